@@ -1,0 +1,1 @@
+"""What is declared: Pulumi components over `spec`."""

@@ -1,0 +1,1 @@
+"""AKS: everything that is declared in Azure. Never imports add-ons or another cloud."""

@@ -1,0 +1,43 @@
+"""The only reader of the stack's configuration. Deliberately reads nothing else: no environment, no files, no network."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pulumi
+from pulumi.runtime import config
+
+from spec import stackfile
+from spec.model import ClusterSpec
+from spec.problems import report
+
+PROJECT = "kubeflow-spot"
+
+
+def load() -> ClusterSpec:
+    """The checked spec of the current stack; warnings go to the engine's log.
+
+    Raises `pulumi.RunError`, which prints without a traceback, with every problem of the settings.
+    """
+    spec, problems = stackfile.read(raw())
+    for problem in problems:
+        if problem.warning:
+            pulumi.log.warn(f"{problem}")
+    if spec is None:
+        raise pulumi.RunError(report(problems))
+    return spec
+
+
+def raw() -> dict[str, Any]:
+    """Every key the stack sets in this project's namespace. Pulumi hands objects and lists over as JSON text."""
+    # pulumi.Config cannot list its keys, and a misspelt one must not be passed over in silence.
+    keys = {*config.CONFIG.get(), *config.get_config_env()}
+    prefix = f"{PROJECT}:"
+    return {key.removeprefix(prefix): _value(config.get_config(key)) for key in sorted(keys) if key.startswith(prefix)}
+
+
+def _value(text: Any) -> Any:
+    if isinstance(text, str) and text[:1] in ("{", "["):
+        return json.loads(text)
+    return text

@@ -1,0 +1,58 @@
+"""How Azure refuses: the error bodies, and the line azure-native makes of them.
+
+AKS's own errors are not wrapped, ARM's are (azurerm PR 31129, microsoft/tyger #121; azure-cli recording of 2025-07-01).
+azure-native prints `Status=<n> Code="<code>" Message="<msg>"` where the message of an unwrapped body is the whole body
+(read in its client; the rendered line itself was not seen, so it is [inferred]).
+"""
+
+from __future__ import annotations
+
+import json
+
+from sandbox.provider import Refused
+
+NAMING_RULES = "Please see https://aka.ms/aks-naming-rules for more details."
+
+
+class AzureRefused(Refused):
+    """A refusal with the parts a caller may want: HTTP status, code, the service's message and the target."""
+
+    def __init__(self, status: int, code: str, message: str, target: str, shown: str) -> None:
+        super().__init__(f'Status={status} Code="{code}" Message="{shown}"')
+        self.status, self.code, self.message, self.target = status, code, message, target
+
+
+def aks(code: str, message: str, target: str = "", *, status: int = 400, subcode: str = "") -> AzureRefused:
+    """An error of the AKS resource provider; its body prints whole."""
+    body = {"code": code, "details": None, "message": message, "subcode": subcode, "target": target}
+    return AzureRefused(status, code, message, target, json.dumps(body))
+
+
+def arm(code: str, message: str, *, status: int = 400) -> AzureRefused:
+    """An error in ARM's envelope `{"error": {"code", "message"}}`, of which azure-native prints the message."""
+    return AzureRefused(status, code, message, "", message)
+
+
+def resource_not_found(arm_type: str, name: str, group: str) -> AzureRefused:
+    # azure-cli recording test_aks_create_spot_node_pool.yaml
+    return arm(
+        "ResourceNotFound",
+        f"The Resource '{arm_type}/{name}' under resource group '{group}' was not found. "
+        "For more details please go to https://aka.ms/ARMResourceNotFoundFix",
+        status=404,
+    )
+
+
+def group_not_found(group: str) -> AzureRefused:
+    # ARM's documented text, https://learn.microsoft.com/azure/azure-resource-manager/troubleshooting/error-not-found
+    return arm("ResourceGroupNotFound", f"Resource group '{group}' could not be found.", status=404)
+
+
+def parent_not_found(child_type: str, parent_name: str) -> AzureRefused:
+    # https://learn.microsoft.com/azure/azure-resource-manager/troubleshooting/error-parent-resource
+    return arm(
+        "ParentResourceNotFound",
+        f"Failed to perform 'write' on resource(s) of type '{child_type}', because the parent resource "
+        f"'{parent_name}' could not be found.",
+        status=404,
+    )

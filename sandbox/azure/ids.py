@@ -1,0 +1,56 @@
+"""Azure Resource Manager ids, and the fixed identities of the emulated tenant.
+
+ARM compares ids without regard to case, so `key` is what to look things up by.
+"""
+
+from __future__ import annotations
+
+import re
+import uuid
+
+SUBSCRIPTION = "00000000-0000-4000-8000-00000000a2e5"
+TENANT = "00000000-0000-4000-8000-0000000007e4"
+CLIENT = "00000000-0000-4000-8000-0000000c11e4"
+USER_OBJECT = "00000000-0000-4000-8000-0000000b1ec7"
+"""Fake and fixed, so that two runs of the sandbox give the same ids."""
+
+_NAMESPACE = uuid.UUID("5b1c1d3e-7a43-4c5e-9a52-7d1f1f2c0a55")
+_GROUP = re.compile(r"^/subscriptions/[^/]+/resourcegroups/([^/]+)", re.IGNORECASE)
+
+
+def key(id: str) -> str:
+    return id.rstrip("/").lower()
+
+
+def guid(*parts: str) -> str:
+    """A stable GUID for something the cloud would number at random."""
+    return str(uuid.uuid5(_NAMESPACE, "\0".join(parts)))
+
+
+def last(id: str) -> str:
+    """The name of the resource an id points at."""
+    return id.rstrip("/").rsplit("/", 1)[-1]
+
+
+def parent(id: str) -> str:
+    """The id two segments up: of a pool its cluster, of a subnet its network."""
+    return id.rstrip("/").rsplit("/", 2)[0]
+
+
+def group_name(id: str) -> str:
+    """The resource group in an id, as spelled there; empty for ids outside any group."""
+    match = _GROUP.match(id)
+    return match.group(1) if match else ""
+
+
+def group_id(subscription: str, name: str) -> str:
+    return f"/subscriptions/{subscription}/resourceGroups/{name}"
+
+
+def arm_type(id: str) -> str:
+    """`Microsoft.Network/virtualNetworks/subnets` of an id; empty for a subscription or a resource group."""
+    provider = id.rstrip("/").rsplit("/providers/", 1)
+    if len(provider) == 1:
+        return ""
+    segments = provider[1].split("/")
+    return "/".join([segments[0], *segments[1::2]])

@@ -1,0 +1,336 @@
+"""The resource-provider protocol of the Pulumi engine, reduced to plain Python values.
+
+An emulated cloud implements `Provider`; `serve` puts it behind gRPC on a loopback port the engine attaches to
+(`PULUMI_DEBUG_PROVIDERS=name:port`). Secrets and outputs are not accepted from the engine: it then sends plain values and
+itself keeps an output secret whose input of the same name was. Unknown values, which occur in previews only, arrive as
+the string `UNKNOWN`.
+
+Source: https://github.com/pulumi/pulumi/blob/master/proto/pulumi/provider.proto
+
+Deliberately does not: components (`Construct`, `Call`), parameterised packages, assets.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any, NoReturn
+
+import grpc
+from google.protobuf import empty_pb2, json_format, struct_pb2
+from google.rpc import status_pb2
+from pulumi.runtime.proto import plugin_pb2, provider_pb2, provider_pb2_grpc
+
+from sandbox.differences import Kind, differences, top_level
+
+UNKNOWN = "04da6b54-80e4-46f7-96ec-b56ff0331ba9"
+"""The wire's stand-in for a value that is not known before the update."""
+
+Props = dict[str, Any]
+
+
+class Refused(Exception):
+    """The cloud refuses a request: nothing was made or changed. The text is shown to the user as it is."""
+
+
+class InitFailed(Exception):
+    """The resource exists but did not become usable; the engine keeps it in the state and reports the reasons."""
+
+    def __init__(self, id: str, outputs: Props, reasons: Iterable[str]) -> None:
+        super().__init__("; ".join(reasons))
+        self.id, self.outputs, self.reasons = id, outputs, list(reasons)
+
+
+@dataclass(frozen=True)
+class Failure:
+    """One property that `check` refuses."""
+
+    property: str
+    reason: str
+
+
+@dataclass
+class Diff:
+    """What an update would do: paths with the kind of change, and those of them that force a replacement."""
+
+    changes: dict[str, Kind] = field(default_factory=dict)
+    replaces: set[str] = field(default_factory=set)
+    delete_before_replace: bool = False
+
+
+@dataclass(frozen=True)
+class Resource:
+    """A resource as a request names it. `id` and the old values are empty where the request has none."""
+
+    type: str
+    name: str
+    urn: str
+    id: str = ""
+    inputs: Props = field(default_factory=dict)
+    old_inputs: Props = field(default_factory=dict)
+    old_outputs: Props = field(default_factory=dict)
+    preview: bool = False
+
+
+class Provider:
+    """One configured instance of a provider. Every method may raise `Refused`."""
+
+    def check_config(self, inputs: Props) -> list[Failure]:
+        return []
+
+    def diff_config(self, old: Props, new: Props) -> Diff:
+        return Diff(dict(differences(old, new)))
+
+    def configure(self, inputs: Props) -> None:
+        """Take the provider's own settings."""
+
+    def check(self, resource: Resource) -> tuple[Props, list[Failure]]:
+        """The inputs with the provider's defaults, and what is wrong with them."""
+        raise NotImplementedError
+
+    def diff(self, resource: Resource) -> Diff:
+        """Compare `old_inputs` (and, where the real provider does, `old_outputs`) with `inputs`."""
+        raise NotImplementedError
+
+    def create(self, resource: Resource) -> tuple[str, Props]:
+        """Make the resource: its id and outputs. In a preview nothing is made and the id is empty. May raise `InitFailed`."""
+        raise NotImplementedError
+
+    def read(self, resource: Resource) -> tuple[Props, Props] | None:
+        """The resource as it is now, as (inputs, outputs); None when it is gone."""
+        raise NotImplementedError
+
+    def update(self, resource: Resource) -> Props:
+        """Change it in place: the new outputs. May raise `InitFailed`."""
+        raise NotImplementedError
+
+    def delete(self, resource: Resource) -> None:
+        """Delete it; a resource that is gone already is no error."""
+        raise NotImplementedError
+
+    def invoke(self, token: str, args: Props) -> Props:
+        raise Refused(f"unknown function {token}")
+
+
+def contains_unknown(value: Any) -> bool:
+    """Whether any part of a plain value is unknown."""
+    if isinstance(value, dict):
+        return any(contains_unknown(v) for v in value.values())
+    if isinstance(value, list):
+        return any(contains_unknown(v) for v in value)
+    return bool(value == UNKNOWN)
+
+
+def _plain(struct: struct_pb2.Struct) -> Props:
+    def integers(value: Any) -> Any:
+        # Struct has only doubles; Kubernetes and Azure tell 1 from 1.0.
+        if isinstance(value, float) and value.is_integer():
+            return int(value)
+        if isinstance(value, dict):
+            return {k: integers(v) for k, v in value.items()}
+        if isinstance(value, list):
+            return [integers(v) for v in value]
+        return value
+
+    plain: Props = integers(json_format.MessageToDict(struct))
+    return plain
+
+
+def _struct(value: Mapping[str, Any]) -> struct_pb2.Struct:
+    return json_format.ParseDict(dict(value), struct_pb2.Struct())
+
+
+class _Servicer(provider_pb2_grpc.ResourceProviderServicer):  # type: ignore[misc]
+    """One gRPC service for all instances of a provider: the engine opens a connection for each, so the peer names it."""
+
+    def __init__(self, factory: Callable[[], Provider]) -> None:
+        self._factory = factory
+        self._instances: dict[str, Provider] = {}
+
+    def _of(self, context: grpc.ServicerContext) -> Provider:
+        return self._instances.setdefault(context.peer(), self._factory())
+
+    @contextmanager
+    def _answers(self, context: grpc.ServicerContext) -> Iterator[None]:
+        try:
+            yield
+        except Refused as refused:
+            context.abort(grpc.StatusCode.UNKNOWN, str(refused))
+        except InitFailed as failed:
+            self._init_failed(context, failed)
+
+    @staticmethod
+    def _init_failed(context: grpc.ServicerContext, failed: InitFailed) -> NoReturn:
+        status = status_pb2.Status(code=grpc.StatusCode.UNKNOWN.value[0], message=str(failed))
+        status.details.add().Pack(
+            provider_pb2.ErrorResourceInitFailed(
+                id=failed.id, properties=_struct(failed.outputs), reasons=failed.reasons
+            )
+        )
+        context.set_trailing_metadata((("grpc-status-details-bin", status.SerializeToString()),))
+        context.abort(grpc.StatusCode.UNKNOWN, str(failed))
+        raise AssertionError("abort returned")
+
+    def Handshake(self, request: Any, context: Any) -> Any:
+        return provider_pb2.ProviderHandshakeResponse(accept_secrets=False, accept_resources=False)
+
+    def Attach(self, request: Any, context: Any) -> Any:
+        return empty_pb2.Empty()
+
+    def GetPluginInfo(self, request: Any, context: Any) -> Any:
+        return plugin_pb2.PluginInfo(version="0.0.0")
+
+    def CheckConfig(self, request: Any, context: Any) -> Any:
+        with self._answers(context):
+            failures = self._of(context).check_config(_plain(request.news))
+            return provider_pb2.CheckResponse(inputs=request.news, failures=_failures(failures))
+
+    def DiffConfig(self, request: Any, context: Any) -> Any:
+        with self._answers(context):
+            old = _plain(request.old_inputs) or _plain(request.olds)
+            return _diff_response(self._of(context).diff_config(old, _plain(request.news)))
+
+    def Configure(self, request: Any, context: Any) -> Any:
+        with self._answers(context):
+            self._of(context).configure(_plain(request.args))
+            return provider_pb2.ConfigureResponse(acceptSecrets=False, supportsPreview=True)
+
+    def Check(self, request: Any, context: Any) -> Any:
+        with self._answers(context):
+            inputs, failures = self._of(context).check(
+                Resource(
+                    request.type,
+                    request.name,
+                    request.urn,
+                    inputs=_plain(request.news),
+                    old_inputs=_plain(request.olds),
+                )
+            )
+            return provider_pb2.CheckResponse(inputs=_struct(inputs), failures=_failures(failures))
+
+    def Diff(self, request: Any, context: Any) -> Any:
+        with self._answers(context):
+            return _diff_response(
+                self._of(context).diff(
+                    Resource(
+                        request.type,
+                        request.name,
+                        request.urn,
+                        request.id,
+                        inputs=_plain(request.news),
+                        old_inputs=_plain(request.old_inputs),
+                        old_outputs=_plain(request.olds),
+                    )
+                )
+            )
+
+    def Create(self, request: Any, context: Any) -> Any:
+        with self._answers(context):
+            id, outputs = self._of(context).create(
+                Resource(
+                    request.type,
+                    request.name,
+                    request.urn,
+                    inputs=_plain(request.properties),
+                    preview=request.preview,
+                )
+            )
+            return provider_pb2.CreateResponse(id=id, properties=_struct(outputs))
+
+    def Read(self, request: Any, context: Any) -> Any:
+        with self._answers(context):
+            found = self._of(context).read(
+                Resource(
+                    request.type,
+                    request.name,
+                    request.urn,
+                    request.id,
+                    old_inputs=_plain(request.inputs),
+                    old_outputs=_plain(request.properties),
+                )
+            )
+            if found is None:
+                return provider_pb2.ReadResponse(id="")
+            return provider_pb2.ReadResponse(id=request.id, inputs=_struct(found[0]), properties=_struct(found[1]))
+
+    def Update(self, request: Any, context: Any) -> Any:
+        with self._answers(context):
+            outputs = self._of(context).update(
+                Resource(
+                    request.type,
+                    request.name,
+                    request.urn,
+                    request.id,
+                    inputs=_plain(request.news),
+                    old_inputs=_plain(request.old_inputs),
+                    old_outputs=_plain(request.olds),
+                    preview=request.preview,
+                )
+            )
+            return provider_pb2.UpdateResponse(properties=_struct(outputs))
+
+    def Delete(self, request: Any, context: Any) -> Any:
+        with self._answers(context):
+            self._of(context).delete(
+                Resource(
+                    request.type,
+                    request.name,
+                    request.urn,
+                    request.id,
+                    old_inputs=_plain(request.old_inputs),
+                    old_outputs=_plain(request.properties),
+                )
+            )
+            return empty_pb2.Empty()
+
+    def Invoke(self, request: Any, context: Any) -> Any:
+        with self._answers(context):
+            result = self._of(context).invoke(request.tok, _plain(request.args))
+            return provider_pb2.InvokeResponse(**{"return": _struct(result)})
+
+    def Cancel(self, request: Any, context: Any) -> Any:
+        return empty_pb2.Empty()
+
+
+def _failures(failures: Iterable[Failure]) -> list[Any]:
+    return [provider_pb2.CheckFailure(property=f.property, reason=f.reason) for f in failures]
+
+
+def _diff_response(diff: Diff) -> Any:
+    kinds = {Kind.ADD: "ADD", Kind.DELETE: "DELETE", Kind.UPDATE: "UPDATE"}
+    detailed = {
+        path: provider_pb2.PropertyDiff(
+            kind=getattr(provider_pb2.PropertyDiff, kinds[kind] + ("_REPLACE" if path in diff.replaces else "")),
+            inputDiff=True,
+        )
+        for path, kind in diff.changes.items()
+    }
+    return provider_pb2.DiffResponse(
+        changes=provider_pb2.DiffResponse.DIFF_SOME if diff.changes else provider_pb2.DiffResponse.DIFF_NONE,
+        diffs=sorted({top_level(path) for path in diff.changes}),
+        replaces=sorted({top_level(path) for path in diff.replaces}),
+        deleteBeforeReplace=diff.delete_before_replace,
+        detailedDiff=detailed,
+        hasDetailedDiff=bool(detailed),
+    )
+
+
+@contextmanager
+def serve(factories: Mapping[str, Callable[[], Provider]]) -> Iterator[str]:
+    """Serve each named provider on a free loopback port; yields the value for `PULUMI_DEBUG_PROVIDERS`."""
+    servers: list[grpc.Server] = []
+    attach: list[str] = []
+    try:
+        for name, factory in factories.items():
+            server = grpc.server(ThreadPoolExecutor(max_workers=16, thread_name_prefix=name))
+            provider_pb2_grpc.add_ResourceProviderServicer_to_server(_Servicer(factory), server)
+            port = server.add_insecure_port("127.0.0.1:0")
+            server.start()
+            servers.append(server)
+            attach.append(f"{name}:{port}")
+        yield ",".join(attach)
+    finally:
+        for server in servers:
+            server.stop(grace=1).wait()

@@ -1,0 +1,30 @@
+"""What each cloud adds to a node and forbids on it: facts that checks and placement need, free of any SDK."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from spec.catalog import Machine
+from spec.model import Taint
+
+
+@dataclass(frozen=True)
+class Cloud:
+    """The traits of a cloud that placement and the rules depend on."""
+
+    title: str
+    pool_name: str
+    """Regular expression of a node pool's name."""
+    pool_name_length: int
+    max_nodes: int
+    """Most nodes of one pool."""
+    spot_taints: tuple[Taint, ...]
+    """Taints the cloud itself puts on every spot node."""
+    spot_labels: Mapping[str, str]
+    """Labels the cloud itself puts on every spot node."""
+    reserved_label_prefixes: tuple[str, ...]
+    """Label keys under these domains (and their subdomains) are the cloud's."""
+    reserved_labels: frozenset[str]
+    machines: Mapping[str, Machine]
+    """The catalogue, by lower-cased size."""

@@ -1,0 +1,30 @@
+"""AKS as placement and the rules see it."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from spec import catalog
+from spec.clouds import Cloud
+from spec.model import Taint
+
+
+@cache
+def aks() -> Cloud:
+    """AKS.
+
+    Sources: learn.microsoft.com/azure/aks/create-node-pools (name, count), spot-node-pool (taint and label of spot
+    nodes; both show in the API object), use-labels (reserved prefixes), hashicorp/terraform-provider-azurerm issue 18567
+    (kubernetes.io and k8s.io) and 28636 (`agentpool`).
+    """
+    return Cloud(
+        title="AKS",
+        pool_name=r"^[a-z][a-z0-9]{0,11}$",
+        pool_name_length=12,
+        max_nodes=1000,
+        spot_taints=(Taint(key="kubernetes.azure.com/scalesetpriority", value="spot"),),
+        spot_labels={"kubernetes.azure.com/scalesetpriority": "spot"},
+        reserved_label_prefixes=("kubernetes.azure.com", "kubernetes.io", "k8s.io"),
+        reserved_labels=frozenset({"agentpool"}),
+        machines=catalog.azure(),
+    )

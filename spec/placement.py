@@ -1,0 +1,151 @@
+"""Pools -> node pools with labels, taints, tolerations and priority tiers. The heart of the program: pure and small.
+
+A pool is described once; everything that must agree with it (the cloud's pool resource, node agents' tolerations, the
+autoscaler's preference) is derived here. Nothing derived depends on the order in which pools are written.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+from spec.catalog import Machine
+from spec.clouds import Cloud
+from spec.model import Capacity, ClusterSpec, Pool, Spot, Taint, Toleration
+
+PREFIX = "kubeflow-spot.dev"
+"""Domain of the labels this program owns, the same on every cloud."""
+
+POOL_LABEL = f"{PREFIX}/pool"
+CAPACITY_LABEL = f"{PREFIX}/capacity"
+ACCELERATOR_LABEL = f"{PREFIX}/accelerator"
+
+GPU_TAINT = Taint(key="nvidia.com/gpu", value="present")
+"""The admission plugin ExtendedResourceToleration, on in AKS and GKE, gives pods that ask for `nvidia.com/gpu` a toleration
+of this key; another key would need one written in every pod (kubernetes PR 55839)."""
+
+CRITICAL_ADDONS_TAINT = Taint(key="CriticalAddonsOnly", value="true")
+"""learn.microsoft.com/azure/aks/use-system-pools"""
+
+
+@dataclass(frozen=True)
+class NodePool:
+    """One pool as a cloud is to hold it: a pool of the stack file or an on-demand twin."""
+
+    name: str
+    origin: str
+    """The pool of the stack file this one stands for; a twin has its spot pool's name here."""
+    machine: str
+    capacity: Capacity
+    min_nodes: int
+    max_nodes: int
+    gpus: int
+    gpu_model: str
+    labels: Mapping[str, str]
+    """All declared labels: the program's, the user's, and those the cloud adds by itself and shows."""
+    taints: tuple[Taint, ...]
+    """All declared taints, in a fixed order; as `labels`."""
+    zones: tuple[str, ...]
+    spot: Spot | None
+
+    @property
+    def tolerations(self) -> tuple[Toleration, ...]:
+        """What a pod must carry to run here."""
+        return tolerations([self])
+
+
+def is_gpu(pool: Pool, machine: Machine | None) -> bool:
+    """Whether the pool's machines have GPUs: by the catalogue, else as the pool says."""
+    return bool(machine.gpus if machine else pool.gpus)
+
+
+def twin_name(pool: Pool, cloud: Cloud) -> str | None:
+    """The name of the pool's on-demand twin, None when it has none."""
+    for step in pool.fallback:
+        if step.on_demand:
+            return step.on_demand.name or pool.name[: cloud.pool_name_length - 2] + "od"
+    return None
+
+
+def node_pools(spec: ClusterSpec, cloud: Cloud) -> tuple[NodePool, ...]:
+    """Every pool beside the system pool, twins included, by name."""
+    return tuple(sorted(_expand(spec.pools, cloud), key=lambda pool: pool.name))
+
+
+def _expand(pools: Iterable[Pool], cloud: Cloud) -> Iterator[NodePool]:
+    for pool in pools:
+        machine = cloud.machines.get(pool.machine.lower())
+        yield _node_pool(pool, machine, cloud, pool.name, pool.capacity, pool.min_nodes, pool.max_nodes)
+        twin = twin_name(pool, cloud)
+        if twin:
+            most = next(step.on_demand.max_nodes for step in pool.fallback if step.on_demand)
+            yield _node_pool(pool, machine, cloud, twin, Capacity.ON_DEMAND, 0, most)
+
+
+def _node_pool(
+    pool: Pool, machine: Machine | None, cloud: Cloud, name: str, capacity: Capacity, least: int | None, most: int
+) -> NodePool:
+    gpus = machine.gpus if machine else pool.gpus or 0
+    gpu_model = (machine.gpu_model if machine else pool.gpu_model or "gpu") if gpus else ""
+    spot = capacity == Capacity.SPOT
+    labels = {**pool.labels, POOL_LABEL: name, CAPACITY_LABEL: capacity.value}
+    if gpus:
+        labels[ACCELERATOR_LABEL] = gpu_model
+    if spot:
+        labels |= cloud.spot_labels
+    taints = {*pool.taints, *((GPU_TAINT,) if gpus else ()), *(cloud.spot_taints if spot else ())}
+    return NodePool(
+        name=name,
+        origin=pool.name,
+        machine=machine.size if machine else pool.machine,
+        capacity=capacity,
+        min_nodes=least if least is not None else 0 if gpus or spot else 1,
+        max_nodes=most,
+        gpus=gpus,
+        gpu_model=gpu_model,
+        labels=dict(sorted(labels.items())),
+        taints=tuple(sorted(taints, key=str)),
+        zones=tuple(sorted(pool.zones)),
+        spot=(pool.spot or Spot()) if spot else None,
+    )
+
+
+def tolerations(pools: Iterable[NodePool]) -> tuple[Toleration, ...]:
+    """The tolerations a pod needs to run on every one of the pools, without doubles, in a fixed order."""
+    taints = {taint for pool in pools for taint in pool.taints}
+    return tuple(
+        Toleration(key=taint.key, value=taint.value, effect=taint.effect) for taint in sorted(taints, key=str)
+    )
+
+
+def growth_order(spec: ClusterSpec, cloud: Cloud) -> tuple[str, ...]:
+    """Names of node pools in the order in which the autoscaler is to grow them, first choice first.
+
+    Every spot pool stands above every on-demand pool; a fallback chain keeps its order; else the smaller machine goes
+    first. No two share a rank: between equals the autoscaler chooses at random. vCPUs stand for the price, which a stack
+    file does not hold: a pod that asks for one GPU fits every family, and would else land on the largest.
+    """
+    pools = node_pools(spec, cloud)
+    order = {pool.name: _size(pool, cloud) for pool in pools}
+    after: dict[str, set[str]] = {pool.name: set() for pool in pools}
+    for pool in spec.pools:
+        chain = [pool.name, *(step.pool for step in pool.fallback if step.pool)]
+        for before, later in zip(chain, chain[1:], strict=False):
+            if later in after:
+                after[later].add(before)
+    result: list[str] = []
+    for capacity in (Capacity.SPOT, Capacity.ON_DEMAND):
+        waiting = {pool.name for pool in pools if pool.capacity == capacity}
+        while waiting:
+            # A cycle is an error of `spec.rules`; falling back to all of them keeps this function total.
+            ready = [name for name in waiting if not after[name] & waiting] or list(waiting)
+            first = min(ready, key=lambda name: (order[name], name))
+            result.append(first)
+            waiting.remove(first)
+    return tuple(result)
+
+
+def _size(pool: NodePool, cloud: Cloud) -> tuple[float, float]:
+    machine = cloud.machines.get(pool.machine.lower())
+    return (machine.vcpus, machine.memory_gib) if machine else (math.inf, math.inf)

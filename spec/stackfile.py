@@ -1,0 +1,164 @@
+"""A stack file's settings as plain data -> a checked `ClusterSpec`, or every problem at once.
+
+One problem must not hide another: each top key and each pool is read by itself, and the rules across fields run over
+whatever could be read.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterator, Mapping
+from typing import Any, TypeVar
+
+from pydantic import ValidationError
+from pydantic.fields import FieldInfo
+from pydantic_core import ErrorDetails
+
+from spec import releases, rules
+from spec.model import Azure, Cluster, ClusterSpec, Model, Pool, Release, SystemPool
+from spec.problems import Problem
+
+M = TypeVar("M", bound=Model)
+
+_EXAMPLES = {
+    "release": "{latest}",
+    "cluster": "{{name: ml-dev}}",
+    "cloud": "{{provider: azure, location: westeurope}}",
+    "systemPool": "{{machine: Standard_D4ds_v5, maxNodes: 4}}",
+    "pools": "[{{name: t4, machine: Standard_NC4as_T4_v3, capacity: spot, maxNodes: 8}}]",
+}
+"""What to write for each top key that is missing; `{latest}` is the newest release."""
+
+_OPTIONAL = frozenset({"pools"})
+
+
+def read(raw: Mapping[str, Any]) -> tuple[ClusterSpec | None, list[Problem]]:
+    """Check a stack file's settings, given as one value for each top key.
+
+    Returns the spec, or None when there is an error, and all errors and warnings sorted by path.
+    """
+    problems: list[Problem] = []
+    problems += _top_keys(raw)
+    release = _release(raw.get("release"), problems) if "release" in raw else None
+    cluster = _object("cluster", raw, Cluster, problems)
+    cloud = _object("cloud", raw, Azure, problems)
+    system_pool = _object("systemPool", raw, SystemPool, problems)
+    pools = dict(_pools(raw.get("pools", []), problems))
+    draft = rules.Draft(release=release, cluster=cluster, cloud=cloud, system_pool=system_pool, pools=pools)
+    problems += rules.check(draft)
+    problems.sort()
+    if any(not problem.warning for problem in problems):
+        return None, problems
+    assert release and cluster and cloud and system_pool  # each is missing only together with a problem
+    return (
+        ClusterSpec(
+            release=release, cluster=cluster, cloud=cloud, systemPool=system_pool, pools=tuple(pools.values())
+        ),
+        problems,
+    )
+
+
+def _top_keys(raw: Mapping[str, Any]) -> Iterator[Problem]:
+    latest = releases.names()[-1]
+    for key in raw:
+        if key not in _EXAMPLES:
+            yield Problem(key, "is not a setting of this program", _instead(key, list(_EXAMPLES)))
+    for key, example in _EXAMPLES.items():
+        if key not in raw and key not in _OPTIONAL:
+            yield Problem(key, "is missing", f"write for example `{key}: {example.format(latest=latest)}`")
+
+
+def _release(value: Any, problems: list[Problem]) -> Release | None:
+    if isinstance(value, str) and value in releases.names():
+        return releases.load(value)
+    problems.append(Problem("release", f"there is no release {value!r}", f"one of: {', '.join(releases.names())}"))
+    return None
+
+
+def _object(key: str, raw: Mapping[str, Any], model: type[M], problems: list[Problem]) -> M | None:
+    return _read(raw[key], model, key, problems) if key in raw else None
+
+
+def _pools(value: Any, problems: list[Problem]) -> Iterator[tuple[int, Pool]]:
+    if not isinstance(value, list):
+        problems.append(Problem("pools", "is not a list", "write one `- {name: ..., machine: ..., maxNodes: ...}` a pool"))
+        return
+    for index, item in enumerate(value):
+        pool = _read(item, Pool, f"pools[{index}]", problems)
+        if pool:
+            yield index, pool
+
+
+def _read(value: Any, model: type[M], path: str, problems: list[Problem]) -> M | None:
+    """The object, or None; an unknown key is reported and dropped, so that the rules still see the rest."""
+    try:
+        return model.model_validate(value)
+    except ValidationError as invalid:
+        errors = invalid.errors()
+        problems += [_problem(error, model, path) for error in errors]
+        unknown = [error["loc"] for error in errors if error["type"] == "extra_forbidden"]
+        if len(unknown) < len(errors):
+            return None
+        return model.model_validate(_without(value, unknown))
+
+
+def _without(value: Any, paths: list[tuple[int | str, ...]], at: tuple[int | str, ...] = ()) -> Any:
+    if isinstance(value, dict):
+        return {k: _without(v, paths, (*at, k)) for k, v in value.items() if (*at, k) not in paths}
+    if isinstance(value, list):
+        return [_without(v, paths, (*at, i)) for i, v in enumerate(value)]
+    return value
+
+
+def _problem(error: ErrorDetails, model: type[Model], path: str) -> Problem:
+    loc = error["loc"]
+    where = path + "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in loc if part != "[key]")
+    kind, context = error["type"], error.get("ctx", {})
+    known = _fields(model, loc[:-1])
+    match kind:
+        case "extra_forbidden":
+            return Problem(where, "is not a key of this object", _instead(str(loc[-1]), list(known)))
+        case "missing":
+            return Problem(where, "is missing", f"add `{loc[-1]}`")
+        case "model_type" | "model_attributes_type" | "dict_type":
+            return Problem(where, f"is {_shown(error['input'])}, not an object", f"write keys: {', '.join(_fields(model, loc))}")
+        case "enum" | "literal_error":
+            return Problem(where, f"is {_shown(error['input'])}", f"one of: {context['expected']}")
+        case "string_pattern_mismatch":
+            field = known.get(str(loc[-1]))
+            wanted = f"{field.description} " if field and field.description else ""
+            return Problem(where, f"is {_shown(error['input'])}", f"{wanted}(it must match {context['pattern']})".strip("()"))
+        case _:
+            return Problem(where, f"is {_shown(error['input'])}", error["msg"][:1].lower() + error["msg"][1:])
+
+
+def _fields(model: type[Model], loc: tuple[int | str, ...]) -> dict[str, FieldInfo]:
+    """The fields of the object at `loc` inside `model`, by key; none where no object of the model stands there."""
+    current: type[Model] | None = model
+    for part in loc:
+        if isinstance(part, int) or current is None:
+            continue
+        field = _by_key(current).get(part)
+        current = next(_models(field.annotation), None) if field else None
+    return _by_key(current) if current else {}
+
+
+def _by_key(model: type[Model]) -> dict[str, FieldInfo]:
+    return {str(field.alias): field for field in model.model_fields.values()}
+
+
+def _models(annotation: Any) -> Iterator[type[Model]]:
+    if isinstance(annotation, type) and issubclass(annotation, Model):
+        yield annotation
+    for argument in getattr(annotation, "__args__", ()):
+        yield from _models(argument)
+
+
+def _instead(key: str, known: list[str]) -> str:
+    close = difflib.get_close_matches(key, known, n=1)
+    return (f"did you mean `{close[0]}`? " if close else "") + f"keys here: {', '.join(known)}"
+
+
+def _shown(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 60 else text[:57] + "..."
