@@ -40,9 +40,7 @@ class KubeflowCluster(pulumi.ComponentResource):
             opts=child,
         )
         # A fixed identifier hides a replaced cluster from the layer, so each object says it follows the cluster.
-        inside = pulumi.ResourceOptions(
-            provider=kubernetes, replace_with=[cloud.cluster], deleted_with=cloud.cluster
-        )
+        inside = pulumi.ResourceOptions(provider=kubernetes, replace_with=[cloud.cluster], deleted_with=cloud.cluster)
         DevicePlugin(f"{name}-device-plugin", node_pools, spec.release.device_plugin_image, opts=child, child=inside)
         PriorityExpander(f"{name}-expander", placement.growth_order(spec, aks()), opts=child, child=inside)
 

@@ -124,8 +124,8 @@ class Progress:
 
     def __str__(self) -> str:
         counts = [f"{self.downloads} modules downloaded"] if self.downloads else []
-        counts += [f"{self.packages} packages compiled"] if self.packages or not counts else []
-        return ", ".join(counts)
+        counts += [f"{self.packages} packages compiled"] if self.packages else []
+        return ", ".join(counts) or "linking what Go's cache holds"
 
 
 def duration(seconds: float) -> str:

@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from importlib import metadata
 from typing import Any, NoReturn
 
 import grpc
@@ -27,6 +28,10 @@ from sandbox.differences import Kind, differences, top_level
 
 UNKNOWN = "04da6b54-80e4-46f7-96ec-b56ff0331ba9"
 """The wire's stand-in for a value that is not known before the update."""
+
+_SIGNATURE = "4dabf18193072939515e22adb298388d"
+_SECRET = "1b47061264138c4ac30d75fd1eb44270"
+"""An object with this signature stands for a secret value: https://github.com/pulumi/pulumi/blob/master/sdk/python/lib/pulumi/runtime/rpc.py"""
 
 Props = dict[str, Any]
 
@@ -77,6 +82,9 @@ class Resource:
 class Provider:
     """One configured instance of a provider. Every method may raise `Refused`."""
 
+    sdk: str
+    """The Python package whose resources this provider serves; the engine is told that package's version."""
+
     def check_config(self, inputs: Props) -> list[Failure]:
         return []
 
@@ -124,29 +132,32 @@ def contains_unknown(value: Any) -> bool:
 
 
 def _plain(struct: struct_pb2.Struct) -> Props:
-    def integers(value: Any) -> Any:
+    def plain(value: Any) -> Any:
         # Struct has only doubles; Kubernetes and Azure tell 1 from 1.0.
         if isinstance(value, float) and value.is_integer():
             return int(value)
         if isinstance(value, dict):
-            return {k: integers(v) for k, v in value.items()}
+            # Configure is sent secrets in any case: it is what tells the engine whether to send them.
+            if value.get(_SIGNATURE) == _SECRET:
+                return plain(value["value"])
+            return {k: plain(v) for k, v in value.items()}
         if isinstance(value, list):
-            return [integers(v) for v in value]
+            return [plain(v) for v in value]
         return value
 
-    plain: Props = integers(json_format.MessageToDict(struct))
-    return plain
+    return {key: plain(value) for key, value in json_format.MessageToDict(struct).items()}
 
 
 def _struct(value: Mapping[str, Any]) -> struct_pb2.Struct:
     return json_format.ParseDict(dict(value), struct_pb2.Struct())
 
 
-class _Servicer(provider_pb2_grpc.ResourceProviderServicer):  # type: ignore[misc]
+class _Servicer(provider_pb2_grpc.ResourceProviderServicer):
     """One gRPC service for all instances of a provider: the engine opens a connection for each, so the peer names it."""
 
     def __init__(self, factory: Callable[[], Provider]) -> None:
         self._factory = factory
+        self._version = metadata.version(factory().sdk)
         self._instances: dict[str, Provider] = {}
 
     def _of(self, context: grpc.ServicerContext) -> Provider:
@@ -180,7 +191,7 @@ class _Servicer(provider_pb2_grpc.ResourceProviderServicer):  # type: ignore[mis
         return empty_pb2.Empty()
 
     def GetPluginInfo(self, request: Any, context: Any) -> Any:
-        return plugin_pb2.PluginInfo(version="0.0.0")
+        return plugin_pb2.PluginInfo(version=self._version)
 
     def CheckConfig(self, request: Any, context: Any) -> Any:
         with self._answers(context):
@@ -288,7 +299,10 @@ class _Servicer(provider_pb2_grpc.ResourceProviderServicer):  # type: ignore[mis
     def Invoke(self, request: Any, context: Any) -> Any:
         with self._answers(context):
             result = self._of(context).invoke(request.tok, _plain(request.args))
-            return provider_pb2.InvokeResponse(**{"return": _struct(result)})
+            response = provider_pb2.InvokeResponse()
+            # `return` is a keyword of Python.
+            getattr(response, "return").CopyFrom(_struct(result))
+            return response
 
     def Cancel(self, request: Any, context: Any) -> Any:
         return empty_pb2.Empty()

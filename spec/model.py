@@ -14,7 +14,9 @@ from pydantic.alias_generators import to_camel
 
 LabelKey = Annotated[
     str,
-    StringConstraints(pattern=r"^([a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?/)?[A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?$"),
+    StringConstraints(
+        pattern=r"^([a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?/)?[A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?$"
+    ),
 ]
 """https://kubernetes.io/docs/concepts/overview/working-with-objects/labels/#syntax-and-character-set"""
 
@@ -73,7 +75,9 @@ class Spot(Model):
     """How a spot pool is bought; fixed for the life of the pool on Azure (learn.microsoft.com/azure/aks/spot-node-pool)."""
 
     eviction_policy: Literal["Delete", "Deallocate"] = "Delete"
-    max_price: float = Field(-1, description="US dollars per machine and hour, at most five decimals; -1: never evicted for price")
+    max_price: float = Field(
+        -1, description="US dollars per machine and hour, at most five decimals; -1: never evicted for price"
+    )
 
 
 class OnDemand(Model):
@@ -98,7 +102,9 @@ class Pool(Model):
     capacity: Capacity = Capacity.ON_DEMAND
     min_nodes: int | None = Field(None, ge=0, description="of the whole pool; default 0 for GPU pools, 1 for others")
     max_nodes: int = Field(ge=1, description="of the whole pool")
-    gpus: int | None = Field(None, ge=0, description="per machine; from the catalogue unless it does not know the machine")
+    gpus: int | None = Field(
+        None, ge=0, description="per machine; from the catalogue unless it does not know the machine"
+    )
     gpu_model: LabelValue | None = Field(None, description="such as nvidia-t4; from the catalogue like `gpus`")
     spot: Spot | None = None
     fallback: tuple[Fallback, ...] = ()
@@ -159,7 +165,9 @@ class Azure(Model):
 
     provider: Literal["azure"]
     location: str = Field(pattern=r"^[a-z0-9]+$", description="a region's short name, such as westeurope")
-    resource_group: str | None = Field(None, pattern=r"^[-\w.()]{0,89}[-\w()]$", description="default: the cluster's name")
+    resource_group: str | None = Field(
+        None, pattern=r"^[-\w.()]{0,89}[-\w()]$", description="default: the cluster's name"
+    )
     tier: Literal["Free", "Standard", "Premium"] = "Free"
     network: AzureNetwork = AzureNetwork()
     autoscaler: AzureAutoscaler = AzureAutoscaler()

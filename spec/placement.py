@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 
 from spec.catalog import Machine
 from spec.clouds import Cloud
@@ -68,6 +69,11 @@ def twin_name(pool: Pool, cloud: Cloud) -> str | None:
     return None
 
 
+def chain(pool: Pool) -> tuple[str, ...]:
+    """The pool and the further spot pools to try, in order; the on-demand twin is not among them."""
+    return (pool.name, *(step.pool for step in pool.fallback if step.pool))
+
+
 def node_pools(spec: ClusterSpec, cloud: Cloud) -> tuple[NodePool, ...]:
     """Every pool beside the system pool, twins included, by name."""
     return tuple(sorted(_expand(spec.pools, cloud), key=lambda pool: pool.name))
@@ -114,9 +120,7 @@ def _node_pool(
 def tolerations(pools: Iterable[NodePool]) -> tuple[Toleration, ...]:
     """The tolerations a pod needs to run on every one of the pools, without doubles, in a fixed order."""
     taints = {taint for pool in pools for taint in pool.taints}
-    return tuple(
-        Toleration(key=taint.key, value=taint.value, effect=taint.effect) for taint in sorted(taints, key=str)
-    )
+    return tuple(Toleration(key=taint.key, value=taint.value, effect=taint.effect) for taint in sorted(taints, key=str))
 
 
 def growth_order(spec: ClusterSpec, cloud: Cloud) -> tuple[str, ...]:
@@ -130,8 +134,7 @@ def growth_order(spec: ClusterSpec, cloud: Cloud) -> tuple[str, ...]:
     order = {pool.name: _size(pool, cloud) for pool in pools}
     after: dict[str, set[str]] = {pool.name: set() for pool in pools}
     for pool in spec.pools:
-        chain = [pool.name, *(step.pool for step in pool.fallback if step.pool)]
-        for before, later in zip(chain, chain[1:], strict=False):
+        for before, later in pairwise(chain(pool)):
             if later in after:
                 after[later].add(before)
     result: list[str] = []

@@ -11,6 +11,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 
 from spec import placement
 from spec.catalog import Machine
@@ -47,7 +48,9 @@ def _version_override(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
         )
     if cluster and cluster.reason and not cluster.kubernetes_version:
         yield Problem(
-            "cluster.reason", "has nothing to explain: kubernetesVersion is not set", "remove it, or set kubernetesVersion"
+            "cluster.reason",
+            "has nothing to explain: kubernetesVersion is not set",
+            "remove it, or set kubernetesVersion",
         )
 
 
@@ -91,7 +94,10 @@ def _machines(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
         machine = cloud.machines.get(size.lower())
         if machine is None:
             yield Problem(
-                path, f"{size!r} is not in the catalogue", "check the spelling; it is passed on as written", warning=True
+                path,
+                f"{size!r} is not in the catalogue",
+                "check the spelling; it is passed on as written",
+                warning=True,
             )
         elif machine.status == "retired":
             yield Problem(
@@ -122,13 +128,25 @@ def _system_pool(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
             "2 or more (learn.microsoft.com/azure/aks/use-system-pools)",
         )
     if machine and machine.gpus:
-        yield Problem("systemPool.machine", f"{machine.size} has GPUs, which nothing in this pool uses", "use a size without GPUs")
+        yield Problem(
+            "systemPool.machine", f"{machine.size} has GPUs, which nothing in this pool uses", "use a size without GPUs"
+        )
     # learn.microsoft.com/azure/aks/use-system-pools; whether the floor is 2 or 4 vCPU differs between its editions
     if machine and (machine.vcpus < 2 or machine.memory_gib < 4):
-        yield Problem("systemPool.machine", f"{machine.size} is too small for AKS' own pods", "at least 2 vCPU and 4 GB, better 4 vCPU")
+        yield Problem(
+            "systemPool.machine",
+            f"{machine.size} is too small for AKS' own pods",
+            "at least 2 vCPU and 4 GB, better 4 vCPU",
+        )
     if re.match(r"standard_b", pool.machine, re.IGNORECASE):
-        yield Problem("systemPool.machine", f"{pool.machine}: AKS takes no B-series size for a system pool", "use Standard_D4ds_v5")
-    untainted = [p for p in draft.pools.values() if p.capacity == Capacity.ON_DEMAND and not p.taints and not _gpus(p, cloud)]
+        yield Problem(
+            "systemPool.machine",
+            f"{pool.machine}: AKS takes no B-series size for a system pool",
+            "use Standard_D4ds_v5",
+        )
+    untainted = [
+        p for p in draft.pools.values() if p.capacity == Capacity.ON_DEMAND and not p.taints and not _gpus(p, cloud)
+    ]
     if pool.critical_addons_only and not untainted:
         yield Problem(
             "systemPool.criticalAddonsOnly",
@@ -143,7 +161,9 @@ def _pool_bounds(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
             yield _bounds(f"pools[{index}]", pool.min_nodes, pool.max_nodes)
         if pool.max_nodes > cloud.max_nodes:
             yield Problem(
-                f"pools[{index}].maxNodes", f"is {pool.max_nodes}", f"{cloud.title} takes at most {cloud.max_nodes} nodes a pool"
+                f"pools[{index}].maxNodes",
+                f"is {pool.max_nodes}",
+                f"{cloud.title} takes at most {cloud.max_nodes} nodes a pool",
             )
 
 
@@ -162,7 +182,9 @@ def _accelerators(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
         if machine is None:
             if pool.gpus is None:
                 yield Problem(
-                    f"{path}.gpus", f"is missing: the catalogue does not know {pool.machine!r}", "write the GPUs of one machine, 0 for none"
+                    f"{path}.gpus",
+                    f"is missing: the catalogue does not know {pool.machine!r}",
+                    "write the GPUs of one machine, 0 for none",
                 )
         else:
             yield from _stated_accelerator(path, pool, machine)
@@ -170,7 +192,11 @@ def _accelerators(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
 
 def _stated_accelerator(path: str, pool: Pool, machine: Machine) -> Iterator[Problem]:
     if pool.gpus is not None and pool.gpus != machine.gpus:
-        yield Problem(f"{path}.gpus", f"is {pool.gpus}, but {machine.size} has {machine.gpus}", f"write {machine.gpus} or leave it out")
+        yield Problem(
+            f"{path}.gpus",
+            f"is {pool.gpus}, but {machine.size} has {machine.gpus}",
+            f"write {machine.gpus} or leave it out",
+        )
     if pool.gpu_model is not None and pool.gpu_model != machine.gpu_model:
         has = machine.gpu_model or "no GPU"
         yield Problem(f"{path}.gpuModel", f"is {pool.gpu_model!r}, but {machine.size} has {has}", "leave it out")
@@ -190,15 +216,23 @@ def _spot(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
             if pool.spot:
                 yield Problem(f"{path}.spot", "is set on an on-demand pool", "remove it, or write `capacity: spot`")
             if pool.fallback:
-                yield Problem(f"{path}.fallback", "is set on an on-demand pool, which is what one falls back to", "remove it")
+                yield Problem(
+                    f"{path}.fallback", "is set on an on-demand pool, which is what one falls back to", "remove it"
+                )
             continue
         if machine and machine.spot == "no" and machine.status != "retired":
-            yield Problem(f"{path}.capacity", f"{machine.size} cannot be had as spot", "write `capacity: on-demand`, or use another size")
+            yield Problem(
+                f"{path}.capacity",
+                f"{machine.size} cannot be had as spot",
+                "write `capacity: on-demand`, or use another size",
+            )
         price = pool.spot.max_price if pool.spot else -1
         # learn.microsoft.com/azure/aks/spot-node-pool: -1, or positive with at most five decimals
         if price != -1 and (price <= 0 or round(price, 5) != price):
             yield Problem(
-                f"{path}.spot.maxPrice", f"is {price:g}", "-1 (never evicted for price), or dollars an hour above 0 with at most five decimals"
+                f"{path}.spot.maxPrice",
+                f"is {price:g}",
+                "-1 (never evicted for price), or dollars an hour above 0 with at most five decimals",
             )
         if pool.spot and pool.spot.eviction_policy == "Deallocate":
             yield Problem(
@@ -220,7 +254,9 @@ def _fallback(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
             if (step.pool is None) == (step.on_demand is None):
                 yield Problem(path, "must name one thing", "write `{pool: NAME}` or `{onDemand: {maxNodes: N}}`")
             elif step.on_demand and number < len(pool.fallback) - 1:
-                yield Problem(path, "is not the last step: every spot pool is tried before on-demand", "move onDemand to the end")
+                yield Problem(
+                    path, "is not the last step: every spot pool is tried before on-demand", "move onDemand to the end"
+                )
             elif step.pool:
                 yield from _fallback_pool(f"{path}.pool", pool, step.pool, pools, named, cloud)
                 named.add(step.pool)
@@ -238,25 +274,28 @@ def _fallback_pool(
         known = sorted(n for n, p in pools.items() if p.capacity == Capacity.SPOT and n != pool.name)
         yield Problem(path, f"there is no pool {name!r}", f"one of: {', '.join(known) or '(no other spot pool)'}")
     elif other.capacity != Capacity.SPOT:
-        yield Problem(path, f"{name!r} is not a spot pool", "name a spot pool, or write `{onDemand: {maxNodes: N}}` for a twin")
+        yield Problem(
+            path, f"{name!r} is not a spot pool", "name a spot pool, or write `{onDemand: {maxNodes: N}}` for a twin"
+        )
     elif _gpus(other, cloud) != _gpus(pool, cloud):
-        yield Problem(path, f"only one of {pool.name!r} and {name!r} has GPUs: no pod fits both", "name a pool of the same kind")
+        yield Problem(
+            path, f"only one of {pool.name!r} and {name!r} has GPUs: no pod fits both", "name a pool of the same kind"
+        )
 
 
 def _fallback_cycles(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     index_of = {pool.name: index for index, pool in draft.pools.items()}
     following: dict[str, set[str]] = {name: set() for name in index_of}
     for pool in draft.pools.values():
-        chain = [pool.name, *(step.pool for step in pool.fallback if step.pool)]
-        for before, later in zip(chain, chain[1:], strict=False):
+        for before, later in pairwise(placement.chain(pool)):
             if later in following and later != before:
                 following[before].add(later)
     # Peel off pools that nothing waits for; what is left stands in a circle or behind one.
     while leaves := [name for name, later in following.items() if not later]:
         for leaf in leaves:
             del following[leaf]
-        for later in following.values():
-            later.difference_update(leaves)
+        for others in following.values():
+            others.difference_update(leaves)
     for name in sorted(following):
         if any(step.pool in following for step in draft.pools[index_of[name]].fallback):
             yield Problem(
@@ -278,7 +317,9 @@ def _labels(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
             ):
                 if cloud.spot_labels.get(key) == pool.labels[key] and pool.capacity == Capacity.SPOT:
                     continue
-                yield Problem(path, f"{cloud.title} keeps this key for itself", "use a domain of your own, such as example.com/")
+                yield Problem(
+                    path, f"{cloud.title} keeps this key for itself", "use a domain of your own, such as example.com/"
+                )
 
 
 def _taints(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
@@ -313,11 +354,17 @@ def _ranges(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
             yield Problem(f"cloud.network.{key}", f"{text!r} is not a range: {reason}", "write for example 10.8.0.0/16")
     if {"addressSpace", "nodeSubnet"} <= ranges.keys() and not ranges["nodeSubnet"].subnet_of(ranges["addressSpace"]):
         yield Problem(
-            "cloud.network.nodeSubnet", f"{ranges['nodeSubnet']} is not inside addressSpace {ranges['addressSpace']}", "choose a part of it"
+            "cloud.network.nodeSubnet",
+            f"{ranges['nodeSubnet']} is not inside addressSpace {ranges['addressSpace']}",
+            "choose a part of it",
         )
     for one, other in (("podCidr", "addressSpace"), ("serviceCidr", "addressSpace"), ("serviceCidr", "podCidr")):
         if {one, other} <= ranges.keys() and ranges[one].overlaps(ranges[other]):
-            yield Problem(f"cloud.network.{one}", f"{ranges[one]} overlaps {other} {ranges[other]}", "choose ranges that share no address")
+            yield Problem(
+                f"cloud.network.{one}",
+                f"{ranges[one]} overlaps {other} {ranges[other]}",
+                "choose ranges that share no address",
+            )
 
 
 _RULES: tuple[Callable[[Draft, Cloud], Iterator[Problem]], ...] = (

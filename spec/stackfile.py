@@ -49,11 +49,13 @@ def read(raw: Mapping[str, Any]) -> tuple[ClusterSpec | None, list[Problem]]:
     problems.sort()
     if any(not problem.warning for problem in problems):
         return None, problems
-    assert release and cluster and cloud and system_pool  # each is missing only together with a problem
+    # Each is missing only together with a problem.
+    assert release is not None
+    assert cluster is not None
+    assert cloud is not None
+    assert system_pool is not None
     return (
-        ClusterSpec(
-            release=release, cluster=cluster, cloud=cloud, systemPool=system_pool, pools=tuple(pools.values())
-        ),
+        ClusterSpec(release=release, cluster=cluster, cloud=cloud, systemPool=system_pool, pools=tuple(pools.values())),
         problems,
     )
 
@@ -81,7 +83,9 @@ def _object(key: str, raw: Mapping[str, Any], model: type[M], problems: list[Pro
 
 def _pools(value: Any, problems: list[Problem]) -> Iterator[tuple[int, Pool]]:
     if not isinstance(value, list):
-        problems.append(Problem("pools", "is not a list", "write one `- {name: ..., machine: ..., maxNodes: ...}` a pool"))
+        problems.append(
+            Problem("pools", "is not a list", "write one `- {name: ..., machine: ..., maxNodes: ...}` a pool")
+        )
         return
     for index, item in enumerate(value):
         pool = _read(item, Pool, f"pools[{index}]", problems)
@@ -121,13 +125,17 @@ def _problem(error: ErrorDetails, model: type[Model], path: str) -> Problem:
         case "missing":
             return Problem(where, "is missing", f"add `{loc[-1]}`")
         case "model_type" | "model_attributes_type" | "dict_type":
-            return Problem(where, f"is {_shown(error['input'])}, not an object", f"write keys: {', '.join(_fields(model, loc))}")
+            return Problem(
+                where, f"is {_shown(error['input'])}, not an object", f"write keys: {', '.join(_fields(model, loc))}"
+            )
         case "enum" | "literal_error":
             return Problem(where, f"is {_shown(error['input'])}", f"one of: {context['expected']}")
         case "string_pattern_mismatch":
             field = known.get(str(loc[-1]))
             wanted = f"{field.description} " if field and field.description else ""
-            return Problem(where, f"is {_shown(error['input'])}", f"{wanted}(it must match {context['pattern']})".strip("()"))
+            return Problem(
+                where, f"is {_shown(error['input'])}", f"{wanted}(it must match {context['pattern']})".strip("()")
+            )
         case _:
             return Problem(where, f"is {_shown(error['input'])}", error["msg"][:1].lower() + error["msg"][1:])
 

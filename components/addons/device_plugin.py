@@ -65,7 +65,13 @@ class DevicePlugin(pulumi.ComponentResource):
     """The plugin's DaemonSet in kube-system. Declares nothing where no pool has a GPU."""
 
     def __init__(
-        self, name: str, pools: Sequence[NodePool], image: str, *, opts: pulumi.ResourceOptions, child: pulumi.ResourceOptions
+        self,
+        name: str,
+        pools: Sequence[NodePool],
+        image: str,
+        *,
+        opts: pulumi.ResourceOptions,
+        child: pulumi.ResourceOptions,
     ) -> None:
         super().__init__("kubeflow-spot:addons:DevicePlugin", name, None, opts)
         if any(pool.gpus for pool in pools):

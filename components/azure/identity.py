@@ -40,12 +40,16 @@ class ControlPlaneIdentity(pulumi.ComponentResource):
         self.network_access = authorization.RoleAssignment(
             f"{name}-network",
             # Azure wants a GUID; one derived from the names stays the same when the state is lost.
-            role_assignment_name=str(uuid.uuid5(uuid.NAMESPACE_URL, f"{pulumi.get_stack()}/{name}/network-contributor")),
+            role_assignment_name=str(
+                uuid.uuid5(uuid.NAMESPACE_URL, f"{pulumi.get_stack()}/{name}/network-contributor")
+            ),
             principal_id=identity.principal_id,
             principal_type="ServicePrincipal",
             role_definition_id=subnet_id.apply(
-                lambda id: f"/subscriptions/{id.split('/')[2]}/providers/Microsoft.Authorization"
-                f"/roleDefinitions/{_NETWORK_CONTRIBUTOR}"
+                lambda id: (
+                    f"/subscriptions/{id.split('/')[2]}/providers/Microsoft.Authorization"
+                    f"/roleDefinitions/{_NETWORK_CONTRIBUTOR}"
+                )
             ),
             scope=subnet_id,
             opts=child,

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 
+from sandbox.azure import ids
 from sandbox.provider import Refused
 
 NAMING_RULES = "Please see https://aka.ms/aks-naming-rules for more details."
@@ -33,11 +34,12 @@ def arm(code: str, message: str, *, status: int = 400) -> AzureRefused:
     return AzureRefused(status, code, message, "", message)
 
 
-def resource_not_found(arm_type: str, name: str, group: str) -> AzureRefused:
+def resource_not_found(id: str) -> AzureRefused:
+    """ARM's 404 for a resource: the path after `providers`, and its group."""
     # azure-cli recording test_aks_create_spot_node_pool.yaml
     return arm(
         "ResourceNotFound",
-        f"The Resource '{arm_type}/{name}' under resource group '{group}' was not found. "
+        f"The Resource '{id.rsplit('/providers/', 1)[-1]}' under resource group '{ids.group_name(id)}' was not found. "
         "For more details please go to https://aka.ms/ARMResourceNotFoundFix",
         status=404,
     )

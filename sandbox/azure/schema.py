@@ -18,7 +18,7 @@ import types
 import typing
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache
 from typing import Any
 
 from pulumi import Output, _types
@@ -47,13 +47,13 @@ class Fields:
     required: frozenset[str]
 
 
-@lru_cache(maxsize=None)
+@cache
 def _module(token: str) -> tuple[Any, str]:
     _, module, name = token.split(":")
     return importlib.import_module(f"pulumi_azure_native.{module}"), name
 
 
-@lru_cache(maxsize=None)
+@cache
 def inputs_of(token: str) -> Fields:
     """The inputs of a resource type.
 
@@ -67,14 +67,14 @@ def inputs_of(token: str) -> Fields:
     return fields_of(cls)
 
 
-@lru_cache(maxsize=None)
+@cache
 def outputs_of(token: str) -> Fields:
     module, name = _module(token)
     found = _types.resource_types(getattr(module, name))
     return Fields({wire: _shape(annotation) for wire, annotation in found.items()}, frozenset())
 
 
-@lru_cache(maxsize=None)
+@cache
 def api_version(token: str) -> str:
     """The REST API version the SDK's default type uses."""
     module, name = _module(token)
@@ -82,14 +82,14 @@ def api_version(token: str) -> str:
     return match.group(1) if match else ""
 
 
-@lru_cache(maxsize=None)
+@cache
 def fields_of(cls: type) -> Fields:
     """The properties of an SDK argument or output class."""
     if not _types.is_input_type(cls):
         return Fields({w: _shape(a) for w, a in _types.output_type_types(cls).items()}, frozenset())
     names = _types.input_type_py_to_pulumi_names(cls)
     annotations = _types.input_type_types(cls)
-    parameters = inspect.signature(cls.__init__).parameters
+    parameters = inspect.signature(cls).parameters
     required = {n for n, p in parameters.items() if n in names and p.default is inspect.Parameter.empty}
     return Fields(
         {wire: _shape(annotations[wire]) for wire in names.values()}, frozenset(names[name] for name in required)

@@ -55,11 +55,11 @@ def ensure_certificates(folder: Path, service_cidr: str) -> None:
 
 def serving_names(service_cidr: str) -> x509.SubjectAlternativeName:
     """Every name the API server is called by: loopback, and the `kubernetes` Service, first address of its range."""
-    first = next(ipaddress.ip_network(service_cidr).hosts())
+    service = "kubernetes.default.svc"
+    names = ("localhost", "kubernetes", "kubernetes.default", service, f"{service}.cluster.local")
+    addresses = (ipaddress.ip_address("127.0.0.1"), ipaddress.ip_network(service_cidr)[1])
     return x509.SubjectAlternativeName(
-        [x509.DNSName(name) for name in ("localhost", "kubernetes", "kubernetes.default", "kubernetes.default.svc")]
-        + [x509.DNSName("kubernetes.default.svc.cluster.local")]
-        + [x509.IPAddress(ipaddress.ip_address("127.0.0.1")), x509.IPAddress(first)]
+        [*(x509.DNSName(name) for name in names), *(x509.IPAddress(address) for address in addresses)]
     )
 
 
@@ -92,9 +92,7 @@ class Authority:
             .not_valid_after(now + VALIDITY)
             .add_extension(x509.SubjectKeyIdentifier.from_public_key(key), critical=False)
             # OpenSSL in strict mode (Python 3.13 on) refuses a chain without this one.
-            .add_extension(
-                x509.AuthorityKeyIdentifier.from_issuer_public_key(self.key.public_key()), critical=False
-            )
+            .add_extension(x509.AuthorityKeyIdentifier.from_issuer_public_key(self.key.public_key()), critical=False)
         )
 
     def issue(self, name: str, user: str, group: str | None, names: x509.SubjectAlternativeName | None = None) -> None:

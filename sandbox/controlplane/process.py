@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from time import monotonic, sleep
 
@@ -63,7 +64,12 @@ class Process:
         self.record.parent.mkdir(parents=True, exist_ok=True)
         if self.log.exists() and self.log.stat().st_size > LOG_LIMIT:
             self.log.replace(self.log.with_suffix(".log.old"))
-        record = {"pid": None, "created": None, "command": command, "fingerprint": fingerprint(command, inputs)}
+        record: dict[str, object] = {
+            "pid": None,
+            "created": None,
+            "command": command,
+            "fingerprint": fingerprint(command, inputs),
+        }
         self.write(record)
         with self.log.open("ab") as log:
             self.log_start = log.tell()
@@ -78,11 +84,8 @@ class Process:
                 stderr=subprocess.STDOUT,
                 start_new_session=True,
             )
-        try:
-            record |= {"pid": self.child.pid, "created": psutil.Process(self.child.pid).create_time()}
-            self.write(record)
-        except psutil.NoSuchProcess:
-            pass  # it died at once; `exit_code` tells
+        with suppress(psutil.NoSuchProcess):  # it died at once; `exit_code` tells
+            self.write(record | {"pid": self.child.pid, "created": psutil.Process(self.child.pid).create_time()})
 
     def write(self, record: Mapping[str, object]) -> None:
         """Replace the record."""
@@ -122,10 +125,8 @@ def stop_all(processes: Iterable[Process], grace: float = 10.0) -> None:
     running = {process.name: found for process in processes if (found := process.find())}
     for order, patience in ((signal.SIGTERM, grace), (signal.SIGKILL, 10.0)):
         for found in running.values():
-            try:
+            with suppress(psutil.NoSuchProcess):
                 found.send_signal(order)  # psutil checks once more that the pid was not reused
-            except psutil.NoSuchProcess:
-                pass
         until = monotonic() + patience
         while (running := {name: found for name, found in running.items() if not gone(found)}) and monotonic() < until:
             sleep(0.05)

@@ -1,0 +1,38 @@
+# Thin: each target is one command, and each command fetches or builds what it lacks.
+STACK ?= dev
+UV := ./scripts/uv
+RUN := $(UV) run --locked
+
+.DEFAULT_GOAL := help
+.PHONY: help up preview down status test test-slow check bench
+
+help: ## List the targets
+	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' Makefile | expand -t 20
+
+up: ## Bring the stack up on the emulated cloud (STACK=dev)
+	@$(RUN) sandbox up --stack $(STACK)
+
+preview: ## Show what `make up` would change
+	@$(RUN) sandbox preview --stack $(STACK)
+
+down: ## Delete the stack, its processes and its state
+	@$(RUN) sandbox down --stack $(STACK)
+
+status: ## Show the stack's processes and pools
+	@$(RUN) sandbox status --stack $(STACK)
+
+test: ## Run all tests: pure, mocked, and one pass of the real engine
+	@$(RUN) sandbox build
+	@$(RUN) pytest -m "not slow"
+
+test-slow: ## Run the tests that take long
+	@$(RUN) sandbox build
+	@$(RUN) pytest -m slow
+
+check: ## Format, lint and type-check
+	@$(RUN) ruff format --check .
+	@$(RUN) ruff check .
+	@$(RUN) mypy
+
+bench: ## Measure the times and sizes the README reports
+	@$(RUN) python -m bench

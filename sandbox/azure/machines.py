@@ -1,0 +1,86 @@
+"""VM sizes: the catalogue's rows and what follows from a size's name.
+
+The rows are read as data from `spec/catalog/azure.csv`; its first line names the columns.
+"""
+
+from __future__ import annotations
+
+import csv
+import re
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+_CATALOG = Path(__file__).resolve().parents[2] / "spec" / "catalog" / "azure.csv"
+
+# Standard_D4ds_v5: family letters, vCPUs, optional constrained vCPUs, feature letters.
+# https://learn.microsoft.com/azure/virtual-machines/vm-naming-conventions
+_NAME = re.compile(r"^Standard_(?P<family>[A-Z]+)\d+(?:-\d+)?(?P<features>[a-z]*)(?:_[A-Za-z0-9]+)*?(?:_v(?P<version>\d+))?$")
+
+
+@dataclass(frozen=True)
+class Machine:
+    """One VM size. Memory is nominal GiB; `gpus` is the physical share (1/6 is 0.1667)."""
+
+    size: str
+    family: str
+    vcpus: int
+    memory_gib: float
+    gpu_model: str
+    gpus: float
+    local_disk: bool
+    spot: str
+    status: str
+    replacement: str
+    system_pools: bool
+
+    @property
+    def architecture(self) -> str:
+        """`arm64` for sizes with the feature letter p and for Grace CPUs (GB200, GB300)."""
+        match = _NAME.match(self.size)
+        arm = (match and "p" in match["features"]) or self.gpu_model in ("nvidia-gb200", "nvidia-gb300")
+        return "arm64" if arm else "amd64"
+
+    @property
+    def premium_disks(self) -> bool:
+        match = _NAME.match(self.size)
+        return bool(match and "s" in match["features"])
+
+    @property
+    def temp_disk_gb(self) -> float | None:
+        """GB of temporary disk, None where no source gives it.
+
+        Standard_D4ds_v4 has 150 (azure-cli recording of 2025-07-01), and in Ddsv4, Ddsv5, Edsv4 and Edsv5 it grows with
+        the vCPUs [inferred]. The catalogue says only whether there is a local disk.
+        """
+        if not self.local_disk:
+            return 0
+        match = _NAME.match(self.size)
+        if match and match["family"] in ("D", "E") and "d" in match["features"] and match["version"] in ("4", "5"):
+            return 37.5 * self.vcpus
+        return None
+
+
+@cache
+def machines(catalog: Path = _CATALOG) -> dict[str, Machine]:
+    """Every size in the catalogue by name.
+
+    Raises FileNotFoundError when the checkout has no catalogue.
+    """
+    with catalog.open(encoding="utf-8", newline="") as file:
+        return {
+            row["size"]: Machine(
+                size=row["size"],
+                family=row["family"],
+                vcpus=int(row["vcpus"]),
+                memory_gib=float(row["memory_gib"]),
+                gpu_model=row["gpu_model"],
+                gpus=float(row["gpus"]),
+                local_disk=row["local_disk"] == "yes",
+                spot=row["spot"],
+                status=row["status"],
+                replacement=row["replacement"],
+                system_pools="no-aks-system-pool" not in row["source"],
+            )
+            for row in csv.DictReader(file)
+        }

@@ -1,0 +1,222 @@
+"""azure-native as the Pulumi engine sees it: check, diff, and the calls to the emulated cloud.
+
+Behaviour is that of pulumi-azure-native v3 (provider.go, diff.go, convert.go); rules of the cloud itself are in `resources`.
+Deliberately has no retries and no partial state: the emulated cloud answers at once.
+"""
+
+from __future__ import annotations
+
+import base64
+import re
+import secrets
+import uuid
+from collections.abc import Iterator
+
+from sandbox.azure import errors, ids, schema
+from sandbox.azure.cloud import AzureCloud
+from sandbox.azure.refresh import apply_difference
+from sandbox.azure.resources.cluster_path import CLUSTER
+from sandbox.azure.resources.kind import Kind
+from sandbox.azure.resources.table import kind_of
+from sandbox.differences import Kind as Change
+from sandbox.differences import differences
+from sandbox.provider import UNKNOWN, Diff, Failure, InitFailed, Props, Provider, Refused, Resource
+
+_API_VERSION = "azureApiVersion"
+_AUTO_NAMED = "__createBeforeDelete"
+
+_USER_CREDENTIALS = "azure-native:containerservice:listManagedClusterUserCredentials"
+_ADMIN_CREDENTIALS = "azure-native:containerservice:listManagedClusterAdminCredentials"
+_CLIENT_CONFIG = "azure-native:authorization:getClientConfig"
+_ARGUMENTS = {
+    _USER_CREDENTIALS: {"resourceGroupName", "resourceName", "format", "serverFqdn"},
+    _ADMIN_CREDENTIALS: {"resourceGroupName", "resourceName", "serverFqdn"},
+    _CLIENT_CONFIG: set[str](),
+}
+
+_OLD_SKUS = {"Basic": "Base", "Paid": "Standard"}
+
+
+class AzureProvider(Provider):
+    """One configured azure-native provider over an emulated cloud that several instances may share."""
+
+    sdk = "pulumi-azure-native"
+
+    def __init__(self, cloud: AzureCloud) -> None:
+        self._cloud = cloud
+        self._location = ""
+        self._subscription = ids.SUBSCRIPTION
+
+    def configure(self, inputs: Props) -> None:
+        self._location = inputs.get("location") or ""
+        self._subscription = inputs.get("subscriptionId") or ids.SUBSCRIPTION
+
+    def check(self, resource: Resource) -> tuple[Props, list[Failure]]:
+        kind = kind_of(resource.type)
+        given = schema.without_nulls(resource.inputs)
+        # These two are the provider's own additions to inputs.
+        inputs: Props = {k: v for k, v in given.items() if k not in (_API_VERSION, _AUTO_NAMED)}
+        self._name(kind, resource, inputs)
+        if kind.located and "location" not in inputs:
+            default = self._default_location(kind, resource, inputs)
+            if default:
+                inputs["location"] = default
+        failures = list(schema.failures(schema.inputs_of(kind.token), inputs))
+        for parameter, rule in kind.names.items():
+            value = inputs.get(parameter)
+            failure = rule.failure(parameter, value) if isinstance(value, str) and value != UNKNOWN else None
+            if failure is not None:
+                failures.append(failure)
+        return inputs | {_API_VERSION: schema.api_version(kind.token)}, failures
+
+    @staticmethod
+    def _name(kind: Kind, resource: Resource, inputs: Props) -> None:
+        parameter = kind.parameters[-1]
+        if parameter in inputs:
+            return
+        if parameter in resource.old_inputs:
+            inputs[parameter] = resource.old_inputs[parameter]
+            if _AUTO_NAMED not in resource.old_inputs:
+                return
+        elif kind.guid_name:
+            inputs[parameter] = str(uuid.uuid4())
+        else:
+            inputs[parameter] = resource.name + secrets.token_hex(4)
+        inputs[_AUTO_NAMED] = True
+
+    def _default_location(self, kind: Kind, resource: Resource, inputs: Props) -> str:
+        old = resource.old_inputs.get("location") or self._location
+        group = inputs.get("resourceGroupName")
+        if old or not isinstance(group, str) or group == UNKNOWN or "location" not in schema.inputs_of(kind.token).shapes:
+            return old
+        return str((self._cloud.get(ids.group_id(self._subscription, group)) or {}).get("location", ""))
+
+    def diff(self, resource: Resource) -> Diff:
+        """Inputs against old inputs; outputs only to forgive an addition of what the service already has."""
+        kind = kind_of(resource.type)
+        old, new = (_comparable(inputs) for inputs in (resource.old_inputs, resource.inputs))
+        found = Diff(dict(differences(old, new)))
+        keys = kind.force_new | set(kind.parameters)
+        for path, change in found.changes.items():
+            if not _replaces(path, change, keys):
+                continue
+            added_as_is = change is Change.ADD and path in new and resource.old_outputs.get(path) == new[path]
+            if not added_as_is:
+                found.replaces.add(path)
+        found.delete_before_replace = bool(found.replaces) and not resource.old_inputs.get(_AUTO_NAMED)
+        return found
+
+    def create(self, resource: Resource) -> tuple[str, Props]:
+        kind = kind_of(resource.type)
+        if resource.preview:
+            return "", schema.preview(schema.outputs_of(kind.token), resource.inputs)
+        id = kind.id(self._subscription, resource.inputs)
+        return self._put(kind, id, resource, create=True)
+
+    def update(self, resource: Resource) -> Props:
+        kind = kind_of(resource.type)
+        if resource.preview:
+            shown = schema.preview(schema.outputs_of(kind.token), resource.inputs)
+            # The two outputs azure-native knows never to change in an update.
+            return shown | {n: resource.old_outputs[n] for n in ("name", "location") if n in resource.old_outputs}
+        return self._put(kind, resource.id, resource, create=False)[1]
+
+    def _put(self, kind: Kind, id: str, resource: Resource, *, create: bool) -> tuple[str, Props]:
+        skipped = {*kind.parameters, _API_VERSION, _AUTO_NAMED}
+        body = {k: v for k, v in resource.inputs.items() if k not in skipped}
+        if isinstance(body.get("location"), str):
+            body["location"] = _plain_location(body["location"])
+        try:
+            id, found = self._cloud.put(kind.token, id, body, create=create)
+        except InitFailed as failed:
+            raise InitFailed(failed.id, _outputs(kind, resource.inputs, failed.outputs), failed.reasons) from failed
+        return id, _outputs(kind, resource.inputs, found)
+
+    def read(self, resource: Resource) -> tuple[Props, Props] | None:
+        kind = kind_of(resource.type)
+        body = self._cloud.get(resource.id)
+        if body is None:
+            return None
+        fields = schema.inputs_of(kind.token)
+        if not resource.old_inputs:
+            named = kind.matches(resource.id)
+            if named is None:
+                raise Refused(f"{resource.id} is not the id of a {kind.arm_type or 'resource group'}")
+            return named | schema.as_inputs(fields, body), _outputs(kind, body, body)
+        outputs = _outputs(kind, resource.old_inputs, body)
+        old, new = (schema.as_inputs(fields, outs) for outs in (resource.old_outputs, outputs))
+        return apply_difference(resource.old_inputs, old, new), outputs
+
+    def delete(self, resource: Resource) -> None:
+        kind_of(resource.type)
+        self._cloud.delete(resource.id)
+
+    def invoke(self, token: str, args: Props) -> Props:
+        if token not in _ARGUMENTS:
+            return super().invoke(token, args)
+        given = schema.without_nulls(args)
+        for name in given.keys() - _ARGUMENTS[token]:
+            raise Refused(f"{token}: unknown argument '{name}'")
+        if token == _CLIENT_CONFIG:
+            return {
+                "clientId": ids.CLIENT,
+                "objectId": ids.USER_OBJECT,
+                "subscriptionId": self._subscription,
+                "tenantId": ids.TENANT,
+            }
+        return self._credentials(token, given)
+
+    def _credentials(self, token: str, args: Props) -> Props:
+        for name in ("resourceGroupName", "resourceName"):
+            if name not in args:
+                raise Refused(f"{token}: missing required argument '{name}'")
+        id = kind_of(CLUSTER).id(self._subscription, args)
+        if token == _ADMIN_CREDENTIALS and (self._cloud.get(id) or {}).get("disableLocalAccounts"):
+            # azurerm PR 15489
+            raise errors.aks(
+                "BadRequest",
+                "Getting static credential is not allowed because this cluster is set to disable local accounts.",
+            )
+        text = self._cloud.user_kubeconfig(id)
+        # The names of the entries are UNCONFIRMED.
+        name = "clusterAdmin" if token == _ADMIN_CREDENTIALS else "clusterUser"
+        return {"kubeconfigs": [{"name": name, "value": base64.b64encode(text.encode()).decode()}]}
+
+
+def _outputs(kind: Kind, inputs: Props, body: Props) -> Props:
+    """What the provider keeps of a body: sub-resource lists the program does not set are shown empty."""
+    shown = schema.outputs_of(kind.token).shapes
+    outputs = {name: value for name, value in body.items() if name in shown and value is not None}
+    outputs |= {name: [] for name in kind.maintained if name not in inputs}
+    return outputs | {_API_VERSION: schema.api_version(kind.token)}
+
+
+def _plain_location(location: str) -> str:
+    return location.replace(" ", "").lower()
+
+
+def _comparable(inputs: Props) -> Props:
+    """Inputs with the differences removed that azure-native's diff ignores."""
+    shown = {k: v for k, v in inputs.items() if not k.startswith("__") and k != _API_VERSION}
+    for name, normal in (("location", _plain_location), ("resourceGroupName", str.lower)):
+        if isinstance(shown.get(name), str) and shown[name] != UNKNOWN:
+            shown[name] = normal(shown[name])
+    sku = shown.get("sku")
+    if isinstance(sku, dict) and sku.keys() == {"name", "tier"}:
+        shown["sku"] = {k: _OLD_SKUS.get(v, v) for k, v in sku.items()}
+    return shown
+
+
+def _ancestors(path: str) -> Iterator[str]:
+    for match in re.finditer(r"[.\[]", path):
+        yield path[: match.start()]
+
+
+def _replaces(path: str, change: Change, keys: set[str] | frozenset[str]) -> bool:
+    """Whether a change at a path forces a replacement: there, or for an update anywhere below a marked property."""
+    pattern = re.sub(r"\[\d+\]", "[]", path)
+    if pattern in keys:
+        return True
+    return change is Change.UPDATE and any(parent in keys for parent in _ancestors(pattern))
+
+

@@ -1,0 +1,1 @@
+"""The emulated resource types, one file a family, and the table of them."""

@@ -1,0 +1,194 @@
+"""Managed clusters: the body the service returns for a request.
+
+Defaults are those of the azure-cli recordings test_aks_create_spot_node_pool.yaml (api 2025-07-01) and
+test_aks_create_with_oidc_issuer_enabled. What the service refuses is in `cluster_rules`.
+"""
+
+from __future__ import annotations
+
+import copy
+import hashlib
+from typing import Any
+
+from sandbox.azure import ids, versions
+from sandbox.azure.resources import cluster_rules
+from sandbox.azure.resources.cluster_path import CLUSTER, CLUSTER_PATH, pools_of
+from sandbox.azure.resources.cluster_rules import ClusterRequest
+from sandbox.azure.resources.identity import assigned
+from sandbox.azure.resources.kind import GROUP_NAME, Kind, NameRule, merged, require_group
+from sandbox.azure.resources.pool import new_record, put_pool
+from sandbox.azure.state import Body, Record, Resources
+
+_NETWORK_FORCE_NEW = (
+    "serviceCidr",
+    "serviceCidrs",
+    "dnsServiceIP",
+    "networkMode",
+    "networkPlugin",
+    "networkPluginMode",
+    "podCidr",
+    "networkDataplane",
+    "networkPolicy",
+    "outboundType",
+)
+
+
+def _network(wanted: Body) -> Body:
+    plugin = wanted.get("networkPlugin", "azure")
+    # Overlay is the default only when no plugin is named (AKS page azure-cni-overlay).
+    overlay = wanted.get("networkPluginMode") == "overlay" or "networkPlugin" not in wanted
+    body: Body = {
+        "networkPlugin": plugin,
+        "networkPolicy": "none",
+        "networkDataplane": "azure",
+        "loadBalancerSku": "standard",
+        "outboundType": "loadBalancer",
+        "serviceCidr": "10.0.0.0/16",
+        "dnsServiceIP": "10.0.0.10",
+        "ipFamilies": ["IPv4"],
+        **({"networkPluginMode": "overlay"} if plugin == "azure" and overlay else {}),
+        **({"podCidr": "10.244.0.0/16"} if overlay or plugin == "kubenet" else {}),
+        **wanted,
+    }
+    body["serviceCidrs"] = wanted.get("serviceCidrs", [body["serviceCidr"]])
+    if "podCidr" in body:
+        body["podCidrs"] = wanted.get("podCidrs", [body["podCidr"]])
+    if body["outboundType"] == "loadBalancer":
+        balancer = {"backendPoolType": "nodeIPConfiguration", **wanted.get("loadBalancerProfile", {})}
+        balancer.setdefault("managedOutboundIPs", {"count": 1})
+        body["loadBalancerProfile"] = balancer
+    return body
+
+
+def with_defaults(id: str, body: Body) -> Body:
+    """A cluster's body with what the service adds at once."""
+    name, group, location = ids.last(id), ids.group_name(id), body["location"]
+    digest = hashlib.sha256(ids.key(id).encode()).hexdigest()
+    prefix = body.get("dnsPrefix") or body.get("fqdnSubdomain")
+    version = body.get("kubernetesVersion", versions.DEFAULT)
+    result: Body = {
+        "nodeResourceGroup": f"MC_{group}_{name}_{location}",
+        "fqdn": f"{prefix}-{digest[:8]}.hcp.{location}.azmk8s.io",
+        "azurePortalFQDN": f"{prefix}-{digest[:8]}.portal.hcp.{location}.azmk8s.io",
+        "powerState": {"code": "Running"},
+        "kubernetesVersion": version,
+        "enableRBAC": True,
+        "supportPlan": "KubernetesOfficial",
+        "disableLocalAccounts": False,
+        "sku": {"name": "Base", "tier": "Free"},
+        "securityProfile": {},
+        "workloadAutoScalerProfile": {},
+        "bootstrapProfile": {"artifactSource": "Direct"},
+        "metricsProfile": {"costAnalysis": {"enabled": False}},
+        **body,
+        "name": name,
+        "type": "Microsoft.ContainerService/ManagedClusters",
+        "maxAgentPools": 100,
+        "resourceUID": digest[8:32],
+        "networkProfile": _network(body.get("networkProfile", {})),
+        "autoUpgradeProfile": {"nodeOSUpgradeChannel": "NodeImage", **body.get("autoUpgradeProfile", {})},
+        "storageProfile": merged(
+            {driver: {"enabled": True} for driver in ("diskCSIDriver", "fileCSIDriver", "snapshotController")},
+            body.get("storageProfile", {}),
+        ),
+    }
+    oidc = {"enabled": False, **body.get("oidcIssuerProfile", {})}
+    if oidc["enabled"]:
+        issuer = ids.guid("issuer", ids.key(id))
+        oidc["issuerURL"] = f"https://{location}.oic.prod-aks.azure.com/{ids.TENANT}/{issuer}/"
+    result["oidcIssuerProfile"] = oidc
+    if "identity" in result:
+        result["servicePrincipalProfile"] = {"clientId": "msi"}
+    for profile, secret in (("windowsProfile", "adminPassword"), ("servicePrincipalProfile", "secret")):
+        result.get(profile, {}).pop(secret, None)
+    current = body.get("currentKubernetesVersion", "")
+    # The same alias again starts no upgrade (REST text of kubernetesVersion).
+    same_alias = current and versions.alias(current) == version
+    result["currentKubernetesVersion"] = current if same_alias else versions.patch(version)
+    return result
+
+
+def _identity(resources: Resources, id: str, wanted: Body) -> Body:
+    if wanted["type"] == "UserAssigned":
+        found = [assigned(resources, i) for i in wanted.get("userAssignedIdentities", [])]
+        known = {r.id: {n: r.body[n] for n in ("clientId", "principalId")} for r in found if r is not None}
+        return {"type": "UserAssigned", "userAssignedIdentities": known}
+    if wanted["type"] == "SystemAssigned":
+        principal = ids.guid("cluster principal", ids.key(id))
+        return {"type": "SystemAssigned", "principalId": principal, "tenantId": ids.TENANT}
+    return {"type": wanted["type"]}
+
+
+def finished(id: str, body: Body) -> Body:
+    """The body once the cluster is up: the parts that only the final answer has (recording)."""
+    group = f"/subscriptions/{id.split('/')[2]}/resourcegroups/{body['nodeResourceGroup']}"
+    kubelet = f"{group}/providers/Microsoft.ManagedIdentity/userAssignedIdentities/{ids.last(id)}-agentpool"
+    result = copy.deepcopy(body)
+    result["identityProfile"] = {
+        "kubeletidentity": {
+            "resourceId": kubelet,
+            "clientId": ids.guid("client", ids.key(kubelet)),
+            "objectId": ids.guid("principal", ids.key(kubelet)),
+        },
+        **body.get("identityProfile", {}),
+    }
+    balancer = result["networkProfile"].get("loadBalancerProfile")
+    if balancer is not None:
+        address = f"{group}/providers/Microsoft.Network/publicIPAddresses/{ids.guid('outbound', ids.key(id))}"
+        balancer["effectiveOutboundIPs"] = [{"id": address}]
+    result["provisioningState"] = "Succeeded"
+    return result
+
+
+class ManagedCluster(Kind):
+    """`Microsoft.ContainerService/managedClusters`. Its pools are records of their own below it."""
+
+    token = CLUSTER
+    path = CLUSTER_PATH
+    names = {
+        "resourceGroupName": GROUP_NAME,
+        "resourceName": NameRule(63, r"^[a-zA-Z0-9]$|^[a-zA-Z0-9][-_a-zA-Z0-9]{0,61}[a-zA-Z0-9]$"),
+    }
+    force_new = frozenset(
+        {
+            "diskEncryptionSetID",
+            "dnsPrefix",
+            "fqdnSubdomain",
+            "linuxProfile",
+            "location",
+            "nodeResourceGroup",
+            "windowsProfile",
+            *(f"networkProfile.{name}" for name in _NETWORK_FORCE_NEW),
+        }
+    )
+
+    def put(self, resources: Resources, id: str, wanted: Body, current: Body | None) -> Body:
+        require_group(resources, id)
+        sent = {k: v for k, v in wanted.items() if k != "agentPoolProfiles"}
+        laid_over: Body = merged(current or {}, sent)
+        request = ClusterRequest(id, ids.last(id), wanted, current, laid_over, resources)
+        cluster_rules.check_sent(request)
+        body = with_defaults(id, laid_over)
+        if "identity" in sent:
+            body["identity"] = _identity(resources, id, sent["identity"])
+        request.body = body
+        cluster_rules.check_result(request)
+        self._put_pools(resources, id, body, wanted.get("agentPoolProfiles", []), new=current is None)
+        cluster_rules.check_pools(request, pools_of(resources, id))
+        body["provisioningState"] = "Creating" if current is None else "Updating"
+        return body
+
+    @staticmethod
+    def _put_pools(resources: Resources, id: str, body: Body, profiles: list[Any], *, new: bool) -> None:
+        # A pool that is left out stays (azure-native #1686).
+        for index, wanted in enumerate(profiles):
+            known = resources.get(f"{id}/agentPools/{wanted['name']}")
+            current = known.body if known else None
+            pool = put_pool(resources, body, wanted["name"], wanted, current, inline=True, first=new and index == 0)
+            resources.put(new_record(id, wanted["name"], pool))
+
+    def view(self, resources: Resources, record: Record) -> Body:
+        body = super().view(resources, record)
+        # GET lists every pool, inline and standalone.
+        body["agentPoolProfiles"] = [copy.deepcopy(pool.body) for pool in pools_of(resources, record.id)]
+        return body

@@ -1,0 +1,141 @@
+"""User-assigned identities, their federated credentials, and role assignments.
+
+The codes and texts of these services are those of their public documentation; the fact files do not hold them.
+"""
+
+from __future__ import annotations
+
+import re
+
+from sandbox.azure import ids
+from sandbox.azure.errors import arm
+from sandbox.azure.resources.kind import GROUP_NAME, Kind, NameRule, merged, require_group, require_parent
+from sandbox.azure.state import Body, Record, Resources
+
+_GUID = re.compile(r"^[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}$", re.IGNORECASE)
+_ROLE = re.compile(r"^(/subscriptions/[^/]+)?/providers/Microsoft\.Authorization/roleDefinitions/([^/]+)$", re.IGNORECASE)
+_CLUSTER = "azure-native:containerservice:ManagedCluster"
+
+
+class UserAssignedIdentity(Kind):
+    """`Microsoft.ManagedIdentity/userAssignedIdentities`."""
+
+    token = "azure-native:managedidentity:UserAssignedIdentity"
+    path = (
+        "/subscriptions/{subscriptionId}/resourceGroups/{resourceGroupName}"
+        "/providers/Microsoft.ManagedIdentity/userAssignedIdentities/{resourceName}"
+    )
+    names = {"resourceGroupName": GROUP_NAME, "resourceName": NameRule(longest=128)}
+    force_new = frozenset({"location"})
+
+    def put(self, resources: Resources, id: str, wanted: Body, current: Body | None) -> Body:
+        require_group(resources, id)
+        return {
+            **merged(current or {}, wanted),
+            "name": ids.last(id),
+            "type": self.arm_type,
+            "clientId": ids.guid("client", ids.key(id)),
+            "principalId": ids.guid("principal", ids.key(id)),
+            "tenantId": ids.TENANT,
+        }
+
+
+class FederatedIdentityCredential(Kind):
+    """`Microsoft.ManagedIdentity/userAssignedIdentities/federatedIdentityCredentials`."""
+
+    token = "azure-native:managedidentity:FederatedIdentityCredential"
+    path = UserAssignedIdentity.path + "/federatedIdentityCredentials/{federatedIdentityCredentialResourceName}"
+    names = {
+        "resourceGroupName": GROUP_NAME,
+        "federatedIdentityCredentialResourceName": NameRule(pattern=r"^[a-zA-Z0-9]{1}[a-zA-Z0-9-_]{2,119}$"),
+    }
+    located = False
+
+    def put(self, resources: Resources, id: str, wanted: Body, current: Body | None) -> Body:
+        require_group(resources, id)
+        require_parent(resources, id, self.arm_type)
+        body: Body = merged(current or {}, wanted)
+        if not str(body["issuer"]).startswith("https://"):
+            raise arm("BadRequest", "The issuer must be a valid https URL.")
+        if len(body["audiences"]) != 1:
+            raise arm("BadRequest", "Exactly one audience is allowed for a federated identity credential.")
+        for other in resources.of(self.token, below=ids.parent(id)):
+            same = all(other.body[name] == body[name] for name in ("issuer", "subject"))
+            if same and ids.key(other.id) != ids.key(id):
+                raise arm("Conflict", "Issuer and subject combination already exists for this Managed Identity.", status=409)
+        return {**body, "name": ids.last(id), "type": self.arm_type}
+
+
+def principals(resources: Resources) -> set[str]:
+    """Object ids the emulated tenant knows: its user, every identity, and what clusters made for themselves."""
+    known = {ids.USER_OBJECT}
+    known |= {r.body["principalId"] for r in resources.of(UserAssignedIdentity.token)}
+    for cluster in resources.of(_CLUSTER):
+        known.add(cluster.body.get("identity", {}).get("principalId", ""))
+        known.add(cluster.body.get("identityProfile", {}).get("kubeletidentity", {}).get("objectId", ""))
+    return known
+
+
+class RoleAssignment(Kind):
+    """`Microsoft.Authorization/roleAssignments`, at any scope."""
+
+    token = "azure-native:authorization:RoleAssignment"
+    path = "/{scope}/providers/Microsoft.Authorization/roleAssignments/{roleAssignmentName}"
+    names = {}
+    force_new = frozenset({"principalId", "scope"})
+    located = False
+    guid_name = True
+
+    def put(self, resources: Resources, id: str, wanted: Body, current: Body | None) -> Body:
+        if not _GUID.match(ids.last(id)):
+            text = f"The role assignment ID '{ids.last(id)}' is not valid. The role assignment ID must be a GUID."
+            raise arm("InvalidRoleAssignmentId", text)
+        scope = id[: id.lower().rindex("/providers/microsoft.authorization/")]
+        self._require_scope(resources, scope)
+        body = merged(current or {}, wanted)
+        role = _ROLE.match(body["roleDefinitionId"])
+        if not role or not _GUID.match(role[2]):
+            raise arm(
+                "RoleDefinitionDoesNotExist",
+                f"The specified role definition with ID '{body['roleDefinitionId']}' does not exist.",
+            )
+        principal = body["principalId"]
+        # Users and groups may come from outside; an identity or cluster of this subscription is known here.
+        # Without a type the service looks the principal up as well, so only a named User or Group passes unseen.
+        if body.get("principalType") not in ("User", "Group", "ForeignGroup") and principal not in principals(resources):
+            text = f"Principal {principal.replace('-', '')} does not exist in the directory {ids.TENANT}."
+            raise arm("PrincipalNotFound", text)
+        if current is not None and current["roleDefinitionId"] != body["roleDefinitionId"]:
+            text = "Tenant ID, application ID, principal ID, and scope are not allowed to be updated."
+            raise arm("RoleAssignmentUpdateNotPermitted", text, status=403)
+        if current is None:
+            self._require_new(resources, scope, body)
+        return {
+            "principalType": "ServicePrincipal",
+            **body,
+            "scope": scope,
+            "name": ids.last(id),
+            "type": self.arm_type,
+        }
+
+    def _require_new(self, resources: Resources, scope: str, body: Body) -> None:
+        for other in resources.of(self.token):
+            same = all(other.body[n].lower() == body[n].lower() for n in ("principalId", "roleDefinitionId"))
+            if same and ids.key(other.body["scope"]) == ids.key(scope):
+                raise arm("RoleAssignmentExists", "The role assignment already exists.", status=409)
+
+    @staticmethod
+    def _require_scope(resources: Resources, scope: str) -> None:
+        from sandbox.azure.resources.table import kind_of_id
+
+        # Scopes of types that are not emulated (a container registry, say) are taken as existing.
+        kind = kind_of_id(scope)
+        if kind is not None and resources.get(scope) is None:
+            require_group(resources, scope + "/providers/")
+            raise arm("ResourceNotFound", f"The Resource '{scope}' was not found.", status=404)
+
+
+def assigned(resources: Resources, identity: str) -> Record | None:
+    """The user-assigned identity with this id."""
+    found = resources.get(identity)
+    return found if found and found.token == UserAssignedIdentity.token else None

@@ -1,0 +1,180 @@
+"""Virtual networks and subnets.
+
+The codes and texts of the network provider are those in its public documentation; the fact files do not hold them.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+from typing import Any
+
+from sandbox.azure import errors, ids
+from sandbox.azure.errors import arm
+from sandbox.azure.resources.kind import GROUP_NAME, Kind, NameRule, merged, require_group, require_parent
+from sandbox.azure.state import Body, Record, Resources
+
+Network = ipaddress.IPv4Network | ipaddress.IPv6Network
+
+_POOL = "azure-native:containerservice:AgentPool"
+_CLUSTER = "azure-native:containerservice:ManagedCluster"
+
+
+def cidr(text: str, where: str) -> Network:
+    """Parse an address prefix; Azure wants the network address itself (no host bits)."""
+    try:
+        return ipaddress.ip_network(text)
+    except ValueError:
+        raise arm("InvalidAddressPrefixFormat", f"Address prefix {text} of {where} is not formatted correctly.") from None
+
+
+def overlap(one: Network, other: Network) -> bool:
+    return one.version == other.version and one.overlaps(other)
+
+
+def prefixes(body: Body) -> list[str]:
+    """The address prefixes of a subnet."""
+    return [*([body["addressPrefix"]] if body.get("addressPrefix") else []), *body.get("addressPrefixes", [])]
+
+
+def space(network: Body) -> list[str]:
+    found: list[str] = network.get("addressSpace", {}).get("addressPrefixes", [])
+    return found
+
+
+def require_unused(resources: Resources, subnet_id: str, going: str = "") -> None:
+    """Refuse to remove a subnet that a pool or an API server is in, unless the user is below `going`."""
+    users: list[tuple[str, Any]] = [
+        (pool.id, pool.body.get(name)) for pool in resources.of(_POOL) for name in ("vnetSubnetID", "podSubnetID")
+    ]
+    users += [(c.id, c.body.get("apiServerAccessProfile", {}).get("subnetId")) for c in resources.of(_CLUSTER)]
+    for user, subnet in users:
+        if subnet and ids.key(subnet) == ids.key(subnet_id):
+            if going and ids.key(user).startswith(ids.key(going) + "/"):
+                continue
+            raise arm(
+                "InUseSubnetCannotBeDeleted",
+                f"Subnet {ids.last(subnet_id)} is in use by {user} and cannot be deleted. In order to delete the subnet, "
+                "delete all the resources within the subnet. See aka.ms/deletesubnet.",
+            )
+
+
+def check_subnet(resources: Resources, network: Record, name: str, body: Body) -> None:
+    """Refuse a subnet outside its network's address space or over another subnet."""
+    if not prefixes(body):
+        raise arm("InvalidRequestFormat", f"Subnet {name} needs an address prefix.")
+    reserved = [cidr(text, network.id) for text in space(network.body)]
+    for text in prefixes(body):
+        wanted = cidr(text, name)
+        if not any(wanted.version == r.version and wanted.subnet_of(r) for r in reserved):  # type: ignore[arg-type]
+            raise arm(
+                "NetcfgSubnetRangeOutsideVnet",
+                f"Subnet '{name}' is not valid because its IP address range is outside the IP address range of "
+                f"virtual network '{ids.last(network.id)}'.",
+            )
+        for other in resources.of(Subnet.token, below=network.id):
+            if ids.last(other.id).lower() == name.lower():
+                continue
+            if any(overlap(wanted, cidr(taken, other.id)) for taken in prefixes(other.body)):
+                raise arm(
+                    "NetcfgSubnetRangesOverlap",
+                    f"Subnet '{name}' is not valid because its IP address range overlaps with that of an existing "
+                    f"subnet in virtual network '{ids.last(network.id)}'.",
+                )
+
+
+class VirtualNetwork(Kind):
+    """`Microsoft.Network/virtualNetworks`."""
+
+    token = "azure-native:network:VirtualNetwork"
+    path = (
+        "/subscriptions/{subscriptionId}/resourceGroups/{resourceGroupName}"
+        "/providers/Microsoft.Network/virtualNetworks/{virtualNetworkName}"
+    )
+    names = {"resourceGroupName": GROUP_NAME, "virtualNetworkName": NameRule(longest=64)}
+    force_new = frozenset({"location"})
+    maintained = ("subnets",)
+
+    def put(self, resources: Resources, id: str, wanted: Body, current: Body | None) -> Body:
+        require_group(resources, id)
+        body: Body = merged(current or {}, {k: v for k, v in wanted.items() if k != "subnets"})
+        if not space(body):
+            raise arm("InvalidRequestFormat", "A virtual network needs addressSpace.addressPrefixes.")
+        for text in space(body):
+            cidr(text, "addressSpace")
+        body |= {
+            "name": ids.last(id),
+            "type": self.arm_type,
+            "provisioningState": "Succeeded",
+            "resourceGuid": ids.guid("network", ids.key(id)),
+            "enableDdosProtection": body.get("enableDdosProtection", False),
+            "subnets": [],
+            "virtualNetworkPeerings": body.get("virtualNetworkPeerings", []),
+        }
+        network = Record(self.token, id, body)
+        if "subnets" in wanted:
+            self._replace_subnets(resources, network, wanted["subnets"])
+        for subnet in resources.of(Subnet.token, below=id):
+            check_subnet(resources, network, ids.last(subnet.id), subnet.body)
+        return body
+
+    def _replace_subnets(self, resources: Resources, network: Record, wanted: list[Body]) -> None:
+        # An inline list is the complete list: Azure removes the subnets it does not name.
+        named = {f"{network.id}/subnets/{w.get('name', '')}": w for w in wanted}
+        for old in resources.of(Subnet.token, below=network.id):
+            if ids.key(old.id) not in {ids.key(i) for i in named}:
+                require_unused(resources, old.id)
+                resources.remove(old.id)
+        for id, one in named.items():
+            if not one.get("name"):
+                raise arm("InvalidRequestFormat", "An inline subnet needs a name.")
+            known = resources.get(id)
+            resources.put(Record(Subnet.token, id, subnet_body(id, merged(known.body if known else {}, one))))
+
+    def check_delete(self, resources: Resources, id: str) -> None:
+        for subnet in resources.of(Subnet.token, below=id):
+            require_unused(resources, subnet.id)
+
+    def view(self, resources: Resources, record: Record) -> Body:
+        body = super().view(resources, record)
+        body["subnets"] = [{**s.body, "id": s.id} for s in resources.of(Subnet.token, below=record.id)]
+        return body
+
+
+def subnet_body(id: str, body: Body) -> Body:
+    return {
+        "privateEndpointNetworkPolicies": "Disabled",
+        "privateLinkServiceNetworkPolicies": "Enabled",
+        "delegations": [],
+        **body,
+        "name": ids.last(id),
+        "type": "Microsoft.Network/virtualNetworks/subnets",
+        "provisioningState": "Succeeded",
+    }
+
+
+class Subnet(Kind):
+    """`Microsoft.Network/virtualNetworks/subnets`."""
+
+    token = "azure-native:network:Subnet"
+    path = VirtualNetwork.path + "/subnets/{subnetName}"
+    names = {"resourceGroupName": GROUP_NAME, "subnetName": NameRule(longest=80)}
+    located = False
+
+    def put(self, resources: Resources, id: str, wanted: Body, current: Body | None) -> Body:
+        require_group(resources, id)
+        network = require_parent(resources, id, self.arm_type)
+        body = subnet_body(id, merged(current or {}, wanted))
+        check_subnet(resources, network, ids.last(id), body)
+        if current is not None and prefixes(current) != prefixes(body):
+            self._require_free(resources, id)
+        return body
+
+    @staticmethod
+    def _require_free(resources: Resources, id: str) -> None:
+        try:
+            require_unused(resources, id)
+        except errors.AzureRefused as used:
+            raise arm("InUsePrefixCannotBeDeleted", used.message.replace("deleted", "changed", 1)) from None
+
+    def check_delete(self, resources: Resources, id: str) -> None:
+        require_unused(resources, id)

@@ -1,0 +1,106 @@
+"""The emulated clouds' clusters as real control planes on this machine."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from sandbox.controlplane import ControlPlane
+from sandbox.errors import SandboxError
+from sandbox.kubernetes.client import Client
+
+_MANAGER = "sandbox-nodes"
+_READY_SECONDS = 60
+_SETTINGS = "cluster.json"
+
+
+class LocalClusters:
+    """Starts, stops and fills one control plane for each emulated cluster, by the cluster's cloud id."""
+
+    def __init__(
+        self, directory: Path, cloud: str, programs: Callable[[], Mapping[str, Path]], report: Callable[[str], None]
+    ) -> None:
+        self._directory, self._cloud, self._programs, self._report = directory, cloud, programs, report
+
+    def folder(self, cluster_id: str) -> Path:
+        """A cloud id is too long for a folder and has slashes; its resource group and name are enough."""
+        parts = re.split(r"/", cluster_id.strip("/").lower())
+        return self._directory / "-".join([*parts[3:4], parts[-1]])
+
+    def start(self, cluster_id: str, name: str, version: str, service_cidr: str) -> None:
+        folder = self.folder(cluster_id)
+        folder.mkdir(parents=True, exist_ok=True)
+        settings = {"version": version, "cloud": self._cloud, "service_cidr": service_cidr}
+        (folder / _SETTINGS).write_text(json.dumps(settings))
+        plane(folder).start(self._programs(), self._report)
+
+    def stop(self, cluster_id: str) -> None:
+        remove(self.folder(cluster_id))
+
+    def user_kubeconfig(self, cluster_id: str) -> str:
+        return plane(self.folder(cluster_id)).user_kubeconfig()
+
+    def apply_nodes(self, cluster_id: str, nodes: list[dict[str, Any]]) -> None:
+        """Make the cluster's nodes exactly these, and wait until all are Ready."""
+        client = Client(plane(self.folder(cluster_id)).admin_kubeconfig)
+        try:
+            wanted = {node["metadata"]["name"]: node for node in nodes}
+            present = {node["metadata"]["name"] for node in client.list("v1", "Node")}
+            for name in sorted(present - wanted.keys()):
+                client.delete("v1", "Node", name)
+            for name in sorted(wanted):
+                node = wanted[name]
+                client.apply(
+                    {key: node[key] for key in ("apiVersion", "kind", "metadata", "spec") if key in node},
+                    _MANAGER,
+                    force=True,
+                )
+                if name not in present:
+                    client.patch_status({**node, "status": node["status"]})
+            self._await_ready(client, wanted.keys())
+        finally:
+            client.close()
+
+    def _await_ready(self, client: Client, names: Any) -> None:
+        deadline = time.monotonic() + _READY_SECONDS
+        while time.monotonic() < deadline:
+            waiting = [
+                node["metadata"]["name"]
+                for node in client.list("v1", "Node")
+                if node["metadata"]["name"] in names and not ready(node)
+            ]
+            if not waiting:
+                return
+            time.sleep(0.2)
+        raise SandboxError(
+            f"nodes not ready after {_READY_SECONDS} s: {', '.join(waiting)}; see logs/kwok.log of the cluster"
+        )
+
+
+def plane(folder: Path) -> ControlPlane:
+    """The control plane in a folder, with the settings it was last started with."""
+    return ControlPlane(folder, **json.loads((folder / _SETTINGS).read_text()))
+
+
+def planes(directory: Path) -> list[ControlPlane]:
+    """Every control plane below a folder, by name."""
+    return [plane(settings.parent) for settings in sorted(directory.glob(f"*/{_SETTINGS}"))]
+
+
+def remove(folder: Path) -> None:
+    """Stop the control plane in a folder and remove it; nothing when there is none."""
+    if (folder / _SETTINGS).exists():
+        plane(folder).stop()
+    if folder.exists():
+        shutil.rmtree(folder)
+
+
+def ready(node: Mapping[str, Any]) -> bool:
+    """Whether the node's Ready condition is True."""
+    conditions = node.get("status", {}).get("conditions", [])
+    return any(c["type"] == "Ready" and c["status"] == "True" for c in conditions)

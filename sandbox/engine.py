@@ -1,0 +1,135 @@
+"""The real Pulumi engine over the unmodified program and the emulated clouds.
+
+The program runs inline: the engine asks this process for it, so no language-host plugin is needed. The engine's own state,
+plugins and credentials are below the sandbox's home; the user's Pulumi is neither read nor written.
+"""
+
+from __future__ import annotations
+
+import os
+import runpy
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from filelock import FileLock, Timeout
+from pulumi import automation
+
+from sandbox import programs, workspace
+from sandbox.azure.cloud import AzureCloud
+from sandbox.azure.provider import AzureProvider
+from sandbox.clusters import LocalClusters
+from sandbox.errors import SandboxError
+from sandbox.home import PROJECT, Home
+from sandbox.kubernetes.provider import KubernetesProvider
+from sandbox.provider import serve
+
+CONTROL_PLANE = ("etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kwok")
+
+Report = Callable[[str], None]
+
+
+class Engine:
+    """One stack's engine. Use `open`."""
+
+    def __init__(self, home: Home, stack: automation.Stack, cloud: AzureCloud) -> None:
+        self.home, self.stack, self.cloud = home, stack, cloud
+
+    def up(self, on_output: Report) -> automation.UpResult:
+        """Declare the stack. Raises `automation.errors.CommandError`."""
+        return self.stack.up(on_output=on_output, on_error=on_output, color=_color(), suppress_outputs=True)
+
+    def preview(
+        self, on_output: Report | None, on_event: Callable[[Any], None] | None = None
+    ) -> automation.PreviewResult:
+        """What an `up` would do. Raises `automation.errors.CommandError`."""
+        return self.stack.preview(
+            on_output=on_output, on_error=on_output, on_event=on_event, color=_color() if on_output else "never"
+        )
+
+    def destroy(self, on_output: Report) -> None:
+        """Delete everything the stack declared. Raises `automation.errors.CommandError`."""
+        self.stack.destroy(on_output=on_output, on_error=on_output, color=_color())
+
+
+@contextmanager
+def open(home: Home, report: Report, project: Path = PROJECT) -> Iterator[Engine]:
+    """The stack's engine with its clouds attached; one at a time for each stack.
+
+    Raises SandboxError when another command holds the stack, the stack file is missing or a program cannot be built.
+    """
+    with hold(home):
+        name = workspace.prepare(home, project)
+        binaries = programs.ensure(["pulumi"], report)
+
+        def control_plane() -> Mapping[str, Path]:
+            return programs.ensure(CONTROL_PLANE, report)
+
+        cloud = azure(home, control_plane, report)
+        cloud.reconcile()
+        with serve({"azure-native": lambda: AzureProvider(cloud), "kubernetes": KubernetesProvider}) as attach:
+            yield Engine(home, _stack(home, name, binaries["pulumi"], attach, project), cloud)
+
+
+def azure(home: Home, binaries: Callable[[], Mapping[str, Path]], report: Report) -> AzureCloud:
+    """The stack's emulated Azure."""
+    return AzureCloud(home.cloud / "azure.json", LocalClusters(home.clusters, "azure", binaries, report))
+
+
+@contextmanager
+def hold(home: Home) -> Iterator[None]:
+    """Keep every other command that changes the stack out."""
+    home.root.mkdir(parents=True, exist_ok=True)
+    lock = FileLock(home.lock)
+    try:
+        lock.acquire(timeout=0)
+    except Timeout as held:
+        raise SandboxError(
+            f"another command is working on stack {home.stack!r}; wait until it has ended, then run this one again"
+        ) from held
+    try:
+        yield
+    finally:
+        lock.release()
+
+
+def _stack(home: Home, project_name: str, pulumi: Path, attach: str, project: Path) -> automation.Stack:
+    # A name such as PULUMI_STACK or PULUMI_CONFIG in the caller's environment would change what the engine does.
+    for variable in [key for key in os.environ if key.startswith("PULUMI_")]:
+        del os.environ[variable]
+    command = home.directory / "bin" / "pulumi"
+    command.parent.mkdir(exist_ok=True)
+    command.unlink(missing_ok=True)
+    command.symlink_to(pulumi)
+    environment = {
+        "PULUMI_BACKEND_URL": f"file://{home.backend}",
+        "PULUMI_CONFIG_PASSPHRASE": workspace.passphrase(home),
+        "PULUMI_DEBUG_PROVIDERS": attach,
+        # Both look for things on the network, and failing to find them costs seconds.
+        "PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION": "true",
+        "PULUMI_SKIP_UPDATE_CHECK": "true",
+    }
+
+    def program() -> None:
+        # As the engine's own Python host does it: the project's folder first, then __main__.py.
+        if str(project) not in sys.path:
+            sys.path.insert(0, str(project))
+        runpy.run_path(str(project / "__main__.py"), run_name="__main__")
+
+    return automation.create_or_select_stack(
+        stack_name=home.stack,
+        project_name=project_name,
+        program=program,
+        opts=automation.LocalWorkspaceOptions(
+            work_dir=str(home.workspace),
+            pulumi_home=str(home.directory / "pulumi-home"),
+            env_vars=environment,
+            pulumi_command=automation.PulumiCommand(str(home.directory), skip_version_check=True),
+        ),
+    )
+
+
+def _color() -> str:
+    return "always" if sys.stdout.isatty() else "never"

@@ -1,0 +1,52 @@
+"""Where the sandbox of one stack keeps its state: everything is below one folder, and nothing is outside it."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+PROJECT = Path(__file__).resolve().parent.parent
+"""The checkout whose `__main__.py` is run."""
+
+
+@dataclass(frozen=True)
+class Home:
+    """The folders of one stack's sandbox. `SANDBOX_HOME` moves them out of the checkout."""
+
+    stack: str
+    root: Path
+
+    @classmethod
+    def of(cls, stack: str) -> Home:
+        root = Path(os.environ.get("SANDBOX_HOME") or PROJECT / ".sandbox").resolve()
+        return cls(stack, root)
+
+    @property
+    def directory(self) -> Path:
+        return self.root / self.stack
+
+    @property
+    def workspace(self) -> Path:
+        """The engine's scratch copies of the project and stack files."""
+        return self.directory / "workspace"
+
+    @property
+    def backend(self) -> Path:
+        """The engine's state."""
+        return self.directory / "backend"
+
+    @property
+    def cloud(self) -> Path:
+        """The emulated clouds' own memory."""
+        return self.directory / "cloud"
+
+    @property
+    def clusters(self) -> Path:
+        """One control plane a folder."""
+        return self.directory / "clusters"
+
+    @property
+    def lock(self) -> Path:
+        # Beside the folder, not in it: `down` removes the folder while it holds the lock.
+        return self.root / f"{self.stack}.lock"

@@ -1,0 +1,86 @@
+"""Scratch copies of the project and stack files for the engine, which writes into them; the user's are only read.
+
+Left to itself the engine adds a salt to the stack file and deletes the keys of a stack whose secrets are kept by a cloud's
+key service. The copies therefore have no secrets provider, and each `secure:` value, which only that provider could read,
+is replaced by a marked fake.
+"""
+
+from __future__ import annotations
+
+import secrets
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from sandbox.errors import SandboxError
+from sandbox.home import Home
+
+FAKE = "sandbox-fake-secret"
+"""Stands for every encrypted value; the program sees this text."""
+
+_ENGINES_OWN = ("secretsprovider", "encryptedkey", "encryptionsalt")
+
+
+def prepare(home: Home, project: Path) -> str:
+    """Write the scratch copies; returns the project's name.
+
+    Raises SandboxError when the project or stack file is missing or is not YAML.
+    """
+    home.workspace.mkdir(parents=True, exist_ok=True)
+    home.backend.mkdir(parents=True, exist_ok=True)
+    settings = _read(project / "Pulumi.yaml")
+    settings.pop("backend", None)
+    # The program is run inline, from the checkout.
+    settings.pop("main", None)
+    settings["runtime"] = "python"
+    _write(home.workspace / "Pulumi.yaml", settings)
+
+    source = project / f"Pulumi.{home.stack}.yaml"
+    if not source.exists():
+        known = sorted(p.name[len("Pulumi.") : -len(".yaml")] for p in project.glob("Pulumi.*.yaml"))
+        raise SandboxError(
+            f"there is no stack {home.stack!r}: {source.name} does not exist; stacks here: {', '.join(known)}"
+        )
+    stack = {key: value for key, value in _read(source).items() if key not in _ENGINES_OWN}
+    stack["config"] = {key: _without_secrets(value) for key, value in (stack.get("config") or {}).items()}
+    copy = home.workspace / source.name
+    salt = _read(copy).get("encryptionsalt") if copy.exists() else None
+    _write(copy, {**stack, **({"encryptionsalt": salt} if salt else {})})
+    return str(settings["name"])
+
+
+def passphrase(home: Home) -> str:
+    """The passphrase of this sandbox's state: random, made once, readable by its owner only."""
+    path = home.directory / "passphrase"
+    if not path.exists():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.touch(mode=0o600)
+        path.write_text(secrets.token_urlsafe(24))
+    return path.read_text()
+
+
+def _without_secrets(value: Any) -> Any:
+    if isinstance(value, dict):
+        if set(value) == {"secure"}:
+            return FAKE
+        return {key: _without_secrets(inner) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [_without_secrets(inner) for inner in value]
+    return value
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        content = yaml.safe_load(path.read_text())
+    except FileNotFoundError as missing:
+        raise SandboxError(f"{path.name} does not exist in {path.parent}") from missing
+    except yaml.YAMLError as broken:
+        raise SandboxError(f"{path.name} is not YAML: {broken}") from broken
+    if not isinstance(content, dict):
+        raise SandboxError(f"{path.name} is not a YAML object")
+    return content
+
+
+def _write(path: Path, content: dict[str, Any]) -> None:
+    path.write_text(yaml.safe_dump(content, sort_keys=False))

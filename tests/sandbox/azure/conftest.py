@@ -1,0 +1,163 @@
+"""A small cloud to make requests to: a recording runtime, and requests in the engine's order (check, then create or update)."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sandbox.azure import AzureCloud, AzureProvider
+from sandbox.provider import Failure, Resource
+
+GROUP = "azure-native:resources:ResourceGroup"
+NETWORK = "azure-native:network:VirtualNetwork"
+SUBNET = "azure-native:network:Subnet"
+IDENTITY = "azure-native:managedidentity:UserAssignedIdentity"
+FEDERATED = "azure-native:managedidentity:FederatedIdentityCredential"
+ROLE = "azure-native:authorization:RoleAssignment"
+CLUSTER = "azure-native:containerservice:ManagedCluster"
+POOL = "azure-native:containerservice:AgentPool"
+
+Props = dict[str, Any]
+
+SYSTEM = {"name": "system", "mode": "System", "count": 1, "vmSize": "Standard_D4s_v5", "type": "VirtualMachineScaleSets"}
+SPOT = {
+    "agentPoolName": "t4spot",
+    "resourceGroupName": "ml",
+    "resourceName": "aks",
+    "type": "VirtualMachineScaleSets",
+    "mode": "User",
+    "count": 0,
+    "enableAutoScaling": True,
+    "minCount": 0,
+    "maxCount": 4,
+    "vmSize": "Standard_NC4as_T4_v3",
+    "scaleSetPriority": "Spot",
+}
+REGULAR = {
+    "agentPoolName": "cpu",
+    "resourceGroupName": "ml",
+    "resourceName": "aks",
+    "count": 2,
+    "vmSize": "Standard_D4s_v5",
+}
+CLUSTER_INPUTS: Props = {
+    "resourceGroupName": "ml",
+    "resourceName": "aks",
+    "dnsPrefix": "ml",
+    "kubernetesVersion": "1.35",
+    "identity": {"type": "SystemAssigned"},
+    "agentPoolProfiles": [SYSTEM],
+}
+
+
+class RecordingRuntime:
+    """Remembers every call; `before` runs ahead of each and may raise, as a killed process would."""
+
+    def __init__(self) -> None:
+        self.calls: list[tuple[str, ...]] = []
+        self.nodes: dict[str, list[Props]] = {}
+        self.before: Callable[[str], None] = lambda call: None
+
+    def start(self, cluster_id: str, name: str, version: str, service_cidr: str) -> None:
+        self.before("start")
+        self.calls.append(("start", cluster_id, name, version, service_cidr))
+
+    def stop(self, cluster_id: str) -> None:
+        self.before("stop")
+        self.calls.append(("stop", cluster_id))
+        self.nodes.pop(cluster_id, None)
+
+    def user_kubeconfig(self, cluster_id: str) -> str:
+        return f"kubeconfig of {cluster_id}"
+
+    def apply_nodes(self, cluster_id: str, nodes: list[Props]) -> None:
+        self.before("apply_nodes")
+        self.calls.append(("apply_nodes", cluster_id))
+        self.nodes[cluster_id] = nodes
+
+    def names(self) -> list[str]:
+        return [node["metadata"]["name"] for nodes in self.nodes.values() for node in nodes]
+
+
+class CheckFailed(Exception):
+    """The provider's Check refused the inputs."""
+
+    def __init__(self, failures: list[Failure]) -> None:
+        super().__init__("; ".join(f.reason for f in failures))
+
+
+class Account:
+    """The engine's side: checks inputs, then creates, updates, refreshes or deletes."""
+
+    def __init__(self, state_file: Path) -> None:
+        self.runtime = RecordingRuntime()
+        self.cloud = AzureCloud(state_file, self.runtime)
+        self.provider = AzureProvider(self.cloud)
+        self.provider.configure({"location": "westeurope"})
+
+    def check(self, token: str, inputs: Props, old: Props | None = None) -> Props:
+        name = token.rsplit(":", 1)[1].lower()
+        resource = Resource(token, name, f"urn:{name}", inputs=inputs, old_inputs=old or {})
+        checked, failures = self.provider.check(resource)
+        if failures:
+            raise CheckFailed(failures)
+        return checked
+
+    def create(self, token: str, inputs: Props) -> Resource:
+        resource = Resource(token, "it", "urn:it", inputs=self.check(token, inputs))
+        id, outputs = self.provider.create(resource)
+        return Resource(token, "it", "urn:it", id, old_inputs=resource.inputs, old_outputs=outputs)
+
+    def update(self, made: Resource, inputs: Props) -> Resource:
+        wanted = dataclasses.replace(made, inputs=self.check(made.type, inputs, made.old_inputs))
+        outputs = self.provider.update(wanted)
+        return dataclasses.replace(made, old_inputs=wanted.inputs, old_outputs=outputs)
+
+    def refresh(self, made: Resource) -> Resource:
+        found = self.provider.read(made)
+        assert found is not None
+        return dataclasses.replace(made, old_inputs=found[0], old_outputs=found[1])
+
+    def diff(self, made: Resource, inputs: Props) -> Any:
+        return self.provider.diff(dataclasses.replace(made, inputs=self.check(made.type, inputs, made.old_inputs)))
+
+    def group(self) -> Resource:
+        return self.create(GROUP, {"resourceGroupName": "ml"})
+
+    def cluster(self, **changes: Any) -> Resource:
+        return self.create(CLUSTER, {**CLUSTER_INPUTS, **changes})
+
+    def network(self, **changes: Any) -> Resource:
+        inputs = {
+            "resourceGroupName": "ml",
+            "virtualNetworkName": "net",
+            "addressSpace": {"addressPrefixes": ["10.100.0.0/16"]},
+        }
+        return self.create(NETWORK, {**inputs, **changes})
+
+    def subnet(self, **changes: Any) -> Resource:
+        inputs = {
+            "resourceGroupName": "ml",
+            "virtualNetworkName": "net",
+            "subnetName": "nodes",
+            "addressPrefix": "10.100.0.0/20",
+        }
+        return self.create(SUBNET, {**inputs, **changes})
+
+
+@pytest.fixture
+def account(tmp_path: Path) -> Account:
+    """An empty subscription."""
+    return Account(tmp_path / "azure.json")
+
+
+@pytest.fixture
+def ready(account: Account) -> Account:
+    """A subscription with a resource group and a cluster `aks` of one system node."""
+    account.group()
+    account.cluster()
+    return account

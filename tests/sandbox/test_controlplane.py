@@ -1,0 +1,282 @@
+"""A real control plane: started, used, broken, restarted and stopped."""
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from time import monotonic, sleep
+from typing import Any
+
+import psutil
+import pytest
+import yaml
+
+from sandbox.controlplane import ControlPlane
+from sandbox.controlplane.plane import emulated_version
+from sandbox.controlplane.ports import read_ports
+from sandbox.controlplane.process import Process, stop_all
+from sandbox.errors import SandboxError
+from sandbox.programs import ensure
+
+NAMES = ("etcd", "kube-apiserver", "kube-scheduler", "kube-controller-manager", "kwok", "kubectl")
+SLEEP = [sys.executable, "-c", "import time; time.sleep(60)"]
+engine = pytest.mark.engine
+
+
+def eventually(check: Callable[[], Any], seconds: float = 30) -> Any:
+    until = monotonic() + seconds
+    while not (answer := check()):
+        assert monotonic() < until, f"not so after {seconds} s"
+        sleep(0.1)
+    return answer
+
+
+class Cluster:
+    """A control plane and kubectl for it."""
+
+    def __init__(self, plane: ControlPlane, programs: Mapping[str, Path]) -> None:
+        self.plane, self.programs = plane, programs
+
+    def kubectl(self, *arguments: str, kubeconfig: Path | None = None, **objects: object) -> Any:
+        command = [str(self.programs["kubectl"]), f"--kubeconfig={kubeconfig or self.plane.admin_kubeconfig}"]
+        text = json.dumps(objects["apply"]) if objects else None
+        done = subprocess.run([*command, *arguments], input=text, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    def get(self, *arguments: str) -> Any:
+        return json.loads(self.kubectl("get", "-o", "json", *arguments))
+
+    def create(self, **manifest: Any) -> None:
+        self.kubectl("create", "-f", "-", apply=manifest)
+
+    def node(self, name: str, **labels: str) -> None:
+        capacity = {"cpu": "4", "memory": "16Gi", "pods": "30", "nvidia.com/gpu": "1"}
+        status = {"capacity": capacity, "allocatable": capacity | {"cpu": "3800m"}}
+        self.create(apiVersion="v1", kind="Node", metadata={"name": name, "labels": labels}, status=status)
+
+    def conditions(self, *resource: str) -> dict[str, str]:
+        return {one["type"]: one["status"] for one in self.get(*resource)["status"].get("conditions", [])}
+
+    def serves(self, resource: str) -> bool:
+        served = json.loads(self.kubectl("get", "--raw", "/apis/admissionregistration.k8s.io/v1"))
+        return resource in {one["name"] for one in served["resources"]}
+
+    def pids(self) -> list[int]:
+        return [found.pid for process in self.plane.processes.values() if (found := process.find())]
+
+
+@pytest.fixture(scope="module")
+def programs() -> dict[str, Path]:
+    return ensure(NAMES, print)
+
+
+@pytest.fixture(scope="module")
+def cluster(programs: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    plane = ControlPlane(tmp_path_factory.mktemp("planes") / "dev", version="1.36", cloud="azure")
+    try:
+        plane.start(programs, print)
+        yield Cluster(plane, programs)
+    finally:
+        plane.stop()
+
+
+def pod(image: str = "image", **spec: object) -> dict[str, object]:
+    return {"containers": [{"name": "main", "image": image}], **spec}
+
+
+@engine
+def test_a_node_keeps_what_the_cloud_gave_it_and_becomes_ready(cluster: Cluster) -> None:
+    cluster.node("kept")
+    eventually(lambda: cluster.conditions("node", "kept").get("Ready") == "True", 10)
+    eventually(lambda: not cluster.get("node", "kept")["spec"].get("taints"))
+    status = cluster.get("node", "kept")["status"]
+    assert (status["capacity"]["cpu"], status["allocatable"]["cpu"]) == ("4", "3800m")
+    assert status["nodeInfo"]["kubeletVersion"].startswith("v1.36.")
+    cluster.kubectl("delete", "node", "kept")
+
+
+@engine
+def test_pods_of_every_kind_run_end_and_go(cluster: Cluster) -> None:
+    """One pod of a DaemonSet, one of a Job, one with a GPU: scheduler, controllers, admission and kwok together."""
+    cluster.node("worker", pool="work")
+    template = {"metadata": {"labels": {"app": "agent"}}, "spec": pod()}
+    selector = {"matchLabels": {"app": "agent"}}
+    spec = {"selector": selector, "template": template}
+    cluster.create(
+        apiVersion="apps/v1", kind="DaemonSet", metadata={"name": "agent", "namespace": "kube-system"}, spec=spec
+    )
+    job = {"template": {"spec": pod(restartPolicy="Never")}}
+    cluster.create(apiVersion="batch/v1", kind="Job", metadata={"name": "train"}, spec=job)
+    limits = {"resources": {"limits": {"nvidia.com/gpu": "1"}}}
+    gpu = {
+        "containers": [{"name": "main", "image": "image", **limits}],
+        "initContainers": [{"name": "i", "image": "i"}],
+    }
+    cluster.create(apiVersion="v1", kind="Pod", metadata={"name": "gpu"}, spec=gpu)
+
+    eventually(lambda: cluster.conditions("pod", "gpu").get("Ready") == "True")
+    running = cluster.get("pod", "gpu")
+    assert running["status"]["phase"] == "Running"
+    assert running["status"]["hostIP"] == cluster.get("node", "worker")["status"]["addresses"][0]["address"]
+    # ExtendedResourceToleration, an admission plugin that is off unless asked for
+    assert "nvidia.com/gpu" in [toleration["key"] for toleration in running["spec"]["tolerations"]]
+    eventually(lambda: cluster.get("-n", "kube-system", "daemonset", "agent")["status"]["numberReady"] == 1)
+    eventually(lambda: cluster.conditions("job", "train").get("Complete") == "True")
+    cluster.kubectl("delete", "pod", "gpu", "--timeout=10s")
+    cluster.kubectl("delete", "job", "train", "--timeout=10s")
+    eventually(lambda: not cluster.get("pods")["items"])
+
+
+@engine
+def test_the_users_kubeconfig_opens_the_cluster_and_no_token_does_not(cluster: Cluster, tmp_path: Path) -> None:
+    document = yaml.safe_load(cluster.plane.user_kubeconfig())
+    assert document["current-context"] == "dev"
+    assert document["users"][0]["user"] == {"token": cluster.plane.token()}
+    own = tmp_path / "kubeconfig"
+    own.write_text(cluster.plane.user_kubeconfig())
+    assert cluster.kubectl("auth", "can-i", "*", "*", "--all-namespaces", kubeconfig=own).strip() == "yes"
+    document["users"][0]["user"] = {"token": "wrong"}
+    own.write_text(yaml.safe_dump(document))
+    with pytest.raises(AssertionError, match=r"Unauthorized|must be logged in"):
+        cluster.kubectl("get", "nodes", kubeconfig=own)
+    assert cluster.plane.admin_kubeconfig.stat().st_mode & 0o077 == 0
+
+
+@engine
+@pytest.mark.parametrize("killed", [("etcd", "kube-apiserver"), ("kwok",), NAMES[:5]], ids="+".join)
+def test_a_start_brings_back_what_was_killed_with_its_data(cluster: Cluster, killed: tuple[str, ...]) -> None:
+    name = f"kept-{len(killed)}"
+    cluster.create(apiVersion="v1", kind="ConfigMap", metadata={"name": name}, data={"a": "b"})
+    cluster.node(f"node-{name}")
+    eventually(lambda: cluster.conditions("node", f"node-{name}").get("Ready") == "True")
+    server = yaml.safe_load(cluster.plane.user_kubeconfig())["clusters"][0]["cluster"]["server"]
+    untouched = {n: p.find().pid for n, p in cluster.plane.processes.items() if n not in killed}  # type: ignore[union-attr]
+    for victim in killed:
+        found = cluster.plane.processes[victim].find()
+        assert found
+        os.kill(found.pid, signal.SIGKILL)
+    eventually(lambda: not cluster.plane.running())
+    # another command, which launched none of the processes
+    again = Cluster(ControlPlane(cluster.plane.directory, version="1.36", cloud="azure"), cluster.programs)
+    lines: list[str] = []
+    again.plane.start(cluster.programs, lines.append)
+    assert again.plane.running()
+    assert {n: p.find().pid for n, p in again.plane.processes.items() if n not in killed} == untouched  # type: ignore[union-attr]
+    assert again.get("configmap", name)["data"] == {"a": "b"}
+    assert yaml.safe_load(again.plane.user_kubeconfig())["clusters"][0]["cluster"]["server"] == server
+    # the new kwok serves the old nodes: a pod runs on one of them, long before a dead kwok's lease would expire
+    again.create(apiVersion="v1", kind="Pod", metadata={"name": name}, spec=pod(nodeName=f"node-{name}"))
+    eventually(lambda: again.conditions("pod", name).get("Ready") == "True", 15)
+    again.plane.start(cluster.programs, lines.append)
+    assert len(lines) == 2, "a second start had something to do"
+
+
+@engine
+def test_mutating_admission_policies_come_with_1_36(cluster: Cluster) -> None:
+    """One cluster down and up again by a minor version, its data kept: also how an upgrade is emulated."""
+    assert cluster.serves("mutatingadmissionpolicies")
+    older = Cluster(ControlPlane(cluster.plane.directory, version="1.35.2", cloud="azure"), cluster.programs)
+    older.plane.start(cluster.programs, print)
+    assert not older.serves("mutatingadmissionpolicies")
+    assert older.serves("validatingadmissionpolicies")
+    older.node("older")
+    assert eventually(lambda: older.get("node", "older")["status"]["nodeInfo"]["kubeletVersion"]) == "v1.35.2"
+    cluster.plane.start(cluster.programs, print)
+    assert cluster.serves("mutatingadmissionpolicies")
+
+
+@engine
+def test_stop_ends_every_process_and_is_repeatable(cluster: Cluster) -> None:
+    pids = cluster.pids()
+    assert len(pids) == 5
+    assert cluster.plane.memory() < 1.1e9
+    listening = {
+        one.laddr.ip for pid in pids for one in psutil.Process(pid).net_connections() if one.status == "LISTEN"
+    }
+    assert listening == {"127.0.0.1"}
+    cluster.plane.stop()
+    cluster.plane.stop()
+    assert not cluster.plane.running()
+    assert not any(psutil.pid_exists(pid) and psutil.Process(pid).status() != "zombie" for pid in pids)
+    directory = str(cluster.plane.directory)
+    left = [one.pid for one in psutil.process_iter() if any(directory in part for part in safe_command(one))]
+    assert left == []
+
+
+def safe_command(process: psutil.Process) -> list[str]:
+    try:
+        return list(process.cmdline())
+    except psutil.Error:
+        return []
+
+
+@engine
+def test_a_port_taken_meanwhile_is_replaced(cluster: Cluster) -> None:
+    """Runs on the stopped cluster of the test before, or stops it."""
+    cluster.plane.stop()
+    taken = read_ports(cluster.plane.directory / "ports.json")["kube-apiserver"]
+    lines: list[str] = []
+    with socket.create_server(("127.0.0.1", taken)):
+        cluster.plane.start(cluster.programs, lines.append)
+    assert f"port {taken} of kube-apiserver is taken by" in lines[0]
+    assert cluster.get("namespace", "kube-system")
+
+
+@engine
+def test_a_process_that_dies_at_start_is_named(programs: dict[str, Path], tmp_path: Path) -> None:
+    broken = tmp_path / "etcd"
+    broken.write_text("#!/bin/sh\necho cannot open the database\nexit 3\n")
+    broken.chmod(0o755)
+    plane = ControlPlane(tmp_path / "dev", version="1.36", cloud="gcp")
+    with pytest.raises(SandboxError, match=r"(?s)etcd ended with exit code 3;.*cannot open the database"):
+        plane.start(programs | {"etcd": broken}, print)
+    assert not any(process.find() for process in plane.processes.values())
+
+
+@pytest.mark.parametrize(
+    ("wanted", "emulated"), [("1.36", None), ("1.36.9", None), ("1.35.3", "1.35"), ("1.33", "1.33")]
+)
+def test_versions_within_reach_are_emulated(wanted: str, emulated: str | None) -> None:
+    assert emulated_version(wanted, "1.36.2") == emulated
+
+
+@pytest.mark.parametrize("wanted", ["1.37", "1.32"])
+def test_other_versions_are_refused_with_what_is_supported(wanted: str) -> None:
+    with pytest.raises(SandboxError, match=r"1\.33 to 1\.36"):
+        emulated_version(wanted, "1.36.2")
+
+
+def test_a_reused_pid_is_never_signalled(tmp_path: Path) -> None:
+    """A record of another start time, or of another command line, is not the process of that pid."""
+    process = Process("sleeper", tmp_path)
+    process.launch(SLEEP, [], {})
+    try:
+        record = json.loads(process.record.read_text())
+        for change in ({"created": record["created"] - 3600}, {"command": ["other"]}):
+            process.write(record | change)
+            assert process.find() is None
+            stop_all([process])
+            assert process.exit_code() is None, "somebody else's process was stopped"
+        process.write(record | {"pid": None})  # a start killed between launch and record
+        assert process.find()
+    finally:
+        assert process.child
+        process.child.kill()
+        process.child.wait()
+
+
+def test_a_process_deaf_to_sigterm_is_killed(tmp_path: Path) -> None:
+    process = Process("deaf", tmp_path)
+    code = (
+        "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); print('deaf', flush=True); time.sleep(60)"
+    )
+    process.launch([sys.executable, "-c", code], [], {})
+    eventually(lambda: "deaf" in process.log_tail())
+    stop_all([process], grace=0.3)
+    assert process.find() is None
+    assert process.exit_code() == -signal.SIGKILL

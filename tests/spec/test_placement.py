@@ -1,0 +1,133 @@
+"""Everything derived from a pool agrees, whatever the pools are and in whatever order they are written."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from spec import placement
+from spec.clouds.azure import aks
+from spec.model import Capacity, Taint
+from tests.spec.stack import good, spec, with_pool
+
+SIZES = ["Standard_D8ds_v5", "Standard_NC4as_T4_v3", "Standard_NC8as_T4_v3", "Standard_NC24ads_A100_v4"]
+
+
+@st.composite
+def pool_lists(draw: st.DrawFn) -> list[dict[str, Any]]:
+    names = draw(st.lists(st.from_regex(r"[a-z][a-z0-9]{0,8}", fullmatch=True), min_size=1, max_size=8, unique=True))
+    # A generated name may be what another one's twin is called, or the system pool.
+    names = [n for n in names if n != "system" and not any(n == other + "od" for other in names)]
+    pools: list[dict[str, Any]] = []
+    for name in names:
+        pool: dict[str, Any] = {
+            "name": name,
+            "machine": draw(st.sampled_from(SIZES)),
+            "capacity": draw(st.sampled_from(["spot", "on-demand"])),
+            "maxNodes": draw(st.integers(1, 20)),
+        }
+        if pool["capacity"] == "spot" and draw(st.booleans()):
+            gpu = "_NC" in pool["machine"]
+            earlier = [p["name"] for p in pools if p["capacity"] == "spot" and ("_NC" in p["machine"]) == gpu]
+            steps: list[dict[str, Any]] = [{"pool": draw(st.sampled_from(earlier))}] if earlier else []
+            pool["fallback"] = [*steps, {"onDemand": {"maxNodes": draw(st.integers(1, 3))}}]
+        if draw(st.booleans()):
+            pool["taints"] = [{"key": "team", "value": draw(st.sampled_from(["a", "b"]))}]
+        pools.append(pool)
+    return pools
+
+
+@given(pool_lists(), st.randoms(use_true_random=False))
+def test_nothing_depends_on_the_order_of_pools(pools: list[dict[str, Any]], rng: random.Random) -> None:
+    shuffled = rng.sample(pools, len(pools))
+    one, other = spec(good(pools=pools)), spec(good(pools=shuffled))
+    assert placement.node_pools(one, aks()) == placement.node_pools(other, aks())
+    assert placement.growth_order(one, aks()) == placement.growth_order(other, aks())
+
+
+@given(pool_lists())
+def test_every_pool_has_its_own_rank_and_all_spot_ranks_are_above_all_on_demand_ranks(
+    pools: list[dict[str, Any]],
+) -> None:
+    wanted = spec(good(pools=pools))
+    by_name = {pool.name: pool for pool in placement.node_pools(wanted, aks())}
+    order = placement.growth_order(wanted, aks())
+    assert sorted(order) == sorted(by_name)
+    capacities = [by_name[name].capacity for name in order]
+    assert capacities == sorted(capacities, key=lambda capacity: capacity == Capacity.ON_DEMAND)
+
+
+@given(pool_lists())
+def test_a_chain_keeps_its_order(pools: list[dict[str, Any]]) -> None:
+    order = placement.growth_order(spec(good(pools=pools)), aks())
+    for pool in pools:
+        chain = [pool["name"], *(step["pool"] for step in pool.get("fallback", []) if "pool" in step)]
+        assert [order.index(name) for name in chain] == sorted(order.index(name) for name in chain)
+
+
+@given(pool_lists())
+def test_a_pools_tolerations_match_its_taints_one_to_one(pools: list[dict[str, Any]]) -> None:
+    for pool in placement.node_pools(spec(good(pools=pools)), aks()):
+        tolerated = {(t.key, t.value, t.effect) for t in pool.tolerations}
+        assert tolerated == {(t.key, t.value, t.effect) for t in pool.taints}
+        assert len(pool.tolerations) == len(tolerated)
+
+
+@given(pool_lists())
+def test_names_stay_distinct_and_valid(pools: list[dict[str, Any]]) -> None:
+    names = [pool.name for pool in placement.node_pools(spec(good(pools=pools)), aks())]
+    assert len(set(names)) == len(names)
+    assert all(len(name) <= 12 for name in names)
+
+
+def test_a_spot_gpu_pool_carries_the_programs_the_users_and_the_clouds_labels_and_taints() -> None:
+    wanted = spec(with_pool(labels={"gpu": "true"}, taints=[{"key": "team", "value": "vision"}]))
+    (t4,) = (pool for pool in placement.node_pools(wanted, aks()) if pool.name == "t4")
+    assert t4.labels == {
+        "gpu": "true",
+        "kubeflow-spot.dev/accelerator": "nvidia-t4",
+        "kubeflow-spot.dev/capacity": "spot",
+        "kubeflow-spot.dev/pool": "t4",
+        "kubernetes.azure.com/scalesetpriority": "spot",
+    }
+    assert [str(taint) for taint in t4.taints] == [
+        "kubernetes.azure.com/scalesetpriority=spot:NoSchedule",
+        "nvidia.com/gpu=present:NoSchedule",
+        "team=vision:NoSchedule",
+    ]
+    assert (t4.min_nodes, t4.max_nodes, t4.gpus) == (0, 8, 1)
+
+
+def test_a_twin_is_the_same_machine_on_demand_without_the_spot_taint() -> None:
+    (twin,) = (pool for pool in placement.node_pools(spec(good()), aks()) if pool.name == "t4od")
+    assert (twin.origin, twin.machine, twin.capacity) == ("t4", "Standard_NC4as_T4_v3", "on-demand")
+    assert (twin.min_nodes, twin.max_nodes, twin.spot) == (0, 2, None)
+    assert twin.taints == (Taint(key="nvidia.com/gpu", value="present"),)
+    assert "kubernetes.azure.com/scalesetpriority" not in twin.labels
+
+
+def test_a_long_name_is_cut_for_its_twin() -> None:
+    raw = good()
+    raw["pools"] = [
+        {"name": "abcdefghijkl", "machine": SIZES[1], "capacity": "spot", "maxNodes": 1,
+         "fallback": [{"onDemand": {"maxNodes": 1}}]}
+    ]  # fmt: skip
+    assert [pool.name for pool in placement.node_pools(spec(raw), aks())] == ["abcdefghijkl", "abcdefghijod"]
+
+
+def test_an_on_demand_pool_without_gpus_keeps_one_node_and_no_taint() -> None:
+    general = placement.node_pools(spec(good(pools=[{"name": "g", "machine": SIZES[0], "maxNodes": 3}])), aks())[0]
+    assert (general.min_nodes, general.taints, general.gpus) == (1, (), 0)
+
+
+def test_a_fractional_gpu_counts_as_one_device() -> None:
+    pool = {"name": "a10", "machine": "Standard_NV6ads_A10_v5", "maxNodes": 1}
+    (a10,) = placement.node_pools(spec(good(pools=[pool])), aks())
+    assert a10.gpus == 1
+
+
+def test_the_example_grows_in_the_order_of_its_chain_then_on_demand() -> None:
+    assert placement.growth_order(spec(good()), aks()) == ("t4", "t4big", "t4od", "general")
