@@ -1,25 +1,23 @@
-"""The `sandbox` command."""
+"""The `sandbox` command. Imports the engine only in the commands that use it: it takes half a second."""
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import shutil
 import sys
 import time
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import click
-from pulumi.automation.errors import CommandError
-from rich.console import Console
-from rich.table import Table
 
-from sandbox import clusters, engine, programs
+from sandbox import clusters, programs
 from sandbox.errors import SandboxError
 from sandbox.home import PROJECT, Home
 from sandbox.steps import Steps
-
-_STACK = click.option("--stack", default="dev", show_default=True, help="The stack: Pulumi.<stack>.yaml.")
 
 
 class _Cli(click.Group):
@@ -30,16 +28,29 @@ class _Cli(click.Group):
             return super().invoke(ctx)
         except SandboxError as error:
             click.echo(f"error: {error}", err=True)
-            sys.exit(1)
         except OSError as error:
-            if error.errno not in _FULL:
+            if error.errno not in (errno.ENOSPC, errno.EDQUOT):
                 raise
-            click.echo(f"error: no space left on the disk of {error.filename or Home.of('').root}", err=True)
-            sys.exit(1)
+            click.echo(f"error: the disk is full: {error.filename or 'some file'} could not be written", err=True)
+        sys.exit(1)
 
 
-_FULL = (28, 122)
-"""ENOSPC and EDQUOT."""
+def _stack_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """`--stack` and `--cwd`; the command is given a `home`."""
+
+    def with_home(stack: str, cwd: Path, **others: Any) -> Any:
+        return command(home=Home.of(stack, cwd), **others)
+
+    with_home.__name__, with_home.__doc__ = command.__name__, command.__doc__
+    with_home.__dict__.update(command.__dict__)
+    folder = click.Path(exists=True, file_okay=False, path_type=Path)
+    options = (
+        click.option("--stack", "-s", default="dev", show_default=True, help="The stack: Pulumi.<stack>.yaml."),
+        click.option("--cwd", "-C", default=PROJECT, type=folder, help="The project's folder, if not this checkout."),
+    )
+    for option in options:
+        with_home = option(with_home)
+    return with_home
 
 
 @click.group(cls=_Cli)
@@ -48,35 +59,36 @@ def main() -> None:
 
 
 @main.command()
-@_STACK
-def up(stack: str) -> None:
+@_stack_options
+def up(home: Home) -> None:
     """Declare the stack on the emulated cloud and start its Kubernetes."""
-    home = Home.of(stack)
+    from pulumi.automation.errors import CommandError
+
+    from sandbox import engine
+
     began = time.monotonic()
     with engine.open(home, _progress) as opened:
         try:
-            result = opened.up(click.echo)
+            changes = opened.up(click.echo).summary.resource_changes or {}
         except CommandError:
             # The engine has printed what went wrong.
             sys.exit(1)
-    changes = result.summary.resource_changes or {}
-    changed = {str(op): count for op, count in changes.items() if op != "same"}
-    click.echo(_sentence(stack, changed, time.monotonic() - began))
-    click.echo(f"\nNext:\n  {_me()} kubectl -- get nodes\n  {_me()} status\n  {_me()} down")
-
-
-def _sentence(stack: str, changed: dict[str, int], seconds: float) -> str:
-    what = ", ".join(f"{count} {op}" for op, count in sorted(changed.items())) or "nothing changed"
-    return f"stack {stack} is up after {seconds:.1f} s: {what}"
+    changed = ", ".join(f"{count} {op}" for op, count in sorted(changes.items()) if op != "same")
+    click.echo(f"stack {home.stack} is up after {time.monotonic() - began:.1f} s: {changed or 'nothing changed'}")
+    click.echo(f"\nNext:\n  {_me(home)} kubectl -- get nodes\n  {_me(home)} status\n  {_me(home)} down")
 
 
 @main.command()
-@_STACK
 @click.option("--json", "as_json", is_flag=True, help="Print the steps as one JSON object and nothing else.")
-def preview(stack: str, as_json: bool) -> None:
+@_stack_options
+def preview(home: Home, as_json: bool) -> None:
     """Show what `up` would change."""
+    from pulumi.automation.errors import CommandError
+
+    from sandbox import engine
+
     steps = Steps()
-    with engine.open(Home.of(stack), _silent if as_json else _progress) as opened:
+    with engine.open(home, _progress, changing=False) as opened:
         try:
             opened.preview(None if as_json else click.echo, steps.on_event)
         except CommandError as failed:
@@ -88,13 +100,16 @@ def preview(stack: str, as_json: bool) -> None:
 
 
 @main.command()
-@_STACK
 @click.option("--force", is_flag=True, help="Do not ask the engine; end the stack's processes and remove its state.")
-def down(stack: str, force: bool) -> None:
+@_stack_options
+def down(home: Home, force: bool) -> None:
     """Delete everything the stack declared, end its processes and remove its state."""
-    home = Home.of(stack)
+    from pulumi.automation.errors import CommandError
+
+    from sandbox import engine
+
     if not home.directory.exists():
-        click.echo(f"stack {stack} is not up")
+        click.echo(f"stack {home.stack} is not up")
         return
     if not force:
         try:
@@ -102,59 +117,38 @@ def down(stack: str, force: bool) -> None:
                 opened.destroy(click.echo)
         except CommandError:
             raise SandboxError(
-                f"the engine could not delete stack {stack!r}: see above. `{_me()} down --stack {stack} --force` removes"
-                " the sandbox without asking the engine"
+                f"the engine could not delete stack {home.stack!r}; it said why above.\n"
+                f"  `{_me(home)} down --force` removes the sandbox without asking the engine"
             ) from None
     with engine.hold(home):
         for plane in clusters.planes(home.clusters):
             clusters.remove(plane.directory)
         shutil.rmtree(home.directory)
-    home.lock.unlink(missing_ok=True)
-    click.echo(f"stack {stack} is down")
+        home.lock.unlink()
+    click.echo(f"stack {home.stack} is down")
 
 
 @main.command()
-@_STACK
-def status(stack: str) -> None:
+@_stack_options
+def status(home: Home) -> None:
     """Show the stack's processes and pools."""
-    home = Home.of(stack)
-    planes = clusters.planes(home.clusters)
-    if not planes:
-        click.echo(f"stack {stack} is not up")
-        return
-    console = Console()
-    for plane in planes:
-        table = Table(
-            title=f"control plane {plane.version} in {os.path.relpath(plane.directory)}", title_justify="left"
-        )
-        for column in ("process", "pid", "MB"):
-            table.add_column(column, justify="left" if column == "process" else "right")
-        for name, process in plane.processes.items():
-            found = process.find()
-            table.add_row(name, str(found.pid) if found else "not running", f"{process.memory() / 1e6:.0f}")
-        console.print(table)
-    table = Table(title="pools", title_justify="left")
-    for column in ("cluster", "pool", "machine", "priority", "nodes", "min", "max"):
-        table.add_column(column, justify="right" if column in ("nodes", "min", "max") else "left")
-    for pool in engine.azure(home, dict, _silent).pools():
-        table.add_row(
-            pool.cluster, pool.pool, pool.size, pool.priority, str(pool.count), _dash(pool.least), _dash(pool.most)
-        )
-    console.print(table)
+    from sandbox import engine
+    from sandbox.status import show
 
-
-def _dash(value: int | None) -> str:
-    return "-" if value is None else str(value)
+    _running(home)
+    show(clusters.planes(home.clusters), engine.azure(home, dict, _progress).pools())
 
 
 @main.command()
-@_STACK
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @click.option("--show-secrets", is_flag=True, help="Print secret outputs in clear text.")
-def outputs(stack: str, as_json: bool, show_secrets: bool) -> None:
+@_stack_options
+def outputs(home: Home, as_json: bool, show_secrets: bool) -> None:
     """Show the stack's outputs."""
-    home = _running(stack)
-    with engine.open(home, _silent) as opened:
+    from sandbox import engine
+
+    _running(home)
+    with engine.open(home, _progress, changing=False) as opened:
         found = {
             name: output.value if show_secrets or not output.secret else "[secret]"
             for name, output in sorted(opened.stack.outputs().items())
@@ -167,27 +161,33 @@ def outputs(stack: str, as_json: bool, show_secrets: bool) -> None:
 
 
 @main.command()
-@_STACK
 @click.argument("pool")
 @click.argument("nodes", type=click.IntRange(min=0))
-def scale(stack: str, pool: str, nodes: int) -> None:
-    """Give POOL this many NODES, as the cloud's autoscaler would: without the engine."""
-    home = _running(stack)
+@_stack_options
+def scale(home: Home, pool: str, nodes: int) -> None:
+    """Give POOL this many NODES, as the cloud's autoscaler would: the engine is not asked."""
+    from sandbox import engine
+
+    _running(home)
     with engine.hold(home):
         cloud = engine.azure(home, dict, _progress)
-        found = [row for row in cloud.pools() if row.pool == pool]
-        if not found:
-            raise SandboxError(f"there is no pool {pool!r}; pools: {', '.join(row.pool for row in cloud.pools())}")
-        cloud.scale(found[0].cluster, pool, nodes)
-    click.echo(f"pool {pool}: {found[0].count} -> {nodes} nodes")
+        pools = {row.pool: row for row in cloud.pools()}
+        if pool not in pools:
+            raise SandboxError(f"there is no pool {pool!r}; pools: {', '.join(sorted(pools))}")
+        try:
+            cloud.scale(pools[pool].cluster, pool, nodes)
+        except ValueError as refused:
+            raise SandboxError(str(refused)) from refused
+    click.echo(f"pool {pool}: {pools[pool].count} -> {nodes} nodes")
 
 
 @main.command(context_settings={"ignore_unknown_options": True})
-@_STACK
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
-def kubectl(stack: str, arguments: tuple[str, ...]) -> None:
+@_stack_options
+def kubectl(home: Home, arguments: tuple[str, ...]) -> None:
     """Run kubectl against the stack's cluster: `sandbox kubectl -- get nodes`."""
-    plane = clusters.planes(_running(stack).clusters)[0]
+    _running(home)
+    plane = clusters.planes(home.clusters)[0]
     binary = programs.ensure(["kubectl"], _progress)["kubectl"]
     sys.stdout.flush()
     os.execve(binary, ["kubectl", *arguments], {**os.environ, "KUBECONFIG": str(plane.admin_kubeconfig)})
@@ -195,28 +195,21 @@ def kubectl(stack: str, arguments: tuple[str, ...]) -> None:
 
 @main.command()
 def build() -> None:
-    """Build the programs the sandbox runs, which `up` would otherwise do."""
-    programs.ensure(["pulumi", "kubectl", *engine.CONTROL_PLANE], _progress)
+    """Build the programs the sandbox runs, which the other commands do when they need them."""
+    programs.ensure(["pulumi", "kubectl", *clusters.PROGRAMS], _progress)
     click.echo("all programs are built")
 
 
-def _running(stack: str) -> Home:
-    home = Home.of(stack)
+def _running(home: Home) -> None:
     if not clusters.planes(home.clusters):
-        raise SandboxError(f"stack {stack!r} is not up: run `{_me()} up --stack {stack}` first")
-    return home
+        raise SandboxError(f"stack {home.stack!r} is not up: run `{_me(home, 'up')}` first")
 
 
-def _me() -> str:
-    """How the reader can call this command again: through uv where it is on the PATH."""
-    if shutil.which("uv"):
-        return "uv run sandbox"
-    return os.path.relpath(PROJECT / ".venv" / "bin" / "sandbox")
+def _me(home: Home, command: str = "") -> str:
+    """How the reader can call this command again: through uv where that is on the PATH."""
+    me = "uv run sandbox" if shutil.which("uv") else os.path.relpath(PROJECT / ".venv" / "bin" / "sandbox")
+    return f"{me} {command} --stack {home.stack}" if command else me
 
 
 def _progress(line: str) -> None:
     click.echo(line, err=True)
-
-
-def _silent(line: str) -> None:
-    del line

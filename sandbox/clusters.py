@@ -8,11 +8,16 @@ import shutil
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sandbox.controlplane import ControlPlane
 from sandbox.errors import SandboxError
-from sandbox.kubernetes.client import Client
+
+if TYPE_CHECKING:
+    from sandbox.kubernetes.client import Client
+
+PROGRAMS = ("etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kwok")
+"""What a control plane is made of."""
 
 _MANAGER = "sandbox-nodes"
 _READY_SECONDS = 60
@@ -47,6 +52,9 @@ class LocalClusters:
 
     def apply_nodes(self, cluster_id: str, nodes: list[dict[str, Any]]) -> None:
         """Make the cluster's nodes exactly these, and wait until all are Ready."""
+        # 0.2 s to import, and most commands never ask the API server.
+        from sandbox.kubernetes.client import Client
+
         client = Client(plane(self.folder(cluster_id)).admin_kubeconfig)
         try:
             wanted = {node["metadata"]["name"]: node for node in nodes}

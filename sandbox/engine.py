@@ -6,27 +6,26 @@ plugins and credentials are below the sandbox's home; the user's Pulumi is neith
 
 from __future__ import annotations
 
+import importlib
 import os
 import runpy
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 from filelock import FileLock, Timeout
 from pulumi import automation
 
-from sandbox import programs, workspace
+from sandbox import clusters, programs, workspace
 from sandbox.azure.cloud import AzureCloud
 from sandbox.azure.provider import AzureProvider
-from sandbox.clusters import LocalClusters
 from sandbox.errors import SandboxError
-from sandbox.home import PROJECT, Home
+from sandbox.home import Home
 from sandbox.kubernetes.provider import KubernetesProvider
 from sandbox.provider import serve
-
-CONTROL_PLANE = ("etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kwok")
 
 Report = Callable[[str], None]
 
@@ -55,27 +54,43 @@ class Engine:
 
 
 @contextmanager
-def open(home: Home, report: Report, project: Path = PROJECT) -> Iterator[Engine]:
+def open(home: Home, report: Report, *, changing: bool = True) -> Iterator[Engine]:
     """The stack's engine with its clouds attached; one at a time for each stack.
+
+    Clusters of a machine that was restarted, or of a command that was killed, are brought in line first; where nothing is
+    to be `changing`, only when they do not run.
 
     Raises SandboxError when another command holds the stack, the stack file is missing or a program cannot be built.
     """
     with hold(home):
-        name = workspace.prepare(home, project)
+        name = workspace.prepare(home)
         binaries = programs.ensure(["pulumi"], report)
+        sdks = Thread(target=_import_sdks, daemon=True)
+        sdks.start()
 
         def control_plane() -> Mapping[str, Path]:
-            return programs.ensure(CONTROL_PLANE, report)
+            return programs.ensure(clusters.PROGRAMS, report)
 
         cloud = azure(home, control_plane, report)
-        cloud.reconcile()
+        if changing or not all(plane.running() for plane in clusters.planes(home.clusters)):
+            cloud.reconcile()
         with serve({"azure-native": lambda: AzureProvider(cloud), "kubernetes": KubernetesProvider}) as attach:
-            yield Engine(home, _stack(home, name, binaries["pulumi"], attach, project), cloud)
+            yield Engine(home, _stack(home, name, binaries["pulumi"], attach, sdks), cloud)
 
 
 def azure(home: Home, binaries: Callable[[], Mapping[str, Path]], report: Report) -> AzureCloud:
     """The stack's emulated Azure."""
-    return AzureCloud(home.cloud / "azure.json", LocalClusters(home.clusters, "azure", binaries, report))
+    return AzureCloud(home.cloud / "azure.json", clusters.LocalClusters(home.clusters, "azure", binaries, report))
+
+
+def _import_sdks() -> None:
+    """Import the SDKs of the clouds this sandbox emulates while the engine starts; the program then finds them loaded."""
+    azure_native = importlib.import_module("pulumi_azure_native")
+    for name in ("resources", "network", "authorization", "managedidentity", "containerservice"):
+        # The package imports a module at the first look at one of its attributes.
+        hasattr(getattr(azure_native, name), "__all__")
+    for name in ("core.v1", "apps.v1"):
+        importlib.import_module(f"pulumi_kubernetes.{name}")
 
 
 @contextmanager
@@ -95,7 +110,7 @@ def hold(home: Home) -> Iterator[None]:
         lock.release()
 
 
-def _stack(home: Home, project_name: str, pulumi: Path, attach: str, project: Path) -> automation.Stack:
+def _stack(home: Home, project_name: str, pulumi: Path, attach: str, sdks: Thread) -> automation.Stack:
     # A name such as PULUMI_STACK or PULUMI_CONFIG in the caller's environment would change what the engine does.
     for variable in [key for key in os.environ if key.startswith("PULUMI_")]:
         del os.environ[variable]
@@ -113,10 +128,12 @@ def _stack(home: Home, project_name: str, pulumi: Path, attach: str, project: Pa
     }
 
     def program() -> None:
+        # The SDKs' lazy modules are not made for two threads.
+        sdks.join()
         # As the engine's own Python host does it: the project's folder first, then __main__.py.
-        if str(project) not in sys.path:
-            sys.path.insert(0, str(project))
-        runpy.run_path(str(project / "__main__.py"), run_name="__main__")
+        if str(home.project) not in sys.path:
+            sys.path.insert(0, str(home.project))
+        runpy.run_path(str(home.project / "__main__.py"), run_name="__main__")
 
     return automation.create_or_select_stack(
         stack_name=home.stack,

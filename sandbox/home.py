@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 PROJECT = Path(__file__).resolve().parent.parent
-"""The checkout whose `__main__.py` is run."""
+"""This checkout."""
 
 
 @dataclass(frozen=True)
@@ -15,12 +15,15 @@ class Home:
     """The folders of one stack's sandbox. `SANDBOX_HOME` moves them out of the checkout."""
 
     stack: str
+    project: Path
+    """The folder of `__main__.py`, `Pulumi.yaml` and the stack files."""
     root: Path
 
     @classmethod
-    def of(cls, stack: str) -> Home:
-        root = Path(os.environ.get("SANDBOX_HOME") or PROJECT / ".sandbox").resolve()
-        return cls(stack, root)
+    def of(cls, stack: str, project: Path = PROJECT) -> Home:
+        """The sandbox of a project's stack."""
+        root = Path(os.environ.get("SANDBOX_HOME") or project / ".sandbox").resolve()
+        return cls(stack, project.resolve(), root)
 
     @property
     def directory(self) -> Path:

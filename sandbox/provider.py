@@ -17,6 +17,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from importlib import metadata
+from threading import Lock
 from typing import Any, NoReturn
 
 import grpc
@@ -159,9 +160,14 @@ class _Servicer(provider_pb2_grpc.ResourceProviderServicer):
         self._factory = factory
         self._version = metadata.version(factory().sdk)
         self._instances: dict[str, Provider] = {}
+        self._lock = Lock()
 
     def _of(self, context: grpc.ServicerContext) -> Provider:
-        return self._instances.setdefault(context.peer(), self._factory())
+        peer = context.peer()
+        with self._lock:
+            if peer not in self._instances:
+                self._instances[peer] = self._factory()
+            return self._instances[peer]
 
     @contextmanager
     def _answers(self, context: grpc.ServicerContext) -> Iterator[None]:

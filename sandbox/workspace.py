@@ -22,11 +22,12 @@ FAKE = "sandbox-fake-secret"
 _ENGINES_OWN = ("secretsprovider", "encryptedkey", "encryptionsalt")
 
 
-def prepare(home: Home, project: Path) -> str:
+def prepare(home: Home) -> str:
     """Write the scratch copies; returns the project's name.
 
     Raises SandboxError when the project or stack file is missing or is not YAML.
     """
+    project = home.project
     home.workspace.mkdir(parents=True, exist_ok=True)
     home.backend.mkdir(parents=True, exist_ok=True)
     settings = _read(project / "Pulumi.yaml")

@@ -15,7 +15,9 @@ _CATALOG = Path(__file__).resolve().parents[2] / "spec" / "catalog" / "azure.csv
 
 # Standard_D4ds_v5: family letters, vCPUs, optional constrained vCPUs, feature letters.
 # https://learn.microsoft.com/azure/virtual-machines/vm-naming-conventions
-_NAME = re.compile(r"^Standard_(?P<family>[A-Z]+)\d+(?:-\d+)?(?P<features>[a-z]*)(?:_[A-Za-z0-9]+)*?(?:_v(?P<version>\d+))?$")
+_NAME = re.compile(
+    r"^Standard_(?P<family>[A-Z]+)\d+(?:-\d+)?(?P<features>[a-z]*)(?:_[A-Za-z0-9]+)*?(?:_v(?P<version>\d+))?$"
+)
 
 
 @dataclass(frozen=True)

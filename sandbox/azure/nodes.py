@@ -7,6 +7,7 @@ Deliberately leaves conditions and `nodeInfo` to whatever simulates the kubelet.
 from __future__ import annotations
 
 import hashlib
+from itertools import pairwise
 from typing import Any
 
 from sandbox.azure import ids
@@ -49,7 +50,7 @@ def gpu_resources(machine: Machine) -> dict[str, str]:
 
 def reserved_cpu(cores: int) -> int:
     """Millicores AKS keeps for itself; between the table's rows in proportion, beyond 64 cores at the last slope."""
-    for (fewer, less), (more, most) in zip(_CPU_STEPS, _CPU_STEPS[1:], strict=False):
+    for (fewer, less), (more, most) in pairwise(_CPU_STEPS):
         if cores <= more:
             return round(less + (most - less) * (cores - fewer) / (more - fewer))
     return 740 + 10 * (cores - 64)

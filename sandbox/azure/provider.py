@@ -56,7 +56,7 @@ class AzureProvider(Provider):
         given = schema.without_nulls(resource.inputs)
         # These two are the provider's own additions to inputs.
         inputs: Props = {k: v for k, v in given.items() if k not in (_API_VERSION, _AUTO_NAMED)}
-        self._name(kind, resource, inputs)
+        marks = self._name(kind, resource, inputs)
         if kind.located and "location" not in inputs:
             default = self._default_location(kind, resource, inputs)
             if default:
@@ -67,27 +67,29 @@ class AzureProvider(Provider):
             failure = rule.failure(parameter, value) if isinstance(value, str) and value != UNKNOWN else None
             if failure is not None:
                 failures.append(failure)
-        return inputs | {_API_VERSION: schema.api_version(kind.token)}, failures
+        return inputs | marks | {_API_VERSION: schema.api_version(kind.token)}, failures
 
     @staticmethod
-    def _name(kind: Kind, resource: Resource, inputs: Props) -> None:
+    def _name(kind: Kind, resource: Resource, inputs: Props) -> Props:
+        """Name what has no name, unless it had one before; returns the mark azure-native puts on its own names."""
         parameter = kind.parameters[-1]
         if parameter in inputs:
-            return
+            return {}
         if parameter in resource.old_inputs:
             inputs[parameter] = resource.old_inputs[parameter]
-            if _AUTO_NAMED not in resource.old_inputs:
-                return
-        elif kind.guid_name:
-            inputs[parameter] = str(uuid.uuid4())
-        else:
-            inputs[parameter] = resource.name + secrets.token_hex(4)
-        inputs[_AUTO_NAMED] = True
+            return {_AUTO_NAMED: True} if _AUTO_NAMED in resource.old_inputs else {}
+        inputs[parameter] = str(uuid.uuid4()) if kind.guid_name else resource.name + secrets.token_hex(4)
+        return {_AUTO_NAMED: True}
 
     def _default_location(self, kind: Kind, resource: Resource, inputs: Props) -> str:
         old = resource.old_inputs.get("location") or self._location
         group = inputs.get("resourceGroupName")
-        if old or not isinstance(group, str) or group == UNKNOWN or "location" not in schema.inputs_of(kind.token).shapes:
+        if (
+            old
+            or not isinstance(group, str)
+            or group == UNKNOWN
+            or "location" not in schema.inputs_of(kind.token).shapes
+        ):
             return old
         return str((self._cloud.get(ids.group_id(self._subscription, group)) or {}).get("location", ""))
 
@@ -218,5 +220,3 @@ def _replaces(path: str, change: Change, keys: set[str] | frozenset[str]) -> boo
     if pattern in keys:
         return True
     return change is Change.UPDATE and any(parent in keys for parent in _ancestors(pattern))
-
-

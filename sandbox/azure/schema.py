@@ -14,6 +14,7 @@ import enum
 import importlib
 import inspect
 import re
+import threading
 import types
 import typing
 from collections.abc import Iterator
@@ -26,6 +27,7 @@ from pulumi import Output, _types
 from sandbox.differences import join
 from sandbox.provider import UNKNOWN, Failure, Props
 
+_LOADING = threading.Lock()
 _VERSION = re.compile(r"Azure REST API version (\d{4}-\d{2}-\d{2}(?:-preview)?)")
 
 
@@ -50,7 +52,12 @@ class Fields:
 @cache
 def _module(token: str) -> tuple[Any, str]:
     _, module, name = token.split(":")
-    return importlib.import_module(f"pulumi_azure_native.{module}"), name
+    # The SDK loads a module at the first use of a name in it, and does not expect two threads to do so at once.
+    with _LOADING:
+        found = importlib.import_module(f"pulumi_azure_native.{module}")
+        if not hasattr(found, name):
+            raise KeyError(token)
+    return found, name
 
 
 @cache
@@ -78,8 +85,10 @@ def outputs_of(token: str) -> Fields:
 def api_version(token: str) -> str:
     """The REST API version the SDK's default type uses."""
     module, name = _module(token)
-    match = _VERSION.search(inspect.getdoc(getattr(module, name)) or "")
-    return match.group(1) if match else ""
+    # The text stands in the docstrings of the constructor's overloads.
+    texts = (overload.__doc__ or "" for overload in typing.get_overloads(getattr(module, name).__init__))
+    found = (match.group(1) for match in map(_VERSION.search, texts) if match)
+    return next(found, "")
 
 
 @cache
@@ -199,9 +208,7 @@ def preview(fields: Fields, inputs: Props) -> Props:
 
     Source: `PreviewOutputs` in pulumi-azure-native provider/pkg/convert.
     """
-    return {
-        name: _preview(shape, inputs[name]) if name in inputs else UNKNOWN for name, shape in fields.shapes.items()
-    }
+    return {name: _preview(shape, inputs[name]) if name in inputs else UNKNOWN for name, shape in fields.shapes.items()}
 
 
 def _preview(shape: Shape, value: Any) -> Any:

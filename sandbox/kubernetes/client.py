@@ -15,19 +15,9 @@ from kubernetes.dynamic import DynamicClient
 from kubernetes.dynamic.exceptions import ResourceNotFoundError
 from urllib3.exceptions import HTTPError
 
+from sandbox.kubernetes.errors import ApiError, Unreachable
+
 Object = dict[str, Any]
-
-
-class Unreachable(Exception):
-    """No API server answers at the address of the kubeconfig."""
-
-
-class ApiError(Exception):
-    """The API server refuses a request. The text is its own message."""
-
-    def __init__(self, status: int, message: str) -> None:
-        super().__init__(message)
-        self.status = status
 
 
 class Client:

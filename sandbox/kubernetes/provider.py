@@ -9,13 +9,16 @@ Deliberately does not: wait for rollouts, Helm, kustomize, `Patch` and `List` re
 from __future__ import annotations
 
 import hashlib
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import yaml
 
 from sandbox.differences import differences
-from sandbox.kubernetes.client import ApiError, Client, Unreachable
+from sandbox.kubernetes.errors import ApiError, Unreachable
 from sandbox.provider import UNKNOWN, Diff, Failure, Props, Provider, Refused, Resource, contains_unknown
+
+if TYPE_CHECKING:
+    from sandbox.kubernetes.client import Client
 
 _FORCE_NEW = {
     "DaemonSet": ("spec.selector",),
@@ -167,6 +170,9 @@ class KubernetesProvider(Provider):
         if self._kubeconfig is None:
             raise Refused("configured Kubernetes cluster is unreachable: the provider has no kubeconfig")
         if self._connected is None:
+            # 0.2 s to import, and a preview without changes never asks.
+            from sandbox.kubernetes.client import Client
+
             self._connected = Client(self._kubeconfig)
         return self._connected
 

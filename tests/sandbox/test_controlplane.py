@@ -103,13 +103,13 @@ def test_a_node_keeps_what_the_cloud_gave_it_and_becomes_ready(cluster: Cluster)
 @engine
 def test_pods_of_every_kind_run_end_and_go(cluster: Cluster) -> None:
     """One pod of a DaemonSet, one of a Job, one with a GPU: scheduler, controllers, admission and kwok together."""
-    cluster.node("worker", pool="work")
     template = {"metadata": {"labels": {"app": "agent"}}, "spec": pod()}
     selector = {"matchLabels": {"app": "agent"}}
     spec = {"selector": selector, "template": template}
     cluster.create(
         apiVersion="apps/v1", kind="DaemonSet", metadata={"name": "agent", "namespace": "kube-system"}, spec=spec
     )
+    cluster.node("worker", pool="work")  # after the DaemonSet, whose pod is then bound before the node has an address
     job = {"template": {"spec": pod(restartPolicy="Never")}}
     cluster.create(apiVersion="batch/v1", kind="Job", metadata={"name": "train"}, spec=job)
     limits = {"resources": {"limits": {"nvidia.com/gpu": "1"}}}
@@ -122,10 +122,11 @@ def test_pods_of_every_kind_run_end_and_go(cluster: Cluster) -> None:
     eventually(lambda: cluster.conditions("pod", "gpu").get("Ready") == "True")
     running = cluster.get("pod", "gpu")
     assert running["status"]["phase"] == "Running"
-    assert running["status"]["hostIP"] == cluster.get("node", "worker")["status"]["addresses"][0]["address"]
     # ExtendedResourceToleration, an admission plugin that is off unless asked for
     assert "nvidia.com/gpu" in [toleration["key"] for toleration in running["spec"]["tolerations"]]
     eventually(lambda: cluster.get("-n", "kube-system", "daemonset", "agent")["status"]["numberReady"] == 1)
+    (agent,) = cluster.get("-n", "kube-system", "pods")["items"]
+    assert agent["status"]["hostIP"] == cluster.get("node", "worker")["status"]["addresses"][0]["address"]
     eventually(lambda: cluster.conditions("job", "train").get("Complete") == "True")
     cluster.kubectl("delete", "pod", "gpu", "--timeout=10s")
     cluster.kubectl("delete", "job", "train", "--timeout=10s")

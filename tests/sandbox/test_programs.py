@@ -9,6 +9,7 @@ import threading
 from collections import namedtuple
 from contextlib import suppress
 from pathlib import Path
+from time import monotonic
 
 import psutil
 import pytest
@@ -154,15 +155,17 @@ def test_the_leftovers_of_a_killed_build_are_cleared(machine: Path) -> None:
 
 
 def test_an_interrupted_build_takes_its_compilers_along(machine: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    fake_go(machine, 'echo $$ > "$HOME/pid"; sleep 60 & wait')
+    fake_go(machine, 'echo $$ > "$HOME/pid"; sleep 20 & wait')
     monkeypatch.setattr(golang, "REPORT_EVERY", 0.0)
 
     def interrupt(line: str) -> None:
         if (machine / "pid").exists() and (machine / "pid").read_text().strip():
             raise KeyboardInterrupt
 
+    started = monotonic()
     with pytest.raises(KeyboardInterrupt):
         ensure(["etcd"], interrupt)
+    assert monotonic() - started < 15, "the interrupt waited for the compiler"
     group = int((machine / "pid").read_text())
     members = []
     for one in psutil.process_iter():

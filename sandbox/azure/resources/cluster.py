@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import copy
 import hashlib
-from typing import Any
+from typing import Any, ClassVar
 
 from sandbox.azure import ids, versions
 from sandbox.azure.resources import cluster_rules
@@ -145,7 +145,7 @@ class ManagedCluster(Kind):
 
     token = CLUSTER
     path = CLUSTER_PATH
-    names = {
+    names: ClassVar[dict[str, NameRule]] = {
         "resourceGroupName": GROUP_NAME,
         "resourceName": NameRule(63, r"^[a-zA-Z0-9]$|^[a-zA-Z0-9][-_a-zA-Z0-9]{0,61}[a-zA-Z0-9]$"),
     }

@@ -6,6 +6,7 @@ The codes and texts of these services are those of their public documentation; t
 from __future__ import annotations
 
 import re
+from typing import ClassVar
 
 from sandbox.azure import ids
 from sandbox.azure.errors import arm
@@ -13,7 +14,9 @@ from sandbox.azure.resources.kind import GROUP_NAME, Kind, NameRule, merged, req
 from sandbox.azure.state import Body, Record, Resources
 
 _GUID = re.compile(r"^[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}$", re.IGNORECASE)
-_ROLE = re.compile(r"^(/subscriptions/[^/]+)?/providers/Microsoft\.Authorization/roleDefinitions/([^/]+)$", re.IGNORECASE)
+_ROLE = re.compile(
+    r"^(/subscriptions/[^/]+)?/providers/Microsoft\.Authorization/roleDefinitions/([^/]+)$", re.IGNORECASE
+)
 _CLUSTER = "azure-native:containerservice:ManagedCluster"
 
 
@@ -25,7 +28,7 @@ class UserAssignedIdentity(Kind):
         "/subscriptions/{subscriptionId}/resourceGroups/{resourceGroupName}"
         "/providers/Microsoft.ManagedIdentity/userAssignedIdentities/{resourceName}"
     )
-    names = {"resourceGroupName": GROUP_NAME, "resourceName": NameRule(longest=128)}
+    names: ClassVar[dict[str, NameRule]] = {"resourceGroupName": GROUP_NAME, "resourceName": NameRule(longest=128)}
     force_new = frozenset({"location"})
 
     def put(self, resources: Resources, id: str, wanted: Body, current: Body | None) -> Body:
@@ -45,7 +48,7 @@ class FederatedIdentityCredential(Kind):
 
     token = "azure-native:managedidentity:FederatedIdentityCredential"
     path = UserAssignedIdentity.path + "/federatedIdentityCredentials/{federatedIdentityCredentialResourceName}"
-    names = {
+    names: ClassVar[dict[str, NameRule]] = {
         "resourceGroupName": GROUP_NAME,
         "federatedIdentityCredentialResourceName": NameRule(pattern=r"^[a-zA-Z0-9]{1}[a-zA-Z0-9-_]{2,119}$"),
     }
@@ -62,7 +65,9 @@ class FederatedIdentityCredential(Kind):
         for other in resources.of(self.token, below=ids.parent(id)):
             same = all(other.body[name] == body[name] for name in ("issuer", "subject"))
             if same and ids.key(other.id) != ids.key(id):
-                raise arm("Conflict", "Issuer and subject combination already exists for this Managed Identity.", status=409)
+                raise arm(
+                    "Conflict", "Issuer and subject combination already exists for this Managed Identity.", status=409
+                )
         return {**body, "name": ids.last(id), "type": self.arm_type}
 
 
@@ -81,7 +86,7 @@ class RoleAssignment(Kind):
 
     token = "azure-native:authorization:RoleAssignment"
     path = "/{scope}/providers/Microsoft.Authorization/roleAssignments/{roleAssignmentName}"
-    names = {}
+    names: ClassVar[dict[str, NameRule]] = {}
     force_new = frozenset({"principalId", "scope"})
     located = False
     guid_name = True
@@ -102,7 +107,9 @@ class RoleAssignment(Kind):
         principal = body["principalId"]
         # Users and groups may come from outside; an identity or cluster of this subscription is known here.
         # Without a type the service looks the principal up as well, so only a named User or Group passes unseen.
-        if body.get("principalType") not in ("User", "Group", "ForeignGroup") and principal not in principals(resources):
+        if body.get("principalType") not in ("User", "Group", "ForeignGroup") and principal not in principals(
+            resources
+        ):
             text = f"Principal {principal.replace('-', '')} does not exist in the directory {ids.TENANT}."
             raise arm("PrincipalNotFound", text)
         if current is not None and current["roleDefinitionId"] != body["roleDefinitionId"]:

@@ -29,7 +29,7 @@ class NameRule:
         if self.longest is not None and len(value) > self.longest:
             text = f"'{parameter}' is too long ({len(value)}): at most {self.longest} characters allowed"
             return Failure(parameter, text)
-        if self.pattern is not None and not re.search(self.pattern, value):
+        if self.pattern is not None and not re.fullmatch(self.pattern, value):
             return Failure(parameter, f"'{parameter}' does not match expression '{self.pattern}'")
         return None
 

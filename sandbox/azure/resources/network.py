@@ -6,7 +6,7 @@ The codes and texts of the network provider are those in its public documentatio
 from __future__ import annotations
 
 import ipaddress
-from typing import Any
+from typing import Any, ClassVar
 
 from sandbox.azure import errors, ids
 from sandbox.azure.errors import arm
@@ -24,7 +24,9 @@ def cidr(text: str, where: str) -> Network:
     try:
         return ipaddress.ip_network(text)
     except ValueError:
-        raise arm("InvalidAddressPrefixFormat", f"Address prefix {text} of {where} is not formatted correctly.") from None
+        raise arm(
+            "InvalidAddressPrefixFormat", f"Address prefix {text} of {where} is not formatted correctly."
+        ) from None
 
 
 def overlap(one: Network, other: Network) -> bool:
@@ -90,7 +92,7 @@ class VirtualNetwork(Kind):
         "/subscriptions/{subscriptionId}/resourceGroups/{resourceGroupName}"
         "/providers/Microsoft.Network/virtualNetworks/{virtualNetworkName}"
     )
-    names = {"resourceGroupName": GROUP_NAME, "virtualNetworkName": NameRule(longest=64)}
+    names: ClassVar[dict[str, NameRule]] = {"resourceGroupName": GROUP_NAME, "virtualNetworkName": NameRule(longest=64)}
     force_new = frozenset({"location"})
     maintained = ("subnets",)
 
@@ -157,7 +159,7 @@ class Subnet(Kind):
 
     token = "azure-native:network:Subnet"
     path = VirtualNetwork.path + "/subnets/{subnetName}"
-    names = {"resourceGroupName": GROUP_NAME, "subnetName": NameRule(longest=80)}
+    names: ClassVar[dict[str, NameRule]] = {"resourceGroupName": GROUP_NAME, "subnetName": NameRule(longest=80)}
     located = False
 
     def put(self, resources: Resources, id: str, wanted: Body, current: Body | None) -> Body:

@@ -6,14 +6,14 @@ pages named beside them. What the service refuses is in `pool_rules`.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 from sandbox.azure import ids, versions
 from sandbox.azure.machines import Machine, machines
 from sandbox.azure.resources import pool_rules
 from sandbox.azure.resources.cluster_path import CLUSTER, CLUSTER_PATH, POOL, pools_of
 from sandbox.azure.resources.kind import GROUP_NAME, Kind, NameRule, merged, require_group, require_parent
-from sandbox.azure.resources.pool_rules import SPOT_LABEL, SPOT_TAINT, PoolRequest
+from sandbox.azure.resources.pool_request import POOL_NAME, SPOT_LABEL, SPOT_TAINT, PoolRequest
 from sandbox.azure.state import Body, Record, Resources
 
 # The service chose Standard_D4ds_v4 for an empty vmSize in 2025; the catalogue's nearest current size is v5.
@@ -112,7 +112,14 @@ def _make_spot(body: Body) -> None:
 
 
 def put_pool(
-    resources: Resources, cluster: Body, name: str, wanted: Body, current: Body | None, *, inline: bool, first: bool = False
+    resources: Resources,
+    cluster: Body,
+    name: str,
+    wanted: Body,
+    current: Body | None,
+    *,
+    inline: bool,
+    first: bool = False,
 ) -> Body:
     """The pool's body after a request, checked; for inline entries and standalone pools alike. Raises `Refused`."""
     laid_over: Body = merged(current or {}, {k: v for k, v in wanted.items() if k != "name"})
@@ -128,7 +135,10 @@ class AgentPool(Kind):
 
     token = POOL
     path = CLUSTER_PATH + "/agentPools/{agentPoolName}"
-    names = {"resourceGroupName": GROUP_NAME, "agentPoolName": NameRule(pattern=pool_rules.POOL_NAME)}
+    names: ClassVar[dict[str, NameRule]] = {
+        "resourceGroupName": GROUP_NAME,
+        "agentPoolName": NameRule(pattern=POOL_NAME),
+    }
     force_new = frozenset({"gpuInstanceProfile", "vmSize", "networkProfile.nodePublicIPTags"})
     located = False
 

@@ -7,30 +7,15 @@ says UNCONFIRMED.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable
 from typing import Any
 
 from sandbox.azure import errors, ids, versions
-from sandbox.azure.errors import NAMING_RULES, AzureRefused, aks
-from sandbox.azure.machines import Machine, machines
-from sandbox.azure.state import Body, Record, Resources
-
-# azure-rest-api-specs, aks/stable/2025-09-01/managedClusters.json
-POOL_NAME = r"^[a-z][a-z0-9]{0,11}$"
-
-SPOT_LABEL = ("kubernetes.azure.com/scalesetpriority", "spot")
-SPOT_TAINT = "kubernetes.azure.com/scalesetpriority=spot:NoSchedule"
-
-_TAINT = re.compile(
-    r"^(?:[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?/)?[A-Za-z0-9]([-\w.]{0,61}[A-Za-z0-9])?"
-    r"=[A-Za-z0-9]([-\w.]{0,61}[A-Za-z0-9])?:(NoSchedule|PreferNoSchedule|NoExecute)$",
-    re.ASCII,
-)
-_LABEL_KEY = re.compile(
-    r"^(?:[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?/)?[A-Za-z0-9]([-\w.]{0,61}[A-Za-z0-9])?$", re.ASCII
-)
-_LABEL_VALUE = re.compile(r"^([A-Za-z0-9]([-\w.]{0,61}[A-Za-z0-9])?)?$", re.ASCII)
+from sandbox.azure.errors import AzureRefused, aks
+from sandbox.azure.machines import machines
+from sandbox.azure.resources import label_rules, spot_rules
+from sandbox.azure.resources.pool_request import POOL_NAME, PoolRequest, Rule, invalid
+from sandbox.azure.state import Record
 
 # What a pool has when the property is not in its body.
 _IMPLIED = {"scaleSetPriority": "Regular", "scaleSetEvictionPolicy": "Delete", "spotMaxPrice": -1}
@@ -54,48 +39,10 @@ _IMMUTABLE = (
 )
 
 
-@dataclass
-class PoolRequest:
-    """One pool in a PUT. `wanted` is what was sent, `body` what would result (defaults added for `check_result`)."""
-
-    name: str
-    wanted: Body
-    current: Body | None
-    body: Body
-    cluster: Body
-    resources: Resources
-    inline: bool
-    first: bool
-
-    @property
-    def machine(self) -> Machine | None:
-        return machines().get(self.body["vmSize"])
-
-    @property
-    def spot(self) -> bool:
-        return self.body.get("scaleSetPriority") == "Spot"
-
-    @property
-    def system(self) -> bool:
-        return self.body.get("mode") == "System"
-
-    @property
-    def section(self) -> str:
-        return "agentPoolProfile" if self.inline else "properties"
-
-
-Rule = Callable[[PoolRequest], AzureRefused | None]
-
-
-def _invalid(parameter: str, details: str = "") -> AzureRefused:
-    more = f" Error details: {details}." if details else ""
-    return aks("InvalidParameter", f"The value of parameter {parameter} is invalid.{more} {NAMING_RULES}", parameter)
-
-
 def name(request: PoolRequest) -> AzureRefused | None:
-    if re.search(POOL_NAME, request.name):
+    if re.fullmatch(POOL_NAME, request.name):
         return None
-    return _invalid("agentPoolProfile.name")  # Azure/AKS #3300
+    return invalid("agentPoolProfile.name")  # Azure/AKS #3300
 
 
 def count_present(request: PoolRequest) -> AzureRefused | None:
@@ -110,9 +57,7 @@ def size_change(request: PoolRequest) -> AzureRefused | None:
     # bicep-registry-modules #7130 (2026-06)
     if request.current is None or request.wanted.get("vmSize", request.current["vmSize"]) == request.current["vmSize"]:
         return None
-    text = (
-        'Changing property "agentPoolProfile.vmSize" is not allowed in an api-version before "2026-01-02-preview".'
-    )
+    text = 'Changing property "agentPoolProfile.vmSize" is not allowed in an api-version before "2026-01-02-preview".'
     return aks("PropertyChangeNotAllowed", text, "agentPoolProfile.vmSize")
 
 
@@ -155,48 +100,6 @@ def size_known(request: PoolRequest) -> AzureRefused | None:
         f"The sizes available in the current region are: {offered}"
     )
     return aks("InvalidParameter", text, "vmSize")
-
-
-def spot_upgrade(request: PoolRequest) -> AzureRefused | None:
-    # azurerm PR 31129; the parameter path as seen live on 2026-09-12.
-    if not request.spot:
-        return None
-    settings = request.wanted.get("upgradeSettings", {})
-    for field, words in (("maxSurge", "max surge"), ("maxUnavailable", "maxUnavailable")):
-        if field in settings:
-            return _invalid(f"agentPoolProfile.upgradeSettings.{field}", f"Spot pools can't set {words}")
-    # Azure/bicep-types-az #2217: with `type` absent the same error came though nothing was set. Seen in a preflight
-    # only; the stricter reading is to refuse it here too.
-    if request.current is None and "type" not in request.wanted:
-        return _invalid("agentPoolProfile.upgradeSettings.maxSurge", "Spot pools can't set max surge")
-    return None
-
-
-def spot_mode(request: PoolRequest) -> AzureRefused | None:
-    # AKS pages spot-node-pool and use-system-pools; the error text is UNCONFIRMED.
-    if request.spot and (request.system or request.first):
-        text = f"Spot node pool '{request.name}' must be in User mode and cannot be the first pool of a cluster."
-        return aks("InvalidParameter", text, "agentPoolProfile.scaleSetPriority")
-    return None
-
-
-def spot_settings(request: PoolRequest) -> AzureRefused | None:
-    # AKS page spot-node-pool; texts UNCONFIRMED. A regular pool may be sent Delete and -1 (recording), nothing else.
-    price = request.wanted.get("spotMaxPrice", -1)
-    if not request.spot:
-        if request.wanted.get("scaleSetEvictionPolicy", "Delete") != "Delete" or price != -1:
-            text = "scaleSetEvictionPolicy and spotMaxPrice can only be set when scaleSetPriority is Spot."
-            return aks("InvalidParameter", text, f"{request.section}.scaleSetPriority")
-        return None
-    if price != -1 and (price <= 0 or round(price, 5) != price):
-        text = "spotMaxPrice must be -1 or a positive number with up to five decimals."
-        return aks("InvalidParameter", text, f"{request.section}.spotMaxPrice")
-    if request.body["type"] != "VirtualMachineScaleSets":
-        return aks("InvalidParameter", "Spot node pools must use VirtualMachineScaleSets.", f"{request.section}.type")
-    if request.machine and request.machine.spot == "no":
-        text = f"The VM size {request.machine.size} does not support Spot priority."
-        return aks("InvalidParameter", text, "vmSize")
-    return None
 
 
 def autoscaling(request: PoolRequest) -> AzureRefused | None:
@@ -282,44 +185,6 @@ def ephemeral_disk(request: PoolRequest) -> AzureRefused | None:
     return aks("VMCacheSizeTooSmall", text)
 
 
-def labels(request: PoolRequest) -> AzureRefused | None:
-    for key, value in request.wanted.get("nodeLabels", {}).items():
-        prefix = key.rsplit("/", 1)[0] if "/" in key else ""
-        if request.spot and (key, value) == SPOT_LABEL:
-            continue
-        if prefix == "kubernetes.azure.com" or prefix.endswith(".kubernetes.azure.com"):
-            # ams0/aks-nvme-ssd-provisioner #5; only the value the system itself sets may be repeated.
-            text = f"Invalid node label key {key}. The 'kubernetes.azure.com' prefix is preserved by aks system labels"
-            return aks("BadRequest", text)
-        if _in_namespace(prefix, "kubernetes.io", "k8s.io") and not _in_namespace(
-            prefix, "kubelet.kubernetes.io", "node.kubernetes.io"
-        ):
-            text = (
-                "For Kubernetes version greater than or equal to 1.16, node label keys in the 'kubernetes.io' or 'k8s.io' "
-                "namespace must begin with an allowed prefix (kubelet.kubernetes.io, node.kubernetes.io). "
-                f"({key}={value})"
-            )
-            return aks("BadRequest", text)  # azurerm #18567
-        if key == "agentpool" or not _LABEL_KEY.match(key) or not _LABEL_VALUE.match(value):
-            # azurerm #28636; text UNCONFIRMED
-            return aks("InvalidParameter", f"Invalid node label {key}={value}.", "agentPoolProfile.nodeLabels")
-    return None
-
-
-def _in_namespace(prefix: str, *namespaces: str) -> bool:
-    return any(prefix == n or prefix.endswith("." + n) for n in namespaces)
-
-
-def taints(request: PoolRequest) -> AzureRefused | None:
-    # azurerm PR 32269 ("invalid taint spec"); the rest of the text is UNCONFIRMED. kubectl's `key:Effect` without a value
-    # is refused as well: the AKS page shows only key=value:Effect.
-    for taint in request.wanted.get("nodeTaints", []):
-        if not _TAINT.match(taint):
-            text = f"invalid taint spec: {taint}. Please see https://aka.ms/node-taints for more details."
-            return aks("InvalidParameter", text, "agentPoolProfile.nodeTaints")
-    return None
-
-
 def surge(request: PoolRequest) -> AzureRefused | None:
     # AKS page upgrade-aks-node-pools-rolling: with maxUnavailable 0, maxSurge must be above 0. Text UNCONFIRMED.
     settings = request.body.get("upgradeSettings", {})
@@ -370,15 +235,15 @@ _SENT: tuple[Rule, ...] = (
     size_change,
     priority_change,
     immutable_change,
-    labels,
-    taints,
-    spot_upgrade,
+    label_rules.labels,
+    label_rules.taints,
+    spot_rules.spot_upgrade,
 )
 """Rules about what was sent: before defaults are added."""
 
 _RESULT: tuple[Rule, ...] = (
-    spot_mode,
-    spot_settings,
+    spot_rules.spot_mode,
+    spot_rules.spot_settings,
     autoscaling,
     count_bounds,
     max_pods,

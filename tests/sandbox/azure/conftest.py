@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -23,7 +24,13 @@ POOL = "azure-native:containerservice:AgentPool"
 
 Props = dict[str, Any]
 
-SYSTEM = {"name": "system", "mode": "System", "count": 1, "vmSize": "Standard_D4s_v5", "type": "VirtualMachineScaleSets"}
+SYSTEM = {
+    "name": "system",
+    "mode": "System",
+    "count": 1,
+    "vmSize": "Standard_D4s_v5",
+    "type": "VirtualMachineScaleSets",
+}
 SPOT = {
     "agentPoolName": "t4spot",
     "resourceGroupName": "ml",
@@ -147,6 +154,12 @@ class Account:
             "addressPrefix": "10.100.0.0/20",
         }
         return self.create(SUBNET, {**inputs, **changes})
+
+
+@pytest.fixture(autouse=True)
+def _no_waiting_for_the_disk(monkeypatch: pytest.MonkeyPatch) -> None:
+    # A test's state need not outlive a power cut, and flushing is most of a request's time.
+    monkeypatch.setattr(os, "fsync", lambda descriptor: None)
 
 
 @pytest.fixture

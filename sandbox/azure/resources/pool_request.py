@@ -1,0 +1,55 @@
+"""One agent pool in a request, as the rules about pools see it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from sandbox.azure.errors import NAMING_RULES, AzureRefused, aks
+from sandbox.azure.machines import Machine, machines
+from sandbox.azure.state import Body, Resources
+
+# azure-rest-api-specs, aks/stable/2025-09-01/managedClusters.json
+POOL_NAME = r"^[a-z][a-z0-9]{0,11}$"
+
+SPOT_LABEL = ("kubernetes.azure.com/scalesetpriority", "spot")
+SPOT_TAINT = "kubernetes.azure.com/scalesetpriority=spot:NoSchedule"
+
+
+@dataclass
+class PoolRequest:
+    """One pool in a PUT. `wanted` is what was sent, `body` what would result (defaults added for `check_result`)."""
+
+    name: str
+    wanted: Body
+    current: Body | None
+    body: Body
+    cluster: Body
+    resources: Resources
+    inline: bool
+    first: bool
+
+    @property
+    def machine(self) -> Machine | None:
+        return machines().get(self.body["vmSize"])
+
+    @property
+    def spot(self) -> bool:
+        return self.body.get("scaleSetPriority") == "Spot"
+
+    @property
+    def system(self) -> bool:
+        return self.body.get("mode") == "System"
+
+    @property
+    def section(self) -> str:
+        return "agentPoolProfile" if self.inline else "properties"
+
+
+Rule = Callable[[PoolRequest], AzureRefused | None]
+
+
+def invalid(parameter: str, details: str = "") -> AzureRefused:
+    """`InvalidParameter` in the words AKS uses for pool parameters."""
+    more = f" Error details: {details}." if details else ""
+    return aks("InvalidParameter", f"The value of parameter {parameter} is invalid.{more} {NAMING_RULES}", parameter)

@@ -1,0 +1,45 @@
+"""The tables of `sandbox status`."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+
+from rich.console import Console
+from rich.table import Table
+
+from sandbox.azure.cloud import PoolStatus
+from sandbox.controlplane import ControlPlane
+
+
+def show(planes: Iterable[ControlPlane], pools: Iterable[PoolStatus]) -> None:
+    """Print the processes of each control plane and the size of each pool."""
+    console = Console()
+    for plane in planes:
+        console.print(f"Kubernetes {plane.version}, {plane.memory() / 1e6:.0f} MB, in {os.path.relpath(plane.directory)}")
+        table = _table("process")
+        for column in ("pid", "MB"):
+            table.add_column(column, justify="right")
+        for name, process in plane.processes.items():
+            found = process.find()
+            table.add_row(name, str(found.pid) if found else "not running", f"{process.memory() / 1e6:.0f}")
+        console.print(table)
+    console.print()
+    table = _table("pool", "machine", "capacity")
+    for column in ("nodes", "min", "max"):
+        table.add_column(column, justify="right")
+    for pool in pools:
+        capacity = "spot" if pool.priority == "Spot" else "on-demand"
+        table.add_row(pool.pool, pool.size, capacity, str(pool.count), _bound(pool.least), _bound(pool.most))
+    console.print(table)
+
+
+def _table(*columns: str) -> Table:
+    table = Table(box=None, pad_edge=False)
+    for column in columns:
+        table.add_column(column)
+    return table
+
+
+def _bound(value: int | None) -> str:
+    return "-" if value is None else str(value)

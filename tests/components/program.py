@@ -1,0 +1,105 @@
+"""Runs the unmodified `__main__.py` under Pulumi's mocks and returns what it declares as plain data."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import json
+import runpy
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pulumi
+import pytest
+import yaml
+from google.protobuf import json_format
+from pulumi.runtime import config, mocks
+from pulumi.runtime.settings import get_root_resource
+from pulumi.runtime.stack import run_pulumi_func
+
+PROJECT = Path(__file__).resolve().parents[2]
+KUBECONFIG = "apiVersion: v1\nkind: Config\nclusters: []\n"
+
+
+@dataclass
+class Registration:
+    """One resource as the engine is asked to make it. Names of options as in the engine's protocol."""
+
+    type: str
+    name: str
+    inputs: dict[str, Any]
+    options: dict[str, Any]
+
+
+@dataclass
+class Declared:
+    """All registrations of one run, and the stack's outputs."""
+
+    resources: list[Registration] = field(default_factory=list)
+    outputs: dict[str, Any] = field(default_factory=dict)
+    secret: set[str] = field(default_factory=set)
+    """Names of secret outputs."""
+
+    def of(self, type: str) -> dict[str, Registration]:
+        """Registrations of a type, by name."""
+        return {resource.name: resource for resource in self.resources if resource.type == type}
+
+
+class _Cloud(pulumi.runtime.Mocks):
+    def new_resource(self, args: pulumi.runtime.MockResourceArgs) -> tuple[str, dict[str, Any]]:
+        inputs = dict(args.inputs)
+        if "identity" in inputs:
+            # Sent as a list of ids, answered as a map by id.
+            ids = inputs["identity"]["userAssignedIdentities"]
+            inputs["identity"] = {**inputs["identity"], "userAssignedIdentities": {id: {} for id in ids}}
+        return f"/subscriptions/s/resourceGroups/g/providers/p/t/{args.name}", {
+            "name": args.name,
+            "principalId": "11111111-2222-3333-4444-555555555555",
+            **inputs,
+        }
+
+    def call(self, args: pulumi.runtime.MockCallArgs) -> dict[str, Any]:
+        return {"kubeconfigs": [{"name": "clusterUser", "value": base64.b64encode(KUBECONFIG.encode()).decode()}]}
+
+
+def stack_config(path: Path) -> dict[str, Any]:
+    """The `config` of a stack file."""
+    content: dict[str, Any] = yaml.safe_load(path.read_text())["config"]
+    return content
+
+
+def declare(settings: Mapping[str, Any], monkeypatch: pytest.MonkeyPatch) -> Declared:
+    """What the program declares with these settings, given as a stack file's `config`.
+
+    Raises what the program raises, such as pulumi.RunError.
+    """
+    declared = Declared()
+    register = mocks.MockMonitor.RegisterResource
+
+    def recording(self: mocks.MockMonitor, request: Any) -> Any:
+        options = json_format.MessageToDict(request)
+        declared.resources.append(
+            Registration(request.type, request.name, json_format.MessageToDict(request.object), options)
+        )
+        return register(self, request)
+
+    monkeypatch.setattr(mocks.MockMonitor, "RegisterResource", recording)
+    # One loop a run: https://github.com/pulumi/pulumi/issues/24338
+    loop = asyncio.new_event_loop()
+    asyncio.set_event_loop(loop)
+    pulumi.runtime.set_mocks(_Cloud(), project="kubeflow-spot", stack="test", preview=False)
+    texts = {key: value if isinstance(value, str) else json.dumps(value) for key, value in settings.items()}
+    config.set_all_config(texts)
+
+    async def program() -> None:
+        runpy.run_path(str(PROJECT / "__main__.py"), run_name="__main__")
+        for name, value in get_root_resource().outputs.items():
+            output = pulumi.Output.from_input(value)
+            declared.outputs[name] = await output.future()
+            if await output.is_secret():
+                declared.secret.add(name)
+
+    loop.run_until_complete(run_pulumi_func(program))
+    return declared

@@ -1,0 +1,165 @@
+"""The program under Pulumi's mocks: what every checked-in stack declares."""
+
+from __future__ import annotations
+
+import copy
+from pathlib import Path
+from typing import Any
+
+import pulumi
+import pytest
+import yaml
+
+from tests.components.program import PROJECT, Declared, declare, stack_config
+
+STACKS = sorted(PROJECT.glob("Pulumi.*.yaml"))
+POOL = "azure-native:containerservice:AgentPool"
+CLUSTER = "azure-native:containerservice:ManagedCluster"
+DAEMON_SET = "kubernetes:apps/v1:DaemonSet"
+CONFIG_MAP = "kubernetes:core/v1:ConfigMap"
+
+
+@pytest.fixture(params=STACKS, ids=lambda path: path.name)
+def stack(request: pytest.FixtureRequest) -> Path:
+    path: Path = request.param
+    return path
+
+
+@pytest.fixture
+def declared(stack: Path, monkeypatch: pytest.MonkeyPatch) -> Declared:
+    return declare(stack_config(stack), monkeypatch)
+
+
+@pytest.fixture
+def dev() -> dict[str, Any]:
+    return stack_config(PROJECT / "Pulumi.dev.yaml")
+
+
+def test_gpu_pools_are_tainted_and_labelled_and_tolerated_by_the_device_plugin(declared: Declared) -> None:
+    (plugin,) = declared.of(DAEMON_SET).values()
+    pod = plugin.inputs["spec"]["template"]["spec"]
+    tolerated = {f"{t['key']}={t['value']}:{t['effect']}" for t in pod["tolerations"]}
+    (term,) = pod["affinity"]["nodeAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"]["nodeSelectorTerms"]
+    (wanted,) = term["matchExpressions"]
+    gpu_pools = [p.inputs for p in declared.of(POOL).values() if "_NC" in p.inputs["vmSize"]]
+    assert gpu_pools
+    for pool in gpu_pools:
+        assert "nvidia.com/gpu=present:NoSchedule" in pool["nodeTaints"]
+        assert set(pool["nodeTaints"]) <= tolerated
+        assert wanted["key"] in pool["nodeLabels"]
+    assert all(
+        wanted["key"] not in p.inputs["nodeLabels"] for p in declared.of(POOL).values() if p.inputs not in gpu_pools
+    )
+
+
+def test_spot_pools_are_spot_and_declare_what_aks_adds_and_set_no_surge(declared: Declared) -> None:
+    spot = [p.inputs for p in declared.of(POOL).values() if p.inputs.get("scaleSetPriority") == "Spot"]
+    assert spot
+    for pool in spot:
+        assert (pool["mode"], pool["type"]) == ("User", "VirtualMachineScaleSets")
+        assert pool["nodeLabels"]["kubernetes.azure.com/scalesetpriority"] == "spot"
+        assert "kubernetes.azure.com/scalesetpriority=spot:NoSchedule" in pool["nodeTaints"]
+        assert "upgradeSettings" not in pool
+        assert pool["count"] == pool["minCount"] == 0
+
+
+def test_a_pools_count_is_left_to_the_autoscaler_and_what_aks_fixes_replaces_delete_first(declared: Declared) -> None:
+    for pool in declared.of(POOL).values():
+        assert pool.options["ignoreChanges"] == ["count"]
+        assert {"vmSize", "scaleSetPriority", "scaleSetEvictionPolicy", "spotMaxPrice", "maxPods"} <= set(
+            pool.options["replaceOnChanges"]
+        )
+        assert pool.options["deleteBeforeReplace"] is True
+    (cluster,) = declared.of(CLUSTER).values()
+    assert cluster.options["ignoreChanges"] == ["agentPoolProfiles[0].count"]
+
+
+def test_the_cluster_has_one_on_demand_system_pool_and_the_priority_expander(declared: Declared) -> None:
+    (cluster,) = (c.inputs for c in declared.of(CLUSTER).values())
+    (system,) = cluster["agentPoolProfiles"]
+    assert system["mode"] == "System"
+    assert system["count"] >= 2
+    assert "scaleSetPriority" not in system
+    assert cluster["autoScalerProfile"]["expander"] == "priority"
+    assert all(isinstance(value, str) for value in cluster["autoScalerProfile"].values())
+    assert cluster["oidcIssuerProfile"]["enabled"] is True
+    assert cluster["securityProfile"]["workloadIdentity"]["enabled"] is True
+    assert (cluster["networkProfile"]["networkPlugin"], cluster["networkProfile"]["networkPluginMode"]) == (
+        "azure",
+        "overlay",
+    )
+
+
+def test_every_pool_has_a_priority_and_every_spot_pool_a_higher_one_than_every_on_demand_pool(
+    declared: Declared,
+) -> None:
+    (expander,) = declared.of(CONFIG_MAP).values()
+    assert expander.inputs["metadata"] == {"name": "cluster-autoscaler-priority-expander", "namespace": "kube-system"}
+    tiers = yaml.safe_load(expander.inputs["data"]["priorities"])
+    rank = {expression: tier for tier, expressions in tiers.items() for expression in expressions}
+    assert rank.pop(".*") == min(tiers)
+    spot, on_demand = [], []
+    for pool in declared.of(POOL).values():
+        expression = f"^aks-{pool.inputs['agentPoolName']}-[0-9]+-vmss$"
+        (spot if pool.inputs.get("scaleSetPriority") else on_demand).append(rank.pop(expression))
+    assert rank == {}
+    assert min(spot) > max(on_demand)
+
+
+def test_objects_in_the_cluster_follow_a_replaced_cluster_and_go_with_a_deleted_one(declared: Declared) -> None:
+    (provider,) = declared.of("pulumi:providers:kubernetes").values()
+    assert provider.inputs["clusterIdentifier"]
+    (cluster,) = declared.of(CLUSTER).values()
+    inside = [r for r in declared.resources if r.type.startswith("kubernetes:")]
+    assert inside
+    for resource in inside:
+        assert [urn.rpartition("::")[2] for urn in resource.options["replaceWith"]] == [cluster.name]
+        assert resource.options["deletedWith"].endswith(f"ManagedCluster::{cluster.name}")
+        assert f"pulumi:providers:kubernetes::{provider.name}" in resource.options["provider"]
+
+
+def test_the_kubeconfig_is_a_secret_output(declared: Declared) -> None:
+    assert declared.outputs["kubeconfig"].startswith("apiVersion: v1")
+    assert declared.secret == {"kubeconfig"}
+
+
+def test_outputs_name_the_release_and_every_pool_with_its_tolerations(declared: Declared, stack: Path) -> None:
+    assert declared.outputs["release"] == stack_config(stack)["kubeflow-spot:release"]
+    pools = {pool["name"]: pool for pool in declared.outputs["pools"]}
+    assert set(pools) == {p.inputs["agentPoolName"] for p in declared.of(POOL).values()}
+    for pool in pools.values():
+        assert [(t["key"], t["value"], t["effect"]) for t in pool["tolerations"]] == [
+            (t["key"], t["value"], t["effect"]) for t in pool["taints"]
+        ]
+
+
+def test_the_order_of_pools_in_the_file_changes_nothing(dev: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    turned = copy.deepcopy(dev)
+    turned["kubeflow-spot:pools"].reverse()
+    one, other = declare(dev, monkeypatch), declare(turned, monkeypatch)
+    assert {(r.type, r.name): r.inputs for r in one.resources} == {(r.type, r.name): r.inputs for r in other.resources}
+
+
+def test_protect_reaches_the_cluster_and_its_resource_group(
+    dev: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    dev["kubeflow-spot:cluster"]["protect"] = True
+    declared = declare(dev, monkeypatch)
+    protected = {r.type for r in declared.resources if r.options.get("protect")}
+    assert protected == {CLUSTER, "azure-native:resources:ResourceGroup"}
+
+
+def test_without_gpu_pools_there_is_no_device_plugin(dev: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    dev["kubeflow-spot:pools"] = [{"name": "general", "machine": "Standard_D8ds_v5", "maxNodes": 2}]
+    assert declare(dev, monkeypatch).of(DAEMON_SET) == {}
+
+
+def test_wrong_settings_raise_one_error_with_every_problem_and_declare_nothing(
+    dev: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    dev["kubeflow-spot:pools"][1]["machine"] = "Standard_NC6s_v3"
+    dev["kubeflow-spot:systemPol"] = dev.pop("kubeflow-spot:systemPool")
+    with pytest.raises(pulumi.RunError) as error:
+        declare(dev, monkeypatch)
+    for expected in ("pools[1].machine", "Standard_NC40ads_H100_v5", "systemPol:", "systemPool: is missing"):
+        assert expected in str(error.value)

@@ -1,0 +1,245 @@
+"""What the service adds to a request, and that reading it back changes nothing."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from sandbox.azure import ids
+from sandbox.azure.state import Resources, Store
+
+from .conftest import CLUSTER_INPUTS, IDENTITY, POOL, REGULAR, SPOT, SYSTEM, Account
+
+
+def test_cluster_gets_the_documented_defaults(ready: Account) -> None:
+    body = ready.cluster(resourceName="two", oidcIssuerProfile={"enabled": True}).old_outputs
+    expected = {
+        "nodeResourceGroup": "MC_ml_two_westeurope",
+        "kubernetesVersion": "1.35",
+        "currentKubernetesVersion": "1.35.5",
+        "enableRBAC": True,
+        "supportPlan": "KubernetesOfficial",
+        "disableLocalAccounts": False,
+        "maxAgentPools": 100,
+        "sku": {"name": "Base", "tier": "Free"},
+        "powerState": {"code": "Running"},
+        "provisioningState": "Succeeded",
+        "autoUpgradeProfile": {"nodeOSUpgradeChannel": "NodeImage"},
+        "azureApiVersion": "2025-09-01",
+    }
+    assert {name: body[name] for name in expected} == expected
+    network = {k: v for k, v in body["networkProfile"].items() if k != "loadBalancerProfile"}
+    assert network == {
+        "networkPlugin": "azure",
+        "networkPluginMode": "overlay",
+        "networkPolicy": "none",
+        "networkDataplane": "azure",
+        "loadBalancerSku": "standard",
+        "outboundType": "loadBalancer",
+        "podCidr": "10.244.0.0/16",
+        "podCidrs": ["10.244.0.0/16"],
+        "serviceCidr": "10.0.0.0/16",
+        "serviceCidrs": ["10.0.0.0/16"],
+        "dnsServiceIP": "10.0.0.10",
+        "ipFamilies": ["IPv4"],
+    }
+    assert body["fqdn"].startswith("ml-")
+    assert body["fqdn"].endswith(".hcp.westeurope.azmk8s.io")
+    assert body["oidcIssuerProfile"]["issuerURL"].startswith(f"https://westeurope.oic.prod-aks.azure.com/{ids.TENANT}/")
+    kubelet = body["identityProfile"]["kubeletidentity"]
+    assert kubelet["resourceId"].endswith(
+        "/resourcegroups/MC_ml_two_westeurope/providers/Microsoft.ManagedIdentity/userAssignedIdentities/two-agentpool"
+    )
+
+
+def test_regular_pool_gets_the_documented_defaults(ready: Account) -> None:
+    body = ready.create(POOL, {**REGULAR, "scaleSetPriority": "Regular", "spotMaxPrice": -1}).old_outputs
+    assert body == {
+        "name": "cpu",
+        "type": "VirtualMachineScaleSets",
+        "mode": "User",
+        "count": 2,
+        "vmSize": "Standard_D4s_v5",
+        "enableAutoScaling": False,
+        "scaleDownMode": "Delete",
+        "orchestratorVersion": "1.35",
+        "currentOrchestratorVersion": "1.35.5",
+        "enableNodePublicIP": False,
+        "nodeLabels": {},
+        "enableEncryptionAtHost": False,
+        "enableUltraSSD": False,
+        "enableFIPS": False,
+        "osType": "Linux",
+        "osSKU": "Ubuntu",
+        "osDiskType": "Managed",
+        "osDiskSizeGB": 128,
+        "kubeletDiskType": "OS",
+        "maxPods": 250,
+        "nodeImageVersion": "AKSUbuntu-2204gen2containerd-202506.16.0",
+        "powerState": {"code": "Running"},
+        "provisioningState": "Succeeded",
+        "securityProfile": {"enableVTPM": False, "enableSecureBoot": False},
+        "upgradeSettings": {"maxSurge": "10%", "maxUnavailable": "0"},
+        "azureApiVersion": "2025-09-01",
+    }
+
+
+def test_spot_pool_gets_label_and_taint_beside_its_own(ready: Account) -> None:
+    own = {"nodeLabels": {"tier": "spot"}, "nodeTaints": ["nvidia.com/gpu=present:NoSchedule"]}
+    body = ready.create(POOL, {**SPOT, **own}).old_outputs
+    assert body["nodeLabels"] == {"tier": "spot", "kubernetes.azure.com/scalesetpriority": "spot"}
+    assert body["nodeTaints"] == [
+        "nvidia.com/gpu=present:NoSchedule",
+        "kubernetes.azure.com/scalesetpriority=spot:NoSchedule",
+    ]
+    assert (body["scaleSetPriority"], body["scaleSetEvictionPolicy"], body["spotMaxPrice"]) == ("Spot", "Delete", -1)
+    assert "upgradeSettings" not in body
+    bare = ready.create(POOL, {**SPOT, "agentPoolName": "bare", "nodeTaints": []}).old_outputs
+    assert bare["nodeTaints"] == ["kubernetes.azure.com/scalesetpriority=spot:NoSchedule"]
+
+
+def test_labels_and_taints_are_replaced_as_a_whole(ready: Account) -> None:
+    first = {**SPOT, "nodeLabels": {"a": "b"}, "nodeTaints": ["a=b:NoSchedule"]}
+    left = ready.update(ready.create(POOL, first), {**SPOT, "nodeLabels": {"c": "d"}, "nodeTaints": []}).old_outputs
+    assert left["nodeLabels"] == {"c": "d", "kubernetes.azure.com/scalesetpriority": "spot"}
+    assert left["nodeTaints"] == ["kubernetes.azure.com/scalesetpriority=spot:NoSchedule"]
+
+
+@pytest.mark.parametrize(
+    ("network_profile", "pods"),
+    [
+        ({}, 250),
+        ({"networkPlugin": "azure", "networkPluginMode": "overlay"}, 250),
+        ({"networkPlugin": "azure"}, 30),
+        ({"networkPlugin": "kubenet"}, 110),
+    ],
+)
+def test_pods_a_node_depend_on_the_network_plugin(account: Account, network_profile: dict[str, Any], pods: int) -> None:
+    account.group()
+    made = account.cluster(networkProfile=network_profile)
+    assert made.old_outputs["agentPoolProfiles"][0]["maxPods"] == pods
+
+
+@pytest.mark.parametrize(
+    ("size", "changes", "disk"),
+    [
+        ("Standard_D4ds_v5", {}, ("Ephemeral", 150)),
+        ("Standard_D2ds_v5", {}, ("Managed", 128)),
+        ("Standard_D4ds_v5", {"osDiskSizeGB": 200}, ("Managed", 200)),
+        ("Standard_D8s_v5", {}, ("Managed", 256)),
+        ("Standard_D16s_v5", {}, ("Managed", 512)),
+        ("Standard_D64s_v5", {}, ("Managed", 1024)),
+    ],
+)
+def test_system_disk_depends_on_the_size(
+    ready: Account, size: str, changes: dict[str, Any], disk: tuple[str, int]
+) -> None:
+    body = ready.create(POOL, {**REGULAR, "vmSize": size, **changes}).old_outputs
+    assert (body["osDiskType"], body["osDiskSizeGB"]) == disk
+
+
+def test_reading_back_changes_nothing(account: Account) -> None:
+    made = [account.group(), account.network(), account.subnet()]
+    identity = account.create(IDENTITY, {"resourceGroupName": "ml", "resourceName": "control"})
+    cluster = account.cluster(
+        identity={"type": "UserAssigned", "userAssignedIdentities": [identity.id]},
+        agentPoolProfiles=[{**SYSTEM, "vnetSubnetID": made[2].id}],
+    )
+    for one in [*made, identity, cluster]:
+        again = account.refresh(one)
+        assert again.old_inputs == one.old_inputs
+        assert again.old_outputs == one.old_outputs
+    assert list(cluster.old_outputs["identity"]["userAssignedIdentities"]) == [identity.id]
+
+
+def test_moved_count_comes_back_into_the_inputs(ready: Account) -> None:
+    made = ready.create(POOL, SPOT)
+    ready.cloud.scale("aks", "t4spot", 3)
+    again = ready.refresh(made)
+    assert again.old_inputs == {**made.old_inputs, "count": 3}
+    assert {path: str(kind) for path, kind in ready.diff(again, SPOT).changes.items()} == {"count": "update"}
+
+
+def test_standalone_pool_shows_in_the_refreshed_cluster(ready: Account) -> None:
+    made = ready.cluster(resourceName="two")
+    ready.create(POOL, {**REGULAR, "resourceName": "two"})
+    again = ready.refresh(made)
+    assert [p["name"] for p in again.old_outputs["agentPoolProfiles"]] == ["system", "cpu"]
+    first, second = again.old_inputs["agentPoolProfiles"]
+    assert first == SYSTEM
+    assert second["name"] == "cpu"
+    assert second["maxPods"] == 250
+    assert "currentOrchestratorVersion" not in second
+    changes = ready.diff(again, {**CLUSTER_INPUTS, "resourceName": "two"}).changes
+    assert {path: str(kind) for path, kind in changes.items()} == {"agentPoolProfiles[1]": "delete"}
+
+
+def test_import_gives_the_inputs(ready: Account) -> None:
+    made = ready.create(POOL, REGULAR)
+    found = ready.provider.read(type(made)(POOL, "cpu", "urn", made.id))
+    assert found is not None
+    assert {k: found[0][k] for k in REGULAR} == REGULAR
+    assert "provisioningState" not in found[0]
+
+
+def test_state_survives_an_interrupted_write(ready: Account, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = ready.cloud.pools()
+
+    def die(store: Store, resources: Resources) -> None:
+        store._path.with_name("azure.json.new").write_text('{"format": 1, "resour')
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Store, "_write", die)
+        with pytest.raises(KeyboardInterrupt):
+            ready.create(POOL, SPOT)
+    assert ready.cloud.pools() == before
+    ready.create(POOL, SPOT)
+    assert len(ready.cloud.pools()) == 2
+
+
+def test_reconcile_brings_nodes_in_line_after_a_kill(ready: Account) -> None:
+    def die(call: str) -> None:
+        if call == "apply_nodes":
+            raise KeyboardInterrupt
+
+    ready.runtime.before = die
+    with pytest.raises(KeyboardInterrupt):
+        ready.create(POOL, REGULAR)
+    ready.runtime.before = lambda call: None
+    assert len(ready.runtime.names()) == 1
+    ready.cloud.reconcile()
+    assert len(ready.runtime.names()) == 3
+
+
+@pytest.mark.parametrize("at", ["start", "apply_nodes"])
+def test_reconcile_takes_back_a_cluster_whose_creation_was_killed(account: Account, at: str) -> None:
+    def die(call: str) -> None:
+        if call == at:
+            raise KeyboardInterrupt
+
+    account.group()
+    account.runtime.before = die
+    with pytest.raises(KeyboardInterrupt):
+        account.cluster()
+    account.runtime.before = lambda call: None
+    account.cloud.reconcile()
+    assert account.cloud.pools() == []
+    assert account.cluster().old_outputs["provisioningState"] == "Succeeded"
+
+
+def test_reconcile_finishes_a_killed_deletion(account: Account) -> None:
+    account.group()
+    made = account.cluster()
+
+    def die(call: str) -> None:
+        raise KeyboardInterrupt
+
+    account.runtime.before = die
+    with pytest.raises(KeyboardInterrupt):
+        account.provider.delete(made)
+    account.runtime.before = lambda call: None
+    account.cloud.reconcile()
+    assert account.provider.read(made) is None
+    assert account.runtime.calls[-1][0] == "stop"

@@ -1,0 +1,209 @@
+"""The provider's own part: check, diff, previews and functions."""
+
+from __future__ import annotations
+
+import base64
+import dataclasses
+import re
+from typing import Any
+
+import pytest
+
+from sandbox.azure import AzureProvider
+from sandbox.provider import UNKNOWN, InitFailed, Refused, Resource
+
+from .conftest import CLUSTER, CLUSTER_INPUTS, GROUP, IDENTITY, POOL, REGULAR, SPOT, SYSTEM, Account, CheckFailed
+
+CREDENTIALS = "azure-native:containerservice:listManagedClusterUserCredentials"
+
+
+@pytest.mark.parametrize(
+    ("token", "inputs", "reason"),
+    [
+        (POOL, {**SPOT, "vmsize": "x"}, "unknown property 'vmsize'"),
+        (POOL, {**SPOT, "gpuProfile": {"driver": "Install", "nvidia": {}}}, "unknown property 'gpuProfile.nvidia'"),
+        (
+            CLUSTER,
+            {**CLUSTER_INPUTS, "agentPoolProfiles": [{**SYSTEM, "agentPoolName": "x"}]},
+            "unknown property 'agentPoolProfiles[0].agentPoolName'",
+        ),
+        (POOL, {**SPOT, "count": "1"}, "'count' should be of type integer but is of type string"),
+        (POOL, {**SPOT, "count": True}, "'count' should be of type integer but is of type boolean"),
+        (POOL, {**SPOT, "nodeTaints": {"a": "b"}}, "'nodeTaints' should be of type array but is of type object"),
+        (POOL, {**SPOT, "nodeLabels": {"a": 1}}, "'nodeLabels.a' should be of type string but is of type integer"),
+        (POOL, {**SPOT, "scaleSetPriority": "spot"}, "'scaleSetPriority' is 'spot' but should be one of Spot, Regular"),
+        (POOL, {k: v for k, v in SPOT.items() if k != "resourceName"}, "missing required property 'resourceName'"),
+        (
+            CLUSTER,
+            {**CLUSTER_INPUTS, "agentPoolProfiles": [{"count": 1}]},
+            "missing required property 'agentPoolProfiles[0].name'",
+        ),
+        (GROUP, {"resourceGroupName": "a" * 91}, "'resourceGroupName' is too long (91): at most 90 characters allowed"),
+    ],
+)
+def test_check_refuses(account: Account, token: str, inputs: dict[str, Any], reason: str) -> None:
+    with pytest.raises(CheckFailed) as failed:
+        account.check(token, inputs)
+    assert str(failed.value) == reason
+
+
+def test_check_refuses_a_type_that_is_not_emulated(account: Account) -> None:
+    with pytest.raises(Refused, match="does not emulate azure-native:storage:StorageAccount"):
+        account.check("azure-native:storage:StorageAccount", {})
+
+
+def test_check_drops_nulls_and_lets_unknowns_pass(account: Account) -> None:
+    checked = account.check(POOL, {**SPOT, "count": UNKNOWN, "resourceName": UNKNOWN, "osSKU": None})
+    assert "osSKU" not in checked
+    assert checked["azureApiVersion"] == "2025-09-01"
+
+
+def test_location_comes_from_the_old_value_then_the_provider_then_the_group(account: Account) -> None:
+    inputs = {"resourceGroupName": "ml", "resourceName": "runs"}
+    account.create(GROUP, {"resourceGroupName": "ml", "location": "North Europe"})
+    assert account.check(IDENTITY, inputs, {"location": "eastus"})["location"] == "eastus"
+    assert account.check(IDENTITY, inputs)["location"] == "westeurope"
+    account.provider.configure({})
+    assert account.check(IDENTITY, inputs)["location"] == "northeurope"
+    assert "location" not in account.check(IDENTITY, {**inputs, "resourceGroupName": "no"})
+
+
+def test_automatic_name_is_kept_and_creates_before_it_deletes(ready: Account) -> None:
+    unnamed = {"resourceGroupName": "ml"}
+    made = ready.create(IDENTITY, unnamed)
+    name = made.old_inputs["resourceName"]
+    assert re.fullmatch("userassignedidentity[0-9a-f]{8}", name)
+    assert ready.check(IDENTITY, unnamed, made.old_inputs)["resourceName"] == name
+    diff = ready.diff(made, {**unnamed, "location": "eastus"})
+    assert (diff.replaces, diff.delete_before_replace) == ({"location"}, False)
+
+
+def test_automatic_pool_name_may_be_too_long(account: Account) -> None:
+    with pytest.raises(CheckFailed, match="'agentPoolName' does not match"):
+        account.check(POOL, {k: v for k, v in REGULAR.items() if k != "agentPoolName"})
+
+
+POOL_DIFFS: list[tuple[dict[str, Any], dict[str, str], set[str]]] = [
+    ({}, {}, set()),
+    ({"vmSize": "Standard_NC8as_T4_v3"}, {"vmSize": "update"}, {"vmSize"}),
+    ({"agentPoolName": "other"}, {"agentPoolName": "update"}, {"agentPoolName"}),
+    ({"resourceName": "other"}, {"resourceName": "update"}, {"resourceName"}),
+    ({"resourceGroupName": "ML"}, {}, set()),
+    ({"gpuInstanceProfile": "MIG1g"}, {"gpuInstanceProfile": "add"}, {"gpuInstanceProfile"}),
+    # Not force-new in azure-native: it shows an update, and the service refuses.
+    ({"scaleSetPriority": "Regular"}, {"scaleSetPriority": "update"}, set()),
+    ({"maxPods": 50}, {"maxPods": "add"}, set()),
+    ({"osDiskType": "Managed"}, {"osDiskType": "add"}, set()),
+    ({"maxCount": 9}, {"maxCount": "update"}, set()),
+    ({"nodeLabels": {"a.io/b": "c"}}, {"nodeLabels": "add"}, set()),
+]
+
+
+@pytest.mark.parametrize(("changes", "paths", "replaces"), POOL_DIFFS)
+def test_diff_of_a_pool(ready: Account, changes: dict[str, Any], paths: dict[str, str], replaces: set[str]) -> None:
+    diff = ready.diff(ready.create(POOL, SPOT), {**SPOT, **changes})
+    assert {path: str(kind) for path, kind in diff.changes.items()} == paths
+    assert diff.replaces == replaces
+    assert diff.delete_before_replace == bool(replaces)
+
+
+CLUSTER_DIFFS: list[tuple[dict[str, Any], set[str]]] = [
+    ({"dnsPrefix": "other"}, {"dnsPrefix"}),
+    ({"location": "eastus"}, {"location"}),
+    ({"location": "West Europe"}, set()),
+    ({"kubernetesVersion": "1.36"}, set()),
+    ({"networkProfile": {"podCidr": "10.200.0.0/16", "loadBalancerSku": "standard"}}, {"networkProfile.podCidr"}),
+    ({"networkProfile": {"podCidr": "10.201.0.0/16", "loadBalancerSku": "basic"}}, set()),
+    ({"agentPoolProfiles": [{**SYSTEM, "vmSize": "Standard_D8s_v5"}]}, set()),
+    ({"nodeResourceGroup": "other"}, {"nodeResourceGroup"}),
+    # Added, but what the service has anyway.
+    ({"nodeResourceGroup": "MC_ml_two_westeurope"}, set()),
+    ({"linuxProfile": {"adminUsername": "a", "ssh": {"publicKeys": []}}}, {"linuxProfile"}),
+]
+
+
+@pytest.mark.parametrize(("changes", "replaces"), CLUSTER_DIFFS)
+def test_diff_of_a_cluster(ready: Account, changes: dict[str, Any], replaces: set[str]) -> None:
+    network = {"podCidr": "10.201.0.0/16", "loadBalancerSku": "standard"}
+    inputs = {**CLUSTER_INPUTS, "resourceName": "two", "networkProfile": network}
+    made = ready.create(CLUSTER, inputs)
+    assert ready.diff(made, {**inputs, **changes}).replaces == replaces
+
+
+def test_update_below_a_force_new_property_replaces(ready: Account) -> None:
+    def profile(user: str) -> dict[str, Any]:
+        return {
+            **CLUSTER_INPUTS,
+            "resourceName": "two",
+            "linuxProfile": {"adminUsername": user, "ssh": {"publicKeys": []}},
+        }
+
+    made = ready.create(CLUSTER, profile("a"))
+    assert ready.diff(made, profile("b")).replaces == {"linuxProfile.adminUsername"}
+
+
+def test_preview_of_a_create_shows_inputs_and_makes_nothing(ready: Account) -> None:
+    inputs = ready.check(CLUSTER, {**CLUSTER_INPUTS, "resourceName": "two", "oidcIssuerProfile": {"enabled": True}})
+    id, outputs = ready.provider.create(Resource(CLUSTER, "two", "urn", inputs=inputs, preview=True))
+    assert id == ""
+    assert outputs["dnsPrefix"] == "ml"
+    assert outputs["oidcIssuerProfile"] == {"enabled": True, "issuerURL": UNKNOWN}
+    assert outputs["fqdn"] == UNKNOWN
+    assert len(ready.cloud.pools()) == 1
+
+
+def test_preview_of_an_update_changes_nothing(ready: Account) -> None:
+    made = ready.create(POOL, SPOT)
+    wanted = ready.check(POOL, {**SPOT, "maxCount": 9}, made.old_inputs)
+    outputs = ready.provider.update(dataclasses.replace(made, inputs=wanted, preview=True))
+    assert (outputs["name"], outputs["maxCount"], outputs["nodeImageVersion"]) == ("t4spot", 9, UNKNOWN)
+    assert ready.cloud.pools()[1].most == 4
+
+
+def test_credentials_of_a_cluster(ready: Account) -> None:
+    args = {"resourceGroupName": "ml", "resourceName": "aks"}
+    (entry,) = ready.provider.invoke(CREDENTIALS, args)["kubeconfigs"]
+    assert base64.b64decode(entry["value"]).startswith(b"kubeconfig of /subscriptions/")
+    assert entry["name"] == "clusterUser"
+    with pytest.raises(Refused, match="unknown argument 'name'"):
+        ready.provider.invoke(CREDENTIALS, {**args, "name": "x"})
+    with pytest.raises(
+        Refused, match=r'^Status=404 Code="ResourceNotFound" Message="The Resource .*managedClusters/no'
+    ):
+        ready.provider.invoke(CREDENTIALS, {**args, "resourceName": "no"})
+
+
+def test_no_admin_credentials_without_local_accounts(ready: Account) -> None:
+    ready.cluster(resourceName="two", disableLocalAccounts=True, aadProfile={"managed": True})
+    admin = CREDENTIALS.replace("User", "Admin")
+    assert ready.provider.invoke(admin, {"resourceGroupName": "ml", "resourceName": "aks"})["kubeconfigs"]
+    with pytest.raises(Refused, match="Getting static credential is not allowed"):
+        ready.provider.invoke(admin, {"resourceGroupName": "ml", "resourceName": "two"})
+
+
+def test_client_config_and_unknown_functions(account: Account) -> None:
+    found = account.provider.invoke("azure-native:authorization:getClientConfig", {})
+    assert found.keys() == {"clientId", "objectId", "subscriptionId", "tenantId"}
+    with pytest.raises(Refused, match="unknown function azure-native:compute:getDisk"):
+        account.provider.invoke("azure-native:compute:getDisk", {})
+
+
+def test_control_plane_that_does_not_start_leaves_a_failed_cluster(account: Account) -> None:
+    def fail(call: str) -> None:
+        raise OSError("no space left on device")
+
+    account.group()
+    account.runtime.before = fail
+    with pytest.raises(InitFailed, match="no space left") as failed:
+        account.cluster()
+    assert failed.value.outputs["provisioningState"] == "Failed"
+    account.runtime.before = lambda call: None
+    made = Resource(CLUSTER, "it", "urn", failed.value.id, old_inputs=CLUSTER_INPUTS, old_outputs=failed.value.outputs)
+    assert account.update(made, CLUSTER_INPUTS).old_outputs["provisioningState"] == "Succeeded"
+
+
+def test_two_providers_share_one_cloud(ready: Account) -> None:
+    other = AzureProvider(ready.cloud)
+    other.configure({})
+    made = ready.create(POOL, REGULAR)
+    assert other.read(made) is not None
