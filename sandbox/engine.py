@@ -26,6 +26,7 @@ from sandbox.errors import SandboxError
 from sandbox.home import Home
 from sandbox.kubernetes.provider import KubernetesProvider
 from sandbox.provider import serve
+from sandbox.steps import Unrepeated
 
 Report = Callable[[str], None]
 
@@ -38,15 +39,16 @@ class Engine:
 
     def up(self, on_output: Report) -> automation.UpResult:
         """Declare the stack. Raises `automation.errors.CommandError`."""
+        on_output = Unrepeated(on_output)
         return self.stack.up(on_output=on_output, on_error=on_output, color=_color(), suppress_outputs=True)
 
     def preview(
         self, on_output: Report | None, on_event: Callable[[Any], None] | None = None
     ) -> automation.PreviewResult:
         """What an `up` would do. Raises `automation.errors.CommandError`."""
-        return self.stack.preview(
-            on_output=on_output, on_error=on_output, on_event=on_event, color=_color() if on_output else "never"
-        )
+        color = _color() if on_output else "never"
+        on_output = Unrepeated(on_output) if on_output else None
+        return self.stack.preview(on_output=on_output, on_error=on_output, on_event=on_event, color=color)
 
     def destroy(self, on_output: Report) -> None:
         """Delete everything the stack declared. Raises `automation.errors.CommandError`."""

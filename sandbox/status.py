@@ -16,7 +16,9 @@ def show(planes: Iterable[ControlPlane], pools: Iterable[PoolStatus]) -> None:
     """Print the processes of each control plane and the size of each pool."""
     console = Console()
     for plane in planes:
-        console.print(f"Kubernetes {plane.version}, {plane.memory() / 1e6:.0f} MB, in {os.path.relpath(plane.directory)}")
+        console.print(
+            f"Kubernetes {plane.version}, {plane.memory() / 1e6:.0f} MB, in {os.path.relpath(plane.directory)}"
+        )
         table = _table("process")
         for column in ("pid", "MB"):
             table.add_column(column, justify="right")

@@ -1,11 +1,14 @@
-"""What a preview would do, gathered from the engine's events."""
+"""What the engine tells: the steps of a preview, and its lines."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
 from pulumi.automation.events import EngineEvent
+
+REPEATED = "an unhandled error occurred:"
 
 _QUIET = ("same", "read", "refresh")
 
@@ -33,7 +36,9 @@ class Steps:
                     }
                 )
         if event.diagnostic_event and event.diagnostic_event.severity == "error":
-            self.errors.append(event.diagnostic_event.message.strip())
+            message = event.diagnostic_event.message.strip()
+            if not message.startswith(REPEATED):
+                self.errors.append(message)
 
     def failed(self, reason: str) -> None:
         """The preview ended with an error; one that no event told of is kept."""
@@ -43,3 +48,22 @@ class Steps:
     def as_json(self) -> dict[str, Any]:
         """The object `sandbox preview --json` prints."""
         return {"steps": self.steps, "errors": self.errors}
+
+
+class Unrepeated:
+    """Passes the engine's lines on, without the second report of an error the program itself raised.
+
+    The Automation API logs such an error and also returns it to the engine, which prints it again in other words.
+    """
+
+    def __init__(self, report: Callable[[str], None]) -> None:
+        self._report = report
+        self._skipped: int | None = None
+
+    def __call__(self, line: str) -> None:
+        indent = len(line) - len(line.lstrip())
+        if REPEATED in line:
+            self._skipped = indent
+        elif self._skipped is None or not line.strip() or indent <= self._skipped:
+            self._skipped = None
+            self._report(line)

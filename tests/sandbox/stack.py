@@ -1,0 +1,77 @@
+"""A stack in a sandbox of its own, driven through the command line as its user would."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+PROJECT = Path(__file__).resolve().parents[2]
+
+
+@dataclass(frozen=True)
+class Stack:
+    """A copy of the project's files in a folder of its own, and the sandbox's home beside it."""
+
+    project: Path
+    home: Path
+    name: str = "dev"
+
+    @classmethod
+    def copy(cls, folder: Path, name: str = "dev") -> Stack:
+        """The checked-in stack, copied to `folder` so that tests may edit it."""
+        project = folder / "project"
+        project.mkdir()
+        for file in ("Pulumi.yaml", f"Pulumi.{name}.yaml", "__main__.py"):
+            shutil.copy(PROJECT / file, project)
+        return cls(project, folder / "home", name)
+
+    @property
+    def file(self) -> Path:
+        return self.project / f"Pulumi.{self.name}.yaml"
+
+    @property
+    def config(self) -> dict[str, Any]:
+        """The stack file's settings without the project's prefix."""
+        content = yaml.safe_load(self.file.read_text())["config"]
+        return {key.removeprefix("kubeflow-spot:"): value for key, value in content.items()}
+
+    def write(self, config: dict[str, Any]) -> None:
+        """Replace the stack file's settings."""
+        self.file.write_text(
+            yaml.safe_dump({"config": {f"kubeflow-spot:{key}": value for key, value in config.items()}})
+        )
+
+    def run(self, command: str, *arguments: str, ok: bool = True) -> subprocess.CompletedProcess[str]:
+        """Run a command of the sandbox; fails the test when it ends otherwise than `ok` says."""
+        done = subprocess.run(
+            [sys.executable, "-m", "sandbox", command, "--stack", self.name, "--cwd", str(self.project), *arguments],
+            env={**os.environ, "SANDBOX_HOME": str(self.home)},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert (done.returncode == 0) == ok, f"exit {done.returncode}\n{done.stdout}\n{done.stderr}"
+        return done
+
+    def steps(self) -> list[tuple[str, str, list[str]]]:
+        """What an `up` would do, as (operation, resource name, changed properties)."""
+        printed = json.loads(self.run("preview", "--json").stdout)
+        assert printed["errors"] == []
+        return [(step["op"], step["name"], step["diff"]) for step in printed["steps"]]
+
+    def kubectl(self, *arguments: str, ok: bool = True) -> str:
+        """What kubectl prints."""
+        return self.run("kubectl", "--", *arguments, ok=ok).stdout
+
+    def get(self, *arguments: str) -> dict[str, Any]:
+        """What `kubectl get -o json` finds."""
+        found: dict[str, Any] = json.loads(self.kubectl("get", *arguments, "-o", "json"))
+        return found

@@ -1,0 +1,267 @@
+"""The checked-in dev stack through the real engine on emulated Azure: what a newcomer sees after `make up`."""
+
+from __future__ import annotations
+
+import json
+import re
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+import yaml
+
+from tests.sandbox.stack import Stack
+
+pytestmark = pytest.mark.engine
+
+SPOT_TOLERATION = {
+    "key": "kubernetes.azure.com/scalesetpriority", "operator": "Equal", "value": "spot", "effect": "NoSchedule",
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
+    stack = Stack.copy(tmp_path_factory.mktemp("stack"))
+    stack.run("up")
+    yield stack
+    stack.run("down")
+
+
+@pytest.fixture
+def edited(stack: Stack) -> Iterator[dict[str, Any]]:
+    """The stack file's settings, to be changed and written; the file is as before afterwards."""
+    before = stack.file.read_text()
+    yield stack.config
+    stack.file.write_text(before)
+
+
+@pytest.fixture
+def t4_node(stack: Stack) -> Iterator[str]:
+    """The name of a T4 node that the cloud adds, as its autoscaler would."""
+    stack.run("scale", "t4", "1")
+    (node,) = (n["metadata"]["name"] for n in stack.get("nodes", "-l", "kubeflow-spot.dev/pool=t4")["items"])
+    yield node
+    stack.run("scale", "t4", "0")
+
+
+def until(condition: Callable[[], bool], seconds: float = 30) -> bool:
+    """Whether the condition came true in time."""
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        if condition():
+            return True
+        time.sleep(0.2)
+    return False
+
+
+def run_pod(stack: Stack, name: str, **spec: Any) -> None:
+    pod = {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {"name": name, "namespace": "default"},
+        "spec": {"containers": [{"name": "main", "image": "example.com/train:1"}], **spec},
+    }
+    path = stack.home / f"{name}.json"
+    path.write_text(json.dumps(pod))
+    stack.kubectl("apply", "-f", str(path))
+
+
+def node_of(stack: Stack, pod: str) -> str:
+    return str(stack.get("pod", pod)["spec"].get("nodeName", ""))
+
+
+def unschedulable(stack: Stack, pod: str) -> str:
+    conditions = stack.get("pod", pod)["status"].get("conditions", [])
+    return next((str(c["message"]) for c in conditions if c.get("reason") == "Unschedulable"), "")
+
+
+def device_plugins(stack: Stack) -> tuple[int, int]:
+    """Desired and ready pods of the device plugin."""
+    (plugin,) = stack.get("daemonsets", "-A")["items"]
+    return plugin["status"]["desiredNumberScheduled"], plugin["status"]["numberReady"]
+
+
+def test_two_system_nodes_and_the_general_pools_minimum_are_ready_and_no_gpu_node_nor_device_plugin(
+    stack: Stack,
+) -> None:
+    assert device_plugins(stack) == (0, 0)
+    nodes = stack.get("nodes")["items"]
+    pools = sorted(node["metadata"]["labels"]["kubeflow-spot.dev/pool"] for node in nodes)
+    assert pools == ["general", "system", "system"]
+    for node in nodes:
+        assert {"type": "Ready", "status": "True"} in [
+            {key: c[key] for key in ("type", "status")} for c in node["status"]["conditions"]
+        ]
+        assert "nvidia.com/gpu" not in node["status"]["capacity"]
+        assert node["metadata"]["labels"]["kubeflow-spot.dev/capacity"] == "on-demand"
+        assert "taints" not in node["spec"]
+        name = node["metadata"]["labels"]["agentpool"]
+        assert re.fullmatch(rf"aks-{name}-\d{{8}}-vmss[0-9a-z]{{6}}", node["metadata"]["name"])
+
+
+def test_a_t4_node_has_the_declared_labels_and_taints_and_gets_the_device_plugin(stack: Stack, t4_node: str) -> None:
+    node = stack.get("node", t4_node)
+    declared = {
+        "gpu": "true",
+        "kubeflow-spot.dev/accelerator": "nvidia-t4",
+        "kubeflow-spot.dev/capacity": "spot",
+        "kubeflow-spot.dev/pool": "t4",
+        "kubernetes.azure.com/scalesetpriority": "spot",
+    }
+    assert declared.items() <= node["metadata"]["labels"].items()
+    assert sorted(f"{t['key']}={t['value']}:{t['effect']}" for t in node["spec"]["taints"]) == [
+        "kubernetes.azure.com/scalesetpriority=spot:NoSchedule",
+        "nvidia.com/gpu=present:NoSchedule",
+    ]
+    assert node["status"]["allocatable"]["nvidia.com/gpu"] == "1"
+    assert until(lambda: device_plugins(stack) == (1, 1))
+    (pod,) = stack.get("pods", "-n", "kube-system")["items"]
+    assert pod["spec"]["nodeName"] == t4_node
+    assert pod["status"]["phase"] == "Running"
+
+
+def test_only_pods_that_tolerate_spot_land_on_the_t4_node(stack: Stack, t4_node: str) -> None:
+    gpu = {
+        "containers": [{"name": "main", "image": "example.com/train:1", "resources": {"limits": {"nvidia.com/gpu": 1}}}]
+    }
+    there = {"nodeSelector": {"kubeflow-spot.dev/pool": "t4"}}
+    run_pod(stack, "plain")
+    run_pod(stack, "plain-pinned", **there)
+    run_pod(stack, "gpu-only", **gpu, **there)
+    run_pod(stack, "spot-only", tolerations=[SPOT_TOLERATION], **there)
+    run_pod(stack, "gpu-spot", tolerations=[SPOT_TOLERATION], **gpu)
+    try:
+        assert until(lambda: node_of(stack, "gpu-spot") == t4_node)
+        assert until(lambda: node_of(stack, "plain") not in ("", t4_node))
+        for refused in ("plain-pinned", "gpu-only", "spot-only"):
+            assert until(lambda pod=refused: "untolerated taint" in unschedulable(stack, pod)), refused
+            assert node_of(stack, refused) == ""
+    finally:
+        stack.kubectl("delete", "pod", "--all", "-n", "default", "--wait=false")
+
+
+def test_the_autoscalers_priorities_are_in_the_cluster(stack: Stack) -> None:
+    data = stack.get("configmap", "cluster-autoscaler-priority-expander", "-n", "kube-system")["data"]
+    tiers = yaml.safe_load(data["priorities"])
+    assert [tiers[number] for number in sorted(tiers, reverse=True)] == [
+        ["^aks-t4-[0-9]+-vmss$"],
+        ["^aks-t4od-[0-9]+-vmss$"],
+        ["^aks-general-[0-9]+-vmss$"],
+        [".*"],
+    ]
+
+
+def test_a_second_up_changes_nothing(stack: Stack) -> None:
+    done = stack.run("up")
+    assert "nothing changed" in done.stdout
+    assert "warning" not in done.stdout
+
+
+def test_a_changed_bound_is_exactly_one_update(stack: Stack, edited: dict[str, Any]) -> None:
+    edited["pools"][1]["maxNodes"] = 9
+    stack.write(edited)
+    assert stack.steps() == [("update", "ml-dev-t4", ["maxCount"])]
+
+
+def test_the_order_of_pools_shows_nothing(stack: Stack, edited: dict[str, Any]) -> None:
+    edited["pools"].reverse()
+    stack.write(edited)
+    assert stack.steps() == []
+
+
+def test_a_changed_price_replaces_that_pool_alone(stack: Stack, edited: dict[str, Any]) -> None:
+    edited["pools"][1]["spot"] = {"maxPrice": 0.5}
+    stack.write(edited)
+    steps = stack.steps()
+    assert {name for _, name, _ in steps} == {"ml-dev-t4"}
+    assert "replace" in {op for op, _, _ in steps}
+
+
+def test_a_new_pool_changes_the_expander_in_place(stack: Stack, edited: dict[str, Any]) -> None:
+    edited["pools"].append({"name": "a100", "machine": "Standard_NC24ads_A100_v4", "capacity": "spot", "maxNodes": 1})
+    stack.write(edited)
+    assert [(op, name) for op, name, _ in stack.steps()] == [("create", "ml-dev-a100"), ("update", "ml-dev-expander")]
+
+
+def test_wrong_settings_print_every_problem_without_a_traceback_and_declare_nothing(
+    stack: Stack, edited: dict[str, Any]
+) -> None:
+    edited["pools"][1]["machine"] = "Standard_NC6s_v3"
+    edited["sistemPool"] = edited.pop("systemPool")
+    stack.write(edited)
+    done = stack.run("up", ok=False)
+    printed = done.stdout + done.stderr
+    for expected in (
+        "pools[1].machine: Standard_NC6s_v3 was retired on 2025-09-30",
+        "use Standard_NC40ads_H100_v5",
+        "sistemPool: is not a setting of this program",
+        "did you mean `systemPool`?",
+        "systemPool: is missing",
+    ):
+        assert expected in printed
+    assert printed.count("Standard_NC40ads_H100_v5") == 1
+    assert "Traceback" not in printed
+    assert " created" not in printed
+    preview = json.loads(stack.run("preview", "--json", ok=False).stdout)
+    assert [step for step in preview["steps"] if step["op"] != "same"] == []
+    assert len(preview["errors"]) == 1
+
+
+def test_what_the_cluster_refuses_is_told_in_the_cloud_s_words_and_the_rest_goes_on(
+    stack: Stack, edited: dict[str, Any]
+) -> None:
+    # The rules of the program do not know how far a cluster may be upgraded in one go; Azure does.
+    edited["cluster"] = {**edited["cluster"], "kubernetesVersion": "1.34", "reason": "asking for a downgrade"}
+    stack.write(edited)
+    done = stack.run("up", ok=False)
+    assert 'Status=400 Code="' in done.stdout
+    assert "Traceback" not in done.stdout + done.stderr
+
+
+def test_secrets_are_in_no_state_log_or_output(stack: Stack) -> None:
+    (token_file,) = stack.home.rglob("token")
+    token = token_file.read_text()
+    assert len(token) > 20
+    printed = stack.run("up").stdout + stack.run("outputs").stdout + stack.run("preview", "--json").stdout
+    assert token not in printed
+    assert "[secret]" in printed
+    # The API server's own files must hold it; nobody else may read those.
+    own = [token_file, *stack.home.rglob("tokens.csv")]
+    holders = [
+        path
+        for path in stack.home.rglob("*")
+        if path.is_file() and path not in own and token.encode() in path.read_bytes()
+    ]
+    assert holders == []
+    assert [path for path in own if path.stat().st_mode & 0o077] == []
+    assert token in stack.run("outputs", "--show-secrets").stdout
+
+
+def test_a_cluster_whose_processes_died_comes_back_with_the_next_up(stack: Stack) -> None:
+    running = processes_below(stack.home)
+    assert len(running) == 5
+    for process in running:
+        process.kill()
+    psutil.wait_procs(running, timeout=10)
+    assert "nothing changed" in stack.run("up").stdout
+    assert len(stack.get("nodes")["items"]) == 3
+
+
+def test_down_leaves_no_process_and_no_state_and_up_works_again(stack: Stack) -> None:
+    stack.run("down")
+    assert processes_below(stack.home) == []
+    assert [path for path in stack.home.rglob("*") if path.name != "plain.json" and path.suffix != ".json"] == []
+    assert "is not up" in stack.run("down").stdout
+    assert "19 create" in stack.run("up").stdout
+
+
+def processes_below(home: Path) -> list[psutil.Process]:
+    """Running processes that name a path below the sandbox's home."""
+    return [
+        process
+        for process in psutil.process_iter(["cmdline"])
+        if any(str(home) in part for part in process.info["cmdline"] or [])
+    ]
