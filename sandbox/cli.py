@@ -19,6 +19,8 @@ from sandbox.errors import SandboxError
 from sandbox.home import PROJECT, Home
 from sandbox.steps import Steps
 
+_DEFAULT = "dev"
+
 
 class _Cli(click.Group):
     """Prints expected errors as text; anything else is a defect and keeps its traceback."""
@@ -45,7 +47,7 @@ def _stack_options(command: Callable[..., Any]) -> Callable[..., Any]:
     with_home.__dict__.update(command.__dict__)
     folder = click.Path(exists=True, file_okay=False, path_type=Path)
     options = (
-        click.option("--stack", "-s", default="dev", show_default=True, help="The stack: Pulumi.<stack>.yaml."),
+        click.option("--stack", "-s", default=_DEFAULT, show_default=True, help="The stack: Pulumi.<stack>.yaml."),
         click.option("--cwd", "-C", default=PROJECT, type=folder, help="The project's folder, if not this checkout."),
     )
     for option in options:
@@ -75,7 +77,9 @@ def up(home: Home) -> None:
             sys.exit(1)
     changed = ", ".join(f"{count} {op}" for op, count in sorted(changes.items()) if op != "same")
     click.echo(f"stack {home.stack} is up after {time.monotonic() - began:.1f} s: {changed or 'nothing changed'}")
-    click.echo(f"\nNext:\n  {_me(home)} kubectl -- get nodes\n  {_me(home)} status\n  {_me(home)} down")
+    click.echo("\nNext:")
+    for command in ("status", "kubectl -- get nodes", "outputs", "down"):
+        click.echo(f"  {_me(home, command)}")
 
 
 @main.command()
@@ -118,7 +122,7 @@ def down(home: Home, force: bool) -> None:
         except CommandError:
             raise SandboxError(
                 f"the engine could not delete stack {home.stack!r}; it said why above.\n"
-                f"  `{_me(home)} down --force` removes the sandbox without asking the engine"
+                f"  `{_me(home, 'down --force')}` removes the sandbox without asking the engine"
             ) from None
     with engine.hold(home):
         for plane in clusters.planes(home.clusters):
@@ -205,10 +209,12 @@ def _running(home: Home) -> None:
         raise SandboxError(f"stack {home.stack!r} is not up: run `{_me(home, 'up')}` first")
 
 
-def _me(home: Home, command: str = "") -> str:
-    """How the reader can call this command again: through uv where that is on the PATH."""
+def _me(home: Home, command: str) -> str:
+    """How the reader can call this for the same stack: through uv where that is on the PATH."""
     me = "uv run sandbox" if shutil.which("uv") else os.path.relpath(PROJECT / ".venv" / "bin" / "sandbox")
-    return f"{me} {command} --stack {home.stack}" if command else me
+    name, _, rest = command.partition(" ")
+    words = [me, name, *([] if home.stack == _DEFAULT else ["--stack", home.stack]), *([rest] if rest else [])]
+    return " ".join(words)
 
 
 def _progress(line: str) -> None:

@@ -51,7 +51,17 @@ class Engine:
         return self.stack.preview(on_output=on_output, on_error=on_output, on_event=on_event, color=color)
 
     def destroy(self, on_output: Report) -> None:
-        """Delete everything the stack declared. Raises `automation.errors.CommandError`."""
+        """Delete everything the stack declared. Raises `automation.errors.CommandError`.
+
+        Asks first, as the engine's own command does: a protected resource then keeps the others from being deleted.
+        """
+        told: list[str] = []
+        try:
+            self.stack.preview_destroy(on_output=told.append, on_error=told.append, color=_color())
+        except automation.errors.CommandError:
+            for line in told:
+                on_output(line)
+            raise
         self.stack.destroy(on_output=on_output, on_error=on_output, color=_color())
 
 
@@ -64,6 +74,7 @@ def open(home: Home, report: Report, *, changing: bool = True) -> Iterator[Engin
 
     Raises SandboxError when another command holds the stack, the stack file is missing or a program cannot be built.
     """
+    workspace.stack_file(home)
     with hold(home):
         name = workspace.prepare(home)
         binaries = programs.ensure(["pulumi"], report)

@@ -27,28 +27,33 @@ def prepare(home: Home) -> str:
 
     Raises SandboxError when the project or stack file is missing or is not YAML.
     """
-    project = home.project
+    source = stack_file(home)
+    settings = _read(home.project / "Pulumi.yaml")
     home.workspace.mkdir(parents=True, exist_ok=True)
     home.backend.mkdir(parents=True, exist_ok=True)
-    settings = _read(project / "Pulumi.yaml")
     settings.pop("backend", None)
     # The program is run inline, from the checkout.
     settings.pop("main", None)
     settings["runtime"] = "python"
     _write(home.workspace / "Pulumi.yaml", settings)
 
-    source = project / f"Pulumi.{home.stack}.yaml"
-    if not source.exists():
-        known = sorted(p.name[len("Pulumi.") : -len(".yaml")] for p in project.glob("Pulumi.*.yaml"))
-        raise SandboxError(
-            f"there is no stack {home.stack!r}: {source.name} does not exist; stacks here: {', '.join(known)}"
-        )
     stack = {key: value for key, value in _read(source).items() if key not in _ENGINES_OWN}
     stack["config"] = {key: _without_secrets(value) for key, value in (stack.get("config") or {}).items()}
     copy = home.workspace / source.name
     salt = _read(copy).get("encryptionsalt") if copy.exists() else None
     _write(copy, {**stack, **({"encryptionsalt": salt} if salt else {})})
     return str(settings["name"])
+
+
+def stack_file(home: Home) -> Path:
+    """The stack's own file. Raises SandboxError, naming the stacks there are, when it does not exist."""
+    path = home.project / f"Pulumi.{home.stack}.yaml"
+    if not path.exists():
+        known = sorted(p.name[len("Pulumi.") : -len(".yaml")] for p in home.project.glob("Pulumi.*.yaml"))
+        raise SandboxError(
+            f"there is no stack {home.stack!r}: {path.name} does not exist; stacks here: {', '.join(known) or 'none'}"
+        )
+    return path
 
 
 def passphrase(home: Home) -> str:

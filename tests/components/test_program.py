@@ -19,15 +19,16 @@ DAEMON_SET = "kubernetes:apps/v1:DaemonSet"
 CONFIG_MAP = "kubernetes:core/v1:ConfigMap"
 
 
-@pytest.fixture(params=STACKS, ids=lambda path: path.name)
+@pytest.fixture(scope="module", params=STACKS, ids=lambda path: path.name)
 def stack(request: pytest.FixtureRequest) -> Path:
     path: Path = request.param
     return path
 
 
-@pytest.fixture
-def declared(stack: Path, monkeypatch: pytest.MonkeyPatch) -> Declared:
-    return declare(stack_config(stack), monkeypatch)
+@pytest.fixture(scope="module")
+def declared(stack: Path) -> Declared:
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        return declare(stack_config(stack), monkeypatch)
 
 
 @pytest.fixture

@@ -1,0 +1,101 @@
+"""What the kubernetes provider replaces and refuses, without a cluster (pulumi-kubernetes 4.34, diff.go and DiffConfig)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from sandbox.kubernetes.provider import KubernetesProvider
+from sandbox.provider import UNKNOWN, Refused, Resource
+
+KUBECONFIG = "clusters: [{name: c, cluster: {server: 'https://127.0.0.1:%d'}}]"
+
+
+def config_map(**data: str) -> dict[str, Any]:
+    return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a", "namespace": "n"}, "data": data}
+
+
+def diff(old: dict[str, Any], new: dict[str, Any], **settings: Any) -> Any:
+    provider = KubernetesProvider()
+    provider.configure(settings)
+    return provider.diff(Resource("t", "n", "urn", "n/a", inputs=new, old_inputs=old))
+
+
+def test_a_changed_config_map_is_replaced_unless_the_provider_lets_it_change() -> None:
+    replaced = diff(config_map(a="1"), config_map(a="2"))
+    assert (replaced.replaces, replaced.delete_before_replace) == ({"data.a"}, True)
+    assert diff(config_map(a="1"), config_map(a="2"), enableConfigMapMutable="true").replaces == set()
+
+
+def test_an_immutable_config_map_is_replaced_in_any_case() -> None:
+    new = {**config_map(a="2"), "immutable": True}
+    assert diff(config_map(a="1"), new, enableConfigMapMutable="true").replaces == {"data.a"}
+
+
+@pytest.mark.parametrize("key", ["name", "namespace"])
+def test_a_renamed_object_is_replaced(key: str) -> None:
+    new = config_map()
+    new["metadata"] = {**new["metadata"], key: "other"}
+    assert diff(config_map(), new).replaces == {f"metadata.{key}"}
+
+
+def test_a_daemon_set_is_replaced_for_its_selector_only() -> None:
+    def daemon_set(app: str, image: str) -> dict[str, Any]:
+        spec = {"selector": {"matchLabels": {"app": app}}, "template": {"image": image}}
+        return {"apiVersion": "apps/v1", "kind": "DaemonSet", "metadata": {"name": "d"}, "spec": spec}
+
+    changed = diff(daemon_set("a", "1"), daemon_set("b", "2"))
+    assert set(changed.changes) == {"spec.selector.matchLabels.app", "spec.template.image"}
+    assert changed.replaces == {"spec.selector.matchLabels.app"}
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "replaces"),
+    [
+        ({"kubeconfig": KUBECONFIG % 1}, {"kubeconfig": UNKNOWN}, {"kubeconfig"}),
+        ({"kubeconfig": KUBECONFIG % 1}, {"kubeconfig": KUBECONFIG % 2}, {"kubeconfig"}),
+        ({"kubeconfig": KUBECONFIG % 1}, {"kubeconfig": KUBECONFIG % 1 + "\n"}, set()),
+        (
+            {"kubeconfig": KUBECONFIG % 1, "clusterIdentifier": "c"},
+            {"kubeconfig": UNKNOWN, "clusterIdentifier": "c"},
+            set(),
+        ),
+        (
+            {"kubeconfig": KUBECONFIG % 1, "clusterIdentifier": "c"},
+            {"kubeconfig": KUBECONFIG % 1, "clusterIdentifier": "d"},
+            {"clusterIdentifier"},
+        ),
+    ],
+)
+def test_a_provider_is_replaced_when_its_cluster_may_be_another(
+    old: dict[str, Any], new: dict[str, Any], replaces: set[str]
+) -> None:
+    assert KubernetesProvider().diff_config(old, new).replaces == replaces
+
+
+def test_an_unknown_provider_setting_is_refused() -> None:
+    assert [f.property for f in KubernetesProvider().check_config({"kubeconfg": "x"})] == ["kubeconfg"]
+
+
+def test_an_object_without_a_name_gets_one_that_stays() -> None:
+    provider = KubernetesProvider()
+    nameless = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {}}
+    first, failures = provider.check(Resource("t", "web", "urn", inputs=nameless))
+    assert failures == []
+    assert first["metadata"]["name"].startswith("web-")
+    again, _ = provider.check(Resource("t", "web", "urn", inputs=nameless, old_inputs=first))
+    assert again["metadata"]["name"] == first["metadata"]["name"]
+
+
+def test_an_object_without_kind_is_refused() -> None:
+    _, failures = KubernetesProvider().check(Resource("t", "n", "urn", inputs={"apiVersion": "v1"}))
+    assert [failure.property for failure in failures] == ["kind"]
+
+
+def test_without_a_reachable_cluster_a_preview_shows_the_inputs_and_an_update_fails() -> None:
+    provider = KubernetesProvider()
+    provider.configure({"kubeconfig": UNKNOWN})
+    assert provider.create(Resource("t", "n", "urn", inputs=config_map(), preview=True)) == ("", config_map())
+    with pytest.raises(Refused, match="unreachable"):
+        provider.create(Resource("t", "n", "urn", inputs=config_map()))

@@ -1,0 +1,88 @@
+"""The engine gets scratch copies; the user's files are only read."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import yaml
+
+from sandbox import workspace
+from sandbox.errors import SandboxError
+from sandbox.home import Home
+
+PROJECT_FILE = """\
+name: kubeflow-spot
+main: src/
+backend: {url: azblob://state}
+runtime: {name: python, options: {toolchain: uv}}
+"""
+STACK_FILE = """\
+secretsprovider: azurekeyvault://vault.vault.azure.net/keys/pulumi
+encryptedkey: QUJD
+config:
+  kubeflow-spot:release: r2026-11
+  kubeflow-spot:token: {secure: v1:abc}
+  kubeflow-spot:cloud: {provider: azure, list: [{secure: v1:def}]}
+"""
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Home:
+    project = tmp_path / "project"
+    project.mkdir()
+    (project / "Pulumi.yaml").write_text(PROJECT_FILE)
+    (project / "Pulumi.dev.yaml").write_text(STACK_FILE)
+    return Home("dev", project, tmp_path / "home")
+
+
+def copy(home: Home, name: str) -> dict[str, object]:
+    content: dict[str, object] = yaml.safe_load((home.workspace / name).read_text())
+    return content
+
+
+def test_copies_have_no_backend_no_secrets_provider_and_marked_fakes_for_secrets(home: Home) -> None:
+    assert workspace.prepare(home) == "kubeflow-spot"
+    assert copy(home, "Pulumi.yaml") == {"name": "kubeflow-spot", "runtime": "python"}
+    assert copy(home, "Pulumi.dev.yaml") == {
+        "config": {
+            "kubeflow-spot:release": "r2026-11",
+            "kubeflow-spot:token": "sandbox-fake-secret",
+            "kubeflow-spot:cloud": {"provider": "azure", "list": ["sandbox-fake-secret"]},
+        }
+    }
+
+
+def test_the_users_files_stay_as_they_are(home: Home) -> None:
+    workspace.prepare(home)
+    assert (home.project / "Pulumi.yaml").read_text() == PROJECT_FILE
+    assert (home.project / "Pulumi.dev.yaml").read_text() == STACK_FILE
+
+
+def test_the_salt_the_engine_wrote_into_its_copy_is_kept(home: Home) -> None:
+    workspace.prepare(home)
+    path = home.workspace / "Pulumi.dev.yaml"
+    path.write_text(path.read_text() + "encryptionsalt: v1:salt\n")
+    workspace.prepare(home)
+    assert copy(home, "Pulumi.dev.yaml")["encryptionsalt"] == "v1:salt"
+
+
+def test_the_passphrase_is_random_kept_and_private(home: Home, tmp_path: Path) -> None:
+    first = workspace.passphrase(home)
+    assert workspace.passphrase(home) == first
+    assert (home.directory / "passphrase").stat().st_mode & 0o077 == 0
+    assert workspace.passphrase(Home("dev", home.project, tmp_path / "other")) != first
+
+
+def test_a_stack_that_does_not_exist_is_an_error_that_names_those_that_do_and_makes_nothing(home: Home) -> None:
+    other = Home("prod", home.project, home.root)
+    with pytest.raises(SandboxError, match=r"Pulumi\.prod\.yaml does not exist; stacks here: dev"):
+        workspace.prepare(other)
+    assert not other.directory.exists()
+
+
+@pytest.mark.parametrize("text", ["config: [", "- a"])
+def test_a_file_that_is_no_yaml_object_is_an_error_that_names_it(home: Home, text: str) -> None:
+    (home.project / "Pulumi.dev.yaml").write_text(text)
+    with pytest.raises(SandboxError, match=r"Pulumi\.dev\.yaml is not"):
+        workspace.prepare(home)

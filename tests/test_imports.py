@@ -1,0 +1,79 @@
+"""Imports go one way (design: spec <- components <- __main__; the sandbox knows the program only by running it)."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+PROJECT = Path(__file__).resolve().parents[1]
+OURS = {"spec", "components", "sandbox", "tests", "bench"}
+
+ALLOWED = {
+    "spec": {"spec"},
+    "components": {"components", "spec"},
+    "sandbox": {"sandbox"},
+    "__main__.py": {"components"},
+}
+
+
+def imports(path: Path) -> Iterator[str]:
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}: relative import"
+            assert node.module
+            yield node.module
+
+
+def files(place: str) -> list[Path]:
+    path = PROJECT / place
+    found = [path] if path.is_file() else sorted(path.rglob("*.py"))
+    assert found
+    return found
+
+
+@pytest.mark.parametrize("place", ALLOWED)
+def test_our_packages_are_imported_in_one_direction_only(place: str) -> None:
+    for path in files(place):
+        for name in imports(path):
+            top = name.partition(".")[0]
+            assert top not in OURS or top in ALLOWED[place], f"{path.relative_to(PROJECT)} imports {name}"
+
+
+@pytest.mark.parametrize(("place", "never"), [("azure", "addons"), ("addons", "azure")])
+def test_clouds_and_addons_never_import_each_other(place: str, never: str) -> None:
+    for path in files(f"components/{place}"):
+        assert not [name for name in imports(path) if name.startswith(f"components.{never}")], path
+
+
+def test_only_settings_reads_the_stacks_configuration() -> None:
+    readers = [
+        p.name
+        for p in files("components")
+        if "pulumi.Config" in p.read_text() or "runtime import config" in p.read_text()
+    ]
+    assert readers == ["settings.py"]
+
+
+@pytest.mark.parametrize("module", ["spec.placement", "spec.stackfile"])
+def test_the_spec_loads_no_pulumi(module: str) -> None:
+    loaded = subprocess.run(
+        [sys.executable, "-c", f"import sys, {module}; print(*sys.modules)"], capture_output=True, text=True, check=True
+    ).stdout.split()
+    assert module in loaded
+    assert [name for name in loaded if name.partition(".")[0].startswith("pulumi")] == []
+
+
+def test_the_program_loads_only_the_sdks_of_its_cloud() -> None:
+    loaded = subprocess.run(
+        [sys.executable, "-c", "import sys, components.cluster; print(*sys.modules)"],
+        capture_output=True, text=True, check=True,
+    ).stdout.split()  # fmt: skip
+    assert "pulumi_azure_native" in loaded
+    assert "pulumi_gcp" not in loaded
