@@ -61,6 +61,7 @@ def test_only_settings_reads_the_stacks_configuration() -> None:
     assert readers == ["settings.py"]
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("module", ["spec.placement", "spec.stackfile"])
 def test_the_spec_loads_no_pulumi(module: str) -> None:
     loaded = subprocess.run(
@@ -70,6 +71,7 @@ def test_the_spec_loads_no_pulumi(module: str) -> None:
     assert [name for name in loaded if name.partition(".")[0].startswith("pulumi")] == []
 
 
+@pytest.mark.process
 def test_the_program_loads_only_the_sdks_of_its_cloud() -> None:
     loaded = subprocess.run(
         [sys.executable, "-c", "import sys, components.cluster; print(*sys.modules)"],

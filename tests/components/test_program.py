@@ -12,6 +12,8 @@ import yaml
 
 from tests.components.program import PROJECT, Declared, declare, stack_config
 
+pytestmark = pytest.mark.program
+
 STACKS = sorted(PROJECT.glob("Pulumi.*.yaml"))
 POOL = "azure-native:containerservice:AgentPool"
 CLUSTER = "azure-native:containerservice:ManagedCluster"

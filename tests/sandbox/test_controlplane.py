@@ -252,6 +252,7 @@ def test_other_versions_are_refused_with_what_is_supported(wanted: str) -> None:
         emulated_version(wanted, "1.36.2")
 
 
+@pytest.mark.process
 def test_a_reused_pid_is_never_signalled(tmp_path: Path) -> None:
     """A record of another start time, or of another command line, is not the process of that pid."""
     process = Process("sleeper", tmp_path)
@@ -271,6 +272,7 @@ def test_a_reused_pid_is_never_signalled(tmp_path: Path) -> None:
         process.child.wait()
 
 
+@pytest.mark.process
 def test_a_process_deaf_to_sigterm_is_killed(tmp_path: Path) -> None:
     process = Process("deaf", tmp_path)
     code = (

@@ -21,6 +21,9 @@ from sandbox.golang import Progress, version_of
 from sandbox.programs import MODULES, PROJECT, cache_directory, ensure
 
 
+pytestmark = pytest.mark.process
+
+
 def write_script(path: Path, body: str) -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(f"#!/bin/sh\n{body}\n")
