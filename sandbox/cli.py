@@ -94,7 +94,7 @@ def preview(home: Home, as_json: bool) -> None:
     steps = Steps()
     with engine.open(home, _progress, changing=False) as opened:
         try:
-            opened.preview(None if as_json else click.echo, steps.on_event)
+            opened.preview(_silent if as_json else click.echo, steps.on_event)
         except CommandError as failed:
             steps.failed(str(failed))
     if as_json:
@@ -219,3 +219,7 @@ def _me(home: Home, command: str) -> str:
 
 def _progress(line: str) -> None:
     click.echo(line, err=True)
+
+
+def _silent(line: str) -> None:
+    del line

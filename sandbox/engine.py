@@ -18,6 +18,7 @@ from typing import Any
 
 from filelock import FileLock, Timeout
 from pulumi import automation
+from pulumi.automation.events import EngineEvent
 
 from sandbox import clusters, programs, workspace
 from sandbox.azure.cloud import AzureCloud
@@ -39,30 +40,32 @@ class Engine:
 
     def up(self, on_output: Report) -> automation.UpResult:
         """Declare the stack. Raises `automation.errors.CommandError`."""
-        on_output = Unrepeated(on_output)
-        return self.stack.up(on_output=on_output, on_error=on_output, color=_color(), suppress_outputs=True)
+        return self.stack.up(suppress_outputs=True, **_told_to(on_output))
 
-    def preview(
-        self, on_output: Report | None, on_event: Callable[[Any], None] | None = None
-    ) -> automation.PreviewResult:
+    def preview(self, on_output: Report, on_event: Callable[[EngineEvent], None]) -> automation.PreviewResult:
         """What an `up` would do. Raises `automation.errors.CommandError`."""
-        color = _color() if on_output else "never"
-        on_output = Unrepeated(on_output) if on_output else None
-        return self.stack.preview(on_output=on_output, on_error=on_output, on_event=on_event, color=color)
+        return self.stack.preview(on_event=on_event, **_told_to(on_output))
 
     def destroy(self, on_output: Report) -> None:
         """Delete everything the stack declared. Raises `automation.errors.CommandError`.
 
         Asks first, as the engine's own command does: a protected resource then keeps the others from being deleted.
         """
-        told: list[str] = []
+        asked: list[str] = []
         try:
-            self.stack.preview_destroy(on_output=told.append, on_error=told.append, color=_color())
+            self.stack.preview_destroy(**_told_to(asked.append))
         except automation.errors.CommandError:
-            for line in told:
+            for line in asked:
                 on_output(line)
             raise
-        self.stack.destroy(on_output=on_output, on_error=on_output, color=_color())
+        self.stack.destroy(**_told_to(on_output))
+
+
+def _told_to(on_output: Report) -> dict[str, Any]:
+    """The options by which every engine command tells its progress."""
+    report = Unrepeated(on_output)
+    color = "always" if sys.stdout.isatty() else "never"
+    return {"on_output": report, "on_error": report, "color": color, "suppress_progress": True}
 
 
 @contextmanager
@@ -159,7 +162,3 @@ def _stack(home: Home, project_name: str, pulumi: Path, attach: str, sdks: Threa
             pulumi_command=automation.PulumiCommand(str(home.directory), skip_version_check=True),
         ),
     )
-
-
-def _color() -> str:
-    return "always" if sys.stdout.isatty() else "never"

@@ -20,7 +20,6 @@ from sandbox.errors import ProgramError
 from sandbox.golang import Progress, version_of
 from sandbox.programs import MODULES, PROJECT, cache_directory, ensure
 
-
 pytestmark = pytest.mark.process
 
 

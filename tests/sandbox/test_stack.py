@@ -265,3 +265,19 @@ def processes_below(home: Path) -> list[psutil.Process]:
         for process in psutil.process_iter(["cmdline"])
         if any(str(home) in part for part in process.info["cmdline"] or [])
     ]
+
+
+def test_a_protected_stack_refuses_down_and_loses_nothing(tmp_path_factory: pytest.TempPathFactory) -> None:
+    prod = Stack.copy(tmp_path_factory.mktemp("prod"), "prod")
+    prod.run("up")
+    try:
+        nodes = len(prod.get("nodes")["items"])
+        done = prod.run("down", ok=False)
+        assert "because it is protected" in done.stdout
+        assert "down --stack prod --force" in done.stderr
+        assert len(prod.get("nodes")["items"]) == nodes == 5
+        assert prod.steps() == []
+        assert "1.35" in prod.kubectl("version")
+    finally:
+        prod.run("down", "--force")
+    assert processes_below(prod.home) == []

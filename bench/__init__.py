@@ -1,0 +1,1 @@
+"""Measures the times and sizes the README reports; asserts nothing."""

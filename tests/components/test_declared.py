@@ -1,0 +1,26 @@
+"""What each checked-in stack declares, whole: a change here is what a reviewer of the stack would see.
+
+`pytest tests/components --snapshot-update` writes the files anew.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from syrupy.assertion import SnapshotAssertion
+from syrupy.extensions.json import JSONSnapshotExtension
+
+from tests.components.program import PROJECT, declare, stack_config
+
+pytestmark = pytest.mark.program
+
+
+@pytest.mark.parametrize("path", sorted(PROJECT.glob("Pulumi.*.yaml")), ids=lambda path: path.stem)
+def test_a_stack_declares_what_it_declared(
+    path: Path, monkeypatch: pytest.MonkeyPatch, snapshot: SnapshotAssertion
+) -> None:
+    declared = declare(stack_config(path), monkeypatch)
+    resources = {f"{resource.type} {resource.name}": resource.inputs for resource in declared.resources}
+    assert len(resources) == len(declared.resources)
+    assert resources == snapshot(extension_class=JSONSnapshotExtension)
