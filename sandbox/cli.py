@@ -69,6 +69,8 @@ def up(home: Home) -> None:
     from sandbox import engine
 
     began = time.monotonic()
+    # All at once, so that whoever waits for a first build sees how much there is.
+    programs.ensure(["pulumi", *clusters.PROGRAMS], _progress)
     with engine.open(home, _progress) as opened:
         try:
             changes = opened.up(click.echo).summary.resource_changes or {}

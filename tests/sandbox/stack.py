@@ -18,7 +18,7 @@ PROJECT = Path(__file__).resolve().parents[2]
 
 @dataclass(frozen=True)
 class Stack:
-    """A copy of the project's files in a folder of its own, and the sandbox's home beside it."""
+    """A copy of the project's files in a folder of its own, with the sandbox's home where it is by default."""
 
     project: Path
     home: Path
@@ -26,12 +26,23 @@ class Stack:
 
     @classmethod
     def copy(cls, folder: Path, name: str = "dev") -> Stack:
-        """The checked-in stack, copied to `folder` so that tests may edit it."""
+        """The checked-in stack, copied to a git repository in `folder` so that tests may edit it."""
         project = folder / "project"
         project.mkdir()
-        for file in ("Pulumi.yaml", f"Pulumi.{name}.yaml", "__main__.py"):
+        for file in ("Pulumi.yaml", f"Pulumi.{name}.yaml", "__main__.py", ".gitignore"):
             shutil.copy(PROJECT / file, project)
-        return cls(project, folder / "home", name)
+        stack = cls(project, project / ".sandbox", name)
+        stack.git("init", "--quiet")
+        stack.git("add", "--all")
+        return stack
+
+    def git(self, *arguments: str) -> str:
+        """What git prints in the project."""
+        return subprocess.run(["git", *arguments], cwd=self.project, capture_output=True, text=True, check=True).stdout
+
+    def changed_files(self) -> str:
+        """What differs from the checked-in files, and files git would ask about."""
+        return self.git("diff", "--name-only") + self.git("ls-files", "--others", "--exclude-standard")
 
     @property
     def file(self) -> Path:
@@ -53,7 +64,7 @@ class Stack:
         """Run a command of the sandbox; fails the test when it ends otherwise than `ok` says."""
         done = subprocess.run(
             [sys.executable, "-m", "sandbox", command, "--stack", self.name, "--cwd", str(self.project), *arguments],
-            env={**os.environ, "SANDBOX_HOME": str(self.home)},
+            env={name: value for name, value in os.environ.items() if name != "SANDBOX_HOME"},
             capture_output=True,
             text=True,
             check=False,

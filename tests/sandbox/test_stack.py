@@ -64,7 +64,7 @@ def run_pod(stack: Stack, name: str, **spec: Any) -> None:
         "metadata": {"name": name, "namespace": "default"},
         "spec": {"containers": [{"name": "main", "image": "example.com/train:1"}], **spec},
     }
-    path = stack.project / f"{name}.json"
+    path = stack.project.parent / f"{name}.json"
     path.write_text(json.dumps(pod))
     stack.kubectl("apply", "-f", str(path))
 
@@ -267,7 +267,9 @@ def processes_below(home: Path) -> list[psutil.Process]:
     ]
 
 
-def test_a_protected_stack_refuses_down_and_loses_nothing(tmp_path_factory: pytest.TempPathFactory) -> None:
+def test_a_protected_stack_refuses_down_and_loses_nothing_and_no_command_changes_a_file(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> None:
     prod = Stack.copy(tmp_path_factory.mktemp("prod"), "prod")
     prod.run("up")
     try:
@@ -277,7 +279,13 @@ def test_a_protected_stack_refuses_down_and_loses_nothing(tmp_path_factory: pyte
         assert "down --stack prod --force" in done.stderr
         assert len(prod.get("nodes")["items"]) == nodes == 5
         assert prod.steps() == []
-        assert "1.35" in prod.kubectl("version")
+        versions = {node["status"]["nodeInfo"]["kubeletVersion"] for node in prod.get("nodes")["items"]}
+        assert [version.rpartition(".")[0] for version in versions] == ["v1.35"]
+        for command in ("status", "outputs", "preview", "up"):
+            prod.run(command)
+        prod.run("scale", "t4", "1")
+        assert prod.changed_files() == ""
     finally:
         prod.run("down", "--force")
+    assert prod.changed_files() == ""
     assert processes_below(prod.home) == []
