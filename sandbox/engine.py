@@ -26,7 +26,7 @@ from sandbox.azure.provider import AzureProvider
 from sandbox.errors import SandboxError
 from sandbox.home import Home
 from sandbox.kubernetes.provider import KubernetesProvider
-from sandbox.provider import serve
+from sandbox.servicer import serve
 from sandbox.steps import Unrepeated
 
 Report = Callable[[str], None]

