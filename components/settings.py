@@ -39,5 +39,9 @@ def raw() -> dict[str, Any]:
 
 def _value(text: Any) -> Any:
     if isinstance(text, str) and text[:1] in ("{", "["):
-        return json.loads(text)
+        try:
+            return json.loads(text)
+        except ValueError:
+            # Text that looks like an object (`pulumi config set` without --path): the spec says what it is instead.
+            return text
     return text

@@ -15,11 +15,15 @@ from typing import Any
 import click
 
 from sandbox import clusters, programs
+from sandbox.controlplane import ControlPlane
 from sandbox.errors import SandboxError
 from sandbox.home import PROJECT, Home
 from sandbox.steps import Steps
 
 _DEFAULT = "dev"
+
+_SURROUNDINGS = (errno.ENOSPC, errno.EDQUOT, errno.EACCES, errno.EROFS, errno.EEXIST, errno.ENOTDIR)
+"""What is wrong with the machine and not with this program: full disk, read-only or misplaced folder."""
 
 
 class _Cli(click.Group):
@@ -31,9 +35,9 @@ class _Cli(click.Group):
         except SandboxError as error:
             click.echo(f"error: {error}", err=True)
         except OSError as error:
-            if error.errno not in (errno.ENOSPC, errno.EDQUOT):
+            if error.errno not in _SURROUNDINGS:
                 raise
-            click.echo(f"error: the disk is full: {error.filename or 'some file'} could not be written", err=True)
+            click.echo(f"error: {error.strerror}: {error.filename or 'a file of the sandbox'}", err=True)
         sys.exit(1)
 
 
@@ -94,11 +98,15 @@ def preview(home: Home, as_json: bool) -> None:
     from sandbox import engine
 
     steps = Steps()
-    with engine.open(home, _progress, changing=False) as opened:
-        try:
+    try:
+        with engine.open(home, _progress, changing=False) as opened:
             opened.preview(_silent if as_json else click.echo, steps.on_event)
-        except CommandError as failed:
-            steps.failed(str(failed))
+    except CommandError as failed:
+        steps.failed(str(failed))
+    except SandboxError as failed:
+        if not as_json:
+            raise
+        steps.failed(str(failed))
     if as_json:
         click.echo(json.dumps(steps.as_json(), indent=2))
     if steps.errors:
@@ -129,8 +137,8 @@ def down(home: Home, force: bool) -> None:
     with engine.hold(home):
         for plane in clusters.planes(home.clusters):
             clusters.remove(plane.directory)
+        # The lock stays: were it removed here, two later commands could hold two files of that name.
         shutil.rmtree(home.directory)
-        home.lock.unlink()
     click.echo(f"stack {home.stack} is down")
 
 
@@ -141,8 +149,7 @@ def status(home: Home) -> None:
     from sandbox import engine
     from sandbox.status import show
 
-    _running(home)
-    show(clusters.planes(home.clusters), engine.azure(home, dict, _progress).pools())
+    show(_planes(home), engine.azure(home, dict, _progress).pools())
 
 
 @main.command()
@@ -206,17 +213,25 @@ def build() -> None:
     click.echo("all programs are built")
 
 
-def _running(home: Home) -> None:
-    if not clusters.planes(home.clusters):
+def _planes(home: Home) -> list[ControlPlane]:
+    found = clusters.planes(home.clusters)
+    if not found:
         raise SandboxError(f"stack {home.stack!r} is not up: run `{_me(home, 'up')}` first")
+    return found
+
+
+def _running(home: Home) -> None:
+    if not all(plane.running() for plane in _planes(home)):
+        raise SandboxError(f"not every process of stack {home.stack!r} runs: `{_me(home, 'up')}` brings them back")
 
 
 def _me(home: Home, command: str) -> str:
     """How the reader can call this for the same stack: through uv where that is on the PATH."""
     me = "uv run sandbox" if shutil.which("uv") else os.path.relpath(PROJECT / ".venv" / "bin" / "sandbox")
     name, _, rest = command.partition(" ")
-    words = [me, name, *([] if home.stack == _DEFAULT else ["--stack", home.stack]), *([rest] if rest else [])]
-    return " ".join(words)
+    stack = [] if home.stack == _DEFAULT else ["--stack", home.stack]
+    cwd = [] if home.project == PROJECT else ["--cwd", str(home.project)]
+    return " ".join([me, name, *stack, *cwd, *([rest] if rest else [])])
 
 
 def _progress(line: str) -> None:

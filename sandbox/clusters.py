@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from sandbox.controlplane import ControlPlane
 from sandbox.errors import SandboxError
+from sandbox.files import write_private
 
 if TYPE_CHECKING:
     from sandbox.kubernetes.client import Client
@@ -41,7 +42,7 @@ class LocalClusters:
         folder = self.folder(cluster_id)
         folder.mkdir(parents=True, exist_ok=True)
         settings = {"version": version, "cloud": self._cloud, "service_cidr": service_cidr}
-        (folder / _SETTINGS).write_text(json.dumps(settings))
+        write_private(folder / _SETTINGS, json.dumps(settings).encode())
         plane(folder).start(self._programs(), self._report)
 
     def stop(self, cluster_id: str) -> None:

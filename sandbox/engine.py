@@ -9,6 +9,7 @@ from __future__ import annotations
 import importlib
 import os
 import runpy
+import shutil
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -16,6 +17,7 @@ from pathlib import Path
 from threading import Thread
 from typing import Any
 
+import psutil
 from filelock import FileLock, Timeout
 from pulumi import automation
 from pulumi.automation.events import EngineEvent
@@ -30,6 +32,8 @@ from sandbox.servicer import serve
 from sandbox.steps import Unrepeated
 
 Report = Callable[[str], None]
+
+_ORPHAN_SECONDS = 20
 
 
 class Engine:
@@ -79,6 +83,7 @@ def open(home: Home, report: Report, *, changing: bool = True) -> Iterator[Engin
     """
     workspace.stack_file(home)
     with hold(home):
+        _clear_up(home, report)
         name = workspace.prepare(home)
         binaries = programs.ensure(["pulumi"], report)
         sdks = Thread(target=_import_sdks, daemon=True)
@@ -97,6 +102,29 @@ def open(home: Home, report: Report, *, changing: bool = True) -> Iterator[Engin
 def azure(home: Home, binaries: Callable[[], Mapping[str, Path]], report: Report) -> AzureCloud:
     """The stack's emulated Azure."""
     return AzureCloud(home.cloud / "azure.json", clusters.LocalClusters(home.clusters, "azure", binaries, report))
+
+
+def _clear_up(home: Home, report: Report) -> None:
+    """End what a killed command left: its engine, which has nobody to talk to any more, and that engine's lock.
+
+    Nobody else can be at work: the caller holds the stack.
+    """
+    engine = str(_command(home))
+    orphans = [p for p in psutil.process_iter(["cmdline"]) if (p.info["cmdline"] or [""])[0] == engine]
+    if orphans:
+        report("waiting: the engine of a command that was killed still runs")
+        _, alive = psutil.wait_procs(orphans, timeout=_ORPHAN_SECONDS)
+        for process in alive:
+            process.kill()
+        psutil.wait_procs(alive, timeout=_ORPHAN_SECONDS)
+    locks = home.backend / ".pulumi" / "locks"
+    if locks.exists():
+        shutil.rmtree(locks)
+
+
+def _command(home: Home) -> Path:
+    """The engine's command, under a name that is this stack's own."""
+    return home.directory / "bin" / "pulumi"
 
 
 def _import_sdks() -> None:
@@ -130,12 +158,12 @@ def _stack(home: Home, project_name: str, pulumi: Path, attach: str, sdks: Threa
     # A name such as PULUMI_STACK or PULUMI_CONFIG in the caller's environment would change what the engine does.
     for variable in [key for key in os.environ if key.startswith("PULUMI_")]:
         del os.environ[variable]
-    command = home.directory / "bin" / "pulumi"
+    command = _command(home)
     command.parent.mkdir(exist_ok=True)
     command.unlink(missing_ok=True)
     command.symlink_to(pulumi)
     environment = {
-        "PULUMI_BACKEND_URL": f"file://{home.backend}",
+        "PULUMI_BACKEND_URL": home.backend.as_uri(),
         "PULUMI_CONFIG_PASSPHRASE": workspace.passphrase(home),
         "PULUMI_DEBUG_PROVIDERS": attach,
         # Both look for things on the network, and failing to find them costs seconds.
@@ -151,14 +179,17 @@ def _stack(home: Home, project_name: str, pulumi: Path, attach: str, sdks: Threa
             sys.path.insert(0, str(home.project))
         runpy.run_path(str(home.project / "__main__.py"), run_name="__main__")
 
-    return automation.create_or_select_stack(
-        stack_name=home.stack,
-        project_name=project_name,
-        program=program,
-        opts=automation.LocalWorkspaceOptions(
-            work_dir=str(home.workspace),
-            pulumi_home=str(home.directory / "pulumi-home"),
-            env_vars=environment,
-            pulumi_command=automation.PulumiCommand(str(home.directory), skip_version_check=True),
-        ),
-    )
+    try:
+        return automation.create_or_select_stack(
+            stack_name=home.stack,
+            project_name=project_name,
+            program=program,
+            opts=automation.LocalWorkspaceOptions(
+                work_dir=str(home.workspace),
+                pulumi_home=str(home.directory / "pulumi-home"),
+                env_vars=environment,
+                pulumi_command=automation.PulumiCommand(str(home.directory), skip_version_check=True),
+            ),
+        )
+    except automation.errors.CommandError as failed:
+        raise SandboxError(f"the engine cannot open the stack's state in {home.backend}:\n{failed}") from failed

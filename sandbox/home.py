@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import os
+import re
 from dataclasses import dataclass
 from pathlib import Path
+
+from sandbox.errors import SandboxError
 
 PROJECT = Path(__file__).resolve().parent.parent
 """This checkout."""
@@ -21,7 +24,10 @@ class Home:
 
     @classmethod
     def of(cls, stack: str, project: Path = PROJECT) -> Home:
-        """The sandbox of a project's stack."""
+        """The sandbox of a project's stack. Raises SandboxError for what is no stack name."""
+        # It becomes a folder's name, and `down` removes that folder: "" and ".." would be other folders.
+        if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_.-]*", stack):
+            raise SandboxError(f"{stack!r} is no stack name: letters, digits, -, _ and ., the first a letter or digit")
         root = Path(os.environ.get("SANDBOX_HOME") or project / ".sandbox").resolve()
         return cls(stack, project.resolve(), root)
 

@@ -7,13 +7,16 @@ is replaced by a marked fake.
 
 from __future__ import annotations
 
+import json
 import secrets
 from pathlib import Path
 from typing import Any
 
-import yaml
+from ruamel.yaml import YAML
+from ruamel.yaml.error import YAMLError
 
 from sandbox.errors import SandboxError
+from sandbox.files import write_private
 from sandbox.home import Home
 
 FAKE = "sandbox-fake-secret"
@@ -38,11 +41,21 @@ def prepare(home: Home) -> str:
     _write(home.workspace / "Pulumi.yaml", settings)
 
     stack = {key: value for key, value in _read(source).items() if key not in _ENGINES_OWN}
-    stack["config"] = {key: _without_secrets(value) for key, value in (stack.get("config") or {}).items()}
+    config = stack.get("config") or {}
+    if not isinstance(config, dict):
+        raise SandboxError(f"{source.name}: `config` is not an object")
+    stack["config"] = {key: _without_secrets(value) for key, value in config.items()}
     copy = home.workspace / source.name
-    salt = _read(copy).get("encryptionsalt") if copy.exists() else None
-    _write(copy, {**stack, **({"encryptionsalt": salt} if salt else {})})
-    return str(settings["name"])
+    _write(copy, stack | _salt(copy))
+    return str(settings.get("name", home.project.name))
+
+
+def _salt(copy: Path) -> dict[str, Any]:
+    """What the engine keeps in its copy to check the passphrase with; it makes a new one where there is none."""
+    try:
+        return {"encryptionsalt": _read(copy)["encryptionsalt"]}
+    except (SandboxError, KeyError):
+        return {}
 
 
 def stack_file(home: Home) -> Path:
@@ -61,8 +74,7 @@ def passphrase(home: Home) -> str:
     path = home.directory / "passphrase"
     if not path.exists():
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.touch(mode=0o600)
-        path.write_text(secrets.token_urlsafe(24))
+        write_private(path, secrets.token_urlsafe(24).encode())
     return path.read_text()
 
 
@@ -77,11 +89,12 @@ def _without_secrets(value: Any) -> Any:
 
 
 def _read(path: Path) -> dict[str, Any]:
+    # YAML 1.2, as the engine's own reader: `yes` is a text, and a key that stands twice is an error.
     try:
-        content = yaml.safe_load(path.read_text())
+        content = YAML(typ="safe", pure=True).load(path.read_text())
     except FileNotFoundError as missing:
         raise SandboxError(f"{path.name} does not exist in {path.parent}") from missing
-    except yaml.YAMLError as broken:
+    except YAMLError as broken:
         raise SandboxError(f"{path.name} is not YAML: {broken}") from broken
     if not isinstance(content, dict):
         raise SandboxError(f"{path.name} is not a YAML object")
@@ -89,4 +102,5 @@ def _read(path: Path) -> dict[str, Any]:
 
 
 def _write(path: Path, content: dict[str, Any]) -> None:
-    path.write_text(yaml.safe_dump(content, sort_keys=False))
+    # JSON is YAML that nobody reads in two ways.
+    write_private(path, json.dumps(content, indent=2, default=str).encode())

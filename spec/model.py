@@ -15,7 +15,7 @@ from pydantic.alias_generators import to_camel
 LabelKey = Annotated[
     str,
     StringConstraints(
-        pattern=r"^([a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?/)?[A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?$"
+        pattern=r"^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?(\.[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?)*/)?[A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?$"
     ),
 ]
 """https://kubernetes.io/docs/concepts/overview/working-with-objects/labels/#syntax-and-character-set"""
@@ -26,6 +26,7 @@ LabelValue = Annotated[str, StringConstraints(pattern=r"^([A-Za-z0-9]([A-Za-z0-9
 Cidr = Annotated[str, StringConstraints(pattern=r"^\d{1,3}(\.\d{1,3}){3}/\d{1,2}$")]
 """An IPv4 range such as `10.0.0.0/16`; `spec.rules` checks that it is one."""
 
+Zone = Literal["1", "2", "3"]
 Seconds = Annotated[str, StringConstraints(pattern=r"^[1-9][0-9]*s$")]
 Minutes = Annotated[str, StringConstraints(pattern=r"^[1-9][0-9]*m$")]
 
@@ -55,7 +56,7 @@ class Taint(Model):
     """A Kubernetes node taint."""
 
     key: LabelKey
-    value: LabelValue = ""
+    value: Annotated[LabelValue, Field(min_length=1)]
     effect: Effect = Effect.NO_SCHEDULE
 
     def __str__(self) -> str:
@@ -76,7 +77,9 @@ class Spot(Model):
 
     eviction_policy: Literal["Delete", "Deallocate"] = "Delete"
     max_price: float = Field(
-        -1, description="US dollars per machine and hour, at most five decimals; -1: never evicted for price"
+        -1,
+        allow_inf_nan=False,
+        description="US dollars per machine and hour, at most five decimals; -1: never evicted for price",
     )
 
 
@@ -90,7 +93,7 @@ class OnDemand(Model):
 class Fallback(Model):
     """One step of the chain tried when a spot pool cannot grow: another spot pool, or the on-demand twin."""
 
-    pool: str | None = None
+    pool: str | None = Field(None, min_length=1)
     on_demand: OnDemand | None = None
 
 
@@ -110,7 +113,7 @@ class Pool(Model):
     fallback: tuple[Fallback, ...] = ()
     labels: dict[LabelKey, LabelValue] = {}
     taints: tuple[Taint, ...] = ()
-    zones: tuple[str, ...] = ()
+    zones: tuple[Zone, ...] = ()
 
 
 class SystemPool(Model):
@@ -120,7 +123,7 @@ class SystemPool(Model):
     machine: str = Field(min_length=1)
     min_nodes: int = Field(2, ge=1)
     max_nodes: int = Field(ge=1)
-    zones: tuple[str, ...] = ()
+    zones: tuple[Zone, ...] = ()
     critical_addons_only: bool = Field(
         False, description="taint the pool CriticalAddonsOnly=true:NoSchedule; needs another untainted on-demand pool"
     )
@@ -132,7 +135,9 @@ class Cluster(Model):
     name: str
     tags: dict[str, str] = {}
     protect: bool = Field(False, description="refuse to delete or replace the cluster")
-    kubernetes_version: str | None = Field(None, pattern=r"^1\.\d+(\.\d+)?$", description="instead of the release's")
+    kubernetes_version: str | None = Field(
+        None, pattern=r"^1\.\d\d(\.\d+)?$", description='a version such as "1.35", instead of the release\'s'
+    )
     reason: str | None = Field(None, min_length=8, description="why kubernetesVersion differs from the release's")
 
 

@@ -95,12 +95,15 @@ def _node_pool(
     gpus = machine.gpus if machine else pool.gpus or 0
     gpu_model = (machine.gpu_model if machine else pool.gpu_model or "gpu") if gpus else ""
     spot = capacity == Capacity.SPOT
-    labels = {**pool.labels, POOL_LABEL: name, CAPACITY_LABEL: capacity.value}
+    # A twin takes the user's own labels and taints from its spot pool, not the cloud's that a user may have repeated there.
+    own_labels = {key: value for key, value in pool.labels.items() if key not in cloud.spot_labels}
+    own_taints = [taint for taint in pool.taints if taint not in cloud.spot_taints]
+    labels = {**own_labels, POOL_LABEL: name, CAPACITY_LABEL: capacity.value}
     if gpus:
         labels[ACCELERATOR_LABEL] = gpu_model
     if spot:
         labels |= cloud.spot_labels
-    taints = {*pool.taints, *((GPU_TAINT,) if gpus else ()), *(cloud.spot_taints if spot else ())}
+    taints = {*own_taints, *((GPU_TAINT,) if gpus else ()), *(cloud.spot_taints if spot else ())}
     return NodePool(
         name=name,
         origin=pool.name,

@@ -7,6 +7,7 @@ whatever could be read.
 from __future__ import annotations
 
 import difflib
+import json
 from collections.abc import Iterator, Mapping
 from typing import Any, TypeVar
 
@@ -17,6 +18,7 @@ from pydantic_core import ErrorDetails
 from spec import releases, rules
 from spec.model import Azure, Cluster, ClusterSpec, Model, Pool, Release, SystemPool
 from spec.problems import Problem
+from spec.rules.draft import Draft
 
 M = TypeVar("M", bound=Model)
 
@@ -43,8 +45,8 @@ def read(raw: Mapping[str, Any]) -> tuple[ClusterSpec | None, list[Problem]]:
     cluster = _object("cluster", raw, Cluster, problems)
     cloud = _object("cloud", raw, Azure, problems)
     system_pool = _object("systemPool", raw, SystemPool, problems)
-    pools = dict(_pools(raw.get("pools", []), problems))
-    draft = rules.Draft(release=release, cluster=cluster, cloud=cloud, system_pool=system_pool, pools=pools)
+    pools, unreadable = _pools(raw.get("pools", []), problems)
+    draft = Draft(release, cluster, cloud, system_pool, pools, unreadable)
     problems += rules.check(draft)
     problems.sort()
     if any(not problem.warning for problem in problems):
@@ -81,16 +83,22 @@ def _object(key: str, raw: Mapping[str, Any], model: type[M], problems: list[Pro
     return _read(raw[key], model, key, problems) if key in raw else None
 
 
-def _pools(value: Any, problems: list[Problem]) -> Iterator[tuple[int, Pool]]:
+def _pools(value: Any, problems: list[Problem]) -> tuple[dict[int, Pool], frozenset[str | None]]:
+    """The pools that can be read, by index, and the names of the others."""
+    pools: dict[int, Pool] = {}
+    unreadable: set[str | None] = set()
     if not isinstance(value, list):
-        problems.append(
-            Problem("pools", "is not a list", "write one `- {name: ..., machine: ..., maxNodes: ...}` a pool")
-        )
-        return
+        shown = "write one `- {name: ..., machine: ..., maxNodes: ...}` a pool"
+        problems.append(Problem("pools", f"is {_shown(value)}, not a list", shown))
+        return {}, frozenset({None})
     for index, item in enumerate(value):
         pool = _read(item, Pool, f"pools[{index}]", problems)
         if pool:
-            yield index, pool
+            pools[index] = pool
+        else:
+            name = item.get("name") if isinstance(item, dict) else None
+            unreadable.add(name if isinstance(name, str) else None)
+    return pools, frozenset(unreadable)
 
 
 def _read(value: Any, model: type[M], path: str, problems: list[Problem]) -> M | None:
@@ -117,27 +125,31 @@ def _without(value: Any, paths: list[tuple[int | str, ...]], at: tuple[int | str
 def _problem(error: ErrorDetails, model: type[Model], path: str) -> Problem:
     loc = error["loc"]
     where = path + "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in loc if part != "[key]")
-    kind, context = error["type"], error.get("ctx", {})
+    shown = f"is {_shown(error['input'])}"
     known = _fields(model, loc[:-1])
-    match kind:
+    field = known.get(str(loc[-1])) if loc else None
+    match error["type"]:
         case "extra_forbidden":
             return Problem(where, "is not a key of this object", _instead(str(loc[-1]), list(known)))
         case "missing":
             return Problem(where, "is missing", f"add `{loc[-1]}`")
         case "model_type" | "model_attributes_type" | "dict_type":
+            inside = ", ".join(_fields(model, loc))
             return Problem(
-                where, f"is {_shown(error['input'])}, not an object", f"write keys: {', '.join(_fields(model, loc))}"
+                where, f"{shown}, not an object", f"write keys: {inside}" if inside else "write `{key: value}`"
             )
+        case "tuple_type":
+            return Problem(where, f"{shown}, not a list", "write `[...]`, or one `- ...` a line")
+        case "string_type":
+            quoted = json.dumps(error["input"]) if isinstance(error["input"], bool) else error["input"]
+            return Problem(where, f"{shown}, which YAML does not read as text", f'put it in quotes: "{quoted}"')
         case "enum" | "literal_error":
-            return Problem(where, f"is {_shown(error['input'])}", f"one of: {context['expected']}")
+            return Problem(where, shown, f"one of: {error['ctx']['expected']}")
         case "string_pattern_mismatch":
-            field = known.get(str(loc[-1]))
-            wanted = f"{field.description} " if field and field.description else ""
-            return Problem(
-                where, f"is {_shown(error['input'])}", f"{wanted}(it must match {context['pattern']})".strip("()")
-            )
+            pattern = f"it must match {error['ctx']['pattern']}"
+            return Problem(where, shown, f"{field.description}; {pattern}" if field and field.description else pattern)
         case _:
-            return Problem(where, f"is {_shown(error['input'])}", error["msg"][:1].lower() + error["msg"][1:])
+            return Problem(where, shown, error["msg"][:1].lower() + error["msg"][1:])
 
 
 def _fields(model: type[Model], loc: tuple[int | str, ...]) -> dict[str, FieldInfo]:

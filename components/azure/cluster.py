@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Sequence
+from ipaddress import IPv4Network
 from typing import Any
 
 import pulumi
@@ -90,7 +91,7 @@ class AksCluster(pulumi.ComponentResource):
                 "dns_service_ip": dns_service_ip(cloud.network.service_cidr),
             },
             auto_scaler_profile=autoscaler_profile(cloud.autoscaler, spec.release.azure_autoscaler),
-            agent_pool_profiles=[pools.system_profile(spec.system_pool, network.subnet_id)],
+            agent_pool_profiles=[pools.system_profile(spec.system_pool, spec.kubernetes_version, network.subnet_id)],
             opts=pulumi.ResourceOptions(
                 parent=self,
                 protect=spec.cluster.protect,
@@ -102,6 +103,7 @@ class AksCluster(pulumi.ComponentResource):
             pools.declare(
                 name,
                 pool,
+                version=spec.kubernetes_version,
                 resource_group=group.name,
                 cluster=self.cluster,
                 subnet_id=network.subnet_id,
@@ -121,5 +123,4 @@ class AksCluster(pulumi.ComponentResource):
 
 def dns_service_ip(service_cidr: str) -> str:
     """The tenth address of the service range, as AKS itself chooses for its default range."""
-    first, _, _ = service_cidr.partition("/")
-    return f"{first.rpartition('.')[0]}.{int(first.rpartition('.')[2]) + 10}"
+    return str(IPv4Network(service_cidr)[10])

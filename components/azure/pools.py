@@ -7,20 +7,33 @@ from typing import Any
 import pulumi
 from pulumi_azure_native import containerservice
 
+from spec import catalog
 from spec.model import Capacity, SystemPool
 from spec.placement import CAPACITY_LABEL, CRITICAL_ADDONS_TAINT, POOL_LABEL, NodePool
 
-FIXED = ("vmSize", "scaleSetPriority", "scaleSetEvictionPolicy", "spotMaxPrice", "maxPods", "osDiskType", "type")
+FIXED = (
+    "vmSize",
+    "scaleSetPriority",
+    "scaleSetEvictionPolicy",
+    "spotMaxPrice",
+    "maxPods",
+    "osDiskType",
+    "type",
+    "availabilityZones",
+    "vnetSubnetID",
+)
 """What AKS refuses to change on a pool. azure-native itself replaces for `vmSize` only and would preview an update that
 Azure then answers with PropertyChangeNotAllowed (pulumi-azure-native issue 959)."""
 
 
-def system_profile(pool: SystemPool, subnet_id: pulumi.Input[str]) -> dict[str, Any]:
-    """The system pool as the one entry of the cluster's `agent_pool_profiles`."""
+def system_profile(pool: SystemPool, version: str, subnet_id: pulumi.Input[str]) -> dict[str, Any]:
+    """The system pool as the one entry of the cluster's `agent_pool_profiles`; `version` is the cluster's."""
+    machine = catalog.azure().get(pool.machine.lower())
     return {
         "name": pool.name,
         "mode": "System",
-        "vm_size": pool.machine,
+        "vm_size": machine.size if machine else pool.machine,
+        "orchestrator_version": version,
         **_autoscaled(pool.min_nodes, pool.max_nodes),
         "node_labels": {CAPACITY_LABEL: Capacity.ON_DEMAND.value, POOL_LABEL: pool.name},
         "node_taints": [str(CRITICAL_ADDONS_TAINT)] if pool.critical_addons_only else [],
@@ -29,12 +42,16 @@ def system_profile(pool: SystemPool, subnet_id: pulumi.Input[str]) -> dict[str, 
     }
 
 
-def agent_pool(pool: NodePool) -> dict[str, Any]:
-    """What a user pool asks of AKS, whatever cluster it is in."""
+def agent_pool(pool: NodePool, version: str) -> dict[str, Any]:
+    """What a user pool asks of AKS, whatever cluster it is in.
+
+    `version` is the cluster's: a pool that names none keeps the one it was made with when the cluster is upgraded.
+    """
     args: dict[str, Any] = {
         "agent_pool_name": pool.name,
         "mode": "User",
         "vm_size": pool.machine,
+        "orchestrator_version": version,
         **_autoscaled(pool.min_nodes, pool.max_nodes),
         "node_labels": dict(pool.labels),
         "node_taints": [str(taint) for taint in pool.taints],
@@ -68,6 +85,7 @@ def declare(
     name: str,
     pool: NodePool,
     *,
+    version: str,
     resource_group: pulumi.Input[str],
     cluster: containerservice.ManagedCluster,
     subnet_id: pulumi.Input[str],
@@ -81,7 +99,7 @@ def declare(
         resource_name_=cluster.name,
         vnet_subnet_id=subnet_id,
         tags=tags,
-        **agent_pool(pool),
+        **agent_pool(pool, version),
         opts=pulumi.ResourceOptions(
             parent=parent,
             ignore_changes=["count"],

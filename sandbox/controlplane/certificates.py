@@ -6,7 +6,6 @@ bind `system:kube-scheduler` and `system:kube-controller-manager` by these names
 """
 
 import ipaddress
-import os
 import shutil
 import tempfile
 from datetime import UTC, datetime, timedelta
@@ -16,6 +15,8 @@ from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
+
+from sandbox.files import write_private
 
 VALIDITY = timedelta(days=3650)
 CLIENTS = {  # file name: (user, group or None)
@@ -127,11 +128,3 @@ def encoded(key: ec.EllipticCurvePrivateKey) -> bytes:
     return key.private_bytes(
         serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
     )
-
-
-def write_private(path: Path, content: bytes) -> None:
-    """Replace a file at once, readable by its owner alone at every moment."""
-    unfinished = path.with_name(f".{path.name}.{os.getpid()}")
-    with open(os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
-        file.write(content)
-    unfinished.replace(path)

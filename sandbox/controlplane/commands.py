@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 from importlib.resources import files
 from pathlib import Path
 
-from sandbox.controlplane.certificates import write_private
 from sandbox.controlplane.kubeconfig import client_kubeconfig
+from sandbox.files import write_private
 
 # What the clouds switch on beyond Kubernetes' defaults. AKS: "Can I use admission controller plugins" in the AKS FAQ
 # (https://learn.microsoft.com/azure/aks/faq). GKE documents ExtendedResourceToleration for GPU node pools

@@ -12,12 +12,13 @@ from time import monotonic, sleep
 
 from filelock import FileLock, Timeout
 
-from sandbox.controlplane.certificates import ensure_certificates, write_private
+from sandbox.controlplane.certificates import ensure_certificates
 from sandbox.controlplane.commands import ADMISSION, Command, Settings, commands, write_inputs
 from sandbox.controlplane.kubeconfig import token_kubeconfig
 from sandbox.controlplane.ports import choose_ports, read_ports
 from sandbox.controlplane.process import Process, stop_all
 from sandbox.errors import SandboxError
+from sandbox.files import write_private
 
 PROCESSES = ("etcd", "kube-apiserver", "kube-scheduler", "kube-controller-manager", "kwok")
 USER = "cluster-admin"

@@ -9,8 +9,8 @@ from time import monotonic, sleep
 
 import psutil
 
-from sandbox.controlplane.certificates import write_private
 from sandbox.errors import SandboxError
+from sandbox.files import write_private
 
 NAMES = ("kube-apiserver", "etcd", "etcd-peer", "kube-scheduler", "kube-controller-manager", "kwok")
 # Below the range the system takes outgoing connections' ports from (32768 on Linux, 49152 on macOS): those would

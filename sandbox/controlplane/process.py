@@ -12,7 +12,7 @@ from time import monotonic, sleep
 
 import psutil
 
-from sandbox.controlplane.certificates import write_private
+from sandbox.files import write_private
 
 CLOCK_STEP = 2.0  # seconds a start time may seem to move when the system's clock is set
 LOG_LIMIT = 20 << 20  # bytes after which a log is set aside at the next start

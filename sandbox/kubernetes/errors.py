@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from sandbox.errors import SandboxError
 
-class Unreachable(Exception):
+
+class Unreachable(SandboxError):
     """No API server answers at the address of the kubeconfig."""
 
 
-class ApiError(Exception):
+class ApiError(SandboxError):
     """The API server refuses a request. The text is its own message."""
 
     def __init__(self, status: int, message: str) -> None:

@@ -62,7 +62,7 @@ def test_the_users_files_stay_as_they_are(home: Home) -> None:
 def test_the_salt_the_engine_wrote_into_its_copy_is_kept(home: Home) -> None:
     workspace.prepare(home)
     path = home.workspace / "Pulumi.dev.yaml"
-    path.write_text(path.read_text() + "encryptionsalt: v1:salt\n")
+    path.write_text("encryptionsalt: v1:salt\nconfig: {}\n")
     workspace.prepare(home)
     assert copy(home, "Pulumi.dev.yaml")["encryptionsalt"] == "v1:salt"
 
@@ -81,8 +81,27 @@ def test_a_stack_that_does_not_exist_is_an_error_that_names_those_that_do_and_ma
     assert not other.directory.exists()
 
 
-@pytest.mark.parametrize("text", ["config: [", "- a"])
+def test_values_are_read_as_the_engine_reads_them(home: Home) -> None:
+    (home.project / "Pulumi.dev.yaml").write_text("config: {'p:labels': {gpu: yes, on: x, n: 1.10}}")
+    workspace.prepare(home)
+    assert copy(home, "Pulumi.dev.yaml") == {"config": {"p:labels": {"gpu": "yes", "on": "x", "n": 1.1}}}
+
+
+def test_a_half_written_copy_is_written_anew(home: Home) -> None:
+    workspace.prepare(home)
+    (home.workspace / "Pulumi.dev.yaml").write_text("")
+    workspace.prepare(home)
+    assert "config" in copy(home, "Pulumi.dev.yaml")
+
+
+@pytest.mark.parametrize("name", ["", ".", "..", "a/b", "-x", "a b"])
+def test_a_name_that_is_no_stack_name_is_refused(name: str, tmp_path: Path) -> None:
+    with pytest.raises(SandboxError, match="is no stack name"):
+        Home.of(name, tmp_path)
+
+
+@pytest.mark.parametrize("text", ["config: [", "- a", "config: {a: 1, a: 2}", "config: [1]"])
 def test_a_file_that_is_no_yaml_object_is_an_error_that_names_it(home: Home, text: str) -> None:
     (home.project / "Pulumi.dev.yaml").write_text(text)
-    with pytest.raises(SandboxError, match=r"Pulumi\.dev\.yaml is not"):
+    with pytest.raises(SandboxError, match=r"Pulumi\.dev\.yaml"):
         workspace.prepare(home)

@@ -112,6 +112,15 @@ def test_a_twin_is_the_same_machine_on_demand_without_the_spot_taint() -> None:
     assert "kubernetes.azure.com/scalesetpriority" not in twin.labels
 
 
+def test_a_twin_does_not_take_over_what_the_cloud_adds_to_spot_nodes() -> None:
+    repeated = {"key": "kubernetes.azure.com/scalesetpriority", "value": "spot"}
+    raw = with_pool(labels={"kubernetes.azure.com/scalesetpriority": "spot"}, taints=[repeated])
+    pools = {pool.name: pool for pool in placement.node_pools(spec(raw), aks())}
+    assert "kubernetes.azure.com/scalesetpriority" not in pools["t4od"].labels
+    assert [str(taint) for taint in pools["t4od"].taints] == ["nvidia.com/gpu=present:NoSchedule"]
+    assert len(pools["t4"].taints) == 2
+
+
 def test_a_long_name_is_cut_for_its_twin() -> None:
     raw = good()
     raw["pools"] = [

@@ -8,7 +8,7 @@ import pytest
 
 from spec import stackfile
 from spec.problems import Problem, report
-from tests.spec.stack import good, with_pool
+from tests.spec.stack import GOOD, good, with_pool
 
 
 def problems(raw: dict[str, Any]) -> list[Problem]:
@@ -51,12 +51,15 @@ MISTAKES = [
     (good(release=2026.1), "release", "r2026-09, r2026-11"),
     (good(cluster="ml"), "cluster", "name, tags"),
     (good(cluster={}), "cluster.name", "add `name`"),
-    (good(cluster={"name": "-ml"}), "cluster.name", "1 to 63"),
-    (good(cluster={"name": "a" * 64}), "cluster.name", "1 to 63"),
-    (good(cluster={"name": "ml", "nmae": "x"}), "cluster.nmae", "did you mean `name`"),
-    (good(cluster={"name": "ml", "kubernetesVersion": "1.35"}), "cluster.reason", "say why"),
-    (good(cluster={"name": "ml", "reason": "because of istio"}), "cluster.reason", "set kubernetesVersion"),
-    (good(cluster={"name": "ml", "kubernetesVersion": 1.35, "reason": "YAML number"}), "cluster.kubernetesVersion", "string"),
+    (good(cluster={"name": "-ml"}), "cluster.name", "3 to 54"),
+    (good(cluster={"name": "a" * 55}), "cluster.name", "3 to 54"),
+    (good(cluster={"name": "ml_dev"}), "cluster.name", "3 to 54"),
+    (good(cluster={"name": "ml-dev\n"}), "cluster.name", "3 to 54"),
+    (good(cluster={"name": "a" * 40}), "cluster.name", "at most 80"),
+    (good(cluster={"name": "ml-dev", "nmae": "x"}), "cluster.nmae", "did you mean `name`"),
+    (good(cluster={"name": "ml-x", "kubernetesVersion": "1.35"}), "cluster.reason", "say why"),
+    (good(cluster={"name": "ml-x", "reason": "because of istio"}), "cluster.reason", "set kubernetesVersion"),
+    (good(cluster={"name": "ml-x", "kubernetesVersion": 1.35, "reason": "YAML number"}), "cluster.kubernetesVersion", 'put it in quotes: "1.35"'),
     (cloud(provider="gcp"), "cloud.provider", "azure"),
     (cloud(location="West Europe"), "cloud.location", "westeurope"),
     (cloud(zone="europe-west1-b"), "cloud.zone", "keys here"),
@@ -66,8 +69,17 @@ MISTAKES = [
     (cloud(network={"nodeSubnet": "10.9.0.0/20"}), "cloud.network.nodeSubnet", "part of it"),
     (cloud(network={"podCidr": "10.8.128.0/17"}), "cloud.network.podCidr", "share no address"),
     (cloud(network={"serviceCidr": "10.8.0.0/24"}), "cloud.network.serviceCidr", "share no address"),
+    (cloud(network={"serviceCidr": "11.0.0.0/8"}), "cloud.network.serviceCidr", "/13 to /28"),
+    (cloud(network={"serviceCidr": "10.0.0.248/29"}), "cloud.network.serviceCidr", "/13 to /28"),
+    (cloud(network={"podCidr": "172.30.0.0/16"}), "cloud.network.podCidr", "another range"),
+    (cloud(network={"podCidr": "10.244.0.0/20"}), "cloud.network.podCidr", "smaller maxNodes"),
+    (cloud(network={"podCidr": "10.244.0.0/28"}), "cloud.network.podCidr", "smaller maxNodes"),
+    (cloud(network={"nodeSubnet": "10.8.0.0/28"}), "cloud.network.nodeSubnet", "smaller maxNodes"),
     (system(minNodes=1), "systemPool.minNodes", "2 or more"),
     (system(minNodes=5), "systemPool.minNodes", "at most 4"),
+    (system(zones=[1]), "systemPool.zones[0]", "'1', '2' or '3'"),
+    (system(zones=["1", "1"]), "systemPool.zones", "once"),
+    (system(zones=["banana"]), "systemPool.zones[0]", "'1', '2' or '3'"),
     (system(machine="Standard_NC4as_T4_v3"), "systemPool.machine", "without GPUs"),
     (system(machine="Standard_B4ms"), "systemPool.machine", "Standard_D4ds_v5"),
     (good(pools=[], systemPool={"machine": "Standard_D4ds_v5", "maxNodes": 4, "criticalAddonsOnly": True}), "systemPool.criticalAddonsOnly", "general pool"),
@@ -86,7 +98,7 @@ MISTAKES = [
     (extra_pool(capacity="preemptible"), "pools[3].capacity", "'spot' or 'on-demand'"),
     (extra_pool(minNodes=4), "pools[3].minNodes", "at most 3"),
     (extra_pool(maxNodes=0), "pools[3].maxNodes", "greater than or equal to 1"),
-    (extra_pool(maxNodes=1001), "pools[3].maxNodes", "1000"),
+    
     (extra_pool(spot={}), "pools[3].spot", "capacity: spot"),
     (extra_pool(fallback=[{"pool": "t4"}]), "pools[3].fallback", "remove it"),
     (with_pool(spot={"maxPrice": 0}), "pools[1].spot.maxPrice", "five decimals"),
@@ -105,11 +117,14 @@ MISTAKES = [
     (with_pool(labels={"node.kubernetes.io/x": "y"}), 'pools[1].labels["node.kubernetes.io/x"]', "your own"),
     (with_pool(labels={"agentpool": "t4"}), 'pools[1].labels["agentpool"]', "your own"),
     (with_pool(labels={"kubeflow-spot.dev/pool": "x"}), 'pools[1].labels["kubeflow-spot.dev/pool"]', "remove"),
-    (with_pool(labels={"gpu": True}), "pools[1].labels.gpu", "string"),
+    (with_pool(labels={"gpu": True}), "pools[1].labels.gpu", 'put it in quotes: "true"'),
     (with_pool(labels={"gpu": "a b"}), "pools[1].labels.gpu", "match"),
     (with_pool(taints=[{"key": "nvidia.com/gpu", "value": "true"}]), "pools[1].taints[0]", "remove it"),
-    (with_pool(taints=[{"key": "team", "effect": "NO_SCHEDULE"}]), "pools[1].taints[0].effect", "'NoSchedule'"),
-    (with_pool(taints=[{"key": "a"}, {"key": "a", "value": "b"}]), "pools[1].taints[1]", "remove one"),
+    (with_pool(taints=[{"key": "team"}]), "pools[1].taints[0].value", "add `value`"),
+    (with_pool(taints=["team=a:NoSchedule"]), "pools[1].taints[0]", "key, value, effect"),
+    (with_pool(fallback={"onDemand": {"maxNodes": 1}}), "pools[1].fallback", "- ..."),
+    (with_pool(taints=[{"key": "team", "value": "a", "effect": "NO_SCHEDULE"}]), "pools[1].taints[0].effect", "'NoSchedule'"),
+    (with_pool(taints=[{"key": "a", "value": "c"}, {"key": "a", "value": "b"}]), "pools[1].taints[1]", "remove one"),
     (with_pool(taints=[{"key": "kubernetes.azure.com/scalesetpriority", "value": "low"}]), "pools[1].taints[0]", "remove"),
 ]  # fmt: skip
 
@@ -169,6 +184,48 @@ def test_the_report_counts_and_lists_every_error_but_no_warning() -> None:
 def test_what_may_work_is_a_warning_and_no_error(raw: dict[str, Any], path: str) -> None:
     assert [warning.path for warning in warnings(raw)] == [path]
     assert problems(raw) == []
+
+
+def test_a_pool_may_not_be_larger_than_aks_lets_it() -> None:
+    raw = with_pool(fallback=[{"onDemand": {"maxNodes": 1001}}], maxNodes=1001)
+    raw["systemPool"]["maxNodes"] = 1001
+    raw["cloud"]["network"] = {"podCidr": "100.64.0.0/10"}
+    assert [problem.path for problem in problems(raw)] == [
+        "pools[1].fallback[0].onDemand.maxNodes",
+        "pools[1].maxNodes",
+        "systemPool.maxNodes",
+    ]
+
+
+def test_a_pool_that_cannot_be_read_does_not_make_others_look_wrong() -> None:
+    raw = good(systemPool={"machine": "Standard_D4ds_v5", "maxNodes": 4, "criticalAddonsOnly": True})
+    raw["pools"][0]["maxNodes"] = 0
+    raw["pools"][2]["maxNodes"] = 0
+    assert [problem.path for problem in problems(raw)] == ["pools[0].maxNodes", "pools[2].maxNodes"]
+
+
+def test_two_typos_in_one_chain_are_two_problems() -> None:
+    raw = with_pool(fallback=[{"pool": "nosuch"}, {"pool": "t4big"}, {"pool": "nor this"}])
+    assert [problem.path for problem in problems(raw)] == [
+        "pools[1].fallback[0].pool",
+        "pools[1].fallback[2].pool",
+    ]
+
+
+@pytest.mark.parametrize("junk", [None, 0, 1.5, True, "x", [], [1], {}, {"x": 1}, "\n", -1])
+@pytest.mark.parametrize("key", [*GOOD, "pools[1]", *(f"pools[1].{key}" for key in GOOD["pools"][1])])
+def test_no_value_anywhere_is_more_than_a_problem(key: str, junk: Any) -> None:
+    raw = good()
+    where, _, inner = key.partition("[1]")
+    if inner:
+        raw["pools"][1][inner[1:]] = junk
+    elif "[1]" in key:
+        raw["pools"][1] = junk
+    else:
+        raw[where] = junk
+    for problem in stackfile.read(raw)[1]:
+        assert problem.remedy
+        assert problem.path
 
 
 def test_fallback_in_a_circle_is_reported_on_every_pool_of_the_circle() -> None:
