@@ -83,6 +83,7 @@ def open(home: Home, report: Report, *, changing: bool = True) -> Iterator[Engin
     """
     workspace.stack_file(home)
     with hold(home):
+        home.directory.mkdir(mode=0o700, exist_ok=True)
         _clear_up(home, report)
         name = workspace.prepare(home)
         binaries = programs.ensure(["pulumi"], report)

@@ -20,6 +20,7 @@ from sandbox.files import write_private
 
 VALIDITY = timedelta(days=3650)
 CLIENTS = {  # file name: (user, group or None)
+    "etcd-client": ("kube-apiserver", None),
     "admin": ("sandbox-admin", "system:masters"),
     "kube-controller-manager": ("system:kube-controller-manager", None),
     "kube-scheduler": ("system:kube-scheduler", None),

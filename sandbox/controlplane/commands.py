@@ -100,7 +100,8 @@ def commands(settings: Settings, stages: list[Path]) -> dict[str, Command]:
 
 def etcd(settings: Settings) -> Command:
     """One member. Without fsync: data survives a killed process and an orderly reboot, not a power cut."""
-    client = f"http://127.0.0.1:{settings.ports['etcd']}"
+    certificates = settings.certificates
+    client = f"https://127.0.0.1:{settings.ports['etcd']}"
     peer = f"http://127.0.0.1:{settings.ports['etcd-peer']}"
     arguments = [
         f"--data-dir={settings.directory / 'etcd'}",
@@ -109,6 +110,12 @@ def etcd(settings: Settings) -> Command:
         f"--listen-peer-urls={peer}",
         f"--initial-advertise-peer-urls={peer}",
         f"--initial-cluster=default={peer}",
+        # Whoever may read the store may read every Secret: only holders of our certificates, not everyone on the machine.
+        f"--cert-file={certificates / 'serving.crt'}",
+        f"--key-file={certificates / 'serving.key'}",
+        f"--trusted-ca-file={certificates / 'ca.crt'}",
+        "--client-cert-auth",
+        "--enable-grpc-gateway=false",
         "--unsafe-no-fsync",
         f"--quota-backend-bytes={ETCD_QUOTA}",
         "--snapshot-count=5000",
@@ -122,7 +129,10 @@ def apiserver(settings: Settings) -> Command:
     certificates = settings.certificates
     arguments = [
         *settings.serving("kube-apiserver"),
-        f"--etcd-servers=http://127.0.0.1:{settings.ports['etcd']}",
+        f"--etcd-servers=https://127.0.0.1:{settings.ports['etcd']}",
+        f"--etcd-cafile={certificates / 'ca.crt'}",
+        f"--etcd-certfile={certificates / 'etcd-client.crt'}",
+        f"--etcd-keyfile={certificates / 'etcd-client.key'}",
         "--advertise-address=127.0.0.1",
         "--endpoint-reconciler-type=none",
         f"--service-cluster-ip-range={settings.service_cidr}",
