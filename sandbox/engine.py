@@ -23,8 +23,10 @@ from pulumi import automation
 from pulumi.automation.events import EngineEvent
 
 from sandbox import clusters, programs, workspace
+from sandbox.azure import schema
 from sandbox.azure.cloud import AzureCloud
 from sandbox.azure.provider import AzureProvider
+from sandbox.azure.resources.table import KINDS
 from sandbox.errors import SandboxError
 from sandbox.home import Home
 from sandbox.kubernetes.provider import KubernetesProvider
@@ -130,10 +132,9 @@ def _command(home: Home) -> Path:
 
 def _import_sdks() -> None:
     """Import the SDKs of the clouds this sandbox emulates while the engine starts; the program then finds them loaded."""
-    azure_native = importlib.import_module("pulumi_azure_native")
-    for name in ("resources", "network", "authorization", "managedidentity", "containerservice"):
-        # The package imports a module at the first look at one of its attributes.
-        hasattr(getattr(azure_native, name), "__all__")
+    for token in KINDS:
+        # By way of the schema, which lets one thread at a time load the SDK's lazy modules.
+        schema.inputs_of(token)
     for name in ("core.v1", "apps.v1"):
         importlib.import_module(f"pulumi_kubernetes.{name}")
 

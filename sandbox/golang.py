@@ -11,11 +11,12 @@ import subprocess
 import sys
 import tomllib
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from queue import Empty, SimpleQueue
-from threading import Thread
+from threading import Event, Thread
 from time import monotonic
 
 from sandbox.errors import ProgramError
@@ -178,6 +179,33 @@ def run_build(
     if code == 0:
         report(f"built {what} in {duration(monotonic() - started)}")
     return code, progress
+
+
+@contextmanager
+def fetching(modules: list[tuple[Path, list[str]]], go: Go) -> Iterator[None]:
+    """Download the sources of these modules' packages meanwhile: a build uses the cores, a download the network.
+
+    A download that fails is not reported here: the build asks for the same module again and says what is wrong.
+    """
+    over = Event()
+
+    def run() -> None:
+        for folder, packages in modules:
+            command = [str(go.path), "list", "-deps", *packages]
+            quiet = subprocess.DEVNULL
+            with subprocess.Popen(command, cwd=folder, env=go.environment, stdout=quiet, stderr=quiet) as download:
+                while download.poll() is None:
+                    if over.wait(0.2):
+                        download.terminate()
+                        return
+
+    thread = Thread(target=run, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join()
 
 
 def forward(build: "subprocess.Popen[str]", lines: "SimpleQueue[str | None]") -> None:

@@ -20,7 +20,7 @@ from pathlib import Path
 from filelock import FileLock, Timeout
 
 from sandbox.errors import ProgramError
-from sandbox.golang import Go, Report, find_go, run_build, version_of
+from sandbox.golang import Go, Report, fetching, find_go, run_build, version_of
 
 PROJECT = Path(__file__).resolve().parent.parent
 OLDEST_KUBERNETES = (1, 36)  # 1.36 is the first with MutatingAdmissionPolicy v1; older ones are emulated by it
@@ -63,7 +63,8 @@ class Module:
         """The flags of `go build` that shape the programs."""
         major, minor = version_of(self.version)[:2]
         stamps = [f"-X {stamp.format(version=self.version, major=major, minor=minor)}" for stamp in self.stamps]
-        return ["-mod=readonly", "-ldflags", " ".join(["-s", "-w", *stamps])]
+        # The linker drops debugging information; not writing it in the first place saves a tenth of the compiler's time.
+        return ["-mod=readonly", "-gcflags=all=-dwarf=false", "-ldflags", " ".join(["-s", "-w", *stamps])]
 
     def key(self) -> str:
         """The name of the folder that holds the built programs: it changes with anything they are built from."""
@@ -182,6 +183,12 @@ def build_all(modules: list[Module], folders: dict[str, Path], report: Report) -
     with locked(programs / "go.lock", "fetches Go", report):
         go = find_go(cache_directory(), PROJECT, report)
     check_disk([programs, Path(go.variable("GOCACHE")), Path(go.variable("GOMODCACHE"))], report)
+    with fetching([(module.folder, list(module.packages.values())) for module in modules[1:]], go):
+        compile_all(modules, folders, go, report)
+
+
+def compile_all(modules: list[Module], folders: dict[str, Path], go: Go, report: Report) -> None:
+    """Compile module after module, except those another process has built meanwhile."""
     for number, module in enumerate(modules, 1):
         what = f"{', '.join(module.packages)} ({number} of {len(modules)})"
         folder = folders[module.name]

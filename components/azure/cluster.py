@@ -10,7 +10,7 @@ from typing import Any
 import pulumi
 from pulumi_azure_native import containerservice, resources
 
-from components.azure import pools
+from components.azure import counts, pools
 from components.azure.identity import ControlPlaneIdentity
 from components.azure.network import Network
 from spec.model import Azure, AzureAutoscaler, ClusterSpec
@@ -71,6 +71,8 @@ class AksCluster(pulumi.ComponentResource):
             tags=tags,
             opts=child,
         )
+        live = counts.read(cloud.resource_group or spec.cluster.name, spec.cluster.name)
+        system = pools.system_profile(spec.system_pool, spec.kubernetes_version, live, network.subnet_id)
         self.cluster = containerservice.ManagedCluster(
             name,
             resource_name_=spec.cluster.name,
@@ -91,12 +93,13 @@ class AksCluster(pulumi.ComponentResource):
                 "dns_service_ip": dns_service_ip(cloud.network.service_cidr),
             },
             auto_scaler_profile=autoscaler_profile(cloud.autoscaler, spec.release.azure_autoscaler),
-            agent_pool_profiles=[pools.system_profile(spec.system_pool, spec.kubernetes_version, network.subnet_id)],
+            agent_pool_profiles=[system],
             opts=pulumi.ResourceOptions(
                 parent=self,
                 protect=spec.cluster.protect,
                 depends_on=[identity.network_access],
-                ignore_changes=["agentPoolProfiles[0].count"],
+                # A refreshed cluster lists every pool, also those declared beside it. That is no change to undo.
+                ignore_changes=["agentPoolProfiles"] if live.is_as(system) else [],
             ),
         )
         for pool in node_pools:
@@ -104,6 +107,7 @@ class AksCluster(pulumi.ComponentResource):
                 name,
                 pool,
                 version=spec.kubernetes_version,
+                live=live,
                 resource_group=group.name,
                 cluster=self.cluster,
                 subnet_id=network.subnet_id,

@@ -7,6 +7,7 @@ from typing import Any
 import pulumi
 from pulumi_azure_native import containerservice
 
+from components.azure.counts import LiveCluster
 from spec import catalog
 from spec.model import Capacity, SystemPool
 from spec.placement import CAPACITY_LABEL, CRITICAL_ADDONS_TAINT, POOL_LABEL, NodePool
@@ -26,7 +27,7 @@ FIXED = (
 Azure then answers with PropertyChangeNotAllowed (pulumi-azure-native issue 959)."""
 
 
-def system_profile(pool: SystemPool, version: str, subnet_id: pulumi.Input[str]) -> dict[str, Any]:
+def system_profile(pool: SystemPool, version: str, live: LiveCluster, subnet_id: pulumi.Input[str]) -> dict[str, Any]:
     """The system pool as the one entry of the cluster's `agent_pool_profiles`; `version` is the cluster's."""
     machine = catalog.azure().get(pool.machine.lower())
     return {
@@ -34,7 +35,7 @@ def system_profile(pool: SystemPool, version: str, subnet_id: pulumi.Input[str])
         "mode": "System",
         "vm_size": machine.size if machine else pool.machine,
         "orchestrator_version": version,
-        **_autoscaled(pool.min_nodes, pool.max_nodes),
+        **_autoscaled(pool, live),
         "node_labels": {CAPACITY_LABEL: Capacity.ON_DEMAND.value, POOL_LABEL: pool.name},
         "node_taints": [str(CRITICAL_ADDONS_TAINT)] if pool.critical_addons_only else [],
         "availability_zones": sorted(pool.zones) or None,
@@ -42,7 +43,7 @@ def system_profile(pool: SystemPool, version: str, subnet_id: pulumi.Input[str])
     }
 
 
-def agent_pool(pool: NodePool, version: str) -> dict[str, Any]:
+def agent_pool(pool: NodePool, version: str, live: LiveCluster) -> dict[str, Any]:
     """What a user pool asks of AKS, whatever cluster it is in.
 
     `version` is the cluster's: a pool that names none keeps the one it was made with when the cluster is upgraded.
@@ -52,7 +53,7 @@ def agent_pool(pool: NodePool, version: str) -> dict[str, Any]:
         "mode": "User",
         "vm_size": pool.machine,
         "orchestrator_version": version,
-        **_autoscaled(pool.min_nodes, pool.max_nodes),
+        **_autoscaled(pool, live),
         "node_labels": dict(pool.labels),
         "node_taints": [str(taint) for taint in pool.taints],
         "availability_zones": list(pool.zones) or None,
@@ -68,13 +69,12 @@ def agent_pool(pool: NodePool, version: str) -> dict[str, Any]:
     return args
 
 
-def _autoscaled(least: int, most: int) -> dict[str, Any]:
+def _autoscaled(pool: SystemPool | NodePool, live: LiveCluster) -> dict[str, Any]:
     return {
         "enable_auto_scaling": True,
-        # Required even though the autoscaler owns it (pulumi-azure-native issue 2943).
-        "count": least,
-        "min_count": least,
-        "max_count": most,
+        "count": live.count(pool.name, pool.min_nodes, pool.max_nodes),
+        "min_count": pool.min_nodes,
+        "max_count": pool.max_nodes,
         "os_type": "Linux",
         # Unset, preflight checks refuse spot pools for a surge nobody asked for (Azure/bicep-types-az issue 2217).
         "type": "VirtualMachineScaleSets",
@@ -86,23 +86,23 @@ def declare(
     pool: NodePool,
     *,
     version: str,
+    live: LiveCluster,
     resource_group: pulumi.Input[str],
     cluster: containerservice.ManagedCluster,
     subnet_id: pulumi.Input[str],
     tags: dict[str, str],
     parent: pulumi.Resource,
 ) -> containerservice.AgentPool:
-    """One user pool. Its name is its identity, so a replacement deletes first; its count is the autoscaler's."""
+    """One user pool. Its name is its identity, so a replacement deletes first."""
     return containerservice.AgentPool(
         f"{name}-{pool.name}",
         resource_group_name=resource_group,
         resource_name_=cluster.name,
         vnet_subnet_id=subnet_id,
         tags=tags,
-        **agent_pool(pool, version),
+        **agent_pool(pool, version, live),
         opts=pulumi.ResourceOptions(
             parent=parent,
-            ignore_changes=["count"],
             replace_on_changes=list(FIXED),
             delete_before_replace=True,
             deleted_with=cluster,

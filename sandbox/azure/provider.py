@@ -27,10 +27,12 @@ _AUTO_NAMED = "__createBeforeDelete"
 
 _USER_CREDENTIALS = "azure-native:containerservice:listManagedClusterUserCredentials"
 _ADMIN_CREDENTIALS = "azure-native:containerservice:listManagedClusterAdminCredentials"
+_GET_CLUSTER = "azure-native:containerservice:getManagedCluster"
 _CLIENT_CONFIG = "azure-native:authorization:getClientConfig"
 _ARGUMENTS = {
     _USER_CREDENTIALS: {"resourceGroupName", "resourceName", "format", "serverFqdn"},
     _ADMIN_CREDENTIALS: {"resourceGroupName", "resourceName", "serverFqdn"},
+    _GET_CLUSTER: {"resourceGroupName", "resourceName"},
     _CLIENT_CONFIG: set[str](),
 }
 
@@ -166,13 +168,19 @@ class AzureProvider(Provider):
                 "subscriptionId": self._subscription,
                 "tenantId": ids.TENANT,
             }
-        return self._credentials(token, given)
-
-    def _credentials(self, token: str, args: Props) -> Props:
         for name in ("resourceGroupName", "resourceName"):
-            if name not in args:
+            if name not in given:
                 raise Refused(f"{token}: missing required argument '{name}'")
-        id = kind_of(CLUSTER).id(self._subscription, args)
+        id = kind_of(CLUSTER).id(self._subscription, given)
+        return self._cluster(id) if token == _GET_CLUSTER else self._credentials(token, id)
+
+    def _cluster(self, id: str) -> Props:
+        body = self._cloud.get(id)
+        if body is None:
+            raise errors.resource_not_found(id)
+        return _outputs(kind_of(CLUSTER), body, body) | {"id": id}
+
+    def _credentials(self, token: str, id: str) -> Props:
         if token == _ADMIN_CREDENTIALS and (self._cloud.get(id) or {}).get("disableLocalAccounts"):
             # azurerm PR 15489
             raise errors.aks(

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import grpc
 import pulumi
 import pytest
 import yaml
@@ -47,7 +48,20 @@ class Declared:
         return {resource.name: resource for resource in self.resources if resource.type == type}
 
 
+class _Refused(grpc.RpcError):
+    """A provider's refusal as the SDK meets it."""
+
+    def code(self) -> grpc.StatusCode:
+        return grpc.StatusCode.UNKNOWN
+
+    def details(self) -> str:
+        return str(self)
+
+
 class _Cloud(pulumi.runtime.Mocks):
+    def __init__(self, pools: list[dict[str, Any]] | None) -> None:
+        self._pools = pools
+
     def new_resource(self, args: pulumi.runtime.MockResourceArgs) -> tuple[str, dict[str, Any]]:
         inputs = dict(args.inputs)
         if "identity" in inputs:
@@ -61,6 +75,10 @@ class _Cloud(pulumi.runtime.Mocks):
         }
 
     def call(self, args: pulumi.runtime.MockCallArgs) -> dict[str, Any]:
+        if args.token.endswith(":getManagedCluster"):
+            if self._pools is None:
+                raise _Refused('Status=404 Code="ResourceNotFound" Message="no such cluster"')
+            return {"agentPoolProfiles": self._pools}
         return {"kubeconfigs": [{"name": "clusterUser", "value": base64.b64encode(KUBECONFIG.encode()).decode()}]}
 
 
@@ -70,8 +88,12 @@ def stack_config(path: Path) -> dict[str, Any]:
     return content
 
 
-def declare(settings: Mapping[str, Any], monkeypatch: pytest.MonkeyPatch) -> Declared:
+def declare(
+    settings: Mapping[str, Any], monkeypatch: pytest.MonkeyPatch, live: list[dict[str, Any]] | None = None
+) -> Declared:
     """What the program declares with these settings, given as a stack file's `config`.
+
+    `live` is what the cluster's GET lists as its pools; None when there is no cluster yet.
 
     Raises what the program raises, such as pulumi.RunError.
     """
@@ -89,7 +111,7 @@ def declare(settings: Mapping[str, Any], monkeypatch: pytest.MonkeyPatch) -> Dec
     # One loop a run: https://github.com/pulumi/pulumi/issues/24338
     loop = asyncio.new_event_loop()
     asyncio.set_event_loop(loop)
-    pulumi.runtime.set_mocks(_Cloud(), project="kubeflow-spot", stack="test", preview=False)
+    pulumi.runtime.set_mocks(_Cloud(live), project="kubeflow-spot", stack="test", preview=False)
     texts = {key: value if isinstance(value, str) else json.dumps(value) for key, value in settings.items()}
     config.set_all_config(texts)
 

@@ -66,15 +66,41 @@ def test_spot_pools_are_spot_and_declare_what_aks_adds_and_set_no_surge(declared
         assert pool["count"] == pool["minCount"] == 0
 
 
-def test_a_pools_count_is_left_to_the_autoscaler_and_what_aks_fixes_replaces_delete_first(declared: Declared) -> None:
+def test_what_aks_fixes_replaces_the_pool_delete_first(declared: Declared) -> None:
     for pool in declared.of(POOL).values():
-        assert pool.options["ignoreChanges"] == ["count"]
         assert {"vmSize", "scaleSetPriority", "scaleSetEvictionPolicy", "spotMaxPrice", "maxPods"} <= set(
             pool.options["replaceOnChanges"]
         )
         assert pool.options["deleteBeforeReplace"] is True
+
+
+@pytest.mark.parametrize(("now", "sent"), [(0, 0), (3, 3), (8, 8), (11, 8)])
+def test_a_pool_is_sent_the_nodes_it_has_now_within_its_bounds(
+    now: int, sent: int, dev: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    declared = declare(dev, monkeypatch, live=[{"name": "t4", "count": now}, {"name": "system", "count": 4}])
+    counts = {p.inputs["agentPoolName"]: p.inputs["count"] for p in declared.of(POOL).values()}
+    assert counts == {"t4": sent, "t4od": 0, "general": 1}
     (cluster,) = declared.of(CLUSTER).values()
-    assert cluster.options["ignoreChanges"] == ["agentPoolProfiles[0].count"]
+    assert [profile["count"] for profile in cluster.inputs["agentPoolProfiles"]] == [4]
+
+
+def test_a_raised_minimum_raises_the_count_with_it(dev: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    dev["kubeflow-spot:pools"][1]["minNodes"] = 2
+    declared = declare(dev, monkeypatch, live=[{"name": "t4", "count": 0}])
+    (pool,) = (p.inputs for p in declared.of(POOL).values() if p.inputs["agentPoolName"] == "t4")
+    assert (pool["count"], pool["minCount"]) == (2, 2)
+
+
+def test_an_error_of_the_clusters_read_is_not_taken_for_a_missing_cluster(
+    dev: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def denied(**_: Any) -> None:
+        raise Exception('Status=403 Code="AuthorizationFailed"')
+
+    monkeypatch.setattr("pulumi_azure_native.containerservice.get_managed_cluster", denied)
+    with pytest.raises(Exception, match="AuthorizationFailed"):
+        declare(dev, monkeypatch)
 
 
 def test_the_cluster_has_one_on_demand_system_pool_and_the_priority_expander(declared: Declared) -> None:

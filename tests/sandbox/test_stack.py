@@ -223,6 +223,56 @@ def test_what_the_cluster_refuses_is_told_in_the_cloud_s_words_and_the_rest_goes
     assert "Traceback" not in done.stdout + done.stderr
 
 
+@pytest.fixture
+def applied(stack: Stack) -> Iterator[dict[str, Any]]:
+    """As `edited`, for tests that also apply their changes."""
+    before = stack.file.read_text()
+    yield stack.config
+    stack.file.write_text(before)
+    stack.run("up")
+    for pool, nodes in (("t4", 0), ("system", 2)):
+        stack.run("scale", pool, str(nodes))
+    stack.run("up")
+
+
+def test_an_update_keeps_the_nodes_the_autoscaler_made(stack: Stack, applied: dict[str, Any]) -> None:
+    def running(pool: str) -> int:
+        return len(stack.get("nodes", "-l", f"kubeflow-spot.dev/pool={pool}")["items"])
+
+    stack.run("scale", "t4", "3")
+    stack.run("scale", "system", "3")
+    assert stack.steps() == []
+    t4 = applied["pools"][1]
+    # The label is the twin's as well.
+    label = ["nodeLabels.team"]
+    changes: list[tuple[str, Callable[[], Any], list[tuple[str, list[str]]]]] = [
+        ("maxNodes", lambda: t4.update(maxNodes=7), [("ml-dev-t4", ["maxCount"])]),
+        ("label", lambda: t4["labels"].update(team="vision"), [("ml-dev-t4", label), ("ml-dev-t4od", label)]),
+        ("minNodes", lambda: t4.update(minNodes=1), [("ml-dev-t4", ["minCount"])]),
+    ]
+    for name, change, expected in changes:
+        change()
+        stack.write(applied)
+        assert sorted(stack.steps()) == [("update", *step) for step in expected], name
+        stack.run("up")
+        assert (running("t4"), running("system"), running("general")) == (3, 3, 1), name
+        assert stack.steps() == [], name
+    # The cluster's own update, which lists the system pool, leaves all counts alone.
+    applied["cluster"]["tags"]["owner"] = "platform"
+    stack.write(applied)
+    assert "ml-dev" in [name for _, name, _ in stack.steps()]
+    stack.run("up")
+    assert (running("t4"), running("system"), running("general")) == (3, 3, 1)
+    assert stack.steps() == []
+    # A raised minimum brings the nodes; a lowered maximum takes them.
+    applied["systemPool"]["minNodes"] = 4
+    t4["maxNodes"] = 2
+    stack.write(applied)
+    stack.run("up")
+    assert (running("t4"), running("system")) == (2, 4)
+    assert stack.steps() == []
+
+
 def test_secrets_are_in_no_state_log_or_output(stack: Stack) -> None:
     (token_file,) = stack.home.rglob("token")
     token = token_file.read_text()
