@@ -22,7 +22,7 @@ from rich.table import Table
 from sandbox import clusters
 
 PROJECT = Path(__file__).resolve().parent.parent
-RUNS = 5
+RUNS = 3
 
 PROGRAM = """
 import sandbox, time

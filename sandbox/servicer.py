@@ -114,57 +114,26 @@ class _Servicer(provider_pb2_grpc.ResourceProviderServicer):
 
     def Check(self, request: Any, context: Any) -> Any:
         with self._answers(context):
-            inputs, failures = self._of(context).check(
-                Resource(
-                    request.type,
-                    request.name,
-                    request.urn,
-                    inputs=_plain(request.news),
-                    old_inputs=_plain(request.olds),
-                )
-            )
+            inputs, failures = self._of(context).check(_resource(request, inputs=request.news, old_inputs=request.olds))
             return provider_pb2.CheckResponse(inputs=_struct(inputs), failures=_failures(failures))
 
     def Diff(self, request: Any, context: Any) -> Any:
         with self._answers(context):
             return _diff_response(
                 self._of(context).diff(
-                    Resource(
-                        request.type,
-                        request.name,
-                        request.urn,
-                        request.id,
-                        inputs=_plain(request.news),
-                        old_inputs=_plain(request.old_inputs),
-                        old_outputs=_plain(request.olds),
-                    )
+                    _resource(request, inputs=request.news, old_inputs=request.old_inputs, old_outputs=request.olds)
                 )
             )
 
     def Create(self, request: Any, context: Any) -> Any:
         with self._answers(context):
-            id, outputs = self._of(context).create(
-                Resource(
-                    request.type,
-                    request.name,
-                    request.urn,
-                    inputs=_plain(request.properties),
-                    preview=request.preview,
-                )
-            )
+            id, outputs = self._of(context).create(_resource(request, inputs=request.properties))
             return provider_pb2.CreateResponse(id=id, properties=_struct(outputs))
 
     def Read(self, request: Any, context: Any) -> Any:
         with self._answers(context):
             found = self._of(context).read(
-                Resource(
-                    request.type,
-                    request.name,
-                    request.urn,
-                    request.id,
-                    old_inputs=_plain(request.inputs),
-                    old_outputs=_plain(request.properties),
-                )
+                _resource(request, old_inputs=request.inputs, old_outputs=request.properties)
             )
             if found is None:
                 return provider_pb2.ReadResponse(id="")
@@ -173,31 +142,13 @@ class _Servicer(provider_pb2_grpc.ResourceProviderServicer):
     def Update(self, request: Any, context: Any) -> Any:
         with self._answers(context):
             outputs = self._of(context).update(
-                Resource(
-                    request.type,
-                    request.name,
-                    request.urn,
-                    request.id,
-                    inputs=_plain(request.news),
-                    old_inputs=_plain(request.old_inputs),
-                    old_outputs=_plain(request.olds),
-                    preview=request.preview,
-                )
+                _resource(request, inputs=request.news, old_inputs=request.old_inputs, old_outputs=request.olds)
             )
             return provider_pb2.UpdateResponse(properties=_struct(outputs))
 
     def Delete(self, request: Any, context: Any) -> Any:
         with self._answers(context):
-            self._of(context).delete(
-                Resource(
-                    request.type,
-                    request.name,
-                    request.urn,
-                    request.id,
-                    old_inputs=_plain(request.old_inputs),
-                    old_outputs=_plain(request.properties),
-                )
-            )
+            self._of(context).delete(_resource(request, old_inputs=request.old_inputs, old_outputs=request.properties))
             return empty_pb2.Empty()
 
     def Invoke(self, request: Any, context: Any) -> Any:
@@ -210,6 +161,13 @@ class _Servicer(provider_pb2_grpc.ResourceProviderServicer):
 
     def Cancel(self, request: Any, context: Any) -> Any:
         return empty_pb2.Empty()
+
+
+def _resource(request: Any, **values: struct_pb2.Struct) -> Resource:
+    """The resource a request is about; not every request has an id or tells whether it is a preview's."""
+    id, preview = getattr(request, "id", ""), getattr(request, "preview", False)
+    plain = {name: _plain(value) for name, value in values.items()}
+    return Resource(request.type, request.name, request.urn, id, preview=preview, **plain)
 
 
 def _failures(failures: Iterable[Failure]) -> list[Any]:
