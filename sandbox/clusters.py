@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import shutil
 import time
 from collections.abc import Callable, Mapping
@@ -35,7 +34,7 @@ class LocalClusters:
 
     def folder(self, cluster_id: str) -> Path:
         """A cloud id is too long for a folder and has slashes; its resource group and name are enough."""
-        parts = re.split(r"/", cluster_id.strip("/").lower())
+        parts = cluster_id.strip("/").lower().split("/")
         return self._directory / "-".join([*parts[3:4], parts[-1]])
 
     def start(self, cluster_id: str, name: str, version: str, service_cidr: str) -> None:
@@ -70,7 +69,7 @@ class LocalClusters:
                     force=True,
                 )
                 if name not in present:
-                    client.patch_status({**node, "status": node["status"]})
+                    client.patch_status(node)
             self._await_ready(client, wanted.keys())
         finally:
             client.close()

@@ -81,7 +81,7 @@ def node_pools(spec: ClusterSpec, cloud: Cloud) -> tuple[NodePool, ...]:
 
 def _expand(pools: Iterable[Pool], cloud: Cloud) -> Iterator[NodePool]:
     for pool in pools:
-        machine = cloud.machines.get(pool.machine.lower())
+        machine = cloud.machine(pool.machine)
         yield _node_pool(pool, machine, cloud, pool.name, pool.capacity, pool.min_nodes, pool.max_nodes)
         twin = twin_name(pool, cloud)
         if twin:
@@ -153,5 +153,5 @@ def growth_order(spec: ClusterSpec, cloud: Cloud) -> tuple[str, ...]:
 
 
 def _size(pool: NodePool, cloud: Cloud) -> tuple[float, float]:
-    machine = cloud.machines.get(pool.machine.lower())
+    machine = cloud.machine(pool.machine)
     return (machine.vcpus, machine.memory_gib) if machine else (math.inf, math.inf)

@@ -8,7 +8,7 @@ import pulumi
 from pulumi_azure_native import containerservice
 
 from components.azure.counts import LiveCluster
-from spec import catalog
+from spec.clouds.azure import aks
 from spec.model import Capacity, SystemPool
 from spec.placement import CAPACITY_LABEL, CRITICAL_ADDONS_TAINT, POOL_LABEL, NodePool
 
@@ -29,7 +29,7 @@ Azure then answers with PropertyChangeNotAllowed (pulumi-azure-native issue 959)
 
 def system_profile(pool: SystemPool, version: str, live: LiveCluster, subnet_id: pulumi.Input[str]) -> dict[str, Any]:
     """The system pool as the one entry of the cluster's `agent_pool_profiles`; `version` is the cluster's."""
-    machine = catalog.azure().get(pool.machine.lower())
+    machine = aks().machine(pool.machine)
     return {
         "name": pool.name,
         "mode": "System",

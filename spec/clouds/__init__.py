@@ -28,3 +28,7 @@ class Cloud:
     reserved_labels: frozenset[str]
     machines: Mapping[str, Machine]
     """The catalogue, by lower-cased size."""
+
+    def machine(self, size: str) -> Machine | None:
+        """The catalogue's machine of that size, in whatever case it is written; None when there is none."""
+        return self.machines.get(size.lower())

@@ -54,7 +54,7 @@ def _system_pool(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     pool = draft.system_pool
     if not pool:
         return
-    machine = cloud.machines.get(pool.machine.lower())
+    machine = cloud.machine(pool.machine)
     if pool.min_nodes > pool.max_nodes:
         yield bounds("systemPool", pool.min_nodes, pool.max_nodes)
     if pool.min_nodes < 2:

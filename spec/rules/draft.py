@@ -25,4 +25,4 @@ class Draft:
 
 def has_gpus(pool: Pool, cloud: Cloud) -> bool:
     """Whether the pool's machines have GPUs."""
-    return placement.is_gpu(pool, cloud.machines.get(pool.machine.lower()))
+    return placement.is_gpu(pool, cloud.machine(pool.machine))

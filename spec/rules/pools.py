@@ -41,7 +41,7 @@ def _machines(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     used = [("systemPool.machine", draft.system_pool.machine)] if draft.system_pool else []
     used += [(f"pools[{index}].machine", pool.machine) for index, pool in draft.pools.items()]
     for path, size in used:
-        machine = cloud.machines.get(size.lower())
+        machine = cloud.machine(size)
         if machine is None:
             yield Problem(
                 path,
@@ -93,7 +93,7 @@ def bounds(path: str, least: int, most: int) -> Problem:
 def _accelerators(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     for index, pool in draft.pools.items():
         path = f"pools[{index}]"
-        machine = cloud.machines.get(pool.machine.lower())
+        machine = cloud.machine(pool.machine)
         if machine is None:
             if pool.gpus is None:
                 yield Problem(

@@ -86,11 +86,11 @@ def _sizes(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
             f"{subnet} has room for {max(0, subnet.num_addresses - _TAKEN)} nodes; the pools may grow to {nodes} together",
             "a larger range, or smaller maxNodes",
         )
-    if pods and 2 ** max(0, _NODE_PREFIX - pods.prefixlen) * (pods.prefixlen <= _NODE_PREFIX) < nodes:
+    room = 2 ** (_NODE_PREFIX - pods.prefixlen) if pods and pods.prefixlen <= _NODE_PREFIX else 0
+    if pods and room < nodes:
         yield Problem(
             "cloud.network.podCidr",
-            f"{pods} has a /{_NODE_PREFIX} for {2 ** (_NODE_PREFIX - pods.prefixlen) if pods.prefixlen <= _NODE_PREFIX else 0}"
-            f" nodes; the pools may grow to {nodes} together",
+            f"{pods} has a /{_NODE_PREFIX} for {room} nodes; the pools may grow to {nodes} together",
             "a larger range, or smaller maxNodes",
         )
 

@@ -16,7 +16,7 @@ from spec.rules.draft import Draft, has_gpus
 def _spot(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     for index, pool in draft.pools.items():
         path = f"pools[{index}]"
-        machine = cloud.machines.get(pool.machine.lower())
+        machine = cloud.machine(pool.machine)
         if pool.capacity != Capacity.SPOT:
             if pool.spot:
                 yield Problem(f"{path}.spot", "is set on an on-demand pool", "remove it, or write `capacity: spot`")

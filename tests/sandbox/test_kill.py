@@ -17,7 +17,7 @@ pytestmark = pytest.mark.slow
 
 
 def killed(stack: Stack, command: str, seconds: float) -> None:
-    """Start a command and kill it with everything it started in its session, but for the cluster's processes."""
+    """Start a command and kill its process, and that one alone: its engine and the cluster's processes run on."""
     process = subprocess.Popen(
         [sys.executable, "-m", "sandbox", command, "--cwd", str(stack.project)],
         stdout=subprocess.DEVNULL,
