@@ -6,6 +6,6 @@ from components import settings
 from components.cluster import KubeflowCluster
 
 spec = settings.load()
-cluster = KubeflowCluster(spec.cluster.name, spec)
+cluster = KubeflowCluster(spec.name, spec)
 for name, value in cluster.outputs.items():
     pulumi.export(name, value)

@@ -33,7 +33,7 @@ class KubeflowCluster(pulumi.ComponentResource):
             name,
             kubeconfig=cloud.kubeconfig,
             # Without it every cluster update, which makes the kubeconfig unknown, previews the whole layer as replaced.
-            cluster_identifier=spec.cluster.name,
+            cluster_identifier=spec.name,
             # By default a changed ConfigMap is deleted and made anew; without its ConfigMap the autoscaler's choice is
             # random for that moment (docs/adr/0004).
             enable_config_map_mutable=True,

@@ -9,32 +9,11 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints
-from pydantic.alias_generators import to_camel
+from pydantic import Field, SecretStr
 
-LabelKey = Annotated[
-    str,
-    StringConstraints(
-        pattern=r"^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?(\.[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?)*/)?[A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?$"
-    ),
-]
-"""https://kubernetes.io/docs/concepts/overview/working-with-objects/labels/#syntax-and-character-set"""
-
-LabelValue = Annotated[str, StringConstraints(pattern=r"^([A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?)?$")]
-"""Same page as `LabelKey`: at most 63 characters, may be empty."""
-
-Cidr = Annotated[str, StringConstraints(pattern=r"^\d{1,3}(\.\d{1,3}){3}/\d{1,2}$")]
-"""An IPv4 range such as `10.0.0.0/16`; `spec.rules` checks that it is one."""
-
-Zone = Literal["1", "2", "3"]
-Seconds = Annotated[str, StringConstraints(pattern=r"^[1-9][0-9]*s$")]
-Minutes = Annotated[str, StringConstraints(pattern=r"^[1-9][0-9]*m$")]
-
-
-class Model(BaseModel):
-    """A frozen object with camelCase keys; a key it does not know is an error."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", alias_generator=to_camel, strict=False)
+from spec.azure import Azure, AzureAutoscaler
+from spec.existing import Existing
+from spec.fields import LabelKey, LabelValue, Model, Zone
 
 
 class Capacity(StrEnum):
@@ -83,6 +62,28 @@ class Spot(Model):
     )
 
 
+class OsDisk(Model):
+    """A node's system disk. Unset: the cloud's own choice for the machine."""
+
+    type: Literal["Managed", "Ephemeral"] | None = Field(
+        None, description="Ephemeral: on the machine's local disk; faster, free, gone with the machine"
+    )
+    size_gb: int | None = Field(None, ge=30, le=2048, description="GB")
+
+
+class Upgrade(Model):
+    """How an on-demand pool's nodes are exchanged for newer ones. Spot pools have no surge."""
+
+    max_surge: str | None = Field(
+        None, pattern=r"^(0|[1-9][0-9]*%?)$", description='nodes or a share of them, such as "1" or "33%"'
+    )
+    max_unavailable: str | None = Field(
+        None,
+        pattern=r"^(0|[1-9][0-9]*%?)$",
+        description="nodes or a share of them; for pools whose quota leaves no room",
+    )
+
+
 class OnDemand(Model):
     """An on-demand twin of a spot pool: the same machine, bought on demand."""
 
@@ -111,9 +112,22 @@ class Pool(Model):
     gpu_model: LabelValue | None = Field(None, description="such as nvidia-t4; from the catalogue like `gpus`")
     spot: Spot | None = None
     fallback: tuple[Fallback, ...] = ()
-    labels: dict[LabelKey, LabelValue] = {}
+    labels: dict[LabelKey, LabelValue] = Field({})
     taints: tuple[Taint, ...] = ()
     zones: tuple[Zone, ...] = ()
+    os_disk: OsDisk = OsDisk()
+    max_pods: int | None = Field(None, ge=10, le=250, description="pods a node takes; default: the cloud's")
+    subnet: str | None = Field(None, min_length=1, description="a name in cloud.network; default: the nodes' subnet")
+    mig: Literal["1g", "2g", "3g", "4g", "7g"] | None = Field(
+        None, description="cut each GPU into MIG instances of this size; each then counts as one nvidia.com/gpu"
+    )
+    install_driver: bool = Field(True, description="false: no NVIDIA driver from the cloud, for the GPU operator's own")
+    upgrade: Upgrade | None = None
+    generation: str | None = Field(
+        None,
+        pattern=r"^[b-z]$",
+        description="a letter, b first: makes a new on-demand pool before the old one goes, to change what is fixed",
+    )
 
 
 class SystemPool(Model):
@@ -127,13 +141,17 @@ class SystemPool(Model):
     critical_addons_only: bool = Field(
         False, description="taint the pool CriticalAddonsOnly=true:NoSchedule; needs another untainted on-demand pool"
     )
+    os_disk: OsDisk = OsDisk()
+    max_pods: int | None = Field(None, ge=30, le=250)
+    subnet: str | None = Field(None, min_length=1, description="a name in cloud.network; default: the nodes' subnet")
+    upgrade: Upgrade | None = None
 
 
 class Cluster(Model):
     """What the cluster is called and how well it is guarded."""
 
-    name: str
-    tags: dict[str, str] = {}
+    name: str | None = Field(None, description="of a cluster this stack makes; an existing one has its name in cloud")
+    tags: dict[str, str] = Field({})
     protect: bool = Field(False, description="refuse to delete or replace the cluster")
     kubernetes_version: str | None = Field(
         None, pattern=r"^1\.\d\d(\.\d+)?$", description='a version such as "1.35", instead of the release\'s'
@@ -141,41 +159,42 @@ class Cluster(Model):
     reason: str | None = Field(None, min_length=8, description="why kubernetesVersion differs from the release's")
 
 
-class AzureAutoscaler(Model):
-    """What AKS' cluster autoscaler is told, for all pools at once; unset fields come from the release.
+class ImagePullSecret(Model):
+    """A Secret of type kubernetes.io/dockerconfigjson, for registries that a node's identity cannot pull from."""
 
-    Source: learn.microsoft.com/azure/aks/cluster-autoscaler, section on the autoscaler profile.
-    """
-
-    scan_interval: Seconds | None = None
-    max_node_provision_time: Minutes | None = None
-    scale_down_delay_after_add: Minutes | None = None
-    scale_down_unneeded_time: Minutes | None = None
-    scale_down_unready_time: Minutes | None = None
-    ok_total_unready_count: int | None = Field(None, ge=0)
-    max_total_unready_percentage: int | None = Field(None, ge=0, le=100)
-
-
-class AzureNetwork(Model):
-    """The virtual network that is made for the cluster, and the ranges inside the cluster."""
-
-    address_space: Cidr = "10.8.0.0/16"
-    node_subnet: Cidr = "10.8.0.0/20"
-    pod_cidr: Cidr = "10.244.0.0/16"
-    service_cidr: Cidr = "10.0.0.0/16"
-
-
-class Azure(Model):
-    """An AKS cluster in a resource group of its own."""
-
-    provider: Literal["azure"]
-    location: str = Field(pattern=r"^[a-z0-9]+$", description="a region's short name, such as westeurope")
-    resource_group: str | None = Field(
-        None, pattern=r"^[-\w.()]{0,89}[-\w()]$", description="default: the cluster's name"
+    name: str = Field(
+        pattern=r"^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$", description="a Secret's name, such as acr-auth"
     )
-    tier: Literal["Free", "Standard", "Premium"] = "Free"
-    network: AzureNetwork = AzureNetwork()
-    autoscaler: AzureAutoscaler = AzureAutoscaler()
+    server: str = Field(min_length=1, description="the registry's host, such as example.azurecr.io")
+    username: str = Field(min_length=1)
+    password: SecretStr = Field(min_length=1, description="set it with `pulumi config set --secret --path`")
+    namespaces: tuple[Annotated[str, Field(pattern=r"^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$")], ...] = Field(
+        ("default",), min_length=1, description="namespaces that exist already"
+    )
+
+
+class DevicePluginOptions(Model):
+    """NVIDIA's device plugin."""
+
+    install: Literal["auto", "never"] = Field(
+        "auto", description="auto: on every GPU pool that no other device plugin in the cluster reaches"
+    )
+
+
+class ExpanderTier(Model):
+    """Node groups made by somebody else, in the autoscaler's order of preference."""
+
+    priority: int = Field(ge=1, description="the highest number grows first; the program's own are multiples of 10")
+    groups: tuple[str, ...] = Field(min_length=1, description="regular expressions (RE2) of node group names")
+
+
+class ExpanderOptions(Model):
+    """The ConfigMap of the cluster autoscaler's priority expander, of which a cluster has one."""
+
+    take_ownership: bool = Field(
+        False, description="replace the ConfigMap that somebody else made in an existing cluster"
+    )
+    other_groups: tuple[ExpanderTier, ...] = Field((), description="further lines to keep in it")
 
 
 class Release(Model):
@@ -192,10 +211,24 @@ class ClusterSpec(Model):
 
     release: Release
     cluster: Cluster
-    cloud: Azure
-    system_pool: SystemPool
+    cloud: Azure | Existing
+    system_pool: SystemPool | None
+    """None for a cluster this stack does not make."""
     pools: tuple[Pool, ...] = ()
+    image_pull_secrets: tuple[ImagePullSecret, ...] = ()
+    device_plugin: DevicePluginOptions = DevicePluginOptions()
+    expander: ExpanderOptions = ExpanderOptions()
+
+    @property
+    def name(self) -> str:
+        """The cluster's name, whoever makes it."""
+        if isinstance(self.cloud, Existing):
+            return self.cloud.name
+        found = self.cloud.existing_cluster.name if self.cloud.existing_cluster else self.cluster.name
+        assert found is not None  # `spec.rules` refuses a cluster without a name
+        return found
 
     @property
     def kubernetes_version(self) -> str:
+        """Of a cluster this stack makes."""
         return self.cluster.kubernetes_version or self.release.kubernetes_version

@@ -6,6 +6,7 @@ autoscaler's preference) is derived here. Nothing derived depends on the order i
 
 from __future__ import annotations
 
+import hashlib
 import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -35,8 +36,13 @@ class NodePool:
     """One pool as a cloud is to hold it: a pool of the stack file or an on-demand twin."""
 
     name: str
-    origin: str
-    """The pool of the stack file this one stands for; a twin has its spot pool's name here."""
+    """The cloud's name for it, with the generation."""
+    label: str
+    """The value of POOL_LABEL: the name without the generation, so that selectors outlive it."""
+    source: Pool
+    """The pool of the stack file this one stands for, for settings that are passed on as they are; a twin has its spot
+    pool's."""
+    twin: bool
     machine: str
     capacity: Capacity
     min_nodes: int
@@ -65,8 +71,21 @@ def twin_name(pool: Pool, cloud: Cloud) -> str | None:
     """The name of the pool's on-demand twin, None when it has none."""
     for step in pool.fallback:
         if step.on_demand:
-            return step.on_demand.name or pool.name[: cloud.pool_name_length - 2] + "od"
+            return step.on_demand.name or _fitted(pool.name, "od", cloud)
     return None
+
+
+def cloud_name(pool: Pool, cloud: Cloud) -> str:
+    """The cloud's name for a pool: its own, with its generation."""
+    return _fitted(pool.name, pool.generation, cloud) if pool.generation else pool.name
+
+
+def _fitted(name: str, suffix: str, cloud: Cloud) -> str:
+    """Name and suffix within the cloud's length; a name that must be cut keeps apart from others with the same start."""
+    if len(name) + len(suffix) <= cloud.pool_name_length:
+        return name + suffix
+    digest = hashlib.sha256(name.encode()).hexdigest()[:3]
+    return name[: cloud.pool_name_length - len(suffix) - len(digest)] + digest + suffix
 
 
 def chain(pool: Pool) -> tuple[str, ...]:
@@ -82,15 +101,23 @@ def node_pools(spec: ClusterSpec, cloud: Cloud) -> tuple[NodePool, ...]:
 def _expand(pools: Iterable[Pool], cloud: Cloud) -> Iterator[NodePool]:
     for pool in pools:
         machine = cloud.machine(pool.machine)
-        yield _node_pool(pool, machine, cloud, pool.name, pool.capacity, pool.min_nodes, pool.max_nodes)
+        name = cloud_name(pool, cloud)
+        yield _node_pool(pool, machine, cloud, name, pool.name, pool.capacity, pool.min_nodes, pool.max_nodes)
         twin = twin_name(pool, cloud)
         if twin:
             most = next(step.on_demand.max_nodes for step in pool.fallback if step.on_demand)
-            yield _node_pool(pool, machine, cloud, twin, Capacity.ON_DEMAND, 0, most)
+            yield _node_pool(pool, machine, cloud, twin, twin, Capacity.ON_DEMAND, 0, most)
 
 
 def _node_pool(
-    pool: Pool, machine: Machine | None, cloud: Cloud, name: str, capacity: Capacity, least: int | None, most: int
+    pool: Pool,
+    machine: Machine | None,
+    cloud: Cloud,
+    name: str,
+    label: str,
+    capacity: Capacity,
+    least: int | None,
+    most: int,
 ) -> NodePool:
     gpus = machine.gpus if machine else pool.gpus or 0
     gpu_model = (machine.gpu_model if machine else pool.gpu_model or "gpu") if gpus else ""
@@ -98,7 +125,7 @@ def _node_pool(
     # A twin takes the user's own labels and taints from its spot pool, not the cloud's that a user may have repeated there.
     own_labels = {key: value for key, value in pool.labels.items() if key not in cloud.spot_labels}
     own_taints = [taint for taint in pool.taints if taint not in cloud.spot_taints]
-    labels = {**own_labels, POOL_LABEL: name, CAPACITY_LABEL: capacity.value}
+    labels = {**own_labels, POOL_LABEL: label, CAPACITY_LABEL: capacity.value}
     if gpus:
         labels[ACCELERATOR_LABEL] = gpu_model
     if spot:
@@ -106,7 +133,9 @@ def _node_pool(
     taints = {*own_taints, *((GPU_TAINT,) if gpus else ()), *(cloud.spot_taints if spot else ())}
     return NodePool(
         name=name,
-        origin=pool.name,
+        label=label,
+        source=pool,
+        twin=label != pool.name,
         machine=machine.size if machine else pool.machine,
         capacity=capacity,
         min_nodes=least if least is not None else 0 if gpus or spot else 1,

@@ -16,7 +16,19 @@ from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails
 
 from spec import releases, rules
-from spec.model import Azure, Cluster, ClusterSpec, Model, Pool, Release, SystemPool
+from spec.azure import Azure
+from spec.existing import Existing
+from spec.fields import Model
+from spec.model import (
+    Cluster,
+    ClusterSpec,
+    DevicePluginOptions,
+    ExpanderOptions,
+    ImagePullSecret,
+    Pool,
+    Release,
+    SystemPool,
+)
 from spec.problems import Problem
 from spec.rules.draft import Draft
 
@@ -28,10 +40,16 @@ _EXAMPLES = {
     "cloud": "{{provider: azure, location: westeurope}}",
     "systemPool": "{{machine: Standard_D4ds_v5, maxNodes: 4}}",
     "pools": "[{{name: t4, machine: Standard_NC4as_T4_v3, capacity: spot, maxNodes: 8}}]",
+    "imagePullSecrets": "[{{name: acr-auth, server: example.azurecr.io, username: ..., password: ...}}]",
+    "devicePlugin": "{{install: never}}",
+    "expander": "{{takeOwnership: true}}",
 }
 """What to write for each top key that is missing; `{latest}` is the newest release."""
 
-_OPTIONAL = frozenset({"pools"})
+_REQUIRED = ("release", "cloud")
+_REQUIRED_FOR_A_NEW_CLUSTER = ("cluster", "systemPool")
+
+_CLOUDS: dict[str, type[Azure] | type[Existing]] = {"azure": Azure, "existing": Existing}
 
 
 def read(raw: Mapping[str, Any]) -> tuple[ClusterSpec | None, list[Problem]]:
@@ -40,36 +58,72 @@ def read(raw: Mapping[str, Any]) -> tuple[ClusterSpec | None, list[Problem]]:
     Returns the spec, or None when there is an error, and all errors and warnings sorted by path.
     """
     problems: list[Problem] = []
-    problems += _top_keys(raw)
     release = _release(raw.get("release"), problems) if "release" in raw else None
-    cluster = _object("cluster", raw, Cluster, problems)
-    cloud = _object("cloud", raw, Azure, problems)
-    system_pool = _object("systemPool", raw, SystemPool, problems)
+    cloud = _cloud(raw["cloud"], problems) if "cloud" in raw else None
     pools, unreadable = _pools(raw.get("pools", []), problems)
-    draft = Draft(release, cluster, cloud, system_pool, pools, unreadable)
+    draft = Draft(
+        release,
+        _object("cluster", raw, Cluster, problems),
+        cloud,
+        _object("systemPool", raw, SystemPool, problems),
+        pools,
+        unreadable,
+        made_here=not _exists_already(raw.get("cloud")),
+        image_pull_secrets=_list("imagePullSecrets", raw, ImagePullSecret, problems),
+        device_plugin=_object("devicePlugin", raw, DevicePluginOptions, problems),
+        expander=_object("expander", raw, ExpanderOptions, problems),
+    )
+    problems += _top_keys(raw, draft)
     problems += rules.check(draft)
     problems.sort()
     if any(not problem.warning for problem in problems):
         return None, problems
     # Each is missing only together with a problem.
     assert release is not None
-    assert cluster is not None
     assert cloud is not None
-    assert system_pool is not None
     return (
-        ClusterSpec(release=release, cluster=cluster, cloud=cloud, systemPool=system_pool, pools=tuple(pools.values())),
+        ClusterSpec(
+            release=release,
+            cluster=draft.cluster or Cluster(),
+            cloud=cloud,
+            systemPool=draft.system_pool,
+            pools=tuple(pools.values()),
+            imagePullSecrets=tuple(draft.image_pull_secrets.values()),
+            devicePlugin=draft.device_plugin or DevicePluginOptions(),
+            expander=draft.expander or ExpanderOptions(),
+        ),
         problems,
     )
 
 
-def _top_keys(raw: Mapping[str, Any]) -> Iterator[Problem]:
+def _top_keys(raw: Mapping[str, Any], draft: Draft) -> Iterator[Problem]:
     latest = releases.names()[-1]
     for key in raw:
         if key not in _EXAMPLES:
             yield Problem(key, "is not a setting of this program", _instead(key, list(_EXAMPLES)))
-    for key, example in _EXAMPLES.items():
-        if key not in raw and key not in _OPTIONAL:
-            yield Problem(key, "is missing", f"write for example `{key}: {example.format(latest=latest)}`")
+    required = _REQUIRED + (_REQUIRED_FOR_A_NEW_CLUSTER if draft.made_here else ())
+    for key in required:
+        if key not in raw:
+            yield Problem(key, "is missing", f"write for example `{key}: {_EXAMPLES[key].format(latest=latest)}`")
+
+
+def _exists_already(cloud: Any) -> bool:
+    """Whether the settings speak of a cluster that somebody else made, readable or not."""
+    return isinstance(cloud, dict) and (cloud.get("provider") == "existing" or "existingCluster" in cloud)
+
+
+def _cloud(value: Any, problems: list[Problem]) -> Azure | Existing | None:
+    if not isinstance(value, dict):
+        problems.append(
+            Problem("cloud", f"is {_shown(value)}, not an object", "write `{provider: azure, location: westeurope}`")
+        )
+        return None
+    provider = value.get("provider")
+    if not isinstance(provider, str) or provider not in _CLOUDS:
+        what = "is missing" if "provider" not in value else f"is {_shown(provider)}"
+        problems.append(Problem("cloud.provider", what, f"one of: {', '.join(_CLOUDS)}"))
+        return None
+    return _read(value, _CLOUDS[provider], "cloud", problems)
 
 
 def _release(value: Any, problems: list[Problem]) -> Release | None:
@@ -81,6 +135,16 @@ def _release(value: Any, problems: list[Problem]) -> Release | None:
 
 def _object(key: str, raw: Mapping[str, Any], model: type[M], problems: list[Problem]) -> M | None:
     return _read(raw[key], model, key, problems) if key in raw else None
+
+
+def _list(key: str, raw: Mapping[str, Any], model: type[M], problems: list[Problem]) -> dict[int, M]:
+    """What can be read of a list of objects, by index."""
+    value = raw.get(key, [])
+    if not isinstance(value, list):
+        problems.append(Problem(key, f"is {_shown(value)}, not a list", "write one `- {...}` an entry"))
+        return {}
+    found = {index: _read(item, model, f"{key}[{index}]", problems) for index, item in enumerate(value)}
+    return {index: item for index, item in found.items() if item is not None}
 
 
 def _pools(value: Any, problems: list[Problem]) -> tuple[dict[int, Pool], frozenset[str | None]]:

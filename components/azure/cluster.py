@@ -13,22 +13,27 @@ from pulumi_azure_native import containerservice, resources
 from components.azure import counts, pools
 from components.azure.identity import ControlPlaneIdentity
 from components.azure.network import Network
-from spec.model import Azure, AzureAutoscaler, ClusterSpec
+from spec.azure import Azure, AzureAutoscaler
+from spec.model import ClusterSpec
 from spec.placement import NodePool
 
 
 def autoscaler_profile(spec: AzureAutoscaler, release: AzureAutoscaler) -> dict[str, Any]:
-    """The cluster-wide autoscaler settings: the stack's, else the release's. AKS takes strings.
-
-    The expander is not a choice: only `priority` makes spot pools grow before on-demand ones.
-    """
+    """The cluster-wide autoscaler settings: the stack's, else the release's. AKS takes strings."""
     chosen = {**release.model_dump(exclude_none=True), **spec.model_dump(exclude_none=True)}
-    return {
-        "expander": "priority",
-        # AKS' page and its REST reference name opposite defaults.
-        "skip_nodes_with_local_storage": "false",
-        **{key: str(value) for key, value in sorted(chosen.items())},
-    }
+    return {key: value if key in _BOOLEANS else _text(value) for key, value in sorted(chosen.items())}
+
+
+_BOOLEANS = (
+    "daemonset_eviction_for_empty_nodes",
+    "daemonset_eviction_for_occupied_nodes",
+    "ignore_daemonsets_utilization",
+)
+"""The only fields that AKS does not want as text."""
+
+
+def _text(value: Any) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 class AksCluster(pulumi.ComponentResource):
@@ -49,13 +54,18 @@ class AksCluster(pulumi.ComponentResource):
         opts: pulumi.ResourceOptions | None = None,
     ) -> None:
         super().__init__("kubeflow-spot:azure:AksCluster", name, None, opts)
-        cloud: Azure = spec.cloud
+        cloud = spec.cloud
+        system_pool = spec.system_pool
+        # `spec.rules` lets no other spec come here.
+        assert isinstance(cloud, Azure)
+        assert cloud.location
+        assert system_pool
         tags = spec.cluster.tags
         child = pulumi.ResourceOptions(parent=self)
         guarded = pulumi.ResourceOptions(parent=self, protect=spec.cluster.protect)
         group = resources.ResourceGroup(
             name,
-            resource_group_name=cloud.resource_group or spec.cluster.name,
+            resource_group_name=cloud.resource_group or spec.name,
             location=cloud.location,
             tags=tags,
             opts=guarded,
@@ -71,15 +81,15 @@ class AksCluster(pulumi.ComponentResource):
             tags=tags,
             opts=child,
         )
-        live = counts.read(cloud.resource_group or spec.cluster.name, spec.cluster.name)
-        system = pools.system_profile(spec.system_pool, spec.kubernetes_version, live, network.subnet_id)
+        live = counts.read(cloud.resource_group or spec.name, spec.name)
+        system = pools.system_profile(system_pool, spec.kubernetes_version, live, network.subnet_id)
         self.cluster = containerservice.ManagedCluster(
             name,
-            resource_name_=spec.cluster.name,
+            resource_name_=spec.name,
             resource_group_name=group.name,
             location=cloud.location,
             tags=tags,
-            dns_prefix=spec.cluster.name,
+            dns_prefix=spec.name,
             kubernetes_version=spec.kubernetes_version,
             sku={"name": "Base", "tier": cloud.tier},
             identity={"type": "UserAssigned", "user_assigned_identities": [identity.id]},

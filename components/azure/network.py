@@ -5,7 +5,7 @@ from __future__ import annotations
 import pulumi
 from pulumi_azure_native import network
 
-from spec.model import AzureNetwork
+from spec.azure import AzureNetwork
 
 
 class Network(pulumi.ComponentResource):

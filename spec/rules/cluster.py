@@ -29,9 +29,12 @@ def _version_override(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
 
 
 def _cluster_name(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
-    if not draft.cluster:
+    if not draft.cluster or not draft.made_here:
         return
     name = draft.cluster.name
+    if name is None:
+        yield Problem("cluster.name", "is missing", "add `name`")
+        return
     # The name also becomes the DNS prefix, the identity's and the network's name: the narrowest of their rules counts
     # (learn.microsoft.com/azure/azure-resource-manager/management/resource-name-rules).
     if not re.fullmatch(r"[a-zA-Z0-9][-a-zA-Z0-9]{1,52}[a-zA-Z0-9]", name):
@@ -40,8 +43,9 @@ def _cluster_name(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
             f"{name!r} is no name for an {cloud.title} cluster",
             "3 to 54 letters, digits and -, first and last a letter or digit",
         )
-    elif draft.cloud:
-        nodes_group = f"MC_{draft.cloud.resource_group or name}_{name}_{draft.cloud.location}"
+    elif draft.azure:
+        group = draft.azure.existing_resource_group or draft.azure.resource_group or name
+        nodes_group = f"MC_{group}_{name}_{draft.azure.location}"
         if len(nodes_group) > 80:
             yield Problem(
                 "cluster.name",

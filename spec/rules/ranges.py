@@ -20,9 +20,10 @@ _NODE_PREFIX = 24
 
 
 def _written(draft: Draft) -> dict[str, str]:
-    if not draft.cloud:
+    if not draft.azure:
         return {}
-    return {key: str(value) for key, value in draft.cloud.network.model_dump(by_alias=True).items()}
+    written = draft.azure.network.model_dump(by_alias=True)
+    return {key: written[key] for key in ("addressSpace", "nodeSubnet", "podCidr", "serviceCidr")}
 
 
 def _readable(draft: Draft) -> dict[str, IPv4Network]:

@@ -110,7 +110,12 @@ def test_the_cluster_has_one_on_demand_system_pool_and_the_priority_expander(dec
     assert system["count"] >= 2
     assert "scaleSetPriority" not in system
     assert cluster["autoScalerProfile"]["expander"] == "priority"
-    assert all(isinstance(value, str) for value in cluster["autoScalerProfile"].values())
+    # AKS wants text, but for the three booleans about DaemonSets.
+    assert {k for k, v in cluster["autoScalerProfile"].items() if not isinstance(v, str)} == {
+        "daemonsetEvictionForEmptyNodes",
+        "daemonsetEvictionForOccupiedNodes",
+        "ignoreDaemonsetsUtilization",
+    }
     assert cluster["oidcIssuerProfile"]["enabled"] is True
     assert cluster["securityProfile"]["workloadIdentity"]["enabled"] is True
     assert (cluster["networkProfile"]["networkPlugin"], cluster["networkProfile"]["networkPluginMode"]) == (

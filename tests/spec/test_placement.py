@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 from typing import Any
 
 from hypothesis import given
@@ -106,7 +107,7 @@ def test_a_spot_gpu_pool_carries_the_programs_the_users_and_the_clouds_labels_an
 
 def test_a_twin_is_the_same_machine_on_demand_without_the_spot_taint() -> None:
     (twin,) = (pool for pool in placement.node_pools(spec(good()), aks()) if pool.name == "t4od")
-    assert (twin.origin, twin.machine, twin.capacity) == ("t4", "Standard_NC4as_T4_v3", "on-demand")
+    assert (twin.source.name, twin.machine, twin.capacity) == ("t4", "Standard_NC4as_T4_v3", "on-demand")
     assert (twin.min_nodes, twin.max_nodes, twin.spot) == (0, 2, None)
     assert twin.taints == (Taint(key="nvidia.com/gpu", value="present"),)
     assert "kubernetes.azure.com/scalesetpriority" not in twin.labels
@@ -121,13 +122,27 @@ def test_a_twin_does_not_take_over_what_the_cloud_adds_to_spot_nodes() -> None:
     assert len(pools["t4"].taints) == 2
 
 
-def test_a_long_name_is_cut_for_its_twin() -> None:
+def test_names_that_are_cut_for_a_twin_or_a_generation_stay_distinct_and_legal() -> None:
     raw = good()
     raw["pools"] = [
-        {"name": "abcdefghijkl", "machine": SIZES[1], "capacity": "spot", "maxNodes": 1,
+        {"name": f"abcdefghijk{end}", "machine": SIZES[1], "capacity": "spot", "maxNodes": 1,
          "fallback": [{"onDemand": {"maxNodes": 1}}]}
+        for end in "xyz"
+    ] + [
+        {"name": f"generalpool{end}", "machine": "Standard_D8ds_v5", "maxNodes": 1, "generation": "b"} for end in "xyz"
     ]  # fmt: skip
-    assert [pool.name for pool in placement.node_pools(spec(raw), aks())] == ["abcdefghijkl", "abcdefghijod"]
+    names = [pool.name for pool in placement.node_pools(spec(raw), aks())]
+    assert len(set(names)) == 9
+    assert all(re.fullmatch(aks().pool_name, name) for name in names)
+
+
+def test_a_generation_changes_the_name_and_nothing_that_users_select_by() -> None:
+    raw = good()
+    pools = [{"name": "general", "machine": "Standard_D8ds_v5", "maxNodes": 1}]
+    (first,) = placement.node_pools(spec({**raw, "pools": pools}), aks())
+    (second,) = placement.node_pools(spec({**raw, "pools": [{**pools[0], "generation": "b"}]}), aks())
+    assert (first.name, second.name) == ("general", "generalb")
+    assert first.labels == second.labels
 
 
 def test_an_on_demand_pool_without_gpus_keeps_one_node_and_no_taint() -> None:

@@ -1,0 +1,23 @@
+"""A cluster of whatever make: nothing is known of its nodes but what the stack file says."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from spec.clouds import Cloud
+
+
+@cache
+def existing() -> Cloud:
+    """Any cluster. A pool is then a description of nodes that are there: https://kubernetes.io/docs/concepts/overview/working-with-objects/names/."""
+    return Cloud(
+        title="existing cluster",
+        pool_name=r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?",
+        pool_name_length=63,
+        max_nodes=5000,
+        spot_taints=(),
+        spot_labels={},
+        reserved_label_prefixes=("kubernetes.io", "k8s.io"),
+        reserved_labels=frozenset(),
+        machines={},
+    )
