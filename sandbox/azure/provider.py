@@ -17,7 +17,7 @@ from sandbox.azure.cloud import AzureCloud
 from sandbox.azure.refresh import apply_difference
 from sandbox.azure.resources.cluster_path import CLUSTER
 from sandbox.azure.resources.kind import Kind
-from sandbox.azure.resources.table import kind_of
+from sandbox.azure.resources.table import KINDS, kind_of
 from sandbox.differences import Kind as Change
 from sandbox.differences import differences
 from sandbox.provider import UNKNOWN, Diff, Failure, InitFailed, Props, Provider, Refused, Resource
@@ -27,14 +27,14 @@ _AUTO_NAMED = "__createBeforeDelete"
 
 _USER_CREDENTIALS = "azure-native:containerservice:listManagedClusterUserCredentials"
 _ADMIN_CREDENTIALS = "azure-native:containerservice:listManagedClusterAdminCredentials"
-_GET_CLUSTER = "azure-native:containerservice:getManagedCluster"
 _CLIENT_CONFIG = "azure-native:authorization:getClientConfig"
 _ARGUMENTS = {
     _USER_CREDENTIALS: {"resourceGroupName", "resourceName", "format", "serverFqdn"},
     _ADMIN_CREDENTIALS: {"resourceGroupName", "resourceName", "serverFqdn"},
-    _GET_CLUSTER: {"resourceGroupName", "resourceName"},
     _CLIENT_CONFIG: set[str](),
 }
+
+_READ = re.compile(r"(azure-native:\w+:)get([A-Z]\w+)")
 
 _OLD_SKUS = {"Basic": "Base", "Paid": "Standard"}
 
@@ -156,10 +156,13 @@ class AzureProvider(Provider):
         self._cloud.delete(resource.id)
 
     def invoke(self, token: str, args: Props) -> Props:
-        if token not in _ARGUMENTS:
+        # Of every emulated type there is a function that reads one, `getManagedCluster` for example.
+        read = _READ.fullmatch(token)
+        kind = KINDS.get(read[1] + read[2]) if read else None
+        if kind is None and token not in _ARGUMENTS:
             return super().invoke(token, args)
-        given = schema.without_nulls(args)
-        for name in given.keys() - _ARGUMENTS[token]:
+        given, known = schema.without_nulls(args), set(kind.parameters) if kind else _ARGUMENTS[token]
+        for name in given.keys() - known:
             raise Refused(f"{token}: unknown argument '{name}'")
         if token == _CLIENT_CONFIG:
             return {
@@ -168,17 +171,18 @@ class AzureProvider(Provider):
                 "subscriptionId": self._subscription,
                 "tenantId": ids.TENANT,
             }
-        for name in ("resourceGroupName", "resourceName"):
+        for name in kind.parameters if kind else ("resourceGroupName", "resourceName"):
             if name not in given:
                 raise Refused(f"{token}: missing required argument '{name}'")
-        id = kind_of(CLUSTER).id(self._subscription, given)
-        return self._cluster(id) if token == _GET_CLUSTER else self._credentials(token, id)
+        if kind is None:
+            return self._credentials(token, kind_of(CLUSTER).id(self._subscription, given))
+        return self._found(kind, kind.id(self._subscription, given))
 
-    def _cluster(self, id: str) -> Props:
+    def _found(self, kind: Kind, id: str) -> Props:
         body = self._cloud.get(id)
         if body is None:
             raise errors.resource_not_found(id)
-        return _outputs(kind_of(CLUSTER), body, body) | {"id": id}
+        return _outputs(kind, body, body) | {"id": id}
 
     def _credentials(self, token: str, id: str) -> Props:
         if token == _ADMIN_CREDENTIALS and (self._cloud.get(id) or {}).get("disableLocalAccounts"):

@@ -17,7 +17,7 @@ import re
 import threading
 import types
 import typing
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -28,6 +28,11 @@ from sandbox.differences import join
 from sandbox.provider import UNKNOWN, Failure, Props
 
 _LOADING = threading.Lock()
+
+# Data collection streams are names of tables, and the SDK knows only some of them (custom ones there are as many as
+# users make, and `Microsoft-ContainerInsights-Group-Default` is not among those listed).
+_OPEN = re.compile(r"Known\w+Streams")
+
 _VERSION = re.compile(r"Azure REST API version (\d{4}-\d{2}-\d{2}(?:-preview)?)")
 
 
@@ -118,7 +123,8 @@ def _shape(annotation: Any) -> Shape:
     found = list(dict.fromkeys(_alternatives(annotation)))
     enums = [a for a in found if isinstance(a, type) and issubclass(a, enum.Enum)]
     if enums:
-        return Shape("string", values=tuple(str(member.value) for e in enums for member in e))
+        closed = (e for e in enums if not _OPEN.fullmatch(e.__name__))
+        return Shape("string", values=tuple(str(member.value) for e in closed for member in e))
     if len(found) != 1:
         return Shape("any")
     (only,) = found
@@ -184,23 +190,9 @@ def without_nulls(value: Any) -> Any:
 
 
 def as_inputs(fields: Fields, outputs: Props) -> Props:
-    """Outputs reduced to what an input could hold.
-
-    A list of ids that the service returns as a map (`userAssignedIdentities`) becomes a list again.
-    """
-    return {n: _as_input(fields.shapes[n], v) for n, v in outputs.items() if n in fields.shapes and v is not None}
-
-
-def _as_input(shape: Shape, value: Any) -> Any:
-    if shape.kind == "array" and isinstance(value, dict):
-        return sorted(value)
-    if shape.kind == "array" and isinstance(value, list) and shape.item:
-        return [_as_input(shape.item, item) for item in value]
-    if shape.kind == "map" and isinstance(value, dict) and shape.item:
-        return {k: _as_input(shape.item, item) for k, item in value.items()}
-    if shape.cls and isinstance(value, dict):
-        return as_inputs(fields_of(shape.cls), value)
-    return value
+    """Outputs reduced to what an input could hold."""
+    shapes = fields.shapes
+    return {n: _fitted(shapes[n], v, as_inputs) for n, v in outputs.items() if n in shapes and v is not None}
 
 
 def preview(fields: Fields, inputs: Props) -> Props:
@@ -208,16 +200,24 @@ def preview(fields: Fields, inputs: Props) -> Props:
 
     Source: `PreviewOutputs` in pulumi-azure-native provider/pkg/convert.
     """
-    return {name: _preview(shape, inputs[name]) if name in inputs else UNKNOWN for name, shape in fields.shapes.items()}
+    shapes = fields.shapes
+    return {n: _fitted(shape, inputs[n], preview) if n in inputs else UNKNOWN for n, shape in shapes.items()}
 
 
-def _preview(shape: Shape, value: Any) -> Any:
+def _fitted(shape: Shape, value: Any, inside: Callable[[Fields, Props], Props]) -> Any:
+    """A value as `shape` has it, with `inside` applied to every object of the SDK in it.
+
+    A list of ids is a map in the service's answer (`userAssignedIdentities`): as an input it becomes a list again, and
+    before the service has answered the map is unknown.
+    """
+    if shape.kind == "array" and isinstance(value, dict):
+        return sorted(value)
     if shape.kind == "map" and isinstance(value, list):
         return UNKNOWN
     if shape.kind == "array" and isinstance(value, list) and shape.item:
-        return [_preview(shape.item, item) for item in value]
+        return [_fitted(shape.item, item, inside) for item in value]
     if shape.kind == "map" and isinstance(value, dict) and shape.item:
-        return {k: _preview(shape.item, item) for k, item in value.items()}
+        return {k: _fitted(shape.item, item, inside) for k, item in value.items()}
     if shape.cls and isinstance(value, dict):
-        return preview(fields_of(shape.cls), value)
+        return inside(fields_of(shape.cls), value)
     return value

@@ -3,9 +3,18 @@
 from __future__ import annotations
 
 from sandbox.azure import ids
-from sandbox.azure.resources import network
+from sandbox.azure.errors import arm
+from sandbox.azure.resources import nat_gateway, network, public_address, route_table
 from sandbox.azure.resources.kind import Kind, merged
 from sandbox.azure.state import Body, Resources
+
+# What blocks its group while it is in use, unless the user goes with the group.
+_HELD = {
+    network.Subnet.token: network.require_unused,
+    nat_gateway.NatGateway.token: nat_gateway.require_unused,
+    public_address.PublicIPAddress.token: public_address.require_unused,
+    route_table.RouteTable.token: route_table.require_unused,
+}
 
 
 class ResourceGroup(Kind):
@@ -17,6 +26,8 @@ class ResourceGroup(Kind):
 
     def put(self, resources: Resources, id: str, wanted: Body, current: Body | None) -> Body:
         body: Body = merged(current or {}, wanted)
+        if not body.get("location"):
+            raise arm("LocationRequired", "The location property is required for this definition.")
         return {
             **body,
             "name": ids.last(id),
@@ -25,6 +36,6 @@ class ResourceGroup(Kind):
         }
 
     def check_delete(self, resources: Resources, id: str) -> None:
-        # A subnet in use blocks its group unless the user goes with the group.
-        for subnet in resources.of(network.Subnet.token, below=id):
-            network.require_unused(resources, subnet.id, going=id)
+        for token, require_unused in _HELD.items():
+            for record in resources.of(token, below=id):
+                require_unused(resources, record.id, going=id)

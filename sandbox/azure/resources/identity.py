@@ -10,6 +10,7 @@ from typing import ClassVar
 
 from sandbox.azure import ids
 from sandbox.azure.errors import arm
+from sandbox.azure.resources import reference
 from sandbox.azure.resources.kind import GROUP_NAME, Kind, NameRule, merged, require_group, require_parent
 from sandbox.azure.state import Body, Record, Resources
 
@@ -17,7 +18,6 @@ _GUID = re.compile(r"^[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}$", re.IGNORECASE
 _ROLE = re.compile(
     r"^(/subscriptions/[^/]+)?/providers/Microsoft\.Authorization/roleDefinitions/([^/]+)$", re.IGNORECASE
 )
-_CLUSTER = "azure-native:containerservice:ManagedCluster"
 
 
 class UserAssignedIdentity(Kind):
@@ -72,13 +72,16 @@ class FederatedIdentityCredential(Kind):
 
 
 def principals(resources: Resources) -> set[str]:
-    """Object ids the emulated tenant knows: its user, every identity, and what clusters made for themselves."""
+    """Object ids the emulated tenant knows: its user, every identity, and what resources made for themselves.
+
+    A cluster's kubelet has an identity only once the cluster is finished.
+    """
     known = {ids.USER_OBJECT}
     known |= {r.body["principalId"] for r in resources.of(UserAssignedIdentity.token)}
-    for cluster in resources.of(_CLUSTER):
-        known.add(cluster.body.get("identity", {}).get("principalId", ""))
-        known.add(cluster.body.get("identityProfile", {}).get("kubeletidentity", {}).get("objectId", ""))
-    return known
+    for record in resources.records.values():
+        known.add(record.body.get("identity", {}).get("principalId", ""))
+        known.add(record.body.get("identityProfile", {}).get("kubeletidentity", {}).get("objectId", ""))
+    return known - {""}
 
 
 class RoleAssignment(Kind):
@@ -95,8 +98,8 @@ class RoleAssignment(Kind):
         if not _GUID.match(ids.last(id)):
             text = f"The role assignment ID '{ids.last(id)}' is not valid. The role assignment ID must be a GUID."
             raise arm("InvalidRoleAssignmentId", text)
-        scope = id[: id.lower().rindex("/providers/microsoft.authorization/")]
-        self._require_scope(resources, scope)
+        scope = reference.scope(id)
+        reference.require_scope(resources, scope)
         body = merged(current or {}, wanted)
         role = _ROLE.match(body["roleDefinitionId"])
         if not role or not _GUID.match(role[2]):
@@ -127,19 +130,19 @@ class RoleAssignment(Kind):
 
     def _require_new(self, resources: Resources, scope: str, body: Body) -> None:
         for other in resources.of(self.token):
-            same = all(other.body[n].lower() == body[n].lower() for n in ("principalId", "roleDefinitionId"))
-            if same and ids.key(other.body["scope"]) == ids.key(scope):
-                raise arm("RoleAssignmentExists", "The role assignment already exists.", status=409)
+            if ids.key(other.body["scope"]) == ids.key(scope) and _grant(other.body) == _grant(body):
+                # As in a public log of 2026-08; before, the text ended after the first sentence.
+                raise arm(
+                    "RoleAssignmentExists",
+                    "The role assignment already exists. The ID of the existing role assignment is "
+                    f"{ids.last(other.id).replace('-', '')}.",
+                    status=409,
+                )
 
-    @staticmethod
-    def _require_scope(resources: Resources, scope: str) -> None:
-        from sandbox.azure.resources.table import kind_of_id
 
-        # Scopes of types that are not emulated (a container registry, say) are taken as existing.
-        kind = kind_of_id(scope)
-        if kind is not None and resources.get(scope) is None:
-            require_group(resources, scope + "/providers/")
-            raise arm("ResourceNotFound", f"The Resource '{scope}' was not found.", status=404)
+def _grant(body: Body) -> tuple[str, str]:
+    """Who is given what. A role may be named with its subscription or without."""
+    return body["principalId"].lower(), ids.last(body["roleDefinitionId"]).lower()
 
 
 def assigned(resources: Resources, identity: str) -> Record | None:

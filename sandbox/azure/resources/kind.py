@@ -17,6 +17,9 @@ from sandbox.provider import Failure
 _PARAMETER = re.compile(r"\{(\w+)\}")
 _UNMERGED = frozenset({"tags", "nodeLabels", "userAssignedIdentities"})
 
+# Parameters that hold a whole id: resources of these types stand below any other resource.
+_SCOPES = frozenset({"scope", "resourceUri"})
+
 
 @dataclass(frozen=True)
 class NameRule:
@@ -24,8 +27,12 @@ class NameRule:
 
     longest: int | None = None
     pattern: str | None = None
+    shortest: int = 0
 
     def failure(self, parameter: str, value: str) -> Failure | None:
+        if len(value) < self.shortest:
+            text = f"'{parameter}' is too short ({len(value)}): at least {self.shortest} characters required"
+            return Failure(parameter, text)
         if self.longest is not None and len(value) > self.longest:
             text = f"'{parameter}' is too long ({len(value)}): at most {self.longest} characters allowed"
             return Failure(parameter, text)
@@ -36,6 +43,10 @@ class NameRule:
 
 # azure-rest-api-specs, common-types: ResourceGroupNameParameter.
 GROUP_NAME = NameRule(longest=90)
+
+# https://learn.microsoft.com/azure/azure-resource-manager/management/resource-name-rules, Microsoft.Network. The
+# specification has no pattern: it is the service that refuses such a name.
+NETWORK_NAME = NameRule(longest=80, pattern=r"[A-Za-z0-9]([A-Za-z0-9_.-]*[A-Za-z0-9_])?")
 
 
 class Kind:
@@ -51,6 +62,8 @@ class Kind:
     maintained: ClassVar[tuple[str, ...]] = ()
     """Sub-resource lists the provider leaves alone when a program does not set them (its CONTRIBUTING.md)."""
     guid_name: ClassVar[bool] = False
+    preloaded: ClassVar[bool] = True
+    """Whether its SDK module is worth importing before a program names the type: those few programs use cost a second."""
 
     @property
     def parameters(self) -> list[str]:
@@ -65,10 +78,13 @@ class Kind:
         """The path parameters in an id of this type; None when it is of another type."""
         pattern = re.escape(self.path)
         for name in _PARAMETER.findall(self.path):
-            one = "[^/]+" if name != "scope" else ".+"
+            one = "[^/]+" if name not in _SCOPES else ".+"
             pattern = pattern.replace(re.escape("{" + name + "}"), f"(?P<{name}>{one})")
         found = re.fullmatch(pattern.removeprefix("/"), id.strip("/"), re.IGNORECASE)
-        return {k: v for k, v in found.groupdict().items() if k != "subscriptionId"} if found else None
+        if found is None:
+            return None
+        values = {k: v for k, v in found.groupdict().items() if k != "subscriptionId"}
+        return {k: "/" + v if k in _SCOPES else v for k, v in values.items()}
 
     @property
     def arm_type(self) -> str:
@@ -84,6 +100,56 @@ class Kind:
     def view(self, resources: Resources, record: Record) -> Body:
         """What GET returns for a stored record."""
         return copy.deepcopy(record.body)
+
+
+class Tracked(Kind):
+    """A type whose resources are in a group and a region, which is what ARM itself checks.
+
+    A PUT replaces what was there: what a request leaves out goes back to its default.
+    """
+
+    def put(self, resources: Resources, id: str, wanted: Body, current: Body | None) -> Body:
+        require_group(resources, id)
+        require_place(id, wanted, current)
+        body = self.made(resources, id, copy.deepcopy(wanted), current)
+        if "identity" in wanted:
+            body["identity"] = _identity(resources, id, wanted["identity"])
+        return {**body, "name": ids.last(id), "type": self.arm_type, "provisioningState": "Succeeded"}
+
+    def made(self, resources: Resources, id: str, wanted: Body, current: Body | None) -> Body:
+        """The properties that result from those `wanted`, with what the service adds. Raises `Refused`."""
+        raise NotImplementedError
+
+
+def _identity(resources: Resources, id: str, wanted: Body) -> Body:
+    """A resource's managed identity as the service returns it: user-assigned ones are a map of what they are called."""
+    body: Body = {"type": wanted["type"]}
+    if "SystemAssigned" in wanted["type"]:
+        body |= {"principalId": ids.guid("principal", ids.key(id)), "tenantId": ids.TENANT}
+    if "UserAssigned" in wanted["type"]:
+        body["userAssignedIdentities"] = {}
+        for one in wanted.get("userAssignedIdentities", []):
+            found = resources.get(one)
+            if found is None or "principalId" not in found.body:
+                raise errors.resource_not_found(one)
+            body["userAssignedIdentities"][found.id] = {n: found.body[n] for n in ("clientId", "principalId")}
+    return body
+
+
+def require_place(id: str, wanted: Body, current: Body | None) -> None:
+    """Refuse a resource without a region, and one that is to move to another."""
+    # ARM's documented codes, https://learn.microsoft.com/azure/azure-resource-manager/troubleshooting/common-deployment-errors
+    place = wanted.get("location")
+    if not place:
+        raise errors.arm("LocationRequired", "The location property is required for this definition.")
+    if current is not None and place != current["location"]:
+        raise errors.arm(
+            "InvalidResourceLocation",
+            f"The resource '{ids.last(id)}' already exists in location '{current['location']}' in resource group "
+            f"'{ids.group_name(id)}'. A resource with the same name cannot be created in location '{place}'. "
+            "Please select a new resource name.",
+            status=409,
+        )
 
 
 def require_group(resources: Resources, id: str) -> None:

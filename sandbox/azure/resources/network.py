@@ -10,13 +10,19 @@ from typing import Any, ClassVar
 
 from sandbox.azure import errors, ids
 from sandbox.azure.errors import arm
+from sandbox.azure.resources import reference
 from sandbox.azure.resources.kind import GROUP_NAME, Kind, NameRule, merged, require_group, require_parent
+from sandbox.azure.resources.nat_gateway import NatGateway
+from sandbox.azure.resources.route_table import RouteTable
 from sandbox.azure.state import Body, Record, Resources
 
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
 _POOL = "azure-native:containerservice:AgentPool"
 _CLUSTER = "azure-native:containerservice:ManagedCluster"
+
+# What a subnet names must be there. (A network security group is taken as it comes: that type is not emulated.)
+_ATTACHED = {"natGateway": NatGateway.token, "routeTable": RouteTable.token}
 
 
 def cidr(text: str, where: str) -> Network:
@@ -61,9 +67,13 @@ def require_unused(resources: Resources, subnet_id: str, going: str = "") -> Non
 
 
 def check_subnet(resources: Resources, network: Record, name: str, body: Body) -> None:
-    """Refuse a subnet outside its network's address space or over another subnet."""
+    """Refuse a subnet outside its network's address space or over another subnet, or with a gateway that is not there."""
     if not prefixes(body):
         raise arm("InvalidRequestFormat", f"Subnet {name} needs an address prefix.")
+    for field, token in _ATTACHED.items():
+        if field in body:
+            subnet_id, region = f"{network.id}/subnets/{name}", network.body.get("location", "")
+            reference.referenced(resources, body[field], token, subnet_id, region)
     reserved = [cidr(text, network.id) for text in space(network.body)]
     for text in prefixes(body):
         wanted = cidr(text, name)
@@ -130,7 +140,7 @@ class VirtualNetwork(Kind):
             if not one.get("name"):
                 raise arm("InvalidRequestFormat", "An inline subnet needs a name.")
             known = resources.get(id)
-            resources.put(Record(Subnet.token, id, subnet_body(id, merged(known.body if known else {}, one))))
+            resources.put(Record(Subnet.token, id, subnet_body(id, merged(_detached(known), one))))
 
     def check_delete(self, resources: Resources, id: str) -> None:
         for subnet in resources.of(Subnet.token, below=id):
@@ -140,6 +150,14 @@ class VirtualNetwork(Kind):
         body = super().view(resources, record)
         body["subnets"] = [{**s.body, "id": s.id} for s in resources.of(Subnet.token, below=record.id)]
         return body
+
+
+def _detached(subnet: Record | None) -> Body:
+    """What a PUT of a subnet is laid over: a gateway or table it does not name is taken off.
+
+    That is how azure-cli does it: `subnet update --nat-gateway null` is a PUT without the property.
+    """
+    return {k: v for k, v in (subnet.body if subnet else {}).items() if k not in _ATTACHED}
 
 
 def subnet_body(id: str, body: Body) -> Body:
@@ -165,7 +183,7 @@ class Subnet(Kind):
     def put(self, resources: Resources, id: str, wanted: Body, current: Body | None) -> Body:
         require_group(resources, id)
         network = require_parent(resources, id, self.arm_type)
-        body = subnet_body(id, merged(current or {}, wanted))
+        body = subnet_body(id, merged(_detached(resources.get(id)), wanted))
         check_subnet(resources, network, ids.last(id), body)
         if current is not None and prefixes(current) != prefixes(body):
             self._require_free(resources, id)

@@ -58,6 +58,39 @@ def test_check_drops_nulls_and_lets_unknowns_pass(account: Account) -> None:
     assert checked["azureApiVersion"] == "2025-09-01"
 
 
+def test_streams_are_open_though_the_sdk_lists_some(account: Account) -> None:
+    token = "azure-native:monitor:DataCollectionRule"
+    rule = {"resourceGroupName": "ml", "dataCollectionRuleName": "logs", "kind": "Linux"}
+    streams = ["Microsoft-ContainerInsights-Group-Default", "Custom-Mine_CL"]
+    account.check(token, {**rule, "dataFlows": [{"streams": streams, "destinations": ["kept"]}]})
+    for changes, reason in (
+        (
+            {"dataFlows": [{"streams": "Microsoft-Perf"}]},
+            "'dataFlows[0].streams' should be of type array but is of type",
+        ),
+        # Other enums of the same module stay closed.
+        ({"kind": "linux"}, "'kind' is 'linux' but should be one of Linux, Windows"),
+    ):
+        with pytest.raises(CheckFailed, match=re.escape(reason)):
+            account.check(token, {**rule, **changes})
+
+
+def test_region_is_needed(account: Account) -> None:
+    account.provider.configure({})
+    with pytest.raises(Refused, match='Code="LocationRequired"'):
+        account.create(GROUP, {"resourceGroupName": "ml"})
+    account.create(GROUP, {"resourceGroupName": "ml", "location": "westeurope"})
+
+
+def test_preview_does_not_know_what_a_list_of_identities_will_be_called(account: Account) -> None:
+    inputs = account.check(
+        CLUSTER, {**CLUSTER_INPUTS, "identity": {"type": "UserAssigned", "userAssignedIdentities": ["/an/id"]}}
+    )
+    _, outputs = account.provider.create(Resource(CLUSTER, "two", "urn", inputs=inputs, preview=True))
+    assert outputs["identity"]["type"] == "UserAssigned"
+    assert outputs["identity"]["userAssignedIdentities"] == UNKNOWN
+
+
 def test_location_comes_from_the_old_value_then_the_provider_then_the_group(account: Account) -> None:
     inputs = {"resourceGroupName": "ml", "resourceName": "runs"}
     account.create(GROUP, {"resourceGroupName": "ml", "location": "North Europe"})
@@ -179,6 +212,22 @@ def test_no_admin_credentials_without_local_accounts(ready: Account) -> None:
     assert ready.provider.invoke(admin, {"resourceGroupName": "ml", "resourceName": "aks"})["kubeconfigs"]
     with pytest.raises(Refused, match="Getting static credential is not allowed"):
         ready.provider.invoke(admin, {"resourceGroupName": "ml", "resourceName": "two"})
+
+
+def test_every_type_can_be_read_by_its_names(account: Account) -> None:
+    account.group()
+    account.network()
+    subnet = account.subnet()
+    token, args = "azure-native:network:getSubnet", {"resourceGroupName": "ml", "virtualNetworkName": "net"}
+    found = account.provider.invoke(token, {**args, "subnetName": "nodes"})
+    assert (found["id"], found["addressPrefix"]) == (subnet.id, "10.100.0.0/20")
+    for wrong, reason in (
+        ({**args, "subnetName": "no"}, r"The Resource 'Microsoft.Network/virtualNetworks/net/subnets/no'"),
+        (args, "missing required argument 'subnetName'"),
+        ({**args, "subnetName": "nodes", "name": "x"}, "unknown argument 'name'"),
+    ):
+        with pytest.raises(Refused, match=reason):
+            account.provider.invoke(token, wrong)
 
 
 def test_client_config_and_unknown_functions(account: Account) -> None:

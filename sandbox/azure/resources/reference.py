@@ -1,0 +1,67 @@
+"""References from one resource to another, and what Azure says when there is nothing at the other end."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sandbox.azure import errors, ids
+from sandbox.azure.errors import arm
+from sandbox.azure.resources.kind import require_group
+from sandbox.azure.state import Body, Record, Resources
+
+
+def referenced(resources: Resources, reference: Body, token: str, by: str, region: str) -> Record:
+    """What the network provider finds behind `{id}` in a resource of a region; it looks into that region alone."""
+    found = resources.get(reference.get("id", ""))
+    if found is None or found.token != token or found.body["location"] != region:
+        raise arm(
+            "InvalidResourceReference",
+            f"Resource {reference.get('id', '')} referenced by resource {by} was not found. Please make sure that the "
+            "referenced resource exists, and that both resources are in the same region.",
+        )
+    return found
+
+
+def existing(resources: Resources, id: str, token: str) -> Record:
+    """The resource of a type that another one names. Raises ARM's 404; other services' words for it are UNCONFIRMED."""
+    found = resources.get(id)
+    if found is None or found.token != token:
+        raise errors.resource_not_found(id)
+    return found
+
+
+def users(resources: Resources, id: str, going: str = "") -> list[str]:
+    """The resources that refer to one, without those below it or below `going`, which would go with it."""
+    wanted, gone = ids.key(id), tuple(ids.key(one) + "/" for one in (id, going) if one)
+    others = ((k, r) for k, r in resources.records.items() if not (k + "/").startswith(gone))
+    return [record.id for _, record in others if _mentions(record.body, wanted)]
+
+
+def _mentions(value: Any, wanted: str) -> bool:
+    if isinstance(value, dict):
+        return any(_mentions(item, wanted) for item in value.values())
+    if isinstance(value, list):
+        return any(_mentions(item, wanted) for item in value)
+    return isinstance(value, str) and ids.key(value) == wanted
+
+
+def scope(id: str) -> str:
+    """The resource, or group, at which one with this id is: all before its own provider."""
+    return id[: id.lower().rindex("/providers/")]
+
+
+def require_scope(resources: Resources, scope: str) -> None:
+    """Refuse a scope that is no id, or is the id of an emulated type and not there.
+
+    A scope of another type is taken as existing: nothing can make such a resource here, and a role at one (a storage
+    account, a DNS zone) is no reason to keep a program from running at all.
+    """
+    from sandbox.azure.resources.table import kind_of_id
+
+    if not scope.lower().startswith(("/subscriptions/", "/providers/")):
+        # ARM's answer to a path outside any subscription.
+        text = "The request did not have a subscription or a valid tenant level resource provider."
+        raise arm("MissingSubscription", text, status=404)
+    if kind_of_id(scope) is not None and resources.get(scope) is None:
+        require_group(resources, scope + "/providers/")
+        raise errors.resource_not_found(scope)

@@ -1,0 +1,255 @@
+"""NAT gateways, public addresses and route tables: each refusal with a near neighbour that is accepted."""
+
+from __future__ import annotations
+
+import pytest
+
+from sandbox.azure.errors import AzureRefused
+from sandbox.provider import Resource
+
+from .conftest import GROUP, SUBNET, SYSTEM, Account, CheckFailed, Props
+
+NAT = "azure-native:network:NatGateway"
+ADDRESS = "azure-native:network:PublicIPAddress"
+ROUTES = "azure-native:network:RouteTable"
+
+ADDRESS_INPUTS: Props = {
+    "resourceGroupName": "ml",
+    "publicIpAddressName": "egress",
+    "sku": {"name": "Standard"},
+    "publicIPAllocationMethod": "Static",
+}
+NAT_INPUTS: Props = {"resourceGroupName": "ml", "natGatewayName": "egress", "sku": {"name": "Standard"}}
+ROUTE = {
+    "name": "out",
+    "addressPrefix": "0.0.0.0/0",
+    "nextHopType": "VirtualAppliance",
+    "nextHopIpAddress": "10.0.0.4",
+}
+ROUTES_INPUTS: Props = {"resourceGroupName": "ml", "routeTableName": "egress", "routes": [ROUTE]}
+
+
+@pytest.fixture
+def group(account: Account) -> Resource:
+    return account.group()
+
+
+@pytest.fixture
+def address(account: Account, group: Resource) -> Resource:
+    return account.create(ADDRESS, ADDRESS_INPUTS)
+
+
+def refusal(account: Account, token: str, inputs: Props) -> AzureRefused:
+    with pytest.raises(AzureRefused) as refused:
+        account.create(token, inputs)
+    return refused.value
+
+
+def test_address_gets_the_recorded_defaults(address: Resource) -> None:
+    body = {k: v for k, v in address.old_outputs.items() if k not in ("ipAddress", "resourceGuid")}
+    assert body == {
+        "name": "egress",
+        "type": "Microsoft.Network/publicIPAddresses",
+        "location": "westeurope",
+        "sku": {"name": "Standard", "tier": "Regional"},
+        "publicIPAddressVersion": "IPv4",
+        "publicIPAllocationMethod": "Static",
+        "idleTimeoutInMinutes": 4,
+        "ipTags": [],
+        "ddosSettings": {"protectionMode": "VirtualNetworkInherited"},
+        "provisioningState": "Succeeded",
+        "azureApiVersion": "2024-05-01",
+    }
+    assert address.old_outputs["ipAddress"].startswith("198.1")
+
+
+@pytest.mark.parametrize(
+    ("changes", "code", "text"),
+    [
+        (
+            {"sku": {"name": "Basic"}},
+            "IPv4BasicSkuPublicIpCountLimitReached",
+            "Cannot create more than 0 IPv4 Basic SKU",
+        ),
+        ({"sku": {"tier": "Regional"}}, "IPv4BasicSkuPublicIpCountLimitReached", "Cannot create more than 0"),
+        (
+            {"publicIPAllocationMethod": "Dynamic"},
+            "StandardAndStandardV2SkuPublicIPAddressesMustBeStatic",
+            "must have AllocationMethod",
+        ),
+        ({"idleTimeoutInMinutes": 31}, "InvalidIdleTimeout", "between 4 and 30 minutes"),
+    ],
+)
+def test_address_is_refused(account: Account, group: Resource, changes: Props, code: str, text: str) -> None:
+    refused = refusal(account, ADDRESS, {**ADDRESS_INPUTS, **changes})
+    assert refused.code == code
+    assert text in refused.message
+    assert account.create(ADDRESS, {**ADDRESS_INPUTS, "idleTimeoutInMinutes": 30}).id
+
+
+def test_nat_gateway_with_an_address_and_a_subnet(account: Account, address: Resource) -> None:
+    made = account.create(NAT, {**NAT_INPUTS, "publicIpAddresses": [{"id": address.id}]})
+    assert made.old_outputs["idleTimeoutInMinutes"] == 4
+    assert made.old_outputs["publicIpAddresses"] == [{"id": address.id}]
+    assert "subnets" not in made.old_outputs
+    account.network()
+    subnet = account.subnet(natGateway={"id": made.id})
+    again = account.refresh(made)
+    assert again.old_outputs["subnets"] == [{"id": subnet.id}]
+    assert again.old_inputs == made.old_inputs
+
+
+@pytest.mark.parametrize(
+    ("changes", "code"),
+    [
+        ({"sku": None}, "InvalidRequestFormat"),
+        ({"idleTimeoutInMinutes": 3}, "InvalidIdleTimeout"),
+        ({"idleTimeoutInMinutes": 121}, "InvalidIdleTimeout"),
+        ({"zones": ["1", "2"]}, "InvalidZones"),
+        ({"publicIpAddresses": [{"id": "/subscriptions/s/no"}]}, "InvalidResourceReference"),
+        ({"publicIpAddresses": [{}]}, "InvalidResourceReference"),
+        ({"publicIpAddresses": [{"id": "x"}] * 17}, "TooManyPublicIPAddresses"),
+    ],
+)
+def test_nat_gateway_is_refused(account: Account, group: Resource, changes: Props, code: str) -> None:
+    assert refusal(account, NAT, {**NAT_INPUTS, **changes}).code == code
+    assert account.create(NAT, {**NAT_INPUTS, "idleTimeoutInMinutes": 120, "zones": ["1"]}).id
+
+
+def test_gateway_and_its_address_are_in_one_region(account: Account, address: Resource) -> None:
+    elsewhere = {**NAT_INPUTS, "location": "northeurope", "publicIpAddresses": [{"id": address.id}]}
+    refused = refusal(account, NAT, elsewhere)
+    assert refused.message.endswith("that both resources are in the same region.")
+    assert account.create(NAT, {**elsewhere, "location": "West Europe"}).id
+
+
+def test_address_serves_one_gateway(account: Account, address: Resource) -> None:
+    first = account.create(NAT, {**NAT_INPUTS, "publicIpAddresses": [{"id": address.id}]})
+    second = {**NAT_INPUTS, "natGatewayName": "second"}
+    refused = refusal(account, NAT, {**second, "publicIpAddresses": [{"id": address.id}]})
+    assert (refused.code, refused.message.endswith(f"already allocated to resource {first.id}.")) == (
+        "PublicIPAddressInUse",
+        True,
+    )
+    other = account.create(ADDRESS, {**ADDRESS_INPUTS, "publicIpAddressName": "other"})
+    account.create(NAT, {**second, "publicIpAddresses": [{"id": other.id}]})
+
+
+@pytest.mark.parametrize(
+    ("route", "code"),
+    [
+        ({**ROUTE, "name": None}, "InvalidRequestFormat"),
+        ({**ROUTE, "addressPrefix": "10.0.0.1/8"}, "InvalidAddressPrefixFormat"),
+        ({**ROUTE, "addressPrefix": None}, "InvalidAddressPrefixFormat"),
+        ({**ROUTE, "nextHopIpAddress": None}, "InvalidNextHopIpAddress"),
+        ({**ROUTE, "nextHopIpAddress": "firewall"}, "InvalidNextHopIpAddress"),
+        ({**ROUTE, "nextHopType": "Internet"}, "InvalidNextHopIpAddress"),
+    ],
+)
+def test_route_is_refused(account: Account, group: Resource, route: Props, code: str) -> None:
+    assert refusal(account, ROUTES, {**ROUTES_INPUTS, "routes": [route]}).code == code
+    neighbours = [ROUTE, {"name": "azure", "addressPrefix": "AzureMonitor", "nextHopType": "Internet"}]
+    made = account.create(ROUTES, {**ROUTES_INPUTS, "routes": neighbours})
+    assert [r["provisioningState"] for r in made.old_outputs["routes"]] == ["Succeeded", "Succeeded"]
+    assert made.old_outputs["disableBgpRoutePropagation"] is False
+
+
+def test_routes_have_names_of_their_own(account: Account, group: Resource) -> None:
+    twice = [ROUTE, {**ROUTE, "addressPrefix": "10.0.0.0/8"}]
+    assert refusal(account, ROUTES, {**ROUTES_INPUTS, "routes": twice}).code == "InvalidRequestFormat"
+
+
+@pytest.mark.parametrize("inline", [True, False])
+@pytest.mark.parametrize(
+    ("field", "token", "inputs"), [("natGateway", NAT, NAT_INPUTS), ("routeTable", ROUTES, ROUTES_INPUTS)]
+)
+def test_subnet_names_what_is_there_in_its_region(
+    account: Account, group: Resource, inline: bool, field: str, token: str, inputs: Props
+) -> None:
+    def attach(id: str) -> Resource:
+        subnet = {"addressPrefix": "10.100.0.0/20", field: {"id": id}}
+        if inline:
+            return account.network(subnets=[{"name": "nodes", **subnet}])
+        return account.create(
+            SUBNET, {"resourceGroupName": "ml", "virtualNetworkName": "net", "subnetName": "nodes", **subnet}
+        )
+
+    if not inline:
+        account.network()
+    here, there = (
+        account.create(token, {**inputs, "location": place} | _named(token, place))
+        for place in ("westeurope", "eastus")
+    )
+    for wrong in (here.id + "x", there.id, group.id):
+        with pytest.raises(AzureRefused) as refused:
+            attach(wrong)
+        assert refused.value.code == "InvalidResourceReference"
+        assert refused.value.message.startswith(f"Resource {wrong} referenced by resource ")
+    attach(here.id)
+
+
+def _named(token: str, name: str) -> Props:
+    return {"natGatewayName" if token == NAT else "routeTableName": name}
+
+
+def test_nothing_in_use_can_be_deleted(account: Account, address: Resource) -> None:
+    nat = account.create(NAT, {**NAT_INPUTS, "publicIpAddresses": [{"id": address.id}]})
+    routes = account.create(ROUTES, ROUTES_INPUTS)
+    account.network()
+    subnet = account.subnet(natGateway={"id": nat.id}, routeTable={"id": routes.id})
+    for made, code, text in (
+        (nat, "CannotDeleteNatGatewayAssociatedToSubnet", "is still configured on 1 subnets."),
+        (routes, "InUseRouteTableCannotBeDeleted", "Route table egress is in use and cannot be deleted."),
+        (address, "PublicIPAddressCannotBeDeleted", f"still allocated to resource {nat.id}."),
+    ):
+        with pytest.raises(AzureRefused) as refused:
+            account.provider.delete(made)
+        assert refused.value.code == code
+        assert text in refused.value.message
+    # A PUT without them takes them off.
+    account.update(subnet, {k: v for k, v in subnet.old_inputs.items() if k not in ("natGateway", "routeTable")})
+    for made in (nat, routes, address):
+        account.provider.delete(made)
+        assert account.provider.read(made) is None
+
+
+def test_subnet_keeps_its_range_when_it_loses_its_gateway(account: Account, group: Resource) -> None:
+    nat = account.create(NAT, NAT_INPUTS)
+    account.network()
+    subnet = account.subnet(natGateway={"id": nat.id})
+    account.cluster(agentPoolProfiles=[{**SYSTEM, "vnetSubnetID": subnet.id}])
+    left = account.update(subnet, {k: v for k, v in subnet.old_inputs.items() if k != "natGateway"})
+    assert left.old_outputs["addressPrefix"] == "10.100.0.0/20"
+    assert "natGateway" not in left.old_outputs
+
+
+def test_address_of_a_cluster_in_another_group_blocks_its_own(account: Account, group: Resource) -> None:
+    address = account.create(ADDRESS, ADDRESS_INPUTS)
+    other = account.create(GROUP, {"resourceGroupName": "other"})
+    balancer = {"loadBalancerProfile": {"outboundIPs": {"publicIPs": [{"id": address.id}]}}}
+    cluster = account.cluster(resourceGroupName="other", networkProfile=balancer)
+    with pytest.raises(AzureRefused, match="PublicIPAddressCannotBeDeleted"):
+        account.provider.delete(group)
+    account.provider.delete(other)
+    assert account.provider.read(cluster) is None
+    account.provider.delete(group)
+
+
+def test_region_is_fixed(account: Account, address: Resource) -> None:
+    nat = account.create(NAT, NAT_INPUTS)
+    moved = {**NAT_INPUTS, "location": "eastus"}
+    # Not force-new in azure-native, so the service refuses; a public address is replaced.
+    assert account.diff(nat, moved).replaces == set()
+    with pytest.raises(AzureRefused) as refused:
+        account.update(nat, moved)
+    assert refused.value.code == "InvalidResourceLocation"
+    assert account.diff(address, {**ADDRESS_INPUTS, "location": "eastus"}).replaces == {"location"}
+
+
+@pytest.mark.parametrize("name", ["-egress", "egress-", "a/b", "a" * 81])
+def test_network_names(account: Account, name: str) -> None:
+    for token, inputs in ((NAT, NAT_INPUTS), (ROUTES, ROUTES_INPUTS), (ADDRESS, ADDRESS_INPUTS)):
+        parameter = next(key for key in inputs if key.endswith("Name") and key != "resourceGroupName")
+        with pytest.raises(CheckFailed, match=f"'{parameter}' (does not match|is too long)"):
+            account.check(token, {**inputs, parameter: name})
+        account.check(token, {**inputs, parameter: "a-b.c_"})

@@ -1,0 +1,219 @@
+"""What holds for every emulated type: a request is accepted, an unknown property is not, and reading back changes nothing."""
+
+from __future__ import annotations
+
+import pytest
+
+from sandbox.azure import ids
+from sandbox.azure.errors import AzureRefused
+from sandbox.azure.resources.table import KINDS
+from sandbox.provider import UNKNOWN, Resource
+
+from .conftest import CLUSTER_INPUTS, REGULAR, SYSTEM, Account, CheckFailed, Props
+
+GUID = "7f951dda-4ed3-4680-a7ca-43fe172d538d"
+GROUP_ID = ids.group_id(ids.SUBSCRIPTION, "ml")
+CLUSTER_ID = (
+    f"/subscriptions/{ids.SUBSCRIPTION}/resourcegroups/ml/providers/Microsoft.ContainerService/managedClusters/aks"
+)
+NETWORK_ID = f"{GROUP_ID}/providers/Microsoft.Network"
+WORKSPACE_ID = f"{GROUP_ID}/providers/Microsoft.OperationalInsights/workspaces/logs"
+INSIGHTS_ID = f"{GROUP_ID}/providers/Microsoft.Insights"
+
+# One request for each type, in an order in which they can be made.
+REQUESTS: dict[str, Props] = {
+    "resources:ResourceGroup": {"resourceGroupName": "ml", "tags": {"team": "ml"}},
+    "network:PublicIPAddress": {
+        "resourceGroupName": "ml",
+        "publicIpAddressName": "egress",
+        "sku": {"name": "Standard"},
+        "publicIPAllocationMethod": "Static",
+    },
+    "network:NatGateway": {
+        "resourceGroupName": "ml",
+        "natGatewayName": "egress",
+        "sku": {"name": "Standard"},
+        "publicIpAddresses": [{"id": f"{NETWORK_ID}/publicIPAddresses/egress"}],
+    },
+    "network:RouteTable": {
+        "resourceGroupName": "ml",
+        "routeTableName": "egress",
+        "routes": [
+            {
+                "name": "out",
+                "addressPrefix": "0.0.0.0/0",
+                "nextHopType": "VirtualAppliance",
+                "nextHopIpAddress": "10.0.0.4",
+            }
+        ],
+    },
+    "network:VirtualNetwork": {
+        "resourceGroupName": "ml",
+        "virtualNetworkName": "net",
+        "addressSpace": {"addressPrefixes": ["10.100.0.0/16"]},
+    },
+    "network:Subnet": {
+        "resourceGroupName": "ml",
+        "virtualNetworkName": "net",
+        "subnetName": "nodes",
+        "addressPrefix": "10.100.0.0/20",
+        "natGateway": {"id": f"{NETWORK_ID}/natGateways/egress"},
+        "routeTable": {"id": f"{NETWORK_ID}/routeTables/egress"},
+    },
+    "managedidentity:UserAssignedIdentity": {"resourceGroupName": "ml", "resourceName": "control"},
+    "managedidentity:FederatedIdentityCredential": {
+        "resourceGroupName": "ml",
+        "resourceName": "control",
+        "federatedIdentityCredentialResourceName": "pipelines",
+        "issuer": "https://issuer/",
+        "subject": "system:serviceaccount:kubeflow:pipeline-runner",
+        "audiences": ["api://AzureADTokenExchange"],
+    },
+    "containerservice:ManagedCluster": {
+        **CLUSTER_INPUTS,
+        "agentPoolProfiles": [{**SYSTEM, "vnetSubnetID": f"{NETWORK_ID}/virtualNetworks/net/subnets/nodes"}],
+    },
+    "containerservice:AgentPool": REGULAR,
+    "containerservice:MaintenanceConfiguration": {
+        "resourceGroupName": "ml",
+        "resourceName": "aks",
+        "configName": "aksManagedNodeOSUpgradeSchedule",
+        "maintenanceWindow": {
+            "schedule": {"weekly": {"dayOfWeek": "Sunday", "intervalWeeks": 1}},
+            "startTime": "02:00",
+            "durationHours": 4,
+        },
+    },
+    "containerregistry:Registry": {
+        "resourceGroupName": "ml",
+        "registryName": "mlimages",
+        "sku": {"name": "Premium"},
+        "identity": {"type": "SystemAssigned"},
+    },
+    "authorization:RoleAssignment": {
+        "principalId": ids.USER_OBJECT,
+        "roleAssignmentName": GUID,
+        "roleDefinitionId": f"/providers/Microsoft.Authorization/roleDefinitions/{GUID}",
+        "scope": f"{GROUP_ID}/providers/Microsoft.ContainerRegistry/registries/mlimages",
+    },
+    "keyvault:Vault": {
+        "resourceGroupName": "ml",
+        "vaultName": "keys",
+        "properties": {"tenantId": ids.TENANT, "sku": {"family": "A", "name": "standard"}},
+    },
+    "compute:DiskEncryptionSet": {
+        "resourceGroupName": "ml",
+        "diskEncryptionSetName": "disks",
+        "identity": {"type": "SystemAssigned"},
+        "activeKey": {
+            "keyUrl": "https://keys.vault.azure.net/keys/disks/1",
+            "sourceVault": {"id": f"{GROUP_ID}/providers/Microsoft.KeyVault/vaults/keys"},
+        },
+    },
+    "operationalinsights:Workspace": {"resourceGroupName": "ml", "workspaceName": "logs"},
+    "monitor:AzureMonitorWorkspace": {"resourceGroupName": "ml", "azureMonitorWorkspaceName": "metrics"},
+    "monitor:DataCollectionEndpoint": {
+        "resourceGroupName": "ml",
+        "dataCollectionEndpointName": "intake",
+        "networkAcls": {"publicNetworkAccess": "Enabled"},
+    },
+    "monitor:DataCollectionRule": {
+        "resourceGroupName": "ml",
+        "dataCollectionRuleName": "logs",
+        "kind": "Linux",
+        "dataCollectionEndpointId": f"{INSIGHTS_ID}/dataCollectionEndpoints/intake",
+        "dataSources": {
+            "extensions": [
+                {
+                    "name": "ContainerInsightsExtension",
+                    "extensionName": "ContainerInsights",
+                    "streams": ["Microsoft-ContainerInsights-Group-Default"],
+                    "extensionSettings": {"dataCollectionSettings": {"interval": "1m", "enableContainerLogV2": True}},
+                }
+            ]
+        },
+        "destinations": {"logAnalytics": [{"name": "workspace", "workspaceResourceId": WORKSPACE_ID}]},
+        "dataFlows": [{"streams": ["Microsoft-ContainerInsights-Group-Default"], "destinations": ["workspace"]}],
+    },
+    "monitor:DataCollectionRuleAssociation": {
+        "resourceUri": CLUSTER_ID,
+        "associationName": "ContainerInsightsExtension",
+        "dataCollectionRuleId": f"{INSIGHTS_ID}/dataCollectionRules/logs",
+    },
+    "monitor:DiagnosticSetting": {
+        "resourceUri": CLUSTER_ID,
+        "name": "control-plane",
+        "workspaceId": WORKSPACE_ID,
+        "logs": [{"category": "kube-audit-admin", "enabled": True}, {"category": "guard", "enabled": True}],
+    },
+}
+
+
+@pytest.fixture
+def made(account: Account) -> dict[str, Resource]:
+    """One resource of every type, by type."""
+    return {name: account.create(f"azure-native:{name}", inputs) for name, inputs in REQUESTS.items()}
+
+
+def test_every_emulated_type_has_a_request_here() -> None:
+    assert {f"azure-native:{name}" for name in REQUESTS} == KINDS.keys()
+
+
+def test_reading_back_and_declaring_again_change_nothing(account: Account, made: dict[str, Resource]) -> None:
+    # A cluster read back shows its standalone pools as well (test_bodies).
+    for name in REQUESTS.keys() - {"containerservice:ManagedCluster"}:
+        # Read after all of them are made: what one resource shows of another must not be a difference either.
+        again = account.refresh(made[name])
+        assert again.old_inputs == made[name].old_inputs, name
+        assert account.diff(again, REQUESTS[name]).changes == {}, name
+        updated = account.update(again, REQUESTS[name])
+        assert account.refresh(updated).old_inputs == made[name].old_inputs, name
+        assert updated.old_outputs == again.old_outputs, name
+
+
+def test_import_finds_the_names_in_the_id(account: Account, made: dict[str, Resource]) -> None:
+    for name, one in made.items():
+        found = account.provider.read(Resource(one.type, "it", "urn", one.id))
+        assert found is not None
+        named = KINDS[one.type].parameters
+        assert {n: found[0][n] for n in named} == {n: one.old_inputs[n] for n in named}, name
+
+
+def test_unknown_property_is_refused(account: Account) -> None:
+    for name, inputs in REQUESTS.items():
+        with pytest.raises(CheckFailed, match="unknown property 'colour'"):
+            account.check(f"azure-native:{name}", {**inputs, "colour": "blue"})
+
+
+def test_nothing_is_made_in_a_group_that_is_not_there(account: Account) -> None:
+    for name in REQUESTS.keys() - {"resources:ResourceGroup"}:
+        with pytest.raises(AzureRefused) as refused:
+            account.create(f"azure-native:{name}", REQUESTS[name])
+        assert refused.value.code == "ResourceGroupNotFound", name
+
+
+def test_preview_shows_what_was_said_and_nothing_else(account: Account) -> None:
+    for name, inputs in REQUESTS.items():
+        token = f"azure-native:{name}"
+        _, shown = account.provider.create(
+            Resource(token, "it", "urn", inputs=account.check(token, inputs), preview=True)
+        )
+        said = {k: v for k, v in inputs.items() if isinstance(v, str) and k in shown}
+        assert {k: shown[k] for k in said} == said, name
+        assert shown["type"] == UNKNOWN or name == "containerservice:AgentPool"
+
+
+def test_group_takes_all_of_them_with_it(account: Account, made: dict[str, Resource]) -> None:
+    account.provider.delete(made["resources:ResourceGroup"])
+    assert [name for name, one in made.items() if account.provider.read(one) is not None] == []
+
+
+def test_everything_can_be_deleted_in_the_opposite_order(account: Account, made: dict[str, Resource]) -> None:
+    for one in reversed(made.values()):
+        account.provider.delete(one)
+        assert account.provider.read(one) is None
+
+
+def test_modules_that_few_programs_need_are_not_preloaded() -> None:
+    wanted = {token.split(":")[1] for token, kind in KINDS.items() if kind.preloaded}
+    assert wanted == {"resources", "network", "managedidentity", "authorization", "containerservice"}
