@@ -19,25 +19,14 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
+from bench import program
 from sandbox import clusters
 
 PROJECT = Path(__file__).resolve().parent.parent
 RUNS = 3
 
-PROGRAM = """
-import sandbox, time
-began = time.process_time()
-import pulumi, pulumi_kubernetes, pulumi_azure_native as azure
-for module in (azure.resources, azure.network, azure.authorization, azure.managedidentity, azure.containerservice):
-    hasattr(module, "__all__")
-import pulumi_kubernetes.core.v1, pulumi_kubernetes.apps.v1
-imported = time.process_time()
-import yaml
-from spec import stackfile
-raw = {k.partition(":")[2]: v for k, v in yaml.safe_load(open("Pulumi.dev.yaml"))["config"].items()}
-assert stackfile.read(raw)[0]
-print(imported - began, time.process_time() - imported)
-"""
+PROGRAM_RUNS = 7
+POOLS = (10, 25, 50)
 
 
 def seconds(*command: str, environment: dict[str, str]) -> float:
@@ -50,6 +39,29 @@ def seconds(*command: str, environment: dict[str, str]) -> float:
     return taken
 
 
+def program_figures(add: Callable[[str, list[float], str, int], None]) -> None:
+    """The program's own time by part, and what one more pool costs."""
+    dev, by_pools = program.measure(PROGRAM_RUNS, POOLS)
+    for clock, name in ((program.CPU, "CPU"), (program.WALL, "wall")):
+        for part, what in program.PARTS.items():
+            add(f"program: {what} ({name})", [split[part][clock] for split in dev], "s", 2)
+        add(f"program: all of it ({name})", [sum(part[clock] for part in split.values()) for split in dev], "s", 2)
+    whole = [sum(part[program.CPU] for part in split.values()) / split["pulumi"][program.CPU] for split in dev]
+    add("program: all of it, in imports of Pulumi alone (CPU)", whole, "x", 1)
+
+    def own(pools: int) -> list[float]:
+        return [split["settings"][program.CPU] + split["declare"][program.CPU] for split in by_pools[pools]]
+
+    few, some, many = POOLS
+    costs = []
+    for less, more in ((few, some), (some, many)):
+        each = [(b - a) / (more - less) * 1000 for a, b in zip(own(less), own(more), strict=True)]
+        add(f"program: one more pool, {less} to {more} (CPU)", each, "ms", 1)
+        # The least of several runs has the least of the machine's other work in it.
+        costs.append((min(own(more)) - min(own(less))) / (more - less))
+    add(f"program: a pool's cost beyond {some}, against that before", [costs[1] / costs[0]], "x", 2)
+
+
 def main() -> None:
     """Measure and print."""
     console = Console()
@@ -59,10 +71,10 @@ def main() -> None:
     for column in ("figure", "median", "min", "max"):
         table.add_column(column, justify="left" if column == "figure" else "right")
 
-    def add(figure: str, values: list[float], unit: str) -> None:
+    def add(figure: str, values: list[float], unit: str, digits: int = 1) -> None:
         low, mid, high = min(values), statistics.median(values), max(values)
-        table.add_row(figure, *(f"{value:.1f} {unit}" for value in (mid, low, high)))
-        console.print(f"{figure}: {mid:.1f} {unit}")
+        table.add_row(figure, *(f"{value:.{digits}f} {unit}" for value in (mid, low, high)))
+        console.print(f"{figure}: {mid:.{digits}f} {unit}")
 
     with tempfile.TemporaryDirectory() as home:
         environment = {**os.environ, "SANDBOX_HOME": home}
@@ -88,12 +100,7 @@ def main() -> None:
         finally:
             down()
 
-    split = [
-        [float(part) for part in subprocess.check_output([sys.executable, "-c", PROGRAM], cwd=PROJECT).split()]
-        for _ in range(RUNS)
-    ]
-    add("program: import of the SDKs (CPU)", [imported for imported, _ in split], "s")
-    add("program: settings (CPU)", [checked for _, checked in split], "s")
+    program_figures(add)
     pure = (sys.executable, "-m", "pytest", "-q", "-m", "not (program or process or engine or slow)")
     add("pure tests", [seconds(*pure, environment=dict(os.environ)) for _ in range(3)], "s")
     console.print(table)

@@ -1,18 +1,38 @@
-"""KubeflowCluster: the cloud's cluster, then the layer inside it, then the outputs."""
+"""KubeflowCluster: the cloud's cluster or what it adds to one, then the layer inside it, then the outputs."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import pulumi
-import pulumi_kubernetes
 
-from components.addons.device_plugin import DevicePlugin
-from components.addons.expander import PriorityExpander
-from components.azure.cluster import AksCluster
+from components import existing
+from components.addons import discovery, expander, foreign, layer, names
+from components.addons.discovery import Contents
+from components.addons.expander import Decision
+from components.addons.layer import PluginDecision
+from components.addons.priorities import Wanted
 from spec import placement
+from spec.azure import Azure
 from spec.clouds.azure import aks
-from spec.model import ClusterSpec
+from spec.clouds.existing import existing as any_cluster
+from spec.existing import Existing
+from spec.model import Capacity, ClusterSpec
+from spec.placement import NodePool
+
+if TYPE_CHECKING:
+    from components.azure.existing import FoundCluster
+
+
+@dataclass(frozen=True)
+class Found:
+    """A cluster that somebody else made, read before anything is declared."""
+
+    kubeconfig: str
+    contents: Contents
+    aks: FoundCluster | None
 
 
 class KubeflowCluster(pulumi.ComponentResource):
@@ -21,52 +41,137 @@ class KubeflowCluster(pulumi.ComponentResource):
     outputs: dict[str, pulumi.Input[Any]]
 
     def __init__(self, name: str, spec: ClusterSpec, *, opts: pulumi.ResourceOptions | None = None) -> None:
+        instance = names.instance(pulumi.get_stack())
+        cloud = any_cluster() if isinstance(spec.cloud, Existing) else aks()
+        node_pools = placement.node_pools(spec, cloud)
+
+        # What is there already, and what follows from it
+        found = _find(spec, node_pools, instance)
+        plugin = _plugin(spec, node_pools, found, instance)
+        order = _expander(spec, node_pools, placement.growth_order(spec, cloud), found, instance)
+        for warning in (*plugin.warnings, *order.warnings):
+            pulumi.log.warn(warning)
+
         super().__init__("kubeflow-spot:index:KubeflowCluster", name, None, opts)
         child = pulumi.ResourceOptions(parent=self)
-        node_pools = placement.node_pools(spec, aks())
 
-        # The cloud's cluster
-        cloud = AksCluster(name, spec, node_pools, opts=child)
+        # The cloud's cluster, or pools in one
+        made_here = None
+        self.outputs = {"release": spec.release.name}
+        if found is None:
+            # A cloud's SDK takes a second to import.
+            from components.azure.cluster import AksCluster
+
+            ours = AksCluster(name, spec, node_pools, opts=child)
+            made_here, kubeconfig = ours.cluster, ours.kubeconfig
+            self.outputs |= {"kubernetesVersion": spec.kubernetes_version}
+            self.outputs |= _of_aks(ours.name, ours.resource_group, _azure(spec).access.entra)
+        else:
+            kubeconfig = pulumi.Output.secret(found.kubeconfig)
+            self.outputs |= {"kubernetesVersion": found.aks.version if found.aks else found.contents.version}
+            if found.aks:
+                from components.azure.existing import AksPools
+
+                AksPools(name, spec, node_pools, found.aks, instance=instance, opts=child)
+                self.outputs |= _of_aks(found.aks.name, found.aks.resource_group, found.aks.entra)
+            else:
+                command = "pulumi stack output kubeconfig --show-secrets"
+                self.outputs |= {"clusterName": spec.name, "kubeconfigCommand": command}
 
         # The layer inside
-        kubernetes = pulumi_kubernetes.Provider(
-            name,
-            kubeconfig=cloud.kubeconfig,
-            # Without it every cluster update, which makes the kubeconfig unknown, previews the whole layer as replaced.
-            cluster_identifier=spec.name,
-            # By default a changed ConfigMap is deleted and made anew; without its ConfigMap the autoscaler's choice is
-            # random for that moment (docs/adr/0004).
-            enable_config_map_mutable=True,
-            opts=child,
+        layer.declare(
+            name, spec, plugin, order, kubeconfig=kubeconfig, made_here=made_here, instance=instance, opts=child
         )
-        # A fixed identifier hides a replaced cluster from the layer, so each object says it follows the cluster.
-        inside = pulumi.ResourceOptions(provider=kubernetes, replace_with=[cloud.cluster], deleted_with=cloud.cluster)
-        DevicePlugin(f"{name}-device-plugin", node_pools, spec.release.device_plugin_image, opts=child, child=inside)
-        PriorityExpander(f"{name}-expander", placement.growth_order(spec, aks()), opts=child, child=inside)
 
         # The outputs
-        self.outputs = {
-            "release": spec.release.name,
-            "kubernetesVersion": spec.kubernetes_version,
-            "clusterName": cloud.name,
-            "resourceGroup": cloud.resource_group,
-            "kubeconfig": cloud.kubeconfig,
-            "kubeconfigCommand": pulumi.Output.format(
-                "az aks get-credentials --resource-group {0} --name {1}", cloud.resource_group, cloud.name
-            ),
-            "pools": [
-                {
-                    "name": pool.name,
-                    "machine": pool.machine,
-                    "capacity": pool.capacity.value,
-                    "minNodes": pool.min_nodes,
-                    "maxNodes": pool.max_nodes,
-                    "gpus": pool.gpus,
-                    "labels": dict(pool.labels),
-                    "taints": [taint.model_dump(mode="json") for taint in pool.taints],
-                    "tolerations": [toleration.model_dump(mode="json") for toleration in pool.tolerations],
-                }
-                for pool in node_pools
-            ],
+        self.outputs |= {
+            "kubeconfig": kubeconfig,
+            "pools": [_pool(pool) for pool in node_pools],
+            "devicePlugin": plugin.as_output(),
+            "expander": order.shown,
+            "fallbackOrder": order.fallback_order,
         }
         self.register_outputs({})
+
+
+def _azure(spec: ClusterSpec) -> Azure:
+    assert isinstance(spec.cloud, Azure)
+    return spec.cloud
+
+
+def _find(spec: ClusterSpec, node_pools: Sequence[NodePool], instance: str) -> Found | None:
+    """None for a cluster that this stack makes."""
+    if isinstance(spec.cloud, Existing):
+        kubeconfig = existing.kubeconfig(spec.cloud)
+        return Found(kubeconfig, discovery.read(kubeconfig, "cloud.kubeconfig"), None)
+    if spec.cloud.existing_cluster:
+        from components.azure.existing import find, refuse
+
+        cluster = find(spec.cloud.existing_cluster)
+        refuse(spec, node_pools, cluster, instance)
+        return Found(cluster.kubeconfig, discovery.read(cluster.kubeconfig, "cloud.existingCluster"), cluster)
+    return None
+
+
+def _plugin(spec: ClusterSpec, node_pools: Sequence[NodePool], found: Found | None, instance: str) -> PluginDecision:
+    if found is None:
+        return layer.plugin_decision(spec, node_pools)
+    labels = {}
+    if found.aks:
+        from components.azure.existing import node_labels
+
+        labels = {pool.name: node_labels(pool) for pool in node_pools}
+    plugins = foreign.plugins(found.contents.daemon_sets, found.contents.policies, instance)
+    return layer.plugin_decision(spec, node_pools, plugins, labels)
+
+
+def _expander(
+    spec: ClusterSpec, node_pools: Sequence[NodePool], growth_order: Sequence[str], found: Found | None, instance: str
+) -> Decision:
+    if isinstance(spec.cloud, Existing):
+        return expander.not_priority(None, "this program knows no node groups of a cluster of this kind")
+    spot = {pool.name for pool in node_pools if pool.capacity == Capacity.SPOT}
+    wanted = Wanted(
+        spot=tuple(name for name in growth_order if name in spot),
+        on_demand=tuple(name for name in growth_order if name not in spot),
+        others=found.aks.on_demand_beside(growth_order) if found and found.aks else (),
+    )
+    if found is None or found.aks is None:
+        chosen: str = spec.cloud.autoscaler.expander
+        remedy = "cloud.autoscaler.expander: priority makes it so"
+    else:
+        chosen = found.aks.expander
+        remedy = (
+            f"az aks update --resource-group {found.aks.resource_group} --name {found.aks.name}"
+            " --cluster-autoscaler-profile expander=priority   makes it so"
+        )
+    if chosen != "priority":
+        return expander.not_priority(chosen, remedy)
+    return expander.decide(wanted, spec.expander, instance, found.contents.expander if found else None, spec.name)
+
+
+def _of_aks(name: pulumi.Input[str], group: pulumi.Input[str], entra: bool) -> dict[str, pulumi.Input[Any]]:
+    command = "az aks get-credentials --resource-group {0} --name {1}"
+    if entra:
+        command += " && kubelogin convert-kubeconfig -l azurecli"
+    return {
+        "clusterName": name,
+        "resourceGroup": group,
+        "kubeconfigCommand": pulumi.Output.format(command, group, name),
+    }
+
+
+def _pool(pool: NodePool) -> dict[str, Any]:
+    """As tools and users read it. Where the nodes are somebody else's they must carry these labels and taints."""
+    return {
+        "name": pool.name,
+        "label": pool.label,
+        "machine": pool.machine,
+        "capacity": pool.capacity.value,
+        "minNodes": pool.min_nodes,
+        "maxNodes": pool.max_nodes,
+        "gpus": pool.gpus,
+        "labels": dict(pool.labels),
+        "taints": [taint.model_dump(mode="json") for taint in pool.taints],
+        "tolerations": [toleration.model_dump(mode="json") for toleration in pool.tolerations],
+    }

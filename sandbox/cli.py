@@ -8,19 +8,17 @@ import os
 import shutil
 import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import click
 
-from sandbox import clusters, programs
+from sandbox import clusters, locks, programs
 from sandbox.controlplane import ControlPlane
 from sandbox.errors import SandboxError
 from sandbox.home import PROJECT, Home
+from sandbox.options import DEFAULT_STACK, FILE, file_options, stack_options
 from sandbox.steps import Steps
-
-_DEFAULT = "dev"
 
 _SURROUNDINGS = (errno.ENOSPC, errno.EDQUOT, errno.EACCES, errno.EROFS, errno.EEXIST, errno.ENOTDIR)
 """What is wrong with the machine and not with this program: full disk, read-only or misplaced folder."""
@@ -41,32 +39,16 @@ class _Cli(click.Group):
         sys.exit(1)
 
 
-def _stack_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """`--stack` and `--cwd`; the command is given a `home`."""
-
-    def with_home(stack: str, cwd: Path, **others: Any) -> Any:
-        return command(home=Home.of(stack, cwd), **others)
-
-    with_home.__name__, with_home.__doc__ = command.__name__, command.__doc__
-    with_home.__dict__.update(command.__dict__)
-    folder = click.Path(exists=True, file_okay=False, path_type=Path)
-    options = (
-        click.option("--stack", "-s", default=_DEFAULT, show_default=True, help="The stack: Pulumi.<stack>.yaml."),
-        click.option("--cwd", "-C", default=PROJECT, type=folder, help="The project's folder, if not this checkout."),
-    )
-    for option in options:
-        with_home = option(with_home)
-    return with_home
-
-
 @click.group(cls=_Cli)
 def main() -> None:
     """Run this Pulumi program with no cloud account: a real engine and Kubernetes over emulated clouds."""
 
 
 @main.command()
-@_stack_options
-def up(home: Home) -> None:
+@click.option("--continue-on-error", is_flag=True, help="When a resource fails, go on with those that do not need it.")
+@stack_options
+@file_options
+def up(home: Home, cloud_file: Path | None, refresh: bool, continue_on_error: bool) -> None:
     """Declare the stack on the emulated cloud and start its Kubernetes."""
     from pulumi.automation.errors import CommandError
 
@@ -75,9 +57,10 @@ def up(home: Home) -> None:
     began = time.monotonic()
     # All at once, so that whoever waits for a first build sees how much there is.
     programs.ensure(["pulumi", *clusters.PROGRAMS], _progress)
-    with engine.open(home, _progress) as opened:
+    with engine.open(home, _progress, cloud_file=cloud_file) as opened:
         try:
-            changes = opened.up(click.echo).summary.resource_changes or {}
+            done = opened.up(click.echo, refresh=refresh, continue_on_error=continue_on_error)
+            changes = done.summary.resource_changes or {}
         except CommandError:
             # The engine has printed what went wrong.
             sys.exit(1)
@@ -90,8 +73,9 @@ def up(home: Home) -> None:
 
 @main.command()
 @click.option("--json", "as_json", is_flag=True, help="Print the steps as one JSON object and nothing else.")
-@_stack_options
-def preview(home: Home, as_json: bool) -> None:
+@stack_options
+@file_options
+def preview(home: Home, cloud_file: Path | None, refresh: bool, as_json: bool) -> None:
     """Show what `up` would change."""
     from pulumi.automation.errors import CommandError
 
@@ -99,8 +83,8 @@ def preview(home: Home, as_json: bool) -> None:
 
     steps = Steps()
     try:
-        with engine.open(home, _progress, changing=False) as opened:
-            opened.preview(_silent if as_json else click.echo, steps.on_event)
+        with engine.open(home, _progress, changing=False, cloud_file=cloud_file) as opened:
+            opened.preview(_silent if as_json else click.echo, steps.on_event, refresh=refresh)
     except CommandError as failed:
         steps.failed(str(failed))
     except SandboxError as failed:
@@ -115,35 +99,50 @@ def preview(home: Home, as_json: bool) -> None:
 
 @main.command()
 @click.option("--force", is_flag=True, help="Do not ask the engine; end the stack's processes and remove its state.")
-@_stack_options
-def down(home: Home, force: bool) -> None:
+@click.option("--config-file", type=FILE, help="The stack file, where the one last used is gone.")
+@stack_options
+def down(home: Home, force: bool, config_file: Path | None) -> None:
     """Delete everything the stack declared, end its processes and remove its state."""
     from pulumi.automation.errors import CommandError
 
     from sandbox import engine
+    from sandbox.cloudfile import CloudFile
 
+    home = home.told(config_file)
     if not home.directory.exists():
         click.echo(f"stack {home.stack} is not up")
         return
+    _without_guests(home)
+    others = 0
     if not force:
         try:
-            with engine.open(home, _progress) as opened:
+            with engine.open(home, _progress, program=False) as opened:
                 opened.destroy(click.echo)
+                others = CloudFile.kept(home.cloud).remaining(opened.cloud)
         except CommandError:
             raise SandboxError(
                 f"the engine could not delete stack {home.stack!r}; it said why above.\n"
                 f"  `{_me(home, 'down --force')}` removes the sandbox without asking the engine"
             ) from None
-    with engine.hold(home):
-        for plane in clusters.planes(home.clusters):
-            clusters.remove(plane.directory)
-        # The lock stays: were it removed here, two later commands could hold two files of that name.
-        shutil.rmtree(home.directory)
+    with locks.hold(home):
+        if home.host:
+            # The lock stays: were it removed here, two later commands could hold two files of that name.
+            shutil.rmtree(home.directory)
+        else:
+            with locks.own_cloud(home):
+                _without_guests(home)
+                for plane in clusters.planes(home.clusters):
+                    clusters.remove(plane.directory)
+                shutil.rmtree(home.directory)
+    if others and not home.host:
+        click.echo(f"{others} resources that the cloud file made are removed with the sandbox")
+    if force and home.host:
+        click.echo(f"what it declared stays in the emulated cloud of stack {home.host}")
     click.echo(f"stack {home.stack} is down")
 
 
 @main.command()
-@_stack_options
+@stack_options
 def status(home: Home) -> None:
     """Show the stack's processes and pools."""
     from sandbox import engine
@@ -155,13 +154,13 @@ def status(home: Home) -> None:
 @main.command()
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @click.option("--show-secrets", is_flag=True, help="Print secret outputs in clear text.")
-@_stack_options
+@stack_options
 def outputs(home: Home, as_json: bool, show_secrets: bool) -> None:
     """Show the stack's outputs."""
     from sandbox import engine
 
     _running(home)
-    with engine.open(home, _progress, changing=False) as opened:
+    with engine.open(home, _progress, changing=False, program=False) as opened:
         found = {
             name: output.value if show_secrets or not output.secret else "[secret]"
             for name, output in sorted(opened.stack.outputs().items())
@@ -176,31 +175,35 @@ def outputs(home: Home, as_json: bool, show_secrets: bool) -> None:
 @main.command()
 @click.argument("pool")
 @click.argument("nodes", type=click.IntRange(min=0))
-@_stack_options
+@stack_options
 def scale(home: Home, pool: str, nodes: int) -> None:
     """Give POOL this many NODES, as the cloud's autoscaler would: the engine is not asked."""
-    from sandbox import engine
+    from sandbox import behind
 
     _running(home)
-    with engine.hold(home):
-        cloud = engine.azure(home, dict, _progress)
-        pools = {row.pool: row for row in cloud.pools()}
-        if pool not in pools:
-            raise SandboxError(f"there is no pool {pool!r}; pools: {', '.join(sorted(pools))}")
-        try:
-            cloud.scale(pools[pool].cluster, pool, nodes)
-        except ValueError as refused:
-            raise SandboxError(str(refused)) from refused
-    click.echo(f"pool {pool}: {pools[pool].count} -> {nodes} nodes")
+    before = behind.scale(home, pool, nodes, _progress)
+    click.echo(f"pool {pool}: {before} -> {nodes} nodes")
+
+
+@main.command()
+@click.argument("what")
+@stack_options
+def delete(home: Home, what: str) -> None:
+    """Delete a pool, or what has this cloud ID, behind Pulumi's back: as somebody at the cloud's portal would."""
+    from sandbox import behind
+
+    _running(home)
+    click.echo(f"deleted {behind.delete(home, what, _progress)}")
 
 
 @main.command(context_settings={"ignore_unknown_options": True})
+@click.option("--cluster", help="Another cluster of the emulated cloud.")
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
-@_stack_options
-def kubectl(home: Home, arguments: tuple[str, ...]) -> None:
+@stack_options
+def kubectl(home: Home, cluster: str | None, arguments: tuple[str, ...]) -> None:
     """Run kubectl against the stack's cluster: `sandbox kubectl -- get nodes`."""
     _running(home)
-    plane = clusters.planes(home.clusters)[0]
+    plane = clusters.of_stack(home, cluster)
     binary = programs.ensure(["kubectl"], _progress)["kubectl"]
     sys.stdout.flush()
     os.execve(binary, ["kubectl", *arguments], {**os.environ, "KUBECONFIG": str(plane.admin_kubeconfig)})
@@ -211,6 +214,13 @@ def build() -> None:
     """Build the programs the sandbox runs, which the other commands do when they need them."""
     programs.ensure(["pulumi", "kubectl", *clusters.PROGRAMS], _progress)
     click.echo("all programs are built")
+
+
+def _without_guests(home: Home) -> None:
+    if guests := home.guests():
+        raise SandboxError(
+            f"other stacks use the emulated cloud of stack {home.stack!r}; bring them down first: {', '.join(guests)}"
+        )
 
 
 def _planes(home: Home) -> list[ControlPlane]:
@@ -229,7 +239,7 @@ def _me(home: Home, command: str) -> str:
     """How the reader can call this for the same stack: through uv where that is on the PATH."""
     me = "uv run sandbox" if shutil.which("uv") else os.path.relpath(PROJECT / ".venv" / "bin" / "sandbox")
     name, _, rest = command.partition(" ")
-    stack = [] if home.stack == _DEFAULT else ["--stack", home.stack]
+    stack = [] if home.stack == DEFAULT_STACK else ["--stack", home.stack]
     cwd = [] if home.project == PROJECT else ["--cwd", str(home.project)]
     return " ".join([me, name, *stack, *cwd, *([rest] if rest else [])])
 

@@ -9,9 +9,11 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from sandbox.checkpoint import Checkpoint
 from sandbox.controlplane import ControlPlane
 from sandbox.errors import SandboxError
 from sandbox.files import write_private
+from sandbox.home import Home
 
 if TYPE_CHECKING:
     from sandbox.kubernetes.client import Client
@@ -33,9 +35,7 @@ class LocalClusters:
         self._directory, self._cloud, self._programs, self._report = directory, cloud, programs, report
 
     def folder(self, cluster_id: str) -> Path:
-        """A cloud id is too long for a folder and has slashes; its resource group and name are enough."""
-        parts = cluster_id.strip("/").lower().split("/")
-        return self._directory / "-".join([*parts[3:4], parts[-1]])
+        return self._directory / folder_name(cluster_id)
 
     def start(self, cluster_id: str, name: str, version: str, service_cidr: str) -> None:
         folder = self.folder(cluster_id)
@@ -90,6 +90,12 @@ class LocalClusters:
         )
 
 
+def folder_name(cluster_id: str) -> str:
+    """A cloud id is too long for a folder and has slashes; its resource group and name are enough."""
+    parts = cluster_id.strip("/").lower().split("/")
+    return "-".join([*parts[3:4], parts[-1]])
+
+
 def plane(folder: Path) -> ControlPlane:
     """The control plane in a folder, with the settings it was last started with."""
     return ControlPlane(folder, **json.loads((folder / _SETTINGS).read_text()))
@@ -98,6 +104,23 @@ def plane(folder: Path) -> ControlPlane:
 def planes(directory: Path) -> list[ControlPlane]:
     """Every control plane below a folder, by name."""
     return [plane(settings.parent) for settings in sorted(directory.glob(f"*/{_SETTINGS}"))]
+
+
+def of_stack(home: Home, name: str | None = None) -> ControlPlane:
+    """The control plane of the cluster that a stack declares or has pools in, or of the one with this name.
+
+    Raises SandboxError, naming those there are, when that is not one.
+    """
+    there = planes(home.clusters)
+    if name is not None:
+        found = [p for p in there if f"-{p.directory.name}".endswith(f"-{name.lower()}")]
+    else:
+        own = {folder_name(id) for id in Checkpoint(home).clusters()}
+        found = [p for p in there if p.directory.name in own] or there
+    if len(found) != 1:
+        names = ", ".join(p.directory.name for p in there)
+        raise SandboxError(f"`--cluster` must name one of the emulated cloud's clusters: {names}")
+    return found[0]
 
 
 def remove(folder: Path) -> None:

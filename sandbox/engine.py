@@ -18,22 +18,31 @@ from threading import Thread
 from typing import Any
 
 import psutil
-from filelock import FileLock, Timeout
 from pulumi import automation
+from pulumi.automation.errors import CommandError
 from pulumi.automation.events import EngineEvent
 
-from sandbox import clusters, programs, workspace
+from sandbox import cloudfile, clusters, programs, workspace
 from sandbox.azure import schema
 from sandbox.azure.cloud import AzureCloud
 from sandbox.azure.provider import AzureProvider
+from sandbox.azure.quotas import Quotas
 from sandbox.azure.resources.table import KINDS
+from sandbox.checkpoint import Checkpoint
+from sandbox.cloudfile import CloudFile
 from sandbox.errors import SandboxError
 from sandbox.home import Home
+from sandbox.interrupted import Interrupted
 from sandbox.kubernetes.provider import KubernetesProvider
+from sandbox.locks import hold, share_cloud
+from sandbox.provider import InitFailed, Provider
 from sandbox.servicer import serve
 from sandbox.steps import Unrepeated
 
 Report = Callable[[str], None]
+
+STATE = "azure.json"
+"""The emulated Azure's memory, in the home's folder for clouds."""
 
 _ORPHAN_SECONDS = 20
 
@@ -41,30 +50,49 @@ _ORPHAN_SECONDS = 20
 class Engine:
     """One stack's engine. Use `open`."""
 
-    def __init__(self, home: Home, stack: automation.Stack, cloud: AzureCloud) -> None:
-        self.home, self.stack, self.cloud = home, stack, cloud
+    def __init__(
+        self, stack: automation.Stack, cloud: AzureCloud, checkpoint: Checkpoint, interrupted: Interrupted
+    ) -> None:
+        self.stack, self.cloud, self._checkpoint, self._interrupted = stack, cloud, checkpoint, interrupted
 
-    def up(self, on_output: Report) -> automation.UpResult:
-        """Declare the stack. Raises `automation.errors.CommandError`."""
-        return self.stack.up(suppress_outputs=True, **_told_to(on_output))
+    def up(self, on_output: Report, *, refresh: bool = False, continue_on_error: bool = False) -> automation.UpResult:
+        """Declare the stack. Raises `automation.errors.CommandError`.
 
-    def preview(self, on_output: Report, on_event: Callable[[EngineEvent], None]) -> automation.PreviewResult:
+        As the engine's own command does, it asks first where something is protected: what would replace it then changes
+        nothing. Where nothing is, that costs some seconds and prevents little.
+        """
+        if any(resource.get("protect") for resource in self._checkpoint.resources()):
+            _asked(lambda told: self.stack.preview(refresh=refresh, **told), on_output)
+        with self._interrupted.until_the_engine_ends():
+            return self.stack.up(
+                suppress_outputs=True, refresh=refresh, continue_on_error=continue_on_error, **_told_to(on_output)
+            )
+
+    def preview(
+        self, on_output: Report, on_event: Callable[[EngineEvent], None], *, refresh: bool = False
+    ) -> automation.PreviewResult:
         """What an `up` would do. Raises `automation.errors.CommandError`."""
-        return self.stack.preview(on_event=on_event, **_told_to(on_output))
+        return self.stack.preview(on_event=on_event, refresh=refresh, **_told_to(on_output))
 
     def destroy(self, on_output: Report) -> None:
         """Delete everything the stack declared. Raises `automation.errors.CommandError`.
 
         Asks first, as the engine's own command does: a protected resource then keeps the others from being deleted.
         """
-        asked: list[str] = []
-        try:
-            self.stack.preview_destroy(**_told_to(asked.append))
-        except automation.errors.CommandError:
-            for line in asked:
-                on_output(line)
-            raise
-        self.stack.destroy(**_told_to(on_output))
+        _asked(lambda told: self.stack.preview_destroy(**told), on_output)
+        with self._interrupted.until_the_engine_ends():
+            self.stack.destroy(**_told_to(on_output))
+
+
+def _asked(ask: Callable[[dict[str, Any]], object], on_output: Report) -> None:
+    """Ask the engine what a change would do, and tell it only when that is an error."""
+    told: list[str] = []
+    try:
+        ask(_told_to(told.append))
+    except CommandError:
+        for line in told:
+            on_output(line)
+        raise
 
 
 def _told_to(on_output: Report) -> dict[str, Any]:
@@ -75,36 +103,66 @@ def _told_to(on_output: Report) -> dict[str, Any]:
 
 
 @contextmanager
-def open(home: Home, report: Report, *, changing: bool = True) -> Iterator[Engine]:
+def open(
+    home: Home, report: Report, *, changing: bool = True, program: bool = True, cloud_file: Path | None = None
+) -> Iterator[Engine]:
     """The stack's engine with its clouds attached; one at a time for each stack.
 
     Clusters of a machine that was restarted, or of a command that was killed, are brought in line first; where nothing is
-    to be `changing`, only when they do not run.
+    to be `changing`, only when they do not run, and nothing the command was told is remembered. What a `cloud_file` says is
+    taken over. Without the `program` running the stack file may be gone.
 
-    Raises SandboxError when another command holds the stack, the stack file is missing or a program cannot be built.
+    Raises SandboxError when another command holds the stack, the stack or cloud file is missing or wrong, or a program
+    cannot be built.
     """
-    workspace.stack_file(home)
+    if program:
+        workspace.stack_file(home)
+    said = CloudFile.read(cloud_file, azure(home, dict, report)) if cloud_file else CloudFile()
+
+    def control_plane() -> Mapping[str, Path]:
+        return programs.ensure(clusters.PROGRAMS, report)
+
+    def set_right() -> None:
+        if changing or not all(plane.running() for plane in clusters.planes(home.clusters)):
+            try:
+                azure(home, control_plane, report).reconcile()
+            except InitFailed as failed:
+                raise SandboxError(f"the emulated cloud cannot be set right: {failed}") from failed
+
     with hold(home):
         home.directory.mkdir(mode=0o700, exist_ok=True)
         _clear_up(home, report)
-        name = workspace.prepare(home)
-        binaries = programs.ensure(["pulumi"], report)
         sdks = Thread(target=_import_sdks, daemon=True)
         sdks.start()
-
-        def control_plane() -> Mapping[str, Path]:
-            return programs.ensure(clusters.PROGRAMS, report)
-
-        cloud = azure(home, control_plane, report)
-        if changing or not all(plane.running() for plane in clusters.planes(home.clusters)):
-            cloud.reconcile()
-        with serve({"azure-native": lambda: AzureProvider(cloud), "kubernetes": KubernetesProvider}) as attach:
-            yield Engine(home, _stack(home, name, binaries["pulumi"], attach, sdks), cloud)
+        with share_cloud(home, report, set_right):
+            if changing:
+                home.remember()
+            name = workspace.prepare(home, program=program)
+            binaries = programs.ensure(["pulumi"], report)
+            with cloudfile.changing(home.cloud) as told:
+                told.add(said)
+                told.keep(home.cloud)
+                cloud = azure(home, control_plane, report)
+                cloudfile.make(told, cloud, report)
+            checkpoint = Checkpoint(home)
+            interrupted = Interrupted(home, checkpoint)
+            providers = {"azure-native": lambda: AzureProvider(cloud), "kubernetes": KubernetesProvider}
+            with serve(providers, interrupted.keep) as attach:
+                engine = Engine(_stack(home, name, binaries["pulumi"], attach, sdks), cloud, checkpoint, interrupted)
+                if changing:
+                    known: dict[str, Provider] = {
+                        "azure-native": AzureProvider(cloud),
+                        "kubernetes": KubernetesProvider(),
+                    }
+                    interrupted.resolve(engine.stack, known, report)
+                yield engine
 
 
 def azure(home: Home, binaries: Callable[[], Mapping[str, Path]], report: Report) -> AzureCloud:
     """The stack's emulated Azure."""
-    return AzureCloud(home.cloud / "azure.json", clusters.LocalClusters(home.clusters, "azure", binaries, report))
+    runtime = clusters.LocalClusters(home.clusters, "azure", binaries, report)
+    quotas = Quotas.read(CloudFile.kept(home.cloud).quotas or {})
+    return AzureCloud(home.cloud / STATE, runtime, quotas=quotas)
 
 
 def _clear_up(home: Home, report: Report) -> None:
@@ -139,23 +197,6 @@ def _import_sdks() -> None:
         importlib.import_module(f"pulumi_kubernetes.{name}")
 
 
-@contextmanager
-def hold(home: Home) -> Iterator[None]:
-    """Keep every other command that changes the stack out."""
-    home.root.mkdir(parents=True, exist_ok=True)
-    lock = FileLock(home.lock)
-    try:
-        lock.acquire(timeout=0)
-    except Timeout as held:
-        raise SandboxError(
-            f"another command is working on stack {home.stack!r}; wait until it has ended, then run this one again"
-        ) from held
-    try:
-        yield
-    finally:
-        lock.release()
-
-
 def _stack(home: Home, project_name: str, pulumi: Path, attach: str, sdks: Thread) -> automation.Stack:
     # A name such as PULUMI_STACK or PULUMI_CONFIG in the caller's environment would change what the engine does.
     for variable in [key for key in os.environ if key.startswith("PULUMI_")]:
@@ -165,7 +206,9 @@ def _stack(home: Home, project_name: str, pulumi: Path, attach: str, sdks: Threa
     command.unlink(missing_ok=True)
     command.symlink_to(pulumi)
     environment = {
-        "PULUMI_BACKEND_URL": home.backend.as_uri(),
+        # The attributes beside each file are not written at once: an engine killed meanwhile leaves a state that cannot be
+        # read, "failed to load checkpoint: EOF" (gocloud.dev/blob/fileblob, setAttrs).
+        "PULUMI_BACKEND_URL": f"{home.backend.as_uri()}?metadata=skip",
         "PULUMI_CONFIG_PASSPHRASE": workspace.passphrase(home),
         "PULUMI_DEBUG_PROVIDERS": attach,
         # Both look for things on the network, and failing to find them costs seconds.
@@ -193,5 +236,5 @@ def _stack(home: Home, project_name: str, pulumi: Path, attach: str, sdks: Threa
                 pulumi_command=automation.PulumiCommand(str(home.directory), skip_version_check=True),
             ),
         )
-    except automation.errors.CommandError as failed:
+    except CommandError as failed:
         raise SandboxError(f"the engine cannot open the stack's state in {home.backend}:\n{failed}") from failed

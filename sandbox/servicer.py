@@ -54,8 +54,8 @@ def _struct(value: Mapping[str, Any]) -> struct_pb2.Struct:
 class _Servicer(provider_pb2_grpc.ResourceProviderServicer):
     """One gRPC service for all instances of a provider: the engine opens a connection for each, so the peer names it."""
 
-    def __init__(self, factory: Callable[[], Provider]) -> None:
-        self._factory = factory
+    def __init__(self, factory: Callable[[], Provider], before_create: Callable[[str], None]) -> None:
+        self._factory, self._before_create = factory, before_create
         self._version = metadata.version(factory().sdk)
         self._instances: dict[str, Provider] = {}
         self._lock = Lock()
@@ -127,6 +127,8 @@ class _Servicer(provider_pb2_grpc.ResourceProviderServicer):
 
     def Create(self, request: Any, context: Any) -> Any:
         with self._answers(context):
+            if not request.preview:
+                self._before_create(request.urn)
             id, outputs = self._of(context).create(_resource(request, inputs=request.properties))
             return provider_pb2.CreateResponse(id=id, properties=_struct(outputs))
 
@@ -194,14 +196,22 @@ def _diff_response(diff: Diff) -> Any:
 
 
 @contextmanager
-def serve(factories: Mapping[str, Callable[[], Provider]]) -> Iterator[str]:
-    """Serve each named provider on a free loopback port; yields the value for `PULUMI_DEBUG_PROVIDERS`."""
+def serve(
+    factories: Mapping[str, Callable[[], Provider]], before_create: Callable[[str], None] = lambda urn: None
+) -> Iterator[str]:
+    """Serve each named provider on a free loopback port; yields the value for `PULUMI_DEBUG_PROVIDERS`.
+
+    `before_create` is told the URN of each resource that is about to be made. Requests that nobody waits for any more, because
+    the engine was killed, are finished before this ends, as a cloud finishes them.
+    """
     servers: list[grpc.Server] = []
+    workers: list[ThreadPoolExecutor] = []
     attach: list[str] = []
     try:
         for name, factory in factories.items():
-            server = grpc.server(ThreadPoolExecutor(max_workers=16, thread_name_prefix=name))
-            provider_pb2_grpc.add_ResourceProviderServicer_to_server(_Servicer(factory), server)
+            workers.append(ThreadPoolExecutor(max_workers=16, thread_name_prefix=name))
+            server = grpc.server(workers[-1])
+            provider_pb2_grpc.add_ResourceProviderServicer_to_server(_Servicer(factory, before_create), server)
             port = server.add_insecure_port("127.0.0.1:0")
             server.start()
             servers.append(server)
@@ -210,3 +220,5 @@ def serve(factories: Mapping[str, Callable[[], Provider]]) -> Iterator[str]:
     finally:
         for server in servers:
             server.stop(grace=1).wait()
+        for worker in workers:
+            worker.shutdown(wait=True)

@@ -27,12 +27,14 @@ def show(planes: Iterable[ControlPlane], pools: Iterable[PoolStatus]) -> None:
             table.add_row(name, str(found.pid) if found else "not running", f"{process.memory() / 1e6:.0f}")
         console.print(table)
     console.print()
-    table = _table("pool", "machine", "capacity")
+    table = _table("cluster", "pool", "machine", "capacity")
     for column in ("nodes", "min", "max"):
         table.add_column(column, justify="right")
     for pool in pools:
         capacity = "spot" if pool.priority == "Spot" else "on-demand"
-        table.add_row(pool.pool, pool.size, capacity, str(pool.count), _bound(pool.least), _bound(pool.most))
+        table.add_row(
+            pool.cluster, pool.pool, pool.size, capacity, str(pool.count), _bound(pool.least), _bound(pool.most)
+        )
     console.print(table)
 
 

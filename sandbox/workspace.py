@@ -12,12 +12,10 @@ import secrets
 from pathlib import Path
 from typing import Any
 
-from ruamel.yaml import YAML
-from ruamel.yaml.error import YAMLError
-
 from sandbox.errors import SandboxError
 from sandbox.files import write_private
 from sandbox.home import Home
+from sandbox.yamlfile import read_yaml
 
 FAKE = "sandbox-fake-secret"
 """Stands for every encrypted value; the program sees this text."""
@@ -25,13 +23,15 @@ FAKE = "sandbox-fake-secret"
 _ENGINES_OWN = ("secretsprovider", "encryptedkey", "encryptionsalt")
 
 
-def prepare(home: Home) -> str:
+def prepare(home: Home, *, program: bool = True) -> str:
     """Write the scratch copies; returns the project's name.
 
-    Raises SandboxError when the project or stack file is missing or is not YAML.
+    Where the `program` will not run, the last copy does when the stack file is gone: it holds the salt of the stack's
+    secrets. Raises SandboxError when the project or stack file is missing or is not YAML.
     """
-    source = stack_file(home)
-    settings = _read(home.project / "Pulumi.yaml")
+    copy = home.workspace / f"Pulumi.{home.stack}.yaml"
+    source = _source(home) if copy.exists() and not program else stack_file(home)
+    settings = read_yaml(home.project / "Pulumi.yaml")
     home.workspace.mkdir(parents=True, exist_ok=True)
     home.backend.mkdir(parents=True, exist_ok=True)
     settings.pop("backend", None)
@@ -40,33 +40,39 @@ def prepare(home: Home) -> str:
     settings["runtime"] = "python"
     _write(home.workspace / "Pulumi.yaml", settings)
 
-    stack = {key: value for key, value in _read(source).items() if key not in _ENGINES_OWN}
-    config = stack.get("config") or {}
-    if not isinstance(config, dict):
-        raise SandboxError(f"{source.name}: `config` is not an object")
-    stack["config"] = {key: _without_secrets(value) for key, value in config.items()}
-    copy = home.workspace / source.name
-    _write(copy, stack | _salt(copy))
+    if source.exists():
+        stack = {key: value for key, value in read_yaml(source).items() if key not in _ENGINES_OWN}
+        config = stack.get("config") or {}
+        if not isinstance(config, dict):
+            raise SandboxError(f"{source.name}: `config` is not an object")
+        stack["config"] = {key: _without_secrets(value) for key, value in config.items()}
+        _write(copy, stack | _salt(copy))
     return str(settings.get("name", home.project.name))
 
 
 def _salt(copy: Path) -> dict[str, Any]:
     """What the engine keeps in its copy to check the passphrase with; it makes a new one where there is none."""
     try:
-        return {"encryptionsalt": _read(copy)["encryptionsalt"]}
+        return {"encryptionsalt": read_yaml(copy)["encryptionsalt"]}
     except (SandboxError, KeyError):
         return {}
 
 
 def stack_file(home: Home) -> Path:
     """The stack's own file. Raises SandboxError, naming the stacks there are, when it does not exist."""
-    path = home.project / f"Pulumi.{home.stack}.yaml"
-    if not path.exists():
-        known = sorted(p.name[len("Pulumi.") : -len(".yaml")] for p in home.project.glob("Pulumi.*.yaml"))
-        raise SandboxError(
-            f"there is no stack {home.stack!r}: {path.name} does not exist; stacks here: {', '.join(known) or 'none'}"
-        )
-    return path
+    path = _source(home)
+    if path.exists():
+        return path
+    if home.config_file:
+        raise SandboxError(f"the file of stack {home.stack!r}, {path}, does not exist; `--config-file` names another")
+    known = sorted(p.name[len("Pulumi.") : -len(".yaml")] for p in home.project.glob("Pulumi.*.yaml"))
+    raise SandboxError(
+        f"there is no stack {home.stack!r}: {path.name} does not exist; stacks here: {', '.join(known) or 'none'}"
+    )
+
+
+def _source(home: Home) -> Path:
+    return home.config_file or home.project / f"Pulumi.{home.stack}.yaml"
 
 
 def passphrase(home: Home) -> str:
@@ -86,19 +92,6 @@ def _without_secrets(value: Any) -> Any:
     if isinstance(value, list):
         return [_without_secrets(inner) for inner in value]
     return value
-
-
-def _read(path: Path) -> dict[str, Any]:
-    # YAML 1.2, as the engine's own reader: `yes` is a text, and a key that stands twice is an error.
-    try:
-        content = YAML(typ="safe", pure=True).load(path.read_text())
-    except FileNotFoundError as missing:
-        raise SandboxError(f"{path.name} does not exist in {path.parent}") from missing
-    except YAMLError as broken:
-        raise SandboxError(f"{path.name} is not YAML: {broken}") from broken
-    if not isinstance(content, dict):
-        raise SandboxError(f"{path.name} is not a YAML object")
-    return content
 
 
 def _write(path: Path, content: dict[str, Any]) -> None:

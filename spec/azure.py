@@ -9,17 +9,28 @@ from typing import Annotated, Literal
 
 from pydantic import Field, StringConstraints
 
-from spec.fields import Cidr, Duration, Minutes, Model, Seconds
+from spec.fields import FORMS, Cidr, Duration, Minutes, Model, Seconds, form
 
 ArmId = Annotated[
-    str, StringConstraints(pattern=r"(?i)^/subscriptions/[^/]+/resourceGroups/[^/]+/providers/[^/]+(/[^/]+/[^/]+)+$")
+    str,
+    form(
+        r"(?i)^/subscriptions/[^/]+/resourceGroups/[^/]+/providers/[^/]+(/[^/]+/[^/]+)+$",
+        "an Azure resource's id, /subscriptions/.../resourceGroups/.../providers/...",
+    ),
 ]
 """An Azure resource's id, `/subscriptions/.../resourceGroups/.../providers/...`."""
 
-ObjectId = Annotated[str, StringConstraints(pattern=r"(?i)^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$")]
+ObjectId = Annotated[
+    str,
+    form(
+        r"(?i)^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$",
+        "a GUID, such as 2b0f5c1e-8f0e-4d3a-9c57-1f6f1f0a7c11; not a name",
+    ),
+]
 """A GUID of Microsoft Entra, such as a group's object id."""
 
 _GROUP = r"^[-\w.()]{0,89}[-\w()]$"
+FORMS[_GROUP] = "a resource group's name: at most 90 letters, digits, -, _, ., ( and ), no . at the end"
 
 
 class AzureAutoscaler(Model):

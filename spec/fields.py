@@ -2,35 +2,70 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, StringConstraints
 from pydantic.alias_generators import to_camel
 
+FORMS: dict[str, str] = {}
+"""What to write instead of a text that does not match, by the pattern."""
+
+
+def form(pattern: str, shown: str) -> StringConstraints:
+    """Text that must match; `shown` tells a reader how, in words and with an example."""
+    FORMS[pattern] = shown
+    return StringConstraints(pattern=pattern)
+
+
+_NAME = r"[A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?"
+_DNS = r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?"
+
 LabelKey = Annotated[
     str,
-    StringConstraints(
-        pattern=r"^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?(\.[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?)*/)?[A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?$"
+    form(
+        rf"^({_DNS}(\.{_DNS})*/)?{_NAME}$",
+        "a label key: at most 63 letters, digits, -, _ and ., such as team or example.com/team",
     ),
 ]
 """https://kubernetes.io/docs/concepts/overview/working-with-objects/labels/#syntax-and-character-set"""
 
-LabelValue = Annotated[str, StringConstraints(pattern=r"^([A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?)?$")]
+LabelValue = Annotated[
+    str, form(rf"^({_NAME})?$", "at most 63 letters, digits, -, _ and ., first and last a letter or digit")
+]
 """Same page as `LabelKey`: at most 63 characters, may be empty."""
 
-Cidr = Annotated[str, StringConstraints(pattern=r"^\d{1,3}(\.\d{1,3}){3}/\d{1,2}$")]
+Cidr = Annotated[str, form(r"^\d{1,3}(\.\d{1,3}){3}/\d{1,2}$", "an IPv4 range, such as 10.8.0.0/16")]
 """An IPv4 range such as `10.0.0.0/16`; `spec.rules` checks that it is one."""
 
 Zone = Literal["1", "2", "3"]
-Seconds = Annotated[str, StringConstraints(pattern=r"^[1-9][0-9]*s$")]
+Seconds = Annotated[str, form(r"^[1-9][0-9]*s$", "whole seconds, such as 10s")]
 """Such as `10s`."""
-Minutes = Annotated[str, StringConstraints(pattern=r"^[1-9][0-9]*m$")]
+Minutes = Annotated[str, form(r"^[1-9][0-9]*m$", "whole minutes, such as 10m")]
 """Such as `10m`."""
-Duration = Annotated[str, StringConstraints(pattern=r"^(0|[1-9][0-9]*)(s|m|h)$")]
+Duration = Annotated[str, form(r"^(0|[1-9][0-9]*)(s|m|h)$", "a whole number with a unit, such as 30s, 5m or 1h")]
 """Such as `30s`, `5m` or `1h`."""
 
 
+class Unreadable(Exception):
+    """Asked for is a field that the stack file does not have, or has in a form that cannot be read."""
+
+
 class Model(BaseModel):
-    """A frozen object with camelCase keys; a key it does not know is an error."""
+    """A frozen object with camelCase keys; a key it does not know is an error.
+
+    One that `spec.objects` read from a faulty stack file lacks the fields that could not be read.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid", alias_generator=to_camel, strict=False)
+
+    if not TYPE_CHECKING:  # to a type checker every field is there
+
+        def __getattr__(self, name: str) -> Any:
+            if name in type(self).model_fields:
+                raise Unreadable(name)
+            return super().__getattr__(name)
+
+
+def readable(thing: Model, *names: str) -> bool:
+    """Whether the object has these fields."""
+    return all(name in thing.__dict__ for name in names)

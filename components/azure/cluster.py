@@ -3,41 +3,28 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Sequence
-from ipaddress import IPv4Network
+from collections.abc import Iterable, Sequence
+from functools import partial
 from typing import Any
 
 import pulumi
 from pulumi_azure_native import containerservice, resources
 
-from components.azure import counts, pools
-from components.azure.identity import ControlPlaneIdentity
-from components.azure.network import Network
-from spec.azure import Azure, AzureAutoscaler
+from components.azure import counts, fixed, identity, pools, profiles
+from components.azure.counts import LiveCluster
+from components.azure.identity import ControlPlaneIdentity, Grant
+from components.azure.monitoring import Monitoring
+from components.azure.network import Network, subnet_path
+from spec.azure import Azure
 from spec.model import ClusterSpec
 from spec.placement import NodePool
 
-
-def autoscaler_profile(spec: AzureAutoscaler, release: AzureAutoscaler) -> dict[str, Any]:
-    """The cluster-wide autoscaler settings: the stack's, else the release's. AKS takes strings."""
-    chosen = {**release.model_dump(exclude_none=True), **spec.model_dump(exclude_none=True)}
-    return {key: value if key in _BOOLEANS else _text(value) for key, value in sorted(chosen.items())}
-
-
-_BOOLEANS = (
-    "daemonset_eviction_for_empty_nodes",
-    "daemonset_eviction_for_occupied_nodes",
-    "ignore_daemonsets_utilization",
-)
-"""The only fields that AKS does not want as text."""
-
-
-def _text(value: Any) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)
+_REPLACED = ("apiServerAccessProfile.enablePrivateCluster", "apiServerAccessProfile.privateDNSZone")
+"""Fixed for a cluster's life (page private-clusters), which azure-native does not know."""
 
 
 class AksCluster(pulumi.ComponentResource):
-    """An AKS cluster in a resource group and network of its own, with all its pools."""
+    """An AKS cluster with all its pools, and what it needs around it that is not there yet."""
 
     name: pulumi.Output[str]
     resource_group: pulumi.Output[str]
@@ -62,79 +49,181 @@ class AksCluster(pulumi.ComponentResource):
         assert system_pool
         tags = spec.cluster.tags
         child = pulumi.ResourceOptions(parent=self)
-        guarded = pulumi.ResourceOptions(parent=self, protect=spec.cluster.protect)
-        group = resources.ResourceGroup(
-            name,
-            resource_group_name=cloud.resource_group or spec.name,
-            location=cloud.location,
-            tags=tags,
-            opts=guarded,
+        group_name = cloud.existing_resource_group or cloud.resource_group or spec.name
+
+        # What the pools are to be, beside what they are
+        live = counts.read(group_name, spec.name)
+        at_host = cloud.encryption.at_host
+        pool_args = {p.name: pools.agent_pool(p, spec.kubernetes_version, live, at_host=at_host) for p in node_pools}
+        system = pools.system_profile(system_pool, spec.kubernetes_version, live, at_host=at_host)
+        path = partial(subnet_path, cloud.network, resource_group=group_name, name=spec.name)
+        fixed.refuse(
+            [
+                *fixed.key_problems(cloud.encryption, live),
+                *fixed.system_problems(system_pool, system | {"vnet_subnet_id": path(system_pool.subnet)}, live),
+                *(
+                    problem
+                    for pool in node_pools
+                    for problem in fixed.pool_problems(
+                        spec, pool, pool_args[pool.name] | {"vnet_subnet_id": path(pool.source.subnet)}, live
+                    )
+                ),
+            ]
         )
-        network = Network(
-            name, cloud.network, resource_group=group.name, location=cloud.location, tags=tags, opts=child
-        )
-        identity = ControlPlaneIdentity(
+
+        # Around the cluster
+        group = self._resource_group(name, spec, cloud, group_name)
+        network = Network(name, cloud.network, resource_group=group, location=cloud.location, tags=tags, opts=child)
+        used = [system_pool.subnet, *(pool.source.subnet for pool in node_pools)]
+        control_plane = ControlPlaneIdentity(
             name,
-            resource_group=group.name,
+            resource_group=group,
             location=cloud.location,
-            subnet_id=network.subnet_id,
+            grants=control_plane_grants(cloud, network, used),
             tags=tags,
             opts=child,
         )
-        live = counts.read(cloud.resource_group or spec.name, spec.name)
-        system = pools.system_profile(system_pool, spec.kubernetes_version, live, network.subnet_id)
+        monitoring = None
+        if cloud.monitoring.logs or cloud.monitoring.metrics:
+            monitoring = Monitoring(
+                name,
+                cloud.monitoring,
+                cluster=spec.name,
+                resource_group=group,
+                location=cloud.location,
+                tags=tags,
+                opts=child,
+            )
+
+        # The control plane
         self.cluster = containerservice.ManagedCluster(
             name,
             resource_name_=spec.name,
-            resource_group_name=group.name,
+            resource_group_name=group,
             location=cloud.location,
             tags=tags,
             dns_prefix=spec.name,
             kubernetes_version=spec.kubernetes_version,
             sku={"name": "Base", "tier": cloud.tier},
-            identity={"type": "UserAssigned", "user_assigned_identities": [identity.id]},
+            support_plan="AKSLongTermSupport" if cloud.long_term_support else "KubernetesOfficial",
+            identity={"type": "UserAssigned", "user_assigned_identities": [control_plane.id]},
             oidc_issuer_profile={"enabled": True},
-            security_profile={"workload_identity": {"enabled": True}},
-            network_profile={
-                "network_plugin": "azure",
-                "network_plugin_mode": "overlay",
-                "pod_cidr": cloud.network.pod_cidr,
-                "service_cidr": cloud.network.service_cidr,
-                "dns_service_ip": dns_service_ip(cloud.network.service_cidr),
-            },
-            auto_scaler_profile=autoscaler_profile(cloud.autoscaler, spec.release.azure_autoscaler),
-            agent_pool_profiles=[system],
+            security_profile=profiles.security(cloud.encryption),
+            disk_encryption_set_id=cloud.encryption.disk_encryption_set,
+            network_profile=profiles.network(cloud.network),
+            api_server_access_profile=profiles.api_server(cloud.access),
+            aad_profile=profiles.entra(cloud.access),
+            disable_local_accounts=not cloud.access.local_accounts,
+            auto_upgrade_profile=profiles.upgrades(cloud.upgrades),
+            linux_profile=profiles.linux(cloud.ssh),
+            addon_profiles=profiles.addons(monitoring.log_workspace if monitoring else None),
+            azure_monitor_profile={"metrics": {"enabled": cloud.monitoring.metrics is not None}},
+            auto_scaler_profile=profiles.autoscaler(cloud.autoscaler, spec.release.azure_autoscaler),
+            agent_pool_profiles=[system | {"vnet_subnet_id": network.subnet_id(system_pool.subnet)}],
             opts=pulumi.ResourceOptions(
                 parent=self,
                 protect=spec.cluster.protect,
-                depends_on=[identity.network_access],
+                depends_on=control_plane.access,
                 # A refreshed cluster lists every pool, also those declared beside it. That is no change to undo.
                 ignore_changes=["agentPoolProfiles"] if live.is_as(system) else [],
+                replace_on_changes=list(_REPLACED),
+                delete_before_replace=True,
             ),
         )
+
+        # In and at the cluster
         for pool in node_pools:
             pools.declare(
                 name,
                 pool,
-                version=spec.kubernetes_version,
-                live=live,
-                resource_group=group.name,
-                cluster=self.cluster,
-                subnet_id=network.subnet_id,
+                pool_args[pool.name],
+                resource_group=group,
+                cluster=self.cluster.name,
+                subnet_id=network.subnet_id(pool.source.subnet),
                 tags=tags,
                 parent=self,
+                deleted_with=self.cluster,
             )
+        self._maintenance(name, group, cloud)
+        if cloud.registry:
+            Grant(identity.ACR_PULL, cloud.registry.id).to(
+                self._kubelet(live), cluster=name, parent=self, replace_with=[self.cluster]
+            )
+        if monitoring:
+            monitoring.watch(self.cluster)
+
+        # The outputs
         self.name = self.cluster.name
-        self.resource_group = group.name
+        self.resource_group = pulumi.Output.from_input(group)
         credentials = containerservice.list_managed_cluster_user_credentials_output(
-            resource_group_name=group.name, resource_name=self.cluster.name
+            resource_group_name=group,
+            resource_name=self.cluster.name,
+            # For kubelogin, which the cluster's Entra logins need.
+            format="exec" if cloud.access.entra else None,
         )
         self.kubeconfig = pulumi.Output.secret(
             credentials.apply(lambda found: base64.b64decode(found.kubeconfigs[0].value).decode())
         )
         self.register_outputs({"name": self.name, "resourceGroup": self.resource_group})
 
+    def _resource_group(self, name: str, spec: ClusterSpec, cloud: Azure, group: str) -> pulumi.Input[str]:
+        if cloud.existing_resource_group:
+            return group
+        made = resources.ResourceGroup(
+            name,
+            resource_group_name=group,
+            location=cloud.location,
+            tags=spec.cluster.tags,
+            opts=pulumi.ResourceOptions(parent=self, protect=spec.cluster.protect),
+        )
+        return pulumi.Output.from_input(made.name)
 
-def dns_service_ip(service_cidr: str) -> str:
-    """The tenth address of the service range, as AKS itself chooses for its default range."""
-    return str(IPv4Network(service_cidr)[10])
+    def _kubelet(self, live: LiveCluster) -> pulumi.Input[str]:
+        """The object id of the identity that the nodes pull images as; AKS makes it with the cluster."""
+        there = live.found.identity_profile if live.found else None
+        if there and pulumi.runtime.is_dry_run():
+            # A preview knows no output of a cluster that is updated: each would show the right to pull as replaced.
+            return str(there["kubeletidentity"].object_id)
+        made: pulumi.Output[Any] = self.cluster.identity_profile
+        return made.apply(lambda found: str(found["kubeletidentity"].object_id))
+
+    def _maintenance(self, name: str, group: pulumi.Input[str], cloud: Azure) -> None:
+        windows = {
+            "aksManagedAutoUpgradeSchedule": cloud.upgrades.cluster_window,
+            "aksManagedNodeOSUpgradeSchedule": cloud.upgrades.node_os_window,
+        }
+        for config, window in windows.items():
+            if window:
+                containerservice.MaintenanceConfiguration(
+                    f"{name}-{config}",
+                    config_name=config,
+                    resource_group_name=group,
+                    resource_name_=self.cluster.name,
+                    maintenance_window=profiles.maintenance_window(window),
+                    opts=pulumi.ResourceOptions(parent=self, deleted_with=self.cluster),
+                )
+
+
+def control_plane_grants(cloud: Azure, network: Network, subnets: Iterable[str | None]) -> list[Grant]:
+    """What the control plane's identity must be allowed before the cluster comes, and no more."""
+    grants: list[Grant] = []
+    access, encryption = cloud.access, cloud.encryption
+    if access.private and access.private_dns_zone != "none":
+        # AKS links the zone of the API server's name to the network itself (page private-clusters).
+        grants.append(Grant(identity.NETWORK_CONTRIBUTOR, network.id))
+    else:
+        grants += [
+            Grant(
+                identity.NETWORK_CONTRIBUTOR, network.subnet_id(subnet), at="" if subnet == network.default else subnet
+            )
+            for subnet in sorted({subnet or network.default for subnet in subnets})
+        ]
+    if access.private_dns_zone and access.private_dns_zone.startswith("/"):
+        grants.append(Grant(identity.PRIVATE_DNS_ZONE_CONTRIBUTOR, access.private_dns_zone))
+    if encryption.disk_encryption_set:
+        # Page azure-disk-customer-managed-keys
+        grants.append(Grant(identity.DISK_ENCRYPTION_READER, encryption.disk_encryption_set))
+    if encryption.kms and encryption.kms.vault_id:
+        # Page use-kms-etcd-encryption
+        grants.append(Grant(identity.KEY_VAULT_CRYPTO_USER, encryption.kms.vault_id))
+    return grants

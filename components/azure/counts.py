@@ -7,10 +7,13 @@ Decision: docs/adr/0006.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from pulumi_azure_native import containerservice
+
+from spec.placement import POOL_LABEL
 
 _MISSING = ("ResourceNotFound", "ResourceGroupNotFound")
 """ARM's codes for a cluster, or its resource group, that does not exist (yet)."""
@@ -22,24 +25,34 @@ class LiveCluster:
 
     profiles: dict[str, Any]
     """By pool name: `ManagedClusterAgentPoolProfileResponse`."""
+    found: Any = None
+    """The GET's whole answer, `GetManagedClusterResult`; None when there is no such cluster."""
 
-    def count(self, pool: str, least: int, most: int) -> int:
-        """The count to send for a pool: its nodes now, moved into its bounds; the minimum of a pool that is yet to come."""
-        profile = self.profiles.get(pool)
-        now = profile.count if profile and profile.count is not None else least
-        return int(min(max(now, least), most))
+    def count(self, pool: str, least: int, most: int, label: str = "") -> int:
+        """The count to send for a pool: its nodes now, moved into its bounds.
+
+        A pool that is yet to come has its minimum; but one that takes the place of another generation, which has the same
+        `label` under POOL_LABEL and goes right after, as many nodes as that one.
+        """
+        here = [self.profiles[pool]] if pool in self.profiles else self._labelled(label)
+        return int(min(max([least, *(profile.count or 0 for profile in here)]), most))
+
+    def _labelled(self, label: str) -> list[Any]:
+        return [p for p in self.profiles.values() if label and (p.node_labels or {}).get(POOL_LABEL) == label]
 
     def is_as(self, profile: dict[str, Any]) -> bool:
-        """Whether the live pool already is as this profile wants it, in everything that is known beforehand."""
+        """Whether the live pool already is as this profile wants it, in everything that the profile says."""
         live = self.profiles.get(profile["name"])
         if live is None:
             return False
-        wanted = {key: value for key, value in profile.items() if key not in _ELSEWHERE}
-        return all((getattr(live, key) or None) == (value or None) for key, value in wanted.items())
+        return all(_is_as(getattr(live, key), value) for key, value in profile.items())
 
 
-_ELSEWHERE = frozenset({"vnet_subnet_id"})
-"""Known only during the update, and fixed for a pool's life."""
+def _is_as(live: Any, wanted: Any) -> bool:
+    if isinstance(wanted, dict) and live is not None and not isinstance(live, Mapping):
+        # An object of the SDK: what the service adds to it is no difference.
+        return all(_is_as(getattr(live, key), value) for key, value in wanted.items())
+    return bool((live or None) == (wanted or None))
 
 
 def read(resource_group: str, cluster: str) -> LiveCluster:
@@ -51,4 +64,4 @@ def read(resource_group: str, cluster: str) -> LiveCluster:
         if any(code in str(failed) for code in _MISSING):
             return LiveCluster({})
         raise
-    return LiveCluster({str(profile.name): profile for profile in found.agent_pool_profiles or ()})
+    return LiveCluster({str(profile.name): profile for profile in found.agent_pool_profiles or ()}, found)

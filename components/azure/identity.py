@@ -1,21 +1,76 @@
-"""The identity AKS' control plane acts as, and the one right it needs outside the cluster."""
+"""The identity AKS' control plane acts as, and the rights it and the nodes need outside the cluster."""
 
 from __future__ import annotations
 
 import uuid
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
 import pulumi
 from pulumi_azure_native import authorization, managedidentity
 
-_NETWORK_CONTRIBUTOR = "4d97b98b-1d4f-4787-a291-c67834d212e7"
-"""learn.microsoft.com/azure/role-based-access-control/built-in-roles"""
+
+@dataclass(frozen=True)
+class Role:
+    """A built-in role (learn.microsoft.com/azure/role-based-access-control/built-in-roles)."""
+
+    word: str
+    """In names of resources."""
+    title: str
+    guid: str
+
+
+ACR_PULL = Role("pull", "acr-pull", "7f951dda-4ed3-4680-a7ca-43fe172d538d")
+DISK_ENCRYPTION_READER = Role("disks", "reader", "acdd72a7-3385-48ef-bd42-f606fba81ae7")
+KEY_VAULT_CRYPTO_USER = Role("key", "key-vault-crypto-user", "12338af0-0e69-4776-bea7-57ae8d297424")
+NETWORK_CONTRIBUTOR = Role("network", "network-contributor", "4d97b98b-1d4f-4787-a291-c67834d212e7")
+PRIVATE_DNS_ZONE_CONTRIBUTOR = Role("dns", "private-dns-zone-contributor", "b12aa53e-6015-4669-85d0-8515ebb3ae7f")
+
+
+@dataclass(frozen=True)
+class Grant:
+    """One role at one resource."""
+
+    role: Role
+    scope: pulumi.Input[str]
+    """The resource's id."""
+    at: str = ""
+    """Tells apart several grants of one role in one cluster."""
+
+    def to(
+        self,
+        principal_id: pulumi.Input[str],
+        *,
+        cluster: str,
+        parent: pulumi.Resource,
+        replace_with: Sequence[pulumi.Resource] = (),
+    ) -> authorization.RoleAssignment:
+        """Declare it for a managed identity; one that comes and goes with other resources is replaced with them."""
+        scope = pulumi.Output.from_input(self.scope)
+        title = "/".join(filter(None, [pulumi.get_stack(), cluster, self.role.title, self.at]))
+        return authorization.RoleAssignment(
+            "-".join(filter(None, [cluster, self.role.word, self.at])),
+            # Azure wants a GUID; one derived from the names stays the same when the state is lost.
+            role_assignment_name=str(uuid.uuid5(uuid.NAMESPACE_URL, title)),
+            principal_id=principal_id,
+            principal_type="ServicePrincipal",
+            role_definition_id=scope.apply(
+                lambda id: (
+                    f"/subscriptions/{id.split('/')[2]}/providers/Microsoft.Authorization"
+                    f"/roleDefinitions/{self.role.guid}"
+                )
+            ),
+            scope=scope,
+            opts=pulumi.ResourceOptions(parent=parent, replace_with=list(replace_with)),
+        )
 
 
 class ControlPlaneIdentity(pulumi.ComponentResource):
-    """A user-assigned identity that may join machines to the nodes' subnet and nothing else."""
+    """A user-assigned identity with the rights it is granted and no others."""
 
     id: pulumi.Output[str]
-    network_access: authorization.RoleAssignment
+    access: list[authorization.RoleAssignment]
+    """What the cluster must wait for."""
 
     def __init__(
         self,
@@ -23,36 +78,19 @@ class ControlPlaneIdentity(pulumi.ComponentResource):
         *,
         resource_group: pulumi.Input[str],
         location: str,
-        subnet_id: pulumi.Output[str],
+        grants: Iterable[Grant],
         tags: dict[str, str],
         opts: pulumi.ResourceOptions | None = None,
     ) -> None:
         super().__init__("kubeflow-spot:azure:ControlPlaneIdentity", name, None, opts)
-        child = pulumi.ResourceOptions(parent=self)
         identity = managedidentity.UserAssignedIdentity(
             f"{name}-identity",
             resource_name_=name,
             resource_group_name=resource_group,
             location=location,
             tags=tags,
-            opts=child,
+            opts=pulumi.ResourceOptions(parent=self),
         )
-        self.network_access = authorization.RoleAssignment(
-            f"{name}-network",
-            # Azure wants a GUID; one derived from the names stays the same when the state is lost.
-            role_assignment_name=str(
-                uuid.uuid5(uuid.NAMESPACE_URL, f"{pulumi.get_stack()}/{name}/network-contributor")
-            ),
-            principal_id=identity.principal_id,
-            principal_type="ServicePrincipal",
-            role_definition_id=subnet_id.apply(
-                lambda id: (
-                    f"/subscriptions/{id.split('/')[2]}/providers/Microsoft.Authorization"
-                    f"/roleDefinitions/{_NETWORK_CONTRIBUTOR}"
-                )
-            ),
-            scope=subnet_id,
-            opts=child,
-        )
+        self.access = [grant.to(identity.principal_id, cluster=name, parent=self) for grant in grants]
         self.id = identity.id
         self.register_outputs({"id": self.id})

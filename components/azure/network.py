@@ -1,17 +1,33 @@
-"""The virtual network and the nodes' subnet."""
+"""The virtual network of the nodes: made here, or somebody else's."""
 
 from __future__ import annotations
 
 import pulumi
-from pulumi_azure_native import network
+from pulumi_azure_native import authorization, network
 
 from spec.azure import AzureNetwork
 
+NODES = "nodes"
+"""The subnet of pools that name none, in a network made here."""
+
+
+def subnet_path(spec: AzureNetwork, subnet: str | None, *, resource_group: str, name: str) -> str:
+    """A subnet's id behind the subscription's, known before anything is declared; the network made here is `name`."""
+    there = spec.existing
+    group, vnet = (there.resource_group, there.name) if there else (resource_group, name)
+    chosen = subnet or (there.subnet if there else NODES)
+    return f"/resourceGroups/{group}/providers/Microsoft.Network/virtualNetworks/{vnet}/subnets/{chosen}"
+
 
 class Network(pulumi.ComponentResource):
-    """One virtual network with one subnet for all node pools; pods have an overlay of their own."""
+    """A virtual network with the subnets pools name; pods have an overlay of their own.
 
-    subnet_id: pulumi.Output[str]
+    Of somebody else's network nothing is declared: its ids follow from its names.
+    """
+
+    id: pulumi.Output[str]
+    default: str
+    """The name of the subnet of pools that name none."""
 
     def __init__(
         self,
@@ -24,6 +40,32 @@ class Network(pulumi.ComponentResource):
         opts: pulumi.ResourceOptions | None = None,
     ) -> None:
         super().__init__("kubeflow-spot:azure:Network", name, None, opts)
+        self._subnets: dict[str, pulumi.Output[str]] = {}
+        if spec.existing:
+            self.default = spec.existing.subnet
+            subscription = authorization.get_client_config().subscription_id
+            path = subnet_path(spec, None, resource_group="", name="").partition("/subnets/")[0]
+            self.id = pulumi.Output.from_input(f"/subscriptions/{subscription}{path}")
+        else:
+            self.default = NODES
+            self._declare(name, spec, resource_group=resource_group, location=location, tags=tags)
+        self.register_outputs({"subnetId": self.subnet_id(None)})
+
+    def subnet_id(self, subnet: str | None) -> pulumi.Output[str]:
+        """The id of a subnet by name; None is the one of pools that name none."""
+        chosen = subnet or self.default
+        # Whatever a network of somebody else has, nobody has told us.
+        return self._subnets.get(chosen) or pulumi.Output.concat(self.id, "/subnets/", chosen)
+
+    def _declare(
+        self,
+        name: str,
+        spec: AzureNetwork,
+        *,
+        resource_group: pulumi.Input[str],
+        location: str,
+        tags: dict[str, str],
+    ) -> None:
         child = pulumi.ResourceOptions(parent=self)
         vnet = network.VirtualNetwork(
             f"{name}-vnet",
@@ -35,13 +77,39 @@ class Network(pulumi.ComponentResource):
             # A subnet listed inside and declared outside would be each update's bone of contention.
             opts=pulumi.ResourceOptions(parent=self, ignore_changes=["subnets"]),
         )
-        subnet = network.Subnet(
-            f"{name}-nodes",
-            subnet_name="nodes",
-            virtual_network_name=vnet.name,
-            resource_group_name=resource_group,
-            address_prefix=spec.node_subnet,
-            opts=child,
-        )
-        self.subnet_id = subnet.id
-        self.register_outputs({"subnetId": self.subnet_id})
+        self.id = vnet.id
+        gateway = None
+        if spec.outbound_type == "userAssignedNATGateway":
+            # AKS wants it on the subnets before the cluster comes (page nat-gateway).
+            address = network.PublicIPAddress(
+                f"{name}-nat",
+                public_ip_address_name=f"{name}-nat",
+                resource_group_name=resource_group,
+                location=location,
+                # A NAT gateway takes addresses of this kind only.
+                sku={"name": "Standard"},
+                public_ip_allocation_method="Static",
+                tags=tags,
+                opts=child,
+            )
+            gateway = network.NatGateway(
+                f"{name}-nat",
+                nat_gateway_name=name,
+                resource_group_name=resource_group,
+                location=location,
+                sku={"name": "Standard"},
+                public_ip_addresses=[{"id": address.id}],
+                tags=tags,
+                opts=child,
+            )
+        for subnet, prefix in {NODES: spec.node_subnet, **spec.subnets}.items():
+            declared = network.Subnet(
+                f"{name}-{subnet}",
+                subnet_name=subnet,
+                virtual_network_name=vnet.name,
+                resource_group_name=resource_group,
+                address_prefix=prefix,
+                nat_gateway={"id": gateway.id} if gateway else None,
+                opts=child,
+            )
+            self._subnets[subnet] = declared.id

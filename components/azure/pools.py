@@ -2,34 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import pulumi
 from pulumi_azure_native import containerservice
 
+from components.azure import fixed
 from components.azure.counts import LiveCluster
 from spec.clouds.azure import aks
-from spec.model import Capacity, SystemPool
+from spec.model import Capacity, OsDisk, SystemPool, Upgrade
 from spec.placement import CAPACITY_LABEL, CRITICAL_ADDONS_TAINT, POOL_LABEL, NodePool
 
-FIXED = (
-    "vmSize",
-    "scaleSetPriority",
-    "scaleSetEvictionPolicy",
-    "spotMaxPrice",
-    "maxPods",
-    "osDiskType",
-    "type",
-    "availabilityZones",
-    "vnetSubnetID",
-)
-"""What AKS refuses to change on a pool. azure-native itself replaces for `vmSize` only and would preview an update that
-Azure then answers with PropertyChangeNotAllowed (pulumi-azure-native issue 959)."""
+_IN_PLACE = Upgrade(maxSurge="0", maxUnavailable="1")
+"""For on-demand GPU pools: quota for one more GPU machine is seldom there, and an upgrade that waits for it stops half-way
+(page upgrade-aks-node-pools-rolling)."""
 
 
-def system_profile(pool: SystemPool, version: str, live: LiveCluster, subnet_id: pulumi.Input[str]) -> dict[str, Any]:
-    """The system pool as the one entry of the cluster's `agent_pool_profiles`; `version` is the cluster's."""
+def system_profile(pool: SystemPool, version: str, live: LiveCluster, *, at_host: bool = False) -> dict[str, Any]:
+    """The system pool as the one entry of the cluster's `agent_pool_profiles`, without its subnet; `version` is the
+    cluster's."""
     machine = aks().machine(pool.machine)
+    # System pools take no maxUnavailable (same page as above).
+    surge = pool.upgrade.max_surge if pool.upgrade else None
     return {
         "name": pool.name,
         "mode": "System",
@@ -39,40 +34,64 @@ def system_profile(pool: SystemPool, version: str, live: LiveCluster, subnet_id:
         "node_labels": {CAPACITY_LABEL: Capacity.ON_DEMAND.value, POOL_LABEL: pool.name},
         "node_taints": [str(CRITICAL_ADDONS_TAINT)] if pool.critical_addons_only else [],
         "availability_zones": sorted(pool.zones) or None,
-        "vnet_subnet_id": subnet_id,
+        **_machine_options(pool.os_disk, pool.max_pods, at_host),
+        **({"upgrade_settings": {"max_surge": surge}} if surge else {}),
     }
 
 
-def agent_pool(pool: NodePool, version: str, live: LiveCluster) -> dict[str, Any]:
+def agent_pool(pool: NodePool, version: str | None, live: LiveCluster, *, at_host: bool = False) -> dict[str, Any]:
     """What a user pool asks of AKS, whatever cluster it is in.
 
-    `version` is the cluster's: a pool that names none keeps the one it was made with when the cluster is upgraded.
+    `version` is the cluster's: a pool that names none keeps the one it was made with when the cluster is upgraded. None in
+    a cluster that somebody else upgrades.
     """
+    source = pool.source
     args: dict[str, Any] = {
         "agent_pool_name": pool.name,
         "mode": "User",
         "vm_size": pool.machine,
         "orchestrator_version": version,
-        **_autoscaled(pool, live),
+        **_autoscaled(pool, live, pool.label),
         "node_labels": dict(pool.labels),
         "node_taints": [str(taint) for taint in pool.taints],
         "availability_zones": list(pool.zones) or None,
+        **_machine_options(source.os_disk, source.max_pods, at_host),
     }
+    if source.mig:
+        args["gpu_instance_profile"] = f"MIG{source.mig}"
+    if pool.gpus and not source.install_driver:
+        args["gpu_profile"] = {"driver": "None"}
     if pool.spot:
         # No upgrade settings: AKS answers 400 to maxSurge and maxUnavailable on spot pools (terraform-provider-azurerm
         # pull request 31129).
-        args |= {
+        return args | {
             "scale_set_priority": "Spot",
             "scale_set_eviction_policy": pool.spot.eviction_policy,
             "spot_max_price": pool.spot.max_price,
         }
-    return args
+    upgrade = source.upgrade or (_IN_PLACE if pool.gpus else None)
+    return args | ({"upgrade_settings": _both(upgrade)} if upgrade else {})
 
 
-def _autoscaled(pool: SystemPool | NodePool, live: LiveCluster) -> dict[str, Any]:
+def _both(upgrade: Upgrade) -> dict[str, str]:
+    """Both knobs: one that is left out keeps its value, and together above 0 they are a preview feature (same page)."""
+    return {"max_surge": upgrade.max_surge or "0", "max_unavailable": upgrade.max_unavailable or "0"}
+
+
+def _machine_options(disk: OsDisk, max_pods: int | None, at_host: bool) -> dict[str, Any]:
+    options = {
+        "os_disk_type": disk.type,
+        "os_disk_size_gb": disk.size_gb,
+        "max_pods": max_pods,
+        "enable_encryption_at_host": at_host or None,
+    }
+    return {key: value for key, value in options.items() if value is not None}
+
+
+def _autoscaled(pool: SystemPool | NodePool, live: LiveCluster, label: str = "") -> dict[str, Any]:
     return {
         "enable_auto_scaling": True,
-        "count": live.count(pool.name, pool.min_nodes, pool.max_nodes),
+        "count": live.count(pool.name, pool.min_nodes, pool.max_nodes, label),
         "min_count": pool.min_nodes,
         "max_count": pool.max_nodes,
         "os_type": "Linux",
@@ -84,27 +103,34 @@ def _autoscaled(pool: SystemPool | NodePool, live: LiveCluster) -> dict[str, Any
 def declare(
     name: str,
     pool: NodePool,
+    args: dict[str, Any],
     *,
-    version: str,
-    live: LiveCluster,
     resource_group: pulumi.Input[str],
-    cluster: containerservice.ManagedCluster,
-    subnet_id: pulumi.Input[str],
+    cluster: pulumi.Input[str],
+    subnet_id: pulumi.Input[str] | None,
     tags: dict[str, str],
     parent: pulumi.Resource,
+    deleted_with: pulumi.Resource | None = None,
+    ignore_changes: Sequence[str] = (),
 ) -> containerservice.AgentPool:
-    """One user pool. Its name is its identity, so a replacement deletes first."""
+    """One user pool of the cluster with that name; `args` are those of `agent_pool`.
+
+    Its name is its identity, so a replacement deletes first. An on-demand pool in use is not replaced: `fixed` refuses that,
+    and only one that was a spot pool until now gives way.
+    """
+    replaced = [p.wire for p in fixed.PROPERTIES] if pool.spot or pool.twin else ["scaleSetPriority"]
     return containerservice.AgentPool(
         f"{name}-{pool.name}",
         resource_group_name=resource_group,
-        resource_name_=cluster.name,
+        resource_name_=cluster,
         vnet_subnet_id=subnet_id,
         tags=tags,
-        **agent_pool(pool, version, live),
+        **args,
         opts=pulumi.ResourceOptions(
             parent=parent,
-            replace_on_changes=list(FIXED),
+            replace_on_changes=replaced,
             delete_before_replace=True,
-            deleted_with=cluster,
+            deleted_with=deleted_with,
+            ignore_changes=list(ignore_changes),
         ),
     )

@@ -1,7 +1,7 @@
 """The emulated Azure: what PUT, GET and DELETE do to its memory, and what follows for clusters and their nodes.
 
-Records of a cluster carry `provisioningState`: `Creating` and `Deleting` survive a kill, and `reconcile` finishes what was
-begun. Deliberately knows nothing of Pulumi beyond the refusals it raises.
+A cluster or pool that is worked on is marked by its `provisioningState` (see `operations`). The mark survives a kill, and
+`reconcile` finishes what was begun. Deliberately knows nothing of Pulumi beyond the refusals it raises.
 """
 
 from __future__ import annotations
@@ -11,14 +11,17 @@ from pathlib import Path
 
 from filelock import FileLock
 
-from sandbox.azure import errors, ids
+from sandbox.azure import allocation, errors, ids, operations
+from sandbox.azure.allocation import Shortage
 from sandbox.azure.clusters import ClusterRuntime
 from sandbox.azure.machines import machines
 from sandbox.azure.nodes import node
+from sandbox.azure.quotas import UNLIMITED, Quotas
 from sandbox.azure.resources.cluster import finished
 from sandbox.azure.resources.cluster_path import CLUSTER, POOL, pools_of
 from sandbox.azure.resources.table import kind_of
 from sandbox.azure.state import Body, Record, Resources, Store
+from sandbox.azure.throttle import Throttle
 from sandbox.provider import InitFailed, Refused
 
 
@@ -40,12 +43,21 @@ class PoolStatus:
 
 
 class AzureCloud:
-    """One emulated subscription, kept in a state file, with its clusters run by `runtime`."""
+    """One emulated subscription, kept in a state file, with its clusters run by `runtime`.
 
-    def __init__(self, state_file: Path, runtime: ClusterRuntime) -> None:
+    `quotas` are its limits of machines. `throttle` may make a PUT wait.
+    """
+
+    def __init__(
+        self,
+        state_file: Path,
+        runtime: ClusterRuntime,
+        quotas: Quotas = UNLIMITED,
+        throttle: Throttle | None = None,
+    ) -> None:
         self._store = Store(state_file)
         self._nodes_lock = state_file.with_name(state_file.name + ".nodes.lock")
-        self._runtime = runtime
+        self._runtime, self._quotas, self._throttle = runtime, quotas, throttle or Throttle()
 
     def get(self, id: str) -> Body | None:
         """The body GET returns; None for a 404."""
@@ -59,21 +71,32 @@ class AzureCloud:
         Raises `Refused` when nothing was changed, and `InitFailed` when a cluster or its nodes did not come up.
         """
         kind = kind_of(token)
+        worked_on = token in (CLUSTER, POOL)
+        if worked_on:
+            self._throttle.admit(id)
+        short: list[Shortage] = []
         with self._store.change() as resources:
             record = resources.get(id)
             if create and record is not None:
                 # pulumi-azure-native sends a GET first.
                 raise Refused(f"cannot create already existing resource '{id}'")
             id = record.id if record else id
+            if worked_on and (refused := operations.conflict(resources, token, id)):
+                raise refused
+            before = allocation.nodes_now(resources)
             body = kind.put(resources, id, wanted, record.body if record else None)
-            resources.put(Record(token, id, body))
-        if token == CLUSTER:
-            self._bring_up(id)
-        elif token == POOL:
-            self._settle_nodes(id)
+            made = Record(token, id, body)
+            resources.put(made)
+            if worked_on:
+                if refused := allocation.quota_at_the_door(resources, before, self._quotas):
+                    raise refused
+                short = allocation.shortages(resources, before, self._quotas)
+                operations.begin(made, "Updating" if record else "Creating")
+        if worked_on:
+            self._operate(made, short)
         found = self.get(id)
         if found is None:
-            raise Refused(f"{id} was deleted while it was being written")
+            raise operations.preempted()
         return id, found
 
     def delete(self, id: str) -> None:
@@ -82,29 +105,38 @@ class AzureCloud:
             record = resources.get(id)
             if record is None:
                 return
+            if record.token == POOL and (refused := operations.conflict(resources, POOL, id)):
+                raise refused
             kind_of(record.token).check_delete(resources, id)
+            # Deleting a cluster does not wait for what runs on it (see `operations.preempted`).
             clusters = [r for r in resources.of(CLUSTER) if _within(r.id, id)]
-            for cluster in clusters:
-                cluster.body["provisioningState"] = "Deleting"
+            for going in (*clusters, *([record] if record.token == POOL else [])):
+                operations.begin(going, "Deleting")
         for cluster in clusters:
             self._runtime.stop(ids.key(cluster.id))
+        if record.token == POOL:
+            self._remove_nodes(record)
         with self._store.change() as resources:
             resources.remove(id)
-        if record.token == POOL:
-            self._apply_nodes(ids.parent(id))
 
     def reconcile(self) -> None:
         """Finish what a killed process began; call it when no other command works on the same state.
 
         A cluster whose creation did not finish is taken back, as its creator never learnt of it.
         """
+        with self._store.change() as resources:
+            for pool in resources.of(POOL):
+                if pool.body["provisioningState"] == "Deleting":
+                    resources.remove(pool.id)
+                elif operations.running(pool):
+                    operations.end(pool)
         for cluster in self._store.read().of(CLUSTER):
             if cluster.body["provisioningState"] in ("Creating", "Deleting"):
                 self._runtime.stop(ids.key(cluster.id))
                 with self._store.change() as resources:
                     resources.remove(cluster.id)
             else:
-                self._bring_up(cluster.id)
+                self._operate(cluster, [])
 
     def user_kubeconfig(self, id: str) -> str:
         """A kubeconfig for a cluster. Raises `Refused` (ARM's 404) when there is none."""
@@ -145,7 +177,10 @@ class AzureCloud:
             least, most = record.body["minCount"], record.body["maxCount"]
             if not least <= count <= most:
                 raise ScaleRefused(f"pool {pool} takes {least} to {most} nodes, not {count}")
+            before = allocation.nodes_now(resources)
             record.body["count"] = count
+            if refusal := allocation.autoscaler_refusal(resources, before, self._quotas):
+                raise ScaleRefused(f"pool {pool} stays at {before[ids.key(record.id)]} nodes: {refusal}")
         self._apply_nodes(cluster.id)
 
     @staticmethod
@@ -155,36 +190,40 @@ class AzureCloud:
             raise ScaleRefused(f"there {'is no' if not found else 'is more than one'} cluster {name}")
         return found[0]
 
-    def _bring_up(self, id: str) -> None:
-        cluster = self._store.read().records[ids.key(id)]
+    def _operate(self, record: Record, short: list[Shortage]) -> None:
+        """What an accepted request still has to do. Raises `InitFailed`: the resource stays, whatever comes of it."""
+        cause = None
+        failure = errors.operation_failed((s.code, s.message) for s in short) if short else ""
         try:
-            self._runtime.start(
-                ids.key(id),
-                ids.last(id),
-                cluster.body["currentKubernetesVersion"],
-                cluster.body["networkProfile"]["serviceCidr"],
-            )
-            self._apply_nodes(id)
+            if record.token == CLUSTER:
+                self._runtime.start(
+                    ids.key(record.id),
+                    ids.last(record.id),
+                    record.body["currentKubernetesVersion"],
+                    record.body["networkProfile"]["serviceCidr"],
+                )
+            self._apply_nodes(record.id if record.token == CLUSTER else ids.parent(record.id))
         except Exception as error:
-            self._failed(id, error)
+            cause, failure = error, f'Code="InternalServerError" Message="{error}"'
         with self._store.change() as resources:
-            record = resources.get(id)
-            if record is not None:
-                record.body = finished(record.id, record.body)
+            found = resources.get(record.id)
+            if found is None or found.body["provisioningState"] == "Deleting":
+                raise operations.preempted() from cause
+            if record.token == CLUSTER and cause is None:
+                found.body = finished(found.id, found.body)
+            operations.end(found, failed=bool(failure))
+            for one in short:
+                operations.end(resources.records[ids.key(one.pool.id)], failed=True)
+        if failure:
+            raise InitFailed(record.id, self.get(record.id) or {}, [failure]) from cause
 
-    def _settle_nodes(self, pool_id: str) -> None:
+    def _remove_nodes(self, pool: Record) -> None:
         try:
-            self._apply_nodes(ids.parent(pool_id))
+            self._apply_nodes(ids.parent(pool.id))
         except Exception as error:
-            self._failed(pool_id, error)
-
-    def _failed(self, id: str, error: Exception) -> None:
-        # The PUT was accepted, so the resource stays, in a failed state.
-        with self._store.change() as resources:
-            record = resources.get(id)
-            if record is not None:
-                record.body["provisioningState"] = "Failed"
-        raise InitFailed(id, self.get(id) or {}, [f'Code="InternalServerError" Message="{error}"']) from error
+            with self._store.change() as resources:
+                operations.end(resources.records[ids.key(pool.id)], failed=True)
+            raise Refused(f'Code="InternalServerError" Message="{error}"') from error
 
     def _apply_nodes(self, cluster_id: str) -> None:
         # Read under the lock, or of two pools written at once the older picture could be applied last.
@@ -193,12 +232,13 @@ class AzureCloud:
             cluster = resources.get(cluster_id)
             if cluster is None:
                 return
-            body = finished(cluster.id, cluster.body)
+            body = cluster.body if "identityProfile" in cluster.body else finished(cluster.id, cluster.body)
             self._runtime.apply_nodes(
                 ids.key(cluster_id),
                 [
                     node(cluster.id, body, pool.body, machines()[pool.body["vmSize"]], index)
                     for pool in pools_of(resources, cluster_id)
+                    if pool.body["provisioningState"] != "Deleting"
                     for index in range(pool.body["count"])
                 ],
             )

@@ -3,11 +3,15 @@
 AKS's own errors are not wrapped, ARM's are (azurerm PR 31129, microsoft/tyger #121; azure-cli recording of 2025-07-01).
 azure-native prints `Status=<n> Code="<code>" Message="<msg>"` where the message of an unwrapped body is the whole body
 (read in its client; the rendered line itself was not seen, so it is [inferred]).
+
+Where a rule says "code: list", the code is one of AKS' own in a public list of about 2021 whose repository could not be named
+(package `apierror`, "Copyright (c) Microsoft Corporation", MIT); the words around it are ours.
 """
 
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 
 from sandbox.azure import ids
 from sandbox.provider import Refused
@@ -32,6 +36,18 @@ def aks(code: str, message: str, target: str = "", *, status: int = 400, subcode
 def arm(code: str, message: str, *, status: int = 400) -> AzureRefused:
     """An error in ARM's envelope `{"error": {"code", "message"}}`, of which azure-native prints the message."""
     return AzureRefused(status, code, message, "", message)
+
+
+def operation_failed(details: Iterable[tuple[str, str]]) -> str:
+    """What azure-native reports of an operation that was accepted and failed later; `details` are codes and messages."""
+    # jenkins-infra/helpdesk #3584, kaito-project/kaito #2075; printed whole as an unwrapped body is [inferred].
+    code = "ResourceOperationFailure"
+    body = {
+        "code": code,
+        "details": [{"code": inner, "message": message} for inner, message in details],
+        "message": "The resource operation completed with terminal provisioning state 'Failed'.",
+    }
+    return f'Code="{code}" Message="{json.dumps(body)}"'
 
 
 def resource_not_found(id: str) -> AzureRefused:

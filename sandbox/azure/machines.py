@@ -20,6 +20,11 @@ _NAME = re.compile(
 )
 
 
+# AKS page gpu-multi-instance: the series that have it, and the instances each profile makes of one GPU.
+_MIG_GPUS = ("nvidia-a100", "nvidia-h100", "nvidia-h200")
+MIG_INSTANCES = {"MIG1g": 7, "MIG2g": 3, "MIG3g": 2, "MIG4g": 1, "MIG7g": 1}
+
+
 @dataclass(frozen=True)
 class Machine:
     """One VM size. Memory is nominal GiB; `gpus` is the physical share (1/6 is 0.1667)."""
@@ -42,6 +47,11 @@ class Machine:
         match = _NAME.match(self.size)
         arm = (match and "p" in match["features"]) or self.gpu_model in ("nvidia-gb200", "nvidia-gb300")
         return "arm64" if arm else "amd64"
+
+    @property
+    def mig(self) -> bool:
+        """Whether its GPUs can be partitioned."""
+        return self.gpu_model.startswith(_MIG_GPUS)
 
     @property
     def premium_disks(self) -> bool:

@@ -1,7 +1,7 @@
 """The Node objects of a pool, as the cloud's nodes register themselves: pure functions of the bodies.
 
 Names and labels follow a spot node dump of v1.34.7 (2026-05-30) and a regular node of v1.32.7; see `labels`.
-Deliberately leaves conditions and `nodeInfo` to whatever simulates the kubelet.
+Deliberately leaves the kubelet's conditions and `nodeInfo` to whatever simulates it.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from itertools import pairwise
 from typing import Any
 
 from sandbox.azure import ids
-from sandbox.azure.machines import Machine
+from sandbox.azure.machines import MIG_INSTANCES, Machine
 from sandbox.azure.state import Body
 
 _KI = 1024
@@ -23,6 +23,21 @@ _VISIBLE_MEMORY = 8129936 / (8 * _MI)
 
 # AKS page node-resource-reservations, from 1.29 on: cores and reserved millicores.
 _CPU_STEPS = ((1, 60), (2, 100), (4, 140), (8, 180), (16, 260), (32, 420), (64, 740))
+
+# AKS page node-problem-detector: its conditions on a node that is well, with its reasons and messages. Those it has of GPUs
+# (GPUMissing, XIDErrors and others) were seen in no dump.
+_CONDITIONS = (
+    ("VMEventScheduled", "NoVMEventScheduled", "VM has no scheduled event"),
+    ("FrequentContainerdRestart", "NoFrequentContainerdRestart", "containerd is functioning properly"),
+    ("FrequentDockerRestart", "NoFrequentDockerRestart", "docker is functioning properly"),
+    ("FrequentKubeletRestart", "NoFrequentKubeletRestart", "kubelet is functioning properly"),
+    ("FrequentUnregisterNetDevice", "NoFrequentUnregisterNetDevice", "node is functioning properly"),
+    ("FilesystemCorruptionProblem", "FilesystemIsOK", "Filesystem is healthy"),
+    ("ContainerRuntimeProblem", "ContainerRuntimeIsUp", "container runtime service is up"),
+    ("KernelDeadlock", "KernelHasNoDeadlock", "kernel has no deadlock"),
+    ("KubeletProblem", "KubeletIsUp", "kubelet service is up"),
+    ("ReadonlyFilesystem", "FilesystemIsNotReadOnly", "Filesystem is not read-only"),
+)
 
 _BASE36 = "0123456789abcdefghijklmnopqrstuvwxyz"
 
@@ -41,11 +56,14 @@ def node_name(cluster_id: str, pool: str, index: int) -> str:
     return f"aks-{pool}-{scale_set_digits(cluster_id)}-vmss{suffix}"
 
 
-def gpu_resources(machine: Machine) -> dict[str, str]:
-    """What the device plugin reports: whole GPUs; a fraction of one counts as one (machine catalogue notes)."""
+def gpu_resources(machine: Machine, partitions: str = "") -> dict[str, str]:
+    """What the device plugin reports: whole GPUs; a fraction of one counts as one (machine catalogue notes).
+
+    With a MIG profile every partition counts as a GPU, which is the plugin's `single` strategy.
+    """
     if not machine.gpu_model.startswith("nvidia-") or not machine.gpus:
         return {}
-    return {"nvidia.com/gpu": str(max(1, int(machine.gpus)))}
+    return {"nvidia.com/gpu": str(max(1, int(machine.gpus)) * MIG_INSTANCES.get(partitions, 1))}
 
 
 def reserved_cpu(cores: int) -> int:
@@ -62,7 +80,8 @@ def _resources(pool: Body, machine: Machine) -> tuple[dict[str, str], dict[str, 
     # AKS page node-resource-reservations: min(20 MiB x maxPods + 50 MiB, 25 %), and 100 MiB for eviction.
     reserved = min((20 * pool["maxPods"] + 50) * _KI, nominal // 4) + 100 * _KI
     disk = pool["osDiskSizeGB"] * _MI
-    shared = {"pods": str(pool["maxPods"]), "hugepages-1Gi": "0", "hugepages-2Mi": "0", **gpu_resources(machine)}
+    gpus = gpu_resources(machine, pool.get("gpuInstanceProfile", ""))
+    shared = {"pods": str(pool["maxPods"]), "hugepages-1Gi": "0", "hugepages-2Mi": "0", **gpus}
     capacity = {"cpu": str(machine.vcpus), "memory": f"{memory}Ki", "ephemeral-storage": f"{disk}Ki", **shared}
     allocatable = {
         "cpu": f"{machine.vcpus * 1000 - reserved_cpu(machine.vcpus)}m",
@@ -188,5 +207,9 @@ def node(cluster_id: str, cluster: Body, pool: Body, machine: Machine, index: in
             "labels": labels(cluster_id, cluster, pool, machine, index),
         },
         "spec": spec,
-        "status": {"capacity": capacity, "allocatable": allocatable},
+        "status": {
+            "capacity": capacity,
+            "allocatable": allocatable,
+            "conditions": [{"type": t, "status": "False", "reason": r, "message": m} for t, r, m in _CONDITIONS],
+        },
     }

@@ -130,6 +130,19 @@ class KubernetesProvider(Provider):
             ) from refused
         return _id(body), _outputs(live, resource)
 
+    def find(self, resource: Resource) -> tuple[str, Props] | None:
+        """The object that a create would make, as (id, outputs), where the cluster has it already."""
+        body = _body(resource.inputs)
+        try:
+            client = self._client()
+            self._place(client, body)
+            live = client.get(
+                body["apiVersion"], body["kind"], body["metadata"]["name"], body["metadata"].get("namespace")
+            )
+        except (ApiError, Unreachable) as refused:
+            raise Refused(f"looking for {_title(body)}: {refused}") from refused
+        return (_id(body), _outputs(live, resource)) if live else None
+
     def read(self, resource: Resource) -> tuple[Props, Props] | None:
         old = resource.old_inputs
         namespace, _, name = resource.id.rpartition("/")

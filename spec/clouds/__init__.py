@@ -16,6 +16,8 @@ class Cloud:
     title: str
     pool_name: str
     """Regular expression of a node pool's name."""
+    pool_name_words: str
+    """The same in words."""
     pool_name_length: int
     max_nodes: int
     """Most nodes of one pool."""
@@ -28,6 +30,8 @@ class Cloud:
     reserved_labels: frozenset[str]
     machines: Mapping[str, Machine]
     """The catalogue, by lower-cased size."""
+    makes_pools: bool = True
+    """False where a pool of the stack file describes nodes that are there already."""
 
     def machine(self, size: str) -> Machine | None:
         """The catalogue's machine of that size, in whatever case it is written; None when there is none."""

@@ -20,6 +20,7 @@ def aks() -> Cloud:
     return Cloud(
         title="AKS",
         pool_name=r"[a-z][a-z0-9]{0,11}",
+        pool_name_words="at most 12 lower-case letters and digits, a letter first",
         pool_name_length=12,
         max_nodes=1000,
         spot_taints=(Taint(key="kubernetes.azure.com/scalesetpriority", value="spot"),),

@@ -13,11 +13,13 @@ def existing() -> Cloud:
     return Cloud(
         title="existing cluster",
         pool_name=r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?",
+        pool_name_words="at most 63 lower-case letters, digits and -, first and last a letter or digit",
         pool_name_length=63,
         max_nodes=5000,
         spot_taints=(),
         spot_labels={},
-        reserved_label_prefixes=("kubernetes.io", "k8s.io"),
+        reserved_label_prefixes=(),
         reserved_labels=frozenset(),
         machines={},
+        makes_pools=False,
     )

@@ -1,4 +1,4 @@
-"""Checks of the cluster and its system pool."""
+"""Checks of the cluster itself: name, place, version, tier, tags."""
 
 from __future__ import annotations
 
@@ -6,21 +6,26 @@ import re
 from collections.abc import Iterator
 
 from spec.clouds import Cloud
-from spec.model import Capacity
+from spec.fields import readable
 from spec.problems import Problem
-from spec.rules.draft import Draft, has_gpus
-from spec.rules.pools import bounds
+from spec.rules.draft import Draft
+
+_TIER_NODES = {"Free": 1000, "Standard": 5000, "Premium": 5000}
+_FREE_NODES = 10
+"""learn.microsoft.com/azure/aks/free-standard-pricing-tiers: Free is for fewer than ten."""
 
 
 def _version_override(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     cluster = draft.cluster
-    if cluster and cluster.kubernetes_version and not cluster.reason:
+    if not cluster or not draft.made_here:
+        return
+    if cluster.kubernetes_version and not cluster.reason:
         yield Problem(
             "cluster.reason",
             "is missing while kubernetesVersion overrides the release",
             "say why this stack leaves its release, for the reader of the outputs",
         )
-    if cluster and cluster.reason and not cluster.kubernetes_version:
+    if cluster.reason and not cluster.kubernetes_version:
         yield Problem(
             "cluster.reason",
             "has nothing to explain: kubernetesVersion is not set",
@@ -28,75 +33,111 @@ def _version_override(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
         )
 
 
-def _cluster_name(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+def _name(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     if not draft.cluster or not draft.made_here:
         return
     name = draft.cluster.name
-    if name is None:
-        yield Problem("cluster.name", "is missing", "add `name`")
-        return
     # The name also becomes the DNS prefix, the identity's and the network's name: the narrowest of their rules counts
     # (learn.microsoft.com/azure/azure-resource-manager/management/resource-name-rules).
-    if not re.fullmatch(r"[a-zA-Z0-9][-a-zA-Z0-9]{1,52}[a-zA-Z0-9]", name):
+    if name is None:
+        yield Problem("cluster.name", "is missing", "add `name`")
+    elif not re.fullmatch(r"[a-zA-Z0-9][-a-zA-Z0-9]{1,52}[a-zA-Z0-9]", name):
         yield Problem(
             "cluster.name",
             f"{name!r} is no name for an {cloud.title} cluster",
             "3 to 54 letters, digits and -, first and last a letter or digit",
         )
-    elif draft.azure:
-        group = draft.azure.existing_resource_group or draft.azure.resource_group or name
-        nodes_group = f"MC_{group}_{name}_{draft.azure.location}"
-        if len(nodes_group) > 80:
+
+
+def _nodes_group(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    if draft.new and draft.cluster and draft.cluster.name and draft.new.location and len(draft.cluster.name) <= 54:
+        group = draft.new.existing_resource_group or draft.new.resource_group or draft.cluster.name
+        whole = f"MC_{group}_{draft.cluster.name}_{draft.new.location}"
+        # learn.microsoft.com/azure/aks/faq: AKS names the group of the nodes so, and cuts nothing.
+        if len(whole) > 80:
             yield Problem(
                 "cluster.name",
-                f"the resource group of the nodes would be {nodes_group!r}, {len(nodes_group)} characters long",
+                f"the resource group of the nodes would be {whole!r}, {len(whole)} characters long",
                 "shorten the cluster's or the resource group's name until it has at most 80",
             )
 
 
-def _system_pool(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
-    pool = draft.system_pool
-    if not pool:
+def _location(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    if draft.new and draft.new.location is None:
+        yield Problem("cloud.location", "is missing", "add `location`, a region's short name such as westeurope")
+
+
+def _resource_groups(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    if draft.new and draft.new.resource_group and draft.new.existing_resource_group:
+        yield Problem(
+            "cloud.existingResourceGroup",
+            "is set beside resourceGroup: a cluster is in one group",
+            "keep `resourceGroup` for one that is made here, or `existingResourceGroup` for one that is there",
+        )
+
+
+def _long_term_support(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    # learn.microsoft.com/azure/aks/long-term-support
+    if not draft.new or not draft.new.long_term_support:
         return
-    machine = cloud.machine(pool.machine)
-    if pool.min_nodes > pool.max_nodes:
-        yield bounds("systemPool", pool.min_nodes, pool.max_nodes)
-    if pool.min_nodes < 2:
+    if draft.new.tier != "Premium":
+        yield Problem("cloud.longTermSupport", f"needs tier Premium, not {draft.new.tier}", "add `tier: Premium`")
+    if draft.new.upgrades.channel != "patch":
         yield Problem(
-            "systemPool.minNodes",
-            f"is {pool.min_nodes}: the cluster's own pods need two nodes to survive an upgrade of one",
-            "2 or more (learn.microsoft.com/azure/aks/use-system-pools)",
+            "cloud.longTermSupport",
+            "covers the two newest patches of a version only, and nothing here installs them",
+            "set `upgrades.channel: patch`",
+            warning=True,
         )
-    if machine and machine.gpus:
+
+
+def _tier(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    if not draft.new:
+        return
+    tier = draft.new.tier
+    pools = [pool for _, pool in draft.written_pools()]
+    always = sum(pool.min_nodes or 0 for pool in pools if readable(pool, "min_nodes"))
+    if tier == "Free" and always >= _FREE_NODES:
         yield Problem(
-            "systemPool.machine", f"{machine.size} has GPUs, which nothing in this pool uses", "use a size without GPUs"
+            "cloud.tier",
+            f"is Free with {always} nodes that always run; AKS advises it for fewer than {_FREE_NODES} and gives no SLA",
+            "set `tier: Standard`",
+            warning=True,
         )
-    # learn.microsoft.com/azure/aks/use-system-pools; whether the floor is 2 or 4 vCPU differs between its editions
-    if machine and (machine.vcpus < 2 or machine.memory_gib < 4):
+    most = sum(pool.max_nodes for pool in pools if readable(pool, "max_nodes"))
+    if most > _TIER_NODES[tier]:
         yield Problem(
-            "systemPool.machine",
-            f"{machine.size} is too small for AKS' own pods",
-            "at least 2 vCPU and 4 GB, better 4 vCPU",
+            "cloud.tier",
+            f"is {tier}, for at most {_TIER_NODES[tier]} nodes; the pools may grow to {most} together",
+            "set `tier: Standard`" if tier == "Free" else "smaller maxNodes",
+            warning=True,
         )
-    if re.match(r"standard_b", pool.machine, re.IGNORECASE):
-        yield Problem(
-            "systemPool.machine",
-            f"{pool.machine}: AKS takes no B-series size for a system pool",
-            "use Standard_D4ds_v5",
-        )
-    untainted = [
-        p for p in draft.pools.values() if p.capacity == Capacity.ON_DEMAND and not p.taints and not has_gpus(p, cloud)
-    ]
-    if pool.critical_addons_only and not untainted and not draft.unreadable:
-        yield Problem(
-            "systemPool.criticalAddonsOnly",
-            "leaves Kubeflow's own pods nowhere to run: no other pool is on-demand, untainted and without GPUs",
-            "set it to false, or add a general pool",
-        )
+
+
+def _tags(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    # learn.microsoft.com/azure/azure-resource-manager/management/tag-resources; one more is the program's own on pools.
+    tags = draft.cluster.tags if draft.cluster else {}
+    if len(tags) > 49:
+        yield Problem("cluster.tags", f"has {len(tags)} tags", "at most 49; Azure takes 50 and this program adds one")
+    seen: set[str] = set()
+    for name, value in tags.items():
+        path = f"cluster.tags.{name}" if re.fullmatch(r"\w+", name) else f'cluster.tags["{name}"]'
+        if not name or len(name) > 512 or set(name) & set("<>%&\\?/"):
+            yield Problem(path, f"{name!r} is no name for a tag", "at most 512 characters, none of < > % & \\ ? /")
+        if len(value) > 256:
+            yield Problem(path, f"has {len(value)} characters", "at most 256")
+        if name.lower() in seen:
+            yield Problem(path, "stands there already: Azure does not tell tags apart by case", "keep one of them")
+        seen.add(name.lower())
 
 
 RULES = (
     _version_override,
-    _cluster_name,
-    _system_pool,
+    _name,
+    _nodes_group,
+    _location,
+    _resource_groups,
+    _long_term_support,
+    _tier,
+    _tags,
 )

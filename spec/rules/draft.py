@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from spec import placement
 from spec.azure import Azure
 from spec.clouds import Cloud
 from spec.existing import Existing
+from spec.fields import readable
 from spec.model import (
+    Capacity,
     Cluster,
     DevicePluginOptions,
     ExpanderOptions,
@@ -21,7 +24,7 @@ from spec.model import (
 
 @dataclass(frozen=True)
 class Draft:
-    """The parts that could be read; a rule that needs another one stays silent."""
+    """The parts that could be read, each perhaps without some of its fields (`spec.objects`)."""
 
     release: Release | None
     cluster: Cluster | None
@@ -29,8 +32,8 @@ class Draft:
     system_pool: SystemPool | None
     pools: dict[int, Pool]
     """By their index in the file."""
-    unreadable: frozenset[str | None] = field(default=frozenset())
-    """Names of pools that could not be read, None for one without a name."""
+    all_pools: bool = True
+    """Whether `pools` holds every pool of the file."""
     image_pull_secrets: dict[int, ImagePullSecret] = field(default_factory=dict)
     """By their index in the file."""
     made_here: bool = True
@@ -42,6 +45,26 @@ class Draft:
     def azure(self) -> Azure | None:
         """The cloud's settings when it is Azure."""
         return self.cloud if isinstance(self.cloud, Azure) else None
+
+    @property
+    def new(self) -> Azure | None:
+        """The settings of an AKS cluster that this stack makes; None when it makes none."""
+        return self.azure if self.made_here else None
+
+    def written_pools(self) -> Iterator[tuple[str, Pool | SystemPool]]:
+        """The system pool and all others, with their paths."""
+        if self.system_pool and self.made_here:
+            yield "systemPool", self.system_pool
+        for index, pool in self.pools.items():
+            yield f"pools[{index}]", pool
+
+    def names_are_known(self) -> bool:
+        """Whether every pool of the file has a name that could be read."""
+        return self.all_pools and all(readable(pool, "name") for pool in self.pools.values())
+
+    def spot_pools(self) -> list[Pool]:
+        """The pools that surely are bought as spot."""
+        return [p for p in self.pools.values() if readable(p, "capacity") and p.capacity == Capacity.SPOT]
 
 
 def has_gpus(pool: Pool, cloud: Cloud) -> bool:

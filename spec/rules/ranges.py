@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from ipaddress import IPv4Network
+from itertools import combinations
 
 from spec.clouds import Cloud
+from spec.fields import readable
+from spec.model import Capacity, Pool, SystemPool
 from spec.problems import Problem
-from spec.rules.draft import Draft
+from spec.rules.draft import Draft, has_gpus
+from spec.rules.network import NODES, network_of
 
 # learn.microsoft.com/azure/aks/configure-azure-cni: AKS refuses clusters that use any part of these.
 _KEPT = tuple(map(IPv4Network, ("169.254.0.0/16", "172.30.0.0/16", "172.31.0.0/16", "192.0.2.0/24")))
@@ -18,15 +23,23 @@ _TAKEN = 5
 # learn.microsoft.com/azure/aks/azure-cni-overlay: each node is given a /24 of the pods' range.
 _NODE_PREFIX = 24
 
+_PATH = "cloud.network"
+
 
 def _written(draft: Draft) -> dict[str, str]:
-    if not draft.azure:
+    """The text of each range of a network made here, by its path; of somebody else's those inside the cluster."""
+    network = network_of(draft)
+    if not network or not readable(network, "existing"):
         return {}
-    written = draft.azure.network.model_dump(by_alias=True)
-    return {key: written[key] for key in ("addressSpace", "nodeSubnet", "podCidr", "serviceCidr")}
+    inside = {"podCidr": "pod_cidr", "serviceCidr": "service_cidr"}
+    around = {} if network.existing else {"addressSpace": "address_space", "nodeSubnet": "node_subnet"}
+    found = {key: str(getattr(network, name)) for key, name in (around | inside).items() if readable(network, name)}
+    if not network.existing and readable(network, "subnets"):
+        found |= {f"subnets.{name}": text for name, text in network.subnets.items()}
+    return found
 
 
-def _readable(draft: Draft) -> dict[str, IPv4Network]:
+def _ranges(draft: Draft) -> dict[str, IPv4Network]:
     found: dict[str, IPv4Network] = {}
     for key, text in _written(draft).items():
         try:
@@ -36,64 +49,122 @@ def _readable(draft: Draft) -> dict[str, IPv4Network]:
     return found
 
 
+def _subnets(draft: Draft) -> dict[str, IPv4Network]:
+    return {key: found for key, found in _ranges(draft).items() if key.startswith(("nodeSubnet", "subnets."))}
+
+
 def _are_ranges(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     for key, text in _written(draft).items():
         try:
             IPv4Network(text)
         except ValueError as reason:
-            yield Problem(f"cloud.network.{key}", f"{text!r} is not a range: {reason}", "write for example 10.8.0.0/16")
+            yield Problem(f"{_PATH}.{key}", f"{text!r} is not a range: {reason}", "write for example 10.8.0.0/16")
+
+
+def _subnets_inside(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    space = _ranges(draft).get("addressSpace")
+    for key, subnet in _subnets(draft).items():
+        if space and not subnet.subnet_of(space):
+            yield Problem(f"{_PATH}.{key}", f"{subnet} is not inside addressSpace {space}", "choose a part of it")
 
 
 def _overlaps(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
-    ranges = _readable(draft)
-    if {"addressSpace", "nodeSubnet"} <= ranges.keys() and not ranges["nodeSubnet"].subnet_of(ranges["addressSpace"]):
-        yield Problem(
-            "cloud.network.nodeSubnet",
-            f"{ranges['nodeSubnet']} is not inside addressSpace {ranges['addressSpace']}",
-            "choose a part of it",
-        )
-    for one, other in (("podCidr", "addressSpace"), ("serviceCidr", "addressSpace"), ("serviceCidr", "podCidr")):
+    ranges = _ranges(draft)
+    pairs = [("podCidr", "addressSpace"), ("serviceCidr", "addressSpace"), ("serviceCidr", "podCidr")]
+    pairs += [(later, earlier) for earlier, later in combinations(_subnets(draft), 2)]
+    for one, other in pairs:
         if {one, other} <= ranges.keys() and ranges[one].overlaps(ranges[other]):
             yield Problem(
-                f"cloud.network.{one}",
+                f"{_PATH}.{one}",
                 f"{ranges[one]} overlaps {other} {ranges[other]}",
                 "choose ranges that share no address",
             )
-    for key in ("addressSpace", "podCidr", "serviceCidr"):
-        kept = next((kept for kept in _KEPT if key in ranges and ranges[key].overlaps(kept)), None)
-        if kept:
-            yield Problem(
-                f"cloud.network.{key}", f"{ranges[key]} overlaps {kept}, which AKS keeps", "choose another range"
-            )
 
 
-def _sizes(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
-    ranges = _readable(draft)
-    service = ranges.get("serviceCidr")
+def _kept(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    for key, found in _ranges(draft).items():
+        kept = next((kept for kept in _KEPT if found.overlaps(kept)), None)
+        # A subnet has its network's problem.
+        if kept and key not in _subnets(draft):
+            yield Problem(f"{_PATH}.{key}", f"{found} overlaps {kept}, which AKS keeps", "choose another range")
+
+
+def _service_size(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    service = _ranges(draft).get("serviceCidr")
     # learn.microsoft.com/azure/aks/configure-azure-cni: smaller than /12; the DNS service takes the tenth address.
     if service and not 12 < service.prefixlen <= 28:
         yield Problem(
-            "cloud.network.serviceCidr", f"{service} has an unfit size", "a prefix from /13 to /28, such as 10.0.0.0/16"
+            f"{_PATH}.serviceCidr", f"{service} has an unfit size", "a prefix from /13 to /28, such as 10.0.0.0/16"
         )
+
+
+def _subnet_sizes(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    for key, subnet in _subnets(draft).items():
+        name, room = key.partition(".")[2] or NODES, subnet.num_addresses - _TAKEN
+        pools = [
+            pool for _, pool in draft.written_pools() if readable(pool, "subnet") and (pool.subnet or NODES) == name
+        ]
+        if room > 0:
+            yield from _room(key, f"{subnet} has room", room, pools, cloud)
+        else:
+            what = f"{subnet} has room for no node: Azure takes {_TAKEN} addresses of a subnet for itself"
+            yield Problem(f"{_PATH}.{key}", what, "at least a /29")
+
+
+def _pod_size(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    pods = _ranges(draft).get("podCidr")
+    if pods and pods.prefixlen > _NODE_PREFIX:
+        what = f"{pods} has room for no node: each is given a /{_NODE_PREFIX} of it"
+        yield Problem(f"{_PATH}.podCidr", what, "a larger range, such as 10.244.0.0/16")
+    elif pods:
+        pools = [pool for _, pool in draft.written_pools()]
+        yield from _room("podCidr", f"{pods} has a /{_NODE_PREFIX}", 2 ** (_NODE_PREFIX - pods.prefixlen), pools, cloud)
+
+
+def _room(key: str, has: str, room: int, pools: list[Pool | SystemPool], cloud: Cloud) -> Iterator[Problem]:
     # Azure counts every pool at its largest: InsufficientSubnetSize, Azure/AKS-Construction issue 701.
-    most = [pool.max_nodes for pool in draft.pools.values()]
-    most += [step.on_demand.max_nodes for pool in draft.pools.values() for step in pool.fallback if step.on_demand]
-    most += [draft.system_pool.max_nodes] if draft.system_pool else []
-    nodes = sum(most)
-    subnet, pods = ranges.get("nodeSubnet"), ranges.get("podCidr")
-    if subnet and subnet.num_addresses - _TAKEN < nodes:
-        yield Problem(
-            "cloud.network.nodeSubnet",
-            f"{subnet} has room for {max(0, subnet.num_addresses - _TAKEN)} nodes; the pools may grow to {nodes} together",
-            "a larger range, or smaller maxNodes",
+    nodes = sum(map(_most, pools))
+    # Pools are upgraded one after another (page auto-upgrade-cluster). Whether AKS refuses for this is not said.
+    surge = max((_surge(pool, cloud) for pool in pools), default=0)
+    if room < nodes:
+        what = f"{has} for {room} nodes; the pools may grow to {nodes} together"
+        yield Problem(f"{_PATH}.{key}", what, "a larger range, or smaller maxNodes")
+    elif room < nodes + surge:
+        what = (
+            f"{has} for {room} nodes: for {nodes} of the pools at their largest, but not for {surge} more in an upgrade"
         )
-    room = 2 ** (_NODE_PREFIX - pods.prefixlen) if pods and pods.prefixlen <= _NODE_PREFIX else 0
-    if pods and room < nodes:
-        yield Problem(
-            "cloud.network.podCidr",
-            f"{pods} has a /{_NODE_PREFIX} for {room} nodes; the pools may grow to {nodes} together",
-            "a larger range, or smaller maxNodes",
-        )
+        yield Problem(f"{_PATH}.{key}", what, "a larger range, or smaller maxNodes", warning=True)
 
 
-RULES = (_are_ranges, _overlaps, _sizes)
+def _most(pool: Pool | SystemPool) -> int:
+    """Nodes of a pool and its twin, as far as it can be told."""
+    most = pool.max_nodes if readable(pool, "max_nodes") else 0
+    steps = pool.fallback if isinstance(pool, Pool) and readable(pool, "fallback") else ()
+    twins = [step.on_demand for step in steps if readable(step, "on_demand") and step.on_demand]
+    return most + sum(twin.max_nodes for twin in twins if readable(twin, "max_nodes"))
+
+
+def _surge(pool: Pool | SystemPool, cloud: Cloud) -> int:
+    """Nodes an upgrade may add to a pool (learn.microsoft.com/azure/aks/upgrade-aks-node-pools-rolling)."""
+    if not readable(pool, "upgrade", "max_nodes", "machine"):
+        return 0
+    if pool.upgrade:
+        text = pool.upgrade.max_surge or "0"
+    elif isinstance(pool, SystemPool):
+        text = "10%"
+    elif not readable(pool, "capacity", "gpus") or pool.capacity == Capacity.SPOT or has_gpus(pool, cloud):
+        return 0  # spot pools never, GPU pools not by this program's default
+    else:
+        text = "10%"
+    return math.ceil(int(text[:-1]) / 100 * pool.max_nodes) if text.endswith("%") else int(text)
+
+
+RULES = (
+    _are_ranges,
+    _subnets_inside,
+    _overlaps,
+    _kept,
+    _service_size,
+    _subnet_sizes,
+    _pod_size,
+)

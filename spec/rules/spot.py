@@ -8,92 +8,122 @@ from itertools import pairwise
 
 from spec import placement
 from spec.clouds import Cloud
+from spec.fields import readable
 from spec.model import Capacity, Pool
 from spec.problems import Problem
 from spec.rules.draft import Draft, has_gpus
 
 
-def _spot(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
-    for index, pool in draft.pools.items():
-        path = f"pools[{index}]"
-        machine = cloud.machine(pool.machine)
-        if pool.capacity != Capacity.SPOT:
-            if pool.spot:
-                yield Problem(f"{path}.spot", "is set on an on-demand pool", "remove it, or write `capacity: spot`")
-            if pool.fallback:
-                yield Problem(
-                    f"{path}.fallback", "is set on an on-demand pool, which is what one falls back to", "remove it"
-                )
-            continue
-        if machine and machine.spot == "no" and machine.status != "retired":
+def _only_spot(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    if pool.capacity != Capacity.SPOT:
+        if pool.spot:
+            yield Problem(f"{path}.spot", "is set on an on-demand pool", "remove it, or write `capacity: spot`")
+        if pool.fallback:
             yield Problem(
-                f"{path}.capacity",
-                f"{machine.size} cannot be had as spot",
-                "write `capacity: on-demand`, or use another size",
-            )
-        price = pool.spot.max_price if pool.spot else -1
-        # learn.microsoft.com/azure/aks/spot-node-pool: -1, or positive with at most five decimals
-        if price != -1 and (price <= 0 or round(price, 5) != price):
-            yield Problem(
-                f"{path}.spot.maxPrice",
-                f"is {price:g}",
-                "-1 (never evicted for price), or dollars an hour above 0 with at most five decimals",
-            )
-        if pool.spot and pool.spot.eviction_policy == "Deallocate":
-            yield Problem(
-                f"{path}.spot.evictionPolicy",
-                "is Deallocate: stopped machines count against the quota and confuse the autoscaler (Azure/AKS issue 5211)",
-                "leave it out; the default is Delete",
-                warning=True,
+                f"{path}.fallback", "is set on an on-demand pool, which is what one falls back to", "remove it"
             )
 
 
-def _fallback(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
-    pools = {pool.name: pool for pool in draft.pools.values()}
-    for index, pool in draft.pools.items():
-        if pool.capacity != Capacity.SPOT:
-            continue
-        named: set[str] = set()
-        for number, step in enumerate(pool.fallback):
-            path = f"pools[{index}].fallback[{number}]"
-            if (step.pool is None) == (step.on_demand is None):
-                yield Problem(path, "must name one thing", "write `{pool: NAME}` or `{onDemand: {maxNodes: N}}`")
-            elif step.on_demand and number < len(pool.fallback) - 1:
-                yield Problem(
-                    path, "is not the last step: every spot pool is tried before on-demand", "move onDemand to the end"
-                )
-            elif step.pool:
-                if step.pool not in pools and step.pool in draft.unreadable:
-                    continue
-                yield from _fallback_pool(f"{path}.pool", pool, step.pool, pools, named, cloud)
-                named.add(step.pool)
-
-
-def _fallback_pool(
-    path: str, pool: Pool, name: str, pools: dict[str, Pool], named: set[str], cloud: Cloud
-) -> Iterator[Problem]:
-    other = pools.get(name)
-    if name == pool.name:
-        yield Problem(path, "is the pool itself", "name another spot pool")
-    elif name in named:
-        yield Problem(path, f"names {name!r} a second time", "remove it")
-    elif other is None:
-        known = sorted(n for n, p in pools.items() if p.capacity == Capacity.SPOT and n != pool.name)
-        yield Problem(path, f"there is no pool {name!r}", f"one of: {', '.join(known) or '(no other spot pool)'}")
-    elif other.capacity != Capacity.SPOT:
+def _only_on_demand(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    if pool.capacity == Capacity.SPOT and pool.generation and cloud.makes_pools:
         yield Problem(
-            path, f"{name!r} is not a spot pool", "name a spot pool, or write `{onDemand: {maxNodes: N}}` for a twin"
+            f"{path}.generation",
+            "is set on a spot pool, which is simply replaced when what is fixed changes",
+            "remove it",
         )
-    elif has_gpus(other, cloud) != has_gpus(pool, cloud):
+
+
+def _machine(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    machine = cloud.machine(pool.machine)
+    if pool.capacity == Capacity.SPOT and machine and machine.spot == "no" and machine.status != "retired":
         yield Problem(
-            path, f"only one of {pool.name!r} and {name!r} has GPUs: no pod fits both", "name a pool of the same kind"
+            f"{path}.capacity",
+            f"{machine.size} cannot be had as spot",
+            "write `capacity: on-demand`, or use another size",
+        )
+
+
+def _price(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    price = pool.spot.max_price if pool.spot and pool.capacity == Capacity.SPOT else -1
+    # learn.microsoft.com/azure/aks/spot-node-pool: -1, or positive with at most five decimals
+    if price != -1 and (price <= 0 or round(price, 5) != price):
+        yield Problem(
+            f"{path}.spot.maxPrice",
+            f"is {price:g}",
+            "-1 (never evicted for price), or dollars an hour above 0 with at most five decimals",
+        )
+
+
+def _eviction(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    if pool.capacity == Capacity.SPOT and pool.spot and pool.spot.eviction_policy == "Deallocate":
+        yield Problem(
+            f"{path}.spot.evictionPolicy",
+            "is Deallocate: stopped machines count against the quota and confuse the autoscaler (Azure/AKS issue 5211)",
+            "leave it out; the default is Delete",
+            warning=True,
+        )
+
+
+def _fallback(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    if pool.capacity != Capacity.SPOT:
+        return
+    for number, step in enumerate(pool.fallback):
+        where = f"{path}.fallback[{number}]"
+        if not readable(step, "pool", "on_demand"):
+            continue
+        if (step.pool is None) == (step.on_demand is None):
+            yield Problem(where, "must name one thing", "write `{pool: NAME}` or `{onDemand: {maxNodes: N}}`")
+        elif step.on_demand and number < len(pool.fallback) - 1:
+            yield Problem(
+                where, "is not the last step: every spot pool is tried before on-demand", "move onDemand to the end"
+            )
+        elif step.pool and step.pool in [other.pool for other in pool.fallback[:number] if readable(other, "pool")]:
+            yield Problem(f"{where}.pool", f"names {step.pool!r} a second time", "remove it")
+
+
+def _fallback_pools(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    if pool.capacity != Capacity.SPOT:
+        return
+    pools = {other.name: other for other in draft.pools.values() if readable(other, "name")}
+    for number, step in enumerate(pool.fallback):
+        where = f"{path}.fallback[{number}].pool"
+        if not readable(step, "pool") or step.pool is None:
+            continue
+        if step.pool == pool.name:
+            yield Problem(where, "is the pool itself", "name another spot pool")
+        elif step.pool in pools:
+            yield from _other_kind(where, pool, pools[step.pool], cloud)
+        elif draft.names_are_known():
+            known = sorted(other.name for other in draft.spot_pools() if other.name != pool.name)
+            yield Problem(
+                where, f"there is no pool {step.pool!r}", f"one of: {', '.join(known) or '(no other spot pool)'}"
+            )
+
+
+def _other_kind(where: str, pool: Pool, other: Pool, cloud: Cloud) -> Iterator[Problem]:
+    if not readable(other, "capacity", "machine", "gpus"):
+        return
+    if other.capacity != Capacity.SPOT:
+        yield Problem(
+            where,
+            f"{other.name!r} is not a spot pool",
+            "name a spot pool, or write `{onDemand: {maxNodes: N}}` for a twin",
+        )
+    elif readable(pool, "machine", "gpus") and has_gpus(other, cloud) != has_gpus(pool, cloud):
+        yield Problem(
+            where,
+            f"only one of {pool.name!r} and {other.name!r} has GPUs: no pod fits both",
+            "name a pool of the same kind",
         )
 
 
 def _fallback_cycles(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
-    index_of = {pool.name: index for index, pool in draft.pools.items()}
+    index_of = {pool.name: index for index, pool in draft.pools.items() if readable(pool, "name", "fallback")}
     earlier: dict[str, set[str]] = {name: set() for name in index_of}
-    for pool in draft.pools.values():
+    for index in index_of.values():
+        pool = draft.pools[index]
+        if not all(readable(step, "pool") for step in pool.fallback):
+            continue
         for before, later in pairwise(placement.chain(pool)):
             if before in earlier and later in earlier and later != before:
                 earlier[later].add(before)
@@ -109,4 +139,13 @@ def _fallback_cycles(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
             )
 
 
-RULES = (_spot, _fallback, _fallback_cycles)
+RULES = (_fallback_cycles,)
+POOL_RULES = (
+    _only_spot,
+    _only_on_demand,
+    _machine,
+    _price,
+    _eviction,
+    _fallback,
+    _fallback_pools,
+)

@@ -20,7 +20,12 @@ from pulumi.runtime import config, mocks
 from pulumi.runtime.settings import get_root_resource
 from pulumi.runtime.stack import run_pulumi_func
 
+from sandbox.azure.resources.table import KINDS
+
 PROJECT = Path(__file__).resolve().parents[2]
+KUBELET = "66666666-7777-8888-9999-000000000000"
+"""The object id of the identity that the nodes of a cluster pull images as: of its outputs, and of its GET."""
+LIVE_KUBELET = "77777777-8888-9999-0000-111111111111"
 KUBECONFIG = "apiVersion: v1\nkind: Config\nclusters: []\n"
 
 
@@ -48,7 +53,7 @@ class Declared:
         return {resource.name: resource for resource in self.resources if resource.type == type}
 
 
-class _Refused(grpc.RpcError):
+class CloudRefused(grpc.RpcError):
     """A provider's refusal as the SDK meets it."""
 
     def code(self) -> grpc.StatusCode:
@@ -68,8 +73,12 @@ class _Cloud(pulumi.runtime.Mocks):
             # Sent as a list of ids, answered as a map by id.
             ids = inputs["identity"]["userAssignedIdentities"]
             inputs["identity"] = {**inputs["identity"], "userAssignedIdentities": {id: {} for id in ids}}
-        return f"/subscriptions/s/resourceGroups/g/providers/p/t/{args.name}", {
-            "name": args.name,
+        if args.typ.endswith(":ManagedCluster"):
+            inputs["identityProfile"] = {"kubeletidentity": {"objectId": KUBELET}}
+        kind = KINDS.get(args.typ)
+        id = kind.id("s", inputs) if kind else args.name
+        return id, {
+            "name": id.rpartition("/")[2],
             "principalId": "11111111-2222-3333-4444-555555555555",
             **inputs,
         }
@@ -77,9 +86,26 @@ class _Cloud(pulumi.runtime.Mocks):
     def call(self, args: pulumi.runtime.MockCallArgs) -> dict[str, Any]:
         if args.token.endswith(":getManagedCluster"):
             if self._pools is None:
-                raise _Refused('Status=404 Code="ResourceNotFound" Message="no such cluster"')
-            return {"agentPoolProfiles": self._pools}
+                raise CloudRefused('Status=404 Code="ResourceNotFound" Message="no such cluster"')
+            return {
+                "agentPoolProfiles": self._pools,
+                "identityProfile": {"kubeletidentity": {"objectId": LIVE_KUBELET}},
+            }
+        if args.token.endswith(":getClientConfig"):
+            return {"subscriptionId": "s", "tenantId": "t", "clientId": "c", "objectId": "o"}
         return {"kubeconfigs": [{"name": "clusterUser", "value": base64.b64encode(KUBECONFIG.encode()).decode()}]}
+
+
+def running(declared: Declared, **counts: int) -> list[dict[str, Any]]:
+    """What a cluster's GET lists once all that was declared is there; pools have their minimum, or the count given.
+
+    AKS has chosen what was not sent.
+    """
+    (cluster,) = declared.of("azure-native:containerservice:ManagedCluster").values()
+    pools = [p.inputs for p in declared.of("azure-native:containerservice:AgentPool").values()]
+    profiles = [*cluster.inputs["agentPoolProfiles"], *({**pool, "name": pool["agentPoolName"]} for pool in pools)]
+    chosen = {"maxPods": 250, "osDiskType": "Ephemeral", "osDiskSizeGB": 150}
+    return [chosen | profile | {"count": counts.get(profile["name"], profile["count"])} for profile in profiles]
 
 
 def stack_config(path: Path) -> dict[str, Any]:
@@ -89,11 +115,16 @@ def stack_config(path: Path) -> dict[str, Any]:
 
 
 def declare(
-    settings: Mapping[str, Any], monkeypatch: pytest.MonkeyPatch, live: list[dict[str, Any]] | None = None
+    settings: Mapping[str, Any],
+    monkeypatch: pytest.MonkeyPatch,
+    live: list[dict[str, Any]] | None = None,
+    cloud: pulumi.runtime.Mocks | None = None,
+    preview: bool = False,
 ) -> Declared:
     """What the program declares with these settings, given as a stack file's `config`.
 
-    `live` is what the cluster's GET lists as its pools; None when there is no cluster yet.
+    `live` is what the cluster's GET lists as its pools; None when there is no cluster yet. `cloud` answers in place of
+    mocks that take everything.
 
     Raises what the program raises, such as pulumi.RunError.
     """
@@ -111,11 +142,15 @@ def declare(
     # One loop a run: https://github.com/pulumi/pulumi/issues/24338
     loop = asyncio.new_event_loop()
     asyncio.set_event_loop(loop)
-    pulumi.runtime.set_mocks(_Cloud(live), project="kubeflow-spot", stack="test", preview=False)
+    # A run that failed leaves outputs behind that nobody will ever give a value; the next would wait for them.
+    pulumi.runtime.reset_options()
+    pulumi.runtime.set_mocks(cloud or _Cloud(live), project="kubeflow-spot", stack="test", preview=preview)
     texts = {key: value if isinstance(value, str) else json.dumps(value) for key, value in settings.items()}
     config.set_all_config(texts)
 
     async def program() -> None:
+        # The stack's own resource, and with it the outputs, is that of the run before.
+        get_root_resource().outputs.clear()
         runpy.run_path(str(PROJECT / "__main__.py"), run_name="__main__")
         for name, value in get_root_resource().outputs.items():
             output = pulumi.Output.from_input(value)

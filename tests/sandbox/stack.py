@@ -9,7 +9,7 @@ import subprocess
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import yaml
 
@@ -63,14 +63,20 @@ class Stack:
     def run(self, command: str, *arguments: str, ok: bool = True) -> subprocess.CompletedProcess[str]:
         """Run a command of the sandbox; fails the test when it ends otherwise than `ok` says."""
         done = subprocess.run(
-            [sys.executable, "-m", "sandbox", command, "--stack", self.name, "--cwd", str(self.project), *arguments],
-            env={name: value for name, value in os.environ.items() if name != "SANDBOX_HOME"},
-            capture_output=True,
-            text=True,
-            check=False,
+            self._command(command, *arguments), env=_environment(), capture_output=True, text=True, check=False
         )
         assert (done.returncode == 0) == ok, f"exit {done.returncode}\n{done.stdout}\n{done.stderr}"
         return done
+
+    def start(self, command: str, output: IO[str], *arguments: str) -> subprocess.Popen[str]:
+        """Start a command of the sandbox without waiting for it; all it prints goes to `output`."""
+        return subprocess.Popen(
+            self._command(command, *arguments), env=_environment(), stdout=output, stderr=subprocess.STDOUT, text=True
+        )
+
+    def _command(self, command: str, *arguments: str) -> list[str]:
+        where = ["--stack", self.name, "--cwd", str(self.project)]
+        return [sys.executable, "-m", "sandbox", command, *where, *arguments]
 
     def steps(self) -> list[tuple[str, str, list[str]]]:
         """What an `up` would do, as (operation, resource name, changed properties)."""
@@ -86,3 +92,7 @@ class Stack:
         """What `kubectl get -o json` finds."""
         found: dict[str, Any] = json.loads(self.kubectl("get", *arguments, "-o", "json"))
         return found
+
+
+def _environment() -> dict[str, str]:
+    return {name: value for name, value in os.environ.items() if name != "SANDBOX_HOME"}

@@ -87,6 +87,28 @@ def test_values_are_read_as_the_engine_reads_them(home: Home) -> None:
     assert copy(home, "Pulumi.dev.yaml") == {"config": {"p:labels": {"gpu": "yes", "on": "x", "n": 1.1}}}
 
 
+def test_a_stack_file_from_elsewhere_is_copied_under_the_stack_s_name(home: Home, tmp_path: Path) -> None:
+    elsewhere = tmp_path / "stacks" / "a100.yaml"
+    elsewhere.parent.mkdir()
+    elsewhere.write_text("config: {'p:a': 1}")
+    workspace.prepare(home.told(elsewhere))
+    assert copy(home, "Pulumi.dev.yaml") == {"config": {"p:a": 1}}
+    assert elsewhere.read_text() == "config: {'p:a': 1}"
+    elsewhere.unlink()
+    with pytest.raises(SandboxError, match=r"a100\.yaml, does not exist; `--config-file` names another"):
+        workspace.prepare(home.told(elsewhere))
+
+
+def test_a_stack_can_be_deleted_when_its_file_is_gone(home: Home) -> None:
+    workspace.prepare(home)
+    before = copy(home, "Pulumi.dev.yaml")
+    (home.project / "Pulumi.dev.yaml").unlink()
+    workspace.prepare(home, program=False)
+    assert copy(home, "Pulumi.dev.yaml") == before
+    with pytest.raises(SandboxError, match="does not exist"):
+        workspace.prepare(home)
+
+
 def test_a_half_written_copy_is_written_anew(home: Home) -> None:
     workspace.prepare(home)
     (home.workspace / "Pulumi.dev.yaml").write_text("")

@@ -36,3 +36,10 @@ def test_machines_with_gpus_name_the_model_and_others_do_not() -> None:
     assert [m.size for m in catalog.azure().values() if bool(m.gpus) != bool(m.gpu_model)] == []
     t4 = catalog.azure()["standard_nc4as_t4_v3"]
     assert (t4.vcpus, t4.memory_gib, t4.gpus, t4.gpu_model) == (4, 28, 1, "nvidia-t4")
+
+
+def test_the_local_disk_is_known_where_there_is_one_kind_only() -> None:
+    known = {size: catalog.azure()[size].local_disk_gib for size in ("standard_d8ds_v5", "standard_e2ds_v5")}
+    assert known == {"standard_d8ds_v5": 300, "standard_e2ds_v5": 75}
+    assert catalog.azure()["standard_d8s_v5"].local_disk_gib == 0
+    assert catalog.azure()["standard_nc4as_t4_v3"].local_disk_gib is None

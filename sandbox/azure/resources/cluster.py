@@ -11,9 +11,10 @@ import hashlib
 from typing import Any, ClassVar
 
 from sandbox.azure import ids, versions
-from sandbox.azure.resources import cluster_rules
+from sandbox.azure.resources import autoscaler_rules, cluster_rules, fleet_rules
 from sandbox.azure.resources.cluster_path import CLUSTER, CLUSTER_PATH, pools_of
-from sandbox.azure.resources.cluster_rules import ClusterRequest
+from sandbox.azure.resources.cluster_request import ClusterRequest
+from sandbox.azure.resources.fleet import Fleet
 from sandbox.azure.resources.identity import assigned
 from sandbox.azure.resources.kind import GROUP_NAME, Kind, NameRule, merged, require_group
 from sandbox.azure.resources.pool import new_record, put_pool
@@ -174,8 +175,12 @@ class ManagedCluster(Kind):
         request.body = body
         cluster_rules.check_result(request)
         self._put_pools(resources, id, body, wanted.get("agentPoolProfiles", []), new=current is None)
-        cluster_rules.check_pools(request, pools_of(resources, id))
-        body["provisioningState"] = "Creating" if current is None else "Updating"
+        pools = [pool.body for pool in pools_of(resources, id)]
+        fleet_rules.check(Fleet(body, pools, resources))
+        if any(pool["enableAutoScaling"] for pool in pools):
+            # Whether sent or not (several pasted `az aks show`). A standalone pool changes nothing here before the cluster's
+            # next PUT: what AKS shows then was not seen.
+            body["autoScalerProfile"] = autoscaler_rules.DEFAULTS | body.get("autoScalerProfile", {})
         return body
 
     @staticmethod

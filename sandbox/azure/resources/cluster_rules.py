@@ -1,34 +1,53 @@
-"""What AKS refuses about a managed cluster: one function a rule, in the order of the tables at the end.
+"""What AKS refuses about a managed cluster, in the order of the tables at the end: one function a rule.
 
 Each returns the refusal or None. Codes and texts are quoted from the source beside them; where no source gives the text, it
-says UNCONFIRMED.
+says UNCONFIRMED. Rules that need all of a cluster's pools are in `fleet_rules`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+import re
+from typing import Any
 
-from sandbox.azure import errors, ids, versions
+from sandbox.azure import errors, versions
 from sandbox.azure.errors import AzureRefused, aks, arm
-from sandbox.azure.resources import network, pool_rules
+from sandbox.azure.resources import (
+    access_rules,
+    addon_rules,
+    autoscaler_rules,
+    encryption_rules,
+    outbound_rules,
+    plugin_rules,
+    range_rules,
+    rules,
+)
+from sandbox.azure.resources.cluster_request import ClusterRequest, Rule
 from sandbox.azure.resources.identity import assigned
-from sandbox.azure.state import Body, Record, Resources
+from sandbox.azure.resources.pool_request import invalid
 
+# azure-native replaces a cluster for most of these before it asks; the rest is fixed by the pages private-clusters and
+# azure-disk-customer-managed-keys. Outbound type, policy and dataplane can be updated in the service.
+_IMMUTABLE = (
+    "dnsPrefix",
+    "fqdnSubdomain",
+    "nodeResourceGroup",
+    "diskEncryptionSetID",
+    "networkProfile.networkPlugin",
+    "networkProfile.podCidr",
+    "networkProfile.serviceCidr",
+    "networkProfile.dnsServiceIP",
+    "apiServerAccessProfile.enablePrivateCluster",
+    "apiServerAccessProfile.privateDNSZone",
+)
 
-@dataclass
-class ClusterRequest:
-    """A PUT of a cluster. `wanted` is what was sent, `body` what would result (defaults added for `check_result`)."""
+# What a cluster has when the property is not in its body.
+_IMPLIED = {
+    "apiServerAccessProfile.enablePrivateCluster": False,
+    "apiServerAccessProfile.privateDNSZone": "system",
+}
 
-    id: str
-    name: str
-    wanted: Body
-    current: Body | None
-    body: Body
-    resources: Resources
-
-
-Rule = Callable[[ClusterRequest], AzureRefused | None]
+# AKS page aks-naming-rules: 1 to 54 letters, digits and hyphens, no hyphen first or last.
+_DNS_PREFIX = r"[a-zA-Z0-9]([a-zA-Z0-9-]{0,52}[a-zA-Z0-9])?"
 
 
 def location(request: ClusterRequest) -> AzureRefused | None:
@@ -36,63 +55,6 @@ def location(request: ClusterRequest) -> AzureRefused | None:
     if request.body.get("location"):
         return None
     return arm("LocationRequired", "The location property is required for this definition.")
-
-
-def identity(request: ClusterRequest) -> AzureRefused | None:
-    # A cluster needs an identity or a service principal; texts UNCONFIRMED.
-    if "identity" not in request.body and "servicePrincipalProfile" not in request.body:
-        text = "Required parameter servicePrincipalProfile is missing (null)."
-        return aks("InvalidParameter", text, "servicePrincipalProfile")
-    sent = request.wanted.get("identity", {})
-    wanted = sent.get("userAssignedIdentities", [])
-    if sent and (sent.get("type") == "UserAssigned") != bool(wanted):
-        text = "userAssignedIdentities must be given if, and only if, the identity type is UserAssigned."
-        return aks("InvalidParameter", text, "identity")
-    for one in wanted:
-        if assigned(request.resources, one) is None:
-            return errors.resource_not_found(one)
-    return None
-
-
-def dns_name(request: ClusterRequest) -> AzureRefused | None:
-    # UNCONFIRMED text; the service needs exactly one of the two.
-    if bool(request.body.get("dnsPrefix")) != bool(request.body.get("fqdnSubdomain")):
-        return None
-    return aks("InvalidParameter", "Exactly one of dnsPrefix and fqdnSubdomain is required.", "properties.dnsPrefix")
-
-
-def version(request: ClusterRequest) -> AzureRefused | None:
-    wanted = request.body.get("kubernetesVersion", versions.DEFAULT)
-    current = (request.current or {}).get("currentKubernetesVersion", "")
-    if request.current is not None and wanted == request.current["kubernetesVersion"]:
-        return None
-    if versions.patch(wanted) is None:
-        # azure-native PR 3550; Microsoft-Defender-for-Cloud #923
-        if versions.alias(wanted) in versions.PATCHES:
-            text = f"Managed cluster {request.name} has invalid version {wanted}."
-        else:
-            text = (
-                f"Managed cluster {request.name} is on version {wanted} which is not supported in this region. "
-                "Please use [az aks get-versions] command to get the supported version list in this region."
-            )
-        return aks("K8sVersionNotSupported", text)
-    if current:
-        # AKS page upgrade-aks-cluster: one minor at a time and never back; code and text UNCONFIRMED.
-        step = versions.minor(wanted) - versions.minor(current)
-        if step not in (0, 1):
-            text = f"Upgrading Kubernetes version {current} to {wanted} is not allowed."
-            return aks("OperationNotAllowed", text, "properties.kubernetesVersion")
-    return None
-
-
-def system_pool(request: ClusterRequest) -> AzureRefused | None:
-    # Azure/AKS #1568, #1602. A pool is a system pool only when its mode says so.
-    if request.current is not None:
-        return None
-    profiles = request.wanted.get("agentPoolProfiles", [])
-    if any(profile.get("mode") == "System" for profile in profiles):
-        return None
-    return aks("MustDefineAtLeastOneSystemPool", "Must define at least one system pool.", subcode="2020")
 
 
 def pools_named_once(request: ClusterRequest) -> AzureRefused | None:
@@ -118,26 +80,137 @@ def new_inline_pool(request: ClusterRequest) -> AzureRefused | None:
     return None
 
 
-def local_accounts(request: ClusterRequest) -> AzureRefused | None:
-    # cilium PR 48265 (2026-09); the code is UNCONFIRMED.
-    if not request.body.get("disableLocalAccounts") or request.body.get("aadProfile"):
+def identity(request: ClusterRequest) -> AzureRefused | None:
+    # A cluster needs an identity or a service principal; texts UNCONFIRMED.
+    if "identity" not in request.body and "servicePrincipalProfile" not in request.body:
+        text = "Required parameter servicePrincipalProfile is missing (null)."
+        return aks("InvalidParameter", text, "servicePrincipalProfile")
+    sent = request.wanted.get("identity", {})
+    wanted = sent.get("userAssignedIdentities", [])
+    if sent and (sent.get("type") == "UserAssigned") != bool(wanted):
+        text = "userAssignedIdentities must be given if, and only if, the identity type is UserAssigned."
+        return aks("InvalidParameter", text, "identity")
+    for one in wanted:
+        if assigned(request.resources, one) is None:
+            return errors.resource_not_found(one)
+    return None
+
+
+def dns_name(request: ClusterRequest) -> AzureRefused | None:
+    # UNCONFIRMED text; the service needs exactly one of the two.
+    if bool(request.body.get("dnsPrefix")) != bool(request.body.get("fqdnSubdomain")):
+        return None
+    return aks("InvalidParameter", "Exactly one of dnsPrefix and fqdnSubdomain is required.", "properties.dnsPrefix")
+
+
+def dns_prefix(request: ClusterRequest) -> AzureRefused | None:
+    if re.fullmatch(_DNS_PREFIX, request.body.get("dnsPrefix") or "a"):
+        return None
+    return invalid("dnsPrefix")
+
+
+def immutable_change(request: ClusterRequest) -> AzureRefused | None:
+    # Text as in azure-native #959 for a pool's property.
+    if request.current is None:
+        return None
+    for path in _IMMUTABLE:
+        wanted, current = _at(request.wanted, path), _at(request.current, path)
+        if wanted is not None and wanted != (_IMPLIED.get(path) if current is None else current):
+            target = f"properties.{path}"
+            return aks("PropertyChangeNotAllowed", f"Changing property '{target}' is not allowed.", target)
+    return None
+
+
+def _at(body: Any, path: str) -> Any:
+    for name in path.split("."):
+        body = (body or {}).get(name)
+    return body
+
+
+def moved(request: ClusterRequest) -> AzureRefused | None:
+    # ARM's documented code.
+    current: str = (request.current or request.body)["location"]
+    if current == request.body["location"]:
         return None
     text = (
-        "Since kubernetes version 1.25, disableLocalAccounts can only be set on Azure AD integration enabled cluster."
+        f"The resource '{request.name}' already exists in location '{current}'. A resource with the same name cannot be "
+        f"created in location '{request.body['location']}'. Please select a new resource name."
     )
-    return aks("BadRequest", text)
+    return arm("InvalidResourceLocation", text, status=409)
 
 
-def authorised_ranges(request: ClusterRequest) -> AzureRefused | None:
-    access = request.body.get("apiServerAccessProfile", {})
-    if not (access.get("enablePrivateCluster") and access.get("authorizedIPRanges")):
+def version(request: ClusterRequest) -> AzureRefused | None:
+    wanted = request.body.get("kubernetesVersion", versions.DEFAULT)
+    if request.current is not None and wanted == request.current["kubernetesVersion"]:
         return None
-    return aks("InvalidParameter", "Private cluster cannot be enabled with AuthorizedIPRanges.")  # tfsec #571
+    if versions.patch(wanted) is not None:
+        return None
+    # azure-native PR 3550; Microsoft-Defender-for-Cloud #923
+    if versions.alias(wanted) in versions.PATCHES:
+        text = f"Managed cluster {request.name} has invalid version {wanted}."
+    else:
+        text = (
+            f"Managed cluster {request.name} is on version {wanted} which is not supported in this region. "
+            "Please use [az aks get-versions] command to get the supported version list in this region."
+        )
+    return aks("K8sVersionNotSupported", text)
+
+
+def version_step(request: ClusterRequest) -> AzureRefused | None:
+    # AKS page upgrade-aks-cluster: one minor at a time and never back; code and text UNCONFIRMED.
+    wanted, current = request.body.get("kubernetesVersion"), (request.current or {}).get("currentKubernetesVersion")
+    if not wanted or not current or versions.minor(wanted) - versions.minor(current) in (0, 1):
+        return None
+    text = f"Upgrading Kubernetes version {current} to {wanted} is not allowed."
+    return aks("OperationNotAllowed", text, "properties.kubernetesVersion")
+
+
+def spot_with_cluster(request: ClusterRequest) -> AzureRefused | None:
+    # AKS page spot-node-pool: control plane and spot pools are not upgraded in one operation; code: list.
+    if request.current is None or request.body.get("kubernetesVersion") == request.current["kubernetesVersion"]:
+        return None
+    for profile in request.wanted.get("agentPoolProfiles", []):
+        known = request.resources.get(f"{request.id}/agentPools/{profile['name']}")
+        body = known.body if known else {}
+        upgraded = profile.get("orchestratorVersion", body.get("orchestratorVersion")) != body.get(
+            "orchestratorVersion"
+        )
+        if body.get("scaleSetPriority") == "Spot" and upgraded:
+            text = f"Spot pool {profile['name']} cannot be upgraded together with the control plane."
+            return aks("SpotPoolUpgradeNotAllowedDuringClusterUpgradeAll", text, "agentPoolProfiles")
+    return None
+
+
+def support_plan(request: ClusterRequest) -> AzureRefused | None:
+    # AKS page long-term-support; code and text UNCONFIRMED.
+    if request.body.get("supportPlan") != "AKSLongTermSupport" or request.part("sku").get("tier") == "Premium":
+        return None
+    return aks("BadRequest", "Support plan AKSLongTermSupport needs the Premium tier.", "properties.supportPlan")
+
+
+def issuer_stays(request: ClusterRequest) -> AzureRefused | None:
+    # AKS page use-oidc-issuer; code: list.
+    before, after = (
+        (body or {}).get("oidcIssuerProfile", {}).get("enabled") for body in (request.current, request.body)
+    )
+    if not before or after:
+        return None
+    return aks(
+        "OIDCIssuerCannotBeDisabled", "The OIDC issuer cannot be disabled.", "properties.oidcIssuerProfile.enabled"
+    )
+
+
+def workload_identity(request: ClusterRequest) -> AzureRefused | None:
+    # AKS page workload-identity-deploy-cluster: it needs the issuer. Code and text UNCONFIRMED.
+    wanted = request.part("securityProfile").get("workloadIdentity", {}).get("enabled")
+    if not wanted or request.part("oidcIssuerProfile").get("enabled"):
+        return None
+    return aks("BadRequest", "Workload identity needs the OIDC issuer.", "properties.securityProfile.workloadIdentity")
 
 
 def node_provisioning(request: ClusterRequest) -> AzureRefused | None:
     # Azure/AKS #4759 and the AKS page node-auto-provisioning.
-    if request.body.get("nodeProvisioningProfile", {}).get("mode") != "Auto":
+    if request.part("nodeProvisioningProfile").get("mode") != "Auto":
         return None
     target = "properties.nodeProvisioningProfile.mode"
     prefix = ".properties.nodeProvisioningProfile.mode cannot be Auto"
@@ -149,94 +222,63 @@ def node_provisioning(request: ClusterRequest) -> AzureRefused | None:
     return None
 
 
-def _networks(request: ClusterRequest) -> Iterator[Record]:
-    """The networks the cluster's pools are in."""
-    profiles = request.wanted.get("agentPoolProfiles", [])
-    subnets = {p.get(field) for p in profiles for field in ("vnetSubnetID", "podSubnetID")} - {None}
-    found = {ids.key(ids.parent(subnet)): request.resources.get(ids.parent(subnet)) for subnet in subnets}
-    yield from (record for record in found.values() if record is not None)
-
-
-def service_range(request: ClusterRequest) -> AzureRefused | None:
-    # AKS error page servicecidroverlapexistingsubnetscidr
-    for text in request.body["networkProfile"]["serviceCidrs"]:
-        service = network.cidr(text, "networkProfile.serviceCIDR")
-        for vnet in _networks(request):
-            for subnet in request.resources.of(network.Subnet.token, below=vnet.id):
-                for taken in network.prefixes(subnet.body):
-                    if network.overlap(service, network.cidr(taken, subnet.id)):
-                        message = (
-                            f"The specified service CIDR {text} is conflicted with an existing subnet CIDR {taken}"
-                        )
-                        target = "networkProfile.serviceCIDR"
-                        return aks("ServiceCidrOverlapExistingSubnetsCidr", message, target)
-    return None
-
-
-def pod_range(request: ClusterRequest) -> AzureRefused | None:
-    # AKS-Construction #403
-    for text in request.body["networkProfile"].get("podCidrs", []):
-        pods = network.cidr(text, "networkProfile.podCIDR")
-        for vnet in _networks(request):
-            for taken in network.space(vnet.body):
-                if network.overlap(pods, network.cidr(taken, vnet.id)):
-                    message = f"NetworkProfile CIDR {text} overlaps with reserved VNET CIDR {taken}"
-                    return aks("NetworkProfileCIDROverlapVNET", message, "networkProfile.podCIDR")
-        for service_text in request.body["networkProfile"]["serviceCidrs"]:
-            if network.overlap(pods, network.cidr(service_text, "networkProfile.serviceCIDR")):
-                # Documented as not allowed; code and text UNCONFIRMED.
-                message = f"The specified pod CIDR {text} is conflicted with service CIDR {service_text}"
-                return aks("InvalidParameter", message, "networkProfile.podCIDR")
-    return None
-
-
-def api_server_subnet(request: ClusterRequest) -> AzureRefused | None:
-    subnet = request.body.get("apiServerAccessProfile", {}).get("subnetId")
-    if subnet and request.resources.get(subnet) is None:
-        return errors.resource_not_found(subnet)
-    return None
-
-
-_SENT: tuple[Rule, ...] = (
+SENT: tuple[Rule, ...] = (
     location,
-    system_pool,
+    moved,
     pools_named_once,
     new_inline_pool,
     identity,
     dns_name,
+    dns_prefix,
+    immutable_change,
     version,
-    local_accounts,
-    authorised_ranges,
+    version_step,
+    spot_with_cluster,
+    support_plan,
+    issuer_stays,
+    workload_identity,
+    access_rules.local_accounts,
+    access_rules.entra,
+    access_rules.entra_stays,
+    access_rules.private_ranges,
+    access_rules.range_formats,
+    access_rules.zone_mode,
+    access_rules.zone_without_name,
+    access_rules.zone_name,
+    access_rules.zone_identity,
+    access_rules.zone_permission,
+    access_rules.subdomain,
+    access_rules.api_server_subnet,
+    addon_rules.log_workspace,
+    autoscaler_rules.profile_formats,
+    encryption_rules.key,
+    encryption_rules.key_identity,
+    encryption_rules.vault,
+    encryption_rules.private_vault,
+    encryption_rules.key_permission,
+    encryption_rules.disks,
 )
 """Rules about what was sent: before defaults are added."""
 
-_RESULT: tuple[Rule, ...] = (api_server_subnet, service_range, pod_range, node_provisioning)
+RESULT: tuple[Rule, ...] = (
+    plugin_rules.overlay_plugin,
+    plugin_rules.pod_range_plugin,
+    plugin_rules.cilium_plugin,
+    plugin_rules.cilium_policy,
+    plugin_rules.policy_plugin,
+    outbound_rules.balancer,
+    range_rules.kept_ranges,
+    range_rules.service_range_size,
+    range_rules.dns_address,
+    range_rules.ranges_overlap,
+    node_provisioning,
+)
 """Rules about what would result: defaults and kept values included."""
 
 
 def check_sent(request: ClusterRequest) -> None:
-    _check(_SENT, request)
+    rules.check(SENT, request)
 
 
 def check_result(request: ClusterRequest) -> None:
-    _check(_RESULT, request)
-
-
-def _check(rules: Iterable[Rule], request: ClusterRequest) -> None:
-    for rule in rules:
-        refused = rule(request)
-        if refused is not None:
-            raise refused
-
-
-def check_pools(request: ClusterRequest, pools: list[Record]) -> None:
-    """Rules that need every pool of the cluster, standalone ones too."""
-    if not any(pool.body.get("mode") == "System" for pool in pools):
-        raise aks("MustDefineAtLeastOneSystemPool", "Must define at least one system pool.", subcode="2020")
-    automatic = request.body.get("nodeProvisioningProfile", {}).get("mode") == "Auto"
-    for pool in pools:
-        if automatic and pool.body["enableAutoScaling"]:
-            raise pool_rules.nap_with_autoscaling()
-        refused = pool_rules.skew(pool.body["currentOrchestratorVersion"], request.body["currentKubernetesVersion"])
-        if refused is not None:
-            raise refused
+    rules.check(RESULT, request)

@@ -10,8 +10,9 @@ from typing import Any, ClassVar
 
 from sandbox.azure import ids, versions
 from sandbox.azure.machines import Machine, machines
-from sandbox.azure.resources import pool_rules
+from sandbox.azure.resources import fleet_rules, pool_rules
 from sandbox.azure.resources.cluster_path import CLUSTER, CLUSTER_PATH, POOL, pools_of
+from sandbox.azure.resources.fleet import Fleet
 from sandbox.azure.resources.kind import GROUP_NAME, Kind, NameRule, merged, require_group, require_parent
 from sandbox.azure.resources.pool_request import POOL_NAME, SPOT_LABEL, SPOT_TAINT, PoolRequest
 from sandbox.azure.state import Body, Record, Resources
@@ -146,14 +147,18 @@ class AgentPool(Kind):
         require_group(resources, id)
         cluster = require_parent(resources, id, "managedClusters/agentPools")
         body = put_pool(resources, cluster.body, ids.last(id), wanted, current, inline=False)
-        return {**body, "name": ids.last(id)}
+        body = {**body, "name": ids.last(id)}
+        fleet_rules.check(Fleet(cluster.body, [*_others(resources, id), body], resources))
+        return body
 
     def check_delete(self, resources: Resources, id: str) -> None:
         cluster = resources.get(ids.parent(id))
-        if cluster is None or cluster.token != CLUSTER:
-            return
-        rest = [p for p in pools_of(resources, cluster.id) if ids.key(p.id) != ids.key(id)]
-        pool_rules.check_remaining(rest)
+        if cluster is not None and cluster.token == CLUSTER:
+            fleet_rules.check(Fleet(cluster.body, _others(resources, id), resources, deleting=True))
+
+
+def _others(resources: Resources, id: str) -> list[Body]:
+    return [pool.body for pool in pools_of(resources, ids.parent(id)) if ids.key(pool.id) != ids.key(id)]
 
 
 def new_record(cluster_id: str, name: str, body: Body) -> Record:

@@ -22,11 +22,12 @@ def spot_upgrade(request: PoolRequest) -> AzureRefused | None:
 
 
 def spot_mode(request: PoolRequest) -> AzureRefused | None:
-    # AKS pages spot-node-pool and use-system-pools; the error text is UNCONFIRMED.
-    if request.spot and (request.system or request.first):
-        text = f"Spot node pool '{request.name}' must be in User mode and cannot be the first pool of a cluster."
-        return aks("InvalidParameter", text, "agentPoolProfile.scaleSetPriority")
-    return None
+    # AKS pages spot-node-pool and use-system-pools; code: list. For the first pool the code is UNCONFIRMED.
+    if not request.spot or not (request.system or request.first):
+        return None
+    code = "SystemPoolMustBeRegular" if request.system else "InvalidParameter"
+    text = f"Spot node pool '{request.name}' must be in User mode and cannot be the first pool of a cluster."
+    return aks(code, text, "agentPoolProfile.scaleSetPriority")
 
 
 def spot_settings(request: PoolRequest) -> AzureRefused | None:

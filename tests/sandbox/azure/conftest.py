@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import os
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,8 @@ from typing import Any
 import pytest
 
 from sandbox.azure import AzureCloud, AzureProvider
+from sandbox.azure.quotas import UNLIMITED, Quotas
+from sandbox.azure.throttle import Throttle
 from sandbox.provider import Failure, Resource
 
 GROUP = "azure-native:resources:ResourceGroup"
@@ -97,12 +100,31 @@ class CheckFailed(Exception):
         super().__init__("; ".join(f.reason for f in failures))
 
 
+class Clock:
+    """Seconds that pass only while somebody waits."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+        self.waits: list[float] = []
+
+    def wait(self, seconds: float) -> None:
+        self.waits.append(seconds)
+        self.now += seconds
+
+
 class Account:
     """The engine's side: checks inputs, then creates, updates, refreshes or deletes."""
 
     def __init__(self, state_file: Path) -> None:
+        self.state_file = state_file
         self.runtime = RecordingRuntime()
-        self.cloud = AzureCloud(state_file, self.runtime)
+        self.clock = Clock()
+        self.limit(UNLIMITED)
+
+    def limit(self, quotas: Quotas) -> None:
+        """Go on as a process of its own would, with other quotas."""
+        throttle = Throttle(lambda: self.clock.now, self.clock.wait)
+        self.cloud = AzureCloud(self.state_file, self.runtime, quotas, throttle)
         self.provider = AzureProvider(self.cloud)
         self.provider.configure({"location": "westeurope"})
 
@@ -168,9 +190,18 @@ def account(tmp_path: Path) -> Account:
     return Account(tmp_path / "azure.json")
 
 
-@pytest.fixture
-def ready(account: Account) -> Account:
-    """A subscription with a resource group and a cluster `aks` of one system node."""
+@pytest.fixture(scope="session")
+def _ready(tmp_path_factory: pytest.TempPathFactory) -> Account:
+    account = Account(tmp_path_factory.mktemp("ready") / "azure.json")
     account.group()
     account.cluster()
+    return account
+
+
+@pytest.fixture
+def ready(account: Account, _ready: Account) -> Account:
+    """A subscription with a resource group and a cluster `aks` of one system node."""
+    shutil.copy(_ready.state_file, account.state_file)
+    account.runtime.calls = list(_ready.runtime.calls)
+    account.runtime.nodes = dict(_ready.runtime.nodes)
     return account

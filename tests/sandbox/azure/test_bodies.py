@@ -121,6 +121,11 @@ def test_pods_a_node_depend_on_the_network_plugin(account: Account, network_prof
     assert made.old_outputs["agentPoolProfiles"][0]["maxPods"] == pods
 
 
+def test_pool_with_few_pods_a_node_may_shrink(ready: Account) -> None:
+    made = ready.create(POOL, {**REGULAR, "maxPods": 15})
+    assert ready.update(made, {**REGULAR, "maxPods": 15, "count": 1}).old_outputs["count"] == 1
+
+
 @pytest.mark.parametrize(
     ("size", "changes", "disk"),
     [
@@ -137,6 +142,19 @@ def test_system_disk_depends_on_the_size(
 ) -> None:
     body = ready.create(POOL, {**REGULAR, "vmSize": size, **changes}).old_outputs
     assert (body["osDiskType"], body["osDiskSizeGB"]) == disk
+
+
+def test_autoscaled_cluster_shows_the_profile_it_was_not_sent(ready: Account) -> None:
+    autoscaled = {**SYSTEM, "enableAutoScaling": True, "minCount": 1, "maxCount": 3}
+    sent = {"agentPoolProfiles": [autoscaled], "autoScalerProfile": {"scanInterval": "20s"}}
+    made = ready.cluster(resourceName="two", **sent)
+    profile = made.old_outputs["autoScalerProfile"]
+    assert (len(profile), profile["scanInterval"], profile["scaleDownDelayAfterDelete"]) == (17, "20s", "10s")
+    fixed = ready.cluster(resourceName="three", autoScalerProfile={"scanInterval": "20s"})
+    assert fixed.old_outputs["autoScalerProfile"] == {"scanInterval": "20s"}
+    again = ready.refresh(made)
+    assert again.old_inputs == made.old_inputs
+    assert not ready.diff(again, {**CLUSTER_INPUTS, "resourceName": "two", **sent}).changes
 
 
 def test_reading_back_changes_nothing(account: Account) -> None:

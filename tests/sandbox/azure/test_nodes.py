@@ -129,6 +129,34 @@ def test_gpus_of_a_size(size: str, gpus: dict[str, str]) -> None:
     assert gpu_resources(machines()[size]) == gpus
 
 
+@pytest.mark.parametrize(
+    ("size", "profile", "gpus"),
+    [
+        ("Standard_NC24ads_A100_v4", "MIG1g", "7"),
+        ("Standard_NC24ads_A100_v4", "MIG2g", "3"),
+        ("Standard_NC48ads_A100_v4", "MIG3g", "4"),
+        ("Standard_NC40ads_H100_v5", "MIG4g", "1"),
+        ("Standard_ND96asr_v4", "MIG7g", "8"),
+        # The page's own example.
+        ("Standard_ND96asr_v4", "MIG1g", "56"),
+    ],
+)
+def test_partitions_count_as_gpus(ready: Account, size: str, profile: str, gpus: str) -> None:
+    ready.create(POOL, {**REGULAR, "vmSize": size, "gpuInstanceProfile": profile, "count": 1})
+    node = next(iter(ready.runtime.nodes.values()))[-1]
+    assert node["status"]["capacity"]["nvidia.com/gpu"] == gpus
+    assert node["status"]["allocatable"]["nvidia.com/gpu"] == gpus
+
+
+def test_node_says_what_the_problem_detector_watches(ready: Account) -> None:
+    (node,) = next(iter(ready.runtime.nodes.values()))
+    conditions = {c["type"]: (c["status"], c["reason"], c["message"]) for c in node["status"]["conditions"]}
+    assert conditions["VMEventScheduled"] == ("False", "NoVMEventScheduled", "VM has no scheduled event")
+    assert {status for status, _, _ in conditions.values()} == {"False"}
+    # The kubelet says that itself.
+    assert "Ready" not in conditions
+
+
 def test_pools_of_a_cluster_share_their_digits_and_clusters_do_not(ready: Account) -> None:
     ready.create(POOL, REGULAR)
     ready.cluster(resourceName="two")

@@ -1,0 +1,103 @@
+"""What a cluster that somebody else made holds already: read once, before anything is declared.
+
+Uses the official client, which runs exec plugins such as kubelogin. Deliberately changes nothing in the cluster.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import pulumi
+import yaml
+
+from components.addons.expander import NAME, NAMESPACE
+
+_SECONDS = 15
+"""For each answer."""
+
+
+@dataclass(frozen=True)
+class Contents:
+    """Objects as the API server holds them."""
+
+    version: str
+    """Of the API server, such as 1.36.2."""
+    daemon_sets: tuple[Mapping[str, Any], ...] = ()
+    policies: tuple[Mapping[str, Any], ...] = ()
+    """ClusterPolicies of NVIDIA's GPU operator."""
+    expander: Mapping[str, Any] | None = None
+    """The ConfigMap of the priority expander."""
+
+
+def read(kubeconfig: str, what: str) -> Contents:
+    """Everything the layer has to know. `what`: the key of the stack file by which errors name the cluster.
+
+    Raises `pulumi.RunError` when the cluster does not answer or does not allow it.
+    """
+    # Half a second, which a cluster of our own need not spend.
+    from kubernetes import client, config
+    from kubernetes.config import ConfigException
+
+    try:
+        api: client.ApiClient = config.new_client_from_config_dict(yaml.safe_load(kubeconfig))
+    except (ConfigException, yaml.YAMLError, TypeError, AttributeError) as wrong:
+        # A YAML error would show the line, which may hold a token.
+        why = _line(wrong) if isinstance(wrong, ConfigException) else "it is not what kubectl would read"
+        raise pulumi.RunError(f"{what}: the kubeconfig cannot be used: {why}") from None
+    api.configuration.retries = False
+    with api:
+        version = _get(what, "the version", client.VersionApi(api).get_code)
+        daemon_sets = _get(what, "DaemonSets", client.AppsV1Api(api).list_daemon_set_for_all_namespaces)
+        # There is no such kind where there is no operator.
+        policies = _get(
+            what,
+            "ClusterPolicies",
+            client.CustomObjectsApi(api).list_cluster_custom_object,
+            "nvidia.com",
+            "v1",
+            "clusterpolicies",
+        )
+        expander = _get(what, "a ConfigMap", client.CoreV1Api(api).read_namespaced_config_map, NAME, NAMESPACE)
+    return Contents(
+        str((version or {}).get("gitVersion", "")).removeprefix("v"),
+        tuple((daemon_sets or {}).get("items", ())),
+        tuple((policies or {}).get("items", ())),
+        expander,
+    )
+
+
+def _get(what: str, asked: str, call: Callable[..., Any], *arguments: str) -> dict[str, Any] | None:
+    """The answer as plain data; None when there is nothing of that name."""
+    from kubernetes.client.exceptions import ApiException
+    from urllib3.exceptions import HTTPError
+
+    host = call.__self__.api_client.configuration.host  # type: ignore[attr-defined]
+    try:
+        answer = call(*arguments, _preload_content=False, _request_timeout=_SECONDS)
+        found: dict[str, Any] = json.loads(answer.data)
+    except ApiException as refused:
+        if refused.status == 404:
+            return None
+        if refused.status == 0:  # no trust in its certificate
+            raise pulumi.RunError(_silent(what, host, refused.reason)) from None
+        raise pulumi.RunError(
+            f"{what}: the cluster's API server, {host}, refuses to show {asked}: {refused.status} {refused.reason}\n"
+            "  the kubeconfig's user must be allowed to list DaemonSets and ClusterPolicies in the whole cluster and to"
+            " change objects in kube-system"
+        ) from None
+    except HTTPError as silent:
+        raise pulumi.RunError(_silent(what, host, silent)) from None
+    except ValueError:
+        raise pulumi.RunError(f"{what}: what answers at {host} is no API server") from None
+    return found
+
+
+def _silent(what: str, host: str, why: object) -> str:
+    return f"{what}: the cluster's API server, {host}, does not answer: {_line(why)}"
+
+
+def _line(error: object) -> str:
+    return " ".join(str(error).split())

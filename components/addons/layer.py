@@ -1,0 +1,123 @@
+"""The layer inside a cluster: what it consists of is decided first, from what is there, and declared afterwards."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import pulumi
+import pulumi_kubernetes
+
+from components.addons import foreign
+from components.addons.device_plugin import DevicePlugin
+from components.addons.expander import Decision, PriorityExpander
+from components.addons.pull_secrets import PullSecrets
+from spec.model import ClusterSpec
+from spec.placement import NodePool
+
+
+@dataclass(frozen=True)
+class PluginDecision:
+    """On which pools the device plugin goes, and who serves the other GPU pools."""
+
+    pools: tuple[NodePool, ...]
+    left_to: Mapping[foreign.Plugin, tuple[str, ...]] = field(default_factory=dict)
+    """Names of pools."""
+
+    @property
+    def warnings(self) -> Iterator[str]:
+        """Why pools of the stack file get no plugin of this stack's."""
+        for plugin, pools in self.left_to.items():
+            yield f"{plugin} reaches the nodes of {', '.join(pools)}: they get no device plugin of this stack's"
+
+    def as_output(self) -> dict[str, Any]:
+        """As the stack's outputs show it."""
+        return {
+            "pools": [pool.name for pool in self.pools],
+            "leftTo": [
+                {"namespace": plugin.namespace, "name": plugin.name, "pools": list(pools)}
+                for plugin, pools in self.left_to.items()
+            ],
+        }
+
+
+_DRIVER = foreign.Plugin("", "whoever installs the driver (installDriver: false)", {})
+
+
+def plugin_decision(
+    spec: ClusterSpec,
+    node_pools: Sequence[NodePool],
+    plugins: Sequence[foreign.Plugin] = (),
+    labels: Mapping[str, Mapping[str, str]] | None = None,
+) -> PluginDecision:
+    """`plugins` are there already; `labels` is what is known of each pool's nodes beside the pool's own, by its name."""
+    if spec.device_plugin.install == "never":
+        return PluginDecision(())
+    gpu_pools = [pool for pool in node_pools if pool.gpus]
+    found = foreign.left_to(gpu_pools, plugins, labels or {})
+    for pool in gpu_pools:
+        # NVIDIA's GPU operator brings its plugin with its driver; before it comes, ours would crash.
+        if not pool.source.install_driver:
+            found.setdefault(pool.name, _DRIVER)
+    left: dict[foreign.Plugin, tuple[str, ...]] = {}
+    for name, plugin in sorted(found.items()):
+        left[plugin] = (*left.get(plugin, ()), name)
+    return PluginDecision(tuple(pool for pool in gpu_pools if pool.name not in found), left)
+
+
+def declare(
+    name: str,
+    spec: ClusterSpec,
+    plugin: PluginDecision,
+    expander: Decision,
+    *,
+    kubeconfig: pulumi.Input[str],
+    made_here: pulumi.Resource | None,
+    instance: str,
+    opts: pulumi.ResourceOptions,
+) -> None:
+    """Everything this stack has inside the cluster. `made_here` is the cluster's resource where the cluster is its own.
+
+    The kubeconfig is to be secret.
+    """
+    settings: dict[str, Any] = {
+        "kubeconfig": kubeconfig,
+        # Without it every cluster update, which makes the kubeconfig unknown, previews the whole layer as replaced.
+        "cluster_identifier": spec.name,
+        # By default a changed ConfigMap or Secret is deleted and made anew; without its ConfigMap the autoscaler's choice is
+        # random for that moment (docs/adr/0004).
+        "enable_config_map_mutable": True,
+        "enable_secret_mutable": True,
+    }
+    kubernetes = pulumi_kubernetes.Provider(name, **settings, opts=opts)
+    # A fixed identifier hides a replaced cluster from the layer, so each object says it follows the cluster
+    # (docs/adr/0005). A cluster of somebody else stays when the stack goes, so its objects are deleted one by one.
+    follows: dict[str, Any] = {"replace_with": [made_here], "deleted_with": made_here} if made_here else {}
+    inside = pulumi.ResourceOptions(provider=kubernetes, **follows)
+    DevicePlugin(
+        f"{name}-device-plugin",
+        plugin.pools,
+        spec.release.device_plugin_image,
+        instance=instance,
+        opts=opts,
+        child=inside,
+    )
+    if expander.declared is not None:
+        takes = spec.expander.take_ownership and made_here is None
+        if made_here is None:
+            # Only this one object may be taken from somebody else, hence a provider of its own. It stays when the ownership
+            # is settled: with another provider the object would be replaced.
+            kubernetes = pulumi_kubernetes.Provider(
+                f"{name}-expander", **settings, upsert_existing_objects=takes, opts=opts
+            )
+        PriorityExpander(
+            f"{name}-expander",
+            expander.declared,
+            instance=instance,
+            take_ownership=takes,
+            opts=opts,
+            child=pulumi.ResourceOptions(provider=kubernetes, **follows),
+        )
+    if spec.image_pull_secrets:
+        PullSecrets(f"{name}-pull", spec.image_pull_secrets, instance=instance, opts=opts, child=inside)

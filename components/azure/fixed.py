@@ -1,0 +1,173 @@
+"""What AKS fixes for a pool's life, and what a change of it does (docs/adr/0008).
+
+Spot pools and twins are replaced. An on-demand pool in use is not: the stack file is compared with the live pool, and every
+difference refused at once, before anything is declared.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from string import ascii_lowercase
+from typing import Any
+
+import pulumi
+
+from components.azure.counts import LiveCluster
+from spec.azure import AzureEncryption
+from spec.clouds.azure import aks
+from spec.model import ClusterSpec, Pool, SystemPool
+from spec.placement import NodePool, cloud_name
+from spec.problems import Problem
+
+_CHOSEN_BY_AKS = object()
+
+
+@dataclass(frozen=True)
+class Fixed:
+    """One property: AKS' name, the SDK's, and the stack file's key ("" where no key stands for it alone)."""
+
+    wire: str
+    arg: str
+    key: str = ""
+    unset: Any = _CHOSEN_BY_AKS
+    """What an unset property means; by default whatever AKS chose, so that no live value differs from it."""
+
+
+PROPERTIES = (
+    Fixed("vmSize", "vm_size", "machine"),
+    Fixed("scaleSetPriority", "scale_set_priority"),
+    Fixed("scaleSetEvictionPolicy", "scale_set_eviction_policy"),
+    Fixed("spotMaxPrice", "spot_max_price"),
+    Fixed("maxPods", "max_pods", "maxPods"),
+    Fixed("osDiskType", "os_disk_type", "osDisk.type"),
+    Fixed("osDiskSizeGB", "os_disk_size_gb", "osDisk.sizeGb"),
+    Fixed("type", "type"),
+    Fixed("availabilityZones", "availability_zones", "zones", unset=()),
+    Fixed("vnetSubnetID", "vnet_subnet_id", "subnet"),
+    Fixed("gpuInstanceProfile", "gpu_instance_profile", "mig", unset=""),
+    Fixed("gpuProfile", "gpu_profile", "installDriver", unset={"driver": "Install"}),
+    Fixed("enableEncryptionAtHost", "enable_encryption_at_host", "cloud.encryption.atHost", unset=False),
+)
+"""azure-native itself replaces for `vmSize` and `gpuInstanceProfile` only and would preview updates that Azure then answers
+with PropertyChangeNotAllowed (pulumi-azure-native issue 959)."""
+
+BY_HAND = (
+    "put it back; or add a second system pool by hand (az aks nodepool add --mode System), write its name and settings "
+    "here, and delete the old one (az aks nodepool delete)"
+)
+
+
+def differences(path: str, wanted: Mapping[str, Any], live: Any, remedy: str) -> Iterator[Problem]:
+    """A problem for every fixed property that a live on-demand pool has otherwise than its arguments want it.
+
+    `live` is a `ManagedClusterAgentPoolProfileResponse`; a subnet may be wanted by the end of its id.
+    """
+    for fixed in PROPERTIES:
+        if not fixed.key:
+            continue
+        is_now, is_wanted = getattr(live, fixed.arg, None), wanted.get(fixed.arg)
+        if fixed.unset is not _CHOSEN_BY_AKS:
+            is_now, is_wanted = is_now or fixed.unset, is_wanted or fixed.unset
+        elif is_wanted is None or is_now is None:
+            continue
+        now, then = _plain(is_now), _plain(is_wanted)
+        if fixed.arg == "vnet_subnet_id" and now.endswith(then):
+            continue
+        if now != then:
+            where = fixed.key if fixed.key.startswith("cloud.") else f"{path}.{fixed.key}"
+            what = f"is {_shown(fixed, is_now)} in the cluster and cannot become {_shown(fixed, is_wanted)}"
+            yield Problem(where, f"{wanted.get('agent_pool_name') or wanted['name']}: {what}", remedy)
+
+
+def _plain(value: Any) -> Any:
+    """Comparable whatever the case, the order, or the class the SDK wraps it in."""
+    if isinstance(value, str):
+        return value.lower()
+    if isinstance(value, list | tuple):
+        return sorted(map(_plain, value))
+    if isinstance(value, bool | int | float):
+        return value
+    return _plain(value["driver"] if isinstance(value, Mapping) else value.driver or "Install")
+
+
+def _shown(fixed: Fixed, value: Any) -> str:
+    """In the stack file's words."""
+    match fixed.key:
+        case "mig":
+            return str(value).removeprefix("MIG") or "unset"
+        case "installDriver":
+            return str(_plain(value) == "install").lower()
+        case "subnet":
+            *_, network, _, subnet = str(value).split("/")
+            return f"{network}/{subnet}"
+        case "zones":
+            return f"[{', '.join(sorted(value))}]"
+        case _:
+            return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def pool_problems(spec: ClusterSpec, pool: NodePool, wanted: Mapping[str, Any], live: LiveCluster) -> Iterator[Problem]:
+    """What the stack file wants of a live on-demand pool that AKS refuses. `wanted` are the arguments of its AgentPool."""
+    there = live.profiles.get(pool.name)
+    if there is None or pool.twin or there.scale_set_priority == "Spot":
+        return
+    path = f"pools[{spec.pools.index(pool.source)}]"
+    if pool.spot:
+        yield Problem(
+            f"{path}.capacity",
+            f"{pool.name}: is on-demand in the cluster and cannot become spot",
+            "give the spot pool another name; the on-demand pool goes when the new one is there",
+        )
+        return
+    letter = next_generation(pool.source, live.profiles)
+    yield from differences(
+        path, wanted, there, f"add `generation: {letter}`: a new pool is made before the old one goes"
+    )
+
+
+def system_problems(pool: SystemPool, wanted: Mapping[str, Any], live: LiveCluster) -> Iterator[Problem]:
+    """As `pool_problems`, for the entry in the cluster itself, which has no generations."""
+    if not live.profiles:
+        return
+    there = live.profiles.get(pool.name)
+    if there is None:
+        names = ", ".join(sorted(name for name, profile in live.profiles.items() if profile.mode == "System"))
+        what = f"{pool.name}: is no pool of the cluster, whose system pool is {names}; AKS adds none this way"
+        yield Problem("systemPool.name", what, BY_HAND)
+        return
+    yield from differences("systemPool", wanted, there, BY_HAND)
+
+
+def key_problems(spec: AzureEncryption, live: LiveCluster) -> Iterator[Problem]:
+    """The key of etcd must not go while Secrets are encrypted with it (page use-kms-etcd-encryption)."""
+    profile = live.found.security_profile if live.found else None
+    kms = profile.azure_key_vault_kms if profile else None
+    if kms and kms.enabled and not spec.kms:
+        yield Problem(
+            "cloud.encryption.kms",
+            f"encrypts the cluster's Secrets with {kms.key_id} and cannot just go",
+            "put it back; or run `az aks update --disable-azure-keyvault-kms`, then write every Secret anew "
+            "(kubectl get secrets -A -o json | kubectl replace -f -), then remove it here",
+        )
+
+
+def next_generation(pool: Pool, names: Iterable[str]) -> str:
+    """The first letter after the pool's own, from b again after z, whose pool is not in the cluster."""
+    letters = ascii_lowercase[1:]
+    start = letters.index(pool.generation) + 1 if pool.generation else 0
+    taken = set(names)
+    free = (
+        letter
+        for letter in letters[start:] + letters[:start]
+        if cloud_name(pool.model_copy(update={"generation": letter}), aks()) not in taken
+    )
+    return next(free)
+
+
+def refuse(problems: Iterable[Problem]) -> None:
+    """Raises `pulumi.RunError`, which prints without a traceback, when there are any."""
+    found = sorted(problems)
+    if found:
+        head = f"{len(found)} change{'s' if len(found) > 1 else ''} of what AKS fixes; nothing was declared."
+        raise pulumi.RunError("\n".join([head, *(f"  {problem}" for problem in found)]))

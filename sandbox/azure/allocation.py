@@ -1,0 +1,158 @@
+"""Which of the nodes a request asks for the subscription and the subnets have room for.
+
+On-demand quota is looked at before a request is accepted. Spot quota and a subnet that other clusters have filled come to
+light when the machines are asked for: the request is accepted, the pool keeps the nodes it had, and ends as Failed.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+from sandbox.azure import ids
+from sandbox.azure.errors import AzureRefused, aks
+from sandbox.azure.machines import machines
+from sandbox.azure.quotas import CORES, LOW_PRIORITY, Excess, Quotas
+from sandbox.azure.resources import network, subnet_rules
+from sandbox.azure.resources.cluster_path import CLUSTER, pools_of
+from sandbox.azure.state import Record, Resources
+
+Nodes = Mapping[str, int]
+"""How many a pool has, by its lower-cased id."""
+
+_Pool = tuple[Record, Record]
+"""A pool behind its cluster."""
+
+
+@dataclass(frozen=True)
+class Shortage:
+    """Why a pool did not get its nodes: the compute service's code and text."""
+
+    pool: Record
+    code: str
+    message: str
+
+
+def nodes_now(resources: Resources) -> Nodes:
+    return {ids.key(pool.id): pool.body["count"] for _, pool in _pools(resources)}
+
+
+def quota_at_the_door(resources: Resources, before: Nodes, quotas: Quotas) -> AzureRefused | None:
+    """AKS' refusal of regular machines beyond a quota; `before` are the nodes the request found."""
+    grown = [(cluster, pool) for cluster, pool in _grown(resources, before) if not _spot(pool)]
+    for cluster, pool in grown:
+        for name in (_family(pool), CORES):
+            excess = _excess(resources, cluster, name, before, grown, quotas)
+            if excess is not None:
+                return aks("ErrCode_InsufficientVCPUQuota", excess.at_the_door)
+    return None
+
+
+def shortages(resources: Resources, before: Nodes, quotas: Quotas) -> list[Shortage]:
+    """Every pool that cannot have what the request gave it; its count goes back to what it had."""
+    found = []
+    granted = dict(before)
+    for cluster, pool in list(_grown(resources, before)):
+        short = _spot_quota(resources, cluster, pool, granted, quotas) or _subnet_full(
+            resources, cluster, pool, granted
+        )
+        if short is None:
+            granted[ids.key(pool.id)] = pool.body["count"]
+        else:
+            pool.body["count"] = before.get(ids.key(pool.id), 0)
+            found.append(short)
+    return found
+
+
+def autoscaler_refusal(resources: Resources, before: Nodes, quotas: Quotas) -> str:
+    """What the compute service answers the autoscaler that made a pool larger; empty when it can have its nodes."""
+    for cluster, pool in _grown(resources, before):
+        for name in () if _spot(pool) else (_family(pool), CORES):
+            excess = _excess(resources, cluster, name, before, [(cluster, pool)], quotas)
+            if excess is not None:
+                return excess.later
+    return next((short.message for short in shortages(resources, before, quotas)), "")
+
+
+def _spot_quota(resources: Resources, cluster: Record, pool: Record, had: Nodes, quotas: Quotas) -> Shortage | None:
+    # That it comes later for AKS' scale sets too is [inferred] from KA pkg/fake/aksmachinesapi.go.
+    if not _spot(pool):
+        return None
+    excess = _excess(resources, cluster, LOW_PRIORITY, had, [(cluster, pool)], quotas)
+    return Shortage(pool, "QuotaExceeded", excess.later) if excess else None
+
+
+def _subnet_full(resources: Resources, cluster: Record, pool: Record, had: Nodes) -> Shortage | None:
+    """AKS compares a subnet with the cluster's own pools alone; those of others it meets when it takes addresses."""
+    wanted = subnet_rules.taken(cluster.body["networkProfile"], pool.body, _added(pool, had))
+    for id, addresses in wanted.items():
+        subnet = resources.get(id)
+        if subnet is None:
+            continue
+        used = sum(
+            subnet_rules.taken(c.body["networkProfile"], p.body, had.get(ids.key(p.id), 0))[id]
+            for c, p in _pools(resources)
+        )
+        if used + addresses > subnet_rules.usable(subnet):
+            # karpenter-provider-azure #734, Azure/AKS #2531
+            text = (
+                f"Subnet {ids.last(id)} with address prefix {','.join(network.prefixes(subnet.body))} does not have enough "
+                f"capacity for {addresses} IP addresses."
+            )
+            return Shortage(pool, "SubnetIsFull", text)
+    return None
+
+
+def _excess(
+    resources: Resources, beside: Record, name: str, had: Nodes, grown: Iterable[_Pool], quotas: Quotas
+) -> Excess | None:
+    """Whether the `grown` pools in a cluster's region exceed one of its quotas together."""
+    limit = quotas.limit(_place(beside), name)
+    if limit is None:
+        return None
+    used: Counter[str] = Counter()
+    for cluster, pool in _pools(resources):
+        if _place(cluster) == _place(beside):
+            for quota in _counted(pool):
+                used[quota] += had.get(ids.key(pool.id), 0) * _vcpus(pool)
+    same = [pool for cluster, pool in grown if _place(cluster) == _place(beside) and name in _counted(pool)]
+    required = sum(_added(pool, had) * _vcpus(pool) for pool in same)
+    if used[name] + required <= limit:
+        return None
+    return Excess(_place(beside), name, limit, used[name], required)
+
+
+def _pools(resources: Resources) -> Iterator[_Pool]:
+    for cluster in resources.of(CLUSTER):
+        for pool in pools_of(resources, cluster.id):
+            yield cluster, pool
+
+
+def _grown(resources: Resources, before: Nodes) -> Iterator[_Pool]:
+    return ((cluster, pool) for cluster, pool in _pools(resources) if _added(pool, before) > 0)
+
+
+def _added(pool: Record, before: Nodes) -> int:
+    return int(pool.body["count"]) - before.get(ids.key(pool.id), 0)
+
+
+def _counted(pool: Record) -> tuple[str, ...]:
+    """The quotas a pool's machines count against."""
+    return (LOW_PRIORITY,) if _spot(pool) else (_family(pool), CORES)
+
+
+def _spot(pool: Record) -> bool:
+    return pool.body.get("scaleSetPriority") == "Spot"
+
+
+def _place(cluster: Record) -> str:
+    return str(cluster.body["location"])
+
+
+def _family(pool: Record) -> str:
+    return machines()[pool.body["vmSize"]].family
+
+
+def _vcpus(pool: Record) -> int:
+    return machines()[pool.body["vmSize"]].vcpus

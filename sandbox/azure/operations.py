@@ -1,0 +1,55 @@
+"""Operations that still run, and what may not begin beside them.
+
+A record's `provisioningState` marks one from the PUT or DELETE that began it until its nodes are as they should be. Records
+outlive the process that wrote them, so another stack's command sees the marks too, and `AzureCloud.reconcile` takes away
+those of a process that was killed.
+"""
+
+from __future__ import annotations
+
+from sandbox.azure import ids
+from sandbox.azure.errors import AzureRefused, aks
+from sandbox.azure.resources.cluster_path import CLUSTER, pools_of
+from sandbox.azure.state import Record, Resources
+
+_RUNNING = ("Creating", "Updating", "Deleting")
+
+
+def begin(record: Record, state: str) -> None:
+    record.body["provisioningState"] = state
+
+
+def end(record: Record, *, failed: bool = False) -> None:
+    record.body["provisioningState"] = "Failed" if failed else "Succeeded"
+
+
+def running(record: Record) -> bool:
+    return record.body["provisioningState"] in _RUNNING
+
+
+def conflict(resources: Resources, token: str, id: str) -> AzureRefused | None:
+    """The refusal of a second operation on a cluster or pool; pools of one cluster may be worked on side by side.
+
+    That pools may is how AKS behaves since it has an API for each; that nothing may beside a cluster's own operation is the
+    stricter reading of the pages aks-pending-operation.
+    """
+    cluster = resources.get(id if token == CLUSTER else ids.parent(id))
+    if cluster is None:
+        return None
+    beside = pools_of(resources, cluster.id) if token == CLUSTER else [resources.get(id)]
+    for record in (cluster, *beside):
+        if record is not None and running(record):
+            # azure-workload-identity #417. azure-native does not try again after this code.
+            text = (
+                f"Operation is not allowed: Another operation ({ids.last(record.id)} - {record.body['provisioningState']}) is "
+                "in progress, please wait for it to finish before starting a new operation. See "
+                "https://aka.ms/aks-pending-operation for more details"
+            )
+            return aks("OperationNotAllowed", text, status=409)
+    return None
+
+
+def preempted() -> AzureRefused:
+    """The end of an operation whose cluster was deleted meanwhile: deleting does not wait."""
+    # AKS error page aksoperationpreempted
+    return aks("AKSOperationPreemptedByDelete", "This operation has been preempted by Deleting operation.", status=409)

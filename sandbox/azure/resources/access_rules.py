@@ -1,0 +1,147 @@
+"""What AKS refuses about who reaches the API server, and as whom."""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+
+from sandbox.azure import errors, ids
+from sandbox.azure.errors import AzureRefused, aks
+from sandbox.azure.resources import permissions
+from sandbox.azure.resources.cluster_request import ClusterRequest
+
+_MOST_RANGES = 200
+_GUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
+_ZONE_ID = "/providers/microsoft.network/privatednszones/"
+_ZONE_TARGET = "properties.apiServerAccessProfile.privateDNSZone"
+
+# https://learn.microsoft.com/azure/role-based-access-control/built-in-roles/networking
+_PRIVATE_DNS_ZONE_CONTRIBUTOR = "b12aa53e-6015-4669-85d0-8515ebb3ae7f"
+
+
+def local_accounts(request: ClusterRequest) -> AzureRefused | None:
+    # cilium PR 48265 (2026-09); the code is UNCONFIRMED.
+    if not request.body.get("disableLocalAccounts") or request.part("aadProfile").get("managed"):
+        return None
+    text = (
+        "Since kubernetes version 1.25, disableLocalAccounts can only be set on Azure AD integration enabled cluster."
+    )
+    return aks("BadRequest", text)
+
+
+def entra_stays(request: ClusterRequest) -> AzureRefused | None:
+    # AKS page enable-authentication: it cannot be switched off again. Text UNCONFIRMED.
+    before, after = ((body or {}).get("aadProfile", {}).get("managed") for body in (request.current, request.body))
+    if not before or after:
+        return None
+    return aks(
+        "PropertyChangeNotAllowed", "Changing property 'aadProfile.managed' is not allowed.", "aadProfile.managed"
+    )
+
+
+def entra(request: ClusterRequest) -> AzureRefused | None:
+    # REST text of enableAzureRBAC, and the page on the end of the older integration (aka.ms/aks/aad-legacy). Codes but the
+    # list's InvalidAdminGroupObjectID, and texts, UNCONFIRMED.
+    profile = request.part("aadProfile")
+    if any(profile.get(name) for name in ("clientAppID", "serverAppID", "serverAppSecret")):
+        return aks("BadRequest", "The legacy Azure AD integration is retired. Please use managed AAD.", "aadProfile")
+    if profile.get("enableAzureRBAC") and not profile.get("managed"):
+        return aks("BadRequest", "Azure RBAC needs managed AAD.", "aadProfile.enableAzureRBAC")
+    for group in profile.get("adminGroupObjectIDs", []):
+        if not _GUID.fullmatch(group):
+            text = f"Admin group object ID {group} is no GUID."
+            return aks("InvalidAdminGroupObjectID", text, "aadProfile.adminGroupObjectIDs")
+    return None
+
+
+def private_ranges(request: ClusterRequest) -> AzureRefused | None:
+    access = request.part("apiServerAccessProfile")
+    if not (access.get("enablePrivateCluster") and access.get("authorizedIPRanges")):
+        return None
+    return aks("InvalidParameter", "Private cluster cannot be enabled with AuthorizedIPRanges.")  # tfsec #571
+
+
+def range_formats(request: ClusterRequest) -> AzureRefused | None:
+    # REST text ("CIDR format") and AKS page api-server-authorized-ip-ranges (200 of them). Texts UNCONFIRMED.
+    found = request.part("apiServerAccessProfile").get("authorizedIPRanges", [])
+    target = "properties.apiServerAccessProfile.authorizedIPRanges"
+    for text in found:
+        try:
+            ipaddress.IPv4Network(text)
+        except ValueError:
+            return aks("InvalidParameter", f"Authorized IP range {text} is not in CIDR format.", target)
+        if "/" not in text:
+            return aks("InvalidParameter", f"Authorized IP range {text} is not in CIDR format.", target)
+    if len(found) > _MOST_RANGES:
+        return aks("InvalidParameter", f"{len(found)} authorized IP ranges are more than {_MOST_RANGES}.", target)
+    return None
+
+
+def zone_mode(request: ClusterRequest) -> AzureRefused | None:
+    # AKS page private-clusters; code: list.
+    access = request.part("apiServerAccessProfile")
+    zone = access.get("privateDNSZone")
+    if zone is None:
+        return None
+    if access.get("enablePrivateCluster") and (zone in ("system", "none") or _ZONE_ID in zone.lower()):
+        return None
+    text = f"Private DNS zone {zone} is neither system, none nor a zone's id, or the cluster is not private."
+    return aks("InvalidPrivateDNSZoneMode", text, _ZONE_TARGET)
+
+
+def zone_without_name(request: ClusterRequest) -> AzureRefused | None:
+    # The same page: without a zone the public name is the only one. Code: list.
+    access = request.part("apiServerAccessProfile")
+    if access.get("privateDNSZone") != "none" or access.get("enablePrivateClusterPublicFQDN", True):
+        return None
+    text = "The public FQDN cannot be disabled when the private DNS zone is none."
+    return aks("NonePrivateDNSZonePublicFQDNDisabledError", text, _ZONE_TARGET)
+
+
+def zone_name(request: ClusterRequest) -> AzureRefused | None:
+    # The same page; code: list.
+    zone = request.part("apiServerAccessProfile").get("privateDNSZone", "")
+    region = re.escape(request.body["location"])
+    pattern = rf"([a-z0-9-]{{1,32}}\.)?private(link)?\.{region}\.azmk8s\.io"
+    if not zone.startswith("/") or re.fullmatch(pattern, ids.last(zone), re.IGNORECASE):
+        return None
+    text = f"The private DNS zone {ids.last(zone)} should be privatelink.{region}.azmk8s.io or a subzone of it."
+    return aks("InvalidPrivateDNSZoneResourceID", text, _ZONE_TARGET)
+
+
+def zone_identity(request: ClusterRequest) -> AzureRefused | None:
+    # The same page; code: list.
+    zone = request.part("apiServerAccessProfile").get("privateDNSZone", "")
+    if not zone.startswith("/") or request.identities or "identity" not in request.body:
+        return None
+    text = "A custom private DNS zone needs a user-assigned identity."
+    return aks("SystemAssignedIdentityNotSupportedForCustomPrivateDNSZone", text, _ZONE_TARGET)
+
+
+def zone_permission(request: ClusterRequest) -> AzureRefused | None:
+    # AKS error page customprivatednszonemissingpermissions
+    zone = request.part("apiServerAccessProfile").get("privateDNSZone", "")
+    if not zone.startswith("/") or permissions.holds(
+        request.resources, request.identities, _PRIVATE_DNS_ZONE_CONTRIBUTOR, zone
+    ):
+        return None
+    text = (
+        "Service principal or user-assigned identity must be given permission to read and write to custom private dns zone "
+        f"{zone}. Check access result not allowed for action Microsoft.Network/privateDnsZones/read."
+    )
+    return aks("CustomPrivateDNSZoneMissingPermissionError", text)
+
+
+def subdomain(request: ClusterRequest) -> AzureRefused | None:
+    # AKS page private-clusters: only beside a zone of one's own. Text UNCONFIRMED.
+    zone = request.part("apiServerAccessProfile").get("privateDNSZone", "")
+    if not request.body.get("fqdnSubdomain") or zone.startswith("/"):
+        return None
+    return aks("InvalidParameter", "fqdnSubdomain needs a custom private DNS zone.", "properties.fqdnSubdomain")
+
+
+def api_server_subnet(request: ClusterRequest) -> AzureRefused | None:
+    subnet = request.part("apiServerAccessProfile").get("subnetId")
+    if subnet and request.resources.get(subnet) is None:
+        return errors.resource_not_found(subnet)
+    return None

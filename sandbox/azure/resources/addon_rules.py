@@ -1,0 +1,27 @@
+"""What AKS refuses about Container insights (page monitor-aks); codes: list."""
+
+from __future__ import annotations
+
+from sandbox.azure.errors import AzureRefused, aks
+from sandbox.azure.resources.cluster_request import ClusterRequest
+
+_WORKSPACE = "logAnalyticsWorkspaceResourceID"
+
+
+def log_workspace(request: ClusterRequest) -> AzureRefused | None:
+    addon = request.part("addonProfiles").get("omsagent", {})
+    if not addon.get("enabled"):
+        return None
+    # The keys of the add-on's settings are taken in any case.
+    config = {key.lower(): value for key, value in addon.get("config", {}).items()}
+    workspace = config.get(_WORKSPACE.lower())
+    if not workspace:
+        text = f"The omsagent add-on needs {_WORKSPACE}."
+        return aks("LogAnalyticsWorkspaceNotSet", text, "addonProfiles.omsagent")
+    if request.resources.get(workspace) is None:
+        text = f"Log Analytics workspace {workspace} was not found."
+        return aks("LogAnalyticsWorkspaceNotFound", text, "addonProfiles.omsagent")
+    if config.get("useaadauth", "false").lower() not in ("true", "false"):
+        text = f"useAADAuth is {config['useaadauth']}, neither true nor false."
+        return aks("OmsagentInvalidAADAuthInput", text, "addonProfiles.omsagent")
+    return None

@@ -1,0 +1,98 @@
+"""What AKS refuses about how many nodes a pool has, and how many pods a node."""
+
+from __future__ import annotations
+
+from sandbox.azure.errors import AzureRefused, aks
+from sandbox.azure.resources.pool_request import PoolRequest
+
+_FEWEST_PODS_A_NODE, _MOST_PODS_A_NODE = 10, 250
+_FEWEST_PODS_A_POOL = 30
+
+
+def count_present(request: PoolRequest) -> AzureRefused | None:
+    # azure-native #2943, also with autoscaling on. The REST text's default of 1 is not what the service does; for a new
+    # inline pool the same is assumed. An inline entry of an existing pool keeps the current count.
+    if "count" in request.wanted or (request.inline and request.current is not None):
+        return None
+    return aks("InvalidParameter", "Required parameter properties.count is missing (null).", "properties.count")
+
+
+def bounds_only_with_autoscaling(request: PoolRequest) -> AzureRefused | None:
+    # Text UNCONFIRMED.
+    if request.body["enableAutoScaling"]:
+        return None
+    for field in ("minCount", "maxCount"):
+        if field in request.wanted:
+            text = f"Parameter {field} can only be set when enableAutoScaling is true."
+            return aks("InvalidParameter", text, f"agentPoolProfile.{field}")
+    return None
+
+
+def autoscaling_bounds(request: PoolRequest) -> AzureRefused | None:
+    # Only the service bounds these (no limits in the schema); texts UNCONFIRMED.
+    if not request.body["enableAutoScaling"]:
+        return None
+    least, most = request.body.get("minCount"), request.body.get("maxCount")
+    if least is None or most is None:
+        text = "minCount and maxCount are required when enableAutoScaling is true."
+        return aks("InvalidParameter", text, "agentPoolProfile.enableAutoScaling")
+    lowest = 1 if request.system else 0
+    if not lowest <= least <= most <= 1000 or most < 1:
+        text = f"minCount {least} and maxCount {most} must satisfy {lowest} <= minCount <= maxCount <= 1000."
+        return aks("InvalidParameter", text, "agentPoolProfile.minCount")
+    return None
+
+
+def count_bounds(request: PoolRequest) -> AzureRefused | None:
+    # CAPZ #5947 (2025-10)
+    lowest, highest = (1 if request.system else 0), 1000
+    if request.body["enableAutoScaling"]:
+        lowest, highest = max(lowest, request.body["minCount"]), min(highest, request.body["maxCount"])
+    count = request.body["count"]
+    if lowest <= count <= highest:
+        return None
+    text = (
+        f"agentPoolProfile.count was {count}. It must be greater or equal to minCount:{lowest} and less than or equal to "
+        f"maxCount:{highest}."
+    )
+    if request.system and count == 0:
+        text += " If allowedMinCount was expected to be 0 but is 1: .. 3) The node is a system pool."
+    return aks("InvalidParameter", text, "agentPoolProfile.count")
+
+
+def stale_count(request: PoolRequest) -> AzureRefused | None:
+    """A request with the count of another time would switch machines of the autoscaler's off, or on.
+
+    UNCONFIRMED of AKS, which may well take such a count; refused here because a program that sends one is wrong either way.
+    """
+    current = request.current
+    if current is None or not (current["enableAutoScaling"] and request.body["enableAutoScaling"]):
+        return None
+    live, wanted = current["count"], request.body["count"]
+    # New bounds that leave the live count outside want it moved inside, no further.
+    if wanted == min(max(live, request.body["minCount"]), request.body["maxCount"]):
+        return None
+    text = f"agentPoolProfile.count was {wanted}. The pool is autoscaled and has {live} nodes."
+    return aks("InvalidParameter", text, "agentPoolProfile.count")
+
+
+def max_pods(request: PoolRequest) -> AzureRefused | None:
+    # AKS page concepts-network-ip-address-planning; code: list.
+    pods = request.body["maxPods"]
+    if _FEWEST_PODS_A_NODE <= pods <= _MOST_PODS_A_NODE:
+        return None
+    code = "InsufficientMaxPods" if pods < _FEWEST_PODS_A_NODE else "MaxPodsLimitExceeded"
+    text = f"maxPods {pods} must be between {_FEWEST_PODS_A_NODE} and {_MOST_PODS_A_NODE}."
+    return aks(code, text, "agentPoolProfile.maxPods")
+
+
+def pods_of_a_pool(request: PoolRequest) -> AzureRefused | None:
+    # The same page: a new pool must have room for 30 pods, three nodes of ten for example; code: list. Which count is meant
+    # for one that scales from zero is UNCONFIRMED: one node, here. In a system pool each node must (page use-system-pools).
+    if request.current is not None and not request.system:
+        return None
+    nodes = 1 if request.system else max(1, request.body["count"])
+    if request.body["maxPods"] * nodes >= _FEWEST_PODS_A_POOL:
+        return None
+    text = f"{nodes} nodes of maxPods {request.body['maxPods']} have no room for {_FEWEST_PODS_A_POOL} pods."
+    return aks("InsufficientAgentPoolMaxPodsPerAgentPool", text, "agentPoolProfile.maxPods")

@@ -1,0 +1,89 @@
+"""What AKS refuses about keys of one's own (pages use-kms-etcd-encryption, azure-disk-customer-managed-keys)."""
+
+from __future__ import annotations
+
+import re
+
+from sandbox.azure import errors
+from sandbox.azure.errors import AzureRefused, aks
+from sandbox.azure.resources import permissions
+from sandbox.azure.resources.cluster_request import ClusterRequest
+from sandbox.azure.state import Body
+
+_KEY = re.compile(r"https://[^/]+/keys/[^/]+/[^/]+")
+_TARGET = "securityProfile.azureKeyVaultKms"
+
+# https://learn.microsoft.com/azure/role-based-access-control/built-in-roles/security
+_KEY_VAULT_CRYPTO_USER = "12338af0-0e69-4776-bea7-57ae8d297424"
+
+
+def _kms(request: ClusterRequest) -> Body:
+    found: Body = request.part("securityProfile").get("azureKeyVaultKms") or {}
+    return found if found.get("enabled") else {}
+
+
+def key(request: ClusterRequest) -> AzureRefused | None:
+    # The identifier with its version; text UNCONFIRMED.
+    kms = _kms(request)
+    if not kms or _KEY.fullmatch(kms.get("keyId", "")):
+        return None
+    return aks("InvalidParameter", f"The key identifier {kms.get('keyId', '')} is invalid.", f"{_TARGET}.keyId")
+
+
+def key_identity(request: ClusterRequest) -> AzureRefused | None:
+    # "Doesn't work with system-assigned managed identity"; text UNCONFIRMED.
+    if not _kms(request) or request.identities:
+        return None
+    return aks("BadRequest", "Key management service needs a user-assigned managed identity.", _TARGET)
+
+
+def vault(request: ClusterRequest) -> AzureRefused | None:
+    # telescope PR 1121, and the REST text for the opposite case.
+    kms, target = _kms(request), f"{_TARGET}.keyVaultResourceId"
+    private = kms.get("keyVaultNetworkAccess", "Public") == "Private"
+    if not kms or private == bool(kms.get("keyVaultResourceId")):
+        return None
+    if private:
+        return aks("BadRequest", "KeyVault resource ID is empty when KeyVault network access is Private.", target)
+    return aks("BadRequest", "KeyVault resource ID is not empty when KeyVault network access is Public.", target)
+
+
+def private_vault(request: ClusterRequest) -> AzureRefused | None:
+    # The page: a private vault needs API server VNet integration. Text UNCONFIRMED.
+    private = _kms(request).get("keyVaultNetworkAccess") == "Private"
+    if not private or request.part("apiServerAccessProfile").get("enableVnetIntegration"):
+        return None
+    return aks("BadRequest", "A private key vault needs API server VNet integration.", _TARGET)
+
+
+def key_permission(request: ClusterRequest) -> AzureRefused | None:
+    # azure-docs #98954; not looked at for a private vault. Of access policies instead of roles nothing is known here.
+    kms = _kms(request)
+    if not kms or kms.get("keyVaultNetworkAccess") == "Private":
+        return None
+    url = kms["keyId"].split("/keys/")[0]
+    name = url.removeprefix("https://").split(".")[0].lower()
+    vaults = [
+        v for v in request.resources.of("azure-native:keyvault:Vault") if v.id.lower().endswith(f"/vaults/{name}")
+    ]
+    # A vault that nothing here made is taken as it is, like any other resource from outside.
+    if not vaults or vaults[0].body["properties"].get("enableRbacAuthorization") is False:
+        return None
+    if permissions.holds(request.resources, request.identities, _KEY_VAULT_CRYPTO_USER, vaults[0].id):
+        return None
+    text = f"The identity does not have keys encrypt/decrypt permission on key vault {url}"
+    return aks("AzureKeyVaultKmsValidateIdentityPermissionCustomerError", text)
+
+
+def disks(request: ClusterRequest) -> AzureRefused | None:
+    # "In the same region as the cluster"; code: list. That it must exist is ARM's 404.
+    wanted = request.body.get("diskEncryptionSetID")
+    if not wanted:
+        return None
+    found = request.resources.get(wanted)
+    if found is None:
+        return errors.resource_not_found(wanted)
+    if found.body["location"] == request.body["location"]:
+        return None
+    text = f"Disk encryption set {wanted} is not in the cluster's region {request.body['location']}."
+    return aks("DiskEncryptionSetError", text, "diskEncryptionSetID")

@@ -1,0 +1,106 @@
+"""What AKS refuses about a cluster's pools together, standalone ones too."""
+
+from __future__ import annotations
+
+from sandbox.azure.errors import AzureRefused, aks
+from sandbox.azure.resources import outbound_rules, range_rules, rules, subnet_rules
+from sandbox.azure.resources.fleet import Fleet, Rule
+
+_MOST_POOLS = 100
+
+
+def some_pool(fleet: Fleet) -> AzureRefused | None:
+    if fleet.pools or not fleet.deleting:
+        return None
+    return aks("OperationNotAllowed", "There has to be at least one agent pool.")  # azure-native #1575
+
+
+def system_pool(fleet: Fleet) -> AzureRefused | None:
+    # A pool is a system pool only when its mode says so.
+    if any(pool["mode"] == "System" for pool in fleet.pools):
+        return None
+    if fleet.deleting:
+        # azure-cli #13420; the code is UNCONFIRMED.
+        return aks("OperationNotAllowed", "There has to be at least one system agent pool.")
+    # Azure/AKS #1568, #1602
+    return aks("MustDefineAtLeastOneSystemPool", "Must define at least one system pool.")
+
+
+def number_of_pools(fleet: Fleet) -> AzureRefused | None:
+    # AKS page quotas-skus-regions; code: list.
+    if len(fleet.pools) <= _MOST_POOLS:
+        return None
+    return aks("MaxAgentPoolCountReached", f"A cluster has at most {_MOST_POOLS} agent pools.", "agentPoolProfiles")
+
+
+def node_provisioning(fleet: Fleet) -> AzureRefused | None:
+    # AKS pages node-auto-provisioning and migrate-from-autoscaler-to-node-auto-provisioning: autoscaled pools need a feature
+    # flag, Windows is not supported. The pattern of the message is Azure/AKS #5345's; whether these two give it is UNCONFIRMED.
+    if fleet.cluster.get("nodeProvisioningProfile", {}).get("mode") != "Auto":
+        return None
+    for pool in fleet.pools:
+        if pool["enableAutoScaling"] or pool["osType"] == "Windows":
+            what = "enableAutoScaling" if pool["enableAutoScaling"] else "osType Windows"
+            text = (
+                ".properties.nodeProvisioningProfile.mode cannot be Auto if "
+                f".properties.agentPoolProfiles.{what} is specified."
+            )
+            return aks("OperationNotAllowed", text, "properties.nodeProvisioningProfile.mode")
+    return None
+
+
+def skew(fleet: Fleet) -> AzureRefused | None:
+    for pool in fleet.pools:
+        refused = too_far_apart(pool["currentOrchestratorVersion"], fleet.cluster["currentKubernetesVersion"])
+        if refused is not None:
+            return refused
+    return None
+
+
+def too_far_apart(pool: str, control_plane: str) -> AzureRefused | None:
+    # AKS error page nodepoolmcversionincompatible
+    older, newer = (tuple(int(part) for part in version.split(".")) for version in (pool, control_plane))
+    if older <= newer and newer[1] - older[1] <= 2:
+        return None
+    text = (
+        f"Node pool version {pool} and control plane version {control_plane} are incompatible. Minor version of node pool "
+        "cannot be more than 2 versions less than control plane's version."
+    )
+    return aks("NodePoolMcVersionIncompatible", text)
+
+
+def standard_balancer(fleet: Fleet) -> AzureRefused | None:
+    # AKS pages spot-node-pool, availability-zones and create-node-pools; codes: list (the one for spot pools is UNCONFIRMED).
+    if fleet.network["loadBalancerSku"].lower() == "standard":
+        return None
+    target = "networkProfile.loadBalancerSku"
+    if any(pool.get("availabilityZones") for pool in fleet.pools):
+        return aks("SLBRequiredForAvailabilityZone", "Availability zones need a Standard Load Balancer.", target)
+    if any(pool.get("scaleSetPriority") == "Spot" for pool in fleet.pools):
+        return aks("InvalidParameter", "Spot node pools need a Standard Load Balancer.", target)
+    if len(fleet.pools) > 1:
+        return aks("SLBRequiredForMultipleAgentPools", "Several agent pools need a Standard Load Balancer.", target)
+    return None
+
+
+RULES: tuple[Rule, ...] = (
+    system_pool,
+    number_of_pools,
+    node_provisioning,
+    skew,
+    standard_balancer,
+    range_rules.service_range,
+    range_rules.pod_range,
+    subnet_rules.subnet_size,
+    subnet_rules.pod_range_size,
+    outbound_rules.managed_gateway,
+    outbound_rules.own_gateway,
+    outbound_rules.own_routes,
+)
+
+REMAINING: tuple[Rule, ...] = (some_pool, system_pool)
+"""Rules about what is left when a pool goes."""
+
+
+def check(fleet: Fleet) -> None:
+    rules.check(REMAINING if fleet.deleting else RULES, fleet)

@@ -1,0 +1,21 @@
+"""What a cluster's identities may do, by the role assignments there are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from sandbox.azure import ids
+from sandbox.azure.resources.identity import RoleAssignment, assigned
+from sandbox.azure.state import Resources
+
+
+def holds(resources: Resources, identities: Iterable[str], role: str, scope: str) -> bool:
+    """Whether one of the identities has a built-in role, by its GUID, at a scope or above it."""
+    found = [assigned(resources, one) for one in identities]
+    principals = {record.body["principalId"].lower() for record in found if record is not None}
+    return any(
+        grant.body["principalId"].lower() in principals
+        and ids.last(grant.body["roleDefinitionId"]).lower() == role
+        and (ids.key(scope) + "/").startswith(ids.key(grant.body["scope"]) + "/")
+        for grant in resources.of(RoleAssignment.token)
+    )

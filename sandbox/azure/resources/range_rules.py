@@ -1,0 +1,105 @@
+"""What AKS refuses about the address ranges of a cluster: those of services and pods, and the networks its pools are in."""
+
+from __future__ import annotations
+
+import ipaddress
+from collections.abc import Iterator
+
+from sandbox.azure import ids
+from sandbox.azure.errors import AzureRefused, aks
+from sandbox.azure.resources import network
+from sandbox.azure.resources.cluster_request import ClusterRequest
+from sandbox.azure.resources.fleet import Fleet
+from sandbox.azure.state import Record
+
+# AKS page configure-azure-cni: no part of these may be used.
+_KEPT = tuple(map(ipaddress.ip_network, ("169.254.0.0/16", "172.30.0.0/16", "172.31.0.0/16", "192.0.2.0/24")))
+
+_LARGEST_SERVICE_PREFIX = 12
+
+
+def kept_ranges(request: ClusterRequest) -> AzureRefused | None:
+    # Code and text UNCONFIRMED.
+    profile = request.body["networkProfile"]
+    for field, name in (("serviceCidrs", "serviceCIDR"), ("podCidrs", "podCIDR")):
+        for text in profile.get(field, []):
+            found = network.cidr(text, f"networkProfile.{name}")
+            for kept in _KEPT:
+                if network.overlap(found, kept):
+                    words = f"NetworkProfile CIDR {text} overlaps with reserved CIDR {kept}"
+                    return aks("InvalidParameter", words, f"networkProfile.{name}")
+    return None
+
+
+def service_range_size(request: ClusterRequest) -> AzureRefused | None:
+    # AKS page configure-azure-cni: smaller than /12. Code and text UNCONFIRMED.
+    for text in request.body["networkProfile"]["serviceCidrs"]:
+        service = network.cidr(text, "networkProfile.serviceCIDR")
+        if service.version == 4 and service.prefixlen <= _LARGEST_SERVICE_PREFIX:
+            words = f"The service CIDR {text} must be smaller than /{_LARGEST_SERVICE_PREFIX}."
+            return aks("InvalidParameter", words, "networkProfile.serviceCIDR")
+    return None
+
+
+def dns_address(request: ClusterRequest) -> AzureRefused | None:
+    # AKS page configure-azure-cni; codes: list.
+    profile = request.body["networkProfile"]
+    text, target = profile["dnsServiceIP"], "networkProfile.dnsServiceIP"
+    service = network.cidr(profile["serviceCidrs"][0], "networkProfile.serviceCIDR")
+    try:
+        address = ipaddress.ip_address(text)
+    except ValueError:
+        return aks("DnsServiceIpParseError", f"The DNS service IP {text} is no IP address.", target)
+    if address not in service:
+        words = f"The DNS service IP {text} is not in the service CIDR {service}."
+        return aks("DnsServiceIpOutOfServiceCidr", words, target)
+    if address == service[1]:
+        words = f"The DNS service IP {text} is the first address of the service CIDR, which is the API server's."
+        return aks("DnsServiceIpConflicting", words, target)
+    return None
+
+
+def ranges_overlap(request: ClusterRequest) -> AzureRefused | None:
+    # Code: list.
+    profile = request.body["networkProfile"]
+    for text in profile.get("podCidrs", []):
+        for other in profile["serviceCidrs"]:
+            pods, service = (
+                network.cidr(text, "networkProfile.podCIDR"),
+                network.cidr(other, "networkProfile.serviceCIDR"),
+            )
+            if network.overlap(pods, service):
+                words = f"The specified pod CIDR {text} is conflicted with service CIDR {other}"
+                return aks("PodCidrOverlapServiceCidr", words, "networkProfile.podCIDR")
+    return None
+
+
+def service_range(fleet: Fleet) -> AzureRefused | None:
+    # AKS error page servicecidroverlapexistingsubnetscidr
+    for text in fleet.network["serviceCidrs"]:
+        service = network.cidr(text, "networkProfile.serviceCIDR")
+        for vnet in _networks(fleet):
+            for subnet in fleet.resources.of(network.Subnet.token, below=vnet.id):
+                for taken in network.prefixes(subnet.body):
+                    if network.overlap(service, network.cidr(taken, subnet.id)):
+                        words = f"The specified service CIDR {text} is conflicted with an existing subnet CIDR {taken}"
+                        return aks("ServiceCidrOverlapExistingSubnetsCidr", words, "networkProfile.serviceCIDR")
+    return None
+
+
+def pod_range(fleet: Fleet) -> AzureRefused | None:
+    # AKS-Construction #403
+    for text in fleet.network.get("podCidrs", []):
+        pods = network.cidr(text, "networkProfile.podCIDR")
+        for vnet in _networks(fleet):
+            for taken in network.space(vnet.body):
+                if network.overlap(pods, network.cidr(taken, vnet.id)):
+                    words = f"NetworkProfile CIDR {text} overlaps with reserved VNET CIDR {taken}"
+                    return aks("NetworkProfileCIDROverlapVNET", words, "networkProfile.podCIDR")
+    return None
+
+
+def _networks(fleet: Fleet) -> Iterator[Record]:
+    """The networks the cluster's pools are in."""
+    found = {ids.key(ids.parent(subnet.id)): fleet.resources.get(ids.parent(subnet.id)) for subnet in fleet.subnets}
+    yield from (record for record in found.values() if record is not None)

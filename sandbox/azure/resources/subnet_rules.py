@@ -1,0 +1,78 @@
+"""How many addresses a cluster's nodes take, and what AKS refuses when a range has too few."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from sandbox.azure import ids
+from sandbox.azure.errors import AzureRefused, aks
+from sandbox.azure.resources import network
+from sandbox.azure.resources.fleet import Fleet
+from sandbox.azure.state import Body, Record
+
+# https://learn.microsoft.com/azure/virtual-network/virtual-networks-faq: what Azure keeps of every subnet.
+_KEPT = 5
+
+# AKS page azure-cni-overlay: each node is given a /24 of the pods' range.
+_ADDRESSES_A_NODE = 256
+
+
+def taken(profile: Body, pool: Body, nodes: int) -> Counter[str]:
+    """Addresses that this many nodes of a pool take, by the subnet's lower-cased id.
+
+    AKS page concepts-network-ip-address-planning: a node takes one for itself and, without overlay, one for each of its pods:
+    in its own subnet (legacy Azure CNI) or in the pods' one.
+    """
+    found: Counter[str] = Counter()
+    node_subnet, pod_subnet = pool.get("vnetSubnetID"), pool.get("podSubnetID")
+    flat = profile["networkPlugin"] == "azure" and profile.get("networkPluginMode") != "overlay"
+    if node_subnet:
+        found[ids.key(node_subnet)] += nodes * (1 + (pool["maxPods"] if flat and not pod_subnet else 0))
+    if pod_subnet:
+        found[ids.key(pod_subnet)] += nodes * int(pool["maxPods"])
+    return found
+
+
+def usable(subnet: Record) -> int:
+    ranges = [network.cidr(text, subnet.id) for text in network.prefixes(subnet.body)]
+    return sum(max(0, one.num_addresses - _KEPT) for one in ranges if one.version == 4)
+
+
+def most(pool: Body) -> int:
+    """The nodes a pool may grow to."""
+    return int(pool["maxCount"] if pool["enableAutoScaling"] else pool["count"])
+
+
+def subnet_size(fleet: Fleet) -> AzureRefused | None:
+    # AKS-Construction #701 and Azure/AKS #3653. Nodes of an upgrade's surge are not counted: whether AKS does is UNCONFIRMED.
+    wanted: Counter[str] = Counter()
+    for pool in fleet.pools:
+        wanted += taken(fleet.network, pool, most(pool))
+    for subnet in fleet.subnets:
+        if wanted[ids.key(subnet.id)] > usable(subnet):
+            name, prefix = ids.last(subnet.id), ",".join(network.prefixes(subnet.body))
+            return _insufficient(wanted[ids.key(subnet.id)], usable(subnet), prefix, name, "agentPoolProfile.count")
+    return None
+
+
+def pod_range_size(fleet: Fleet) -> AzureRefused | None:
+    # AKS-Construction #701
+    if fleet.network.get("networkPluginMode") != "overlay" and fleet.network["networkPlugin"] != "kubenet":
+        return None
+    wanted = sum(most(pool) for pool in fleet.pools) * _ADDRESSES_A_NODE
+    for text in fleet.network["podCidrs"]:
+        pods = network.cidr(text, "networkProfile.podCIDR")
+        if pods.version == 4 and wanted > pods.num_addresses:
+            where = "networkProfile.podCIDR"
+            return _insufficient(wanted, pods.num_addresses, text, where, where)
+    return None
+
+
+def _insufficient(wanted: int, available: int, prefix: str, name: str, target: str) -> AzureRefused:
+    text = (
+        f"Pre-allocated IPs {wanted} exceeds IPs available {available} in Subnet Cidr {prefix}, Subnet Name {name}. If "
+        "Autoscaler is enabled, the max-count from each nodepool is counted towards this total (which means that "
+        "pre-allocated IPs count represents a theoretical max value, not the actual number of IPs requested). "
+        "http://aka.ms/aks/insufficientsubnetsize"
+    )
+    return aks("InsufficientSubnetSize", text, target)

@@ -1,0 +1,40 @@
+"""The engine's state file, read without the engine: to ask it costs half a second."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from sandbox.home import Home
+
+State = dict[str, Any]
+"""A resource as the engine's state has it."""
+
+_CLUSTER = "azure-native:containerservice:ManagedCluster"
+_POOL = "azure-native:containerservice:AgentPool"
+
+
+class Checkpoint:
+    """The last written state of one stack. Secrets in it are encrypted."""
+
+    def __init__(self, home: Home) -> None:
+        self._folder, self._name = home.backend / ".pulumi" / "stacks", f"{home.stack}.json"
+
+    def creating(self) -> list[State]:
+        """The resources of which the engine has asked a provider and has no answer yet."""
+        return [op["resource"] for op in self._latest().get("pending_operations") or () if op["type"] == "creating"]
+
+    def resources(self) -> list[State]:
+        return self._latest().get("resources") or []
+
+    def clusters(self) -> set[str]:
+        """The cloud ids of the clusters that the stack declares or has pools in."""
+        return {r["id"] for r in self.resources() if r["type"] == _CLUSTER} | {
+            r["id"].rsplit("/", 2)[0] for r in self.resources() if r["type"] == _POOL
+        }
+
+    def _latest(self) -> dict[str, Any]:
+        # One folder a project, and a home has one project.
+        for path in self._folder.glob(f"*/{self._name}"):
+            return dict(json.loads(path.read_text())["checkpoint"]["latest"] or {})
+        return {}

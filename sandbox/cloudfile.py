@@ -1,0 +1,185 @@
+"""The cloud file: the quotas of the emulated subscription, and what somebody else has made in it.
+
+    quotas:
+      westeurope: {cores: 100, lowPriorityCores: 16, standardNCASv3_T4Family: 8}
+    resources:
+      - type: azure-native:resources:ResourceGroup
+        inputs: {resourceGroupName: shared, location: westeurope}
+
+Quotas count vCPUs. A resource is made once, in the order of the file, by a request like the program's own; one that exists is
+left alone, and one that is deleted later stays so. A later file replaces the quotas, if it has any, and adds its resources.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from filelock import FileLock
+
+from sandbox.azure import AzureCloud, AzureProvider, ids
+from sandbox.azure.quotas import Quotas
+from sandbox.azure.resources.table import kind_of
+from sandbox.differences import join
+from sandbox.errors import SandboxError
+from sandbox.files import write_private
+from sandbox.provider import InitFailed, Props, Refused, Resource
+from sandbox.yamlfile import read_yaml
+
+_KEPT = "cloudfile.json"
+
+
+@dataclass
+class Entry:
+    """One resource of a cloud file, and whether it was made (or found) already."""
+
+    type: str
+    inputs: Props
+    place: str
+    """`resources[0] of shared.yaml`, for errors."""
+    made: bool = False
+
+    @property
+    def id(self) -> str:
+        return kind_of(self.type).id(ids.SUBSCRIPTION, self.inputs)
+
+
+@dataclass
+class CloudFile:
+    """What the cloud files said of one emulated subscription."""
+
+    quotas: dict[str, Any] | None = None
+    resources: list[Entry] = field(default_factory=list)
+
+    @classmethod
+    def read(cls, path: Path, cloud: AzureCloud) -> CloudFile:
+        """A user's file. Raises SandboxError with everything that is wrong with it; the cloud is not changed."""
+        content = read_yaml(path)
+        problems = [
+            f"{key}: is not a key here; keys: quotas, resources" for key in content.keys() - {"quotas", "resources"}
+        ]
+        found = cls(content.get("quotas"))
+        if "quotas" in content:
+            problems += _quota_problems(content["quotas"])
+        resources = content.get("resources", [])
+        if not isinstance(resources, list):
+            problems.append("resources: is not a list")
+            resources = []
+        for index, item in enumerate(resources):
+            wrong = list(_entry_problems(item, f"resources[{index}]", cloud))
+            problems += wrong
+            if not wrong:
+                found.resources.append(Entry(item["type"], item["inputs"], f"resources[{index}] of {path.name}"))
+        places: dict[str, str] = {}
+        for entry in found.resources:
+            first = places.setdefault(ids.key(entry.id), entry.place)
+            if first != entry.place:
+                problems.append(f"{entry.place}: is the same resource as {first}")
+        if problems:
+            count = "a problem" if len(problems) == 1 else f"{len(problems)} problems"
+            raise SandboxError("\n  ".join([f"{count} in the cloud file {path}; nothing was changed:", *problems]))
+        return found
+
+    @classmethod
+    def kept(cls, folder: Path) -> CloudFile:
+        """What the cloud in this folder was told before."""
+        try:
+            content = json.loads((folder / _KEPT).read_text())
+        except FileNotFoundError:
+            return cls()
+        return cls(content["quotas"], [Entry(**entry) for entry in content["resources"]])
+
+    def keep(self, folder: Path) -> None:
+        """Write what `kept` reads; nothing where no cloud file was ever given."""
+        if self == CloudFile():
+            return
+        folder.mkdir(parents=True, exist_ok=True)
+        write_private(folder / _KEPT, json.dumps(asdict(self), indent=1).encode())
+
+    def add(self, later: CloudFile) -> None:
+        """Take what a later file says; what was made stays as it was made."""
+        if later.quotas is not None:
+            self.quotas = later.quotas
+        made = [entry for entry in self.resources if entry.made]
+        known = {ids.key(entry.id) for entry in made}
+        said = [entry for entry in later.resources if ids.key(entry.id) not in known]
+        again = {ids.key(entry.id) for entry in said}
+        waiting = [entry for entry in self.resources if not entry.made and ids.key(entry.id) not in again]
+        self.resources = [*made, *waiting, *said]
+
+    def remaining(self, cloud: AzureCloud) -> int:
+        """How many of its resources there are now."""
+        return sum(cloud.get(entry.id) is not None for entry in self.resources)
+
+
+@contextmanager
+def changing(folder: Path) -> Iterator[CloudFile]:
+    """What the cloud in this folder was told, to be changed by one command at a time; kept afterwards in any case."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with FileLock(folder / f"{_KEPT}.lock"):
+        told = CloudFile.kept(folder)
+        try:
+            yield told
+        finally:
+            told.keep(folder)
+
+
+def make(told: CloudFile, cloud: AzureCloud, report: Callable[[str], None]) -> None:
+    """Make in the cloud what was not made yet. Raises SandboxError with everything the cloud refuses."""
+    provider = AzureProvider(cloud)
+    refusals = []
+    for entry in told.resources:
+        if entry.made:
+            continue
+        try:
+            if cloud.get(entry.id) is None:
+                # Checked again: the default of its location may come from a group that did not exist before.
+                checked, _ = provider.check(_request(entry.type, entry.inputs))
+                provider.create(_request(entry.type, checked))
+                report(f"cloud file: made {entry.type} {ids.last(entry.id)}")
+            entry.made = True
+        except (Refused, InitFailed) as refused:
+            refusals.append(f"{entry.place}: {entry.type} {ids.last(entry.id)}: {refused}")
+    if refusals:
+        raise SandboxError("\n  ".join(["the emulated cloud refuses what the cloud file says:", *refusals]))
+
+
+def _request(type: str, inputs: Props) -> Resource:
+    return Resource(type, "cloudfile", "", inputs=inputs)
+
+
+def _quota_problems(quotas: Any) -> Iterator[str]:
+    if not isinstance(quotas, dict):
+        yield "quotas: is not an object"
+        return
+    try:
+        Quotas.read(quotas)
+    except SandboxError as wrong:
+        yield from str(wrong).splitlines()
+
+
+def _entry_problems(item: Any, path: str, cloud: AzureCloud) -> Iterator[str]:
+    if not isinstance(item, dict):
+        yield f"{path}: is not an object with `type` and `inputs`"
+        return
+    for key in item.keys() - {"type", "inputs"}:
+        yield f"{join(path, key)}: is not a key here; keys: type, inputs"
+    type, inputs = item.get("type"), item.get("inputs", {})
+    if not isinstance(inputs, dict):
+        yield f"{path}.inputs: is not an object"
+        return
+    try:
+        kind = kind_of(str(type))
+    except Refused as unknown:
+        yield f"{path}.type: {unknown if type else 'is missing'}"
+        return
+    # The provider would find a name at random, and another one each time.
+    if kind.parameters[-1] not in inputs:
+        yield f"{path}.inputs.{kind.parameters[-1]}: is missing; what a cloud file makes has a name"
+    _, failures = AzureProvider(cloud).check(_request(kind.token, inputs))
+    for failure in failures:
+        yield f"{path}.inputs.{failure.property}: {failure.reason}"

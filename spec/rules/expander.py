@@ -1,0 +1,69 @@
+"""Checks of the priority expander's ConfigMap: who has it, and the lines that are not the program's own."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from spec import placement
+from spec.clouds import Cloud
+from spec.problems import Problem
+from spec.rules.draft import Draft
+
+
+def _ownership(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    if draft.made_here and draft.expander and draft.expander.take_ownership:
+        yield Problem(
+            "expander.takeOwnership",
+            "is true for a cluster this stack makes, where nobody else has the ConfigMap",
+            "remove it",
+        )
+
+
+def _unused(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    if draft.expander and draft.expander.other_groups and draft.new and draft.new.autoscaler.expander != "priority":
+        yield Problem(
+            "expander.otherGroups",
+            f"is never read: cloud.autoscaler.expander is {draft.new.autoscaler.expander}",
+            "remove it, or set that to priority",
+        )
+
+
+def _numbers(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    groups = draft.expander.other_groups if draft.expander else ()
+    twins = [placement.twin_name(pool, cloud) for pool in draft.pools.values()]
+    # As `components.addons.priorities` gives them: one line a pool in steps of ten, above `.*` at 1.
+    top = 10 * (len(draft.pools) + len([twin for twin in twins if twin]))
+    for index, tier in enumerate(groups):
+        path = f"expander.otherGroups[{index}].priority"
+        if tier.priority in [other.priority for other in groups[:index]]:
+            yield Problem(
+                path,
+                f"{tier.priority} stands in the list already: the autoscaler keeps the last of them only",
+                "write all its groups in one entry",
+            )
+        elif tier.priority == 1 or (tier.priority % 10 == 0 and tier.priority <= top):
+            yield Problem(
+                path,
+                f"{tier.priority} is a number of the program's own lines: between equals the autoscaler chooses at random",
+                f"a number that is no multiple of ten, or one above {top}",
+            )
+
+
+def _expressions(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    groups = draft.expander.other_groups if draft.expander else ()
+    for index, tier in enumerate(groups):
+        for number, expression in enumerate(tier.groups):
+            try:
+                re.compile(expression)
+            except re.error as reason:
+                # The autoscaler reads RE2, of which Python knows almost all.
+                yield Problem(
+                    f"expander.otherGroups[{index}].groups[{number}]",
+                    f"{expression!r} may be no regular expression: {reason}",
+                    "write for example ^aks-spotpool-[0-9]+-vmss$",
+                    warning=True,
+                )
+
+
+RULES = (_ownership, _unused, _numbers, _expressions)

@@ -1,0 +1,36 @@
+"""Checks of what images are pulled with. Nothing here ever shows a password."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from spec.clouds import Cloud
+from spec.fields import readable
+from spec.problems import Problem
+from spec.rules import ids
+from spec.rules.draft import Draft
+
+
+def _registry(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    if draft.new and draft.new.registry:
+        wanted = "Microsoft.ContainerRegistry/registries"
+        yield from ids.check("cloud.registry.id", draft.new.registry.id, wanted, "a container registry")
+
+
+def _doubled_secrets(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    seen: dict[tuple[str, str], str] = {}
+    for index, secret in draft.image_pull_secrets.items():
+        if not readable(secret, "name", "namespaces"):
+            continue
+        for namespace in secret.namespaces:
+            path = f"imagePullSecrets[{index}]"
+            if (namespace, secret.name) in seen:
+                yield Problem(
+                    path,
+                    f"makes the Secret {secret.name!r} in namespace {namespace!r}, as {seen[namespace, secret.name]} does",
+                    "give it another name, or name each namespace once",
+                )
+            seen[namespace, secret.name] = path
+
+
+RULES = (_registry, _doubled_secrets)

@@ -1,0 +1,181 @@
+"""The emulated Azure behind Pulumi's mocks: a second witness of what the program declares.
+
+`seed` makes what a stack file says is there already, so that a reference to it is neither refused nor passed over.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pulumi
+
+from sandbox.azure import AzureCloud, AzureProvider, ids
+from sandbox.azure.resources.table import kind_of_id
+from sandbox.provider import Refused, Resource
+from tests.components.program import CloudRefused
+from tests.sandbox.azure.conftest import CLUSTER, GROUP, NETWORK, SUBNET, RecordingRuntime
+
+NAT = "azure-native:network:NatGateway"
+ADDRESS = "azure-native:network:PublicIPAddress"
+ROUTES = "azure-native:network:RouteTable"
+
+_LEAST: dict[str, dict[str, Any]] = {
+    "azure-native:containerregistry:Registry": {"sku": {"name": "Standard"}},
+    "azure-native:keyvault:Vault": {
+        "properties": {"tenantId": ids.TENANT, "sku": {"family": "A", "name": "standard"}, "accessPolicies": []}
+    },
+    "azure-native:compute:DiskEncryptionSet": {
+        "activeKey": {"keyUrl": "https://keys.vault.azure.net/keys/disks/1"},
+        "identity": {"type": "SystemAssigned"},
+    },
+    "azure-native:operationalinsights:Workspace": {},
+    "azure-native:monitor:AzureMonitorWorkspace": {},
+}
+"""The least inputs of what a stack file names by id."""
+
+
+class EmulatedAzure(pulumi.runtime.Mocks):
+    """Checks and creates azure-native resources as the engine would; takes everything else as it is."""
+
+    def __init__(self, state: Path, location: str) -> None:
+        self.provider = AzureProvider(AzureCloud(state, RecordingRuntime()))
+        self.calls: list[tuple[str, dict[str, Any]]] = []
+        """Functions asked of azure-native, with their arguments."""
+        self._location = location
+        self._groups: set[str] = set()
+        self.provider.configure({"location": location})
+
+    def new_resource(self, args: pulumi.runtime.MockResourceArgs) -> tuple[str, dict[str, Any]]:
+        inputs = _plain(args.inputs)
+        if not args.typ.startswith("azure-native:"):
+            return args.name, inputs
+        return self.make(args.typ, inputs, args.name)
+
+    def call(self, args: pulumi.runtime.MockCallArgs) -> tuple[dict[Any, Any], list[tuple[str, str]] | None]:
+        asked = _plain(args.args)
+        self.calls.append((args.token, asked))
+        try:
+            return self.provider.invoke(args.token, asked), []
+        except Refused as refused:
+            raise CloudRefused(str(refused)) from refused
+
+    def make(self, token: str, inputs: dict[str, Any], name: str = "there") -> tuple[str, dict[str, Any]]:
+        """A new resource: its id and outputs. Raises what the emulated provider raises."""
+        resource = Resource(token, name, f"urn:{name}", inputs=inputs)
+        checked, failures = self.provider.check(resource)
+        if failures:
+            raise Refused(f"{token} {name}: " + "; ".join(failure.reason for failure in failures))
+        return self.provider.create(dataclasses.replace(resource, inputs=checked))
+
+    def kubelet(self, resource_group: str, cluster: str = "") -> str:
+        """The object id of the identity a cluster's nodes pull images with."""
+        found = self.provider.invoke(
+            "azure-native:containerservice:getManagedCluster",
+            {"resourceGroupName": resource_group, "resourceName": cluster or resource_group},
+        )
+        return str(found["identityProfile"]["kubeletidentity"]["objectId"])
+
+    def seed(self, settings: Mapping[str, Any]) -> None:
+        """Make what the settings of a stack, as in its file's `config`, refer to."""
+        cloud = settings["kubeflow-spot:cloud"]
+        if "existingResourceGroup" in cloud:
+            self._group(cloud["existingResourceGroup"])
+        network = cloud.get("network", {})
+        if "existing" in network:
+            self._network(network["existing"], _subnets(settings), network.get("outboundType", "loadBalancer"))
+        for id in sorted(_ids(settings)):
+            self._named_by_id(id)
+        self.provider.configure({"location": self._location})
+        if "existingCluster" in cloud:
+            self._cluster(cloud["existingCluster"], _subnets(settings))
+
+    def _group(self, name: str) -> None:
+        if name not in self._groups:
+            self._groups.add(name)
+            self.make(GROUP, {"resourceGroupName": name, "location": self._location})
+
+    def _network(self, there: Mapping[str, str], subnets: set[str], outbound: str) -> str:
+        """The network with these subnets and the one it names; returns that one's id."""
+        self._group(there["resourceGroup"])
+        place = {"resourceGroupName": there["resourceGroup"], "location": self._location}
+        attached: dict[str, Any] = {}
+        if outbound == "userAssignedNATGateway":
+            sku = {"sku": {"name": "Standard"}}
+            static = {"publicIPAllocationMethod": "Static"}
+            address, _ = self.make(ADDRESS, {**place, **sku, **static, "publicIpAddressName": "out"})
+            gateway, _ = self.make(
+                NAT, {**place, **sku, "natGatewayName": "out", "publicIpAddresses": [{"id": address}]}
+            )
+            attached = {"natGateway": {"id": gateway}}
+        if outbound == "userDefinedRouting":
+            hop = {"nextHopType": "VirtualAppliance", "nextHopIpAddress": "10.224.255.4"}
+            route = {"name": "out", "addressPrefix": "0.0.0.0/0", **hop}
+            table, _ = self.make(ROUTES, {**place, "routeTableName": "out", "routes": [route]})
+            attached = {"routeTable": {"id": table}}
+        space = {"addressSpace": {"addressPrefixes": ["10.224.0.0/16"]}}
+        self.make(NETWORK, {**place, "virtualNetworkName": there["name"], **space})
+        made = {}
+        for index, subnet in enumerate(sorted({there["subnet"], *subnets})):
+            made[subnet], _ = self.make(
+                SUBNET,
+                {
+                    "resourceGroupName": there["resourceGroup"],
+                    "virtualNetworkName": there["name"],
+                    "subnetName": subnet,
+                    "addressPrefix": f"10.224.{16 * index}.0/20",
+                    **attached,
+                },
+            )
+        return made[there["subnet"]]
+
+    def _named_by_id(self, id: str) -> None:
+        kind = kind_of_id(id)
+        parameters = kind.matches(id) if kind else None
+        # Of other types, such as DNS zones, the emulated Azure takes every id as existing.
+        if kind and parameters and kind.token in _LEAST:
+            self.provider.configure({"location": self._location, "subscriptionId": id.split("/")[2]})
+            self._group(ids.group_name(id))
+            self.make(kind.token, {**parameters, **_LEAST[kind.token]})
+
+    def _cluster(self, there: Mapping[str, str], subnets: set[str]) -> None:
+        network = {"resourceGroup": there["resourceGroup"], "name": there["name"], "subnet": "nodes"}
+        nodes = self._network(network, subnets, "loadBalancer")
+        system = {"name": "agentpool", "mode": "System", "count": 2, "vmSize": "Standard_D4s_v5", "vnetSubnetID": nodes}
+        self.make(
+            CLUSTER,
+            {
+                "resourceGroupName": there["resourceGroup"],
+                "resourceName": there["name"],
+                "dnsPrefix": there["name"],
+                "identity": {"type": "SystemAssigned"},
+                "agentPoolProfiles": [{**system, "type": "VirtualMachineScaleSets"}],
+            },
+        )
+
+
+def _subnets(settings: Mapping[str, Any]) -> set[str]:
+    pools = [*settings.get("kubeflow-spot:pools", ()), settings.get("kubeflow-spot:systemPool", {})]
+    return {pool["subnet"] for pool in pools if "subnet" in pool}
+
+
+def _ids(value: Any) -> Iterator[str]:
+    """Every Azure id in the settings."""
+    if isinstance(value, str) and value.startswith("/subscriptions/"):
+        yield value
+    elif isinstance(value, dict | list):
+        for item in value.values() if isinstance(value, dict) else value:
+            yield from _ids(item)
+
+
+def _plain(value: Mapping[str, Any]) -> dict[str, Any]:
+    """Whole numbers as such: the wire between Pulumi and its mocks has floats only."""
+    plain: dict[str, Any] = json.loads(json.dumps(value), parse_float=_number)
+    return plain
+
+
+def _number(text: str) -> float | int:
+    return int(float(text)) if float(text).is_integer() else float(text)

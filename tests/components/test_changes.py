@@ -1,0 +1,224 @@
+"""What a changed stack file does to a pool that is there: replace it, update it in place, or nothing but an error.
+
+Decision: docs/adr/0008.
+"""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import pulumi
+import pytest
+
+from sandbox.azure.resources.table import KINDS
+from tests.components.program import Declared, declare, running
+
+pytestmark = pytest.mark.program
+
+Settings = dict[str, Any]
+
+POOL = "azure-native:containerservice:AgentPool"
+CLUSTER = "azure-native:containerservice:ManagedCluster"
+A100 = "Standard_NC24ads_A100_v4"
+
+
+def settings() -> Settings:
+    return {
+        "kubeflow-spot:release": "r2026-11",
+        "kubeflow-spot:cluster": {"name": "lab"},
+        "kubeflow-spot:cloud": {
+            "provider": "azure",
+            "location": "westeurope",
+            "network": {"subnets": {"gpu": "10.8.32.0/20"}},
+        },
+        "kubeflow-spot:systemPool": {"machine": "Standard_D4ds_v5", "maxNodes": 3},
+        "kubeflow-spot:pools": [
+            {"name": "general", "machine": "Standard_D8ds_v5", "maxNodes": 2, "maxPods": 100},
+            {
+                "name": "a100",
+                "machine": A100,
+                "capacity": "spot",
+                "maxNodes": 4,
+                "maxPods": 100,
+                "fallback": [{"onDemand": {"maxNodes": 1}}],
+            },
+        ],
+    }
+
+
+@pytest.fixture(scope="module")
+def before() -> Declared:
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        return declare(settings(), monkeypatch)
+
+
+def after(before: Declared, monkeypatch: pytest.MonkeyPatch, changed: Settings) -> Declared:
+    """What the program declares with other settings while what was declared before is running."""
+    return declare(changed, monkeypatch, live=running(before, general=2))
+
+
+def outcome(before: Declared, after: Declared, pool: str) -> str:
+    """What the engine does to a pool: azure-native's own replacements, and those the program asks for."""
+    old, new = before.of(POOL)[f"lab-{pool}"], after.of(POOL)[f"lab-{pool}"]
+    changed = {key for key in old.inputs | new.inputs if old.inputs.get(key) != new.inputs.get(key)} - {"count"}
+    if changed & {*new.options.get("replaceOnChanges", ()), *KINDS[POOL].force_new}:
+        assert new.options["deleteBeforeReplace"] is True
+        return "replaces"
+    return "updates" if changed else "leaves"
+
+
+FIXED_FOR_ALL: dict[str, Settings] = {
+    "machine": {"machine": "Standard_NC48ads_A100_v4"},
+    "zones": {"zones": ["1"]},
+    "osDisk.type": {"osDisk": {"type": "Managed"}},
+    "osDisk.sizeGb": {"osDisk": {"sizeGb": 200}},
+    "maxPods": {"maxPods": 60},
+    "subnet": {"subnet": "gpu"},
+    "mig": {"mig": "1g"},
+    "installDriver": {"installDriver": False},
+}
+"""By key of a pool: what changes it."""
+
+
+@pytest.mark.parametrize("change", FIXED_FOR_ALL.values(), ids=FIXED_FOR_ALL)
+def test_a_spot_pool_and_its_twin_are_replaced_for_what_aks_fixes(
+    change: Settings, before: Declared, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    changed = settings()
+    changed["kubeflow-spot:pools"][1] |= change
+    found = after(before, monkeypatch, changed)
+    assert [outcome(before, found, pool) for pool in ("a100", "a100od", "general")] == [
+        "replaces",
+        "replaces",
+        "leaves",
+    ]
+
+
+@pytest.mark.parametrize("change", [{"maxPrice": 1.5}, {"evictionPolicy": "Deallocate"}], ids=str)
+def test_how_a_spot_pool_is_bought_replaces_it_and_not_its_twin(
+    change: Settings, before: Declared, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    changed = settings()
+    changed["kubeflow-spot:pools"][1]["spot"] = change
+    found = after(before, monkeypatch, changed)
+    assert [outcome(before, found, pool) for pool in ("a100", "a100od")] == ["replaces", "leaves"]
+
+
+@pytest.mark.parametrize("pool", [0, 1], ids=["on-demand", "spot"])
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"minNodes": 1, "maxNodes": 7},
+        {"labels": {"team": "ml"}},
+        {"taints": [{"key": "team", "value": "ml"}]},
+    ],
+    ids=["bounds", "labels", "taints"],
+)
+def test_the_rest_updates_a_pool_in_place(
+    change: Settings, pool: int, before: Declared, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    changed = settings()
+    changed["kubeflow-spot:pools"][pool] |= change
+    assert outcome(before, after(before, monkeypatch, changed), ("general", "a100")[pool]) == "updates"
+
+
+def test_upgrade_settings_and_what_is_no_longer_said_update_an_on_demand_pool(
+    before: Declared, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    changed = settings()
+    changed["kubeflow-spot:pools"][0] |= {"upgrade": {"maxSurge": "50%"}}
+    del changed["kubeflow-spot:pools"][0]["maxPods"]
+    assert outcome(before, after(before, monkeypatch, changed), "general") == "updates"
+
+
+ON_DEMAND = {
+    key: change if key != "machine" else {"machine": "Standard_D16ds_v5"}
+    for key, change in FIXED_FOR_ALL.items()
+    if key not in ("mig", "installDriver")
+}
+"""For machines without GPUs."""
+
+
+@pytest.mark.parametrize(("key", "change"), ON_DEMAND.items(), ids=ON_DEMAND)
+def test_an_on_demand_pool_in_use_and_the_system_pool_refuse_what_aks_fixes(
+    key: str, change: Settings, before: Declared, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    changed = settings()
+    changed["kubeflow-spot:pools"][0] |= change
+    changed["kubeflow-spot:systemPool"] |= change
+    with pytest.raises(pulumi.RunError) as error:
+        after(before, monkeypatch, changed)
+    text = str(error.value)
+    assert f"pools[0].{key}: general: is " in text
+    assert f"systemPool.{key}: system: is " in text
+    assert "add `generation: b`" in text
+
+
+def test_all_changes_of_fixed_properties_are_refused_in_one_message_before_anything_is_declared(
+    before: Declared, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    changed = settings()
+    changed["kubeflow-spot:cloud"]["encryption"] = {"atHost": True}
+    changed["kubeflow-spot:systemPool"] |= {"machine": "Standard_D8ds_v5", "zones": ["1", "2"]}
+    changed["kubeflow-spot:pools"][0] |= {"machine": "Standard_D16ds_v5", "maxPods": 60, "subnet": "gpu"}
+    with pytest.raises(pulumi.RunError) as error:
+        after(before, monkeypatch, changed)
+    lines = str(error.value).splitlines()
+    assert lines[0] == "7 changes of what AKS fixes; nothing was declared."
+    assert [line.split(": ")[0].strip() for line in lines[1::2]] == [
+        "cloud.encryption.atHost",
+        "cloud.encryption.atHost",
+        "pools[0].machine",
+        "pools[0].maxPods",
+        "pools[0].subnet",
+        "systemPool.machine",
+        "systemPool.zones",
+    ]
+    assert "az aks nodepool add --mode System" in lines[-1]
+
+
+def test_a_generation_makes_a_second_pool_with_the_labels_of_the_first(
+    before: Declared, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    changed = settings()
+    changed["kubeflow-spot:pools"][0] |= {"machine": "Standard_D16ds_v5", "generation": "b"}
+    found = after(before, monkeypatch, changed)
+    # Two resources, of which the engine deletes the one that is no longer declared after making the other.
+    assert "lab-general" not in found.of(POOL)
+    old, new = before.of(POOL)["lab-general"].inputs, found.of(POOL)["lab-generalb"].inputs
+    assert (new["agentPoolName"], new["vmSize"]) == ("generalb", "Standard_D16ds_v5")
+    assert new["nodeLabels"] == old["nodeLabels"]
+    # As many nodes as the pool has that goes right after, or its pods would wait for machines.
+    assert (old["count"], new["count"]) == (1, 2)
+
+
+def test_a_spot_pool_gives_way_to_an_on_demand_pool_of_its_name(
+    before: Declared, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    changed = settings()
+    del changed["kubeflow-spot:pools"][1]["capacity"], changed["kubeflow-spot:pools"][1]["fallback"]
+    assert outcome(before, after(before, monkeypatch, changed), "a100") == "replaces"
+
+
+def test_an_on_demand_pool_in_use_does_not_become_a_spot_pool(
+    before: Declared, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    changed = settings()
+    changed["kubeflow-spot:pools"][0]["capacity"] = "spot"
+    with pytest.raises(pulumi.RunError, match=r"pools\[0\]\.capacity: general: is on-demand in the cluster"):
+        after(before, monkeypatch, changed)
+
+
+def test_a_cluster_that_becomes_private_is_replaced_and_one_with_new_bounds_is_not(before: Declared) -> None:
+    (cluster,) = before.of(CLUSTER).values()
+    assert "apiServerAccessProfile.enablePrivateCluster" in cluster.options["replaceOnChanges"]
+    assert not {"agentPoolProfiles", "apiServerAccessProfile"} & set(cluster.options["replaceOnChanges"])
+    assert cluster.options["deleteBeforeReplace"] is True
+
+
+def test_pools_that_are_as_wanted_are_left_alone(before: Declared, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = after(before, monkeypatch, copy.deepcopy(settings()))
+    assert {outcome(before, found, pool) for pool in ("general", "a100", "a100od")} == {"leaves"}
+    (cluster,) = found.of(CLUSTER).values()
+    assert cluster.options["ignoreChanges"] == ["agentPoolProfiles"]

@@ -1,0 +1,166 @@
+"""What is read of a cluster that somebody else made: from a server that answers as told, and from a real API server."""
+
+from __future__ import annotations
+
+import json
+import socket
+import subprocess
+from collections.abc import Callable, Iterator
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
+from threading import Thread
+from typing import Any
+
+import pulumi
+import pytest
+import yaml
+
+from components.addons import discovery, foreign
+from sandbox.controlplane import ControlPlane
+from sandbox.programs import ensure
+
+Answer = tuple[int, dict[str, Any] | str]
+VERSION = {"gitVersion": "v1.36.2"}
+EXPANDER = "/api/v1/namespaces/kube-system/configmaps/cluster-autoscaler-priority-expander"
+
+
+def kubeconfig(server: str, **user: Any) -> str:
+    return yaml.safe_dump(
+        {
+            "clusters": [{"name": "c", "cluster": {"server": server}}],
+            "users": [{"name": "u", "user": user}],
+            "contexts": [{"name": "x", "context": {"cluster": "c", "user": "u"}}],
+            "current-context": "x",
+        }
+    )
+
+
+@pytest.fixture
+def serving() -> Iterator[Callable[[dict[str, Answer]], str]]:
+    """Starts a server that answers these paths, and 404 to others; returns its address."""
+    servers: list[HTTPServer] = []
+
+    def start(answers: dict[str, Answer]) -> str:
+        class Handler(BaseHTTPRequestHandler):
+            def do_GET(self) -> None:
+                status, body = answers.get(self.path.partition("?")[0], (404, {"message": "not found"}))
+                self.send_response(status)
+                self.end_headers()
+                self.wfile.write((body if isinstance(body, str) else json.dumps(body)).encode())
+
+            def log_message(self, *_: Any) -> None: ...
+
+        servers.append(HTTPServer(("127.0.0.1", 0), Handler))
+        Thread(target=servers[-1].serve_forever, daemon=True).start()
+        return f"http://127.0.0.1:{servers[-1].server_port}"
+
+    yield start
+    for server in servers:
+        server.shutdown()
+        server.server_close()
+
+
+@pytest.mark.process
+def test_daemon_sets_operators_policies_and_the_expander_are_read_as_they_are(serving: Any) -> None:
+    daemon_set = {
+        "metadata": {"name": "d", "namespace": "n"},
+        "spec": {"template": {"spec": {"nodeSelector": {"a": "b"}}}},
+    }
+    answers: dict[str, Answer] = {
+        "/version": (200, VERSION),
+        "/version/": (200, VERSION),
+        "/apis/apps/v1/daemonsets": (200, {"items": [daemon_set]}),
+        "/apis/nvidia.com/v1/clusterpolicies": (200, {"items": [{"metadata": {"name": "p"}}]}),
+        EXPANDER: (200, {"metadata": {}, "data": {"priorities": "1: ['.*']"}}),
+    }
+    found = discovery.read(kubeconfig(serving(answers)), "cloud.kubeconfig")
+    assert found.version == "1.36.2"
+    assert found.daemon_sets == (daemon_set,)
+    assert [policy["metadata"]["name"] for policy in found.policies] == ["p"]
+    assert found.expander
+    assert found.expander["data"] == {"priorities": "1: ['.*']"}
+
+
+@pytest.mark.process
+def test_what_is_not_there_is_no_error(serving: Any) -> None:
+    answers: dict[str, Answer] = {"/version/": (200, VERSION), "/apis/apps/v1/daemonsets": (200, {"items": []})}
+    found = discovery.read(kubeconfig(serving(answers)), "cloud.kubeconfig")
+    assert (found.daemon_sets, found.policies, found.expander) == ((), (), None)
+
+
+@pytest.mark.process
+@pytest.mark.parametrize(
+    ("answers", "expected"),
+    [
+        ({"/version/": (200, VERSION), "/apis/apps/v1/daemonsets": (403, {})}, "refuses to show DaemonSets: 403"),
+        ({"/version/": (401, {})}, "refuses to show the version: 401"),
+        ({"/version/": (200, "<html>")}, "is no API server"),
+    ],
+)
+def test_what_the_server_refuses_is_told_in_one_line_that_names_the_setting(
+    answers: dict[str, Answer], expected: str, serving: Any
+) -> None:
+    with pytest.raises(pulumi.RunError, match=expected) as refused:
+        discovery.read(kubeconfig(serving(answers)), "cloud.existingCluster")
+    assert str(refused.value).startswith("cloud.existingCluster: ")
+
+
+@pytest.mark.process
+def test_a_cluster_that_does_not_answer_is_named() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as closed:
+        port = closed.getsockname()[1]
+    with pytest.raises(
+        pulumi.RunError, match=rf"cloud.kubeconfig: .*https://127.0.0.1:{port}, does not answer: .*refused"
+    ):
+        discovery.read(kubeconfig(f"https://127.0.0.1:{port}"), "cloud.kubeconfig")
+
+
+@pytest.mark.parametrize("text", ["", "token: [secret", "{}", kubeconfig("http://x").replace("current-context: x", "")])
+def test_a_kubeconfig_that_is_none_is_told(text: str) -> None:
+    with pytest.raises(pulumi.RunError, match=r"cloud\.kubeconfig: the kubeconfig cannot be used") as refused:
+        discovery.read(text, "cloud.kubeconfig")
+    assert "secret" not in str(refused.value)
+
+
+NAMES = ("etcd", "kube-apiserver", "kube-scheduler", "kube-controller-manager", "kwok", "kubectl")
+
+
+@pytest.mark.engine
+def test_a_real_api_server_shows_its_device_plugins_to_who_may_see_them(tmp_path: Path) -> None:
+    programs = ensure(NAMES, print)
+    plane = ControlPlane(tmp_path / "there", version="1.36", cloud="azure")
+    plane.start(programs, print)
+    try:
+        before = discovery.read(plane.user_kubeconfig(), "cloud.kubeconfig")
+        assert (before.version, before.daemon_sets, before.policies, before.expander) == ("1.36.2", (), (), None)
+        labels = {"app": "nvidia-device-plugin"}
+        pod = {
+            "nodeSelector": {"gpu": "yes"},
+            "containers": [{"name": "c", "image": "nvcr.io/nvidia/k8s-device-plugin:1"}],
+        }
+        daemon_set = {
+            "apiVersion": "apps/v1",
+            "kind": "DaemonSet",
+            "metadata": {"name": "gpus", "namespace": "default"},
+            "spec": {"selector": {"matchLabels": labels}, "template": {"metadata": {"labels": labels}, "spec": pod}},
+        }
+        expander = {
+            "apiVersion": "v1",
+            "kind": "ConfigMap",
+            "metadata": {"name": "cluster-autoscaler-priority-expander", "namespace": "kube-system"},
+            "data": {"priorities": "10:\n- .*\n"},
+        }
+        command = [str(programs["kubectl"]), f"--kubeconfig={plane.admin_kubeconfig}", "create", "-f", "-"]
+        objects = {"apiVersion": "v1", "kind": "List", "items": [daemon_set, expander]}
+        subprocess.run(command, input=json.dumps(objects), text=True, check=True, capture_output=True)
+        found = discovery.read(plane.user_kubeconfig(), "cloud.kubeconfig")
+        (plugin,) = foreign.plugins(found.daemon_sets, found.policies, "dev")
+        assert (str(plugin), plugin.pod["nodeSelector"]) == ("default/gpus", {"gpu": "yes"})
+        assert found.expander
+        assert found.expander["data"] == {"priorities": "10:\n- .*\n"}
+        nobody = yaml.safe_load(plane.user_kubeconfig())
+        nobody["users"][0]["user"] = {"token": "wrong"}
+        with pytest.raises(pulumi.RunError, match="401 Unauthorized"):
+            discovery.read(yaml.safe_dump(nobody), "cloud.kubeconfig")
+    finally:
+        plane.stop()

@@ -1,0 +1,112 @@
+"""What becomes of the priority expander's ConfigMap in a cluster, whoever made it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pulumi
+import pytest
+import yaml
+
+from components.addons import expander, names, priorities
+from components.addons.expander import Decision
+from components.addons.priorities import Wanted
+from spec.model import ExpanderOptions
+
+WANTED = Wanted(spot=("t4",), on_demand=("t4od",), others=("agentpool",))
+OWN = {20: ["^aks-t4-[0-9]+-vmss$"], 10: ["^aks-t4od-[0-9]+-vmss$"], 1: [".*"]}
+
+
+def config_map(text: str | None, labels: dict[str, str] | None = None) -> dict[str, Any]:
+    return {"metadata": {"labels": labels}, "data": {"priorities": text} if text is not None else None}
+
+
+def decide(found: dict[str, Any] | None, **options: Any) -> Decision:
+    return expander.decide(WANTED, ExpanderOptions.model_validate(options), "dev", found, "ml")
+
+
+def refusal(found: dict[str, Any] | None, **options: Any) -> str:
+    with pytest.raises(pulumi.RunError) as refused:
+        decide(found, **options)
+    return str(refused.value)
+
+
+@pytest.mark.parametrize("found", [None, config_map("1: ['.*']", {**names.labels("dev"), "team": "ml"})])
+def test_a_map_that_is_not_there_or_ours_is_declared(found: dict[str, Any] | None) -> None:
+    decision = decide(found)
+    assert decision.declared == OWN
+    assert decision.fallback_order.startswith(
+        "guaranteed by the ConfigMap kube-system/cluster-autoscaler-priority-expander"
+    )
+    assert [(tier["priority"], tier["pools"]) for tier in decision.shown] == [(20, ["t4"]), (10, ["t4od"]), (1, [])]
+
+
+def test_somebody_elses_map_with_the_wanted_order_is_left_alone() -> None:
+    decision = decide(config_map("90: [aks-t4-]\n50: [t4od]\n5: ['.*']"))
+    assert decision.declared is None
+    assert decision.fallback_order.startswith("guaranteed")
+    assert decision.shown == [
+        {"priority": 90, "pools": ["t4"], "groups": ["aks-t4-"]},
+        {"priority": 50, "pools": ["t4od"], "groups": ["t4od"]},
+        {"priority": 5, "pools": [], "groups": [".*"]},
+    ]
+
+
+def test_somebody_elses_map_with_another_order_is_refused_with_lines_that_mend_it() -> None:
+    text = "50: [.*spot.*]\n10: ['.*']"
+    message = refusal(config_map(text))
+    assert "of cluster ml belongs to somebody else" in message
+    assert "t4 (10) does not stand above t4od (10)" in message
+    assert "expander.takeOwnership: true" in message
+    pasted = yaml.safe_load(message.partition("add these lines to its `priorities`:\n")[2].partition("  or set")[0])
+    assert decide(config_map(yaml.safe_dump({**yaml.safe_load(text), **pasted}))).declared is None
+
+
+@pytest.mark.parametrize("text", [None, "", "t4: first"])
+def test_a_map_that_cannot_be_read_is_refused_with_its_whole_content(text: str | None) -> None:
+    message = refusal(config_map(text))
+    assert "cannot read it" in message
+    whole = message.partition("make this its `priorities`:\n")[2].partition("  or set")[0]
+    assert yaml.safe_load(whole) == OWN
+
+
+def test_another_stacks_map_is_mended_in_its_stack_file() -> None:
+    theirs = priorities.tiers(Wanted(("a100",), ("general",)), {})
+    message = refusal(config_map(priorities.written(theirs), names.labels("blue")))
+    assert "belongs to stack 'blue' of this program" in message
+    config = yaml.safe_load(message.partition("add this to the stack file of blue:\n")[2].partition("  or set")[0])
+    options = ExpanderOptions.model_validate(config["kubeflow-spot:expander"])
+    # What stack blue then declares is good for both, also once it has further pools.
+    for pools in (("a100",), ("a100", "h100", "h200")):
+        blue = expander.decide(Wanted(pools, ("general",)), options, "blue", None, "ml")
+        assert blue.declared is not None
+        assert decide(config_map(priorities.written(blue.declared), names.labels("blue"))).declared is None
+
+
+def test_ownership_is_taken_when_asked_and_what_is_lost_is_told() -> None:
+    found = config_map("50: [.*spot.*, a100]\n1: ['.*']")
+    decision = decide(found, takeOwnership=True)
+    assert decision.declared == OWN
+    (warning,) = decision.warnings
+    assert yaml.safe_load(warning.partition("dropped:\n")[2].partition("\n  `expander")[0]) == {
+        50: [".*spot.*", "a100"]
+    }
+    kept = decide(found, takeOwnership=True, otherGroups=[{"priority": 15, "groups": [".*spot.*", "a100"]}])
+    assert kept.declared == {**OWN, 15: [".*spot.*", "a100"]}
+    assert kept.warnings == ()
+
+
+def test_other_groups_may_stand_anywhere_but_in_the_pools_own_order() -> None:
+    above = decide(None, otherGroups=[{"priority": 95, "groups": ["^aks-agentpool-"]}])
+    assert above.declared is not None
+    assert next(iter(above.declared)) == 95
+    message = refusal(None, otherGroups=[{"priority": 95, "groups": ["t4od"]}])
+    assert message.startswith("expander.otherGroups")
+    assert "t4 (20) does not stand above t4od (95)" in message
+
+
+def test_where_the_map_is_not_read_none_is_declared_and_the_outputs_say_so() -> None:
+    decision = expander.not_priority("random", "az aks update")
+    assert (decision.declared, decision.shown) == (None, [])
+    assert decision.fallback_order == "not guaranteed: the cluster's expander is random; az aks update"
+    assert "not known" in expander.not_priority(None, "").fallback_order

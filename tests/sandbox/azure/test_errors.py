@@ -1,0 +1,46 @@
+"""How refusals print: AKS' own bodies whole, ARM's message alone."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from sandbox.azure.errors import AzureRefused
+
+from .conftest import POOL, REGULAR, SPOT, Account
+
+
+def test_aks_error_prints_its_whole_body(ready: Account) -> None:
+    with pytest.raises(AzureRefused) as refused:
+        ready.create(POOL, {**SPOT, "count": None})
+    prefix = 'Status=400 Code="InvalidParameter" Message="'
+    assert str(refused.value).startswith(prefix)
+    body = json.loads(str(refused.value)[len(prefix) : -1])
+    assert body == {
+        "code": "InvalidParameter",
+        "details": None,
+        "message": "Required parameter properties.count is missing (null).",
+        "subcode": "",
+        "target": "properties.count",
+    }
+
+
+def test_arm_error_prints_its_message(ready: Account) -> None:
+    with pytest.raises(AzureRefused) as refused:
+        ready.create(POOL, {**REGULAR, "resourceGroupName": "no"})
+    assert str(refused.value) == (
+        'Status=404 Code="ResourceGroupNotFound" Message="Resource group \'no\' could not be found."'
+    )
+
+
+@pytest.mark.parametrize(
+    ("place", "code"),
+    [({"resourceName": "other"}, "ParentResourceNotFound"), ({"resourceGroupName": "no"}, "ResourceGroupNotFound")],
+)
+def test_pool_needs_its_cluster_and_group(ready: Account, place: dict[str, Any], code: str) -> None:
+    with pytest.raises(AzureRefused) as refused:
+        ready.create(POOL, {**REGULAR, **place})
+    assert refused.value.code == code
+    ready.create(POOL, REGULAR)

@@ -1,0 +1,49 @@
+"""Identities: federated credentials and roles."""
+
+from __future__ import annotations
+
+import pytest
+
+from sandbox.azure.errors import AzureRefused
+
+from .conftest import FEDERATED, IDENTITY, ROLE, Account
+
+GUID = "7f951dda-4ed3-4680-a7ca-43fe172d538d"
+
+
+def test_identity_gets_credentials_and_roles(ready: Account) -> None:
+    identity = ready.create(IDENTITY, {"resourceGroupName": "ml", "resourceName": "runs"})
+    federated = {
+        "resourceGroupName": "ml",
+        "resourceName": "runs",
+        "federatedIdentityCredentialResourceName": "pipelines",
+        "issuer": "https://westeurope.oic.prod-aks.azure.com/t/i/",
+        "subject": "system:serviceaccount:kubeflow:pipeline-runner",
+        "audiences": ["api://AzureADTokenExchange"],
+    }
+    ready.create(FEDERATED, federated)
+    with pytest.raises(AzureRefused, match="already exists for this Managed Identity"):
+        ready.create(FEDERATED, {**federated, "federatedIdentityCredentialResourceName": "again"})
+    with pytest.raises(AzureRefused, match="ParentResourceNotFound"):
+        ready.create(FEDERATED, {**federated, "resourceName": "no"})
+
+    role = {
+        "principalId": identity.old_outputs["principalId"],
+        "principalType": "ServicePrincipal",
+        "roleDefinitionId": f"/providers/Microsoft.Authorization/roleDefinitions/{GUID}",
+        "scope": identity.id.split("/providers/")[0],
+        "roleAssignmentName": GUID,
+    }
+    made = ready.create(ROLE, role)
+    assert made.id == f"{role['scope']}/providers/Microsoft.Authorization/roleAssignments/{GUID}"
+    other = {k: v for k, v in role.items() if k != "roleAssignmentName"}
+    for changes, code in (
+        ({"roleAssignmentName": "acr-pull"}, "InvalidRoleAssignmentId"),
+        ({"principalId": GUID}, "PrincipalNotFound"),
+        ({"scope": role["scope"] + "2"}, "ResourceGroupNotFound"),
+        ({"roleDefinitionId": "AcrPull"}, "RoleDefinitionDoesNotExist"),
+        ({}, "RoleAssignmentExists"),
+    ):
+        with pytest.raises(AzureRefused) as refused:
+            ready.create(ROLE, {**other, **changes})
+        assert refused.value.code == code

@@ -1,0 +1,132 @@
+"""Operations that are still running: their marks, what they hold up, and what a kill or a deletion makes of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from sandbox.azure.errors import AzureRefused
+from sandbox.provider import Refused
+
+from .conftest import CLUSTER, CLUSTER_INPUTS, POOL, REGULAR, Account, Props
+
+
+def during(account: Account, call: str, act: Callable[[], None]) -> None:
+    """Do something while the next call of this name to the runtime is under way."""
+
+    def once(name: str) -> None:
+        if name == call:
+            account.runtime.before = lambda name: None
+            act()
+
+    account.runtime.before = once
+
+
+def killed_at(account: Account, call: str) -> None:
+    def die() -> None:
+        raise KeyboardInterrupt
+
+    during(account, call, die)
+
+
+def state(account: Account, id: str) -> str:
+    found = account.cloud.get(id)
+    return found["provisioningState"] if found else "gone"
+
+
+def second(account: Account, act: Callable[[], object]) -> str:
+    """What a second operation is told."""
+    with pytest.raises(AzureRefused) as refused:
+        act()
+    assert (refused.value.status, refused.value.code) == (409, "OperationNotAllowed")
+    return refused.value.message.partition("(")[2].partition(")")[0]
+
+
+def test_second_operation_waits_for_nobody(ready: Account) -> None:
+    cpu = ready.create(POOL, REGULAR)
+    cluster = cpu.id.partition("/agentPools/")[0]
+    seen: list[str] = []
+
+    def look() -> None:
+        seen.append(state(ready, cpu.id))
+        seen.append(second(ready, lambda: ready.update(cpu, {**REGULAR, "count": 4})))
+        seen.append(second(ready, lambda: ready.provider.delete(cpu)))
+        seen.append(second(ready, lambda: ready.cloud.put(CLUSTER, cluster, {"tags": {"a": "b"}}, create=False)))
+
+    during(ready, "apply_nodes", look)
+    changed = ready.update(cpu, {**REGULAR, "count": 3})
+    assert seen == ["Updating", "cpu - Updating", "cpu - Updating", "cpu - Updating"]
+    assert changed.old_outputs["provisioningState"] == "Succeeded"
+    assert ready.update(changed, {**REGULAR, "count": 4}).old_outputs["count"] == 4
+
+
+def test_pool_that_goes_is_there_until_its_nodes_are_gone(ready: Account) -> None:
+    cpu = ready.create(POOL, REGULAR)
+    seen: list[str] = []
+    during(ready, "apply_nodes", lambda: seen.append(state(ready, cpu.id)))
+    ready.provider.delete(cpu)
+    assert seen == ["Deleting"]
+    assert ready.provider.read(cpu) is None
+    assert len(ready.runtime.names()) == 1
+
+
+def test_cluster_that_is_deleted_does_not_wait_for_its_pools(ready: Account) -> None:
+    cpu = ready.create(POOL, REGULAR)
+    cluster = cpu.id.partition("/agentPools/")[0]
+    during(ready, "apply_nodes", lambda: ready.cloud.delete(cluster))
+    with pytest.raises(AzureRefused) as refused:
+        ready.update(cpu, {**REGULAR, "count": 3})
+    assert refused.value.code == "AKSOperationPreemptedByDelete"
+    assert ready.cloud.get(cluster) is None
+
+
+def test_pool_that_could_not_be_deleted_can_be_deleted_again(ready: Account) -> None:
+    cpu = ready.create(POOL, REGULAR)
+
+    def fail() -> None:
+        raise OSError("no route to host")
+
+    during(ready, "apply_nodes", fail)
+    with pytest.raises(Refused, match="no route to host"):
+        ready.provider.delete(cpu)
+    assert state(ready, cpu.id) == "Failed"
+    ready.provider.delete(cpu)
+    assert ready.provider.read(cpu) is None
+
+
+@pytest.mark.parametrize("changes", [{"count": 3}, {"nodeLabels": {"a": "b"}}])
+def test_kill_in_an_update_of_a_pool_blocks_nobody(ready: Account, changes: Props) -> None:
+    cpu = ready.create(POOL, REGULAR)
+    killed_at(ready, "apply_nodes")
+    with pytest.raises(KeyboardInterrupt):
+        ready.update(cpu, {**REGULAR, **changes})
+    assert state(ready, cpu.id) == "Updating"
+    ready.cloud.reconcile()
+    assert state(ready, cpu.id) == "Succeeded"
+    assert len(ready.runtime.names()) == 1 + changes.get("count", 2)
+    ready.update(cpu, {**REGULAR, "count": 1})
+
+
+def test_kill_in_a_deletion_of_a_pool_is_finished(ready: Account) -> None:
+    cpu = ready.create(POOL, REGULAR)
+    killed_at(ready, "apply_nodes")
+    with pytest.raises(KeyboardInterrupt):
+        ready.provider.delete(cpu)
+    assert state(ready, cpu.id) == "Deleting"
+    ready.cloud.reconcile()
+    assert ready.provider.read(cpu) is None
+    assert len(ready.runtime.names()) == 1
+
+
+@pytest.mark.parametrize("at", ["start", "apply_nodes"])
+def test_kill_in_an_update_of_a_cluster_blocks_nobody(account: Account, at: str) -> None:
+    account.group()
+    made = account.cluster()
+    killed_at(account, at)
+    with pytest.raises(KeyboardInterrupt):
+        account.update(made, {**CLUSTER_INPUTS, "tags": {"a": "b"}})
+    assert state(account, made.id) == "Updating"
+    account.cloud.reconcile()
+    assert state(account, made.id) == "Succeeded"
+    account.create(POOL, REGULAR)

@@ -1,0 +1,181 @@
+"""Quotas: how they are read, what counts against them, and what becomes of a pool that exceeds one."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from sandbox.azure import ScaleRefused
+from sandbox.azure.errors import AzureRefused
+from sandbox.azure.quotas import Quotas
+from sandbox.errors import SandboxError
+from sandbox.provider import InitFailed, Resource
+
+from .conftest import CLUSTER, CLUSTER_INPUTS, POOL, REGULAR, SPOT, SYSTEM, Account, Props
+
+# The system pool of the cluster `aks` has 4 vCPUs, and so have one node of REGULAR and one of SPOT.
+T4 = "standardNCASv3_T4Family"
+GPU = {**REGULAR, "agentPoolName": "gpu", "vmSize": "Standard_NC4as_T4_v3"}
+
+
+def limited(account: Account, limits: dict[str, int], location: str = "westeurope") -> None:
+    account.limit(Quotas.read({location: limits}))
+
+
+def too_much(account: Account, inputs: Props, token: str = POOL) -> str:
+    with pytest.raises(AzureRefused) as refused:
+        account.create(token, inputs)
+    assert (refused.value.status, refused.value.code) == (400, "ErrCode_InsufficientVCPUQuota")
+    return refused.value.message
+
+
+def failed(account: Account, inputs: Props, made: Resource | None = None) -> Resource:
+    """The pool that a request leaves whose machines Azure does not give."""
+    with pytest.raises(InitFailed) as init:
+        account.update(made, inputs) if made else account.create(POOL, inputs)
+    return Resource(
+        POOL, "it", "urn:it", init.value.id, old_inputs=account.check(POOL, inputs), old_outputs=init.value.outputs
+    )
+
+
+@pytest.mark.parametrize("family", [T4, T4.upper(), "Standard NCASv3_T4 Family"])
+@pytest.mark.parametrize("region", ["westeurope", "West Europe"])
+def test_names_are_read_in_any_spelling(ready: Account, region: str, family: str) -> None:
+    limited(ready, {family: 4}, region)
+    assert "family Standard NCASv3_T4 Family for region westeurope" in too_much(ready, {**GPU, "count": 2})
+    ready.create(POOL, {**GPU, "count": 1})
+
+
+@pytest.mark.parametrize(
+    ("data", "paths"),
+    [
+        ({"westeurope": 5}, ["quotas.westeurope:"]),
+        ({"westeurope": {"core": 5}}, ["quotas.westeurope.core:"]),
+        ({"westeurope": {"cores": "5"}}, ["quotas.westeurope.cores:"]),
+        ({"westeurope": {"cores": -1}}, ["quotas.westeurope.cores:"]),
+        ({"westeurope": {"cores": True}}, ["quotas.westeurope.cores:"]),
+        (
+            {1: {"cores": 1}, "eastus": {"gpus": 1, T4: 1.5}},
+            ["quotas.1:", "quotas.eastus.gpus:", f"quotas.eastus.{T4}:"],
+        ),
+    ],
+)
+def test_everything_that_is_no_quota_is_said(data: Any, paths: list[str]) -> None:
+    with pytest.raises(SandboxError) as wrong:
+        Quotas.read(data)
+    assert [line.partition(" ")[0] for line in str(wrong.value).split("\n")] == paths
+
+
+def test_all_pools_of_a_region_count_and_those_of_others_do_not(ready: Account) -> None:
+    limited(ready, {"cores": 20})
+    ready.cluster(resourceName="near")
+    ready.cluster(resourceName="far", location="northeurope")
+    ready.create(POOL, {**REGULAR, "resourceName": "far", "count": 9})
+    ready.create(POOL, {**SPOT, "count": 4})
+    assert "left regional vcpu quota 12, requested quota 16" in too_much(ready, {**REGULAR, "count": 4})
+    ready.create(POOL, {**REGULAR, "count": 3})
+
+
+def test_spot_has_a_quota_of_its_own(ready: Account) -> None:
+    limited(ready, {"cores": 4, T4: 0})
+    ready.create(POOL, {**SPOT, "count": 4})
+
+
+def test_pools_of_one_request_count_together(ready: Account) -> None:
+    limited(ready, {"cores": 12})
+    inputs = {**CLUSTER_INPUTS, "resourceName": "two"}
+    three = [{**SYSTEM, "count": 2}, {**SYSTEM, "name": "more", "count": 1}]
+    assert "left regional vcpu quota 8, requested quota 12" in too_much(
+        ready, {**inputs, "agentPoolProfiles": three}, CLUSTER
+    )
+    ready.create(CLUSTER, {**inputs, "agentPoolProfiles": [{**SYSTEM, "count": 1}, three[1]]})
+
+
+def test_what_exceeds_a_quota_already_may_change_and_shrink(ready: Account) -> None:
+    made = ready.create(POOL, {**REGULAR, "count": 3})
+    limited(ready, {"cores": 8})
+    made = ready.update(made, {**REGULAR, "count": 3, "nodeLabels": {"a": "b"}})
+    made = ready.update(made, {**REGULAR, "count": 2})
+    with pytest.raises(AzureRefused, match="left regional vcpu quota 0, requested quota 4"):
+        ready.update(made, {**REGULAR, "count": 3})
+
+
+def test_spot_pool_without_quota_fails_later_and_converges(ready: Account) -> None:
+    limited(ready, {"lowPriorityCores": 4})
+    wanted = {**SPOT, "minCount": 2, "count": 2}
+    made = failed(ready, wanted)
+    assert (made.old_outputs["provisioningState"], made.old_outputs["count"]) == ("Failed", 0)
+    assert len(ready.runtime.names()) == 1
+    # Failed is not busy: the same request fails in the same way.
+    assert failed(ready, wanted, made).id == made.id
+    limited(ready, {"lowPriorityCores": 8})
+    again = ready.update(made, wanted)
+    assert (again.old_outputs["provisioningState"], again.old_outputs["count"]) == ("Succeeded", 2)
+    assert len(ready.runtime.names()) == 3
+
+
+def test_spot_pool_that_cannot_grow_keeps_its_nodes_and_takes_its_settings(ready: Account) -> None:
+    limited(ready, {"lowPriorityCores": 8})
+    made = ready.create(POOL, {**SPOT, "count": 1})
+    left = failed(ready, {**SPOT, "minCount": 3, "count": 3, "nodeLabels": {"a": "b"}}, made).old_outputs
+    assert (left["count"], left["minCount"], left["nodeLabels"]["a"]) == (1, 3, "b")
+    assert sum("t4spot" in name for name in ready.runtime.names()) == 1
+
+
+def test_failure_tells_the_engine_why(ready: Account) -> None:
+    limited(ready, {"lowPriorityCores": 4})
+    with pytest.raises(InitFailed) as init:
+        ready.create(POOL, {**SPOT, "count": 2})
+    (reason,) = init.value.reasons
+    prefix = 'Code="ResourceOperationFailure" Message="'
+    assert reason.startswith(prefix)
+    body = json.loads(reason[len(prefix) : -1])
+    assert body["message"] == "The resource operation completed with terminal provisioning state 'Failed'."
+    assert [(d["code"], d["message"].partition(".")[0]) for d in body["details"]] == [
+        ("QuotaExceeded", "Operation could not be completed as it results in exceeding approved LowPriorityCores quota")
+    ]
+
+
+def test_inline_spot_pool_without_quota_fails_its_cluster_alone(ready: Account) -> None:
+    limited(ready, {"lowPriorityCores": 4})
+    spot = {**SYSTEM, "mode": "User", "scaleSetPriority": "Spot"}
+    pools = [SYSTEM, {**spot, "name": "one"}, {**spot, "name": "other"}]
+    with pytest.raises(InitFailed) as init:
+        ready.cluster(resourceName="two", agentPoolProfiles=pools)
+    assert init.value.outputs["provisioningState"] == "Failed"
+    assert init.value.outputs["identityProfile"]
+    found = [(p["name"], p["count"], p["provisioningState"]) for p in init.value.outputs["agentPoolProfiles"]]
+    assert found == [("system", 1, "Succeeded"), ("one", 1, "Succeeded"), ("other", 0, "Failed")]
+    assert sum("-one-" in name or "-other-" in name for name in ready.runtime.names()) == 1
+
+
+@pytest.mark.parametrize(
+    ("base", "limit", "text"),
+    [
+        (SPOT, "lowPriorityCores", "approved LowPriorityCores quota"),
+        (
+            {**GPU, "enableAutoScaling": True, "minCount": 0, "maxCount": 4, "count": 0},
+            T4,
+            "Standard NCASv3_T4 Family Cores",
+        ),
+        (
+            {**REGULAR, "enableAutoScaling": True, "minCount": 0, "maxCount": 4, "count": 0},
+            "cores",
+            "Total Regional Cores",
+        ),
+    ],
+)
+def test_autoscaler_stops_at_the_quota(ready: Account, base: Props, limit: str, text: str) -> None:
+    name = base["agentPoolName"]
+    ready.create(POOL, base)
+    limited(ready, {limit: 12})
+    # The system pool has four of the region's.
+    used = 1 if limit == "cores" else 0
+    with pytest.raises(ScaleRefused, match=f"pool {name} stays at 0 nodes: .*{text}"):
+        ready.cloud.scale("aks", name, 4 - used)
+    assert not any(f"-{name}-" in node for node in ready.runtime.names())
+    ready.cloud.scale("aks", name, 3 - used)
+    limited(ready, {limit: 0})
+    ready.cloud.scale("aks", name, 1)

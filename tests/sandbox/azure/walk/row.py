@@ -1,0 +1,122 @@
+"""What a row says, and how it is tried."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+
+from sandbox.azure import ids
+from sandbox.azure.errors import AzureRefused
+from sandbox.azure.resources import cluster_rules, fleet_rules, pool_rules
+from sandbox.azure.resources.table import kind_of
+from sandbox.provider import InitFailed, Resource
+
+from ..conftest import CLUSTER, CLUSTER_INPUTS, POOL, Account, Props
+
+TABLES = [
+    (cluster_rules, "SENT"),
+    (cluster_rules, "RESULT"),
+    (pool_rules, "SENT"),
+    (pool_rules, "RESULT"),
+    (fleet_rules, "RULES"),
+    (fleet_rules, "REMAINING"),
+]
+"""Where rules are looked up."""
+
+Rule = Callable[..., Any]
+
+
+@dataclass(frozen=True)
+class Put:
+    """A PUT of a resource: a create, or an update where it exists."""
+
+    token: str
+    inputs: Props
+
+    def __call__(self, account: Account) -> None:
+        wanted = Resource(self.token, "it", "urn:it", inputs=account.check(self.token, self.inputs))
+        id = kind_of(self.token).id(ids.SUBSCRIPTION, wanted.inputs)
+        if account.cloud.get(id) is None:
+            account.provider.create(wanted)
+        else:
+            account.provider.update(dataclasses.replace(wanted, id=id, old_inputs=wanted.inputs))
+
+
+@dataclass(frozen=True)
+class Delete:
+    """A DELETE of a pool of the cluster `aks`."""
+
+    pool: str
+
+    def __call__(self, account: Account) -> None:
+        account.cloud.delete(id_of(POOL, resourceGroupName="ml", resourceName="aks", agentPoolName=self.pool))
+
+
+Step = Callable[[Account], object]
+
+
+@dataclass(frozen=True)
+class Row:
+    """`where` is the section of the facts about the API, or the page, that has the rule; `rule` is the function that keeps it."""
+
+    name: str
+    where: str
+    rule: Rule
+    code: str
+    text: str
+    bad: Step
+    good: Step
+    given: tuple[Step, ...] = ()
+
+    def __str__(self) -> str:
+        return self.name
+
+
+def cluster(**changes: Any) -> Put:
+    """A new cluster `two` beside `aks`."""
+    return Put(CLUSTER, {**CLUSTER_INPUTS, "resourceName": "two", **changes})
+
+
+def pool(base: Props, **changes: Any) -> Put:
+    return Put(POOL, {**base, **changes})
+
+
+def id_of(token: str, **parameters: str) -> str:
+    return kind_of(token).id(ids.SUBSCRIPTION, parameters)
+
+
+def refusal(account: Account, step: Step) -> tuple[str, str] | None:
+    """The code and the message of what a request is refused with, at once or later; None when it is taken.
+
+    Without its rule the emulator may stumble over a request instead.
+    """
+    try:
+        step(account)
+    except AzureRefused as refused:
+        return refused.code, refused.message
+    except InitFailed as failed:
+        reason = failed.reasons[0]
+        if "ResourceOperationFailure" in reason:
+            (inner,) = json.loads(reason.partition('Message="')[2][:-1])["details"]
+            return inner["code"], inner["message"]
+        return "InternalServerError", reason
+    except Exception as crashed:
+        return type(crashed).__name__, str(crashed)
+    return None
+
+
+def take_out(rule: Rule, patch: pytest.MonkeyPatch) -> None:
+    """Leave a rule away, wherever it is called from."""
+    for module, table in TABLES:
+        patch.setattr(module, table, tuple(one for one in getattr(module, table) if one is not rule))
+    owner: Any = sys.modules[rule.__module__]
+    *path, name = rule.__qualname__.split(".")
+    for part in path:
+        owner = getattr(owner, part)
+    patch.setattr(owner, name, lambda *_: None)

@@ -1,0 +1,147 @@
+"""The cloud file: what else is in the emulated subscription."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from sandbox import cloudfile
+from sandbox.azure import AzureCloud
+from sandbox.cloudfile import CloudFile
+from sandbox.errors import SandboxError
+from tests.sandbox.azure.conftest import CLUSTER, CLUSTER_INPUTS, GROUP, POOL, RecordingRuntime
+
+ML: dict[str, Any] = {"type": GROUP, "inputs": {"resourceGroupName": "ml", "location": "westeurope"}}
+AKS: dict[str, Any] = {"type": CLUSTER, "inputs": CLUSTER_INPUTS}
+SUBSCRIPTION = "/subscriptions/00000000-0000-4000-8000-00000000a2e5"
+
+
+@pytest.fixture
+def runtime() -> RecordingRuntime:
+    return RecordingRuntime()
+
+
+@pytest.fixture
+def cloud(tmp_path: Path, runtime: RecordingRuntime) -> AzureCloud:
+    return AzureCloud(tmp_path / "azure.json", runtime)
+
+
+def read(folder: Path, cloud: AzureCloud, **content: Any) -> CloudFile:
+    path = folder / "shared.yaml"
+    path.write_text(yaml.safe_dump(content))
+    return CloudFile.read(path, cloud)
+
+
+def make(folder: Path, cloud: AzureCloud, *resources: dict[str, Any], **content: Any) -> list[str]:
+    """As one `up --cloud` does; returns what was reported."""
+    told: list[str] = []
+    said = read(folder, cloud, resources=list(resources), **content)
+    with cloudfile.changing(folder) as kept:
+        kept.add(said)
+        cloudfile.make(kept, cloud, told.append)
+    return told
+
+
+def test_what_somebody_else_made_is_there_with_its_cluster_running(
+    tmp_path: Path, cloud: AzureCloud, runtime: RecordingRuntime
+) -> None:
+    told = make(tmp_path, cloud, ML, AKS)
+    assert [line.split(" made ")[1] for line in told] == [f"{GROUP} ml", f"{CLUSTER} aks"]
+    # The location is its group's, as where the program leaves it out.
+    cluster = f"{SUBSCRIPTION}/resourcegroups/ml/providers/Microsoft.ContainerService/managedClusters/aks"
+    assert (cloud.get(cluster) or {})["location"] == "westeurope"
+    assert [call[0] for call in runtime.calls] == ["start", "apply_nodes"]
+    assert CloudFile.kept(tmp_path).remaining(cloud) == 2
+
+
+def test_it_is_made_once_and_what_is_deleted_later_stays_so(tmp_path: Path, cloud: AzureCloud) -> None:
+    make(tmp_path, cloud, ML)
+    assert make(tmp_path, cloud, {**ML, "inputs": {**ML["inputs"], "tags": {"owner": "other"}}}) == []
+    assert "tags" not in (cloud.get(f"{SUBSCRIPTION}/resourceGroups/ml") or {})
+    cloud.delete(f"{SUBSCRIPTION}/resourceGroups/ml")
+    assert make(tmp_path, cloud) == []
+    assert CloudFile.kept(tmp_path).remaining(cloud) == 0
+
+
+def test_what_the_cloud_has_already_is_left_alone(tmp_path: Path, cloud: AzureCloud) -> None:
+    cloud.put(GROUP, f"{SUBSCRIPTION}/resourceGroups/ml", {"location": "northeurope"}, create=True)
+    assert make(tmp_path, cloud, ML) == []
+    assert (cloud.get(f"{SUBSCRIPTION}/resourceGroups/ml") or {})["location"] == "northeurope"
+
+
+def test_a_later_file_adds_its_resources_and_replaces_the_quotas_if_it_has_any(
+    tmp_path: Path, cloud: AzureCloud
+) -> None:
+    first, second = {"westeurope": {"cores": 10}}, {"westeurope": {"lowPriorityCores": 4}}
+    other = {"type": GROUP, "inputs": {"resourceGroupName": "other", "location": "westeurope"}}
+    make(tmp_path, cloud, ML, quotas=first)
+    assert make(tmp_path, cloud, other) == [f"cloud file: made {GROUP} other"]
+    assert CloudFile.kept(tmp_path).quotas == first
+    make(tmp_path, cloud, quotas=second)
+    assert CloudFile.kept(tmp_path).quotas == second
+    assert CloudFile.kept(tmp_path).remaining(cloud) == 2
+
+
+def test_what_the_cloud_refuses_is_told_all_at_once_and_asked_again_until_it_is_right(
+    tmp_path: Path, cloud: AzureCloud
+) -> None:
+    pool = {"type": POOL, "inputs": {"resourceGroupName": "ml", "resourceName": "aks", "agentPoolName": "cpu"}}
+    with pytest.raises(SandboxError) as refused:
+        make(tmp_path, cloud, ML, pool, {"type": CLUSTER, "inputs": {**CLUSTER_INPUTS, "resourceGroupName": "gone"}})
+    assert [line.split(" azure-native")[0] for line in str(refused.value).splitlines()[1:]] == [
+        "  resources[1] of shared.yaml:",
+        "  resources[2] of shared.yaml:",
+    ]
+    assert 'Code="ParentResourceNotFound"' in str(refused.value)
+    assert 'Code="ResourceGroupNotFound"' in str(refused.value)
+    # Also where a later file says nothing of them; one that says otherwise is believed.
+    gone = {"type": GROUP, "inputs": {"resourceGroupName": "gone", "location": "westeurope"}}
+    with pytest.raises(SandboxError, match="ParentResourceNotFound"):
+        make(tmp_path, cloud, gone)
+    assert make(tmp_path, cloud, AKS, {**pool, "inputs": {**pool["inputs"], "count": 1}}) != []
+    assert CloudFile.kept(tmp_path).remaining(cloud) == 5
+
+
+def test_every_mistake_in_a_file_is_reported_with_its_place_and_nothing_is_made(
+    tmp_path: Path, cloud: AzureCloud
+) -> None:
+    with pytest.raises(SandboxError) as refused:
+        read(
+            tmp_path,
+            cloud,
+            quotes={},
+            quotas={"westeurope": {"cores": -1, "kernels": 3}},
+            resources=[
+                {"type": "azure-native:resources:Group", "inputs": {}},
+                {"type": CLUSTER, "inputs": {"resourceGroupName": "ml", "agentPoolProfiles": [{"nam": "a"}]}},
+                {"typ": GROUP},
+                7,
+                {"type": GROUP, "inputs": []},
+                ML,
+                {"type": GROUP, "inputs": {"resourceGroupName": "ML", "location": "westeurope"}},
+                {"type": GROUP, "inputs": {"resourceGroupName": "a" * 91, "location": 3}},
+            ],
+        )
+    lines = str(refused.value).splitlines()
+    assert lines[0] == f"14 problems in the cloud file {tmp_path / 'shared.yaml'}; nothing was changed:"
+    for place, reason in (
+        ("quotes", "is not a key here"),
+        ("quotas.westeurope.cores", "not a number of vCPUs"),
+        ("quotas.westeurope.kernels", "is neither"),
+        ("resources[0].type", "does not emulate azure-native:resources:Group"),
+        ("resources[1].inputs.resourceName", "what a cloud file makes has a name"),
+        ("resources[1].inputs.agentPoolProfiles[0].name", "missing required property"),
+        ("resources[1].inputs.agentPoolProfiles[0].nam", "unknown property"),
+        ("resources[2].typ", "is not a key here"),
+        ("resources[2].type", "is missing"),
+        ("resources[3]", "is not an object"),
+        ("resources[4].inputs", "is not an object"),
+        ("resources[6] of shared.yaml", "is the same resource as resources[5]"),
+        ("resources[7].inputs.location", "should be of type string"),
+        ("resources[7].inputs.resourceGroupName", "is too long"),
+    ):
+        assert any(line.startswith(f"  {place}: ") and reason in line for line in lines), place
+    assert not (tmp_path / "azure.json").exists()
