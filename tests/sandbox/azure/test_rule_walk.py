@@ -19,10 +19,10 @@ from sandbox.azure import cloud, state
 from sandbox.azure.quotas import Quotas
 
 from .conftest import IDENTITY, Account
-from .walk import clusters, machines, networks, pools
+from .walk import access, clusters, keys, machines, networks, pools, running, spot
 from .walk.row import TABLES, Put, Row, refusal, take_out
 
-ROWS = [*pools.ROWS, *machines.ROWS, *clusters.ROWS, *networks.ROWS]
+ROWS = [row for rules in (pools, spot, machines, clusters, access, keys, networks, running) for row in rules.ROWS]
 QUOTAS = Quotas.read({"northeurope": {"Cores": 20, "lowPriorityCores": 12, "standardNCASv3_T4Family": 8}})
 
 NETWORK = {"resourceGroupName": "ml", "virtualNetworkName": "net"}

@@ -1,117 +1,26 @@
-"""Rules about the control plane: identity, names, versions, access, encryption, add-ons, autoscaler, operations."""
+"""Rules about a cluster: its identity, name, version and pools."""
 
 from __future__ import annotations
 
-from typing import Any
-
-from sandbox.azure import ids, operations
-from sandbox.azure.resources import (
-    access_rules,
-    addon_rules,
-    autoscaler_rules,
-    cluster_rules,
-    encryption_rules,
-    fleet_rules,
-)
+from sandbox.azure import ids
+from sandbox.azure.resources import cluster_rules, fleet_rules
 from sandbox.azure.state import Store
-from sandbox.azure.throttle import Throttle
 
-from ..conftest import CLUSTER, CLUSTER_INPUTS, IDENTITY, POOL, REGULAR, ROLE, SPOT, SYSTEM, Account
-from .row import Delete, Put, Row, Step, cluster, id_of, pool
+from ..conftest import CLUSTER, CLUSTER_INPUTS, POOL, REGULAR, SPOT, SYSTEM, Account
+from .grants import GROUP, GUID, OWN
+from .row import Delete, Put, Row, cluster, id_of, pool
 
-_GROUP = f"/subscriptions/{ids.SUBSCRIPTION}/resourceGroups/ml"
-_CPU = id_of(POOL, resourceGroupName="ml", resourceName="aks", agentPoolName="cpu")
-_ABSENT = f"{_GROUP}/providers/Microsoft.ManagedIdentity/userAssignedIdentities/no"
-_CONTROL = id_of(IDENTITY, resourceGroupName="ml", resourceName="control")
-_OWN = {"type": "UserAssigned", "userAssignedIdentities": [_CONTROL]}
-_ZONE = f"{_GROUP}/providers/Microsoft.Network/privateDnsZones/privatelink.westeurope.azmk8s.io"
-_KEY = "https://keys.vault.azure.net/keys/etcd/1"
-_VAULT = f"{_GROUP}/providers/Microsoft.KeyVault/vaults/keys"
-_DISKS = f"{_GROUP}/providers/Microsoft.Compute/diskEncryptionSets/disks"
-_LOGS = f"{_GROUP}/providers/Microsoft.OperationalInsights/workspaces/logs"
+_ABSENT = f"{GROUP}/providers/Microsoft.ManagedIdentity/userAssignedIdentities/no"
 _TWO = id_of(CLUSTER, resourceGroupName="ml", resourceName="two")
 _SENT = {k: v for k, v in CLUSTER_INPUTS.items() if k not in ("resourceGroupName", "resourceName")}
 _AUTOSCALED = {**SYSTEM, "enableAutoScaling": True, "minCount": 1, "maxCount": 3}
-_GUID = "11111111-1111-4111-8111-111111111111"
 
 
-def _private(**changes: Any) -> Put:
-    zone = {"enablePrivateCluster": True, "privateDNSZone": "none"}
-    return cluster(apiServerAccessProfile={**zone, **changes}, identity=_OWN)
-
-
-def _kms(identity: Any = _OWN, access: Any = None, **changes: Any) -> Put:
-    kms = {"enabled": True, "keyId": _KEY, **changes}
-    return cluster(
-        identity=identity,
-        securityProfile={"azureKeyVaultKms": kms},
-        **({"apiServerAccessProfile": access} if access else {}),
-    )
-
-
-def _logs(**config: str) -> Put:
-    return cluster(addonProfiles={"omsagent": {"enabled": True, "config": config}})
-
-
-def _granted(role: str, scope: str, name: str = _GUID) -> Put:
-    """A role for the identity `control`."""
-    principal = ids.guid("principal", ids.key(_CONTROL))
-    definition = f"/providers/Microsoft.Authorization/roleDefinitions/{role}"
-    grant = {"principalId": principal, "principalType": "ServicePrincipal", "roleDefinitionId": definition}
-    return Put(ROLE, {**grant, "scope": scope, "roleAssignmentName": name})
-
-
-_VAULT_MADE = Put(
-    "azure-native:keyvault:Vault",
-    {
-        "resourceGroupName": "ml",
-        "vaultName": "keys",
-        "properties": {"tenantId": ids.TENANT, "sku": {"family": "A", "name": "standard"}},
-    },
-)
-_CRYPTO_USER = _granted("12338af0-0e69-4776-bea7-57ae8d297424", _VAULT)
-_ELSEWHERE = _granted("12338af0-0e69-4776-bea7-57ae8d297424", _CONTROL, _GUID.replace("1", "2"))
-_ZONE_CONTRIBUTOR = _granted("b12aa53e-6015-4669-85d0-8515ebb3ae7f", _ZONE)
-
-
-def _disks(location: str, name: str = "disks") -> Put:
-    return Put(
-        "azure-native:compute:DiskEncryptionSet",
-        {
-            "resourceGroupName": "ml",
-            "diskEncryptionSetName": name,
-            "location": location,
-            "identity": {"type": "SystemAssigned"},
-            "activeKey": {"keyUrl": _KEY},
-        },
-    )
-
-
-def _marked(token: str, state: str, **parameters: str) -> Step:
-    """A cluster or pool that another process is working on."""
-    id = id_of(token, resourceGroupName="ml", **parameters)
-
-    def mark(account: Account) -> None:
-        with Store(account.state_file).change() as resources:
-            resources.records[ids.key(id)].body["provisioningState"] = state
-
-    return mark
-
-
-def _both(first: Step, then: Step) -> Step:
-    def steps(account: Account) -> None:
-        first(account)
-        then(account)
-
-    return steps
-
-
-def _twenty_times(account: Account) -> None:
-    for _ in range(20):
-        account.cloud._throttle.admit(_CPU)
-    # Whoever waits now waits in vain.
-    account.clock.wait = lambda seconds: None  # type: ignore[method-assign]
-    account.cloud._throttle._wait = account.clock.wait
+def _older(account: Account, version: str) -> None:
+    """A pool that stayed behind when versions were still offered that are not any more."""
+    id = id_of(POOL, resourceGroupName="ml", resourceName="two", agentPoolName="cpu")
+    with Store(account.state_file).change() as resources:
+        resources.records[ids.key(id)].body["currentOrchestratorVersion"] = version
 
 
 ROWS = [
@@ -131,7 +40,7 @@ ROWS = [
         "ResourceNotFound",
         "'Microsoft.ManagedIdentity/userAssignedIdentities/no' under resource group 'ml' was not found.",
         bad=cluster(identity={"type": "UserAssigned", "userAssignedIdentities": [_ABSENT]}),
-        good=cluster(identity=_OWN),
+        good=cluster(identity=OWN),
     ),
     Row(
         "no location",
@@ -170,21 +79,6 @@ ROWS = [
         "The value of parameter dnsPrefix is invalid.",
         bad=cluster(dnsPrefix="ml.dev"),
         good=cluster(dnsPrefix="ml-dev"),
-    ),
-    Row(
-        "subdomain without a zone",
-        "page private-clusters",
-        access_rules.subdomain,
-        "InvalidParameter",
-        "fqdnSubdomain needs a custom private DNS zone",
-        given=(_ZONE_CONTRIBUTOR,),
-        bad=cluster(dnsPrefix=None, fqdnSubdomain="ml"),
-        good=cluster(
-            dnsPrefix=None,
-            fqdnSubdomain="ml",
-            identity=_OWN,
-            apiServerAccessProfile={"enablePrivateCluster": True, "privateDNSZone": _ZONE},
-        ),
     ),
     Row(
         "another DNS prefix",
@@ -405,293 +299,8 @@ ROWS = [
         bad=cluster(
             nodeProvisioningProfile={"mode": "Auto"},
             identity=None,
-            servicePrincipalProfile={"clientId": _GUID, "secret": "x"},
+            servicePrincipalProfile={"clientId": GUID, "secret": "x"},
         ),
-        good=cluster(identity=None, servicePrincipalProfile={"clientId": _GUID, "secret": "x"}),
-    ),
-    Row(
-        "local accounts off without Entra",
-        "2.1",
-        access_rules.local_accounts,
-        "BadRequest",
-        "disableLocalAccounts can only be set on Azure AD integration enabled cluster.",
-        bad=cluster(disableLocalAccounts=True),
-        good=cluster(disableLocalAccounts=True, aadProfile={"managed": True}),
-    ),
-    Row(
-        "Azure RBAC without Entra",
-        "REST text",
-        access_rules.entra,
-        "BadRequest",
-        "Azure RBAC needs managed AAD.",
-        bad=cluster(aadProfile={"managed": False, "enableAzureRBAC": True}),
-        good=cluster(aadProfile={"managed": True, "enableAzureRBAC": True}),
-    ),
-    Row(
-        "administrators' group by name",
-        "page enable-authentication",
-        access_rules.entra,
-        "InvalidAdminGroupObjectID",
-        "admins",
-        bad=cluster(aadProfile={"managed": True, "adminGroupObjectIDs": ["admins"]}),
-        good=cluster(aadProfile={"managed": True, "adminGroupObjectIDs": [_GUID]}),
-    ),
-    Row(
-        "Entra switched off",
-        "page enable-authentication",
-        access_rules.entra_stays,
-        "PropertyChangeNotAllowed",
-        "aadProfile.managed",
-        given=(cluster(aadProfile={"managed": True}),),
-        bad=cluster(aadProfile={"managed": False}),
-        good=cluster(),
-    ),
-    Row(
-        "authorised ranges on a private cluster",
-        "2.1",
-        access_rules.private_ranges,
-        "InvalidParameter",
-        "Private cluster cannot be enabled with AuthorizedIPRanges.",
-        bad=cluster(apiServerAccessProfile={"enablePrivateCluster": True, "authorizedIPRanges": ["1.2.3.4/32"]}),
-        good=cluster(apiServerAccessProfile={"enablePrivateCluster": False, "authorizedIPRanges": ["1.2.3.4/32"]}),
-    ),
-    Row(
-        "authorised range that is none",
-        "REST text",
-        access_rules.range_formats,
-        "InvalidParameter",
-        "1.2.3.4 is not in CIDR format",
-        bad=cluster(apiServerAccessProfile={"authorizedIPRanges": ["1.2.3.4"]}),
-        good=cluster(apiServerAccessProfile={"authorizedIPRanges": ["1.2.3.4/32"]}),
-    ),
-    Row(
-        "too many authorised ranges",
-        "page api-server-authorized-ip-ranges",
-        access_rules.range_formats,
-        "InvalidParameter",
-        "201 authorized IP ranges",
-        bad=cluster(apiServerAccessProfile={"authorizedIPRanges": ["1.2.3.4/32"] * 201}),
-        good=cluster(apiServerAccessProfile={"authorizedIPRanges": ["1.2.3.4/32"] * 200}),
-    ),
-    Row(
-        "private DNS zone of a public cluster",
-        "page private-clusters",
-        access_rules.zone_mode,
-        "InvalidPrivateDNSZoneMode",
-        "the cluster is not private",
-        bad=_private(enablePrivateCluster=False),
-        good=_private(),
-    ),
-    Row(
-        "no DNS name at all",
-        "page private-clusters",
-        access_rules.zone_without_name,
-        "NonePrivateDNSZonePublicFQDNDisabledError",
-        "cannot be disabled",
-        bad=_private(enablePrivateClusterPublicFQDN=False),
-        good=_private(enablePrivateClusterPublicFQDN=True),
-    ),
-    Row(
-        "private DNS zone of another name",
-        "page private-clusters",
-        access_rules.zone_name,
-        "InvalidPrivateDNSZoneResourceID",
-        "ml.example.com",
-        given=(_ZONE_CONTRIBUTOR,),
-        bad=_private(privateDNSZone=_ZONE.replace("privatelink.westeurope.azmk8s.io", "ml.example.com")),
-        good=_private(privateDNSZone=_ZONE),
-    ),
-    Row(
-        "private DNS zone without an identity of one's own",
-        "page private-clusters",
-        access_rules.zone_identity,
-        "SystemAssignedIdentityNotSupportedForCustomPrivateDNSZone",
-        "user-assigned identity",
-        bad=cluster(apiServerAccessProfile={"enablePrivateCluster": True, "privateDNSZone": _ZONE}),
-        good=cluster(apiServerAccessProfile={"enablePrivateCluster": True, "privateDNSZone": "system"}),
-    ),
-    Row(
-        "private DNS zone the identity may not write",
-        "page customprivatednszonemissingpermissions",
-        access_rules.zone_permission,
-        "CustomPrivateDNSZoneMissingPermissionError",
-        "Check access result not allowed for action Microsoft.Network/privateDnsZones/read.",
-        bad=_private(privateDNSZone=_ZONE),
-        good=_both(_ZONE_CONTRIBUTOR, _private(privateDNSZone=_ZONE)),
-    ),
-    Row(
-        "API server in a subnet that is not there",
-        "1.1",
-        access_rules.api_server_subnet,
-        "ResourceNotFound",
-        "virtualNetworks/net/subnets/no",
-        bad=cluster(
-            apiServerAccessProfile={"subnetId": f"{_GROUP}/providers/Microsoft.Network/virtualNetworks/net/subnets/no"}
-        ),
-        good=cluster(
-            apiServerAccessProfile={
-                "subnetId": f"{_GROUP}/providers/Microsoft.Network/virtualNetworks/net/subnets/nodes"
-            }
-        ),
-    ),
-    *(
-        Row(
-            f"{field} {value}",
-            "page cluster-autoscaler",
-            autoscaler_rules.profile_formats,
-            "InvalidParameter",
-            f"Invalid value specified for the cluster-autoscaler parameter '{flag}'.",
-            bad=cluster(autoScalerProfile={field: value}),
-            good=cluster(autoScalerProfile={field: neighbour}),
-        )
-        for field, flag, value, neighbour in (
-            ("scanInterval", "scan-interval", "1m", "60s"),
-            ("maxNodeProvisionTime", "max-node-provision-time", "900s", "15m"),
-            ("scaleDownDelayAfterAdd", "scale-down-delay-after-add", "10", "0m"),
-            ("scaleDownDelayAfterDelete", "scale-down-delay-after-delete", "1h", "10s"),
-            ("scaleDownDelayAfterFailure", "scale-down-delay-after-failure", "30s", "3m"),
-            ("scaleDownUnneededTime", "scale-down-unneeded-time", "0s", "10m"),
-            ("scaleDownUnreadyTime", "scale-down-unready-time", "20", "20m"),
-            ("newPodScaleUpDelay", "new-pod-scale-up-delay", "10", "10s"),
-            ("maxGracefulTerminationSec", "max-graceful-termination-sec", "600s", "600"),
-            ("maxEmptyBulkDelete", "max-empty-bulk-delete", "0", "1"),
-            ("okTotalUnreadyCount", "ok-total-unready-count", "-1", "0"),
-            ("maxTotalUnreadyPercentage", "max-total-unready-percentage", "101", "100"),
-            ("scaleDownUtilizationThreshold", "scale-down-utilization-threshold", "1.5", "0.5"),
-            ("balanceSimilarNodeGroups", "balance-similar-node-groups", "yes", "true"),
-            ("skipNodesWithLocalStorage", "skip-nodes-with-local-storage", "False", "false"),
-            ("skipNodesWithSystemPods", "skip-nodes-with-system-pods", "1", "true"),
-        )
-    ),
-    Row(
-        "key without a version",
-        "page use-kms-etcd-encryption",
-        encryption_rules.key,
-        "InvalidParameter",
-        "key identifier",
-        bad=_kms(keyId="https://keys.vault.azure.net/keys/etcd"),
-        good=_kms(),
-    ),
-    Row(
-        "key without an identity of one's own",
-        "page use-kms-etcd-encryption",
-        encryption_rules.key_identity,
-        "BadRequest",
-        "user-assigned managed identity",
-        bad=_kms(identity={"type": "SystemAssigned"}),
-        good=_kms(),
-    ),
-    Row(
-        "private vault that is not named",
-        "telescope PR 1121",
-        encryption_rules.vault,
-        "BadRequest",
-        "KeyVault resource ID is empty when KeyVault network access is Private.",
-        bad=_kms(keyVaultNetworkAccess="Private", access={"enableVnetIntegration": True}),
-        good=_kms(keyVaultNetworkAccess="Private", keyVaultResourceId=_VAULT, access={"enableVnetIntegration": True}),
-    ),
-    Row(
-        "private vault and an API server outside",
-        "page use-kms-etcd-encryption",
-        encryption_rules.private_vault,
-        "BadRequest",
-        "API server VNet integration",
-        bad=_kms(keyVaultNetworkAccess="Private", keyVaultResourceId=_VAULT),
-        good=_kms(keyVaultNetworkAccess="Private", keyVaultResourceId=_VAULT, access={"enableVnetIntegration": True}),
-    ),
-    Row(
-        "key the identity may not use",
-        "azure-docs #98954",
-        encryption_rules.key_permission,
-        "AzureKeyVaultKmsValidateIdentityPermissionCustomerError",
-        "The identity does not have keys encrypt/decrypt permission on key vault https://keys.vault.azure.net",
-        given=(_VAULT_MADE, _ELSEWHERE),
-        bad=_kms(),
-        good=_both(_CRYPTO_USER, _kms()),
-    ),
-    Row(
-        "disk encryption set of another region",
-        "page azure-disk-customer-managed-keys",
-        encryption_rules.disks,
-        "DiskEncryptionSetError",
-        "is not in the cluster's region westeurope",
-        given=(_disks("northeurope"), _disks("westeurope", "near")),
-        bad=cluster(diskEncryptionSetID=_DISKS),
-        good=cluster(diskEncryptionSetID=_DISKS.replace("/disks", "/near")),
-    ),
-    Row(
-        "container logs without a workspace",
-        "page monitor-aks",
-        addon_rules.log_workspace,
-        "LogAnalyticsWorkspaceNotSet",
-        "logAnalyticsWorkspaceResourceID",
-        given=(
-            Put("azure-native:operationalinsights:Workspace", {"resourceGroupName": "ml", "workspaceName": "logs"}),
-        ),
-        bad=_logs(),
-        good=_logs(logAnalyticsWorkspaceResourceID=_LOGS, useAADAuth="true"),
-    ),
-    Row(
-        "a pool that is worked on",
-        "2.1, 7.15",
-        operations.conflict,
-        "OperationNotAllowed",
-        "Operation is not allowed: Another operation (cpu - Updating) is in progress, please wait for it to finish before "
-        "starting a new operation. See https://aka.ms/aks-pending-operation for more details",
-        given=(pool(REGULAR), _marked(POOL, "Updating", resourceName="aks", agentPoolName="cpu")),
-        bad=pool(REGULAR, count=3),
-        good=pool(REGULAR, agentPoolName="other"),
-    ),
-    Row(
-        "a cluster one of whose pools is worked on",
-        "2.1, 7.15",
-        operations.conflict,
-        "OperationNotAllowed",
-        "Another operation (system - Creating) is in progress",
-        given=(cluster(), _marked(POOL, "Creating", resourceName="two", agentPoolName="system")),
-        bad=cluster(tags={"a": "b"}),
-        good=Put(CLUSTER, {**CLUSTER_INPUTS, "tags": {"a": "b"}}),
-    ),
-    Row(
-        "a pool whose cluster is worked on",
-        "2.1, 7.15",
-        operations.conflict,
-        "OperationNotAllowed",
-        "Another operation (aks - Deleting) is in progress",
-        given=(cluster(), _marked(CLUSTER, "Deleting", resourceName="aks")),
-        bad=pool(REGULAR),
-        good=pool(REGULAR, resourceName="two"),
-    ),
-    Row(
-        "a pool deleted that is worked on",
-        "2.1, 7.15",
-        operations.conflict,
-        "OperationNotAllowed",
-        "Another operation (cpu - Updating) is in progress",
-        given=(
-            pool(REGULAR),
-            pool(REGULAR, agentPoolName="other"),
-            _marked(POOL, "Updating", resourceName="aks", agentPoolName="cpu"),
-        ),
-        bad=Delete("cpu"),
-        good=Delete("other"),
-    ),
-    Row(
-        "the twenty-first PUT",
-        "2.1, 7.18",
-        Throttle.admit,
-        "Throttled",
-        "The PutAgentPoolHandler.PUT request limit has been exceeded for agentpool "
-        f"{_CPU}, please retry again in 60 seconds.",
-        given=(_twenty_times,),
-        bad=pool(REGULAR),
-        good=pool(REGULAR, agentPoolName="other"),
+        good=cluster(identity=None, servicePrincipalProfile={"clientId": GUID, "secret": "x"}),
     ),
 ]
-
-
-def _older(account: Account, version: str) -> None:
-    """A pool that stayed behind when versions were still offered that are not any more."""
-    id = id_of(POOL, resourceGroupName="ml", resourceName="two", agentPoolName="cpu")
-    with Store(account.state_file).change() as resources:
-        resources.records[ids.key(id)].body["currentOrchestratorVersion"] = version
