@@ -10,7 +10,7 @@ from typing import Any
 import pulumi
 from pulumi_azure_native import containerservice, resources
 
-from components.azure import counts, fixed, identity, pools, profiles
+from components.azure import aliases, counts, fixed, identity, pools, profiles
 from components.azure.counts import LiveCluster
 from components.azure.identity import ControlPlaneIdentity, Grant
 from components.azure.monitoring import Monitoring
@@ -40,7 +40,7 @@ class AksCluster(pulumi.ComponentResource):
         *,
         opts: pulumi.ResourceOptions | None = None,
     ) -> None:
-        super().__init__("kubeflow-spot:azure:AksCluster", name, None, opts)
+        super().__init__("kubeflow-spot:azure:AksCluster", name, None, aliases.left_out(opts))
         cloud = spec.cloud
         system_pool = spec.system_pool
         # `spec.rules` lets no other spec come here.

@@ -15,7 +15,7 @@ from typing import Any
 import pulumi
 from pulumi_azure_native import containerservice
 
-from components.azure import counts, fixed, pools
+from components.azure import aliases, counts, fixed, pools
 from components.azure.counts import LiveCluster
 from spec.azure import Azure, AzureExistingCluster
 from spec.model import ClusterSpec
@@ -112,7 +112,7 @@ class AksPools(pulumi.ComponentResource):
         instance: str,
         opts: pulumi.ResourceOptions | None = None,
     ) -> None:
-        super().__init__("kubeflow-spot:azure:AksPools", name, None, opts)
+        super().__init__("kubeflow-spot:azure:AksPools", name, None, aliases.left_out(opts))
         for pool in node_pools:
             pools.declare(
                 name,

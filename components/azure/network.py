@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import pulumi
-from pulumi_azure_native import authorization, network
+from pulumi_azure_native import authorization
 
+from components.azure import arm
 from spec.azure import AzureNetwork
 
 NODES = "nodes"
@@ -67,49 +68,60 @@ class Network(pulumi.ComponentResource):
         tags: dict[str, str],
     ) -> None:
         child = pulumi.ResourceOptions(parent=self)
-        vnet = network.VirtualNetwork(
+        there = {"resourceGroupName": resource_group, "location": location, "tags": tags}
+        vnet = arm.Resource(
+            "network:VirtualNetwork",
             f"{name}-vnet",
-            virtual_network_name=name,
-            resource_group_name=resource_group,
-            location=location,
-            address_space=network.AddressSpaceArgs(address_prefixes=[spec.address_space]),
-            tags=tags,
+            {
+                **there,
+                "virtualNetworkName": name,
+                "addressSpace": {"addressPrefixes": [spec.address_space]},
+                "enableDdosProtection": False,
+                "enableVmProtection": False,
+            },
             # A subnet listed inside and declared outside would be each update's bone of contention.
-            opts=pulumi.ResourceOptions(parent=self, ignore_changes=["subnets"]),
+            pulumi.ResourceOptions(parent=self, ignore_changes=["subnets"]),
         )
         self.id = vnet.id
         gateway = None
         if spec.outbound_type == "userAssignedNATGateway":
             # AKS wants it on the subnets before the cluster comes (page nat-gateway).
-            address = network.PublicIPAddress(
+            address = arm.Resource(
+                "network:PublicIPAddress",
                 f"{name}-nat",
-                public_ip_address_name=f"{name}-nat",
-                resource_group_name=resource_group,
-                location=location,
-                # A NAT gateway takes addresses of this kind only.
-                sku={"name": "Standard"},
-                public_ip_allocation_method="Static",
-                tags=tags,
-                opts=child,
+                {
+                    **there,
+                    "publicIpAddressName": f"{name}-nat",
+                    # A NAT gateway takes addresses of this kind only.
+                    "sku": {"name": "Standard"},
+                    "publicIPAllocationMethod": "Static",
+                },
+                child,
             )
-            gateway = network.NatGateway(
+            gateway = arm.Resource(
+                "network:NatGateway",
                 f"{name}-nat",
-                nat_gateway_name=name,
-                resource_group_name=resource_group,
-                location=location,
-                sku={"name": "Standard"},
-                public_ip_addresses=[{"id": address.id}],
-                tags=tags,
-                opts=child,
+                {
+                    **there,
+                    "natGatewayName": name,
+                    "sku": {"name": "Standard"},
+                    "publicIpAddresses": [{"id": address.id}],
+                },
+                child,
             )
         for subnet, prefix in {NODES: spec.node_subnet, **spec.subnets}.items():
-            declared = network.Subnet(
+            declared = arm.Resource(
+                "network:Subnet",
                 f"{name}-{subnet}",
-                subnet_name=subnet,
-                virtual_network_name=vnet.name,
-                resource_group_name=resource_group,
-                address_prefix=prefix,
-                nat_gateway={"id": gateway.id} if gateway else None,
-                opts=child,
+                {
+                    "subnetName": subnet,
+                    "virtualNetworkName": vnet.name,
+                    "resourceGroupName": resource_group,
+                    "addressPrefix": prefix,
+                    "natGateway": {"id": gateway.id} if gateway else None,
+                    "privateEndpointNetworkPolicies": "Disabled",
+                    "privateLinkServiceNetworkPolicies": "Enabled",
+                },
+                child,
             )
             self._subnets[subnet] = declared.id
