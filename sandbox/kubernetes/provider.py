@@ -117,13 +117,14 @@ class KubernetesProvider(Provider):
         client = self._client()
         try:
             self._place(client, body)
-            if client.get(
+            upsert = _true(self._settings.get("upsertExistingObjects"))
+            if not upsert and client.get(
                 body["apiVersion"], body["kind"], body["metadata"]["name"], body["metadata"].get("namespace")
             ):
                 raise Refused(
                     f"resource {_title(body)} was not successfully created: the resource already exists in the cluster"
                 )
-            live = client.apply(body, _manager(resource))
+            live = client.apply(body, _manager(resource), force=_forced(body))
         except (ApiError, Unreachable) as refused:
             raise Refused(
                 f"resource {_title(body)} was not successfully created by the Kubernetes API server: {refused}"
@@ -161,7 +162,7 @@ class KubernetesProvider(Provider):
         client = self._client()
         try:
             self._place(client, body)
-            live = client.apply(body, _manager(resource))
+            live = client.apply(body, _manager(resource), force=_forced(body))
         except (ApiError, Unreachable) as refused:
             raise Refused(
                 f"resource {_title(body)} was not successfully updated by the Kubernetes API server: {refused}"
@@ -197,7 +198,8 @@ class KubernetesProvider(Provider):
         client = self._client()
         try:
             self._place(client, body)
-            live = client.apply(body, _manager(resource), dry_run=True)
+            # Without a live object of ours the real provider always forces a preview (await.go, patchForce).
+            live = client.apply(body, _manager(resource), dry_run=True, force=_forced(body) or not resource.id)
         except Unreachable:
             return inputs
         except ApiError as refused:
@@ -231,6 +233,11 @@ def _title(body: Props) -> str:
 
 def _outputs(live: Props, resource: Resource) -> Props:
     return {**live, "__fieldManager": _manager(resource)}
+
+
+def _forced(body: Props) -> bool:
+    """Whether fields that another manager has are taken from it (await.go, patchForce)."""
+    return _true((body["metadata"].get("annotations") or {}).get("pulumi.com/patchForce"))
 
 
 def _manager(resource: Resource) -> str:

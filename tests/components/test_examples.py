@@ -202,10 +202,10 @@ def test_a_second_stack_is_told_what_to_write_into_the_firsts_file_or_takes_over
     }
     guest = stack(engine.project, "guest")
     told = ("--beside", "aks-engine", "--config-file", written(tmp_path, **settings))
-    refused = guest.run("up", *told, ok=False).stdout
-    assert "belongs to stack 'aks-engine' of this program" in refused
-    assert "- {priority: 45, groups: ['^aks-t4-[0-9]+-vmss$']}" in refused
     try:
+        refused = guest.run("up", *told, ok=False).stdout
+        assert "belongs to stack 'aks-engine' of this program" in refused
+        assert "- {priority: 45, groups: ['^aks-t4-[0-9]+-vmss$']}" in refused
         kept = [{"priority": 5, "groups": ["^aks-gpuspot-"]}]
         written(tmp_path, **settings, expander={"takeOwnership": True, "otherGroups": kept})
         done = guest.run("up", *told)

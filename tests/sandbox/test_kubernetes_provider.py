@@ -99,3 +99,38 @@ def test_without_a_reachable_cluster_a_preview_shows_the_inputs_and_an_update_fa
     assert provider.create(Resource("t", "n", "urn", inputs=config_map(), preview=True)) == ("", config_map())
     with pytest.raises(Refused, match="unreachable"):
         provider.create(Resource("t", "n", "urn", inputs=config_map()))
+
+
+class Server:
+    """An API server that holds one object, of somebody else."""
+
+    def __init__(self) -> None:
+        self.applied: list[bool] = []
+
+    def namespaced(self, body: dict[str, Any]) -> bool:
+        return True
+
+    def get(self, *_: Any) -> dict[str, Any]:
+        return config_map(a="theirs")
+
+    def apply(
+        self, body: dict[str, Any], manager: str, *, dry_run: bool = False, force: bool = False
+    ) -> dict[str, Any]:
+        self.applied.append(force)
+        return body
+
+
+@pytest.mark.parametrize("annotation", ["true", "false"])
+def test_an_object_that_exists_is_updated_only_where_that_is_asked_and_by_force_only_then(
+    annotation: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server = Server()
+    wanted = config_map(a="ours")
+    wanted["metadata"] = {**wanted["metadata"], "annotations": {"pulumi.com/patchForce": annotation}}
+    provider = KubernetesProvider()
+    monkeypatch.setattr(provider, "_client", lambda: server)
+    with pytest.raises(Refused, match="already exists in the cluster"):
+        provider.create(Resource("t", "n", "urn", inputs=wanted))
+    provider.configure({"upsertExistingObjects": "true"})
+    provider.create(Resource("t", "n", "urn", inputs=wanted))
+    assert server.applied == [annotation == "true"]

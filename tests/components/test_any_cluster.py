@@ -1,0 +1,145 @@
+"""The layer in clusters of any make, by a kubeconfig alone, and what stacks of our own say of it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pulumi
+import pytest
+import yaml
+
+from components.addons import discovery
+from components.addons.discovery import Contents
+from tests.components.program import PROJECT, declare, stack_config
+
+pytestmark = pytest.mark.program
+
+DAEMON_SET = "kubernetes:apps/v1:DaemonSet"
+CONFIG_MAP = "kubernetes:core/v1:ConfigMap"
+SECRET = "kubernetes:core/v1:Secret"
+PROVIDER = "pulumi:providers:kubernetes"
+
+THEIRS = {
+    "kubeflow-spot:release": "r2026-11",
+    "kubeflow-spot:cloud": {"provider": "existing", "name": "on-premises", "kubeconfig": {"stack": "org/infra/lab"}},
+    "kubeflow-spot:pools": [
+        {"name": "t4", "machine": "rack-1", "maxNodes": 4, "gpus": 1, "gpuModel": "nvidia-t4"},
+        {"name": "cpu", "machine": "rack-2", "maxNodes": 4, "gpus": 0},
+    ],
+}
+KUBECONFIG = yaml.safe_dump(
+    {
+        "clusters": [{"name": "lab", "cluster": {"server": "https://lab"}}],
+        "users": [{"name": "me", "user": {"token": "token-of-me"}}],
+        "contexts": [{"name": "lab", "context": {"cluster": "lab", "user": "me"}}],
+        "current-context": "lab",
+    }
+)
+
+
+@pytest.fixture
+def there(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+    """What is in the cluster, as fields of `Contents`; to be changed before the run."""
+    contents: dict[str, Any] = {"version": "1.36.2"}
+    monkeypatch.setattr(discovery, "read", lambda kubeconfig, what: Contents(**contents))
+    return contents
+
+
+def with_(settings: dict[str, Any], **top: Any) -> dict[str, Any]:
+    return {**settings, **{f"kubeflow-spot:{key}": value for key, value in top.items()}}
+
+
+class Stacks(pulumi.runtime.Mocks):
+    """The outputs of another stack, and no cloud."""
+
+    def new_resource(self, args: pulumi.runtime.MockResourceArgs) -> tuple[str, dict[str, Any]]:
+        return args.name, dict(args.inputs)
+
+    def call(self, args: pulumi.runtime.MockCallArgs) -> tuple[dict[Any, Any], list[tuple[str, str]] | None]:
+        assert (args.token, args.args) == ("pulumi:pulumi:readStackOutputs", {"name": "org/infra/lab"})
+        return {"outputs": {"kubeconfig": KUBECONFIG}}, []
+
+
+def test_in_any_cluster_only_the_layer_is_declared_and_the_outputs_say_which_labels_nodes_need(
+    there: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    login = {"name": "acr-auth", "server": "example.azurecr.io", "username": "puller", "password": "correct horse"}
+    declared = declare(with_(THEIRS, imagePullSecrets=[login]), monkeypatch, cloud=Stacks())
+    ours = ("kubeflow-spot:", "pulumi:pulumi:")
+    assert {r.type for r in declared.resources if not r.type.startswith(ours)} == {PROVIDER, DAEMON_SET, SECRET}
+    assert declared.secret == {"kubeconfig"}
+    assert yaml.safe_load(declared.outputs["kubeconfig"])["users"][0]["user"] == {"token": "token-of-me"}
+    assert declared.outputs["clusterName"] == "on-premises"
+    assert "resourceGroup" not in declared.outputs
+    pools = {pool["name"]: pool for pool in declared.outputs["pools"]}
+    assert pools["t4"]["labels"] == {
+        "kubeflow-spot.dev/accelerator": "nvidia-t4",
+        "kubeflow-spot.dev/capacity": "on-demand",
+        "kubeflow-spot.dev/pool": "t4",
+    }
+    assert declared.outputs["devicePlugin"] == {"pools": ["t4"], "leftTo": []}
+    assert declared.outputs["fallbackOrder"].startswith(
+        "not guaranteed: how the cluster's autoscaler chooses is not known"
+    )
+    for resource in declared.resources:
+        assert "deletedWith" not in resource.options
+        assert "replaceWith" not in resource.options
+
+
+def test_a_built_in_plugin_such_as_gkes_is_not_doubled(there: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    pod = {
+        "containers": [{"image": "gke.gcr.io/nvidia-gpu-device-plugin@sha256:0"}],
+        "tolerations": [{"operator": "Exists", "effect": "NoSchedule"}],
+        "affinity": {
+            "nodeAffinity": {
+                "requiredDuringSchedulingIgnoredDuringExecution": {
+                    "nodeSelectorTerms": [
+                        {"matchExpressions": [{"key": "cloud.google.com/gke-accelerator", "operator": "Exists"}]}
+                    ]
+                }
+            }
+        },
+    }
+    metadata = {"name": "nvidia-gpu-device-plugin", "namespace": "kube-system"}
+    there["daemon_sets"] = ({"metadata": metadata, "spec": {"template": {"spec": pod}}},)
+    declared = declare(THEIRS, monkeypatch, cloud=Stacks())
+    assert declared.of(DAEMON_SET) == {}
+    assert declared.outputs["devicePlugin"]["leftTo"][0]["pools"] == ["t4"]
+
+
+DEV = stack_config(PROJECT / "Pulumi.dev.yaml")
+
+
+def test_a_cluster_of_ours_with_another_expander_says_so_and_has_no_map(monkeypatch: pytest.MonkeyPatch) -> None:
+    cloud = {**DEV["kubeflow-spot:cloud"], "autoscaler": {"expander": "most-pods"}}
+    declared = declare(with_(DEV, cloud=cloud), monkeypatch)
+    assert declared.of(CONFIG_MAP) == {}
+    assert declared.outputs["expander"] == []
+    assert declared.outputs["fallbackOrder"] == (
+        "not guaranteed: the cluster's expander is most-pods; cloud.autoscaler.expander: priority makes it so"
+    )
+
+
+def test_a_cluster_of_ours_keeps_others_lines_and_shows_all(monkeypatch: pytest.MonkeyPatch) -> None:
+    declared = declare(with_(DEV, expander={"otherGroups": [{"priority": 15, "groups": ["byhand"]}]}), monkeypatch)
+    (expander,) = declared.of(CONFIG_MAP).values()
+    assert yaml.safe_load(expander.inputs["data"]["priorities"])[15] == ["byhand"]
+    shown = {tier["priority"]: (tier["pools"], tier["groups"]) for tier in declared.outputs["expander"]}
+    assert shown[15] == ([], ["byhand"])
+    assert shown[30] == (["t4"], ["^aks-t4-[0-9]+-vmss$"])
+    assert declared.outputs["fallbackOrder"].startswith("guaranteed by")
+    assert declared.outputs["devicePlugin"] == {"pools": ["t4", "t4od"], "leftTo": []}
+
+
+def test_a_cluster_of_ours_behind_entra_tells_of_kubelogin(monkeypatch: pytest.MonkeyPatch) -> None:
+    access = {"adminGroups": ["11111111-2222-3333-4444-555555555555"]}
+    declared = declare(with_(DEV, cloud={**DEV["kubeflow-spot:cloud"], "access": access}), monkeypatch)
+    assert declared.outputs["kubeconfigCommand"] == (
+        "az aks get-credentials --resource-group ml-dev --name ml-dev && kubelogin convert-kubeconfig -l azurecli"
+    )
+
+
+def test_config_maps_and_secrets_change_in_place(monkeypatch: pytest.MonkeyPatch) -> None:
+    (provider,) = declare(DEV, monkeypatch).of(PROVIDER).values()
+    for kind in ("enableConfigMapMutable", "enableSecretMutable"):
+        assert provider.inputs[kind] == "true"
