@@ -190,9 +190,10 @@ def _command(home: Home) -> Path:
 
 def _import_sdks() -> None:
     """Import the SDKs of the clouds this sandbox emulates while the engine starts; the program then finds them loaded."""
-    for token in KINDS:
-        # By way of the schema, which lets one thread at a time load the SDK's lazy modules.
-        schema.inputs_of(token)
+    for kind in KINDS.values():
+        if kind.preloaded:
+            # By way of the schema, which lets one thread at a time load the SDK's lazy modules.
+            schema.inputs_of(kind.token)
     for name in ("core.v1", "apps.v1"):
         importlib.import_module(f"pulumi_kubernetes.{name}")
 
