@@ -26,6 +26,7 @@ PROJECT = Path(__file__).resolve().parent.parent
 RUNS = 3
 
 PROGRAM_RUNS = 7
+POOL_ROUNDS = 25
 POOLS = (10, 25, 50)
 
 
@@ -41,25 +42,21 @@ def seconds(*command: str, environment: dict[str, str]) -> float:
 
 def program_figures(add: Callable[[str, list[float], str, int], None]) -> None:
     """The program's own time by part, and what one more pool costs."""
-    dev, by_pools = program.measure(PROGRAM_RUNS, POOLS)
+    dev = program.dev(PROGRAM_RUNS)
     for clock, name in ((program.CPU, "CPU"), (program.WALL, "wall")):
         for part, what in program.PARTS.items():
             add(f"program: {what} ({name})", [split[part][clock] for split in dev], "s", 2)
         add(f"program: all of it ({name})", [sum(part[clock] for part in split.values()) for split in dev], "s", 2)
     whole = [sum(part[program.CPU] for part in split.values()) / split["pulumi"][program.CPU] for split in dev]
-    add("program: all of it, in imports of Pulumi alone (CPU)", whole, "x", 1)
-
-    def own(pools: int) -> list[float]:
-        return [split["settings"][program.CPU] + split["declare"][program.CPU] for split in by_pools[pools]]
+    add("program: all of it / import of Pulumi (CPU)", whole, "x", 1)
 
     few, some, many = POOLS
-    costs = []
-    for less, more in ((few, some), (some, many)):
-        each = [(b - a) / (more - less) * 1000 for a, b in zip(own(less), own(more), strict=True)]
-        add(f"program: one more pool, {less} to {more} (CPU)", each, "ms", 1)
-        # The least of several runs has the least of the machine's other work in it.
-        costs.append((min(own(more)) - min(own(less))) / (more - less))
-    add(f"program: a pool's cost beyond {some}, against that before", [costs[1] / costs[0]], "x", 2)
+    own = program.pools(POOL_ROUNDS, POOLS)
+    before = [(b - a) / (some - few) * 1000 for a, b in zip(own[few], own[some], strict=True)]
+    beyond = [(b - a) / (many - some) * 1000 for a, b in zip(own[some], own[many], strict=True)]
+    add(f"program: one more pool, {few} to {some} (CPU)", before, "ms", 1)
+    add(f"program: one more pool, {some} to {many} (CPU)", beyond, "ms", 1)
+    add("program: the second / the first", [statistics.median(beyond) / statistics.median(before)], "x", 2)
 
 
 def main() -> None:

@@ -1,7 +1,7 @@
 """What the program costs by itself: the unmodified `__main__.py` under Pulumi's mocks, in a process of its own.
 
-`python -m bench.program STACK_FILE` runs it once; `measure` does so several times, for the dev stack and for stacks of many
-pools. CPU is that of the program's own thread: the mocks answer in others.
+`python -m bench.program ROUNDS STACK_FILE...` runs it and prints what its parts took. CPU is that of the program's own
+thread: the mocks answer in others.
 """
 
 from __future__ import annotations
@@ -63,8 +63,11 @@ class Clock:
         return time.thread_time(), time.perf_counter()
 
 
-def _run(stack_file: Path) -> None:
-    """Run the program once; print its split, and the modules that had to be compiled, as JSON."""
+def _run(rounds: int, stack_files: list[Path]) -> None:
+    """Run the program on each stack file in each round; print the splits, and which modules had to be compiled, as JSON.
+
+    Only the first run has imports.
+    """
     clock = Clock()
     with clock.part("pulumi"):
         import pulumi as pulumi
@@ -96,15 +99,21 @@ def _run(stack_file: Path) -> None:
         from components import settings
 
         monkeypatch.setattr(settings, "load", clock.part("settings")(settings.load))
-        config = program.stack_config(stack_file)
-        with clock.part("declare"):
-            program.declare(config, monkeypatch)
-    json.dump({"compiled": compiled, "split": {part: clock.spent[part] for part in PARTS}}, sys.stdout)
+        splits: list[list[Split]] = []
+        for _ in range(rounds):
+            splits.append([])
+            for file in stack_files:
+                config = program.stack_config(file)
+                with clock.part("declare"), pytest.MonkeyPatch.context() as recorder:
+                    program.declare(config, recorder)
+                splits[-1].append({part: clock.spent.get(part, (0.0, 0.0)) for part in PARTS})
+                clock.spent.clear()
+    json.dump({"compiled": compiled, "splits": splits}, sys.stdout)
 
 
-def split(stack_file: Path) -> Split:
-    """One run with warm bytecode, in a process of its own."""
-    command = (sys.executable, "-m", "bench.program", str(stack_file))
+def _process(rounds: int, *stack_files: Path) -> list[list[Split]]:
+    """Splits by round and stack file, of one process with warm bytecode."""
+    command = (sys.executable, "-m", "bench.program", str(rounds), *map(str, stack_files))
     # The first run after a change compiles what changed.
     for _ in range(2):
         done = subprocess.run(command, cwd=PROJECT, capture_output=True, text=True, check=False)
@@ -112,25 +121,32 @@ def split(stack_file: Path) -> Split:
             sys.exit(f"{' '.join(command)} failed:\n{done.stdout}{done.stderr}")
         found = json.loads(done.stdout)
         if not found["compiled"]:
-            return {part: (cpu, wall) for part, (cpu, wall) in found["split"].items()}
+            splits: list[list[Split]] = found["splits"]
+            return splits
     sys.exit(f"no bytecode is kept of {found['compiled'][0]}: the figures would be those of the compiler")
 
 
-def measure(runs: int, pools: tuple[int, ...]) -> tuple[list[Split], dict[int, list[Split]]]:
-    """Splits of the dev stack, and of stacks of so many spot pools, by their number. Each round runs all of them once."""
+def dev(runs: int) -> list[Split]:
+    """The dev stack, in a process of its own each time."""
+    return [_process(1, STACK_FILE)[0][0] for _ in range(runs)]
+
+
+def pools(rounds: int, counts: tuple[int, ...]) -> dict[int, list[float]]:
+    """CPU seconds for settings and declarations of stacks of so many spot pools, by their number; imports are done before."""
     # Not above: Pulumi imports it too, and that counts.
     import yaml
 
     config = yaml.safe_load(STACK_FILE.read_text())["config"]
     spot = {"machine": "Standard_NC4as_T4_v3", "capacity": "spot", "maxNodes": 2}
     with tempfile.TemporaryDirectory() as folder:
-        files = {count: Path(folder) / f"Pulumi.pools{count}.yaml" for count in pools}
-        for count, file in files.items():
+        files = [Path(folder) / f"Pulumi.pools{count}.yaml" for count in counts]
+        for count, file in zip(counts, files, strict=True):
             config["kubeflow-spot:pools"] = [{"name": f"p{number}", **spot} for number in range(count)]
             file.write_text(yaml.safe_dump({"config": config}))
-        rounds = [(split(STACK_FILE), {count: split(file) for count, file in files.items()}) for _ in range(runs)]
-    return [dev for dev, _ in rounds], {count: [by_pools[count] for _, by_pools in rounds] for count in pools}
+        _, *warm = _process(1 + rounds, *files)
+    own = [[split["settings"][CPU] + split["declare"][CPU] for split in splits] for splits in warm]
+    return dict(zip(counts, map(list, zip(*own, strict=True)), strict=True))
 
 
 if __name__ == "__main__":
-    _run(Path(sys.argv[1]))
+    _run(int(sys.argv[1]), [Path(file) for file in sys.argv[2:]])
