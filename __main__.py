@@ -7,7 +7,7 @@ import pulumi
 from components import settings
 from components.cluster import KubeflowCluster
 
-# The SDKs' modules are 200 000 objects that stay: by default a fifth of the run goes into searching them for garbage.
+# The SDKs' modules are 200 000 objects that stay: by default a sixth of the run goes into searching them for garbage.
 gc.set_threshold(100_000)
 
 spec = settings.load()

@@ -85,7 +85,7 @@ class AzureNetwork(Model):
     existing: AzureExistingNetwork | None = None
     address_space: Cidr = "10.8.0.0/16"
     node_subnet: Cidr = "10.8.0.0/20"
-    subnets: dict[Annotated[str, StringConstraints(pattern=r"^[a-zA-Z0-9][-\w.]{0,79}$")], Cidr] = Field(
+    subnets: dict[Annotated[str, StringConstraints(pattern=r"^[a-zA-Z0-9][-_.A-Za-z0-9]{0,79}$")], Cidr] = Field(
         {}, description="further subnets by name, for pools that name one"
     )
     pod_cidr: Cidr = "10.244.0.0/16"

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pulumi
-from pulumi_kubernetes import apps
 
 from components.addons import names
+from components.addons.manifest import Manifest
 from spec.placement import POOL_LABEL, NodePool, tolerations
 
 ROLE = "device-plugin"
@@ -104,10 +104,14 @@ class DevicePlugin(pulumi.ComponentResource):
                 "namespace": "kube-system",
                 "labels": names.labels(instance),
             }
-            apps.v1.DaemonSet(
+            Manifest(
                 name,
-                metadata=metadata,
-                spec=daemon_set_spec(pools, image, instance),
-                opts=pulumi.ResourceOptions.merge(child, pulumi.ResourceOptions(parent=self)),
+                {
+                    "apiVersion": "apps/v1",
+                    "kind": "DaemonSet",
+                    "metadata": metadata,
+                    "spec": daemon_set_spec(pools, image, instance),
+                },
+                pulumi.ResourceOptions.merge(child, pulumi.ResourceOptions(parent=self)),
             )
         self.register_outputs({})

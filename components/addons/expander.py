@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import pulumi
-from pulumi_kubernetes import core
 
 from components.addons import names, priorities
+from components.addons.manifest import Manifest
 from components.addons.priorities import Tiers, Wanted
 from spec.model import ExpanderOptions
 
@@ -153,10 +153,14 @@ class PriorityExpander(pulumi.ComponentResource):
         if take_ownership:
             # Its fields have another manager, to whom the API server would leave them (pulumi-kubernetes, patchForce).
             metadata["annotations"] = {"pulumi.com/patchForce": "true"}
-        core.v1.ConfigMap(
+        Manifest(
             name,
-            metadata=metadata,
-            data={"priorities": priorities.written(tiers)},
-            opts=pulumi.ResourceOptions.merge(child, pulumi.ResourceOptions(parent=self)),
+            {
+                "apiVersion": "v1",
+                "kind": "ConfigMap",
+                "metadata": metadata,
+                "data": {"priorities": priorities.written(tiers)},
+            },
+            pulumi.ResourceOptions.merge(child, pulumi.ResourceOptions(parent=self)),
         )
         self.register_outputs({})
