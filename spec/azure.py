@@ -71,6 +71,10 @@ class AzureAutoscaler(Model):
     )
 
 
+NODE_SUBNET = "nodes"
+"""The name of `nodeSubnet`: the subnet of pools that name none, in a network made here."""
+
+
 class AzureExistingNetwork(Model):
     """A virtual network made by somebody else; pools name its subnets."""
 

@@ -49,8 +49,7 @@ def decide(
             "  give them other numbers, or expressions that match no pool of this stack"
         )
     labels = ((found or {}).get("metadata") or {}).get("labels") or {}
-    mine = names.labels(instance)
-    if found is None or labels.items() >= mine.items():
+    if found is None or names.is_ours(labels, instance):
         return ours
     theirs = priorities.read((found.get("data") or {}).get("priorities"))
     if options.take_ownership:
@@ -122,13 +121,10 @@ def _for_the_map(lines: Tiers, whole: bool) -> list[str]:
 def _for_a_stack(lines: Tiers, instance: str) -> list[str]:
     head = f"  add this to the stack file of {instance}:"
     groups = [
-        f"      - {{priority: {number}, groups: [{', '.join(map(_quoted, some))}]}}" for number, some in lines.items()
+        f"      - {{priority: {number}, groups: [{', '.join(map(priorities.quoted, some))}]}}"
+        for number, some in lines.items()
     ]
     return [head, "    kubeflow-spot:expander:", "      otherGroups:", *groups]
-
-
-def _quoted(line: str) -> str:
-    return "'" + line.replace("'", "''") + "'"
 
 
 def _indented(text: str) -> str:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from components.addons.names import INSTANCE, PART_OF, PROGRAM
+from components.addons import names
 from components.addons.scheduling import may_run
 from spec.placement import NodePool
 
@@ -56,8 +56,7 @@ def _plugins(
             yield Plugin("", f"the GPU operator's ClusterPolicy {policy['metadata']['name']}", _operators(own))
     for found in daemon_sets:
         metadata, pod = found["metadata"], found["spec"]["template"]["spec"]
-        labels = metadata.get("labels") or {}
-        if (labels.get(PART_OF), labels.get(INSTANCE)) == (PROGRAM, instance):
+        if names.is_ours(metadata.get("labels") or {}, instance):
             continue
         if _is_plugin(metadata["name"], pod):
             yield Plugin(metadata["namespace"], metadata["name"], pod)

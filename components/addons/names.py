@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections.abc import Mapping
 
 PART_OF = "app.kubernetes.io/part-of"
 INSTANCE = "app.kubernetes.io/instance"
@@ -35,3 +36,8 @@ def object_name(instance: str, role: str) -> str:
 def labels(instance: str) -> dict[str, str]:
     """The labels of every object a stack declares, by which it knows its own."""
     return {INSTANCE: instance, PART_OF: PROGRAM}
+
+
+def is_ours(found: Mapping[str, str], instance: str) -> bool:
+    """Whether an object with these labels is this stack's own."""
+    return found.items() >= labels(instance).items()

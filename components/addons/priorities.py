@@ -66,7 +66,12 @@ def written(tiers: Tiers) -> str:
 
 def _scalar(line: str) -> str:
     """Plain where YAML surely reads it back as it is, else quoted."""
-    return line if re.fullmatch(r"\^[^\s:#]*|\.\*", line) else "'" + line.replace("'", "''") + "'"
+    return line if re.fullmatch(r"\^[^\s:#]*|\.\*", line) else quoted(line)
+
+
+def quoted(line: str) -> str:
+    """As a single-quoted YAML scalar, in which a backslash is one."""
+    return "'" + line.replace("'", "''") + "'"
 
 
 def read(text: str | None) -> dict[int, list[str]] | None:

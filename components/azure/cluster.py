@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 from collections.abc import Iterable, Sequence
 from functools import partial
 from typing import Any
@@ -10,7 +9,7 @@ from typing import Any
 import pulumi
 from pulumi_azure_native import containerservice, resources
 
-from components.azure import aliases, counts, fixed, identity, pools, profiles
+from components.azure import aliases, counts, credentials, fixed, identity, pools, profiles
 from components.azure.counts import LiveCluster
 from components.azure.identity import ControlPlaneIdentity, Grant
 from components.azure.monitoring import Monitoring
@@ -155,15 +154,12 @@ class AksCluster(pulumi.ComponentResource):
         # The outputs
         self.name = self.cluster.name
         self.resource_group = pulumi.Output.from_input(group)
-        credentials = containerservice.list_managed_cluster_user_credentials_output(
+        found = containerservice.list_managed_cluster_user_credentials_output(
             resource_group_name=group,
             resource_name=self.cluster.name,
-            # For kubelogin, which the cluster's Entra logins need.
-            format="exec" if cloud.access.entra else None,
+            format=credentials.form(cloud.access.entra),
         )
-        self.kubeconfig = pulumi.Output.secret(
-            credentials.apply(lambda found: base64.b64decode(found.kubeconfigs[0].value).decode())
-        )
+        self.kubeconfig = pulumi.Output.secret(found.apply(credentials.kubeconfig))
         self.register_outputs({"name": self.name, "resourceGroup": self.resource_group})
 
     def _resource_group(self, name: str, spec: ClusterSpec, cloud: Azure, group: str) -> pulumi.Input[str]:

@@ -7,7 +7,6 @@ would exchange the nodes of running jobs in an update about something else.
 
 from __future__ import annotations
 
-import base64
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -15,7 +14,7 @@ from typing import Any
 import pulumi
 from pulumi_azure_native import containerservice
 
-from components.azure import aliases, counts, fixed, pools
+from components.azure import aliases, counts, credentials, fixed, pools
 from components.azure.counts import LiveCluster
 from spec.azure import Azure, AzureExistingCluster
 from spec.model import ClusterSpec
@@ -80,14 +79,12 @@ def find(spec: AzureExistingCluster) -> FoundCluster:
         found = containerservice.list_managed_cluster_user_credentials(
             resource_group_name=spec.resource_group,
             resource_name=spec.name,
-            # For kubelogin, which the cluster's Entra logins need.
-            format="exec" if _entra(live) else None,
+            format=credentials.form(_entra(live)),
         )
     except Exception as failed:
         # The SDK raises plain Exception for every error of a provider.
         raise pulumi.RunError(f"{_WHERE}: AKS hands out no credentials for {spec.name!r}: {failed}") from None
-    kubeconfig = base64.b64decode(found.kubeconfigs[0].value).decode()
-    return FoundCluster(spec.name, spec.resource_group, live, kubeconfig)
+    return FoundCluster(spec.name, spec.resource_group, live, credentials.kubeconfig(found))
 
 
 def _entra(live: LiveCluster) -> bool:

@@ -6,17 +6,14 @@ import pulumi
 from pulumi_azure_native import authorization
 
 from components.azure import arm
-from spec.azure import AzureNetwork
-
-NODES = "nodes"
-"""The subnet of pools that name none, in a network made here."""
+from spec.azure import NODE_SUBNET, AzureNetwork
 
 
 def subnet_path(spec: AzureNetwork, subnet: str | None, *, resource_group: str, name: str) -> str:
     """A subnet's id behind the subscription's, known before anything is declared; the network made here is `name`."""
     there = spec.existing
     group, vnet = (there.resource_group, there.name) if there else (resource_group, name)
-    chosen = subnet or (there.subnet if there else NODES)
+    chosen = subnet or (there.subnet if there else NODE_SUBNET)
     return f"/resourceGroups/{group}/providers/Microsoft.Network/virtualNetworks/{vnet}/subnets/{chosen}"
 
 
@@ -48,7 +45,7 @@ class Network(pulumi.ComponentResource):
             path = subnet_path(spec, None, resource_group="", name="").partition("/subnets/")[0]
             self.id = pulumi.Output.from_input(f"/subscriptions/{subscription}{path}")
         else:
-            self.default = NODES
+            self.default = NODE_SUBNET
             self._declare(name, spec, resource_group=resource_group, location=location, tags=tags)
         self.register_outputs({"subnetId": self.subnet_id(None)})
 
@@ -109,7 +106,7 @@ class Network(pulumi.ComponentResource):
                 },
                 child,
             )
-        for subnet, prefix in {NODES: spec.node_subnet, **spec.subnets}.items():
+        for subnet, prefix in {NODE_SUBNET: spec.node_subnet, **spec.subnets}.items():
             declared = arm.Resource(
                 "network:Subnet",
                 f"{name}-{subnet}",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from spec.azure import AzureNetwork
+from spec.azure import NODE_SUBNET, AzureNetwork
 from spec.clouds import Cloud
 from spec.fields import readable
 from spec.model import Pool, SystemPool
@@ -13,9 +13,6 @@ from spec.rules import ids
 from spec.rules.draft import Draft
 
 _PATH = "cloud.network"
-
-NODES = "nodes"
-"""The subnet of pools that name none, in a network made here."""
 
 
 def network_of(draft: Draft) -> AzureNetwork | None:
@@ -36,7 +33,7 @@ def _existing(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
 
 def _subnet_names(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     network = network_of(draft)
-    seen = {NODES: "the subnet of pools that name none"}
+    seen = {NODE_SUBNET: "the subnet of pools that name none"}
     for name in network.subnets if network and not network.existing else ():
         if name.lower() in seen:
             yield Problem(
@@ -59,7 +56,12 @@ def _subnet(path: str, pool: Pool | SystemPool, draft: Draft, cloud: Cloud) -> I
                 "is an id: all pools of a cluster are in one network, so its name is enough",
                 f"write {subnet.rpartition('/')[2]}",
             )
-    elif network and not network.existing and readable(network, "subnets") and subnet not in {NODES, *network.subnets}:
+    elif (
+        network
+        and not network.existing
+        and readable(network, "subnets")
+        and subnet not in {NODE_SUBNET, *network.subnets}
+    ):
         known = ", ".join(sorted(network.subnets))
         yield Problem(
             f"{path}.subnet",

@@ -7,12 +7,13 @@ from collections.abc import Iterator
 from ipaddress import IPv4Network
 from itertools import combinations
 
+from spec.azure import NODE_SUBNET
 from spec.clouds import Cloud
 from spec.fields import readable
 from spec.model import Capacity, Pool, SystemPool
 from spec.problems import Problem
 from spec.rules.draft import Draft, has_gpus
-from spec.rules.network import NODES, network_of
+from spec.rules.network import network_of
 
 # learn.microsoft.com/azure/aks/configure-azure-cni: AKS refuses clusters that use any part of these.
 _KEPT = tuple(map(IPv4Network, ("169.254.0.0/16", "172.30.0.0/16", "172.31.0.0/16", "192.0.2.0/24")))
@@ -100,9 +101,11 @@ def _service_size(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
 
 def _subnet_sizes(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     for key, subnet in _subnets(draft).items():
-        name, room = key.partition(".")[2] or NODES, subnet.num_addresses - _TAKEN
+        name, room = key.partition(".")[2] or NODE_SUBNET, subnet.num_addresses - _TAKEN
         pools = [
-            pool for _, pool in draft.written_pools() if readable(pool, "subnet") and (pool.subnet or NODES) == name
+            pool
+            for _, pool in draft.written_pools()
+            if readable(pool, "subnet") and (pool.subnet or NODE_SUBNET) == name
         ]
         if room > 0:
             yield from _room(key, f"{subnet} has room", room, pools, cloud)
