@@ -14,7 +14,7 @@ from components.addons.discovery import Contents
 from components.addons.expander import Decision
 from components.addons.layer import PluginDecision
 from components.addons.priorities import Wanted
-from spec import placement
+from spec import placement, pods
 from spec.azure import Azure
 from spec.clouds.azure import aks
 from spec.clouds.existing import existing as any_cluster
@@ -173,5 +173,5 @@ def _pool(pool: NodePool) -> dict[str, Any]:
         "gpus": pool.gpus,
         "labels": dict(pool.labels),
         "taints": [taint.model_dump(mode="json") for taint in pool.taints],
-        "tolerations": [toleration.model_dump(mode="json") for toleration in pool.tolerations],
+        "tolerations": [toleration.as_manifest() for toleration in pods.tolerations([pool])],
     }

@@ -37,6 +37,11 @@ LabelValue = Annotated[
 Cidr = Annotated[str, form(r"^\d{1,3}(\.\d{1,3}){3}/\d{1,2}$", "an IPv4 range, such as 10.8.0.0/16")]
 """An IPv4 range such as `10.0.0.0/16`; `spec.rules` checks that it is one."""
 
+Namespace = Annotated[
+    str, form(rf"^{_DNS}$", "a namespace's name: at most 63 lower-case letters, digits and -, such as team-a")
+]
+"""https://kubernetes.io/docs/concepts/overview/working-with-objects/namespaces/"""
+
 Zone = Literal["1", "2", "3"]
 Seconds = Annotated[str, form(r"^[1-9][0-9]*s$", "whole seconds, such as 10s")]
 """Such as `10s`."""

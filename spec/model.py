@@ -13,7 +13,8 @@ from pydantic import Field, SecretStr
 
 from spec.azure import Azure, AzureAutoscaler
 from spec.existing import Existing
-from spec.fields import LabelKey, LabelValue, Model, Zone
+from spec.fields import LabelKey, LabelValue, Model, Namespace, Zone
+from spec.scheduling import Scheduling
 
 
 class Capacity(StrEnum):
@@ -43,12 +44,17 @@ class Taint(Model):
 
 
 class Toleration(Model):
-    """A Kubernetes toleration of exactly one taint."""
+    """A Kubernetes toleration of one taint, or of all taints of a key."""
 
     key: str
-    operator: Literal["Equal"] = "Equal"
-    value: str
-    effect: Effect
+    operator: Literal["Equal", "Exists"] = "Equal"
+    value: str | None = None
+    effect: Effect | None = None
+
+    def as_manifest(self) -> dict[str, str]:
+        """As a pod's spec has it."""
+        manifest: dict[str, str] = self.model_dump(mode="json", exclude_none=True)
+        return manifest
 
 
 class Spot(Model):
@@ -168,9 +174,7 @@ class ImagePullSecret(Model):
     server: str = Field(min_length=1, description="the registry's host, such as example.azurecr.io")
     username: str = Field(min_length=1)
     password: SecretStr = Field(min_length=1, description="set it with `pulumi config set --secret --path`")
-    namespaces: tuple[Annotated[str, Field(pattern=r"^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$")], ...] = Field(
-        ("default",), min_length=1, description="namespaces that exist already"
-    )
+    namespaces: tuple[Namespace, ...] = Field(("default",), min_length=1, description="namespaces that exist already")
 
 
 class DevicePluginOptions(Model):
@@ -218,6 +222,7 @@ class ClusterSpec(Model):
     image_pull_secrets: tuple[ImagePullSecret, ...] = ()
     device_plugin: DevicePluginOptions = DevicePluginOptions()
     expander: ExpanderOptions = ExpanderOptions()
+    scheduling: Scheduling = Scheduling()
 
     @property
     def name(self) -> str:

@@ -1,4 +1,4 @@
-"""Pools -> node pools with labels, taints, tolerations and priority tiers. The heart of the program: pure and small.
+"""Pools -> node pools with labels, taints and priority tiers. The heart of the program: pure and small.
 
 A pool is described once; everything that must agree with it (the cloud's pool resource, node agents' tolerations, the
 autoscaler's preference) is derived here. Nothing derived depends on the order in which pools are written.
@@ -14,7 +14,7 @@ from itertools import pairwise
 
 from spec.catalog import Machine
 from spec.clouds import Cloud
-from spec.model import Capacity, ClusterSpec, Pool, Spot, Taint, Toleration
+from spec.model import Capacity, ClusterSpec, Pool, Spot, Taint
 
 PREFIX = "kubeflow-spot.dev"
 """Domain of the labels this program owns, the same on every cloud."""
@@ -55,11 +55,6 @@ class NodePool:
     """All declared taints, in a fixed order; as `labels`."""
     zones: tuple[str, ...]
     spot: Spot | None
-
-    @property
-    def tolerations(self) -> tuple[Toleration, ...]:
-        """What a pod must carry to run here."""
-        return tolerations([self])
 
 
 def is_gpu(pool: Pool, machine: Machine | None) -> bool:
@@ -147,12 +142,6 @@ def _node_pool(
         zones=tuple(sorted(pool.zones)),
         spot=(pool.spot or Spot()) if spot else None,
     )
-
-
-def tolerations(pools: Iterable[NodePool]) -> tuple[Toleration, ...]:
-    """The tolerations a pod needs to run on every one of the pools, without doubles, in a fixed order."""
-    taints = {taint for pool in pools for taint in pool.taints}
-    return tuple(Toleration(key=taint.key, value=taint.value, effect=taint.effect) for taint in sorted(taints, key=str))
 
 
 def growth_order(spec: ClusterSpec, cloud: Cloud) -> tuple[str, ...]:

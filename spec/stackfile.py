@@ -25,6 +25,7 @@ from spec.model import (
 )
 from spec.problems import Problem
 from spec.rules.draft import Draft
+from spec.scheduling import Scheduling
 
 M = TypeVar("M", bound=Model)
 
@@ -37,6 +38,7 @@ _EXAMPLES = {
     "imagePullSecrets": "[{{name: acr-auth, server: example.azurecr.io, username: ..., password: ...}}]",
     "devicePlugin": "{{install: never}}",
     "expander": "{{takeOwnership: true}}",
+    "scheduling": "{{guard: {{mode: warn}}}}",
 }
 """What to write for each top key that is missing; `{latest}` is the newest release."""
 
@@ -66,6 +68,7 @@ def read(raw: Mapping[str, Any]) -> tuple[ClusterSpec | None, list[Problem]]:
         image_pull_secrets=_list("imagePullSecrets", raw, ImagePullSecret, problems),
         device_plugin=_object("devicePlugin", raw, DevicePluginOptions, problems),
         expander=_object("expander", raw, ExpanderOptions, problems),
+        scheduling=_object("scheduling", raw, Scheduling, problems),
     )
     problems += _top_keys(raw, draft)
     problems += rules.check(draft)
@@ -85,6 +88,7 @@ def read(raw: Mapping[str, Any]) -> tuple[ClusterSpec | None, list[Problem]]:
             imagePullSecrets=tuple(draft.image_pull_secrets.values()),
             devicePlugin=draft.device_plugin or DevicePluginOptions(),
             expander=draft.expander or ExpanderOptions(),
+            scheduling=draft.scheduling or Scheduling(),
         ),
         problems,
     )

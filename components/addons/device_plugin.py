@@ -9,7 +9,8 @@ import pulumi
 
 from components.addons import names
 from components.addons.manifest import Manifest
-from spec.placement import POOL_LABEL, NodePool, tolerations
+from spec.placement import POOL_LABEL, NodePool
+from spec.pods import tolerations
 
 ROLE = "device-plugin"
 
@@ -51,7 +52,7 @@ def daemon_set_spec(pools: Sequence[NodePool], image: str, instance: str) -> dic
                         }
                     }
                 },
-                "tolerations": [toleration.model_dump(mode="json") for toleration in tolerations(pools)],
+                "tolerations": [toleration.as_manifest() for toleration in tolerations(pools)],
                 "containers": [
                     {
                         "name": "nvidia-device-plugin",

@@ -30,6 +30,10 @@ class Cloud:
     reserved_labels: frozenset[str]
     machines: Mapping[str, Machine]
     """The catalogue, by lower-cased size."""
+    spot_notice: int | None
+    """Seconds between a spot machine's notice and its end; None where it is not known."""
+    spot_grace: int
+    """Seconds of those that a pod can count on."""
     makes_pools: bool = True
     """False where a pool of the stack file describes nodes that are there already."""
 

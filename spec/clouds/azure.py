@@ -15,7 +15,8 @@ def aks() -> Cloud:
 
     Sources: learn.microsoft.com/azure/aks/create-node-pools (name, count), spot-node-pool (taint and label of spot
     nodes; both show in the API object), use-labels (reserved prefixes), hashicorp/terraform-provider-azurerm issue 18567
-    (kubernetes.io and k8s.io) and 28636 (`agentpool`).
+    (kubernetes.io and k8s.io) and 28636 (`agentpool`); learn.microsoft.com/azure/virtual-machines/linux/scheduled-events (30
+    seconds for Preempt, of which noticing and draining take a few).
     """
     return Cloud(
         title="AKS",
@@ -28,4 +29,6 @@ def aks() -> Cloud:
         reserved_label_prefixes=("kubernetes.azure.com", "kubernetes.io", "k8s.io"),
         reserved_labels=frozenset({"agentpool"}),
         machines=catalog.azure(),
+        spot_notice=30,
+        spot_grace=25,
     )

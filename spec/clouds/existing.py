@@ -21,5 +21,8 @@ def existing() -> Cloud:
         reserved_label_prefixes=(),
         reserved_labels=frozenset(),
         machines={},
+        spot_notice=None,
+        # The shorter of the two clouds that this program knows, Google's, would cut short what other clouds leave.
+        spot_grace=25,
         makes_pools=False,
     )

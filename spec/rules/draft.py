@@ -20,6 +20,7 @@ from spec.model import (
     Release,
     SystemPool,
 )
+from spec.scheduling import Scheduling
 
 
 @dataclass(frozen=True)
@@ -40,6 +41,7 @@ class Draft:
     """Whether this stack makes the cluster, as far as can be told."""
     device_plugin: DevicePluginOptions | None = None
     expander: ExpanderOptions | None = None
+    scheduling: Scheduling | None = None
 
     @property
     def azure(self) -> Azure | None:

@@ -73,14 +73,6 @@ def test_a_chain_keeps_its_order(pools: list[dict[str, Any]]) -> None:
 
 
 @given(pool_lists())
-def test_a_pools_tolerations_match_its_taints_one_to_one(pools: list[dict[str, Any]]) -> None:
-    for pool in placement.node_pools(spec(good(pools=pools)), aks()):
-        tolerated = {(t.key, t.value, t.effect) for t in pool.tolerations}
-        assert tolerated == {(t.key, t.value, t.effect) for t in pool.taints}
-        assert len(pool.tolerations) == len(tolerated)
-
-
-@given(pool_lists())
 def test_names_stay_distinct_and_valid(pools: list[dict[str, Any]]) -> None:
     names = [pool.name for pool in placement.node_pools(spec(good(pools=pools)), aks())]
     assert len(set(names)) == len(names)
