@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 import pulumi
 
 from components import existing
-from components.addons import discovery, expander, foreign, layer, names
+from components.addons import dcgm, discovery, expander, foreign, layer, names
+from components.addons import placement as scheduling
 from components.addons.discovery import Contents
 from components.addons.expander import Decision
 from components.addons.layer import PluginDecision
@@ -47,9 +48,12 @@ class KubeflowCluster(pulumi.ComponentResource):
 
         # What is there already, and what follows from it
         found = _find(spec, node_pools, instance)
-        plugin = _plugin(spec, node_pools, found, instance)
+        plugin, metrics = _gpu_agents(spec, node_pools, found, instance)
         order = _expander(spec, node_pools, placement.growth_order(spec, cloud), found, instance)
-        for warning in (*plugin.warnings, *order.warnings):
+        version = found.contents.version if found else spec.kubernetes_version
+        published = found.contents.contract if found else None
+        scheduled = scheduling.decide(spec, node_pools, version, instance, published)
+        for warning in (*plugin.warnings, *metrics.warnings, *order.warnings, *scheduled.warnings):
             pulumi.log.warn(warning)
 
         super().__init__("kubeflow-spot:index:KubeflowCluster", name, None, opts)
@@ -64,11 +68,9 @@ class KubeflowCluster(pulumi.ComponentResource):
 
             ours = AksCluster(name, spec, node_pools, opts=child)
             made_here, kubeconfig = ours.cluster, ours.kubeconfig
-            self.outputs |= {"kubernetesVersion": spec.kubernetes_version}
             self.outputs |= _of_aks(ours.name, ours.resource_group, _azure(spec).access.entra)
         else:
             kubeconfig = pulumi.Output.secret(found.kubeconfig)
-            self.outputs |= {"kubernetesVersion": found.aks.version if found.aks else found.contents.version}
             if found.aks:
                 from components.azure.existing import AksPools
 
@@ -80,16 +82,28 @@ class KubeflowCluster(pulumi.ComponentResource):
 
         # The layer inside
         layer.declare(
-            name, spec, plugin, order, kubeconfig=kubeconfig, made_here=made_here, instance=instance, opts=child
+            name,
+            spec,
+            cloud,
+            plugin,
+            metrics,
+            order,
+            scheduled,
+            kubeconfig=kubeconfig,
+            made_here=made_here,
+            instance=instance,
+            opts=child,
         )
 
         # The outputs
         self.outputs |= {
+            "kubernetesVersion": version,
             "kubeconfig": kubeconfig,
             "pools": [_pool(pool) for pool in node_pools],
             "devicePlugin": plugin.as_output(),
             "expander": order.shown,
             "fallbackOrder": order.fallback_order,
+            **scheduled.outputs,
         }
         self.register_outputs({})
 
@@ -113,16 +127,22 @@ def _find(spec: ClusterSpec, node_pools: Sequence[NodePool], instance: str) -> F
     return None
 
 
-def _plugin(spec: ClusterSpec, node_pools: Sequence[NodePool], found: Found | None, instance: str) -> PluginDecision:
+def _gpu_agents(
+    spec: ClusterSpec, node_pools: Sequence[NodePool], found: Found | None, instance: str
+) -> tuple[PluginDecision, dcgm.Decision]:
+    """The device plugin and the exporter of GPU metrics."""
     if found is None:
-        return layer.plugin_decision(spec, node_pools)
+        return layer.plugin_decision(spec, node_pools), dcgm.decide(spec, node_pools)
     labels = {}
     if found.aks:
         from components.azure.existing import node_labels
 
         labels = {pool.name: node_labels(pool) for pool in node_pools}
-    plugins = foreign.plugins(found.contents.daemon_sets, found.contents.policies, instance)
-    return layer.plugin_decision(spec, node_pools, plugins, labels)
+    there = (found.contents.daemon_sets, found.contents.policies, instance)
+    return (
+        layer.plugin_decision(spec, node_pools, foreign.plugins(*there), labels),
+        dcgm.decide(spec, node_pools, dcgm.exporters(*there), labels),
+    )
 
 
 def _expander(

@@ -13,7 +13,7 @@ from typing import Any
 import pulumi
 import yaml
 
-from components.addons.expander import NAME, NAMESPACE
+from components.addons import contract, expander
 
 _SECONDS = 15
 """For each answer."""
@@ -30,6 +30,8 @@ class Contents:
     """ClusterPolicies of NVIDIA's GPU operator."""
     expander: Mapping[str, Any] | None = None
     """The ConfigMap of the priority expander."""
+    contract: Mapping[str, Any] | None = None
+    """The ConfigMap that tells users' tools about the pools, whoever made it."""
 
 
 def read(kubeconfig: str, what: str) -> Contents:
@@ -60,12 +62,15 @@ def read(kubeconfig: str, what: str) -> Contents:
             "v1",
             "clusterpolicies",
         )
-        expander = _get(what, "a ConfigMap", client.CoreV1Api(api).read_namespaced_config_map, NAME, NAMESPACE)
+        read_map = client.CoreV1Api(api).read_namespaced_config_map
+        priorities = _get(what, "a ConfigMap", read_map, expander.NAME, expander.NAMESPACE)
+        published = _get(what, "a ConfigMap", read_map, contract.NAME, contract.NAMESPACE)
     return Contents(
         str((version or {}).get("gitVersion", "")).removeprefix("v"),
         tuple((daemon_sets or {}).get("items", ())),
         tuple((policies or {}).get("items", ())),
-        expander,
+        priorities,
+        published,
     )
 
 
@@ -86,7 +91,7 @@ def _get(what: str, asked: str, call: Callable[..., Any], *arguments: str) -> di
         raise pulumi.RunError(
             f"{what}: the cluster's API server, {host}, refuses to show {asked}: {refused.status} {refused.reason}\n"
             "  the kubeconfig's user must be allowed to list DaemonSets and ClusterPolicies in the whole cluster and to"
-            " change objects in kube-system"
+            " change objects in kube-system and kube-public"
         ) from None
     except HTTPError as silent:
         raise pulumi.RunError(_silent(what, host, silent)) from None

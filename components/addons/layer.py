@@ -9,10 +9,11 @@ from typing import Any
 import pulumi
 import pulumi_kubernetes
 
-from components.addons import foreign
+from components.addons import dcgm, foreign, placement
 from components.addons.device_plugin import DevicePlugin
 from components.addons.expander import Decision, PriorityExpander
 from components.addons.pull_secrets import PullSecrets
+from spec.clouds import Cloud
 from spec.model import ClusterSpec
 from spec.placement import NodePool
 
@@ -24,12 +25,16 @@ class PluginDecision:
     pools: tuple[NodePool, ...]
     left_to: Mapping[foreign.Plugin, tuple[str, ...]] = field(default_factory=dict)
     """Names of pools."""
+    not_shared: tuple[str, ...] = ()
+    """Names of pools whose gpuSharing comes to nothing for that reason."""
 
     @property
     def warnings(self) -> Iterator[str]:
         """Why pools of the stack file get no plugin of this stack's."""
         for plugin, pools in self.left_to.items():
             yield f"{plugin} reaches the nodes of {', '.join(pools)}: they get no device plugin of this stack's"
+        if self.not_shared:
+            yield f"{', '.join(self.not_shared)}: the device plugin there does not know of gpuSharing in this stack's file"
 
     def as_output(self) -> dict[str, Any]:
         """As the stack's outputs show it."""
@@ -63,14 +68,18 @@ def plugin_decision(
     left: dict[foreign.Plugin, tuple[str, ...]] = {}
     for name, plugin in sorted(found.items()):
         left[plugin] = (*left.get(plugin, ()), name)
-    return PluginDecision(tuple(pool for pool in gpu_pools if pool.name not in found), left)
+    not_shared = tuple(pool.name for pool in gpu_pools if pool.name in found and pool.source.gpu_sharing)
+    return PluginDecision(tuple(pool for pool in gpu_pools if pool.name not in found), left, not_shared)
 
 
 def declare(
     name: str,
     spec: ClusterSpec,
+    cloud: Cloud,
     plugin: PluginDecision,
+    metrics: dcgm.Decision,
     expander: Decision,
+    scheduled: placement.Decision,
     *,
     kubeconfig: pulumi.Input[str],
     made_here: pulumi.Resource | None,
@@ -103,6 +112,9 @@ def declare(
         opts=opts,
         child=inside,
     )
+    if metrics.pools:
+        image = spec.release.dcgm_exporter_image
+        dcgm.DcgmExporter(f"{name}-dcgm", metrics.pools, image, instance=instance, opts=opts, child=inside)
     if expander.declared is not None:
         takes = spec.expander.take_ownership and made_here is None
         if made_here is None:
@@ -121,3 +133,4 @@ def declare(
         )
     if spec.image_pull_secrets:
         PullSecrets(f"{name}-pull", spec.image_pull_secrets, instance=instance, opts=opts, child=inside)
+    placement.declare(name, scheduled, spec.release.name, cloud, instance=instance, opts=opts, child=inside)

@@ -38,11 +38,6 @@ class FoundCluster:
     """Secret: wrap what is passed on."""
 
     @property
-    def version(self) -> str:
-        """Of the control plane, such as 1.36.2."""
-        return str(self.live.found.current_kubernetes_version or self.live.found.kubernetes_version)
-
-    @property
     def expander(self) -> str:
         """How its autoscaler chooses among pools; AKS' default is random (page cluster-autoscaler)."""
         profile = self.live.found.auto_scaler_profile

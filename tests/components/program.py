@@ -48,9 +48,9 @@ class Declared:
     secret: set[str] = field(default_factory=set)
     """Names of secret outputs."""
 
-    def of(self, type: str) -> dict[str, Registration]:
-        """Registrations of a type, by name."""
-        return {resource.name: resource for resource in self.resources if resource.type == type}
+    def of(self, type: str, ending: str = "") -> dict[str, Registration]:
+        """Registrations of a type, by name; of those only the ones whose name ends so."""
+        return {r.name: r for r in self.resources if r.type == type and r.name.endswith(ending)}
 
 
 class CloudRefused(grpc.RpcError):

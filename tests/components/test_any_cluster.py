@@ -15,6 +15,7 @@ from tests.components.program import PROJECT, declare, stack_config
 pytestmark = pytest.mark.program
 
 DAEMON_SET = "kubernetes:apps/v1:DaemonSet"
+LAYER = ("kubernetes:admissionregistration.k8s.io", "kubernetes:rbac", "kubernetes:core/v1:ConfigMap")
 CONFIG_MAP = "kubernetes:core/v1:ConfigMap"
 SECRET = "kubernetes:core/v1:Secret"
 PROVIDER = "pulumi:providers:kubernetes"
@@ -66,7 +67,8 @@ def test_in_any_cluster_only_the_layer_is_declared_and_the_outputs_say_which_lab
     login = {"name": "acr-auth", "server": "example.azurecr.io", "username": "puller", "password": "correct horse"}
     declared = declare(with_(THEIRS, imagePullSecrets=[login]), monkeypatch, cloud=Stacks())
     ours = ("kubeflow-spot:", "pulumi:pulumi:")
-    assert {r.type for r in declared.resources if not r.type.startswith(ours)} == {PROVIDER, DAEMON_SET, SECRET}
+    types = {r.type for r in declared.resources if not r.type.startswith((*ours, *LAYER))}
+    assert types == {PROVIDER, DAEMON_SET, SECRET}
     assert declared.secret == {"kubeconfig"}
     assert yaml.safe_load(declared.outputs["kubeconfig"])["users"][0]["user"] == {"token": "token-of-me"}
     assert declared.outputs["clusterName"] == "on-premises"
@@ -113,7 +115,7 @@ DEV = stack_config(PROJECT / "Pulumi.dev.yaml")
 def test_a_cluster_of_ours_with_another_expander_says_so_and_has_no_map(monkeypatch: pytest.MonkeyPatch) -> None:
     cloud = {**DEV["kubeflow-spot:cloud"], "autoscaler": {"expander": "most-pods"}}
     declared = declare(with_(DEV, cloud=cloud), monkeypatch)
-    assert declared.of(CONFIG_MAP) == {}
+    assert declared.of(CONFIG_MAP, "-expander") == {}
     assert declared.outputs["expander"] == []
     assert declared.outputs["fallbackOrder"] == (
         "not guaranteed: the cluster's expander is most-pods; cloud.autoscaler.expander: priority makes it so"
@@ -122,7 +124,7 @@ def test_a_cluster_of_ours_with_another_expander_says_so_and_has_no_map(monkeypa
 
 def test_a_cluster_of_ours_keeps_others_lines_and_shows_all(monkeypatch: pytest.MonkeyPatch) -> None:
     declared = declare(with_(DEV, expander={"otherGroups": [{"priority": 15, "groups": ["byhand"]}]}), monkeypatch)
-    (expander,) = declared.of(CONFIG_MAP).values()
+    (expander,) = declared.of(CONFIG_MAP, "-expander").values()
     assert yaml.safe_load(expander.inputs["data"]["priorities"])[15] == ["byhand"]
     shown = {tier["priority"]: (tier["pools"], tier["groups"]) for tier in declared.outputs["expander"]}
     assert shown[15] == ([], ["byhand"])

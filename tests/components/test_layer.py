@@ -113,7 +113,17 @@ def test_only_pools_and_the_layer_are_declared_in_somebody_elses_cluster(run: Ru
         assert pool.options["ignoreChanges"] == ["orchestratorVersion"]
         assert pool.inputs["tags"] == {"kubeflow-spot-stack": "test"}
     inside = [r for r in declared.resources if r.type.startswith("kubernetes:")]
-    assert sorted(r.type for r in inside) == sorted([CONFIG_MAP, DAEMON_SET])
+    assert sorted(r.inputs["metadata"]["name"] for r in inside) == [
+        "cluster-autoscaler-priority-expander",
+        "kubeflow-spot",
+        "kubeflow-spot-test-contract",
+        "kubeflow-spot-test-contract",
+        "kubeflow-spot-test-defaults",
+        "kubeflow-spot-test-defaults",
+        "kubeflow-spot-test-device-plugin",
+        *["kubeflow-spot-test-guard-platform"] * 2,
+        *["kubeflow-spot-test-guard-profiles"] * 2,
+    ]
     for resource in [*inside, *declared.of(POOL).values()]:
         # The cluster stays when the stack goes: each goes by itself, and none goes for the cluster's sake.
         assert "deletedWith" not in resource.options
@@ -123,7 +133,7 @@ def test_only_pools_and_the_layer_are_declared_in_somebody_elses_cluster(run: Ru
 def test_objects_inside_carry_the_stack_and_the_plugin_selects_its_pools_alone(run: Run) -> None:
     declared = run(AKS)
     (plugin,) = declared.of(DAEMON_SET).values()
-    (expander,) = declared.of(CONFIG_MAP).values()
+    (expander,) = declared.of(CONFIG_MAP, "-expander").values()
     assert plugin.inputs["metadata"]["name"] == "kubeflow-spot-test-device-plugin"
     for resource in (plugin, expander):
         assert names.labels("test").items() <= resource.inputs["metadata"]["labels"].items()
@@ -144,7 +154,7 @@ def test_outputs_tell_how_to_reach_the_cluster_and_what_is_decided(run: Run) -> 
     assert outputs["kubeconfig"].startswith("kubeconfig of")
     assert outputs["kubeconfigCommand"] == "az aks get-credentials --resource-group charmed --name charmed-kubeflow"
     assert (outputs["clusterName"], outputs["resourceGroup"]) == ("charmed-kubeflow", "charmed")
-    assert outputs["kubernetesVersion"].startswith("1.35.")
+    assert outputs["kubernetesVersion"] == "1.36.2"
     assert outputs["devicePlugin"] == {"pools": ["spotpool", "spotpoolod"], "leftTo": []}
     assert [pool["label"] for pool in outputs["pools"]] == ["spotpool", "spotpoolod"]
     assert outputs["fallbackOrder"].startswith("guaranteed by")
@@ -198,7 +208,7 @@ def test_no_plugin_is_declared_where_none_is_wanted(run: Run) -> None:
 
 def test_where_the_expander_is_another_no_map_is_declared_and_the_output_has_the_command(run: Run) -> None:
     declared = run(AKS, autoScalerProfile={"expander": "least-waste"})
-    assert declared.of(CONFIG_MAP) == {}
+    assert declared.of(CONFIG_MAP, "-expander") == {}
     assert declared.outputs["expander"] == []
     assert declared.outputs["fallbackOrder"] == (
         "not guaranteed: the cluster's expander is least-waste; az aks update --resource-group charmed"
@@ -217,7 +227,7 @@ def test_somebody_elses_map_is_refused_and_taken_over_by_force_when_asked(
     with pytest.raises(pulumi.RunError, match="belongs to somebody else"):
         run(AKS)
     declared = declare(with_(AKS, expander={"takeOwnership": True}), monkeypatch, cloud=azure)
-    (expander,) = declared.of(CONFIG_MAP).values()
+    (expander,) = declared.of(CONFIG_MAP, "-expander").values()
     assert expander.inputs["metadata"]["annotations"] == {"pulumi.com/patchForce": "true"}
     # One provider may take what is there, and only this object has it.
     taking = [p.name for p in declared.of(PROVIDER).values() if p.inputs.get("upsertExistingObjects") == "true"]
@@ -238,7 +248,7 @@ def test_the_pools_of_the_stack_that_made_the_cluster_are_somebody_elses(run: Ru
 
 def test_nothing_is_taken_by_force_unless_asked(run: Run) -> None:
     declared = run(AKS)
-    (expander,) = declared.of(CONFIG_MAP).values()
+    (expander,) = declared.of(CONFIG_MAP, "-expander").values()
     assert "annotations" not in expander.inputs["metadata"]
     assert [p.inputs.get("upsertExistingObjects", "false") for p in declared.of(PROVIDER).values()] == ["false"] * 2
 

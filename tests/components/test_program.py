@@ -118,7 +118,7 @@ def test_the_cluster_has_one_on_demand_system_pool_and_the_priority_expander(dec
 def test_every_pool_has_a_priority_and_every_spot_pool_a_higher_one_than_every_on_demand_pool(
     declared: Declared,
 ) -> None:
-    (expander,) = declared.of(CONFIG_MAP).values()
+    (expander,) = declared.of(CONFIG_MAP, "-expander").values()
     metadata = expander.inputs["metadata"]
     assert (metadata["namespace"], metadata["name"]) == ("kube-system", "cluster-autoscaler-priority-expander")
     tiers = yaml.safe_load(expander.inputs["data"]["priorities"])

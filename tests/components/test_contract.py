@@ -1,0 +1,199 @@
+"""The ConfigMap that users' tools read: what its lines do to a pod, whose name it bears, and who may read it."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from hypothesis import given
+
+from components.addons import contract, names, quota
+from components.addons.scheduling import may_run
+from sandbox.controlplane import ControlPlane
+from sandbox.kubernetes.client import Client
+from sandbox.kubernetes.errors import ApiError
+from sandbox.programs import ensure
+from spec import placement
+from spec.clouds.azure import aks
+from spec.clouds.existing import existing
+from spec.contract import snippets
+from spec.model import Capacity
+from spec.placement import NodePool
+from spec.scheduling import Placement, Profile
+from tests.spec.stack import good, spec
+from tests.spec.test_placement import pool_lists
+
+SPOT, ON_DEMAND = Capacity.SPOT, Capacity.ON_DEMAND
+
+MEANT: dict[str, Callable[[NodePool], bool]] = {
+    # Of the pools with GPUs, or of those without.
+    "gpu-prefer-spot": lambda pool: True,
+    "gpu-require-spot": lambda pool: pool.capacity == SPOT,
+    "gpu-on-demand": lambda pool: pool.capacity == ON_DEMAND,
+    "cpu-prefer-spot": lambda pool: pool.capacity == SPOT,
+    "cpu-require-spot": lambda pool: pool.capacity == SPOT,
+}
+
+
+def node_pools(pools: list[dict[str, Any]]) -> tuple[NodePool, ...]:
+    return placement.node_pools(spec(good(pools=pools)), aks())
+
+
+def described_pools(pools: list[dict[str, Any]]) -> tuple[NodePool, ...]:
+    """In a cluster of any make, where nothing taints spot nodes."""
+    cloud = {"provider": "existing", "name": "lab", "kubeconfig": {"file": "x"}}
+    plain = [
+        {key: value for key, value in pool.items() if key != "fallback"} | {"gpus": int("_NC" in pool["machine"])}
+        for pool in pools
+    ]
+    return placement.node_pools(spec({"release": "r2026-11", "cloud": cloud, "pools": plain}), existing())
+
+
+def check(found: tuple[NodePool, ...]) -> None:
+    by_label = {pool.label: pool for pool in found}
+    for name, lines in snippets(found).items():
+        ran = {label for label, pool in by_label.items() if may_run(lines, pool.labels, pool.taints)}
+        if name.startswith("pool-"):
+            assert ran == {name.removeprefix("pool-")}
+            continue
+        # Whether a machine has the GPUs that a pod asks for is for the scheduler to see, not for these lines.
+        gpu = name.startswith("gpu-")
+        sort = {label for label, pool in by_label.items() if bool(pool.gpus) == gpu}
+        meant = {label for label in sort if MEANT[name](by_label[label])}
+        assert meant <= ran
+        assert gpu or ran <= sort
+        if name == "cpu-prefer-spot":
+            # On-demand pools without taints take every pod, and a toleration of a key goes for them as well.
+            sort = {label for label in sort if by_label[label].capacity == SPOT}
+        assert ran & sort == meant
+
+
+@given(pool_lists())
+def test_the_lines_put_a_pod_on_the_pools_they_are_meant_for_and_on_no_others(pools: list[dict[str, Any]]) -> None:
+    check(node_pools(pools))
+
+
+@given(pool_lists())
+def test_they_do_so_where_no_taint_tells_spot_from_on_demand(pools: list[dict[str, Any]]) -> None:
+    check(described_pools(pools))
+
+
+def test_prefer_spot_prefers_it() -> None:
+    lines = yaml.safe_load(contract.data("r2026-11", node_pools(good()["pools"]))["gpu-prefer-spot.yaml"])
+    (term,) = lines["affinity"]["nodeAffinity"]["preferredDuringSchedulingIgnoredDuringExecution"]
+    assert term["preference"]["matchExpressions"] == [
+        {"key": "kubeflow-spot.dev/capacity", "operator": "In", "values": ["spot"]}
+    ]
+
+
+@pytest.mark.parametrize("heeded", [(), (Placement.PREFER_SPOT,), tuple(Placement)])
+def test_yaml_json_and_the_outputs_say_the_same(heeded: tuple[Placement, ...]) -> None:
+    sweep = {"name": "sweep", "machine": "Standard_D8ds_v5", "capacity": "spot", "maxNodes": 3}
+    found = node_pools([*good()["pools"], sweep])
+    data = contract.data("r2026-11", found, heeded)
+    assert all(isinstance(value, str) for value in data.values())
+    plain = {key: data.pop(key) for key in ("release", "placementLabel")}
+    from_yaml = {key.removesuffix(".yaml"): yaml.safe_load(text) for key, text in data.items() if key.endswith(".yaml")}
+    from_json = {key.removesuffix(".json"): json.loads(text) for key, text in data.items() if key.endswith(".json")}
+    assert len(from_yaml) + len(from_json) == len(data)
+    assert from_yaml == from_json
+    output = contract.as_output(contract.decide("dev", None), found, heeded)
+    assert output == {
+        "namespace": "kube-public",
+        "name": "kubeflow-spot",
+        "placementLabel": plain["placementLabel"],
+        "placements": [one.value for one in heeded],
+        "pools": from_yaml.pop("pools"),
+        "snippets": {key: value for key, value in from_yaml.items() if key != "placements"},
+    }
+    # Neither form has what only one of them knows, such as YAML's references to what was written before.
+    assert not [text for text in data.values() if "&" in text]
+
+
+@pytest.mark.parametrize("found", [None, {"metadata": {"labels": {**names.labels("dev"), "team": "ml"}}}])
+def test_a_contract_that_is_not_there_or_ours_has_the_name_that_tools_know(found: dict[str, Any] | None) -> None:
+    assert contract.decide("dev", found) == contract.Decision("kubeflow-spot")
+
+
+@pytest.mark.parametrize(
+    ("labels", "owner"),
+    [(None, "somebody else"), ({"a": "b"}, "somebody else"), (names.labels("prod"), "stack 'prod'")],
+)
+def test_somebody_elses_is_left_alone_and_ours_has_another_name(labels: dict[str, str] | None, owner: str) -> None:
+    decision = contract.decide("dev", {"metadata": {"labels": labels}})
+    assert decision.name == "kubeflow-spot-dev"
+    (warning,) = decision.warnings
+    assert warning.startswith(f"the ConfigMap kube-public/kubeflow-spot belongs to {owner}")
+    role, binding = contract.access(decision.name, (), "dev")
+    assert role["rules"][0]["resourceNames"] == ["kubeflow-spot-dev"]
+    assert binding["roleRef"]["name"] == role["metadata"]["name"]
+
+
+def test_its_readers_are_service_accounts_and_the_named_groups_each_once() -> None:
+    _, binding = contract.access("kubeflow-spot", ("ml-engineers", "system:serviceaccounts"), "dev")
+    assert [(one["kind"], one["name"]) for one in binding["subjects"]] == [
+        ("Group", "ml-engineers"),
+        ("Group", "system:serviceaccounts"),
+    ]
+
+
+@pytest.mark.engine
+def test_on_a_real_api_server_only_its_readers_read_it_its_lines_are_taken_and_the_quota_counts_gpus(
+    tmp_path: Path,
+) -> None:
+    plane = ControlPlane(tmp_path / "there", version="1.36", cloud="azure")
+    programs = ensure(("etcd", "kube-apiserver", "kube-scheduler", "kube-controller-manager", "kwok", "kubectl"), print)
+    plane.start(programs, print)
+    try:
+        client = Client(plane.admin_kubeconfig)
+        found = node_pools(good()["pools"])
+        data = contract.data("r2026-11", found)
+        labels = names.labels("dev")
+        metadata = {"name": "kubeflow-spot", "namespace": "kube-public", "labels": labels}
+        team = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "team-a"}}
+        for body in (
+            {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": data},
+            {**team, "metadata": {"name": "kube-public"}},
+            *contract.access("kubeflow-spot", ("ml-engineers",), "dev"),
+            team,
+            *quota.quotas((Profile(namespace="team-a", gpus=1),), "dev"),
+        ):
+            client.apply(body, "test")
+
+        def may(verb: str, name: str, user: str, *groups: str) -> bool:
+            command = [programs["kubectl"], f"--kubeconfig={plane.admin_kubeconfig}", "auth", "can-i", "--quiet"]
+            who = [f"--as={user}", *(f"--as-group={group}" for group in groups)]
+            asked = [*command, verb, f"configmaps/{name}", "--namespace=kube-public", *who]
+            return subprocess.run(asked, check=False).returncode == 0
+
+        account = ("system:serviceaccount:team-a:default-editor", "system:serviceaccounts", "system:authenticated")
+        assert may("get", "kubeflow-spot", *account)
+        assert may("get", "kubeflow-spot", "ann", "ml-engineers", "system:authenticated")
+        assert not may("get", "kubeflow-spot", "bob", "system:authenticated")
+        assert not may("get", "kubeflow-spot", "system:anonymous", "system:unauthenticated")
+        assert not may("get", "another", *account)
+        for verb in ("list", "watch", "update", "patch", "delete"):
+            assert not may(verb, "kubeflow-spot", *account), verb
+
+        for name, lines in snippets(found).items():
+            client.apply(pod(name, lines), "test", dry_run=True)
+        client.apply(pod("one", {}, gpus=1), "test")
+        with pytest.raises(ApiError, match=r"exceeded quota: kubeflow-spot-dev-gpus.*requests.nvidia.com/gpu=1"):
+            client.apply(pod("two", {}, gpus=1), "test")
+        client.apply(pod("without", {}), "test")
+        client.close()
+    finally:
+        plane.stop()
+
+
+def pod(name: str, lines: dict[str, Any], gpus: int = 0) -> dict[str, Any]:
+    container: dict[str, Any] = {"name": "c", "image": "c"}
+    if gpus:
+        container["resources"] = {"limits": {"nvidia.com/gpu": str(gpus)}}
+    spec = {"containers": [container], "automountServiceAccountToken": False, "serviceAccountName": "default", **lines}
+    return {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name, "namespace": "team-a"}, "spec": spec}

@@ -1,0 +1,98 @@
+"""Kubeflow's PodDefaults where Kubernetes has no mutating policy, and what is said of it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+
+from components.addons import pod_defaults
+from spec import placement, pods
+from spec.clouds.azure import aks
+from spec.clouds.existing import existing
+from spec.placement import NodePool
+from spec.scheduling import Placement, Profile, Scheduling
+from tests.spec.stack import good, spec
+from tests.spec.test_placement import pool_lists
+
+TEAMS = (Profile(namespace="team-a"), Profile(namespace="team-b", gpus=2))
+WITH_TEAMS = Scheduling(profiles=TEAMS)
+
+
+def node_pools(*pools: dict[str, Any]) -> tuple[NodePool, ...]:
+    return placement.node_pools(spec(good(pools=list(pools))), aks())
+
+
+POOLS = node_pools({"name": "t4", "machine": "Standard_NC4as_T4_v3", "capacity": "spot", "maxNodes": 8})
+ONLY_CPU = node_pools({"name": "general", "machine": "Standard_D8ds_v5", "maxNodes": 8})
+
+
+def untainted() -> tuple[NodePool, ...]:
+    """A spot pool of somebody else's, with the taint of GPUs alone."""
+    cloud = {"provider": "existing", "name": "lab", "kubeconfig": {"file": "x"}}
+    pool = {"name": "lent", "machine": "rack", "gpus": 1, "capacity": "spot", "maxNodes": 2}
+    return placement.node_pools(spec({"release": "r2026-09", "cloud": cloud, "pools": [pool]}), existing())
+
+
+def test_pods_with_the_label_get_the_spot_taints_toleration() -> None:
+    one, other = pod_defaults.pod_defaults(TEAMS, POOLS, "dev")
+    assert one["metadata"]["name"] == "kubeflow-spot-dev-prefer-spot"
+    assert (one["metadata"]["namespace"], other["metadata"]["namespace"]) == ("team-a", "team-b")
+    assert one["spec"]["selector"] == {"matchLabels": {"kubeflow-spot.dev/placement": "prefer-spot"}}
+    assert one["spec"]["tolerations"] == [
+        {"key": "kubernetes.azure.com/scalesetpriority", "operator": "Equal", "value": "spot", "effect": "NoSchedule"}
+    ]
+    assert one["spec"] == other["spec"]
+
+
+@given(pool_lists())
+def test_they_are_those_of_the_policy_but_for_the_gpus_own(pools: list[dict[str, Any]]) -> None:
+    found = node_pools(*pools)
+    wanted = [one.as_manifest() for one in pods.tolerations(pods.usable(found, Placement.PREFER_SPOT, gpu=True))]
+    given = [manifest["spec"]["tolerations"] for manifest in pod_defaults.pod_defaults(TEAMS[:1], found, "dev")]
+    assert given == [[one for one in wanted if one["key"] != "nvidia.com/gpu"]] or (
+        given == [] and {one["key"] for one in wanted} <= {"nvidia.com/gpu"}
+    )
+
+
+@pytest.mark.parametrize("pools", [ONLY_CPU, untainted()])
+def test_nothing_is_declared_where_a_pod_needs_no_toleration_of_ours(pools: tuple[NodePool, ...]) -> None:
+    assert list(pod_defaults.pod_defaults(TEAMS, pools, "dev")) == []
+
+
+@pytest.mark.parametrize(
+    ("scheduling", "pools", "version", "expected"),
+    [
+        (Scheduling(), POOLS, "1.36", tuple(Placement)),
+        (Scheduling(), POOLS, "1.36.2", tuple(Placement)),
+        (WITH_TEAMS, POOLS, "1.35.4", (Placement.PREFER_SPOT,)),
+        (Scheduling(), POOLS, "1.35", ()),
+        (WITH_TEAMS, untainted(), "1.35", ()),
+    ],
+)
+def test_the_values_of_the_label_that_do_something(
+    scheduling: Scheduling, pools: tuple[NodePool, ...], version: str, expected: tuple[Placement, ...]
+) -> None:
+    assert pod_defaults.heeded(scheduling, pools, version) == expected
+
+
+@pytest.mark.parametrize(
+    ("scheduling", "pools", "instead"),
+    [
+        (WITH_TEAMS, POOLS, "instead: in team-a, team-b a pod labelled kubeflow-spot.dev/placement: prefer-spot gets"),
+        (Scheduling(), POOLS, "instead: nothing yet. Once Kubeflow is installed, write its profiles' namespaces under"),
+        (WITH_TEAMS, untainted(), "instead: nothing; pods carry the lines of the ConfigMap kube-public/kubeflow-spot"),
+    ],
+)
+def test_what_is_lost_and_what_there_is_instead_is_said(
+    scheduling: Scheduling, pools: tuple[NodePool, ...], instead: str
+) -> None:
+    lost, fallback = pod_defaults.shortfall(scheduling, pools, "1.35.4")
+    assert lost.startswith("Kubernetes 1.35.4 has no MutatingAdmissionPolicy (1.36 is the first)")
+    assert fallback.startswith(instead)
+
+
+@pytest.mark.parametrize(("scheduling", "version"), [(Scheduling(), "1.36.0"), (Scheduling(enabled=False), "1.35")])
+def test_nothing_is_said_where_nothing_is_lost(scheduling: Scheduling, version: str) -> None:
+    assert pod_defaults.shortfall(scheduling, POOLS, version) == []

@@ -1,0 +1,20 @@
+"""A limit of GPUs for the namespaces that have one. That the API server keeps to it: test_contract."""
+
+from __future__ import annotations
+
+from components.addons import quota
+from spec.scheduling import Profile
+
+
+def test_each_profile_with_a_limit_gets_a_quota_in_its_namespace_and_the_others_none() -> None:
+    profiles = (
+        Profile(namespace="team-a", gpus=4),
+        Profile(namespace="team-b", gpus=0),
+        Profile(namespace="team-c"),
+    )
+    found = list(quota.quotas(profiles, "dev"))
+    assert [(one["metadata"]["namespace"], one["spec"]) for one in found] == [
+        ("team-a", {"hard": {"requests.nvidia.com/gpu": "4"}}),
+        ("team-b", {"hard": {"requests.nvidia.com/gpu": "0"}}),
+    ]
+    assert {one["metadata"]["name"] for one in found} == {"kubeflow-spot-dev-gpus"}
