@@ -30,7 +30,7 @@ def snippets(pools: Iterable[NodePool]) -> dict[str, dict[str, Any]]:
     `gpu-PLACEMENT` and `cpu-PLACEMENT`, for each placement that such pods have pools for, and `pool-LABEL` for one pool
     alone. A pod without GPUs that is to stay on demand needs no lines.
     """
-    pools = sorted(pools, key=lambda pool: pool.label)
+    pools = tuple(pools)
     found: dict[str, dict[str, Any]] = {}
     for resource in ("gpu", "cpu"):
         for placement in Placement:
@@ -46,7 +46,7 @@ def snippets(pools: Iterable[NodePool]) -> dict[str, dict[str, Any]]:
 
 
 def described(pools: Iterable[NodePool]) -> list[dict[str, Any]]:
-    """Each pool as a tool sees its nodes, by label. `gpus` are those of one node."""
+    """Each pool as a tool sees its nodes. `gpus` are those of one node."""
     return [
         {
             "name": pool.name,
@@ -57,7 +57,7 @@ def described(pools: Iterable[NodePool]) -> list[dict[str, Any]]:
             "labels": dict(pool.labels),
             "taints": [taint.model_dump(mode="json") for taint in pool.taints],
         }
-        for pool in sorted(pools, key=lambda pool: pool.label)
+        for pool in pools
     ]
 
 

@@ -14,6 +14,7 @@ from pydantic import Field, SecretStr
 from spec.azure import Azure, AzureAutoscaler
 from spec.existing import Existing
 from spec.fields import LabelKey, LabelValue, Model, Namespace, Zone
+from spec.gpu import DcgmExporter, GpuSharing
 from spec.scheduling import Scheduling
 
 
@@ -127,6 +128,7 @@ class Pool(Model):
     mig: Literal["1g", "2g", "3g", "4g", "7g"] | None = Field(
         None, description="cut each GPU into MIG instances of this size; each then counts as one nvidia.com/gpu"
     )
+    gpu_sharing: GpuSharing | None = Field(None, description="lets several pods run on each GPU")
     install_driver: bool = Field(True, description="false: no NVIDIA driver from the cloud, for the GPU operator's own")
     upgrade: Upgrade | None = None
     generation: str | None = Field(
@@ -207,6 +209,7 @@ class Release(Model):
     name: str
     kubernetes_version: str
     device_plugin_image: str
+    dcgm_exporter_image: str
     azure_autoscaler: AzureAutoscaler
 
 
@@ -221,6 +224,7 @@ class ClusterSpec(Model):
     pools: tuple[Pool, ...] = ()
     image_pull_secrets: tuple[ImagePullSecret, ...] = ()
     device_plugin: DevicePluginOptions = DevicePluginOptions()
+    dcgm_exporter: DcgmExporter = DcgmExporter(enabled=False)
     expander: ExpanderOptions = ExpanderOptions()
     scheduling: Scheduling = Scheduling()
 

@@ -27,6 +27,10 @@ GPU_TAINT = Taint(key="nvidia.com/gpu", value="present")
 """The admission plugin ExtendedResourceToleration, on in AKS and GKE, gives pods that ask for `nvidia.com/gpu` a toleration
 of this key; another key would need one written in every pod (kubernetes PR 55839)."""
 
+PLUGIN_CONFIG_LABEL = "nvidia.com/device-plugin.config"
+"""By its value a node's device plugin takes one of several configurations (k8s-device-plugin README, "Updating Per-Node
+Configuration With a Node Label"). Here the value is the pool's POOL_LABEL (docs/adr/0013)."""
+
 CRITICAL_ADDONS_TAINT = Taint(key="CriticalAddonsOnly", value="true")
 """learn.microsoft.com/azure/aks/use-system-pools"""
 
@@ -62,6 +66,11 @@ def is_gpu(pool: Pool, machine: Machine | None) -> bool:
     return bool(machine.gpus if machine else pool.gpus)
 
 
+def has_plugin_config(pool: Pool) -> bool:
+    """Whether the device plugin is to do anything but count whole GPUs on the pool's nodes."""
+    return bool(pool.mig or pool.gpu_sharing)
+
+
 def twin_name(pool: Pool, cloud: Cloud) -> str | None:
     """The name of the pool's on-demand twin, None when it has none."""
     for step in pool.fallback:
@@ -90,18 +99,23 @@ def chain(pool: Pool) -> tuple[str, ...]:
 
 def node_pools(spec: ClusterSpec, cloud: Cloud) -> tuple[NodePool, ...]:
     """Every pool beside the system pool, twins included, by name."""
-    return tuple(sorted(_expand(spec.pools, cloud), key=lambda pool: pool.name))
+    # Another plugin, such as the GPU operator's, may read the same label and would not know its value.
+    own_plugin = spec.device_plugin.install != "never"
+    return tuple(sorted(_expand(spec.pools, cloud, own_plugin), key=lambda pool: pool.name))
 
 
-def _expand(pools: Iterable[Pool], cloud: Cloud) -> Iterator[NodePool]:
+def _expand(pools: Iterable[Pool], cloud: Cloud, own_plugin: bool) -> Iterator[NodePool]:
     for pool in pools:
         machine = cloud.machine(pool.machine)
         name = cloud_name(pool, cloud)
-        yield _node_pool(pool, machine, cloud, name, pool.name, pool.capacity, pool.min_nodes, pool.max_nodes)
+        configured = own_plugin and pool.install_driver and has_plugin_config(pool)
+        yield _node_pool(
+            pool, machine, cloud, name, pool.name, pool.capacity, pool.min_nodes, pool.max_nodes, configured
+        )
         twin = twin_name(pool, cloud)
         if twin:
             most = next(step.on_demand.max_nodes for step in pool.fallback if step.on_demand)
-            yield _node_pool(pool, machine, cloud, twin, twin, Capacity.ON_DEMAND, 0, most)
+            yield _node_pool(pool, machine, cloud, twin, twin, Capacity.ON_DEMAND, 0, most, configured)
 
 
 def _node_pool(
@@ -113,6 +127,7 @@ def _node_pool(
     capacity: Capacity,
     least: int | None,
     most: int,
+    configured: bool,
 ) -> NodePool:
     gpus = machine.gpus if machine else pool.gpus or 0
     gpu_model = (machine.gpu_model if machine else pool.gpu_model or "gpu") if gpus else ""
@@ -123,6 +138,8 @@ def _node_pool(
     labels = {**own_labels, POOL_LABEL: label, CAPACITY_LABEL: capacity.value}
     if gpus:
         labels[ACCELERATOR_LABEL] = gpu_model
+        if configured:
+            labels[PLUGIN_CONFIG_LABEL] = label
     if spot:
         labels |= cloud.spot_labels
     taints = {*own_taints, *((GPU_TAINT,) if gpus else ()), *(cloud.spot_taints if spot else ())}

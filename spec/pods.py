@@ -22,14 +22,16 @@ PREFERENCE: dict[str, Any] = {"weight": 100, "preference": {"matchExpressions": 
 def usable(pools: Iterable[NodePool], placement: Placement, *, gpu: bool) -> tuple[NodePool, ...]:
     """The pools that are meant for such a pod, beside those without taints.
 
-    A pod without GPUs never gets a GPU pool, and of the on-demand pools none with taints: those are its owner's to give.
+    A pod without GPUs never gets a GPU pool, and of the on-demand pools none with taints: those are its owner's to give. A pod
+    with GPUs gets none whose GPUs are shared where there are others: training asks for whole ones.
     """
     wanted = {
         Placement.PREFER_SPOT: tuple(Capacity) if gpu else (Capacity.SPOT,),
         Placement.REQUIRE_SPOT: (Capacity.SPOT,),
         Placement.ON_DEMAND: (Capacity.ON_DEMAND,) if gpu else (),
     }[placement]
-    return tuple(pool for pool in pools if bool(pool.gpus) == gpu and pool.capacity in wanted)
+    found = tuple(pool for pool in pools if bool(pool.gpus) == gpu and pool.capacity in wanted)
+    return tuple(pool for pool in found if not pool.source.gpu_sharing) or found
 
 
 def tolerations(pools: Iterable[NodePool]) -> tuple[Toleration, ...]:
@@ -58,6 +60,5 @@ def spot_taints(pools: Iterable[NodePool]) -> tuple[Taint, ...]:
     pools = tuple(pools)
     kept = {taint for pool in pools if pool.capacity == Capacity.ON_DEMAND for taint in pool.taints}
     taints = {taint for pool in pools if pool.capacity == Capacity.SPOT for taint in pool.taints}
-    return tuple(
-        taint for taint in sorted(taints - kept - {GPU_TAINT}, key=str) if taint.effect != Effect.PREFER_NO_SCHEDULE
-    )
+    telling = sorted(taints - kept - {GPU_TAINT}, key=str)
+    return tuple(taint for taint in telling if taint.effect != Effect.PREFER_NO_SCHEDULE)

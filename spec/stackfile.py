@@ -13,6 +13,7 @@ from spec import objects, releases, rules
 from spec.azure import Azure
 from spec.existing import Existing
 from spec.fields import Model
+from spec.gpu import DcgmExporter
 from spec.model import (
     Cluster,
     ClusterSpec,
@@ -37,6 +38,7 @@ _EXAMPLES = {
     "pools": "[{{name: t4, machine: Standard_NC4as_T4_v3, capacity: spot, maxNodes: 8}}]",
     "imagePullSecrets": "[{{name: acr-auth, server: example.azurecr.io, username: ..., password: ...}}]",
     "devicePlugin": "{{install: never}}",
+    "dcgmExporter": "{{enabled: true}}",
     "expander": "{{takeOwnership: true}}",
     "scheduling": "{{guard: {{mode: warn}}}}",
 }
@@ -67,6 +69,7 @@ def read(raw: Mapping[str, Any]) -> tuple[ClusterSpec | None, list[Problem]]:
         made_here=not _exists_already(raw.get("cloud")),
         image_pull_secrets=_list("imagePullSecrets", raw, ImagePullSecret, problems),
         device_plugin=_object("devicePlugin", raw, DevicePluginOptions, problems),
+        dcgm_exporter=_object("dcgmExporter", raw, DcgmExporter, problems),
         expander=_object("expander", raw, ExpanderOptions, problems),
         scheduling=_object("scheduling", raw, Scheduling, problems),
     )
@@ -87,6 +90,7 @@ def read(raw: Mapping[str, Any]) -> tuple[ClusterSpec | None, list[Problem]]:
             pools=tuple(pools.values()),
             imagePullSecrets=tuple(draft.image_pull_secrets.values()),
             devicePlugin=draft.device_plugin or DevicePluginOptions(),
+            dcgmExporter=draft.dcgm_exporter or DcgmExporter(enabled=False),
             expander=draft.expander or ExpanderOptions(),
             scheduling=draft.scheduling or Scheduling(),
         ),

@@ -126,6 +126,11 @@ class Contract(pulumi.ComponentResource):
         super().__init__("kubeflow-spot:addons:Contract", name, None, opts)
         metadata = {"name": decision.name, "namespace": NAMESPACE, "labels": names.labels(instance)}
         config_map = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": dict(content)}
-        for manifest in (config_map, *access(decision.name, readers, instance)):
-            Manifest(name, manifest, pulumi.ResourceOptions.merge(child, pulumi.ResourceOptions(parent=self)))
+        child = pulumi.ResourceOptions.merge(child, pulumi.ResourceOptions(parent=self))
+        Manifest(name, config_map, child)
+        role, binding = access(decision.name, readers, instance)
+        # Who may not bind every role may bind one that is there and gives no more than he has (page rbac, "Privilege
+        # escalation prevention").
+        depends = pulumi.ResourceOptions(depends_on=[Manifest(name, role, child)])
+        Manifest(name, binding, pulumi.ResourceOptions.merge(child, depends))
         self.register_outputs({})

@@ -1,7 +1,6 @@
 """Who prefers spot by default: one MutatingAdmissionPolicy, which appends to a pod and never changes what is there.
 
-Kubernetes >= 1.36. A pod is judged as it arrives, before all webhooks (kubernetes pkg/kubeapiserver/options/plugins.go). The
-policy runs again after a webhook that changed the pod, and then adds only what is missing.
+Kubernetes >= 1.36. A pod is judged as it arrives, before all webhooks (kubernetes pkg/kubeapiserver/options/plugins.go).
 """
 
 from __future__ import annotations
@@ -94,8 +93,8 @@ def policy(
     spec = {
         # A pod that is not judged runs on demand, which costs money; one that is refused does not run at all.
         "failurePolicy": "Ignore",
-        # After a webhook that replaced the affinity, as the Spark operator's does.
-        "reinvocationPolicy": "IfNeeded",
+        # What a webhook makes of a pod afterwards is meant so; judging every pod twice would double the cost (bench).
+        "reinvocationPolicy": "Never",
         "matchConstraints": {"resourceRules": [created], "namespaceSelector": PROFILES},
         "matchConditions": [{"name": "ends-by-itself", "expression": _ENDS}],
         "variables": [

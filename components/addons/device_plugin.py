@@ -7,16 +7,17 @@ from typing import Any
 
 import pulumi
 
-from components.addons import names
+from components.addons import mps, names, node_agent, plugin_config
 from components.addons.manifest import Manifest
-from spec.placement import POOL_LABEL, NodePool
-from spec.pods import tolerations
+from components.addons.node_agent import UNPRIVILEGED
+from spec.placement import NodePool
 
 ROLE = "device-plugin"
+NAMESPACE = "kube-system"
 
-_UNPRIVILEGED = {"allowPrivilegeEscalation": False, "capabilities": {"drop": ["ALL"]}}
-_FOR_MIG = {"capabilities": {"add": ["SYS_ADMIN"]}}
-"""What NVIDIA's chart sets for each (k8s-device-plugin 0.20, _helpers.tpl)."""
+_PRIVILEGED = {"capabilities": {"add": ["SYS_ADMIN"]}}
+"""What NVIDIA's chart gives a plugin that may see MIG instances, and every one with configurations (k8s-device-plugin 0.20,
+_helpers.tpl). Time-slicing is arithmetic and needs nothing."""
 
 
 def daemon_set_spec(pools: Sequence[NodePool], image: str, instance: str) -> dict[str, Any]:
@@ -26,67 +27,59 @@ def daemon_set_spec(pools: Sequence[NodePool], image: str, instance: str) -> dic
     nodes without a GPU it would crash (its FAIL_ON_INIT_ERROR is true by default), and on those of another stack it would
     be the second.
     """
-    selector = {"app.kubernetes.io/name": f"{names.PROGRAM}-{ROLE}", names.INSTANCE: instance}
     mig = any(pool.source.mig for pool in pools)
-    return {
-        "selector": {"matchLabels": selector},
-        "updateStrategy": {"type": "RollingUpdate"},
-        "template": {
-            "metadata": {"labels": {**names.labels(instance), **selector}},
-            "spec": {
-                "priorityClassName": "system-node-critical",
-                "affinity": {
-                    "nodeAffinity": {
-                        "requiredDuringSchedulingIgnoredDuringExecution": {
-                            "nodeSelectorTerms": [
-                                {
-                                    "matchExpressions": [
-                                        {
-                                            "key": POOL_LABEL,
-                                            "operator": "In",
-                                            "values": sorted({pool.label for pool in pools}),
-                                        }
-                                    ]
-                                }
-                            ]
-                        }
-                    }
-                },
-                "tolerations": [toleration.as_manifest() for toleration in tolerations(pools)],
-                "containers": [
-                    {
-                        "name": "nvidia-device-plugin",
-                        "image": image,
-                        **({"env": _mig_environment()} if mig else {}),
-                        "securityContext": _FOR_MIG if mig else _UNPRIVILEGED,
-                        "resources": {
-                            "requests": {"cpu": "50m", "memory": "64Mi"},
-                            "limits": {"memory": "256Mi"},
-                        },
-                        "volumeMounts": [{"name": "device-plugins", "mountPath": "/var/lib/kubelet/device-plugins"}],
-                    }
-                ],
-                "volumes": [
-                    {
-                        "name": "device-plugins",
-                        "hostPath": {"path": "/var/lib/kubelet/device-plugins", "type": "Directory"},
-                    }
-                ],
-            },
+    with_mps = any(map(mps.wanted, pools))
+    plugin: dict[str, Any] = {
+        "name": "nvidia-device-plugin",
+        "image": image,
+        "securityContext": _PRIVILEGED if mig or with_mps else UNPRIVILEGED,
+        "resources": {
+            "requests": {"cpu": "50m", "memory": "64Mi"},
+            "limits": {"memory": "256Mi"},
         },
+        "volumeMounts": [{"name": "device-plugins", "mountPath": "/var/lib/kubelet/device-plugins"}],
     }
+    volumes: list[dict[str, Any]] = [
+        {
+            "name": "device-plugins",
+            "hostPath": {"path": "/var/lib/kubelet/device-plugins", "type": "Directory"},
+        }
+    ]
+    pod: dict[str, Any] = {"containers": [plugin], "volumes": volumes}
+    annotations: dict[str, str] = {}
+    if plugin_config.needed(pools):
+        # By this name config-manager finds the process.
+        plugin["command"] = ["nvidia-device-plugin"]
+        plugin["env"] = _environment(mig, with_mps)
+        plugin["volumeMounts"] += plugin_config.MOUNTS
+        volumes += plugin_config.volumes(names.object_name(instance, ROLE))
+        if with_mps:
+            plugin["volumeMounts"] += mps.MOUNTS
+            volumes += mps.VOLUMES
+        annotations = {plugin_config.DIGEST: plugin_config.digest(plugin_config.data(pools))}
+        pod |= {
+            "serviceAccountName": names.object_name(instance, ROLE),
+            "shareProcessNamespace": True,
+            "initContainers": [_manager("nvidia-device-plugin-init", image)],
+            "containers": [_manager("nvidia-device-plugin-sidecar", image, "nvidia-device-plugin"), plugin],
+        }
+    return node_agent.daemon_set_spec(pools, instance, node_agent.selector(instance, ROLE), pod, annotations)
 
 
-def _mig_environment() -> list[dict[str, str]]:
-    """`single` counts each instance as one `nvidia.com/gpu` and leaves nodes without MIG as they are (README, MIG_STRATEGY)."""
+def _manager(name: str, image: str, signals: str | None = None) -> dict[str, Any]:
+    return plugin_config.manager(name, image, signals=signals, security=UNPRIVILEGED)
+
+
+def _environment(mig: bool, with_mps: bool) -> list[dict[str, str]]:
     return [
-        {"name": "MIG_STRATEGY", "value": "single"},
-        {"name": "NVIDIA_MIG_MONITOR_DEVICES", "value": "all"},
+        {"name": "CONFIG_FILE", "value": plugin_config.FILE},
+        *([{"name": "NVIDIA_MIG_MONITOR_DEVICES", "value": "all"}] if mig else []),
+        *([{"name": "MPS_ROOT", "value": mps.ROOT}] if with_mps else []),
     ]
 
 
 class DevicePlugin(pulumi.ComponentResource):
-    """The plugin's DaemonSet in kube-system, for pools that all have GPUs. Declares nothing where there is none."""
+    """The plugin in kube-system, for pools that all have GPUs, and what it needs to share them. Nothing where there is none."""
 
     def __init__(
         self,
@@ -99,20 +92,62 @@ class DevicePlugin(pulumi.ComponentResource):
         child: pulumi.ResourceOptions,
     ) -> None:
         super().__init__("kubeflow-spot:addons:DevicePlugin", name, None, opts)
+        self._child = pulumi.ResourceOptions.merge(child, pulumi.ResourceOptions(parent=self))
+        self._instance = instance
         if pools:
-            metadata: Mapping[str, Any] = {
-                "name": names.object_name(instance, ROLE),
-                "namespace": "kube-system",
-                "labels": names.labels(instance),
-            }
-            Manifest(
-                name,
-                {
-                    "apiVersion": "apps/v1",
-                    "kind": "DaemonSet",
-                    "metadata": metadata,
-                    "spec": daemon_set_spec(pools, image, instance),
-                },
-                pulumi.ResourceOptions.merge(child, pulumi.ResourceOptions(parent=self)),
-            )
+            before = self._configurations(name, pools) if plugin_config.needed(pools) else []
+            self._daemon_set(name, ROLE, daemon_set_spec(pools, image, instance), before)
+            for pool in filter(mps.wanted, pools):
+                spec = mps.daemon_set_spec(pool, image, instance, names.object_name(instance, ROLE))
+                self._daemon_set(f"{name}-mps-{pool.label}", f"mps-{pool.label}", spec, before)
         self.register_outputs({})
+
+    def _configurations(self, name: str, pools: Sequence[NodePool]) -> list[pulumi.Resource]:
+        """The ConfigMap and the right to see which of its keys is a node's."""
+        called = names.object_name(self._instance, ROLE)
+        rbac = "rbac.authorization.k8s.io"
+        role = {"apiGroup": rbac, "kind": "ClusterRole", "name": called}
+        account = {"kind": "ServiceAccount", "name": called, "namespace": NAMESPACE}
+        return [
+            self._object(f"{name}-configs", "v1", "ConfigMap", called, data=plugin_config.data(pools)),
+            self._object(f"{name}-account", "v1", "ServiceAccount", called),
+            self._object(
+                f"{name}-role",
+                f"{rbac}/v1",
+                "ClusterRole",
+                called,
+                namespace=None,
+                rules=plugin_config.cluster_role_rules(),
+            ),
+            self._object(
+                f"{name}-binding",
+                f"{rbac}/v1",
+                "ClusterRoleBinding",
+                called,
+                namespace=None,
+                roleRef=role,
+                subjects=[account],
+            ),
+        ]
+
+    def _daemon_set(
+        self, name: str, role: str, spec: Mapping[str, Any], before: Sequence[pulumi.Resource] = ()
+    ) -> None:
+        self._object(name, "apps/v1", "DaemonSet", names.object_name(self._instance, role), before=before, spec=spec)
+
+    def _object(
+        self,
+        name: str,
+        api: str,
+        kind: str,
+        called: str,
+        *,
+        namespace: str | None = NAMESPACE,
+        before: Sequence[pulumi.Resource] = (),
+        **content: Any,
+    ) -> Manifest:
+        metadata = {"name": called, "labels": names.labels(self._instance)}
+        if namespace:
+            metadata["namespace"] = namespace
+        opts = pulumi.ResourceOptions.merge(self._child, pulumi.ResourceOptions(depends_on=list(before)))
+        return Manifest(name, {"apiVersion": api, "kind": kind, "metadata": metadata, **content}, opts)

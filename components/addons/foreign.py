@@ -47,13 +47,7 @@ def plugins(
 def _plugins(
     daemon_sets: Iterable[Mapping[str, Any]], policies: Iterable[Mapping[str, Any]], instance: str
 ) -> Iterator[Plugin]:
-    # The operator makes its DaemonSets when the first GPU node has come, which is too late here
-    # (gpu-operator, controllers/object_controls.go, "No GPU node in the cluster").
-    for policy in policies:
-        spec = policy.get("spec") or {}
-        if (spec.get("devicePlugin") or {}).get("enabled", True):
-            own = (spec.get("daemonsets") or {}).get("tolerations")
-            yield Plugin("", f"the GPU operator's ClusterPolicy {policy['metadata']['name']}", _operators(own))
+    yield from operators(policies, "devicePlugin", "nvidia.com/gpu.deploy.device-plugin")
     for found in daemon_sets:
         metadata, pod = found["metadata"], found["spec"]["template"]["spec"]
         if names.is_ours(metadata.get("labels") or {}, instance):
@@ -62,10 +56,23 @@ def _plugins(
             yield Plugin(metadata["namespace"], metadata["name"], pod)
 
 
-def _operators(tolerations: Sequence[Mapping[str, Any]] | None) -> dict[str, Any]:
-    """The pods of the operator's plugin (gpu-operator, assets/state-device-plugin)."""
+def operators(policies: Iterable[Mapping[str, Any]], part: str, label: str) -> Iterator[Plugin]:
+    """What GPU operators will run on nodes that they give this label, for a part that is on by default.
+
+    An operator makes its DaemonSets when the first GPU node has come, which is too late here
+    (gpu-operator, controllers/object_controls.go, "No GPU node in the cluster").
+    """
+    for policy in policies:
+        spec = policy.get("spec") or {}
+        if (spec.get(part) or {}).get("enabled", True):
+            own = (spec.get("daemonsets") or {}).get("tolerations")
+            yield Plugin("", f"the GPU operator's ClusterPolicy {policy['metadata']['name']}", _pods(label, own))
+
+
+def _pods(label: str, tolerations: Sequence[Mapping[str, Any]] | None) -> dict[str, Any]:
+    """The pods of an operator's DaemonSet (gpu-operator, assets/state-device-plugin and state-dcgm-exporter)."""
     return {
-        "nodeSelector": {"nvidia.com/gpu.deploy.device-plugin": "true"},
+        "nodeSelector": {label: "true"},
         "tolerations": tolerations or [{"key": "nvidia.com/gpu", "operator": "Exists", "effect": "NoSchedule"}],
     }
 

@@ -5,8 +5,8 @@ for (kubeflow/manifests 26.03, applications/admission-webhook/upstream/base/crd.
 carry the label.
 
 Its kind and the profiles' namespaces exist once Kubeflow is installed, which on a new cluster is after the first `up`: a
-namespace is written under `scheduling.profiles` when it is there, and until then nothing is declared. One that is not there
-makes that one object fail (404), with its name; all others are made.
+namespace is written under `scheduling.profiles` when it is there, and until then nothing is declared. One written too early
+fails the `up` with `no matches for kind "PodDefault"` or `namespaces ... not found`; the next one after Kubeflow makes up for it.
 """
 
 from __future__ import annotations

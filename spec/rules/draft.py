@@ -10,6 +10,7 @@ from spec.azure import Azure
 from spec.clouds import Cloud
 from spec.existing import Existing
 from spec.fields import readable
+from spec.gpu import DcgmExporter
 from spec.model import (
     Capacity,
     Cluster,
@@ -40,6 +41,7 @@ class Draft:
     made_here: bool = True
     """Whether this stack makes the cluster, as far as can be told."""
     device_plugin: DevicePluginOptions | None = None
+    dcgm_exporter: DcgmExporter | None = None
     expander: ExpanderOptions | None = None
     scheduling: Scheduling | None = None
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from spec import placement
 from spec.clouds import Cloud
-from spec.model import Pool
+from spec.fields import readable
+from spec.model import Effect, Pool
 from spec.problems import Problem
 from spec.rules.draft import Draft, has_gpus
 
@@ -66,4 +68,100 @@ def _driver(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Probl
         yield Problem(f"{path}.installDriver", "is false for machines without GPUs, which get none anyway", "remove it")
 
 
-POOL_RULES = (_number, _model, _vendor, _mig, _driver)
+def _shared_gpus(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    known = cloud.machine(pool.machine) or pool.gpus is not None
+    if pool.gpu_sharing and known and not has_gpus(pool, cloud):
+        yield Problem(f"{path}.gpuSharing", f"is set, but {pool.machine} has no GPU", "remove it")
+
+
+def _shared_by_nobody(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    """Another device plugin has a configuration of its own."""
+    if not pool.gpu_sharing:
+        return
+    if not pool.install_driver:
+        remedy = (
+            "remove it and tell the GPU operator (devicePlugin.config of its ClusterPolicy), or remove installDriver"
+        )
+        yield Problem(f"{path}.gpuSharing", "is for this program's device plugin, and installDriver is false", remedy)
+    elif _never_installed(draft):
+        remedy = "remove it and tell the plugin that is there, or remove devicePlugin.install"
+        yield Problem(
+            f"{path}.gpuSharing", "is for this program's device plugin, and devicePlugin.install is never", remedy
+        )
+
+
+def _never_installed(draft: Draft) -> bool:
+    return draft.device_plugin is not None and draft.device_plugin.install == "never"
+
+
+def _mps_and_mig(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    # cmd/mps-control-daemon/mps/manager.go: "MPS sharing is not supported for MIG devices"
+    if pool.mig and pool.gpu_sharing and pool.gpu_sharing.strategy == "mps":
+        yield Problem(
+            f"{path}.gpuSharing.strategy", "is mps, which cannot share MIG instances", "time-slicing, or no mig"
+        )
+
+
+_BEFORE_TURING = ("nvidia-k80", "nvidia-m60", "nvidia-p40", "nvidia-p100", "nvidia-v100", "nvidia-v100-32gb")
+
+
+def _mps_clients(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    if pool.gpu_sharing and pool.gpu_sharing.strategy == "mps":
+        machine = cloud.machine(pool.machine)
+        model = machine.gpu_model if machine else pool.gpu_model
+        # cmd/mps-control-daemon/mps/device.go: 48, and 16 where the compute capability is below 7.5
+        most = 16 if model in _BEFORE_TURING else 48
+        if pool.gpu_sharing.replicas > most:
+            yield Problem(
+                f"{path}.gpuSharing.replicas",
+                f"is {pool.gpu_sharing.replicas}, but MPS takes {most} clients a GPU",
+                f"{most} or fewer",
+            )
+
+
+def _config_label(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    """With a value that names no configuration the plugin does not start (cmd/config-manager/main.go)."""
+    if placement.PLUGIN_CONFIG_LABEL not in pool.labels or not pool.install_driver or _never_installed(draft):
+        return
+    if any(placement.has_plugin_config(other) for other in _with(draft, "mig", "gpu_sharing")):
+        yield Problem(
+            f'{path}.labels["{placement.PLUGIN_CONFIG_LABEL}"]',
+            "names a configuration of this program's device plugin, which has one a pool",
+            "remove it and say mig or gpuSharing",
+        )
+
+
+def _some_whole(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    """One resource name means a share on one node and a whole GPU on another."""
+    if not (pool.gpu_sharing and has_gpus(pool, cloud)) or any(
+        taint.effect != Effect.PREFER_NO_SCHEDULE and taint not in cloud.spot_taints for taint in pool.taints
+    ):
+        return
+    others = _with(draft, "name", "machine", "gpus", "gpu_sharing")
+    whole = [other.name for other in others if not other.gpu_sharing and has_gpus(other, cloud)]
+    if whole:
+        yield Problem(
+            f"{path}.gpuSharing",
+            f"a pod that asks for one nvidia.com/gpu gets a share of one here and a whole one in {', '.join(whole)}",
+            f"let pods choose by a nodeSelector on {placement.POOL_LABEL}, or give this pool a taint of its own",
+            warning=True,
+        )
+
+
+def _with(draft: Draft, *fields: str) -> list[Pool]:
+    return [pool for pool in draft.pools.values() if readable(pool, *fields)]
+
+
+POOL_RULES = (
+    _number,
+    _model,
+    _vendor,
+    _mig,
+    _driver,
+    _shared_gpus,
+    _shared_by_nobody,
+    _mps_and_mig,
+    _mps_clients,
+    _config_label,
+    _some_whole,
+)

@@ -13,7 +13,8 @@ from typing import Any
 
 import pulumi
 
-from sandbox.azure import AzureCloud, AzureProvider, ids
+from sandbox.azure import AzureCloud, ids
+from sandbox.azure.provider import AzureProvider
 from sandbox.azure.resources.table import kind_of_id
 from sandbox.provider import Refused, Resource
 from tests.components.program import CloudRefused

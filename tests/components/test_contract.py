@@ -102,14 +102,15 @@ def test_yaml_json_and_the_outputs_say_the_same(heeded: tuple[Placement, ...]) -
     from_json = {key.removesuffix(".json"): json.loads(text) for key, text in data.items() if key.endswith(".json")}
     assert len(from_yaml) + len(from_json) == len(data)
     assert from_yaml == from_json
+    assert from_yaml["placements"] == [one.value for one in heeded]
     output = contract.as_output(contract.decide("dev", None), found, heeded)
     assert output == {
         "namespace": "kube-public",
         "name": "kubeflow-spot",
         "placementLabel": plain["placementLabel"],
-        "placements": [one.value for one in heeded],
+        "placements": from_yaml.pop("placements"),
         "pools": from_yaml.pop("pools"),
-        "snippets": {key: value for key, value in from_yaml.items() if key != "placements"},
+        "snippets": from_yaml,
     }
     # Neither form has what only one of them knows, such as YAML's references to what was written before.
     assert not [text for text in data.values() if "&" in text]

@@ -22,6 +22,7 @@ from sandbox.programs import ensure
 Answer = tuple[int, dict[str, Any] | str]
 VERSION = {"gitVersion": "v1.36.2"}
 EXPANDER = "/api/v1/namespaces/kube-system/configmaps/cluster-autoscaler-priority-expander"
+CONTRACT = "/api/v1/namespaces/kube-public/configmaps/kubeflow-spot"
 
 
 def kubeconfig(server: str, **user: Any) -> str:
@@ -61,7 +62,7 @@ def serving() -> Iterator[Callable[[dict[str, Answer]], str]]:
 
 
 @pytest.mark.process
-def test_daemon_sets_operators_policies_and_the_expander_are_read_as_they_are(serving: Any) -> None:
+def test_daemon_sets_operators_policies_the_expander_and_the_contract_are_read_as_they_are(serving: Any) -> None:
     daemon_set = {
         "metadata": {"name": "d", "namespace": "n"},
         "spec": {"template": {"spec": {"nodeSelector": {"a": "b"}}}},
@@ -72,6 +73,7 @@ def test_daemon_sets_operators_policies_and_the_expander_are_read_as_they_are(se
         "/apis/apps/v1/daemonsets": (200, {"items": [daemon_set]}),
         "/apis/nvidia.com/v1/clusterpolicies": (200, {"items": [{"metadata": {"name": "p"}}]}),
         EXPANDER: (200, {"metadata": {}, "data": {"priorities": "1: ['.*']"}}),
+        CONTRACT: (200, {"metadata": {"labels": {"owner": "them"}}}),
     }
     found = discovery.read(kubeconfig(serving(answers)), "cloud.kubeconfig")
     assert found.version == "1.36.2"
@@ -79,13 +81,14 @@ def test_daemon_sets_operators_policies_and_the_expander_are_read_as_they_are(se
     assert [policy["metadata"]["name"] for policy in found.policies] == ["p"]
     assert found.expander
     assert found.expander["data"] == {"priorities": "1: ['.*']"}
+    assert found.contract == {"metadata": {"labels": {"owner": "them"}}}
 
 
 @pytest.mark.process
 def test_what_is_not_there_is_no_error(serving: Any) -> None:
     answers: dict[str, Answer] = {"/version/": (200, VERSION), "/apis/apps/v1/daemonsets": (200, {"items": []})}
     found = discovery.read(kubeconfig(serving(answers)), "cloud.kubeconfig")
-    assert (found.daemon_sets, found.policies, found.expander) == ((), (), None)
+    assert (found.daemon_sets, found.policies, found.expander, found.contract) == ((), (), None, None)
 
 
 @pytest.mark.process

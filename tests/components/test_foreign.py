@@ -179,17 +179,3 @@ def test_never_means_never(spec: ClusterSpec, pools: tuple[NodePool, ...]) -> No
     none = spec.model_copy(update={"device_plugin": DevicePluginOptions(install="never")})
     assert layer.plugin_decision(none, pools).as_output() == {"pools": [], "leftTo": []}
     assert layer.plugin_decision(spec, pools).as_output() == {"pools": ["t4", "t4od"], "leftTo": []}
-
-
-def test_with_mig_the_plugin_counts_instances_and_may_see_them(spec: ClusterSpec) -> None:
-    def container_of(spec: ClusterSpec) -> dict[str, Any]:
-        pools = [pool for pool in placement.node_pools(spec, aks()) if pool.gpus]
-        (found,) = device_plugin.daemon_set_spec(pools, "image", "dev")["template"]["spec"]["containers"]
-        return dict(found)
-
-    cut = spec.model_copy(update={"pools": (*spec.pools, spec.pools[1].model_copy(update={"name": "m", "mig": "1g"}))})
-    assert "env" not in container_of(spec)
-    assert {"name": "MIG_STRATEGY", "value": "single"} in container_of(cut)["env"]
-    # It reads the instances' capabilities, for which NVIDIA's chart gives it this one.
-    assert container_of(cut)["securityContext"] == {"capabilities": {"add": ["SYS_ADMIN"]}}
-    assert container_of(spec)["securityContext"]["capabilities"] == {"drop": ["ALL"]}

@@ -60,8 +60,10 @@ def test_the_lines_of_one_pool() -> None:
     assert found["pool-general"] == {"tolerations": [], "nodeSelector": {"kubeflow-spot.dev/pool": "general"}}
 
 
-def test_a_pool_is_described_by_what_its_nodes_show() -> None:
-    assert contract.described(node_pools({**ON_DEMAND, "generation": "b", "labels": {"team": "vision"}})) == [
+def test_a_pool_is_described_by_what_its_nodes_show_and_its_lines_outlive_a_generation() -> None:
+    found = node_pools({**ON_DEMAND, "generation": "b", "labels": {"team": "vision"}})
+    assert contract.snippets(found)["pool-t4own"]["nodeSelector"] == {"kubeflow-spot.dev/pool": "t4own"}
+    assert contract.described(found) == [
         {
             "name": "t4ownb",
             "label": "t4own",

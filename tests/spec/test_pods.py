@@ -109,3 +109,13 @@ def test_spot_taints_are_on_no_on_demand_pool(pools: list[dict[str, Any]]) -> No
     found = node_pools(*pools)
     kept = {taint for pool in found if pool.capacity == Capacity.ON_DEMAND for taint in pool.taints}
     assert not kept & set(pods.spot_taints(found))
+
+
+def test_shared_gpus_are_for_pods_that_ask_for_them_unless_all_are_shared() -> None:
+    shared = t4(
+        name="shared",
+        gpuSharing={"strategy": "time-slicing", "replicas": 4},
+        taints=[{"key": "shared", "value": "yes"}],
+    )
+    assert [pool.name for pool in pods.usable(node_pools(t4(), shared), Placement.PREFER_SPOT, gpu=True)] == ["t4"]
+    assert [pool.name for pool in pods.usable(node_pools(shared), Placement.PREFER_SPOT, gpu=True)] == ["shared"]
