@@ -93,6 +93,11 @@ class Stack:
         found: dict[str, Any] = json.loads(self.kubectl("get", *arguments, "-o", "json"))
         return found
 
+    def outputs(self) -> dict[str, Any]:
+        """The stack's outputs; secret ones hidden."""
+        found: dict[str, Any] = json.loads(self.run("outputs", "--json").stdout)
+        return found
+
 
 def _environment() -> dict[str, str]:
     return {name: value for name, value in os.environ.items() if name != "SANDBOX_HOME"}

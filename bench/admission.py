@@ -1,0 +1,112 @@
+"""What the policies cost a pod: the API server's time to admit it, and the scheduler's to place it.
+
+Pods of three namespaces are made in turn: of a profile, where the policies are in force, and of two in which nothing is. The
+difference of those two is what the machine's noise makes of no difference at all.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from time import perf_counter, sleep
+from typing import Any
+
+from tests.admission.bed import Bed, standing
+
+NAMESPACES = ("unmatched", "team-a", "unmatched-katib")
+"""Without policies, with them, and without them again."""
+
+WARM = 100
+"""Rounds that do not count: connections and caches fill."""
+
+_GPUS = 110
+"""Of a node, so that the pods it takes (the kubelet's default) decide how many fit."""
+
+
+@contextmanager
+def bed(directory: Path) -> Iterator[Bed]:
+    """The dev stack's cluster with three spot nodes that have room for every pod."""
+    with standing(directory) as there:
+        there.scale(t4=3)
+        for node in there.api.list("v1", "Node"):
+            if node["metadata"]["labels"]["agentpool"] == "t4":
+                there.api.patch(
+                    {"apiVersion": "v1", "kind": "Node", **node},
+                    {"status": {key: {"nvidia.com/gpu": str(_GPUS)} for key in ("capacity", "allocatable")}},
+                    "/status",
+                )
+        yield there
+
+
+def pod(namespace: str, number: int) -> dict[str, Any]:
+    """A training worker with a GPU, to which the policy adds all that it can add; elsewhere it brings the same itself."""
+    container = {"name": "main", "image": "example.com/train:1", "resources": {"limits": {"nvidia.com/gpu": "1"}}}
+    spec: dict[str, Any] = {"restartPolicy": "Never", "containers": [container]}
+    if namespace != "team-a":
+        spot = {"key": "kubernetes.azure.com/scalesetpriority", "operator": "Exists"}
+        preferred = {
+            "weight": 100,
+            "preference": {
+                "matchExpressions": [{"key": "kubeflow-spot.dev/capacity", "operator": "In", "values": ["spot"]}]
+            },
+        }
+        spec["tolerations"] = [spot]
+        spec["affinity"] = {"nodeAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": [preferred]}}
+        spec["terminationGracePeriodSeconds"] = 25
+    labels = {"training.kubeflow.org/replica-type": "worker"}
+    metadata = {"name": f"worker-{number}", "namespace": namespace, "labels": labels}
+    return {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec}
+
+
+def latencies(there: Bed, rounds: int) -> dict[str, list[float]]:
+    """Milliseconds until a pod is made, by namespace. No scheduler looks at these."""
+    result: dict[str, list[float]] = {namespace: [] for namespace in NAMESPACES}
+    for number in range(-WARM, rounds):
+        for namespace in NAMESPACES:
+            wanted = pod(namespace, number + WARM)
+            wanted["spec"]["schedulerName"] = "nobody"
+            began = perf_counter()
+            there.api.create(wanted)
+            if number >= 0:
+                result[namespace].append((perf_counter() - began) * 1000)
+    for namespace in NAMESPACES:
+        empty(there, namespace)
+    return result
+
+
+def empty(there: Bed, namespace: str) -> None:
+    """Delete all pods of a namespace, and return when they are gone."""
+    there.api.request("DELETE", f"/api/v1/namespaces/{namespace}/pods?gracePeriodSeconds=0")
+    while there.api.list("v1", "Pod", namespace):
+        sleep(0.05)
+
+
+def check_durations(there: Bed) -> dict[str, tuple[float, int]]:
+    """Seconds and number of all checks of each mutating policy so far, as the API server counts them."""
+    text = there.api.text("/metrics")
+    found: dict[str, tuple[float, int]] = {}
+    name = "apiserver_mutating_admission_policy_check_duration_seconds"
+    sums, counts = (dict[str, float](), dict[str, float]())
+    for kind, labels, value in re.findall(rf"^{name}_(sum|count){{(.*)}} (\S+)$", text, re.MULTILINE):
+        policy = re.search(r'policy="([^"]*)"', labels)
+        if policy:
+            into = sums if kind == "sum" else counts
+            into[policy[1]] = into.get(policy[1], 0) + float(value)
+    for policy_name, total in sums.items():
+        found[policy_name] = (total, int(counts[policy_name]))
+    return found
+
+
+def throughput(there: Bed, namespace: str, pods: int) -> float:
+    """Pods a second, from the first one made until the last one has its node."""
+    made = [pod(namespace, number) for number in range(pods)]
+    began = perf_counter()
+    for one in made:
+        there.api.create(one)
+    while any(not one["spec"].get("nodeName") for one in there.api.list("v1", "Pod", namespace)):
+        sleep(0.01)
+    taken = perf_counter() - began
+    empty(there, namespace)
+    return pods / taken

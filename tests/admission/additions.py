@@ -1,0 +1,81 @@
+"""What an admission policy added to a pod: pure comparison of two specs."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass, field
+from typing import Any
+
+Spec = dict[str, Any]
+
+SPOT_TOLERATION = {
+    "key": "kubernetes.azure.com/scalesetpriority",
+    "operator": "Equal",
+    "value": "spot",
+    "effect": "NoSchedule",
+}
+ON_SPOT = {"key": "kubeflow-spot.dev/capacity", "operator": "In", "values": ["spot"]}
+PREFERENCE = {"weight": 100, "preference": {"matchExpressions": [ON_SPOT]}}
+
+_PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"
+_REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
+_DEFAULT_GRACE = 30
+_TOKEN_VOLUME = re.compile(r"kube-api-access-[a-z0-9]{5}\b")
+
+
+class Overwritten(AssertionError):
+    """Something was changed or taken away, where only additions are allowed."""
+
+
+@dataclass(frozen=True)
+class Added:
+    """Additions of one pass."""
+
+    tolerations: list[dict[str, str]] = field(default_factory=list)
+    affinity: str = "none"
+    grace: int | None = None
+
+
+def added(before: Spec, after: Spec) -> Added:
+    """What `after` has beyond `before`, both as `plain` makes them. Raises Overwritten."""
+    differing = {key for key in before | after if before.get(key) != after.get(key)}
+    if beyond := differing - {"tolerations", "affinity", "terminationGracePeriodSeconds"}:
+        raise Overwritten(f"changed: {', '.join(sorted(beyond))}")
+    grace = None
+    if "terminationGracePeriodSeconds" in differing:
+        if before["terminationGracePeriodSeconds"] != _DEFAULT_GRACE:
+            raise Overwritten("a grace period of the pod's own was changed")
+        grace = after["terminationGracePeriodSeconds"]
+    tolerations = _appended(before.get("tolerations", []), after.get("tolerations", []))
+    return Added(tolerations, _affinity(before.get("affinity", {}), after.get("affinity", {})), grace)
+
+
+def _appended(before: list[Any], after: list[Any]) -> list[Any]:
+    if after[: len(before)] != before:
+        raise Overwritten(f"{before} is not the beginning of {after}")
+    return after[len(before) :]
+
+
+def _affinity(before: Spec, after: Spec) -> str:
+    nodes = before.get("nodeAffinity", {}), after.get("nodeAffinity", {})
+    if {**before, "nodeAffinity": 0} != {**after, "nodeAffinity": 0}:
+        raise Overwritten("an affinity to pods was changed")
+    preferred = _appended(*(n.get(_PREFERRED, []) for n in nodes))
+    if preferred not in ([], [PREFERENCE]):
+        raise Overwritten(f"an unknown preference: {preferred}")
+    old, new = (n.get(_REQUIRED, {}).get("nodeSelectorTerms", []) for n in nodes)
+    if old == new:
+        return "preferred" if preferred else "none"
+    narrowed = [{**term, "matchExpressions": [*term.get("matchExpressions", []), ON_SPOT]} for term in old or [{}]]
+    if new != narrowed or preferred:
+        raise Overwritten(f"{new} is not {old} with the condition added to each term")
+    return "required"
+
+
+def plain(spec: Spec) -> Spec:
+    """A spec without what every pod has of its own: its node, and the name of the volume with its token."""
+    text = _TOKEN_VOLUME.sub("kube-api-access", json.dumps(spec))
+    copy: Spec = json.loads(text)
+    copy.pop("nodeName", None)
+    return copy

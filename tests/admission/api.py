@@ -1,0 +1,120 @@
+"""The API server as another user sees it: requests as plain JSON, with impersonation and dry run."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import urllib3
+
+from sandbox.controlplane import ControlPlane
+from sandbox.controlplane.ports import read_ports
+
+Object = dict[str, Any]
+
+
+class Refused(Exception):
+    """The API server's refusal, in its words."""
+
+    def __init__(self, status: int, message: str) -> None:
+        super().__init__(f"{status}: {message}")
+        self.status = status
+        self.message = message
+
+
+class Api:
+    """One API server, asked as its administrator unless a user is named.
+
+    A user `system:serviceaccount:<namespace>:<name>` has a service account's groups, which impersonation adds by itself
+    (kubernetes.io/docs/reference/access-authn-authz/user-impersonation). Every method may raise Refused.
+    """
+
+    def __init__(self, plane: ControlPlane) -> None:
+        ports = read_ports(plane.directory / "ports.json")
+        certificates = plane.directory / "certificates"
+        self.server = f"https://127.0.0.1:{ports['kube-apiserver']}"
+        self._pool = urllib3.PoolManager(
+            ca_certs=str(certificates / "ca.crt"),
+            cert_file=str(certificates / "admin.crt"),
+            key_file=str(certificates / "admin.key"),
+            maxsize=8,
+            retries=False,
+        )
+
+    def request(
+        self,
+        method: str,
+        path: str,
+        body: Object | None = None,
+        *,
+        user: str | None = None,
+        groups: tuple[str, ...] = (),
+        content: str = "application/json",
+    ) -> Object:
+        """Send a request; a path starts with /api, and may end with a query."""
+        headers = urllib3.HTTPHeaderDict({"Content-Type": content})
+        if user:
+            headers["Impersonate-User"] = user
+        for group in groups:
+            headers.add("Impersonate-Group", group)
+        text = None if body is None else json.dumps(body)
+        answer = self._pool.request(method, self.server + path, body=text, headers=headers)
+        result: Object = answer.json() if answer.data else {}
+        if answer.status >= 400:
+            raise Refused(answer.status, result.get("message", ""))
+        return result
+
+    def text(self, path: str) -> str:
+        """What is no JSON, such as /metrics."""
+        return str(self._pool.request("GET", self.server + path).data.decode())
+
+    def create(
+        self, wanted: Object, *, user: str | None = None, groups: tuple[str, ...] = (), dry_run: bool = False
+    ) -> Object:
+        """Create an object; with a dry run only what admission makes of it is returned."""
+        query = "?dryRun=All" if dry_run else ""
+        return self.request("POST", collection(wanted) + query, wanted, user=user, groups=groups)
+
+    def list(self, api_version: str, kind: str, namespace: str | None = None) -> list[Object]:
+        """All objects of a kind, or those in a namespace."""
+        metadata = {"namespace": namespace} if namespace else {}
+        there = {"apiVersion": api_version, "kind": kind, "metadata": metadata}
+        found: list[Object] = self.request("GET", collection(there))["items"]
+        return found
+
+    def get(self, there: Object) -> Object:
+        """An object as it is now."""
+        return self.request("GET", f"{collection(there)}/{there['metadata']['name']}")
+
+    def patch(self, there: Object, change: Object, subresource: str = "", **who: Any) -> Object:
+        """Merge a change into an object."""
+        path = f"{collection(there)}/{there['metadata']['name']}{subresource}"
+        return self.request("PATCH", path, change, content="application/merge-patch+json", **who)
+
+    def delete(self, there: Object) -> None:
+        """Delete an object at once, with its dependants after it; no error when there is none."""
+        options = {"gracePeriodSeconds": 0, "propagationPolicy": "Background"}
+        try:
+            self.request("DELETE", f"{collection(there)}/{there['metadata']['name']}", options)
+        except Refused as refused:
+            if refused.status != 404:
+                raise
+
+    def clear(self, api_version: str, kind: str, namespace: str) -> None:
+        """Delete every object of a kind in a namespace at once."""
+        options = {"gracePeriodSeconds": 0, "propagationPolicy": "Background"}
+        there = {"apiVersion": api_version, "kind": kind, "metadata": {"namespace": namespace}}
+        self.request("DELETE", collection(there), options)
+
+    def close(self) -> None:
+        """Let go of the connections."""
+        self._pool.clear()
+
+
+def collection(there: Object) -> str:
+    """The path of the objects of this one's kind and namespace; kinds of Kubernetes itself only."""
+    group, kind = there["apiVersion"], there["kind"].lower()
+    root = f"/api/{group}" if group == "v1" else f"/apis/{group}"
+    namespace = there["metadata"].get("namespace")
+    plural = f"{kind[:-1]}ies" if kind.endswith("y") else f"{kind}es" if kind.endswith("s") else f"{kind}s"
+    return f"{root}/namespaces/{namespace}/{plural}" if namespace else f"{root}/{plural}"

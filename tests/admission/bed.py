@@ -1,0 +1,229 @@
+"""A control plane with a stack's nodes, and with what the unmodified program declares inside; no engine, no autoscaler.
+
+The program runs under Pulumi's mocks, with the emulated Azure behind them. That Azure starts a real control plane for the
+cluster, and makes the nodes of its pools. The Kubernetes objects are applied afterwards as the sandbox's provider does.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from time import monotonic, sleep
+from typing import Any
+
+import pytest
+
+from sandbox.azure import AzureCloud
+from sandbox.azure.machines import machines
+from sandbox.azure.provider import AzureProvider
+from sandbox.controlplane import ControlPlane
+from sandbox.kubernetes.client import Client
+from sandbox.programs import ensure
+from tests.admission.api import Api, Object, Refused
+from tests.components.emulated import EmulatedAzure
+from tests.components.program import PROJECT, Declared, declare, stack_config
+
+RELEASES = {"1.36": "r2026-11", "1.35": "r2026-09"}
+PROGRAMS = ("etcd", "kube-apiserver", "kube-scheduler", "kube-controller-manager", "kwok")
+
+_RESTRICTED = {"pod-security.kubernetes.io/enforce": "restricted"}
+_MESH = {"control-plane": "kubeflow", "istio-injection": "enabled", **_RESTRICTED}
+KATIB = {"katib.kubeflow.org/metrics-collector-injection": "enabled"}
+"""On namespaces whose pods pass Katib's webhook (kubeflow/manifests 26.03, applications/katib)."""
+# kubeflow/manifests 26.03, applications/profiles/pss/namespace-labels.yaml and kubeflow/kubeflow v1.10.0, profile_controller.go.
+_PROFILE = {
+    "app.kubernetes.io/part-of": "kubeflow-profile",
+    "istio-injection": "enabled",
+    "serving.kubeflow.org/inferenceservice": "enabled",
+    "pipelines.kubeflow.org/enabled": "true",
+    "pod-security.kubernetes.io/enforce": "baseline",
+}
+_PLACEMENT = "kubeflow-spot.dev/placement"
+NAMESPACES: Mapping[str, Mapping[str, str]] = {
+    "team-a": _PROFILE | KATIB,
+    # A profile's labels may be taken away by the ConfigMap namespace-labels-data.
+    "team-b": _PROFILE,
+    "team-prefer-spot": _PROFILE | {_PLACEMENT: "prefer-spot"},
+    "team-on-demand": _PROFILE | {_PLACEMENT: "on-demand"},
+    "kubeflow": _MESH,
+    "kubeflow-system": _MESH,
+    "istio-system": {"istio-operator-managed": "Reconcile", "istio-injection": "disabled", **_RESTRICTED},
+    "knative-serving": {"app.kubernetes.io/name": "knative-serving", "istio-injection": "enabled", **_RESTRICTED},
+    "cert-manager": {"app.kubernetes.io/name": "cert-manager", **_RESTRICTED},
+    "auth": _RESTRICTED,
+    "oauth2-proxy": _RESTRICTED,
+    "gpu-agents": {},
+    # Nobody's: what comes out there is what no policy of ours has touched.
+    "unmatched": {},
+    "unmatched-katib": KATIB,
+}
+"""Profiles, the platform's namespaces of Kubeflow 26.03, and others, with their labels."""
+
+
+def eventually(check: Callable[[], Any], what: str, seconds: float = 60, pause: float = 0.02) -> Any:
+    """The first true answer, asked for with pauses (in seconds). Raises AssertionError when there is none in time."""
+    until = monotonic() + seconds
+    while not (answer := check()):
+        assert monotonic() < until, f"not so after {seconds:.0f} s: {what}"
+        sleep(pause)
+    return answer
+
+
+class _Cluster:
+    """Runs the emulated Azure's cluster (`ClusterRuntime`): a control plane, and nodes whose GPUs are there at once.
+
+    On a real node, and in the sandbox, the device plugin's pod brings them; what admission and scheduler do with a pod does
+    not depend on how.
+    """
+
+    def __init__(self, directory: Path) -> None:
+        self._directory = directory
+        self.plane: ControlPlane | None = None
+
+    def start(self, cluster_id: str, name: str, version: str, service_cidr: str) -> None:
+        self.plane = ControlPlane(self._directory / name, version=version, cloud="azure", service_cidr=service_cidr)
+        self.plane.start(ensure(PROGRAMS, print), print)
+
+    def stop(self, cluster_id: str) -> None:
+        if self.plane:
+            self.plane.stop()
+
+    def user_kubeconfig(self, cluster_id: str) -> str:
+        assert self.plane
+        return self.plane.user_kubeconfig()
+
+    def apply_nodes(self, cluster_id: str, nodes: list[Object]) -> None:
+        assert self.plane
+        api = Api(self.plane)
+        wanted = {node["metadata"]["name"]: node for node in nodes}
+        present = {node["metadata"]["name"]: node for node in api.list("v1", "Node")}
+        for name in present.keys() - wanted.keys():
+            api.delete({"apiVersion": "v1", "kind": "Node", "metadata": {"name": name}})
+        for name in wanted.keys() - present.keys():
+            node = wanted[name]
+            size = machines()[node["metadata"]["labels"]["node.kubernetes.io/instance-type"]]
+            gpus = {"nvidia.com/gpu": str(int(size.gpus))} if size.gpus else {}
+            resources = {key: node["status"][key] | gpus for key in ("capacity", "allocatable")}
+            api.create({**node, "status": {}})
+            api.patch(node, {"status": node["status"] | resources}, "/status")
+        eventually(lambda: all(map(_usable, api.list("v1", "Node"))), "every node is ready")
+        api.close()
+
+
+def _usable(node: Object) -> bool:
+    """Ready, without the taints of a node that joins."""
+    taints = node["spec"].get("taints", [])
+    ready = any(c["type"] == "Ready" and c["status"] == "True" for c in node["status"].get("conditions", []))
+    return ready and not any(taint["key"].startswith("node.kubernetes.io/") for taint in taints)
+
+
+class Bed:
+    """A stack's cluster. `declared` is all that the program declared."""
+
+    def __init__(self, plane: ControlPlane, declared: Declared, cloud: AzureCloud) -> None:
+        self.plane, self.declared, self.cloud = plane, declared, cloud
+        self.api = Api(plane)
+        self.objects = [integers(r.inputs) for r in declared.resources if r.type.startswith("kubernetes:")]
+        """What the stack has inside the cluster."""
+
+    def scale(self, **pools: int) -> None:
+        """Give pools these numbers of nodes, as the autoscaler would; returns when they can be used."""
+        (cluster,) = self.declared.of("azure-native:containerservice:ManagedCluster").values()
+        for pool, count in pools.items():
+            self.cloud.scale(cluster.inputs["resourceName"], pool, count)
+
+    def pools(self) -> dict[str, str]:
+        """The pool of each node, by the node's name."""
+        nodes = self.api.list("v1", "Node")
+        return {node["metadata"]["name"]: node["metadata"]["labels"]["agentpool"] for node in nodes}
+
+    def furnish(self) -> None:
+        """Make the namespaces, let service accounts make pods, and apply what the program declared."""
+        for name, labels in NAMESPACES.items():
+            self.api.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name, "labels": labels}})
+            if labels.items() >= _PROFILE.items():
+                editor = {"name": "default-editor", "namespace": name}
+                self.api.create({"apiVersion": "v1", "kind": "ServiceAccount", "metadata": editor})
+        # What the controllers of Kubeflow may do is theirs to say; here every service account is one of them.
+        rbac = {"apiVersion": "rbac.authorization.k8s.io/v1", "metadata": {"name": "pod-makers"}}
+        rule = {"apiGroups": [""], "resources": ["pods"], "verbs": ["create"]}
+        self.api.create({**rbac, "kind": "ClusterRole", "rules": [rule]})
+        role = {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "pod-makers"}
+        group = {"apiGroup": "rbac.authorization.k8s.io", "kind": "Group", "name": "system:serviceaccounts"}
+        self.api.create({**rbac, "kind": "ClusterRoleBinding", "roleRef": role, "subjects": [group]})
+        client = Client(self.plane.admin_kubeconfig)
+        for body in self.objects:
+            client.apply(body, "pulumi")
+        client.close()
+        self.await_policies()
+
+    def await_policies(self) -> None:
+        """Return when every admission policy made so far is heeded.
+
+        An API server looks at all policies of a kind together, once a second (k8s.io/apiserver, policy_source.go): when it
+        heeds the last one made, it heeds the others.
+        """
+        namespaced = {"matchLabels": {"kubernetes.io/metadata.name": "unmatched"}}
+        rule = {"apiGroups": [""], "apiVersions": ["v1"], "operations": ["CREATE"], "resources": ["configmaps"]}
+        match = {"namespaceSelector": namespaced, "resourceRules": [rule]}
+        base = {"apiVersion": "admissionregistration.k8s.io/v1", "metadata": {"name": "bed-last"}}
+        probe = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "probe", "namespace": "unmatched"}}
+        kinds: list[tuple[str, Object]] = [
+            ("ValidatingAdmissionPolicy", {"validations": [{"expression": "false", "message": "heeded"}]})
+        ]
+        if self.serves_mutating_policies():
+            patch = "[JSONPatch{op: 'add', path: '/data', value: {'heeded': 'yes'}}]"
+            mutation = {"patchType": "JSONPatch", "jsonPatch": {"expression": patch}}
+            kinds.append(("MutatingAdmissionPolicy", {"reinvocationPolicy": "Never", "mutations": [mutation]}))
+        for kind, spec in reversed(kinds):
+            binding: Object = {"policyName": "bed-last"}
+            if "validations" in spec:
+                binding["validationActions"] = ["Deny"]
+            made: list[Object] = [{**base, "kind": kind, "spec": {"matchConstraints": match, **spec}}]
+            made.append({**base, "kind": f"{kind}Binding", "spec": binding})
+            for one in made:
+                self.api.create(one)
+            eventually(lambda: self._heeded(probe), f"the last {kind} is heeded")
+            for one in made:
+                self.api.delete(one)
+
+    def _heeded(self, probe: Object) -> bool:
+        try:
+            return bool(self.api.create(probe, dry_run=True).get("data"))
+        except Refused as refused:
+            return "heeded" in refused.message
+
+    def serves_mutating_policies(self) -> bool:
+        """Whether this Kubernetes has MutatingAdmissionPolicy as `v1`."""
+        served = self.api.request("GET", "/apis/admissionregistration.k8s.io/v1")["resources"]
+        return "mutatingadmissionpolicies" in {one["name"] for one in served}
+
+
+@contextmanager
+def standing(directory: Path, version: str = "1.36", **settings: Any) -> Iterator[Bed]:
+    """The dev stack's cluster in a folder, of a Kubernetes version; `settings` are top keys of the stack file."""
+    stack = stack_config(PROJECT / "Pulumi.dev.yaml") | {"kubeflow-spot:release": RELEASES[version]}
+    stack |= {f"kubeflow-spot:{key}": value for key, value in settings.items()}
+    location = stack["kubeflow-spot:cloud"]["location"]
+    runtime = _Cluster(directory)
+    cloud = AzureCloud(directory / "azure.json", runtime)
+    azure = EmulatedAzure(directory / "unused.json", location)
+    azure.provider = AzureProvider(cloud)
+    azure.provider.configure({"location": location})
+    try:
+        with pytest.MonkeyPatch.context() as monkeypatch:
+            declared = declare(stack, monkeypatch, cloud=azure)
+        assert runtime.plane
+        bed = Bed(runtime.plane, declared, cloud)
+        bed.furnish()
+        yield bed
+    finally:
+        runtime.stop("")
+
+
+def integers(inputs: Object) -> Object:
+    """Whole numbers as such: between Pulumi and its mocks every number is a float."""
+    plain: Object = json.loads(json.dumps(inputs), parse_float=lambda text: int(float(text)))
+    return plain

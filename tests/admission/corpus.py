@@ -1,0 +1,99 @@
+"""The golden pods: pods as they arrive at admission, by file, with what is expected of each."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+FOLDER = Path(__file__).parent / "pods"
+STATES = {
+    "no GPU node": {"t4": 0, "t4od": 0},
+    "one spot node": {"t4": 1, "t4od": 0},
+    "both": {"t4": 1, "t4od": 1},
+    "only on-demand": {"t4": 0, "t4od": 1},
+}
+"""Nodes of the pools with GPUs, each of them free; the system pool has two and `general` one."""
+
+
+@dataclass(frozen=True)
+class Expect:
+    """What the server is to make of a pod, and where it lands in each of STATES."""
+
+    kind: str | None
+    """The stack file's word for it, `labelled` for a pod that only its label moves, None for one that nothing moves."""
+    tolerations: tuple[str, ...]
+    """Keys of what is added."""
+    affinity: str
+    """What is added to it: none, preferred or required."""
+    grace: int | None
+    """The termination grace put in place of Kubernetes' default, in seconds."""
+    refused: str | None
+    """The rule of the guard that refuses the pod."""
+    lands: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Golden:
+    """One file: a pod, or an object of which a controller of Kubernetes makes one."""
+
+    name: str
+    made_by: str
+    user: str | None
+    """Who creates the pod; None when a controller of the cluster itself does."""
+    object: dict[str, Any]
+    trial: str | None
+    """The Katib trial of which it is a part."""
+    expect: Expect
+
+    @property
+    def namespace(self) -> str:
+        """Where it arrives."""
+        return str(self.object["metadata"]["namespace"])
+
+    @property
+    def in_profile(self) -> bool:
+        """Whether that is a Kubeflow profile."""
+        return self.namespace.startswith("team-")
+
+    @property
+    def spec(self) -> dict[str, Any]:
+        """The pod's spec, or that of the template."""
+        spec: dict[str, Any] = self.object["spec"]
+        return spec if self.object["kind"] == "Pod" else spec["template"]["spec"]
+
+    @property
+    def gpu(self) -> bool:
+        """Whether it needs a GPU."""
+        containers = [*self.spec["containers"], *self.spec.get("initContainers", ())]
+        return any("nvidia.com/gpu" in c.get("resources", {}).get("limits", {}) for c in containers)
+
+
+@cache
+def corpus() -> dict[str, Golden]:
+    """Every golden pod by its name, which is its file's."""
+    return {path.stem: _read(path) for path in sorted(FOLDER.glob("*.yaml"))}
+
+
+def _read(path: Path) -> Golden:
+    content = yaml.safe_load(path.read_text())
+    expect = content["expect"]
+    lands = expect.get("lands", "")
+    return Golden(
+        name=path.stem,
+        made_by=content["madeBy"],
+        user=None if content.get("controller") else content["as"],
+        object=content["object"],
+        trial=content.get("trial"),
+        expect=Expect(
+            kind=expect.get("kind"),
+            tolerations=tuple(expect.get("tolerations", ())),
+            affinity=expect.get("affinity", "none"),
+            grace=expect.get("grace"),
+            refused=expect.get("refused"),
+            lands=(lands,) * len(STATES) if isinstance(lands, str) else tuple(lands),
+        ),
+    )

@@ -1,0 +1,373 @@
+"""Ways around the guard, tried as the editor of a profile: what each tries, and what stops it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from tests.admission.api import Api, Object, Refused, collection
+from tests.admission.bed import Bed, eventually
+
+NAMESPACE = "team-a"
+EDITOR = "alice@example.com"
+SPOT = {
+    "key": "kubernetes.azure.com/scalesetpriority", "operator": "Equal", "value": "spot", "effect": "NoSchedule",
+}  # fmt: skip
+TOLERANT = {"tolerations": [SPOT]}
+
+
+_RESTRICTED = {
+    "allowPrivilegeEscalation": False,
+    "capabilities": {"drop": ["ALL"]},
+    "runAsNonRoot": True,
+    "seccompProfile": {"type": "RuntimeDefault"},
+}
+"""kubernetes.io/docs/concepts/security/pod-security-standards: what the platform's namespaces ask for."""
+
+
+@dataclass(frozen=True)
+class Escape:
+    """`tries` returns whoever refused, in the words of `by`; a harmless one returns why it is."""
+
+    name: str
+    by: str
+    tries: Callable[[Bed], str]
+
+
+def rule(name: str) -> str:
+    """How a table calls a rule of the guard."""
+    return f"guard, rule `{name}`"
+
+
+RBAC = "Kubernetes' RBAC"
+
+
+def pod(name: str, *, restart: str = "Always", labels: dict[str, str] | None = None, **spec: Any) -> Object:
+    """A pod of the profile."""
+    container = {"name": "main", "image": "example.com/notebook:1", "securityContext": _RESTRICTED}
+    return {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {"name": name, "namespace": NAMESPACE, "labels": labels or {}},
+        "spec": {"restartPolicy": restart, "containers": [container], **spec},
+    }
+
+
+def workload(kind: str, name: str, labels: dict[str, str] | None = None, **spec: Any) -> Object:
+    """A Deployment, StatefulSet or DaemonSet with such a pod."""
+    template = pod(name, labels={"app": name, **(labels or {})}, **spec)
+    made: Object = {
+        "apiVersion": "apps/v1",
+        "kind": kind,
+        "metadata": {"name": name, "namespace": NAMESPACE, "labels": labels or {}},
+        "spec": {
+            "selector": {"matchLabels": {"app": name}},
+            "template": {"metadata": {"labels": template["metadata"]["labels"]}, "spec": template["spec"]},
+        },
+    }
+    if kind == "StatefulSet":
+        made["spec"]["serviceName"] = name
+    return made
+
+
+def _named(refused: Refused) -> str:
+    """Who it was, by the refusal's words."""
+    if "kubeflow-spot guard, rule " in refused.message:
+        return rule(refused.message.partition("kubeflow-spot guard, rule ")[2].partition(":")[0])
+    if f'User "{EDITOR}" cannot ' in refused.message:
+        return RBAC
+    return refused.message
+
+
+def _posted(made: Object) -> Callable[[Bed], str]:
+    def tries(bed: Bed) -> str:
+        try:
+            bed.api.create(made, user=EDITOR)
+        except Refused as refused:
+            return _named(refused)
+        bed.api.delete(made)
+        return "nobody"
+
+    return tries
+
+
+def _through_a_controller(made: Object) -> Callable[[Bed], str]:
+    """The object is made; its pods are its controller's to make, and the event says why they are not."""
+
+    def tries(bed: Bed) -> str:
+        bed.api.create(made, user=EDITOR)
+        try:
+            event = eventually(
+                lambda: _failed_create(bed.api, made["metadata"]["name"]), f"{made['kind']} cannot make pods"
+            )
+            assert not [
+                one
+                for one in bed.api.list("v1", "Pod", NAMESPACE)
+                if one["metadata"]["name"].startswith(made["metadata"]["name"])
+            ]
+            return _named(Refused(403, event["message"]))
+        finally:
+            bed.api.delete(made)
+
+    return tries
+
+
+def _failed_create(api: Api, name: str) -> Object | None:
+    events = api.list("v1", "Event", NAMESPACE)
+    return next(
+        (e for e in events if e["reason"] == "FailedCreate" and e["involvedObject"]["name"].startswith(name)), None
+    )
+
+
+def _patched(made: Object, change: Object, subresource: str = "") -> Callable[[Bed], str]:
+    """A pod that is let in, and changed afterwards."""
+
+    def tries(bed: Bed) -> str:
+        there = bed.api.create(made, user=EDITOR)
+        try:
+            before = there["spec"].get("tolerations")
+            after = bed.api.patch(there, change, subresource, user=EDITOR)
+        except Refused as refused:
+            return _named(refused)
+        else:
+            return (
+                "harmless: only ephemeral containers change" if after["spec"].get("tolerations") == before else "nobody"
+            )
+        finally:
+            bed.api.delete(made)
+
+    return tries
+
+
+def _asked(method: str, path: str, body: Object | None = None) -> Callable[[Bed], str]:
+    def tries(bed: Bed) -> str:
+        try:
+            bed.api.request(method, path, body, user=EDITOR, content="application/merge-patch+json")
+        except Refused as refused:
+            return _named(refused)
+        return "nobody"
+
+    return tries
+
+
+def _added(made: Object) -> Callable[[Bed], str]:
+    """The toleration is appended to those the pod has by itself, which the API allows of any pod."""
+
+    def tries(bed: Bed) -> str:
+        there = bed.api.create(made, user=EDITOR)
+        path = f"{collection(there)}/{there['metadata']['name']}"
+        try:
+            added: Any = [{"op": "add", "path": "/spec/tolerations/-", "value": SPOT}]
+            bed.api.request("PATCH", path, added, user=EDITOR, content="application/json-patch+json")
+        except Refused as refused:
+            return _named(refused)
+        finally:
+            bed.api.delete(made)
+        return "nobody"
+
+    return tries
+
+
+def _binds(bed: Bed) -> str:
+    made = pod("bound", schedulerName="nobody")
+    there = bed.api.create(made, user=EDITOR)
+    target = {"apiVersion": "v1", "kind": "Node", "name": "aks-t4"}
+    binding = {"apiVersion": "v1", "kind": "Binding", "metadata": {"name": "bound"}, "target": target}
+    try:
+        bed.api.request("POST", f"{collection(there)}/bound/binding", binding, user=EDITOR)
+    except Refused as refused:
+        return _named(refused)
+    finally:
+        bed.api.delete(made)
+    return "nobody"
+
+
+def _impersonates(bed: Bed) -> str:
+    """Impersonation of impersonation does not exist, so the right to do it is asked for."""
+    attributes = {
+        "verb": "impersonate", "resource": "serviceaccounts", "namespace": "kube-system", "name": "daemon-set-controller",
+    }  # fmt: skip
+    review = {
+        "apiVersion": "authorization.k8s.io/v1",
+        "kind": "SelfSubjectAccessReview",
+        "metadata": {},
+        "spec": {"resourceAttributes": attributes},
+    }
+    path = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
+    allowed = bed.api.request("POST", path, review, user=EDITOR)["status"]["allowed"]
+    return "nobody" if allowed else RBAC
+
+
+def _critical(bed: Bed) -> str:
+    """Priority is nothing that a taint knows."""
+    made = bed.api.create(pod("critical", priorityClassName="system-node-critical"), user=EDITOR, dry_run=True)
+    tolerated = {one.get("key") for one in made["spec"]["tolerations"]}
+    return (
+        "harmless: no toleration comes with it" if SPOT["key"] not in tolerated and None not in tolerated else "nobody"
+    )
+
+
+def _labelled(bed: Bed) -> str:
+    made = bed.api.create(
+        pod("worker", labels={"training.kubeflow.org/replica-type": "worker"}), user=EDITOR, dry_run=True
+    )
+    same = bed.api.create(pod("worker"), user=EDITOR, dry_run=True)
+    return (
+        "harmless: no default is for pods that never end"
+        if made["spec"]["tolerations"] == same["spec"]["tolerations"]
+        else "nobody"
+    )
+
+
+_WORKER = {"training.kubeflow.org/replica-type": "worker", "jobset.sigs.k8s.io/replicatedjob-name": "node"}
+_POLICIES = "/apis/admissionregistration.k8s.io/v1"
+_DAEMON_SET = {"apiVersion": "apps/v1", "kind": "DaemonSet", "name": "agent", "uid": "u", "controller": True}
+_ADMISSION = "kubeflow-spot-test-"
+
+ESCAPES = (
+    Escape(
+        "spot toleration on a notebook's StatefulSet",
+        rule("tolerates-spot"),
+        _through_a_controller(workload("StatefulSet", "notebook", {"notebook-name": "nb"}, **TOLERANT)),
+    ),
+    Escape(
+        "a Deployment named and labelled like a Job",
+        rule("tolerates-spot"),
+        _through_a_controller(
+            workload(
+                "Deployment",
+                "train-job-x7k2p",
+                {"job-name": "train", "batch.kubernetes.io/job-name": "train"},
+                **TOLERANT,
+            )
+        ),
+    ),
+    Escape(
+        "a toleration of everything",
+        rule("tolerates-spot"),
+        _posted(pod("blanket", tolerations=[{"operator": "Exists"}])),
+    ),
+    Escape(
+        "a toleration of the key alone",
+        rule("tolerates-spot"),
+        _posted(pod("key", tolerations=[{"key": SPOT["key"], "operator": "Exists"}])),
+    ),
+    Escape(
+        "labels of a training worker on a service with the toleration",
+        rule("tolerates-spot"),
+        _posted(pod("spoofed", labels=_WORKER, **TOLERANT)),
+    ),
+    Escape(
+        "labels of a training worker on a service without it",
+        "harmless: no default is for pods that never end",
+        _labelled,
+    ),
+    Escape(
+        "an owner reference to a DaemonSet",
+        rule("tolerates-spot"),
+        _posted({**(p := pod("owned", **TOLERANT)), "metadata": {**p["metadata"], "ownerReferences": [_DAEMON_SET]}}),
+    ),
+    Escape(
+        "the toleration patched onto a gated pod",
+        rule("tolerates-spot"),
+        _added(pod("gated", schedulingGates=[{"name": "example.com/wait"}])),
+    ),
+    Escape("the toleration patched onto a running pod", rule("tolerates-spot"), _added(pod("running"))),
+    Escape(
+        "a node selector put on a gated pod",
+        rule("requires-spot"),
+        _patched(
+            pod("pinned", schedulingGates=[{"name": "example.com/wait"}]),
+            {"spec": {"nodeSelector": {"kubeflow-spot.dev/capacity": "spot"}}},
+        ),
+    ),
+    Escape(
+        "`kubeflow-spot.dev/placement: require-spot` on a service",
+        rule("requires-spot"),
+        _posted(pod("label", labels={"kubeflow-spot.dev/placement": "require-spot"})),
+    ),
+    Escape(
+        "a value of that label that does not exist",
+        rule("placement"),
+        _posted(pod("typo", restart="Never", labels={"kubeflow-spot.dev/placement": "spot"})),
+    ),
+    Escape("`spec.nodeName`", rule("node-name"), _posted(pod("placed", nodeName="aks-t4"))),
+    Escape(
+        "`spec.nodeName` of a pod that looks like a kubelet's own",
+        rule("node-name"),
+        _posted(
+            {
+                **(p := pod("mirror", nodeName="aks-t4")),
+                "metadata": {**p["metadata"], "annotations": {"kubernetes.io/config.mirror": "x"}},
+            }
+        ),
+    ),
+    Escape(
+        "`spec.nodeName` of a pod that ends",
+        rule("node-name"),
+        _posted(pod("batch", restart="Never", nodeName="aks-t4")),
+    ),
+    Escape("pods/binding", RBAC, _binds),
+    Escape(
+        "`system-node-critical` with the toleration",
+        rule("tolerates-spot"),
+        _posted(pod("critical", priorityClassName="system-node-critical", **TOLERANT)),
+    ),
+    Escape("`system-node-critical` alone", "harmless: no toleration comes with it", _critical),
+    Escape(
+        "an ephemeral container with the toleration beside it",
+        "harmless: only ephemeral containers change",
+        _patched(
+            pod("debugged"),
+            {"spec": {**TOLERANT, "ephemeralContainers": [{"name": "d", "image": "example.com/d:1"}]}},
+            "/ephemeralcontainers",
+        ),
+    ),
+    Escape(
+        "the namespace's placement label",
+        RBAC,
+        _asked(
+            "PATCH",
+            f"/api/v1/namespaces/{NAMESPACE}",
+            {"metadata": {"labels": {"kubeflow-spot.dev/placement": "require-spot"}}},
+        ),
+    ),
+    Escape(
+        "taking the profile's label off the namespace",
+        RBAC,
+        _asked(
+            "PATCH", f"/api/v1/namespaces/{NAMESPACE}", {"metadata": {"labels": {"app.kubernetes.io/part-of": None}}}
+        ),
+    ),
+    Escape(
+        "editing the contract",
+        RBAC,
+        _asked("PATCH", "/api/v1/namespaces/kube-public/configmaps/kubeflow-spot", {"data": {"release": "mine"}}),
+    ),
+    Escape(
+        "deleting the guard",
+        RBAC,
+        _asked("DELETE", f"{_POLICIES}/validatingadmissionpolicies/{_ADMISSION}guard-profiles"),
+    ),
+    Escape(
+        "deleting the guard's binding",
+        RBAC,
+        _asked("DELETE", f"{_POLICIES}/validatingadmissionpolicybindings/{_ADMISSION}guard-profiles"),
+    ),
+    Escape(
+        "a policy of one's own",
+        RBAC,
+        _asked(
+            "POST",
+            f"{_POLICIES}/mutatingadmissionpolicies",
+            {
+                "apiVersion": "admissionregistration.k8s.io/v1",
+                "kind": "MutatingAdmissionPolicy",
+                "metadata": {"name": "mine"},
+                "spec": {},
+            },
+        ),
+    ),
+    Escape("being the DaemonSet controller by impersonation", RBAC, _impersonates),
+)

@@ -1,0 +1,298 @@
+"""Golden pods on a real cluster: what admission makes of each, and where the scheduler puts it."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import partial
+
+from tests.admission.additions import Spec, plain
+from tests.admission.api import Object, Refused
+from tests.admission.bed import NAMESPACES, Bed, eventually
+from tests.admission.corpus import STATES, Golden
+from tests.admission.posting import (
+    JUDGED,
+    SETTLED,
+    anew,
+    bare,
+    controller_user,
+    decision,
+    furniture,
+    landing,
+    named,
+    owned_by,
+    places,
+    pod_owner,
+    pool_names,
+    unmatched,
+)
+
+KIND_ANNOTATION = "kind"
+_LONG = 0.25
+"""Seconds between two looks at all pods."""
+_RETRY = 3
+"""Seconds; the scheduler waits for one before it tries a pod again."""
+
+
+@dataclass
+class Outcome:
+    """What became of one golden pod."""
+
+    pod: Object = field(default_factory=dict)
+    """As admission left it."""
+    untouched: Object = field(default_factory=dict)
+    """The same in a namespace that no policy of ours selects."""
+    refused: str = ""
+    """The API server's words."""
+    again: Spec = field(default_factory=dict)
+    """The spec of the pod posted again as it came out."""
+    kind: str | None = None
+    """The kind that the policy takes it for."""
+    asked_by_namespace: Spec = field(default_factory=dict)
+    """The spec of the pod posted untouched in a profile whose label asks for spot, without a label of its own."""
+    landed: dict[str, str] = field(default_factory=dict)
+    """By state: pools, or why none."""
+
+
+def observe(bed: Bed, goldens: Iterable[Golden]) -> dict[str, Outcome]:
+    """Every golden pod's outcome, by its name. Leaves the cluster without GPU nodes and without these pods."""
+    if told := _telling_kinds(bed):
+        for one in told:
+            bed.api.create(one)
+        bed.await_policies()
+    outcomes = _Observer(bed, {golden.name: golden for golden in goldens}).run()
+    for one in told:
+        bed.api.delete(one)
+    return outcomes
+
+
+def _telling_kinds(bed: Bed) -> list[Object]:
+    """The policy of the stack with another mutation: it writes down which kind it takes a pod for, in one namespace."""
+    policies = [one for one in bed.objects if one["kind"] == "MutatingAdmissionPolicy"]
+    if not policies:
+        return []
+    base = {"apiVersion": "admissionregistration.k8s.io/v1", "metadata": {"name": "golden-kinds"}}
+    expression = (
+        "(has(object.metadata.annotations) ? [] : [JSONPatch{op: 'add', path: '/metadata/annotations', value: {}}])"
+        f" + [JSONPatch{{op: 'add', path: '/metadata/annotations/{KIND_ANNOTATION}', value: variables.kind}}]"
+    )
+    spec = copy.deepcopy(policies[0]["spec"])
+    spec["matchConstraints"]["namespaceSelector"] = {"matchLabels": {"kubernetes.io/metadata.name": JUDGED}}
+    spec["mutations"] = [{"patchType": "JSONPatch", "jsonPatch": {"expression": expression}}]
+    binding = {"policyName": "golden-kinds"}
+    return [
+        {**base, "kind": "MutatingAdmissionPolicy", "spec": spec},
+        {**base, "kind": "MutatingAdmissionPolicyBinding", "spec": binding},
+    ]
+
+
+class _Observer:
+    def __init__(self, bed: Bed, goldens: Mapping[str, Golden]) -> None:
+        self._bed, self._api, self._goldens = bed, bed.api, goldens
+        self._agents = {n: g for n, g in goldens.items() if g.object["kind"] == "DaemonSet"}
+        self._outcomes = {name: Outcome() for name in goldens}
+
+    def run(self) -> dict[str, Outcome]:
+        first, *others = STATES
+        self._bed.scale(**STATES[first])
+        self._furnish()
+        self._refusals()
+        self._arrive(first)
+        self._second_passes()
+        self._clear()
+        self._agents_land(first)
+        for state in others:
+            self._bed.scale(**STATES[state])
+            self._land(state)
+            self._agents_land(state)
+        self._bed.scale(**STATES[first])
+        return self._outcomes
+
+    def _furnish(self) -> None:
+        """The service accounts and volumes that pods name, wherever they are posted."""
+        for golden in self._goldens.values():
+            for namespace in places(golden):
+                for one in furniture(golden, namespace):
+                    self._create_once(one)
+        for namespace in NAMESPACES:
+            account = named("v1", "ServiceAccount", "default", namespace)
+            eventually(partial(self._there, account), f"{namespace} has its service account")
+
+    def _create_once(self, wanted: Object) -> None:
+        try:
+            self._api.create(wanted)
+        except Refused as refused:
+            if refused.status != 409:
+                raise
+
+    def _there(self, wanted: Object) -> bool:
+        try:
+            return bool(self._api.get(wanted))
+        except Refused as refused:
+            if refused.status != 404:
+                raise
+            return False
+
+    def _refusals(self) -> None:
+        for golden in self._goldens.values():
+            if golden.expect.refused:
+                try:
+                    self._api.create(golden.object, user=golden.user, dry_run=True)
+                except Refused as refused:
+                    self._outcomes[golden.name].refused = refused.message
+
+    def _arrive(self, state: str) -> None:
+        """Create all in their namespaces, and once more where no policy selects them."""
+        made: dict[tuple[str, bool], Object] = {}
+        # A pod's executors come after it.
+        for golden in sorted(self._goldens.values(), key=lambda g: bool(pod_owner(g.object))):
+            if golden.expect.refused or golden.name in self._agents:
+                continue
+            for untouched in (False, True):
+                wanted = copy.deepcopy(golden.object)
+                if untouched:
+                    wanted["metadata"]["namespace"] = unmatched(golden)
+                if owner := pod_owner(wanted):
+                    there = named("v1", "Pod", owner["name"], golden.namespace)
+                    owner["uid"] = self._api.get(there)["metadata"]["uid"]
+                if untouched and golden.user:
+                    self._outcomes[golden.name].untouched = self._api.create(wanted, user=golden.user, dry_run=True)
+                else:
+                    made[golden.name, untouched] = self._api.create(wanted, user=golden.user)
+        what = "every golden pod is scheduled, or said to be unschedulable"
+        pods = eventually(lambda: self._settled(made), what, pause=_LONG)
+        pools = self._bed.pools()
+        for (name, untouched), pod in pods.items():
+            if untouched:
+                self._outcomes[name].untouched = pod
+            else:
+                self._outcomes[name].pod = pod
+                self._outcomes[name].landed[state] = landing(decision(pod), pools)
+
+    def _settled(self, made: Mapping[tuple[str, bool], Object]) -> dict[tuple[str, bool], Object]:
+        """The pods of these objects, once each has one and the scheduler has decided."""
+        owned: dict[str, Object] = {}
+        sets = {s["metadata"]["uid"]: s for s in self._api.list("apps/v1", "ReplicaSet")}
+        for pod in self._api.list("v1", "Pod"):
+            owned[pod["metadata"]["uid"]] = pod
+            for owner in pod["metadata"].get("ownerReferences", ()):
+                # An executor does not stand for its driver.
+                owned.setdefault(owner["uid"], pod)
+                for parent in sets.get(owner["uid"], {}).get("metadata", {}).get("ownerReferences", ()):
+                    owned[parent["uid"]] = pod
+        pods = {key: owned.get(one["metadata"]["uid"]) for key, one in made.items()}
+        return {key: pod for key, pod in pods.items() if pod} if all(p and decision(p) for p in pods.values()) else {}
+
+    def _second_passes(self) -> None:
+        for name, outcome in self._outcomes.items():
+            if outcome.pod:
+                self._second_pass(self._goldens[name], outcome)
+
+    def _second_pass(self, golden: Golden, outcome: Outcome) -> None:
+        user = golden.user or controller_user(outcome.pod)
+        again = anew(outcome.pod, golden.namespace)
+        outcome.again = self._api.create(again, user=user, dry_run=True)["spec"]
+        if golden.in_profile:
+            elsewhere = anew(outcome.untouched, JUDGED)
+            elsewhere["metadata"].get("labels", {}).pop("kubeflow-spot.dev/placement", None)
+            judged = self._api.create(elsewhere, user=user, dry_run=True)
+            outcome.asked_by_namespace = judged["spec"]
+            outcome.kind = judged["metadata"].get("annotations", {}).get(KIND_ANNOTATION) or None
+
+    def _clear(self) -> None:
+        for namespace in {n for golden in self._goldens.values() for n in (golden.namespace, unmatched(golden))}:
+            for version, kind in (
+                ("batch/v1", "Job"),
+                ("apps/v1", "Deployment"),
+                ("apps/v1", "StatefulSet"),
+                ("v1", "Pod"),
+            ):
+                if namespace != "kube-system":
+                    self._api.clear(version, kind, namespace)
+        self._gone(self._golden_pods)
+
+    def _gone(self, pods: Callable[[], Iterator[Object]]) -> None:
+        """Wait until there are none of these pods."""
+        try:
+            eventually(lambda: not list(pods()), "golden pods are gone", pause=_LONG)
+        except AssertionError as late:
+            names = ", ".join(pod["metadata"]["name"] for pod in pods())
+            # Seen: of two tolerations with one key the server keeps one at the next update, which it then refuses.
+            raise AssertionError(f"these pods cannot be deleted, see kube-controller-manager.log: {names}") from late
+
+    def _golden_pods(self) -> Iterator[Object]:
+        return (pod for pod in self._api.list("v1", "Pod") if pod["metadata"]["namespace"] in NAMESPACES)
+
+    def _land(self, state: str) -> None:
+        """Schedule every pod as it came out; those with a GPU one after another, as there is one of each kind."""
+        index = list(STATES).index(state)
+        waiting: list[str] = []
+        takers: list[str] = []
+        for name, outcome in self._outcomes.items():
+            if outcome.pod and name not in self._agents:
+                lands = self._goldens[name].expect.lands[index]
+                # Those expected to stay pending are decided on while the GPUs are still free.
+                (takers if self._goldens[name].gpu and lands != "pending" else waiting).append(name)
+        pools = self._bed.pools()
+        for names in (waiting, *([name] for name in takers)):
+            for name in names:
+                pod = self._api.create(bare(name, self._outcomes[name].pod))
+                assert plain(pod["spec"]) == plain(self._outcomes[name].pod["spec"]), f"{name} is changed in {SETTLED}"
+            for name, decided in self._decisions(patient=names is not waiting).items():
+                self._outcomes[name].landed[state] = landing(decided, pools)
+            self._api.clear("v1", "Pod", SETTLED)
+
+    def _decisions(self, patient: bool) -> dict[str, str]:
+        """The node of each pod, or `pending`.
+
+        With patience for one that is said to be unschedulable because the scheduler has not yet heard that the one before is
+        gone: it is tried again a second later.
+        """
+        decisions: dict[str, str] = {}
+
+        def all_decided() -> bool:
+            decisions.update({p["metadata"]["name"]: decision(p) for p in self._api.list("v1", "Pod", SETTLED)})
+            return all(decisions.values())
+
+        eventually(all_decided, "the scheduler has decided")
+        with suppress(AssertionError):
+            if patient and "pending" in decisions.values():
+                eventually(lambda: all_decided() and "pending" not in decisions.values(), "another try", _RETRY)
+        return decisions
+
+    def _agents_land(self, state: str) -> None:
+        """DaemonSets anew in each state: which nodes get a pod is settled when their controller has counted."""
+        for name, golden in self._agents.items():
+            made = [self._api.create(golden.object)]
+            if state == "both":
+                metadata = {**golden.object["metadata"], "namespace": unmatched(golden)}
+                made.append(self._api.create({**golden.object, "metadata": metadata}))
+            pods = [eventually(partial(self._complete, one), f"DaemonSet {name} is complete") for one in made]
+            outcome = self._outcomes[name]
+            outcome.landed[state] = pool_names([p["spec"]["nodeName"] for p in pods[0] if p], self._bed.pools())
+            if state == "both":
+                by_node = [{p["spec"]["nodeName"]: p for p in each} for each in pods]
+                node = min(by_node[0])
+                outcome.pod, outcome.untouched = (each[node] for each in by_node)
+                self._second_pass(golden, outcome)
+            for one in made:
+                self._api.delete({**golden.object, "metadata": one["metadata"]})
+        self._gone(self._agent_pods)
+
+    def _complete(self, made: Object) -> list[Object]:
+        """All pods of a DaemonSet on their nodes; a list with nothing in it when it wants none."""
+        there = {"apiVersion": "apps/v1", "kind": "DaemonSet", **made}
+        status = self._api.get(there)["status"]
+        if status.get("observedGeneration") != made["metadata"]["generation"]:
+            return []
+        pods = [p for p in self._api.list("v1", "Pod", made["metadata"]["namespace"]) if owned_by(p, made)]
+        on_nodes = [p for p in pods if p["spec"].get("nodeName")]
+        return (on_nodes or [{}]) if len(on_nodes) == status["desiredNumberScheduled"] else []
+
+    def _agent_pods(self) -> Iterator[Object]:
+        labels = [g.object["spec"]["selector"]["matchLabels"].items() for g in self._agents.values()]
+        for pod in self._api.list("v1", "Pod"):
+            if any(each <= pod["metadata"].get("labels", {}).items() for each in labels):
+                yield pod

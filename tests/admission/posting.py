@@ -1,0 +1,105 @@
+"""The forms in which a golden pod is posted, and what is read of one that was: pure functions."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from tests.admission.api import Object
+from tests.admission.bed import KATIB, NAMESPACES
+from tests.admission.corpus import Golden
+
+SETTLED = "unmatched"
+"""The namespace in which pods are scheduled as they came out: no policy of ours changes them there."""
+JUDGED = "team-prefer-spot"
+"""The profile whose label asks for spot."""
+_CONTROLLERS = {"Job": "job", "ReplicaSet": "replicaset", "StatefulSet": "statefulset", "DaemonSet": "daemon-set"}
+_ON_CPU = {"system", "general"}
+
+
+def places(golden: Golden) -> set[str]:
+    """Every namespace in which the pod is posted."""
+    return {golden.namespace, unmatched(golden), SETTLED} | ({JUDGED} if golden.in_profile else set())
+
+
+def furniture(golden: Golden, namespace: str) -> Iterator[Object]:
+    """The service account and the volumes that a pod names."""
+    if account := golden.spec.get("serviceAccountName"):
+        yield named("v1", "ServiceAccount", account, namespace)
+    for volume in golden.spec.get("volumes", ()):
+        if claim := volume.get("persistentVolumeClaim", {}).get("claimName"):
+            yield from bound(claim, namespace)
+
+
+def unmatched(golden: Golden) -> str:
+    """The namespace where no policy of ours reaches the pod, and Katib's webhook does as in its own."""
+    return "unmatched-katib" if KATIB.items() <= NAMESPACES.get(golden.namespace, {}).items() else "unmatched"
+
+
+def pod_owner(wanted: Object) -> Any:
+    """The pod that owns it, in its own words, so that its uid can be filled in."""
+    return next((o for o in wanted["metadata"].get("ownerReferences", ()) if o["kind"] == "Pod"), None)
+
+
+def owned_by(pod: Object, owner: Object) -> bool:
+    """Whether an object is among a pod's owners."""
+    return any(o["uid"] == owner["metadata"]["uid"] for o in pod["metadata"].get("ownerReferences", ()))
+
+
+def controller_user(pod: Object) -> str:
+    """The user that made a controller's pod; each controller has a service account of its own in these clusters."""
+    kind = next(o["kind"] for o in pod["metadata"]["ownerReferences"] if o.get("controller"))
+    return f"system:serviceaccount:kube-system:{_CONTROLLERS[kind]}-controller"
+
+
+def decision(pod: Object) -> str:
+    """The pod's node, `pending` when the scheduler found none, nothing when it has not tried."""
+    if node := pod["spec"].get("nodeName"):
+        return str(node)
+    conditions = pod.get("status", {}).get("conditions", ())
+    return "pending" if any(c["type"] == "PodScheduled" and c["status"] == "False" for c in conditions) else ""
+
+
+def landing(decided: str, pools: Mapping[str, str]) -> str:
+    """A decision as the table has it; `pools` are those of all nodes."""
+    return decided if decided == "pending" else pool_names([decided], pools)
+
+
+def pool_names(nodes: Iterable[str], pools: Mapping[str, str]) -> str:
+    """The pools of these nodes; the system pool and `general` are as good as one another."""
+    found = {"CPU node" if pools[node] in _ON_CPU else pools[node] for node in nodes}
+    return ", ".join(sorted(found)) or "no node"
+
+
+def anew(pod: Object, namespace: str) -> Object:
+    """The pod as its creator would post it, had it written all that the server filled in."""
+    old = copy.deepcopy(pod["metadata"])
+    metadata = {key: old[key] for key in ("labels", "annotations", "ownerReferences") if key in old}
+    name = {"generateName": old["generateName"]} if "generateName" in old else {"name": f"again-{old['name']}"}
+    spec = {key: value for key, value in pod["spec"].items() if key != "nodeName"}
+    return {"apiVersion": "v1", "kind": "Pod", "metadata": {**metadata, **name, "namespace": namespace}, "spec": spec}
+
+
+def bare(name: str, pod: Object) -> Object:
+    """The pod for the scheduler: its spec, and nothing by which a controller or a policy would know it."""
+    spec = {key: value for key, value in pod["spec"].items() if key != "nodeName"}
+    return {**named("v1", "Pod", name, SETTLED), "spec": spec}
+
+
+def named(api_version: str, kind: str, name: str, namespace: str) -> Object:
+    """An object that has no more than a name."""
+    return {"apiVersion": api_version, "kind": kind, "metadata": {"name": name, "namespace": namespace}}
+
+
+def bound(claim: str, namespace: str) -> list[Object]:
+    """A volume and the claim that has it."""
+    size = {"storage": "1Gi"}
+    modes = {"accessModes": ["ReadWriteOnce"], "storageClassName": ""}
+    reference = {"claimRef": {"namespace": namespace, "name": claim}, "hostPath": {"path": "/data"}}
+    volume = {"apiVersion": "v1", "kind": "PersistentVolume", "metadata": {"name": f"{namespace}-{claim}"}}
+    asked = {**modes, "resources": {"requests": size}, "volumeName": f"{namespace}-{claim}"}
+    return [
+        {**volume, "spec": {**modes, "capacity": size, **reference}},
+        {**named("v1", "PersistentVolumeClaim", claim, namespace), "spec": asked},
+    ]

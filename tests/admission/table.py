@@ -1,0 +1,73 @@
+"""Writes the tables of docs/placement.md and docs/guard.md; the tests of this folder hold each row on a real cluster.
+
+python -m tests.admission.table
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from tests.admission.corpus import STATES, Expect, Golden, corpus
+from tests.admission.escapes import ESCAPES, Escape
+
+DOCS = Path(__file__).resolve().parents[2] / "docs"
+COMMAND = "python -m tests.admission.table"
+_BEGIN = f"<!-- written by {COMMAND} -->"
+_END = "<!-- end of the table -->"
+
+
+def table(goldens: Iterable[Golden]) -> str:
+    """The rows in Markdown, by the pods' names."""
+    return "\n".join(_rows(sorted(goldens, key=lambda golden: golden.name)))
+
+
+def _rows(goldens: Iterable[Golden]) -> Iterator[str]:
+    yield _row("pod", "made by", "kind", "added", *STATES)
+    yield "|---" * (4 + len(STATES)) + "|"
+    for golden in goldens:
+        link = f"[{golden.name}](../tests/admission/pods/{golden.name}.yaml)"
+        yield _row(link, golden.made_by, golden.expect.kind or "", _added(golden.expect), *golden.expect.lands)
+
+
+def escapes(tried: Iterable[Escape]) -> str:
+    """The rows of what was tried."""
+    rows = [_row("tried", "stopped by"), "|---|---|"]
+    return "\n".join([*rows, *(_row(escape.name, escape.by) for escape in tried)])
+
+
+def pages() -> dict[Path, str]:
+    """The table of each page."""
+    return {DOCS / "placement.md": table(corpus().values()), DOCS / "guard.md": escapes(ESCAPES)}
+
+
+def _row(*cells: str) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def _added(expect: Expect) -> str:
+    if expect.refused:
+        return f"refused: `{expect.refused}`"
+    parts = ["spot toleration"] if expect.tolerations else []
+    parts += {"preferred": ["prefers spot"], "required": ["requires spot"]}.get(expect.affinity, [])
+    parts += [f"grace {expect.grace} s"] if expect.grace else []
+    return ", ".join(parts) or "nothing"
+
+
+def written(page: str) -> str:
+    """The table that a page has."""
+    return page.partition(_BEGIN)[2].partition(_END)[0].strip()
+
+
+def rewritten(page: str, table: str) -> str:
+    """The page with this table. Raises ValueError when it has no place for one."""
+    head, begin, rest = page.partition(_BEGIN)
+    _, end, tail = rest.partition(_END)
+    if not (begin and end):
+        raise ValueError(f"the page has no lines {_BEGIN} and {_END}")
+    return f"{head}{begin}\n\n{table}\n\n{end}{tail}"
+
+
+if __name__ == "__main__":
+    for path, content in pages().items():
+        path.write_text(rewritten(path.read_text(), content))

@@ -1,0 +1,63 @@
+"""Policies that somebody broke stop neither the platform nor node agents."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.admission.api import Object, Refused
+from tests.admission.bed import Bed, eventually, standing
+from tests.admission.escapes import pod, workload
+
+pytestmark = pytest.mark.engine
+
+_API = "admissionregistration.k8s.io/v1"
+_FAILS = "object.spec.nothing"
+"""Compiles wherever anything does, as the object has no type, and fails for every pod."""
+
+
+@pytest.fixture(scope="module")
+def bed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bed]:
+    with standing(tmp_path_factory.mktemp("broken")) as bed:
+        found = [one for kind in ("Mutating", "Validating") for one in bed.api.list(_API, f"{kind}AdmissionPolicy")]
+        assert len(found) == 3
+        for policy in found:
+            kind = "MutatingAdmissionPolicy" if "mutations" in policy["spec"] else "ValidatingAdmissionPolicy"
+            variables = [{**one, "expression": _FAILS} for one in policy["spec"]["variables"]]
+            bed.api.patch({"apiVersion": _API, "kind": kind, **policy}, {"spec": {"variables": variables}})
+        # That they are broken shows in profiles, where nothing passes that cannot be judged.
+        eventually(lambda: "no such key" in refusal(bed), "the broken guard is heeded")
+        yield bed
+
+
+@pytest.mark.parametrize("namespace", ["kubeflow", "istio-system", "kubeflow-system", "unmatched", "kube-system"])
+@pytest.mark.parametrize("kind", ["Deployment", "DaemonSet"])
+def test_pods_outside_of_profiles_start(bed: Bed, namespace: str, kind: str) -> None:
+    starts(bed, workload(kind, "platform"), namespace)
+
+
+def test_node_agents_start_in_a_profile_as_well(bed: Bed) -> None:
+    starts(bed, workload("DaemonSet", "agent", tolerations=[{"operator": "Exists"}]), "team-a")
+
+
+def refusal(bed: Bed) -> str:
+    try:
+        bed.api.create(pod("service"), dry_run=True)
+    except Refused as refused:
+        return refused.message
+    return ""
+
+
+def starts(bed: Bed, made: Object, namespace: str) -> None:
+    there = {**made, "metadata": {**made["metadata"], "namespace": namespace}}
+    bed.api.create(there)
+    try:
+        eventually(lambda: running(bed, namespace, made["metadata"]["name"]), "a pod runs", seconds=20)
+    finally:
+        bed.api.delete(there)
+
+
+def running(bed: Bed, namespace: str, app: str) -> bool:
+    pods = bed.api.list("v1", "Pod", namespace)
+    return any(one["metadata"]["labels"].get("app") == app and one["status"].get("phase") == "Running" for one in pods)

@@ -1,0 +1,114 @@
+"""The corpus and its table, and the comparison by which golden pods are judged."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.admission import table
+from tests.admission.additions import ON_SPOT, PREFERENCE, SPOT_TOLERATION, Added, Overwritten, added, plain
+from tests.admission.bed import NAMESPACES
+from tests.admission.corpus import FOLDER, STATES, corpus
+
+KINDS = {"pipelineStep", "trainingWorker", "jobSetNode", "job", "labelled", None}
+PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"
+REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
+OWN: dict[str, Any] = {"weight": 1, "preference": {"matchExpressions": [{"key": "zone", "operator": "Exists"}]}}
+TERM: dict[str, Any] = {"matchExpressions": [{"key": "zone", "operator": "Exists"}]}
+
+
+@pytest.mark.parametrize(("page", "content"), table.pages().items(), ids=lambda item: getattr(item, "stem", ""))
+def test_the_tables_are_those_of_the_tests(page: Path, content: str) -> None:
+    assert table.written(page.read_text()) == content, f"run `{table.COMMAND}`"
+
+
+def test_a_page_keeps_what_is_around_its_table() -> None:
+    (page, content), *_ = ((path.read_text(), content) for path, content in table.pages().items())
+    stale = page.replace("| kfp-executor", "| old")
+    assert table.rewritten(stale, content) == page
+    with pytest.raises(ValueError, match="no lines"):
+        table.rewritten("# Placement\n", content)
+
+
+def test_every_golden_pod_is_told_apart_and_has_its_source() -> None:
+    assert len(corpus()) >= 40
+    seen = set()
+    for golden in corpus().values():
+        metadata = golden.object["metadata"]
+        # Some come twice: with Katib's webhook and without, which is also how their copies are kept apart.
+        key = (golden.object["kind"], metadata["name"], golden.name.endswith("-late"))
+        assert golden.expect.refused or key not in seen, golden.name
+        seen.add(key)
+        assert (FOLDER / f"{golden.name}.yaml").read_text().startswith("# "), golden.name
+        assert metadata["namespace"] in {*NAMESPACES, "kube-system"}
+        assert golden.expect.kind in KINDS
+        assert len(golden.expect.lands) == len(STATES)
+        # Whoever is refused lands nowhere, and whoever gets something has a kind.
+        assert bool(golden.expect.refused) == (set(golden.expect.lands) == {"-"}), golden.name
+        assert golden.expect.kind or (golden.expect.tolerations, golden.expect.affinity) == ((), "none"), golden.name
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "found"),
+    [
+        ({}, {}, Added()),
+        ({}, {"tolerations": [SPOT_TOLERATION]}, Added([SPOT_TOLERATION])),
+        ({}, {"affinity": {"nodeAffinity": {PREFERRED: [PREFERENCE]}}}, Added(affinity="preferred")),
+        (
+            {"affinity": {"nodeAffinity": {PREFERRED: [OWN]}}},
+            {"affinity": {"nodeAffinity": {PREFERRED: [OWN, PREFERENCE]}}},
+            Added(affinity="preferred"),
+        ),
+        (
+            {"affinity": {"nodeAffinity": {REQUIRED: {"nodeSelectorTerms": [TERM]}}}},
+            {
+                "affinity": {
+                    "nodeAffinity": {
+                        REQUIRED: {
+                            "nodeSelectorTerms": [{"matchExpressions": [*TERM["matchExpressions"], ON_SPOT]}],
+                        }
+                    }
+                }
+            },
+            Added(affinity="required"),
+        ),
+        ({"terminationGracePeriodSeconds": 30}, {"terminationGracePeriodSeconds": 25}, Added(grace=25)),
+    ],
+)
+def test_additions_are_told(before: dict[str, Any], after: dict[str, Any], found: Added) -> None:
+    assert added(before, after) == found
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ({"priority": 0}, {"priority": 1}),
+        ({"tolerations": [{"key": "own"}]}, {"tolerations": [SPOT_TOLERATION]}),
+        ({"affinity": {"nodeAffinity": {PREFERRED: [OWN]}}}, {"affinity": {"nodeAffinity": {PREFERRED: [PREFERENCE]}}}),
+        ({"affinity": {"podAffinity": {}}}, {"affinity": {"nodeAffinity": {PREFERRED: [PREFERENCE]}}}),
+        (
+            {"affinity": {"nodeAffinity": {REQUIRED: {"nodeSelectorTerms": [TERM]}}}},
+            {"affinity": {"nodeAffinity": {REQUIRED: {"nodeSelectorTerms": [{"matchExpressions": [ON_SPOT]}]}}}},
+        ),
+        ({}, {"affinity": {"nodeAffinity": {PREFERRED: [OWN]}}}),
+        ({"terminationGracePeriodSeconds": 60}, {"terminationGracePeriodSeconds": 25}),
+    ],
+)
+def test_what_is_more_than_an_addition_is_refused(before: dict[str, Any], after: dict[str, Any]) -> None:
+    with pytest.raises(Overwritten):
+        added(before, after)
+
+
+def test_a_spec_is_compared_without_its_node_and_the_name_of_its_token() -> None:
+    def spec(token: str, node: str) -> dict[str, Any]:
+        mount = {"name": f"kube-api-access-{token}", "mountPath": "/var/run/secrets"}
+        return {
+            "nodeName": node,
+            "volumes": [{"name": mount["name"]}],
+            "containers": [{"name": "main", "volumeMounts": [mount]}],
+        }
+
+    assert plain(spec("x8k2p", "a")) == plain(spec("q4w2z", "b"))
+    assert plain({"containers": [{"name": "a"}]}) != plain({"containers": [{"name": "b"}]})
