@@ -64,6 +64,12 @@ class Api:
             raise Refused(answer.status, result.get("message", ""))
         return result
 
+    def warnings(self, wanted: Object) -> list[str]:
+        """What the API server warns of when an object is made; it is not."""
+        answer = self._pool.request("POST", self.server + collection(wanted) + "?dryRun=All", json=wanted)
+        assert answer.status == 201, answer.data
+        return answer.headers.getlist("Warning")
+
     def text(self, path: str) -> str:
         """What is no JSON, such as /metrics."""
         return str(self._pool.request("GET", self.server + path).data.decode())

@@ -208,6 +208,22 @@ def _critical(bed: Bed) -> str:
     )
 
 
+_EVERYWHERE = "let through: it has a copy on every node, and no node is made for it"
+
+
+def _agent(bed: Bed) -> str:
+    made = workload("DaemonSet", "agent", **TOLERANT)
+    bed.api.create(made, user=EDITOR)
+    try:
+        eventually(
+            lambda: [p for p in bed.api.list("v1", "Pod", NAMESPACE) if p["metadata"]["name"].startswith("agent-")],
+            "the DaemonSet has pods",
+        )
+        return _EVERYWHERE
+    finally:
+        bed.api.delete(made)
+
+
 def _labelled(bed: Bed) -> str:
     made = bed.api.create(
         pod("worker", labels={"training.kubeflow.org/replica-type": "worker"}), user=EDITOR, dry_run=True
@@ -314,6 +330,7 @@ ESCAPES = (
         rule("tolerates-spot"),
         _posted(pod("critical", priorityClassName="system-node-critical", **TOLERANT)),
     ),
+    Escape("a DaemonSet of the profile's own", _EVERYWHERE, _agent),
     Escape("`system-node-critical` alone", "harmless: no toleration comes with it", _critical),
     Escape(
         "an ephemeral container with the toleration beside it",

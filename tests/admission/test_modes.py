@@ -1,0 +1,53 @@
+"""A guard that only warns, and pods that it lets pass because the stack file says so."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.admission.api import Object
+from tests.admission.bed import Bed, standing
+from tests.admission.escapes import TOLERANT, pod
+
+pytestmark = pytest.mark.engine
+
+SCORER = {"app": "scorer", "tier": "batch"}
+EXCEPTION = {"namespace": "team-a", "selector": SCORER, "reason": "a restart\n  costs a minute"}
+
+
+@pytest.fixture(scope="module")
+def warning(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bed]:
+    guard = {"mode": "warn", "exceptions": [EXCEPTION, {**EXCEPTION, "namespace": "kubeflow", "selector": {"a": "b"}}]}
+    with standing(tmp_path_factory.mktemp("warning"), scheduling={"guard": guard}) as bed:
+        yield bed
+
+
+def in_namespace(made: Object, namespace: str) -> Object:
+    return {**made, "metadata": {**made["metadata"], "namespace": namespace}}
+
+
+def test_a_warning_says_what_a_refusal_would_and_lets_pass(warning: Bed) -> None:
+    (said,) = warning.api.warnings(pod("notebook-0", **TOLERANT))
+    assert "rule tolerates-spot: pod team-a/notebook-0" in said
+
+
+@pytest.mark.parametrize(
+    ("labels", "namespace", "passes"),
+    [
+        (SCORER, "team-a", True),
+        ({**SCORER, "more": "labels"}, "team-a", True),
+        ({"app": "scorer"}, "team-a", False),
+        ({**SCORER, "tier": "online"}, "team-a", False),
+        # The exception is of a namespace; its labels lift nothing elsewhere.
+        (SCORER, "team-b", False),
+        (SCORER, "kubeflow", False),
+        ({"a": "b"}, "kubeflow", True),
+        ({"a": "b"}, "team-a", False),
+    ],
+)
+def test_an_exception_is_for_its_namespace_and_all_its_labels(
+    warning: Bed, labels: dict[str, str], namespace: str, passes: bool
+) -> None:
+    made = in_namespace(pod("scorer-0", labels=labels, **TOLERANT), namespace)
+    assert (warning.api.warnings(made) == []) == passes
