@@ -19,7 +19,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from bench import program
+from bench import admission, program
 from sandbox import clusters
 
 PROJECT = Path(__file__).resolve().parent.parent
@@ -28,6 +28,10 @@ RUNS = 3
 PROGRAM_RUNS = 7
 POOL_ROUNDS = 25
 POOLS = (10, 25, 50)
+
+PODS = 400
+BURST = 250
+"""Pods made in turn for their latency, and at once for the scheduler."""
 
 
 def seconds(*command: str, environment: dict[str, str]) -> float:
@@ -57,6 +61,36 @@ def program_figures(add: Callable[[str, list[float], str, int], None]) -> None:
     add(f"program: one more pool, {few} to {some} (CPU)", before, "ms", 1)
     add(f"program: one more pool, {some} to {many} (CPU)", beyond, "ms", 1)
     add("program: the second / the first", [statistics.median(beyond) / statistics.median(before)], "x", 2)
+
+
+def admission_figures(add: Callable[[str, list[float], str, int], None]) -> None:
+    """What the policies cost a pod, beside the same measured where none is in force, twice."""
+    without, profile, again = admission.NAMESPACES
+    with tempfile.TemporaryDirectory() as folder, admission.bed(Path(folder)) as bed:
+        _latency(bed, "the policies", add)
+        rates = [{name: admission.throughput(bed, name, BURST) for name in admission.NAMESPACES} for _ in range(RUNS)]
+        add("pods scheduled, no policy", [one[without] for one in rates], "/s", 0)
+        add("pods scheduled: with / without the policies", [one[profile] / one[without] for one in rates], "x", 2)
+        add("pods scheduled: without / without (A/A)", [one[again] / one[without] for one in rates], "x", 2)
+        admission.hollow_out(bed)
+        _latency(bed, "one policy that does nothing", add)
+
+
+def _latency(bed: admission.Bed, what: str, add: Callable[[str, list[float], str, int], None]) -> None:
+    without, profile, again = admission.NAMESPACES
+    before = admission.check_durations(bed)
+    rounds = [admission.latencies(bed, PODS) for _ in range(RUNS)]
+    p50 = [{name: statistics.median(values) for name, values in one.items()} for one in rounds]
+    add(f"pod created, beside {what} (p50)", [one[without] for one in p50], "ms", 2)
+    add(f"pod created: what {what} adds (p50)", [one[profile] - one[without] for one in p50], "ms", 2)
+    add(
+        f"pod created: what nothing adds, beside {what} (A/A, p50)", [one[again] - one[without] for one in p50], "ms", 2
+    )
+    for policy, (spent, checks) in admission.check_durations(bed).items():
+        earlier, fewer = before.get(policy, (0, 0))
+        if checks > fewer:
+            mean = (spent - earlier) / (checks - fewer) * 1000
+            add(f"{what}: mean of the API server's own check duration", [mean], "ms", 2)
 
 
 def main() -> None:
@@ -98,6 +132,7 @@ def main() -> None:
             down()
 
     program_figures(add)
+    admission_figures(add)
     pure = (sys.executable, "-m", "pytest", "-q", "-m", "not (program or process or engine or slow)")
     add("pure tests", [seconds(*pure, environment=dict(os.environ)) for _ in range(3)], "s")
     console.print(table)

@@ -13,13 +13,17 @@ from pathlib import Path
 from time import perf_counter, sleep
 from typing import Any
 
+from tests.admission.bed import NAMESPACES as bed_namespaces
 from tests.admission.bed import Bed, standing
 
-NAMESPACES = ("unmatched", "team-a", "unmatched-katib")
-"""Without policies, with them, and without them again."""
+PROFILE = "team-a"
+NAMESPACES = ("without", PROFILE, "without-again")
+"""Without policies, with them, and without them again; alike but for the label by which a profile is known."""
 
 WARM = 100
 """Rounds that do not count: connections and caches fill."""
+
+SPOT = {"key": "kubernetes.azure.com/scalesetpriority", "operator": "Exists"}
 
 _GPUS = 110
 """Of a node, so that the pods it takes (the kubelet's default) decide how many fit."""
@@ -30,6 +34,12 @@ def bed(directory: Path) -> Iterator[Bed]:
     """The dev stack's cluster with three spot nodes that have room for every pod."""
     with standing(directory) as there:
         there.scale(t4=3)
+        labels = {key: value for key, value in bed_namespaces[PROFILE].items() if key != "app.kubernetes.io/part-of"}
+        for name in NAMESPACES:
+            if name != PROFILE:
+                there.api.create(
+                    {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name, "labels": labels}}
+                )
         for node in there.api.list("v1", "Node"):
             if node["metadata"]["labels"]["agentpool"] == "t4":
                 there.api.patch(
@@ -41,27 +51,16 @@ def bed(directory: Path) -> Iterator[Bed]:
 
 
 def pod(namespace: str, number: int) -> dict[str, Any]:
-    """A training worker with a GPU, to which the policy adds all that it can add; elsewhere it brings the same itself."""
+    """A training worker with a GPU, to which the policy adds all that it can add."""
     container = {"name": "main", "image": "example.com/train:1", "resources": {"limits": {"nvidia.com/gpu": "1"}}}
     spec: dict[str, Any] = {"restartPolicy": "Never", "containers": [container]}
-    if namespace != "team-a":
-        spot = {"key": "kubernetes.azure.com/scalesetpriority", "operator": "Exists"}
-        preferred = {
-            "weight": 100,
-            "preference": {
-                "matchExpressions": [{"key": "kubeflow-spot.dev/capacity", "operator": "In", "values": ["spot"]}]
-            },
-        }
-        spec["tolerations"] = [spot]
-        spec["affinity"] = {"nodeAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": [preferred]}}
-        spec["terminationGracePeriodSeconds"] = 25
     labels = {"training.kubeflow.org/replica-type": "worker"}
     metadata = {"name": f"worker-{number}", "namespace": namespace, "labels": labels}
     return {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec}
 
 
 def latencies(there: Bed, rounds: int) -> dict[str, list[float]]:
-    """Milliseconds until a pod is made, by namespace. No scheduler looks at these."""
+    """Milliseconds until a pod is made, by namespace. No scheduler looks at these pods."""
     result: dict[str, list[float]] = {namespace: [] for namespace in NAMESPACES}
     for number in range(-WARM, rounds):
         for namespace in NAMESPACES:
@@ -99,12 +98,36 @@ def check_durations(there: Bed) -> dict[str, tuple[float, int]]:
     return found
 
 
+def hollow_out(there: Bed) -> None:
+    """Leave of the policies one that does nothing: what is measured then is the price of having any."""
+    api = "admissionregistration.k8s.io/v1"
+    for binding in there.api.list(api, "ValidatingAdmissionPolicyBinding"):
+        there.api.delete({"apiVersion": api, "kind": "ValidatingAdmissionPolicyBinding", **binding})
+    (policy,) = there.api.list(api, "MutatingAdmissionPolicy")
+    for part in ("variables", "matchConditions"):
+        del policy["spec"][part]
+    nothing = "[JSONPatch{op: 'remove', path: '/spec/none'}].filter(one, false)"
+    policy["spec"]["mutations"] = [{"patchType": "JSONPatch", "jsonPatch": {"expression": nothing}}]
+    policy["metadata"].pop("managedFields", None)
+    path = f"/apis/{api}/mutatingadmissionpolicies/{policy['metadata']['name']}"
+    there.api.request("PUT", path, {"apiVersion": api, "kind": "MutatingAdmissionPolicy", **policy})
+    sleep(5)  # the API server looks at its policies once a second
+
+
 def throughput(there: Bed, namespace: str, pods: int) -> float:
-    """Pods a second, from the first one made until the last one has its node."""
+    """Pods a second that the scheduler places, from a queue that has all of them."""
     made = [pod(namespace, number) for number in range(pods)]
-    began = perf_counter()
-    for one in made:
-        there.api.create(one)
+    scheduler = there.plane.processes["kube-scheduler"].find()
+    assert scheduler
+    scheduler.suspend()
+    try:
+        for one in made:
+            if namespace != PROFILE:
+                one["spec"]["tolerations"] = [SPOT]
+            there.api.create(one)
+    finally:
+        began = perf_counter()
+        scheduler.resume()
     while any(not one["spec"].get("nodeName") for one in there.api.list("v1", "Pod", namespace)):
         sleep(0.01)
     taken = perf_counter() - began

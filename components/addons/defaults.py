@@ -6,7 +6,8 @@ Kubernetes >= 1.36. A pod is judged as it arrives, before all webhooks (kubernet
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from string import Template
 from typing import Any
 
 import pulumi
@@ -28,52 +29,56 @@ PROFILES = {"matchLabels": {"app.kubernetes.io/part-of": "kubeflow-profile"}}
 # Deployments, StatefulSets and DaemonSets allow nothing but Always (kubernetes pkg/apis/apps/validation).
 _ENDS = "object.spec.restartPolicy != 'Always'"
 
-_PLACEMENT = """\
-variables.label in variables.labels ? variables.labels[variables.label] :
+# Constants are written into the expressions, because each variable costs every pod some microseconds (`python -m bench`).
+_PLACEMENT = Template("""\
+$label in variables.labels ? variables.labels[$label] :
 variables.kind == '' ? 'none' :
-variables.label in namespaceObject.metadata.labels ? namespaceObject.metadata.labels[variables.label] :
-variables.gpu ? variables.defaults.gpu[variables.kind] : variables.defaults.cpu[variables.kind]"""
+$label in namespaceObject.metadata.labels ? namespaceObject.metadata.labels[$label] :
+variables.gpu ? ($gpu) : ($cpu)""")
 
-_MISSING = """\
-(!(variables.placement in variables.tolerated) ? [] : variables.tolerated[variables.placement])
-  .filter(t, !has(object.spec.tolerations) || !object.spec.tolerations.exists(o, has(o.key) && o.key == t.key))"""
-
-_PATCH = """\
+_PATCH = Template("""\
 !(variables.placement in ['prefer-spot', 'require-spot', 'on-demand']) ? [] :
 // Never without any: DefaultTolerationSeconds has run.
 (has(object.spec.tolerations) ? [] : [JSONPatch{op: 'add', path: '/spec/tolerations', value: []}])
-+ variables.missing.map(t, JSONPatch{op: 'add', path: '/spec/tolerations/-', value: t})
++ (variables.gpu ? $tolerated_with_gpu : $tolerated_without_gpu)
+    .filter(t, !has(object.spec.tolerations) || !object.spec.tolerations.exists(o, has(o.key) && o.key == t.key))
+    .map(t, JSONPatch{op: 'add', path: '/spec/tolerations/-', value: t})
 + (variables.placement == 'on-demand' ? [] :
-   !has(object.spec.affinity) ?
-     [JSONPatch{op: 'add', path: '/spec/affinity', value: {'nodeAffinity': variables.whole}}] :
-   !has(object.spec.affinity.nodeAffinity) ?
-     [JSONPatch{op: 'add', path: '/spec/affinity/nodeAffinity', value: variables.whole}] :
    variables.placement == 'prefer-spot' ?
-     (!has(object.spec.affinity.nodeAffinity.preferredDuringSchedulingIgnoredDuringExecution) ?
-        [JSONPatch{op: 'add', path: variables.preferred, value: [variables.term]}] :
+     (!has(object.spec.affinity) ?
+        [JSONPatch{op: 'add', path: '/spec/affinity', value: {'nodeAffinity': {$preferred: [$term]}}}] :
+      !has(object.spec.affinity.nodeAffinity) ?
+        [JSONPatch{op: 'add', path: '/spec/affinity/nodeAffinity', value: {$preferred: [$term]}}] :
+      !has(object.spec.affinity.nodeAffinity.preferredDuringSchedulingIgnoredDuringExecution) ?
+        [JSONPatch{op: 'add', path: '/spec/affinity/nodeAffinity/' + $preferred, value: [$term]}] :
       object.spec.affinity.nodeAffinity.preferredDuringSchedulingIgnoredDuringExecution.exists(p,
-          has(p.preference.matchExpressions)
-          && p.preference.matchExpressions.exists(e, e.key == variables.condition.key)) ? [] :
-        [JSONPatch{op: 'add', path: variables.preferred + '/-', value: variables.term}]) :
+          has(p.preference.matchExpressions) && p.preference.matchExpressions.exists(e, e.key == $capacity)) ? [] :
+        [JSONPatch{op: 'add', path: '/spec/affinity/nodeAffinity/' + $preferred + '/-', value: $term}]) :
+   !has(object.spec.affinity) ?
+     [JSONPatch{op: 'add', path: '/spec/affinity',
+                value: {'nodeAffinity': {$required: {'nodeSelectorTerms': [{'matchExpressions': [$condition]}]}}}}] :
+   !has(object.spec.affinity.nodeAffinity) ?
+     [JSONPatch{op: 'add', path: '/spec/affinity/nodeAffinity',
+                value: {$required: {'nodeSelectorTerms': [{'matchExpressions': [$condition]}]}}}] :
    !has(object.spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution) ?
-     [JSONPatch{op: 'add', path: variables.required, value: {'nodeSelectorTerms': [variables.only]}}] :
-     // One of the terms must hold, so each of them gets the condition.
+     [JSONPatch{op: 'add', path: '/spec/affinity/nodeAffinity/' + $required,
+                value: {'nodeSelectorTerms': [{'matchExpressions': [$condition]}]}}] :
+     // One of the terms must hold, so each of them gets the condition; one that is empty matches no node, and goes on so.
      lists.range(variables.terms.size())
-       // One without any condition matches no node, and goes on so.
        .filter(i, has(variables.terms[i].matchExpressions) ?
-          !variables.terms[i].matchExpressions.exists(e, e.key == variables.condition.key) :
+          !variables.terms[i].matchExpressions.exists(e, e.key == $capacity) :
           has(variables.terms[i].matchFields))
-       .map(i, has(variables.terms[i].matchExpressions) ?
-          JSONPatch{op: 'add',
-                    path: variables.required + '/nodeSelectorTerms/' + string(i) + '/matchExpressions/-',
-                    value: variables.condition} :
-          JSONPatch{op: 'add',
-                    path: variables.required + '/nodeSelectorTerms/' + string(i) + '/matchExpressions',
-                    value: [variables.condition]}))
+       .map(i, JSONPatch{
+          op: 'add',
+          path: '/spec/affinity/nodeAffinity/' + $required + '/nodeSelectorTerms/' + string(i) + '/matchExpressions'
+                + (has(variables.terms[i].matchExpressions) ? '/-' : ''),
+          value: has(variables.terms[i].matchExpressions) ? dyn($condition) : dyn([$condition])}))
 // 30 is what Kubernetes gives a pod that does not say.
 + (variables.placement == 'on-demand' || !has(object.spec.terminationGracePeriodSeconds)
      || object.spec.terminationGracePeriodSeconds != 30 ? [] :
-   [JSONPatch{op: 'replace', path: '/spec/terminationGracePeriodSeconds', value: variables.grace}])"""
+   [JSONPatch{op: 'replace', path: '/spec/terminationGracePeriodSeconds', value: $grace}])""")
+
+_TERMS = "object.spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms"
 
 
 def served(version: str) -> bool:
@@ -98,9 +103,18 @@ def policy(
         "matchConstraints": {"resourceRules": [created], "namespaceSelector": PROFILES},
         "matchConditions": [{"name": "ends-by-itself", "expression": _ENDS}],
         "variables": [
-            {"name": name, "expression": expression} for name, expression in _variables(defaults, pools, grace)
+            {"name": "labels", "expression": cel.LABELS},
+            {"name": "kind", "expression": kinds.KIND},
+            {"name": "gpu", "expression": kinds.GPU},
+            {
+                "name": "placement",
+                "expression": _PLACEMENT.substitute(
+                    label=cel.value(PLACEMENT_LABEL), gpu=_default(defaults, "gpu"), cpu=_default(defaults, "cpu")
+                ),
+            },
+            {"name": "terms", "expression": _TERMS},
         ],
-        "mutations": [{"patchType": "JSONPatch", "jsonPatch": {"expression": _PATCH}}],
+        "mutations": [{"patchType": "JSONPatch", "jsonPatch": {"expression": _patch(pools, grace)}}],
     }
     api = {"apiVersion": "admissionregistration.k8s.io/v1"}
     return (
@@ -109,38 +123,35 @@ def policy(
     )
 
 
-def _variables(defaults: Defaults, pools: Sequence[NodePool], grace: int) -> Iterator[tuple[str, str]]:
-    chosen = defaults.model_dump(mode="json", by_alias=True)
-    by_kind = {resource: {kind: chosen[kind][resource] for kind in kinds.TESTS} for resource in ("gpu", "cpu")}
-    affinity = "/spec/affinity/nodeAffinity"
-    yield "label", cel.value(PLACEMENT_LABEL)
-    yield "labels", cel.LABELS
-    yield "kind", kinds.KIND
-    yield "gpu", kinds.GPU
-    yield "defaults", cel.value(by_kind)
-    yield "placement", _PLACEMENT
-    yield "tolerated", f"variables.gpu ? {cel.value(_tolerated(pools, True))} : {cel.value(_tolerated(pools, False))}"
-    yield "missing", _MISSING
-    yield "condition", cel.value(ON_SPOT)
-    yield "term", cel.value(PREFERENCE)
-    yield "only", "{'matchExpressions': [variables.condition]}"
-    yield "preferred", cel.value(f"{affinity}/preferredDuringSchedulingIgnoredDuringExecution")
-    yield "required", cel.value(f"{affinity}/requiredDuringSchedulingIgnoredDuringExecution")
-    yield (
-        "whole",
-        "variables.placement == 'prefer-spot' ?\n"
-        "{'preferredDuringSchedulingIgnoredDuringExecution': dyn([variables.term])} :\n"
-        "{'requiredDuringSchedulingIgnoredDuringExecution': dyn({'nodeSelectorTerms': [variables.only]})}",
+def _patch(pools: Sequence[NodePool], grace: int) -> str:
+    return _PATCH.substitute(
+        tolerated_with_gpu=_tolerated(pools, gpu=True),
+        tolerated_without_gpu=_tolerated(pools, gpu=False),
+        preferred=cel.value("preferredDuringSchedulingIgnoredDuringExecution"),
+        required=cel.value("requiredDuringSchedulingIgnoredDuringExecution"),
+        term=cel.value(PREFERENCE),
+        condition=cel.value(ON_SPOT),
+        capacity=cel.value(ON_SPOT["key"]),
+        grace=grace,
     )
-    yield "terms", "object.spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms"
-    yield "grace", str(grace)
 
 
-def _tolerated(pools: Sequence[NodePool], gpu: bool) -> dict[str, list[dict[str, str]]]:
-    return {
-        placement.value: [one.as_manifest() for one in tolerations(usable(pools, placement, gpu=gpu))]
-        for placement in Placement
-    }
+# Only the branch that is taken is evaluated; a map of all cases would be built for every pod.
+def _default(defaults: Defaults, resource: str) -> str:
+    """The stack file's placement by `variables.kind`."""
+    chosen = defaults.model_dump(mode="json", by_alias=True)
+    values = [chosen[kind][resource] for kind in kinds.TESTS]
+    usual = max(set(values), key=values.count)
+    other = {kind: value for kind, value in zip(kinds.TESTS, values, strict=True) if value != usual}
+    cases = "".join(f"variables.kind == {cel.value(kind)} ? {cel.value(value)} : " for kind, value in other.items())
+    return cases + cel.value(usual)
+
+
+def _tolerated(pools: Sequence[NodePool], *, gpu: bool) -> str:
+    """What a pod must tolerate, by `variables.placement`."""
+    given = {one: [t.as_manifest() for t in tolerations(usable(pools, one, gpu=gpu))] for one in Placement}
+    cases = (f"variables.placement == {cel.value(one)} ? {cel.value(some)} :\n" for one, some in given.items() if some)
+    return f"({''.join(cases)}[])"
 
 
 class PlacementDefaults(pulumi.ComponentResource):

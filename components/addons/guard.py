@@ -47,6 +47,12 @@ _LASTING = """\
 object.spec.restartPolicy == 'Always'
 && request.userInfo.username != 'system:serviceaccount:kubeflow:training-operator'"""
 
+# Most pods of a profile can break none, and are not to pay for the others.
+_SUSPECT = f"""\
+object.spec.restartPolicy == 'Always'
+|| has(object.spec.nodeName)
+|| (has(object.metadata.labels) && {cel.value(PLACEMENT_LABEL)} in object.metadata.labels)"""
+
 _TOLERATES = """\
 // https://kubernetes.io/docs/concepts/scheduling-eviction/taint-and-toleration/
 has(object.spec.tolerations) && object.spec.tolerations.exists(t, variables.taints.exists(s,
@@ -79,23 +85,25 @@ _POD = """\
 
 _RULES = {
     "tolerates-spot": (
-        "!variables.kept || !variables.tolerates",
+        "variables.kept && variables.tolerates",
         "tolerates the taint of spot machines, which vanish; take the toleration out",
     ),
     "requires-spot": (
-        "!variables.kept || !variables.requires",
+        "variables.kept && variables.requires",
         "asks for spot machines, which vanish; take that out",
     ),
     "node-name": (
-        "request.operation != 'CREATE' || !has(object.spec.nodeName) || object.spec.nodeName == ''",
+        "request.operation == 'CREATE' && has(object.spec.nodeName) && object.spec.nodeName != ''",
         "names its node, past the scheduler and all taints; take spec.nodeName out",
     ),
     "placement": (
-        f"!(variables.label in variables.labels) || variables.labels[variables.label] in {cel.value([*Placement])}",
+        f"variables.label in variables.labels && !(variables.labels[variables.label] in {cel.value([*Placement])})",
         f"has a label {PLACEMENT_LABEL} that is none of {', '.join(Placement)}; write one of these",
     ),
 }
-"""By name: what must hold, and what is wrong where it does not."""
+"""By name: when it is broken, and what is wrong then."""
+
+_BROKEN = "".join(f"{broken} ? {cel.value(rule)} :\n" for rule, (broken, _) in _RULES.items()) + "''"
 
 
 def policies(
@@ -114,9 +122,9 @@ def policies(
             {"key": "kubernetes.io/metadata.name", "operator": "In", "values": sorted(guard.platform_namespaces)}
         ]
     }
-    for role, selector, kept, failure in (
-        ("platform", platform, "true", "Ignore"),
-        ("profiles", PROFILES, _LASTING, "Fail"),
+    for role, selector, kept, failure, conditions in (
+        ("platform", platform, "true", "Ignore", ()),
+        ("profiles", PROFILES, _LASTING, "Fail", ({"name": "may-break-a-rule", "expression": _SUSPECT},)),
     ):
         name = names.object_name(instance, f"{ROLE}-{role}")
         metadata = {"name": name, "labels": names.labels(instance)}
@@ -131,6 +139,7 @@ def policies(
             "requires": _REQUIRES,
             "excepted": _EXCEPTED,
             "pod": _POD,
+            "broken": _BROKEN,
         }
         yield (
             {
@@ -143,9 +152,10 @@ def policies(
                     "matchConditions": [
                         {"name": "not-an-agent", "expression": _NOT_AN_AGENT},
                         {"name": "changed", "expression": _CHANGED},
+                        *conditions,
                     ],
                     "variables": [{"name": key, "expression": text} for key, text in variables.items()],
-                    "validations": list(_validations(instance)),
+                    "validations": [_validation(instance)],
                 },
             },
             {
@@ -161,15 +171,21 @@ _API = {"apiVersion": "admissionregistration.k8s.io/v1"}
 _PODS = {"apiGroups": [""], "apiVersions": ["v1"], "operations": ["CREATE", "UPDATE"], "resources": ["pods"]}
 
 
-def _validations(instance: str) -> Iterator[dict[str, str]]:
-    for rule, (holds, wrong) in _RULES.items():
-        head = f"kubeflow-spot guard, rule {rule}: "
-        tail = f" {wrong}, or ask the platform team for an entry in scheduling.guard.exceptions of stack {instance}"
-        yield {
-            "expression": f"variables.excepted || ({holds})",
-            "messageExpression": f"{cel.value(head)} + variables.pod + {cel.value(tail)}",
-            "reason": "Forbidden",
-        }
+def _validation(instance: str) -> dict[str, str]:
+    """One for all rules: the API server evaluates the message of every one for every pod, and shows the first only."""
+    ask = f", or ask the platform team for an entry in scheduling.guard.exceptions of stack {instance}"
+    wrong = "".join(
+        f"variables.broken == {cel.value(rule)} ? {cel.value(f' {words}{ask}')} :\n"
+        for rule, (_, words) in _RULES.items()
+    )
+    return {
+        "expression": "variables.broken == '' || variables.excepted",
+        "messageExpression": (
+            "variables.broken == '' ? '' :\n"
+            f"'kubeflow-spot guard, rule ' + variables.broken + ': ' + variables.pod + ({wrong}'')"
+        ),
+        "reason": "Forbidden",
+    }
 
 
 def _exceptions(exceptions: Sequence[GuardException]) -> str:
