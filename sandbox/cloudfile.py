@@ -21,16 +21,15 @@ from typing import Any
 
 from filelock import FileLock
 
-from sandbox.azure import AzureCloud, AzureProvider, ids
-from sandbox.azure.quotas import Quotas
+from sandbox.azure import AzureCloud, ids
+from sandbox.azure.provider import AzureProvider
+from sandbox.azure.quotas import KEPT, Quotas
 from sandbox.azure.resources.table import kind_of
 from sandbox.differences import join
 from sandbox.errors import SandboxError
 from sandbox.files import write_private
 from sandbox.provider import InitFailed, Props, Refused, Resource
 from sandbox.yamlfile import read_yaml
-
-_KEPT = "cloudfile.json"
 
 
 @dataclass
@@ -88,7 +87,7 @@ class CloudFile:
     def kept(cls, folder: Path) -> CloudFile:
         """What the cloud in this folder was told before."""
         try:
-            content = json.loads((folder / _KEPT).read_text())
+            content = json.loads((folder / KEPT).read_text())
         except FileNotFoundError:
             return cls()
         return cls(content["quotas"], [Entry(**entry) for entry in content["resources"]])
@@ -98,7 +97,7 @@ class CloudFile:
         if self == CloudFile():
             return
         folder.mkdir(parents=True, exist_ok=True)
-        write_private(folder / _KEPT, json.dumps(asdict(self), indent=1).encode())
+        write_private(folder / KEPT, json.dumps(asdict(self), indent=1).encode())
 
     def add(self, later: CloudFile) -> None:
         """Take what a later file says; what was made stays as it was made."""
@@ -120,7 +119,7 @@ class CloudFile:
 def changing(folder: Path) -> Iterator[CloudFile]:
     """What the cloud in this folder was told, to be changed by one command at a time; kept afterwards in any case."""
     folder.mkdir(parents=True, exist_ok=True)
-    with FileLock(folder / f"{_KEPT}.lock"):
+    with FileLock(folder / f"{KEPT}.lock"):
         told = CloudFile.kept(folder)
         try:
             yield told

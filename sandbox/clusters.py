@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
-import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sandbox.checkpoint import Checkpoint
 from sandbox.controlplane import ControlPlane
@@ -15,24 +15,31 @@ from sandbox.errors import SandboxError
 from sandbox.files import write_private
 from sandbox.home import Home
 
-if TYPE_CHECKING:
-    from sandbox.kubernetes.client import Client
-
 PROGRAMS = ("etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kwok")
 """What a control plane is made of."""
 
-_MANAGER = "sandbox-nodes"
-_READY_SECONDS = 60
+CLOCK_FACTOR = "SANDBOX_CLOCK_FACTOR"
+"""An environment variable: by how much the times of the autoscaler's profile pass faster (see `sandbox.autoscaler`)."""
+
 _SETTINGS = "cluster.json"
 
 
 class LocalClusters:
-    """Starts, stops and fills one control plane for each emulated cluster, by the cluster's cloud id."""
+    """Starts, stops and fills one control plane for each emulated cluster, by the cluster's cloud id.
+
+    `state` is the emulated cloud's memory, in which the clusters' autoscalers change their pools.
+    """
 
     def __init__(
-        self, directory: Path, cloud: str, programs: Callable[[], Mapping[str, Path]], report: Callable[[str], None]
+        self,
+        directory: Path,
+        cloud: str,
+        programs: Callable[[], Mapping[str, Path]],
+        report: Callable[[str], None],
+        state: Path,
     ) -> None:
         self._directory, self._cloud, self._programs, self._report = directory, cloud, programs, report
+        self._state = state
 
     def folder(self, cluster_id: str) -> Path:
         return self._directory / folder_name(cluster_id)
@@ -40,7 +47,10 @@ class LocalClusters:
     def start(self, cluster_id: str, name: str, version: str, service_cidr: str) -> None:
         folder = self.folder(cluster_id)
         folder.mkdir(parents=True, exist_ok=True)
-        settings = {"version": version, "cloud": self._cloud, "service_cidr": service_cidr}
+        loops = [f"--state={self._state}", f"--cluster={cluster_id}"]
+        if factor := os.environ.get(CLOCK_FACTOR):
+            loops.append(f"--clock-factor={factor}")
+        settings = {"version": version, "cloud": self._cloud, "service_cidr": service_cidr, "loops": loops}
         write_private(folder / _SETTINGS, json.dumps(settings).encode())
         plane(folder).start(self._programs(), self._report)
 
@@ -53,41 +63,11 @@ class LocalClusters:
     def apply_nodes(self, cluster_id: str, nodes: list[dict[str, Any]]) -> None:
         """Make the cluster's nodes exactly these, and wait until all are Ready."""
         # 0.2 s to import, and most commands never ask the API server.
-        from sandbox.kubernetes.client import Client
+        from sandbox.kubernetes import nodes as kubernetes_nodes
 
-        client = Client(plane(self.folder(cluster_id)).admin_kubeconfig)
-        try:
-            wanted = {node["metadata"]["name"]: node for node in nodes}
-            present = {node["metadata"]["name"] for node in client.list("v1", "Node")}
-            for name in sorted(present - wanted.keys()):
-                client.delete("v1", "Node", name)
-            for name in sorted(wanted):
-                node = wanted[name]
-                client.apply(
-                    {key: node[key] for key in ("apiVersion", "kind", "metadata", "spec") if key in node},
-                    _MANAGER,
-                    force=True,
-                )
-                if name not in present:
-                    client.patch_status(node)
-            self._await_ready(client, wanted.keys())
-        finally:
-            client.close()
-
-    def _await_ready(self, client: Client, names: Any) -> None:
-        deadline = time.monotonic() + _READY_SECONDS
-        while time.monotonic() < deadline:
-            waiting = [
-                node["metadata"]["name"]
-                for node in client.list("v1", "Node")
-                if node["metadata"]["name"] in names and not ready(node)
-            ]
-            if not waiting:
-                return
-            time.sleep(0.2)
-        raise SandboxError(
-            f"nodes not ready after {_READY_SECONDS} s: {', '.join(waiting)}; see logs/kwok.log of the cluster"
-        )
+        with kubernetes_nodes.opened(plane(self.folder(cluster_id)).admin_kubeconfig) as client:
+            kubernetes_nodes.apply(client, nodes)
+            kubernetes_nodes.await_ready(client, nodes)
 
 
 def folder_name(cluster_id: str) -> str:
@@ -129,9 +109,3 @@ def remove(folder: Path) -> None:
         plane(folder).stop()
     if folder.exists():
         shutil.rmtree(folder)
-
-
-def ready(node: Mapping[str, Any]) -> bool:
-    """Whether the node's Ready condition is True."""
-    conditions = node.get("status", {}).get("conditions", [])
-    return any(c["type"] == "Ready" and c["status"] == "True" for c in conditions)

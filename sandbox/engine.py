@@ -160,9 +160,9 @@ def open(
 
 def azure(home: Home, binaries: Callable[[], Mapping[str, Path]], report: Report) -> AzureCloud:
     """The stack's emulated Azure."""
-    runtime = clusters.LocalClusters(home.clusters, "azure", binaries, report)
-    quotas = Quotas.read(CloudFile.kept(home.cloud).quotas or {})
-    return AzureCloud(home.cloud / STATE, runtime, quotas=quotas)
+    state = home.cloud / STATE
+    runtime = clusters.LocalClusters(home.clusters, "azure", binaries, report, state)
+    return AzureCloud(state, runtime, quotas=Quotas.kept(home.cloud))
 
 
 def _clear_up(home: Home, report: Report) -> None:

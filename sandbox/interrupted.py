@@ -31,7 +31,8 @@ from typing import Any
 from pulumi import automation
 from pulumi.automation.errors import CommandError
 
-from sandbox.azure import AzureProvider, ids
+from sandbox.azure import ids
+from sandbox.azure.provider import AzureProvider
 from sandbox.azure.resources.table import kind_of
 from sandbox.checkpoint import Checkpoint, State
 from sandbox.files import write_private

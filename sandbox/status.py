@@ -8,12 +8,17 @@ from collections.abc import Iterable
 from rich.console import Console
 from rich.table import Table
 
+from sandbox.autoscaler.journal import decisions
 from sandbox.azure.cloud import PoolStatus
 from sandbox.controlplane import ControlPlane
+from sandbox.controlplane.plane import LOOPS
+
+_DECISIONS = 5
 
 
 def show(planes: Iterable[ControlPlane], pools: Iterable[PoolStatus]) -> None:
-    """Print the processes of each control plane and the size of each pool."""
+    """Print the processes of each control plane, the size of each pool, and what the autoscalers did last."""
+    planes = list(planes)
     console = Console()
     for plane in planes:
         console.print(
@@ -36,6 +41,10 @@ def show(planes: Iterable[ControlPlane], pools: Iterable[PoolStatus]) -> None:
             pool.cluster, pool.pool, pool.size, capacity, str(pool.count), _bound(pool.least), _bound(pool.most)
         )
     console.print(table)
+    lines = [line for p in planes if LOOPS in p.processes for line in decisions(p.processes[LOOPS].log, _DECISIONS)]
+    if lines:
+        console.print()
+        console.print("\n".join(sorted(lines)[-_DECISIONS:]), markup=False, highlight=False, soft_wrap=True)
 
 
 def _table(*columns: str) -> Table:

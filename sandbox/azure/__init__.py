@@ -1,10 +1,10 @@
 """An emulated Azure management API behind the Pulumi `azure-native` provider.
 
 A second witness: it imports nothing of the program it runs and takes every rule from what is documented of the real cloud.
+`AzureProvider` is in `provider`: it needs Pulumi's SDK, and whoever only works on the cloud does not.
 """
 
 from sandbox.azure.cloud import AzureCloud, PoolStatus, ScaleRefused
 from sandbox.azure.clusters import ClusterRuntime
-from sandbox.azure.provider import AzureProvider
 
-__all__ = ["AzureCloud", "AzureProvider", "ClusterRuntime", "PoolStatus", "ScaleRefused"]
+__all__ = ["AzureCloud", "ClusterRuntime", "PoolStatus", "ScaleRefused"]

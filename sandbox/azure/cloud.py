@@ -6,16 +6,19 @@ A cluster or pool that is worked on is marked by its `provisioningState` (see `o
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from filelock import FileLock
 
-from sandbox.azure import allocation, errors, ids, operations
+from sandbox.azure import allocation, errors, ids, operations, scale_sets
 from sandbox.azure.allocation import Shortage
 from sandbox.azure.clusters import ClusterRuntime
 from sandbox.azure.machines import machines
-from sandbox.azure.nodes import node
+from sandbox.azure.node_groups import Fleet, fleet, shown
+from sandbox.azure.nodes import node, node_name
 from sandbox.azure.quotas import UNLIMITED, Quotas
 from sandbox.azure.resources.cluster import finished
 from sandbox.azure.resources.cluster_path import CLUSTER, POOL, pools_of
@@ -75,7 +78,7 @@ class AzureCloud:
         if worked_on:
             self._throttle.admit(id)
         short: list[Shortage] = []
-        with self._store.change() as resources:
+        with self._change() as resources:
             record = resources.get(id)
             if create and record is not None:
                 # pulumi-azure-native sends a GET first.
@@ -101,7 +104,7 @@ class AzureCloud:
 
     def delete(self, id: str) -> None:
         """Delete a resource and all that is in it; one that is gone already is no error. Raises `Refused`."""
-        with self._store.change() as resources:
+        with self._change() as resources:
             record = resources.get(id)
             if record is None:
                 return
@@ -116,7 +119,7 @@ class AzureCloud:
             self._runtime.stop(ids.key(cluster.id))
         if record.token == POOL:
             self._remove_nodes(record)
-        with self._store.change() as resources:
+        with self._change() as resources:
             resources.remove(id)
 
     def reconcile(self) -> None:
@@ -124,7 +127,7 @@ class AzureCloud:
 
         A cluster whose creation did not finish is taken back, as its creator never learnt of it.
         """
-        with self._store.change() as resources:
+        with self._change() as resources:
             for pool in resources.of(POOL):
                 if pool.body["provisioningState"] == "Deleting":
                     resources.remove(pool.id)
@@ -133,7 +136,7 @@ class AzureCloud:
         for cluster in self._store.read().of(CLUSTER):
             if cluster.body["provisioningState"] in ("Creating", "Deleting"):
                 self._runtime.stop(ids.key(cluster.id))
-                with self._store.change() as resources:
+                with self._change() as resources:
                     resources.remove(cluster.id)
             else:
                 self._operate(cluster, [])
@@ -161,27 +164,61 @@ class AzureCloud:
             for pool in pools_of(resources, cluster.id)
         ]
 
+    def fleet(self, cluster_id: str) -> Fleet:
+        """A cluster's pools as its autoscaler sees them; none when there is no such cluster."""
+        resources = self._store.read()
+        cluster = resources.get(cluster_id)
+        return fleet(resources, cluster) if cluster else Fleet()
+
     def scale(self, cluster_name: str, pool: str, count: int) -> None:
         """Change a pool's size behind Pulumi's back, as the autoscaler does, within its bounds.
 
         Raises ScaleRefused.
         """
-        with self._store.change() as resources:
+        with self._change() as resources:
             cluster = self._cluster_named(resources, cluster_name)
             record = resources.get(f"{cluster.id}/agentPools/{pool}")
             if record is None:
                 names = ", ".join(p.body["name"] for p in pools_of(resources, cluster.id))
                 raise ScaleRefused(f"cluster {cluster_name} has no pool {pool}; it has {names}")
-            if not record.body["enableAutoScaling"]:
-                raise ScaleRefused(f"pool {pool} is not autoscaled: its size is {record.body['count']}")
-            least, most = record.body["minCount"], record.body["maxCount"]
-            if not least <= count <= most:
-                raise ScaleRefused(f"pool {pool} takes {least} to {most} nodes, not {count}")
-            before = allocation.nodes_now(resources)
-            record.body["count"] = count
-            if refusal := allocation.autoscaler_refusal(resources, before, self._quotas):
-                raise ScaleRefused(f"pool {pool} stays at {before[ids.key(record.id)]} nodes: {refusal}")
-        self._apply_nodes(cluster.id)
+            self._resize(resources, record, count)
+        self.apply_nodes(cluster.id)
+
+    def grow(self, pool_id: str, by: int) -> None:
+        """Add so many nodes to an autoscaled pool, whatever its size is by now. Raises ScaleRefused."""
+        with self._change() as resources:
+            record = _autoscaled(resources, pool_id)
+            self._resize(resources, record, record.body["count"] + by)
+        self.apply_nodes(ids.parent(pool_id))
+
+    def remove(self, pool_id: str, nodes: Collection[str]) -> None:
+        """Take these nodes, by name, out of an autoscaled pool. Raises ScaleRefused."""
+        with self._change() as resources:
+            record = _autoscaled(resources, pool_id)
+            cluster_id, pool = ids.parent(record.id), record.body["name"]
+            going = [n for n in scale_sets.instances(resources, record) if node_name(cluster_id, pool, n) in nodes]
+            least = record.body["minCount"]
+            if record.body["count"] - len(going) < least:
+                raise ScaleRefused(f"pool {pool} keeps {least} nodes")
+            scale_sets.remove(resources, record, going)
+        self.apply_nodes(cluster_id)
+
+    def _resize(self, resources: Resources, record: Record, count: int) -> None:
+        pool = record.body["name"]
+        _require_autoscaling(record)
+        least, most = record.body["minCount"], record.body["maxCount"]
+        if not least <= count <= most:
+            raise ScaleRefused(f"pool {pool} takes {least} to {most} nodes, not {count}")
+        before = allocation.nodes_now(resources)
+        record.body["count"] = count
+        if refusal := allocation.autoscaler_refusal(resources, before, self._quotas):
+            raise ScaleRefused(f"pool {pool} stays at {before[ids.key(record.id)]} nodes: {refusal}")
+
+    @contextmanager
+    def _change(self) -> Iterator[Resources]:
+        with self._store.change() as resources:
+            yield resources
+            scale_sets.settle(resources)
 
     @staticmethod
     def _cluster_named(resources: Resources, name: str) -> Record:
@@ -202,10 +239,10 @@ class AzureCloud:
                     record.body["currentKubernetesVersion"],
                     record.body["networkProfile"]["serviceCidr"],
                 )
-            self._apply_nodes(record.id if record.token == CLUSTER else ids.parent(record.id))
+            self.apply_nodes(record.id if record.token == CLUSTER else ids.parent(record.id))
         except Exception as error:
             cause, failure = error, f'Code="InternalServerError" Message="{error}"'
-        with self._store.change() as resources:
+        with self._change() as resources:
             found = resources.get(record.id)
             if found is None or found.body["provisioningState"] == "Deleting":
                 raise operations.preempted() from cause
@@ -219,29 +256,44 @@ class AzureCloud:
 
     def _remove_nodes(self, pool: Record) -> None:
         try:
-            self._apply_nodes(ids.parent(pool.id))
+            self.apply_nodes(ids.parent(pool.id))
         except Exception as error:
-            with self._store.change() as resources:
+            with self._change() as resources:
                 operations.end(resources.records[ids.key(pool.id)], failed=True)
             raise Refused(f'Code="InternalServerError" Message="{error}"') from error
 
-    def _apply_nodes(self, cluster_id: str) -> None:
+    def apply_nodes(self, cluster_id: str) -> None:
+        """Make a cluster's nodes those of its pools; nothing when it is gone."""
         # Read under the lock, or of two pools written at once the older picture could be applied last.
         with FileLock(self._nodes_lock, poll_interval=0.01):
             resources = self._store.read()
             cluster = resources.get(cluster_id)
             if cluster is None:
                 return
-            body = cluster.body if "identityProfile" in cluster.body else finished(cluster.id, cluster.body)
+            body = shown(cluster)
             self._runtime.apply_nodes(
                 ids.key(cluster_id),
                 [
-                    node(cluster.id, body, pool.body, machines()[pool.body["vmSize"]], index)
+                    node(cluster.id, body, pool.body, machines()[pool.body["vmSize"]], number)
                     for pool in pools_of(resources, cluster_id)
                     if pool.body["provisioningState"] != "Deleting"
-                    for index in range(pool.body["count"])
+                    for number in scale_sets.instances(resources, pool)
                 ],
             )
+
+
+def _autoscaled(resources: Resources, pool_id: str) -> Record:
+    """A pool that is there and has bounds. Raises ScaleRefused."""
+    record = resources.get(pool_id)
+    if record is None or record.body["provisioningState"] == "Deleting":
+        raise ScaleRefused(f"there is no pool {ids.last(pool_id)}")
+    _require_autoscaling(record)
+    return record
+
+
+def _require_autoscaling(pool: Record) -> None:
+    if not pool.body["enableAutoScaling"]:
+        raise ScaleRefused(f"pool {pool.body['name']} is not autoscaled: its size is {pool.body['count']}")
 
 
 def _within(id: str, other: str) -> bool:

@@ -24,6 +24,9 @@ _NAME = re.compile(
 _MIG_GPUS = ("nvidia-a100", "nvidia-h100", "nvidia-h200")
 MIG_INSTANCES = {"MIG1g": 7, "MIG2g": 3, "MIG3g": 2, "MIG4g": 1, "MIG7g": 1}
 
+# GB of one of those GPUs (https://docs.nvidia.com/datacenter/tesla/mig-user-guide/supported-gpus.html).
+_GPU_MEMORY = {"nvidia-a100": 40, "nvidia-a100-80gb": 80, "nvidia-h100": 80, "nvidia-h100-nvl": 94, "nvidia-h200": 141}
+
 
 @dataclass(frozen=True)
 class Machine:
@@ -47,6 +50,16 @@ class Machine:
         match = _NAME.match(self.size)
         arm = (match and "p" in match["features"]) or self.gpu_model in ("nvidia-gb200", "nvidia-gb300")
         return "arm64" if arm else "amd64"
+
+    @property
+    def nvidia_gpus(self) -> int:
+        """How many NVIDIA GPUs the machine shows; a fraction of one is one."""
+        return max(1, int(self.gpus)) if self.gpu_model.startswith("nvidia-") and self.gpus else 0
+
+    @property
+    def gpu_memory_gb(self) -> int:
+        """Of one GPU that can be partitioned; 0 for others."""
+        return _GPU_MEMORY.get(self.gpu_model, 0)
 
     @property
     def mig(self) -> bool:

@@ -53,17 +53,22 @@ def node_name(cluster_id: str, pool: str, index: int) -> str:
     for _ in range(6):
         index, digit = divmod(index, 36)
         suffix = _BASE36[digit] + suffix
-    return f"aks-{pool}-{scale_set_digits(cluster_id)}-vmss{suffix}"
+    return scale_set_name(cluster_id, pool) + suffix
+
+
+def scale_set_name(cluster_id: str, pool: str) -> str:
+    """What the autoscaler calls a pool (domain-facts: `func (scaleSet *ScaleSet) Id()`, kubernetes/autoscaler)."""
+    return f"aks-{pool}-{scale_set_digits(cluster_id)}-vmss"
 
 
 def gpu_resources(machine: Machine, partitions: str = "") -> dict[str, str]:
-    """What the device plugin reports: whole GPUs; a fraction of one counts as one (machine catalogue notes).
+    """What the autoscaler expects of a new machine: whole GPUs; a fraction of one counts as one (machine catalogue notes).
 
-    With a MIG profile every partition counts as a GPU, which is the plugin's `single` strategy.
+    With a MIG profile every partition counts as a GPU, which is the device plugin's `single` strategy.
     """
-    if not machine.gpu_model.startswith("nvidia-") or not machine.gpus:
+    if not machine.nvidia_gpus:
         return {}
-    return {"nvidia.com/gpu": str(max(1, int(machine.gpus)) * MIG_INSTANCES.get(partitions, 1))}
+    return {"nvidia.com/gpu": str(machine.nvidia_gpus * MIG_INSTANCES.get(partitions, 1))}
 
 
 def reserved_cpu(cores: int) -> int:
@@ -80,8 +85,7 @@ def _resources(pool: Body, machine: Machine) -> tuple[dict[str, str], dict[str, 
     # AKS page node-resource-reservations: min(20 MiB x maxPods + 50 MiB, 25 %), and 100 MiB for eviction.
     reserved = min((20 * pool["maxPods"] + 50) * _KI, nominal // 4) + 100 * _KI
     disk = pool["osDiskSizeGB"] * _MI
-    gpus = gpu_resources(machine, pool.get("gpuInstanceProfile", ""))
-    shared = {"pods": str(pool["maxPods"]), "hugepages-1Gi": "0", "hugepages-2Mi": "0", **gpus}
+    shared = {"pods": str(pool["maxPods"]), "hugepages-1Gi": "0", "hugepages-2Mi": "0"}
     capacity = {"cpu": str(machine.vcpus), "memory": f"{memory}Ki", "ephemeral-storage": f"{disk}Ki", **shared}
     allocatable = {
         "cpu": f"{machine.vcpus * 1000 - reserved_cpu(machine.vcpus)}m",
@@ -188,10 +192,19 @@ def _taints(pool: Body) -> list[dict[str, str]]:
     return result
 
 
+def template(cluster_id: str, cluster: Body, pool: Body, machine: Machine) -> dict[str, Any]:
+    """The node that the autoscaler expects when it adds one to a pool: the next one, its GPUs known from the VM size."""
+    expected = node(cluster_id, cluster, pool, machine, 0)
+    gpus = gpu_resources(machine, pool.get("gpuInstanceProfile", ""))
+    for resources in (expected["status"]["capacity"], expected["status"]["allocatable"]):
+        resources |= gpus
+    return expected
+
+
 def node(cluster_id: str, cluster: Body, pool: Body, machine: Machine, index: int) -> dict[str, Any]:
-    """The Node object of one instance of a pool's scale set."""
+    """The Node object of one instance of a pool's scale set, as it registers: a device plugin is yet to report its GPUs."""
     capacity, allocatable = _resources(pool, machine)
-    scale_set = f"aks-{pool['name']}-{scale_set_digits(cluster_id)}-vmss"
+    scale_set = scale_set_name(cluster_id, pool["name"])
     spec: dict[str, Any] = {
         "providerID": f"azure:///subscriptions/{cluster_id.split('/')[2]}"
         f"/resourceGroups/{cluster['nodeResourceGroup'].lower()}"

@@ -6,8 +6,10 @@ Azure counts three things in each region: all regular machines (`cores`), those 
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from sandbox.azure.machines import machines
@@ -16,6 +18,9 @@ from sandbox.errors import SandboxError
 
 CORES = "cores"
 LOW_PRIORITY = "lowPriorityCores"
+
+KEPT = "cloudfile.json"
+"""What `sandbox.cloudfile` keeps of the cloud files, beside the cloud's own memory."""
 
 _MORE = (
     "If you want to increase the quota, please follow this instruction: "
@@ -82,6 +87,14 @@ class Quotas:
         return cls(
             {plain(region): {_key(name): limit for name, limit in each.items()} for region, each in data.items()}
         )
+
+    @classmethod
+    def kept(cls, folder: Path) -> Quotas:
+        """The limits of the emulated cloud in this folder."""
+        try:
+            return cls.read(json.loads((folder / KEPT).read_text())["quotas"] or {})
+        except FileNotFoundError:
+            return UNLIMITED
 
     def limit(self, location: str, name: str) -> int | None:
         return self.limits.get(location, {}).get(_key(name))

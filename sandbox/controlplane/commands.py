@@ -1,6 +1,8 @@
-"""The command lines of a control plane's five processes, and the files they read."""
+"""The command lines of a control plane's processes, and the files they read."""
 
-from collections.abc import Mapping
+import os
+import sys
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.resources import files
 from pathlib import Path
@@ -19,6 +21,7 @@ ADMISSION = {
 ETCD_QUOTA = 512 << 20  # bytes; an emulated cluster holds a few thousand small objects
 NODE_LEASE = 40  # seconds, a kubelet's default (nodeLeaseDurationSeconds in KubeletConfiguration)
 ISSUER = "https://kubernetes.default.svc.cluster.local"
+CHECKOUT = Path(__file__).resolve().parents[2]
 
 
 @dataclass(frozen=True)
@@ -41,6 +44,7 @@ class Settings:
     service_cidr: str
     emulated: str | None
     kubelet_version: str
+    loops: Sequence[str] = ()
 
     @property
     def certificates(self) -> Path:
@@ -88,14 +92,15 @@ def write_inputs(settings: Settings) -> list[Path]:
 
 
 def commands(settings: Settings, stages: list[Path]) -> dict[str, Command]:
-    """All five by name, in the order in which they need each other."""
-    return {
+    """All by name, in the order in which they need each other."""
+    found = {
         "etcd": etcd(settings),
         "kube-apiserver": apiserver(settings),
         "kube-scheduler": scheduler(settings),
         "kube-controller-manager": controllers(settings),
         "kwok": kwok(settings, stages),
     }
+    return found | ({"autoscaler": autoscaler(settings)} if settings.loops else {})
 
 
 def etcd(settings: Settings) -> Command:
@@ -188,3 +193,16 @@ def kwok(settings: Settings, stages: list[Path]) -> Command:
         *(f"--config={stage}" for stage in stages),
     ]
     return Command([str(settings.programs["kwok"]), *arguments], [kubeconfig, *stages], {"GOGC": "50"})
+
+
+def autoscaler(settings: Settings) -> Command:
+    """The cloud's own loops (see `sandbox.autoscaler`), in this Python."""
+    arguments = [
+        f"--directory={settings.directory}",
+        f"--port={settings.ports['kube-apiserver']}",
+        *settings.loops,
+    ]
+    environment = {"PYTHONPATH": str(CHECKOUT)}
+    if sys.pycache_prefix:
+        environment["PYTHONPYCACHEPREFIX"] = os.fspath(sys.pycache_prefix)
+    return Command([sys.executable, "-P", "-m", "sandbox.autoscaler", *arguments], [], environment)

@@ -3,7 +3,7 @@
 import re
 import secrets
 import ssl
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from http.client import HTTPConnection, HTTPException, HTTPSConnection
 from pathlib import Path
@@ -21,6 +21,8 @@ from sandbox.errors import SandboxError
 from sandbox.files import write_private
 
 PROCESSES = ("etcd", "kube-apiserver", "kube-scheduler", "kube-controller-manager", "kwok")
+SERVERS = PROCESSES[:2]
+LOOPS = "autoscaler"
 USER = "cluster-admin"
 OLDEST_EMULATED = 3  # minor versions behind its own that a 1.36 API server can emulate
 START_TIMEOUT = 120.0  # seconds; a start takes about 6, on a machine that builds something else at the time 40
@@ -31,10 +33,19 @@ class ControlPlane:
     """etcd, API server, scheduler, controller manager and kwok of one emulated cluster, all on 127.0.0.1.
 
     `directory` holds everything: certificates, data, logs, records of the processes, kubeconfigs. `version` is a
-    Kubernetes version such as "1.36" or "1.35.3", `cloud` is "azure" or "gcp".
+    Kubernetes version such as "1.36" or "1.35.3", `cloud` is "azure" or "gcp". Given `loops`, arguments of
+    `python -m sandbox.autoscaler`, a sixth process does the cloud's own work inside the cluster.
     """
 
-    def __init__(self, directory: Path, *, version: str, cloud: str, service_cidr: str = "10.0.0.0/16") -> None:
+    def __init__(
+        self,
+        directory: Path,
+        *,
+        version: str,
+        cloud: str,
+        service_cidr: str = "10.0.0.0/16",
+        loops: Sequence[str] = (),
+    ) -> None:
         if not re.fullmatch(r"1\.\d+(\.\d+)?", version):
             raise SandboxError(f"{version!r} is not a Kubernetes version: expected one like 1.36 or 1.35.3")
         if cloud not in ADMISSION:
@@ -43,7 +54,9 @@ class ControlPlane:
         self.version = version
         self.cloud = cloud
         self.service_cidr = service_cidr
-        self.processes = {name: Process(name, self.directory) for name in PROCESSES}
+        self.loops = loops
+        names = (*PROCESSES, LOOPS) if loops else PROCESSES
+        self.processes = {name: Process(name, self.directory) for name in names}
 
     @property
     def admin_kubeconfig(self) -> Path:
@@ -67,7 +80,7 @@ class ControlPlane:
         return path.read_text()
 
     def running(self) -> bool:
-        """Whether all five processes run."""
+        """Whether all processes run."""
         return all(process.find() for process in self.processes.values())
 
     def memory(self) -> int:
@@ -82,7 +95,8 @@ class ControlPlane:
 
     def end(self) -> None:
         """Stop everything; for callers that hold the lock."""
-        for names in (("kwok", "kube-scheduler", "kube-controller-manager"), ("kube-apiserver",), ("etcd",)):
+        clients = [name for name in self.processes if name not in SERVERS]
+        for names in (clients, *([name] for name in reversed(SERVERS))):
             stop_all([self.processes[name] for name in names])
 
     def start(self, programs: Mapping[str, Path], report: Report) -> None:
@@ -96,11 +110,14 @@ class ControlPlane:
         with self.locked(report):
             settings = self.prepare(programs, report)
             wanted = commands(settings, write_inputs(settings))
-            stale = [name for name in PROCESSES if not self.up_to_date(name, wanted[name])]
+            stale = [name for name in self.processes if not self.up_to_date(name, wanted[name])]
             launched: list[Process] = []
             try:
                 self.launch(stale, wanted, launched, settings, report)
                 self.wait(self.usable(settings), launched, "can be used")
+                if LOOPS in stale:
+                    # Last, and not waited for: nothing that is declared needs it, and it would take others' time at the start.
+                    self.run(LOOPS, wanted[LOOPS], launched)
             except BaseException:
                 stop_all(launched)
                 raise
@@ -126,7 +143,7 @@ class ControlPlane:
         )
         full = self.version if self.version.count(".") == 2 else f"{self.version}.0"
         kubelet = binary if self.version == binary.rpartition(".")[0] else full
-        return Settings(self.directory, ports, programs, self.cloud, self.service_cidr, emulated, kubelet)
+        return Settings(self.directory, ports, programs, self.cloud, self.service_cidr, emulated, kubelet, self.loops)
 
     def launch(
         self,
@@ -137,20 +154,24 @@ class ControlPlane:
         report: Report,
     ) -> None:
         """Restart the named processes: etcd and the API server at once, their clients when it answers."""
-        stop_all([self.processes[name] for name in reversed(PROCESSES) if name in stale])
-        servers = [name for name in stale if name in ("etcd", "kube-apiserver")]
-        clients = [name for name in stale if name not in servers]
+        stop_all([self.processes[name] for name in reversed(self.processes) if name in stale])
+        servers = [name for name in stale if name in SERVERS]
+        clients = [name for name in stale if name not in (*SERVERS, LOOPS)]
         if stale:
             report(f"control plane {self.version}: starting {', '.join(stale)}")
         for names in (servers, clients):
             for name in names:
-                process, command = self.processes[name], wanted[name]
-                launched.append(process)
-                process.launch(command.arguments, command.inputs, command.environment)
+                self.run(name, wanted[name], launched)
             if names is servers and clients:
                 self.wait({"kube-apiserver": self.api(settings, "/readyz")}, launched, "is ready")
                 if "kwok" in clients:
                     self.release_leases(settings)
+
+    def run(self, name: str, command: Command, launched: list[Process]) -> None:
+        """Launch one process, and note it among those launched."""
+        process = self.processes[name]
+        launched.append(process)
+        process.launch(command.arguments, command.inputs, command.environment)
 
     def release_leases(self, settings: Settings) -> None:
         """Drop a dead kwok's node leases, or the new one would leave those nodes alone until they expire."""

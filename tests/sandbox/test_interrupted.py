@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 from pulumi import automation
 
-from sandbox.azure import AzureCloud, AzureProvider
+from sandbox.azure import AzureCloud
+from sandbox.azure.provider import AzureProvider
 from sandbox.checkpoint import Checkpoint
 from sandbox.home import Home
 from sandbox.interrupted import Interrupted

@@ -118,8 +118,8 @@ def test_a_t4_node_has_the_declared_labels_and_taints_and_gets_the_device_plugin
         "kubernetes.azure.com/scalesetpriority=spot:NoSchedule",
         "nvidia.com/gpu=present:NoSchedule",
     ]
-    assert node["status"]["allocatable"]["nvidia.com/gpu"] == "1"
     assert until(lambda: device_plugins(stack) == (1, 1))
+    assert until(lambda: stack.get("node", t4_node)["status"]["allocatable"].get("nvidia.com/gpu") == "1")
     (pod,) = stack.get("pods", "-n", "kube-system")["items"]
     assert pod["spec"]["nodeName"] == t4_node
     assert pod["status"]["phase"] == "Running"
@@ -179,8 +179,11 @@ def test_a_new_pool_changes_the_layer_in_place(stack: Stack, edited: dict[str, A
     stack.write(edited)
     assert sorted((op, name) for op, name, _ in stack.steps()) == [
         ("create", "ml-dev-a100"),
+        ("update", "ml-dev-contract"),
         ("update", "ml-dev-device-plugin"),
         ("update", "ml-dev-expander"),
+        ("update", "ml-dev-guard-platform"),
+        ("update", "ml-dev-guard-profiles"),
     ]
 
 
@@ -243,11 +246,16 @@ def test_an_update_keeps_the_nodes_the_autoscaler_made(stack: Stack, applied: di
     before = uids()
     assert stack.steps() == []
     t4 = applied["pools"][1]
-    # The label is the twin's as well.
+    # The label is the twin's as well, and the contract tells of it.
     label = ["nodeLabels.team"]
+    told = ['data["pools.json"]', 'data["pools.yaml"]']
     changes: list[tuple[str, Callable[[], Any], list[tuple[str, list[str]]]]] = [
         ("maxNodes", lambda: t4.update(maxNodes=7), [("ml-dev-t4", ["maxCount"])]),
-        ("label", lambda: t4["labels"].update(team="vision"), [("ml-dev-t4", label), ("ml-dev-t4od", label)]),
+        (
+            "label",
+            lambda: t4["labels"].update(team="vision"),
+            [("ml-dev-contract", told), ("ml-dev-t4", label), ("ml-dev-t4od", label)],
+        ),
         ("minNodes", lambda: t4.update(minNodes=1), [("ml-dev-t4", ["minCount"])]),
     ]
     for name, change, expected in changes:
@@ -304,7 +312,7 @@ def test_the_store_answers_only_holders_of_its_certificates(stack: Stack) -> Non
 
 def test_a_cluster_whose_processes_died_comes_back_with_the_next_up(stack: Stack) -> None:
     running = processes_below(stack.home)
-    assert len(running) == 5
+    assert len(running) == 6
     for process in running:
         process.kill()
     psutil.wait_procs(running, timeout=10)
@@ -317,7 +325,8 @@ def test_down_leaves_no_process_and_no_state_and_up_works_again(stack: Stack) ->
     assert processes_below(stack.home) == []
     assert sorted(path.name for path in stack.home.iterdir()) == ["dev+cloud.lock", "dev.lock"]
     assert "is not up" in stack.run("down").stdout
-    assert "19 create" in stack.run("up").stdout
+    assert re.search(r"is up after .*: \d+ create$", stack.run("up").stdout, re.MULTILINE)
+    assert stack.steps() == []
 
 
 def processes_below(home: Path) -> list[psutil.Process]:

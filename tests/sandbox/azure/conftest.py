@@ -11,7 +11,8 @@ from typing import Any
 
 import pytest
 
-from sandbox.azure import AzureCloud, AzureProvider
+from sandbox.azure import AzureCloud
+from sandbox.azure.provider import AzureProvider
 from sandbox.azure.quotas import UNLIMITED, Quotas
 from sandbox.azure.throttle import Throttle
 from sandbox.provider import Failure, Resource
@@ -26,6 +27,12 @@ CLUSTER = "azure-native:containerservice:ManagedCluster"
 POOL = "azure-native:containerservice:AgentPool"
 
 Props = dict[str, Any]
+
+CLUSTER_ID = (
+    "/subscriptions/00000000-0000-4000-8000-00000000a2e5/resourcegroups/ml"
+    "/providers/Microsoft.ContainerService/managedClusters/aks"
+)
+"""Of the cluster that `Account.cluster` makes."""
 
 SYSTEM = {
     "name": "system",

@@ -1,0 +1,55 @@
+"""`python -m sandbox.autoscaler`, as a control plane starts it."""
+
+from __future__ import annotations
+
+import argparse
+import signal
+from pathlib import Path
+from typing import Any
+
+from sandbox.autoscaler.loop import Loop, Settings
+from sandbox.azure.cloud import AzureCloud
+from sandbox.azure.quotas import Quotas
+
+
+class Nodes:
+    """What an autoscaler needs of a cluster's runtime: its nodes. It does not wait until they are ready."""
+
+    def __init__(self, kubeconfig: Path) -> None:
+        self._kubeconfig = kubeconfig
+
+    def apply_nodes(self, cluster_id: str, nodes: list[dict[str, Any]]) -> None:
+        # See `resources.quantity`.
+        from sandbox.kubernetes import nodes as kubernetes_nodes
+
+        with kubernetes_nodes.opened(self._kubeconfig) as client:
+            kubernetes_nodes.apply(client, nodes)
+
+    def start(self, cluster_id: str, name: str, version: str, service_cidr: str) -> None:
+        raise NotImplementedError
+
+    def stop(self, cluster_id: str) -> None:
+        raise NotImplementedError
+
+    def user_kubeconfig(self, cluster_id: str) -> str:
+        raise NotImplementedError
+
+
+def main() -> None:
+    """Run until SIGTERM, or until the control plane's folder is gone."""
+    parser = argparse.ArgumentParser(prog="sandbox.autoscaler")
+    parser.add_argument("--directory", type=Path, required=True)
+    parser.add_argument("--port", type=int, required=True)
+    parser.add_argument("--state", type=Path, required=True)
+    parser.add_argument("--cluster", required=True)
+    parser.add_argument("--clock-factor", type=float, default=1.0, dest="factor")
+    settings = Settings(**vars(parser.parse_args()))
+    runtime = Nodes(settings.directory / "kubeconfigs" / "admin.kubeconfig")
+    loop = Loop(settings, lambda: AzureCloud(settings.state, runtime, Quotas.kept(settings.state.parent)))
+    # A scan that has begun is finished: its nodes are then as the cloud has them.
+    signal.signal(signal.SIGTERM, lambda *_: loop.stopping.set())
+    loop.run()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,47 @@
+"""The loops' log: one line for each decision, for people to read."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Sequence
+from datetime import datetime
+from pathlib import Path
+
+_DECISION = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d  pool ")
+_TAIL = 64 << 10  # bytes
+
+
+class Journal:
+    """Writes lines to the process's log, and nothing twice in a row that only goes on."""
+
+    def __init__(self) -> None:
+        self._going_on: dict[str, str] = {}
+
+    def write(self, text: str) -> None:
+        now = datetime.now().strftime("%Y-%m-%d %H:%M:%S")
+        print(f"{now}  {text}", file=sys.stdout, flush=True)
+
+    def state(self, what: str, text: str) -> None:
+        """Write how something is, when that has changed; empty for "as it should be"."""
+        if text and self._going_on.get(what, "") != text:
+            self.write(text)
+        self._going_on[what] = text
+
+
+def pods(names: Sequence[str]) -> str:
+    """`3 pods (default/a, default/b and 1 more)`."""
+    shown = ", ".join(names[:2])
+    more = f" and {len(names) - 2} more" if len(names) > 2 else ""
+    return f"{len(names)} {'pod' if len(names) == 1 else 'pods'} ({shown}{more})"
+
+
+def decisions(log: Path, count: int) -> list[str]:
+    """The last decisions in a log; none where there is no log."""
+    try:
+        with log.open("rb") as file:
+            file.seek(max(0, log.stat().st_size - _TAIL))
+            lines = file.read().decode(errors="replace").splitlines()
+    except FileNotFoundError:
+        return []
+    return [line for line in lines if _DECISION.match(line)][-count:]

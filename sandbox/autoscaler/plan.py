@@ -1,0 +1,138 @@
+"""What one scan finds: which pods wait in vain, and which pool should grow for them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence, Set
+from dataclasses import dataclass, field
+from typing import Any
+
+from sandbox.autoscaler import resources, rooms
+from sandbox.autoscaler.expander import Option
+from sandbox.autoscaler.resources import NONE, Resources
+from sandbox.autoscaler.rooms import Object, Pod, Room
+from sandbox.azure.node_groups import NodeGroup
+
+# Pods below never trigger a scale-up (--expendable-pods-priority-cutoff; recording priority-class-below-cutoff).
+_CUTOFF = -10
+
+
+@dataclass(frozen=True)
+class Picture:
+    """Everything that a scan looks at. `backed_off` are names of groups that are left alone for now."""
+
+    groups: Sequence[NodeGroup]
+    nodes: Sequence[Object]
+    pods: Sequence[Object]
+    daemon_sets: Sequence[Object] = ()
+    backed_off: Set[str] = frozenset()
+
+
+@dataclass(frozen=True)
+class Plan:
+    """`needed` are nodes on which a waiting pod will find room; `hopeless` says of every other pod why no pool helps."""
+
+    needed: Set[str] = frozenset()
+    options: Sequence[Option] = ()
+    hopeless: Mapping[str, str] = field(default_factory=dict)
+
+
+def plan(picture: Picture) -> Plan:
+    """Pods first get what is free on nodes that are there or coming; pools are asked for the rest."""
+    waiting = [_pod(pod) for pod in sorted(picture.pods, key=_order) if unschedulable(pod)]
+    if not waiting:
+        return Plan()
+    new = {group.name: rooms.template(group, picture.nodes, picture.daemon_sets) for group in picture.groups}
+    there = rooms.known(picture.nodes, picture.pods, picture.groups, new)
+    needed, left = _put(waiting, there)
+    options, helped = [], set()
+    refusals = {pod.name: dict[str, str]() for pod in left}
+    for group in picture.groups:
+        if group.most is None:
+            continue
+        takes = []
+        for pod in left:
+            if refusal := new[group.name].refusal(pod):
+                refusals[pod.name][group.pool] = refusal
+            else:
+                takes.append(pod)
+        if group.name in picture.backed_off:
+            why = "left alone after a refusal"
+        elif len(group.nodes) >= group.most:
+            why = f"at its most, {group.most} nodes"
+        else:
+            why = ""
+            helped |= {pod.name for pod in takes}
+            if takes:
+                options.append(_option(group, takes, new[group.name], group.most - len(group.nodes)))
+        refusals |= {pod.name: refusals[pod.name] | {group.pool: why} for pod in takes if why}
+    hopeless = {
+        pod: "; ".join(f"{pool}: {why}" for pool, why in found.items())
+        for pod, found in refusals.items()
+        if pod not in helped
+    }
+    return Plan(needed, options, hopeless)
+
+
+def unschedulable(pod: Object) -> bool:
+    """Whether the scheduler found no node for a pod, and the autoscaler cares.
+
+    DaemonSets' pods belong to nodes that are there, and a pod for which others are being preempted has one.
+    """
+    status, spec = pod.get("status") or {}, pod["spec"]
+    if spec.get("nodeName") or status.get("nominatedNodeName") or pod["metadata"].get("deletionTimestamp"):
+        return False
+    if rooms.of_node(pod) or spec.get("priority", 0) < _CUTOFF:
+        return False
+    return any(
+        one["type"] == "PodScheduled" and one["status"] == "False" and one.get("reason") == "Unschedulable"
+        for one in status.get("conditions") or []
+    )
+
+
+def estimate(pods: Iterable[Pod], new: Room, most: int) -> tuple[int, list[Pod], Resources]:
+    """How many such nodes take which pods, and what stays free; largest pods first, each on the first node that has room."""
+    full = new.free
+
+    def share(pod: Pod) -> Any:
+        return sum(pod.needs.get(name, NONE) / full[name] for name in ("cpu", "memory") if full.get(name))
+
+    nodes: list[Room] = []
+    taken = []
+    for pod in sorted(pods, key=share, reverse=True):
+        place = next((node for node in nodes if not node.refusal(pod)), None)
+        if place is None and len(nodes) < most and not new.refusal(pod):
+            place = new.another(len(nodes))
+            nodes.append(place)
+        if place is not None:
+            place.take(pod)
+            taken.append(pod)
+    return len(nodes), taken, resources.total(node.free for node in nodes)
+
+
+def _option(group: NodeGroup, pods: Sequence[Pod], new: Room, most: int) -> Option:
+    nodes, taken, free = estimate(pods, new, most)
+    waste = sum((free[name] / (nodes * new.free[name]) for name in ("cpu", "memory") if new.free.get(name)), start=NONE)
+    return Option(group.name, group.pool, group.pool_id, len(group.nodes), nodes, taken, waste)
+
+
+def _put(pods: Iterable[Pod], there: Sequence[Room]) -> tuple[set[str], list[Pod]]:
+    used, left = set(), []
+    for pod in pods:
+        place = next((room for room in there if not room.refusal(pod)), None)
+        if place is None:
+            left.append(pod)
+        else:
+            place.take(pod)
+            used.add(place.name)
+    return used, left
+
+
+def _pod(pod: Object) -> Pod:
+    name = f"{pod['metadata']['namespace']}/{pod['metadata']['name']}"
+    return Pod(name, pod["spec"], resources.requests(pod["spec"]))
+
+
+def _order(pod: Object) -> tuple[int, str, str]:
+    """As the scheduler's queue: by priority, then age."""
+    metadata = pod["metadata"]
+    return (-pod["spec"].get("priority", 0), metadata.get("creationTimestamp", ""), metadata["name"])

@@ -1,0 +1,73 @@
+"""What pods ask for and nodes have: Kubernetes' resource quantities, added up."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from decimal import Decimal
+from functools import lru_cache
+from typing import Any
+
+Resources = dict[str, Decimal]
+
+NONE = Decimal(0)
+
+
+@lru_cache(maxsize=4096)
+def quantity(text: str) -> Decimal:
+    """`1500m` is 1.5."""
+    # 0.4 s and 30 MB to import, which a cluster in which nothing waits for a node does not need.
+    from kubernetes.utils.quantity import parse_quantity
+
+    return Decimal(parse_quantity(text))
+
+
+def of(quantities: Mapping[str, Any] | None) -> Resources:
+    """A `requests`, `capacity` or `allocatable` as numbers."""
+    return {name: quantity(str(value)) for name, value in (quantities or {}).items()}
+
+
+def requests(spec: Mapping[str, Any]) -> Resources:
+    """What a pod occupies: its containers together, or its largest init container where that is more.
+
+    Init containers that restart (sidecars) stay and count with all that start after them
+    (https://kubernetes.io/docs/concepts/workloads/pods/sidecar-containers/#resource-sharing-within-containers). Requests of
+    the pod as a whole replace those of its containers. Each pod takes one of the node's `pods`.
+    """
+    sidecars: Resources = {}
+    starting: Resources = {}
+    for container in spec.get("initContainers") or []:
+        needs = _asked(container)
+        if container.get("restartPolicy") == "Always":
+            sidecars = total([sidecars, needs])
+            starting = larger(starting, sidecars)
+        else:
+            starting = larger(starting, total([sidecars, needs]))
+    running = total([sidecars, *(_asked(container) for container in spec.get("containers") or [])])
+    found = larger(starting, running) | _asked(spec)
+    return total([found, of(spec.get("overhead")), {"pods": Decimal(1)}])
+
+
+def _asked(of_what: Mapping[str, Any]) -> Resources:
+    return of((of_what.get("resources") or {}).get("requests"))
+
+
+def total(parts: Iterable[Resources]) -> Resources:
+    result: Resources = {}
+    for part in parts:
+        for name, amount in part.items():
+            result[name] = result.get(name, NONE) + amount
+    return result
+
+
+def larger(one: Resources, other: Resources) -> Resources:
+    """The larger of both, resource by resource."""
+    return {name: max(one.get(name, NONE), other.get(name, NONE)) for name in {**one, **other}}
+
+
+def less(room: Resources, taken: Resources) -> Resources:
+    return {name: amount - taken.get(name, NONE) for name, amount in room.items()}
+
+
+def shortage(needs: Resources, room: Resources) -> str:
+    """The first resource of which there is not enough; empty when it fits."""
+    return next((name for name, amount in needs.items() if amount > 0 and amount > room.get(name, NONE)), "")

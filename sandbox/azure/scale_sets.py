@@ -1,0 +1,49 @@
+"""Which machines a pool has: the instances of its scale set, by number.
+
+A pool's own body knows only how many there are. A record below it knows which, so that the machine that goes is the one that
+was meant, and the others keep their nodes. A number is given once in a scale set's life, as scale sets do [inferred from node
+names in the AKS documentation, which run ahead of the node counts].
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from sandbox.azure.resources.cluster_path import POOL
+from sandbox.azure.state import Body, Record, Resources
+
+SCALE_SET = "sandbox:ScaleSet"
+"""No type of azure-native: the program never sees these."""
+
+
+def instances(resources: Resources, pool: Record) -> list[int]:
+    """The numbers of a pool's machines, in order; as many as its count says."""
+    return _brought_in_line(resources, pool)[0]
+
+
+def settle(resources: Resources) -> None:
+    """Make every scale set as large as its pool's count: more get new numbers, the highest numbers go first."""
+    for pool in resources.of(POOL):
+        numbers, following = _brought_in_line(resources, pool)
+        resources.put(Record(SCALE_SET, _id(pool), {"instances": numbers, "next": following}))
+
+
+def remove(resources: Resources, pool: Record, numbers: Collection[int]) -> None:
+    """Take machines out of a pool; those that are not there are no error."""
+    there, following = _brought_in_line(resources, pool)
+    left = [number for number in there if number not in numbers]
+    pool.body["count"] = len(left)
+    resources.put(Record(SCALE_SET, _id(pool), {"instances": left, "next": following}))
+
+
+def _brought_in_line(resources: Resources, pool: Record) -> tuple[list[int], int]:
+    found = resources.get(_id(pool))
+    known: Body = found.body if found else {"instances": [], "next": 0}
+    kept: list[int] = known["instances"][: pool.body["count"]]
+    following = known["next"] + pool.body["count"] - len(kept)
+    return [*kept, *range(known["next"], following)], following
+
+
+def _id(pool: Record) -> str:
+    # Below the pool, and so removed with it.
+    return f"{pool.id}/scaleSet"

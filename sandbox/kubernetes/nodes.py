@@ -1,0 +1,62 @@
+"""Node objects as an emulated cloud makes them: joined, changed and removed in a real API server."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from sandbox.errors import SandboxError
+from sandbox.kubernetes.client import Client, Object
+
+_MANAGER = "sandbox-nodes"
+_READY_SECONDS = 60
+
+
+@contextmanager
+def opened(kubeconfig: Path) -> Iterator[Client]:
+    """A client that is closed afterwards."""
+    client = Client(kubeconfig)
+    try:
+        yield client
+    finally:
+        client.close()
+
+
+def apply(client: Client, nodes: list[Object]) -> None:
+    """Make the cluster's nodes exactly these. What a node has is the machine's to say, once, when it joins."""
+    wanted = {node["metadata"]["name"]: node for node in nodes}
+    present = {node["metadata"]["name"]: node for node in client.list("v1", "Node")}
+    for name in sorted(present.keys() - wanted.keys()):
+        client.delete("v1", "Node", name)
+    for name in sorted(wanted):
+        node = wanted[name]
+        client.apply(
+            {key: node[key] for key in ("apiVersion", "kind", "metadata", "spec") if key in node}, _MANAGER, force=True
+        )
+        # A command killed in between leaves a node that has nothing.
+        if not present.get(name, {}).get("status", {}).get("capacity"):
+            client.patch_status(node)
+
+
+def await_ready(client: Client, nodes: list[Object]) -> None:
+    """Wait until all of these nodes are Ready. Raises SandboxError."""
+    names = {node["metadata"]["name"] for node in nodes}
+    deadline = time.monotonic() + _READY_SECONDS
+    waiting = names
+    while waiting and time.monotonic() < deadline:
+        waiting = names - {node["metadata"]["name"] for node in client.list("v1", "Node") if ready(node)}
+        if waiting:
+            time.sleep(0.2)
+    if waiting:
+        raise SandboxError(
+            f"nodes not ready after {_READY_SECONDS} s: {', '.join(sorted(waiting))}; see logs/kwok.log of the cluster"
+        )
+
+
+def ready(node: Mapping[str, Any]) -> bool:
+    """Whether the node's Ready condition is True."""
+    conditions = node.get("status", {}).get("conditions", [])
+    return any(c["type"] == "Ready" and c["status"] == "True" for c in conditions)

@@ -1,0 +1,94 @@
+"""Node groups and pods as the recorded scenarios have them, and scans without a cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from random import Random
+from typing import Any
+
+from sandbox.autoscaler import expander
+from sandbox.autoscaler.plan import Picture, plan
+from sandbox.azure.node_groups import Gpus, NodeGroup
+
+Object = dict[str, Any]
+
+SPOT_TAINT = {"key": "kubernetes.azure.com/scalesetpriority", "value": "spot", "effect": "NoSchedule"}
+GPU_TAINT = {"key": "nvidia.com/gpu", "value": "present", "effect": "NoSchedule"}
+SPOT = {**SPOT_TAINT, "operator": "Equal"}
+GPU = {"key": "nvidia.com/gpu", "operator": "Exists", "effect": "NoSchedule"}
+ONE_GPU = {"cpu": "1", "memory": "1Gi", "nvidia.com/gpu": "1"}
+MACHINE = {"cpu": "4", "memory": "16Gi", "pods": "110", "nvidia.com/gpu": "1"}
+
+
+def group(pool: str, most: int, taints: Sequence[Object] = (), **allocatable: str) -> NodeGroup:
+    """A group at zero nodes; GPUs where its machine has some."""
+    has = {**MACHINE, **{name.replace("gpu", "nvidia.com/gpu"): value for name, value in allocatable.items()}}
+    gpus = int(has["nvidia.com/gpu"])
+    labels = {"agentpool": pool} | ({SPOT["key"]: "spot"} if SPOT_TAINT in taints else {})
+    name = f"aks-{pool}-12345678-vmss"
+    node = {"metadata": {"labels": labels}, "spec": {"taints": list(taints)}, "status": {"allocatable": has}}
+    return NodeGroup(name, pool, f"/pools/{pool}", 0, most, (), node, Gpus(gpus) if gpus else None)
+
+
+def spot(most: int) -> NodeGroup:
+    return group("gpuspot", most, [SPOT_TAINT, GPU_TAINT])
+
+
+def on_demand(most: int) -> NodeGroup:
+    return group("gpuod", most, [GPU_TAINT])
+
+
+def sized(of: NodeGroup, count: int) -> NodeGroup:
+    """The group with so many machines."""
+    return replace(of, nodes=tuple(f"{of.name}{number:06}" for number in range(count)))
+
+
+def node(of: NodeGroup, name: str, *, ready: bool = True, **changes: Any) -> Object:
+    """The object of one of a group's machines, as its template promises."""
+    conditions = [{"type": "Ready", "status": str(ready)}]
+    return {
+        "metadata": {"name": name, "labels": of.template["metadata"]["labels"], **changes.get("metadata", {})},
+        "spec": {**of.template["spec"], **changes.get("spec", {})},
+        "status": {**of.template["status"], "conditions": conditions, **changes.get("status", {})},
+    }
+
+
+def pod(name: str, requests: Object | None = None, tolerations: Sequence[Object] = (), **spec: Any) -> Object:
+    """A pod that the scheduler found no node for, or one on the node `nodeName`."""
+    condition = {"type": "PodScheduled", "status": "False", "reason": "Unschedulable"}
+    return {
+        "metadata": {"namespace": "default", "name": name},
+        "spec": {"containers": [{"resources": {"requests": requests or {}}}], "tolerations": list(tolerations), **spec},
+        "status": {} if "nodeName" in spec else {"conditions": [condition]},
+    }
+
+
+def training(count: int, tolerations: Sequence[Object] = (SPOT, GPU), **spec: Any) -> list[Object]:
+    """Pods of one GPU each."""
+    return [pod(f"train-{number}", ONE_GPU, tolerations, **spec) for number in range(count)]
+
+
+def decisions(
+    groups: Sequence[NodeGroup],
+    pods: Sequence[Object],
+    priorities: str | None = None,
+    *,
+    by: str = "priority",
+    seed: int = 0,
+    **picture: Any,
+) -> list[tuple[str, int, int]]:
+    """What scan after scan does until nothing is left to do, as (pool, from, to); no machine joins meanwhile."""
+    random, made = Random(seed), []
+    now = list(groups)
+    nodes: Sequence[Object] = picture.pop("nodes", ())
+    while options := plan(Picture(now, nodes, pods, **picture)).options:
+        option, _ = expander.choose(by, options, priorities, random)
+        made.append((option.pool, option.size, option.size + option.nodes))
+        now = [sized(g, made[-1][2]) if g.pool == option.pool else g for g in now]
+    return made
+
+
+def first(groups: Sequence[NodeGroup], pods: Sequence[Object], priorities: str | None = None, **more: Any) -> set[Any]:
+    """The first decisions that there can be, drawing again and again."""
+    return {decisions(groups, pods, priorities, seed=seed, **more)[0] for seed in range(20)}

@@ -1,0 +1,89 @@
+"""The expanders' rules beyond the recordings."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from random import Random
+from typing import Any
+
+import pytest
+
+from sandbox.autoscaler.expander import Option, choose, parse, rank
+from sandbox.autoscaler.rooms import Pod
+
+
+def option(pool: str, pods: int = 1, waste: str = "0") -> Option:
+    waiting = [Pod(f"default/{number}", {}, {}) for number in range(pods)]
+    return Option(f"aks-{pool}-12345678-vmss", pool, f"/{pool}", 0, 1, waiting, Decimal(waste))
+
+
+SPOT, TWIN, OTHER = option("t4"), option("t4od"), option("general")
+
+
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [
+        ('5: ["t4"]', 5),
+        ('5: ["^t4"]', -1),
+        ('5: ["x", "t4"]\n7: ["vmss$"]\n6: [".*"]', 7),
+        ('0: [".*"]', 0),
+        ('-5: [".*"]', -1),
+        ("5:\n3: [t4]", 3),
+    ],
+)
+def test_the_highest_number_with_an_expression_found_anywhere(text: str, number: int) -> None:
+    assert rank(parse(text), SPOT.group) == number
+
+
+@pytest.mark.parametrize(
+    ("text", "wrong"),
+    [
+        ("", "not an object"),
+        ("- a", "not an object"),
+        ("50: [", "not YAML"),
+        ('high: [".*"]', "'high' is not a number"),
+        ('true: [".*"]', "True is not a number"),
+        ('50: ".*"', "50 has no list"),
+        ("50: [{a: b}]", "not a text"),
+        ('50: ["("]', "not a regular expression"),
+        # Python's re knows these, RE2 does not.
+        ('50: ["^aks-(?!spot)"]', "of RE2"),
+        ('50: ["(a)\\\\1"]', "of RE2"),
+        ('50: ["a++"]', "of RE2"),
+    ],
+)
+def test_a_malformed_map_filters_nothing(text: str, wrong: str) -> None:
+    with pytest.raises(ValueError, match=wrong):
+        parse(text)
+    drawn = [choose("priority", [SPOT, TWIN], text, Random(seed)) for seed in range(20)]
+    assert {chosen.pool for chosen, _ in drawn} == {"t4", "t4od"}
+    assert all("is not used" in why for _, why in drawn)
+
+
+def test_a_group_without_a_line_is_dropped_when_another_has_one() -> None:
+    text = '10: ["^aks-t4od-"]'
+    assert choose("priority", [SPOT, TWIN], text, Random(0)) == (TWIN, "priority 10, before t4")
+    drawn = [choose("priority", [SPOT, OTHER], text, Random(seed)) for seed in range(20)]
+    assert {chosen.pool for chosen, _ in drawn} == {"t4", "general"}
+    assert all("names none of them; drawn from general, t4" in why for _, why in drawn)
+
+
+@pytest.mark.parametrize(
+    ("expander", "best", "why"), [("least-waste", "t4od", "least waste"), ("most-pods", "general", "takes most pods")]
+)
+def test_other_expanders(expander: str, best: str, why: str) -> None:
+    options = [option("t4", 2, "0.9"), option("t4od", 2, "0.1"), option("general", 3, "0.5")]
+    for seed in range(5):
+        chosen, said = choose(expander, options, None, Random(seed))
+        assert (chosen.pool, said) == (best, why)
+
+
+@pytest.mark.parametrize("expander", ["random", "priority", "least-waste", "most-pods"])
+def test_one_option_needs_no_choice(expander: str) -> None:
+    assert choose(expander, [SPOT], None, Random(0)) == (SPOT, "the only pool that can")
+
+
+def test_random_draws_every_option() -> None:
+    drawn: Any = [choose("random", [SPOT, TWIN, OTHER], None, Random(seed)) for seed in range(40)]
+    assert {chosen.pool for chosen, _ in drawn} == {"t4", "t4od", "general"}
+    assert {why for _, why in drawn} == {"drawn from general, t4, t4od"}
