@@ -4,7 +4,7 @@ UV := ./scripts/uv
 RUN := $(UV) run --locked
 
 .DEFAULT_GOAL := help
-.PHONY: help up preview down status test test-slow check bench
+.PHONY: help up preview down status test test-sandbox test-pure test-layer test-slow check bench
 
 help: ## List the targets
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' Makefile | expand -t 20
@@ -21,9 +21,19 @@ down: ## Delete the stack, its processes and its state
 status: ## Show the stack's processes and pools
 	@$(RUN) sandbox status --stack $(STACK)
 
-test: ## Run all tests: pure, mocked, and one pass of the real engine
+test: ## Run all tests: pure, mocked, and one pass of the real engine; two groups at a time
 	@$(RUN) sandbox build
-	@$(RUN) pytest -m "not slow"
+	@$(MAKE) --no-print-directory -k -j2 -Oline test-sandbox test-pure test-layer
+
+# The longest first. Each has its own control planes, ports and folders.
+test-sandbox: ## Run the tests of the whole sandbox through the engine
+	@$(RUN) pytest -m "engine and not slow" tests/sandbox
+
+test-pure: ## Run the tests that need neither engine nor control plane
+	@$(RUN) pytest -m "not engine and not slow"
+
+test-layer: ## Run the tests of the layer and of examples on real control planes
+	@$(RUN) pytest -m "engine and not slow" tests/admission tests/components
 
 test-slow: ## Run the tests that take long
 	@$(RUN) sandbox build

@@ -24,7 +24,7 @@ class Contents:
     """Objects as the API server holds them."""
 
     version: str
-    """Of the API server, such as 1.36.2."""
+    """Of the API server, such as 1.36.2; the minor version alone, such as 1.35, where it emulates an older one."""
     daemon_sets: tuple[Mapping[str, Any], ...] = ()
     policies: tuple[Mapping[str, Any], ...] = ()
     """ClusterPolicies of NVIDIA's GPU operator."""
@@ -66,12 +66,20 @@ def read(kubeconfig: str, what: str) -> Contents:
         priorities = _get(what, "a ConfigMap", read_map, expander.NAME, expander.NAMESPACE)
         published = _get(what, "a ConfigMap", read_map, contract.NAME, contract.NAMESPACE)
     return Contents(
-        str((version or {}).get("gitVersion", "")).removeprefix("v"),
+        _version(version or {}),
         tuple((daemon_sets or {}).get("items", ())),
         tuple((policies or {}).get("items", ())),
         priorities,
         published,
     )
+
+
+def _version(told: Mapping[str, Any]) -> str:
+    """Kinds and fields are those of the emulated version
+    (kubernetes.io/docs/concepts/cluster-administration/compatibility-version)."""
+    own = str(told.get("gitVersion", "")).removeprefix("v")
+    emulated = f"{told.get('emulationMajor') or ''}.{told.get('emulationMinor') or ''}"
+    return emulated if len(emulated) > 1 and not own.startswith(f"{emulated}.") else own
 
 
 def _get(what: str, asked: str, call: Callable[..., Any], *arguments: str) -> dict[str, Any] | None:

@@ -135,9 +135,10 @@ def policies(
             "spot": cel.value(labels),
             "exceptions": _exceptions(guard.exceptions),
             "kept": kept,
-            "tolerates": _TOLERATES,
+            # Of an empty list the API server does not know what it has in it.
+            "tolerates": _TOLERATES if taints else "false",
             "requires": _REQUIRES,
-            "excepted": _EXCEPTED,
+            "excepted": _EXCEPTED if guard.exceptions else "false",
             "pod": _POD,
             "broken": _BROKEN,
         }

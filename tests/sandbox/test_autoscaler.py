@@ -119,10 +119,12 @@ def test_gpu_pods_grow_spot_first_then_the_twin_and_empty_nodes_go_again(stack: 
     assert gpus(stack, "t4") == ["1"] * 8
 
     # One node has work left, and that node stays.
-    kept = stack.get("pod", "train-3")["spec"]["nodeName"]
-    stack.kubectl("delete", "pod", *(name for name in names if name != "train-3"), "--wait=false")
+    nodes = {name: stack.get("pod", name)["spec"]["nodeName"] for name in names}
+    left = next(name for name, node in nodes.items() if re.fullmatch(r"aks-t4-\d+-vmss000003", node))
+    kept = nodes[left]
+    stack.kubectl("delete", "pod", *(name for name in names if name != left), "--wait=false")
     eventually(lambda: sizes(stack) == {**IDLE, "t4": 1}, log_of(stack))
-    assert stack.get("pod", "train-3")["spec"]["nodeName"] == kept
+    assert stack.get("pod", left)["spec"]["nodeName"] == kept
     assert stack.get("node", kept)
     assert stack.steps() == []
 

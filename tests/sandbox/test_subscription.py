@@ -88,9 +88,10 @@ def host(project: Path) -> Iterator[Stack]:
 
 
 def bodies(stack: Stack) -> dict[str, dict[str, Any]]:
-    """The resources of the emulated cloud by the last two parts of their ids."""
+    """The resources of the emulated cloud, as the program knows them, by the last two parts of their ids."""
     stored = json.loads((stack.home / "host" / "cloud" / "azure.json").read_text())["resources"]
-    return {"/".join(resource["id"].split("/")[-2:]): resource["body"] for resource in stored}
+    known = [resource for resource in stored if resource["type"].startswith("azure-native:")]
+    return {"/".join(resource["id"].split("/")[-2:]): resource["body"] for resource in known}
 
 
 def test_a_stack_file_from_elsewhere_and_a_cloud_file_are_remembered_and_unchanged(host: Stack) -> None:
