@@ -1,0 +1,58 @@
+"""Whatever pools a stack has, an API server takes its policies: it checks their expressions when they are written."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from components.addons import defaults, guard
+from spec import placement, stackfile
+from spec.clouds import Cloud
+from spec.clouds.azure import aks
+from spec.clouds.existing import existing
+from spec.existing import Existing
+from spec.model import ClusterSpec
+from spec.placement import NodePool
+from tests.admission.bed import Bed
+from tests.spec.stack import good
+from tests.spec.stack import spec as checked
+from tests.spec.test_configs import HAPPY, settings
+
+pytestmark = pytest.mark.engine
+
+CPU = {"machine": "Standard_D8ds_v5", "maxNodes": 2}
+T4 = {"machine": "Standard_NC4as_T4_v3", "maxNodes": 2}
+POOLS: dict[str, list[dict[str, Any]]] = {
+    "none": [],
+    "cpu": [{"name": "general", **CPU}],
+    "cpu-spot": [{"name": "cheap", **CPU, "capacity": "spot"}],
+    "gpu-on-demand": [{"name": "t4", **T4}],
+    "gpu-spot": [{"name": "t4", **T4, "capacity": "spot"}],
+    "all": [{"name": "cheap", **CPU, "capacity": "spot"}, {"name": "t4", **T4, "capacity": "spot"}],
+}
+
+
+@pytest.mark.parametrize("pools", POOLS.values(), ids=POOLS)
+def test_of_any_pools(bed: Bed, pools: list[dict[str, Any]]) -> None:
+    spec = checked(good(pools=pools))
+    for cloud in (aks(), existing()):
+        taken(bed, spec, cloud, placement.node_pools(spec, cloud))
+
+
+@pytest.mark.parametrize("path", HAPPY, ids=lambda path: path.name.removesuffix(".happy.yaml"))
+def test_of_every_stack_file(bed: Bed, path: Path) -> None:
+    spec, _ = stackfile.read(settings(path))
+    assert spec
+    cloud = existing() if isinstance(spec.cloud, Existing) else aks()
+    taken(bed, spec, cloud, placement.node_pools(spec, cloud))
+
+
+def taken(bed: Bed, spec: ClusterSpec, cloud: Cloud, pools: Sequence[NodePool]) -> None:
+    made = [defaults.policy(spec.scheduling.defaults, pools, cloud.spot_grace, "any")]
+    made += guard.policies(spec.scheduling.guard, pools, cloud, "any")
+    for policy, binding in made:
+        bed.api.create(policy, dry_run=True)
+        bed.api.create(binding, dry_run=True)
