@@ -23,7 +23,7 @@ status: ## Show the stack's processes and pools
 
 test: ## Run all tests: pure, mocked, and one pass of the real engine; two groups at a time
 	@$(RUN) sandbox build
-	@$(MAKE) --no-print-directory -k -j2 -Oline test-sandbox test-pure test-layer
+	@$(MAKE) --no-print-directory -k -j2 $(if $(filter output-sync,$(.FEATURES)),-Oline) test-sandbox test-pure test-layer
 
 # The longest first. Each has its own control planes, ports and folders.
 test-sandbox: ## Run the tests of the whole sandbox through the engine
