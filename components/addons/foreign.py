@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from components.addons import names
-from components.addons.scheduling import may_run
+from components.addons.matching import may_run
 from spec.placement import NodePool
 
 _PLUGIN = re.compile(r"nvidia[-_/](gpu[-_]|k8s[-_])*device[-_]plugin")

@@ -13,7 +13,7 @@ import yaml
 from hypothesis import given
 
 from components.addons import contract, names, quota
-from components.addons.scheduling import may_run
+from components.addons.matching import may_run
 from sandbox.controlplane import ControlPlane
 from sandbox.kubernetes.client import Client
 from sandbox.kubernetes.errors import ApiError

@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from components.addons import dcgm, device_plugin, foreign, layer, mps, names, plugin_config
-from components.addons.scheduling import may_run
+from components.addons.matching import may_run
 from spec import placement
 from spec.clouds.azure import aks
 from spec.model import ClusterSpec

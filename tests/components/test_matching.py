@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from components.addons.scheduling import may_run, tolerated
+from components.addons.matching import may_run, tolerated
 from spec.model import Effect, Taint
 
 GPU = Taint(key="nvidia.com/gpu", value="present")
