@@ -168,8 +168,12 @@ def outputs(home: Home, as_json: bool, show_secrets: bool) -> None:
     if as_json:
         click.echo(json.dumps(found, indent=2))
         return
+    # Only here; every command would pay for it.
+    import yaml
+
     for name, value in found.items():
-        click.echo(f"{name}: {value if isinstance(value, str) else json.dumps(value)}")
+        shown = f"{name}: {value}" if isinstance(value, str) else yaml.safe_dump({name: value}, sort_keys=False, width=120)
+        click.echo(shown.rstrip())
 
 
 @main.command()
