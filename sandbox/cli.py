@@ -172,7 +172,9 @@ def outputs(home: Home, as_json: bool, show_secrets: bool) -> None:
     import yaml
 
     for name, value in found.items():
-        shown = f"{name}: {value}" if isinstance(value, str) else yaml.safe_dump({name: value}, sort_keys=False, width=120)
+        shown = (
+            f"{name}: {value}" if isinstance(value, str) else yaml.safe_dump({name: value}, sort_keys=False, width=120)
+        )
         click.echo(shown.rstrip())
 
 
