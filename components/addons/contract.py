@@ -42,16 +42,14 @@ class Decision:
 
 def decide(instance: str, found: Mapping[str, Any] | None) -> Decision:
     """`found` is the ConfigMap kube-public/kubeflow-spot of the cluster, None when there is none."""
-    labels = ((found or {}).get("metadata") or {}).get("labels") or {}
+    labels = names.labels_of(found or {})
     if found is None or names.is_ours(labels, instance):
         return Decision(NAME)
     name = f"{NAME}-{instance}"
-    another = labels.get(names.INSTANCE) if labels.get(names.PART_OF) == names.PROGRAM else None
-    owner = f"stack {another!r} of this program" if another else "somebody else"
     return Decision(
         name,
         (
-            f"the ConfigMap {NAMESPACE}/{NAME} belongs to {owner}: this stack's contract is {NAMESPACE}/{name},"
+            f"the ConfigMap {NAMESPACE}/{NAME} belongs to {names.owner(labels)}: this stack's contract is {NAMESPACE}/{name},"
             " and tools must be told so",
         ),
     )
@@ -131,6 +129,5 @@ class Contract(pulumi.ComponentResource):
         role, binding = access(decision.name, readers, instance)
         # Who may not bind every role may bind one that is there and gives no more than he has (page rbac, "Privilege
         # escalation prevention").
-        depends = pulumi.ResourceOptions(depends_on=[Manifest(name, role, child)])
-        Manifest(name, binding, pulumi.ResourceOptions.merge(child, depends))
+        Manifest(name, binding, child, after=[Manifest(name, role, child)])
         self.register_outputs({})

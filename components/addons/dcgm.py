@@ -65,16 +65,11 @@ def exporters(
 ) -> list[foreign.Plugin]:
     """The exporters among a cluster's DaemonSets, and those its GPU operators will make; not this stack's own."""
     operators = foreign.operators(policies, "dcgmExporter", "nvidia.com/gpu.deploy.dcgm-exporter")
-    others = (
-        foreign.Plugin(one["metadata"]["namespace"], one["metadata"]["name"], one["spec"]["template"]["spec"])
-        for one in daemon_sets
-        if not names.is_ours(one["metadata"].get("labels") or {}, instance)
-        and any(
-            "dcgm-exporter" in (container.get("image") or "")
-            for container in one["spec"]["template"]["spec"]["containers"]
-        )
-    )
-    return [*operators, *others]
+    return [*operators, *foreign.running(daemon_sets, instance, _is_exporter)]
+
+
+def _is_exporter(name: str, pod: Mapping[str, Any]) -> bool:
+    return any("dcgm-exporter" in (container.get("image") or "") for container in pod["containers"])
 
 
 def daemon_set_spec(pools: Sequence[NodePool], image: str, instance: str) -> dict[str, Any]:

@@ -171,10 +171,5 @@ class PlacementDefaults(pulumi.ComponentResource):
         super().__init__("kubeflow-spot:addons:PlacementDefaults", name, None, opts)
         child = pulumi.ResourceOptions.merge(child, pulumi.ResourceOptions(parent=self))
         made, binding = policy(defaults, pools, grace, instance)
-        declared = Manifest(name, made, child)
-        Manifest(
-            f"{name}-binding",
-            binding,
-            pulumi.ResourceOptions.merge(child, pulumi.ResourceOptions(depends_on=[declared])),
-        )
+        Manifest(f"{name}-binding", binding, child, after=[Manifest(name, made, child)])
         self.register_outputs({})

@@ -149,5 +149,5 @@ class DevicePlugin(pulumi.ComponentResource):
         metadata = {"name": called, "labels": names.labels(self._instance)}
         if namespace:
             metadata["namespace"] = namespace
-        opts = pulumi.ResourceOptions.merge(self._child, pulumi.ResourceOptions(depends_on=list(before)))
-        return Manifest(name, {"apiVersion": api, "kind": kind, "metadata": metadata, **content}, opts)
+        manifest = {"apiVersion": api, "kind": kind, "metadata": metadata, **content}
+        return Manifest(name, manifest, self._child, after=before)

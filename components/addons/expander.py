@@ -48,7 +48,7 @@ def decide(
             f"expander.otherGroups: with these lines pools would not grow in the wanted order: {'; '.join(wrong)}\n"
             "  give them other numbers, or expressions that match no pool of this stack"
         )
-    labels = ((found or {}).get("metadata") or {}).get("labels") or {}
+    labels = names.labels_of(found or {})
     if found is None or names.is_ours(labels, instance):
         return ours
     theirs = priorities.read((found.get("data") or {}).get("priorities"))
@@ -58,8 +58,7 @@ def decide(
     wrong = list(priorities.faults(theirs or {}, wanted))
     if theirs and not wrong:
         return Decision(None, _view(theirs, wanted), f"guaranteed by {_MAP}, which is not this stack's")
-    another = labels.get(names.INSTANCE) if labels.get(names.PART_OF) == names.PROGRAM else None
-    raise pulumi.RunError(_refusal(theirs, wanted, wrong, cluster, another))
+    raise pulumi.RunError(_refusal(theirs, wanted, wrong, cluster, labels))
 
 
 def not_priority(expander: str | None, remedy: str) -> Decision:
@@ -95,17 +94,17 @@ def _warning(dropped: Tiers) -> tuple[str, ...]:
     )
 
 
-def _refusal(theirs: Tiers | None, wanted: Wanted, wrong: list[str], cluster: str, another: str | None) -> str:
+def _refusal(theirs: Tiers | None, wanted: Wanted, wrong: list[str], cluster: str, labels: Mapping[str, str]) -> str:
+    another = names.stack(labels)
     # The other stack's own lines move, by tens, with its pools.
     lines = priorities.additions(theirs or {}, wanted, last_digit=5 if another else 0)
     if theirs is None:
         wrong = ["the autoscaler cannot read it and chooses at random"]
         lines = priorities.tiers(wanted, {})
-    owner = f"stack {another!r} of this program" if another else "somebody else"
     return "\n".join(
         [
-            f"expander: {_MAP} of cluster {cluster} belongs to {owner}, and pools would not grow in the wanted order: "
-            + "; ".join(wrong),
+            f"expander: {_MAP} of cluster {cluster} belongs to {names.owner(labels)}, and pools would not grow in the wanted"
+            f" order: {'; '.join(wrong)}",
             *(_for_a_stack(lines, another) if another else _for_the_map(lines, theirs is None)),
             "  or set `expander.takeOwnership: true` here: this stack then replaces its content, and",
             "  `expander.otherGroups` says which further lines it keeps",

@@ -6,7 +6,7 @@ Two plugins on one node both announce `nvidia.com/gpu`, and the kubelet keeps th
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -41,18 +41,18 @@ def plugins(
     daemon_sets: Iterable[Mapping[str, Any]], policies: Iterable[Mapping[str, Any]], instance: str
 ) -> list[Plugin]:
     """The plugins among a cluster's DaemonSets, and those its GPU operators will make; not this stack's own."""
-    return sorted({str(one): one for one in _plugins(daemon_sets, policies, instance)}.values(), key=str)
+    label = "nvidia.com/gpu.deploy.device-plugin"
+    found = [*operators(policies, "devicePlugin", label), *running(daemon_sets, instance, _is_plugin)]
+    return sorted({str(one): one for one in found}.values(), key=str)
 
 
-def _plugins(
-    daemon_sets: Iterable[Mapping[str, Any]], policies: Iterable[Mapping[str, Any]], instance: str
+def running(
+    daemon_sets: Iterable[Mapping[str, Any]], instance: str, is_one: Callable[[str, Mapping[str, Any]], bool]
 ) -> Iterator[Plugin]:
-    yield from operators(policies, "devicePlugin", "nvidia.com/gpu.deploy.device-plugin")
+    """Those DaemonSets, not this stack's own, that `is_one` takes for one by name and pod."""
     for found in daemon_sets:
         metadata, pod = found["metadata"], found["spec"]["template"]["spec"]
-        if names.is_ours(metadata.get("labels") or {}, instance):
-            continue
-        if _is_plugin(metadata["name"], pod):
+        if not names.is_ours(names.labels_of(found), instance) and is_one(metadata["name"], pod):
             yield Plugin(metadata["namespace"], metadata["name"], pod)
 
 

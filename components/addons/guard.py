@@ -216,9 +216,5 @@ class SpotGuard(pulumi.ComponentResource):
         for policy, binding in policies(guard, pools, cloud, instance):
             role = policy["metadata"]["name"].rpartition("-")[2]
             declared = Manifest(f"{name}-{role}", policy, child)
-            Manifest(
-                f"{name}-{role}-binding",
-                binding,
-                pulumi.ResourceOptions.merge(child, pulumi.ResourceOptions(depends_on=[declared])),
-            )
+            Manifest(f"{name}-{role}-binding", binding, child, after=[declared])
         self.register_outputs({})

@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from functools import cache
 from importlib.metadata import version
 from typing import Any
 
 import pulumi
+
+
+@cache
+def _options() -> pulumi.ResourceOptions:
+    """As the SDK's classes send it; to find the version takes a search of all that is installed."""
+    return pulumi.ResourceOptions(version=version("pulumi-kubernetes"))
 
 
 class Manifest(pulumi.CustomResource):
@@ -16,9 +23,16 @@ class Manifest(pulumi.CustomResource):
     (`python -m bench`). Not for Secrets, whose class keeps their data secret.
     """
 
-    def __init__(self, name: str, manifest: Mapping[str, Any], opts: pulumi.ResourceOptions) -> None:
+    def __init__(
+        self,
+        name: str,
+        manifest: Mapping[str, Any],
+        opts: pulumi.ResourceOptions,
+        *,
+        after: Sequence[pulumi.Resource] = (),
+    ) -> None:
         api = manifest["apiVersion"]
         module = api if "/" in api else f"core/{api}"
-        # As the SDK's classes send it.
-        opts = pulumi.ResourceOptions.merge(pulumi.ResourceOptions(version=version("pulumi-kubernetes")), opts)
+        opts = pulumi.ResourceOptions.merge(_options(), opts)
+        opts = pulumi.ResourceOptions.merge(opts, pulumi.ResourceOptions(depends_on=list(after)))
         super().__init__(f"kubernetes:{module}:{manifest['kind']}", name, dict(manifest), opts)

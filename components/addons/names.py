@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Mapping
+from typing import Any
 
 PART_OF = "app.kubernetes.io/part-of"
 INSTANCE = "app.kubernetes.io/instance"
@@ -41,3 +42,20 @@ def labels(instance: str) -> dict[str, str]:
 def is_ours(found: Mapping[str, str], instance: str) -> bool:
     """Whether an object with these labels is this stack's own."""
     return found.items() >= labels(instance).items()
+
+
+def labels_of(found: Mapping[str, Any]) -> Mapping[str, str]:
+    """The labels of an object as the API server holds it."""
+    labels: Mapping[str, str] = (found.get("metadata") or {}).get("labels") or {}
+    return labels
+
+
+def stack(found: Mapping[str, str]) -> str | None:
+    """Which stack of this program declares an object with these labels; None for somebody else's."""
+    return found.get(INSTANCE) if found.get(PART_OF) == PROGRAM else None
+
+
+def owner(found: Mapping[str, str]) -> str:
+    """Whose an object with these labels is, in words."""
+    another = stack(found)
+    return f"stack {another!r} of this program" if another else "somebody else"

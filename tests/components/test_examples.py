@@ -13,8 +13,8 @@ import pytest
 import yaml
 
 from tests.components.program import declare, stack_config
-from tests.sandbox.stack import PROJECT, Stack
-from tests.sandbox.test_stack import SPOT_TOLERATION, node_of, run_pod, unschedulable, until
+from tests.sandbox.stack import PROJECT, Stack, until
+from tests.sandbox.test_stack import SPOT_TOLERATION, node_of, run_pod, unschedulable
 
 STACKS = PROJECT / "examples" / "stacks"
 EXPANDER = ("configmap", "cluster-autoscaler-priority-expander", "-n", "kube-system")

@@ -7,6 +7,8 @@ import os
 import shutil
 import subprocess
 import sys
+import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
@@ -97,6 +99,16 @@ class Stack:
         """The stack's outputs; secret ones hidden."""
         found: dict[str, Any] = json.loads(self.run("outputs", "--json").stdout)
         return found
+
+
+def until(condition: Callable[[], bool], seconds: float = 30) -> bool:
+    """Whether the condition came true in time."""
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        if condition():
+            return True
+        time.sleep(0.2)
+    return False
 
 
 def _environment() -> dict[str, str]:

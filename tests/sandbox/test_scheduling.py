@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import json
 import re
-import time
 from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
-from tests.sandbox.stack import Stack
+from tests.sandbox.stack import Stack, until
 
 pytestmark = pytest.mark.engine
 
@@ -96,10 +95,8 @@ def test_from_zero_training_pods_grow_spot_then_the_next_in_the_chain_then_the_t
     path = older.project.parent / "pods.json"
     path.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": made}))
     older.kubectl("create", "-f", str(path))
-    deadline = time.monotonic() + 90
-    while "" in (where := landed(older)).values():
-        assert time.monotonic() < deadline, where
-        time.sleep(0.5)
+    assert until(lambda: "" not in landed(older).values(), 90), landed(older)
+    where = landed(older)
     training = Counter(pool for pod, pool in where.items() if pod.startswith("train-"))
     assert training == {"t4": 4, "t4big": 4, "t4od": 2}
     assert {pool for pod, pool in where.items() if not pod.startswith("train-")} <= {"general", "system"}

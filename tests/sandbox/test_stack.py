@@ -6,7 +6,6 @@ import base64
 import json
 import re
 import socket
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -15,7 +14,7 @@ import psutil
 import pytest
 import yaml
 
-from tests.sandbox.stack import Stack
+from tests.sandbox.stack import Stack, until
 
 pytestmark = pytest.mark.engine
 
@@ -47,16 +46,6 @@ def t4_node(stack: Stack) -> Iterator[str]:
     (node,) = (n["metadata"]["name"] for n in stack.get("nodes", "-l", "kubeflow-spot.dev/pool=t4")["items"])
     yield node
     stack.run("scale", "t4", "0")
-
-
-def until(condition: Callable[[], bool], seconds: float = 30) -> bool:
-    """Whether the condition came true in time."""
-    deadline = time.monotonic() + seconds
-    while time.monotonic() < deadline:
-        if condition():
-            return True
-        time.sleep(0.2)
-    return False
 
 
 def run_pod(stack: Stack, name: str, **spec: Any) -> None:
