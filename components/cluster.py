@@ -17,8 +17,7 @@ from components.addons.layer import PluginDecision
 from components.addons.priorities import Wanted
 from spec import placement, pods
 from spec.azure import Azure
-from spec.clouds.azure import aks
-from spec.clouds.existing import existing as any_cluster
+from spec.clouds import choice
 from spec.existing import Existing
 from spec.model import Capacity, ClusterSpec
 from spec.placement import NodePool
@@ -43,7 +42,7 @@ class KubeflowCluster(pulumi.ComponentResource):
 
     def __init__(self, name: str, spec: ClusterSpec, *, opts: pulumi.ResourceOptions | None = None) -> None:
         instance = names.instance(pulumi.get_stack())
-        cloud = any_cluster() if isinstance(spec.cloud, Existing) else aks()
+        cloud = choice.of(spec.cloud)
         node_pools = placement.node_pools(spec, cloud)
 
         # What is there already, and what follows from it
@@ -118,7 +117,7 @@ def _find(spec: ClusterSpec, node_pools: Sequence[NodePool], instance: str) -> F
     if isinstance(spec.cloud, Existing):
         kubeconfig = existing.kubeconfig(spec.cloud)
         return Found(kubeconfig, discovery.read(kubeconfig, "cloud.kubeconfig"), None)
-    if spec.cloud.existing_cluster:
+    if isinstance(spec.cloud, Azure) and spec.cloud.existing_cluster:
         from components.azure.existing import find, refuse
 
         cluster = find(spec.cloud.existing_cluster)
@@ -157,7 +156,7 @@ def _expander(
         others=found.aks.on_demand_beside(growth_order) if found and found.aks else (),
     )
     if found is None or found.aks is None:
-        chosen: str = spec.cloud.autoscaler.expander
+        chosen: str = _azure(spec).autoscaler.expander
         remedy = "cloud.autoscaler.expander: priority makes it so"
     else:
         chosen = found.aks.expander

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from sandbox.azure import ScaleRefused, ids
+from sandbox.azure import ids
 from sandbox.azure.resources.cluster_path import POOL
 from sandbox.azure.state import Store
 from sandbox.engine import STATE, azure
 from sandbox.errors import SandboxError
+from sandbox.fleet import ScaleRefused
 from sandbox.home import Home
 from sandbox.locks import hold, share_cloud
 from sandbox.provider import Refused

@@ -9,9 +9,9 @@ from rich.console import Console
 from rich.table import Table
 
 from sandbox.autoscaler.journal import decisions
-from sandbox.azure.cloud import PoolStatus
 from sandbox.controlplane import ControlPlane
 from sandbox.controlplane.plane import LOOPS
+from sandbox.fleet import PoolStatus
 
 _DECISIONS = 5
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, StringConstraints
 from pydantic.alias_generators import to_camel
@@ -42,7 +42,10 @@ Namespace = Annotated[
 ]
 """https://kubernetes.io/docs/concepts/overview/working-with-objects/namespaces/"""
 
-Zone = Literal["1", "2", "3"]
+Zone = Annotated[
+    str,
+    form(r"^([123]|[a-z]+-[a-z]+[0-9]{1,2}-[a-z])$", "a zone: 1, 2 or 3 on AKS, such as europe-west4-a on GKE"),
+]
 Seconds = Annotated[str, form(r"^[1-9][0-9]*s$", "whole seconds, such as 10s")]
 """Such as `10s`."""
 Minutes = Annotated[str, form(r"^[1-9][0-9]*m$", "whole minutes, such as 10m")]

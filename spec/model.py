@@ -13,7 +13,8 @@ from pydantic import Field, SecretStr
 
 from spec.azure import Azure, AzureAutoscaler
 from spec.existing import Existing
-from spec.fields import LabelKey, LabelValue, Model, Namespace, Zone
+from spec.fields import LabelKey, LabelValue, Model, Namespace, Unreadable, Zone
+from spec.gcp import Gcp, GcpNodes, GcpPool
 from spec.gpu import DcgmExporter, GpuSharing
 from spec.scheduling import Scheduling
 
@@ -22,6 +23,8 @@ class Capacity(StrEnum):
     """How a machine is bought. Kubernetes has no word for it; `spot` and `on-demand` are the autoscalers' common ones."""
 
     SPOT = "spot"
+    PREEMPTIBLE = "preemptible"
+    """Google's older kind of spot: gone after 24 hours at the latest."""
     ON_DEMAND = "on-demand"
 
 
@@ -112,7 +115,7 @@ class Pool(Model):
     machine: str = Field(min_length=1, description="the cloud's machine size, such as Standard_NC4as_T4_v3")
     capacity: Capacity = Capacity.ON_DEMAND
     min_nodes: int | None = Field(None, ge=0, description="of the whole pool; default 0 for GPU pools, 1 for others")
-    max_nodes: int = Field(ge=1, description="of the whole pool")
+    max_nodes: int | None = Field(None, ge=1, description="of the whole pool; required, but for gcp.maxNodesPerZone")
     gpus: int | None = Field(
         None, ge=0, description="per machine; from the catalogue unless it does not know the machine"
     )
@@ -136,6 +139,28 @@ class Pool(Model):
         pattern=r"^[b-z]$",
         description="a letter, b first: makes a new on-demand pool before the old one goes, to change what is fixed",
     )
+    gcp: GcpPool | None = Field(None, description="what GKE alone knows")
+
+    @property
+    def vanishes(self) -> bool:
+        """Whether the cloud may take its machines back."""
+        return self.capacity != Capacity.ON_DEMAND
+
+    def least_nodes(self, cloud: Azure | Gcp | Existing | None) -> int | None:
+        """minNodes of the whole pool, None when the file leaves it open."""
+        per_zone = self.gcp.min_nodes_per_zone if self.gcp else None
+        return self.min_nodes if per_zone is None else per_zone * self.zone_count(cloud)
+
+    def most_nodes(self, cloud: Azure | Gcp | Existing | None) -> int:
+        """maxNodes of the whole pool. Raises `Unreadable` when the file does not say."""
+        per_zone = self.gcp.max_nodes_per_zone if self.gcp else None
+        if self.max_nodes is None and per_zone is None:
+            raise Unreadable("max_nodes")
+        return self.max_nodes or (per_zone or 0) * self.zone_count(cloud)
+
+    def zone_count(self, cloud: Azure | Gcp | Existing | None) -> int:
+        """The zones that bounds of a zone count for."""
+        return len(self.zones) or (cloud.zone_count if isinstance(cloud, Gcp) else 1)
 
 
 class SystemPool(Model):
@@ -153,6 +178,15 @@ class SystemPool(Model):
     max_pods: int | None = Field(None, ge=30, le=250)
     subnet: str | None = Field(None, min_length=1, description="a name in cloud.network; default: the nodes' subnet")
     upgrade: Upgrade | None = None
+    gcp: GcpNodes | None = Field(None, description="what GKE alone knows")
+
+    def least_nodes(self, cloud: Azure | Gcp | Existing | None) -> int:
+        """As `Pool.least_nodes`."""
+        return self.min_nodes
+
+    def most_nodes(self, cloud: Azure | Gcp | Existing | None) -> int:
+        """As `Pool.most_nodes`."""
+        return self.max_nodes
 
 
 class Cluster(Model):
@@ -160,7 +194,10 @@ class Cluster(Model):
 
     name: str | None = Field(None, description="of a cluster this stack makes; an existing one has its name in cloud")
     tags: dict[str, str] = Field({})
-    protect: bool = Field(False, description="refuse to delete or replace the cluster")
+    protect: bool | None = Field(
+        None,
+        description="refuse to delete or replace the cluster; default: true in a GKE stack called prod or production",
+    )
     kubernetes_version: str | None = Field(
         None, pattern=r"^1\.\d\d(\.\d+)?$", description='a version such as "1.35", instead of the release\'s'
     )
@@ -218,7 +255,7 @@ class ClusterSpec(Model):
 
     release: Release
     cluster: Cluster
-    cloud: Azure | Existing
+    cloud: Azure | Gcp | Existing
     system_pool: SystemPool | None
     """None for a cluster this stack does not make."""
     pools: tuple[Pool, ...] = ()

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 
-from spec.catalog import Machine
-from spec.clouds import Cloud
+from spec import compute_class
+from spec.clouds import Added, Cloud
 from spec.model import Capacity, ClusterSpec, Pool, Spot, Taint
 
 PREFIX = "kubeflow-spot.dev"
@@ -54,21 +54,36 @@ class NodePool:
     gpus: int
     gpu_model: str
     labels: Mapping[str, str]
-    """All declared labels: the program's, the user's, and those the cloud adds by itself and shows."""
+    """All labels of its nodes that are known beforehand: the program's, the user's, and those the cloud adds by itself."""
     taints: tuple[Taint, ...]
     """All declared taints, in a fixed order; as `labels`."""
     zones: tuple[str, ...]
     spot: Spot | None
+    compute_class: str | None = None
+    """The GKE ComputeClass it is in."""
+
+    @property
+    def preemptible(self) -> bool:
+        """Whether it is bought as Google's older kind of spot; `capacity` is SPOT then, as for every pool that vanishes."""
+        return self.source.capacity == Capacity.PREEMPTIBLE and not self.twin
 
 
-def is_gpu(pool: Pool, machine: Machine | None) -> bool:
-    """Whether the pool's machines have GPUs: by the catalogue, else as the pool says."""
-    return bool(machine.gpus if machine else pool.gpus)
+def gpus(pool: Pool, cloud: Cloud) -> tuple[int, str]:
+    """Number and model of the GPUs of one machine: by the catalogue, else as the pool says; 0 and "" for none."""
+    machine = cloud.machine(pool.machine)
+    if machine and not machine.attachable:
+        return machine.gpus, machine.gpu_model
+    return (pool.gpus, cloud.model(pool.gpu_model or "gpu")) if pool.gpus else (0, "")
 
 
 def has_plugin_config(pool: Pool) -> bool:
-    """Whether the device plugin is to do anything but count whole GPUs on the pool's nodes."""
+    """Whether a device plugin is to do anything but count whole GPUs on the pool's nodes."""
     return bool(pool.mig or pool.gpu_sharing)
+
+
+def has_clouds_plugin(pool: Pool, cloud: Cloud) -> bool:
+    """Whether the pool's GPUs are served by the device plugin that the cloud brings."""
+    return cloud.brings_device_plugin and (pool.gcp is None or pool.gcp.device_plugin == "gke")
 
 
 def twin_name(pool: Pool, cloud: Cloud) -> str | None:
@@ -101,48 +116,53 @@ def node_pools(spec: ClusterSpec, cloud: Cloud) -> tuple[NodePool, ...]:
     """Every pool beside the system pool, twins included, by name."""
     # Another plugin, such as the GPU operator's, may read the same label and would not know its value.
     own_plugin = spec.device_plugin.install != "never"
-    return tuple(sorted(_expand(spec.pools, cloud, own_plugin), key=lambda pool: pool.name))
+    class_name = compute_class.name(spec)
+    return tuple(sorted(_expand(spec, cloud, own_plugin, class_name), key=lambda pool: pool.name))
 
 
-def _expand(pools: Iterable[Pool], cloud: Cloud, own_plugin: bool) -> Iterator[NodePool]:
-    for pool in pools:
-        machine = cloud.machine(pool.machine)
+def _expand(spec: ClusterSpec, cloud: Cloud, own_plugin: bool, class_name: str | None) -> Iterator[NodePool]:
+    for pool in spec.pools:
         name = cloud_name(pool, cloud)
-        configured = own_plugin and pool.install_driver and has_plugin_config(pool)
-        yield _node_pool(
-            pool, machine, cloud, name, pool.name, pool.capacity, pool.min_nodes, pool.max_nodes, configured
-        )
+        ours = own_plugin and pool.install_driver and not has_clouds_plugin(pool, cloud)
+        configured = ours and has_plugin_config(pool)
+        least, most = pool.least_nodes(spec.cloud), pool.most_nodes(spec.cloud)
+        yield _node_pool(pool, cloud, name, pool.name, pool.capacity, least, most, configured, class_name)
         twin = twin_name(pool, cloud)
         if twin:
             most = next(step.on_demand.max_nodes for step in pool.fallback if step.on_demand)
-            yield _node_pool(pool, machine, cloud, twin, twin, Capacity.ON_DEMAND, 0, most, configured)
+            yield _node_pool(pool, cloud, twin, twin, Capacity.ON_DEMAND, 0, most, configured, class_name)
 
 
 def _node_pool(
     pool: Pool,
-    machine: Machine | None,
     cloud: Cloud,
     name: str,
     label: str,
-    capacity: Capacity,
+    bought: Capacity,
     least: int | None,
     most: int,
     configured: bool,
+    class_name: str | None,
 ) -> NodePool:
-    gpus = machine.gpus if machine else pool.gpus or 0
-    gpu_model = (machine.gpu_model if machine else pool.gpu_model or "gpu") if gpus else ""
-    spot = capacity == Capacity.SPOT
+    machine = cloud.machine(pool.machine)
+    count, model = gpus(pool, cloud)
+    spot = bought != Capacity.ON_DEMAND
+    capacity = Capacity.SPOT if spot else Capacity.ON_DEMAND
+    added = cloud.added.get(bought, Added({}, ()))
     # A twin takes the user's own labels and taints from its spot pool, not the cloud's that a user may have repeated there.
-    own_labels = {key: value for key, value in pool.labels.items() if key not in cloud.spot_labels}
-    own_taints = [taint for taint in pool.taints if taint not in cloud.spot_taints]
-    labels = {**own_labels, POOL_LABEL: label, CAPACITY_LABEL: capacity.value}
-    if gpus:
-        labels[ACCELERATOR_LABEL] = gpu_model
+    theirs = {key for key, _ in cloud.spot_labels}
+    own_labels = {key: value for key, value in pool.labels.items() if key not in theirs}
+    taints = {taint for taint in pool.taints if taint not in cloud.spot_taints} | set(added.taints)
+    labels = {**own_labels, POOL_LABEL: label, CAPACITY_LABEL: capacity.value, **added.labels}
+    if count:
+        labels[ACCELERATOR_LABEL] = model
+        taints.add(GPU_TAINT)
         if configured:
             labels[PLUGIN_CONFIG_LABEL] = label
-    if spot:
-        labels |= cloud.spot_labels
-    taints = {*own_taints, *((GPU_TAINT,) if gpus else ()), *(cloud.spot_taints if spot else ())}
+    joins = class_name if count and compute_class.may_join(pool) else None
+    if joins:
+        labels[compute_class.LABEL] = joins
+        taints.add(compute_class.taint(joins))
     return NodePool(
         name=name,
         label=label,
@@ -150,14 +170,15 @@ def _node_pool(
         twin=label != pool.name,
         machine=machine.size if machine else pool.machine,
         capacity=capacity,
-        min_nodes=least if least is not None else 0 if gpus or spot else 1,
+        min_nodes=least if least is not None else 0 if count or spot else 1,
         max_nodes=most,
-        gpus=gpus,
-        gpu_model=gpu_model,
+        gpus=count,
+        gpu_model=model,
         labels=dict(sorted(labels.items())),
         taints=tuple(sorted(taints, key=str)),
         zones=tuple(sorted(pool.zones)),
         spot=(pool.spot or Spot()) if spot else None,
+        compute_class=joins,
     )
 
 

@@ -13,6 +13,7 @@ from spec import objects, releases, rules
 from spec.azure import Azure
 from spec.existing import Existing
 from spec.fields import Model
+from spec.gcp import Gcp
 from spec.gpu import DcgmExporter
 from spec.model import (
     Cluster,
@@ -47,7 +48,7 @@ _EXAMPLES = {
 _REQUIRED = ("release", "cloud")
 _REQUIRED_FOR_A_NEW_CLUSTER = ("cluster", "systemPool")
 
-_CLOUDS: dict[str, type[Azure] | type[Existing]] = {"azure": Azure, "existing": Existing}
+_CLOUDS: dict[str, type[Azure] | type[Gcp] | type[Existing]] = {"azure": Azure, "gcp": Gcp, "existing": Existing}
 
 
 def read(raw: Mapping[str, Any]) -> tuple[ClusterSpec | None, list[Problem]]:
@@ -114,7 +115,7 @@ def _exists_already(cloud: Any) -> bool:
     return isinstance(cloud, dict) and (cloud.get("provider") == "existing" or "existingCluster" in cloud)
 
 
-def _cloud(value: Any, problems: list[Problem]) -> Azure | Existing | None:
+def _cloud(value: Any, problems: list[Problem]) -> Azure | Gcp | Existing | None:
     if not isinstance(value, dict):
         problems.append(
             Problem(

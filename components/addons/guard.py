@@ -115,8 +115,9 @@ def policies(
     labels = {
         CAPACITY_LABEL: [Capacity.SPOT.value],
         POOL_LABEL: sorted(pool.label for pool in pools if pool.capacity == Capacity.SPOT),
-        **{key: [value] for key, value in cloud.spot_labels.items()},
     }
+    for key, value in cloud.spot_labels:
+        labels.setdefault(key, []).append(value)
     platform = {
         "matchExpressions": [
             {"key": "kubernetes.io/metadata.name", "operator": "In", "values": sorted(guard.platform_namespaces)}

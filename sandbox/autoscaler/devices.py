@@ -15,7 +15,7 @@ from typing import Any
 
 import yaml
 
-from sandbox.azure.node_groups import Gpus
+from sandbox.fleet import Gpus
 
 Object = Mapping[str, Any]
 ReadMap = Callable[[str, str], Mapping[str, str] | None]

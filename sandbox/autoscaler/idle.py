@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Set
 from typing import Any
 
 from sandbox.autoscaler.rooms import Object, ended, of_node
-from sandbox.azure.node_groups import NodeGroup
+from sandbox.fleet import NodeGroup
 
 # cluster-autoscaler FAQ, "How can I prevent Cluster Autoscaler from scaling down a particular node?"
 _KEPT = "cluster-autoscaler.kubernetes.io/scale-down-disabled"

@@ -15,8 +15,7 @@ from sandbox.autoscaler import devices, expander, idle, journal
 from sandbox.autoscaler.api import ApiServer, Mirror, Object
 from sandbox.autoscaler.journal import Journal
 from sandbox.autoscaler.plan import Picture, Plan, plan
-from sandbox.azure.cloud import AzureCloud, ScaleRefused
-from sandbox.azure.node_groups import Fleet, NodeGroup
+from sandbox.fleet import Fleet, NodeGroup, ScalableCloud, ScaleRefused
 
 _SCAN = 1.0  # seconds
 _BACK_OFF = 300.0  # seconds, cluster-autoscaler's --initial-node-group-backoff-duration
@@ -40,7 +39,7 @@ class Settings:
 class Loop:
     """One cluster's. `cloud` opens the emulated cloud as it is now."""
 
-    def __init__(self, settings: Settings, cloud: Callable[[], AzureCloud]) -> None:
+    def __init__(self, settings: Settings, cloud: Callable[[], ScalableCloud]) -> None:
         self._settings, self._cloud = settings, cloud
         self._api = ApiServer(settings.directory, settings.port)
         self._changed, self.stopping = Event(), Event()
@@ -123,7 +122,7 @@ class Loop:
                 shown = ", ".join(f"{key} {value}" for key, value in sorted(after.items()))
                 self._journal.write(f"node {name}: {shown} ({said.why or 'no device plugin runs there'})")
 
-    def _grow(self, cloud: AzureCloud, fleet: Fleet, found: Plan, now: float) -> bool:
+    def _grow(self, cloud: ScalableCloud, fleet: Fleet, found: Plan, now: float) -> bool:
         name = str(fleet.profile["expander"])
         data = (self._api.get(_MAP) or {}).get("data") or {} if name == "priority" else {}
         option, why = expander.choose(name, found.options, data.get("priorities"), self._random)
@@ -140,7 +139,7 @@ class Loop:
         return True
 
     def _shrink(
-        self, cloud: AzureCloud, fleet: Fleet, nodes: list[Object], pods: list[Object], found: Plan, now: float
+        self, cloud: ScalableCloud, fleet: Fleet, nodes: list[Object], pods: list[Object], found: Plan, now: float
     ) -> bool:
         empty = idle.empty(nodes, pods, found.needed)
         self._idle.see(now, empty)
@@ -152,7 +151,7 @@ class Loop:
         self._open = bool(spare or found.hopeless or found.needed)
         return False
 
-    def _remove(self, cloud: AzureCloud, group: NodeGroup, names: list[str], after: str) -> None:
+    def _remove(self, cloud: ScalableCloud, group: NodeGroup, names: list[str], after: str) -> None:
         for name in names:
             self._api.patch(f"/api/v1/nodes/{name}", {"spec": {"taints": [_GOING]}}, "strategic-merge")
         going = [name for name in names if not self._busy(name)]

@@ -10,7 +10,7 @@ from sandbox.autoscaler import resources, rooms
 from sandbox.autoscaler.expander import Option
 from sandbox.autoscaler.resources import NONE, Resources
 from sandbox.autoscaler.rooms import Object, Pod, Room
-from sandbox.azure.node_groups import NodeGroup
+from sandbox.fleet import NodeGroup
 
 # Pods below never trigger a scale-up (--expendable-pods-priority-cutoff; recording priority-class-below-cutoff).
 _CUTOFF = -10

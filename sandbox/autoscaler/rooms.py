@@ -9,7 +9,7 @@ from typing import Any
 from sandbox.autoscaler import resources
 from sandbox.autoscaler.fit import misfit
 from sandbox.autoscaler.resources import Resources
-from sandbox.azure.node_groups import NodeGroup
+from sandbox.fleet import NodeGroup
 
 Object = Mapping[str, Any]
 

@@ -4,7 +4,7 @@ A second witness: it imports nothing of the program it runs and takes every rule
 `AzureProvider` is in `provider`: it needs Pulumi's SDK, and whoever only works on the cloud does not.
 """
 
-from sandbox.azure.cloud import AzureCloud, PoolStatus, ScaleRefused
+from sandbox.azure.cloud import AzureCloud
 from sandbox.azure.clusters import ClusterRuntime
 
-__all__ = ["AzureCloud", "ClusterRuntime", "PoolStatus", "ScaleRefused"]
+__all__ = ["AzureCloud", "ClusterRuntime"]

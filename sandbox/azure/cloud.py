@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 
 from filelock import FileLock
@@ -17,7 +16,7 @@ from sandbox.azure import allocation, errors, ids, operations, scale_sets
 from sandbox.azure.allocation import Shortage
 from sandbox.azure.clusters import ClusterRuntime
 from sandbox.azure.machines import machines
-from sandbox.azure.node_groups import Fleet, fleet, shown
+from sandbox.azure.node_groups import fleet, shown
 from sandbox.azure.nodes import node, node_name
 from sandbox.azure.quotas import UNLIMITED, Quotas
 from sandbox.azure.resources.cluster import finished
@@ -25,24 +24,8 @@ from sandbox.azure.resources.cluster_path import CLUSTER, POOL, pools_of
 from sandbox.azure.resources.table import kind_of
 from sandbox.azure.state import Body, Record, Resources, Store
 from sandbox.azure.throttle import Throttle
+from sandbox.fleet import Fleet, PoolStatus, ScaleRefused
 from sandbox.provider import InitFailed, Refused
-
-
-class ScaleRefused(ValueError):
-    """A pool cannot take the size asked for, or there is no such pool."""
-
-
-@dataclass(frozen=True)
-class PoolStatus:
-    """One pool as a status display shows it; `least` and `most` are None without autoscaling."""
-
-    cluster: str
-    pool: str
-    count: int
-    least: int | None
-    most: int | None
-    size: str
-    priority: str
 
 
 class AzureCloud:

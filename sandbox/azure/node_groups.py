@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any
-
 from sandbox.azure import scale_sets
 from sandbox.azure.machines import MIG_INSTANCES, machines
 from sandbox.azure.nodes import node_name, scale_set_name, template
@@ -13,43 +9,7 @@ from sandbox.azure.resources import autoscaler_rules
 from sandbox.azure.resources.cluster import finished
 from sandbox.azure.resources.cluster_path import pools_of
 from sandbox.azure.state import Body, Record, Resources
-
-
-@dataclass(frozen=True)
-class Gpus:
-    """The NVIDIA GPUs of one machine, each cut into `instances` by a MIG profile such as `MIG1g`; "" and 1 without one."""
-
-    count: int
-    memory_gb: int = 0
-    """Of one GPU; 0 where it cannot be partitioned."""
-    profile: str = ""
-    instances: int = 1
-    driver: bool = True
-    """Whether the cloud installs the driver."""
-
-
-@dataclass(frozen=True)
-class NodeGroup:
-    """One pool. `least` and `most` are None where it is not autoscaled."""
-
-    name: str
-    """Its scale set's, by which the autoscaler knows it."""
-    pool: str
-    pool_id: str
-    least: int | None
-    most: int | None
-    nodes: tuple[str, ...]
-    """The names of its machines' nodes, of those too that have not joined yet."""
-    template: dict[str, Any]
-    gpus: Gpus | None
-
-
-@dataclass(frozen=True)
-class Fleet:
-    """A cluster's groups and its autoscaler's profile."""
-
-    groups: list[NodeGroup] = field(default_factory=list)
-    profile: Mapping[str, Any] = field(default_factory=dict)
+from sandbox.fleet import Fleet, Gpus, NodeGroup
 
 
 def fleet(resources: Resources, cluster: Record) -> Fleet:

@@ -5,8 +5,10 @@ from __future__ import annotations
 from functools import cache
 
 from spec import catalog
-from spec.clouds import Cloud
-from spec.model import Taint
+from spec.clouds import Added, Cloud
+from spec.model import Capacity, Taint
+
+_PRIORITY = "kubernetes.azure.com/scalesetpriority"
 
 
 @cache
@@ -24,8 +26,7 @@ def aks() -> Cloud:
         pool_name_words="at most 12 lower-case letters and digits, a letter first",
         pool_name_length=12,
         max_nodes=1000,
-        spot_taints=(Taint(key="kubernetes.azure.com/scalesetpriority", value="spot"),),
-        spot_labels={"kubernetes.azure.com/scalesetpriority": "spot"},
+        added={Capacity.SPOT: Added({_PRIORITY: "spot"}, (Taint(key=_PRIORITY, value="spot"),))},
         reserved_label_prefixes=("kubernetes.azure.com", "kubernetes.io", "k8s.io"),
         reserved_labels=frozenset({"agentpool"}),
         machines=catalog.azure(),

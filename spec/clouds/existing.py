@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from functools import cache
 
-from spec.clouds import Cloud
+from spec.clouds import Added, Cloud
+from spec.model import Capacity
 
 
 @cache
@@ -16,8 +17,7 @@ def existing() -> Cloud:
         pool_name_words="at most 63 lower-case letters, digits and -, first and last a letter or digit",
         pool_name_length=63,
         max_nodes=5000,
-        spot_taints=(),
-        spot_labels={},
+        added={Capacity.SPOT: Added({}, ())},
         reserved_label_prefixes=(),
         reserved_labels=frozenset(),
         machines={},

@@ -10,10 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import TypeAlias
 
-from spec.clouds import Cloud
+from spec.clouds import Cloud, choice
 from spec.clouds.azure import aks
-from spec.clouds.existing import existing as any_cluster
-from spec.existing import Existing
 from spec.fields import Unreadable
 from spec.model import Pool, SystemPool
 from spec.problems import Problem
@@ -75,8 +73,8 @@ _ANY_POOL_RULES: tuple[AnyPoolRule, ...] = (*disks.ANY_POOL_RULES, *network.ANY_
 
 def check(draft: Draft) -> list[Problem]:
     """Every problem that any rule finds."""
-    cloud = any_cluster() if isinstance(draft.cloud, Existing) else aks()
-    return list(_found(draft, cloud))
+    # A stack file whose cloud cannot be read is most likely for the cloud of the first stacks.
+    return list(_found(draft, choice.of(draft.cloud) if draft.cloud else aks()))
 
 
 def _found(draft: Draft, cloud: Cloud) -> Iterator[Problem]:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from spec.clouds import Cloud
 from spec.fields import readable
 from spec.problems import Problem
-from spec.rules.draft import Draft
+from spec.rules.draft import Draft, most_nodes
 
 _TIER_NODES = {"Free": 1000, "Standard": 5000, "Premium": 5000}
 _FREE_NODES = 10
@@ -104,7 +104,7 @@ def _tier(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
             "set `tier: Standard`",
             warning=True,
         )
-    most = sum(pool.max_nodes for pool in pools if readable(pool, "max_nodes"))
+    most = sum(most_nodes(pool, draft) or 0 for pool in pools)
     if most > _TIER_NODES[tier]:
         yield Problem(
             "cloud.tier",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from spec.clouds import Cloud
-from spec.model import Capacity, Pool, SystemPool
+from spec.model import Pool, SystemPool
 from spec.problems import Problem
 from spec.rules.draft import Draft
 
@@ -35,7 +35,7 @@ def _ephemeral(path: str, pool: Pool | SystemPool, draft: Draft, cloud: Cloud) -
 
 
 def _kept_when_stopped(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
-    deallocate = pool.capacity == Capacity.SPOT and pool.spot and pool.spot.eviction_policy == "Deallocate"
+    deallocate = pool.vanishes and pool.spot and pool.spot.eviction_policy == "Deallocate"
     if deallocate and pool.os_disk.type == "Ephemeral":
         # learn.microsoft.com/azure/virtual-machines/ephemeral-os-disks-faq
         yield Problem(

@@ -9,10 +9,10 @@ from spec import placement
 from spec.azure import Azure
 from spec.clouds import Cloud
 from spec.existing import Existing
-from spec.fields import readable
+from spec.fields import Unreadable, readable
+from spec.gcp import Gcp
 from spec.gpu import DcgmExporter
 from spec.model import (
-    Capacity,
     Cluster,
     DevicePluginOptions,
     ExpanderOptions,
@@ -30,7 +30,7 @@ class Draft:
 
     release: Release | None
     cluster: Cluster | None
-    cloud: Azure | Existing | None
+    cloud: Azure | Gcp | Existing | None
     system_pool: SystemPool | None
     pools: dict[int, Pool]
     """By their index in the file."""
@@ -51,6 +51,16 @@ class Draft:
         return self.cloud if isinstance(self.cloud, Azure) else None
 
     @property
+    def gcp(self) -> Gcp | None:
+        """The cloud's settings when it is Google's."""
+        return self.cloud if isinstance(self.cloud, Gcp) else None
+
+    @property
+    def new_gke(self) -> Gcp | None:
+        """The settings of a GKE cluster that this stack makes; None when it makes none."""
+        return self.gcp if self.made_here else None
+
+    @property
     def new(self) -> Azure | None:
         """The settings of an AKS cluster that this stack makes; None when it makes none."""
         return self.azure if self.made_here else None
@@ -68,9 +78,17 @@ class Draft:
 
     def spot_pools(self) -> list[Pool]:
         """The pools that surely are bought as spot."""
-        return [p for p in self.pools.values() if readable(p, "capacity") and p.capacity == Capacity.SPOT]
+        return [p for p in self.pools.values() if readable(p, "capacity") and p.vanishes]
+
+
+def most_nodes(pool: Pool | SystemPool, draft: Draft) -> int | None:
+    """The most nodes of a pool, None where that cannot be told."""
+    try:
+        return pool.most_nodes(draft.cloud)
+    except Unreadable:
+        return None
 
 
 def has_gpus(pool: Pool, cloud: Cloud) -> bool:
     """Whether the pool's machines have GPUs."""
-    return placement.is_gpu(pool, cloud.machine(pool.machine))
+    return placement.gpus(pool, cloud)[0] > 0

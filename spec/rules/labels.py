@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from spec import placement
-from spec.clouds import Cloud
-from spec.model import Capacity, Pool
+from spec.clouds import Added, Cloud
+from spec.model import Pool
 from spec.problems import Problem
 from spec.rules.draft import Draft, has_gpus
+
+_NOTHING = Added({}, ())
 
 
 def _labels(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
@@ -20,7 +22,7 @@ def _labels(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Probl
         elif key in cloud.reserved_labels or any(
             domain == prefix or domain.endswith("." + prefix) for prefix in cloud.reserved_label_prefixes
         ):
-            if cloud.spot_labels.get(key) == value and pool.capacity == Capacity.SPOT:
+            if cloud.added.get(pool.capacity, _NOTHING).labels.get(key) == value:
                 continue
             yield Problem(
                 where, f"{cloud.title} keeps this key for itself", "use a domain of your own, such as example.com/"
@@ -40,7 +42,7 @@ def _derived_taints(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterat
     for number, taint in enumerate(pool.taints):
         where = f"{path}.taints[{number}]"
         if any(taint.key == own.key for own in cloud.spot_taints):
-            if taint not in cloud.spot_taints or pool.capacity != Capacity.SPOT:
+            if taint not in cloud.added.get(pool.capacity, _NOTHING).taints:
                 yield Problem(where, f"{cloud.title} sets this key itself, on spot pools", "remove it")
         elif taint.key == placement.GPU_TAINT.key and has_gpus(pool, cloud):
             yield Problem(where, f"the program taints GPU pools {placement.GPU_TAINT} itself", "remove it")

@@ -40,15 +40,20 @@ def _machine(path: str, pool: Pool | SystemPool, draft: Draft, cloud: Cloud) -> 
 
 
 def _least(path: str, pool: Pool | SystemPool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
-    if pool.min_nodes is not None and pool.min_nodes > pool.max_nodes:
+    if pool.min_nodes is not None and pool.max_nodes is not None and pool.min_nodes > pool.max_nodes:
         most = pool.max_nodes
         yield Problem(
             f"{path}.minNodes", f"is {pool.min_nodes}, more than maxNodes, which is {most}", f"at most {most}"
         )
 
 
+def _no_most(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    if pool.max_nodes is None and not (pool.gcp and pool.gcp.max_nodes_per_zone):
+        yield Problem(f"{path}.maxNodes", "is missing", "add `maxNodes`")
+
+
 def _most(path: str, pool: Pool | SystemPool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
-    if pool.max_nodes > cloud.max_nodes:
+    if pool.max_nodes is not None and pool.max_nodes > cloud.max_nodes:
         yield _too_many(f"{path}.maxNodes", pool.max_nodes, cloud)
 
 
@@ -70,14 +75,15 @@ def _zones(path: str, pool: Pool | SystemPool, draft: Draft, cloud: Cloud) -> It
 def _pods(path: str, pool: Pool | SystemPool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     if not pool.max_pods:
         return
-    if pool.max_pods * pool.max_nodes < _PODS:
+    most = pool.most_nodes(draft.cloud)
+    if pool.max_pods * most < _PODS:
         yield Problem(
             f"{path}.maxPods",
-            f"is {pool.max_pods}: with {pool.max_nodes} nodes the pool has room for {pool.max_pods * pool.max_nodes} pods, "
+            f"is {pool.max_pods}: with {most} nodes the pool has room for {pool.max_pods * most} pods, "
             f"and AKS asks for {_PODS}",
             "more pods a node, or more nodes",
         )
 
 
 ANY_POOL_RULES = (_machine, _least, _most, _zones, _pods)
-POOL_RULES = (_most_of_a_twin,)
+POOL_RULES = (_no_most, _most_of_a_twin)

@@ -10,9 +10,9 @@ from itertools import combinations
 from spec.azure import NODE_SUBNET
 from spec.clouds import Cloud
 from spec.fields import readable
-from spec.model import Capacity, Pool, SystemPool
+from spec.model import Pool, SystemPool
 from spec.problems import Problem
-from spec.rules.draft import Draft, has_gpus
+from spec.rules.draft import Draft, has_gpus, most_nodes
 from spec.rules.network import network_of
 
 # learn.microsoft.com/azure/aks/configure-azure-cni: AKS refuses clusters that use any part of these.
@@ -108,7 +108,7 @@ def _subnet_sizes(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
             if readable(pool, "subnet") and (pool.subnet or NODE_SUBNET) == name
         ]
         if room > 0:
-            yield from _room(key, f"{subnet} has room", room, pools, cloud)
+            yield from _room(key, f"{subnet} has room", room, pools, draft, cloud)
         else:
             what = f"{subnet} has room for no node: Azure takes {_TAKEN} addresses of a subnet for itself"
             yield Problem(f"{_PATH}.{key}", what, "at least a /29")
@@ -121,14 +121,18 @@ def _pod_size(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
         yield Problem(f"{_PATH}.podCidr", what, "a larger range, such as 10.244.0.0/16")
     elif pods:
         pools = [pool for _, pool in draft.written_pools()]
-        yield from _room("podCidr", f"{pods} has a /{_NODE_PREFIX}", 2 ** (_NODE_PREFIX - pods.prefixlen), pools, cloud)
+        yield from _room(
+            "podCidr", f"{pods} has a /{_NODE_PREFIX}", 2 ** (_NODE_PREFIX - pods.prefixlen), pools, draft, cloud
+        )
 
 
-def _room(key: str, has: str, room: int, pools: list[Pool | SystemPool], cloud: Cloud) -> Iterator[Problem]:
+def _room(
+    key: str, has: str, room: int, pools: list[Pool | SystemPool], draft: Draft, cloud: Cloud
+) -> Iterator[Problem]:
     # Azure counts every pool at its largest: InsufficientSubnetSize, Azure/AKS-Construction issue 701.
-    nodes = sum(map(_most, pools))
+    nodes = sum(_most(pool, draft) for pool in pools)
     # Pools are upgraded one after another (page auto-upgrade-cluster). Whether AKS refuses for this is not said.
-    surge = max((_surge(pool, cloud) for pool in pools), default=0)
+    surge = max((_surge(pool, draft, cloud) for pool in pools), default=0)
     if room < nodes:
         what = f"{has} for {room} nodes; the pools may grow to {nodes} together"
         yield Problem(f"{_PATH}.{key}", what, "a larger range, or smaller maxNodes")
@@ -139,27 +143,28 @@ def _room(key: str, has: str, room: int, pools: list[Pool | SystemPool], cloud: 
         yield Problem(f"{_PATH}.{key}", what, "a larger range, or smaller maxNodes", warning=True)
 
 
-def _most(pool: Pool | SystemPool) -> int:
+def _most(pool: Pool | SystemPool, draft: Draft) -> int:
     """Nodes of a pool and its twin, as far as it can be told."""
-    most = pool.max_nodes if readable(pool, "max_nodes") else 0
+    most = most_nodes(pool, draft) or 0
     steps = pool.fallback if isinstance(pool, Pool) and readable(pool, "fallback") else ()
     twins = [step.on_demand for step in steps if readable(step, "on_demand") and step.on_demand]
     return most + sum(twin.max_nodes for twin in twins if readable(twin, "max_nodes"))
 
 
-def _surge(pool: Pool | SystemPool, cloud: Cloud) -> int:
+def _surge(pool: Pool | SystemPool, draft: Draft, cloud: Cloud) -> int:
     """Nodes an upgrade may add to a pool (learn.microsoft.com/azure/aks/upgrade-aks-node-pools-rolling)."""
-    if not readable(pool, "upgrade", "max_nodes", "machine"):
+    most = most_nodes(pool, draft)
+    if most is None or not readable(pool, "upgrade", "machine"):
         return 0
     if pool.upgrade:
         text = pool.upgrade.max_surge or "0"
     elif isinstance(pool, SystemPool):
         text = "10%"
-    elif not readable(pool, "capacity", "gpus") or pool.capacity == Capacity.SPOT or has_gpus(pool, cloud):
+    elif not readable(pool, "capacity", "gpus") or pool.vanishes or has_gpus(pool, cloud):
         return 0  # spot pools never, GPU pools not by this program's default
     else:
         text = "10%"
-    return math.ceil(int(text[:-1]) / 100 * pool.max_nodes) if text.endswith("%") else int(text)
+    return math.ceil(int(text[:-1]) / 100 * most) if text.endswith("%") else int(text)
 
 
 RULES = (

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from spec import placement as placed
 from spec.clouds import Cloud
 from spec.fields import readable
 from spec.model import Capacity, Effect, Pool
@@ -42,7 +43,7 @@ def _defaults(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     scheduling = _enabled(draft)
     if not scheduling or not draft.all_pools or not readable(scheduling, "defaults"):
         return
-    there = {has_gpus(pool, cloud) for pool in draft.pools.values() if pool.capacity == Capacity.SPOT}
+    there = {has_gpus(pool, cloud) for pool in draft.pools.values() if pool.vanishes}
     for name, kind in Defaults.model_fields.items():
         if not readable(scheduling.defaults, name):
             continue
@@ -145,7 +146,7 @@ def _whole_fallback(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
         return
     if any(pool.mig for pool in draft.pools.values()):
         return  # into how many instances a GPU is cut depends on its model
-    most = sum(_on_demand_gpus(pool, cloud) for pool in draft.pools.values())
+    most = sum(_on_demand_gpus(pool, draft, cloud) for pool in draft.pools.values())
     for index, profile in enumerate(scheduling.profiles):
         if readable(profile, "gpus") and profile.gpus is not None and 0 < most <= profile.gpus:
             yield Problem(
@@ -157,12 +158,11 @@ def _whole_fallback(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
             )
 
 
-def _on_demand_gpus(pool: Pool, cloud: Cloud) -> int:
+def _on_demand_gpus(pool: Pool, draft: Draft, cloud: Cloud) -> int:
     """Most GPUs, or shares of GPUs, of the pool or of its twin that no cloud takes back."""
-    machine = cloud.machine(pool.machine)
-    each = (machine.gpus if machine else pool.gpus or 0) * (pool.gpu_sharing.replicas if pool.gpu_sharing else 1)
+    each = placed.gpus(pool, cloud)[0] * (pool.gpu_sharing.replicas if pool.gpu_sharing else 1)
     if pool.capacity == Capacity.ON_DEMAND:
-        return each * pool.max_nodes
+        return each * pool.most_nodes(draft.cloud)
     return each * sum(step.on_demand.max_nodes for step in pool.fallback if step.on_demand)
 
 
@@ -180,7 +180,7 @@ def _nothing_keeps_off(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
         taint for index, pool in draft.pools.items() if pool.capacity == Capacity.ON_DEMAND for taint in telling[index]
     }
     for index, pool in draft.pools.items():
-        if pool.capacity == Capacity.SPOT and not telling[index] - on_demand:
+        if pool.vanishes and not telling[index] - on_demand:
             yield Problem(
                 f"pools[{index}].taints",
                 f"tell {pool.name} from no on-demand pool: nothing keeps pods that must not vanish off it",

@@ -9,13 +9,20 @@ from itertools import pairwise
 from spec import placement
 from spec.clouds import Cloud
 from spec.fields import readable
-from spec.model import Capacity, Pool
+from spec.model import Pool
 from spec.problems import Problem
 from spec.rules.draft import Draft, has_gpus
 
 
+def _offered(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    if pool.vanishes and pool.capacity not in cloud.added:
+        yield Problem(
+            f"{path}.capacity", f"is {pool.capacity}, which {cloud.title} does not have", "write `capacity: spot`"
+        )
+
+
 def _only_spot(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
-    if pool.capacity != Capacity.SPOT:
+    if not pool.vanishes:
         if pool.spot:
             yield Problem(f"{path}.spot", "is set on an on-demand pool", "remove it, or write `capacity: spot`")
         if pool.fallback:
@@ -25,7 +32,7 @@ def _only_spot(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Pr
 
 
 def _only_on_demand(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
-    if pool.capacity == Capacity.SPOT and pool.generation and cloud.makes_pools:
+    if pool.vanishes and pool.generation and cloud.makes_pools:
         yield Problem(
             f"{path}.generation",
             "is set on a spot pool, which is simply replaced when what is fixed changes",
@@ -35,7 +42,7 @@ def _only_on_demand(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterat
 
 def _machine(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     machine = cloud.machine(pool.machine)
-    if pool.capacity == Capacity.SPOT and machine and machine.spot == "no" and machine.status != "retired":
+    if pool.vanishes and machine and machine.spot == "no" and machine.status != "retired":
         yield Problem(
             f"{path}.capacity",
             f"{machine.size} cannot be had as spot",
@@ -44,7 +51,7 @@ def _machine(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Prob
 
 
 def _price(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
-    price = pool.spot.max_price if pool.spot and pool.capacity == Capacity.SPOT else -1
+    price = pool.spot.max_price if pool.spot and pool.vanishes else -1
     # learn.microsoft.com/azure/aks/spot-node-pool: -1, or positive with at most five decimals
     if price != -1 and (price <= 0 or round(price, 5) != price):
         yield Problem(
@@ -55,7 +62,7 @@ def _price(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Proble
 
 
 def _eviction(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
-    if pool.capacity == Capacity.SPOT and pool.spot and pool.spot.eviction_policy == "Deallocate":
+    if pool.vanishes and pool.spot and pool.spot.eviction_policy == "Deallocate":
         yield Problem(
             f"{path}.spot.evictionPolicy",
             "is Deallocate: stopped machines count against the quota and confuse the autoscaler (Azure/AKS issue 5211)",
@@ -65,7 +72,7 @@ def _eviction(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Pro
 
 
 def _fallback(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
-    if pool.capacity != Capacity.SPOT:
+    if not pool.vanishes:
         return
     for number, step in enumerate(pool.fallback):
         where = f"{path}.fallback[{number}]"
@@ -82,7 +89,7 @@ def _fallback(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Pro
 
 
 def _fallback_pools(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
-    if pool.capacity != Capacity.SPOT:
+    if not pool.vanishes:
         return
     pools = {other.name: other for other in draft.pools.values() if readable(other, "name")}
     for number, step in enumerate(pool.fallback):
@@ -103,7 +110,7 @@ def _fallback_pools(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterat
 def _other_kind(where: str, pool: Pool, other: Pool, cloud: Cloud) -> Iterator[Problem]:
     if not readable(other, "capacity", "machine", "gpus"):
         return
-    if other.capacity != Capacity.SPOT:
+    if not other.vanishes:
         yield Problem(
             where,
             f"{other.name!r} is not a spot pool",
@@ -141,6 +148,7 @@ def _fallback_cycles(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
 
 RULES = (_fallback_cycles,)
 POOL_RULES = (
+    _offered,
     _only_spot,
     _only_on_demand,
     _machine,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from spec.clouds import Cloud
-from spec.model import Capacity, Pool
+from spec.model import Pool
 from spec.problems import Problem
 from spec.rules.draft import Draft
 
@@ -57,7 +57,7 @@ def _node_image(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
 def _pool(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     if not pool.upgrade or not cloud.makes_pools:
         return
-    if pool.capacity == Capacity.SPOT:
+    if pool.vanishes:
         # hashicorp/terraform-provider-azurerm pull request 31129
         yield Problem(
             f"{path}.upgrade",

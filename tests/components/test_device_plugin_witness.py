@@ -8,7 +8,7 @@ import pytest
 
 from components.addons import device_plugin, mps, plugin_config
 from sandbox.autoscaler import devices
-from sandbox.azure.node_groups import Gpus
+from sandbox.fleet import Gpus
 from spec import placement
 from spec.clouds.azure import aks
 from spec.placement import NodePool

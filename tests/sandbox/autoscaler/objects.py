@@ -9,7 +9,7 @@ from typing import Any
 
 from sandbox.autoscaler import expander
 from sandbox.autoscaler.plan import Picture, plan
-from sandbox.azure.node_groups import Gpus, NodeGroup
+from sandbox.fleet import Gpus, NodeGroup
 
 Object = dict[str, Any]
 

@@ -8,7 +8,7 @@ import pytest
 import yaml
 
 from sandbox.autoscaler.devices import report
-from sandbox.azure.node_groups import Gpus
+from sandbox.fleet import Gpus
 
 IMAGE = "nvcr.io/nvidia/k8s-device-plugin:v0.20.0"
 NODE: Any = {"metadata": {"name": "node", "creationTimestamp": "2026-01-01T00:00:10Z", "labels": {}}}

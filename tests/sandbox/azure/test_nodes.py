@@ -6,9 +6,9 @@ import re
 
 import pytest
 
-from sandbox.azure import PoolStatus, ScaleRefused
 from sandbox.azure.machines import machines
 from sandbox.azure.nodes import gpu_resources, reserved_cpu
+from sandbox.fleet import PoolStatus, ScaleRefused
 
 from .conftest import CLUSTER_ID, POOL, REGULAR, SPOT, Account
 

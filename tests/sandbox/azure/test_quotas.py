@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from sandbox.azure import ScaleRefused
 from sandbox.azure.errors import AzureRefused
 from sandbox.azure.quotas import Quotas
 from sandbox.errors import SandboxError
+from sandbox.fleet import ScaleRefused
 from sandbox.provider import InitFailed, Resource
 
 from .conftest import CLUSTER, CLUSTER_INPUTS, POOL, REGULAR, SPOT, SYSTEM, Account, Props

@@ -6,9 +6,8 @@ import json
 
 import pytest
 
-from sandbox.azure import ScaleRefused
-from sandbox.azure.node_groups import Gpus, NodeGroup
 from sandbox.azure.quotas import KEPT, UNLIMITED, Quotas
+from sandbox.fleet import Gpus, NodeGroup, ScaleRefused
 
 from .conftest import CLUSTER_ID, POOL, REGULAR, SPOT, Account
 
