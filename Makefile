@@ -25,17 +25,20 @@ test: ## Run all tests: pure, mocked, and one pass of the real engine; two group
 	@$(RUN) sandbox build
 	@$(MAKE) --no-print-directory -k -j2 $(if $(filter output-sync,$(.FEATURES)),-Oline) test-sandbox test-pure test-layer
 
+# Tests that stacks share run on dev and staging, or on the one that is named.
+SHARED := $(if $(filter-out file,$(origin STACK)),--stack $(STACK))
+
 # The longest group first; the others together take about as long. Each has its own control planes, ports and folders.
 LAYER := tests/sandbox/test_autoscaler.py tests/sandbox/test_scheduling.py
 
 test-sandbox: ## Run the tests of the whole sandbox through the engine
-	@$(RUN) pytest -m "engine and not slow" tests/sandbox $(LAYER:%=--ignore=%)
+	@$(RUN) pytest $(SHARED) -m "engine and not slow" tests/sandbox $(LAYER:%=--ignore=%)
 
 test-pure: ## Run the tests that need neither engine nor control plane
 	@$(RUN) pytest -m "not engine and not slow"
 
 test-layer: ## Run the tests of the layer and of examples on real control planes
-	@$(RUN) pytest -m "engine and not slow" tests/admission tests/components $(LAYER)
+	@$(RUN) pytest $(SHARED) -m "engine and not slow" tests/admission tests/components $(LAYER)
 
 test-slow: ## Run the tests that take long
 	@$(RUN) sandbox build

@@ -3,42 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pulumi
 
 from components import existing
-from components.addons import dcgm, discovery, expander, foreign, layer, names
+from components.addons import compute_class, dcgm, discovery, expander, foreign, layer, names
 from components.addons import placement as scheduling
+from components.addons.compute_class import ClassDecision
 from components.addons.discovery import Contents
 from components.addons.expander import Decision
 from components.addons.layer import PluginDecision
 from components.addons.priorities import Wanted
+from components.site import Outputs, Site
+from spec import compute_class as wanted_class
 from spec import placement, pods
 from spec.azure import Azure
-from spec.clouds import choice
-from spec.existing import Existing
+from spec.clouds import Cloud, choice
+from spec.gcp import Gcp
 from spec.model import Capacity, ClusterSpec
 from spec.placement import NodePool
-
-if TYPE_CHECKING:
-    from components.azure.existing import FoundCluster
-
-
-@dataclass(frozen=True)
-class Found:
-    """A cluster that somebody else made, read before anything is declared."""
-
-    kubeconfig: str
-    contents: Contents
-    aks: FoundCluster | None
 
 
 class KubeflowCluster(pulumi.ComponentResource):
     """A whole stack. `outputs` are the stack's outputs by name."""
 
-    outputs: dict[str, pulumi.Input[Any]]
+    outputs: Outputs
 
     def __init__(self, name: str, spec: ClusterSpec, *, opts: pulumi.ResourceOptions | None = None) -> None:
         instance = names.instance(pulumi.get_stack())
@@ -46,38 +36,24 @@ class KubeflowCluster(pulumi.ComponentResource):
         node_pools = placement.node_pools(spec, cloud)
 
         # What is there already, and what follows from it
-        found = _find(spec, node_pools, instance)
-        plugin, metrics = _gpu_agents(spec, node_pools, found, instance)
-        order = _expander(spec, node_pools, placement.growth_order(spec, cloud), found, instance)
-        version = found.contents.version if found else spec.kubernetes_version
-        published = found.contents.contract if found else None
-        scheduled = scheduling.decide(spec, node_pools, version, instance, published)
-        for warning in (*plugin.warnings, *metrics.warnings, *order.warnings, *scheduled.warnings):
-            pulumi.log.warn(warning)
-
-        super().__init__("kubeflow-spot:index:KubeflowCluster", name, None, opts)
-        child = pulumi.ResourceOptions(parent=self)
+        site = _site(spec, node_pools, instance)
+        class_name = wanted_class.name(spec)
+        found = discovery.read(site.kubeconfig, site.key, class_name) if site.kubeconfig else None
+        version = found.version if found else spec.kubernetes_version
+        plugin, metrics = _gpu_agents(spec, cloud, node_pools, site, found, instance)
+        ordered = compute_class.decide(
+            spec, cloud, node_pools, version, instance, found.compute_class if found else None
+        )
+        order = _expander(spec, cloud, node_pools, ordered, site, found, instance)
+        scheduled = scheduling.decide(spec, node_pools, version, instance, found.contract if found else None)
+        for part in (plugin, metrics, ordered, order, scheduled):
+            for warning in part.warnings:
+                pulumi.log.warn(warning)
 
         # The cloud's cluster, or pools in one
-        made_here = None
-        self.outputs = {"release": spec.release.name}
-        if found is None:
-            # A cloud's SDK takes a second to import.
-            from components.azure.cluster import AksCluster
-
-            ours = AksCluster(name, spec, node_pools, opts=child)
-            made_here, kubeconfig = ours.cluster, ours.kubeconfig
-            self.outputs |= _of_aks(ours.name, ours.resource_group, _azure(spec).access.entra)
-        else:
-            kubeconfig = pulumi.Output.secret(found.kubeconfig)
-            if found.aks:
-                from components.azure.existing import AksPools
-
-                AksPools(name, spec, node_pools, found.aks, instance=instance, opts=child)
-                self.outputs |= _of_aks(found.aks.name, found.aks.resource_group, found.aks.entra)
-            else:
-                command = "pulumi stack output kubeconfig --show-secrets"
-                self.outputs |= {"clusterName": spec.name, "kubeconfigCommand": command}
+        super().__init__("kubeflow-spot:index:KubeflowCluster", name, None, opts)
+        child = pulumi.ResourceOptions(parent=self)
+        made = site.declare(name, child)
 
         # The layer inside
         layer.declare(
@@ -87,97 +63,86 @@ class KubeflowCluster(pulumi.ComponentResource):
             plugin,
             metrics,
             order,
+            ordered,
             scheduled,
-            kubeconfig=kubeconfig,
-            made_here=made_here,
+            kubeconfig=made.kubeconfig,
+            made_here=made.cluster,
             instance=instance,
             opts=child,
         )
 
         # The outputs
-        self.outputs |= {
+        self.outputs = {
+            "release": spec.release.name,
+            **made.outputs,
             "kubernetesVersion": version,
-            "kubeconfig": kubeconfig,
+            "kubeconfig": made.kubeconfig,
             "pools": [_pool(pool) for pool in node_pools],
             "devicePlugin": plugin.as_output(),
             "expander": order.shown,
             "fallbackOrder": order.fallback_order,
+            **ordered.outputs,
             **scheduled.outputs,
         }
         self.register_outputs({})
 
 
-def _azure(spec: ClusterSpec) -> Azure:
-    assert isinstance(spec.cloud, Azure)
-    return spec.cloud
+def _site(spec: ClusterSpec, node_pools: Sequence[NodePool], instance: str) -> Site:
+    # A cloud's SDK takes a second to import, and nobody needs two.
+    match spec.cloud:
+        case Azure():
+            from components.azure import site as azure
 
+            return azure.site(spec, node_pools, instance)
+        case Gcp():
+            from components.gcp import site as gcp
 
-def _find(spec: ClusterSpec, node_pools: Sequence[NodePool], instance: str) -> Found | None:
-    """None for a cluster that this stack makes."""
-    if isinstance(spec.cloud, Existing):
-        kubeconfig = existing.kubeconfig(spec.cloud)
-        return Found(kubeconfig, discovery.read(kubeconfig, "cloud.kubeconfig"), None)
-    if isinstance(spec.cloud, Azure) and spec.cloud.existing_cluster:
-        from components.azure.existing import find, refuse
-
-        cluster = find(spec.cloud.existing_cluster)
-        refuse(spec, node_pools, cluster, instance)
-        return Found(cluster.kubeconfig, discovery.read(cluster.kubeconfig, "cloud.existingCluster"), cluster)
-    return None
+            return gcp.site(spec, node_pools, instance)
+        case _:
+            return existing.site(spec)
 
 
 def _gpu_agents(
-    spec: ClusterSpec, node_pools: Sequence[NodePool], found: Found | None, instance: str
+    spec: ClusterSpec,
+    cloud: Cloud,
+    node_pools: Sequence[NodePool],
+    site: Site,
+    found: Contents | None,
+    instance: str,
 ) -> tuple[PluginDecision, dcgm.Decision]:
     """The device plugin and the exporter of GPU metrics."""
     if found is None:
-        return layer.plugin_decision(spec, node_pools), dcgm.decide(spec, node_pools)
-    labels = {}
-    if found.aks:
-        from components.azure.existing import node_labels
-
-        labels = {pool.name: node_labels(pool) for pool in node_pools}
-    there = (found.contents.daemon_sets, found.contents.policies, instance)
+        return layer.plugin_decision(spec, cloud, node_pools), dcgm.decide(spec, node_pools)
+    labels = {pool.name: site.node_labels(pool) for pool in node_pools}
+    there = (found.daemon_sets, found.policies, instance)
     return (
-        layer.plugin_decision(spec, node_pools, foreign.plugins(*there), labels),
+        layer.plugin_decision(spec, cloud, node_pools, foreign.plugins(*there), labels),
         dcgm.decide(spec, node_pools, dcgm.exporters(*there), labels),
     )
 
 
 def _expander(
-    spec: ClusterSpec, node_pools: Sequence[NodePool], growth_order: Sequence[str], found: Found | None, instance: str
+    spec: ClusterSpec,
+    cloud: Cloud,
+    node_pools: Sequence[NodePool],
+    ordered: ClassDecision,
+    site: Site,
+    found: Contents | None,
+    instance: str,
 ) -> Decision:
-    if isinstance(spec.cloud, Existing):
-        return expander.not_priority(None, "this program knows no node groups of a cluster of this kind")
+    """Who keeps the order in which pools grow."""
+    if ordered.name:
+        return expander.kept_by(f"ComputeClass {ordered.name}")
+    if site.not_by_priority:
+        return expander.not_kept(site.not_by_priority)
+    growth_order = placement.growth_order(spec, cloud)
     spot = {pool.name for pool in node_pools if pool.capacity == Capacity.SPOT}
     wanted = Wanted(
         spot=tuple(name for name in growth_order if name in spot),
         on_demand=tuple(name for name in growth_order if name not in spot),
-        others=found.aks.on_demand_beside(growth_order) if found and found.aks else (),
+        others=site.on_demand_beside(growth_order),
     )
-    if found is None or found.aks is None:
-        chosen: str = _azure(spec).autoscaler.expander
-        remedy = "cloud.autoscaler.expander: priority makes it so"
-    else:
-        chosen = found.aks.expander
-        remedy = (
-            f"az aks update --resource-group {found.aks.resource_group} --name {found.aks.name}"
-            " --cluster-autoscaler-profile expander=priority   makes it so"
-        )
-    if chosen != "priority":
-        return expander.not_priority(chosen, remedy)
-    return expander.decide(wanted, spec.expander, instance, found.contents.expander if found else None, spec.name)
-
-
-def _of_aks(name: pulumi.Input[str], group: pulumi.Input[str], entra: bool) -> dict[str, pulumi.Input[Any]]:
-    command = "az aks get-credentials --resource-group {0} --name {1}"
-    if entra:
-        command += " && kubelogin convert-kubeconfig -l azurecli"
-    return {
-        "clusterName": name,
-        "resourceGroup": group,
-        "kubeconfigCommand": pulumi.Output.format(command, group, name),
-    }
+    return expander.decide(wanted, spec.expander, instance, found.expander if found else None, spec.name)
 
 
 def _pool(pool: NodePool) -> dict[str, Any]:

@@ -1,15 +1,20 @@
-"""The kubeconfig of a cluster that somebody else made, from wherever the stack file says it is."""
+"""A cluster of whatever make as the site of a stack: known by its kubeconfig alone, from wherever the stack file says it is."""
 
 from __future__ import annotations
 
 import base64
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pulumi
 import yaml
 
+from components.site import Outputs, Site
 from spec.existing import Existing, Kubeconfig
+from spec.model import ClusterSpec
+from spec.placement import NodePool
 
 _WHERE = "cloud.kubeconfig"
 
@@ -19,6 +24,47 @@ _FILES = {
     "client-key": "client-key-data",
 }
 """https://kubernetes.io/docs/reference/config-api/kubeconfig.v1/"""
+
+
+def site(spec: ClusterSpec) -> Site:
+    """The cluster of this stack file. Raises `pulumi.RunError` when there is no kubeconfig."""
+    assert isinstance(spec.cloud, Existing)
+    return There(spec.name, kubeconfig(spec.cloud))
+
+
+@dataclass(frozen=True)
+class There:
+    """The cluster, in which nothing but the layer is declared."""
+
+    name: str
+    kubeconfig: str
+    key = _WHERE
+    not_by_priority = (
+        "how the cluster's autoscaler chooses is not known; this program knows no node groups of a cluster of this kind"
+    )
+
+    def on_demand_beside(self, own: Collection[str]) -> tuple[str, ...]:
+        """See `Site`."""
+        return ()
+
+    def node_labels(self, pool: NodePool) -> Mapping[str, str]:
+        """See `Site`."""
+        return {}
+
+    def declare(self, name: str, opts: pulumi.ResourceOptions) -> Reached:
+        """See `Site`."""
+        command = "pulumi stack output kubeconfig --show-secrets"
+        outputs: Outputs = {"clusterName": self.name, "kubeconfigCommand": command}
+        return Reached(outputs, pulumi.Output.secret(self.kubeconfig))
+
+
+@dataclass(frozen=True)
+class Reached:
+    """What there is to say of a cluster in which this stack has no cloud resource."""
+
+    outputs: Outputs
+    kubeconfig: pulumi.Output[str]
+    cluster = None
 
 
 def kubeconfig(spec: Existing) -> str:

@@ -1,15 +1,13 @@
-"""What happens in the emulated cloud behind Pulumi's back: the autoscaler's work, and somebody else's."""
+"""What happens in the emulated clouds behind Pulumi's back: the autoscaler's work, and somebody else's."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
-from sandbox.azure import ids
-from sandbox.azure.resources.cluster_path import POOL
-from sandbox.azure.state import Store
-from sandbox.engine import STATE, azure
+from sandbox import clouds
+from sandbox.clouds import Clouds
 from sandbox.errors import SandboxError
-from sandbox.fleet import ScaleRefused
+from sandbox.fleet import PoolStatus, ScaleRefused
 from sandbox.home import Home
 from sandbox.locks import hold, share_cloud
 from sandbox.provider import Refused
@@ -20,21 +18,22 @@ Report = Callable[[str], None]
 def scale(home: Home, pool: str, nodes: int, report: Report) -> int:
     """Give a pool this many nodes; returns how many it had. Raises SandboxError."""
     with hold(home), share_cloud(home, report):
-        cloud = azure(home, dict, report)
-        id = _pool(home, pool)
-        before = (cloud.get(id) or {})["count"]
+        there = clouds.opened(home, dict, report)
+        found = _pool(there, pool)
         try:
-            cloud.scale(ids.last(ids.parent(id)), ids.last(id), nodes)
+            there.holding(found.id).scale(found.cluster, found.pool, nodes)
         except ScaleRefused as refused:
             raise SandboxError(str(refused)) from refused
-    return int(before)
+    return found.count
 
 
 def delete(home: Home, what: str, report: Report) -> str:
     """Delete a pool by its name or anything by its id; returns the id. Raises SandboxError."""
     with hold(home), share_cloud(home, report):
-        cloud = azure(home, dict, report)
-        id = what if what.startswith("/") else _pool(home, what)
+        there = clouds.opened(home, dict, report)
+        # A pool's name, or a cluster's and a pool's, has at most one slash in it.
+        id = what if what.startswith("/") or what.count("/") > 1 else _pool(there, what).id
+        cloud = there.holding(id)
         if cloud.get(id) is None:
             raise SandboxError(f"there is no {id}")
         try:
@@ -44,12 +43,12 @@ def delete(home: Home, what: str, report: Report) -> str:
     return id
 
 
-def _pool(home: Home, name: str) -> str:
-    """The id of a pool, named as `pool` or, where two clusters have one of that name, `cluster/pool`."""
-    pools = {r.id: f"{ids.last(ids.parent(r.id))}/{ids.last(r.id)}" for r in Store(home.cloud / STATE).read().of(POOL)}
-    found = [id for id, called in pools.items() if f"/{called}".endswith(f"/{name}")]
+def _pool(there: Clouds, name: str) -> PoolStatus:
+    """A pool, named as `pool` or, where two clusters have one of that name, `cluster/pool`."""
+    pools = {f"{pool.cluster}/{pool.pool}": pool for pool in there.pools()}
+    found = [pool for called, pool in pools.items() if f"/{called}".endswith(f"/{name}")]
     if len(found) != 1:
         raise SandboxError(
-            f"there is {'more than one' if found else 'no'} pool {name!r}; pools: {', '.join(sorted(pools.values()))}"
+            f"there is {'more than one' if found else 'no'} pool {name!r}; pools: {', '.join(sorted(pools))}"
         )
     return found[0]

@@ -10,8 +10,8 @@ from sandbox.home import Home
 State = dict[str, Any]
 """A resource as the engine's state has it."""
 
-_CLUSTER = "azure-native:containerservice:ManagedCluster"
-_POOL = "azure-native:containerservice:AgentPool"
+_CLUSTERS = ("azure-native:containerservice:ManagedCluster", "gcp:container/cluster:Cluster")
+_POOLS = ("azure-native:containerservice:AgentPool", "gcp:container/nodePool:NodePool")
 
 
 class Checkpoint:
@@ -29,8 +29,8 @@ class Checkpoint:
 
     def clusters(self) -> set[str]:
         """The cloud ids of the clusters that the stack declares or has pools in."""
-        return {r["id"] for r in self.resources() if r["type"] == _CLUSTER} | {
-            r["id"].rsplit("/", 2)[0] for r in self.resources() if r["type"] == _POOL
+        return {r["id"] for r in self.resources() if r["type"] in _CLUSTERS} | {
+            r["id"].rsplit("/", 2)[0] for r in self.resources() if r["type"] in _POOLS
         }
 
     def _latest(self) -> dict[str, Any]:

@@ -118,7 +118,7 @@ def down(home: Home, force: bool, config_file: Path | None) -> None:
         try:
             with engine.open(home, _progress, program=False) as opened:
                 opened.destroy(click.echo)
-                others = CloudFile.kept(home.cloud).remaining(opened.cloud)
+                others = CloudFile.kept(home.cloud).remaining(opened.clouds)
         except CommandError:
             raise SandboxError(
                 f"the engine could not delete stack {home.stack!r}; it said why above.\n"
@@ -145,10 +145,10 @@ def down(home: Home, force: bool, config_file: Path | None) -> None:
 @stack_options
 def status(home: Home) -> None:
     """Show the stack's processes and pools."""
-    from sandbox import engine
+    from sandbox import clouds
     from sandbox.status import show
 
-    show(_planes(home), engine.azure(home, dict, _progress).pools())
+    show(_planes(home), clouds.opened(home, dict, _progress).pools())
 
 
 @main.command()

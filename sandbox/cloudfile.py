@@ -1,13 +1,19 @@
-"""The cloud file: the quotas of the emulated subscription, and what somebody else has made in it.
+"""The cloud file: the quotas of the emulated clouds, and what somebody else has made in them.
 
     quotas:
       westeurope: {cores: 100, lowPriorityCores: 16, standardNCASv3_T4Family: 8}
+      gcp:
+        europe-west4: {PREEMPTIBLE_NVIDIA_L4_GPUS: 4, CPUS: 24}
+        global: {GPUS_ALL_REGIONS: 8}
     resources:
       - type: azure-native:resources:ResourceGroup
         inputs: {resourceGroupName: shared, location: westeurope}
+      - type: gcp:compute/network:Network
+        inputs: {project: example, name: shared, autoCreateSubnetworks: false}
 
-Quotas count vCPUs. A resource is made once, in the order of the file, by a request like the program's own; one that exists is
-left alone, and one that is deleted later stays so. A later file replaces the quotas, if it has any, and adds its resources.
+Azure's quotas count vCPUs, Google's what their names say. A resource is made once, in the order of the file, by a request like
+the program's own; one that exists is left alone, and one that is deleted later stays so. A later file replaces the quotas, if it
+has any, and adds its resources.
 """
 
 from __future__ import annotations
@@ -21,14 +27,20 @@ from typing import Any
 
 from filelock import FileLock
 
-from sandbox.azure import AzureCloud, ids
-from sandbox.azure.provider import AzureProvider
-from sandbox.azure.quotas import KEPT, Quotas
-from sandbox.azure.resources.table import kind_of
+from sandbox import quotafile
+from sandbox.azure import ids as azure_ids
+from sandbox.azure.quotas import Quotas as AzureQuotas
+from sandbox.azure.resources.table import kind_of as azure_kind
+from sandbox.clouds import AZURE, GCP, Clouds
 from sandbox.differences import join
 from sandbox.errors import SandboxError
 from sandbox.files import write_private
+from sandbox.gcp.quotas import Quotas as GcpQuotas
+from sandbox.gcp.resources.kind import Settings
+from sandbox.gcp.resources.table import kind_of as gcp_kind
 from sandbox.provider import InitFailed, Props, Refused, Resource
+from sandbox.quotafile import KEPT
+from sandbox.state import key
 from sandbox.yamlfile import read_yaml
 
 
@@ -44,18 +56,24 @@ class Entry:
 
     @property
     def id(self) -> str:
-        return kind_of(self.type).id(ids.SUBSCRIPTION, self.inputs)
+        if _package(self.type) == GCP:
+            return gcp_kind(self.type).id(self.inputs, Settings())
+        return azure_kind(self.type).id(azure_ids.SUBSCRIPTION, self.inputs)
+
+    @property
+    def name(self) -> str:
+        return self.id.rstrip("/").rsplit("/", 1)[-1]
 
 
 @dataclass
 class CloudFile:
-    """What the cloud files said of one emulated subscription."""
+    """What the cloud files said of the emulated clouds."""
 
     quotas: dict[str, Any] | None = None
     resources: list[Entry] = field(default_factory=list)
 
     @classmethod
-    def read(cls, path: Path, cloud: AzureCloud) -> CloudFile:
+    def read(cls, path: Path, clouds: Clouds) -> CloudFile:
         """A user's file. Raises SandboxError with everything that is wrong with it; the cloud is not changed."""
         content = read_yaml(path)
         problems = [
@@ -69,13 +87,13 @@ class CloudFile:
             problems.append("resources: is not a list")
             resources = []
         for index, item in enumerate(resources):
-            wrong = list(_entry_problems(item, f"resources[{index}]", cloud))
+            wrong = list(_entry_problems(item, f"resources[{index}]", clouds))
             problems += wrong
             if not wrong:
                 found.resources.append(Entry(item["type"], item["inputs"], f"resources[{index}] of {path.name}"))
         places: dict[str, str] = {}
         for entry in found.resources:
-            first = places.setdefault(ids.key(entry.id), entry.place)
+            first = places.setdefault(key(entry.id), entry.place)
             if first != entry.place:
                 problems.append(f"{entry.place}: is the same resource as {first}")
         if problems:
@@ -104,15 +122,15 @@ class CloudFile:
         if later.quotas is not None:
             self.quotas = later.quotas
         made = [entry for entry in self.resources if entry.made]
-        known = {ids.key(entry.id) for entry in made}
-        said = [entry for entry in later.resources if ids.key(entry.id) not in known]
-        again = {ids.key(entry.id) for entry in said}
-        waiting = [entry for entry in self.resources if not entry.made and ids.key(entry.id) not in again]
+        known = {key(entry.id) for entry in made}
+        said = [entry for entry in later.resources if key(entry.id) not in known]
+        again = {key(entry.id) for entry in said}
+        waiting = [entry for entry in self.resources if not entry.made and key(entry.id) not in again]
         self.resources = [*made, *waiting, *said]
 
-    def remaining(self, cloud: AzureCloud) -> int:
+    def remaining(self, clouds: Clouds) -> int:
         """How many of its resources there are now."""
-        return sum(cloud.get(entry.id) is not None for entry in self.resources)
+        return sum(clouds.holding(entry.id).get(entry.id) is not None for entry in self.resources)
 
 
 @contextmanager
@@ -127,22 +145,22 @@ def changing(folder: Path) -> Iterator[CloudFile]:
             told.keep(folder)
 
 
-def make(told: CloudFile, cloud: AzureCloud, report: Callable[[str], None]) -> None:
+def make(told: CloudFile, clouds: Clouds, report: Callable[[str], None]) -> None:
     """Make in the cloud what was not made yet. Raises SandboxError with everything the cloud refuses."""
-    provider = AzureProvider(cloud)
     refusals = []
     for entry in told.resources:
         if entry.made:
             continue
         try:
-            if cloud.get(entry.id) is None:
+            if clouds.holding(entry.id).get(entry.id) is None:
+                provider = clouds.provider(_package(entry.type))
                 # Checked again: the default of its location may come from a group that did not exist before.
                 checked, _ = provider.check(_request(entry.type, entry.inputs))
                 provider.create(_request(entry.type, checked))
-                report(f"cloud file: made {entry.type} {ids.last(entry.id)}")
+                report(f"cloud file: made {entry.type} {entry.name}")
             entry.made = True
         except (Refused, InitFailed) as refused:
-            refusals.append(f"{entry.place}: {entry.type} {ids.last(entry.id)}: {refused}")
+            refusals.append(f"{entry.place}: {entry.type} {entry.name}: {refused}")
     if refusals:
         raise SandboxError("\n  ".join(["the emulated cloud refuses what the cloud file says:", *refusals]))
 
@@ -155,30 +173,45 @@ def _quota_problems(quotas: Any) -> Iterator[str]:
     if not isinstance(quotas, dict):
         yield "quotas: is not an object"
         return
-    try:
-        Quotas.read(quotas)
-    except SandboxError as wrong:
-        yield from str(wrong).splitlines()
+    for read, part in ((AzureQuotas.read, quotafile.azure(quotas)), (GcpQuotas.read, quotafile.gcp(quotas))):
+        try:
+            read(part)
+        except SandboxError as wrong:
+            yield from str(wrong).splitlines()
 
 
-def _entry_problems(item: Any, path: str, cloud: AzureCloud) -> Iterator[str]:
+def _entry_problems(item: Any, path: str, clouds: Clouds) -> Iterator[str]:
     if not isinstance(item, dict):
         yield f"{path}: is not an object with `type` and `inputs`"
         return
-    for key in item.keys() - {"type", "inputs"}:
-        yield f"{join(path, key)}: is not a key here; keys: type, inputs"
+    for unknown_key in item.keys() - {"type", "inputs"}:
+        yield f"{join(path, unknown_key)}: is not a key here; keys: type, inputs"
     type, inputs = item.get("type"), item.get("inputs", {})
     if not isinstance(inputs, dict):
         yield f"{path}.inputs: is not an object"
         return
     try:
-        kind = kind_of(str(type))
+        needed = _named(str(type))
     except Refused as unknown:
         yield f"{path}.type: {unknown if type else 'is missing'}"
         return
-    # The provider would find a name at random, and another one each time.
-    if kind.parameters[-1] not in inputs:
-        yield f"{path}.inputs.{kind.parameters[-1]}: is missing; what a cloud file makes has a name"
-    _, failures = AzureProvider(cloud).check(_request(kind.token, inputs))
+    # A provider would find a name at random, and another one each time; a project it has none of its own.
+    for name in (name for name in needed if name not in inputs):
+        yield f"{path}.inputs.{name}: is missing; what a cloud file makes has a name"
+    _, failures = clouds.provider(_package(str(type))).check(_request(str(type), inputs))
     for failure in failures:
-        yield f"{path}.inputs.{failure.property}: {failure.reason}"
+        where = f"{path}.inputs.{failure.property}" if failure.property else f"{path}.inputs"
+        yield f"{where}: {failure.reason}"
+
+
+def _package(type: str) -> str:
+    """Whose type it is; a type of no emulated cloud is Azure's to refuse."""
+    return GCP if type.startswith(f"{GCP}:") else AZURE
+
+
+def _named(type: str) -> list[str]:
+    """The inputs that name a resource of a type. Raises `Refused` for one that is not emulated."""
+    if _package(type) == GCP:
+        kind = gcp_kind(type)
+        return ["project", *([kind.auto_name] if kind.auto_name else [])]
+    return [azure_kind(type).parameters[-1]]

@@ -7,13 +7,16 @@ import os
 import shutil
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sandbox.checkpoint import Checkpoint
 from sandbox.controlplane import ControlPlane
 from sandbox.errors import SandboxError
 from sandbox.files import write_private
 from sandbox.home import Home
+
+if TYPE_CHECKING:
+    from sandbox.gcp.clusters import Endpoint
 
 PROGRAMS = ("etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kwok")
 """What a control plane is made of."""
@@ -47,18 +50,32 @@ class LocalClusters:
     def start(self, cluster_id: str, name: str, version: str, service_cidr: str) -> None:
         folder = self.folder(cluster_id)
         folder.mkdir(parents=True, exist_ok=True)
-        loops = [f"--state={self._state}", f"--cluster={cluster_id}"]
+        loops = [f"--cloud={self._cloud}", f"--state={self._state}", f"--cluster={cluster_id}"]
         if factor := os.environ.get(CLOCK_FACTOR):
             loops.append(f"--clock-factor={factor}")
         settings = {"version": version, "cloud": self._cloud, "service_cidr": service_cidr, "loops": loops}
         write_private(folder / _SETTINGS, json.dumps(settings).encode())
-        plane(folder).start(self._programs(), self._report)
+        started = plane(folder)
+        started.start(self._programs(), self._report)
+        if self._cloud == "gcp":
+            from sandbox.gcp import clusters as gke
+            from sandbox.gcp import workstation
+
+            workstation.trust(self._directory)
+            gke.install(started.admin_kubeconfig, version)
 
     def stop(self, cluster_id: str) -> None:
         remove(self.folder(cluster_id))
 
     def user_kubeconfig(self, cluster_id: str) -> str:
         return plane(self.folder(cluster_id)).user_kubeconfig()
+
+    def endpoint(self, cluster_id: str) -> Endpoint:
+        """Of a cluster that was started. Raises SandboxError for another."""
+        from sandbox.gcp.clusters import Endpoint
+
+        found = plane(self.folder(cluster_id))
+        return Endpoint(found.address(), found.authority())
 
     def apply_nodes(self, cluster_id: str, nodes: list[dict[str, Any]]) -> None:
         """Make the cluster's nodes exactly these, and wait until all are Ready."""
@@ -71,9 +88,10 @@ class LocalClusters:
 
 
 def folder_name(cluster_id: str) -> str:
-    """A cloud id is too long for a folder and has slashes; its resource group and name are enough."""
+    """A cloud id is too long for a folder and has slashes. Of Azure's the resource group and name are enough, of Google's
+    project, location and name."""
     parts = cluster_id.strip("/").lower().split("/")
-    return "-".join([*parts[3:4], parts[-1]])
+    return "-".join([*(parts[1:2] if parts[0] == "projects" else []), *parts[3:4], parts[-1]])
 
 
 def plane(folder: Path) -> ControlPlane:

@@ -13,6 +13,7 @@ import shutil
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from threading import Thread
 from typing import Any
@@ -22,15 +23,14 @@ from pulumi import automation
 from pulumi.automation.errors import CommandError
 from pulumi.automation.events import EngineEvent
 
-from sandbox import cloudfile, clusters, programs, workspace
+from sandbox import cloudfile, clouds, clusters, programs, workspace
 from sandbox.azure import schema
-from sandbox.azure.cloud import AzureCloud
-from sandbox.azure.provider import AzureProvider
-from sandbox.azure.quotas import Quotas
 from sandbox.azure.resources.table import KINDS
 from sandbox.checkpoint import Checkpoint
 from sandbox.cloudfile import CloudFile
+from sandbox.clouds import AZURE, GCP, Clouds
 from sandbox.errors import SandboxError
+from sandbox.gcp import workstation
 from sandbox.home import Home
 from sandbox.interrupted import Interrupted
 from sandbox.kubernetes.provider import KubernetesProvider
@@ -38,11 +38,9 @@ from sandbox.locks import hold, share_cloud
 from sandbox.provider import InitFailed, Provider
 from sandbox.servicer import serve
 from sandbox.steps import Unrepeated
+from sandbox.yamlfile import read_yaml
 
 Report = Callable[[str], None]
-
-STATE = "azure.json"
-"""The emulated Azure's memory, in the home's folder for clouds."""
 
 _ORPHAN_SECONDS = 20
 
@@ -51,9 +49,9 @@ class Engine:
     """One stack's engine. Use `open`."""
 
     def __init__(
-        self, stack: automation.Stack, cloud: AzureCloud, checkpoint: Checkpoint, interrupted: Interrupted
+        self, stack: automation.Stack, clouds: Clouds, checkpoint: Checkpoint, interrupted: Interrupted
     ) -> None:
-        self.stack, self.cloud, self._checkpoint, self._interrupted = stack, cloud, checkpoint, interrupted
+        self.stack, self.clouds, self._checkpoint, self._interrupted = stack, clouds, checkpoint, interrupted
 
     def up(self, on_output: Report, *, refresh: bool = False, continue_on_error: bool = False) -> automation.UpResult:
         """Declare the stack. Raises `automation.errors.CommandError`.
@@ -117,22 +115,24 @@ def open(
     """
     if program:
         workspace.stack_file(home)
-    said = CloudFile.read(cloud_file, azure(home, dict, report)) if cloud_file else CloudFile()
+    said = CloudFile.read(cloud_file, clouds.opened(home, dict, report)) if cloud_file else CloudFile()
 
     def control_plane() -> Mapping[str, Path]:
         return programs.ensure(clusters.PROGRAMS, report)
 
     def set_right() -> None:
         if changing or not all(plane.running() for plane in clusters.planes(home.clusters)):
-            try:
-                azure(home, control_plane, report).reconcile()
-            except InitFailed as failed:
-                raise SandboxError(f"the emulated cloud cannot be set right: {failed}") from failed
+            for cloud in clouds.opened(home, control_plane, report):
+                try:
+                    cloud.reconcile()
+                except InitFailed as failed:
+                    raise SandboxError(f"the emulated cloud cannot be set right: {failed}") from failed
 
     with hold(home):
         home.directory.mkdir(mode=0o700, exist_ok=True)
         _clear_up(home, report)
-        sdks = Thread(target=_import_sdks, daemon=True)
+        workstation.furnish(home.directory / "workstation", home.clusters, os.environ)
+        sdks = Thread(target=_import_sdks, args=[_cloud(home)], daemon=True)
         sdks.start()
         with share_cloud(home, report, set_right):
             if changing:
@@ -142,27 +142,20 @@ def open(
             with cloudfile.changing(home.cloud) as told:
                 told.add(said)
                 told.keep(home.cloud)
-                cloud = azure(home, control_plane, report)
-                cloudfile.make(told, cloud, report)
+                there = clouds.opened(home, control_plane, report)
+                cloudfile.make(told, there, report)
             checkpoint = Checkpoint(home)
             interrupted = Interrupted(home, checkpoint)
-            providers = {"azure-native": lambda: AzureProvider(cloud), "kubernetes": KubernetesProvider}
+            providers: dict[str, Callable[[], Provider]] = {
+                **{package: partial(there.provider, package) for package in (AZURE, GCP)},
+                "kubernetes": KubernetesProvider,
+            }
             with serve(providers, interrupted.keep) as attach:
-                engine = Engine(_stack(home, name, binaries["pulumi"], attach, sdks), cloud, checkpoint, interrupted)
+                engine = Engine(_stack(home, name, binaries["pulumi"], attach, sdks), there, checkpoint, interrupted)
                 if changing:
-                    known: dict[str, Provider] = {
-                        "azure-native": AzureProvider(cloud),
-                        "kubernetes": KubernetesProvider(),
-                    }
+                    known = {package: make() for package, make in providers.items()}
                     interrupted.resolve(engine.stack, known, report)
                 yield engine
-
-
-def azure(home: Home, binaries: Callable[[], Mapping[str, Path]], report: Report) -> AzureCloud:
-    """The stack's emulated Azure."""
-    state = home.cloud / STATE
-    runtime = clusters.LocalClusters(home.clusters, "azure", binaries, report, state)
-    return AzureCloud(state, runtime, quotas=Quotas.kept(home.cloud))
 
 
 def _clear_up(home: Home, report: Report) -> None:
@@ -188,12 +181,27 @@ def _command(home: Home) -> Path:
     return home.directory / "bin" / "pulumi"
 
 
-def _import_sdks() -> None:
-    """Import the SDKs of the clouds this sandbox emulates while the engine starts; the program then finds them loaded."""
-    for kind in KINDS.values():
-        if kind.preloaded:
-            # By way of the schema, which lets one thread at a time load the SDK's lazy modules.
-            schema.inputs_of(kind.token)
+def _cloud(home: Home) -> str:
+    """The `provider` that a stack file says its cloud has; empty where none does, as in other people's programs."""
+    try:
+        config = read_yaml(workspace.stack_file(home)).get("config") or {}
+    except SandboxError:
+        # Gone, or wrong: whoever needs it says so.
+        return ""
+    found = (value for key, value in config.items() if key.endswith(":cloud")) if isinstance(config, dict) else ()
+    return next((str(value.get("provider")) for value in found if isinstance(value, dict)), "")
+
+
+def _import_sdks(cloud: str) -> None:
+    """Import the SDKs that a stack of this cloud uses while the engine starts; the program then finds them loaded.
+
+    Of Google's nothing is: its modules cost seconds, and neither the program nor the emulated cloud needs them.
+    """
+    if cloud != "gcp":
+        for kind in KINDS.values():
+            if kind.preloaded:
+                # By way of the schema, which lets one thread at a time load the SDK's lazy modules.
+                schema.inputs_of(kind.token)
     for name in ("core.v1", "apps.v1"):
         importlib.import_module(f"pulumi_kubernetes.{name}")
 

@@ -15,6 +15,7 @@ class ScaleRefused(ValueError):
 class PoolStatus:
     """One pool as a status display shows it; `least` and `most` are None without autoscaling."""
 
+    id: str
     cluster: str
     pool: str
     count: int
@@ -26,7 +27,8 @@ class PoolStatus:
 
 @dataclass(frozen=True)
 class Gpus:
-    """The NVIDIA GPUs of one machine, each cut into `instances` by a MIG profile such as `MIG1g`; "" and 1 without one."""
+    """The NVIDIA GPUs of one machine, each cut into `instances` by a MIG profile as the cloud spells it (`MIG1g`, `1g.5gb`); ""
+    and 1 without one."""
 
     count: int
     memory_gb: int = 0
@@ -35,6 +37,8 @@ class Gpus:
     instances: int = 1
     driver: bool = True
     """Whether the cloud installs the driver."""
+    clients: int = 1
+    """How many pods share one GPU or instance where the cloud's own device plugin says so."""
 
 
 @dataclass(frozen=True)
@@ -51,6 +55,8 @@ class NodeGroup:
     """The names of its machines' nodes, of those too that have not joined yet."""
     template: dict[str, Any]
     gpus: Gpus | None
+    floors: tuple[tuple[frozenset[str], int], ...] = ()
+    """Of these nodes at least so many stay, beside `least` of all: bounds of a zone."""
 
 
 @dataclass(frozen=True)

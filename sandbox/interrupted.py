@@ -31,14 +31,11 @@ from typing import Any
 from pulumi import automation
 from pulumi.automation.errors import CommandError
 
-from sandbox.azure import ids
-from sandbox.azure.provider import AzureProvider
-from sandbox.azure.resources.table import kind_of
 from sandbox.checkpoint import Checkpoint, State
 from sandbox.files import write_private
 from sandbox.home import Home
 from sandbox.kubernetes.provider import KubernetesProvider
-from sandbox.provider import Props, Provider, Refused, Resource
+from sandbox.provider import CloudProvider, Props, Provider, Refused, Resource
 
 _SIGNATURE = "4dabf18193072939515e22adb298388d"
 _SECRET = "1b47061264138c4ac30d75fd1eb44270"
@@ -109,13 +106,16 @@ def _find(state: State, resources: list[State], providers: Mapping[str, Provider
         return None
     resource = Resource(state["type"], state["urn"].rpartition("::")[2], state["urn"], inputs=state["inputs"])
     provider = providers[package]
-    if isinstance(provider, AzureProvider):
-        id = kind_of(resource.type).id(ids.SUBSCRIPTION, resource.inputs)
-        found = provider.read(Resource(resource.type, resource.name, resource.urn, id, old_inputs=resource.inputs))
-        return (id, found[1]) if found else None
+    urn = state.get("provider", "").rpartition("::")[0]
+    for known in resources:
+        if known["urn"] == urn:
+            provider.configure(_plain(known["inputs"]))
+    if isinstance(provider, CloudProvider):
+        with suppress(Refused):
+            id = provider.id_of(resource.type, resource.inputs)
+            found = provider.read(Resource(resource.type, resource.name, resource.urn, id, old_inputs=resource.inputs))
+            return (id, found[1]) if found else None
     if isinstance(provider, KubernetesProvider):
-        urn = state["provider"].rpartition("::")[0]
-        provider.configure(next(_plain(known["inputs"]) for known in resources if known["urn"] == urn))
         # All clusters of the cloud run by now; one that is silent is gone.
         with suppress(Refused):
             return provider.find(resource)

@@ -103,6 +103,14 @@ class Provider:
         raise Refused(f"unknown function {token}")
 
 
+class CloudProvider(Provider):
+    """A provider over an emulated cloud: what is there is found by an id that follows from the inputs."""
+
+    def id_of(self, type: str, inputs: Props) -> str:
+        """The id of what a create with these inputs makes. Raises `Refused`."""
+        raise NotImplementedError
+
+
 def contains_unknown(value: Any) -> bool:
     """Whether any part of a plain value is unknown."""
     if isinstance(value, dict):

@@ -14,6 +14,7 @@ from sandbox.controlplane.plane import LOOPS
 from sandbox.fleet import PoolStatus
 
 _DECISIONS = 5
+_CAPACITIES = {"Spot": "spot", "Preemptible": "preemptible"}
 
 
 def show(planes: Iterable[ControlPlane], pools: Iterable[PoolStatus]) -> None:
@@ -36,7 +37,7 @@ def show(planes: Iterable[ControlPlane], pools: Iterable[PoolStatus]) -> None:
     for column in ("nodes", "min", "max"):
         table.add_column(column, justify="right")
     for pool in pools:
-        capacity = "spot" if pool.priority == "Spot" else "on-demand"
+        capacity = _CAPACITIES.get(pool.priority, "on-demand")
         table.add_row(
             pool.cluster, pool.pool, pool.size, capacity, str(pool.count), _bound(pool.least), _bound(pool.most)
         )

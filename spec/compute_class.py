@@ -6,6 +6,10 @@ as a label and as a taint, each pool is in one class at most, and pods ask for t
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from typing import Literal
+
+from spec.clouds.gcp import gke
 from spec.gcp import Gcp
 from spec.model import ClusterSpec, Pool, Taint
 
@@ -20,18 +24,28 @@ def name(spec: ClusterSpec) -> str | None:
     """
     if not isinstance(spec.cloud, Gcp):
         return None
-    mode = spec.cloud.fallback.mode or _default(spec)
-    return spec.cloud.fallback.class_name if mode == "compute-class" else None
+    way = mode(spec.cloud, spec.pools, spec.kubernetes_version, by_default=spec.scheduling.enabled)
+    return spec.cloud.fallback.class_name if way == "compute-class" else None
 
 
-def _default(spec: ClusterSpec) -> str:
-    assert isinstance(spec.cloud, Gcp)
-    ordered = any(pool.fallback for pool in spec.pools)
-    # Only a MutatingAdmissionPolicy, `v1` from 1.36 on, can make pods ask for the class by themselves. In a cluster of
-    # somebody else GPU pods may be meant for other pools.
-    able = tuple(map(int, spec.kubernetes_version.split(".")[:2])) >= (1, 36)
-    ours = spec.cloud.existing_cluster is None and spec.scheduling.enabled
-    return "compute-class" if ordered and able and ours else "affinity"
+def mode(
+    settings: Gcp, pools: Iterable[Pool], version: str, *, by_default: bool
+) -> Literal["compute-class", "affinity"]:
+    """How GPU pools are tried in order. `by_default`: whether pods are placed by policies of this program.
+
+    Raises `spec.fields.Unreadable` when a pool that decides cannot be read.
+    """
+    if settings.fallback.mode:
+        return settings.fallback.mode
+    ordered = any(gke().gpus(pool)[0] and pool.fallback for pool in pools)
+    # In a cluster of somebody else GPU pods may be meant for other pools.
+    ours = settings.existing_cluster is None and by_default
+    return "compute-class" if ordered and ours and can_be_asked_for(version) else "affinity"
+
+
+def can_be_asked_for(version: str) -> bool:
+    """Whether pods ask for the class by themselves: by a MutatingAdmissionPolicy, `v1` from Kubernetes 1.36 on."""
+    return tuple(map(int, version.split(".")[:2])) >= (1, 36)
 
 
 def may_join(pool: Pool) -> bool:

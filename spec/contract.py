@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from spec import compute_class
 from spec.model import Capacity
 from spec.placement import CAPACITY_LABEL, POOL_LABEL, NodePool
 from spec.pods import ON_SPOT, PREFERENCE, tolerations, usable
@@ -38,11 +39,21 @@ def snippets(pools: Iterable[NodePool]) -> dict[str, dict[str, Any]]:
             if meant:
                 found[f"{resource}-{placement}"] = {
                     "tolerations": _tolerated(meant),
+                    **({"nodeSelector": asked} if (asked := _class(meant)) else {}),
                     "affinity": {"nodeAffinity": _AFFINITY[placement]},
                 }
     for pool in pools:
-        found[f"pool-{pool.label}"] = {"tolerations": _tolerated([pool]), "nodeSelector": {POOL_LABEL: pool.label}}
+        found[f"pool-{pool.label}"] = {
+            "tolerations": _tolerated([pool]),
+            "nodeSelector": {POOL_LABEL: pool.label, **_class([pool])},
+        }
     return found
+
+
+def _class(pools: Iterable[NodePool]) -> dict[str, str]:
+    """By what a pod asks for GKE's ComputeClass; a stack has one at most, and pods with GPUs go there before elsewhere."""
+    name = next((pool.compute_class for pool in pools if pool.compute_class), None)
+    return {compute_class.LABEL: name} if name else {}
 
 
 def described(pools: Iterable[NodePool]) -> list[dict[str, Any]]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -69,11 +69,8 @@ class NodePool:
 
 
 def gpus(pool: Pool, cloud: Cloud) -> tuple[int, str]:
-    """Number and model of the GPUs of one machine: by the catalogue, else as the pool says; 0 and "" for none."""
-    machine = cloud.machine(pool.machine)
-    if machine and not machine.attachable:
-        return machine.gpus, machine.gpu_model
-    return (pool.gpus, cloud.model(pool.gpu_model or "gpu")) if pool.gpus else (0, "")
+    """As `Cloud.gpus`."""
+    return cloud.gpus(pool)
 
 
 def has_plugin_config(pool: Pool) -> bool:
@@ -84,6 +81,27 @@ def has_plugin_config(pool: Pool) -> bool:
 def has_clouds_plugin(pool: Pool, cloud: Cloud) -> bool:
     """Whether the pool's GPUs are served by the device plugin that the cloud brings."""
     return cloud.brings_device_plugin and (pool.gcp is None or pool.gcp.device_plugin == "gke")
+
+
+def spot_notice(pools: Iterable[Pool], cloud: Cloud) -> int | None:
+    """Seconds between notice and end that every spot machine of these pools has; None where it is not known."""
+    if cloud.spot_notice is None:
+        return None
+    return min((_notice(pool, cloud.spot_notice) for pool in pools if pool.vanishes), default=cloud.spot_notice)
+
+
+def _notice(pool: Pool, usual: int) -> int:
+    # Preemptible machines have no longer one (docs.cloud.google.com/kubernetes-engine/docs/how-to/preemptible-vms).
+    longer = pool.gcp.shutdown_grace_seconds if pool.gcp and pool.capacity == Capacity.SPOT else None
+    return longer or usual
+
+
+def spot_grace(pools: Iterable[Pool], cloud: Cloud) -> int:
+    """Seconds of that notice a pod can count on, wherever in these pools it runs."""
+    notice = spot_notice(pools, cloud)
+    if notice is None or cloud.spot_notice is None:
+        return cloud.spot_grace
+    return notice - (cloud.spot_notice - cloud.spot_grace)
 
 
 def twin_name(pool: Pool, cloud: Cloud) -> str | None:

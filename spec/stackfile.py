@@ -33,17 +33,24 @@ M = TypeVar("M", bound=Model)
 
 _EXAMPLES = {
     "release": "{latest}",
-    "cluster": "{{name: ml-dev}}",
-    "cloud": "{{provider: azure, location: westeurope}}",
-    "systemPool": "{{machine: Standard_D4ds_v5, maxNodes: 4}}",
-    "pools": "[{{name: t4, machine: Standard_NC4as_T4_v3, capacity: spot, maxNodes: 8}}]",
-    "imagePullSecrets": "[{{name: acr-auth, server: example.azurecr.io, username: ..., password: ...}}]",
-    "devicePlugin": "{{install: never}}",
-    "dcgmExporter": "{{enabled: true}}",
-    "expander": "{{takeOwnership: true}}",
-    "scheduling": "{{guard: {{mode: warn}}}}",
+    "cluster": "{name: ml-dev}",
+    "cloud": "{provider: azure, location: westeurope}",
+    "systemPool": "{machine: Standard_D4ds_v5, maxNodes: 4}",
+    "pools": "[{name: t4, machine: Standard_NC4as_T4_v3, capacity: spot, maxNodes: 8}]",
+    "imagePullSecrets": "[{name: acr-auth, server: example.azurecr.io, username: ..., password: ...}]",
+    "devicePlugin": "{install: never}",
+    "dcgmExporter": "{enabled: true}",
+    "expander": "{takeOwnership: true}",
+    "scheduling": "{guard: {mode: warn}}",
 }
 """What to write for each top key that is missing; `{latest}` is the newest release."""
+
+_EXAMPLES_OF_GCP = {
+    "cloud": "{provider: gcp, project: my-project, location: europe-west4}",
+    "systemPool": "{machine: e2-standard-4, maxNodes: 4}",
+    "pools": "[{name: l4, machine: g2-standard-8, capacity: spot, maxNodes: 8}]",
+    "imagePullSecrets": "[{name: registry-auth, server: registry.example.com, username: ..., password: ...}]",
+}
 
 _REQUIRED = ("release", "cloud")
 _REQUIRED_FOR_A_NEW_CLUSTER = ("cluster", "systemPool")
@@ -100,14 +107,20 @@ def read(raw: Mapping[str, Any]) -> tuple[ClusterSpec | None, list[Problem]]:
 
 
 def _top_keys(raw: Mapping[str, Any], draft: Draft) -> Iterator[Problem]:
-    latest = releases.names()[-1]
     for key in raw:
         if key not in _EXAMPLES:
             yield Problem(key, "is not a setting of this program", objects.instead(key, list(_EXAMPLES)))
     required = _REQUIRED + (_REQUIRED_FOR_A_NEW_CLUSTER if draft.made_here else ())
     for key in required:
         if key not in raw:
-            yield Problem(key, "is missing", f"write for example `{key}: {_EXAMPLES[key].format(latest=latest)}`")
+            yield Problem(key, "is missing", f"write for example `{key}: {_example(key, raw)}`")
+
+
+def _example(key: str, raw: Mapping[str, Any]) -> str:
+    """What to write for a top key, in the words of the file's cloud."""
+    cloud = raw.get("cloud")
+    google = isinstance(cloud, dict) and cloud.get("provider") == "gcp"
+    return (_EXAMPLES | (_EXAMPLES_OF_GCP if google else {}))[key].replace("{latest}", releases.names()[-1])
 
 
 def _exists_already(cloud: Any) -> bool:
@@ -119,7 +132,9 @@ def _cloud(value: Any, problems: list[Problem]) -> Azure | Gcp | Existing | None
     if not isinstance(value, dict):
         problems.append(
             Problem(
-                "cloud", f"is {objects.kind(value)}, not an object", "write `{provider: azure, location: westeurope}`"
+                "cloud",
+                f"is {objects.kind(value)}, not an object",
+                f"write `{_EXAMPLES['cloud']}`, or `{_EXAMPLES_OF_GCP['cloud']}`",
             )
         )
         return None
@@ -148,7 +163,7 @@ def _list(key: str, raw: Mapping[str, Any], model: type[M], problems: list[Probl
     """What can be read of a list of objects, by index."""
     value = raw.get(key, [])
     if not isinstance(value, list):
-        example = f"write for example `{_EXAMPLES[key].format()}`"
+        example = f"write for example `{_example(key, raw)}`"
         problems.append(Problem(key, f"is {objects.kind(value)}, not a list", example))
         return {}
     found = {index: objects.read(item, model, f"{key}[{index}]", problems) for index, item in enumerate(value)}

@@ -6,6 +6,7 @@ import ast
 import subprocess
 import sys
 from collections.abc import Iterator
+from itertools import permutations
 from pathlib import Path
 
 import pytest
@@ -46,7 +47,7 @@ def test_our_packages_are_imported_in_one_direction_only(place: str) -> None:
             assert top not in OURS or top in ALLOWED[place], f"{path.relative_to(PROJECT)} imports {name}"
 
 
-@pytest.mark.parametrize(("place", "never"), [("azure", "addons"), ("addons", "azure")])
+@pytest.mark.parametrize(("place", "never"), [*permutations(("addons", "azure", "gcp"), 2)])
 def test_clouds_and_addons_never_import_each_other(place: str, never: str) -> None:
     for path in files(f"components/{place}"):
         assert not [name for name in imports(path) if name.startswith(f"components.{never}")], path
@@ -71,13 +72,30 @@ def test_the_spec_loads_no_pulumi(module: str) -> None:
     assert [name for name in loaded if name.partition(".")[0].startswith("pulumi")] == []
 
 
+# The program under mocks as in `tests.components.program`, which itself needs no SDK of a cloud.
+RUN = """
+import sys
+import pytest
+from tests.components.program import PROJECT, declare, stack_config
+with pytest.MonkeyPatch.context() as monkeypatch:
+    assert declare(stack_config(PROJECT / sys.argv[1]), monkeypatch).resources
+print(*sys.modules)
+"""
+
+
 @pytest.mark.process
 @pytest.mark.parametrize(
-    ("module", "sdks"), [("components.cluster", set()), ("components.azure.cluster", {"pulumi_azure_native"})]
+    ("stack", "ours", "sdks"),
+    [
+        ("Pulumi.dev.yaml", "components.azure.cluster", {"pulumi_azure_native"}),
+        # Everything there is declared by the names of types (docs/adr/0012).
+        ("Pulumi.staging.yaml", "components.gcp.cluster", set()),
+    ],
 )
-def test_a_clouds_sdk_is_loaded_only_where_the_cloud_is_used(module: str, sdks: set[str]) -> None:
+def test_a_clouds_sdk_is_loaded_only_where_the_cloud_is_used(stack: str, ours: str, sdks: set[str]) -> None:
     loaded = subprocess.run(
-        [sys.executable, "-c", f"import sys, {module}; print(*sys.modules)"], capture_output=True, text=True, check=True
+        [sys.executable, "-c", RUN, stack], cwd=PROJECT, capture_output=True, text=True, check=True
     ).stdout.split()
-    assert "pulumi" in loaded
+    clouds = ("components.azure.cluster", "components.gcp.cluster")
+    assert {name for name in loaded if name in clouds} == {ours}
     assert {name for name in loaded if name in ("pulumi_azure_native", "pulumi_gcp")} == sdks

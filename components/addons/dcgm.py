@@ -10,6 +10,7 @@ import pulumi
 
 from components.addons import foreign, names, node_agent
 from components.addons.manifest import Manifest
+from spec.gcp import Gcp
 from spec.model import ClusterSpec
 from spec.placement import NodePool
 
@@ -19,6 +20,10 @@ PORT = 9400
 
 _SOCKETS = "/var/lib/kubelet/pod-resources"
 """Here the kubelet tells which pod has which GPU."""
+
+
+_CLOUD = foreign.Plugin("", "GKE's own DCGM exporter (cloud.monitoring.components: DCGM)", {})
+"""https://docs.cloud.google.com/kubernetes-engine/docs/how-to/dcgm-metrics"""
 
 
 @dataclass(frozen=True)
@@ -43,9 +48,18 @@ def decide(
     if not spec.dcgm_exporter.enabled:
         return Decision()
     with_driver = [pool for pool in node_pools if pool.gpus and pool.source.install_driver]
-    found = foreign.left_to(with_driver, exporters, labels or {})
+    if _has_clouds(spec):
+        found = {pool.name: _CLOUD for pool in with_driver}
+    else:
+        found = foreign.left_to(with_driver, exporters, labels or {})
     pools = tuple(pool for pool in with_driver if pool.name not in found)
     return Decision(pools, tuple(_warnings(node_pools, pools, found)))
+
+
+def _has_clouds(spec: ClusterSpec) -> bool:
+    """Whether a cluster that this stack makes comes with an exporter; in another the exporter itself is found."""
+    cloud = spec.cloud
+    return isinstance(cloud, Gcp) and not cloud.existing_cluster and "DCGM" in cloud.monitoring.components
 
 
 def _warnings(

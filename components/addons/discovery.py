@@ -32,10 +32,13 @@ class Contents:
     """The ConfigMap of the priority expander."""
     contract: Mapping[str, Any] | None = None
     """The ConfigMap that tells users' tools about the pools, whoever made it."""
+    compute_class: Mapping[str, Any] | None = None
+    """GKE's, of the name that was asked for, whoever made it."""
 
 
-def read(kubeconfig: str, what: str) -> Contents:
-    """Everything the layer has to know. `what`: the key of the stack file by which errors name the cluster.
+def read(kubeconfig: str, what: str, compute_class: str | None = None) -> Contents:
+    """Everything the layer has to know. `what`: the key of the stack file by which errors name the cluster; `compute_class`:
+    the name of the stack's.
 
     Raises `pulumi.RunError` when the cluster does not answer or does not allow it.
     """
@@ -54,14 +57,13 @@ def read(kubeconfig: str, what: str) -> Contents:
         version = _get(what, "the version", client.VersionApi(api).get_code)
         daemon_sets = _get(what, "DaemonSets", client.AppsV1Api(api).list_daemon_set_for_all_namespaces)
         # There is no such kind where there is no operator.
-        policies = _get(
-            what,
-            "ClusterPolicies",
-            client.CustomObjectsApi(api).list_cluster_custom_object,
-            "nvidia.com",
-            "v1",
-            "clusterpolicies",
-        )
+        custom = client.CustomObjectsApi(api)
+        operators = ("nvidia.com", "v1", "clusterpolicies")
+        policies = _get(what, "ClusterPolicies", custom.list_cluster_custom_object, *operators)
+        classes = None
+        if compute_class:
+            one = ("cloud.google.com", "v1", "computeclasses", compute_class)
+            classes = _get(what, "a ComputeClass", custom.get_cluster_custom_object, *one)
         read_map = client.CoreV1Api(api).read_namespaced_config_map
         priorities = _get(what, "a ConfigMap", read_map, expander.NAME, expander.NAMESPACE)
         published = _get(what, "a ConfigMap", read_map, contract.NAME, contract.NAMESPACE)
@@ -71,6 +73,7 @@ def read(kubeconfig: str, what: str) -> Contents:
         tuple((policies or {}).get("items", ())),
         priorities,
         published,
+        classes,
     )
 
 

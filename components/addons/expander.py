@@ -61,10 +61,14 @@ def decide(
     raise pulumi.RunError(_refusal(theirs, wanted, wrong, cluster, labels))
 
 
-def not_priority(expander: str | None, remedy: str) -> Decision:
-    """For an autoscaler that does not look at the ConfigMap, or of which that is not known (None)."""
-    why = f"the cluster's expander is {expander}" if expander else "how the cluster's autoscaler chooses is not known"
-    return Decision(None, [], f"not guaranteed: {why}; {remedy}")
+def kept_by(what: str) -> Decision:
+    """For an order that something else keeps."""
+    return Decision(None, [], f"guaranteed by {what}")
+
+
+def not_kept(why: str) -> Decision:
+    """For an autoscaler that does not look at the ConfigMap, or of which that is not known."""
+    return Decision(None, [], f"not guaranteed: {why}")
 
 
 def _view(tiers: Tiers, wanted: Wanted) -> list[dict[str, Any]]:

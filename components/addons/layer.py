@@ -10,12 +10,13 @@ import pulumi
 import pulumi_kubernetes
 
 from components.addons import dcgm, foreign, placement
+from components.addons.compute_class import ClassDecision, ComputeClass
 from components.addons.device_plugin import DevicePlugin
 from components.addons.expander import Decision, PriorityExpander
 from components.addons.pull_secrets import PullSecrets
 from spec.clouds import Cloud
 from spec.model import ClusterSpec
-from spec.placement import NodePool
+from spec.placement import NodePool, has_clouds_plugin
 
 
 @dataclass(frozen=True)
@@ -32,6 +33,8 @@ class PluginDecision:
     def warnings(self) -> Iterator[str]:
         """Why pools of the stack file get no plugin of this stack's."""
         for plugin, pools in self.left_to.items():
+            if plugin is _CLOUD:
+                continue  # nothing else was asked for
             yield f"{plugin} reaches the nodes of {', '.join(pools)}: they get no device plugin of this stack's"
         if self.not_shared:
             yield f"{', '.join(self.not_shared)}: the device plugin there does not know of gpuSharing in this stack's file"
@@ -48,10 +51,13 @@ class PluginDecision:
 
 
 _DRIVER = foreign.Plugin("", "whoever installs the driver (installDriver: false)", {})
+_CLOUD = foreign.Plugin("kube-system", "nvidia-gpu-device-plugin", {})
+"""GKE's own, which is on every GPU node that is not labelled otherwise (GKE page gpus)."""
 
 
 def plugin_decision(
     spec: ClusterSpec,
+    cloud: Cloud,
     node_pools: Sequence[NodePool],
     plugins: Sequence[foreign.Plugin] = (),
     labels: Mapping[str, Mapping[str, str]] | None = None,
@@ -60,7 +66,8 @@ def plugin_decision(
     if spec.device_plugin.install == "never":
         return PluginDecision(())
     gpu_pools = [pool for pool in node_pools if pool.gpus]
-    found = foreign.left_to(gpu_pools, plugins, labels or {})
+    found = {pool.name: _CLOUD for pool in gpu_pools if has_clouds_plugin(pool.source, cloud)}
+    found |= foreign.left_to((pool for pool in gpu_pools if pool.name not in found), plugins, labels or {})
     for pool in gpu_pools:
         # NVIDIA's GPU operator brings its plugin with its driver; before it comes, ours would crash.
         if not pool.source.install_driver:
@@ -68,7 +75,9 @@ def plugin_decision(
     left: dict[foreign.Plugin, tuple[str, ...]] = {}
     for name, plugin in sorted(found.items()):
         left[plugin] = (*left.get(plugin, ()), name)
-    not_shared = tuple(pool.name for pool in gpu_pools if pool.name in found and pool.source.gpu_sharing)
+    not_shared = tuple(
+        pool.name for pool in gpu_pools if found.get(pool.name, _CLOUD) is not _CLOUD and pool.source.gpu_sharing
+    )
     return PluginDecision(tuple(pool for pool in gpu_pools if pool.name not in found), left, not_shared)
 
 
@@ -79,6 +88,7 @@ def declare(
     plugin: PluginDecision,
     metrics: dcgm.Decision,
     expander: Decision,
+    ordered: ClassDecision,
     scheduled: placement.Decision,
     *,
     kubeconfig: pulumi.Input[str],
@@ -131,6 +141,8 @@ def declare(
             opts=opts,
             child=pulumi.ResourceOptions(provider=kubernetes, **follows),
         )
+    if ordered.name:
+        ComputeClass(f"{name}-compute-class", ordered, instance=instance, opts=opts, child=inside)
     if spec.image_pull_secrets:
         PullSecrets(f"{name}-pull", spec.image_pull_secrets, instance=instance, opts=opts, child=inside)
     placement.declare(name, scheduled, spec.release.name, cloud, instance=instance, opts=opts, child=inside)

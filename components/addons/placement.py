@@ -16,7 +16,7 @@ from components.addons.pod_defaults import PodDefaults
 from components.addons.quota import Quotas
 from spec.clouds import Cloud
 from spec.model import ClusterSpec
-from spec.placement import NodePool
+from spec.placement import NodePool, spot_grace
 from spec.scheduling import Placement, Scheduling
 
 
@@ -99,7 +99,7 @@ def declare(
     scheduling, pools = decision.scheduling, decision.pools
     options: dict[str, Any] = {"instance": instance, "opts": opts, "child": child}
     if decision.by_default:
-        grace = scheduling.grace_period_seconds or cloud.spot_grace
+        grace = scheduling.grace_period_seconds or spot_grace((pool.source for pool in pools), cloud)
         PlacementDefaults(f"{name}-defaults", scheduling.defaults, pools, grace=grace, **options)
     elif scheduling.profiles:
         PodDefaults(f"{name}-pod-defaults", scheduling.profiles, pools, **options)

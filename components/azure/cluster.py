@@ -14,6 +14,7 @@ from components.azure.counts import LiveCluster
 from components.azure.identity import ControlPlaneIdentity, Grant
 from components.azure.monitoring import Monitoring
 from components.azure.network import Network, subnet_path
+from components.site import Outputs
 from spec.azure import Azure
 from spec.model import ClusterSpec
 from spec.placement import NodePool
@@ -25,8 +26,7 @@ _REPLACED = ("apiServerAccessProfile.enablePrivateCluster", "apiServerAccessProf
 class AksCluster(pulumi.ComponentResource):
     """An AKS cluster with all its pools, and what it needs around it that is not there yet."""
 
-    name: pulumi.Output[str]
-    resource_group: pulumi.Output[str]
+    outputs: Outputs
     kubeconfig: pulumi.Output[str]
     """Secret. The user's credentials as Azure hands them out."""
     cluster: containerservice.ManagedCluster
@@ -152,15 +152,14 @@ class AksCluster(pulumi.ComponentResource):
             monitoring.watch(self.cluster)
 
         # The outputs
-        self.name = self.cluster.name
-        self.resource_group = pulumi.Output.from_input(group)
+        self.outputs = credentials.outputs(self.cluster.name, group, cloud.access.entra)
         found = containerservice.list_managed_cluster_user_credentials_output(
             resource_group_name=group,
             resource_name=self.cluster.name,
             format=credentials.form(cloud.access.entra),
         )
         self.kubeconfig = pulumi.Output.secret(found.apply(credentials.kubeconfig))
-        self.register_outputs({"name": self.name, "resourceGroup": self.resource_group})
+        self.register_outputs({"name": self.cluster.name, "resourceGroup": group})
 
     def _resource_group(self, name: str, spec: ClusterSpec, cloud: Azure, group: str) -> pulumi.Input[str]:
         if cloud.existing_resource_group:

@@ -1,10 +1,25 @@
-"""The user's kubeconfig of an AKS cluster, as `listManagedClusterUserCredentials` hands it out."""
+"""How users reach an AKS cluster: the kubeconfig that `listManagedClusterUserCredentials` hands out, and the command for it."""
 
 from __future__ import annotations
 
 import base64
 
+import pulumi
 from pulumi_azure_native import containerservice
+
+from components.site import Outputs
+
+
+def outputs(name: pulumi.Input[str], group: pulumi.Input[str], entra: bool) -> Outputs:
+    """What the stack's outputs say of a cluster in that resource group."""
+    command = "az aks get-credentials --resource-group {0} --name {1}"
+    if entra:
+        command += " && kubelogin convert-kubeconfig -l azurecli"
+    return {
+        "clusterName": name,
+        "resourceGroup": group,
+        "kubeconfigCommand": pulumi.Output.format(command, group, name),
+    }
 
 
 def form(entra: bool) -> str | None:

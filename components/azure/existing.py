@@ -16,6 +16,7 @@ from pulumi_azure_native import containerservice
 
 from components.azure import aliases, counts, credentials, fixed, pools
 from components.azure.counts import LiveCluster
+from components.site import Outputs
 from spec.azure import Azure, AzureExistingCluster
 from spec.model import ClusterSpec
 from spec.placement import POOL_LABEL, NodePool
@@ -94,6 +95,11 @@ def _is_ours(profile: containerservice.outputs.ManagedClusterAgentPoolProfileRes
 class AksPools(pulumi.ComponentResource):
     """This stack's pools in the cluster, and nothing else of it."""
 
+    outputs: Outputs
+    kubeconfig: pulumi.Output[str]
+    """Secret."""
+    cluster = None
+
     def __init__(
         self,
         name: str,
@@ -118,6 +124,8 @@ class AksPools(pulumi.ComponentResource):
                 # Whoever upgrades the cluster upgrades its pools: nothing to undo.
                 ignore_changes=["orchestratorVersion"],
             )
+        self.outputs = credentials.outputs(cluster.name, cluster.resource_group, cluster.entra)
+        self.kubeconfig = pulumi.Output.secret(cluster.kubeconfig)
         self.register_outputs({})
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pulumi
 from pulumi_azure_native import authorization
 
-from components.azure import arm
+from components.declared import Declared
 from spec.azure import NODE_SUBNET, AzureNetwork
 
 
@@ -66,8 +66,8 @@ class Network(pulumi.ComponentResource):
     ) -> None:
         child = pulumi.ResourceOptions(parent=self)
         there = {"resourceGroupName": resource_group, "location": location, "tags": tags}
-        vnet = arm.Resource(
-            "network:VirtualNetwork",
+        vnet = Declared(
+            "azure-native:network:VirtualNetwork",
             f"{name}-vnet",
             {
                 **there,
@@ -83,8 +83,8 @@ class Network(pulumi.ComponentResource):
         gateway = None
         if spec.outbound_type == "userAssignedNATGateway":
             # AKS wants it on the subnets before the cluster comes (page nat-gateway).
-            address = arm.Resource(
-                "network:PublicIPAddress",
+            address = Declared(
+                "azure-native:network:PublicIPAddress",
                 f"{name}-nat",
                 {
                     **there,
@@ -95,8 +95,8 @@ class Network(pulumi.ComponentResource):
                 },
                 child,
             )
-            gateway = arm.Resource(
-                "network:NatGateway",
+            gateway = Declared(
+                "azure-native:network:NatGateway",
                 f"{name}-nat",
                 {
                     **there,
@@ -107,8 +107,8 @@ class Network(pulumi.ComponentResource):
                 child,
             )
         for subnet, prefix in {NODE_SUBNET: spec.node_subnet, **spec.subnets}.items():
-            declared = arm.Resource(
-                "network:Subnet",
+            declared = Declared(
+                "azure-native:network:Subnet",
                 f"{name}-{subnet}",
                 {
                     "subnetName": subnet,

@@ -1,8 +1,8 @@
 """The cloud's own loops in one emulated cluster: `python -m sandbox.autoscaler`, a process beside its control plane.
 
-The autoscaler gives pending pods nodes and takes empty nodes away, as AKS' cluster-autoscaler does; the kubelets' device
-managers report GPUs once NVIDIA's device plugin runs on a node. Every decision is a line in `logs/autoscaler.log`, the last
-of which `sandbox status` shows.
+The autoscaler gives pending pods nodes and takes empty nodes away, as AKS' and GKE's cluster-autoscalers do; the kubelets'
+device managers report GPUs once a device plugin runs on a node. `manners` is what differs between the clouds. Every decision
+is a line in `logs/autoscaler.log`, the last of which `sandbox status` shows.
 
 Plain for now. It scans about every second, and at once after a decision: not every `scanInterval`, without the autoscaler's wait
 of 2 s for a pod and of 30 s for a GPU pod, without `maxNodeProvisionTime` (a machine that never joins, or never reports its GPUs,
@@ -12,5 +12,5 @@ keeps a pod pending, it makes at most one node for it.
 
 `SANDBOX_CLOCK_FACTOR=60` in the environment of `sandbox up` makes minutes of the autoscaler's profile pass in seconds.
 
-Everything but `api`, `loop` and `__main__` is pure.
+Everything but `api`, `manners`, `loop` and `__main__` is pure.
 """

@@ -5,11 +5,13 @@ from __future__ import annotations
 import argparse
 import signal
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sandbox.autoscaler.loop import Loop, Settings
-from sandbox.azure.cloud import AzureCloud
-from sandbox.azure.quotas import Quotas
+from sandbox.fleet import ScalableCloud
+
+if TYPE_CHECKING:
+    from sandbox.gcp.clusters import Endpoint
 
 
 class Nodes:
@@ -34,18 +36,35 @@ class Nodes:
     def user_kubeconfig(self, cluster_id: str) -> str:
         raise NotImplementedError
 
+    def endpoint(self, cluster_id: str) -> Endpoint:
+        raise NotImplementedError
+
+
+def opened(cloud: str, state: Path, runtime: Nodes) -> ScalableCloud:
+    """The emulated cloud as it is now. The other one's code is not loaded."""
+    if cloud == "gcp":
+        from sandbox.gcp.cloud import GcpCloud
+        from sandbox.gcp.quotas import Quotas as GcpQuotas
+
+        return GcpCloud(state, runtime, GcpQuotas.kept(state.parent))
+    from sandbox.azure.cloud import AzureCloud
+    from sandbox.azure.quotas import Quotas
+
+    return AzureCloud(state, runtime, Quotas.kept(state.parent))
+
 
 def main() -> None:
     """Run until SIGTERM, or until the control plane's folder is gone."""
     parser = argparse.ArgumentParser(prog="sandbox.autoscaler")
     parser.add_argument("--directory", type=Path, required=True)
     parser.add_argument("--port", type=int, required=True)
+    parser.add_argument("--cloud", choices=["azure", "gcp"], required=True)
     parser.add_argument("--state", type=Path, required=True)
     parser.add_argument("--cluster", required=True)
     parser.add_argument("--clock-factor", type=float, default=1.0, dest="factor")
     settings = Settings(**vars(parser.parse_args()))
     runtime = Nodes(settings.directory / "kubeconfigs" / "admin.kubeconfig")
-    loop = Loop(settings, lambda: AzureCloud(settings.state, runtime, Quotas.kept(settings.state.parent)))
+    loop = Loop(settings, lambda: opened(settings.cloud, settings.state, runtime))
     # A scan that has begun is finished: its nodes are then as the cloud has them.
     signal.signal(signal.SIGTERM, lambda *_: loop.stopping.set())
     loop.run()

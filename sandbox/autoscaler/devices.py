@@ -1,7 +1,8 @@
-"""What NVIDIA's device plugin reports of a node's GPUs, by the pods that run there.
+"""What a device plugin reports of a node's GPUs, by the pods that run there: NVIDIA's, or the one that GKE brings.
 
 From NVIDIA/k8s-device-plugin 0.20: its README (options, sharing, config maps) and the code where the README is silent, named below.
-A plugin whose settings are wrong does not start, and reports nothing.
+A plugin whose settings are wrong does not start, and reports nothing. GKE's does as the node pool says (`gpuPartitionSize`,
+`gpuSharingConfig`).
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ PREFIX = "nvidia.com/"
 CONFIG_LABEL = "nvidia.com/device-plugin.config"
 
 _IMAGE = re.compile(r"(?:^|/)k8s-device-plugin(?=[:@]|$)")
+_BUILT_IN = re.compile(r"(?:^|/)nvidia-gpu-device-plugin(?=[:@]|$)")
 # Other programs in the same image (deployments/helm/nvidia-device-plugin/templates).
 _CONFIG_MANAGER, _MPS_DAEMON = "config-manager", "mps-control-daemon"
 _HELPERS = {_CONFIG_MANAGER, _MPS_DAEMON, "gpu-feature-discovery"}
@@ -49,18 +51,29 @@ class Report:
 def report(node: Object, pods: Iterable[Object], gpus: Gpus, read: ReadMap) -> Report:
     """What a node of such `gpus` offers with these pods on it, nothing when no plugin runs."""
     running = [pod for pod in pods if _runs(pod, node)]
-    found = next(((pod, one) for pod in running for one in pod["spec"]["containers"] if _is_plugin(one)), None)
-    if found is None:
+    there = [(pod, one) for pod in running for one in pod["spec"]["containers"]]
+    own = next(((pod, one) for pod, one in there if _is_plugin(one)), None)
+    built_in = next((pod for pod, one in there if _BUILT_IN.search(one["image"])), None)
+    if own and built_in:
+        # The kubelet has one endpoint for a resource; which of two gets it, and for how long, is a matter of chance.
+        return Report({}, f"{_name(own[0])} and {_name(built_in)} compete for {PREFIX}gpu")
+    pod = own[0] if own else built_in
+    if pod is None:
         return Report({})
-    pod, plugin = found
-    name = f"{pod['metadata']['namespace']}/{pod['metadata']['name']}"
+    name = _name(pod)
     if not gpus.driver:
         return Report({}, f"{name} finds no driver")
+    if own is None:
+        return Report({f"{PREFIX}gpu": gpus.count * gpus.instances * gpus.clients}, name)
     daemon = any(_program(one) == _MPS_DAEMON for other in running for one in other["spec"]["containers"])
     try:
-        return Report(_resources(_settings(pod, plugin, node, read), gpus, daemon), name)
+        return Report(_resources(_settings(pod, own[1], node, read), gpus, daemon), name)
     except Wrong as wrong:
         return Report({}, f"{name} does not start: {wrong}")
+
+
+def _name(pod: Object) -> str:
+    return f"{pod['metadata']['namespace']}/{pod['metadata']['name']}"
 
 
 def _runs(pod: Object, node: Object) -> bool:
@@ -181,6 +194,8 @@ def _devices(strategy: str, gpus: Gpus) -> dict[str, int]:
         return {f"{PREFIX}gpu": gpus.count}
     if strategy == "single":
         return {f"{PREFIX}gpu": gpus.count * gpus.instances}
+    if "." in gpus.profile:  # Google's spelling is NVIDIA's own
+        return {f"{PREFIX}mig-{gpus.profile}": gpus.count * gpus.instances}
     slices = int(gpus.profile.removeprefix("MIG").removesuffix("g"))
     memory = int(gpus.memory_gb * _MEMORY_SHARE[slices] + 0.5)
     return {f"{PREFIX}mig-{slices}g.{memory}gb": gpus.count * gpus.instances}

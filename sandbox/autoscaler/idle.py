@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Set
+from collections.abc import Collection, Iterable, Mapping, Sequence, Set
 from typing import Any
 
 from sandbox.autoscaler.rooms import Object, ended, of_node
@@ -42,21 +42,35 @@ class Idle:
         self._since = {name: self._since.get(name, now) for name in names}
 
     def due(
-        self, now: float, groups: Iterable[NodeGroup], profile: Mapping[str, Any], factor: float
+        self, now: float, groups: Collection[NodeGroup], profile: Mapping[str, Any], factor: float
     ) -> dict[str, list[str]]:
-        """The nodes to remove by pool id, the longest empty first, as far as each pool's minimum allows.
+        """The nodes to remove by pool id, the longest empty first, as far as each pool's minimum allows; never all of a cluster.
 
-        `profile` is AKS' (scaleDownUnneededTime, scaleDownDelayAfterAdd), whose times pass `factor` times faster.
+        `groups` are all of the cluster's. `profile` is AKS' (scaleDownUnneededTime, scaleDownDelayAfterAdd), whose times pass
+        `factor` times faster.
         """
         if now - self.grown < seconds(profile["scaleDownDelayAfterAdd"]) / factor:
             return {}
         long = seconds(profile["scaleDownUnneededTime"]) / factor
+        # GKE, about-cluster-autoscaler: a pool can reach 0, the cluster cannot. AKS always has a system pool of one.
+        spare = sum(len(group.nodes) for group in groups) - 1
         found = {}
         for group in groups:
             if group.least is None:
                 continue
             ripe = [name for name in group.nodes if name in self._since and now - self._since[name] >= long]
             ripe.sort(key=lambda name: (self._since[name], name))
-            if going := ripe[: max(0, len(group.nodes) - group.least)]:
+            if going := _allowed(group, group.least, ripe)[: max(0, spare)]:
                 found[group.pool_id] = going
+                spare -= len(going)
         return found
+
+
+def _allowed(group: NodeGroup, least: int, ripe: Sequence[str]) -> list[str]:
+    """As many of these nodes, in order, as the group and each of its zones can miss."""
+    floors = [(frozenset(group.nodes), least), *group.floors]
+    going: list[str] = []
+    for name in ripe:
+        if all(name not in nodes or len(nodes.difference(going)) > floor for nodes, floor in floors):
+            going.append(name)
+    return going

@@ -11,25 +11,26 @@ from random import Random
 from threading import Event
 from typing import Any
 
-from sandbox.autoscaler import devices, expander, idle, journal
+from sandbox.autoscaler import devices, idle, journal
 from sandbox.autoscaler.api import ApiServer, Mirror, Object
 from sandbox.autoscaler.journal import Journal
+from sandbox.autoscaler.manners import Aks, Gke, Manners
 from sandbox.autoscaler.plan import Picture, Plan, plan
 from sandbox.fleet import Fleet, NodeGroup, ScalableCloud, ScaleRefused
 
 _SCAN = 1.0  # seconds
 _BACK_OFF = 300.0  # seconds, cluster-autoscaler's --initial-node-group-backoff-duration
-_MAP = f"/api/v1/namespaces/kube-system/configmaps/{expander.CONFIG_MAP}"
 # As the autoscaler does, so that nothing is put on a node between the decision and its end.
 _GOING = {"key": "ToBeDeletedByClusterAutoscaler", "effect": "NoSchedule"}
 
 
 @dataclass(frozen=True)
 class Settings:
-    """`directory` is the control plane's, `state` the cloud's memory, `cluster` the cluster's id there."""
+    """`directory` is the control plane's, `cloud` is "azure" or "gcp", `state` its memory, `cluster` the cluster's id there."""
 
     directory: Path
     port: int
+    cloud: str
     state: Path
     cluster: str
     factor: float = 1.0
@@ -45,6 +46,7 @@ class Loop:
         self._changed, self.stopping = Event(), Event()
         paths = ("/api/v1/nodes", "/api/v1/pods", "/apis/apps/v1/daemonsets")
         self._mirrors = [Mirror(self._api, path, self._changed) for path in paths]
+        self._manners: Manners = Gke(self._api, self._changed) if settings.cloud == "gcp" else Aks(self._api)
         self._journal, self._idle, self._random = Journal(), idle.Idle(), Random()
         self._backed_off: dict[str, float] = {}
         self._seen_state = 0
@@ -92,7 +94,11 @@ class Loop:
         self._report_devices(fleet, nodes, pods)
         now = time.monotonic()
         self._backed_off = {name: until for name, until in self._backed_off.items() if until > now}
-        found = plan(Picture(fleet.groups, nodes, pods, daemon_sets, self._backed_off.keys()))
+        self._manners.admit(pods)
+        limits = self._manners.limits(fleet)
+        found = plan(
+            Picture(fleet.groups, nodes, pods, daemon_sets, self._backed_off.keys(), limits.barred, limits.lost)
+        )
         self._tell_hopeless(found)
         if found.options:
             return self._grow(cloud, fleet, found, now)
@@ -123,9 +129,7 @@ class Loop:
                 self._journal.write(f"node {name}: {shown} ({said.why or 'no device plugin runs there'})")
 
     def _grow(self, cloud: ScalableCloud, fleet: Fleet, found: Plan, now: float) -> bool:
-        name = str(fleet.profile["expander"])
-        data = (self._api.get(_MAP) or {}).get("data") or {} if name == "priority" else {}
-        option, why = expander.choose(name, found.options, data.get("priorities"), self._random)
+        option, why = self._manners.choose(fleet, found.options, self._random)
         size = f"{option.size} -> {option.size + option.nodes} nodes"
         waiting = journal.pods([pod.name for pod in option.pods])
         try:
@@ -144,7 +148,7 @@ class Loop:
         empty = idle.empty(nodes, pods, found.needed)
         self._idle.see(now, empty)
         groups = [group for group in fleet.groups if group.least is not None]
-        for pool_id, ripe in self._idle.due(now, groups, fleet.profile, self._settings.factor).items():
+        for pool_id, ripe in self._idle.due(now, fleet.groups, fleet.profile, self._settings.factor).items():
             group = next(group for group in groups if group.pool_id == pool_id)
             self._remove(cloud, group, ripe, str(fleet.profile["scaleDownUnneededTime"]))
         spare = any(set(group.nodes) & empty and len(group.nodes) > (group.least or 0) for group in groups)

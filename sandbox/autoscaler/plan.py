@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -18,13 +18,16 @@ _CUTOFF = -10
 
 @dataclass(frozen=True)
 class Picture:
-    """Everything that a scan looks at. `backed_off` are names of groups that are left alone for now."""
+    """Everything that a scan looks at. `backed_off` are names of groups that are left alone for now, `barred` says by name why
+    others never grow, and `lost` why no group helps a pod, empty where one may."""
 
     groups: Sequence[NodeGroup]
     nodes: Sequence[Object]
     pods: Sequence[Object]
     daemon_sets: Sequence[Object] = ()
     backed_off: Set[str] = frozenset()
+    barred: Mapping[str, str] = field(default_factory=dict)
+    lost: Callable[[Pod], str] = lambda pod: ""
 
 
 @dataclass(frozen=True)
@@ -44,6 +47,8 @@ def plan(picture: Picture) -> Plan:
     new = {group.name: rooms.template(group, picture.nodes, picture.daemon_sets) for group in picture.groups}
     there = rooms.known(picture.nodes, picture.pods, picture.groups, new)
     needed, left = _put(waiting, there)
+    lost = {pod.name: why for pod in left if (why := picture.lost(pod))}
+    left = [pod for pod in left if pod.name not in lost]
     options, helped = [], set()
     refusals = {pod.name: dict[str, str]() for pod in left}
     for group in picture.groups:
@@ -55,7 +60,9 @@ def plan(picture: Picture) -> Plan:
                 refusals[pod.name][group.pool] = refusal
             else:
                 takes.append(pod)
-        if group.name in picture.backed_off:
+        if group.name in picture.barred:
+            why = picture.barred[group.name]
+        elif group.name in picture.backed_off:
             why = "left alone after a refusal"
         elif len(group.nodes) >= group.most:
             why = f"at its most, {group.most} nodes"
@@ -70,7 +77,7 @@ def plan(picture: Picture) -> Plan:
         for pod, found in refusals.items()
         if pod not in helped
     }
-    return Plan(needed, options, hopeless)
+    return Plan(needed, options, lost | hopeless)
 
 
 def unschedulable(pod: Object) -> bool:

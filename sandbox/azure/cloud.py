@@ -22,10 +22,10 @@ from sandbox.azure.quotas import UNLIMITED, Quotas
 from sandbox.azure.resources.cluster import finished
 from sandbox.azure.resources.cluster_path import CLUSTER, POOL, pools_of
 from sandbox.azure.resources.table import kind_of
-from sandbox.azure.state import Body, Record, Resources, Store
 from sandbox.azure.throttle import Throttle
 from sandbox.fleet import Fleet, PoolStatus, ScaleRefused
 from sandbox.provider import InitFailed, Refused
+from sandbox.state import Body, Record, Resources, Store
 
 
 class AzureCloud:
@@ -135,6 +135,7 @@ class AzureCloud:
         resources = self._store.read()
         return [
             PoolStatus(
+                id=pool.id,
                 cluster=ids.last(cluster.id),
                 pool=pool.body["name"],
                 count=pool.body["count"],

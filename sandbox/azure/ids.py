@@ -8,6 +8,8 @@ from __future__ import annotations
 import re
 import uuid
 
+from sandbox.state import key as key
+
 SUBSCRIPTION = "00000000-0000-4000-8000-00000000a2e5"
 TENANT = "00000000-0000-4000-8000-0000000007e4"
 CLIENT = "00000000-0000-4000-8000-0000000c11e4"
@@ -16,10 +18,6 @@ USER_OBJECT = "00000000-0000-4000-8000-0000000b1ec7"
 
 _NAMESPACE = uuid.UUID("5b1c1d3e-7a43-4c5e-9a52-7d1f1f2c0a55")
 _GROUP = re.compile(r"^/subscriptions/[^/]+/resourcegroups/([^/]+)", re.IGNORECASE)
-
-
-def key(id: str) -> str:
-    return id.rstrip("/").lower()
 
 
 def guid(*parts: str) -> str:

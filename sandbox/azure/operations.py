@@ -10,7 +10,7 @@ from __future__ import annotations
 from sandbox.azure import ids
 from sandbox.azure.errors import AzureRefused, aks
 from sandbox.azure.resources.cluster_path import CLUSTER, pools_of
-from sandbox.azure.state import Record, Resources
+from sandbox.state import Record, Resources
 
 _RUNNING = ("Creating", "Updating", "Deleting")
 

@@ -20,7 +20,7 @@ from sandbox.azure.resources.kind import Kind
 from sandbox.azure.resources.table import KINDS, kind_of
 from sandbox.differences import Kind as Change
 from sandbox.differences import differences
-from sandbox.provider import UNKNOWN, Diff, Failure, InitFailed, Props, Provider, Refused, Resource
+from sandbox.provider import UNKNOWN, CloudProvider, Diff, Failure, InitFailed, Props, Refused, Resource
 
 _API_VERSION = "azureApiVersion"
 _AUTO_NAMED = "__createBeforeDelete"
@@ -39,7 +39,7 @@ _READ = re.compile(r"(azure-native:\w+:)get([A-Z]\w+)")
 _OLD_SKUS = {"Basic": "Base", "Paid": "Standard"}
 
 
-class AzureProvider(Provider):
+class AzureProvider(CloudProvider):
     """One configured azure-native provider over an emulated cloud that several instances may share."""
 
     sdk = "pulumi-azure-native"
@@ -52,6 +52,9 @@ class AzureProvider(Provider):
     def configure(self, inputs: Props) -> None:
         self._location = inputs.get("location") or ""
         self._subscription = inputs.get("subscriptionId") or ids.SUBSCRIPTION
+
+    def id_of(self, type: str, inputs: Props) -> str:
+        return kind_of(type).id(self._subscription, inputs)
 
     def check(self, resource: Resource) -> tuple[Props, list[Failure]]:
         kind = kind_of(resource.type)

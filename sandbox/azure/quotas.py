@@ -6,21 +6,18 @@ Azure counts three things in each region: all regular machines (`cores`), those 
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from sandbox import quotafile
 from sandbox.azure.machines import machines
 from sandbox.azure.regions import plain
 from sandbox.errors import SandboxError
 
 CORES = "cores"
 LOW_PRIORITY = "lowPriorityCores"
-
-KEPT = "cloudfile.json"
-"""What `sandbox.cloudfile` keeps of the cloud files, beside the cloud's own memory."""
 
 _MORE = (
     "If you want to increase the quota, please follow this instruction: "
@@ -91,10 +88,7 @@ class Quotas:
     @classmethod
     def kept(cls, folder: Path) -> Quotas:
         """The limits of the emulated cloud in this folder."""
-        try:
-            return cls.read(json.loads((folder / KEPT).read_text())["quotas"] or {})
-        except FileNotFoundError:
-            return UNLIMITED
+        return cls.read(quotafile.azure(quotafile.kept(folder)))
 
     def limit(self, location: str, name: str) -> int | None:
         return self.limits.get(location, {}).get(_key(name))

@@ -14,7 +14,7 @@ from filelock import FileLock, Timeout
 
 from sandbox.controlplane.certificates import ensure_certificates
 from sandbox.controlplane.commands import ADMISSION, Command, Settings, commands, write_inputs
-from sandbox.controlplane.kubeconfig import token_kubeconfig
+from sandbox.controlplane.kubeconfig import encoded, token_kubeconfig
 from sandbox.controlplane.ports import choose_ports, read_ports
 from sandbox.controlplane.process import Process, stop_all
 from sandbox.errors import SandboxError
@@ -33,8 +33,9 @@ class ControlPlane:
     """etcd, API server, scheduler, controller manager and kwok of one emulated cluster, all on 127.0.0.1.
 
     `directory` holds everything: certificates, data, logs, records of the processes, kubeconfigs. `version` is a
-    Kubernetes version such as "1.36" or "1.35.3", `cloud` is "azure" or "gcp". Given `loops`, arguments of
-    `python -m sandbox.autoscaler`, a sixth process does the cloud's own work inside the cluster.
+    Kubernetes version such as "1.36", "1.35.3" or GKE's "1.35.7-gke.1240000", which nodes show and the API server's
+    `/version` does not. `cloud` is "azure" or "gcp". Given `loops`, arguments of `python -m sandbox.autoscaler`, a sixth
+    process does the cloud's own work inside the cluster.
     """
 
     def __init__(
@@ -46,7 +47,7 @@ class ControlPlane:
         service_cidr: str = "10.0.0.0/16",
         loops: Sequence[str] = (),
     ) -> None:
-        if not re.fullmatch(r"1\.\d+(\.\d+)?", version):
+        if not re.fullmatch(r"1\.\d+(\.\d+(-gke\.\d+)?)?", version):
             raise SandboxError(f"{version!r} is not a Kubernetes version: expected one like 1.36 or 1.35.3")
         if cloud not in ADMISSION:
             raise SandboxError(f"no control plane is known for cloud {cloud!r} (known: {', '.join(ADMISSION)})")
@@ -65,11 +66,19 @@ class ControlPlane:
 
     def user_kubeconfig(self) -> str:
         """The kubeconfig a cloud would hand out, with a bearer token. Raises SandboxError before the first start."""
+        server = f"https://{self.address()}"
+        return token_kubeconfig(self.directory.name, server, self.directory / "certificates", USER, self.token())
+
+    def address(self) -> str:
+        """The API server's host and port. Raises SandboxError before the first start."""
         ports = read_ports(self.directory / "ports.json")
         if not ports:
             raise SandboxError(f"the control plane in {self.directory} was never started")
-        server = f"https://127.0.0.1:{ports['kube-apiserver']}"
-        return token_kubeconfig(self.directory.name, server, self.directory / "certificates", USER, self.token())
+        return f"127.0.0.1:{ports['kube-apiserver']}"
+
+    def authority(self) -> str:
+        """The certificate of the API server's authority, base64 of PEM."""
+        return encoded(self.directory / "certificates" / "ca.crt")
 
     def token(self) -> str:
         """The user's bearer token: random, made once for each control plane, kept with mode 0600."""
@@ -141,7 +150,7 @@ class ControlPlane:
         ports = choose_ports(
             self.directory / "ports.json", alive | ({"etcd-peer"} if "etcd" in alive else set()), report
         )
-        full = self.version if self.version.count(".") == 2 else f"{self.version}.0"
+        full = self.version if self.version.count(".") > 1 else f"{self.version}.0"
         kubelet = binary if self.version == binary.rpartition(".")[0] else full
         return Settings(self.directory, ports, programs, self.cloud, self.service_cidr, emulated, kubelet, self.loops)
 

@@ -102,16 +102,6 @@ class Client:
             if refused.status != 404:
                 raise
 
-    def patch_status(self, body: Object) -> None:
-        """Merge `body`'s status into the object's status subresource."""
-        resource = self._kind(body["apiVersion"], body["kind"])
-        try:
-            resource.status.patch(body=body, name=body["metadata"]["name"], content_type="application/merge-patch+json")
-        except ApiException as refused:
-            raise ApiError(refused.status or 0, _message(refused)) from refused
-        except HTTPError as silent:
-            raise Unreachable(str(self._api.configuration.host)) from silent
-
     def close(self) -> None:
         self._api.close()
         self._scratch.cleanup()

@@ -33,12 +33,11 @@ def apply(client: Client, nodes: list[Object]) -> None:
         client.delete("v1", "Node", name)
     for name in sorted(wanted):
         node = wanted[name]
-        client.apply(
-            {key: node[key] for key in ("apiVersion", "kind", "metadata", "spec") if key in node}, _MANAGER, force=True
-        )
-        # A command killed in between leaves a node that has nothing.
-        if not present.get(name, {}).get("status", {}).get("capacity"):
-            client.patch_status(node)
+        keys = ["apiVersion", "kind", "metadata", "spec"]
+        if name not in present:
+            # At once, or whoever plays the kubelet sees a node that has nothing, and says so for it.
+            keys.append("status")
+        client.apply({key: node[key] for key in keys if key in node}, _MANAGER, force=True)
 
 
 def await_ready(client: Client, nodes: list[Object]) -> None:

@@ -2,39 +2,35 @@
 
 A fact that is not confirmed may warn but never refuse. A rule is about the whole file, about one pool of it, or about one
 pool be it the system pool or another; one that asks for what could not be read ends there, which is why each looks at one
-thing only.
+thing only. Rules of one cloud only are in `aks` and `gke`; the others take what differs from `Cloud`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from types import ModuleType
 from typing import TypeAlias
 
 from spec.clouds import Cloud, choice
-from spec.clouds.azure import aks
-from spec.fields import Unreadable
+from spec.fields import Unreadable, readable
 from spec.model import Pool, SystemPool
 from spec.problems import Problem
 from spec.rules import (
-    access,
-    autoscaler,
+    aks,
     cluster,
-    disks,
-    encryption,
     existing,
     expander,
+    gke,
     gpus,
     labels,
-    monitoring,
     names,
-    network,
     pools,
-    ranges,
     registries,
     scheduling,
     spot,
     system_pool,
-    upgrades,
 )
 from spec.rules.draft import Draft
 
@@ -42,49 +38,51 @@ Rule: TypeAlias = Callable[[Draft, Cloud], Iterator[Problem]]
 PoolRule: TypeAlias = Callable[[str, Pool, Draft, Cloud], Iterator[Problem]]
 AnyPoolRule: TypeAlias = Callable[[str, Pool | SystemPool, Draft, Cloud], Iterator[Problem]]
 
-_RULES: tuple[Rule, ...] = (
-    *access.RULES,
-    *autoscaler.RULES,
-    *cluster.RULES,
-    *encryption.RULES,
-    *existing.RULES,
-    *expander.RULES,
-    *monitoring.RULES,
-    *names.RULES,
-    *network.RULES,
-    *ranges.RULES,
-    *registries.RULES,
-    *scheduling.RULES,
-    *spot.RULES,
-    *system_pool.RULES,
-    *upgrades.RULES,
-)
-_POOL_RULES: tuple[PoolRule, ...] = (
-    *disks.POOL_RULES,
-    *existing.POOL_RULES,
-    *gpus.POOL_RULES,
-    *labels.POOL_RULES,
-    *pools.POOL_RULES,
-    *spot.POOL_RULES,
-    *upgrades.POOL_RULES,
-)
-_ANY_POOL_RULES: tuple[AnyPoolRule, ...] = (*disks.ANY_POOL_RULES, *network.ANY_POOL_RULES, *pools.ANY_POOL_RULES)
+
+@dataclass(frozen=True)
+class _Rules:
+    """What some modules have."""
+
+    of_the_file: tuple[Rule, ...]
+    of_a_pool: tuple[PoolRule, ...]
+    of_any_pool: tuple[AnyPoolRule, ...]
+
+
+def _gathered(modules: Sequence[ModuleType]) -> _Rules:
+    def all_of(name: str) -> Iterator[Callable[..., Iterator[Problem]]]:
+        return chain.from_iterable(getattr(module, name, ()) for module in modules)
+
+    return _Rules(tuple(all_of("RULES")), tuple(all_of("POOL_RULES")), tuple(all_of("ANY_POOL_RULES")))
+
+
+_EVERYWHERE = (cluster, existing, expander, gpus, labels, names, pools, registries, scheduling, spot, system_pool)
+
+_BY_PROVIDER = {
+    "azure": _gathered((*_EVERYWHERE, *aks.MODULES)),
+    "gcp": _gathered((*_EVERYWHERE, *gke.MODULES)),
+    "existing": _gathered(_EVERYWHERE),
+}
 
 
 def check(draft: Draft) -> list[Problem]:
     """Every problem that any rule finds."""
-    # A stack file whose cloud cannot be read is most likely for the cloud of the first stacks.
-    return list(_found(draft, choice.of(draft.cloud) if draft.cloud else aks()))
+    return list(_found(draft, choice.of(draft.cloud) if draft.cloud else _likely(draft)))
+
+
+def _likely(draft: Draft) -> Cloud:
+    """The cloud of a stack file that does not say, or not in a way that can be read."""
+    return choice.likely(pool.machine for _, pool in draft.written_pools() if readable(pool, "machine"))
 
 
 def _found(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
-    for rule in _RULES:
+    rules = _BY_PROVIDER[cloud.provider]
+    for rule in rules.of_the_file:
         yield from _until_unreadable(rule(draft, cloud))
     for index, pool in draft.pools.items():
-        for pool_rule in _POOL_RULES:
+        for pool_rule in rules.of_a_pool:
             yield from _until_unreadable(pool_rule(f"pools[{index}]", pool, draft, cloud))
     for path, any_pool in draft.written_pools():
-        for any_pool_rule in _ANY_POOL_RULES:
+        for any_pool_rule in rules.of_any_pool:
             yield from _until_unreadable(any_pool_rule(path, any_pool, draft, cloud))
 
 

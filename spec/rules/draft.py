@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from spec import placement
 from spec.azure import Azure
-from spec.clouds import Cloud
+from spec.catalog import Machine
+from spec.clouds import Cloud, choice
 from spec.existing import Existing
 from spec.fields import Unreadable, readable
 from spec.gcp import Gcp
@@ -46,14 +46,14 @@ class Draft:
     scheduling: Scheduling | None = None
 
     @property
-    def azure(self) -> Azure | None:
-        """The cloud's settings when it is Azure."""
-        return self.cloud if isinstance(self.cloud, Azure) else None
-
-    @property
     def gcp(self) -> Gcp | None:
         """The cloud's settings when it is Google's."""
         return self.cloud if isinstance(self.cloud, Gcp) else None
+
+    @property
+    def new_aks(self) -> Azure | None:
+        """The settings of an AKS cluster that this stack makes; None when it makes none."""
+        return self.cloud if self.made_here and isinstance(self.cloud, Azure) else None
 
     @property
     def new_gke(self) -> Gcp | None:
@@ -61,9 +61,11 @@ class Draft:
         return self.gcp if self.made_here else None
 
     @property
-    def new(self) -> Azure | None:
-        """The settings of an AKS cluster that this stack makes; None when it makes none."""
-        return self.azure if self.made_here else None
+    def kubernetes_version(self) -> str | None:
+        """Of a cluster that this stack makes; None when it makes none or that cannot be told."""
+        if not self.made_here or not self.release:
+            return None
+        return (self.cluster.kubernetes_version if self.cluster else None) or self.release.kubernetes_version
 
     def written_pools(self) -> Iterator[tuple[str, Pool | SystemPool]]:
         """The system pool and all others, with their paths."""
@@ -89,6 +91,31 @@ def most_nodes(pool: Pool | SystemPool, draft: Draft) -> int | None:
         return None
 
 
+def most_with_twin(pool: Pool | SystemPool, draft: Draft) -> int:
+    """The most nodes of a pool and its twin together, as far as it can be told."""
+    most = most_nodes(pool, draft) or 0
+    steps = pool.fallback if isinstance(pool, Pool) and readable(pool, "fallback") else ()
+    twins = [step.on_demand for step in steps if readable(step, "on_demand") and step.on_demand]
+    return most + sum(twin.max_nodes for twin in twins if readable(twin, "max_nodes"))
+
+
+def zone_count(pool: Pool | SystemPool, draft: Draft) -> int:
+    """The zones the pool's nodes are in."""
+    return len(pool.zones) or (draft.gcp.zone_count if draft.gcp else 1)
+
+
+def own_machine(pool: Pool | SystemPool, cloud: Cloud) -> Machine | None:
+    """The catalogue's machine of the pool, None for one it does not know.
+
+    Raises `Unreadable` for another cloud's: of that `rules.pools` says enough.
+    """
+    machine, maker = cloud.machine(pool.machine), choice.with_machine(pool.machine)
+    if machine is None and cloud.makes_pools and maker not in (None, cloud):
+        raise Unreadable("machine")
+    return machine
+
+
 def has_gpus(pool: Pool, cloud: Cloud) -> bool:
     """Whether the pool's machines have GPUs."""
-    return placement.gpus(pool, cloud)[0] > 0
+    own_machine(pool, cloud)
+    return cloud.gpus(pool)[0] > 0

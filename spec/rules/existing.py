@@ -15,7 +15,16 @@ _THEIRS = "is set for a cluster this stack does not make"
 _REMOVE = "remove it: whoever made the cluster decides this"
 
 _CLUSTER = ("name", "protect", "kubernetes_version", "reason")
-_DESCRIBED = ("generation", "subnet", "os_disk", "max_pods", "mig", "install_driver", "upgrade", "zones", "spot")
+_OURS: dict[str, tuple[set[str], set[str]]] = {
+    "azure": ({"provider", "existing_cluster", "encryption"}, {"at_host"}),
+    "gcp": (
+        {"provider", "project", "existing_cluster", "encryption", "fallback", "registries", "service_account"},
+        {"boot_disk_key"},
+    ),
+}
+"""What is said of the pools that are added: keys of `cloud`, and of `cloud.encryption`."""
+
+_DESCRIBED = ("generation", "subnet", "os_disk", "max_pods", "mig", "install_driver", "upgrade", "zones", "spot", "gcp")
 """What a pool says of how machines are made or bought; of those that are there it is too late to say."""
 
 
@@ -29,13 +38,14 @@ def _cluster(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
 
 
 def _cloud(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
-    if not draft.azure or draft.made_here:
+    settings = draft.cloud
+    if draft.made_here or settings is None or isinstance(settings, Existing):
         return
-    theirs = set(type(draft.azure).model_fields) - {"provider", "existing_cluster", "encryption"}
-    yield from _set("cloud", draft.azure, *sorted(theirs))
-    if readable(draft.azure, "encryption"):
-        # `atHost` is a property of pools.
-        yield from _set("cloud.encryption", draft.azure.encryption, "disk_encryption_set", "kms")
+    ours, of_pools = _OURS[cloud.provider]
+    yield from _set("cloud", settings, *sorted(set(type(settings).model_fields) - ours))
+    if readable(settings, "encryption"):
+        theirs = set(type(settings.encryption).model_fields) - of_pools
+        yield from _set("cloud.encryption", settings.encryption, *sorted(theirs))
 
 
 def _set(path: str, thing: Model, *names: str) -> Iterator[Problem]:

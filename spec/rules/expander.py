@@ -7,12 +7,28 @@ from collections.abc import Iterator
 
 from spec import placement
 from spec.clouds import Cloud
+from spec.model import ExpanderOptions
 from spec.problems import Problem
 from spec.rules.draft import Draft
 
 
+def _options(draft: Draft, cloud: Cloud) -> ExpanderOptions | None:
+    return draft.expander if cloud.priority_expander else None
+
+
+def _none(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    if draft.expander and not cloud.priority_expander:
+        for name in sorted(draft.expander.model_fields_set):
+            yield Problem(
+                f"expander.{ExpanderOptions.model_fields[name].alias}",
+                f"is set for {cloud.title}, which has no priority expander",
+                "remove it: cloud.fallback says in which order pools grow",
+            )
+
+
 def _ownership(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
-    if draft.made_here and draft.expander and draft.expander.take_ownership:
+    options = _options(draft, cloud)
+    if draft.made_here and options and options.take_ownership:
         yield Problem(
             "expander.takeOwnership",
             "is true for a cluster this stack makes, where nobody else has the ConfigMap",
@@ -21,16 +37,18 @@ def _ownership(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
 
 
 def _unused(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
-    if draft.expander and draft.expander.other_groups and draft.new and draft.new.autoscaler.expander != "priority":
+    aks = draft.new_aks
+    if draft.expander and draft.expander.other_groups and aks and aks.autoscaler.expander != "priority":
         yield Problem(
             "expander.otherGroups",
-            f"is never read: cloud.autoscaler.expander is {draft.new.autoscaler.expander}",
+            f"is never read: cloud.autoscaler.expander is {aks.autoscaler.expander}",
             "remove it, or set that to priority",
         )
 
 
 def _numbers(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
-    groups = draft.expander.other_groups if draft.expander else ()
+    options = _options(draft, cloud)
+    groups = options.other_groups if options else ()
     twins = [placement.twin_name(pool, cloud) for pool in draft.pools.values()]
     # As `components.addons.priorities` gives them: one line a pool in steps of ten, above `.*` at 1.
     top = 10 * (len(draft.pools) + len([twin for twin in twins if twin]))
@@ -51,7 +69,8 @@ def _numbers(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
 
 
 def _expressions(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
-    groups = draft.expander.other_groups if draft.expander else ()
+    options = _options(draft, cloud)
+    groups = options.other_groups if options else ()
     for index, tier in enumerate(groups):
         for number, expression in enumerate(tier.groups):
             try:
@@ -66,4 +85,4 @@ def _expressions(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
                 )
 
 
-RULES = (_ownership, _unused, _numbers, _expressions)
+RULES = (_none, _ownership, _unused, _numbers, _expressions)

@@ -1,4 +1,4 @@
-"""Checks of what is said of a pool's GPUs: number and model, MIG, driver."""
+"""Checks of what is said of a pool's GPUs on any cloud: number and model, MIG, driver, sharing."""
 
 from __future__ import annotations
 
@@ -9,30 +9,34 @@ from spec.clouds import Cloud
 from spec.fields import readable
 from spec.model import Effect, Pool
 from spec.problems import Problem
-from spec.rules.draft import Draft, has_gpus
-
-_MIG = ("nvidia-a100", "nvidia-a100-80gb", "nvidia-h100", "nvidia-h100-nvl", "nvidia-h200")
-"""learn.microsoft.com/azure/aks/gpu-multi-instance: A100, H100 and H200."""
+from spec.rules.draft import Draft, has_gpus, own_machine
 
 
 def _number(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
-    machine = cloud.machine(pool.machine)
+    machine = own_machine(pool, cloud)
     if machine is None and pool.gpus is None:
         why = (
             f"the catalogue does not know {pool.machine!r}" if cloud.makes_pools else "nothing else says what is there"
         )
         yield Problem(f"{path}.gpus", f"is missing: {why}", "write the GPUs of one machine, 0 for none")
-    elif machine and pool.gpus is not None and pool.gpus != machine.gpus:
+    elif machine and not machine.attachable and pool.gpus is not None and pool.gpus != machine.gpus:
         yield Problem(
             f"{path}.gpus",
             f"is {pool.gpus}, but {machine.size} has {machine.gpus}",
-            f"write {machine.gpus} or leave it out",
+            f"write {machine.gpus} or leave it out"
+            + ("" if machine.gpus else f", or use a size with GPUs, such as {cloud.gpu_machine}"),
         )
 
 
 def _model(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
-    machine = cloud.machine(pool.machine)
-    if machine and pool.gpu_model is not None and pool.gpu_model != machine.gpu_model:
+    machine = own_machine(pool, cloud)
+    if pool.gpu_model is None:
+        return
+    model = cloud.model(pool.gpu_model)
+    known = cloud.attachable.get(model)
+    # Of a machine without GPUs `gpus` tells as much, and that a model has ended says more.
+    told = (machine and pool.gpus and not machine.gpus) or (known and known.status == "retired")
+    if machine and not machine.attachable and model != machine.gpu_model and not told:
         has = machine.gpu_model or "no GPU"
         yield Problem(f"{path}.gpuModel", f"is {pool.gpu_model!r}, but {machine.size} has {has}", "leave it out")
     if machine is None and pool.gpus == 0 and pool.gpu_model:
@@ -45,21 +49,26 @@ def _vendor(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Probl
         yield Problem(
             f"{path}.machine",
             f"{machine.size} has an AMD GPU; this program installs NVIDIA's device plugin only",
-            "use a size with an NVIDIA GPU, such as Standard_NC4as_T4_v3",
+            f"use a size with an NVIDIA GPU, such as {cloud.gpu_machine}",
         )
 
 
 def _mig(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     if not pool.mig or not cloud.makes_pools:
         return
-    machine = cloud.machine(pool.machine)
+    machine, (_, model) = own_machine(pool, cloud), cloud.gpus(pool)
+    sizes = cloud.mig.get(model, ())
     # Of a machine that the catalogue does not know nothing is known.
-    if machine and machine.gpu_model not in _MIG:
-        has = machine.gpu_model or "no GPU"
+    if machine and not sizes:
+        has = model or "no GPU"
         yield Problem(
             f"{path}.mig",
             f"is {pool.mig}, but {machine.size} has {has}, which cannot be cut",
             "remove it, or use a size with A100, H100 or H200",
+        )
+    elif machine and pool.mig not in sizes:
+        yield Problem(
+            f"{path}.mig", f"is {pool.mig}, into which {cloud.title} cuts no {model}", f"one of: {', '.join(sizes)}"
         )
 
 
@@ -69,14 +78,14 @@ def _driver(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Probl
 
 
 def _shared_gpus(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
-    known = cloud.machine(pool.machine) or pool.gpus is not None
+    known = own_machine(pool, cloud) or pool.gpus is not None
     if pool.gpu_sharing and known and not has_gpus(pool, cloud):
         yield Problem(f"{path}.gpuSharing", f"is set, but {pool.machine} has no GPU", "remove it")
 
 
 def _shared_by_nobody(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     """Another device plugin has a configuration of its own."""
-    if not pool.gpu_sharing:
+    if not pool.gpu_sharing or placement.has_clouds_plugin(pool, cloud):
         return
     if not pool.install_driver:
         remedy = (
@@ -96,7 +105,8 @@ def _never_installed(draft: Draft) -> bool:
 
 def _mps_and_mig(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     # cmd/mps-control-daemon/mps/manager.go: "MPS sharing is not supported for MIG devices"
-    if pool.mig and pool.gpu_sharing and pool.gpu_sharing.strategy == "mps":
+    ours = not placement.has_clouds_plugin(pool, cloud)
+    if ours and pool.mig and pool.gpu_sharing and pool.gpu_sharing.strategy == "mps":
         yield Problem(
             f"{path}.gpuSharing.strategy", "is mps, which cannot share MIG instances", "time-slicing, or no mig"
         )
@@ -106,9 +116,8 @@ _BEFORE_TURING = ("nvidia-k80", "nvidia-m60", "nvidia-p40", "nvidia-p100", "nvid
 
 
 def _mps_clients(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
-    if pool.gpu_sharing and pool.gpu_sharing.strategy == "mps":
-        machine = cloud.machine(pool.machine)
-        model = machine.gpu_model if machine else pool.gpu_model
+    if pool.gpu_sharing and pool.gpu_sharing.strategy == "mps" and not placement.has_clouds_plugin(pool, cloud):
+        _, model = cloud.gpus(pool)
         # cmd/mps-control-daemon/mps/device.go: 48, and 16 where the compute capability is below 7.5
         most = 16 if model in _BEFORE_TURING else 48
         if pool.gpu_sharing.replicas > most:
@@ -123,7 +132,10 @@ def _config_label(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator
     """With a value that names no configuration the plugin does not start (cmd/config-manager/main.go)."""
     if placement.PLUGIN_CONFIG_LABEL not in pool.labels or not pool.install_driver or _never_installed(draft):
         return
-    if any(placement.has_plugin_config(other) for other in _with(draft, "mig", "gpu_sharing")):
+    others = [
+        pool for pool in _with(draft, "mig", "gpu_sharing", "gcp") if not placement.has_clouds_plugin(pool, cloud)
+    ]
+    if any(placement.has_plugin_config(other) for other in others):
         yield Problem(
             f'{path}.labels["{placement.PLUGIN_CONFIG_LABEL}"]',
             "names a configuration of this program's device plugin, which has one a pool",

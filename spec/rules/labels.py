@@ -43,7 +43,7 @@ def _derived_taints(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterat
         where = f"{path}.taints[{number}]"
         if any(taint.key == own.key for own in cloud.spot_taints):
             if taint not in cloud.added.get(pool.capacity, _NOTHING).taints:
-                yield Problem(where, f"{cloud.title} sets this key itself, on spot pools", "remove it")
+                yield Problem(where, "is a taint that spot pools get by themselves, and no others have", "remove it")
         elif taint.key == placement.GPU_TAINT.key and has_gpus(pool, cloud):
             yield Problem(where, f"the program taints GPU pools {placement.GPU_TAINT} itself", "remove it")
 

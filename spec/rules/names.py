@@ -54,7 +54,9 @@ def _names(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     seen: dict[str, _Claim] = {}
     for claim in _claims(draft, cloud):
         if not re.fullmatch(cloud.pool_name, claim.name) and not claim.made_up:
-            yield Problem(claim.path, f"{claim.name!r} is no name for an {cloud.title} pool", cloud.pool_name_words)
+            yield Problem(
+                claim.path, f"{claim.name!r} is no name for {cloud.article} {cloud.title} pool", cloud.pool_name_words
+            )
         other = seen.setdefault(claim.name, claim)
         if other is not claim:
             what = f"{claim.name!r} is the name of {other.path} already"

@@ -1,23 +1,35 @@
-"""Checks of any pool: machine, bounds, zones, pods a node."""
+"""Checks of any pool on any cloud: machine, bounds, zones, and keys that only another cloud has."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
+from typing import Any
 
-from spec.clouds import Cloud
+from pydantic.alias_generators import to_camel
+
+from spec.clouds import Cloud, choice
+from spec.fields import readable
 from spec.model import Pool, SystemPool
 from spec.problems import Problem
-from spec.rules.draft import Draft
+from spec.rules.draft import Draft, zone_count
 
-_PODS = 30
-"""A pool must have room for so many (learn.microsoft.com/azure/aks/concepts-network-ip-address-planning)."""
+PER_ZONE = ("min_nodes_per_zone", "max_nodes_per_zone")
+"""Fields of `GcpPool`."""
 
 
 def _machine(path: str, pool: Pool | SystemPool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     if not cloud.makes_pools:
         return
-    machine = cloud.machine(pool.machine)
-    if machine is None:
+    machine, maker = cloud.machine(pool.machine), choice.with_machine(pool.machine)
+    if machine is None and maker not in (None, cloud):
+        assert maker is not None
+        yield Problem(
+            f"{path}.machine",
+            f"{pool.machine!r} is a machine of {maker.title}, and cloud.provider is {cloud.provider}",
+            f"use one of {cloud.title}, such as {cloud.cpu_machine}, or {cloud.gpu_machine} with a GPU",
+        )
+    elif machine is None:
         yield Problem(
             f"{path}.machine",
             f"{pool.machine!r} is not in the catalogue",
@@ -48,42 +60,48 @@ def _least(path: str, pool: Pool | SystemPool, draft: Draft, cloud: Cloud) -> It
 
 
 def _no_most(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
-    if pool.max_nodes is None and not (pool.gcp and pool.gcp.max_nodes_per_zone):
+    # With bounds of a zone something else is missing: `rules.gke.bounds`.
+    if pool.max_nodes is None and not (pool.gcp and pool.gcp.model_fields_set & {*PER_ZONE}):
         yield Problem(f"{path}.maxNodes", "is missing", "add `maxNodes`")
 
 
 def _most(path: str, pool: Pool | SystemPool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
-    if pool.max_nodes is not None and pool.max_nodes > cloud.max_nodes:
-        yield _too_many(f"{path}.maxNodes", pool.max_nodes, cloud)
+    if pool.max_nodes is not None:
+        yield from _too_many(f"{path}.maxNodes", pool.max_nodes, pool, draft, cloud)
 
 
 def _most_of_a_twin(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     for number, step in enumerate(pool.fallback):
-        if step.on_demand and step.on_demand.max_nodes > cloud.max_nodes:
-            yield _too_many(f"{path}.fallback[{number}].onDemand.maxNodes", step.on_demand.max_nodes, cloud)
+        if step.on_demand:
+            at = f"{path}.fallback[{number}].onDemand.maxNodes"
+            yield from _too_many(at, step.on_demand.max_nodes, pool, draft, cloud)
 
 
-def _too_many(path: str, nodes: int, cloud: Cloud) -> Problem:
-    return Problem(path, f"is {nodes}", f"{cloud.title} takes at most {cloud.max_nodes} nodes a pool")
+def _too_many(path: str, nodes: int, pool: Pool | SystemPool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    zones = zone_count(pool, draft) if cloud.max_nodes_are_of_a_zone else 1
+    if nodes > cloud.max_nodes * zones:
+        of = f"a zone, and the pool has {zones}" if cloud.max_nodes_are_of_a_zone else "a pool"
+        yield Problem(path, f"is {nodes}", f"{cloud.title} takes at most {cloud.max_nodes} nodes {of}")
 
 
 def _zones(path: str, pool: Pool | SystemPool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     if len(set(pool.zones)) < len(pool.zones):
         yield Problem(f"{path}.zones", f"names a zone twice: {', '.join(pool.zones)}", "name each zone once")
+    for number, zone in enumerate(pool.zones):
+        if not re.fullmatch(cloud.zone_form, zone):
+            yield Problem(f"{path}.zones[{number}]", f"{zone!r} is no zone of {cloud.title}", cloud.zone_words)
 
 
-def _pods(path: str, pool: Pool | SystemPool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
-    if not pool.max_pods:
-        return
-    most = pool.most_nodes(draft.cloud)
-    if pool.max_pods * most < _PODS:
-        yield Problem(
-            f"{path}.maxPods",
-            f"is {pool.max_pods}: with {most} nodes the pool has room for {pool.max_pods * most} pods, "
-            f"and AKS asks for {_PODS}",
-            "more pods a node, or more nodes",
-        )
+def _foreign(path: str, pool: Pool | SystemPool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    for key, remedy in cloud.foreign.items():
+        *around, last = key.split(".")
+        thing: Any = pool
+        for name in around:
+            thing = getattr(thing, name, None) if thing and readable(thing, name) else None
+        if thing and last in thing.model_fields_set:
+            where = ".".join([path, *map(to_camel, (*around, last))])
+            yield Problem(where, f"is set, but {cloud.title} has no such setting", remedy)
 
 
-ANY_POOL_RULES = (_machine, _least, _most, _zones, _pods)
+ANY_POOL_RULES = (_machine, _least, _most, _zones, _foreign)
 POOL_RULES = (_no_most, _most_of_a_twin)

@@ -7,14 +7,7 @@ from collections.abc import Iterator
 from spec.clouds import Cloud
 from spec.fields import readable
 from spec.problems import Problem
-from spec.rules import ids
 from spec.rules.draft import Draft
-
-
-def _registry(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
-    if draft.new and draft.new.registry:
-        wanted = "Microsoft.ContainerRegistry/registries"
-        yield from ids.check("cloud.registry.id", draft.new.registry.id, wanted, "a container registry")
 
 
 def _doubled_secrets(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
@@ -33,4 +26,4 @@ def _doubled_secrets(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
             seen[namespace, secret.name] = path
 
 
-RULES = (_registry, _doubled_secrets)
+RULES = (_doubled_secrets,)

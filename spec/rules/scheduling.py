@@ -74,21 +74,17 @@ def _without_spot(path: str, placement: Placement, sort: str) -> Iterator[Proble
 def _grace(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     scheduling = _enabled(draft)
     seconds = scheduling.grace_period_seconds if scheduling else None
+    pools = [pool for pool in draft.pools.values() if readable(pool, "capacity", "gcp")]
+    notice, grace = placed.spot_notice(pools, cloud), placed.spot_grace(pools, cloud)
     path = "scheduling.gracePeriodSeconds"
-    remedy = f"{cloud.spot_grace} or less; leave it out for {cloud.spot_grace}"
-    if seconds is None or cloud.spot_notice is None:
+    remedy = f"{grace} or less; leave it out for {grace}"
+    if seconds is None or notice is None:
         return
-    if seconds > cloud.spot_notice:
-        yield Problem(
-            path, f"is {seconds}, but {cloud.title} ends a spot machine {cloud.spot_notice} s after its notice", remedy
-        )
-    elif seconds > cloud.spot_grace:
-        yield Problem(
-            path,
-            f"is {seconds}: of {cloud.title}'s {cloud.spot_notice} s noticing and draining take some",
-            remedy,
-            warning=True,
-        )
+    if seconds > notice:
+        yield Problem(path, f"is {seconds}, but {cloud.title} ends a spot machine {notice} s after its notice", remedy)
+    elif seconds > grace:
+        what = f"is {seconds}: of {cloud.title}'s {notice} s {cloud.spot_rest} take some"
+        yield Problem(path, what, remedy, warning=True)
 
 
 def _platform(draft: Draft, cloud: Cloud) -> Iterator[Problem]:

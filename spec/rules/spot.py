@@ -42,33 +42,31 @@ def _only_on_demand(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterat
 
 def _machine(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     machine = cloud.machine(pool.machine)
-    if pool.vanishes and machine and machine.spot == "no" and machine.status != "retired":
+    if not machine or machine.status == "retired":
+        return
+    if pool.vanishes and machine.spot == "no":
         yield Problem(
             f"{path}.capacity",
             f"{machine.size} cannot be had as spot",
-            "write `capacity: on-demand`, or use another size",
+            "write `capacity: on-demand`, or use another size" if machine.on_demand else "use another size",
         )
-
-
-def _price(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
-    price = pool.spot.max_price if pool.spot and pool.vanishes else -1
-    # learn.microsoft.com/azure/aks/spot-node-pool: -1, or positive with at most five decimals
-    if price != -1 and (price <= 0 or round(price, 5) != price):
+    elif not pool.vanishes and not machine.on_demand:
         yield Problem(
-            f"{path}.spot.maxPrice",
-            f"is {price:g}",
-            "-1 (never evicted for price), or dollars an hour above 0 with at most five decimals",
+            f"{path}.capacity",
+            f"{machine.size} cannot be had on demand",
+            "use another size" if machine.spot == "no" else "write `capacity: spot`, or use another size",
         )
 
 
-def _eviction(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
-    if pool.vanishes and pool.spot and pool.spot.eviction_policy == "Deallocate":
-        yield Problem(
-            f"{path}.spot.evictionPolicy",
-            "is Deallocate: stopped machines count against the quota and confuse the autoscaler (Azure/AKS issue 5211)",
-            "leave it out; the default is Delete",
-            warning=True,
-        )
+def _machine_of_a_twin(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    machine = cloud.machine(pool.machine)
+    for number, step in enumerate(pool.fallback):
+        if step.on_demand and machine and not machine.on_demand:
+            yield Problem(
+                f"{path}.fallback[{number}].onDemand",
+                f"asks for a machine that cannot be had on demand: {machine.size}",
+                "remove it, or use another size",
+            )
 
 
 def _fallback(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
@@ -152,8 +150,7 @@ POOL_RULES = (
     _only_spot,
     _only_on_demand,
     _machine,
-    _price,
-    _eviction,
+    _machine_of_a_twin,
     _fallback,
     _fallback_pools,
 )

@@ -9,6 +9,8 @@ import urllib3
 
 from sandbox.controlplane import ControlPlane
 from sandbox.controlplane.ports import read_ports
+from tests.admission.words import Words
+from tests.subjects import DEV
 
 Object = dict[str, Any]
 
@@ -26,13 +28,15 @@ class Api:
     """One API server, asked as its administrator unless a user is named.
 
     A user `system:serviceaccount:<namespace>:<name>` has a service account's groups, which impersonation adds by itself
-    (kubernetes.io/docs/reference/access-authn-authz/user-impersonation). Every method may raise Refused.
+    (kubernetes.io/docs/reference/access-authn-authz/user-impersonation). Objects are told and read in the corpus' `words`. Every
+    method may raise Refused.
     """
 
-    def __init__(self, plane: ControlPlane) -> None:
+    def __init__(self, plane: ControlPlane, words: Words | None = None) -> None:
         ports = read_ports(plane.directory / "ports.json")
         certificates = plane.directory / "certificates"
         self.server = f"https://127.0.0.1:{ports['kube-apiserver']}"
+        self._words = words or Words(DEV)
         self._pool = urllib3.PoolManager(
             ca_certs=str(certificates / "ca.crt"),
             cert_file=str(certificates / "admin.crt"),
@@ -57,16 +61,18 @@ class Api:
             headers["Impersonate-User"] = user
         for group in groups:
             headers.add("Impersonate-Group", group)
-        text = None if body is None else json.dumps(body)
+        text = None if body is None else json.dumps(self._words.write(body))
         answer = self._pool.request(method, self.server + path, body=text, headers=headers)
-        result: Object = answer.json() if answer.data else {}
+        result: Object = self._words.read(answer.json()) if answer.data else {}
         if answer.status >= 400:
             raise Refused(answer.status, result.get("message", ""))
         return result
 
     def warnings(self, wanted: Object) -> list[str]:
         """What the API server warns of when an object is made; it is not."""
-        answer = self._pool.request("POST", self.server + collection(wanted) + "?dryRun=All", json=wanted)
+        answer = self._pool.request(
+            "POST", self.server + collection(wanted) + "?dryRun=All", json=self._words.write(wanted)
+        )
         assert answer.status == 201, answer.data
         return answer.headers.getlist("Warning")
 

@@ -1,6 +1,6 @@
 """A control plane with a stack's nodes, and with what the unmodified program declares inside; no engine, no autoscaler.
 
-The program runs under Pulumi's mocks, with the emulated Azure behind them. That Azure starts a real control plane for the
+The program runs under Pulumi's mocks, with the emulated cloud behind them. That cloud starts a real control plane for the
 cluster, and makes the nodes of its pools. The Kubernetes objects are applied afterwards as the sandbox's provider does.
 """
 
@@ -16,14 +16,19 @@ from typing import Any
 import pytest
 
 from sandbox.azure import AzureCloud
-from sandbox.azure.machines import machines
 from sandbox.azure.provider import AzureProvider
 from sandbox.controlplane import ControlPlane
+from sandbox.gcp.cloud import GcpCloud
+from sandbox.gcp.clusters import Endpoint, install
+from sandbox.gcp.provider import GcpProvider
 from sandbox.kubernetes.client import Client
 from sandbox.programs import ensure
 from tests.admission.api import Api, Object, Refused
+from tests.admission.words import Words
 from tests.components.emulated import EmulatedAzure
+from tests.components.emulated_google import EmulatedGoogle
 from tests.components.program import PROJECT, Declared, declare, stack_config
+from tests.subjects import DEV, Subject
 
 RELEASES = {"1.36": "r2026-11", "1.35": "r2026-09"}
 PROGRAMS = ("etcd", "kube-apiserver", "kube-scheduler", "kube-controller-manager", "kwok")
@@ -72,19 +77,21 @@ def eventually(check: Callable[[], Any], what: str, seconds: float = 60, pause: 
 
 
 class _Cluster:
-    """Runs the emulated Azure's cluster (`ClusterRuntime`): a control plane, and nodes whose GPUs are there at once.
+    """Runs the emulated cloud's cluster (its `ClusterRuntime`): a control plane, and nodes whose GPUs are there at once.
 
     On a real node, and in the sandbox, the device plugin's pod brings them; what admission and scheduler do with a pod does
     not depend on how.
     """
 
-    def __init__(self, directory: Path) -> None:
-        self._directory = directory
+    def __init__(self, directory: Path, cloud: str) -> None:
+        self._directory, self._cloud = directory, cloud
         self.plane: ControlPlane | None = None
 
     def start(self, cluster_id: str, name: str, version: str, service_cidr: str) -> None:
-        self.plane = ControlPlane(self._directory / name, version=version, cloud="azure", service_cidr=service_cidr)
+        self.plane = ControlPlane(self._directory / name, version=version, cloud=self._cloud, service_cidr=service_cidr)
         self.plane.start(ensure(PROGRAMS, print), print)
+        if self._cloud == "gcp":
+            install(self.plane.admin_kubeconfig, version)
 
     def stop(self, cluster_id: str) -> None:
         if self.plane:
@@ -93,6 +100,10 @@ class _Cluster:
     def user_kubeconfig(self, cluster_id: str) -> str:
         assert self.plane
         return self.plane.user_kubeconfig()
+
+    def endpoint(self, cluster_id: str) -> Endpoint:
+        assert self.plane
+        return Endpoint(self.plane.address(), self.plane.authority())
 
     def apply_nodes(self, cluster_id: str, nodes: list[Object]) -> None:
         assert self.plane
@@ -103,8 +114,8 @@ class _Cluster:
             api.delete({"apiVersion": "v1", "kind": "Node", "metadata": {"name": name}})
         for name in wanted.keys() - present.keys():
             node = wanted[name]
-            size = machines()[node["metadata"]["labels"]["node.kubernetes.io/instance-type"]]
-            gpus = {"nvidia.com/gpu": str(int(size.gpus))} if size.gpus else {}
+            # All GPU machines of the stacks have one.
+            gpus = {"nvidia.com/gpu": "1"} if "kubeflow-spot.dev/accelerator" in node["metadata"]["labels"] else {}
             resources = {key: node["status"][key] | gpus for key in ("capacity", "allocatable")}
             api.create({**node, "status": {}})
             api.patch(node, {"status": node["status"] | resources}, "/status")
@@ -122,22 +133,22 @@ def _usable(node: Object) -> bool:
 class Bed:
     """A stack's cluster. `declared` is all that the program declared."""
 
-    def __init__(self, plane: ControlPlane, declared: Declared, cloud: AzureCloud) -> None:
-        self.plane, self.declared, self.cloud = plane, declared, cloud
-        self.api = Api(plane)
+    def __init__(self, plane: ControlPlane, declared: Declared, cloud: AzureCloud | GcpCloud, subject: Subject) -> None:
+        self.plane, self.declared, self.cloud, self.subject = plane, declared, cloud, subject
+        self.words = Words(subject)
+        self.api = Api(plane, self.words)
         self.objects = [integers(r.inputs) for r in declared.resources if r.type.startswith("kubernetes:")]
         """What the stack has inside the cluster."""
 
     def scale(self, **pools: int) -> None:
         """Give pools these numbers of nodes, as the autoscaler would; returns when they can be used."""
-        (cluster,) = self.declared.of("azure-native:containerservice:ManagedCluster").values()
         for pool, count in pools.items():
-            self.cloud.scale(cluster.inputs["resourceName"], pool, count)
+            self.cloud.scale(self.subject.cluster, self.words.write(pool), count)
 
     def pools(self) -> dict[str, str]:
         """The pool of each node, by the node's name."""
         nodes = self.api.list("v1", "Node")
-        return {node["metadata"]["name"]: node["metadata"]["labels"]["agentpool"] for node in nodes}
+        return {node["metadata"]["name"]: node["metadata"]["labels"]["kubeflow-spot.dev/pool"] for node in nodes}
 
     def furnish(self) -> None:
         """Make the namespaces, let service accounts make pods, and apply what the program declared."""
@@ -202,21 +213,28 @@ class Bed:
 
 
 @contextmanager
-def standing(directory: Path, version: str = "1.36", **settings: Any) -> Iterator[Bed]:
-    """The dev stack's cluster in a folder, of a Kubernetes version; `settings` are top keys of the stack file."""
-    stack = stack_config(PROJECT / "Pulumi.dev.yaml") | {"kubeflow-spot:release": RELEASES[version]}
+def standing(directory: Path, version: str = "1.36", subject: Subject = DEV, **settings: Any) -> Iterator[Bed]:
+    """A stack's cluster in a folder, of a Kubernetes version; `settings` are top keys of the stack file."""
+    stack = stack_config(PROJECT / f"Pulumi.{subject.name}.yaml") | {"kubeflow-spot:release": RELEASES[version]}
     stack |= {f"kubeflow-spot:{key}": value for key, value in settings.items()}
-    location = stack["kubeflow-spot:cloud"]["location"]
-    runtime = _Cluster(directory)
-    cloud = AzureCloud(directory / "azure.json", runtime)
-    azure = EmulatedAzure(directory / "unused.json", location)
-    azure.provider = AzureProvider(cloud)
-    azure.provider.configure({"location": location})
+    settled = stack["kubeflow-spot:cloud"]
+    runtime = _Cluster(directory, settled["provider"])
+    cloud: AzureCloud | GcpCloud
+    emulated: EmulatedAzure | EmulatedGoogle
+    if settled["provider"] == "azure":
+        cloud = AzureCloud(directory / "azure.json", runtime)
+        emulated = EmulatedAzure(directory / "unused.json", settled["location"])
+        emulated.provider = AzureProvider(cloud)
+        emulated.provider.configure({"location": settled["location"]})
+    else:
+        cloud = GcpCloud(directory / "gcp.json", runtime)
+        emulated = EmulatedGoogle(directory / "unused.json")
+        emulated.provider = GcpProvider(cloud)
     try:
         with pytest.MonkeyPatch.context() as monkeypatch:
-            declared = declare(stack, monkeypatch, cloud=azure)
+            declared = declare(stack, monkeypatch, cloud=emulated)
         assert runtime.plane
-        bed = Bed(runtime.plane, declared, cloud)
+        bed = Bed(runtime.plane, declared, cloud, subject)
         bed.furnish()
         yield bed
     finally:

@@ -1,4 +1,4 @@
-"""One control plane for all tests of admission."""
+"""One control plane a stack for all tests of admission."""
 
 from __future__ import annotations
 
@@ -7,10 +7,18 @@ from collections.abc import Iterator
 import pytest
 
 from tests.admission.bed import Bed, standing
+from tests.subjects import SUBJECTS, Subject
+
+
+@pytest.fixture(scope="session", params=SUBJECTS.values(), ids=SUBJECTS)
+def subject(request: pytest.FixtureRequest) -> Subject:
+    """The stack under test."""
+    found: Subject = request.param
+    return found
 
 
 @pytest.fixture(scope="session")
-def bed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bed]:
-    """The dev stack's cluster, Kubernetes 1.36. Whoever makes pods or nodes takes them away again."""
-    with standing(tmp_path_factory.mktemp("bed"), "1.36") as bed:
+def bed(subject: Subject, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bed]:
+    """The stack's cluster, Kubernetes 1.36. Whoever makes pods or nodes takes them away again."""
+    with standing(tmp_path_factory.mktemp("bed"), "1.36", subject) as bed:
         yield bed

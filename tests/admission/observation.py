@@ -70,7 +70,8 @@ def observe(bed: Bed, goldens: Iterable[Golden]) -> dict[str, Outcome]:
 
 def _telling_kinds(bed: Bed) -> list[Object]:
     """The policy of the stack with another mutation: it writes down which kind it takes a pod for, in one namespace."""
-    policies = [one for one in bed.objects if one["kind"] == "MutatingAdmissionPolicy"]
+    mutating = [one for one in bed.objects if one["kind"] == "MutatingAdmissionPolicy"]
+    policies = [one for one in mutating if one["metadata"]["name"].endswith("-defaults")]
     if not policies:
         return []
     base = {"apiVersion": "admissionregistration.k8s.io/v1", "metadata": {"name": "golden-kinds"}}

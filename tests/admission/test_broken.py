@@ -9,6 +9,7 @@ import pytest
 from tests.admission.api import Object, Refused
 from tests.admission.bed import Bed, eventually, standing
 from tests.admission.escapes import pod, workload
+from tests.subjects import Subject
 
 pytestmark = pytest.mark.engine
 
@@ -18,14 +19,17 @@ _FAILS = "object.spec.nothing"
 
 
 @pytest.fixture(scope="module")
-def bed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bed]:
-    with standing(tmp_path_factory.mktemp("broken")) as bed:
-        found = [one for kind in ("Mutating", "Validating") for one in bed.api.list(_API, f"{kind}AdmissionPolicy")]
-        assert len(found) == 3
-        for policy in found:
+def bed(subject: Subject, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bed]:
+    with standing(tmp_path_factory.mktemp("broken"), subject=subject) as bed:
+        there = [one for kind in ("Mutating", "Validating") for one in bed.api.list(_API, f"{kind}AdmissionPolicy")]
+        ours = [one for one in there if one["metadata"]["name"].startswith("kubeflow-spot-")]
+        assert len(ours) == (4 if subject.class_name else 3)
+        for policy in ours:
             kind = "MutatingAdmissionPolicy" if "mutations" in policy["spec"] else "ValidatingAdmissionPolicy"
-            variables = [{**one, "expression": _FAILS} for one in policy["spec"]["variables"]]
-            bed.api.patch({"apiVersion": _API, "kind": kind, **policy}, {"spec": {"variables": variables}})
+            # Whatever it works out first
+            part = "variables" if "variables" in policy["spec"] else "matchConditions"
+            broken = [{**one, "expression": f"{_FAILS} == ''"} for one in policy["spec"][part]]
+            bed.api.patch({"apiVersion": _API, "kind": kind, **policy}, {"spec": {part: broken}})
         # That they are broken shows in profiles, where nothing passes that cannot be judged.
         eventually(lambda: "no such key" in refusal(bed), "the broken guard is heeded")
         yield bed

@@ -10,18 +10,22 @@ import pytest
 
 from components.addons import defaults, guard
 from spec import placement, stackfile
-from spec.clouds import Cloud
+from spec.clouds import Cloud, choice
 from spec.clouds.azure import aks
 from spec.clouds.existing import existing
-from spec.existing import Existing
 from spec.model import ClusterSpec
 from spec.placement import NodePool
 from tests.admission.bed import Bed
 from tests.spec.stack import good
 from tests.spec.stack import spec as checked
 from tests.spec.test_configs import HAPPY, settings
+from tests.subjects import DEV
 
-pytestmark = pytest.mark.engine
+# The API server is the same in both clouds.
+pytestmark = [
+    pytest.mark.engine,
+    pytest.mark.parametrize("subject", [DEV], ids=["dev"], indirect=True, scope="session"),
+]
 
 CPU = {"machine": "Standard_D8ds_v5", "maxNodes": 2}
 T4 = {"machine": "Standard_NC4as_T4_v3", "maxNodes": 2}
@@ -46,12 +50,12 @@ def test_of_any_pools(bed: Bed, pools: list[dict[str, Any]]) -> None:
 def test_of_every_stack_file(bed: Bed, path: Path) -> None:
     spec, _ = stackfile.read(settings(path))
     assert spec
-    cloud = existing() if isinstance(spec.cloud, Existing) else aks()
+    cloud = choice.of(spec.cloud)
     taken(bed, spec, cloud, placement.node_pools(spec, cloud))
 
 
 def taken(bed: Bed, spec: ClusterSpec, cloud: Cloud, pools: Sequence[NodePool]) -> None:
-    made = [defaults.policy(spec.scheduling.defaults, pools, cloud.spot_grace, "any")]
+    made = [defaults.policy(spec.scheduling.defaults, pools, placement.spot_grace(spec.pools, cloud), "any")]
     made += guard.policies(spec.scheduling.guard, pools, cloud, "any")
     for policy, binding in made:
         bed.api.create(policy, dry_run=True)

@@ -28,16 +28,17 @@ def outcomes(bed: Bed, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Ou
     return outcomes
 
 
-def expected(golden: Golden) -> Added:
+def expected(golden: Golden, bed: Bed) -> Added:
     tolerations = {SPOT_TOLERATION["key"]: SPOT_TOLERATION}
     expect = golden.expect
-    return Added([tolerations[key] for key in expect.tolerations], expect.affinity, expect.grace)
+    grace = expect.grace and bed.subject.grace
+    return Added([tolerations[key] for key in expect.tolerations], expect.affinity, grace)
 
 
 @pytest.mark.parametrize("name", ADMITTED)
-def test_only_what_is_expected_was_added(name: str, outcomes: dict[str, Outcome]) -> None:
+def test_only_what_is_expected_was_added(name: str, outcomes: dict[str, Outcome], bed: Bed) -> None:
     outcome = outcomes[name]
-    assert added(plain(outcome.untouched["spec"]), plain(outcome.pod["spec"])) == expected(GOLDENS[name])
+    assert added(plain(outcome.untouched["spec"]), plain(outcome.pod["spec"])) == expected(GOLDENS[name], bed)
 
 
 @pytest.mark.parametrize("name", ADMITTED)

@@ -11,6 +11,7 @@ from tests.admission.additions import Added, added, plain
 from tests.admission.api import Refused
 from tests.admission.bed import Bed, standing
 from tests.admission.corpus import corpus
+from tests.subjects import Subject
 
 pytestmark = pytest.mark.engine
 
@@ -18,8 +19,8 @@ REFUSED = {name: golden for name, golden in corpus().items() if golden.expect.re
 
 
 @pytest.fixture(scope="module")
-def older(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bed]:
-    with standing(tmp_path_factory.mktemp("older"), "1.35") as bed:
+def older(subject: Subject, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bed]:
+    with standing(tmp_path_factory.mktemp("older"), "1.35", subject) as bed:
         yield bed
 
 

@@ -1,23 +1,18 @@
-"""The emulated Azure behind Pulumi's mocks: a second witness of what the program declares.
+"""The emulated Azure behind Pulumi's mocks.
 
 `seed` makes what a stack file says is there already, so that a reference to it is neither refused nor passed over.
 """
 
 from __future__ import annotations
 
-import dataclasses
-import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-import pulumi
-
 from sandbox.azure import AzureCloud, ids
 from sandbox.azure.provider import AzureProvider
 from sandbox.azure.resources.table import kind_of_id
-from sandbox.provider import Refused, Resource
-from tests.components.program import CloudRefused
+from tests.components.emulation import Emulated
 from tests.sandbox.azure.conftest import CLUSTER, GROUP, NETWORK, SUBNET, RecordingRuntime
 
 NAT = "azure-native:network:NatGateway"
@@ -39,38 +34,16 @@ _LEAST: dict[str, dict[str, Any]] = {
 """The least inputs of what a stack file names by id."""
 
 
-class EmulatedAzure(pulumi.runtime.Mocks):
-    """Checks and creates azure-native resources as the engine would; takes everything else as it is."""
+class EmulatedAzure(Emulated):
+    """The emulated Azure, with what stacks refer to."""
+
+    prefix = "azure-native:"
 
     def __init__(self, state: Path, location: str) -> None:
-        self.provider = AzureProvider(AzureCloud(state, RecordingRuntime()))
-        self.calls: list[tuple[str, dict[str, Any]]] = []
-        """Functions asked of azure-native, with their arguments."""
+        super().__init__(AzureProvider(AzureCloud(state, RecordingRuntime())))
         self._location = location
         self._groups: set[str] = set()
         self.provider.configure({"location": location})
-
-    def new_resource(self, args: pulumi.runtime.MockResourceArgs) -> tuple[str, dict[str, Any]]:
-        inputs = _plain(args.inputs)
-        if not args.typ.startswith("azure-native:"):
-            return args.name, inputs
-        return self.make(args.typ, inputs, args.name)
-
-    def call(self, args: pulumi.runtime.MockCallArgs) -> tuple[dict[Any, Any], list[tuple[str, str]] | None]:
-        asked = _plain(args.args)
-        self.calls.append((args.token, asked))
-        try:
-            return self.provider.invoke(args.token, asked), []
-        except Refused as refused:
-            raise CloudRefused(str(refused)) from refused
-
-    def make(self, token: str, inputs: dict[str, Any], name: str = "there") -> tuple[str, dict[str, Any]]:
-        """A new resource: its id and outputs. Raises what the emulated provider raises."""
-        resource = Resource(token, name, f"urn:{name}", inputs=inputs)
-        checked, failures = self.provider.check(resource)
-        if failures:
-            raise Refused(f"{token} {name}: " + "; ".join(failure.reason for failure in failures))
-        return self.provider.create(dataclasses.replace(resource, inputs=checked))
 
     def kubelet(self, resource_group: str, cluster: str = "") -> str:
         """The object id of the identity a cluster's nodes pull images with."""
@@ -170,13 +143,3 @@ def _ids(value: Any) -> Iterator[str]:
     elif isinstance(value, dict | list):
         for item in value.values() if isinstance(value, dict) else value:
             yield from _ids(item)
-
-
-def _plain(value: Mapping[str, Any]) -> dict[str, Any]:
-    """Whole numbers as such: the wire between Pulumi and its mocks has floats only."""
-    plain: dict[str, Any] = json.loads(json.dumps(value), parse_float=_number)
-    return plain
-
-
-def _number(text: str) -> float | int:
-    return int(float(text)) if float(text).is_integer() else float(text)

@@ -21,6 +21,7 @@ from pulumi.runtime.settings import get_root_resource
 from pulumi.runtime.stack import run_pulumi_func
 
 from sandbox.azure.resources.table import KINDS
+from tests.components.google import SUBNET
 
 PROJECT = Path(__file__).resolve().parents[2]
 KUBELET = "66666666-7777-8888-9999-000000000000"
@@ -75,6 +76,8 @@ class _Cloud(pulumi.runtime.Mocks):
             inputs["identity"] = {**inputs["identity"], "userAssignedIdentities": {id: {} for id in ids}}
         if args.typ.endswith(":ManagedCluster"):
             inputs["identityProfile"] = {"kubeletidentity": {"objectId": KUBELET}}
+        if args.typ.startswith("gcp:"):
+            return _google(args.typ, args.name, inputs)
         kind = KINDS.get(args.typ)
         id = kind.id("s", inputs) if kind else args.name
         return id, {
@@ -84,6 +87,13 @@ class _Cloud(pulumi.runtime.Mocks):
         }
 
     def call(self, args: pulumi.runtime.MockCallArgs) -> dict[str, Any]:
+        if args.token == "gcp:container/getCluster:getCluster":
+            if self._pools is None:
+                place = "projects/{project}/locations/{location}/clusters/{name}".format_map(args.args)
+                raise CloudRefused(f"invoking {args.token}: 1 error occurred:\n\t* {place} not found\n\n")
+            return {**args.args, "nodePools": self._pools}
+        if args.token == "gcp:compute/getSubnetwork:getSubnetwork":
+            return SUBNET
         if args.token.endswith(":getManagedCluster"):
             if self._pools is None:
                 raise CloudRefused('Status=404 Code="ResourceNotFound" Message="no such cluster"')
@@ -94,6 +104,27 @@ class _Cloud(pulumi.runtime.Mocks):
         if args.token.endswith(":getClientConfig"):
             return {"subscriptionId": "s", "tenantId": "t", "clientId": "c", "objectId": "o"}
         return {"kubeconfigs": [{"name": "clusterUser", "value": base64.b64encode(KUBECONFIG.encode()).decode()}]}
+
+
+_GOOGLE_IDS = {
+    "gcp:compute/network:Network": "projects/{project}/global/networks/{name}",
+    "gcp:compute/subnetwork:Subnetwork": "projects/{project}/regions/{region}/subnetworks/{name}",
+    "gcp:compute/router:Router": "projects/{project}/regions/{region}/routers/{name}",
+    "gcp:container/cluster:Cluster": "projects/{project}/locations/{location}/clusters/{name}",
+}
+
+
+def _google(type: str, name: str, inputs: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+    """Id and outputs of a resource of pulumi-gcp, as far as the program asks for them."""
+    outputs = dict(inputs)
+    if type == "gcp:serviceaccount/account:Account":
+        outputs["email"] = f"{inputs['accountId']}@{inputs['project']}.iam.gserviceaccount.com"
+    if type == "gcp:container/cluster:Cluster":
+        outputs["endpoint"] = "203.0.113.10"
+        outputs["masterAuth"] = {"clusterCaCertificate": "Y2E="}
+        dns = {**inputs["controlPlaneEndpointsConfig"]["dnsEndpointConfig"], "endpoint": "gke-1.europe-west4.gke.goog"}
+        outputs["controlPlaneEndpointsConfig"] = {**inputs["controlPlaneEndpointsConfig"], "dnsEndpointConfig": dns}
+    return _GOOGLE_IDS.get(type, name).format_map(inputs), outputs
 
 
 def running(declared: Declared, **counts: int) -> list[dict[str, Any]]:
@@ -120,6 +151,7 @@ def declare(
     live: list[dict[str, Any]] | None = None,
     cloud: pulumi.runtime.Mocks | None = None,
     preview: bool = False,
+    stack: str = "test",
 ) -> Declared:
     """What the program declares with these settings, given as a stack file's `config`.
 
@@ -144,7 +176,7 @@ def declare(
     asyncio.set_event_loop(loop)
     # A run that failed leaves outputs behind that nobody will ever give a value; the next would wait for them.
     pulumi.runtime.reset_options()
-    pulumi.runtime.set_mocks(cloud or _Cloud(live), project="kubeflow-spot", stack="test", preview=preview)
+    pulumi.runtime.set_mocks(cloud or _Cloud(live), project="kubeflow-spot", stack=stack, preview=preview)
     texts = {key: value if isinstance(value, str) else json.dumps(value) for key, value in settings.items()}
     config.set_all_config(texts)
 

@@ -42,7 +42,7 @@ KUBECONFIG = yaml.safe_dump(
 def there(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     """What is in the cluster, as fields of `Contents`; to be changed before the run."""
     contents: dict[str, Any] = {"version": "1.36.2"}
-    monkeypatch.setattr(discovery, "read", lambda kubeconfig, what: Contents(**contents))
+    monkeypatch.setattr(discovery, "read", lambda kubeconfig, what, compute_class=None: Contents(**contents))
     return contents
 
 

@@ -231,7 +231,7 @@ def test_a_changed_setting_rolls_the_plugin_and_no_other_pools_mps_daemon(
 
 def test_a_foreign_plugin_is_said_not_to_know_of_sharing(spec: ClusterSpec, pools: dict[str, NodePool]) -> None:
     reaching = foreign.Plugin("gpu", "theirs", {"tolerations": [{"operator": "Exists"}]})
-    decision = layer.plugin_decision(spec, list(pools.values()), [reaching])
+    decision = layer.plugin_decision(spec, aks(), list(pools.values()), [reaching])
     assert decision.pools == ()
     assert list(decision.warnings)[1:] == [
         "notebooks, serving, servingod, slices: the device plugin there does not know of gpuSharing in this stack's file"

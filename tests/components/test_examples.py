@@ -14,7 +14,8 @@ import yaml
 
 from tests.components.program import declare, stack_config
 from tests.sandbox.stack import PROJECT, Stack, until
-from tests.sandbox.test_stack import SPOT_TOLERATION, node_of, run_pod, unschedulable
+from tests.sandbox.test_stack import node_of, run_pod, unschedulable
+from tests.subjects import DEV
 
 STACKS = PROJECT / "examples" / "stacks"
 EXPANDER = ("configmap", "cluster-autoscaler-priority-expander", "-n", "kube-system")
@@ -89,7 +90,7 @@ def test_a_gpu_pod_with_the_tutorials_toleration_runs_on_spotpool_and_one_withou
     spot = {"key": "kubernetes.azure.com/scalesetpriority", "operator": "In", "values": ["spot"]}
     required = {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [{"matchExpressions": [spot]}]}}
     run_pod(charmed, "without", **gpu, **selected)
-    run_pod(charmed, "tolerant", **gpu, tolerations=[SPOT_TOLERATION], affinity={"nodeAffinity": required})
+    run_pod(charmed, "tolerant", **gpu, tolerations=[DEV.toleration], affinity={"nodeAffinity": required})
     run_pod(charmed, "base-pipeline")
     assert until(lambda: node_of(charmed, "tolerant").startswith("aks-spotpool-"))
     assert until(lambda: node_of(charmed, "base-pipeline").startswith("aks-agentpool-"))

@@ -106,7 +106,7 @@ def test_other_groups_may_stand_anywhere_but_in_the_pools_own_order() -> None:
 
 
 def test_where_the_map_is_not_read_none_is_declared_and_the_outputs_say_so() -> None:
-    decision = expander.not_priority("random", "az aks update")
-    assert (decision.declared, decision.shown) == (None, [])
-    assert decision.fallback_order == "not guaranteed: the cluster's expander is random; az aks update"
-    assert "not known" in expander.not_priority(None, "").fallback_order
+    for decision in (expander.not_kept("the cluster's expander is random"), expander.kept_by("something else")):
+        assert (decision.declared, decision.shown) == (None, [])
+    assert expander.not_kept("so").fallback_order == "not guaranteed: so"
+    assert expander.kept_by("so").fallback_order == "guaranteed by so"

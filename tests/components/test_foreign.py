@@ -107,7 +107,7 @@ def pools(spec: ClusterSpec) -> tuple[NodePool, ...]:
 def decided(spec: ClusterSpec, pools: tuple[NodePool, ...], **pod: Any) -> dict[str, Any]:
     plugins = foreign.plugins([daemon_set("nvidia-device-plugin", container("nvidia"), **pod)], (), "dev")
     labels = {pool.name: {"agentpool": pool.name} for pool in pools}
-    return layer.plugin_decision(spec, pools, plugins, labels).as_output()
+    return layer.plugin_decision(spec, aks(), pools, plugins, labels).as_output()
 
 
 def left(*pools: str) -> list[dict[str, Any]]:
@@ -147,8 +147,8 @@ def test_a_stack_beside_ours_serves_its_own_pools_only(spec: ClusterSpec, pools:
     blue = {"metadata": {"name": "blue", "namespace": "kube-system"}, "spec": {"template": template}}
     plugins = foreign.plugins([blue], (), "dev")
     assert len(plugins) == 1
-    assert layer.plugin_decision(spec, pools, plugins).left_to == {}
-    assert layer.plugin_decision(spec, others, plugins).pools == ()
+    assert layer.plugin_decision(spec, aks(), pools, plugins).left_to == {}
+    assert layer.plugin_decision(spec, aks(), others, plugins).pools == ()
 
 
 def test_a_gpu_operator_counts_before_its_first_node_has_come(spec: ClusterSpec, pools: tuple[NodePool, ...]) -> None:
@@ -157,7 +157,7 @@ def test_a_gpu_operator_counts_before_its_first_node_has_come(spec: ClusterSpec,
 
     def decision(**content: Any) -> dict[str, Any]:
         plugins = foreign.plugins([], [policy(**content)], "dev")
-        return layer.plugin_decision(spec, pools, plugins).as_output()
+        return layer.plugin_decision(spec, aks(), pools, plugins).as_output()
 
     operator = "the GPU operator's ClusterPolicy cluster-policy"
     assert decision() == {"pools": ["t4"], "leftTo": [{"namespace": "", "name": operator, "pools": ["t4od"]}]}
@@ -169,7 +169,7 @@ def test_a_gpu_operator_counts_before_its_first_node_has_come(spec: ClusterSpec,
 def test_pools_without_a_driver_are_left_to_whoever_installs_it(spec: ClusterSpec) -> None:
     pools = [pool.model_copy(update={"install_driver": False}) for pool in spec.pools]
     bare = spec.model_copy(update={"pools": tuple(pools)})
-    decision = layer.plugin_decision(bare, placement.node_pools(bare, aks()))
+    decision = layer.plugin_decision(bare, aks(), placement.node_pools(bare, aks()))
     assert decision.pools == ()
     assert list(decision.left_to.values()) == [("t4", "t4od")]
     assert "installDriver" in next(decision.warnings)
@@ -177,5 +177,5 @@ def test_pools_without_a_driver_are_left_to_whoever_installs_it(spec: ClusterSpe
 
 def test_never_means_never(spec: ClusterSpec, pools: tuple[NodePool, ...]) -> None:
     none = spec.model_copy(update={"device_plugin": DevicePluginOptions(install="never")})
-    assert layer.plugin_decision(none, pools).as_output() == {"pools": [], "leftTo": []}
-    assert layer.plugin_decision(spec, pools).as_output() == {"pools": ["t4", "t4od"], "leftTo": []}
+    assert layer.plugin_decision(none, aks(), pools).as_output() == {"pools": [], "leftTo": []}
+    assert layer.plugin_decision(spec, aks(), pools).as_output() == {"pools": ["t4", "t4od"], "leftTo": []}

@@ -10,13 +10,14 @@ import pulumi
 import pytest
 import yaml
 
+from tests.components.pools import AKS_CLUSTER, AKS_POOL, cluster, pools
 from tests.components.program import PROJECT, Declared, declare, running, stack_config
 
 pytestmark = pytest.mark.program
 
 STACKS = sorted(PROJECT.glob("Pulumi.*.yaml"))
-POOL = "azure-native:containerservice:AgentPool"
-CLUSTER = "azure-native:containerservice:ManagedCluster"
+ON_AKS = [path for path in STACKS if stack_config(path)["kubeflow-spot:cloud"]["provider"] == "azure"]
+on_aks = pytest.mark.parametrize("stack", ON_AKS, indirect=True, ids=lambda path: path.name)
 DAEMON_SET = "kubernetes:apps/v1:DaemonSet"
 CONFIG_MAP = "kubernetes:core/v1:ConfigMap"
 
@@ -38,30 +39,52 @@ def dev() -> dict[str, Any]:
     return stack_config(PROJECT / "Pulumi.dev.yaml")
 
 
-def test_gpu_pools_are_tainted_and_labelled_and_tolerated_by_the_device_plugin(declared: Declared) -> None:
-    (plugin,) = declared.of(DAEMON_SET).values()
-    pod = plugin.inputs["spec"]["template"]["spec"]
-    tolerated = {f"{t['key']}={t['value']}:{t['effect']}" for t in pod["tolerations"]}
-    (term,) = pod["affinity"]["nodeAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"]["nodeSelectorTerms"]
-    (wanted,) = term["matchExpressions"]
-    gpu_pools = [p.inputs for p in declared.of(POOL).values() if "_NC" in p.inputs["vmSize"]]
+def test_gpu_pools_are_tainted_and_labelled(declared: Declared) -> None:
+    gpu_pools = [pool for pool in pools(declared).values() if "kubeflow-spot.dev/accelerator" in pool.labels]
+    # By the machines, as the catalogue is not asked here.
+    assert [p.name for p in gpu_pools] == [
+        p.name for p in pools(declared).values() if "_NC" in p.machine or p.machine.startswith("g2-")
+    ]
     assert gpu_pools
     for pool in gpu_pools:
-        assert "nvidia.com/gpu=present:NoSchedule" in pool["nodeTaints"]
-        assert set(pool["nodeTaints"]) <= tolerated
-    assert (wanted["key"], wanted["operator"]) == ("kubeflow-spot.dev/pool", "In")
-    assert wanted["values"] == sorted(pool["nodeLabels"][wanted["key"]] for pool in gpu_pools)
+        assert "nvidia.com/gpu=present:NoSchedule" in pool.taints
 
 
-def test_spot_pools_are_spot_and_declare_what_aks_adds_and_set_no_surge(declared: Declared) -> None:
-    spot = [p.inputs for p in declared.of(POOL).values() if p.inputs.get("scaleSetPriority") == "Spot"]
+def test_every_gpu_pool_has_one_device_plugin_which_tolerates_its_taints(declared: Declared) -> None:
+    gpu_pools = [pool for pool in pools(declared).values() if "kubeflow-spot.dev/accelerator" in pool.labels]
+    told = declared.outputs["devicePlugin"]
+    left = [name for other in told["leftTo"] for name in other["pools"]]
+    assert sorted([*told["pools"], *left]) == sorted(pool.name for pool in gpu_pools)
+    ours = [pool for pool in gpu_pools if pool.name in told["pools"]]
+    assert len(declared.of(DAEMON_SET)) == bool(ours)
+    for plugin in declared.of(DAEMON_SET).values():
+        pod = plugin.inputs["spec"]["template"]["spec"]
+        tolerated = {f"{t['key']}={t['value']}:{t['effect']}" for t in pod["tolerations"]}
+        assert all(pool.taints <= tolerated for pool in ours)
+        (term,) = pod["affinity"]["nodeAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"]["nodeSelectorTerms"]
+        (wanted,) = term["matchExpressions"]
+        assert (wanted["key"], wanted["operator"]) == ("kubeflow-spot.dev/pool", "In")
+        assert wanted["values"] == sorted(pool.labels[wanted["key"]] for pool in ours)
+
+
+def test_spot_pools_are_spot_begin_empty_and_are_tainted_so(declared: Declared) -> None:
+    spot = [pool for pool in pools(declared).values() if pool.vanishes]
     assert spot
+    on_demand = [pool.taints for pool in pools(declared).values() if not pool.vanishes]
     for pool in spot:
+        assert pool.labels["kubeflow-spot.dev/capacity"] == "spot"
+        assert pool.bounds[0] == 0
+        assert pool.inputs.get("count", pool.inputs.get("initialNodeCount")) == 0
+        assert pool.taints - frozenset().union(*on_demand)
+
+
+@on_aks
+def test_spot_pools_on_aks_declare_what_aks_adds_and_set_no_surge(declared: Declared) -> None:
+    for pool in (pool.inputs for pool in pools(declared).values() if pool.vanishes):
         assert (pool["mode"], pool["type"]) == ("User", "VirtualMachineScaleSets")
         assert pool["nodeLabels"]["kubernetes.azure.com/scalesetpriority"] == "spot"
         assert "kubernetes.azure.com/scalesetpriority=spot:NoSchedule" in pool["nodeTaints"]
         assert "upgradeSettings" not in pool
-        assert pool["count"] == pool["minCount"] == 0
 
 
 @pytest.mark.parametrize(("now", "sent"), [(0, 0), (3, 3), (8, 8), (11, 8)])
@@ -69,9 +92,9 @@ def test_a_pool_is_sent_the_nodes_it_has_now_within_its_bounds(
     now: int, sent: int, dev: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     declared = declare(dev, monkeypatch, live=running(declare(dev, monkeypatch), t4=now, system=4))
-    counts = {p.inputs["agentPoolName"]: p.inputs["count"] for p in declared.of(POOL).values()}
+    counts = {p.inputs["agentPoolName"]: p.inputs["count"] for p in declared.of(AKS_POOL).values()}
     assert counts == {"t4": sent, "t4od": 0, "general": 1}
-    (cluster,) = declared.of(CLUSTER).values()
+    (cluster,) = declared.of(AKS_CLUSTER).values()
     assert [profile["count"] for profile in cluster.inputs["agentPoolProfiles"]] == [4]
 
 
@@ -79,7 +102,7 @@ def test_a_raised_minimum_raises_the_count_with_it(dev: dict[str, Any], monkeypa
     live = running(declare(dev, monkeypatch))
     dev["kubeflow-spot:pools"][1]["minNodes"] = 2
     declared = declare(dev, monkeypatch, live=live)
-    (pool,) = (p.inputs for p in declared.of(POOL).values() if p.inputs["agentPoolName"] == "t4")
+    (pool,) = (p.inputs for p in declared.of(AKS_POOL).values() if p.inputs["agentPoolName"] == "t4")
     assert (pool["count"], pool["minCount"]) == (2, 2)
 
 
@@ -94,8 +117,9 @@ def test_an_error_of_the_clusters_read_is_not_taken_for_a_missing_cluster(
         declare(dev, monkeypatch)
 
 
-def test_the_cluster_has_one_on_demand_system_pool_and_the_priority_expander(declared: Declared) -> None:
-    (cluster,) = (c.inputs for c in declared.of(CLUSTER).values())
+@on_aks
+def test_an_aks_cluster_has_one_on_demand_system_pool_and_the_priority_expander(declared: Declared) -> None:
+    (cluster,) = (c.inputs for c in declared.of(AKS_CLUSTER).values())
     (system,) = cluster["agentPoolProfiles"]
     assert system["mode"] == "System"
     assert system["count"] >= 2
@@ -115,7 +139,8 @@ def test_the_cluster_has_one_on_demand_system_pool_and_the_priority_expander(dec
     )
 
 
-def test_every_pool_has_a_priority_and_every_spot_pool_a_higher_one_than_every_on_demand_pool(
+@on_aks
+def test_every_pool_on_aks_has_a_priority_and_every_spot_pool_a_higher_one_than_every_on_demand_pool(
     declared: Declared,
 ) -> None:
     (expander,) = declared.of(CONFIG_MAP, "-expander").values()
@@ -125,9 +150,8 @@ def test_every_pool_has_a_priority_and_every_spot_pool_a_higher_one_than_every_o
     rank = {expression: tier for tier, expressions in tiers.items() for expression in expressions}
     assert rank.pop(".*") == min(tiers)
     spot, on_demand = [], []
-    for pool in declared.of(POOL).values():
-        expression = f"^aks-{pool.inputs['agentPoolName']}-[0-9]+-vmss$"
-        (spot if pool.inputs.get("scaleSetPriority") else on_demand).append(rank.pop(expression))
+    for pool in pools(declared).values():
+        (spot if pool.vanishes else on_demand).append(rank.pop(f"^aks-{pool.name}-[0-9]+-vmss$"))
     assert rank == {}
     assert min(spot) > max(on_demand)
 
@@ -135,12 +159,12 @@ def test_every_pool_has_a_priority_and_every_spot_pool_a_higher_one_than_every_o
 def test_objects_in_the_cluster_follow_a_replaced_cluster_and_go_with_a_deleted_one(declared: Declared) -> None:
     (provider,) = declared.of("pulumi:providers:kubernetes").values()
     assert provider.inputs["clusterIdentifier"]
-    (cluster,) = declared.of(CLUSTER).values()
+    made = cluster(declared)
     inside = [r for r in declared.resources if r.type.startswith("kubernetes:")]
     assert inside
     for resource in inside:
-        assert [urn.rpartition("::")[2] for urn in resource.options["replaceWith"]] == [cluster.name]
-        assert resource.options["deletedWith"].endswith(f"ManagedCluster::{cluster.name}")
+        assert [urn.split("$")[-1] for urn in resource.options["replaceWith"]] == [f"{made.type}::{made.name}"]
+        assert resource.options["deletedWith"].endswith(f"{made.type}::{made.name}")
         assert f"pulumi:providers:kubernetes::{provider.name}" in resource.options["provider"]
 
 
@@ -151,9 +175,9 @@ def test_the_kubeconfig_is_a_secret_output(declared: Declared) -> None:
 
 def test_outputs_name_the_release_and_every_pool_with_its_tolerations(declared: Declared, stack: Path) -> None:
     assert declared.outputs["release"] == stack_config(stack)["kubeflow-spot:release"]
-    pools = {pool["name"]: pool for pool in declared.outputs["pools"]}
-    assert set(pools) == {p.inputs["agentPoolName"] for p in declared.of(POOL).values()}
-    for pool in pools.values():
+    told = {pool["name"]: pool for pool in declared.outputs["pools"]}
+    assert set(told) == set(pools(declared))
+    for pool in told.values():
         assert [(t["key"], t["value"], t["effect"]) for t in pool["tolerations"]] == [
             (t["key"], t["value"], t["effect"]) for t in pool["taints"]
         ]
@@ -172,7 +196,7 @@ def test_protect_reaches_the_cluster_and_its_resource_group(
     dev["kubeflow-spot:cluster"]["protect"] = True
     declared = declare(dev, monkeypatch)
     protected = {r.type for r in declared.resources if r.options.get("protect")}
-    assert protected == {CLUSTER, "azure-native:resources:ResourceGroup"}
+    assert protected == {AKS_CLUSTER, "azure-native:resources:ResourceGroup"}
 
 
 def test_without_gpu_pools_there_is_no_device_plugin(dev: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:

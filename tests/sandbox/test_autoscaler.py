@@ -201,7 +201,7 @@ def test_it_ends_when_told_to_and_when_its_control_plane_s_folder_is_gone(tmp_pa
     with socket.socket() as nobody:
         nobody.bind(("127.0.0.1", 0))
         arguments = [f"--directory={directory}", f"--port={nobody.getsockname()[1]}"]
-    arguments += [f"--state={tmp_path / 'azure.json'}", "--cluster=/none"]
+    arguments += ["--cloud=azure", f"--state={tmp_path / 'azure.json'}", "--cluster=/none"]
     process = Process("autoscaler", tmp_path)
     command = [sys.executable, "-P", "-m", "sandbox.autoscaler", *arguments]
     process.launch(command, [], {"PYTHONPATH": str(PROJECT)})

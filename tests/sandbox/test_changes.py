@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -10,13 +12,22 @@ import pytest
 import yaml
 
 from tests.sandbox.stack import Stack
+from tests.subjects import SUBJECTS, Subject
 
 pytestmark = pytest.mark.engine
 
+POOL = "kubeflow-spot.dev/pool"
+
+
+@pytest.fixture(scope="module", params=SUBJECTS.values(), ids=SUBJECTS)
+def subject(request: pytest.FixtureRequest) -> Subject:
+    found: Subject = request.param
+    return found
+
 
 @pytest.fixture(scope="module")
-def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
-    stack = Stack.copy(tmp_path_factory.mktemp("stack"))
+def stack(subject: Subject, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
+    stack = Stack.copy(tmp_path_factory.mktemp("stack"), subject.name)
     stack.run("up")
     yield stack
     # A test that failed may have left it protected.
@@ -34,65 +45,72 @@ def applied(stack: Stack) -> Iterator[dict[str, Any]]:
 def nodes(stack: Stack, *pools: str) -> set[tuple[str, str]]:
     """Names and uids of the nodes of some pools, or of all: a machine made anew has another uid."""
     found = (node["metadata"] for node in stack.get("nodes")["items"])
-    return {(node["name"], node["uid"]) for node in found if not pools or node["labels"]["agentpool"] in pools}
+    return {(node["name"], node["uid"]) for node in found if not pools or node["labels"][POOL] in pools}
 
 
-def test_a_pool_deleted_behind_pulumi_s_back_is_found_by_the_refresh_and_made_again(stack: Stack) -> None:
-    stack.run("scale", "t4", "2")
+def test_a_pool_deleted_behind_pulumi_s_back_is_found_by_the_refresh_and_made_again(
+    stack: Stack, subject: Subject
+) -> None:
+    stack.run("scale", subject.spot, "2")
     others = nodes(stack, "system", "general")
-    stack.run("delete", "t4")
+    stack.run("delete", subject.spot)
     assert nodes(stack) == others
-    assert stack.steps() == [("create", "ml-dev-t4", [])]
+    assert stack.steps() == [("create", f"{subject.cluster}-{subject.spot}", [])]
     stack.run("up")
     assert stack.steps() == []
-    assert "there is no pool" not in stack.run("scale", "t4", "1").stderr
+    assert "there is no pool" not in stack.run("scale", subject.spot, "1").stderr
     assert others < nodes(stack)
-    stack.run("scale", "t4", "0")
+    stack.run("scale", subject.spot, "0")
 
 
-def test_a_changed_price_replaces_that_pool_and_nothing_else(stack: Stack, applied: dict[str, Any]) -> None:
+def test_another_way_to_buy_replaces_that_pool_and_no_other(
+    stack: Stack, subject: Subject, applied: dict[str, Any]
+) -> None:
     others = nodes(stack, "system", "general")
-    applied["pools"][1]["spot"] = {"maxPrice": 0.5}
+    subject.bought_otherwise(applied)
     stack.write(applied)
     steps = stack.steps()
-    assert {name for _, name, _ in steps} == {"ml-dev-t4"}
-    assert [op for op, _, _ in steps].count("replace") == 1
+    pool = f"{subject.cluster}-{subject.spot}"
+    assert [name for op, name, _ in steps if op == "replace"] == [pool]
+    told = {f"{subject.cluster}-{name}" for name in subject.told_how_it_is_bought}
+    assert {name for _, name, _ in steps} == {pool, *told}
     assert " 1 replace" in stack.run("up").stdout
     assert nodes(stack, "system", "general") == others
     assert stack.steps() == []
 
 
-def quota(folder: Path, cores: int) -> str:
-    """A cloud file that leaves so many vCPUs for the general machines."""
+def quota(folder: Path, subject: Subject, cores: int) -> str:
+    """A cloud file that leaves so many vCPUs for machines as the general pool's."""
     path = folder / f"{cores}.yaml"
-    path.write_text(yaml.safe_dump({"quotas": {"westeurope": {"standardDDSv5Family": cores}}}))
+    path.write_text(yaml.safe_dump({"quotas": subject.quota(cores)}))
     return str(path)
 
 
 def test_a_change_beyond_the_quota_leaves_the_rest_applied_and_the_next_up_completes_it(
-    stack: Stack, applied: dict[str, Any], tmp_path: Path
+    stack: Stack, subject: Subject, applied: dict[str, Any], tmp_path: Path
 ) -> None:
-    # Two system nodes of 4 vCPUs and a general one of 8 are there.
-    applied["pools"].append({"name": "more", "machine": "Standard_D8ds_v5", "minNodes": 2, "maxNodes": 4})
+    used, short, enough = subject.cores
+    general = applied["pools"][0]
+    applied["pools"].append({"name": "more", "machine": general["machine"], "minNodes": 2, "maxNodes": 6})
     applied["pools"][1]["labels"]["team"] = "vision"
     stack.write(applied)
     before = nodes(stack, "system", "general")
     for options in ([], ["--continue-on-error"]):
-        refused = stack.run("up", "--cloud", quota(tmp_path, 24), *options, ok=False)
-        assert 'Code="ErrCode_InsufficientVCPUQuota"' in refused.stdout
-        assert "standardDDSv5Family" in refused.stdout
+        refused = stack.run("up", "--cloud", quota(tmp_path, subject, short), *options, ok=False)
+        for said in subject.beyond_the_quota:
+            assert said in refused.stdout
         assert "Traceback" not in refused.stdout + refused.stderr
         assert nodes(stack) == before
     # Nothing of the same change waits but the pool itself.
-    assert stack.steps() == [("create", "ml-dev-more", [])]
-    stack.run("up", "--cloud", quota(tmp_path, 32))
-    assert len(nodes(stack, "more")) == 2
+    assert stack.steps() == [("create", f"{subject.cluster}-more", [])]
+    stack.run("up", "--cloud", quota(tmp_path, subject, enough))
+    assert len(nodes(stack, "more")) == (enough - used) // 8
     assert before < nodes(stack)
     assert stack.steps() == []
 
 
 def test_a_cluster_that_must_be_replaced_comes_with_its_whole_layer_in_the_same_up_and_a_protected_one_refuses(
-    stack: Stack, applied: dict[str, Any]
+    stack: Stack, subject: Subject, applied: dict[str, Any]
 ) -> None:
     def cluster() -> str:
         return str(stack.get("namespace", "kube-system")["metadata"]["uid"])
@@ -101,7 +119,7 @@ def test_a_cluster_that_must_be_replaced_comes_with_its_whole_layer_in_the_same_
     applied["cluster"]["protect"] = True
     stack.write(applied)
     stack.run("up")
-    applied["cloud"]["network"] = {"serviceCidr": "172.20.0.0/16"}
+    applied["cloud"]["network"] = subject.other_network
     # The group and the network come before the cluster and could have it.
     applied["cluster"]["tags"]["owner"] = "platform"
     stack.write(applied)
@@ -115,17 +133,14 @@ def test_a_cluster_that_must_be_replaced_comes_with_its_whole_layer_in_the_same_
     applied["cluster"]["protect"] = False
     stack.write(applied)
     stack.run("up")
-    applied["cloud"]["network"] = {"serviceCidr": "172.20.0.0/16"}
+    applied["cloud"]["network"] = subject.other_network
     stack.write(applied)
     stack.run("up")
     assert cluster() != first
-    assert stack.get("service", "kubernetes")["spec"]["clusterIP"].startswith("172.20.")
-    assert sorted(node["metadata"]["labels"]["agentpool"] for node in stack.get("nodes")["items"]) == [
-        "general", "system", "system",
-    ]  # fmt: skip
+    assert stack.get("service", "kubernetes")["spec"]["clusterIP"].startswith(subject.services)
+    pools = Counter(node["metadata"]["labels"][POOL] for node in stack.get("nodes")["items"])
+    assert pools == subject.at_first
     assert len(stack.get("daemonsets", "-A")["items"]) == 1
-    assert (
-        "t4"
-        in stack.get("configmap", "cluster-autoscaler-priority-expander", "-n", "kube-system")["data"]["priorities"]
-    )
+    order = stack.get("computeclass") if subject.class_name else stack.get("configmap", "-n", "kube-system")
+    assert subject.twin in json.dumps(order)
     assert stack.steps() == []

@@ -10,9 +10,14 @@ import yaml
 
 from sandbox import cloudfile
 from sandbox.azure import AzureCloud
+from sandbox.azure.quotas import Quotas as AzureQuotas
 from sandbox.cloudfile import CloudFile
+from sandbox.clouds import Clouds
 from sandbox.errors import SandboxError
+from sandbox.gcp.cloud import GcpCloud
+from sandbox.gcp.quotas import Quotas as GcpQuotas
 from tests.sandbox.azure.conftest import CLUSTER, CLUSTER_INPUTS, GROUP, POOL, RecordingRuntime
+from tests.sandbox.gcp.conftest import NETWORK, RecordingGke
 
 ML: dict[str, Any] = {"type": GROUP, "inputs": {"resourceGroupName": "ml", "location": "westeurope"}}
 AKS: dict[str, Any] = {"type": CLUSTER, "inputs": CLUSTER_INPUTS}
@@ -25,72 +30,76 @@ def runtime() -> RecordingRuntime:
 
 
 @pytest.fixture
-def cloud(tmp_path: Path, runtime: RecordingRuntime) -> AzureCloud:
-    return AzureCloud(tmp_path / "azure.json", runtime)
+def clouds(tmp_path: Path, runtime: RecordingRuntime) -> Clouds:
+    google = GcpCloud(tmp_path / "gcp.json", RecordingGke())
+    return Clouds(AzureCloud(tmp_path / "azure.json", runtime), google)
 
 
-def read(folder: Path, cloud: AzureCloud, **content: Any) -> CloudFile:
+@pytest.fixture
+def cloud(clouds: Clouds) -> AzureCloud:
+    return clouds.azure
+
+
+def read(folder: Path, clouds: Clouds, **content: Any) -> CloudFile:
     path = folder / "shared.yaml"
     path.write_text(yaml.safe_dump(content))
-    return CloudFile.read(path, cloud)
+    return CloudFile.read(path, clouds)
 
 
-def make(folder: Path, cloud: AzureCloud, *resources: dict[str, Any], **content: Any) -> list[str]:
+def make(folder: Path, clouds: Clouds, *resources: dict[str, Any], **content: Any) -> list[str]:
     """As one `up --cloud` does; returns what was reported."""
     told: list[str] = []
-    said = read(folder, cloud, resources=list(resources), **content)
+    said = read(folder, clouds, resources=list(resources), **content)
     with cloudfile.changing(folder) as kept:
         kept.add(said)
-        cloudfile.make(kept, cloud, told.append)
+        cloudfile.make(kept, clouds, told.append)
     return told
 
 
 def test_what_somebody_else_made_is_there_with_its_cluster_running(
-    tmp_path: Path, cloud: AzureCloud, runtime: RecordingRuntime
+    tmp_path: Path, clouds: Clouds, cloud: AzureCloud, runtime: RecordingRuntime
 ) -> None:
-    told = make(tmp_path, cloud, ML, AKS)
+    told = make(tmp_path, clouds, ML, AKS)
     assert [line.split(" made ")[1] for line in told] == [f"{GROUP} ml", f"{CLUSTER} aks"]
     # The location is its group's, as where the program leaves it out.
     cluster = f"{SUBSCRIPTION}/resourcegroups/ml/providers/Microsoft.ContainerService/managedClusters/aks"
     assert (cloud.get(cluster) or {})["location"] == "westeurope"
     assert [call[0] for call in runtime.calls] == ["start", "apply_nodes"]
-    assert CloudFile.kept(tmp_path).remaining(cloud) == 2
+    assert CloudFile.kept(tmp_path).remaining(clouds) == 2
 
 
-def test_it_is_made_once_and_what_is_deleted_later_stays_so(tmp_path: Path, cloud: AzureCloud) -> None:
-    make(tmp_path, cloud, ML)
-    assert make(tmp_path, cloud, {**ML, "inputs": {**ML["inputs"], "tags": {"owner": "other"}}}) == []
+def test_it_is_made_once_and_what_is_deleted_later_stays_so(tmp_path: Path, clouds: Clouds, cloud: AzureCloud) -> None:
+    make(tmp_path, clouds, ML)
+    assert make(tmp_path, clouds, {**ML, "inputs": {**ML["inputs"], "tags": {"owner": "other"}}}) == []
     assert "tags" not in (cloud.get(f"{SUBSCRIPTION}/resourceGroups/ml") or {})
     cloud.delete(f"{SUBSCRIPTION}/resourceGroups/ml")
-    assert make(tmp_path, cloud) == []
-    assert CloudFile.kept(tmp_path).remaining(cloud) == 0
+    assert make(tmp_path, clouds) == []
+    assert CloudFile.kept(tmp_path).remaining(clouds) == 0
 
 
-def test_what_the_cloud_has_already_is_left_alone(tmp_path: Path, cloud: AzureCloud) -> None:
+def test_what_the_cloud_has_already_is_left_alone(tmp_path: Path, clouds: Clouds, cloud: AzureCloud) -> None:
     cloud.put(GROUP, f"{SUBSCRIPTION}/resourceGroups/ml", {"location": "northeurope"}, create=True)
-    assert make(tmp_path, cloud, ML) == []
+    assert make(tmp_path, clouds, ML) == []
     assert (cloud.get(f"{SUBSCRIPTION}/resourceGroups/ml") or {})["location"] == "northeurope"
 
 
-def test_a_later_file_adds_its_resources_and_replaces_the_quotas_if_it_has_any(
-    tmp_path: Path, cloud: AzureCloud
-) -> None:
+def test_a_later_file_adds_its_resources_and_replaces_the_quotas_if_it_has_any(tmp_path: Path, clouds: Clouds) -> None:
     first, second = {"westeurope": {"cores": 10}}, {"westeurope": {"lowPriorityCores": 4}}
     other = {"type": GROUP, "inputs": {"resourceGroupName": "other", "location": "westeurope"}}
-    make(tmp_path, cloud, ML, quotas=first)
-    assert make(tmp_path, cloud, other) == [f"cloud file: made {GROUP} other"]
+    make(tmp_path, clouds, ML, quotas=first)
+    assert make(tmp_path, clouds, other) == [f"cloud file: made {GROUP} other"]
     assert CloudFile.kept(tmp_path).quotas == first
-    make(tmp_path, cloud, quotas=second)
+    make(tmp_path, clouds, quotas=second)
     assert CloudFile.kept(tmp_path).quotas == second
-    assert CloudFile.kept(tmp_path).remaining(cloud) == 2
+    assert CloudFile.kept(tmp_path).remaining(clouds) == 2
 
 
 def test_what_the_cloud_refuses_is_told_all_at_once_and_asked_again_until_it_is_right(
-    tmp_path: Path, cloud: AzureCloud
+    tmp_path: Path, clouds: Clouds
 ) -> None:
     pool = {"type": POOL, "inputs": {"resourceGroupName": "ml", "resourceName": "aks", "agentPoolName": "cpu"}}
     with pytest.raises(SandboxError) as refused:
-        make(tmp_path, cloud, ML, pool, {"type": CLUSTER, "inputs": {**CLUSTER_INPUTS, "resourceGroupName": "gone"}})
+        make(tmp_path, clouds, ML, pool, {"type": CLUSTER, "inputs": {**CLUSTER_INPUTS, "resourceGroupName": "gone"}})
     assert [line.split(" azure-native")[0] for line in str(refused.value).splitlines()[1:]] == [
         "  resources[1] of shared.yaml:",
         "  resources[2] of shared.yaml:",
@@ -100,20 +109,21 @@ def test_what_the_cloud_refuses_is_told_all_at_once_and_asked_again_until_it_is_
     # Also where a later file says nothing of them; one that says otherwise is believed.
     gone = {"type": GROUP, "inputs": {"resourceGroupName": "gone", "location": "westeurope"}}
     with pytest.raises(SandboxError, match="ParentResourceNotFound"):
-        make(tmp_path, cloud, gone)
-    assert make(tmp_path, cloud, AKS, {**pool, "inputs": {**pool["inputs"], "count": 1}}) != []
-    assert CloudFile.kept(tmp_path).remaining(cloud) == 5
+        make(tmp_path, clouds, gone)
+    assert make(tmp_path, clouds, AKS, {**pool, "inputs": {**pool["inputs"], "count": 1}}) != []
+    assert CloudFile.kept(tmp_path).remaining(clouds) == 5
 
 
-def test_every_mistake_in_a_file_is_reported_with_its_place_and_nothing_is_made(
-    tmp_path: Path, cloud: AzureCloud
-) -> None:
+def test_every_mistake_in_a_file_is_reported_with_its_place_and_nothing_is_made(tmp_path: Path, clouds: Clouds) -> None:
     with pytest.raises(SandboxError) as refused:
         read(
             tmp_path,
-            cloud,
+            clouds,
             quotes={},
-            quotas={"westeurope": {"cores": -1, "kernels": 3}},
+            quotas={
+                "westeurope": {"cores": -1, "kernels": 3},
+                "gcp": {"europe-west4": {"CPUS": 2.5, "NVIDIA_K80_GPUS": 1}, "moon": {}, "global": {"CPUS": 1}},
+            },
             resources=[
                 {"type": "azure-native:resources:Group", "inputs": {}},
                 {"type": CLUSTER, "inputs": {"resourceGroupName": "ml", "agentPoolProfiles": [{"nam": "a"}]}},
@@ -123,10 +133,12 @@ def test_every_mistake_in_a_file_is_reported_with_its_place_and_nothing_is_made(
                 ML,
                 {"type": GROUP, "inputs": {"resourceGroupName": "ML", "location": "westeurope"}},
                 {"type": GROUP, "inputs": {"resourceGroupName": "a" * 91, "location": 3}},
+                {"type": NETWORK, "inputs": {"name": "Theirs"}},
+                {"type": "gcp:storage/bucket:Bucket", "inputs": {}},
             ],
         )
     lines = str(refused.value).splitlines()
-    assert lines[0] == f"14 problems in the cloud file {tmp_path / 'shared.yaml'}; nothing was changed:"
+    assert lines[0] == f"21 problems in the cloud file {tmp_path / 'shared.yaml'}; nothing was changed:"
     for place, reason in (
         ("quotes", "is not a key here"),
         ("quotas.westeurope.cores", "not a number of vCPUs"),
@@ -142,6 +154,28 @@ def test_every_mistake_in_a_file_is_reported_with_its_place_and_nothing_is_made(
         ("resources[6] of shared.yaml", "is the same resource as resources[5]"),
         ("resources[7].inputs.location", "should be of type string"),
         ("resources[7].inputs.resourceGroupName", "is too long"),
+        ("quotas.gcp.europe-west4.CPUS", "is 2.5, not a number"),
+        ("quotas.gcp.europe-west4.NVIDIA_K80_GPUS", "is no quota"),
+        ("quotas.gcp.moon", "is neither a region"),
+        ("quotas.gcp.global.CPUS", "is no quota"),
+        ("resources[8].inputs.project", "what a cloud file makes has a name"),
+        ("resources[8].inputs", "doesn't match regexp"),
+        ("resources[9].type", "does not emulate gcp:storage/bucket:Bucket"),
     ):
         assert any(line.startswith(f"  {place}: ") and reason in line for line in lines), place
     assert not (tmp_path / "azure.json").exists()
+
+
+def test_what_is_in_google_cloud_is_made_there_and_its_quotas_are_kept_beside_azures(
+    tmp_path: Path, clouds: Clouds
+) -> None:
+    theirs = {"type": NETWORK, "inputs": {"project": "shared-vpc", "name": "theirs", "autoCreateSubnetworks": False}}
+    quotas = {"westeurope": {"cores": 10}, "gcp": {"europe-west4": {"PREEMPTIBLE_NVIDIA_L4_GPUS": 4}}}
+    assert make(tmp_path, clouds, ML, theirs, quotas=quotas) == [
+        f"cloud file: made {GROUP} ml",
+        f"cloud file: made {NETWORK} theirs",
+    ]
+    assert clouds.gcp.get("projects/shared-vpc/global/networks/theirs") is not None
+    assert AzureQuotas.kept(tmp_path).limit("westeurope", "cores") == 10
+    assert GcpQuotas.kept(tmp_path).limits == {"europe-west4": {"PREEMPTIBLE_NVIDIA_L4_GPUS": 4}}
+    assert CloudFile.kept(tmp_path).remaining(clouds) == 2

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from tests.sandbox.stack import Stack, until
+from tests.subjects import SUBJECTS, Subject
 
 pytestmark = pytest.mark.engine
 
@@ -19,14 +20,21 @@ KINDS = (
     "configmaps", "roles", "rolebindings", "resourcequotas", "validatingadmissionpolicies", "validatingadmissionpolicybindings",
 )  # fmt: skip
 OURS = ("--all-namespaces", "-l", "app.kubernetes.io/part-of=kubeflow-spot")
+LABEL = "kubeflow-spot.dev/pool"
 ALWAYS = {"cluster-autoscaler-priority-expander"}
-"""Of the layer, but nothing of scheduling's."""
+"""Of the layer on AKS, but nothing of scheduling's."""
+
+
+@pytest.fixture(scope="module", params=SUBJECTS.values(), ids=SUBJECTS)
+def subject(request: pytest.FixtureRequest) -> Subject:
+    found: Subject = request.param
+    return found
 
 
 @pytest.fixture(scope="module")
-def older(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
-    """The dev stack on the release before Kubernetes 1.36, brought up."""
-    stack = Stack.copy(tmp_path_factory.mktemp("older"))
+def older(subject: Subject, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
+    """The stack on the release before Kubernetes 1.36, brought up."""
+    stack = Stack.copy(tmp_path_factory.mktemp("older"), subject.name)
     stack.write({**stack.config, "release": "r2026-09"})
     done = stack.run("up")
     assert "Kubernetes 1.35 has no MutatingAdmissionPolicy" in done.stdout + done.stderr
@@ -40,9 +48,9 @@ def ours(stack: Stack, *kinds: str) -> set[str]:
 
 
 def test_a_release_on_1_35_has_the_guard_and_no_defaults_and_the_next_one_adds_them_and_replaces_nothing(
-    older: Stack,
+    older: Stack, subject: Subject
 ) -> None:
-    assert "kubeflow-spot-dev-guard-profiles" in ours(older, *KINDS)
+    assert f"kubeflow-spot-{subject.name}-guard-profiles" in ours(older, *KINDS)
     shown = older.outputs()["scheduling"]
     assert shown["defaults"] == {}
     assert "scheduling.profiles" in shown["shortfall"][-1]
@@ -50,23 +58,22 @@ def test_a_release_on_1_35_has_the_guard_and_no_defaults_and_the_next_one_adds_t
     steps = older.steps()
     assert {operation for operation, _, _ in steps} == {"create", "update"}
     assert sorted(name for operation, name, _ in steps if operation == "create") == [
-        "ml-dev-defaults",
-        "ml-dev-defaults",
-        "ml-dev-defaults-binding",
+        f"{subject.cluster}-{name}" for name in subject.made_by_newer
     ]
     older.run("up")
-    assert "kubeflow-spot-dev-defaults" in ours(older, "mutatingadmissionpolicies", "mutatingadmissionpolicybindings")
+    assert f"kubeflow-spot-{subject.name}-defaults" in ours(
+        older, "mutatingadmissionpolicies", "mutatingadmissionpolicybindings"
+    )
     assert "shortfall" not in older.outputs()["scheduling"]
     assert older.steps() == []
 
 
-def chained(stack: Stack) -> dict[str, Any]:
-    """The dev stack with a second spot pool before the twin: four nodes, four more, then two on-demand ones."""
+def chained(stack: Stack, subject: Subject) -> dict[str, Any]:
+    """The stack with a second spot pool before the twin: four nodes, four more, then two on-demand ones."""
     config = {**stack.config, "release": "r2026-11"}
-    general, t4 = (pool for pool in config["pools"] if pool["name"] in ("general", "t4"))
-    t4 |= {"maxNodes": 4, "fallback": [{"pool": "t4big"}, {"onDemand": {"maxNodes": 2}}]}
-    t4big = {"name": "t4big", "machine": "Standard_NC8as_T4_v3", "capacity": "spot", "maxNodes": 4}
-    return {**config, "pools": [general, t4, t4big]}
+    general, spot = (pool for pool in config["pools"] if pool["name"] in ("general", subject.spot))
+    spot |= {"maxNodes": 4, "fallback": [{"pool": subject.larger["name"]}, {"onDemand": {"maxNodes": 2}}]}
+    return {**config, "pools": [general, spot, subject.larger]}
 
 
 def profile_pod(name: str, restart: str, labels: dict[str, str], **resources: str) -> dict[str, Any]:
@@ -80,9 +87,9 @@ def profile_pod(name: str, restart: str, labels: dict[str, str], **resources: st
 
 
 def test_from_zero_training_pods_grow_spot_then_the_next_in_the_chain_then_the_twin_and_nothing_else_does(
-    older: Stack,
+    older: Stack, subject: Subject
 ) -> None:
-    older.write(chained(older))
+    older.write(chained(older, subject))
     older.run("up")
     namespace = {"name": "team-a", "labels": {"app.kubernetes.io/part-of": "kubeflow-profile"}}
     worker = {"training.kubeflow.org/replica-type": "worker"}
@@ -98,24 +105,27 @@ def test_from_zero_training_pods_grow_spot_then_the_next_in_the_chain_then_the_t
     assert until(lambda: "" not in landed(older).values(), 90), landed(older)
     where = landed(older)
     training = Counter(pool for pod, pool in where.items() if pod.startswith("train-"))
-    assert training == {"t4": 4, "t4big": 4, "t4od": 2}
+    chain = [subject.spot, subject.larger["name"], subject.twin]
+    assert training == dict(zip(chain, (4, 4, 2), strict=True))
     assert {pool for pod, pool in where.items() if not pod.startswith("train-")} <= {"general", "system"}
     (log,) = older.home.rglob("autoscaler.log")
-    grown = re.findall(r"pool (t4\w*): \d+ -> \d+ nodes for", log.read_text())
-    assert grown == sorted(grown, key=["t4", "t4big", "t4od"].index)
+    grown = re.findall(rf"pool ({'|'.join(chain)}): \d+ -> \d+ nodes for", log.read_text())
+    assert grown == sorted(grown, key=chain.index)
     older.kubectl("delete", "namespace", "team-a", "--wait=false")
 
 
 def landed(stack: Stack) -> dict[str, str]:
     """The pool of each pod of the profile, empty for one without a node."""
-    pools = {node["metadata"]["name"]: node["metadata"]["labels"]["agentpool"] for node in stack.get("nodes")["items"]}
+    pools = {node["metadata"]["name"]: node["metadata"]["labels"][LABEL] for node in stack.get("nodes")["items"]}
     pods = stack.get("pods", "-n", "team-a")["items"]
     return {pod["metadata"]["name"]: pools.get(pod["spec"].get("nodeName", ""), "") for pod in pods}
 
 
-def test_without_scheduling_no_object_of_it_is_left(older: Stack) -> None:
+def test_without_scheduling_no_object_of_it_is_left(older: Stack, subject: Subject) -> None:
     older.write({**older.config, "scheduling": {"enabled": False}})
     older.run("up")
-    assert ours(older, *KINDS, "mutatingadmissionpolicies", "mutatingadmissionpolicybindings") == ALWAYS
+    assert ours(older, *KINDS, "mutatingadmissionpolicies", "mutatingadmissionpolicybindings") == (
+        set() if subject.class_name else ALWAYS
+    )
     assert older.outputs()["scheduling"] == {"enabled": False}
     assert older.steps() == []

@@ -1,4 +1,4 @@
-"""The checked-in dev stack through the real engine on emulated Azure: what a newcomer sees after `make up`."""
+"""The checked-in stacks through the real engine on the emulated clouds: what a newcomer sees after `make up`."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import base64
 import json
 import re
 import socket
+from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -15,17 +16,20 @@ import pytest
 import yaml
 
 from tests.sandbox.stack import Stack, until
+from tests.subjects import GKE_CLASS, SUBJECTS, Subject
 
 pytestmark = pytest.mark.engine
 
-SPOT_TOLERATION = {
-    "key": "kubernetes.azure.com/scalesetpriority", "operator": "Equal", "value": "spot", "effect": "NoSchedule",
-}  # fmt: skip
+
+@pytest.fixture(scope="module", params=SUBJECTS.values(), ids=SUBJECTS)
+def subject(request: pytest.FixtureRequest) -> Subject:
+    found: Subject = request.param
+    return found
 
 
 @pytest.fixture(scope="module")
-def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
-    stack = Stack.copy(tmp_path_factory.mktemp("stack"))
+def stack(subject: Subject, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
+    stack = Stack.copy(tmp_path_factory.mktemp("stack"), subject.name)
     stack.run("up")
     yield stack
     stack.run("down")
@@ -40,12 +44,13 @@ def edited(stack: Stack) -> Iterator[dict[str, Any]]:
 
 
 @pytest.fixture
-def t4_node(stack: Stack) -> Iterator[str]:
-    """The name of a T4 node that the cloud adds, as its autoscaler would."""
-    stack.run("scale", "t4", "1")
-    (node,) = (n["metadata"]["name"] for n in stack.get("nodes", "-l", "kubeflow-spot.dev/pool=t4")["items"])
+def gpu_node(stack: Stack, subject: Subject) -> Iterator[str]:
+    """The name of a spot node with a GPU that the cloud adds, as its autoscaler would."""
+    stack.run("scale", subject.spot, "1")
+    selector = f"kubeflow-spot.dev/pool={subject.spot}"
+    (node,) = (n["metadata"]["name"] for n in stack.get("nodes", "-l", selector)["items"])
     yield node
-    stack.run("scale", "t4", "0")
+    stack.run("scale", subject.spot, "0")
 
 
 def run_pod(stack: Stack, name: str, **spec: Any) -> None:
@@ -75,13 +80,12 @@ def device_plugins(stack: Stack) -> tuple[int, int]:
     return plugin["status"]["desiredNumberScheduled"], plugin["status"]["numberReady"]
 
 
-def test_two_system_nodes_and_the_general_pools_minimum_are_ready_and_no_gpu_node_nor_device_plugin(
-    stack: Stack,
+def test_the_minimum_of_the_system_and_general_pools_is_ready_and_no_gpu_node_nor_device_plugin(
+    stack: Stack, subject: Subject
 ) -> None:
     assert device_plugins(stack) == (0, 0)
     nodes = stack.get("nodes")["items"]
-    pools = sorted(node["metadata"]["labels"]["kubeflow-spot.dev/pool"] for node in nodes)
-    assert pools == ["general", "system", "system"]
+    assert Counter(node["metadata"]["labels"]["kubeflow-spot.dev/pool"] for node in nodes) == subject.at_first
     for node in nodes:
         assert {"type": "Ready", "status": "True"} in [
             {key: c[key] for key in ("type", "status")} for c in node["status"]["conditions"]
@@ -89,44 +93,48 @@ def test_two_system_nodes_and_the_general_pools_minimum_are_ready_and_no_gpu_nod
         assert "nvidia.com/gpu" not in node["status"]["capacity"]
         assert node["metadata"]["labels"]["kubeflow-spot.dev/capacity"] == "on-demand"
         assert "taints" not in node["spec"]
-        name = node["metadata"]["labels"]["agentpool"]
-        assert re.fullmatch(rf"aks-{name}-\d{{8}}-vmss[0-9a-z]{{6}}", node["metadata"]["name"])
+        name = node["metadata"]["labels"]["kubeflow-spot.dev/pool"]
+        assert re.fullmatch(subject.node_name.format(pool=name), node["metadata"]["name"])
 
 
-def test_a_t4_node_has_the_declared_labels_and_taints_and_gets_the_device_plugin(stack: Stack, t4_node: str) -> None:
-    node = stack.get("node", t4_node)
+def test_a_gpu_node_has_the_declared_labels_and_taints_and_gets_the_device_plugin(
+    stack: Stack, subject: Subject, gpu_node: str
+) -> None:
+    node = stack.get("node", gpu_node)
     declared = {
         "gpu": "true",
-        "kubeflow-spot.dev/accelerator": "nvidia-t4",
+        "kubeflow-spot.dev/accelerator": subject.accelerator,
         "kubeflow-spot.dev/capacity": "spot",
-        "kubeflow-spot.dev/pool": "t4",
-        "kubernetes.azure.com/scalesetpriority": "spot",
+        "kubeflow-spot.dev/pool": subject.spot,
+        **subject.added_labels,
     }
+    taints = {"nvidia.com/gpu=present:NoSchedule", "{}={}:NoSchedule".format(*subject.taint)}
+    if subject.class_name:
+        declared[GKE_CLASS] = subject.class_name
+        taints.add(f"{GKE_CLASS}={subject.class_name}:NoSchedule")
     assert declared.items() <= node["metadata"]["labels"].items()
-    assert sorted(f"{t['key']}={t['value']}:{t['effect']}" for t in node["spec"]["taints"]) == [
-        "kubernetes.azure.com/scalesetpriority=spot:NoSchedule",
-        "nvidia.com/gpu=present:NoSchedule",
-    ]
+    there = [f"{t['key']}={t['value']}:{t['effect']}" for t in node["spec"]["taints"]]
+    assert sorted(there) == sorted(taints)
     assert until(lambda: device_plugins(stack) == (1, 1))
-    assert until(lambda: stack.get("node", t4_node)["status"]["allocatable"].get("nvidia.com/gpu") == "1")
+    assert until(lambda: stack.get("node", gpu_node)["status"]["allocatable"].get("nvidia.com/gpu") == "1")
     (pod,) = stack.get("pods", "-n", "kube-system")["items"]
-    assert pod["spec"]["nodeName"] == t4_node
+    assert pod["spec"]["nodeName"] == gpu_node
     assert pod["status"]["phase"] == "Running"
 
 
-def test_only_pods_that_tolerate_spot_land_on_the_t4_node(stack: Stack, t4_node: str) -> None:
+def test_only_pods_that_tolerate_spot_land_on_the_gpu_node(stack: Stack, subject: Subject, gpu_node: str) -> None:
     gpu = {
         "containers": [{"name": "main", "image": "example.com/train:1", "resources": {"limits": {"nvidia.com/gpu": 1}}}]
     }
-    there = {"nodeSelector": {"kubeflow-spot.dev/pool": "t4"}}
+    there = {"nodeSelector": {"kubeflow-spot.dev/pool": subject.spot}}
     run_pod(stack, "plain")
     run_pod(stack, "plain-pinned", **there)
     run_pod(stack, "gpu-only", **gpu, **there)
-    run_pod(stack, "spot-only", tolerations=[SPOT_TOLERATION], **there)
-    run_pod(stack, "gpu-spot", tolerations=[SPOT_TOLERATION], **gpu)
+    run_pod(stack, "spot-only", tolerations=[subject.toleration], **there)
+    run_pod(stack, "gpu-spot", tolerations=[subject.toleration], **gpu)
     try:
-        assert until(lambda: node_of(stack, "gpu-spot") == t4_node)
-        assert until(lambda: node_of(stack, "plain") not in ("", t4_node))
+        assert until(lambda: node_of(stack, "gpu-spot") == gpu_node)
+        assert until(lambda: node_of(stack, "plain") not in ("", gpu_node))
         for refused in ("plain-pinned", "gpu-only", "spot-only"):
             assert until(lambda pod=refused: "untolerated taint" in unschedulable(stack, pod)), refused
             assert node_of(stack, refused) == ""
@@ -134,7 +142,12 @@ def test_only_pods_that_tolerate_spot_land_on_the_t4_node(stack: Stack, t4_node:
         stack.kubectl("delete", "pod", "--all", "-n", "default", "--wait=false")
 
 
-def test_the_autoscalers_priorities_are_in_the_cluster(stack: Stack) -> None:
+def test_the_autoscalers_order_is_in_the_cluster(stack: Stack, subject: Subject) -> None:
+    if subject.class_name:
+        spec = stack.get("computeclass", subject.class_name)["spec"]
+        assert [rule["nodepools"] for rule in spec["priorities"]] == [[pool] for pool in subject.order]
+        assert spec["whenUnsatisfiable"] == "DoNotScaleUp"
+        return
     data = stack.get("configmap", "cluster-autoscaler-priority-expander", "-n", "kube-system")["data"]
     tiers = yaml.safe_load(data["priorities"])
     assert [tiers[number] for number in sorted(tiers, reverse=True)] == [
@@ -151,10 +164,10 @@ def test_a_second_up_changes_nothing(stack: Stack) -> None:
     assert "warning" not in done.stdout
 
 
-def test_a_changed_bound_is_exactly_one_update(stack: Stack, edited: dict[str, Any]) -> None:
+def test_a_changed_bound_is_exactly_one_update(stack: Stack, subject: Subject, edited: dict[str, Any]) -> None:
     edited["pools"][1]["maxNodes"] = 9
     stack.write(edited)
-    assert stack.steps() == [("update", "ml-dev-t4", ["maxCount"])]
+    assert stack.steps() == [("update", f"{subject.cluster}-{subject.spot}", [subject.most])]
 
 
 def test_the_order_of_pools_shows_nothing(stack: Stack, edited: dict[str, Any]) -> None:
@@ -163,36 +176,31 @@ def test_the_order_of_pools_shows_nothing(stack: Stack, edited: dict[str, Any]) 
     assert stack.steps() == []
 
 
-def test_a_new_pool_changes_the_layer_in_place(stack: Stack, edited: dict[str, Any]) -> None:
-    edited["pools"].append({"name": "a100", "machine": "Standard_NC24ads_A100_v4", "capacity": "spot", "maxNodes": 1})
+def test_a_new_pool_changes_the_layer_in_place(stack: Stack, subject: Subject, edited: dict[str, Any]) -> None:
+    edited["pools"].append(subject.another)
     stack.write(edited)
     assert sorted((op, name) for op, name, _ in stack.steps()) == [
-        ("create", "ml-dev-a100"),
-        ("update", "ml-dev-contract"),
-        ("update", "ml-dev-device-plugin"),
-        ("update", "ml-dev-expander"),
-        ("update", "ml-dev-guard-platform"),
-        ("update", "ml-dev-guard-profiles"),
+        ("create", f"{subject.cluster}-{subject.another['name']}"),
+        *(("update", f"{subject.cluster}-{name}") for name in subject.changed_by_another),
     ]
 
 
 def test_wrong_settings_print_every_problem_without_a_traceback_and_declare_nothing(
-    stack: Stack, edited: dict[str, Any]
+    stack: Stack, subject: Subject, edited: dict[str, Any]
 ) -> None:
-    edited["pools"][1]["machine"] = "Standard_NC6s_v3"
+    subject.mistake(edited)
     edited["sistemPool"] = edited.pop("systemPool")
     stack.write(edited)
     done = stack.run("up", ok=False)
     printed = done.stdout + done.stderr
     for expected in (
-        "pools[1].machine: Standard_NC6s_v3 was retired on 2025-09-30",
-        "use Standard_NC40ads_H100_v5",
+        *subject.told,
         "sistemPool: is not a setting of this program",
         "did you mean `systemPool`?",
         "systemPool: is missing",
     ):
         assert expected in printed
-    assert printed.count("Standard_NC40ads_H100_v5") == 1
+    assert printed.count(subject.told[0]) == 1
     assert "Traceback" not in printed
     assert " created" not in printed
     preview = json.loads(stack.run("preview", "--json", ok=False).stdout)
@@ -200,83 +208,78 @@ def test_wrong_settings_print_every_problem_without_a_traceback_and_declare_noth
     assert len(preview["errors"]) == 1
 
 
-def test_what_the_cluster_refuses_is_told_in_the_cloud_s_words_and_the_rest_goes_on(
-    stack: Stack, edited: dict[str, Any]
-) -> None:
-    # The rules of the program do not know how far a cluster may be upgraded in one go; Azure does.
-    edited["cluster"] = {**edited["cluster"], "kubernetesVersion": "1.34", "reason": "asking for a downgrade"}
-    stack.write(edited)
-    done = stack.run("up", ok=False)
-    assert 'Status=400 Code="' in done.stdout
-    assert "Traceback" not in done.stdout + done.stderr
-
-
 @pytest.fixture
-def applied(stack: Stack) -> Iterator[dict[str, Any]]:
+def applied(stack: Stack, subject: Subject) -> Iterator[dict[str, Any]]:
     """As `edited`, for tests that also apply their changes."""
     before = stack.file.read_text()
     yield stack.config
     stack.file.write_text(before)
     stack.run("up")
-    for pool, nodes in (("t4", 0), ("system", 2)):
+    for pool, nodes in ((subject.spot, 0), ("system", subject.at_first["system"])):
         stack.run("scale", pool, str(nodes))
     stack.run("up")
 
 
-def test_an_update_keeps_the_nodes_the_autoscaler_made(stack: Stack, applied: dict[str, Any]) -> None:
+def test_what_the_cloud_refuses_is_told_in_its_words(stack: Stack, subject: Subject, applied: dict[str, Any]) -> None:
+    subject.refused(applied)
+    stack.write(applied)
+    done = stack.run("up", ok=False)
+    assert subject.refusal in done.stdout
+    assert "Traceback" not in done.stdout + done.stderr
+
+
+def test_an_update_keeps_the_nodes_the_autoscaler_made(stack: Stack, subject: Subject, applied: dict[str, Any]) -> None:
     def running(pool: str) -> int:
         return len(stack.get("nodes", "-l", f"kubeflow-spot.dev/pool={pool}")["items"])
 
     def uids() -> set[str]:
         return {node["metadata"]["uid"] for node in stack.get("nodes")["items"]}
 
-    stack.run("scale", "t4", "3")
+    stack.run("scale", subject.spot, "3")
     stack.run("scale", "system", "3")
     before = uids()
     assert stack.steps() == []
-    t4 = applied["pools"][1]
+    pool = applied["pools"][1]
+    name, twin, contract = (f"{subject.cluster}-{one}" for one in (subject.spot, subject.twin, "contract"))
     # The label is the twin's as well, and the contract tells of it.
-    label = ["nodeLabels.team"]
+    label = [subject.label.format(key="team")]
     told = ['data["pools.json"]', 'data["pools.yaml"]']
     changes: list[tuple[str, Callable[[], Any], list[tuple[str, list[str]]]]] = [
-        ("maxNodes", lambda: t4.update(maxNodes=7), [("ml-dev-t4", ["maxCount"])]),
-        (
-            "label",
-            lambda: t4["labels"].update(team="vision"),
-            [("ml-dev-contract", told), ("ml-dev-t4", label), ("ml-dev-t4od", label)],
-        ),
-        ("minNodes", lambda: t4.update(minNodes=1), [("ml-dev-t4", ["minCount"])]),
+        ("maxNodes", lambda: pool.update(maxNodes=7), [(name, [subject.most])]),
+        ("label", lambda: pool["labels"].update(team="vision"), [(contract, told), (name, label), (twin, label)]),
+        ("minNodes", lambda: pool.update(minNodes=1), [(name, [subject.least])]),
     ]
-    for name, change, expected in changes:
+    for changed, change, expected in changes:
         change()
         stack.write(applied)
-        assert sorted(stack.steps()) == [("update", *step) for step in expected], name
+        assert sorted(stack.steps()) == [("update", *step) for step in expected], changed
         stack.run("up")
-        assert (running("t4"), running("system"), running("general")) == (3, 3, 1), name
-        assert uids() == before, name
-        assert stack.steps() == [], name
-    # The cluster's own update, which lists the system pool, leaves all counts alone.
+        assert (running(subject.spot), running("system"), running("general")) == (3, 3, subject.at_first["general"]), (
+            changed
+        )
+        assert uids() == before, changed
+        assert stack.steps() == [], changed
+    # The cluster's own update, which on AKS lists the system pool, leaves all counts alone.
     applied["cluster"]["tags"]["owner"] = "platform"
     stack.write(applied)
-    assert "ml-dev" in [name for _, name, _ in stack.steps()]
+    assert subject.cluster in [name for _, name, _ in stack.steps()]
     stack.run("up")
     assert uids() == before
     assert stack.steps() == []
-    # A raised minimum brings the nodes; a lowered maximum takes them.
     applied["systemPool"]["minNodes"] = 4
-    t4["maxNodes"] = 2
+    pool["maxNodes"] = 2
     stack.write(applied)
     stack.run("up")
-    assert (running("t4"), running("system")) == (2, 4)
+    assert until(lambda: (running(subject.spot), running("system")) == subject.bounds_move)
     assert stack.steps() == []
 
 
-def test_secrets_are_in_no_state_log_or_output(stack: Stack) -> None:
+def test_secrets_are_in_no_state_log_or_output(stack: Stack, subject: Subject) -> None:
     (token_file,) = stack.home.rglob("token")
     token = token_file.read_text()
     assert len(token) > 20
     kubeconfig = json.loads(stack.run("outputs", "--json", "--show-secrets").stdout)["kubeconfig"]
-    assert token in kubeconfig
+    assert (token in kubeconfig) == subject.token_in_kubeconfig
     secrets = [token.encode(), base64.b64encode(kubeconfig.encode())]
     ups = [stack.run("up"), stack.run("outputs"), stack.run("preview", "--json")]
     printed = "".join(done.stdout + done.stderr for done in ups).encode()
@@ -299,20 +302,20 @@ def test_the_store_answers_only_holders_of_its_certificates(stack: Stack) -> Non
         assert b"etcdserver" not in plain.recv(4096)
 
 
-def test_a_cluster_whose_processes_died_comes_back_with_the_next_up(stack: Stack) -> None:
+def test_a_cluster_whose_processes_died_comes_back_with_the_next_up(stack: Stack, subject: Subject) -> None:
     running = processes_below(stack.home)
     assert len(running) == 6
     for process in running:
         process.kill()
     psutil.wait_procs(running, timeout=10)
     assert "nothing changed" in stack.run("up").stdout
-    assert len(stack.get("nodes")["items"]) == 3
+    assert len(stack.get("nodes")["items"]) == sum(subject.at_first.values())
 
 
-def test_down_leaves_no_process_and_no_state_and_up_works_again(stack: Stack) -> None:
+def test_down_leaves_no_process_and_no_state_and_up_works_again(stack: Stack, subject: Subject) -> None:
     stack.run("down")
     assert processes_below(stack.home) == []
-    assert sorted(path.name for path in stack.home.iterdir()) == ["dev+cloud.lock", "dev.lock"]
+    assert sorted(path.name for path in stack.home.iterdir()) == [f"{subject.name}+cloud.lock", f"{subject.name}.lock"]
     assert "is not up" in stack.run("down").stdout
     assert re.search(r"is up after .*: \d+ create$", stack.run("up").stdout, re.MULTILINE)
     assert stack.steps() == []

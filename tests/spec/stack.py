@@ -44,3 +44,14 @@ def spec(raw: dict[str, Any]) -> ClusterSpec:
     found, problems = stackfile.read(raw)
     assert found is not None, problems
     return found
+
+
+def on_gke(pools: list[dict[str, Any]] | None = None, **cloud: Any) -> dict[str, Any]:
+    """A good stack file for GKE, with pools of one's own and further keys of `cloud`."""
+    return {
+        "release": "r2026-11",
+        "cluster": {"name": "ml-test"},
+        "cloud": {"provider": "gcp", "project": "example-ml", "location": "europe-west4", **cloud},
+        "systemPool": {"machine": "e2-standard-4", "minNodes": 2, "maxNodes": 4},
+        "pools": pools if pools is not None else [{"name": "general", "machine": "n2-standard-8", "maxNodes": 6}],
+    }

@@ -8,6 +8,7 @@ from pathlib import Path
 from spec import catalog
 
 ROWS = list(csv.DictReader((Path(catalog.__file__).parent / "azure.csv").open()))
+GOOGLE = list(csv.DictReader((Path(catalog.__file__).parent / "gcp.csv").open()))
 
 
 def test_sizes_are_unique_without_regard_to_case() -> None:
@@ -43,3 +44,38 @@ def test_the_local_disk_is_known_where_there_is_one_kind_only() -> None:
     assert known == {"standard_d8ds_v5": 300, "standard_e2ds_v5": 75}
     assert catalog.azure()["standard_d8s_v5"].local_disk_gib == 0
     assert catalog.azure()["standard_nc4as_t4_v3"].local_disk_gib is None
+
+
+def test_google_s_rows_are_whole_and_their_sets_closed() -> None:
+    assert len({row["machine_type"] for row in GOOGLE}) == len(GOOGLE) == len(catalog.gcp())
+    assert {row["status"] for row in GOOGLE} == {"current"}
+    assert {row["spot"] for row in GOOGLE} == {"yes", "no", "unknown"}
+    assert [row["machine_type"] for row in GOOGLE if not row["source"] or not row["family"]] == []
+
+
+def test_a_machine_of_google_s_has_gpus_or_takes_some_or_neither() -> None:
+    for machine in catalog.gcp().values():
+        assert bool(machine.gpus) == bool(machine.gpu_model), machine.size
+        assert not (machine.gpus and machine.attachable), machine.size
+        assert (machine.family == "n1") == bool(machine.attachable), machine.size
+    l4 = catalog.gcp()["g2-standard-24"]
+    assert (l4.vcpus, l4.memory_gib, l4.gpus, l4.gpu_model, l4.on_demand) == (24, 96, 2, "nvidia-l4", True)
+    assert catalog.gcp()["g4-standard-6"].gpus == 1  # an eighth of one
+    assert [catalog.gcp()[f"a3-{size}"].on_demand for size in ("highgpu-1g", "highgpu-8g")] == [False, True]
+
+
+def test_more_vcpus_need_more_gpus() -> None:
+    attachable = catalog.gcp()["n1-highmem-8"].attachable
+    assert attachable == {"nvidia-t4": (1, 2, 4), "nvidia-p4": (1, 2, 4), "nvidia-v100": (1, 2, 4, 8)}
+    assert catalog.gcp()["n1-standard-32"].attachable["nvidia-v100"] == (4, 8)
+
+
+def test_what_is_attached_is_known_with_its_end_and_what_comes_after() -> None:
+    taken = {model for machine in catalog.gcp().values() for model in machine.attachable}
+    for gpu in catalog.GCP_ATTACHABLE.values():
+        # A retired model is in no machine's row; the error about it comes from here.
+        assert (gpu.model in taken) == (gpu.status != "retired")
+        assert bool(gpu.end) == bool(gpu.replacement) == (gpu.status != "current")
+        if gpu.replacement:
+            assert catalog.gcp()[gpu.replacement.split()[0]].status == "current"
+    assert taken <= catalog.GCP_ATTACHABLE.keys()

@@ -18,7 +18,7 @@ from sandbox.azure.resources.fleet import Fleet
 from sandbox.azure.resources.identity import assigned
 from sandbox.azure.resources.kind import GROUP_NAME, Kind, NameRule, merged, require_group
 from sandbox.azure.resources.pool import new_record, put_pool
-from sandbox.azure.state import Body, Record, Resources
+from sandbox.state import Body, Record, Resources
 
 _NETWORK_FORCE_NEW = (
     "serviceCidr",

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from sandbox import rules
 from sandbox.azure import errors, versions
 from sandbox.azure.errors import AzureRefused, aks, arm
 from sandbox.azure.resources import (
@@ -19,7 +20,6 @@ from sandbox.azure.resources import (
     outbound_rules,
     plugin_rules,
     range_rules,
-    rules,
 )
 from sandbox.azure.resources.cluster_request import ClusterRequest, Rule
 from sandbox.azure.resources.identity import assigned

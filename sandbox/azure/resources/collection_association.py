@@ -12,7 +12,7 @@ from sandbox.azure import ids
 from sandbox.azure.errors import arm
 from sandbox.azure.resources import reference
 from sandbox.azure.resources.kind import Kind, NameRule
-from sandbox.azure.state import Body, Resources
+from sandbox.state import Body, Resources
 
 _RULE = "azure-native:monitor:DataCollectionRule"
 _ENDPOINT = "azure-native:monitor:DataCollectionEndpoint"

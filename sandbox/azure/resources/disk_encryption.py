@@ -8,7 +8,7 @@ from sandbox.azure.errors import arm
 from sandbox.azure.resources import reference
 from sandbox.azure.resources.kind import GROUP_NAME, NameRule, Tracked
 from sandbox.azure.resources.vault import Vault
-from sandbox.azure.state import Body, Resources
+from sandbox.state import Body, Resources
 
 
 class DiskEncryptionSet(Tracked):

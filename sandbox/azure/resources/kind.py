@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from sandbox.azure import errors, ids
-from sandbox.azure.state import Body, Record, Resources
 from sandbox.provider import Failure
+from sandbox.state import Body, Record, Resources
 
 _PARAMETER = re.compile(r"\{(\w+)\}")
 _UNMERGED = frozenset({"tags", "nodeLabels", "userAssignedIdentities"})

@@ -14,7 +14,7 @@ from sandbox.azure.resources import reference
 from sandbox.azure.resources.kind import GROUP_NAME, Kind, NameRule, merged, require_group, require_parent
 from sandbox.azure.resources.nat_gateway import NatGateway
 from sandbox.azure.resources.route_table import RouteTable
-from sandbox.azure.state import Body, Record, Resources
+from sandbox.state import Body, Record, Resources
 
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 

@@ -10,7 +10,7 @@ from sandbox.azure import ids
 from sandbox.azure.errors import arm
 from sandbox.azure.resources import reference
 from sandbox.azure.resources.kind import GROUP_NAME, NETWORK_NAME, NameRule, Tracked
-from sandbox.azure.state import Body, Record, Resources
+from sandbox.state import Body, Record, Resources
 
 
 class RouteTable(Tracked):

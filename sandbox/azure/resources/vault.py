@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from sandbox.azure import ids
 from sandbox.azure.resources.kind import GROUP_NAME, NameRule, Tracked
-from sandbox.azure.state import Body, Resources
+from sandbox.state import Body, Resources
 
 
 class Vault(Tracked):

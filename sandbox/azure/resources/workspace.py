@@ -11,7 +11,7 @@ from typing import ClassVar
 from sandbox.azure import ids
 from sandbox.azure.errors import arm
 from sandbox.azure.resources.kind import GROUP_NAME, NameRule, Tracked, merged
-from sandbox.azure.state import Body, Resources
+from sandbox.state import Body, Resources
 
 # The others are tiers of before 2018, kept for the subscriptions that had them.
 _OFFERED = ("PerGB2018", "CapacityReservation", "LACluster")

@@ -1,4 +1,4 @@
-"""What NVIDIA's device plugin makes of a node's GPUs."""
+"""What NVIDIA's device plugin, or the one that GKE brings, makes of a node's GPUs."""
 
 from __future__ import annotations
 
@@ -205,3 +205,39 @@ def test_sharing_of_partitions() -> None:
     resources, why = offered(pod(DAEMON), configured, gpus=cut, files={"plain": yaml.safe_dump(mps)})
     assert resources == {}
     assert "MPS is not supported with MIG" in why
+
+
+BUILT_IN = {"name": "nvidia-gpu-device-plugin", "image": "gke.gcr.io/nvidia-gpu-device-plugin@sha256:0"}
+
+
+@pytest.mark.parametrize(
+    ("gpus", "count"),
+    [
+        (Gpus(2), 2),
+        (Gpus(2, clients=4), 8),
+        (Gpus(2, profile="1g.5gb", instances=7), 14),
+        (Gpus(1, profile="3g.20gb", instances=2, clients=3), 6),
+    ],
+)
+def test_the_plugin_that_gke_brings_shares_as_the_pool_says(gpus: Gpus, count: int) -> None:
+    assert offered(pod(BUILT_IN), gpus=gpus) == ({"nvidia.com/gpu": count}, "kube-system/plugin-1")
+
+
+def test_nvidia_s_plugin_in_its_place_knows_nothing_of_the_pool_s_sharing() -> None:
+    cut = Gpus(1, profile="1g.5gb", instances=7, clients=3)
+    assert offered(told(), gpus=cut)[0] == {"nvidia.com/gpu": 1}
+    assert offered(told(MIG_STRATEGY="single"), gpus=cut)[0] == {"nvidia.com/gpu": 7}
+    assert offered(told(MIG_STRATEGY="mixed"), gpus=cut)[0] == {"nvidia.com/mig-1g.5gb": 7}
+
+
+def test_two_plugins_on_a_node_compete() -> None:
+    other = {**pod(BUILT_IN), "metadata": {"namespace": "kube-system", "name": "built-in"}}
+    expected: Any = ({}, "kube-system/plugin-1 and kube-system/built-in compete for nvidia.com/gpu")
+    assert offered(other, pod(PLUGIN)) == expected
+    assert offered(pod(PLUGIN), other) == expected
+    # One that does not run competes with nobody.
+    assert offered({**other, "status": {"phase": "Pending"}}, pod(PLUGIN))[0] == {"nvidia.com/gpu": 4}
+
+
+def test_without_a_driver_the_built_in_plugin_finds_nothing() -> None:
+    assert offered(pod(BUILT_IN), gpus=Gpus(4, driver=False)) == ({}, "kube-system/plugin-1 finds no driver")

@@ -63,6 +63,28 @@ def test_nothing_goes_soon_after_a_pool_grew() -> None:
     assert idle.due(1120, [POOL], PROFILE, 1) == {POOL.pool_id: [ONE]}
 
 
+def test_each_zone_keeps_its_own_minimum() -> None:
+    idle = Idle()
+    idle.see(0, {ONE, TWO, THREE})
+    zoned = replace(POOL, floors=((frozenset({ONE, TWO}), 1), (frozenset({THREE}), 1)))
+    assert idle.due(600, [zoned], PROFILE, 1) == {POOL.pool_id: [ONE]}
+    idle.see(601, {TWO, THREE})
+    assert idle.due(1300, [zoned], PROFILE, 1) == {POOL.pool_id: [TWO]}
+
+
+def test_the_last_node_of_a_cluster_stays() -> None:
+    idle = Idle()
+    idle.see(0, {ONE, TWO, THREE})
+    other = replace(sized(group("other", 6), 1), pool_id="/other", least=None)
+    assert idle.due(600, [POOL], PROFILE, 1) == {POOL.pool_id: [ONE, TWO]}
+    assert idle.due(600, [POOL, other], PROFILE, 1) == {POOL.pool_id: [ONE, TWO, THREE]}
+    third = replace(other, least=0)
+    idle.see(600, {ONE, TWO, THREE, *third.nodes})
+    assert idle.due(1200, [POOL, third], PROFILE, 1) == {POOL.pool_id: [ONE, TWO, THREE]}
+    single = replace(POOL, nodes=(ONE,))
+    assert idle.due(600, [single], PROFILE, 1) == {}
+
+
 def test_a_faster_clock() -> None:
     idle = Idle()
     idle.see(0, {ONE})

@@ -170,7 +170,9 @@ def test_scaling_stays_within_the_bounds_and_moves_nodes(ready: Account) -> None
     ready.create(POOL, SPOT)
     ready.create(POOL, REGULAR)
     ready.cloud.scale("aks", "t4spot", 4)
-    assert ready.cloud.pools()[1] == PoolStatus("aks", "t4spot", 4, 0, 4, "Standard_NC4as_T4_v3", "Spot")
+    assert ready.cloud.pools()[1] == PoolStatus(
+        f"{CLUSTER_ID}/agentPools/t4spot", "aks", "t4spot", 4, 0, 4, "Standard_NC4as_T4_v3", "Spot"
+    )
     assert sum("t4spot" in name for name in ready.runtime.names()) == 4
     ready.cloud.scale("aks", "t4spot", 1)
     (left,) = (name for name in ready.runtime.names() if "t4spot" in name)

@@ -6,8 +6,9 @@ import json
 
 import pytest
 
-from sandbox.azure.quotas import KEPT, UNLIMITED, Quotas
+from sandbox.azure.quotas import UNLIMITED, Quotas
 from sandbox.fleet import Gpus, NodeGroup, ScaleRefused
+from sandbox.quotafile import KEPT
 
 from .conftest import CLUSTER_ID, POOL, REGULAR, SPOT, Account
 

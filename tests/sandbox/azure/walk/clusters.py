@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sandbox.azure import ids
 from sandbox.azure.resources import cluster_rules, fleet_rules
-from sandbox.azure.state import Store
+from sandbox.state import Store
 
 from ..conftest import CLUSTER, CLUSTER_INPUTS, POOL, REGULAR, SPOT, SYSTEM, Account
 from .grants import GROUP, GUID, OWN

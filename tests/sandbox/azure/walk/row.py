@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
-
-import pytest
 
 from sandbox.azure import ids
 from sandbox.azure.errors import AzureRefused
 from sandbox.azure.resources import cluster_rules, fleet_rules, pool_rules
 from sandbox.azure.resources.table import kind_of
 from sandbox.provider import InitFailed, Resource
+from tests.sandbox.rule_walk import Rule
 
 from ..conftest import CLUSTER, CLUSTER_INPUTS, POOL, Account, Props
 
@@ -28,8 +26,6 @@ TABLES = [
     (fleet_rules, "REMAINING"),
 ]
 """Where rules are looked up."""
-
-Rule = Callable[..., Any]
 
 
 @dataclass(frozen=True)
@@ -109,14 +105,3 @@ def refusal(account: Account, step: Step) -> tuple[str, str] | None:
     except Exception as crashed:
         return type(crashed).__name__, str(crashed)
     return None
-
-
-def take_out(rule: Rule, patch: pytest.MonkeyPatch) -> None:
-    """Leave a rule away, wherever it is called from."""
-    for module, table in TABLES:
-        patch.setattr(module, table, tuple(one for one in getattr(module, table) if one is not rule))
-    owner: Any = sys.modules[rule.__module__]
-    *path, name = rule.__qualname__.split(".")
-    for part in path:
-        owner = getattr(owner, part)
-    patch.setattr(owner, name, lambda *_: None)

@@ -1,0 +1,94 @@
+"""An AKS cluster as the site of a stack: made here, or found."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+
+import pulumi
+
+from components.azure.cluster import AksCluster
+from components.azure.existing import AksPools, FoundCluster, find, node_labels, refuse
+from components.site import Site
+from spec.azure import Azure
+from spec.model import ClusterSpec
+from spec.placement import NodePool
+
+
+def site(spec: ClusterSpec, node_pools: Sequence[NodePool], instance: str) -> Site:
+    """The cluster of this stack file. Raises `pulumi.RunError` for one that is not there or cannot take the pools."""
+    assert isinstance(spec.cloud, Azure)
+    if not spec.cloud.existing_cluster:
+        return New(spec, node_pools)
+    found = find(spec.cloud.existing_cluster)
+    refuse(spec, node_pools, found, instance)
+    return There(spec, node_pools, instance, found)
+
+
+@dataclass(frozen=True)
+class New:
+    """A cluster that this stack makes."""
+
+    spec: ClusterSpec
+    node_pools: Sequence[NodePool]
+    kubeconfig = None
+    key = "cloud"
+
+    @property
+    def not_by_priority(self) -> str | None:
+        """See `Site`."""
+        assert isinstance(self.spec.cloud, Azure)
+        return _unless_priority(self.spec.cloud.autoscaler.expander, "cloud.autoscaler.expander: priority makes it so")
+
+    def on_demand_beside(self, own: Collection[str]) -> tuple[str, ...]:
+        """None: all pools are the stack's."""
+        return ()
+
+    def node_labels(self, pool: NodePool) -> Mapping[str, str]:
+        """See `Site`."""
+        return node_labels(pool)
+
+    def declare(self, name: str, opts: pulumi.ResourceOptions) -> AksCluster:
+        """See `Site`."""
+        return AksCluster(name, self.spec, self.node_pools, opts=opts)
+
+
+@dataclass(frozen=True)
+class There:
+    """A cluster that somebody else made."""
+
+    spec: ClusterSpec
+    node_pools: Sequence[NodePool]
+    instance: str
+    found: FoundCluster
+    key = "cloud.existingCluster"
+
+    @property
+    def kubeconfig(self) -> str:
+        """See `Site`."""
+        return self.found.kubeconfig
+
+    @property
+    def not_by_priority(self) -> str | None:
+        """See `Site`."""
+        return _unless_priority(
+            self.found.expander,
+            f"az aks update --resource-group {self.found.resource_group} --name {self.found.name}"
+            " --cluster-autoscaler-profile expander=priority   makes it so",
+        )
+
+    def on_demand_beside(self, own: Collection[str]) -> tuple[str, ...]:
+        """See `Site`."""
+        return self.found.on_demand_beside(own)
+
+    def node_labels(self, pool: NodePool) -> Mapping[str, str]:
+        """See `Site`."""
+        return node_labels(pool)
+
+    def declare(self, name: str, opts: pulumi.ResourceOptions) -> AksPools:
+        """See `Site`."""
+        return AksPools(name, self.spec, self.node_pools, self.found, instance=self.instance, opts=opts)
+
+
+def _unless_priority(expander: str, remedy: str) -> str | None:
+    return None if expander == "priority" else f"the cluster's expander is {expander}; {remedy}"

@@ -1,0 +1,152 @@
+"""The GKE cluster: network, the nodes' identity, control plane, system pool, other pools, kubeconfig."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import pulumi
+
+from components.declared import Declared
+from components.gcp import credentials, pools, profiles
+from components.gcp.identity import NodeIdentity
+from components.gcp.live import LiveCluster
+from components.gcp.network import Network
+from components.gcp.types import CLUSTER
+from components.site import Outputs
+from spec.gcp import Gcp
+from spec.model import ClusterSpec
+from spec.placement import NodePool
+
+_GUARDED = ("prod", "production")
+"""Names of stacks whose cluster is protected unless the stack file says otherwise."""
+
+
+def protected(spec: ClusterSpec) -> bool:
+    """Whether neither GKE nor Pulumi may delete the cluster."""
+    return pulumi.get_stack() in _GUARDED if spec.cluster.protect is None else spec.cluster.protect
+
+
+class GkeCluster(pulumi.ComponentResource):
+    """A GKE cluster with all its pools, and what it needs around it that is not there yet."""
+
+    outputs: Outputs
+    kubeconfig: pulumi.Output[str]
+    """Secret, though whoever has it needs a login of his own."""
+    cluster: Declared
+
+    def __init__(
+        self,
+        name: str,
+        spec: ClusterSpec,
+        node_pools: Sequence[NodePool],
+        live: LiveCluster,
+        *,
+        opts: pulumi.ResourceOptions | None = None,
+    ) -> None:
+        super().__init__("kubeflow-spot:gcp:GkeCluster", name, None, opts)
+        cloud = spec.cloud
+        # `spec.rules` lets no other spec come here.
+        assert isinstance(cloud, Gcp)
+        assert cloud.location
+        assert spec.system_pool
+        child = pulumi.ResourceOptions(parent=self)
+        tags = spec.cluster.tags
+
+        # Around the cluster
+        network = Network(name, cloud, cluster=spec.name, opts=child)
+        identity = NodeIdentity(name, cloud, cluster=spec.name, opts=child)
+
+        # The control plane
+        self.cluster = self._control_plane(name, spec, cloud, network, identity)
+
+        # The pools. GKE taints GPU nodes by itself when there is a pool without GPUs: let it always be so (page gpus).
+        ready = [*identity.access, *network.way_out]
+        system = pools.declare(
+            name,
+            pools.system_pool(spec.system_pool, cloud, identity.email, tags),
+            cluster=self.cluster.name,
+            parent=self,
+            after=ready,
+            deleted_with=self.cluster,
+        )
+        for pool in node_pools:
+            pools.declare(
+                name,
+                pools.node_pool(pool, cloud, identity.email, tags, live),
+                cluster=self.cluster.name,
+                parent=self,
+                after=[*ready, *([system] if pool.gpus else [])],
+                deleted_with=self.cluster,
+            )
+
+        # The outputs
+        dns = credentials.by_name(cloud.access)
+        self.outputs = credentials.outputs(cloud.project, cloud.location, spec.name, dns)
+        self.kubeconfig = pulumi.Output.secret(self._kubeconfig(spec.name, dns))
+        self.register_outputs({"name": self.cluster.name})
+
+    def _control_plane(
+        self, name: str, spec: ClusterSpec, cloud: Gcp, network: Network, identity: NodeIdentity
+    ) -> Declared:
+        protect = protected(spec)
+        inputs = {
+            "project": cloud.project,
+            "location": cloud.location,
+            "name": spec.name,
+            "resourceLabels": spec.cluster.tags,
+            "deletionProtection": protect,
+            # Of a channel without a version GKE's default may be older than what the layer needs.
+            "releaseChannel": {"channel": cloud.release_channel},
+            "minMasterVersion": spec.kubernetes_version,
+            # The nodes: pools are declared beside the cluster, and the one that GKE begins with goes at once.
+            "removeDefaultNodePool": True,
+            "initialNodeCount": 1,
+            "nodeConfig": pools.temporary_nodes(cloud, identity.email),
+            "nodeLocations": profiles.node_locations(cloud),
+            # The network
+            "network": network.network,
+            "subnetwork": network.subnet,
+            "networkingMode": "VPC_NATIVE",
+            "ipAllocationPolicy": {
+                "clusterSecondaryRangeName": network.pod_range,
+                "servicesSecondaryRangeName": network.service_range,
+            },
+            "datapathProvider": profiles.dataplane(cloud.network),
+            # Who gets in
+            "privateClusterConfig": profiles.privacy(cloud.network, cloud.access),
+            "controlPlaneEndpointsConfig": profiles.endpoints(cloud.access),
+            "masterAuthorizedNetworksConfig": profiles.authorized_networks(cloud.access),
+            "authenticatorGroupsConfig": profiles.groups(cloud.access),
+            "workloadIdentityConfig": {"workloadPool": f"{cloud.project}.svc.id.goog"},
+            "databaseEncryption": profiles.etcd(cloud.encryption),
+            # What it does by itself
+            "clusterAutoscaling": profiles.autoscaler(cloud),
+            "loggingConfig": profiles.logging(cloud.logging),
+            "monitoringConfig": profiles.monitoring(cloud.monitoring),
+            "maintenancePolicy": profiles.maintenance(cloud.maintenance),
+        }
+        return Declared(
+            CLUSTER,
+            name,
+            {key: value for key, value in inputs.items() if value is not None},
+            pulumi.ResourceOptions(
+                parent=self,
+                protect=protect,
+                depends_on=identity.access,
+                # After the pool it described is gone GKE shows another's nodes here, and every difference would replace the
+                # cluster (pulumi-gcp, `remove_default_node_pool`).
+                ignore_changes=["nodeConfig", "initialNodeCount"],
+                delete_before_replace=True,
+                additional_secret_outputs=["effectiveLabels", "pulumiLabels"],
+            ),
+            outputs=("name", "endpoint", "masterAuth", "controlPlaneEndpointsConfig"),
+        )
+
+    def _kubeconfig(self, name: str, dns: bool) -> pulumi.Output[str]:
+        if dns:
+            ways: pulumi.Output[Any] = self.cluster.output("controlPlaneEndpointsConfig")
+            return ways.apply(lambda ways: credentials.kubeconfig(name, ways["dnsEndpointConfig"]["endpoint"], None))
+        return pulumi.Output.all(self.cluster.output("endpoint"), self.cluster.output("masterAuth")).apply(
+            lambda found: credentials.kubeconfig(name, found[0], found[1]["clusterCaCertificate"])
+        )

@@ -1,0 +1,63 @@
+"""How users reach a GKE cluster: a kubeconfig without a secret of its own, and the command for it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import yaml
+
+from components.site import Outputs
+from spec.gcp import GcpAccess
+
+_PLUGIN = "gke-gcloud-auth-plugin"
+_HINT = (
+    f"Install {_PLUGIN}:"
+    " https://docs.cloud.google.com/kubernetes-engine/docs/how-to/cluster-access-for-kubectl#install_plugin"
+)
+
+
+def by_name(access: GcpAccess) -> bool:
+    """Whether the API server's DNS name is the way in: where not everybody reaches its address."""
+    return access.dns_endpoint and (access.ip_endpoint != "public" or bool(access.authorized_ranges))
+
+
+def kubeconfig(name: str, endpoint: str, authority: str | None) -> str:
+    """As `gcloud container clusters get-credentials` writes it: who asks is told by Google's program (page as in the hint).
+
+    `endpoint` is an address or a DNS name, `authority` the certificate of the cluster's authority in base64; None for the DNS
+    name, whose certificate is one that everybody trusts.
+    """
+    cluster: dict[str, Any] = {"server": f"https://{endpoint}"}
+    if authority:
+        cluster["certificate-authority-data"] = authority
+    login = {
+        "apiVersion": "client.authentication.k8s.io/v1beta1",
+        "command": _PLUGIN,
+        "installHint": _HINT,
+        "provideClusterInfo": True,
+        "interactiveMode": "IfAvailable",
+    }
+    return str(
+        yaml.safe_dump(
+            {
+                "apiVersion": "v1",
+                "kind": "Config",
+                "clusters": [{"name": name, "cluster": cluster}],
+                "users": [{"name": name, "user": {"exec": login}}],
+                "contexts": [{"name": name, "context": {"cluster": name, "user": name}}],
+                "current-context": name,
+            },
+            sort_keys=False,
+        )
+    )
+
+
+def outputs(project: str, location: str, name: str, dns: bool) -> Outputs:
+    """What the stack's outputs say of the cluster."""
+    command = f"gcloud container clusters get-credentials {name} --location {location} --project {project}"
+    return {
+        "clusterName": name,
+        "project": project,
+        "location": location,
+        "kubeconfigCommand": command + (" --dns-endpoint" if dns else ""),
+    }

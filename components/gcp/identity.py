@@ -1,0 +1,114 @@
+"""The identity of the nodes and its rights: enough to be a node, and to pull from the repositories that are named."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+
+import pulumi
+
+from components.declared import Declared
+from components.gcp.types import ACCOUNT, PROJECT_MEMBER, REPOSITORY_MEMBER
+from spec.gcp import Gcp, GcpRegistry
+
+NODE_ROLE = "roles/container.defaultNodeServiceAccount"
+"""Logs, metrics and autoscaling, the least that nodes need (page hardening-your-cluster, "Use least privilege IAM service
+accounts"; CIS GKE benchmark 2.0.0, 5.2.1)."""
+
+READER_ROLE = "roles/artifactregistry.reader"
+
+_LONGEST = 30
+"""Of an account's id (docs.cloud.google.com/iam/docs/service-accounts-create)."""
+
+
+def account_id(cluster: str, location: str, instance: str | None = None) -> str:
+    """What the account made here is called; `instance` where two stacks may each have one for the cluster.
+
+    A project may have clusters of one name in several places.
+    """
+    whole = "/".join(filter(None, (location, cluster, instance)))
+    suffix = f"-{hashlib.sha256(whole.encode()).hexdigest()[:6]}-nodes"
+    return cluster[: _LONGEST - len(suffix)].rstrip("-") + suffix
+
+
+def email(project: str, account: str) -> str:
+    """The address of a service account, known before it is there.
+
+    The id of a project in a domain, `example.com:lab`, is turned round (page service-account-overview).
+    """
+    domain, _, plain = project.rpartition(":")
+    return f"{account}@{'.'.join(filter(None, (plain, domain)))}.iam.gserviceaccount.com"
+
+
+def wanted(cloud: Gcp, cluster: str, instance: str | None = None) -> str:
+    """The address of the nodes' account, whoever makes it."""
+    return cloud.service_account or email(cloud.project, account_id(cluster, cloud.place or "", instance))
+
+
+class NodeIdentity(pulumi.ComponentResource):
+    """A service account, made here unless the stack file names one, with its rights."""
+
+    email: pulumi.Output[str]
+    access: list[pulumi.Resource]
+    """What node pools must wait for: nodes that come before their rights are of no use."""
+
+    def __init__(
+        self,
+        name: str,
+        cloud: Gcp,
+        *,
+        cluster: str,
+        instance: str | None = None,
+        opts: pulumi.ResourceOptions | None = None,
+    ) -> None:
+        super().__init__("kubeflow-spot:gcp:NodeIdentity", name, None, opts)
+        self.access = []
+        if cloud.service_account:
+            # Its other rights are whoever made it has seen to.
+            self.email = pulumi.Output.from_input(cloud.service_account)
+        else:
+            self._account(name, cloud, account_id(cluster, cloud.place or "", instance), cluster)
+        self._readers(name, cloud.project, cloud.registries)
+        self.register_outputs({"email": self.email})
+
+    def _account(self, name: str, cloud: Gcp, account: str, cluster: str) -> None:
+        made = Declared(
+            ACCOUNT,
+            f"{name}-nodes",
+            {"project": cloud.project, "accountId": account, "displayName": f"Nodes of GKE cluster {cluster}"},
+            pulumi.ResourceOptions(parent=self),
+            outputs=("email",),
+        )
+        self.email = made.output("email")
+        self.access.append(
+            Declared(
+                PROJECT_MEMBER,
+                f"{name}-nodes",
+                {"project": cloud.project, "role": NODE_ROLE, "member": self._member},
+                pulumi.ResourceOptions(parent=self),
+                outputs=(),
+            )
+        )
+
+    def _readers(self, name: str, project: str, registries: Sequence[GcpRegistry]) -> None:
+        for registry in registries:
+            owner = registry.project or project
+            self.access.append(
+                Declared(
+                    REPOSITORY_MEMBER,
+                    f"{name}-{owner}-{registry.location}-{registry.repository}",
+                    {
+                        "project": owner,
+                        "location": registry.location,
+                        "repository": registry.repository,
+                        "role": READER_ROLE,
+                        "member": self._member,
+                    },
+                    pulumi.ResourceOptions(parent=self),
+                    outputs=(),
+                )
+            )
+
+    @property
+    def _member(self) -> pulumi.Output[str]:
+        return pulumi.Output.concat("serviceAccount:", self.email)

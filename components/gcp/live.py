@@ -1,0 +1,56 @@
+"""A GKE cluster as `getCluster` tells of it now.
+
+In the answer of a function every nested block is a list, and called so: `nodeConfigs`, `masterAuths`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from components.declared import call
+from components.gcp.types import GET_CLUSTER
+from spec.placement import POOL_LABEL
+
+
+@dataclass(frozen=True)
+class LiveCluster:
+    """The cluster; empty when there is none."""
+
+    found: Mapping[str, Any] = field(default_factory=dict)
+    """The whole answer."""
+
+    @property
+    def pools(self) -> dict[str, Mapping[str, Any]]:
+        """All its node pools by name, whoever declared them."""
+        return {pool["name"]: pool for pool in self.found.get("nodePools") or ()}
+
+    def per_zone(self, label: str) -> int:
+        """Nodes in each zone of the pools with this label under POOL_LABEL, rounded down as `nodeCount` is."""
+        here = (pool for pool in self.pools.values() if (config(pool).get("labels") or {}).get(POOL_LABEL) == label)
+        return max((int(pool.get("nodeCount") or 0) for pool in here), default=0)
+
+
+def block(of: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    """A nested block by the name of its list; empty where there is none."""
+    found = of.get(name) or [{}]
+    first: Mapping[str, Any] = found[0] or {}
+    return first
+
+
+def config(pool: Mapping[str, Any]) -> Mapping[str, Any]:
+    """What a pool's nodes are."""
+    return block(pool, "nodeConfigs")
+
+
+def read(project: str, location: str, name: str) -> LiveCluster:
+    """The cluster now. Raises what the provider raises, but for a cluster that is not there."""
+    try:
+        return LiveCluster(call(GET_CLUSTER, {"project": project, "location": location, "name": name}))
+    except Exception as failed:
+        # The SDK raises plain Exception for every error of a provider; these words are of a cluster that is not there
+        # (terraform-provider-google-beta, data_source_google_container_cluster.go).
+        if f"projects/{project}/locations/{location}/clusters/{name} not found" in str(failed):
+            return LiveCluster()
+        raise

@@ -1,0 +1,105 @@
+"""A GKE cluster as the site of a stack: made here, or found."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+
+import pulumi
+
+from components.gcp import fixed, identity, live, network, pools
+from components.gcp.cluster import GkeCluster
+from components.gcp.existing import FoundCluster, GkePools, find, node_labels, refuse
+from components.gcp.live import LiveCluster
+from components.site import Site
+from spec.gcp import Gcp
+from spec.model import ClusterSpec
+from spec.placement import NodePool
+
+_BY_PRICE = "GKE takes what is cheapest among pools that fit, and has no priority expander"
+"""Page cluster-autoscaler."""
+
+
+def site(spec: ClusterSpec, node_pools: Sequence[NodePool], instance: str) -> Site:
+    """The cluster of this stack file. Raises `pulumi.RunError` for one that is not there or cannot take the pools."""
+    cloud = spec.cloud
+    assert isinstance(cloud, Gcp)
+    if cloud.existing_cluster:
+        found = find(cloud.project, cloud.existing_cluster)
+        refuse(spec, node_pools, found, instance)
+        return There(spec, node_pools, instance, found)
+    assert cloud.location
+    network.refuse(cloud)
+    there = live.read(cloud.project, cloud.location, spec.name)
+    _refuse_changes(spec, cloud, node_pools, there)
+    return New(spec, node_pools, there)
+
+
+def _refuse_changes(spec: ClusterSpec, cloud: Gcp, node_pools: Sequence[NodePool], there: LiveCluster) -> None:
+    assert spec.system_pool
+    account, tags = identity.wanted(cloud, spec.name), spec.cluster.tags
+    fixed.refuse(
+        [
+            *fixed.system_problems(pools.system_pool(spec.system_pool, cloud, account, tags), there),
+            *(
+                problem
+                for pool in node_pools
+                for problem in fixed.pool_problems(
+                    spec, pool, pools.node_pool(pool, cloud, account, tags, there), there
+                )
+            ),
+        ]
+    )
+
+
+@dataclass(frozen=True)
+class New:
+    """A cluster that this stack makes."""
+
+    spec: ClusterSpec
+    node_pools: Sequence[NodePool]
+    live: LiveCluster
+    kubeconfig = None
+    key = "cloud"
+    not_by_priority = f"{_BY_PRICE}; cloud.fallback.mode: compute-class gives it an order"
+
+    def on_demand_beside(self, own: Collection[str]) -> tuple[str, ...]:
+        """None: all pools are the stack's."""
+        return ()
+
+    def node_labels(self, pool: NodePool) -> Mapping[str, str]:
+        """See `Site`."""
+        return node_labels(pool)
+
+    def declare(self, name: str, opts: pulumi.ResourceOptions) -> GkeCluster:
+        """See `Site`."""
+        return GkeCluster(name, self.spec, self.node_pools, self.live, opts=opts)
+
+
+@dataclass(frozen=True)
+class There:
+    """A cluster that somebody else made."""
+
+    spec: ClusterSpec
+    node_pools: Sequence[NodePool]
+    instance: str
+    found: FoundCluster
+    key = "cloud.existingCluster"
+    not_by_priority = f"{_BY_PRICE}; cloud.fallback.mode: compute-class gives pods that ask for it an order"
+
+    @property
+    def kubeconfig(self) -> str:
+        """See `Site`."""
+        return self.found.kubeconfig
+
+    def on_demand_beside(self, own: Collection[str]) -> tuple[str, ...]:
+        """None that matter: there is no order to keep among them."""
+        return ()
+
+    def node_labels(self, pool: NodePool) -> Mapping[str, str]:
+        """See `Site`."""
+        return node_labels(pool)
+
+    def declare(self, name: str, opts: pulumi.ResourceOptions) -> GkePools:
+        """See `Site`."""
+        return GkePools(name, self.spec, self.node_pools, self.found, instance=self.instance, opts=opts)

@@ -1,0 +1,16 @@
+"""What this program declares in Google Cloud and asks of it, by the names of pulumi-gcp."""
+
+from __future__ import annotations
+
+CLUSTER = "gcp:container/cluster:Cluster"
+NODE_POOL = "gcp:container/nodePool:NodePool"
+NETWORK = "gcp:compute/network:Network"
+SUBNETWORK = "gcp:compute/subnetwork:Subnetwork"
+ROUTER = "gcp:compute/router:Router"
+ROUTER_NAT = "gcp:compute/routerNat:RouterNat"
+ACCOUNT = "gcp:serviceaccount/account:Account"
+PROJECT_MEMBER = "gcp:projects/iAMMember:IAMMember"
+REPOSITORY_MEMBER = "gcp:artifactregistry/repositoryIamMember:RepositoryIamMember"
+
+GET_CLUSTER = "gcp:container/getCluster:getCluster"
+GET_SUBNETWORK = "gcp:compute/getSubnetwork:getSubnetwork"

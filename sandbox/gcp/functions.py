@@ -1,0 +1,132 @@
+"""The provider's functions: Terraform's data sources, which read what there is.
+
+What each answers when there is nothing is its own text (terraform-provider-google-beta, data_source_*.go).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from sandbox.gcp import ids, schema
+from sandbox.gcp.cloud import GcpCloud
+from sandbox.gcp.resources.cluster_path import CLUSTER
+from sandbox.gcp.resources.kind import Settings
+from sandbox.gcp.resources.network import NETWORK
+from sandbox.gcp.resources.subnet_rules import SUBNETWORK
+from sandbox.gcp.resources.table import kind_of
+from sandbox.provider import Props, Refused
+from sandbox.schema import Fields, Shape
+
+_GET_CLUSTER = "gcp:container/getCluster:getCluster"
+_GET_SUBNETWORK = "gcp:compute/getSubnetwork:getSubnetwork"
+
+
+def _arguments(args: Props, known: set[str], required: set[str]) -> None:
+    for name in args.keys() - known:
+        raise Refused(f"Invalid or unknown key: {name}")
+    for name in sorted(required - args.keys()):
+        raise Refused(f'"{name}": required field is not set')
+
+
+def cluster(cloud: GcpCloud, settings: Settings, args: Props) -> Props:
+    _arguments(args, {"name", "location", "project"}, {"name"})
+    id = kind_of(CLUSTER).id(args, settings)
+    body = cloud.get(id)
+    if body is None:
+        # The data source reads as the resource does, and that only forgets what is gone.
+        raise Refused(f"{id} not found")
+    labels = body["effectiveLabels"]
+    shown = {**body, "id": id, "resourceLabels": labels, "pulumiLabels": labels}
+    return _listed(schema.outputs_of(_GET_CLUSTER), shown)
+
+
+def network(cloud: GcpCloud, settings: Settings, args: Props) -> Props:
+    _arguments(args, {"name", "project", "networkProfile"}, {"name"})
+    id = kind_of(NETWORK).id(args, settings)
+    body = cloud.get(id)
+    if body is None:
+        raise Refused(f"{id} not found")
+    names = ("name", "project", "gatewayIpv4", "networkId", "numericId", "selfLink")
+    links = [ids.self_link(subnet) for subnet in cloud.subnetworks(id)]
+    return {
+        "id": id,
+        "description": body.get("description", ""),
+        "internalIpv6Range": "",
+        "subnetworksSelfLinks": links,
+        **{name: body[name] for name in names},
+    }
+
+
+def subnetwork(cloud: GcpCloud, settings: Settings, args: Props) -> Props:
+    _arguments(args, {"name", "project", "region", "selfLink"}, set())
+    if "selfLink" in args:
+        id = ids.path(args["selfLink"])
+    elif "name" not in args:
+        raise Refused("one of `self_link` or `name` must be specified")
+    else:
+        id = kind_of(SUBNETWORK).id(args, settings)
+    body = cloud.get(id)
+    if body is None:
+        raise Refused(f"{id} not found")
+    found = {name: body.get(name, "") for name in schema.outputs_of(_GET_SUBNETWORK).shapes}
+    ranges = [{"rangeName": r["rangeName"], "ipCidrRange": r["ipCidrRange"]} for r in body.get("secondaryIpRanges", [])]
+    return {**found, "id": id, "secondaryIpRanges": ranges}
+
+
+def project(cloud: GcpCloud, settings: Settings, args: Props) -> Props:
+    """Every project is taken as existing: nothing here makes one."""
+    _arguments(args, {"projectId"}, set())
+    found = args.get("projectId") or settings.project
+    if not found:
+        raise Refused(
+            "no project value set. `project_id` must be set at the resource level, or a default `project` value must be "
+            "specified on the provider"
+        )
+    return {
+        "autoCreateNetwork": True,
+        "billingAccount": "000000-000000-000000",
+        "deletionPolicy": "",
+        "effectiveLabels": {},
+        "folderId": "",
+        "id": f"projects/{found}",
+        "labels": {},
+        "name": found,
+        "number": ids.project_number(found),
+        "orgId": "",
+        "projectId": found,
+        "pulumiLabels": {},
+        "tags": {},
+    }
+
+
+FUNCTIONS: dict[str, Callable[[GcpCloud, Settings, Props], Props]] = {
+    _GET_CLUSTER: cluster,
+    _GET_SUBNETWORK: subnetwork,
+    "gcp:compute/getNetwork:getNetwork": network,
+    "gcp:organizations/getProject:getProject": project,
+}
+
+
+def _listed(fields: Fields, body: Props) -> Props:
+    """A resource's body in a data source's form, in which every block is a list with a plural name."""
+    return {name: _shown(shape, _singular(name, body)) for name, shape in fields.shapes.items()}
+
+
+def _singular(name: str, body: Props) -> Any:
+    for known in (name, name.removesuffix("ies") + "y", name.removesuffix("es"), name.removesuffix("s")):
+        if known in body:
+            return body[known]
+    return None
+
+
+_EMPTY: dict[str, Any] = {"string": "", "boolean": False, "integer": 0, "number": 0, "map": {}}
+
+
+def _shown(shape: Shape, value: Any) -> Any:
+    if shape.kind == "array" and shape.item:
+        items = value if isinstance(value, list) else [] if value is None else [value]
+        return [_shown(shape.item, item) for item in items]
+    if shape.inside:
+        return _listed(shape.inside(), value)
+    return _EMPTY.get(shape.kind) if value is None else value

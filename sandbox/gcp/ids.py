@@ -1,0 +1,80 @@
+"""Ids of Google Cloud's resources as the provider has them, and what can be read from one.
+
+An id is a path without a leading slash, `projects/P/regions/R/subnetworks/S`; a self link is a service's address before it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+
+from sandbox.state import key as key
+
+_COMPUTE = "https://www.googleapis.com/compute/v1/"
+_CONTAINER = "https://container.googleapis.com/v1/"
+
+
+def digits(count: int, *parts: str) -> str:
+    """Stable digits for something the cloud would number at random."""
+    found = int(hashlib.sha256("\0".join(parts).encode()).hexdigest(), 16)
+    return str(10 ** (count - 1) + found % (9 * 10 ** (count - 1)))
+
+
+def hexadecimal(count: int, *parts: str) -> str:
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:count]
+
+
+def project_number(project: str) -> str:
+    return digits(12, "project", project)
+
+
+def last(id: str) -> str:
+    """The name of the resource an id points at."""
+    return id.rstrip("/").rsplit("/", 1)[-1]
+
+
+def parent(id: str) -> str:
+    """The id two segments up: of a node pool its cluster."""
+    return id.rstrip("/").rsplit("/", 2)[0]
+
+
+def is_zone(location: str) -> bool:
+    return location.count("-") == 2
+
+
+def region(location: str) -> str:
+    """The region of a zone; a region is its own."""
+    return location.rsplit("-", 1)[0] if is_zone(location) else location
+
+
+def self_link(id: str) -> str:
+    return (_CONTAINER if "/clusters/" in id else _COMPUTE) + id
+
+
+def path(reference: str) -> str:
+    """A reference without the address of a service: `projects/...`, or a plain name as it is."""
+    return (
+        reference.removeprefix(_COMPUTE)
+        .removeprefix(_CONTAINER)
+        .removeprefix("https://compute.googleapis.com/compute/v1/")
+    )
+
+
+def network(project: str, reference: str) -> str:
+    """The id of a network named by name, path or self link."""
+    found = path(reference)
+    return found if "/" in found else f"projects/{project}/global/networks/{found}"
+
+
+def regional(project: str, region: str, kind: str, reference: str) -> str:
+    """The id of a subnetwork or router named by name, path or self link."""
+    found = path(reference)
+    return found if "/" in found else f"projects/{project}/regions/{region}/{kind}/{found}"
+
+
+def project_of(id: str) -> str:
+    return id.split("/")[1]
+
+
+def region_of(id: str) -> str:
+    """Of a regional Compute Engine resource."""
+    return id.split("/")[3]

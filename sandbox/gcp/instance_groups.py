@@ -1,0 +1,198 @@
+"""Which machines a pool has: those of its instance groups, one for each zone, by number.
+
+A pool's own body knows only how many there are in a zone on average. A record below it for each zone knows which, so that the
+machine that goes is the one that was meant. A number, and so a name, is given once in a group's life.
+
+Plain: where `locationPolicy` is ANY the first zone that may take a machine takes it (Google looks at reservations and at what
+is preempted least); BALANCED fills the smallest group.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+
+from sandbox.fleet import ScaleRefused
+from sandbox.gcp import ids
+from sandbox.gcp.nodes import node_name
+from sandbox.state import Body, Record, Resources
+
+POOL = "gcp:container/nodePool:NodePool"
+GROUP = "sandbox:InstanceGroup"
+"""No type of the gcp provider: the program never sees these."""
+
+_MANY = 1 << 30
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """Of an autoscaled pool: those of all zones together, and those that hold in each zone."""
+
+    least: int
+    most: int
+    zone_least: int = 0
+    zone_most: int = _MANY
+
+
+@dataclass(frozen=True)
+class Instance:
+    """One machine of a pool."""
+
+    zone: str
+    number: int
+    name: str
+    """Its node's."""
+
+
+def bounds(pool: Body) -> Bounds | None:
+    """None for a pool that is not autoscaled. Bounds are a zone's, or the whole pool's (SDK docstrings)."""
+    said = pool.get("autoscaling")
+    if not said:
+        return None
+    zones = len(pool["nodeLocations"])
+    if said.get("totalMaxNodeCount"):
+        return Bounds(int(said.get("totalMinNodeCount") or 0), int(said["totalMaxNodeCount"]))
+    least, most = int(said.get("minNodeCount") or 0), int(said.get("maxNodeCount") or 0)
+    return Bounds(least * zones, most * zones, least, most)
+
+
+def instances(resources: Resources, pool: Record) -> list[Instance]:
+    """A pool's machines, zone by zone."""
+    return [
+        Instance(zone, number, node_name(pool.id, zone, number))
+        for zone in pool.body["nodeLocations"]
+        for number in _numbers(resources, pool, zone)
+    ]
+
+
+def settle(resources: Resources) -> None:
+    """Bring every pool's groups in line with its zones, its lower bounds, and its `nodeCount` where it is not autoscaled.
+
+    Groups of a new pool get its initial nodes.
+
+    A pool below its minimum grows (Google's autoscaler runs with EnforceNodeGroupMinSize). One above its maximum keeps its
+    nodes until they are empty: nothing says that a lower bound evicts pods.
+    """
+    for pool in resources.of(POOL):
+        zones = pool.body["nodeLocations"]
+        limits = bounds(pool.body)
+        told = pool.body.get("nodeCount")
+        fixed = int(told) if limits is None and told is not None else None
+        initial = int(pool.body.get("initialNodeCount") or 0) if fixed is None else fixed
+        for zone in zones:
+            if resources.get(_id(pool, zone)) is None:
+                # A zone that is added later starts as a new pool does (initial nodes are a zone's).
+                _put(resources, pool, zone, list(range(initial)), initial)
+        for group in resources.of(GROUP, below=pool.id):
+            if group.body["zone"] not in zones:
+                resources.remove(group.id)
+        if limits:
+            for zone in zones:
+                while len(_numbers(resources, pool, zone)) < limits.zone_least:
+                    _add(resources, pool, zone)
+            while size(resources, pool) < limits.least:
+                _add(resources, pool, _growing(resources, pool, limits))
+        elif fixed is not None and fixed != size(resources, pool) // len(zones):
+            # Somebody has set the count, which is a zone's.
+            for zone in zones:
+                _put(resources, pool, zone, _numbers(resources, pool, zone)[:fixed])
+                while len(_numbers(resources, pool, zone)) < fixed:
+                    _add(resources, pool, zone)
+        _tell(resources, pool)
+
+
+def size(resources: Resources, pool: Record) -> int:
+    """How many machines a pool has."""
+    return sum(len(_numbers(resources, pool, zone)) for zone in pool.body["nodeLocations"])
+
+
+def resize(resources: Resources, pool: Record, count: int) -> None:
+    """Give a pool so many machines in all its zones together. Raises ScaleRefused outside its bounds."""
+    limits = bounds(pool.body) or Bounds(0, _MANY)
+    if not limits.least <= count <= limits.most:
+        title = ids.last(pool.id)
+        raise ScaleRefused(f"pool {title} takes {limits.least} to {limits.most} nodes, not {count}")
+    while (now := size(resources, pool)) < count:
+        _add(resources, pool, _growing(resources, pool, limits))
+    while now > count:
+        zone = _shrinking(resources, pool, limits)
+        _put(resources, pool, zone, _numbers(resources, pool, zone)[:-1])
+        now -= 1
+    _tell(resources, pool)
+
+
+def remove(resources: Resources, pool: Record, nodes: Collection[str]) -> None:
+    """Take these machines, by their nodes' names, out of a pool; those that are not there are no error.
+
+    Raises ScaleRefused when a lower bound stands against it.
+    """
+    limits = bounds(pool.body) or Bounds(0, _MANY)
+    left = {
+        zone: [n for n in _numbers(resources, pool, zone) if node_name(pool.id, zone, n) not in nodes]
+        for zone in pool.body["nodeLocations"]
+    }
+    title = ids.last(pool.id)
+    for zone, numbers in left.items():
+        if len(numbers) < min(limits.zone_least, len(_numbers(resources, pool, zone))):
+            raise ScaleRefused(f"pool {title} keeps {limits.zone_least} nodes in {zone}")
+    if sum(map(len, left.values())) < min(limits.least, size(resources, pool)):
+        raise ScaleRefused(f"pool {title} keeps {limits.least} nodes")
+    for zone, numbers in left.items():
+        _put(resources, pool, zone, numbers)
+    _tell(resources, pool)
+
+
+def next_zone(resources: Resources, pool: Record) -> str:
+    """The zone that would take the next machine; the first where none may."""
+    try:
+        return _growing(resources, pool, bounds(pool.body) or Bounds(0, _MANY))
+    except ScaleRefused:
+        return str(pool.body["nodeLocations"][0])
+
+
+def _growing(resources: Resources, pool: Record, limits: Bounds) -> str:
+    """The zone that takes the next machine."""
+    return _in_order(resources, pool, lambda count: count < limits.zone_most, 1)
+
+
+def _shrinking(resources: Resources, pool: Record, limits: Bounds) -> str:
+    """The zone that gives one back: the fullest, or the last that has any."""
+    return _in_order(resources, pool, lambda count: count > limits.zone_least, -1)
+
+
+def _in_order(resources: Resources, pool: Record, may: Callable[[int], bool], direction: int) -> str:
+    zones: list[str] = pool.body["nodeLocations"]
+    found = [(zone, len(_numbers(resources, pool, zone))) for zone in zones[::direction]]
+    open_ones = [(zone, count) for zone, count in found if may(count)]
+    if not open_ones:
+        raise ScaleRefused(f"no zone of pool {ids.last(pool.id)} can change")
+    if (pool.body.get("autoscaling") or {}).get("locationPolicy") == "ANY":
+        return open_ones[0][0]
+    return min(open_ones, key=lambda one: one[1] * direction)[0]
+
+
+def _add(resources: Resources, pool: Record, zone: str) -> None:
+    group = resources.get(_id(pool, zone))
+    following = int(group.body["next"]) if group else 0
+    _put(resources, pool, zone, [*_numbers(resources, pool, zone), following], following + 1)
+
+
+def _numbers(resources: Resources, pool: Record, zone: str) -> list[int]:
+    group = resources.get(_id(pool, zone))
+    return list(group.body["instances"]) if group else []
+
+
+def _put(resources: Resources, pool: Record, zone: str, numbers: list[int], following: int | None = None) -> None:
+    known = resources.get(_id(pool, zone))
+    following = known.body["next"] if following is None and known else following
+    resources.put(Record(GROUP, _id(pool, zone), {"zone": zone, "instances": numbers, "next": following}))
+
+
+def _tell(resources: Resources, pool: Record) -> None:
+    # What the provider reads back: all machines over all groups, rounded down (TF).
+    pool.body["nodeCount"] = size(resources, pool) // len(pool.body["nodeLocations"])
+
+
+def _id(pool: Record, zone: str) -> str:
+    # Below the pool, and so removed with it.
+    return f"{pool.id}/instanceGroups/{zone}"

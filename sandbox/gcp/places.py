@@ -1,0 +1,54 @@
+"""Regions, their zones, and which zones have which GPU.
+
+Source of both files: skypilot-org/skypilot-catalog catalogs/v8/gcp/vms.csv @006059e0f18a (a list of what Google's API offers,
+read 2026-11-21), rows of t2d and of GPU machines. P100 and K80 have none left (machines/notes: retired 2026-09-15 and
+2024-05-01). For those with `*` no source was read: they are taken as offered everywhere.
+"""
+
+from __future__ import annotations
+
+import csv
+from functools import cache
+from pathlib import Path
+
+from sandbox.gcp import ids
+
+_DATA = Path(__file__).parent / "data"
+
+# https://cloud.google.com/kubernetes-engine/docs/concepts/regional-clusters: three zones of the region unless told otherwise.
+_ZONES_OF_A_CLUSTER = 3
+
+
+@cache
+def _regions() -> dict[str, tuple[str, ...]]:
+    with (_DATA / "zones.csv").open(encoding="utf-8", newline="") as file:
+        return {
+            row["region"]: tuple(f"{row['region']}-{letter}" for letter in row["zones"].split())
+            for row in csv.DictReader(file)
+        }
+
+
+@cache
+def _offers() -> dict[str, frozenset[str]]:
+    with (_DATA / "gpus.csv").open(encoding="utf-8", newline="") as file:
+        return {row["accelerator"]: frozenset(row["zones"].split()) for row in csv.DictReader(file)}
+
+
+def zones(region: str) -> tuple[str, ...]:
+    """Of a region; none when there is no such region."""
+    return _regions().get(region, ())
+
+
+def exists(location: str) -> bool:
+    """Whether a region or zone is one of Google's."""
+    return location in _regions() or location in zones(ids.region(location))
+
+
+def default_zones(location: str) -> list[str]:
+    """Where the nodes of a cluster run that names no zones."""
+    return [location] if ids.is_zone(location) else list(zones(location)[:_ZONES_OF_A_CLUSTER])
+
+
+def offered(accelerator: str, zone: str) -> bool:
+    known = _offers().get(accelerator, frozenset())
+    return zone in known or "*" in known

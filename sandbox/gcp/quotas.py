@@ -1,0 +1,171 @@
+"""A project's quotas: how many vCPUs and GPUs there may be in a region, and how what exceeds them is said.
+
+Metrics are Compute Engine's (machines/notes, "Quota metrics"): CPUs by family, of which accelerator-optimized ones need none
+but A2; GPUs by model; the same again for machines that may vanish, which use the standard quota until a preemptible one was
+requested, then only that (second hand, UNCONFIRMED); and all GPUs of the project together.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from sandbox import quotafile
+from sandbox.errors import SandboxError
+from sandbox.gcp import errors, ids, instance_groups, places
+from sandbox.gcp.machines import machines
+from sandbox.gcp.resources.cluster_path import POOL
+from sandbox.state import Body, Resources
+
+GLOBAL = "global"
+"""Stands for a region where a limit is the project's."""
+
+ALL_GPUS = "GPUS_ALL_REGIONS"
+
+_CPUS = {
+    "n1": "CPUS",
+    "e2": "CPUS",
+    "n2": "N2_CPUS",
+    "n2d": "N2D_CPUS",
+    "c3": "C3_CPUS",
+    "t2d": "T2D_CPUS",
+    "a2": "A2_CPUS",
+}
+_GPUS = {
+    "nvidia-tesla-t4": "NVIDIA_T4_GPUS",
+    "nvidia-tesla-p4": "NVIDIA_P4_GPUS",
+    "nvidia-tesla-v100": "NVIDIA_V100_GPUS",
+    "nvidia-tesla-p100": "NVIDIA_P100_GPUS",
+    "nvidia-l4": "NVIDIA_L4_GPUS",
+    "nvidia-tesla-a100": "NVIDIA_A100_GPUS",
+    "nvidia-a100-80gb": "NVIDIA_A100_80GB_GPUS",
+    "nvidia-h100-80gb": "NVIDIA_H100_GPUS",
+    "nvidia-h100-mega-80gb": "NVIDIA_H100_MEGA_GPUS",
+    "nvidia-h200-141gb": "NVIDIA_H200_GPUS",
+    "nvidia-b200": "NVIDIA_B200_GPUS",
+    "nvidia-gb200": "NVIDIA_GB200_GPUS",
+    "nvidia-rtx-pro-6000": "NVIDIA_RTX_PRO_6000_GPUS",
+}
+_PREEMPTIBLE_CPUS = "PREEMPTIBLE_CPUS"
+
+Usage = Counter[tuple[str, str]]
+"""By region and metric."""
+
+
+@dataclass(frozen=True)
+class Excess:
+    """A quota that does not suffice: what was used before the request, and what it asks for beyond."""
+
+    region: str
+    metric: str
+    limit: int
+    used: int
+    required: int
+
+    @property
+    def at_the_door(self) -> str:
+        # vanvalenlab/kiosk-console #367
+        left = max(0, self.limit - self.used)
+        scope = "global" if self.region == GLOBAL else "regional"
+        return (
+            f"nsufficient {scope} quota to satisfy request: resource \"{self.metric}\": request requires '{self.required}.0' "
+            f"and is short '{self.required - left}.0'. project has a quota of '{self.limit}.0' with '{left}.0' available. "
+        )
+
+    @property
+    def later(self) -> str:
+        """Compute Engine's text, when the autoscaler asks for machines."""
+        # https://cloud.google.com/compute/resource-usage, and many logs
+        where = "globally" if self.region == GLOBAL else f"in region {self.region}"
+        return f"Quota '{self.metric}' exceeded. Limit: {self.limit}.0 {where}."
+
+
+@dataclass(frozen=True)
+class Quotas:
+    """Limits by region and metric; what is absent is unlimited."""
+
+    limits: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+
+    @classmethod
+    def read(cls, data: Any) -> Quotas:
+        """`{europe-west4: {PREEMPTIBLE_NVIDIA_L4_GPUS: 4, CPUS: 24}, global: {GPUS_ALL_REGIONS: 8}}`.
+
+        Raises SandboxError with everything that is wrong, by path.
+        """
+        if not isinstance(data, Mapping):
+            raise SandboxError("quotas.gcp: is not an object of regions")
+        problems = [problem for region, limits in data.items() for problem in _problems(region, limits)]
+        if problems:
+            raise SandboxError("\n".join(problems))
+        return cls({region: dict(limits) for region, limits in data.items()})
+
+    @classmethod
+    def kept(cls, folder: Path) -> Quotas:
+        """The limits of the emulated clouds in this folder."""
+        return cls.read(quotafile.gcp(quotafile.kept(folder)))
+
+    def usage(self, resources: Resources) -> Usage:
+        """What all pools use."""
+        found: Usage = Counter()
+        for pool in resources.of(POOL):
+            for metric, amount in self._of_a_node(pool.body, ids.region(pool.body["location"])):
+                found[metric] += amount * instance_groups.size(resources, pool)
+        return found
+
+    def _of_a_node(self, pool: Body, region: str) -> Iterator[tuple[tuple[str, str], int]]:
+        config, known = pool["nodeConfig"], self.limits.get(region, {})
+        machine = machines()[config["machineType"]]
+        vanishing = bool(config.get("spot") or config.get("preemptible"))
+        if cpus := _CPUS.get(machine.family):
+            preemptible = vanishing and _PREEMPTIBLE_CPUS in known
+            yield (region, _PREEMPTIBLE_CPUS if preemptible else cpus), machine.vcpus
+        for one in config.get("guestAccelerators") or []:
+            metric = _GPUS.get(one["type"])
+            if metric:
+                preemptible = vanishing and f"PREEMPTIBLE_{metric}" in known
+                yield (region, f"PREEMPTIBLE_{metric}" if preemptible else metric), one["count"]
+            yield (GLOBAL, ALL_GPUS), one["count"]
+
+    def exceeded(self, before: Usage, after: Usage) -> list[Excess]:
+        """The limits that a change breaks: those that it uses more of than there are."""
+        found = []
+        for (region, metric), amount in sorted(after.items()):
+            limit, used = self.limits.get(region, {}).get(metric), before[region, metric]
+            if limit is not None and amount > limit and amount > used:
+                found.append(Excess(region, metric, limit, used, amount - used))
+        return found
+
+
+UNLIMITED = Quotas()
+
+
+def refusal(excesses: list[Excess], project: str) -> errors.GcpRefused:
+    """GKE's 403 for a request that needs more than there is."""
+    more = f"View and manage quotas at https://console.cloud.google.com/iam-admin/quotas?usage=USED&project={project}."
+    if len(excesses) == 1:
+        text = f"I{excesses[0].at_the_door}{more}"
+    else:
+        # kaiwaehner/hivemq-mqtt-tensorflow-kafka-realtime-iot-machine-learning-training-inference #48
+        text = "".join(f"\n\t({i}) i{one.at_the_door}{more}" for i, one in enumerate(excesses, 1))
+    return errors.GcpRefused(403, text, "forbidden")
+
+
+def _problems(region: Any, limits: Any) -> Iterator[str]:
+    path = f"quotas.gcp.{region}"
+    if region != GLOBAL and not places.zones(str(region)):
+        yield f"{path}: is neither a region of Google Cloud nor {GLOBAL}"
+        return
+    if not isinstance(limits, Mapping):
+        yield f"{path}: is not an object of limits, such as {{NVIDIA_L4_GPUS: 4}}"
+        return
+    gpus = set(_GPUS.values())
+    known = {ALL_GPUS} if region == GLOBAL else {*_CPUS.values(), *gpus, _PREEMPTIBLE_CPUS}
+    known |= set() if region == GLOBAL else {f"PREEMPTIBLE_{metric}" for metric in gpus}
+    for name, limit in limits.items():
+        if name not in known:
+            yield f"{path}.{name}: is no quota of Compute Engine's here, such as {', '.join(sorted(known)[:3])}"
+        elif not isinstance(limit, int) or isinstance(limit, bool) or limit < 0:
+            yield f"{path}.{name}: is {limit!r}, not a number"

@@ -1,0 +1,1 @@
+"""One file a resource type of Google Cloud, and the rules that belong to it."""

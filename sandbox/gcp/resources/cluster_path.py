@@ -1,0 +1,14 @@
+"""The types of clusters and their pools, and how one is found from the other."""
+
+from __future__ import annotations
+
+from sandbox.state import Record, Resources
+
+CLUSTER = "gcp:container/cluster:Cluster"
+POOL = "gcp:container/nodePool:NodePool"
+
+CLUSTER_PATH = "projects/{project}/locations/{location}/clusters/{name}"
+
+
+def pools_of(resources: Resources, cluster_id: str) -> list[Record]:
+    return resources.of(POOL, below=cluster_id)

@@ -1,0 +1,274 @@
+"""What GKE, or the provider in its name, refuses about a cluster, in order: one function a rule, each with its source."""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+
+from sandbox import rules
+from sandbox.gcp import ids, places, versions
+from sandbox.gcp.errors import GcpRefused, bad_request
+from sandbox.gcp.resources import machine_rules
+from sandbox.gcp.resources.cluster_path import CLUSTER
+from sandbox.gcp.resources.cluster_request import ClusterRequest, Rule
+from sandbox.gcp.resources.network import NETWORK
+from sandbox.gcp.resources.subnet_rules import ranges
+from sandbox.provider import Refused
+
+ADDONS = (
+    *("httpLoadBalancing", "horizontalPodAutoscaling", "networkPolicyConfig", "gcpFilestoreCsiDriverConfig"),
+    *("dnsCacheConfig", "gcePersistentDiskCsiDriverConfig", "gcsFuseCsiDriverConfig", "configConnectorConfig"),
+)
+
+_KEY = r"projects/[^/]+/locations/([^/]+)/keyRings/[^/]+/cryptoKeys/[^/]+"
+
+
+def not_emulated(request: ClusterRequest) -> Refused | None:
+    # The sandbox's own
+    for field in ("enableAutopilot", "nodePools"):
+        if request.wanted.get(field):
+            return Refused(f"the sandbox does not emulate {field} of a GKE cluster")
+    return None
+
+
+def location(request: ClusterRequest) -> GcpRefused | None:
+    # Logs of many projects (GKE does not tell a location that is not from one that is not allowed); UNCONFIRMED by a thread
+    if places.exists(request.location):
+        return None
+    return GcpRefused(403, f"Permission denied on 'locations/{request.location}' (or it may not exist).", "forbidden")
+
+
+def own_zone(request: ClusterRequest) -> Refused | None:
+    # resource_container_cluster.go
+    if request.location in (request.wanted.get("nodeLocations") or []):
+        return Refused("when using a multi-zonal cluster, node_locations should not contain the original 'zone'")
+    return None
+
+
+def initial_nodes(request: ClusterRequest) -> GcpRefused | None:
+    # terraform-provider-google #3304 and many logs
+    if not request.wanted.get("initialNodeCount"):
+        return bad_request("Cluster.initial_node_count must be greater than zero.")
+    return None
+
+
+def version(request: ClusterRequest) -> GcpRefused | None:
+    # Logs of many projects, for a part of a version and for a whole one
+    wanted = request.wanted.get("minMasterVersion", "")
+    channel = (request.wanted.get("releaseChannel") or {}).get("channel", versions.DEFAULT_CHANNEL)
+    if versions.resolved(wanted, channel) is not None:
+        return None
+    if "-gke." in wanted:
+        return bad_request(f'Master version "{wanted}" is unsupported.')
+    return bad_request(f'No valid versions with the prefix "{wanted}" found.')
+
+
+def network(request: ClusterRequest) -> GcpRefused | None:
+    # terraform-provider-google #1367 and others
+    found = request.resources.get(request.body["network"])
+    if found is None or found.token != NETWORK:
+        name = ids.last(request.body["network"])
+        return bad_request(f'Project "{ids.project_of(request.body["network"])}" has no network named "{name}".')
+    return None
+
+
+def subnetwork(request: ClusterRequest) -> GcpRefused | None:
+    # Words UNCONFIRMED
+    found = request.resources.get(request.body["subnetwork"])
+    if found is None:
+        name, region = ids.last(request.body["subnetwork"]), ids.region(request.location)
+        return bad_request(
+            f'Network "{ids.last(request.body["network"])}" has no subnetwork named "{name}" in "{region}".'
+        )
+    if ids.region_of(found.id) != ids.region(request.location):
+        return bad_request(f"Subnetwork {found.id} is not in region {ids.region(request.location)}.")
+    if ids.key(ids.network(ids.project_of(found.id), found.body["network"])) != ids.key(request.body["network"]):
+        return bad_request(f"Subnetwork {found.id} is not in network {request.body['network']}.")
+    return None
+
+
+def secondary_ranges(request: ClusterRequest) -> GcpRefused | None:
+    # fabianlee #2 (2024) for pods; for Services by analogy, UNCONFIRMED
+    subnet = request.resources.get(request.body["subnetwork"])
+    known = ranges(subnet.body) if subnet else {}
+    policy = request.body["ipAllocationPolicy"]
+    for field, what in (("clusterSecondaryRangeName", "Pod"), ("servicesSecondaryRangeName", "Services")):
+        name = policy.get(field)
+        if name and name not in known:
+            return bad_request(
+                f'{what} secondary range "{name}" not found in network "{ids.last(request.body["network"])}", '
+                f'subnetwork "{ids.last(request.body["subnetwork"])}".'
+            )
+    return None
+
+
+def services_of_one_cluster(request: ClusterRequest) -> GcpRefused | None:
+    # Page alias-ips: clusters can share a range of pods, not one of Services. Words UNCONFIRMED.
+    wanted = request.body["ipAllocationPolicy"].get("servicesSecondaryRangeName")
+    for other in request.resources.of(CLUSTER):
+        if ids.key(other.id) == ids.key(request.id) or other.body["subnetwork"] != request.body["subnetwork"]:
+            continue
+        if wanted and other.body["ipAllocationPolicy"].get("servicesSecondaryRangeName") == wanted:
+            return bad_request(
+                f'Services secondary range "{wanted}" is already in use by cluster "{ids.last(other.id)}".'
+            )
+    return None
+
+
+def range_overlap(request: ClusterRequest) -> GcpRefused | None:
+    # Pages alias-ips and private-clusters: none of a cluster's ranges overlap. Words UNCONFIRMED.
+    subnet = request.resources.get(request.body["subnetwork"])
+    said = {
+        "node range": subnet.body["ipCidrRange"] if subnet else None,
+        "pod range": request.body["clusterIpv4Cidr"],
+        "Services range": request.body["servicesIpv4Cidr"],
+        "control plane range": request.body["privateClusterConfig"].get("masterIpv4CidrBlock"),
+    }
+    found = [(what, ipaddress.ip_network(text, strict=False)) for what, text in said.items() if text and "/" in text]
+    for index, (what, one) in enumerate(found):
+        for other_what, other in found[:index]:
+            if one.version == other.version and one.overlaps(other):
+                return bad_request(f"The {what} {one} overlaps the {other_what} {other}.")
+    return None
+
+
+def service_range_size(request: ClusterRequest) -> GcpRefused | None:
+    # Page alias-ips, "Cluster sizing secondary range for services": /27 is the smallest, /16 the largest. Words UNCONFIRMED.
+    size = ipaddress.ip_network(request.body["servicesIpv4Cidr"], strict=False).prefixlen
+    if not 16 <= size <= 27:
+        return bad_request(f"Services range {request.body['servicesIpv4Cidr']} must be between /16 and /27.")
+    return None
+
+
+def pod_range_size(request: ClusterRequest) -> GcpRefused | None:
+    # Page alias-ips: each node takes twice its pods; the range has room for one node at least. Words UNCONFIRMED.
+    pods: int = request.body["defaultMaxPodsPerNode"]
+    needed = 32 - max(1, (2 * pods - 1).bit_length())
+    text = request.body["clusterIpv4Cidr"]
+    if ipaddress.ip_network(text, strict=False).prefixlen > needed:
+        return bad_request(f"Pod range {text} has no room for a node with {pods} pods, which takes a /{needed}.")
+    return None
+
+
+def zones(request: ClusterRequest) -> GcpRefused | None:
+    # Page regional-clusters; the words are UNCONFIRMED.
+    region = ids.region(request.location)
+    for zone in request.body["nodeLocations"]:
+        if zone not in places.zones(region):
+            return bad_request(
+                f'Invalid value for field "cluster.locations": zone "{zone}" is not in region "{region}".'
+            )
+    return None
+
+
+def workload_pool(request: ClusterRequest) -> GcpRefused | None:
+    # Page workload-identity: the pool of the cluster's project is the only one. Words as in several logs, UNCONFIRMED.
+    pool = (request.body.get("workloadIdentityConfig") or {}).get("workloadPool")
+    if pool and pool != f"{request.project}.svc.id.goog":
+        return bad_request(
+            "Currently, the only supported identity namespace is the workload identity pool of the cluster project: "
+            f'"{request.project}.svc.id.goog".'
+        )
+    return None
+
+
+def policy_on_dataplane(request: ClusterRequest) -> GcpRefused | None:
+    # terraform-provider-google #7207
+    policy = request.body.get("networkPolicy") or {}
+    if policy.get("enabled") and request.body["datapathProvider"] == "ADVANCED_DATAPATH":
+        return bad_request(
+            "Enabling NetworkPolicy for clusters with DatapathProvider=ADVANCED_DATAPATH is not allowed."
+        )
+    return None
+
+
+def autoscaling_limits(request: ClusterRequest) -> GcpRefused | None:
+    # domain-facts 2.5: limits of cpu and memory are required once it is enabled. Words UNCONFIRMED.
+    said = request.body["clusterAutoscaling"]
+    known = {limit["resourceType"] for limit in said.get("resourceLimits") or []}
+    missing = [name for name in ("cpu", "memory") if name not in known]
+    if said.get("enabled") and missing:
+        return bad_request(f"Cluster.autoscaling: resource limits of {' and '.join(missing)} must be set.")
+    return None
+
+
+def encryption(request: ClusterRequest) -> GcpRefused | None:
+    # Page encrypting-secrets: a key in the cluster's region. Words UNCONFIRMED.
+    said = request.body["databaseEncryption"]
+    if said["state"] != "ENCRYPTED":
+        return None
+    found = re.fullmatch(_KEY, said.get("keyName") or "")
+    if found is None or found[1] != ids.region(request.location):
+        return bad_request(
+            f'Database_encryption.key_name "{said.get("keyName", "")}" is no key of region {ids.region(request.location)}.'
+        )
+    return None
+
+
+def groups(request: ClusterRequest) -> GcpRefused | None:
+    # Page google-groups-rbac: the group has this name. Words UNCONFIRMED.
+    group = (request.body.get("authenticatorGroupsConfig") or {}).get("securityGroup")
+    if group and not group.startswith("gke-security-groups@"):
+        return bad_request(f'Invalid security group "{group}": it must be gke-security-groups@DOMAIN.')
+    return None
+
+
+def some_endpoint(request: ClusterRequest) -> GcpRefused | None:
+    # Page network-isolation: a control plane has at least one of the two. Words UNCONFIRMED.
+    endpoints = request.body["controlPlaneEndpointsConfig"]
+    by_name = endpoints["dnsEndpointConfig"].get("allowExternalTraffic")
+    if not endpoints["ipEndpointsConfig"].get("enabled") and not by_name:
+        return bad_request("At least one of the DNS-based endpoint and the IP-based endpoints must be enabled.")
+    return None
+
+
+def resource_labels(request: ClusterRequest) -> GcpRefused | None:
+    return machine_rules.bad_resource_labels(request.body.get("resourceLabels") or {})
+
+
+def upgrade(request: ClusterRequest) -> GcpRefused | None:
+    # Page upgrading-a-cluster: one minor version at a time, and only to what the channel has. Words UNCONFIRMED.
+    if request.current is None:
+        return None
+    old, new = request.current["masterVersion"], request.body["masterVersion"]
+    if new == old and request.channel == request.current["releaseChannel"]["channel"]:
+        return None
+    if new not in versions.served(request.channel):
+        return bad_request(f'Master version "{new}" is unsupported.')
+    if int(versions.minor(new).split(".")[1]) - int(versions.minor(old).split(".")[1]) > 1:
+        return bad_request(
+            f'Master cannot be upgraded to "{new}": cannot upgrade the master more than a minor version at a time.'
+        )
+    return None
+
+
+SENT: tuple[Rule, ...] = (not_emulated, location, own_zone, initial_nodes, version)
+"""Rules about what was sent: before defaults are added."""
+
+RESULT: tuple[Rule, ...] = (
+    network,
+    subnetwork,
+    secondary_ranges,
+    services_of_one_cluster,
+    range_overlap,
+    service_range_size,
+    pod_range_size,
+    zones,
+    workload_pool,
+    policy_on_dataplane,
+    autoscaling_limits,
+    encryption,
+    groups,
+    some_endpoint,
+    resource_labels,
+    upgrade,
+)
+"""Rules about what would result: defaults and kept values included."""
+
+
+def check_sent(request: ClusterRequest) -> None:
+    rules.check(SENT, request)
+
+
+def check_result(request: ClusterRequest) -> None:
+    rules.check(RESULT, request)

@@ -1,0 +1,150 @@
+"""What GKE refuses about the machines of a pool: types, disks, images, prices, scopes."""
+
+from __future__ import annotations
+
+import re
+
+from sandbox.gcp import ids, versions
+from sandbox.gcp.errors import GcpRefused, bad_request
+from sandbox.gcp.machines import machines
+from sandbox.gcp.places import offered
+from sandbox.gcp.resources.identity import missing_account
+from sandbox.gcp.resources.pool_request import PoolRequest
+
+# https://cloud.google.com/kubernetes-engine/docs/concepts/node-images, Linux.
+_IMAGES = ("COS_CONTAINERD", "UBUNTU_CONTAINERD")
+
+# Page spot-vms: the period can be extended from this version on, for Spot VMs.
+_LONGER_GRACE = "1.35.0-gke.1171000"
+_GRACE = (30, 120)
+
+_SCOPE = "https://www.googleapis.com/auth/"
+_STORAGE = ("cloud-platform", "devstorage.read_only", "devstorage.read_write", "devstorage.full_control")
+
+
+def machine_type(request: PoolRequest) -> GcpRefused | None:
+    # keras-team/kinetic #305. A family with built-in GPUs is where its GPUs are.
+    name = request.config["machineType"]
+    machine = machines().get(name)
+    for zone in request.zones:
+        if machine is None or (machine.gpu_model and not offered(machine.gpu_model, zone)):
+            return bad_request(f'Invalid machine type "{name}" in zone "{zone}": GCE_NOT_FOUND')
+    return None
+
+
+def spot_and_preemptible(request: PoolRequest) -> GcpRefused | None:
+    # Words UNCONFIRMED; page spot-vms: they are two provisioning models
+    if request.config.get("spot") and request.config.get("preemptible"):
+        return bad_request("Node pool cannot have both spot and preemptible set.")
+    return None
+
+
+def provisioning(request: PoolRequest) -> GcpRefused | None:
+    # Accelerator-optimized machines, "Consumption options"; the words are UNCONFIRMED.
+    machine, config = request.machine, request.config
+    vanishing = bool(config.get("spot") or config.get("preemptible"))
+    if vanishing and not machine.spot:
+        return bad_request(f"Machine type {machine.name} is not available as Spot VM.")
+    other_ways = config.get("flexStart") or config.get("reservationAffinity") or request.body.get("queuedProvisioning")
+    if not vanishing and not machine.on_demand and not other_ways:
+        return bad_request(
+            f"Machine type {machine.name} is available as Spot VM, by Flex-start or in a reservation only."
+        )
+    return None
+
+
+def boot_disk(request: PoolRequest) -> GcpRefused | None:
+    # Google's GKE autoscaler source, machinetypes. Compute Engine's own words: vmware and others, 2024.
+    kind, machine = request.config["diskType"], request.machine
+    if kind not in machine.boot_disks:
+        return bad_request(f"{kind} disk type cannot be used by {machine.name} machine type.")
+    return None
+
+
+def image(request: PoolRequest) -> GcpRefused | None:
+    # Words UNCONFIRMED
+    if request.config["imageType"].upper() not in _IMAGES:
+        return bad_request(
+            f'Invalid image type "{request.config["imageType"]}"; it must be one of {", ".join(_IMAGES)}.'
+        )
+    return None
+
+
+def shutdown_grace(request: PoolRequest) -> GcpRefused | None:
+    # Page spot-vms; SDK docstring: critical pods' part is not more than the whole. Words UNCONFIRMED.
+    kubelet = request.config.get("kubeletConfig") or {}
+    whole, critical = (kubelet.get(f"shutdownGracePeriod{part}Seconds") for part in ("", "CriticalPods"))
+    if not whole and not critical:
+        return None
+    field = "kubelet_config.shutdown_grace_period_seconds"
+    if not request.config.get("spot"):
+        return bad_request(f"{field} can be set for node pools of Spot VMs only.")
+    if versions.number(request.cluster["masterVersion"]) < versions.number(_LONGER_GRACE):
+        return bad_request(f"{field} needs version {_LONGER_GRACE} or later.")
+    least, most = _GRACE
+    if not whole or not least <= whole <= most:
+        return bad_request(f"{field} must be between {least} and {most}.")
+    if critical and critical > whole:
+        return bad_request(f"kubelet_config.shutdown_grace_period_critical_pods_seconds must not be more than {field}.")
+    return None
+
+
+def service_account(request: PoolRequest) -> GcpRefused | None:
+    # Words UNCONFIRMED
+    address = request.config["serviceAccount"]
+    if missing_account(request.resources, ids.project_of(request.id), address):
+        return bad_request(f'Service account "{address}" does not exist.')
+    return None
+
+
+def scopes(request: PoolRequest) -> GcpRefused | None:
+    # Page gpus: node pools with GPUs need storage read, from where the driver comes. Words UNCONFIRMED.
+    given = {scope.removeprefix(_SCOPE) for scope in request.config["oauthScopes"]}
+    given |= {"devstorage.read_only"} if "storage-ro" in given else set()
+    if request.accelerators and not given & set(_STORAGE):
+        return bad_request(
+            "Node pools with GPUs require a scope that reads from Cloud Storage, such as cloud-platform."
+        )
+    return None
+
+
+def workload_metadata(request: PoolRequest) -> GcpRefused | None:
+    # Page workload-identity: the cluster has it first. Words UNCONFIRMED.
+    mode = (request.config.get("workloadMetadataConfig") or {}).get("mode")
+    if mode == "GKE_METADATA" and not (request.cluster.get("workloadIdentityConfig") or {}).get("workloadPool"):
+        return bad_request("Workload Identity must be enabled in the cluster to use GKE_METADATA in a node pool.")
+    return None
+
+
+def version(request: PoolRequest) -> GcpRefused | None:
+    # Page versioning: nodes are never newer than the control plane, and at most two minor versions older. Words UNCONFIRMED.
+    wanted, master = request.body["version"], request.cluster["masterVersion"]
+    if versions.number(wanted) > versions.number(master):
+        return bad_request(f'Node version "{wanted}" must not be newer than the master version "{master}".')
+    behind = int(versions.minor(master).split(".")[1]) - int(versions.minor(wanted).split(".")[1])
+    if behind > 2:
+        return bad_request(f'Node version "{wanted}" is more than two minor versions older than the master.')
+    return None
+
+
+def version_served(request: PoolRequest) -> GcpRefused | None:
+    # Many logs
+    wanted = request.wanted.get("version")
+    if wanted and versions.resolved(wanted, request.cluster["releaseChannel"]["channel"]) is None:
+        return bad_request(f'Node version "{wanted}" is unsupported.')
+    return None
+
+
+def resource_labels(request: PoolRequest) -> GcpRefused | None:
+    return bad_resource_labels(request.config.get("resourceLabels") or {})
+
+
+def bad_resource_labels(labels: dict[str, str]) -> GcpRefused | None:
+    """Keys and values of labels of Google Cloud, which are not Kubernetes' (compute: docs labeling-resources)."""
+    for key, value in labels.items():
+        if not re.fullmatch(r"[a-z][a-z0-9_-]{0,62}", key) or not re.fullmatch(r"[a-z0-9_-]{0,63}", value):
+            # Words UNCONFIRMED
+            return bad_request(
+                f"Invalid resource label {key}={value}: lower-case letters, digits, _ and -, 63 at most."
+            )
+    return None

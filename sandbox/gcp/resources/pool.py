@@ -1,0 +1,257 @@
+"""Node pools: the body GKE returns for a request, as the provider shows it.
+
+Source of what replaces and what is computed: terraform-provider-google-beta services/container/{resource_container_node_pool,
+node_config}.go. Defaults are those of cloud-api-behaviour 4.1 and of the pages named beside them. What GKE refuses is in
+`pool_rules`.
+"""
+
+from __future__ import annotations
+
+import copy
+from types import MappingProxyType
+from typing import Any, ClassVar
+
+from sandbox.gcp import errors, ids, places, versions
+from sandbox.gcp.machines import machines
+from sandbox.gcp.nodes import group_name
+from sandbox.gcp.resources import pool_rules
+from sandbox.gcp.resources.cluster_path import CLUSTER_PATH, POOL, pools_of
+from sandbox.gcp.resources.kind import Kind, Settings, location_parameters
+from sandbox.gcp.resources.pool_request import PoolRequest
+from sandbox.gcp.resources.validation import at_least, one_of
+from sandbox.provider import Refused
+from sandbox.state import Body, Record, Resources
+
+DEFAULT_MACHINE = "e2-medium"
+_DISK_GB = 100
+
+_GPU_TAINT = {"key": "nvidia.com/gpu", "value": "present", "effect": "NO_SCHEDULE"}
+
+# The six classic ones (cloud-api-behaviour 4.1).
+_SCOPES = [
+    f"https://www.googleapis.com/auth/{scope}"
+    for scope in (
+        "devstorage.read_only",
+        "logging.write",
+        "monitoring",
+        "service.management.readonly",
+        "servicecontrol",
+        "trace.append",
+    )
+]
+_BOUNDS = ("minNodeCount", "maxNodeCount", "totalMinNodeCount", "totalMaxNodeCount")
+
+
+_DRIVERS = one_of("GPU_DRIVER_VERSION_UNSPECIFIED", "INSTALLATION_DISABLED", "DEFAULT", "LATEST")
+
+
+class NodePool(Kind):
+    """A node pool of a cluster."""
+
+    token = POOL
+    path = "projects/{project}/locations/{location}/clusters/{cluster}/nodePools/{name}"
+    creating = "error creating NodePool: "
+    deleting = "Error deleting NodePool: "
+    longest_name = 255
+    lower_name = False
+    worked_on = True
+    sets = frozenset({"nodeLocations", "nodeConfig.oauthScopes"})
+    maps = frozenset({"nodeConfig.labels", "nodeConfig.resourceLabels", "nodeConfig.metadata"})
+    virtual = Kind.virtual | {"cluster", "ignoreNodeCountChanges"}
+    defaults: ClassVar[Any] = MappingProxyType(
+        {
+            "management.autoRepair": True,
+            "management.autoUpgrade": True,
+            "upgradeSettings.strategy": "SURGE",
+            "nodeConfig.shieldedInstanceConfig.enableIntegrityMonitoring": True,
+        }
+    )
+    checks: ClassVar[Any] = MappingProxyType(
+        {
+            "nodeConfig.taints[].effect": one_of("NO_SCHEDULE", "PREFER_NO_SCHEDULE", "NO_EXECUTE"),
+            "nodeConfig.diskSizeGb": at_least(10),
+            "nodeConfig.localSsdCount": at_least(0),
+            "nodeConfig.guestAccelerators[].gpuDriverInstallationConfig.gpuDriverVersion": _DRIVERS,
+            "nodeConfig.workloadMetadataConfig.mode": one_of("MODE_UNSPECIFIED", "GCE_METADATA", "GKE_METADATA"),
+            "nodeConfig.kubeletConfig.cpuManagerPolicy": one_of("static", "none", ""),
+            "nodeConfig.reservationAffinity.consumeReservationType": one_of(
+                *("UNSPECIFIED", "NO_RESERVATION", "ANY_RESERVATION", "SPECIFIC_RESERVATION"),
+                "ANY_RESERVATION_THEN_FAIL",
+            ),
+            "autoscaling.locationPolicy": one_of("BALANCED", "ANY"),
+            **{f"autoscaling.{name}": at_least(0) for name in _BOUNDS},
+            "upgradeSettings.strategy": one_of("SURGE", "BLUE_GREEN"),
+            "upgradeSettings.maxSurge": at_least(0),
+            "upgradeSettings.maxUnavailable": at_least(0),
+            "nodeCount": at_least(0),
+        }
+    )
+
+    def parameters(self, inputs: Body, settings: Settings) -> dict[str, str]:
+        # extractNodePoolInformation: a cluster's id says it all
+        if found := _cluster_id(inputs["cluster"]):
+            return {**found, "cluster": found["name"], "name": inputs["name"]}
+        return location_parameters(self, inputs, settings)
+
+    def check(self, inputs: Body) -> str | None:
+        if inputs.get("initialNodeCount") and inputs.get("nodeCount"):
+            return f"Cannot set both initial_node_count and node_count on node pool {inputs.get('name', '')}"
+        return None
+
+    def create(self, resources: Resources, id: str, wanted: Body) -> Body:
+        cluster = _running_cluster(resources, id)
+        return made(resources, cluster, id, wanted)
+
+    def update(self, resources: Resources, record: Record, planned: Body) -> Body:
+        cluster = _running_cluster(resources, record.id)
+        request = PoolRequest(record.id, planned, copy.deepcopy(planned), record.body, cluster.body, resources)
+        request.wanted = {k: v for k, v in planned.items() if v != record.body.get(k)}
+        pool_rules.check_sent(request)
+        config = request.config
+        config["effectiveTaints"] = _all_taints(config, record.body["nodeConfig"])
+        wanted = request.wanted.get("version")
+        if wanted:
+            channel = cluster.body["releaseChannel"]["channel"]
+            request.body["version"] = versions.resolved(wanted, channel) or wanted
+        pool_rules.check_result(request)
+        return request.body
+
+
+def _cluster_id(reference: str) -> dict[str, str] | None:
+    class _Path(Kind):
+        path = CLUSTER_PATH
+
+    return _Path().matches(reference)
+
+
+def _running_cluster(resources: Resources, pool_id: str) -> Record:
+    cluster = resources.get(ids.parent(pool_id))
+    if cluster is None or cluster.body.get("status") == "STOPPING":
+        raise errors.not_found(ids.parent(pool_id))
+    return cluster
+
+
+def made(resources: Resources, cluster: Record, id: str, wanted: Body) -> Body:
+    """The body of a new pool, checked. Raises `Refused`."""
+    request = PoolRequest(id, wanted, {}, None, cluster.body, resources)
+    pool_rules.check_sent(request)
+    request.body = _with_defaults(cluster.body, id, wanted)
+    config = request.config
+    config["effectiveTaints"] = [dict(taint) for taint in config.get("taints", [])]
+    told = any(taint["key"] == _GPU_TAINT["key"] for taint in config["effectiveTaints"])
+    # Page gpus: only where the cluster has a pool without GPUs by then, and not a second time.
+    if request.accelerators and not told and _has_other_pool(resources, cluster.id):
+        config["effectiveTaints"].append(dict(_GPU_TAINT))
+    pool_rules.check_result(request)
+    return request.body
+
+
+def _has_other_pool(resources: Resources, cluster_id: str) -> bool:
+    return any(not pool.body["nodeConfig"].get("guestAccelerators") for pool in pools_of(resources, cluster_id))
+
+
+def _all_taints(config: Body, before: Body) -> list[Body]:
+    """The user's taints as they are now, and those that GKE had added by itself."""
+    mine, old = config.get("taints", []), {taint["key"] for taint in before.get("taints", [])}
+    keys = {taint["key"] for taint in mine}
+    added = [t for t in before.get("effectiveTaints", []) if t["key"] not in old | keys]
+    return [*(dict(taint) for taint in mine), *added]
+
+
+def _with_defaults(cluster: Body, id: str, wanted: Body) -> Body:
+    config = _node_config(cluster, wanted.get("nodeConfig") or {})
+    channel = cluster["releaseChannel"]["channel"]
+    body: Body = {
+        "initialNodeCount": wanted.get("nodeCount", 0),
+        "maxPodsPerNode": cluster["defaultMaxPodsPerNode"],
+        "nodeLocations": _zones(cluster),
+        **wanted,
+        "management": {"autoRepair": True, "autoUpgrade": True, **wanted.get("management", {})},
+        "upgradeSettings": _upgrade(wanted.get("upgradeSettings") or {}),
+        "name": ids.last(id),
+        "namePrefix": wanted.get("namePrefix", ""),
+        "project": ids.project_of(id),
+        "location": id.split("/")[3],
+        "version": versions.resolved(wanted["version"], channel) if wanted.get("version") else cluster["masterVersion"],
+        "nodeConfig": config,
+        "networkConfig": {
+            "createPodRange": False,
+            "enablePrivateNodes": bool((cluster.get("privateClusterConfig") or {}).get("enablePrivateNodes")),
+            "podIpv4CidrBlock": cluster["clusterIpv4Cidr"],
+            "podRange": cluster["ipAllocationPolicy"].get("clusterSecondaryRangeName", ""),
+            "subnetwork": cluster["subnetwork"],
+            **(wanted.get("networkConfig") or {}),
+        },
+    }
+    if said := wanted.get("autoscaling"):
+        # domain-facts 2.3: ANY is the default of pools that may vanish
+        policy = "ANY" if config["spot"] or config["preemptible"] else "BALANCED"
+        body["autoscaling"] = {**dict.fromkeys(_BOUNDS, 0), "locationPolicy": policy, **said}
+    groups = [
+        f"https://www.googleapis.com/compute/v1/projects/{body['project']}/zones/{zone}/%s/{group_name(id, zone)}-grp"
+        for zone in body["nodeLocations"]
+    ]
+    body["instanceGroupUrls"] = [group % "instanceGroupManagers" for group in groups]
+    body["managedInstanceGroupUrls"] = [group % "instanceGroups" for group in groups]
+    return body
+
+
+def _zones(cluster: Body) -> list[str]:
+    # A zonal cluster's own zone is not among its node_locations.
+    own = [cluster["location"]] if ids.is_zone(cluster["location"]) else []
+    return [*own, *cluster["nodeLocations"]] or places.default_zones(cluster["location"])
+
+
+def _upgrade(said: Body) -> Body:
+    strategy = said.get("strategy", "SURGE")
+    defaults = {"maxSurge": 1, "maxUnavailable": 0} if strategy == "SURGE" else {"maxSurge": 0, "maxUnavailable": 0}
+    # Who says one of the two says both: zero is Terraform's value for the other.
+    numbers = {name: said.get(name, 0) for name in defaults} if defaults.keys() & said.keys() else defaults
+    return {**said, "strategy": strategy, **numbers}
+
+
+def _node_config(cluster: Body, said: Body) -> Body:
+    machine = machines().get(said.get("machineType", DEFAULT_MACHINE))
+    disks = machine.boot_disks if machine else ("pd-balanced",)
+    boot = said.get("bootDisk") or {}
+    # Page custom-boot-disks: balanced where the machine takes it.
+    disk = said.get("diskType") or boot.get("diskType") or ("pd-balanced" if "pd-balanced" in disks else disks[0])
+    size = said.get("diskSizeGb") or boot.get("sizeGb") or _DISK_GB
+    identity = (cluster.get("workloadIdentityConfig") or {}).get("workloadPool")
+    config: Body = {
+        "machineType": DEFAULT_MACHINE,
+        "imageType": "COS_CONTAINERD",
+        "labels": {},
+        "localSsdCount": 0,
+        "loggingVariant": "DEFAULT",
+        "oauthScopes": list(_SCOPES),
+        "preemptible": False,
+        "serviceAccount": "default",
+        "spot": False,
+        **said,
+        "metadata": {"disable-legacy-endpoints": "true", **said.get("metadata", {})},
+        "shieldedInstanceConfig": {
+            "enableIntegrityMonitoring": True,
+            "enableSecureBoot": False,
+            **(said.get("shieldedInstanceConfig") or {}),
+        },
+        "diskType": disk,
+        "diskSizeGb": size,
+        "bootDisk": {**boot, "diskType": disk, "sizeGb": size},
+    }
+    if identity:
+        # Page workload-identity: new pools of such a cluster have it by default.
+        config["workloadMetadataConfig"] = {"mode": "GKE_METADATA", **(said.get("workloadMetadataConfig") or {})}
+    if config.get("guestAccelerators"):
+        config["guestAccelerators"] = [_accelerator(one) for one in config["guestAccelerators"]]
+    return config
+
+
+def _accelerator(said: Body) -> Body:
+    # Page gpus: the default driver is installed where nothing is said, from 1.30.1-gke.1156000 on.
+    return {"gpuDriverInstallationConfig": {"gpuDriverVersion": "DEFAULT"}, **said}
+
+
+def already_exists(id: str) -> Refused:
+    """The provider's own: it asks for a pool before it makes one."""
+    return Refused(f"resource - {id} - already exists")

@@ -1,0 +1,69 @@
+"""What GKE refuses about a node pool, in order: one function a rule, each with its source.
+
+`SENT` are rules about what was sent, before defaults are added; `RESULT` about what would result.
+"""
+
+from __future__ import annotations
+
+import re
+
+from sandbox import rules
+from sandbox.gcp.errors import GcpRefused, bad_request
+from sandbox.gcp.resources import gpu_rules, label_rules, machine_rules, scale_rules
+from sandbox.gcp.resources.pool_request import PoolRequest, Rule
+
+_NAME = r"(?:[a-z](?:[-a-z0-9]{0,38}[a-z0-9])?)"
+
+
+def name(request: PoolRequest) -> GcpRefused | None:
+    # pulumi-gcp #1510
+    if re.fullmatch(_NAME, request.name):
+        return None
+    return bad_request(
+        f'Invalid value for field "node_pool.name": "{request.name}". Must be a match of regex \'{_NAME}\' (only alphanumerics '
+        "and hyphens allowed, starting with a letter, ending with an alphanumeric, and no longer than 40 characters)."
+    )
+
+
+SENT: tuple[Rule, ...] = (name, machine_rules.version_served)
+
+RESULT: tuple[Rule, ...] = (
+    scale_rules.locations,
+    scale_rules.both_limits_zero,
+    scale_rules.two_kinds_of_limits,
+    scale_rules.least_above_most,
+    scale_rules.too_many_nodes,
+    scale_rules.pods_per_node,
+    scale_rules.surge,
+    scale_rules.management,
+    # A GPU's absence is told before that of the machines that have it built in.
+    gpu_rules.in_zone,
+    machine_rules.machine_type,
+    gpu_rules.one_model,
+    gpu_rules.attachable,
+    gpu_rules.count,
+    gpu_rules.declared,
+    gpu_rules.sharing,
+    gpu_rules.partition,
+    gpu_rules.driver,
+    machine_rules.spot_and_preemptible,
+    machine_rules.provisioning,
+    machine_rules.boot_disk,
+    machine_rules.image,
+    machine_rules.shutdown_grace,
+    machine_rules.service_account,
+    machine_rules.scopes,
+    machine_rules.workload_metadata,
+    machine_rules.version,
+    machine_rules.resource_labels,
+    label_rules.labels,
+    label_rules.taints,
+)
+
+
+def check_sent(request: PoolRequest) -> None:
+    rules.check(SENT, request)
+
+
+def check_result(request: PoolRequest) -> None:
+    rules.check(RESULT, request)

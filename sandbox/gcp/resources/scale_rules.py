@@ -1,0 +1,98 @@
+"""What GKE refuses about how many nodes a pool has, where, and how they are exchanged."""
+
+from __future__ import annotations
+
+from sandbox.gcp import ids, places
+from sandbox.gcp.errors import GcpRefused, bad_request
+from sandbox.gcp.resources.pool_request import PoolRequest
+
+# https://cloud.google.com/kubernetes-engine/quotas: nodes of a pool in one zone.
+_MOST_NODES = 1000
+# https://cloud.google.com/kubernetes-engine/docs/concepts/node-pool-upgrade-strategies
+_MOST_AT_ONCE = 20
+# https://cloud.google.com/kubernetes-engine/docs/how-to/flexible-pod-cidr
+_PODS = (8, 256)
+
+
+def both_limits_zero(request: PoolRequest) -> GcpRefused | None:
+    # terraform-google-modules PR 1554
+    bounds = request.body.get("autoscaling")
+    if bounds and not bounds.get("maxNodeCount") and not bounds.get("totalMaxNodeCount"):
+        return bad_request(
+            "Node_pool_autoscaling.max_node_count and node_pool_autoscaling.total_max_node_count cannot be both set to zero."
+        )
+    return None
+
+
+def two_kinds_of_limits(request: PoolRequest) -> GcpRefused | None:
+    # SDK docstrings: they are mutually exclusive; the words are UNCONFIRMED.
+    bounds = request.body.get("autoscaling") or {}
+    zonal = bounds.get("minNodeCount") or bounds.get("maxNodeCount")
+    if zonal and (bounds.get("totalMinNodeCount") or bounds.get("totalMaxNodeCount")):
+        return bad_request(
+            "Node_pool_autoscaling.max_node_count and node_pool_autoscaling.total_max_node_count cannot be both set."
+        )
+    return None
+
+
+def least_above_most(request: PoolRequest) -> GcpRefused | None:
+    # Words UNCONFIRMED
+    bounds = request.body.get("autoscaling") or {}
+    for least, most in (("minNodeCount", "maxNodeCount"), ("totalMinNodeCount", "totalMaxNodeCount")):
+        if bounds.get(least, 0) > bounds.get(most, 0):
+            names = ("min_node_count", "max_node_count") if least == "minNodeCount" else _TOTALS
+            return bad_request(
+                f"Node_pool_autoscaling.{names[0]} must be less than or equal to node_pool_autoscaling.{names[1]}."
+            )
+    return None
+
+
+_TOTALS = ("total_min_node_count", "total_max_node_count")
+
+
+def too_many_nodes(request: PoolRequest) -> GcpRefused | None:
+    # Words UNCONFIRMED
+    bounds = request.body.get("autoscaling") or {}
+    zones = len(request.zones)
+    most = max(bounds.get("maxNodeCount", 0), bounds.get("totalMaxNodeCount", 0) / zones)
+    if max(most, request.body.get("initialNodeCount", 0)) > _MOST_NODES:
+        return bad_request(f"Node pool {request.name} can have at most {_MOST_NODES} nodes in a zone.")
+    return None
+
+
+def locations(request: PoolRequest) -> GcpRefused | None:
+    # Page regional-clusters: zones of the cluster's region; the words are UNCONFIRMED.
+    region = ids.region(request.cluster["location"])
+    for zone in request.zones:
+        if zone not in places.zones(region):
+            return bad_request(
+                f'Invalid value for field "node_pool.locations": zone "{zone}" is not in region "{region}".'
+            )
+    return None
+
+
+def pods_per_node(request: PoolRequest) -> GcpRefused | None:
+    # Words UNCONFIRMED
+    least, most = _PODS
+    if not least <= request.body["maxPodsPerNode"] <= most:
+        return bad_request(f"Max_pods_per_node must be between {least} and {most}.")
+    return None
+
+
+def surge(request: PoolRequest) -> GcpRefused | None:
+    # Words UNCONFIRMED
+    settings = request.body["upgradeSettings"]
+    at_once = settings.get("maxSurge", 0) + settings.get("maxUnavailable", 0)
+    if settings["strategy"] == "SURGE" and not 0 < at_once <= _MOST_AT_ONCE:
+        return bad_request(f"The sum of max_surge and max_unavailable must be between 1 and {_MOST_AT_ONCE}.")
+    return None
+
+
+def management(request: PoolRequest) -> GcpRefused | None:
+    # Page release-channels: in one, nodes are upgraded and repaired automatically. Words as in terraform-provider-google #5985.
+    channel = request.cluster["releaseChannel"]["channel"]
+    if channel != "UNSPECIFIED":
+        for field, title in (("autoUpgrade", "Auto_upgrade"), ("autoRepair", "Auto_repair")):
+            if not request.body["management"].get(field):
+                return bad_request(f"{title} must be true when release_channel {channel} is set.")
+    return None

@@ -1,0 +1,165 @@
+"""What Compute Engine refuses about a subnet and its secondary ranges: one function a rule."""
+
+from __future__ import annotations
+
+import ipaddress
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from sandbox import rules
+from sandbox.gcp import ids, places
+from sandbox.gcp.errors import GcpRefused, invalid
+from sandbox.state import Body, Record, Resources
+
+SUBNETWORK = "gcp:compute/subnetwork:Subnetwork"
+_CLUSTER = "gcp:container/cluster:Cluster"
+
+Range = ipaddress.IPv4Network | ipaddress.IPv6Network
+
+# https://cloud.google.com/vpc/docs/subnets: primary and secondary ranges have at least eight addresses, and what may be used.
+_SMALLEST = 29
+_ALLOWED = tuple(
+    ipaddress.ip_network(one)
+    for one in (
+        "10.0.0.0/8",
+        "172.16.0.0/12",
+        "192.168.0.0/16",
+        "100.64.0.0/10",
+        "192.0.0.0/24",
+        "192.88.99.0/24",
+        "198.18.0.0/15",
+        "240.0.0.0/4",
+    )
+)
+
+
+@dataclass
+class SubnetRequest:
+    """`body` is what would result, `current` what there is; None on a create."""
+
+    id: str
+    body: Body
+    current: Body | None
+    resources: Resources
+
+
+def region_exists(region: str) -> None:
+    """Raise Compute Engine's refusal of a region there is not; its text is UNCONFIRMED."""
+    if not places.zones(region):
+        raise invalid(f"Invalid value for field 'region': '{region}'. Unknown region.")
+
+
+def network(text: str) -> Range:
+    return ipaddress.ip_network(text, strict=False)
+
+
+def ranges(body: Body) -> dict[str, str]:
+    """The secondary ranges of a subnet by name."""
+    return {one["rangeName"]: one["ipCidrRange"] for one in body.get("secondaryIpRanges", [])}
+
+
+def clusters_in(resources: Resources, subnet_id: str) -> list[Record]:
+    """The clusters whose nodes are in a subnet."""
+    return [c for c in resources.of(_CLUSTER) if ids.key(c.body.get("subnetwork", "")) == ids.key(subnet_id)]
+
+
+def _fields(body: Body) -> Iterator[tuple[str, str]]:
+    """Every range of a subnet, with the field it stands in."""
+    yield "resource.ipCidrRange", body["ipCidrRange"]
+    for index, one in enumerate(body.get("secondaryIpRanges", [])):
+        yield f"resource.secondaryIpRanges[{index}].ipCidrRange", one["ipCidrRange"]
+
+
+def _overlap(one: Range, other: Range) -> bool:
+    return one.version == other.version and one.overlaps(other)
+
+
+def range_given(request: SubnetRequest) -> GcpRefused | None:
+    # Ranges reserved elsewhere (reservedInternalRange) are not emulated. Words UNCONFIRMED.
+    secondary = [one.get("ipCidrRange") for one in request.body.get("secondaryIpRanges", [])]
+    if not request.body.get("ipCidrRange") or not all(secondary):
+        return invalid("Invalid value for field 'resource.ipCidrRange': ''. Must be specified.")
+    return None
+
+
+def own_names(request: SubnetRequest) -> GcpRefused | None:
+    # REST reference subnetworks: unique within the subnetwork. Words UNCONFIRMED.
+    names = [one["rangeName"] for one in request.body.get("secondaryIpRanges", [])]
+    for name in names:
+        if names.count(name) > 1:
+            return invalid(f"Invalid value for field 'resource.secondaryIpRanges': duplicate range name {name}.")
+    return None
+
+
+def network_address(request: SubnetRequest) -> GcpRefused | None:
+    # Words UNCONFIRMED
+    for field, text in _fields(request.body):
+        if str(network(text)) != text:
+            return invalid(
+                f"Invalid value for field '{field}': '{text}'. Invalid IPCidrRange: {text} has host bits set."
+            )
+    return None
+
+
+def usable_range(request: SubnetRequest) -> GcpRefused | None:
+    # Words UNCONFIRMED
+    for field, text in _fields(request.body):
+        found = network(text)
+        inside = any(found.version == one.version and found.subnet_of(one) for one in _ALLOWED)  # type: ignore[arg-type]
+        if found.prefixlen > _SMALLEST or not inside:
+            return invalid(f"Invalid value for field '{field}': '{text}'. Invalid IPCidrRange: {text} is not allowed.")
+    return None
+
+
+def own_overlap(request: SubnetRequest) -> GcpRefused | None:
+    seen: list[Range] = []
+    for _, text in _fields(request.body):
+        if any(_overlap(network(text), other) for other in seen):
+            return _conflict(text, request.id)
+        seen.append(network(text))
+    return None
+
+
+def overlap(request: SubnetRequest) -> GcpRefused | None:
+    for other in request.resources.of(SUBNETWORK):
+        if other.body["network"] != request.body["network"] or ids.key(other.id) == ids.key(request.id):
+            continue
+        for _, taken in _fields(other.body):
+            for _, text in _fields(request.body):
+                if _overlap(network(text), network(taken)):
+                    return _conflict(text, other.id)
+    return None
+
+
+def _conflict(text: str, other_id: str) -> GcpRefused:
+    # Logs of many projects
+    return invalid(
+        f"Invalid IPCidrRange: {text} conflicts with existing subnetwork '{ids.last(other_id)}' in region "
+        f"'{ids.region_of(other_id)}'."
+    )
+
+
+def range_in_use(request: SubnetRequest) -> GcpRefused | None:
+    # Page alias-ips: a range that a cluster uses stays. Words UNCONFIRMED.
+    gone = ranges(request.current or {}).keys() - ranges(request.body).keys()
+    for cluster in clusters_in(request.resources, request.id):
+        policy = cluster.body["ipAllocationPolicy"]
+        for field in ("clusterSecondaryRangeName", "servicesSecondaryRangeName"):
+            if policy.get(field) in gone:
+                return invalid(f"Cannot remove secondary range {policy[field]} which is in use by {cluster.id}.")
+    return None
+
+
+RULES: tuple[Callable[[SubnetRequest], GcpRefused | None], ...] = (
+    range_given,
+    own_names,
+    network_address,
+    usable_range,
+    own_overlap,
+    overlap,
+    range_in_use,
+)
+
+
+def check(request: SubnetRequest) -> None:
+    rules.check(RULES, request)

@@ -1,0 +1,88 @@
+"""Subnets and their secondary ranges (terraform-provider-google-beta services/compute/resource_compute_subnetwork.go)."""
+
+from __future__ import annotations
+
+from types import MappingProxyType
+from typing import Any, ClassVar
+
+from sandbox.gcp import errors, ids
+from sandbox.gcp.resources import network as networks
+from sandbox.gcp.resources import subnet_rules
+from sandbox.gcp.resources.kind import Kind, Settings, region_parameters
+from sandbox.gcp.resources.subnet_rules import SUBNETWORK, SubnetRequest
+from sandbox.gcp.resources.validation import GCE_NAME, cidr_range
+from sandbox.state import Body, Record, Resources
+
+
+class Subnetwork(Kind):
+    """A subnet of a network, in one region."""
+
+    token = SUBNETWORK
+    path = "projects/{project}/regions/{region}/subnetworks/{name}"
+    creating = "Error creating Subnetwork: "
+    updating = 'Error updating Subnetwork "{id}": '
+    deleting = "Error when reading or editing Subnetwork: "
+    links = frozenset({"network", "region"})
+    virtual = Kind.virtual | {"sendSecondaryIpRangeIfEmpty"}
+    defaults: ClassVar[Any] = MappingProxyType(
+        {
+            "logConfig.aggregationInterval": "INTERVAL_5_SEC",
+            "logConfig.filterExpr": "true",
+            "logConfig.flowSampling": 0.5,
+            "logConfig.metadata": "INCLUDE_ALL_METADATA",
+        }
+    )
+    checks: ClassVar[Any] = MappingProxyType(
+        {
+            "name": GCE_NAME,
+            "ipCidrRange": cidr_range,
+            "secondaryIpRanges[].rangeName": GCE_NAME,
+            "secondaryIpRanges[].ipCidrRange": cidr_range,
+        }
+    )
+
+    def parameters(self, inputs: Body, settings: Settings) -> dict[str, str]:
+        return region_parameters(self, inputs, settings)
+
+    def replaced_by(self, path: str, old: Any, new: Any) -> bool:
+        # IsShrinkageIpCidr: a range can only grow in place
+        if path != "ipCidrRange" or not isinstance(old, str) or not isinstance(new, str):
+            return False
+        try:
+            return not subnet_rules.network(old).subnet_of(subnet_rules.network(new))  # type: ignore[arg-type]
+        except (ValueError, TypeError):
+            return False
+
+    def create(self, resources: Resources, id: str, wanted: Body) -> Body:
+        subnet_rules.region_exists(ids.region_of(id))
+        network = networks.require_network(resources, ids.project_of(id), wanted["network"])
+        body = {
+            "privateIpGoogleAccess": False,
+            "purpose": "PRIVATE",
+            "stackType": "IPV4_ONLY",
+            **wanted,
+            "name": ids.last(id),
+            "project": ids.project_of(id),
+            "region": ids.region_of(id),
+            "network": ids.self_link(network.id),
+            "creationTimestamp": "2026-11-21T00:00:00.000-08:00",
+            "selfLink": ids.self_link(id),
+            "subnetworkId": int(ids.digits(9, id)),
+        }
+        return _checked(resources, id, body, None)
+
+    def update(self, resources: Resources, record: Record, planned: Body) -> Body:
+        return _checked(resources, record.id, planned, record.body)
+
+    def check_delete(self, resources: Resources, id: str) -> None:
+        for cluster in subnet_rules.clusters_in(resources, id):
+            # What of a cluster is in its subnet even without nodes is the endpoint of its control plane; the name is ours.
+            project, region = ids.project_of(id), ids.region_of(id)
+            name = f"gke-{cluster.body['name']}-{ids.hexadecimal(8, cluster.id)}-pe"
+            raise errors.in_use("subnetwork", id, f"projects/{project}/regions/{region}/forwardingRules/{name}")
+
+
+def _checked(resources: Resources, id: str, body: Body, current: Body | None) -> Body:
+    subnet_rules.check(SubnetRequest(id, body, current, resources))
+    body["gatewayAddress"] = str(subnet_rules.network(body["ipCidrRange"])[1])
+    return body

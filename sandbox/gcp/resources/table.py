@@ -1,0 +1,33 @@
+"""The table of emulated resource types. A type that is not in it is refused."""
+
+from __future__ import annotations
+
+from sandbox.gcp.resources.cluster import Cluster
+from sandbox.gcp.resources.identity import Account, ProjectMember, RepositoryMember
+from sandbox.gcp.resources.kind import Kind
+from sandbox.gcp.resources.network import Network
+from sandbox.gcp.resources.pool import NodePool
+from sandbox.gcp.resources.router import Router, RouterNat
+from sandbox.gcp.resources.subnetwork import Subnetwork
+from sandbox.provider import Refused
+
+_KINDS: tuple[Kind, ...] = (
+    Network(),
+    Subnetwork(),
+    Router(),
+    RouterNat(),
+    Account(),
+    ProjectMember(),
+    RepositoryMember(),
+    Cluster(),
+    NodePool(),
+)
+
+KINDS = {kind.token: kind for kind in _KINDS}
+
+
+def kind_of(token: str) -> Kind:
+    """Raises `Refused` for a type that is not emulated."""
+    if token not in KINDS:
+        raise Refused(f"the sandbox does not emulate {token}; it knows {', '.join(sorted(KINDS))}")
+    return KINDS[token]

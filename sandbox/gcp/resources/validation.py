@@ -1,0 +1,89 @@
+"""What Terraform's provider validates before it asks a service: functions of a property's Terraform path and its value.
+
+Texts are those of terraform-plugin-sdk helper/validation and of the provider's package verify.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import json
+import re
+from typing import Any
+
+from sandbox.gcp.resources.kind import Check
+
+
+def one_of(*allowed: str) -> Check:
+    listed = "[" + " ".join(json.dumps(value) for value in allowed) + "]"
+
+    def check(path: str, value: Any) -> str | None:
+        return None if value in allowed else f"expected {path} to be one of {listed}, got {value}"
+
+    return check
+
+
+def at_least(least: int) -> Check:
+    def check(path: str, value: Any) -> str | None:
+        return None if value >= least else f"expected {path} to be at least ({least}), got {value}"
+
+    return check
+
+
+def matching(pattern: str) -> Check:
+    def check(path: str, value: Any) -> str | None:
+        return None if re.fullmatch(pattern, value) else f'"{path}" ("{value}") doesn\'t match regexp "^{pattern}$"'
+
+    return check
+
+
+GCE_NAME = matching(r"(?:[a-z](?:[-a-z0-9]{0,61}[a-z0-9])?)")
+"""verify.ValidateGCEName"""
+
+NAT_NAME = matching(r"(?:[a-z](?:[-a-z0-9]{0,61}[a-z0-9]))")
+"""verify.ValidateRFC1035Name(2, 63)"""
+
+ACCOUNT_NAME = matching(r"(?:[a-z](?:[-a-z0-9]{4,28}[a-z0-9]))")
+"""verify.ValidateRFC1035Name(6, 30)"""
+
+
+def cluster_name(path: str, value: str) -> str | None:
+    # resource_container_cluster.go; it tells every one that holds, here the first
+    if len(value) > 40:
+        return f'"{path}" cannot be longer than 40 characters'
+    if not re.fullmatch("[a-z0-9-]+", value):
+        return f'"{path}" can only contain lowercase letters, numbers and hyphens'
+    if not re.match("[a-z]", value):
+        return f'"{path}" must start with a letter'
+    return None if re.search("[a-z0-9]$", value) else f'"{path}" must end with a number or a letter'
+
+
+def cidr_range(path: str, value: str) -> str | None:
+    """verify.ValidateIpCidrRange"""
+    try:
+        address, _, bits = value.partition("/")
+        ipaddress.ip_network(f"{address}/{bits or 'none'}", strict=False)
+    except ValueError:
+        return f'"{path}" is not a valid IP CIDR range: invalid CIDR address: {value}'
+    return None
+
+
+def control_plane_range(path: str, value: str) -> str | None:
+    """verify.OrEmpty(validation.IsCIDRNetwork(28, 28))"""
+    if not value:
+        return None
+    try:
+        network = ipaddress.ip_network(value, strict=False)
+    except ValueError:
+        return f'expected "{path}" to be a valid IPv4 Value, got {value}: invalid CIDR address: {value}'
+    if str(network) != value:
+        return f'expected "{path}" to contain a valid network Value, expected {network}, got {value}'
+    if network.prefixlen != 28:
+        return f'expected "{path}" to contain a network Value with between 28 and 28 significant bits, got: {network.prefixlen}'
+    return None
+
+
+def time_of_day(path: str, value: str) -> str | None:
+    """verify.ValidateRFC3339Time"""
+    if re.fullmatch(r"([01]\d|2[0-3]):[0-5]\d", value):
+        return None
+    return f'"{path}" ("{value}") must be in the format HH:mm (RFC3399)'

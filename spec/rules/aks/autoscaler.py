@@ -1,0 +1,85 @@
+"""Checks of what the cluster autoscaler is told. They warn: AKS takes all of it, but spot and fallback suffer.
+
+What was seen is in recordings of the real cluster-autoscaler 1.36.1; AKS' page cluster-autoscaler has the defaults.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from spec.azure import AzureAutoscaler
+from spec.clouds import Cloud
+from spec.fields import readable
+from spec.model import Pool
+from spec.problems import Problem
+from spec.rules.draft import Draft
+
+_PATH = "cloud.autoscaler"
+
+_SECONDS = {"s": 1, "m": 60, "h": 3600}
+
+_PROVISION_MINUTES = 15
+_UNREADY = {"ok_total_unready_count": 3, "max_total_unready_percentage": 45}
+"""AKS' defaults."""
+
+
+def _profile(draft: Draft) -> AzureAutoscaler | None:
+    """What is set in the stack file, for clusters with spot pools."""
+    return draft.new_aks.autoscaler if draft.new_aks and draft.spot_pools() else None
+
+
+def _chains(draft: Draft) -> list[Pool]:
+    return [pool for pool in draft.spot_pools() if readable(pool, "fallback") and pool.fallback]
+
+
+def _seconds(text: str) -> int:
+    return int(text[:-1]) * _SECONDS[text[-1]]
+
+
+def _warning(key: str, what: str, remedy: str) -> Problem:
+    return Problem(f"{_PATH}.{key}", what, remedy, warning=True)
+
+
+def _expander(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    profile = _profile(draft)
+    if profile and profile.expander != "priority":
+        yield _warning(
+            "expander",
+            f"is {profile.expander}: spot pools need not grow first, and no fallback chain keeps its order",
+            "write priority, or leave it out",
+        )
+
+
+def _provision_time(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    profile = _profile(draft)
+    if not profile or not profile.max_node_provision_time:
+        return
+    limit = profile.max_node_provision_time
+    if _chains(draft) and _seconds(limit) > _PROVISION_MINUTES * 60:
+        yield _warning(
+            "maxNodeProvisionTime",
+            f"is {limit}: for that long a spot pool whose machines never come holds back its fallback",
+            f"at most {_PROVISION_MINUTES}m, better 5m",
+        )
+    if profile.scan_interval and _seconds(profile.scan_interval) >= _seconds(limit):
+        yield _warning(
+            "scanInterval",
+            f"is {profile.scan_interval}: machines that do not come within {limit} are given up at the next look only",
+            "much shorter than maxNodeProvisionTime; AKS has 10s",
+        )
+
+
+def _unready(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    profile = _profile(draft)
+    for name, usual in _UNREADY.items():
+        value = getattr(profile, name) if profile else None
+        if value is not None and value < usual:
+            yield _warning(
+                str(AzureAutoscaler.model_fields[name].alias),
+                f"is {value}, less than AKS' {usual}: evicted spot nodes count as unready, and too many of them stop the "
+                "autoscaler, fallback included",
+                f"{usual} or more",
+            )
+
+
+RULES = (_expander, _provision_time, _unready)

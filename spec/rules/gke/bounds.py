@@ -1,0 +1,61 @@
+"""Checks of how large pools may become: of a whole pool or of a zone of it, never both (page cluster-autoscaler)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from spec.clouds import Cloud
+from spec.fields import readable
+from spec.gcp import GcpPool
+from spec.model import Pool
+from spec.problems import Problem
+from spec.rules.draft import Draft, zone_count
+from spec.rules.pools import PER_ZONE
+
+
+def _one_kind(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    gcp = pool.gcp or GcpPool()
+    zonal = [str(GcpPool.model_fields[name].alias) for name in PER_ZONE if name in gcp.model_fields_set]
+    total = [
+        alias for name, alias in (("min_nodes", "minNodes"), ("max_nodes", "maxNodes")) if name in pool.model_fields_set
+    ]
+    if zonal and total:
+        yield Problem(
+            f"{path}.gcp.{zonal[-1]}",
+            f"is set beside {' and '.join(total)}: a pool has bounds of the whole or of a zone, not both",
+            "keep minNodes and maxNodes, or gcp.minNodesPerZone and gcp.maxNodesPerZone",
+        )
+    elif zonal == ["minNodesPerZone"]:
+        yield Problem(
+            f"{path}.gcp.maxNodesPerZone", "is missing", "add `maxNodesPerZone`, or write minNodes and maxNodes"
+        )
+
+
+def _per_zone(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    if not pool.gcp or pool.gcp.max_nodes_per_zone is None:
+        return
+    least, most = pool.gcp.min_nodes_per_zone, pool.gcp.max_nodes_per_zone
+    if least is not None and least > most:
+        what = f"is {least}, more than maxNodesPerZone, which is {most}"
+        yield Problem(f"{path}.gcp.minNodesPerZone", what, f"at most {most}")
+    if most > cloud.max_nodes:
+        remedy = f"{cloud.title} takes at most {cloud.max_nodes} nodes a zone"
+        yield Problem(f"{path}.gcp.maxNodesPerZone", f"is {most}", remedy)
+
+
+def _location_policy(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    where = f"{path}.gcp.locationPolicy"
+    if not pool.gcp or not pool.gcp.location_policy:
+        return
+    if readable(pool, "zones") and zone_count(pool, draft) == 1:
+        yield Problem(where, "has no use for a pool in one zone", "remove it", warning=True)
+    elif pool.vanishes and pool.gcp.location_policy == "balanced":
+        yield Problem(
+            where,
+            "is balanced for a spot pool, which then does not take the machines where there are any",
+            "write any, or leave it out",
+            warning=True,
+        )
+
+
+POOL_RULES = (_one_kind, _per_zone, _location_policy)

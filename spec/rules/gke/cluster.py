@@ -1,0 +1,97 @@
+"""Checks of the cluster itself that are Google's: place, zones, version and channel, labels."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from spec.clouds import Cloud
+from spec.model import Pool, SystemPool
+from spec.problems import Problem
+from spec.rules.draft import Draft
+
+_CHANNELS = {"RAPID": (34, 37), "REGULAR": (34, 36), "STABLE": (34, 35), "EXTENDED": (31, 36)}
+"""First and last minor version of Kubernetes 1 in each, by GKE's release notes of September and October 2026."""
+
+_MOST_LABELS = 64
+
+
+def _location(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    if draft.new_gke and draft.new_gke.location is None:
+        yield Problem(
+            "cloud.location",
+            "is missing",
+            "add `location`, a region such as europe-west4 or a zone such as europe-west4-a",
+        )
+
+
+def _zones(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    zones = draft.gcp.zones if draft.gcp else ()
+    if len(set(zones)) < len(zones):
+        yield Problem("cloud.zones", f"names a zone twice: {', '.join(zones)}", "name each zone once")
+    yield from _outside("cloud.zones", zones, draft)
+
+
+def _zones_of_a_pool(path: str, pool: Pool | SystemPool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    yield from _outside(
+        f"{path}.zones", tuple(zone for zone in pool.zones if re.fullmatch(cloud.zone_form, zone)), draft
+    )
+
+
+def _outside(path: str, zones: tuple[str, ...], draft: Draft) -> Iterator[Problem]:
+    region = draft.gcp.region if draft.gcp else None
+    for zone in dict.fromkeys(zones):
+        if region and zone.rpartition("-")[0] != region:
+            yield Problem(
+                path, f"{zone} is not in {region}, the cluster's region", f"a zone of it, such as {region}-{zone[-1]}"
+            )
+
+
+def _channel(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    version = draft.kubernetes_version
+    if not draft.new_gke or not version:
+        return
+    minor = int(version.split(".")[1])
+    first, last = _CHANNELS[draft.new_gke.release_channel]
+    if not first <= minor <= last:
+        others = [name for name, (low, high) in _CHANNELS.items() if low <= minor <= high]
+        yield Problem(
+            "cloud.releaseChannel",
+            f"is {draft.new_gke.release_channel}, which in October 2026 had Kubernetes 1.{first} to 1.{last}, not 1.{minor}",
+            f"one of: {', '.join(others)}" if others else "another Kubernetes version",
+            warning=True,
+        )
+
+
+def _patch(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    version = draft.cluster.kubernetes_version if draft.cluster else None
+    if draft.new_gke and version and version.count(".") == 2:
+        yield Problem(
+            "cluster.kubernetesVersion",
+            f"is {version}: the release channel moves on to later patches, and drops this one for new clusters",
+            f'write "{version.rpartition(".")[0]}"',
+            warning=True,
+        )
+
+
+def _labels(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    """Tags become resource labels (page creating-managing-labels), whose letters may be any alphabet's."""
+    tags = draft.cluster.tags if draft.cluster else {}
+    if len(tags) > _MOST_LABELS:
+        yield Problem("cluster.tags", f"has {len(tags)} tags", f"at most {_MOST_LABELS}")
+    for name, value in tags.items():
+        path = f"cluster.tags.{name}" if re.fullmatch(r"\w+", name) else f'cluster.tags["{name}"]'
+        if not re.fullmatch(r"[^\W\d_][-\w]{0,62}", name) or name != name.lower():
+            yield Problem(
+                path,
+                f"{name!r} is no key of a label of Google's",
+                "at most 63 lower-case letters, digits, _ and -, a letter first",
+            )
+        if not re.fullmatch(r"[-\w]{0,63}", value) or value != value.lower():
+            yield Problem(
+                path, f"is {value!r}, no value of a label of Google's", "at most 63 lower-case letters, digits, _ and -"
+            )
+
+
+RULES = (_location, _zones, _channel, _patch, _labels)
+ANY_POOL_RULES = (_zones_of_a_pool,)

@@ -1,0 +1,101 @@
+"""Checks of GPUs that are attached to machines, and of what GKE does with a pool's GPUs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from spec import placement
+from spec.catalog import Machine
+from spec.clouds import Cloud
+from spec.model import Pool
+from spec.problems import Problem
+from spec.rules.draft import Draft, has_gpus, own_machine
+
+_MOST_CLIENTS = 48
+"""Of a GPU, by time-sharing and by MPS (page timesharing-gpus; GKE's autoscaler)."""
+
+
+def _ends(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    gpu = cloud.attachable.get(cloud.model(pool.gpu_model)) if pool.gpu_model else None
+    if not gpu or gpu.status == "current":
+        return
+    retired = gpu.status == "retired"
+    yield Problem(
+        f"{path}.gpuModel",
+        f"is {pool.gpu_model}, which Google {'retired' if retired else 'ends'} on {gpu.end}",
+        f"use {gpu.replacement}",
+        warning=not retired,
+    )
+
+
+def _attached(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    machine = own_machine(pool, cloud)
+    model = cloud.model(pool.gpu_model) if pool.gpu_model else None
+    gpu = cloud.attachable.get(model) if model else None
+    if gpu and gpu.status == "retired":
+        return
+    if machine is None:
+        if pool.gpus and not model:
+            yield Problem(f"{path}.gpuModel", "is missing: GKE must be told what to attach", "add `gpuModel`")
+    elif machine.attachable and (pool.gpus or model):
+        yield from _of_the_machine(path, pool, machine, model)
+
+
+def _of_the_machine(path: str, pool: Pool, machine: Machine, model: str | None) -> Iterator[Problem]:
+    takes = ", ".join(f"{name} ({_or(counts)})" for name, counts in machine.attachable.items())
+    if model is None:
+        yield Problem(f"{path}.gpuModel", f"is missing: {machine.size} takes several", f"one of: {takes}")
+    elif model not in machine.attachable:
+        what = f"is {pool.gpu_model}, which cannot be attached to {machine.size}"
+        yield Problem(f"{path}.gpuModel", what, f"one of: {takes}")
+    elif not pool.gpus:
+        what = "is missing" if pool.gpus is None else "is 0, but gpuModel is set"
+        yield Problem(f"{path}.gpus", what, f"write how many: {_or(machine.attachable[model])}")
+    elif pool.gpus not in machine.attachable[model]:
+        counts = _or(machine.attachable[model])
+        yield Problem(f"{path}.gpus", f"is {pool.gpus}, but {machine.size} takes {counts} {model}", f"write {counts}")
+
+
+def _or(counts: tuple[int, ...]) -> str:
+    *first, last = map(str, counts)
+    return f"{', '.join(first)} or {last}" if first else last
+
+
+def _clients(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    if pool.gpu_sharing and placement.has_clouds_plugin(pool, cloud) and pool.gpu_sharing.replicas > _MOST_CLIENTS:
+        yield Problem(
+            f"{path}.gpuSharing.replicas",
+            f"is {pool.gpu_sharing.replicas}, but GKE takes {_MOST_CLIENTS} clients a GPU",
+            f"{_MOST_CLIENTS} or fewer",
+        )
+
+
+def _driver(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    if not pool.gcp or "driver_version" not in pool.gcp.model_fields_set:
+        return
+    where = f"{path}.gcp.driverVersion"
+    if not has_gpus(pool, cloud):
+        yield Problem(where, "is set for machines without GPUs, which get no driver", "remove it")
+    elif not pool.install_driver:
+        yield Problem(where, "has no use: installDriver is false", "remove one of them")
+    elif pool.gcp.driver_version == "latest" and pool.gcp.image_type != "COS_CONTAINERD":
+        # Page gpus: on Container-Optimized OS only.
+        yield Problem(where, f"is latest, which GKE does not install on {pool.gcp.image_type}", "write default")
+
+
+def _device_plugin(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    if pool.gcp and pool.gcp.device_plugin == "nvidia" and not has_gpus(pool, cloud):
+        yield Problem(f"{path}.gcp.devicePlugin", "is nvidia for machines without GPUs", "remove it")
+
+
+def _cut_by_nobody(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    # Page gpus-multi: GKE's device plugin cuts the GPUs.
+    if pool.mig and not placement.has_clouds_plugin(pool, cloud):
+        yield Problem(
+            f"{path}.mig",
+            "is set, but GKE's own device plugin cuts GPUs, and gcp.devicePlugin keeps it off",
+            "remove one of them",
+        )
+
+
+POOL_RULES = (_ends, _attached, _clients, _driver, _device_plugin, _cut_by_nobody)

@@ -1,0 +1,63 @@
+"""Checks of the network around the cluster: whose it is, and the way out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from spec.clouds import Cloud
+from spec.gcp import GcpNetwork
+from spec.problems import Problem
+from spec.rules.draft import Draft
+
+_PATH = "cloud.network"
+
+
+def network_of(draft: Draft) -> GcpNetwork | None:
+    return draft.new_gke.network if draft.new_gke else None
+
+
+def _existing(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    network = network_of(draft)
+    if network and network.existing:
+        for name in ("node_subnet", "pod_cidr", "service_cidr"):
+            if name in network.model_fields_set:
+                yield Problem(
+                    f"{_PATH}.{GcpNetwork.model_fields[name].alias}",
+                    "is set for a network this stack does not make",
+                    "remove it, or `existing` for a network that is made here",
+                )
+
+
+def _way_out(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    network = network_of(draft)
+    if not network or "outbound_type" not in network.model_fields_set:
+        return
+    if not network.private_nodes:
+        yield Problem(
+            f"{_PATH}.outboundType",
+            f"is {network.outbound_type}, but privateNodes is false: such nodes leave by their own addresses",
+            "remove it, or `privateNodes: false`",
+        )
+    elif network.existing and network.outbound_type == "cloudNat":
+        yield Problem(
+            f"{_PATH}.outboundType",
+            "is cloudNat for a network this stack does not make",
+            "remove it: whoever made the network decides this, or `existing` for a network that is made here",
+        )
+    elif network.outbound_type == "none" and not network.existing:
+        yield Problem(
+            f"{_PATH}.outboundType",
+            "is none: private nodes pull no image from outside Google, and pods reach no address there",
+            "write cloudNat, or leave it out; else keep images in Artifact Registry",
+            warning=True,
+        )
+
+
+def _control_plane(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    network = network_of(draft)
+    if network and network.control_plane_cidr and not network.private_nodes:
+        # pulumi-gcp, `masterIpv4CidrBlock`: only with private nodes
+        yield Problem(f"{_PATH}.controlPlaneCidr", "has no use: privateNodes is false", "remove one of them")
+
+
+RULES = (_existing, _way_out, _control_plane)

@@ -1,0 +1,87 @@
+"""The emulated Google Cloud behind Pulumi's mocks.
+
+`seed` makes what a stack file says is there already, so that a reference to it is neither refused nor passed over.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from sandbox.gcp.cloud import GcpCloud
+from sandbox.gcp.clusters import Endpoint
+from sandbox.gcp.provider import GcpProvider
+from tests.components.emulation import Emulated
+from tests.components.pools import GKE_CLUSTER
+from tests.sandbox.azure.conftest import RecordingRuntime
+
+_NETWORK = "gcp:compute/network:Network"
+_SUBNETWORK = "gcp:compute/subnetwork:Subnetwork"
+_ACCOUNT = "gcp:serviceaccount/account:Account"
+
+
+class _Runtime(RecordingRuntime):
+    def endpoint(self, cluster_id: str) -> Endpoint:
+        return Endpoint("203.0.113.10", "Y2E=")
+
+
+class EmulatedGoogle(Emulated):
+    """The emulated Google Cloud, with what stacks refer to."""
+
+    prefix = "gcp:"
+
+    def __init__(self, state: Path) -> None:
+        super().__init__(GcpProvider(GcpCloud(state, _Runtime())))
+
+    def seed(self, settings: Mapping[str, Any]) -> None:
+        """Make what the settings of a stack, as in its file's `config`, refer to."""
+        cloud = settings["kubeflow-spot:cloud"]
+        project = cloud["project"]
+        account = cloud.get("serviceAccount", "")
+        if account.endswith(f"@{project}.iam.gserviceaccount.com"):
+            self.make(_ACCOUNT, {"project": project, "accountId": account.partition("@")[0]})
+        if there := cloud.get("network", {}).get("existing"):
+            self._network(there.get("project", project), _region(cloud["location"]), there)
+        if found := cloud.get("existingCluster"):
+            ranges = {"subnet": "theirs", "podRange": "pods", "serviceRange": "services"}
+            network, subnet = self._network(project, _region(found["location"]), {"name": "theirs", **ranges})
+            self.make(
+                GKE_CLUSTER,
+                {
+                    "project": project,
+                    "location": found["location"],
+                    "name": found["name"],
+                    "network": network,
+                    "subnetwork": subnet,
+                    "initialNodeCount": 1,
+                    "workloadIdentityConfig": {"workloadPool": f"{project}.svc.id.goog"},
+                    "ipAllocationPolicy": {
+                        "clusterSecondaryRangeName": "pods",
+                        "servicesSecondaryRangeName": "services",
+                    },
+                },
+            )
+
+    def _network(self, project: str, region: str, there: Mapping[str, str]) -> tuple[str, str]:
+        network, _ = self.make(_NETWORK, {"project": project, "name": there["name"], "autoCreateSubnetworks": False})
+        subnet, _ = self.make(
+            _SUBNETWORK,
+            {
+                "project": project,
+                "region": region,
+                "name": there["subnet"],
+                "network": network,
+                "ipCidrRange": "10.8.0.0/20",
+                "privateIpGoogleAccess": True,
+                "secondaryIpRanges": [
+                    {"rangeName": there["podRange"], "ipCidrRange": "10.16.0.0/14"},
+                    {"rangeName": there["serviceRange"], "ipCidrRange": "10.20.0.0/20"},
+                ],
+            },
+        )
+        return network, subnet
+
+
+def _region(location: str) -> str:
+    return "-".join(location.split("-")[:2])

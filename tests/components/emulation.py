@@ -1,0 +1,55 @@
+"""An emulated cloud behind Pulumi's mocks: a second witness of what the program declares."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+import pulumi
+
+from sandbox.provider import CloudProvider, Refused, Resource
+from tests.components.program import CloudRefused
+
+
+class Emulated(pulumi.runtime.Mocks):
+    """Checks and creates a provider's resources as the engine would; takes everything else as it is."""
+
+    prefix: ClassVar[str]
+    """Of the types that are the provider's."""
+
+    def __init__(self, provider: CloudProvider) -> None:
+        self.provider = provider
+        self.calls: list[tuple[str, dict[str, Any]]] = []
+        """Functions asked of the provider, with their arguments."""
+
+    def new_resource(self, args: pulumi.runtime.MockResourceArgs) -> tuple[str, dict[str, Any]]:
+        inputs = plain(args.inputs)
+        return self.make(args.typ, inputs, args.name) if args.typ.startswith(self.prefix) else (args.name, inputs)
+
+    def call(self, args: pulumi.runtime.MockCallArgs) -> tuple[dict[Any, Any], list[tuple[str, str]] | None]:
+        asked = plain(args.args)
+        self.calls.append((args.token, asked))
+        try:
+            return self.provider.invoke(args.token, asked), []
+        except Refused as refused:
+            raise CloudRefused(str(refused)) from refused
+
+    def make(self, token: str, inputs: dict[str, Any], name: str = "there") -> tuple[str, dict[str, Any]]:
+        """A new resource: its id and outputs. Raises what the emulated provider raises."""
+        resource = Resource(token, name, f"urn:{name}", inputs=inputs)
+        checked, failures = self.provider.check(resource)
+        if failures:
+            raise Refused(f"{token} {name}: " + "; ".join(failure.reason for failure in failures))
+        return self.provider.create(dataclasses.replace(resource, inputs=checked))
+
+
+def plain(value: Mapping[str, Any]) -> dict[str, Any]:
+    """Whole numbers as such: the wire between Pulumi and its mocks has floats only."""
+    found: dict[str, Any] = json.loads(json.dumps(value), parse_float=_number)
+    return found
+
+
+def _number(text: str) -> float | int:
+    return int(float(text)) if float(text).is_integer() else float(text)

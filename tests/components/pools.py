@@ -1,0 +1,75 @@
+"""Node pools of whichever cloud as they were declared, in one form: a second reading of each cloud's own."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from tests.components.program import Declared
+
+AKS_POOL = "azure-native:containerservice:AgentPool"
+AKS_CLUSTER = "azure-native:containerservice:ManagedCluster"
+GKE_POOL = "gcp:container/nodePool:NodePool"
+GKE_CLUSTER = "gcp:container/cluster:Cluster"
+
+_EFFECTS = {"NO_SCHEDULE": "NoSchedule", "PREFER_NO_SCHEDULE": "PreferNoSchedule", "NO_EXECUTE": "NoExecute"}
+
+
+@dataclass(frozen=True)
+class DeclaredPool:
+    """What matters of a pool to those who run pods."""
+
+    name: str
+    machine: str
+    labels: Mapping[str, str]
+    """That the program sends."""
+    taints: frozenset[str]
+    vanishes: bool
+    bounds: tuple[int, int]
+    inputs: Mapping[str, Any]
+
+
+def pools(declared: Declared) -> dict[str, DeclaredPool]:
+    """All pools beside the system pool, by name."""
+    aks = (_of_aks(pool.inputs) for pool in declared.of(AKS_POOL).values())
+    gke = (_of_gke(pool.inputs) for pool in declared.of(GKE_POOL).values() if pool.name != system_pool(declared))
+    return {pool.name: pool for pool in (*aks, *gke)}
+
+
+def system_pool(declared: Declared) -> str:
+    """On GKE the system pool is a resource like the others: its name among them, the one that no output tells of."""
+    told = {pool["name"] for pool in declared.outputs["pools"]}
+    others = [pool.name for pool in declared.of(GKE_POOL).values() if pool.inputs["name"] not in told]
+    return others[0] if others else ""
+
+
+def cluster(declared: Declared) -> Any:
+    """The registration of the cluster."""
+    (found,) = {**declared.of(AKS_CLUSTER), **declared.of(GKE_CLUSTER)}.values()
+    return found
+
+
+def _of_aks(pool: Mapping[str, Any]) -> DeclaredPool:
+    return DeclaredPool(
+        pool["agentPoolName"],
+        pool["vmSize"],
+        pool["nodeLabels"],
+        frozenset(pool["nodeTaints"]),
+        pool.get("scaleSetPriority") == "Spot",
+        (pool["minCount"], pool["maxCount"]),
+        pool,
+    )
+
+
+def _of_gke(pool: Mapping[str, Any]) -> DeclaredPool:
+    nodes, scaling = pool["nodeConfig"], pool["autoscaling"]
+    return DeclaredPool(
+        pool["name"],
+        nodes["machineType"],
+        nodes["labels"],
+        frozenset(f"{taint['key']}={taint['value']}:{_EFFECTS[taint['effect']]}" for taint in nodes["taints"]),
+        bool(nodes.get("spot") or nodes.get("preemptible")),
+        (scaling.get("totalMinNodeCount", -1), scaling.get("totalMaxNodeCount", -1)),
+        pool,
+    )

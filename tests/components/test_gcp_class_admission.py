@@ -1,0 +1,146 @@
+"""Who a real API server sends to the ComputeClass: pods as they arrive, and what the policy makes of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from time import monotonic, sleep
+from typing import Any
+
+import pytest
+
+from components.addons import compute_class
+from components.addons.compute_class import ClassDecision
+from sandbox.controlplane import ControlPlane
+from sandbox.programs import ensure
+from spec import placement, stackfile
+from spec.clouds.gcp import gke
+from tests.admission.api import Api
+from tests.components.google import WITH_TWIN, stack
+
+pytestmark = pytest.mark.engine
+
+PROGRAMS = ("etcd", "kube-apiserver", "kube-scheduler", "kube-controller-manager", "kwok")
+KEY, NAME = "cloud.google.com/compute-class", "kubeflow-spot"
+POOL, NODE_POOL = "kubeflow-spot.dev/pool", "cloud.google.com/gke-nodepool"
+TOLERATION = {"key": KEY, "operator": "Equal", "value": NAME, "effect": "NoSchedule"}
+DAEMON_SETS = "system:serviceaccount:kube-system:daemon-set-controller"
+
+
+@pytest.fixture(scope="module")
+def api(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Api]:
+    plane = ControlPlane(tmp_path_factory.mktemp("plane"), version="1.36", cloud="azure")
+    plane.start(ensure(PROGRAMS, print), print)
+    try:
+        api = Api(plane)
+        settings = {key.removeprefix("kubeflow-spot:"): value for key, value in stack(WITH_TWIN).items()}
+        spec, _ = stackfile.read(settings)
+        assert spec
+        members = [pool for pool in placement.node_pools(spec, gke()) if pool.gpus]
+        policy, binding = compute_class.policy(ClassDecision(NAME, tuple(members), by_default=True), "test")
+        # The API server checks the expressions' types: a slip is refused here.
+        assert api.warnings(policy) == []
+        api.create(policy)
+        api.create(binding)
+        account = {
+            "apiVersion": "v1",
+            "kind": "ServiceAccount",
+            "metadata": {"name": "default", "namespace": "default"},
+        }
+        for namespace in ("default", "kube-system"):
+            _eventually(
+                lambda where=namespace: api.get({**account, "metadata": {"name": "default", "namespace": where}})
+            )
+        _eventually(lambda: KEY in (made(api, {})["nodeSelector"]))
+        yield api
+        api.close()
+    finally:
+        plane.stop()
+
+
+def _eventually(check: Any) -> None:
+    until = monotonic() + 60
+    while True:
+        try:
+            if check():
+                return
+        except Exception:
+            assert monotonic() < until
+        assert monotonic() < until
+        sleep(0.05)
+
+
+def made(api: Api, spec: dict[str, Any], *, gpus: str | None = "1", namespace: str = "default", **who: Any) -> Any:
+    """What a pod with this spec is after admission."""
+    container: dict[str, Any] = {"name": "main", "image": "example.com/image:1"}
+    if gpus:
+        container["resources"] = {"limits": {"nvidia.com/gpu": gpus}}
+    pod = {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {"name": "pod", "namespace": namespace},
+        "spec": {"containers": [container], **spec},
+    }
+    return {"nodeSelector": {}, **api.create(pod, dry_run=True, **who)["spec"]}
+
+
+def affinity(*expressions: dict[str, Any]) -> dict[str, Any]:
+    terms = {"nodeSelectorTerms": [{"matchExpressions": list(expressions)}]}
+    return {"affinity": {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": terms}}}
+
+
+SENT: dict[str, dict[str, Any]] = {
+    "plain": {},
+    "with-a-selector": {"nodeSelector": {"disk": "fast"}},
+    "with-a-member": {"nodeSelector": {POOL: "l4"}},
+    "with-affinity-to-members": affinity({"key": POOL, "operator": "In", "values": ["l4", "l4od"]}),
+    "with-affinity-to-spot": affinity({"key": "kubeflow-spot.dev/capacity", "operator": "In", "values": ["spot"]}),
+    "with-tolerations": {"tolerations": [{"key": "a", "operator": "Exists"}]},
+    "by-an-init-container": {
+        "containers": [{"name": "main", "image": "example.com/image:1"}],
+        "initContainers": [
+            {"name": "first", "image": "example.com/image:1", "resources": {"limits": {"nvidia.com/gpu": "1"}}}
+        ],
+    },
+}
+LEFT: dict[str, dict[str, Any]] = {
+    "with-another-class": {"nodeSelector": {KEY: "other"}},
+    "with-a-pool-of-gke": {"nodeSelector": {NODE_POOL: "default-pool"}},
+    "with-a-pool-outside": {"nodeSelector": {POOL: "own"}},
+    "with-affinity-to-a-class": affinity({"key": KEY, "operator": "Exists"}),
+    "with-affinity-to-a-pool-of-gke": affinity({"key": NODE_POOL, "operator": "In", "values": ["a"]}),
+    "with-affinity-beyond-members": affinity({"key": POOL, "operator": "In", "values": ["l4", "own"]}),
+    "with-affinity-off-a-member": affinity({"key": POOL, "operator": "NotIn", "values": ["l4"]}),
+    "with-a-node": {"nodeName": "node-1"},
+}
+
+
+@pytest.mark.parametrize("spec", SENT.values(), ids=SENT)
+def test_a_pod_with_a_gpu_that_has_not_chosen_is_sent_to_the_class(spec: dict[str, Any], api: Api) -> None:
+    found = made(api, spec)
+    assert found["nodeSelector"] == {**spec.get("nodeSelector", {}), KEY: NAME}
+    assert found["tolerations"].count(TOLERATION) == 1
+    for given in spec.get("tolerations", []):
+        assert given in found["tolerations"]
+
+
+@pytest.mark.parametrize("spec", LEFT.values(), ids=LEFT)
+def test_a_pod_that_has_chosen_is_left_as_it_is(spec: dict[str, Any], api: Api) -> None:
+    found = made(api, spec)
+    assert found["nodeSelector"] == spec.get("nodeSelector", {})
+    assert KEY not in [one.get("key") for one in found["tolerations"]]
+
+
+def test_a_pod_without_gpus_is_left_as_it_is(api: Api) -> None:
+    assert made(api, {}, gpus=None)["nodeSelector"] == {}
+
+
+def test_pods_of_kube_system_and_of_daemon_sets_are_left_as_they_are(api: Api) -> None:
+    assert made(api, {}, namespace="kube-system")["nodeSelector"] == {}
+    groups = ("system:masters",)
+    assert made(api, {}, user=DAEMON_SETS, groups=groups)["nodeSelector"] == {}
+    assert made(api, {}, user="system:serviceaccount:default:somebody", groups=groups)["nodeSelector"] == {KEY: NAME}
+
+
+def test_a_toleration_of_the_class_that_is_there_is_not_doubled(api: Api) -> None:
+    found = made(api, {"tolerations": [{"key": KEY, "operator": "Exists"}]})
+    assert [one for one in found["tolerations"] if one.get("key") == KEY] == [{"key": KEY, "operator": "Exists"}]

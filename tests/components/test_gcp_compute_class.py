@@ -1,0 +1,213 @@
+"""The ComputeClass of a stack on GKE, who is sent to it, and what the outputs say of the order."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pulumi
+import pytest
+
+from components.addons import discovery, names
+from components.addons.discovery import Contents
+from tests.components.google import GENERAL, L4, WITH_TWIN, stack
+from tests.components.program import Declared, declare
+
+pytestmark = pytest.mark.program
+
+CLASS = "kubernetes:cloud.google.com/v1:ComputeClass"
+POLICY = "kubernetes:admissionregistration.k8s.io/v1:MutatingAdmissionPolicy"
+BINDING = f"{POLICY}Binding"
+MAP = "kubernetes:core/v1:ConfigMap"
+BIG = {"name": "l4big", "machine": "g2-standard-16", "capacity": "spot", "maxNodes": 4}
+CHAIN = {**L4, "fallback": [{"pool": "l4big"}, {"onDemand": {"maxNodes": 2}}]}
+OUTSIDE = {"name": "own", "machine": "g2-standard-4", "maxNodes": 1, "gcp": {"computeClass": False}}
+THEIRS = {"existingCluster": {"location": "europe-west4", "name": "shared"}, "fallback": {"mode": "compute-class"}}
+
+
+def of_class(declared: Declared) -> dict[str, Any]:
+    (found,) = declared.of(CLASS).values()
+    return found.inputs
+
+
+def policies(declared: Declared) -> list[str]:
+    return [one.inputs["metadata"]["name"] for one in declared.of(POLICY).values()]
+
+
+def test_the_class_has_a_rule_a_pool_in_the_order_of_growth_and_always_says_what_else(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    declared = declare(stack(GENERAL, CHAIN, BIG), monkeypatch)
+    made = of_class(declared)
+    assert made["metadata"] == {"name": "kubeflow-spot", "labels": names.labels("test")}
+    assert made["spec"] == {
+        "priorities": [{"nodepools": ["l4"]}, {"nodepools": ["l4big"]}, {"nodepools": ["l4od"]}],
+        "whenUnsatisfiable": "DoNotScaleUp",
+        "activeMigration": {"optimizeRulePriority": False},
+        "nodePoolAutoCreation": {"enabled": False},
+    }
+    assert declared.outputs["fallbackOrder"] == "guaranteed by ComputeClass kubeflow-spot"
+    assert declared.outputs["computeClass"] == {
+        "name": "kubeflow-spot",
+        "pools": ["l4", "l4big", "l4od"],
+        "byDefault": True,
+    }
+    # GKE's autoscaler reads none.
+    assert declared.of(MAP, "-expander") == {}
+    assert declared.outputs["expander"] == []
+
+
+def test_the_class_is_called_and_behaves_as_the_stack_file_says(monkeypatch: pytest.MonkeyPatch) -> None:
+    fallback = {"className": "gpus", "activeMigration": True, "whenUnsatisfiable": "ScaleUpAnyway"}
+    made = of_class(declare(stack(WITH_TWIN, cloud={"fallback": fallback}), monkeypatch))
+    assert made["metadata"]["name"] == "gpus"
+    assert made["spec"]["activeMigration"] == {"optimizeRulePriority": True}
+    assert made["spec"]["whenUnsatisfiable"] == "ScaleUpAnyway"
+
+
+def test_a_pool_that_stays_out_is_in_no_rule_and_is_a_choice_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    declared = declare(stack(WITH_TWIN, OUTSIDE), monkeypatch)
+    assert of_class(declared)["spec"]["priorities"] == [{"nodepools": ["l4"]}, {"nodepools": ["l4od"]}]
+    (policy,) = declared.of(POLICY, "compute-class-policy").values()
+    (chosen,) = (c["expression"] for c in policy.inputs["spec"]["matchConditions"] if c["name"] == "has-not-chosen")
+    assert '["l4", "l4od"]' in chosen
+
+
+def test_the_policy_is_for_all_namespaces_but_kube_system_and_comes_after_the_class(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    declared = declare(stack(WITH_TWIN), monkeypatch)
+    assert sorted(policies(declared)) == ["kubeflow-spot-test-compute-class", "kubeflow-spot-test-defaults"]
+    (policy,) = declared.of(POLICY, "compute-class-policy").values()
+    assert policy.inputs["spec"]["matchConstraints"]["namespaceSelector"] == {
+        "matchExpressions": [{"key": "kubernetes.io/metadata.name", "operator": "NotIn", "values": ["kube-system"]}]
+    }
+    # Most pods ask for no GPU, and are done with at the first.
+    assert policy.inputs["spec"]["matchConditions"][0]["name"] == "asks-for-a-gpu"
+    (binding,) = declared.of(BINDING, "compute-class-binding").values()
+    assert {urn.split("::")[-1] for urn in binding.options["dependencies"]} >= {
+        "lab-compute-class",
+        "lab-compute-class-policy",
+    }
+
+
+@pytest.mark.parametrize(
+    ("pools", "top"),
+    [
+        ([L4], {}),
+        ([WITH_TWIN], {"cloud": {"fallback": {"mode": "affinity"}}}),
+        ([WITH_TWIN], {"release": "r2026-09"}),
+        ([WITH_TWIN], {"scheduling": {"enabled": False}}),
+        ([GENERAL], {"cloud": {"fallback": {"mode": "compute-class"}}}),
+    ],
+    ids=["no-fallback", "affinity", "before-1.36", "no-policies", "no-gpus"],
+)
+def test_without_a_class_pools_are_plain_and_the_outputs_say_what_would_make_an_order(
+    pools: list[dict[str, Any]], top: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    declared = declare(stack(*pools, **top), monkeypatch)
+    assert not declared.of(CLASS)
+    assert "computeClass" not in declared.outputs
+    assert not [name for name in policies(declared) if "compute-class" in name]
+    assert declared.outputs["fallbackOrder"].startswith("not guaranteed: GKE takes what is cheapest")
+    assert not [pool for pool in declared.outputs["pools"] if "cloud.google.com/compute-class" in pool["labels"]]
+
+
+def test_what_is_published_for_pods_with_gpus_asks_for_the_class(monkeypatch: pytest.MonkeyPatch) -> None:
+    snippets = declare(stack(GENERAL, WITH_TWIN, OUTSIDE), monkeypatch).outputs["contract"]["snippets"]
+    asked = {
+        name: lines.get("nodeSelector", {}).get("cloud.google.com/compute-class") for name, lines in snippets.items()
+    }
+    assert asked == {
+        "gpu-prefer-spot": "kubeflow-spot",
+        "gpu-require-spot": "kubeflow-spot",
+        "gpu-on-demand": "kubeflow-spot",
+        "pool-general": None,
+        "pool-l4": "kubeflow-spot",
+        "pool-l4od": "kubeflow-spot",
+        "pool-own": None,
+    }
+    for name in ("gpu-prefer-spot", "pool-l4"):
+        keys = [toleration["key"] for toleration in snippets[name]["tolerations"]]
+        assert keys == ["cloud.google.com/compute-class", "cloud.google.com/gke-spot", "nvidia.com/gpu"]
+
+
+def test_our_daemon_sets_tolerate_the_class(monkeypatch: pytest.MonkeyPatch) -> None:
+    pool = {**WITH_TWIN, "gcp": {"devicePlugin": "nvidia"}}
+    declared = declare(
+        stack(pool, dcgmExporter={"enabled": True}, cloud={"monitoring": {"components": []}}), monkeypatch
+    )
+    daemon_sets = declared.of("kubernetes:apps/v1:DaemonSet").values()
+    assert len(daemon_sets) == 2
+    for daemon_set in daemon_sets:
+        tolerations = daemon_set.inputs["spec"]["template"]["spec"]["tolerations"]
+        assert "cloud.google.com/compute-class" in [one["key"] for one in tolerations]
+
+
+@pytest.mark.parametrize(("plugin", "ours"), [("gke", []), ("nvidia", ["l4", "l4od"])])
+def test_gkes_device_plugin_stays_unless_a_pool_opts_out(
+    plugin: str, ours: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    warnings: list[str] = []
+    monkeypatch.setattr(pulumi.log, "warn", warnings.append)
+    declared = declare(stack({**WITH_TWIN, "gcp": {"devicePlugin": plugin}}), monkeypatch)
+    assert declared.outputs["devicePlugin"] == {
+        "pools": ours,
+        "leftTo": []
+        if ours
+        else [{"namespace": "kube-system", "name": "nvidia-gpu-device-plugin", "pools": ["l4", "l4od"]}],
+    }
+    assert len(declared.of("kubernetes:apps/v1:DaemonSet")) == bool(ours)
+    assert [text for text in warnings if "device plugin" in text] == []
+
+
+@pytest.fixture
+def there(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+    """What is in the cluster, as fields of `Contents`; to be changed before the run."""
+    contents: dict[str, Any] = {"version": "1.36.2-gke.100"}
+
+    def read(kubeconfig: str, what: str, compute_class: str | None = None) -> Contents:
+        assert compute_class == "kubeflow-spot"
+        return Contents(**contents)
+
+    monkeypatch.setattr(discovery, "read", read)
+    return contents
+
+
+def in_theirs(*pools: dict[str, Any]) -> dict[str, Any]:
+    settings = stack(*pools, cloud=THEIRS)
+    for key in ("cluster", "systemPool"):
+        del settings[f"kubeflow-spot:{key}"]
+    del settings["kubeflow-spot:cloud"]["location"]
+    return settings
+
+
+@pytest.mark.parametrize(
+    ("labels", "owner"), [({}, "somebody else"), (names.labels("blue"), "stack 'blue' of this program")]
+)
+def test_a_class_of_that_name_that_is_not_ours_is_an_error_with_the_way_out(
+    labels: dict[str, str], owner: str, there: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    there["compute_class"] = {"metadata": {"name": "kubeflow-spot", "labels": labels}}
+    with pytest.raises(pulumi.RunError, match=rf"cloud\.fallback\.className: .*made by {owner}\n.*className"):
+        declare(in_theirs(WITH_TWIN), monkeypatch, live=[])
+
+
+def test_our_own_class_is_declared_again(there: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    there["compute_class"] = {"metadata": {"name": "kubeflow-spot", "labels": names.labels("test")}}
+    declared = declare(in_theirs(WITH_TWIN), monkeypatch, live=[])
+    assert of_class(declared)["metadata"]["name"] == "kubeflow-spot"
+    assert declared.outputs["computeClass"]["byDefault"] is True
+
+
+def test_a_cluster_below_1_36_has_the_class_and_no_policy_and_says_what_is_lost(
+    there: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    warnings: list[str] = []
+    monkeypatch.setattr(pulumi.log, "warn", warnings.append)
+    there["version"] = "1.35.6-gke.100"
+    declared = declare(in_theirs(WITH_TWIN), monkeypatch, live=[])
+    assert of_class(declared)["spec"]["priorities"]
+    assert policies(declared) == []
+    assert declared.outputs["computeClass"]["byDefault"] is False
+    (lost,) = (text for text in warnings if "asks for ComputeClass" in text)
+    assert "nodeSelector cloud.google.com/compute-class: kubeflow-spot" in lost

@@ -1,0 +1,195 @@
+"""What GKE fixes for a pool's life: which differences are told of a live pool, and of which pools none."""
+
+from __future__ import annotations
+
+import copy
+from pathlib import Path
+from typing import Any
+
+import pulumi
+import pytest
+
+from tests.components.emulated_google import EmulatedGoogle
+from tests.components.google import FULL, GENERAL, KEY, L4, WITH_TWIN, stack
+from tests.components.pools import GKE_POOL
+from tests.components.program import Declared, _Cloud, declare
+
+pytestmark = pytest.mark.program
+
+ACCOUNT = "lab-3f4f11-nodes@example-lab.iam.gserviceaccount.com"
+SYSTEM = {"name": "system"}
+GPUS: dict[str, Any] = {
+    "name": "own",
+    "machine": "a2-highgpu-1g",
+    "maxNodes": 2,
+    "gcp": {"driverVersion": "latest"},
+    "maxPods": 64,
+}
+
+
+def plural(value: Any) -> Any:
+    """As a function answers: nested blocks are lists and called so."""
+    if not isinstance(value, dict):
+        return value
+    maps = ("labels", "resourceLabels")
+    return {
+        key if key in maps or not isinstance(item, dict) else f"{key}s": item
+        if key in maps
+        else [plural(item)]
+        if isinstance(item, dict)
+        else [plural(one) for one in item]
+        if isinstance(item, list)
+        else item
+        for key, item in value.items()
+    }
+
+
+def running(declared: Declared) -> list[dict[str, Any]]:
+    """What `getCluster` lists once all that was declared is there; GKE has chosen what was not sent."""
+    chosen = {"maxPodsPerNode": 110, "nodeCount": 1}
+    found = []
+    for pool in declared.of(GKE_POOL).values():
+        sent = dict(pool.inputs)
+        sent["nodeConfig"] = {"diskType": "pd-balanced", "spot": False, "preemptible": False, **sent["nodeConfig"]}
+        found.append({**chosen, **plural(sent)})
+    return found
+
+
+def live(settings: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
+    return running(declare(settings, monkeypatch))
+
+
+def test_what_is_there_as_it_was_declared_has_no_differences(monkeypatch: pytest.MonkeyPatch) -> None:
+    settings = stack(GENERAL, GPUS, WITH_TWIN, cloud={"encryption": {"bootDiskKey": KEY}})
+    there = live(settings, monkeypatch)
+    assert declare(settings, monkeypatch, live=there).of(GKE_POOL)
+
+
+class AfterUp(EmulatedGoogle):
+    """Once all is up, takes whatever is declared from then on as it is."""
+
+    up = False
+
+    def new_resource(self, args: pulumi.runtime.MockResourceArgs) -> tuple[str, dict[str, Any]]:
+        if self.up:
+            return _Cloud(None).new_resource(args)
+        return super().new_resource(args)
+
+
+def test_nor_has_what_the_emulated_google_made_of_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    google = AfterUp(tmp_path / "google.json")
+    declare(FULL, monkeypatch, cloud=google)
+    google.up = True
+    with pytest.raises(pulumi.RunError, match=r"pools\[3\]\.gpus: own: is 1 nvidia-l4 "):
+        declare(with_pool(FULL, 3, machine="g2-standard-24"), monkeypatch, cloud=google)
+    assert declare(FULL, monkeypatch, cloud=google).of(GKE_POOL)
+
+
+def with_pool(settings: dict[str, Any], number: int, **change: Any) -> dict[str, Any]:
+    found = copy.deepcopy(settings)
+    found["kubeflow-spot:pools"][number].update(change)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ({"machine": "a2-highgpu-2g"}, r"pools\[0\]\.gpus: own: is 1 nvidia-tesla-a100 .* become 2 nvidia-tesla-a100"),
+        ({"machine": "g2-standard-8"}, r"pools\[0\]\.gpus: .*cannot become 1 nvidia-l4"),
+        ({"gcp": {}}, r"pools\[0\]\.gcp\.driverVersion: .*is LATEST in the cluster and cannot become DEFAULT"),
+        ({"mig": "1g"}, r"pools\[0\]\.mig: .*is unset in the cluster and cannot become 1g\.5gb"),
+        (
+            {"gpuSharing": {"strategy": "mps", "replicas": 2}},
+            r"pools\[0\]\.gpuSharing: .*is unset in the cluster and cannot become MPS 2",
+        ),
+        ({"gcp": {"driverVersion": "latest", "secureBoot": True}}, r"gcp\.secureBoot: .*is false .* become true"),
+        ({"gcp": {"driverVersion": "latest", "integrityMonitoring": False}}, r"gcp\.integrityMonitoring: "),
+        ({"maxPods": 32}, r"pools\[0\]\.maxPods: .*is 64 in the cluster and cannot become 32"),
+    ],
+)
+def test_every_fixed_property_of_an_on_demand_pool_is_told_with_the_way_out(
+    change: dict[str, Any], told: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    there = live(stack(GPUS), monkeypatch)
+    with pytest.raises(pulumi.RunError, match=told) as refused:
+        declare(stack({**GPUS, **change}), monkeypatch, live=there)
+    assert "add `generation: b`: a new pool is made before the old one goes" in str(refused.value)
+    other = declare(stack({**GPUS, **change, "generation": "b"}), monkeypatch, live=there)
+    assert "ownb" in {pool.inputs["name"] for pool in other.of(GKE_POOL).values()}
+
+
+@pytest.mark.parametrize(
+    ("cloud", "path"),
+    [
+        ({"encryption": {"bootDiskKey": KEY}}, "cloud.encryption.bootDiskKey"),
+        ({"serviceAccount": "lab-nodes@example-lab.iam.gserviceaccount.com"}, "cloud.serviceAccount"),
+    ],
+)
+def test_what_the_cloud_fixes_is_told_of_the_system_pool_as_well(
+    cloud: dict[str, Any], path: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    there = live(stack(GENERAL), monkeypatch)
+    with pytest.raises(pulumi.RunError) as refused:
+        declare(stack(GENERAL, cloud=cloud), monkeypatch, live=there)
+    text = str(refused.value)
+    assert text.startswith("2 changes of what GKE fixes; nothing was declared.")
+    assert f"{path}: system: is " in text
+    assert f"{path}: general: is " in text
+    assert "give it another name as well" in text
+
+
+def test_a_system_pool_under_another_name_is_another_pool(monkeypatch: pytest.MonkeyPatch) -> None:
+    there = live(stack(GENERAL), monkeypatch)
+    system = {"name": "base", "machine": "e2-standard-4", "maxNodes": 4, "gcp": {"secureBoot": True}}
+    with pytest.raises(pulumi.RunError, match="systemPool.gcp.secureBoot: system: "):  # noqa: RUF043
+        declare(stack(GENERAL, systemPool={**system, "name": "system"}), monkeypatch, live=there)
+    names = {
+        p.inputs["name"]
+        for p in declare(stack(GENERAL, systemPool=system), monkeypatch, live=there).of(GKE_POOL).values()
+    }
+    assert names == {"base", "general"}
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"machine": "n2-standard-16"},
+        {"labels": {"a": "b"}},
+        {"taints": [{"key": "a", "value": "b"}]},
+        {"zones": ["europe-west4-a"]},
+        {"osDisk": {"sizeGb": 200}},
+        {"gcp": {"imageType": "UBUNTU_CONTAINERD", "diskType": "pd-ssd"}},
+        {"minNodes": 3, "maxNodes": 9},
+        # No longer sent: GKE keeps what it has.
+        {"maxPods": None},
+    ],
+)
+def test_what_changes_in_place_is_not_refused(change: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    pool = {**GENERAL, "maxPods": 64}
+    there = live(stack(pool), monkeypatch)
+    changed = {key: value for key, value in {**pool, **change}.items() if value is not None}
+    assert declare(stack(changed), monkeypatch, live=there).of(GKE_POOL)
+
+
+def test_spot_pools_and_twins_give_way(monkeypatch: pytest.MonkeyPatch) -> None:
+    there = live(stack(WITH_TWIN), monkeypatch)
+    changed = {**WITH_TWIN, "gcp": {"secureBoot": True}}
+    declared = declare(stack(changed), monkeypatch, live=there)
+    for pool in declared.of(GKE_POOL).values():
+        # Their names are their identity.
+        assert pool.options["deleteBeforeReplace"] is True
+        # The number a pool began with replaces none, whatever its minimum is by now.
+        assert pool.options["ignoreChanges"] == ["initialNodeCount"]
+    assert declare(stack({**L4, "capacity": "preemptible"}), monkeypatch, live=there).of(GKE_POOL)
+    # One that is to be on-demand from now on vanishes no later than it might have.
+    assert declare(stack({**L4, "capacity": "on-demand"}), monkeypatch, live=there).of(GKE_POOL)
+
+
+@pytest.mark.parametrize("capacity", ["spot", "preemptible"])
+def test_an_on_demand_pool_does_not_become_spot_under_its_name(capacity: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    there = live(stack(GENERAL), monkeypatch)
+    changed = {**GENERAL, "capacity": capacity, "minNodes": 0}
+    with pytest.raises(
+        pulumi.RunError, match=rf"pools\[0\]\.capacity: general: .*cannot become {capacity}\n.*another name"
+    ):
+        declare(stack(changed), monkeypatch, live=there)

@@ -1,0 +1,288 @@
+"""What a pool of the stack file asks of GKE."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from components.gcp import pools
+from components.gcp.live import LiveCluster
+from spec import placement, stackfile
+from spec.clouds.gcp import gke
+from spec.model import ClusterSpec
+from tests.components.google import GENERAL, KEY, L4, WITH_TWIN, stack
+
+ACCOUNT = "lab-nodes@example-lab.iam.gserviceaccount.com"
+V100 = {"name": "v100", "machine": "n1-standard-8", "maxNodes": 2, "gpus": 2, "gpuModel": "nvidia-tesla-v100"}
+
+
+def spec(settings: dict[str, Any]) -> ClusterSpec:
+    found, problems = stackfile.read({key.removeprefix("kubeflow-spot:"): value for key, value in settings.items()})
+    assert found, problems
+    return found
+
+
+def asked(*stack_pools: dict[str, Any], live: LiveCluster | None = None, **top: Any) -> dict[str, dict[str, Any]]:
+    """The arguments of every NodePool but the system pool's, by name."""
+    read = spec(stack(*stack_pools, **top))
+    cloud = read.cloud
+    return {
+        pool.name: pools.node_pool(pool, cloud, ACCOUNT, read.cluster.tags, live or LiveCluster())  # type: ignore[arg-type]
+        for pool in placement.node_pools(read, gke())
+    }
+
+
+def nodes(*stack_pools: dict[str, Any], **top: Any) -> dict[str, Any]:
+    """The `nodeConfig` of the first of them."""
+    found: dict[str, Any] = asked(*stack_pools, **top)[stack_pools[0]["name"]]["nodeConfig"]
+    return found
+
+
+@pytest.mark.parametrize(
+    ("pool", "spot", "preemptible"),
+    [
+        (GENERAL, None, None),
+        (L4, True, None),
+        ({**L4, "capacity": "preemptible"}, None, True),
+    ],
+)
+def test_a_machine_is_bought_in_one_way(pool: dict[str, Any], spot: bool | None, preemptible: bool | None) -> None:
+    found = nodes(pool)
+    assert (found.get("spot"), found.get("preemptible")) == (spot, preemptible)
+
+
+def test_a_twin_is_on_demand_whatever_its_pool_is() -> None:
+    source = {key: value for key, value in WITH_TWIN.items() if key != "maxNodes"}
+    found = asked({**source, "capacity": "preemptible", "gcp": {"maxNodesPerZone": 1}})
+    assert found["l4"]["nodeConfig"]["preemptible"] is True
+    assert not {"spot", "preemptible"} & found["l4od"]["nodeConfig"].keys()
+    assert found["l4"]["autoscaling"] == {"minNodeCount": 0, "maxNodeCount": 1}
+    assert found["l4od"]["autoscaling"] == {"totalMinNodeCount": 0, "totalMaxNodeCount": 2}
+
+
+def test_taints_have_googles_spelling() -> None:
+    taints = [
+        {"key": "a", "value": "1"},
+        {"key": "b", "value": "1", "effect": "PreferNoSchedule"},
+        {"key": "c", "value": "1", "effect": "NoExecute"},
+    ]
+    assert nodes({**GENERAL, "taints": taints})["taints"] == [
+        {"key": "a", "value": "1", "effect": "NO_SCHEDULE"},
+        {"key": "b", "value": "1", "effect": "PREFER_NO_SCHEDULE"},
+        {"key": "c", "value": "1", "effect": "NO_EXECUTE"},
+    ]
+
+
+def test_labels_that_gke_puts_on_by_itself_are_not_sent() -> None:
+    for pool in (L4, {**L4, "capacity": "preemptible"}):
+        labels = nodes({**pool, "labels": {"team": "a"}})["labels"]
+        assert labels == {
+            "kubeflow-spot.dev/accelerator": "nvidia-l4",
+            "kubeflow-spot.dev/capacity": "spot",
+            "kubeflow-spot.dev/pool": "l4",
+            "team": "a",
+        }
+
+
+def test_the_label_and_taint_of_the_class_are_sent() -> None:
+    found = nodes(WITH_TWIN)
+    assert found["labels"]["cloud.google.com/compute-class"] == "kubeflow-spot"
+    assert {"key": "cloud.google.com/compute-class", "value": "kubeflow-spot", "effect": "NO_SCHEDULE"} in found[
+        "taints"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("pool", "accelerators"),
+    [
+        (GENERAL, None),
+        (L4, {"type": "nvidia-l4", "count": 1, "gpuDriverInstallationConfig": {"gpuDriverVersion": "DEFAULT"}}),
+        (
+            {**L4, "gcp": {"driverVersion": "latest"}},
+            {"type": "nvidia-l4", "count": 1, "gpuDriverInstallationConfig": {"gpuDriverVersion": "LATEST"}},
+        ),
+        (
+            {**L4, "installDriver": False},
+            {
+                "type": "nvidia-l4",
+                "count": 1,
+                "gpuDriverInstallationConfig": {"gpuDriverVersion": "INSTALLATION_DISABLED"},
+            },
+        ),
+        (
+            V100,
+            {"type": "nvidia-tesla-v100", "count": 2, "gpuDriverInstallationConfig": {"gpuDriverVersion": "DEFAULT"}},
+        ),
+        (
+            {**L4, "gpuSharing": {"strategy": "time-slicing", "replicas": 4}},
+            {
+                "type": "nvidia-l4",
+                "count": 1,
+                "gpuDriverInstallationConfig": {"gpuDriverVersion": "DEFAULT"},
+                "gpuSharingConfig": {"gpuSharingStrategy": "TIME_SHARING", "maxSharedClientsPerGpu": 4},
+            },
+        ),
+        (
+            {**L4, "gpuSharing": {"strategy": "mps", "replicas": 2}},
+            {
+                "type": "nvidia-l4",
+                "count": 1,
+                "gpuDriverInstallationConfig": {"gpuDriverVersion": "DEFAULT"},
+                "gpuSharingConfig": {"gpuSharingStrategy": "MPS", "maxSharedClientsPerGpu": 2},
+            },
+        ),
+        (
+            {**L4, "machine": "a2-highgpu-1g", "mig": "3g"},
+            {
+                "type": "nvidia-tesla-a100",
+                "count": 1,
+                "gpuDriverInstallationConfig": {"gpuDriverVersion": "DEFAULT"},
+                "gpuPartitionSize": "3g.20gb",
+            },
+        ),
+    ],
+)
+def test_gpus_have_googles_name_number_driver_partition_and_sharing(
+    pool: dict[str, Any], accelerators: dict[str, Any] | None
+) -> None:
+    assert nodes(pool).get("guestAccelerators") == ([accelerators] if accelerators else None)
+
+
+def test_where_gkes_plugin_is_kept_off_it_is_told_nothing_of_sharing() -> None:
+    pool = {**L4, "gpuSharing": {"strategy": "time-slicing", "replicas": 4}, "gcp": {"devicePlugin": "nvidia"}}
+    found = nodes(pool)
+    assert "gpuSharingConfig" not in found["guestAccelerators"][0]
+    assert found["labels"]["gke-no-default-nvidia-gpu-device-plugin"] == "true"
+    assert "gke-no-default-nvidia-gpu-device-plugin" not in nodes(L4)["labels"]
+
+
+def total(least: int, most: int) -> dict[str, Any]:
+    return {"totalMinNodeCount": least, "totalMaxNodeCount": most}
+
+
+@pytest.mark.parametrize(
+    ("pool", "cloud", "bounds", "initial"),
+    [
+        # Of the whole pool, in three zones.
+        ({"minNodes": 0, "maxNodes": 8}, {}, total(0, 8), 0),
+        ({"minNodes": 1, "maxNodes": 8}, {}, total(1, 8), 1),
+        ({"minNodes": 4, "maxNodes": 8}, {}, total(4, 8), 2),
+        # One a zone would be more than the maximum.
+        ({"minNodes": 1, "maxNodes": 2}, {}, total(1, 2), 0),
+        ({"minNodes": 2, "maxNodes": 2}, {"location": "europe-west4-a"}, total(2, 2), 2),
+        ({"minNodes": 2, "maxNodes": 4, "zones": ["europe-west4-a", "europe-west4-b"]}, {}, total(2, 4), 1),
+        # Of each zone.
+        ({"gcp": {"minNodesPerZone": 1, "maxNodesPerZone": 3}}, {}, {"minNodeCount": 1, "maxNodeCount": 3}, 1),
+        ({"gcp": {"maxNodesPerZone": 3}}, {}, {"minNodeCount": 1, "maxNodeCount": 3}, 1),
+        ({"gcp": {"minNodesPerZone": 0, "maxNodesPerZone": 3}}, {}, {"minNodeCount": 0, "maxNodeCount": 3}, 0),
+        # Which of them first.
+        ({"maxNodes": 3, "gcp": {"locationPolicy": "any"}}, {}, total(1, 3) | {"locationPolicy": "ANY"}, 1),
+        ({"maxNodes": 3, "gcp": {"locationPolicy": "balanced"}}, {}, total(1, 3) | {"locationPolicy": "BALANCED"}, 1),
+    ],
+)
+def test_bounds_are_of_the_pool_or_of_each_zone_and_the_first_number_of_nodes_is_always_of_each_zone(
+    pool: dict[str, Any], cloud: dict[str, Any], bounds: dict[str, Any], initial: int
+) -> None:
+    (found,) = asked({"name": "cpu", "machine": "n2-standard-8", **pool}, cloud=cloud).values()
+    assert (found["autoscaling"], found["initialNodeCount"]) == (bounds, initial)
+    assert "nodeCount" not in found
+
+
+def test_a_new_generation_begins_with_the_nodes_of_the_one_that_goes() -> None:
+    there = {"name": "general", "nodeCount": 2, "nodeConfigs": [{"labels": {"kubeflow-spot.dev/pool": "general"}}]}
+    live = LiveCluster({"nodePools": [there]})
+    found = asked({**GENERAL, "generation": "b"}, live=live)["generalb"]
+    assert found["initialNodeCount"] == 2
+    there["nodeCount"] = 9
+    assert asked({**GENERAL, "generation": "b"}, live=live)["generalb"]["initialNodeCount"] == 2  # six in three zones
+
+
+@pytest.mark.parametrize(
+    ("pool", "cloud", "zones"),
+    [
+        ({}, {}, None),
+        ({}, {"zones": ["europe-west4-c", "europe-west4-a"]}, ["europe-west4-a", "europe-west4-c"]),
+        ({"zones": ["europe-west4-b"]}, {"zones": ["europe-west4-a", "europe-west4-b"]}, ["europe-west4-b"]),
+    ],
+)
+def test_a_pool_is_in_its_own_zones_or_in_the_clusters(
+    pool: dict[str, Any], cloud: dict[str, Any], zones: list[str] | None
+) -> None:
+    assert asked({**L4, **pool}, cloud=cloud)["l4"].get("nodeLocations") == zones
+
+
+@pytest.mark.parametrize(
+    ("pool", "cloud", "sent"),
+    [
+        ({}, {}, {"imageType": "COS_CONTAINERD", "diskSizeGb": None, "diskType": None, "bootDiskKmsKey": None}),
+        ({"gcp": {"diskType": "pd-ssd"}, "osDisk": {"sizeGb": 200}}, {}, {"diskType": "pd-ssd", "diskSizeGb": 200}),
+        # Boots from nothing else.
+        ({"machine": "g4-standard-48"}, {}, {"diskType": "hyperdisk-balanced"}),
+        ({"gcp": {"imageType": "UBUNTU_CONTAINERD"}}, {}, {"imageType": "UBUNTU_CONTAINERD"}),
+        ({}, {"encryption": {"bootDiskKey": KEY}}, {"bootDiskKmsKey": KEY}),
+        ({}, {}, {"shieldedInstanceConfig": {"enableSecureBoot": False, "enableIntegrityMonitoring": True}}),
+        (
+            {"gcp": {"secureBoot": True, "integrityMonitoring": False}},
+            {},
+            {"shieldedInstanceConfig": {"enableSecureBoot": True, "enableIntegrityMonitoring": False}},
+        ),
+        ({}, {}, {"kubeletConfig": None}),
+        (
+            {"gcp": {"shutdownGraceSeconds": 120}},
+            {},
+            {"kubeletConfig": {"shutdownGracePeriodSeconds": 120, "shutdownGracePeriodCriticalPodsSeconds": 15}},
+        ),
+    ],
+)
+def test_what_the_stack_file_says_of_machines_is_sent(
+    pool: dict[str, Any], cloud: dict[str, Any], sent: dict[str, Any]
+) -> None:
+    found = nodes({**L4, **pool}, cloud=cloud)
+    assert {key: found.get(key) for key in sent} == sent
+
+
+def test_longer_notice_is_of_spot_nodes_alone() -> None:
+    found = asked({**WITH_TWIN, "gcp": {"shutdownGraceSeconds": 120}})
+    assert "kubeletConfig" in found["l4"]["nodeConfig"]
+    assert "kubeletConfig" not in found["l4od"]["nodeConfig"]
+
+
+def test_pods_a_node_and_tags_are_sent() -> None:
+    pool = asked({**L4, "maxPods": 32}, cluster={"name": "lab", "tags": {"team": "ml"}})["l4"]
+    assert (pool["maxPodsPerNode"], pool["nodeConfig"]["resourceLabels"]) == (32, {"team": "ml"})
+    assert "maxPodsPerNode" not in asked(L4)["l4"]
+
+
+@pytest.mark.parametrize(
+    ("pool", "settings"),
+    [
+        (GENERAL, None),
+        (L4, (0, 1)),
+        (V100, (0, 1)),
+        ({**V100, "upgrade": {"maxSurge": "1"}}, (1, 0)),
+        ({**GENERAL, "upgrade": {"maxSurge": "2", "maxUnavailable": "1"}}, (2, 1)),
+    ],
+)
+def test_gpu_nodes_are_exchanged_in_place(pool: dict[str, Any], settings: tuple[int, int] | None) -> None:
+    (found,) = asked(pool).values()
+    wanted = {"strategy": "SURGE", "maxSurge": settings[0], "maxUnavailable": settings[1]} if settings else None
+    assert found.get("upgradeSettings") == wanted
+    assert found["management"] == {"autoRepair": True, "autoUpgrade": True}
+
+
+@pytest.mark.parametrize(
+    ("critical", "taints"),
+    [(False, []), (True, [{"key": "CriticalAddonsOnly", "value": "true", "effect": "NO_SCHEDULE"}])],
+)
+def test_the_system_pool_is_an_on_demand_pool_like_any_other(critical: bool, taints: list[dict[str, str]]) -> None:
+    system = {"machine": "e2-standard-4", "minNodes": 2, "maxNodes": 4, "criticalAddonsOnly": critical}
+    read = spec(stack(GENERAL, systemPool=system))
+    assert read.system_pool
+    found = pools.system_pool(read.system_pool, read.cloud, ACCOUNT, {})  # type: ignore[arg-type]
+    assert found["autoscaling"] == {"totalMinNodeCount": 2, "totalMaxNodeCount": 4}
+    # One in each of three zones: GKE knows no smaller beginning that holds the minimum.
+    assert found["initialNodeCount"] == 1
+    labels = {"kubeflow-spot.dev/capacity": "on-demand", "kubeflow-spot.dev/pool": "system"}
+    assert (found["nodeConfig"]["labels"], found["nodeConfig"]["taints"]) == (labels, taints)
+    assert not {"spot", "preemptible", "guestAccelerators"} & found["nodeConfig"].keys()

@@ -1,0 +1,180 @@
+"""Which pool grows on GKE: the order of a ComputeClass, and what costs least."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from random import Random
+from typing import Any
+
+import pytest
+
+from sandbox.autoscaler.gke import KEY, Classes, asked, toleration
+from sandbox.autoscaler.plan import Picture, plan
+from sandbox.fleet import NodeGroup
+
+from .objects import GPU, GPU_TAINT, ONE_GPU, group, pod, sized
+
+CLASS = "kubeflow-spot"
+CLASS_TAINT = {"key": KEY, "value": CLASS, "effect": "NoSchedule"}
+IN_CLASS = {"key": KEY, "operator": "Equal", "value": CLASS, "effect": "NoSchedule"}
+ASKS: Any = {"nodeSelector": {KEY: CLASS}}
+
+
+def pool(name: str, most: int = 4, *, spot: bool = False, of_class: str = "", **has: str) -> NodeGroup:
+    """A GPU pool, unless it has `gpu="0"`."""
+    made = group(name, most, [], **has)
+    labels = {"cloud.google.com/gke-nodepool": name} | ({"cloud.google.com/gke-spot": "true"} if spot else {})
+    taints = [GPU_TAINT] if made.gpus else []
+    if of_class:
+        labels[KEY] = of_class
+        taints.append({**CLASS_TAINT, "value": of_class})
+    template = {**made.template, "metadata": {"labels": labels}, "spec": {"taints": taints}}
+    return replace(made, template=template)
+
+
+def a_class(*rules: Sequence[str], name: str = CLASS, **spec: str) -> Any:
+    return {"metadata": {"name": name}, "spec": {"priorities": [{"nodepools": list(rule)} for rule in rules], **spec}}
+
+
+def training(count: int, **spec: Any) -> list[Any]:
+    return [pod(f"train-{n}", ONE_GPU, [GPU, IN_CLASS] if spec else [GPU], **spec) for n in range(count)]
+
+
+def decisions(groups: Sequence[NodeGroup], pods: Sequence[Any], *classes: Any, seed: int = 0) -> list[Any]:
+    """What scan after scan does until nothing is left to do, as (pool, from, to, why)."""
+    random, made, now, known = Random(seed), [], list(groups), Classes(classes)
+    while options := plan(Picture(now, [], pods, barred=known.barred(now), lost=known.lost)).options:
+        option, why = known.choose(options, now, random)
+        made.append((option.pool, option.size, option.size + option.nodes, why))
+        now = [sized(g, made[-1][2]) if g.pool == option.pool else g for g in now]
+    return made
+
+
+def hopeless(groups: Sequence[NodeGroup], pods: Sequence[Any], *classes: Any) -> Any:
+    known = Classes(classes)
+    return plan(Picture(groups, [], pods, barred=known.barred(groups), lost=known.lost)).hopeless
+
+
+MEMBERS = [pool("l4od", 2, of_class=CLASS), pool("l4", 3, spot=True, of_class=CLASS), pool("t4", 2, of_class=CLASS)]
+OUTSIDE = pool("other", 9, spot=True)
+
+
+def test_the_pools_of_a_class_grow_in_the_order_of_its_rules_and_no_other_does() -> None:
+    found = decisions([OUTSIDE, *MEMBERS], training(9, **ASKS), a_class(["l4"], ["l4od"], ["t4"]))
+    assert found == [
+        ("l4", 0, 3, "ComputeClass kubeflow-spot, rule 1 of 3"),
+        ("l4od", 0, 2, "ComputeClass kubeflow-spot, rule 2 of 3"),
+        ("t4", 0, 2, "ComputeClass kubeflow-spot, rule 3 of 3"),
+    ]
+
+
+def test_the_order_inside_a_rule_is_ignored() -> None:
+    """What costs least comes first there: spot, however the list is."""
+    for rule in (["l4od", "l4"], ["l4", "l4od"]):
+        first = decisions(MEMBERS, training(2, **ASKS), a_class(rule))[0]
+        assert first == ("l4", 0, 2, "ComputeClass kubeflow-spot, rule 1 of 1; spot costs less")
+
+
+@pytest.mark.parametrize(
+    ("spec", "expected"),
+    [
+        ({}, ["l4"]),
+        ({"whenUnsatisfiable": "DoNotScaleUp"}, ["l4"]),
+        ({"whenUnsatisfiable": "ScaleUpAnyway"}, ["l4", "l4od", "t4"]),
+    ],
+)
+def test_a_pool_that_no_rule_names_grows_only_anyway(spec: Any, expected: list[str]) -> None:
+    found = decisions(MEMBERS, training(7, **ASKS), a_class(["l4"], **spec))
+    assert found[0][0] == "l4"
+    assert sorted(name for name, *_ in found) == expected
+    if "l4od" in expected:
+        assert found[1][3].startswith("ComputeClass kubeflow-spot, after all its rules")
+
+
+def test_why_a_pod_that_asks_for_a_class_waits() -> None:
+    pods = training(1, **ASKS)
+    assert hopeless([OUTSIDE, *MEMBERS], pods) == {"default/train-0": "there is no ComputeClass kubeflow-spot"}
+    assert hopeless([OUTSIDE, MEMBERS[0]], pods, a_class(["l4"])) == {
+        "default/train-0": "other: selects cloud.google.com/compute-class=kubeflow-spot;"
+        " l4od: no rule of ComputeClass kubeflow-spot names it"
+    }
+    untolerating = [pod("train", ONE_GPU, [GPU], **ASKS)]
+    why = hopeless([MEMBERS[0]], untolerating, a_class(["l4od"]))["default/train"]
+    assert why == "l4od: does not tolerate cloud.google.com/compute-class=kubeflow-spot:NoSchedule"
+
+
+def test_pods_without_a_class_stay_off_its_pools() -> None:
+    found = decisions([*MEMBERS, OUTSIDE], training(2), a_class(["l4"], ["l4od"], ["t4"]))
+    assert [name for name, *_ in found] == ["other"]
+
+
+def test_two_classes_take_turns() -> None:
+    other = pool("a100", 2, of_class="big")
+    classes = (a_class(["l4"]), a_class(["a100"], name="big"))
+    big = [pod("big", ONE_GPU, [GPU, {**IN_CLASS, "value": "big"}], nodeSelector={KEY: "big"})]
+    firsts = {decisions([*MEMBERS, other], [*training(1, **ASKS), *big], *classes, seed=n)[0][0] for n in range(20)}
+    assert firsts == {"l4", "a100"}
+
+
+def test_spot_before_on_demand_and_of_several_spot_pools_any() -> None:
+    small, large = pool("small", spot=True), pool("large", spot=True, cpu="64")
+    dear = pool("dear")
+    drawn = {decisions([dear, small, large], training(1), seed=n)[0] for n in range(20)}
+    why = "spot costs less; drawn from large, small"
+    assert drawn == {("small", 0, 1, why), ("large", 0, 1, why)}
+
+
+def test_on_demand_the_least_vcpus_then_memory() -> None:
+    cheap, wide, tall = pool("cheap"), pool("wide", cpu="8"), pool("tall", memory="32Gi")
+    for seed in range(10):
+        assert decisions([wide, tall, cheap], training(1), seed=seed)[0] == ("cheap", 0, 1, "least vCPUs and memory")
+    # One node that costs less than four small ones, and more than one.
+    quad = pool("quad", cpu="12", memory="64Gi", gpu="4")
+    assert decisions([quad, cheap], training(4))[0][:3] == ("quad", 0, 1)
+    assert decisions([quad, cheap], training(1))[0][:3] == ("cheap", 0, 1)
+
+
+def test_nodes_with_gpus_are_not_for_pods_without() -> None:
+    plain = pool("general", gpu="0", cpu="64")
+    tolerant = [pod("step", {"cpu": "1"}, [{"operator": "Exists"}])]
+    assert decisions([pool("gpu", spot=True), plain], tolerant) == [("general", 0, 1, "it has no GPUs")]
+
+
+def affine(*terms: Any) -> Any:
+    required = {"nodeSelectorTerms": [{"matchExpressions": list(term)} for term in terms]}
+    return {"affinity": {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": required}}}
+
+
+IS = {"key": KEY, "operator": "In", "values": [CLASS]}
+
+
+@pytest.mark.parametrize(
+    ("spec", "name"),
+    [
+        ({}, ""),
+        (ASKS, CLASS),
+        (affine([IS]), CLASS),
+        (affine([IS], [IS]), ""),
+        (affine([{**IS, "values": [CLASS, "other"]}]), ""),
+        (affine([{**IS, "operator": "NotIn"}]), ""),
+    ],
+)
+def test_how_pods_ask_for_a_class(spec: Any, name: str) -> None:
+    assert asked(spec) == name
+
+
+@pytest.mark.parametrize(
+    ("body", "given"),
+    [
+        (pod("one", **ASKS), True),
+        (pod("one", tolerations=[GPU], **ASKS), True),
+        (pod("one", tolerations=[{**IN_CLASS, "value": "other"}], **ASKS), True),
+        (pod("one", tolerations=[IN_CLASS], **ASKS), False),
+        (pod("one"), False),
+        (pod("one", **affine([IS])), False),
+        (pod("one", nodeName="there", **ASKS), False),
+    ],
+)
+def test_the_toleration_of_the_class_is_added_once_and_the_others_stay(body: Any, given: bool) -> None:
+    assert toleration(body) == ([*body["spec"]["tolerations"], IN_CLASS] if given else None)

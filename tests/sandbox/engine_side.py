@@ -1,0 +1,79 @@
+"""The engine's side of an emulated cloud: checks inputs, then creates, updates, refreshes or deletes; and a recording runtime."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from typing import Any
+
+from sandbox.provider import Diff, Failure, Provider, Resource
+
+Props = dict[str, Any]
+
+
+class RecordingRuntime:
+    """Remembers every call; `before` runs ahead of each and may raise, as a killed process would."""
+
+    def __init__(self) -> None:
+        self.calls: list[tuple[str, ...]] = []
+        self.nodes: dict[str, list[Props]] = {}
+        self.before: Callable[[str], None] = lambda call: None
+
+    def start(self, cluster_id: str, name: str, version: str, service_cidr: str) -> None:
+        self.before("start")
+        self.calls.append(("start", cluster_id, name, version, service_cidr))
+
+    def stop(self, cluster_id: str) -> None:
+        self.before("stop")
+        self.calls.append(("stop", cluster_id))
+        self.nodes.pop(cluster_id, None)
+
+    def user_kubeconfig(self, cluster_id: str) -> str:
+        return f"kubeconfig of {cluster_id}"
+
+    def apply_nodes(self, cluster_id: str, nodes: list[Props]) -> None:
+        self.before("apply_nodes")
+        self.calls.append(("apply_nodes", cluster_id))
+        self.nodes[cluster_id] = nodes
+
+    def names(self) -> list[str]:
+        return [node["metadata"]["name"] for nodes in self.nodes.values() for node in nodes]
+
+
+class CheckFailed(Exception):
+    """The provider's Check refused the inputs."""
+
+    def __init__(self, failures: list[Failure]) -> None:
+        super().__init__("; ".join(f.reason for f in failures))
+
+
+class Caller:
+    """What the engine asks of a provider, in its order."""
+
+    provider: Provider
+
+    def check(self, token: str, inputs: Props, old: Props | None = None) -> Props:
+        name = token.rsplit(":", 1)[1].lower()
+        resource = Resource(token, name, f"urn:{name}", inputs=inputs, old_inputs=old or {})
+        checked, failures = self.provider.check(resource)
+        if failures:
+            raise CheckFailed(failures)
+        return checked
+
+    def create(self, token: str, inputs: Props) -> Resource:
+        resource = Resource(token, "it", "urn:it", inputs=self.check(token, inputs))
+        id, outputs = self.provider.create(resource)
+        return Resource(token, "it", "urn:it", id, old_inputs=resource.inputs, old_outputs=outputs)
+
+    def update(self, made: Resource, inputs: Props) -> Resource:
+        wanted = dataclasses.replace(made, inputs=self.check(made.type, inputs, made.old_inputs))
+        outputs = self.provider.update(wanted)
+        return dataclasses.replace(made, old_inputs=wanted.inputs, old_outputs=outputs)
+
+    def refresh(self, made: Resource) -> Resource:
+        found = self.provider.read(made)
+        assert found is not None
+        return dataclasses.replace(made, old_inputs=found[0], old_outputs=found[1])
+
+    def diff(self, made: Resource, inputs: Props) -> Diff:
+        return self.provider.diff(dataclasses.replace(made, inputs=self.check(made.type, inputs, made.old_inputs)))

@@ -1,0 +1,50 @@
+"""The kept shapes are those of the SDK, and the tables of the sandbox's own are about things that exist."""
+
+from __future__ import annotations
+
+import csv
+
+import pytest
+
+from sandbox.gcp import places, schema
+from sandbox.gcp.machines import machines
+from sandbox.gcp.resources.kind import Kind
+from sandbox.gcp.resources.table import KINDS
+from sandbox.schema import Fields
+
+
+@pytest.mark.process
+def test_the_kept_shapes_are_those_of_the_installed_sdk() -> None:
+    """Imports the SDK, which takes seconds. `python -m sandbox.gcp.schema` writes them again."""
+    assert schema.FILE.read_text(encoding="utf-8") == schema.written_from_the_sdk()
+
+
+def test_every_emulated_type_has_its_shapes() -> None:
+    assert set(schema.RESOURCES) == set(KINDS)
+
+
+def exists(fields: Fields, path: list[str]) -> bool:
+    name, rest = path[0].removesuffix("[]"), path[1:]
+    shape = fields.shapes.get(name)
+    inner = shape.item if shape and path[0].endswith("[]") else shape
+    if inner is None:
+        return False
+    return not rest or bool(inner.inside and exists(inner.inside(), rest))
+
+
+@pytest.mark.parametrize("kind", KINDS.values(), ids=lambda kind: kind.token)
+def test_every_property_that_a_type_speaks_of_is_one_of_its(kind: Kind) -> None:
+    named = kind.force_new | kind.computed | kind.sets | kind.links | kind.maps | {*kind.defaults, *kind.checks}
+    fields = schema.inputs_of(kind.token)
+    assert {path for path in named | kind.virtual if not exists(fields, path.split("."))} == set()
+
+
+def test_the_offer_of_gpus_is_in_zones_that_exist() -> None:
+    with (schema.FILE.parent / "gpus.csv").open(encoding="utf-8", newline="") as file:
+        offers = {row["accelerator"]: row["zones"].split() for row in csv.DictReader(file)}
+    assert {zone for zones in offers.values() for zone in zones if zone != "*" and not places.exists(zone)} == set()
+    built_in = {machine.gpu_model for machine in machines().values() if machine.gpu_model}
+    attachable = {model for machine in machines().values() for model in machine.attachable}
+    assert built_in | attachable <= offers.keys()
+    assert not offers["nvidia-tesla-k80"]
+    assert not offers["nvidia-tesla-p100"]

@@ -1,0 +1,1 @@
+"""The rows of the walk over the rules of Google Cloud, by what they are about."""

@@ -1,0 +1,230 @@
+"""Clusters."""
+
+from __future__ import annotations
+
+from sandbox.gcp import cloud
+from sandbox.gcp.resources import cluster_rules
+
+from ..conftest import CLUSTER, CLUSTER_INPUTS, PROJECT, REGION
+from .row import Again, Make, Row, cluster
+
+_RANGES = {"clusterSecondaryRangeName": "pods", "servicesSecondaryRangeName": "more-services"}
+_KEY = "projects/p/locations/{}/keyRings/r/cryptoKeys/k"
+
+ROWS = [
+    Row(
+        "cluster twice",
+        "4.4",
+        cloud._exists,
+        "1 error occurred:\n\t* googleapi: Error 409: Already exists: projects/ml-project/locations/europe-west4/clusters/gke., "
+        "alreadyExists",
+        bad=Again(CLUSTER, CLUSTER_INPUTS),
+        good=Again(CLUSTER, cluster().inputs),
+    ),
+    Row(
+        "Autopilot",
+        "the sandbox's own",
+        cluster_rules.not_emulated,
+        "does not emulate enableAutopilot",
+        bad=cluster(enableAutopilot=True),
+        good=cluster(enableAutopilot=False),
+    ),
+    Row(
+        "location that is none",
+        "logs",
+        cluster_rules.location,
+        "googleapi: Error 403: Permission denied on 'locations/europe-west5' (or it may not exist)., forbidden",
+        bad=cluster(location="europe-west5"),
+        good=cluster(location=f"{REGION}-b"),
+    ),
+    Row(
+        "own zone among the others",
+        "resource_container_cluster.go",
+        cluster_rules.own_zone,
+        "when using a multi-zonal cluster, node_locations should not contain the original 'zone'",
+        bad=cluster(location=f"{REGION}-a", nodeLocations=[f"{REGION}-a"]),
+        good=cluster(location=f"{REGION}-a", nodeLocations=[f"{REGION}-b"]),
+    ),
+    Row(
+        "no nodes to begin with",
+        "logs",
+        cluster_rules.initial_nodes,
+        "googleapi: Error 400: Cluster.initial_node_count must be greater than zero., badRequest",
+        bad=cluster(initialNodeCount=None),
+        good=cluster(initialNodeCount=1),
+    ),
+    Row(
+        "version the channel does not have",
+        "2.6",
+        cluster_rules.version,
+        'googleapi: Error 400: No valid versions with the prefix "1.36" found., badRequest',
+        bad=cluster(releaseChannel={"channel": "STABLE"}),
+        good=cluster(releaseChannel={"channel": "STABLE"}, minMasterVersion="1.35"),
+    ),
+    Row(
+        "whole version the channel does not have",
+        "2.6",
+        cluster_rules.version,
+        'Master version "1.36.4-gke.7" is unsupported., badRequest',
+        bad=cluster(minMasterVersion="1.36.4-gke.7"),
+        good=cluster(minMasterVersion="1.36.3-gke.1767000"),
+    ),
+    Row(
+        "network that is none",
+        "terraform-provider-google #1367",
+        cluster_rules.network,
+        'googleapi: Error 400: Project "ml-project" has no network named "no"., badRequest',
+        bad=cluster(network="no"),
+        good=cluster(network=f"projects/{PROJECT}/global/networks/net"),
+    ),
+    Row(
+        "subnet that is none",
+        "UNCONFIRMED",
+        cluster_rules.subnetwork,
+        'Network "net" has no subnetwork named "no" in "europe-west4".',
+        bad=cluster(subnetwork="no"),
+        good=cluster(subnetwork=f"projects/{PROJECT}/regions/{REGION}/subnetworks/nodes"),
+    ),
+    Row(
+        "subnet of another region",
+        "UNCONFIRMED",
+        cluster_rules.subnetwork,
+        "is not in region europe-west4.",
+        bad=cluster(subnetwork=f"projects/{PROJECT}/regions/us-central1/subnetworks/elsewhere", ipAllocationPolicy={}),
+        good=cluster(ipAllocationPolicy={}),
+    ),
+    Row(
+        "subnet of another network",
+        "UNCONFIRMED",
+        cluster_rules.subnetwork,
+        "is not in network projects/ml-project/global/networks/net.",
+        bad=cluster(subnetwork="others", ipAllocationPolicy={}),
+        good=cluster(subnetwork="others", network="other", ipAllocationPolicy={}),
+    ),
+    Row(
+        "range of pods that is none",
+        "4.4",
+        cluster_rules.secondary_ranges,
+        'googleapi: Error 400: Pod secondary range "pod" not found in network "net", subnetwork "nodes"., badRequest',
+        bad=cluster(ipAllocationPolicy={**_RANGES, "clusterSecondaryRangeName": "pod"}),
+        good=cluster(ipAllocationPolicy=_RANGES),
+    ),
+    Row(
+        "range of Services of another cluster",
+        "page alias-ips",
+        cluster_rules.services_of_one_cluster,
+        'Services secondary range "services" is already in use by cluster "gke".',
+        bad=cluster(ipAllocationPolicy={**_RANGES, "servicesSecondaryRangeName": "services"}),
+        good=cluster(ipAllocationPolicy=_RANGES),
+    ),
+    Row(
+        "control plane in the range of pods",
+        "pages alias-ips, private-clusters",
+        cluster_rules.range_overlap,
+        "The control plane range 10.16.0.0/28 overlaps the pod range 10.16.0.0/14.",
+        bad=cluster(privateClusterConfig={"masterIpv4CidrBlock": "10.16.0.0/28"}),
+        good=cluster(privateClusterConfig={"masterIpv4CidrBlock": "172.16.0.0/28"}),
+    ),
+    Row(
+        "range of Services too small",
+        "page alias-ips",
+        cluster_rules.service_range_size,
+        "Services range 10.40.0.0/28 must be between /16 and /27.",
+        bad=cluster(ipAllocationPolicy={"servicesIpv4CidrBlock": "10.40.0.0/28"}),
+        good=cluster(ipAllocationPolicy={"servicesIpv4CidrBlock": "10.40.0.0/27"}),
+    ),
+    Row(
+        "no room for the pods of a node",
+        "page alias-ips",
+        cluster_rules.pod_range_size,
+        "Pod range 10.40.0.0/25 has no room for a node with 110 pods, which takes a /24.",
+        bad=cluster(ipAllocationPolicy={"clusterIpv4CidrBlock": "10.40.0.0/25"}),
+        good=cluster(ipAllocationPolicy={"clusterIpv4CidrBlock": "10.40.0.0/25"}, defaultMaxPodsPerNode=64),
+    ),
+    Row(
+        "zone of another region",
+        "page regional-clusters",
+        cluster_rules.zones,
+        '"cluster.locations": zone "us-central1-a" is not in region "europe-west4".',
+        bad=cluster(nodeLocations=["us-central1-a"]),
+        good=cluster(nodeLocations=[f"{REGION}-b"]),
+    ),
+    Row(
+        "identities of another project",
+        "page workload-identity",
+        cluster_rules.workload_pool,
+        "Currently, the only supported identity namespace is the workload identity pool of the cluster project",
+        bad=cluster(workloadIdentityConfig={"workloadPool": "other.svc.id.goog"}),
+        good=cluster(workloadIdentityConfig={"workloadPool": f"{PROJECT}.svc.id.goog"}),
+    ),
+    Row(
+        "Calico on Dataplane V2",
+        "terraform-provider-google #7207",
+        cluster_rules.policy_on_dataplane,
+        "Enabling NetworkPolicy for clusters with DatapathProvider=ADVANCED_DATAPATH is not allowed., badRequest",
+        bad=cluster(datapathProvider="ADVANCED_DATAPATH", networkPolicy={"enabled": True}),
+        good=cluster(datapathProvider="ADVANCED_DATAPATH"),
+    ),
+    Row(
+        "auto-provisioning without limits",
+        "domain-facts 2.5",
+        cluster_rules.autoscaling_limits,
+        "resource limits of memory must be set",
+        bad=cluster(clusterAutoscaling={"enabled": True, "resourceLimits": [{"resourceType": "cpu", "maximum": 9}]}),
+        good=cluster(clusterAutoscaling={"enabled": False, "autoscalingProfile": "OPTIMIZE_UTILIZATION"}),
+    ),
+    Row(
+        "key of another region",
+        "page encrypting-secrets",
+        cluster_rules.encryption,
+        "is no key of region europe-west4.",
+        bad=cluster(databaseEncryption={"state": "ENCRYPTED", "keyName": _KEY.format("us-east1")}),
+        good=cluster(databaseEncryption={"state": "ENCRYPTED", "keyName": _KEY.format(REGION)}),
+    ),
+    Row(
+        "group of another name",
+        "page google-groups-rbac",
+        cluster_rules.groups,
+        "it must be gke-security-groups@DOMAIN.",
+        bad=cluster(authenticatorGroupsConfig={"securityGroup": "ml@example.com"}),
+        good=cluster(authenticatorGroupsConfig={"securityGroup": "gke-security-groups@example.com"}),
+    ),
+    Row(
+        "no way in",
+        "page network-isolation",
+        cluster_rules.some_endpoint,
+        "At least one of the DNS-based endpoint and the IP-based endpoints must be enabled.",
+        bad=cluster(controlPlaneEndpointsConfig={"ipEndpointsConfig": {"enabled": False}}),
+        good=cluster(
+            controlPlaneEndpointsConfig={
+                "ipEndpointsConfig": {"enabled": False},
+                "dnsEndpointConfig": {"allowExternalTraffic": True},
+            }
+        ),
+    ),
+    Row(
+        "label in capitals",
+        "labeling-resources",
+        cluster_rules.resource_labels,
+        "Invalid resource label Environment=dev",
+        bad=cluster(resourceLabels={"Environment": "dev"}),
+        good=cluster(resourceLabels={"environment": "dev"}),
+    ),
+    Row(
+        "two minor versions at once",
+        "page upgrading-a-cluster",
+        cluster_rules.upgrade,
+        "cannot upgrade the master more than a minor version at a time.",
+        given=(cluster(minMasterVersion="1.34"),),
+        bad=cluster(minMasterVersion="1.36"),
+        good=cluster(minMasterVersion="1.35"),
+    ),
+    Row(
+        "channel without the version there is",
+        "page release-channels",
+        cluster_rules.upgrade,
+        "is unsupported.",
+        bad=Make(CLUSTER, {**CLUSTER_INPUTS, "releaseChannel": {"channel": "STABLE"}}),
+        good=Make(CLUSTER, {**CLUSTER_INPUTS, "releaseChannel": {"channel": "RAPID"}}),
+    ),
+]

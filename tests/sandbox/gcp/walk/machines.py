@@ -1,0 +1,198 @@
+"""Node pools: machine types, disks, prices, identities, versions."""
+
+from __future__ import annotations
+
+from sandbox.gcp.resources import machine_rules
+
+from ..conftest import PROJECT, REGULAR, SPOT, ZONES
+from .row import Make, Row, cluster, nodes, pool
+
+_H100 = {"machineType": "a3-highgpu-1g", "guestAccelerators": [{"type": "nvidia-h100-80gb", "count": 1}]}
+_OLD = cluster(minMasterVersion="1.34", name="old")
+_IN_OLD = {"cluster": "old"}
+_GRACE = {"shutdownGracePeriodSeconds": 90}
+
+
+def _grace(seconds: int, critical: int = 0) -> Make:
+    said = {"shutdownGracePeriodSeconds": seconds, "shutdownGracePeriodCriticalPodsSeconds": critical}
+    return nodes(SPOT, kubeletConfig=said)
+
+
+ROWS = [
+    Row(
+        "machine type that is none",
+        "4.4",
+        machine_rules.machine_type,
+        'error creating NodePool: googleapi: Error 400: Invalid machine type "e2-standard-3" in zone "europe-west4-a": '
+        "GCE_NOT_FOUND, badRequest",
+        bad=nodes(REGULAR, machineType="e2-standard-3"),
+        good=nodes(REGULAR, machineType="e2-standard-4"),
+    ),
+    Row(
+        "machine type that is not in a zone",
+        "4.4, data/gpus.csv",
+        machine_rules.machine_type,
+        'Invalid machine type "a3-highgpu-1g" in zone "europe-west4-a": GCE_NOT_FOUND',
+        bad=nodes({**SPOT, "nodeLocations": ZONES[:1]}, **{**_H100, "guestAccelerators": None}),
+        good=nodes({**SPOT, "nodeLocations": ZONES[1:]}, **_H100),
+    ),
+    Row(
+        "machine type that is none, in an update",
+        "4.4",
+        machine_rules.machine_type,
+        'updating urn:it: 1 error occurred:\n\t* googleapi: Error 400: Invalid machine type "x"',
+        given=(pool(REGULAR),),
+        bad=nodes(REGULAR, machineType="x"),
+        good=nodes(REGULAR, machineType="n2-standard-16"),
+    ),
+    Row(
+        "spot and preemptible",
+        "UNCONFIRMED",
+        machine_rules.spot_and_preemptible,
+        "Node pool cannot have both spot and preemptible set.",
+        bad=nodes(SPOT, preemptible=True),
+        good=nodes(SPOT, spot=None, preemptible=True),
+    ),
+    Row(
+        "H100 on demand",
+        "machines/notes, Consumption",
+        machine_rules.provisioning,
+        "Machine type a3-highgpu-1g is available as Spot VM, by Flex-start or in a reservation only.",
+        bad=nodes({**SPOT, "nodeLocations": ZONES[1:]}, **_H100, spot=None),
+        good=nodes({**SPOT, "nodeLocations": ZONES[1:]}, **_H100),
+    ),
+    Row(
+        "spot where there is none",
+        "machine catalogue",
+        machine_rules.provisioning,
+        "Machine type a4x-highgpu-4g is not available as Spot VM.",
+        bad=nodes(
+            SPOT,
+            machineType="a4x-highgpu-4g",
+            diskType="hyperdisk-balanced",
+            guestAccelerators=[{"type": "nvidia-gb200", "count": 4}],
+        ),
+        good=nodes(
+            SPOT,
+            spot=None,
+            machineType="a4x-highgpu-4g",
+            diskType="hyperdisk-balanced",
+            guestAccelerators=[{"type": "nvidia-gb200", "count": 4}],
+        ),
+    ),
+    Row(
+        "disk of another family",
+        "machines/notes, Boot disk",
+        machine_rules.boot_disk,
+        "pd-standard disk type cannot be used by g2-standard-8 machine type.",
+        bad=nodes(SPOT, diskType="pd-standard"),
+        good=nodes(SPOT, diskType="pd-ssd"),
+    ),
+    Row(
+        "image that is none",
+        "page node-images",
+        machine_rules.image,
+        'Invalid image type "COS"',
+        bad=nodes(REGULAR, imageType="COS"),
+        good=nodes(REGULAR, imageType="ubuntu_containerd"),
+    ),
+    Row(
+        "notice on demand",
+        "page spot-vms",
+        machine_rules.shutdown_grace,
+        "shutdown_grace_period_seconds can be set for node pools of Spot VMs only.",
+        bad=nodes(REGULAR, kubeletConfig=_GRACE),
+        good=nodes(SPOT, kubeletConfig=_GRACE),
+    ),
+    Row(
+        "notice of preemptible machines",
+        "page spot-vms",
+        machine_rules.shutdown_grace,
+        "for node pools of Spot VMs only",
+        bad=nodes(SPOT, spot=None, preemptible=True, kubeletConfig=_GRACE),
+        good=nodes(SPOT, spot=None, preemptible=True),
+    ),
+    Row(
+        "notice too long",
+        "page spot-vms",
+        machine_rules.shutdown_grace,
+        "must be between 30 and 120.",
+        bad=_grace(121),
+        good=_grace(120),
+    ),
+    Row(
+        "notice too short",
+        "page spot-vms",
+        machine_rules.shutdown_grace,
+        "must be between 30 and 120.",
+        bad=_grace(29),
+        good=_grace(30),
+    ),
+    Row(
+        "notice that is all the system's",
+        "SDK docstring",
+        machine_rules.shutdown_grace,
+        "must not be more than",
+        bad=_grace(60, 61),
+        good=_grace(60, 15),
+    ),
+    Row(
+        "notice before its time",
+        "page spot-vms",
+        machine_rules.shutdown_grace,
+        "needs version 1.35.0-gke.1171000 or later.",
+        given=(_OLD,),
+        bad=nodes({**SPOT, **_IN_OLD}, kubeletConfig=_GRACE),
+        good=pool({**SPOT, **_IN_OLD}),
+    ),
+    Row(
+        "account that is none",
+        "UNCONFIRMED",
+        machine_rules.service_account,
+        f'Service account "gone@{PROJECT}.iam.gserviceaccount.com" does not exist.',
+        bad=nodes(REGULAR, serviceAccount=f"gone@{PROJECT}.iam.gserviceaccount.com"),
+        good=nodes(REGULAR, serviceAccount=f"ml-nodes@{PROJECT}.iam.gserviceaccount.com"),
+    ),
+    Row(
+        "GPUs without storage",
+        "page gpus",
+        machine_rules.scopes,
+        "require a scope that reads from Cloud Storage",
+        bad=nodes(SPOT, oauthScopes=["https://www.googleapis.com/auth/logging.write"]),
+        good=nodes(SPOT, oauthScopes=["https://www.googleapis.com/auth/devstorage.read_only"]),
+    ),
+    Row(
+        "identities of pods in a cluster without",
+        "page workload-identity",
+        machine_rules.workload_metadata,
+        "Workload Identity must be enabled in the cluster to use GKE_METADATA",
+        given=(cluster(workloadIdentityConfig=None, name="plain"),),
+        bad=nodes({**REGULAR, "cluster": "plain"}, workloadMetadataConfig={"mode": "GKE_METADATA"}),
+        good=nodes({**REGULAR, "cluster": "plain"}, workloadMetadataConfig={"mode": "GCE_METADATA"}),
+    ),
+    Row(
+        "nodes newer than the control plane",
+        "page versioning",
+        machine_rules.version,
+        'must not be newer than the master version "1.34.9-gke.1045000".',
+        given=(_OLD,),
+        bad=pool({**REGULAR, **_IN_OLD}, version="1.36"),
+        good=pool({**REGULAR, **_IN_OLD}, version="1.34"),
+    ),
+    Row(
+        "version of nodes that is none",
+        "logs",
+        machine_rules.version_served,
+        'Node version "1.30" is unsupported.',
+        bad=pool(REGULAR, version="1.30"),
+        good=pool(REGULAR, version="1.35"),
+    ),
+    Row(
+        "machines' label in capitals",
+        "labeling-resources",
+        machine_rules.resource_labels,
+        "Invalid resource label team=ML",
+        bad=nodes(REGULAR, resourceLabels={"team": "ML"}),
+        good=nodes(REGULAR, resourceLabels={"team": "ml"}),
+    ),
+]

@@ -1,0 +1,120 @@
+"""What a row says, and how it is tried."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from sandbox.gcp.resources import cluster_rules, identity, nat_rules, pool_rules, subnet_rules
+from sandbox.gcp.resources.kind import Settings
+from sandbox.gcp.resources.table import kind_of
+from sandbox.provider import InitFailed, Refused, Resource
+from tests.sandbox.engine_side import Props
+from tests.sandbox.rule_walk import Rule
+
+from ..conftest import CLUSTER, CLUSTER_INPUTS, POOL, PROJECT, Project, with_config
+
+TABLES = [
+    (cluster_rules, "SENT"),
+    (cluster_rules, "RESULT"),
+    (pool_rules, "SENT"),
+    (pool_rules, "RESULT"),
+    (subnet_rules, "RULES"),
+    (nat_rules, "RULES"),
+    (identity, "GRANT_RULES"),
+]
+"""Where rules are looked up."""
+
+Step = Callable[[Project], object]
+
+
+@dataclass(frozen=True)
+class Make:
+    """A create of a resource, or an update where it exists."""
+
+    token: str
+    inputs: Props
+
+    def __call__(self, project: Project) -> None:
+        inputs = project.check(self.token, self.inputs)
+        id = id_of(self.token, inputs)
+        if project.cloud.get(id) is None or kind_of(self.token).shared:
+            project.provider.create(Resource(self.token, "it", "urn:it", inputs=inputs))
+            return
+        made = project.refresh(Resource(self.token, "it", "urn:it", id, old_inputs=inputs))
+        # What the provider keeps for itself is not in the cloud: only the pool's cluster is as it was said.
+        own = kind_of(self.token).virtual - {"cluster"}
+        outputs = {name: value for name, value in made.old_outputs.items() if name not in own}
+        project.provider.update(dataclasses.replace(made, inputs=inputs, old_inputs=inputs, old_outputs=outputs))
+
+
+@dataclass(frozen=True)
+class Again:
+    """A create of what is there already."""
+
+    token: str
+    inputs: Props
+
+    def __call__(self, project: Project) -> None:
+        project.create(self.token, self.inputs)
+
+
+@dataclass(frozen=True)
+class Delete:
+    id: str
+
+    def __call__(self, project: Project) -> None:
+        project.cloud.delete(self.id)
+
+
+@dataclass(frozen=True)
+class Row:
+    """`where` is the section of the facts about the API, or the page, that has the rule; `rule` is the function that keeps it."""
+
+    name: str
+    where: str
+    rule: Rule
+    text: str
+    bad: Step
+    good: Step
+    given: tuple[Step, ...] = ()
+
+    def __str__(self) -> str:
+        return self.name
+
+
+def cluster(**changes: Any) -> Make:
+    """A new cluster `two` beside `gke`, with a range of its own for Services."""
+    policy = {"clusterSecondaryRangeName": "pods", "servicesSecondaryRangeName": "more-services"}
+    inputs = {**CLUSTER_INPUTS, "name": "two", "ipAllocationPolicy": policy, **changes}
+    return Make(CLUSTER, {name: value for name, value in inputs.items() if value is not None})
+
+
+def pool(base: Props, **changes: Any) -> Make:
+    inputs = {**base, **changes}
+    return Make(POOL, {name: value for name, value in inputs.items() if value is not None})
+
+
+def nodes(base: Props, **changes: Any) -> Make:
+    """A pool with changes of its nodes."""
+    return Make(POOL, with_config(base, **changes))
+
+
+def id_of(token: str, inputs: Props) -> str:
+    return kind_of(token).id(inputs, Settings(PROJECT))
+
+
+def refusal(project: Project, step: Step) -> str | None:
+    """What a request is refused with; None when it is taken.
+
+    Without its rule the emulator may stumble over a request instead.
+    """
+    try:
+        step(project)
+    except (Refused, InitFailed) as refused:
+        return str(refused)
+    except Exception as crashed:
+        return f"{type(crashed).__name__}: {crashed}"
+    return None

@@ -1,0 +1,312 @@
+"""What GKE puts into a cluster of its own, in a real API server, how people log in there, and how its pools grow."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+from collections.abc import Collection, Iterator
+from pathlib import Path
+from threading import Thread
+from typing import Any
+
+import pytest
+import yaml
+
+from sandbox.autoscaler.loop import Loop, Settings
+from sandbox.clusters import LocalClusters, folder_name, plane
+from sandbox.controlplane import ControlPlane
+from sandbox.fleet import Fleet
+from sandbox.gcp import ids, instance_groups, node_groups, workstation
+from sandbox.gcp.auth_plugin import NAME
+from sandbox.gcp.machines import machines
+from sandbox.gcp.nodes import node
+from sandbox.kubernetes import nodes as kubernetes_nodes
+from sandbox.kubernetes.client import Client
+from sandbox.kubernetes.errors import ApiError
+from sandbox.programs import ensure
+from sandbox.state import Record, Resources
+from tests.sandbox.stack import until
+
+pytestmark = pytest.mark.engine
+
+CLUSTER = "projects/example-ml/locations/europe-west4/clusters/ml"
+KEY = "cloud.google.com/compute-class"
+Object = dict[str, Any]
+
+
+def unstarted(folder: Path) -> LocalClusters:
+    programs = ensure(("etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kwok", "kubectl"), print)
+    return LocalClusters(folder / "clusters", "gcp", lambda: programs, print, folder / "gcp.json")
+
+
+@pytest.fixture(scope="module")
+def runtime(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalClusters]:
+    found = unstarted(tmp_path_factory.mktemp("gke"))
+    try:
+        found.start(CLUSTER, "ml", "1.36.4-gke.1767000", "10.0.0.0/20")
+        yield found
+    finally:
+        found.stop(CLUSTER)
+
+
+@pytest.fixture(scope="module")
+def local(runtime: LocalClusters) -> ControlPlane:
+    return plane(runtime.folder(CLUSTER))
+
+
+@pytest.fixture
+def client(local: ControlPlane) -> Iterator[Client]:
+    with kubernetes_nodes.opened(local.admin_kubeconfig) as found:
+        yield found
+
+
+def a_class(name: str, **spec: Any) -> Object:
+    return {"apiVersion": "cloud.google.com/v1", "kind": "ComputeClass", "metadata": {"name": name}, "spec": spec}
+
+
+def a_pod(name: str, **spec: Any) -> Object:
+    body = {"containers": [{"name": "main", "image": "example.com/train:1"}], **spec}
+    return {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name, "namespace": "default"}, "spec": body}
+
+
+RULES = [{"nodepools": ["l4"]}, {"nodepools": ["l4od", "l4big"]}]
+
+
+@pytest.mark.parametrize(
+    ("body", "refusal"),
+    [
+        (a_class("right", priorities=RULES, whenUnsatisfiable="DoNotScaleUp"), None),
+        (a_class("machines", priorities=[{"machineFamily": "n2", "spot": True}]), None),
+        (a_class("migrates", priorities=RULES, activeMigration={"optimizeRulePriority": True}), None),
+        (a_class("none"), "spec.priorities: Required value"),
+        (a_class("empty", priorities=[]), "should have at least 1 items"),
+        (a_class("emptypools", priorities=[{"nodepools": []}]), "should have at least 1 items"),
+        (a_class("both", priorities=[{"nodepools": ["l4"], "spot": True}]), "nodepools cannot be used with other keys"),
+        (a_class("otherwise", priorities=RULES, whenUnsatisfiable="Wait"), 'Unsupported value: "Wait"'),
+        (a_class("unknown", priorities=RULES, description="for training"), "field not declared in schema"),
+        (a_class("unknownkey", priorities=[{"nodePools": ["l4"]}]), "field not declared in schema"),
+        (a_class("gke-spot", priorities=RULES), "cannot begin with gke or autopilot"),
+    ],
+    ids=lambda value: value["metadata"]["name"] if isinstance(value, dict) else "",
+)
+def test_compute_classes_are_checked(client: Client, body: Object, refusal: str | None) -> None:
+    if refusal is None:
+        assert client.apply(body, "test")["spec"] == body["spec"]
+        client.delete(body["apiVersion"], "ComputeClass", body["metadata"]["name"])
+    else:
+        with pytest.raises(ApiError, match=refusal.replace("(", r"\(")):
+            client.apply(body, "test")
+
+
+def test_pods_that_ask_for_a_class_tolerate_its_taint_and_no_other(client: Client) -> None:
+    def tolerations(name: str, **spec: Any) -> list[Object]:
+        found: list[Object] = client.apply(a_pod(name, **spec), "test", dry_run=True)["spec"]["tolerations"]
+        return found
+
+    spot = {"key": "cloud.google.com/gke-spot", "operator": "Equal", "value": "true", "effect": "NoSchedule"}
+    added = {"key": KEY, "operator": "Equal", "value": "kubeflow-spot", "effect": "NoSchedule"}
+    asking = {"nodeSelector": {KEY: "kubeflow-spot"}}
+    # A policy takes effect a moment after it is there.
+    assert until(lambda: added in tolerations("asks", **asking))
+    for name, spec, expected in (
+        ("asks", asking, [added]),
+        ("asks-and-more", {**asking, "tolerations": [spot]}, [spot, added]),
+        ("tolerates", {**asking, "tolerations": [added]}, [added]),
+        ("asks-not", {"nodeSelector": {"a": "b"}}, []),
+    ):
+        assert [
+            one for one in tolerations(name, **spec) if not one["key"].startswith("node.kubernetes.io/")
+        ] == expected
+
+
+def test_the_nodes_show_their_version_and_the_built_in_plugin_goes_where_it_may(
+    runtime: LocalClusters, client: Client
+) -> None:
+    def a_node(name: str, **labels: str) -> Object:
+        has = {"cpu": "4", "memory": "16Gi", "pods": "110"}
+        taint = {"key": "nvidia.com/gpu", "value": "present", "effect": "NoSchedule"}
+        return {
+            "apiVersion": "v1",
+            "kind": "Node",
+            "metadata": {"name": name, "labels": labels},
+            "spec": {"taints": [taint]},
+            "status": {"capacity": has, "allocatable": has, "nodeInfo": {"kubeletVersion": "v1.35.7-gke.1240000"}},
+        }
+
+    accelerator = {"cloud.google.com/gke-accelerator": "nvidia-l4"}
+    away = {"gke-no-default-nvidia-gpu-device-plugin": "true"}
+    wanted = [a_node("cpu"), a_node("gpu", **accelerator), a_node("own", **accelerator, **away)]
+    for _ in range(2):
+        runtime.apply_nodes(CLUSTER, wanted)
+        found = [node["status"] for node in client.list("v1", "Node")]
+        assert {status["nodeInfo"]["kubeletVersion"] for status in found} == {"v1.35.7-gke.1240000"}
+        assert {status["capacity"]["cpu"] for status in found} == {"4"}
+
+    def places() -> list[str]:
+        pods = client.list("v1", "Pod", namespace="kube-system", label_selector="k8s-app=nvidia-gpu-device-plugin")
+        return [pod["spec"].get("nodeName", "") for pod in pods]
+
+    assert until(lambda: places() == ["gpu"])
+
+
+def test_a_user_logs_in_with_the_program_on_the_path(
+    runtime: LocalClusters, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    endpoint = runtime.endpoint(CLUSTER)
+    login = {"apiVersion": "client.authentication.k8s.io/v1beta1", "command": NAME, "provideClusterInfo": True}
+    login |= {"interactiveMode": "IfAvailable", "installHint": "Install it"}
+
+    def kubeconfig(cluster: Object) -> str:
+        return yaml.safe_dump(
+            {
+                "apiVersion": "v1",
+                "kind": "Config",
+                "clusters": [{"name": "ml", "cluster": {"server": f"https://{endpoint.address}", **cluster}}],
+                "users": [{"name": "ml", "user": {"exec": login}}],
+                "contexts": [{"name": "ml", "context": {"cluster": "ml", "user": "ml"}}],
+                "current-context": "ml",
+            }
+        )
+
+    environment = dict(os.environ)
+    workstation.furnish(tmp_path / "bin", runtime.folder(CLUSTER).parent, environment)
+    for name in ("PATH", "SSL_CERT_FILE"):
+        monkeypatch.setenv(name, environment[name])
+    programs = ensure(["kubectl"], print)
+    # By address, with the cluster's authority, and by a name whose certificate everybody trusts.
+    for number, cluster in enumerate(({"certificate-authority-data": endpoint.certificate}, {})):
+        text = kubeconfig(cluster)
+        own = tmp_path / f"{number}.kubeconfig"
+        own.write_text(text)
+        command = [str(programs["kubectl"]), f"--kubeconfig={own}", "get", "namespace", "kube-system", "-o", "json"]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+        assert json.loads(done.stdout)["metadata"]["name"] == "kube-system"
+        python = Client(text)
+        try:
+            assert python.get("v1", "Namespace", "kube-system")
+        finally:
+            python.close()
+
+
+class Pools:
+    """An emulated cloud that has nothing but one cluster's pools: machines of two GPU pools in one class, and of a third pool."""
+
+    def __init__(self, runtime: LocalClusters) -> None:
+        self._runtime = runtime
+        self.resources = Resources()
+        self.resources.put(Record("gcp:container/cluster:Cluster", CLUSTER, {}))
+        self.add("general", "e2-standard-4", {}, totalMinNodeCount=0, totalMaxNodeCount=1)
+        gpu = {"guestAccelerators": [{"type": "nvidia-l4", "count": 1}], "labels": {KEY: "kubeflow-spot"}}
+        taints = [
+            {"key": KEY, "value": "kubeflow-spot", "effect": "NO_SCHEDULE"},
+            {"key": "nvidia.com/gpu", "value": "present", "effect": "NO_SCHEDULE"},
+        ]
+        spot = {"key": "cloud.google.com/gke-spot", "value": "true", "effect": "NO_SCHEDULE"}
+        self.add("l4", "g2-standard-8", {**gpu, "spot": True, "taints": [*taints, spot]}, totalMaxNodeCount=2)
+        self.add("l4od", "g2-standard-8", {**gpu, "taints": taints}, totalMaxNodeCount=2)
+        instance_groups.settle(self.resources)
+
+    def add(self, name: str, machine: str, config: Object, **bounds: int) -> None:
+        body: Object = {
+            "nodeConfig": {"machineType": machine, **config},
+            "nodeLocations": ["europe-west4-a"],
+            "initialNodeCount": 1 if name == "general" else 0,
+            "autoscaling": bounds,
+            "version": "1.36.4-gke.1767000",
+        }
+        self.resources.put(Record(instance_groups.POOL, f"{CLUSTER}/nodePools/{name}", body))
+
+    def sizes(self) -> Object:
+        return {p.id.rsplit("/", 1)[1]: instance_groups.size(self.resources, p) for p in self.pools()}
+
+    def pools(self) -> list[Record]:
+        return self.resources.of(instance_groups.POOL)
+
+    def fleet(self, cluster_id: str) -> Fleet:
+        return node_groups.fleet(self.resources, self.resources.records[CLUSTER])
+
+    def grow(self, pool_id: str, by: int) -> None:
+        pool = self.resources.records[ids.key(pool_id)]
+        instance_groups.resize(self.resources, pool, instance_groups.size(self.resources, pool) + by)
+        self.apply_nodes(CLUSTER)
+
+    def remove(self, pool_id: str, nodes: Collection[str]) -> None:
+        instance_groups.remove(self.resources, self.resources.records[ids.key(pool_id)], nodes)
+        self.apply_nodes(CLUSTER)
+
+    def apply_nodes(self, cluster_id: str) -> None:
+        self._runtime.apply_nodes(
+            CLUSTER,
+            [
+                node(pool, machines()[pool.body["nodeConfig"]["machineType"]], one.zone, one.number)
+                for pool in self.pools()
+                for one in instance_groups.instances(self.resources, pool)
+            ],
+        )
+
+
+@pytest.fixture
+def pools(runtime: LocalClusters, local: ControlPlane) -> Iterator[Pools]:
+    """With an autoscaler of their own: the cluster's process knows no pool here."""
+    found = Pools(runtime)
+    found.apply_nodes(CLUSTER)
+    port = int(local.address().rpartition(":")[2])
+    # Ten minutes take five seconds.
+    loop = Loop(Settings(local.directory, port, "gcp", local.directory / "none.json", CLUSTER, 120), lambda: found)
+    thread = Thread(target=loop.run)
+    thread.start()
+    yield found
+    loop.stopping.set()
+    thread.join()
+
+
+def test_gpu_pods_grow_the_pools_of_their_class_in_its_order(
+    pools: Pools, client: Client, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rules = [{"nodepools": ["l4"]}, {"nodepools": ["l4od"]}]
+    client.apply(a_class("kubeflow-spot", priorities=rules, whenUnsatisfiable="DoNotScaleUp"), "test")
+    resources = {"requests": {"cpu": "1"}, "limits": {"nvidia.com/gpu": "1"}}
+    spot = {"key": "cloud.google.com/gke-spot", "operator": "Equal", "value": "true", "effect": "NoSchedule"}
+    for number in range(3):
+        spec = a_pod(f"train-{number}", nodeSelector={KEY: "kubeflow-spot"}, tolerations=[spot])
+        spec["spec"]["containers"][0]["resources"] = resources
+        client.apply(spec, "test")
+    client.apply(a_pod("lost", nodeSelector={KEY: "nobody"}), "test")
+
+    def running() -> Object:
+        there = client.list("v1", "Pod", namespace="default")
+        return {pod["metadata"]["name"]: pod["status"]["phase"] for pod in there}
+
+    assert until(lambda: running() == dict.fromkeys(("train-0", "train-1", "train-2"), "Running") | {"lost": "Pending"})
+    assert pools.sizes() == {"general": 1, "l4": 2, "l4od": 1}
+    told = capsys.readouterr().out
+    assert re.search(r"pool l4: 0 -> \d nodes for .*: ComputeClass kubeflow-spot, rule 1 of 2\n", told)
+    assert re.search(r"pool l4od: 0 -> 1 nodes for .*: ComputeClass kubeflow-spot, rule 2 of 2\n", told)
+    assert "no pool can grow for 1 pod (default/lost): there is no ComputeClass nobody\n" in told
+    assert len(re.findall(r"nvidia.com/gpu 1 \(kube-system/nvidia-gpu-device-plugin-\w+\)\n", told)) == 3
+    for name in running():
+        client.delete("v1", "Pod", name, "default")
+    # Some pool keeps the last node of the cluster, whatever its bounds.
+    assert until(lambda: sum(pools.sizes().values()) == 1, 60)
+
+
+def test_below_1_36_no_policy_gives_the_toleration_and_the_autoscaler_does(tmp_path: Path) -> None:
+    found = unstarted(tmp_path)
+    try:
+        found.start(CLUSTER, "ml", "1.35.7-gke.1240000", "10.0.0.0/20")
+        with kubernetes_nodes.opened(plane(found.folder(CLUSTER)).admin_kubeconfig) as client:
+            client.apply(a_class("right", priorities=RULES), "test")
+            asks = a_pod("asks", nodeSelector={KEY: "right"})
+            assert KEY not in tolerated(client.apply(asks, "test", dry_run=True))
+            before = tolerated(client.apply(asks, "test"))
+            assert until(lambda: tolerated(client.get("v1", "Pod", "asks", "default") or asks) == [*before, KEY])
+    finally:
+        found.stop(CLUSTER)
+    assert folder_name(CLUSTER) == "example-ml-europe-west4-ml"
+
+
+def tolerated(pod: Object) -> list[str]:
+    return [one["key"] for one in pod["spec"].get("tolerations", ())]
