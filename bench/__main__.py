@@ -21,6 +21,7 @@ from rich.table import Table
 
 from bench import admission, program
 from sandbox import clusters
+from tests.subjects import SUBJECTS
 
 PROJECT = Path(__file__).resolve().parent.parent
 RUNS = 3
@@ -44,15 +45,44 @@ def seconds(*command: str, environment: dict[str, str]) -> float:
     return taken
 
 
+def sandbox_figures(
+    stack: str, home: Path, environment: dict[str, str], add: Callable[[str, list[float], str, int], None]
+) -> None:
+    """A stack's sandbox: up, again, preview, down."""
+
+    def command(name: str, *arguments: str) -> Callable[[], float]:
+        whole = (sys.executable, "-m", "sandbox", name, "--stack", stack, *arguments)
+        return lambda: seconds(*whole, environment=environment)
+
+    up, down, preview = command("up"), command("down"), command("preview", "--json")
+    ups: list[float] = []
+    downs: list[float] = []
+    for _ in range(RUNS):
+        ups.append(up())
+        downs.append(down())
+    add(f"{stack}: up from nothing, programs built", ups, "s", 1)
+    add(f"{stack}: down", downs, "s", 1)
+    up()
+    try:
+        add(f"{stack}: up again, no change", [up() for _ in range(RUNS)], "s", 1)
+        add(f"{stack}: preview, no change", [preview() for _ in range(RUNS)], "s", 1)
+        planes = clusters.planes(home / stack / "clusters")
+        add(f"{stack}: memory of the running sandbox", [sum(plane.memory() for plane in planes) / 1e6], "MB", 1)
+    finally:
+        down()
+
+
 def program_figures(add: Callable[[str, list[float], str, int], None]) -> None:
     """The program's own time by part, and what one more pool costs."""
-    dev = program.dev(PROGRAM_RUNS)
-    for clock, name in ((program.CPU, "CPU"), (program.WALL, "wall")):
-        for part, what in program.PARTS.items():
-            add(f"program: {what} ({name})", [split[part][clock] for split in dev], "s", 2)
-        add(f"program: all of it ({name})", [sum(part[clock] for part in split.values()) for split in dev], "s", 2)
-    whole = [sum(part[program.CPU] for part in split.values()) / split["pulumi"][program.CPU] for split in dev]
-    add("program: all of it / import of Pulumi (CPU)", whole, "x", 1)
+    for stack in SUBJECTS:
+        splits = program.stack(stack, PROGRAM_RUNS)
+        for clock, name in ((program.CPU, "CPU"), (program.WALL, "wall")):
+            for part, what in program.PARTS.items():
+                add(f"program, {stack}: {what} ({name})", [split[part][clock] for split in splits], "s", 2)
+            whole = [sum(part[clock] for part in split.values()) for split in splits]
+            add(f"program, {stack}: all of it ({name})", whole, "s", 2)
+        ratios = [sum(part[program.CPU] for part in split.values()) / split["pulumi"][program.CPU] for split in splits]
+        add(f"program, {stack}: all of it / import of Pulumi (CPU)", ratios, "x", 1)
 
     few, some, many = POOLS
     own = program.pools(POOL_ROUNDS, POOLS)
@@ -64,9 +94,14 @@ def program_figures(add: Callable[[str, list[float], str, int], None]) -> None:
 
 
 def admission_figures(add: Callable[[str, list[float], str, int], None]) -> None:
-    """What the policies cost a pod, beside the same measured where none is in force, twice."""
+    """What the policies cost a pod, beside the same measured where none is in force, twice.
+
+    On GKE the class's policy is in force everywhere: its cost is in its check duration alone.
+    """
     without, profile, again = admission.NAMESPACES
-    with tempfile.TemporaryDirectory() as folder, admission.bed(Path(folder)) as bed:
+    with tempfile.TemporaryDirectory() as folder, admission.bed(Path(folder), SUBJECTS["staging"]) as bed:
+        _latency(bed, "staging's policies", add)
+    with tempfile.TemporaryDirectory() as folder, admission.bed(Path(folder), SUBJECTS["dev"]) as bed:
         _latency(bed, "the policies", add)
         rates = [{name: admission.throughput(bed, name, BURST) for name in admission.NAMESPACES} for _ in range(RUNS)]
         add("pods scheduled, no policy", [one[without] for one in rates], "/s", 0)
@@ -109,28 +144,8 @@ def main() -> None:
 
     with tempfile.TemporaryDirectory() as home:
         environment = {**os.environ, "SANDBOX_HOME": home}
-        sandbox = (sys.executable, "-m", "sandbox")
-
-        def command(*arguments: str) -> Callable[[], float]:
-            return lambda: seconds(*sandbox, *arguments, environment=environment)
-
-        up, down, preview = command("up"), command("down"), command("preview", "--json")
-        ups: list[float] = []
-        downs: list[float] = []
-        for _ in range(RUNS):
-            ups.append(up())
-            downs.append(down())
-        add("up from nothing, programs built", ups, "s")
-        add("down", downs, "s")
-        up()
-        try:
-            add("up again, no change", [up() for _ in range(RUNS)], "s")
-            add("preview, no change", [preview() for _ in range(RUNS)], "s")
-            planes = clusters.planes(Path(home) / "dev" / "clusters")
-            add("memory of the running sandbox", [sum(plane.memory() for plane in planes) / 1e6], "MB")
-        finally:
-            down()
-
+        for stack in SUBJECTS:
+            sandbox_figures(stack, Path(home), environment, add)
     program_figures(add)
     admission_figures(add)
     pure = (sys.executable, "-m", "pytest", "-q", "-m", "not (program or process or engine or slow)")

@@ -15,6 +15,7 @@ from typing import Any
 
 from tests.admission.bed import NAMESPACES as bed_namespaces
 from tests.admission.bed import Bed, standing
+from tests.subjects import Subject
 
 PROFILE = "team-a"
 NAMESPACES = ("without", PROFILE, "without-again")
@@ -30,9 +31,9 @@ _GPUS = 110
 
 
 @contextmanager
-def bed(directory: Path) -> Iterator[Bed]:
-    """The dev stack's cluster with three spot nodes that have room for every pod."""
-    with standing(directory) as there:
+def bed(directory: Path, subject: Subject) -> Iterator[Bed]:
+    """A stack's cluster with three spot nodes that have room for every pod."""
+    with standing(directory, subject=subject) as there:
         there.scale(t4=3)
         labels = {key: value for key, value in bed_namespaces[PROFILE].items() if key != "app.kubernetes.io/part-of"}
         for name in NAMESPACES:
@@ -41,7 +42,7 @@ def bed(directory: Path) -> Iterator[Bed]:
                     {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name, "labels": labels}}
                 )
         for node in there.api.list("v1", "Node"):
-            if node["metadata"]["labels"]["agentpool"] == "t4":
+            if node["metadata"]["labels"]["kubeflow-spot.dev/pool"] == "t4":
                 there.api.patch(
                     {"apiVersion": "v1", "kind": "Node", **node},
                     {"status": {key: {"nvidia.com/gpu": str(_GPUS)} for key in ("capacity", "allocatable")}},

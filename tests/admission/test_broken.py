@@ -27,8 +27,10 @@ def bed(subject: Subject, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
         for policy in ours:
             kind = "MutatingAdmissionPolicy" if "mutations" in policy["spec"] else "ValidatingAdmissionPolicy"
             # Whatever it works out first
-            part = "variables" if "variables" in policy["spec"] else "matchConditions"
-            broken = [{**one, "expression": f"{_FAILS} == ''"} for one in policy["spec"][part]]
+            part, fails = (
+                ("variables", _FAILS) if "variables" in policy["spec"] else ("matchConditions", f"{_FAILS} == ''")
+            )
+            broken = [{**one, "expression": fails} for one in policy["spec"][part]]
             bed.api.patch({"apiVersion": _API, "kind": kind, **policy}, {"spec": {part: broken}})
         # That they are broken shows in profiles, where nothing passes that cannot be judged.
         eventually(lambda: "no such key" in refusal(bed), "the broken guard is heeded")
