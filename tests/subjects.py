@@ -165,7 +165,7 @@ STAGING = Subject(
     ),
     bought_otherwise=lambda config: _spot_pool(config).update(capacity="preemptible"),
     # Taint and label are others.
-    told_how_it_is_bought=("contract", "defaults", "guard-platform", "guard-profiles"),
+    told_how_it_is_bought=("contract", "defaults"),
     quota=lambda cores: {"gcp": {"europe-west4": {"N2_CPUS": cores}}},
     # A node of 8 vCPUs in each of three zones; the system pool is of another family.
     cores=(24, 40, 48),
