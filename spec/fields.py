@@ -44,7 +44,7 @@ Namespace = Annotated[
 
 Zone = Annotated[
     str,
-    form(r"^([123]|[a-z]+-[a-z]+[0-9]{1,2}-[a-z])$", "a zone: 1, 2 or 3 on AKS, such as europe-west4-a on GKE"),
+    form(r"^([123]|[a-z]+-[a-z]+[0-9]{1,2}-[a-z][a-z0-9]{0,4})$", "a zone: 1, 2 or 3 on AKS, such as europe-west4-a on GKE"),
 ]
 Seconds = Annotated[str, form(r"^[1-9][0-9]*s$", "whole seconds, such as 10s")]
 """Such as `10s`."""
@@ -72,6 +72,11 @@ class Model(BaseModel):
             if name in type(self).model_fields:
                 raise Unreadable(name)
             return super().__getattr__(name)
+
+
+def given(thing: Model, *names: str) -> list[str]:
+    """Those of the fields that the stack file sets, readable or not. A key without a value, which YAML allows, sets none."""
+    return [name for name in names if name in thing.model_fields_set and thing.__dict__.get(name, "") is not None]
 
 
 def readable(thing: Model, *names: str) -> bool:

@@ -15,7 +15,7 @@ from spec.fields import Cidr, Model, form
 ProjectId = Annotated[
     str,
     form(
-        r"^([a-z][-a-z0-9]{0,61}[a-z0-9](\.[a-z]+)?:)?[a-z][-a-z0-9]{4,28}[a-z0-9]$",
+        r"^([a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?(\.[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?)+:)?[a-z][-a-z0-9]{4,28}[a-z0-9]$",
         "a project's id: 6 to 30 lower-case letters, digits and -, a letter first; not its number or its name",
     ),
 ]
@@ -24,12 +24,12 @@ ProjectId = Annotated[
 Location = Annotated[
     str,
     form(
-        r"^[a-z]+-[a-z]+[0-9]{1,2}(-[a-z])?$",
+        r"^[a-z]+-[a-z]+[0-9]{1,2}(-[a-z][a-z0-9]{0,4})?$",
         "a region such as europe-west4 (a regional cluster) or a zone such as europe-west4-a (a zonal one)",
     ),
 ]
 
-GcpZone = Annotated[str, form(r"^[a-z]+-[a-z]+[0-9]{1,2}-[a-z]$", "a zone, such as europe-west4-a")]
+GcpZone = Annotated[str, form(r"^[a-z]+-[a-z]+[0-9]{1,2}-[a-z][a-z0-9]{0,4}$", "a zone, such as europe-west4-a")]
 
 Resource = Annotated[
     str, form(r"^[a-z]([-a-z0-9]{0,61}[a-z0-9])?$", "a name: at most 63 lower-case letters, digits and -")

@@ -114,7 +114,9 @@ class Pool(Model):
     name: str
     machine: str = Field(min_length=1, description="the cloud's machine size, such as Standard_NC4as_T4_v3")
     capacity: Capacity = Capacity.ON_DEMAND
-    min_nodes: int | None = Field(None, ge=0, description="of the whole pool; default 0 for GPU pools, 1 for others")
+    min_nodes: int | None = Field(
+        None, ge=0, description="of the whole pool; default 0 for GPU and spot pools, 1 for others"
+    )
     max_nodes: int | None = Field(None, ge=1, description="of the whole pool; required, but for gcp.maxNodesPerZone")
     gpus: int | None = Field(
         None, ge=0, description="per machine; from the catalogue unless it does not know the machine"
@@ -157,6 +159,10 @@ class Pool(Model):
         if self.max_nodes is None and per_zone is None:
             raise Unreadable("max_nodes")
         return self.max_nodes or (per_zone or 0) * self.zone_count(cloud)
+
+    def share_count(self, cloud: Azure | Gcp | Existing | None) -> int:
+        """How often the pool's bounds count: once for each zone where they are a zone's."""
+        return self.zone_count(cloud) if self.gcp and self.gcp.max_nodes_per_zone else 1
 
     def zone_count(self, cloud: Azure | Gcp | Existing | None) -> int:
         """The zones that bounds of a zone count for."""

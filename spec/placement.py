@@ -144,6 +144,8 @@ def _expand(spec: ClusterSpec, cloud: Cloud, own_plugin: bool, class_name: str |
         ours = own_plugin and pool.install_driver and not has_clouds_plugin(pool, cloud)
         configured = ours and has_plugin_config(pool)
         least, most = pool.least_nodes(spec.cloud), pool.most_nodes(spec.cloud)
+        if least is None:
+            least = 0 if cloud.gpus(pool)[0] or pool.vanishes else pool.share_count(spec.cloud)
         yield _node_pool(pool, cloud, name, pool.name, pool.capacity, least, most, configured, class_name)
         twin = twin_name(pool, cloud)
         if twin:
@@ -157,12 +159,11 @@ def _node_pool(
     name: str,
     label: str,
     bought: Capacity,
-    least: int | None,
+    least: int,
     most: int,
     configured: bool,
     class_name: str | None,
 ) -> NodePool:
-    machine = cloud.machine(pool.machine)
     count, model = gpus(pool, cloud)
     spot = bought != Capacity.ON_DEMAND
     capacity = Capacity.SPOT if spot else Capacity.ON_DEMAND
@@ -186,9 +187,9 @@ def _node_pool(
         label=label,
         source=pool,
         twin=label != pool.name,
-        machine=machine.size if machine else pool.machine,
+        machine=cloud.size(pool.machine),
         capacity=capacity,
-        min_nodes=least if least is not None else 0 if count or spot else 1,
+        min_nodes=least,
         max_nodes=most,
         gpus=count,
         gpu_model=model,

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import pulumi
 from pulumi_azure_native import containerservice
 
 from spec.placement import POOL_LABEL
@@ -56,12 +57,16 @@ def _is_as(live: Any, wanted: Any) -> bool:
 
 
 def read(resource_group: str, cluster: str) -> LiveCluster:
-    """The cluster's pools now; none when the cluster does not exist yet. Raises what the provider's read raises."""
+    """The cluster's pools now; none when the cluster does not exist yet.
+
+    Raises `pulumi.RunError` when it cannot be read: no login, or no right to.
+    """
     try:
         found = containerservice.get_managed_cluster(resource_group_name=resource_group, resource_name=cluster)
     except Exception as failed:
         # The SDK raises plain Exception for every error of a provider.
         if any(code in str(failed) for code in _MISSING):
             return LiveCluster({})
-        raise
+        place = f"cluster {cluster!r} in resource group {resource_group!r}"
+        raise pulumi.RunError(f"cloud: {place} cannot be read\n  {' '.join(str(failed).split())}") from None
     return LiveCluster({str(profile.name): profile for profile in found.agent_pool_profiles or ()}, found)

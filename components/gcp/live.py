@@ -9,6 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+import pulumi
+
 from components.declared import call
 from components.gcp.types import GET_CLUSTER
 from spec.placement import POOL_LABEL
@@ -25,6 +27,13 @@ class LiveCluster:
     def pools(self) -> dict[str, Mapping[str, Any]]:
         """All its node pools by name, whoever declared them."""
         return {pool["name"]: pool for pool in self.found.get("nodePools") or ()}
+
+    @property
+    def zone_count(self) -> int:
+        """The zones of a pool that names none; 0 where that is not known."""
+        # A zonal cluster's own zone is not among them (pulumi-gcp, Cluster.nodeLocations).
+        own = str(self.found.get("location", "")).count("-") == 2
+        return len(self.found.get("nodeLocations") or ()) + own
 
     def per_zone(self, label: str) -> int:
         """Nodes in each zone of the pools with this label under POOL_LABEL, rounded down as `nodeCount` is."""
@@ -45,7 +54,10 @@ def config(pool: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def read(project: str, location: str, name: str) -> LiveCluster:
-    """The cluster now. Raises what the provider raises, but for a cluster that is not there."""
+    """The cluster now, empty when it is not there.
+
+    Raises `pulumi.RunError` when it cannot be read: no login, no right to, an API that the project has not enabled.
+    """
     try:
         return LiveCluster(call(GET_CLUSTER, {"project": project, "location": location, "name": name}))
     except Exception as failed:
@@ -53,4 +65,5 @@ def read(project: str, location: str, name: str) -> LiveCluster:
         # (terraform-provider-google-beta, data_source_google_container_cluster.go).
         if f"projects/{project}/locations/{location}/clusters/{name} not found" in str(failed):
             return LiveCluster()
-        raise
+        place = f"cluster {name!r} in {location} of project {project}"
+        raise pulumi.RunError(f"cloud: {place} cannot be read\n  {' '.join(str(failed).split())}") from None

@@ -16,7 +16,7 @@ _WHERE = "cloud.network.existing"
 
 
 def refuse(cloud: Gcp) -> None:
-    """Raises `pulumi.RunError` when the network that the stack file names lacks what the cluster needs."""
+    """Raises `pulumi.RunError` when the network that the stack file names lacks what the cluster needs, or cannot be read."""
     there = cloud.network.existing
     if there is None or cloud.region is None:
         return
@@ -27,7 +27,7 @@ def refuse(cloud: Gcp) -> None:
     except Exception as failed:
         # The SDK raises plain Exception for every error of a provider.
         if "not found" not in str(failed).lower():
-            raise
+            raise pulumi.RunError(f"{_WHERE}: {place} cannot be read\n  {' '.join(str(failed).split())}") from None
         remedy = (
             f"gcloud compute networks subnets list --project {project} --regions {cloud.region}   shows those there are"
         )

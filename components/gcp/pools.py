@@ -53,7 +53,7 @@ def system_pool(pool: SystemPool, cloud: Gcp, account: pulumi.Input[str], tags: 
             "initialNodeCount": _initial(pool.min_nodes, pool.max_nodes, count),
             "autoscaling": _total(pool.min_nodes, pool.max_nodes),
             "nodeConfig": {
-                **_machine(pool.machine, pool.os_disk, nodes, cloud, account, tags),
+                **_machine(gke().size(pool.machine), pool.os_disk, nodes, cloud, account, tags),
                 "workloadMetadataConfig": _METADATA,
                 "labels": labels,
                 "taints": _taints(taints),
@@ -79,6 +79,7 @@ def node_pool(
     source = pool.source
     nodes = source.gcp or GcpPool()
     count = source.zone_count(cloud)
+    first = len(pool.zones) or live.zone_count or count
     grace = nodes.shutdown_grace_seconds if pool.spot else None
     # GKE puts its own on by itself and keeps them from others (page labels-taints-and-tolerations).
     by_itself = {key for key, _ in gke().spot_labels}
@@ -90,7 +91,7 @@ def node_pool(
             **_pool(source, cloud, pool.zones),
             "name": pool.name,
             # A pool that takes the place of another generation, which goes right after, begins with its nodes.
-            "initialNodeCount": _initial(pool.min_nodes, pool.max_nodes, count, live.per_zone(pool.label)),
+            "initialNodeCount": _initial(pool.min_nodes, pool.max_nodes, first, live.per_zone(pool.label)),
             "autoscaling": _bounds(pool, nodes, count),
             "nodeConfig": {
                 **_machine(pool.machine, source.os_disk, nodes, cloud, account, tags),
@@ -175,12 +176,7 @@ def _bounds(pool: NodePool, nodes: GcpPool, zones: int) -> dict[str, Any]:
     # A twin has bounds of its own, which are totals.
     if nodes.max_nodes_per_zone is None or pool.twin:
         return {**_total(pool.min_nodes, pool.max_nodes), **policy}
-    least = nodes.min_nodes_per_zone
-    return {
-        "minNodeCount": math.ceil(pool.min_nodes / zones) if least is None else least,
-        "maxNodeCount": nodes.max_nodes_per_zone,
-        **policy,
-    }
+    return {"minNodeCount": pool.min_nodes // zones, "maxNodeCount": nodes.max_nodes_per_zone, **policy}
 
 
 def _initial(least: int, most: int, zones: int, now: int = 0) -> int:

@@ -80,6 +80,11 @@ class Cloud:
         """The catalogue's machine of that size, in whatever case it is written; None when there is none."""
         return self.machines.get(size.lower())
 
+    def size(self, written: str) -> str:
+        """The machine's size as the catalogue spells it; as it is written where the catalogue does not know it."""
+        machine = self.machine(written)
+        return machine.size if machine else written
+
     def model(self, name: str) -> str:
         """The catalogue's name of a GPU model that is written in it or in the cloud's own."""
         return self.accelerators.get(name, name)

@@ -69,10 +69,10 @@ _BOOT_DISKS = {
 
 def boot_disks(size: str) -> tuple[str, ...]:
     """The types of boot disk a machine takes, its default first; empty where that is not known."""
-    machine = catalog.gcp().get(size)
+    machine = catalog.gcp().get(size.lower())
     if machine is None:
         return ()
-    return ("hyperdisk-balanced",) if size.startswith("a3-ultra") else _BOOT_DISKS.get(machine.family, ())
+    return ("hyperdisk-balanced",) if machine.size.startswith("a3-ultra") else _BOOT_DISKS.get(machine.family, ())
 
 
 @cache

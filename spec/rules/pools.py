@@ -9,7 +9,7 @@ from typing import Any
 from pydantic.alias_generators import to_camel
 
 from spec.clouds import Cloud, choice
-from spec.fields import readable
+from spec.fields import given, readable
 from spec.model import Pool, SystemPool
 from spec.problems import Problem
 from spec.rules.draft import Draft, zone_count
@@ -61,7 +61,7 @@ def _least(path: str, pool: Pool | SystemPool, draft: Draft, cloud: Cloud) -> It
 
 def _no_most(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     # With bounds of a zone something else is missing: `rules.gke.bounds`.
-    if pool.max_nodes is None and not (pool.gcp and pool.gcp.model_fields_set & {*PER_ZONE}):
+    if pool.max_nodes is None and not (pool.gcp and given(pool.gcp, *PER_ZONE)):
         yield Problem(f"{path}.maxNodes", "is missing", "add `maxNodes`")
 
 

@@ -285,7 +285,7 @@ def test_a_network_that_lacks_something_is_told_before_anything_is_declared(
 
 
 def test_a_network_that_may_not_be_read_is_not_taken_for_a_missing_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(Exception, match=r"Required .* permission"):
+    with pytest.raises(pulumi.RunError, match=r"(?s)existing: .* cannot be read.*Required .* permission"):
         declare(SHARED_VPC, monkeypatch, cloud=Subnet("Required 'compute.subnetworks.get' permission"))
 
 

@@ -216,7 +216,7 @@ def test_a_cluster_that_takes_no_pools_is_one_clean_error(
 
 @pytest.mark.usefixtures("there")
 def test_a_cluster_that_may_not_be_read_is_not_taken_for_a_missing_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(Exception, match="container.clusters.get"):  # noqa: RUF043
+    with pytest.raises(pulumi.RunError, match=r"(?s)cannot be read.*container\.clusters\.get"):
         declare(settings(L4), monkeypatch, cloud=Theirs("Error 403: Required container.clusters.get permission"))
 
 

@@ -199,6 +199,19 @@ def test_a_new_generation_begins_with_the_nodes_of_the_one_that_goes() -> None:
 
 
 @pytest.mark.parametrize(
+    ("location", "zones", "first"),
+    [
+        ("europe-west4", ["europe-west4-a", "europe-west4-b"], 2),
+        ("europe-west4-a", [], 4),
+        ("europe-west4-a", ["europe-west4-b"], 2),  # its own zone is not among them
+    ],
+)
+def test_a_pool_begins_in_the_zones_that_the_cluster_has(location: str, zones: list[str], first: int) -> None:
+    live = LiveCluster({"location": location, "nodeLocations": zones})
+    assert asked({**GENERAL, "minNodes": 4}, live=live)["general"]["initialNodeCount"] == first
+
+
+@pytest.mark.parametrize(
     ("pool", "cloud", "zones"),
     [
         ({}, {}, None),
@@ -286,3 +299,14 @@ def test_the_system_pool_is_an_on_demand_pool_like_any_other(critical: bool, tai
     labels = {"kubeflow-spot.dev/capacity": "on-demand", "kubeflow-spot.dev/pool": "system"}
     assert (found["nodeConfig"]["labels"], found["nodeConfig"]["taints"]) == (labels, taints)
     assert not {"spot", "preemptible", "guestAccelerators"} & found["nodeConfig"].keys()
+
+
+def test_a_machine_is_asked_for_as_google_spells_it() -> None:
+    settings = stack({**GENERAL, "machine": "N2-Standard-8"})
+    settings["kubeflow-spot:systemPool"] = {"machine": "E2-Standard-4", "maxNodes": 4}
+    read = spec(settings)
+    assert read.system_pool
+    system = pools.system_pool(read.system_pool, read.cloud, ACCOUNT, {})  # type: ignore[arg-type]
+    (general,) = placement.node_pools(read, gke())
+    asked_for = pools.node_pool(general, read.cloud, ACCOUNT, {}, LiveCluster())  # type: ignore[arg-type]
+    assert [found["nodeConfig"]["machineType"] for found in (system, asked_for)] == ["e2-standard-4", "n2-standard-8"]

@@ -152,6 +152,8 @@ def admitted(golden: Golden, side: Side) -> dict[str, Any]:
             if "value" in toleration:
                 toleration["value"] = spot.value
     moved = {"preferred": Placement.PREFER_SPOT, "required": Placement.REQUIRE_SPOT}.get(golden.expect.affinity)
+    if not moved and golden.expect.kind and golden.gpu:
+        moved = Placement.ON_DEMAND  # by its label, or its namespace's
     lines = side.lines.get(f"{'gpu' if golden.gpu else 'cpu'}-{moved}", {})
     spec["tolerations"] += lines.get("tolerations", [])
     if golden.gpu:

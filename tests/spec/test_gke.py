@@ -12,7 +12,7 @@ from spec.clouds.existing import existing
 from spec.clouds.gcp import accelerator, boot_disks, gke, partition_size, partitions
 from spec.model import Pool
 from spec.problems import Problem
-from tests.spec.stack import good, on_gke
+from tests.spec.stack import good, on_gke, spec
 
 L4 = {"name": "l4", "machine": "g2-standard-8", "capacity": "spot", "maxNodes": 8}
 N1 = {"name": "n1", "machine": "n1-highmem-8", "capacity": "spot", "maxNodes": 4}
@@ -67,6 +67,7 @@ MISTAKES = [
     (on_gke(network={"nodeSubnet": "10.8.0.0/30"}), "cloud.network.nodeSubnet", "a larger range"),
     (on_gke(network={"privateNodes": False, "controlPlaneCidr": "172.16.0.0/28"}), "cloud.network.controlPlaneCidr", "remove one"),
     (on_gke(network={"existing": NETWORK, "outboundType": "cloudNat"}), "cloud.network.outboundType", "decides this"),
+    (on_gke(network={"existing": {**NETWORK, "serviceRange": "p"}}), "cloud.network.existing.serviceRange", "another range"),
     (on_gke(network={"existing": NETWORK, "controlPlaneCidr": "172.16.0.0/27"}), "cloud.network.controlPlaneCidr", "a /28"),
     (on_gke(access={"authorizedRanges": [f"10.0.{n}.0/24" for n in range(101)]}), "cloud.access.authorizedRanges", "at most 100"),
     (on_gke(access={"authorizedRanges": ["10.0.0.0/24", "10.0.0.0/24"]}), "cloud.access.authorizedRanges[1]", "remove one"),
@@ -108,6 +109,10 @@ MISTAKES = [
     (a(L4, machine="e2-standard-4", gcp={"driverVersion": "default"}), "pools[0].gcp.driverVersion", "remove it"),
     (a(L4, gcp={"minNodesPerZone": 1}), "pools[0].gcp.minNodesPerZone", "keep minNodes"),
     (wide(maxNodes=None, gcp={"maxNodesPerZone": 1001}), "pools[0].gcp.maxNodesPerZone", "at most 1000"),
+    (wide(maxNodes=None, gcp={"maxNodesPerZone": None}), "pools[0].maxNodes", "add `maxNodes`"),
+    (wide(maxNodes=None, gcp={"minNodesPerZone": 1, "maxNodesPerZone": None}), "pools[0].gcp.maxNodesPerZone", "add `maxNodesPerZone`"),
+    (wide(maxNodes="many", gcp={"maxNodesPerZone": None}), "pools[0].maxNodes", "whole number"),
+    (a(L4, zones=["us-central1-f"]), "pools[0].zones", "such as europe-west4-b"),
     (a(L4, gcp={"shutdownGraceSeconds": 20}), "pools[0].gcp.shutdownGraceSeconds", "30 or more"),
     (a(L4, labels={"cloud.google.com/gke-spot": "false"}), 'pools[0].labels["cloud.google.com/gke-spot"]', "your own"),
     (a(L4, labels={"gke-no-default-nvidia-gpu-device-plugin": "true"}), 'pools[0].labels["gke-no-default-nvidia-gpu-device-plugin"]', "your own"),
@@ -150,6 +155,11 @@ MAY_WORK = [
     (on_gke([CHAIN]) | {"scheduling": {"enabled": False}}, "cloud.fallback.mode"),
     (on_gke([CHAIN], fallback={"mode": "compute-class"}) | {"scheduling": {"enabled": False}}, "cloud.fallback.mode"),
     (on_gke([CHAIN], fallback={"activeMigration": True}), "cloud.fallback.activeMigration"),
+    (on_gke(fallback={"mode": "compute-class"}), "cloud.fallback.mode"),
+    (a(L4, gcp={"computeClass": False}) | {"cloud": on_gke(fallback={"mode": "compute-class"})["cloud"]}, "cloud.fallback.mode"),
+    (a(CHAIN, gcp={"computeClass": False}), "pools[0].gcp.computeClass"),
+    (system(maxNodes=2), "systemPool.maxNodes"),
+    (a(N1, minNodes=1, maxNodes=2), "pools[0].maxNodes"),
     (on_gke([L4], fallback={"whenUnsatisfiable": "ScaleUpAnyway"}), "cloud.fallback.whenUnsatisfiable"),
 ]  # fmt: skip
 
@@ -170,6 +180,10 @@ WORKS = [
     wide(maxNodes=3000),
     a(L4, gpus=1, gpuModel="nvidia-l4", spot={}),
     a(N1, gpus=0),
+    a(N1, maxNodes=2),
+    a(N1, minNodes=1, maxNodes=2, zones=["europe-west4-a", "europe-west4-b"]),
+    on_gke(project="example.co.uk:lab-1234"),
+    a(L4, maxNodes=None, gcp={"maxNodesPerZone": 2}),
     a(N1, gpus=8, gpuModel="nvidia-tesla-v100"),
     a(L4, taints=[{"key": "cloud.google.com/gke-spot", "value": "true"}], labels={"cloud.google.com/gke-spot": "true"}),
     a(L4, installDriver=False, gpuSharing={"strategy": "time-slicing", "replicas": 2}),
@@ -185,6 +199,25 @@ WORKS = [
 @pytest.mark.parametrize("raw", WORKS, ids=range(len(WORKS)))
 def test_what_is_right_has_no_problem(raw: dict[str, Any]) -> None:
     assert stackfile.read(raw)[1] == []
+
+
+def test_a_gpu_that_ends_is_no_news_where_the_machine_cannot_have_it() -> None:
+    assert [problem.what for problem in stackfile.read(a(L4, gpuModel="nvidia-tesla-t4"))[1]] == [
+        "is 'nvidia-tesla-t4', but g2-standard-8 has nvidia-l4"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("machine", "gcp", "least"),
+    [
+        ("n2-standard-8", {"maxNodesPerZone": 2}, 3),
+        ("n2-standard-8", {"minNodesPerZone": 2, "maxNodesPerZone": 2}, 6),
+        ("g2-standard-8", {"maxNodesPerZone": 2}, 0),
+    ],
+)
+def test_the_least_nodes_of_a_pool_are_those_of_all_its_zones(machine: str, gcp: dict[str, int], least: int) -> None:
+    (found,) = placement.node_pools(spec(on_gke([{"name": "p", "machine": machine, "gcp": gcp}])), gke())
+    assert found.min_nodes == least
 
 
 @pytest.mark.parametrize("raw", [on_gke([L4, N1]), good()], ids=["gke", "aks"])
@@ -256,7 +289,7 @@ def test_gpu_models_have_one_name_here_and_google_s_there() -> None:
 
 
 def test_the_default_boot_disk_is_the_first_of_the_family() -> None:
-    assert boot_disks("g2-standard-8") == ("pd-balanced", "pd-ssd")
+    assert boot_disks("g2-standard-8") == boot_disks("G2-Standard-8") == ("pd-balanced", "pd-ssd")
     assert boot_disks("a3-ultragpu-8g") == ("hyperdisk-balanced",)
     assert boot_disks("a3-highgpu-1g")[0] == "pd-balanced"
     assert boot_disks("e2-standard-4") == boot_disks("unheard") == ()

@@ -5,20 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from spec.clouds import Cloud
-from spec.fields import readable
+from spec.fields import given, readable
 from spec.gcp import GcpPool
-from spec.model import Pool
+from spec.model import Pool, SystemPool
 from spec.problems import Problem
-from spec.rules.draft import Draft, zone_count
+from spec.rules.draft import Draft, most_nodes, zone_count
 from spec.rules.pools import PER_ZONE
 
 
 def _one_kind(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     gcp = pool.gcp or GcpPool()
-    zonal = [str(GcpPool.model_fields[name].alias) for name in PER_ZONE if name in gcp.model_fields_set]
-    total = [
-        alias for name, alias in (("min_nodes", "minNodes"), ("max_nodes", "maxNodes")) if name in pool.model_fields_set
-    ]
+    zonal = [str(GcpPool.model_fields[name].alias) for name in given(gcp, *PER_ZONE)]
+    total = [str(Pool.model_fields[name].alias) for name in given(pool, "min_nodes", "max_nodes")]
     if zonal and total:
         yield Problem(
             f"{path}.gcp.{zonal[-1]}",
@@ -58,4 +56,20 @@ def _location_policy(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Itera
         )
 
 
+def _none_at_first(path: str, pool: Pool | SystemPool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    # Of a cluster of somebody else the zones are not known.
+    if not draft.made_here and not pool.zones:
+        return
+    most, zones = most_nodes(pool, draft), zone_count(pool, draft)
+    # pulumi-gcp, `initialNodeCount`: in each zone
+    if pool.least_nodes(draft.cloud) and most and most < zones:
+        yield Problem(
+            f"{path}.maxNodes",
+            f"is {most} in {zones} zones: GKE begins with as many nodes in each, here with none, and adds them as pods wait",
+            f"{zones} or more, or name fewer `zones`",
+            warning=True,
+        )
+
+
 POOL_RULES = (_one_kind, _per_zone, _location_policy)
+ANY_POOL_RULES = (_none_at_first,)

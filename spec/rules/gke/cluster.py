@@ -42,9 +42,8 @@ def _outside(path: str, zones: tuple[str, ...], draft: Draft) -> Iterator[Proble
     region = draft.gcp.region if draft.gcp else None
     for zone in dict.fromkeys(zones):
         if region and zone.rpartition("-")[0] != region:
-            yield Problem(
-                path, f"{zone} is not in {region}, the cluster's region", f"a zone of it, such as {region}-{zone[-1]}"
-            )
+            # Every region has a b; not all have an a or what the other has.
+            yield Problem(path, f"{zone} is not in {region}, the cluster's region", f"a zone of it, such as {region}-b")
 
 
 def _channel(draft: Draft, cloud: Cloud) -> Iterator[Problem]:

@@ -32,7 +32,7 @@ def _no_order(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     if not chains or _has_class(draft) or not draft.gcp:
         return
     if draft.gcp.fallback.mode:
-        why, remedy = "", "write compute-class, or leave it out"
+        why, remedy = "", "write compute-class"
     elif draft.gcp.existing_cluster:
         why, remedy = (
             " in a cluster of somebody else",
@@ -84,6 +84,20 @@ def _asked_for(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     )
 
 
+def _nobody_in(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    if not draft.gcp or draft.gcp.fallback.mode != "compute-class" or not draft.all_pools:
+        return
+    with_gpus = [pool for pool in draft.pools.values() if has_gpus(pool, cloud)]
+    # Of a chain without members `_all_in` tells.
+    if not any(compute_class.may_join(pool) or pool.fallback for pool in with_gpus):
+        yield Problem(
+            f"{_PATH}.mode",
+            "is compute-class, but no pool with GPUs is in the class, so none is made",
+            "remove it, or add such a pool" if not with_gpus else "remove it, or a pool's `gcp.computeClass: false`",
+            warning=True,
+        )
+
+
 def _unused(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     settings = draft.gcp.fallback if draft.gcp else None
     if not settings or not settings.model_fields_set - {"mode"} or _has_class(draft):
@@ -121,6 +135,13 @@ def _all_in(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Probl
                 "remove it, or take the pool out of the chain",
             )
             return
+    if pool.fallback:
+        yield Problem(
+            f"{path}.gcp.computeClass",
+            "is false for the whole chain: GKE takes what is cheapest and there, in no order, whatever `fallback` says",
+            "remove it, or leave out `fallback`",
+            warning=True,
+        )
 
 
 def _joining(draft: Draft) -> set[str]:
@@ -139,5 +160,5 @@ def _taints(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Probl
             )
 
 
-RULES = (_no_order, _asked_for, _unused, _migration)
+RULES = (_no_order, _asked_for, _nobody_in, _unused, _migration)
 POOL_RULES = (_no_order_of_cpus, _all_in, _taints)

@@ -19,7 +19,9 @@ def _ends(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Problem
     gpu = cloud.attachable.get(cloud.model(pool.gpu_model)) if pool.gpu_model else None
     if not gpu or gpu.status == "current":
         return
-    retired = gpu.status == "retired"
+    retired, machine = gpu.status == "retired", own_machine(pool, cloud)
+    if machine and not machine.attachable and not retired:
+        return  # of a GPU that the machine cannot have `rules.gpus` says enough
     yield Problem(
         f"{path}.gpuModel",
         f"is {pool.gpu_model}, which Google {'retired' if retired else 'ends'} on {gpu.end}",

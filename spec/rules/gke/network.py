@@ -28,6 +28,14 @@ def _existing(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
                 )
 
 
+def _two_ranges(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    network = network_of(draft)
+    there = network.existing if network else None
+    # Page alias-ips: pods and Services have a range each.
+    if there and there.pod_range == there.service_range:
+        yield Problem(f"{_PATH}.existing.serviceRange", "is podRange as well", "name another range of the subnet")
+
+
 def _way_out(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     network = network_of(draft)
     if not network or "outbound_type" not in network.model_fields_set:
@@ -60,4 +68,4 @@ def _control_plane(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
         yield Problem(f"{_PATH}.controlPlaneCidr", "has no use: privateNodes is false", "remove one of them")
 
 
-RULES = (_existing, _way_out, _control_plane)
+RULES = (_existing, _two_ranges, _way_out, _control_plane)
