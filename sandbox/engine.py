@@ -131,7 +131,6 @@ def open(
     with hold(home):
         home.directory.mkdir(mode=0o700, exist_ok=True)
         _clear_up(home, report)
-        workstation.furnish(home.directory / "workstation", home.clusters, os.environ)
         sdks = Thread(target=_import_sdks, args=[_cloud(home)], daemon=True)
         sdks.start()
         with share_cloud(home, report, set_right):
@@ -139,6 +138,8 @@ def open(
                 home.remember()
             name = workspace.prepare(home, program=program)
             binaries = programs.ensure(["pulumi"], report)
+            # Not before: what has to be built is fetched from the network, whose authorities are others.
+            workstation.furnish(home.directory / "workstation", home.clusters, os.environ)
             with cloudfile.changing(home.cloud) as told:
                 told.add(said)
                 told.keep(home.cloud)

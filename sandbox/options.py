@@ -44,8 +44,8 @@ def file_options(command: Callable[..., Any]) -> Callable[..., Any]:
         click.option(
             "--config-file", type=FILE, help="Use this stack file instead of Pulumi.<stack>.yaml; `up` remembers it."
         ),
-        click.option("--cloud", type=FILE, help="A YAML file of quotas, and of what else is in the subscription."),
-        click.option("--beside", metavar="STACK", help="Use the emulated subscription of this other stack."),
+        click.option("--cloud", type=FILE, help="A YAML file of quotas, and of what else is in the cloud."),
+        click.option("--beside", metavar="STACK", help="Use the emulated cloud of this other stack."),
         click.option(
             "--refresh", is_flag=True, help="Read everything from the cloud first, which Pulumi.yaml may do always."
         ),

@@ -22,8 +22,10 @@ def show(planes: Iterable[ControlPlane], pools: Iterable[PoolStatus]) -> None:
     planes = list(planes)
     console = Console()
     for plane in planes:
+        where = os.path.relpath(plane.directory)
+        # In one line, however long: a folder is there to be copied.
         console.print(
-            f"Kubernetes {plane.version}, {plane.memory() / 1e6:.0f} MB, in {os.path.relpath(plane.directory)}"
+            f"Kubernetes {plane.version}, {plane.memory() / 1e6:.0f} MB, in {where}", markup=False, soft_wrap=True
         )
         table = _table("process")
         for column in ("pid", "MB"):

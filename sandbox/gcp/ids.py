@@ -6,6 +6,7 @@ An id is a path without a leading slash, `projects/P/regions/R/subnetworks/S`; a
 from __future__ import annotations
 
 import hashlib
+import re
 
 from sandbox.state import key as key
 
@@ -73,6 +74,12 @@ def regional(project: str, region: str, kind: str, reference: str) -> str:
 
 def project_of(id: str) -> str:
     return id.split("/")[1]
+
+
+def key_location(key: str) -> str:
+    """Of a key of Cloud KMS; empty for what is none."""
+    found = re.fullmatch(r"projects/[^/]+/locations/([^/]+)/keyRings/[^/]+/cryptoKeys/[^/]+", key)
+    return found[1] if found else ""
 
 
 def region_of(id: str) -> str:

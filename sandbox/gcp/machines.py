@@ -23,15 +23,28 @@ _DISKS = {
     "g2": ("pd-balanced", "pd-ssd"),
     "a2": ("pd-standard", "pd-balanced", "pd-ssd"),
     "n1": ("pd-standard", "pd-balanced", "pd-ssd"),
+    # kubernetes-sigs/gcp-compute-persistent-disk-csi-driver #1391: no pd-standard
+    "c3": ("pd-balanced", "pd-ssd", "hyperdisk-balanced"),
 }
 _OTHER_DISKS = ("pd-balanced", "pd-standard", "pd-ssd")
-_WITH_HYPERDISK = ("c3",)
 
 # docs.cloud.google.com general-purpose-machines, E2 shared-core: no row of the catalogue, and GKE's default for a pool.
 _SHARED_CORE = {"e2-small": 2.0, "e2-medium": 4.0}
 
-# docs.cloud.google.com accelerator-optimized-machines (machines/notes, "Consumption"): neither has plain on-demand capacity.
-_NO_ON_DEMAND = ("a3-highgpu-1g", "a3-highgpu-2g", "a3-highgpu-4g", "a3-ultragpu-8g", "a4-highgpu-8g")
+# docs.cloud.google.com accelerator-optimized-machines (machines/notes, "Consumption"): none has plain on-demand capacity.
+_NO_ON_DEMAND = (
+    *("a3-highgpu-1g", "a3-highgpu-2g", "a3-highgpu-4g", "a3-ultragpu-8g", "a4-highgpu-8g"),
+    *("a4x-highgpu-4g", "a4x-maxgpu-4g-metal"),
+)
+
+# machines/notes, "GKE minimum": the types that some served version is too old for.
+_SINCE = {
+    "a4-highgpu-8g": "1.32.1-gke.1729000",
+    "a4x-highgpu-4g": "1.32.8-gke.1108000",
+    "a4x-maxgpu-4g-metal": "1.34.3-gke.1318000",
+    **dict.fromkeys(("g4-standard-6", "g4-standard-12", "g4-standard-24"), "1.35.2-gke.1485000"),
+    **dict.fromkeys(("g4-standard-48", "g4-standard-96", "g4-standard-192", "g4-standard-384"), "1.32.11-gke.1174000"),
+}
 
 
 @dataclass(frozen=True)
@@ -57,13 +70,16 @@ class Machine:
     def boot_disks(self) -> tuple[str, ...]:
         """Types of boot disk it can have, the default first."""
         series = "-".join(self.name.split("-")[:2])
-        if found := _DISKS.get(series) or _DISKS.get(self.family):
-            return found
-        return (*_OTHER_DISKS, "hyperdisk-balanced") if self.family in _WITH_HYPERDISK else _OTHER_DISKS
+        return _DISKS.get(series) or _DISKS.get(self.family) or _OTHER_DISKS
 
     @property
     def on_demand(self) -> bool:
         return self.name not in _NO_ON_DEMAND
+
+    @property
+    def since(self) -> str:
+        """The first version of GKE whose nodes it can be; empty where every one does that is served."""
+        return _SINCE.get(self.name, "")
 
 
 @cache

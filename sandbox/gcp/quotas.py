@@ -67,7 +67,7 @@ class Excess:
 
     @property
     def at_the_door(self) -> str:
-        # vanvalenlab/kiosk-console #367
+        # vanvalenlab/kiosk-console #367; the word for a quota of the whole project is UNCONFIRMED
         left = max(0, self.limit - self.used)
         scope = "global" if self.region == GLOBAL else "regional"
         return (

@@ -16,12 +16,88 @@ from typing import Any
 import psutil
 import pytest
 
+from sandbox.clusters import PROGRAMS
 from tests.sandbox.stack import Stack
+from tests.subjects import SUBJECTS, Subject
 
 pytestmark = pytest.mark.slow
 
 PATIENCE = 120
 """Seconds after which a moment that was never seen fails the test."""
+
+
+@dataclass(frozen=True)
+class Words:
+    """How a cloud calls what a moment is about; resources by the end of their ids."""
+
+    memory: str
+    first: str
+    """What is made before anything else."""
+    cluster: str
+    status: str
+    """The cluster's property that says how far it is: while it is made, when it is there, while it is deleted."""
+    making: str
+    made: str
+    deleting: str
+    pool: str
+    subnet: str
+    network: str
+    object: str
+    """The type of an object in the cluster."""
+    kinds: dict[str, int]
+    """Everything, when it is up."""
+
+
+WORDS = {
+    "dev": Words(
+        memory="azure.json",
+        first="resourceGroups/ml-dev",
+        cluster="managedClusters/ml-dev",
+        status="provisioningState",
+        making="Creating",
+        made="Succeeded",
+        deleting="Deleting",
+        pool="agentPools/general",
+        subnet="subnets/nodes",
+        network="virtualNetworks/ml-dev",
+        object="kubernetes:apps/v1:DaemonSet",
+        kinds={
+            "azure-native:resources:ResourceGroup": 1,
+            "azure-native:network:VirtualNetwork": 1,
+            "azure-native:network:Subnet": 1,
+            "azure-native:managedidentity:UserAssignedIdentity": 1,
+            "azure-native:authorization:RoleAssignment": 1,
+            "azure-native:containerservice:ManagedCluster": 1,
+            "azure-native:containerservice:AgentPool": 4,
+            "sandbox:ScaleSet": 4,
+        },
+    ),
+    "staging": Words(
+        memory="gcp.json",
+        first="networks/ml-staging",
+        cluster="clusters/ml-staging",
+        status="status",
+        making="PROVISIONING",
+        made="RUNNING",
+        deleting="STOPPING",
+        pool="nodePools/general",
+        subnet="subnetworks/ml-staging",
+        network="networks/ml-staging",
+        object="kubernetes:cloud.google.com/v1:ComputeClass",
+        kinds={
+            "gcp:compute/network:Network": 1,
+            "gcp:compute/subnetwork:Subnetwork": 1,
+            "gcp:compute/router:Router": 1,
+            "gcp:compute/routerNat:RouterNat": 1,
+            "gcp:serviceaccount/account:Account": 1,
+            "gcp:projects/iAMMember:IAMMember": 1,
+            "gcp:container/cluster:Cluster": 1,
+            "gcp:container/nodePool:NodePool": 5,
+            "sandbox:InstanceGroup": 15,
+        },
+    ),
+}
+"""By stack."""
 
 
 @dataclass(frozen=True)
@@ -31,22 +107,31 @@ class Seen:
     stack: Stack
     printed: Path
 
+    @property
+    def words(self) -> Words:
+        return WORDS[self.stack.name]
+
     def says(self, text: str) -> bool:
         return text in self.printed.read_text()
 
     def cloud(self) -> dict[str, Any]:
         """The emulated cloud's resources by the end of their ids."""
-        path = self.stack.home / self.stack.name / "cloud" / "azure.json"
-        stored = json.loads(path.read_text())["resources"] if path.exists() else []
-        return {"/".join(resource["id"].split("/")[-2:]): resource["body"] for resource in stored}
+        return {"/".join(resource["id"].split("/")[-2:]): resource["body"] for resource in stored(self.stack)}
 
     def cluster(self, state: str) -> bool:
-        return bool(self.cloud().get("managedClusters/ml-dev", {}).get("provisioningState") == state)
+        return bool(self.cloud().get(self.words.cluster, {}).get(self.words.status) == state)
 
     def asked(self, type: str) -> bool:
         """Whether a provider was asked to make a resource of a type."""
         kept = (self.stack.home / self.stack.name / "creating").glob("[0-9]*.json")
         return any(f"{type}::" in path.read_text() for path in kept)
+
+
+def stored(stack: Stack) -> list[dict[str, Any]]:
+    """What the emulated cloud has in its memory."""
+    path = stack.home / stack.name / "cloud" / WORDS[stack.name].memory
+    found: list[dict[str, Any]] = json.loads(path.read_text())["resources"] if path.exists() else []
+    return found
 
 
 def engine_of(process: psutil.Process) -> psutil.Process | None:
@@ -73,86 +158,85 @@ def killed(stack: Stack, command: str, victim: str, moment: Callable[[Seen], boo
 
 
 UP: dict[str, Callable[[Seen], bool]] = {
-    "the group exists": lambda seen: "resourceGroups/ml-dev" in seen.cloud(),
-    "the cluster is being made": lambda seen: seen.cluster("Creating") and seen.says("starting etcd"),
-    "the cluster exists": lambda seen: seen.cluster("Succeeded"),
-    "a pool gets its nodes": lambda seen: "agentPools/general" in seen.cloud(),
-    "an object is being made": lambda seen: seen.asked("kubernetes:apps/v1:DaemonSet"),
+    "the first resource exists": lambda seen: seen.words.first in seen.cloud(),
+    "the cluster is being made": lambda seen: seen.cluster(seen.words.making) and seen.says("starting etcd"),
+    "the cluster exists": lambda seen: seen.cluster(seen.words.made),
+    "a pool gets its nodes": lambda seen: seen.words.pool in seen.cloud(),
+    "an object is being made": lambda seen: seen.asked(seen.words.object),
 }
 
-FOUND = {
-    ("the cluster is being made", "engine"): "managedClusters/ml-dev",
-    ("a pool gets its nodes", "engine"): "agentPools/general",
-    ("a pool gets its nodes", "sandbox"): "agentPools/general",
+FOUND: dict[tuple[str, str], Callable[[Words], str]] = {
+    ("the cluster is being made", "engine"): lambda words: words.cluster,
+    ("a pool gets its nodes", "engine"): lambda words: words.pool,
+    ("a pool gets its nodes", "sandbox"): lambda words: words.pool,
 }
 """What the cloud has made by then and the engine cannot know of, where that is certain."""
 
 DOWN: dict[str, Callable[[Seen], bool]] = {
     "the engine is asked": lambda seen: True,
-    "the cluster is being deleted": lambda seen: seen.cluster("Deleting"),
-    "the cluster is gone": lambda seen: "managedClusters/ml-dev" not in seen.cloud(),
-    "the subnet is gone": lambda seen: "subnets/nodes" not in seen.cloud(),
-    "the network is gone": lambda seen: "virtualNetworks/ml-dev" not in seen.cloud(),
+    "the cluster is being deleted": lambda seen: seen.cluster(seen.words.deleting),
+    "the cluster is gone": lambda seen: seen.words.cluster not in seen.cloud(),
+    "the subnet is gone": lambda seen: seen.words.subnet not in seen.cloud(),
+    "the network is gone": lambda seen: seen.words.network not in seen.cloud(),
 }
 
-KINDS = {
-    "azure-native:resources:ResourceGroup": 1,
-    "azure-native:network:VirtualNetwork": 1,
-    "azure-native:network:Subnet": 1,
-    "azure-native:managedidentity:UserAssignedIdentity": 1,
-    "azure-native:authorization:RoleAssignment": 1,
-    "azure-native:containerservice:ManagedCluster": 1,
-    "azure-native:containerservice:AgentPool": 4,
-}
+of_every_stack = pytest.mark.parametrize("subject", SUBJECTS.values(), ids=SUBJECTS)
 
 
 def processes(stack: Stack) -> list[str]:
     """The running programs that name a path below the sandbox's home."""
-    named = psutil.process_iter(["cmdline", "exe"])
+    lines = (process.info["cmdline"] or [] for process in psutil.process_iter(["cmdline"]))
     return sorted(
-        Path(process.info["cmdline"][0]).name
-        for process in named
-        if any(str(stack.home) in part for part in process.info["cmdline"] or [])
+        "autoscaler" if "sandbox.autoscaler" in line else Path(line[0]).name
+        for line in lines
+        if any(str(stack.home) in part for part in line)
     )
 
 
-def check_up(stack: Stack) -> None:
+def check_up(stack: Stack, subject: Subject) -> None:
     """Everything is there, once."""
-    stored = json.loads((stack.home / "dev" / "cloud" / "azure.json").read_text())["resources"]
-    assert Counter(resource["type"] for resource in stored) == KINDS
-    assert processes(stack) == ["etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kwok"]
-    nodes = [node["metadata"]["labels"]["agentpool"] for node in stack.get("nodes")["items"]]
-    assert sorted(nodes) == ["general", "system", "system"]
+    assert Counter(resource["type"] for resource in stored(stack)) == WORDS[subject.name].kinds
+    assert processes(stack) == sorted([*PROGRAMS, "autoscaler"])
+    nodes = Counter(node["metadata"]["labels"]["kubeflow-spot.dev/pool"] for node in stack.get("nodes")["items"])
+    assert nodes == subject.at_first
     assert len(stack.get("daemonsets", "-A")["items"]) == 1
-    (state,) = (stack.home / "dev" / "backend" / ".pulumi" / "stacks").glob("*/dev.json")
+    (state,) = (stack.home / subject.name / "backend" / ".pulumi" / "stacks").glob(f"*/{subject.name}.json")
     latest = json.loads(state.read_text())["checkpoint"]["latest"]
     assert "pending_operations" not in latest
     assert max(Counter(resource["urn"] for resource in latest["resources"]).values()) == 1
     assert stack.steps() == []
 
 
+@of_every_stack
 @pytest.mark.parametrize("victim", ["engine", "sandbox"])
 @pytest.mark.parametrize("moment", UP)
-def test_an_up_that_was_killed_is_completed_by_the_next_one(moment: str, victim: str, tmp_path: Path) -> None:
-    stack = Stack.copy(tmp_path)
+def test_an_up_that_was_killed_is_completed_by_the_next_one(
+    moment: str, victim: str, subject: Subject, tmp_path: Path
+) -> None:
+    stack = Stack.copy(tmp_path, subject.name)
     try:
         killed(stack, "up", victim, UP[moment], tmp_path)
         done = stack.run("up")
-        assert FOUND.get((moment, victim), "") in done.stderr
-        check_up(stack)
+        if (moment, victim) in FOUND:
+            assert FOUND[moment, victim](WORDS[subject.name]) in done.stderr
+        check_up(stack, subject)
     finally:
         stack.run("down", "--force")
 
 
+@of_every_stack
 @pytest.mark.parametrize("victim", ["engine", "sandbox"])
 @pytest.mark.parametrize("moment", DOWN)
-def test_a_down_that_was_killed_is_completed_by_the_next_one(moment: str, victim: str, tmp_path: Path) -> None:
-    stack = Stack.copy(tmp_path)
+def test_a_down_that_was_killed_is_completed_by_the_next_one(
+    moment: str, victim: str, subject: Subject, tmp_path: Path
+) -> None:
+    stack = Stack.copy(tmp_path, subject.name)
     try:
         stack.run("up")
         killed(stack, "down", victim, DOWN[moment], tmp_path)
         stack.run("down")
         assert processes(stack) == []
-        assert sorted(path.name for path in stack.home.iterdir()) == ["dev+cloud.lock", "dev.lock"]
+        left = [f"{subject.name}+cloud.lock", f"{subject.name}.lock"]
+        assert sorted(path.name for path in stack.home.iterdir()) == left
     finally:
         stack.run("down", "--force")

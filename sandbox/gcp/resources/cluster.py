@@ -18,7 +18,7 @@ from sandbox.gcp.resources.cluster_path import CLUSTER, CLUSTER_PATH, POOL, pool
 from sandbox.gcp.resources.cluster_request import ClusterRequest
 from sandbox.gcp.resources.kind import Kind, Settings, location_parameters
 from sandbox.gcp.resources.subnet_rules import ranges
-from sandbox.gcp.resources.validation import cluster_name, control_plane_range, one_of, time_of_day
+from sandbox.gcp.resources.validation import cluster_name, control_plane_range, network, one_of, time_of_day
 from sandbox.state import Body, Record, Resources
 
 DEFAULT_POOL = "default-pool"
@@ -34,7 +34,6 @@ _METRICS = (
     *("DEPLOYMENT", "STATEFULSET", "KUBELET", "CADVISOR", "DCGM", "JOBSET"),
 )
 _PRIVATE = "privateClusterConfig"
-_RANGES = "ipAllocationPolicy"
 
 
 class Cluster(Kind):
@@ -80,6 +79,7 @@ class Cluster(Kind):
             "monitoringConfig.enableComponents[]": one_of(*_METRICS),
             "maintenancePolicy.dailyMaintenanceWindow.startTime": time_of_day,
             "privateClusterConfig.masterIpv4CidrBlock": control_plane_range,
+            "masterAuthorizedNetworksConfig.cidrBlocks[].cidrBlock": network(0, 32),
             "nodeConfig.taints[].effect": pool.NodePool.checks["nodeConfig.taints[].effect"],
             "nodeConfig.diskSizeGb": pool.NodePool.checks["nodeConfig.diskSizeGb"],
         }

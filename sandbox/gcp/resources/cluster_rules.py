@@ -2,25 +2,13 @@
 
 from __future__ import annotations
 
-import ipaddress
-import re
-
 from sandbox import rules
 from sandbox.gcp import ids, places, versions
 from sandbox.gcp.errors import GcpRefused, bad_request
-from sandbox.gcp.resources import machine_rules
-from sandbox.gcp.resources.cluster_path import CLUSTER
+from sandbox.gcp.resources import machine_rules, range_rules
 from sandbox.gcp.resources.cluster_request import ClusterRequest, Rule
 from sandbox.gcp.resources.network import NETWORK
-from sandbox.gcp.resources.subnet_rules import ranges
 from sandbox.provider import Refused
-
-ADDONS = (
-    *("httpLoadBalancing", "horizontalPodAutoscaling", "networkPolicyConfig", "gcpFilestoreCsiDriverConfig"),
-    *("dnsCacheConfig", "gcePersistentDiskCsiDriverConfig", "gcsFuseCsiDriverConfig", "configConnectorConfig"),
-)
-
-_KEY = r"projects/[^/]+/locations/([^/]+)/keyRings/[^/]+/cryptoKeys/[^/]+"
 
 
 def not_emulated(request: ClusterRequest) -> Refused | None:
@@ -87,69 +75,6 @@ def subnetwork(request: ClusterRequest) -> GcpRefused | None:
     return None
 
 
-def secondary_ranges(request: ClusterRequest) -> GcpRefused | None:
-    # fabianlee #2 (2024) for pods; for Services by analogy, UNCONFIRMED
-    subnet = request.resources.get(request.body["subnetwork"])
-    known = ranges(subnet.body) if subnet else {}
-    policy = request.body["ipAllocationPolicy"]
-    for field, what in (("clusterSecondaryRangeName", "Pod"), ("servicesSecondaryRangeName", "Services")):
-        name = policy.get(field)
-        if name and name not in known:
-            return bad_request(
-                f'{what} secondary range "{name}" not found in network "{ids.last(request.body["network"])}", '
-                f'subnetwork "{ids.last(request.body["subnetwork"])}".'
-            )
-    return None
-
-
-def services_of_one_cluster(request: ClusterRequest) -> GcpRefused | None:
-    # Page alias-ips: clusters can share a range of pods, not one of Services. Words UNCONFIRMED.
-    wanted = request.body["ipAllocationPolicy"].get("servicesSecondaryRangeName")
-    for other in request.resources.of(CLUSTER):
-        if ids.key(other.id) == ids.key(request.id) or other.body["subnetwork"] != request.body["subnetwork"]:
-            continue
-        if wanted and other.body["ipAllocationPolicy"].get("servicesSecondaryRangeName") == wanted:
-            return bad_request(
-                f'Services secondary range "{wanted}" is already in use by cluster "{ids.last(other.id)}".'
-            )
-    return None
-
-
-def range_overlap(request: ClusterRequest) -> GcpRefused | None:
-    # Pages alias-ips and private-clusters: none of a cluster's ranges overlap. Words UNCONFIRMED.
-    subnet = request.resources.get(request.body["subnetwork"])
-    said = {
-        "node range": subnet.body["ipCidrRange"] if subnet else None,
-        "pod range": request.body["clusterIpv4Cidr"],
-        "Services range": request.body["servicesIpv4Cidr"],
-        "control plane range": request.body["privateClusterConfig"].get("masterIpv4CidrBlock"),
-    }
-    found = [(what, ipaddress.ip_network(text, strict=False)) for what, text in said.items() if text and "/" in text]
-    for index, (what, one) in enumerate(found):
-        for other_what, other in found[:index]:
-            if one.version == other.version and one.overlaps(other):
-                return bad_request(f"The {what} {one} overlaps the {other_what} {other}.")
-    return None
-
-
-def service_range_size(request: ClusterRequest) -> GcpRefused | None:
-    # Page alias-ips, "Cluster sizing secondary range for services": /27 is the smallest, /16 the largest. Words UNCONFIRMED.
-    size = ipaddress.ip_network(request.body["servicesIpv4Cidr"], strict=False).prefixlen
-    if not 16 <= size <= 27:
-        return bad_request(f"Services range {request.body['servicesIpv4Cidr']} must be between /16 and /27.")
-    return None
-
-
-def pod_range_size(request: ClusterRequest) -> GcpRefused | None:
-    # Page alias-ips: each node takes twice its pods; the range has room for one node at least. Words UNCONFIRMED.
-    pods: int = request.body["defaultMaxPodsPerNode"]
-    needed = 32 - max(1, (2 * pods - 1).bit_length())
-    text = request.body["clusterIpv4Cidr"]
-    if ipaddress.ip_network(text, strict=False).prefixlen > needed:
-        return bad_request(f"Pod range {text} has no room for a node with {pods} pods, which takes a /{needed}.")
-    return None
-
-
 def zones(request: ClusterRequest) -> GcpRefused | None:
     # Page regional-clusters; the words are UNCONFIRMED.
     region = ids.region(request.location)
@@ -197,8 +122,7 @@ def encryption(request: ClusterRequest) -> GcpRefused | None:
     said = request.body["databaseEncryption"]
     if said["state"] != "ENCRYPTED":
         return None
-    found = re.fullmatch(_KEY, said.get("keyName") or "")
-    if found is None or found[1] != ids.region(request.location):
+    if ids.key_location(said.get("keyName") or "") != ids.region(request.location):
         return bad_request(
             f'Database_encryption.key_name "{said.get("keyName", "")}" is no key of region {ids.region(request.location)}.'
         )
@@ -242,17 +166,19 @@ def upgrade(request: ClusterRequest) -> GcpRefused | None:
     return None
 
 
-SENT: tuple[Rule, ...] = (not_emulated, location, own_zone, initial_nodes, version)
+SENT: tuple[Rule, ...] = (not_emulated, location, own_zone, initial_nodes, version, range_rules.whole_ranges)
 """Rules about what was sent: before defaults are added."""
 
 RESULT: tuple[Rule, ...] = (
     network,
     subnetwork,
-    secondary_ranges,
-    services_of_one_cluster,
-    range_overlap,
-    service_range_size,
-    pod_range_size,
+    range_rules.secondary_ranges,
+    range_rules.services_of_one_cluster,
+    range_rules.range_overlap,
+    range_rules.pods_and_services,
+    range_rules.control_plane_range,
+    range_rules.service_range_size,
+    range_rules.pod_range_size,
     zones,
     workload_pool,
     policy_on_dataplane,

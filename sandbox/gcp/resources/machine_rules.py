@@ -47,9 +47,16 @@ def provisioning(request: PoolRequest) -> GcpRefused | None:
         return bad_request(f"Machine type {machine.name} is not available as Spot VM.")
     other_ways = config.get("flexStart") or config.get("reservationAffinity") or request.body.get("queuedProvisioning")
     if not vanishing and not machine.on_demand and not other_ways:
-        return bad_request(
-            f"Machine type {machine.name} is available as Spot VM, by Flex-start or in a reservation only."
-        )
+        ways = "as Spot VM, by Flex-start or in a reservation" if machine.spot else "in a reservation"
+        return bad_request(f"Machine type {machine.name} is available {ways} only.")
+    return None
+
+
+def too_old(request: PoolRequest) -> GcpRefused | None:
+    # machines/notes, "GKE minimum"; what GKE says is UNCONFIRMED.
+    since = request.machine.since
+    if since and versions.number(request.body["version"]) < versions.number(since):
+        return bad_request(f"Machine type {request.machine.name} needs version {since} or later.")
     return None
 
 
@@ -58,6 +65,14 @@ def boot_disk(request: PoolRequest) -> GcpRefused | None:
     kind, machine = request.config["diskType"], request.machine
     if kind not in machine.boot_disks:
         return bad_request(f"{kind} disk type cannot be used by {machine.name} machine type.")
+    return None
+
+
+def boot_disk_key(request: PoolRequest) -> GcpRefused | None:
+    # Page using-cmek: a key in the cluster's region. Words UNCONFIRMED.
+    key, region = request.config.get("bootDiskKmsKey"), ids.region(request.cluster["location"])
+    if key and ids.key_location(key) != region:
+        return bad_request(f'Node_config.boot_disk_kms_key "{key}" is no key of region {region}.')
     return None
 
 

@@ -164,8 +164,9 @@ def _with_defaults(cluster: Body, id: str, wanted: Body) -> Body:
     body: Body = {
         "initialNodeCount": wanted.get("nodeCount", 0),
         "maxPodsPerNode": cluster["defaultMaxPodsPerNode"],
-        "nodeLocations": _zones(cluster),
         **wanted,
+        # A set, and an empty one says nothing.
+        "nodeLocations": list(dict.fromkeys(wanted.get("nodeLocations") or _zones(cluster))),
         "management": {"autoRepair": True, "autoUpgrade": True, **wanted.get("management", {})},
         "upgradeSettings": _upgrade(wanted.get("upgradeSettings") or {}),
         "name": ids.last(id),

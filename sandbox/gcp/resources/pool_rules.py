@@ -34,6 +34,7 @@ RESULT: tuple[Rule, ...] = (
     scale_rules.least_above_most,
     scale_rules.too_many_nodes,
     scale_rules.pods_per_node,
+    scale_rules.pod_range,
     scale_rules.surge,
     scale_rules.management,
     # A GPU's absence is told before that of the machines that have it built in.
@@ -48,7 +49,9 @@ RESULT: tuple[Rule, ...] = (
     gpu_rules.driver,
     machine_rules.spot_and_preemptible,
     machine_rules.provisioning,
+    machine_rules.too_old,
     machine_rules.boot_disk,
+    machine_rules.boot_disk_key,
     machine_rules.image,
     machine_rules.shutdown_grace,
     machine_rules.service_account,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from sandbox.gcp import ids, places
 from sandbox.gcp.errors import GcpRefused, bad_request
 from sandbox.gcp.resources.pool_request import PoolRequest
+from sandbox.gcp.resources.subnet_rules import ranges
 
 # https://cloud.google.com/kubernetes-engine/quotas: nodes of a pool in one zone.
 _MOST_NODES = 1000
@@ -76,6 +77,18 @@ def pods_per_node(request: PoolRequest) -> GcpRefused | None:
     least, most = _PODS
     if not least <= request.body["maxPodsPerNode"] <= most:
         return bad_request(f"Max_pods_per_node must be between {least} and {most}.")
+    return None
+
+
+def pod_range(request: PoolRequest) -> GcpRefused | None:
+    # fabianlee #2 (2024); a pool that names none has the cluster's
+    subnet = request.resources.get(request.cluster["subnetwork"])
+    name = (request.wanted.get("networkConfig") or {}).get("podRange")
+    if name and name not in (ranges(subnet.body) if subnet else {}):
+        return bad_request(
+            f'Pod secondary range "{name}" not found in network "{ids.last(request.cluster["network"])}", '
+            f'subnetwork "{ids.last(request.cluster["subnetwork"])}".'
+        )
     return None
 
 

@@ -113,9 +113,9 @@ def usable_range(request: SubnetRequest) -> GcpRefused | None:
 
 def own_overlap(request: SubnetRequest) -> GcpRefused | None:
     seen: list[Range] = []
-    for _, text in _fields(request.body):
+    for field, text in _fields(request.body):
         if any(_overlap(network(text), other) for other in seen):
-            return _conflict(text, request.id)
+            return _conflict(field, text, request.id)
         seen.append(network(text))
     return None
 
@@ -125,18 +125,20 @@ def overlap(request: SubnetRequest) -> GcpRefused | None:
         if other.body["network"] != request.body["network"] or ids.key(other.id) == ids.key(request.id):
             continue
         for _, taken in _fields(other.body):
-            for _, text in _fields(request.body):
+            for field, text in _fields(request.body):
                 if _overlap(network(text), network(taken)):
-                    return _conflict(text, other.id)
+                    return _conflict(field, text, other.id)
     return None
 
 
-def _conflict(text: str, other_id: str) -> GcpRefused:
-    # Logs of many projects
-    return invalid(
-        f"Invalid IPCidrRange: {text} conflicts with existing subnetwork '{ids.last(other_id)}' in region "
-        f"'{ids.region_of(other_id)}'."
-    )
+def _conflict(field: str, text: str, other_id: str) -> GcpRefused:
+    # A log in terraform-google-modules/terraform-google-kubernetes-engine, 2018-12
+    return invalid(f"Invalid value for field '{field}': '{text}'. {conflict(text, ids.last(other_id), other_id)}")
+
+
+def conflict(text: str, name: str, id: str) -> str:
+    """Compute Engine's words for a range that a subnet of this name has, in the region of this resource."""
+    return f"Invalid IPCidrRange: {text} conflicts with existing subnetwork '{name}' in region '{ids.region_of(id)}'."
 
 
 def range_in_use(request: SubnetRequest) -> GcpRefused | None:

@@ -67,19 +67,27 @@ def cidr_range(path: str, value: str) -> str | None:
     return None
 
 
+def network(least: int, most: int) -> Check:
+    """validation.IsCIDRNetwork"""
+
+    def check(path: str, value: str) -> str | None:
+        try:
+            found = ipaddress.ip_network(value, strict=False)
+        except ValueError:
+            return f'expected "{path}" to be a valid IPv4 Value, got {value}: invalid CIDR address: {value}'
+        if str(found) != value:
+            return f'expected "{path}" to contain a valid network Value, expected {found}, got {value}'
+        if not least <= found.prefixlen <= most:
+            bits = f"between {least} and {most} significant bits, got: {found.prefixlen}"
+            return f'expected "{path}" to contain a network Value with {bits}'
+        return None
+
+    return check
+
+
 def control_plane_range(path: str, value: str) -> str | None:
     """verify.OrEmpty(validation.IsCIDRNetwork(28, 28))"""
-    if not value:
-        return None
-    try:
-        network = ipaddress.ip_network(value, strict=False)
-    except ValueError:
-        return f'expected "{path}" to be a valid IPv4 Value, got {value}: invalid CIDR address: {value}'
-    if str(network) != value:
-        return f'expected "{path}" to contain a valid network Value, expected {network}, got {value}'
-    if network.prefixlen != 28:
-        return f'expected "{path}" to contain a network Value with between 28 and 28 significant bits, got: {network.prefixlen}'
-    return None
+    return network(28, 28)(path, value) if value else None
 
 
 def time_of_day(path: str, value: str) -> str | None:

@@ -42,6 +42,7 @@ SUBNETWORK_INPUTS: Props = {
         {"rangeName": "pods", "ipCidrRange": "10.16.0.0/14"},
         {"rangeName": "services", "ipCidrRange": "10.20.0.0/20"},
         {"rangeName": "more-services", "ipCidrRange": "10.21.0.0/20"},
+        {"rangeName": "services-3", "ipCidrRange": "10.22.0.0/20"},
     ],
 }
 CLUSTER_INPUTS: Props = {

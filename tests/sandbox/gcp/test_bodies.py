@@ -150,6 +150,13 @@ def test_pools_that_vanish_take_any_zone(ready: Project, changes: Props, policy:
     }
 
 
+@pytest.mark.parametrize(("zones", "kept"), [([], ZONES), ([ZONES[1], ZONES[1]], [ZONES[1]])])
+def test_zones_are_a_set_and_an_empty_one_says_nothing(ready: Project, zones: list[str], kept: list[str]) -> None:
+    found = made(ready, {**REGULAR, "nodeLocations": zones})
+    assert found["nodeLocations"] == kept
+    assert len(found["instanceGroupUrls"]) == len(kept)
+
+
 def test_a_spot_pool_gets_no_taint(ready: Project) -> None:
     """7.22"""
     ready.create(POOL, REGULAR)

@@ -111,6 +111,12 @@ EFFECT = [{"key": "a", "value": "b", "effect": "NoExecute"}]
         ),
         (
             CLUSTER,
+            {**CLUSTER_INPUTS, "masterAuthorizedNetworksConfig": {"cidrBlocks": [{"cidrBlock": "10.0.0.1/8"}]}},
+            'expected "master_authorized_networks_config.0.cidr_blocks.0.cidr_block" to contain a valid network Value, expected '
+            "10.0.0.0/8, got 10.0.0.1/8. Examine values at 'cluster.masterAuthorizedNetworksConfig.cidrBlocks[0].cidrBlock'.",
+        ),
+        (
+            CLUSTER,
             {**CLUSTER_INPUTS, "maintenancePolicy": {"dailyMaintenanceWindow": {"startTime": "2:00"}}},
             '"maintenance_policy.0.daily_maintenance_window.0.start_time" ("2:00") must be in the format HH:mm (RFC3399). '
             "Examine values at 'cluster.maintenancePolicy.dailyMaintenanceWindow.startTime'.",

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import csv
+from importlib.metadata import version
 
 import pytest
 
 from sandbox.gcp import places, schema
 from sandbox.gcp.machines import machines
-from sandbox.gcp.resources.kind import Kind
+from sandbox.gcp.resources.kind import READ_FOR, Kind
 from sandbox.gcp.resources.table import KINDS
 from sandbox.schema import Fields
 
@@ -17,6 +18,11 @@ from sandbox.schema import Fields
 def test_the_kept_shapes_are_those_of_the_installed_sdk() -> None:
     """Imports the SDK, which takes seconds. `python -m sandbox.gcp.schema` writes them again."""
     assert schema.FILE.read_text(encoding="utf-8") == schema.written_from_the_sdk()
+
+
+def test_what_replaces_and_what_is_computed_was_read_for_the_installed_sdk() -> None:
+    """With another SDK, compare `data/terraform.csv` with the provider's schema, then write its version down."""
+    assert ".".join(version("pulumi-gcp").split(".")[:2]) == READ_FOR
 
 
 def test_every_emulated_type_has_its_shapes() -> None:

@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 from sandbox.gcp import cloud
-from sandbox.gcp.resources import cluster_rules
+from sandbox.gcp.resources import cluster_rules, range_rules
 
 from ..conftest import CLUSTER, CLUSTER_INPUTS, PROJECT, REGION
 from .row import Again, Make, Row, cluster
 
 _RANGES = {"clusterSecondaryRangeName": "pods", "servicesSecondaryRangeName": "more-services"}
 _KEY = "projects/p/locations/{}/keyRings/r/cryptoKeys/k"
+
+
+def _private(name: str, services: str, block: str = "172.16.0.0/28") -> Make:
+    ranges = {"clusterSecondaryRangeName": "pods", "servicesSecondaryRangeName": services}
+    return cluster(name=name, ipAllocationPolicy=ranges, privateClusterConfig={"masterIpv4CidrBlock": block})
+
 
 ROWS = [
     Row(
@@ -104,7 +110,7 @@ ROWS = [
     Row(
         "range of pods that is none",
         "4.4",
-        cluster_rules.secondary_ranges,
+        range_rules.secondary_ranges,
         'googleapi: Error 400: Pod secondary range "pod" not found in network "net", subnetwork "nodes"., badRequest',
         bad=cluster(ipAllocationPolicy={**_RANGES, "clusterSecondaryRangeName": "pod"}),
         good=cluster(ipAllocationPolicy=_RANGES),
@@ -112,7 +118,7 @@ ROWS = [
     Row(
         "range of Services of another cluster",
         "page alias-ips",
-        cluster_rules.services_of_one_cluster,
+        range_rules.services_of_one_cluster,
         'Services secondary range "services" is already in use by cluster "gke".',
         bad=cluster(ipAllocationPolicy={**_RANGES, "servicesSecondaryRangeName": "services"}),
         good=cluster(ipAllocationPolicy=_RANGES),
@@ -120,15 +126,55 @@ ROWS = [
     Row(
         "control plane in the range of pods",
         "pages alias-ips, private-clusters",
-        cluster_rules.range_overlap,
+        range_rules.range_overlap,
         "The control plane range 10.16.0.0/28 overlaps the pod range 10.16.0.0/14.",
         bad=cluster(privateClusterConfig={"masterIpv4CidrBlock": "10.16.0.0/28"}),
         good=cluster(privateClusterConfig={"masterIpv4CidrBlock": "172.16.0.0/28"}),
     ),
     Row(
+        "range of which only the size is said",
+        "the sandbox's own",
+        range_rules.whole_ranges,
+        "the sandbox emulates clusterIpv4CidrBlock as ADDRESS/SIZE alone, not as '/14'",
+        bad=cluster(ipAllocationPolicy={"clusterIpv4CidrBlock": "/14"}),
+        good=cluster(ipAllocationPolicy={"clusterIpv4CidrBlock": "10.64.0.0/14"}),
+    ),
+    Row(
+        "range of Services that another subnet has",
+        "4.4",
+        range_rules.pods_and_services,
+        "1 error occurred:\n\t* Error waiting for creating GKE cluster: Retry budget exhausted (10 attempts): Google Compute "
+        "Engine: Invalid value for field 'resource.secondaryIpRanges[1].ipCidrRange': '10.9.0.0/20'. Invalid IPCidrRange: "
+        "10.9.0.0/20 conflicts with reserved IP range '10.9.0.0/20'.",
+        bad=cluster(
+            ipAllocationPolicy={"clusterIpv4CidrBlock": "10.64.0.0/14", "servicesIpv4CidrBlock": "10.9.0.0/20"}
+        ),
+        good=cluster(
+            ipAllocationPolicy={"clusterIpv4CidrBlock": "10.64.0.0/14", "servicesIpv4CidrBlock": "10.9.16.0/20"}
+        ),
+    ),
+    Row(
+        "control plane in another subnet of the network",
+        "page private-clusters",
+        range_rules.control_plane_range,
+        "1 error occurred:\n\t* Error waiting for creating GKE cluster: Conflicting IP cidr range: Invalid IPCidrRange: "
+        "10.9.0.0/28 conflicts with existing subnetwork 'elsewhere' in region 'us-central1'.",
+        bad=cluster(privateClusterConfig={"masterIpv4CidrBlock": "10.9.0.0/28"}),
+        good=cluster(privateClusterConfig={"masterIpv4CidrBlock": "10.9.16.0/28"}),
+    ),
+    Row(
+        "control plane of another cluster",
+        "page private-clusters",
+        range_rules.control_plane_range,
+        "172.16.0.0/28 conflicts with existing subnetwork 'gke-first-",
+        given=(_private("first", "more-services"),),
+        bad=_private("second", "services-3"),
+        good=_private("second", "services-3", "172.16.0.16/28"),
+    ),
+    Row(
         "range of Services too small",
         "page alias-ips",
-        cluster_rules.service_range_size,
+        range_rules.service_range_size,
         "Services range 10.40.0.0/28 must be between /16 and /27.",
         bad=cluster(ipAllocationPolicy={"servicesIpv4CidrBlock": "10.40.0.0/28"}),
         good=cluster(ipAllocationPolicy={"servicesIpv4CidrBlock": "10.40.0.0/27"}),
@@ -136,7 +182,7 @@ ROWS = [
     Row(
         "no room for the pods of a node",
         "page alias-ips",
-        cluster_rules.pod_range_size,
+        range_rules.pod_range_size,
         "Pod range 10.40.0.0/25 has no room for a node with 110 pods, which takes a /24.",
         bad=cluster(ipAllocationPolicy={"clusterIpv4CidrBlock": "10.40.0.0/25"}),
         good=cluster(ipAllocationPolicy={"clusterIpv4CidrBlock": "10.40.0.0/25"}, defaultMaxPodsPerNode=64),

@@ -8,6 +8,14 @@ from ..conftest import PROJECT, REGULAR, SPOT, ZONES
 from .row import Make, Row, cluster, nodes, pool
 
 _H100 = {"machineType": "a3-highgpu-1g", "guestAccelerators": [{"type": "nvidia-h100-80gb", "count": 1}]}
+_KEY = "projects/p/locations/{}/keyRings/r/cryptoKeys/k"
+_GB200 = {
+    "machineType": "a4x-highgpu-4g",
+    "diskType": "hyperdisk-balanced",
+    "guestAccelerators": [{"type": "nvidia-gb200", "count": 4}],
+}
+_RTX = [{"type": "nvidia-rtx-pro-6000", "count": 1}]
+_RESERVED = {"consumeReservationType": "ANY_RESERVATION"}
 _OLD = cluster(minMasterVersion="1.34", name="old")
 _IN_OLD = {"cluster": "old"}
 _GRACE = {"shutdownGracePeriodSeconds": 90}
@@ -66,19 +74,33 @@ ROWS = [
         "machine catalogue",
         machine_rules.provisioning,
         "Machine type a4x-highgpu-4g is not available as Spot VM.",
-        bad=nodes(
-            SPOT,
-            machineType="a4x-highgpu-4g",
-            diskType="hyperdisk-balanced",
-            guestAccelerators=[{"type": "nvidia-gb200", "count": 4}],
-        ),
-        good=nodes(
-            SPOT,
-            spot=None,
-            machineType="a4x-highgpu-4g",
-            diskType="hyperdisk-balanced",
-            guestAccelerators=[{"type": "nvidia-gb200", "count": 4}],
-        ),
+        bad=nodes(SPOT, **_GB200, reservationAffinity=_RESERVED),
+        good=nodes(SPOT, **_GB200, reservationAffinity=_RESERVED, spot=None),
+    ),
+    Row(
+        "GB200 outside a reservation",
+        "machines/notes, Consumption",
+        machine_rules.provisioning,
+        "Machine type a4x-highgpu-4g is available in a reservation only.",
+        bad=nodes(SPOT, **_GB200, spot=None),
+        good=nodes(SPOT, **_GB200, reservationAffinity=_RESERVED, spot=None),
+    ),
+    Row(
+        "a part of a GPU before its time",
+        "machines/notes, GKE minimum",
+        machine_rules.too_old,
+        "Machine type g4-standard-6 needs version 1.35.2-gke.1485000 or later.",
+        given=(_OLD,),
+        bad=nodes({**SPOT, **_IN_OLD}, machineType="g4-standard-6", guestAccelerators=_RTX),
+        good=nodes({**SPOT, **_IN_OLD}, machineType="g4-standard-48", guestAccelerators=_RTX),
+    ),
+    Row(
+        "a part of a GPU on nodes that are older than the control plane",
+        "machines/notes, GKE minimum",
+        machine_rules.too_old,
+        "Machine type g4-standard-6 needs version 1.35.2-gke.1485000 or later.",
+        bad=nodes({**SPOT, "version": "1.34"}, machineType="g4-standard-6", guestAccelerators=_RTX),
+        good=nodes({**SPOT, "version": "1.35"}, machineType="g4-standard-6", guestAccelerators=_RTX),
     ),
     Row(
         "disk of another family",
@@ -87,6 +109,22 @@ ROWS = [
         "pd-standard disk type cannot be used by g2-standard-8 machine type.",
         bad=nodes(SPOT, diskType="pd-standard"),
         good=nodes(SPOT, diskType="pd-ssd"),
+    ),
+    Row(
+        "disk of another family, without GPUs",
+        "gcp-compute-persistent-disk-csi-driver #1391",
+        machine_rules.boot_disk,
+        "pd-standard disk type cannot be used by c3-standard-8 machine type.",
+        bad=nodes(REGULAR, machineType="c3-standard-8", diskType="pd-standard"),
+        good=nodes(REGULAR, machineType="c3-standard-8", diskType="hyperdisk-balanced"),
+    ),
+    Row(
+        "key of another region, for boot disks",
+        "page using-cmek",
+        machine_rules.boot_disk_key,
+        "is no key of region europe-west4.",
+        bad=nodes(REGULAR, bootDiskKmsKey=_KEY.format("us-east1")),
+        good=nodes(REGULAR, bootDiskKmsKey=_KEY.format("europe-west4")),
     ),
     Row(
         "image that is none",

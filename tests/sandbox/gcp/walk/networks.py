@@ -161,15 +161,17 @@ ROWS = [
         "ranges of one subnet overlap",
         "page subnets",
         subnet_rules.own_overlap,
-        "conflicts with existing subnetwork 'two' in region 'europe-west4'., invalid",
+        "Error 400: Invalid value for field 'resource.secondaryIpRanges[0].ipCidrRange': '10.10.8.0/24'. Invalid IPCidrRange: "
+        "10.10.8.0/24 conflicts with existing subnetwork 'two' in region 'europe-west4'., invalid",
         bad=_subnet(secondaryIpRanges=_ranges(("pods", "10.10.8.0/24"))),
         good=_subnet(secondaryIpRanges=_ranges(("pods", "10.10.16.0/24"))),
     ),
     Row(
         "subnets overlap, also of two regions",
-        "logs",
+        "terraform-google-kubernetes-engine",
         subnet_rules.overlap,
-        "Invalid IPCidrRange: 10.16.0.0/20 conflicts with existing subnetwork 'nodes' in region 'europe-west4'., invalid",
+        "'resource.ipCidrRange': '10.16.0.0/20'. Invalid IPCidrRange: 10.16.0.0/20 conflicts "
+        "with existing subnetwork 'nodes' in region 'europe-west4'., invalid",
         bad=_subnet(ipCidrRange="10.16.0.0/20", region="us-east1"),
         good=_subnet(ipCidrRange="10.16.0.0/20", network="other"),
     ),

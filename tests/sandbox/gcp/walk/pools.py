@@ -125,6 +125,14 @@ ROWS = [
         good=pools(REGULAR, maxPodsPerNode=256),
     ),
     Row(
+        "pool's range of pods that is none",
+        "4.4",
+        scale_rules.pod_range,
+        'Pod secondary range "more-pods" not found in network "net", subnetwork "nodes".',
+        bad=pools(REGULAR, networkConfig={"podRange": "more-pods"}),
+        good=pools(REGULAR, networkConfig={"podRange": "pods"}),
+    ),
+    Row(
         "no way to upgrade",
         "page node-pool-upgrade-strategies",
         scale_rules.surge,

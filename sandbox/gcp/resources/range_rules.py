@@ -1,0 +1,141 @@
+"""What GKE refuses about the address ranges of a cluster: one function a rule, each with its source.
+
+Of the refusals of ranges that are taken GKE tells when the operation ends; here they come at once.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+from collections.abc import Iterator
+
+from sandbox.gcp import ids
+from sandbox.gcp.errors import GcpRefused, bad_request
+from sandbox.gcp.resources.cluster_path import CLUSTER
+from sandbox.gcp.resources.cluster_request import ClusterRequest
+from sandbox.gcp.resources.subnet_rules import SUBNETWORK, conflict, ranges
+from sandbox.provider import Refused
+from sandbox.state import Record
+
+
+def secondary_ranges(request: ClusterRequest) -> GcpRefused | None:
+    # fabianlee #2 (2024) for pods; for Services by analogy, UNCONFIRMED
+    subnet = request.resources.get(request.body["subnetwork"])
+    known = ranges(subnet.body) if subnet else {}
+    policy = request.body["ipAllocationPolicy"]
+    for field, what in (("clusterSecondaryRangeName", "Pod"), ("servicesSecondaryRangeName", "Services")):
+        name = policy.get(field)
+        if name and name not in known:
+            return bad_request(
+                f'{what} secondary range "{name}" not found in network "{ids.last(request.body["network"])}", '
+                f'subnetwork "{ids.last(request.body["subnetwork"])}".'
+            )
+    return None
+
+
+def services_of_one_cluster(request: ClusterRequest) -> GcpRefused | None:
+    # Page alias-ips: clusters can share a range of pods, not one of Services. Words UNCONFIRMED.
+    wanted = request.body["ipAllocationPolicy"].get("servicesSecondaryRangeName")
+    for other in request.resources.of(CLUSTER):
+        if ids.key(other.id) == ids.key(request.id) or other.body["subnetwork"] != request.body["subnetwork"]:
+            continue
+        if wanted and other.body["ipAllocationPolicy"].get("servicesSecondaryRangeName") == wanted:
+            return bad_request(
+                f'Services secondary range "{wanted}" is already in use by cluster "{ids.last(other.id)}".'
+            )
+    return None
+
+
+def range_overlap(request: ClusterRequest) -> GcpRefused | None:
+    # Pages alias-ips and private-clusters: none of a cluster's ranges overlap. Words UNCONFIRMED.
+    subnet = request.resources.get(request.body["subnetwork"])
+    said = {
+        "node range": subnet.body["ipCidrRange"] if subnet else None,
+        "pod range": request.body["clusterIpv4Cidr"],
+        "Services range": request.body["servicesIpv4Cidr"],
+        "control plane range": request.body["privateClusterConfig"].get("masterIpv4CidrBlock"),
+    }
+    found = [(what, ipaddress.ip_network(text, strict=False)) for what, text in said.items() if text and "/" in text]
+    for index, (what, one) in enumerate(found):
+        for other_what, other in found[:index]:
+            if one.version == other.version and one.overlaps(other):
+                return bad_request(f"The {what} {one} overlaps the {other_what} {other}.")
+    return None
+
+
+def service_range_size(request: ClusterRequest) -> GcpRefused | None:
+    # Page alias-ips, "Cluster sizing secondary range for services": /27 is the smallest, /16 the largest. Words UNCONFIRMED.
+    size = ipaddress.ip_network(request.body["servicesIpv4Cidr"], strict=False).prefixlen
+    if not 16 <= size <= 27:
+        return bad_request(f"Services range {request.body['servicesIpv4Cidr']} must be between /16 and /27.")
+    return None
+
+
+def pod_range_size(request: ClusterRequest) -> GcpRefused | None:
+    # Page alias-ips: each node takes twice its pods; the range has room for one node at least. Words UNCONFIRMED.
+    pods: int = request.body["defaultMaxPodsPerNode"]
+    needed = 32 - max(1, (2 * pods - 1).bit_length())
+    text = request.body["clusterIpv4Cidr"]
+    if ipaddress.ip_network(text, strict=False).prefixlen > needed:
+        return bad_request(f"Pod range {text} has no room for a node with {pods} pods, which takes a /{needed}.")
+    return None
+
+
+def whole_ranges(request: ClusterRequest) -> Refused | None:
+    # The sandbox's own: GKE takes a size such as /14 too, and chooses the range.
+    for field, text in _blocks(request):
+        try:
+            ipaddress.ip_network(text)
+        except ValueError:
+            return Refused(f"the sandbox emulates {field} as ADDRESS/SIZE alone, not as '{text}'")
+    return None
+
+
+def pods_and_services(request: ClusterRequest) -> Refused | None:
+    # terraform-google-gke-gitlab PR 17
+    for index, (_, text) in enumerate(_blocks(request)):
+        for _, _, taken in _taken(request):
+            if ipaddress.ip_network(text).overlaps(ipaddress.ip_network(taken)):
+                return Refused(
+                    "Error waiting for creating GKE cluster: Retry budget exhausted (10 attempts): Google Compute Engine: Invalid "
+                    f"value for field 'resource.secondaryIpRanges[{index}].ipCidrRange': '{text}'. Invalid IPCidrRange: {text} "
+                    f"conflicts with reserved IP range '{taken}'."
+                )
+    return None
+
+
+def _blocks(request: ClusterRequest) -> list[tuple[str, str]]:
+    """The ranges that GKE adds to the subnet for a new cluster, by field."""
+    said = request.wanted.get("ipAllocationPolicy") or {}
+    if request.current is not None:
+        return []
+    return [(field, said[field]) for field in ("clusterIpv4CidrBlock", "servicesIpv4CidrBlock") if said.get(field)]
+
+
+def control_plane_range(request: ClusterRequest) -> Refused | None:
+    # Page private-clusters, and a log of two clusters of one VPC in two regions
+    text = request.body["privateClusterConfig"].get("masterIpv4CidrBlock")
+    if not text:
+        return None
+    for name, record, taken in _taken(request):
+        if ipaddress.ip_network(text).overlaps(ipaddress.ip_network(taken)):
+            where = conflict(text, name, _subnet_id(record))
+            return Refused(f"Error waiting for creating GKE cluster: Conflicting IP cidr range: {where}")
+    return None
+
+
+def _taken(request: ClusterRequest) -> Iterator[tuple[str, Record, str]]:
+    """The IPv4 ranges in the cluster's network: a subnet's name, what has it, and the range."""
+    mine = ids.key(request.body["network"])
+    for subnet in request.resources.of(SUBNETWORK):
+        if ids.key(ids.network(ids.project_of(subnet.id), subnet.body["network"])) == mine:
+            for text in (subnet.body["ipCidrRange"], *ranges(subnet.body).values()):
+                yield ids.last(subnet.id), subnet, text
+    for other in request.resources.of(CLUSTER):
+        text = other.body["privateClusterConfig"].get("masterIpv4CidrBlock")
+        if text and ids.key(other.id) != ids.key(request.id) and ids.key(other.body["network"]) == mine:
+            yield f"gke-{ids.last(other.id)}-{ids.hexadecimal(8, other.id)}-pe-subnet", other, text
+
+
+def _subnet_id(record: Record) -> str:
+    """Of a subnet its own; of a cluster that of its nodes, whose region is the cluster's."""
+    return str(record.body["subnetwork"]) if record.token == CLUSTER else record.id
