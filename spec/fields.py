@@ -44,7 +44,10 @@ Namespace = Annotated[
 
 Zone = Annotated[
     str,
-    form(r"^([123]|[a-z]+-[a-z]+[0-9]{1,2}-[a-z][a-z0-9]{0,4})$", "a zone: 1, 2 or 3 on AKS, such as europe-west4-a on GKE"),
+    form(
+        r"^([123]|[a-z]+-[a-z]+[0-9]{1,2}-[a-z][a-z0-9]{0,4})$",
+        "a zone: 1, 2 or 3 on AKS, such as europe-west4-a on GKE",
+    ),
 ]
 Seconds = Annotated[str, form(r"^[1-9][0-9]*s$", "whole seconds, such as 10s")]
 """Such as `10s`."""
