@@ -2,27 +2,31 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 
+from sandbox import clusters
+from tests.admission.api import Api
+from tests.admission.bed import eventually
 from tests.admission.corpus import corpus
+from tests.admission.posting import decision
 from tests.parity.drawn import Settings, neutral, on_aks, on_gke
 from tests.parity.test_parity import Side, landings, portable
-from tests.sandbox.stack import Stack, until
+from tests.sandbox.stack import Stack
 
 pytestmark = pytest.mark.slow
 
 NAMES = ("job-gpu", "job-gpu-require-spot", "job-gpu-on-demand", "notebook-gpu", "kfp-executor-cpu", "kserve-raw-gpu")
 """Golden pods: training with GPUs of each placement, a notebook and a predictor with one, and a step without."""
 POOL = "kubeflow-spot.dev/pool"
+TEAM = "team-a"
+NODE = {"apiVersion": "v1", "kind": "Node"}
 PROFILE = {"app.kubernetes.io/part-of": "kubeflow-profile"}
 
 
@@ -65,38 +69,26 @@ def up(raw: Settings) -> Iterator[Stack]:
 
 def landed(stack: Stack, side: Side) -> dict[str, str]:
     """For each pod the capacity of its node, or that it waits; its pool is one that it may go to."""
-    made: list[dict[str, Any]] = [
-        {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "team-a", "labels": PROFILE}},
-        {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "default-editor", "namespace": "team-a"}},
-    ]
+    (plane,) = clusters.planes(stack.home / stack.name / "clusters")
+    api = Api(plane)
+    api.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": TEAM, "labels": PROFILE}})
+    editor = {"name": "default-editor", "namespace": TEAM}
+    api.create({"apiVersion": "v1", "kind": "ServiceAccount", "metadata": editor})
+    eventually(lambda: len(api.list("v1", "ServiceAccount", TEAM)) == 2, "the namespace has its service account")
     result = {}
-    apply(stack, made)
     for name in NAMES:
         golden = corpus()[name]
-        apply(stack, [golden.object])
-        kind, metadata = golden.object["kind"].lower(), golden.object["metadata"]
-        assert until(lambda: bool(decided(stack))), name
-        node, _ = decided(stack)[0]
-        labels = stack.get("node", node)["metadata"]["labels"] if node else {}
-        may = {*landings(golden, side), "system"} if not golden.gpu else set(landings(golden, side))
-        assert not node or labels[POOL] in may, name
-        result[name] = labels.get("kubeflow-spot.dev/capacity", "pending")
-        stack.kubectl("delete", kind, metadata["name"], "-n", "team-a", "--grace-period=0", "--force")
-        assert until(lambda: not stack.get("pods", "-n", "team-a")["items"]), name
+        api.create(golden.object)
+        decided = eventually(lambda: decisions(api), f"the scheduler has decided on {name}")[0]
+        node = {} if decided == "pending" else api.get({**NODE, "metadata": {"name": decided}})["metadata"]["labels"]
+        assert not node or node[POOL] in {*landings(golden, side), *(() if golden.gpu else ("system",))}, name
+        result[name] = node.get("kubeflow-spot.dev/capacity", "pending")
+        api.delete(golden.object)
+        api.clear("v1", "Pod", TEAM)
+        eventually(lambda: not api.list("v1", "Pod", TEAM), f"{name} is gone")
     return result
 
 
-def decided(stack: Stack) -> list[tuple[str, str]]:
-    """Node and phase of each pod that the scheduler has decided on; no node for one that it found none for."""
-    pods = stack.get("pods", "-n", "team-a")["items"]
-    return [
-        (pod["spec"].get("nodeName", ""), pod["status"].get("phase", ""))
-        for pod in pods
-        if pod["spec"].get("nodeName") or any(c["type"] == "PodScheduled" for c in pod["status"].get("conditions", ()))
-    ]
-
-
-def apply(stack: Stack, objects: list[dict[str, Any]]) -> None:
-    path = stack.project.parent / "objects.json"
-    path.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": objects}))
-    stack.kubectl("create", "-f", str(path))
+def decisions(api: Api) -> list[str]:
+    """The node of each pod, or `pending`; of those that the scheduler has looked at."""
+    return [found for pod in api.list("v1", "Pod", TEAM) if (found := decision(pod))]
