@@ -29,7 +29,7 @@ test: ## Run all tests: pure, mocked, and one pass of the real engine; two group
 SHARED := $(if $(filter-out file,$(origin STACK)),--stack $(STACK))
 
 # The longest group first; the others together take about as long. Each has its own control planes, ports and folders.
-LAYER := tests/sandbox/test_autoscaler.py tests/sandbox/test_scheduling.py
+LAYER := tests/sandbox/test_autoscaler.py tests/sandbox/test_gke_stacks.py tests/sandbox/test_scheduling.py
 
 test-sandbox: ## Run the tests of the whole sandbox through the engine
 	@$(RUN) pytest $(SHARED) -m "engine and not slow" tests/sandbox $(LAYER:%=--ignore=%)
