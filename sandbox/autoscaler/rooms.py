@@ -62,7 +62,8 @@ def known(
 ) -> list[Room]:
     """Every node that takes pods, or will: those that boot have what their pool's `new` node has.
 
-    A GPU node boots until it reports GPUs: the autoscaler does the same for nodes with the provider's GPU label (domain-facts 4).
+    A GPU node boots until it reports GPUs: the autoscaler does the same for nodes with the provider's GPU
+    label (cluster-autoscaler, utils/gpu).
     """
     group_of = {name: group for group in groups for name in group.nodes}
     there = {node["metadata"]["name"]: node for node in nodes}

@@ -57,7 +57,7 @@ def node_name(cluster_id: str, pool: str, index: int) -> str:
 
 
 def scale_set_name(cluster_id: str, pool: str) -> str:
-    """What the autoscaler calls a pool (domain-facts: `func (scaleSet *ScaleSet) Id()`, kubernetes/autoscaler)."""
+    """What the autoscaler calls a pool (`func (scaleSet *ScaleSet) Id()`, kubernetes/autoscaler)."""
     return f"aks-{pool}-{scale_set_digits(cluster_id)}-vmss"
 
 

@@ -2,7 +2,7 @@
 
 Page about-custom-compute-classes: such pods get the toleration of the class's taint "automatically"; how is not said, and its
 spelling is UNCONFIRMED. Only a node selector counts as asking here, and no other taint of a pool is tolerated by it. Nothing is
-refused: when GKE rejects pods that ask for a class and for more (facts 2.4) concerns auto-creation, and is in part UNCONFIRMED.
+refused: when GKE rejects pods that ask for a class and for more (same page) concerns auto-creation, and is in part UNCONFIRMED.
 
 Below 1.36 there is no MutatingAdmissionPolicy: the autoscaler's loop then gives the same toleration to the pod that waits.
 """

@@ -251,7 +251,7 @@ class GcpCloud:
                         operations.end(pool)
         now = self.get(record.id) or {}
         if failure:
-            # What the provider says of a resource that it finds in a state of error (cloud-api-behaviour 4.3).
+            # What the provider says of a resource in a state of error (terraform-provider-google-beta, services/container).
             title = "NodePool" if record.token == POOL else "Cluster"
             text = f'{title} {ids.last(record.id)} was created in the error state "{operations.FAILED}": {failure}'
             raise InitFailed(record.id, now, [text]) from cause

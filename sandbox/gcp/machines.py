@@ -12,7 +12,7 @@ from pathlib import Path
 
 _CATALOG = Path(__file__).resolve().parents[2] / "spec" / "catalog" / "gcp.csv"
 
-# Google's own GKE autoscaler source (machines/notes, "Boot disk"): what a family's machines boot from, the default first. Of
+# Google's GKE autoscaler source (k8s.io/gke-autoscaling): what a family's machines boot from, the default first. Of
 # the families without GPUs no source read says more than that pd-balanced is GKE's default.
 _DISKS = {
     "a3-ultragpu": ("hyperdisk-balanced",),
@@ -31,13 +31,13 @@ _OTHER_DISKS = ("pd-balanced", "pd-standard", "pd-ssd")
 # docs.cloud.google.com general-purpose-machines, E2 shared-core: no row of the catalogue, and GKE's default for a pool.
 _SHARED_CORE = {"e2-small": 2.0, "e2-medium": 4.0}
 
-# docs.cloud.google.com accelerator-optimized-machines (machines/notes, "Consumption"): none has plain on-demand capacity.
+# docs.cloud.google.com accelerator-optimized-machines, consumption options: none has plain on-demand capacity.
 _NO_ON_DEMAND = (
     *("a3-highgpu-1g", "a3-highgpu-2g", "a3-highgpu-4g", "a3-ultragpu-8g", "a4-highgpu-8g"),
     *("a4x-highgpu-4g", "a4x-maxgpu-4g-metal"),
 )
 
-# machines/notes, "GKE minimum": the types that some served version is too old for.
+# Page gpus, availability of GPUs by version: the types that some served version is too old for.
 _SINCE = {
     "a4-highgpu-8g": "1.32.1-gke.1729000",
     "a4x-highgpu-4g": "1.32.8-gke.1108000",
@@ -63,7 +63,7 @@ class Machine:
 
     @property
     def accelerators(self) -> int:
-        """How many GPUs a node pool of it must declare; a fraction of one is one (machines/notes, "Fractional G4")."""
+        """How many GPUs a node pool of it must declare; a fraction of one is one (Google's GKE autoscaler source, machinetypes)."""
         return max(1, int(self.gpus)) if self.gpu_model else 0
 
     @property

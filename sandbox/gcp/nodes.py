@@ -32,7 +32,7 @@ _EVICTION_SHARE = 0.10000000149011612
 _MAX_PODS = 110
 _ARM = ("t2a", "c4a", "n4a", "a4x")
 
-# machines/notes, gpu_partition_size: the slices that a partition size makes of one GPU. A size is of one GPU model or means
+# Google's GKE autoscaler source: the slices that a partition size makes of one GPU. A size is of one GPU model or means
 # the same in all that have it.
 _SLICES = {
     7: "1g.5gb 1g.10gb 1g.18gb 1g.23gb",
@@ -219,7 +219,7 @@ def _gpu_labels(config: Body) -> dict[str, str]:
 
 
 def _taints(config: Body) -> list[dict[str, str]]:
-    """The user's and those that GKE put on the pool; spot adds none (facts 2.1)."""
+    """The user's and those that GKE put on the pool; spot adds none (page spot-vms)."""
     return [
         {"key": one["key"], "value": one.get("value") or "", "effect": _EFFECTS[one["effect"]]}
         for one in config.get("effectiveTaints") or config.get("taints") or []

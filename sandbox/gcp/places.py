@@ -1,7 +1,7 @@
 """Regions, their zones, and which zones have which GPU.
 
 Source of both files: skypilot-org/skypilot-catalog catalogs/v8/gcp/vms.csv @006059e0f18a (a list of what Google's API offers,
-read 2026-11-21), rows of t2d and of GPU machines. P100 and K80 have none left (machines/notes: retired 2026-09-15 and
+read 2026-11-21), rows of t2d and of GPU machines. P100 and K80 have none left (release notes: retired 2026-09-15 and
 2024-05-01). For those with `*` no source was read: they are taken as offered everywhere.
 """
 

@@ -1,6 +1,6 @@
 """Kubernetes versions that each release channel serves.
 
-Minors and defaults are those of GKE's release notes of September and October 2026 (domain-facts 2.6). Of each minor one patch
+Minors and defaults are those of GKE's release notes (docs.cloud.google.com) of September and October 2026. Of each minor one patch
 is served here; the numbers after `-gke.` are examples, but for 1.36.3-gke.1767000, read on a node.
 """
 

@@ -1,7 +1,7 @@
 """Clusters: the body GKE returns for a request, as the provider shows it.
 
 Source of what replaces and what is computed: terraform-provider-google-beta services/container/resource_container_cluster.go.
-Defaults are those of cloud-api-behaviour 4.2 and of the pages named beside them. What GKE refuses is in `cluster_rules`.
+Defaults are those of terraform-provider-google-beta and of the pages named beside them. What GKE refuses is in `cluster_rules`.
 
 Deliberately without Autopilot, inline pools and auto-provisioned pools.
 """

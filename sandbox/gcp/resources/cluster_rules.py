@@ -108,7 +108,7 @@ def policy_on_dataplane(request: ClusterRequest) -> GcpRefused | None:
 
 
 def autoscaling_limits(request: ClusterRequest) -> GcpRefused | None:
-    # domain-facts 2.5: limits of cpu and memory are required once it is enabled. Words UNCONFIRMED.
+    # pulumi-gcp, ClusterClusterAutoscalingArgs: limits of cpu and memory are required once it is enabled. Words UNCONFIRMED.
     said = request.body["clusterAutoscaling"]
     known = {limit["resourceType"] for limit in said.get("resourceLimits") or []}
     missing = [name for name in ("cpu", "memory") if name not in known]

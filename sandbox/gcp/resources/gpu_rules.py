@@ -11,7 +11,7 @@ _MOST_CLIENTS = 48
 _STRATEGIES = ("TIME_SHARING", "MPS")
 
 _EIGHTY = ("1g.10gb", "1g.20gb", "2g.20gb", "3g.40gb", "7g.80gb")
-# Google's GKE autoscaler source, and again mig.go of container-engine-accelerators (machines/notes, "gpu_partition_size").
+# Google's GKE autoscaler source, and again mig.go of container-engine-accelerators (gpu_partition_size).
 _PARTITIONS: dict[str, tuple[str, ...]] = {
     "nvidia-tesla-a100": ("1g.5gb", "2g.10gb", "3g.20gb", "7g.40gb"),
     "nvidia-a100-80gb": ("1g.10gb", "2g.20gb", "3g.40gb", "7g.80gb"),
@@ -69,7 +69,7 @@ def count(request: PoolRequest) -> GcpRefused | None:
 
 
 def declared(request: PoolRequest) -> GcpRefused | None:
-    # domain-facts 2.2: g2, a2 and a3 fix the GPU, and guest_accelerators are still declared. What GKE does without them is
+    # page gpus: g2, a2 and a3 fix the GPU, and guest_accelerators are still declared. What GKE does without them is
     # UNCONFIRMED: the stricter reading.
     machine = request.machine
     if machine.gpu_model and not request.accelerators:
@@ -105,7 +105,7 @@ def partition(request: PoolRequest) -> GcpRefused | None:
 
 
 def driver(request: PoolRequest) -> GcpRefused | None:
-    # domain-facts 2.2: latest is for Container-Optimized OS. Words UNCONFIRMED.
+    # page gpus: latest is for Container-Optimized OS. Words UNCONFIRMED.
     for one in request.accelerators:
         told = (one.get("gpuDriverInstallationConfig") or {}).get("gpuDriverVersion")
         if told == "LATEST" and not request.config["imageType"].upper().startswith("COS"):

@@ -27,7 +27,7 @@ Check = Callable[[str, Any], str | None]
 """What is wrong with the value of a property, by its Terraform path; None for nothing."""
 
 READ_FOR = "10.2"
-"""The version of pulumi-gcp; which google-beta is behind it is UNCONFIRMED (cloud-api-behaviour 8)."""
+"""The version of pulumi-gcp; which google-beta is behind it is UNCONFIRMED."""
 
 _TABLE = Path(__file__).parents[1] / "data" / "terraform.csv"
 _PARAMETER = re.compile(r"\{(\w+)\}")

@@ -53,7 +53,7 @@ def provisioning(request: PoolRequest) -> GcpRefused | None:
 
 
 def too_old(request: PoolRequest) -> GcpRefused | None:
-    # machines/notes, "GKE minimum"; what GKE says is UNCONFIRMED.
+    # Page gpus, availability of GPUs by version; what GKE says is UNCONFIRMED.
     since = request.machine.since
     if since and versions.number(request.body["version"]) < versions.number(since):
         return bad_request(f"Machine type {request.machine.name} needs version {since} or later.")

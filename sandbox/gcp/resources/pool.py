@@ -1,7 +1,7 @@
 """Node pools: the body GKE returns for a request, as the provider shows it.
 
 Source of what replaces and what is computed: terraform-provider-google-beta services/container/{resource_container_node_pool,
-node_config}.go. Defaults are those of cloud-api-behaviour 4.1 and of the pages named beside them. What GKE refuses is in
+node_config}.go. Defaults are those of terraform-provider-google-beta and of the pages named beside them. What GKE refuses is in
 `pool_rules`.
 """
 
@@ -27,7 +27,7 @@ _DISK_GB = 100
 
 _GPU_TAINT = {"key": "nvidia.com/gpu", "value": "present", "effect": "NO_SCHEDULE"}
 
-# The six classic ones (cloud-api-behaviour 4.1).
+# The six classic ones (terraform-provider-google-beta, services/container/node_config.go).
 _SCOPES = [
     f"https://www.googleapis.com/auth/{scope}"
     for scope in (
@@ -185,7 +185,7 @@ def _with_defaults(cluster: Body, id: str, wanted: Body) -> Body:
         },
     }
     if said := wanted.get("autoscaling"):
-        # domain-facts 2.3: ANY is the default of pools that may vanish
+        # page cluster-autoscaler: ANY is the default of pools that may vanish
         policy = "ANY" if config["spot"] or config["preemptible"] else "BALANCED"
         body["autoscaling"] = {**dict.fromkeys(_BOUNDS, 0), "locationPolicy": policy, **said}
     groups = [

@@ -78,7 +78,7 @@ def test_ranges_by_name_are_shown_with_their_addresses(ready: Project) -> None:
     ],
 )
 def test_a_channel_resolves_versions(channel: str, wanted: str, version: str | None) -> None:
-    """domain-facts 2.6"""
+    """GKE release notes"""
     found = versions.resolved(wanted, channel)
     assert (found and found.partition("-gke.")[0]) == version
 
@@ -140,7 +140,7 @@ def test_a_pool_has_its_defaults(ready: Project) -> None:
     ("changes", "policy"), [({}, "ANY"), ({"spot": None, "preemptible": True}, "ANY"), ({"spot": None}, "BALANCED")]
 )
 def test_pools_that_vanish_take_any_zone(ready: Project, changes: Props, policy: str) -> None:
-    """domain-facts 2.3"""
+    """page cluster-autoscaler"""
     assert made(ready, with_config(SPOT, **changes))["autoscaling"] == {
         "minNodeCount": 0,
         "maxNodeCount": 0,
@@ -165,7 +165,7 @@ def test_a_spot_pool_gets_no_taint(ready: Project) -> None:
 
 
 def test_gpus_are_tainted_only_where_there_are_other_nodes_and_not_twice(ready: Project) -> None:
-    """domain-facts 2.1"""
+    """page spot-vms"""
     bare = with_config(SPOT, taints=None)
     first = made(ready, {**bare, "name": "first"})
     assert first["nodeConfig"]["effectiveTaints"] == []

@@ -4,7 +4,7 @@ The rows stand in `walk`. What makes each of them a proof is its end: with the r
 refused for another reason.
 
 What the provider's own check refuses before is in `test_provider`; quotas are in `test_quotas`. That a busy cluster refuses is
-seen by nobody: the provider tries again for two hours (cloud-api-behaviour 4.3).
+seen by nobody: the provider tries again for two hours (terraform-provider-google-beta, services/container).
 """
 
 from __future__ import annotations

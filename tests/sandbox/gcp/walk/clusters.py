@@ -213,7 +213,7 @@ ROWS = [
     ),
     Row(
         "auto-provisioning without limits",
-        "domain-facts 2.5",
+        "pulumi-gcp, ClusterClusterAutoscalingArgs",
         cluster_rules.autoscaling_limits,
         "resource limits of memory must be set",
         bad=cluster(clusterAutoscaling={"enabled": True, "resourceLimits": [{"resourceType": "cpu", "maximum": 9}]}),

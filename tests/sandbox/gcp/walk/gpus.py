@@ -50,7 +50,7 @@ ROWS = [
     ),
     Row(
         "P100",
-        "machines/notes",
+        "Google's GKE autoscaler source",
         gpu_rules.in_zone,
         'Accelerator type "nvidia-tesla-p100" does not exist in zone europe-west4-a.',
         bad=_n1("nvidia-tesla-p100"),
@@ -139,7 +139,7 @@ ROWS = [
     ),
     Row(
         "built-in GPU that is not declared",
-        "domain-facts 2.2",
+        "page gpus",
         gpu_rules.declared,
         "Machine type g2-standard-8 requires accelerator nvidia-l4.",
         bad=nodes(SPOT, guestAccelerators=None),
@@ -147,7 +147,7 @@ ROWS = [
     ),
     Row(
         "too many share a GPU",
-        "machines/notes",
+        "Google's GKE autoscaler source",
         gpu_rules.sharing,
         "Max_shared_clients_per_gpu must be between 2 and 48.",
         bad=_sharing("TIME_SHARING", 49),
@@ -155,7 +155,7 @@ ROWS = [
     ),
     Row(
         "sharing in another way",
-        "domain-facts 2.2",
+        "page gpus",
         gpu_rules.sharing,
         'Invalid gpu_sharing_strategy "time-slicing".',
         bad=_sharing("time-slicing", 4),
@@ -163,7 +163,7 @@ ROWS = [
     ),
     Row(
         "partition of another model",
-        "machines/notes",
+        "Google's GKE autoscaler source",
         gpu_rules.partition,
         'Invalid gpu_partition_size "1g.10gb" for accelerator type "nvidia-tesla-a100".',
         bad=_a100("1g.10gb"),
@@ -171,7 +171,7 @@ ROWS = [
     ),
     Row(
         "partition before its time",
-        "machines/notes",
+        "Google's GKE autoscaler source",
         gpu_rules.partition,
         "Gpu_partition_size of nvidia-rtx-pro-6000 needs version 1.35.2-gke.1485000 or later.",
         given=(cluster(minMasterVersion="1.34", name="old"),),
@@ -180,7 +180,7 @@ ROWS = [
     ),
     Row(
         "latest driver on Ubuntu",
-        "domain-facts 2.2",
+        "page gpus",
         gpu_rules.driver,
         "Gpu_driver_version LATEST is available on Container-Optimized OS only.",
         bad=nodes(

@@ -63,7 +63,7 @@ ROWS = [
     ),
     Row(
         "H100 on demand",
-        "machines/notes, Consumption",
+        "page accelerator-optimized-machines",
         machine_rules.provisioning,
         "Machine type a3-highgpu-1g is available as Spot VM, by Flex-start or in a reservation only.",
         bad=nodes({**SPOT, "nodeLocations": ZONES[1:]}, **_H100, spot=None),
@@ -79,7 +79,7 @@ ROWS = [
     ),
     Row(
         "GB200 outside a reservation",
-        "machines/notes, Consumption",
+        "page accelerator-optimized-machines",
         machine_rules.provisioning,
         "Machine type a4x-highgpu-4g is available in a reservation only.",
         bad=nodes(SPOT, **_GB200, spot=None),
@@ -87,7 +87,7 @@ ROWS = [
     ),
     Row(
         "a part of a GPU before its time",
-        "machines/notes, GKE minimum",
+        "page gpus",
         machine_rules.too_old,
         "Machine type g4-standard-6 needs version 1.35.2-gke.1485000 or later.",
         given=(_OLD,),
@@ -96,7 +96,7 @@ ROWS = [
     ),
     Row(
         "a part of a GPU on nodes that are older than the control plane",
-        "machines/notes, GKE minimum",
+        "page gpus",
         machine_rules.too_old,
         "Machine type g4-standard-6 needs version 1.35.2-gke.1485000 or later.",
         bad=nodes({**SPOT, "version": "1.34"}, machineType="g4-standard-6", guestAccelerators=_RTX),
@@ -104,7 +104,7 @@ ROWS = [
     ),
     Row(
         "disk of another family",
-        "machines/notes, Boot disk",
+        "Google's GKE autoscaler source, Boot disk",
         machine_rules.boot_disk,
         "pd-standard disk type cannot be used by g2-standard-8 machine type.",
         bad=nodes(SPOT, diskType="pd-standard"),

@@ -158,7 +158,7 @@ ROWS = [
     ),
     Row(
         "label of GKE's",
-        "4.4, domain-facts 2.4",
+        "page about-custom-compute-classes",
         label_rules.labels,
         "Applying kubernetes label is not allowed: cloud.google.com/gke-spot.",
         given=(pools(SPOT),),
