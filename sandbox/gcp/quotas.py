@@ -1,9 +1,8 @@
 """A project's quotas: how many vCPUs and GPUs there may be in a region, and how what exceeds them is said.
 
-Metrics are Compute Engine's (docs.cloud.google.com/compute/resource-usage): CPUs by family, of which accelerator-optimized ones need
-none
-but A2; GPUs by model; the same again for machines that may vanish, which use the standard quota until a preemptible one was
-requested, then only that (second hand, UNCONFIRMED); and all GPUs of the project together.
+Metrics are Compute Engine's (docs.cloud.google.com/compute/resource-usage): CPUs by family, of which accelerator-optimized ones
+need none but A2; GPUs by model; the same again for machines that may vanish, which use the standard quota until a preemptible
+one was requested, then only that (second hand, UNCONFIRMED); and all GPUs of the project together.
 """
 
 from __future__ import annotations
