@@ -1,9 +1,8 @@
 """Operations that still run: a cluster's or pool's `status`, from the request that began one until its nodes are as they should be.
 
 Records outlive the process that wrote them, and `GcpCloud.reconcile` finishes what a killed process began. GKE refuses a second
-operation with 400 failedPrecondition, which the provider repeats for two hours
-(terraform-provider-google-beta, services/container): nobody sees it, so
-here the second just follows the first.
+operation with 400 failedPrecondition, which the provider repeats for two hours (terraform-provider-google-beta,
+services/container): nobody sees it, so here the second just follows the first.
 """
 
 from __future__ import annotations
