@@ -8,7 +8,7 @@ from typing import Any
 import pulumi
 
 from components import existing
-from components.addons import compute_class, dcgm, discovery, expander, foreign, layer, names
+from components.addons import compute_class, dcgm, discovery, expander, foreign, layer, names, release
 from components.addons import placement as scheduling
 from components.addons.compute_class import ClassDecision
 from components.addons.discovery import Contents
@@ -21,7 +21,7 @@ from spec import placement, pods
 from spec.azure import Azure
 from spec.clouds import Cloud, choice
 from spec.gcp import Gcp
-from spec.model import Capacity, ClusterSpec
+from spec.model import Capacity, ClusterSpec, SystemPool
 from spec.placement import NodePool
 
 
@@ -40,6 +40,8 @@ class KubeflowCluster(pulumi.ComponentResource):
         class_name = wanted_class.name(spec)
         found = discovery.read(site.kubeconfig, site.key, class_name) if site.kubeconfig else None
         version = found.version if found else spec.kubernetes_version
+        for warning in release.check(spec.release.name, found.contract if found else None, instance):
+            pulumi.log.warn(warning)
         plugin, metrics = _gpu_agents(spec, cloud, node_pools, site, found, instance)
         ordered = compute_class.decide(
             spec, cloud, node_pools, version, instance, found.compute_class if found else None
@@ -74,9 +76,11 @@ class KubeflowCluster(pulumi.ComponentResource):
         # The outputs
         self.outputs = {
             "release": spec.release.name,
+            "overrides": [one.as_output() for one in spec.overrides],
             **made.outputs,
             "kubernetesVersion": version,
             "kubeconfig": made.kubeconfig,
+            **({"systemPool": _system_pool(spec.system_pool)} if spec.system_pool else {}),
             "pools": [_pool(pool) for pool in node_pools],
             "devicePlugin": plugin.as_output(),
             "expander": order.shown,
@@ -143,6 +147,16 @@ def _expander(
         others=site.on_demand_beside(growth_order),
     )
     return expander.decide(wanted, spec.expander, instance, found.expander if found else None, spec.name)
+
+
+def _system_pool(pool: SystemPool) -> dict[str, Any]:
+    return {
+        "name": pool.name,
+        "machine": pool.machine,
+        "capacity": Capacity.ON_DEMAND.value,
+        "minNodes": pool.min_nodes,
+        "maxNodes": pool.max_nodes,
+    }
 
 
 def _pool(pool: NodePool) -> dict[str, Any]:

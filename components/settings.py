@@ -20,7 +20,7 @@ def load() -> ClusterSpec:
 
     Raises `pulumi.RunError`, which prints without a traceback, with every problem of the settings.
     """
-    spec, problems = stackfile.read(raw())
+    spec, problems = stackfile.read(raw(), pulumi.get_stack())
     for problem in problems:
         if problem.warning:
             pulumi.log.warn(f"{problem}")

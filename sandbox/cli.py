@@ -17,7 +17,8 @@ from sandbox import clusters, locks, programs
 from sandbox.controlplane import ControlPlane
 from sandbox.errors import SandboxError
 from sandbox.home import PROJECT, Home
-from sandbox.options import DEFAULT_STACK, FILE, file_options, stack_options
+from sandbox.options import DEFAULT_STACK, FILE, FOLDER, file_options, named_by_user, policy_options, stack_options
+from sandbox.policies import Pack
 from sandbox.steps import Steps
 
 _SURROUNDINGS = (errno.ENOSPC, errno.EDQUOT, errno.EACCES, errno.EROFS, errno.EEXIST, errno.ENOTDIR)
@@ -46,9 +47,13 @@ def main() -> None:
 
 @main.command()
 @click.option("--continue-on-error", is_flag=True, help="When a resource fails, go on with those that do not need it.")
+@click.option("--json", "as_json", is_flag=True, help="Print the steps as one JSON object and nothing else.")
 @stack_options
 @file_options
-def up(home: Home, cloud_file: Path | None, refresh: bool, continue_on_error: bool) -> None:
+@policy_options
+def up(
+    home: Home, cloud_file: Path | None, refresh: bool, continue_on_error: bool, as_json: bool, pack: Pack | None
+) -> None:
     """Declare the stack on the emulated cloud and start its Kubernetes."""
     from pulumi.automation.errors import CommandError
 
@@ -57,13 +62,21 @@ def up(home: Home, cloud_file: Path | None, refresh: bool, continue_on_error: bo
     began = time.monotonic()
     # All at once, so that whoever waits for a first build sees how much there is.
     programs.ensure(["pulumi", *clusters.PROGRAMS], _progress)
-    with engine.open(home, _progress, cloud_file=cloud_file) as opened:
+    steps = Steps()
+    with engine.open(home, _progress, cloud_file=cloud_file, pack=pack) as opened:
         try:
-            done = opened.up(click.echo, refresh=refresh, continue_on_error=continue_on_error)
+            told = _silent if as_json else click.echo
+            done = opened.up(told, steps.on_event, refresh=refresh, continue_on_error=continue_on_error)
             changes = done.summary.resource_changes or {}
-        except CommandError:
-            # The engine has printed what went wrong.
-            sys.exit(1)
+        except CommandError as failed:
+            steps.failed(str(failed))
+    if as_json:
+        click.echo(json.dumps(steps.as_json(), indent=2))
+    if steps.errors:
+        # The engine has printed what went wrong.
+        sys.exit(1)
+    if as_json:
+        return
     changed = ", ".join(f"{count} {op}" for op, count in sorted(changes.items()) if op != "same")
     click.echo(f"stack {home.stack} is up after {time.monotonic() - began:.1f} s: {changed or 'nothing changed'}")
     click.echo("\nNext:")
@@ -72,21 +85,51 @@ def up(home: Home, cloud_file: Path | None, refresh: bool, continue_on_error: bo
 
 
 @main.command()
+@click.option("--expect-no-changes", is_flag=True, help="Fail when `up` would change anything, and say what.")
 @click.option("--json", "as_json", is_flag=True, help="Print the steps as one JSON object and nothing else.")
+@click.option(
+    "--base", metavar="REV", help="Report what differs from this git revision, on all stacks or the one named."
+)
+@click.option("--report-dir", type=FOLDER, help="With --base: write report.json and report.md there.")
+@click.option(
+    "--fail-on", multiple=True, type=click.Choice(["replace", "delete", "policy"]), help="With --base: exit 1."
+)
 @stack_options
 @file_options
-def preview(home: Home, cloud_file: Path | None, refresh: bool, as_json: bool) -> None:
-    """Show what `up` would change."""
+@policy_options
+def preview(
+    home: Home,
+    cloud_file: Path | None,
+    refresh: bool,
+    expect_no_changes: bool,
+    as_json: bool,
+    base: str | None,
+    report_dir: Path | None,
+    fail_on: tuple[str, ...],
+    pack: Pack | None,
+) -> None:
+    """Show what `up` would change; with --base, what the work tree changes in every stack of that revision."""
     from pulumi.automation.errors import CommandError
+
+    if base:
+        from sandbox.report import command
+
+        stack = home.stack if named_by_user("stack") else ""
+        if not command.preview(
+            home, stack, base, directory=report_dir, fail_on=fail_on, as_json=as_json, cloud=cloud_file, tell=_progress
+        ):
+            sys.exit(1)
+        return
 
     from sandbox import engine
 
     steps = Steps()
     try:
-        with engine.open(home, _progress, changing=False, cloud_file=cloud_file) as opened:
-            opened.preview(_silent if as_json else click.echo, steps.on_event, refresh=refresh)
+        with engine.open(home, _progress, changing=False, cloud_file=cloud_file, pack=pack) as opened:
+            told = _silent if as_json else click.echo
+            opened.preview(told, steps.on_event, refresh=refresh, expect_no_changes=expect_no_changes)
     except CommandError as failed:
-        steps.failed(str(failed))
+        steps.failed((expect_no_changes and steps.unexpected()) or str(failed))
     except SandboxError as failed:
         if not as_json:
             raise
@@ -179,15 +222,31 @@ def outputs(home: Home, as_json: bool, show_secrets: bool) -> None:
 
 
 @main.command()
+@click.argument("file", type=FILE)
+@click.option(
+    "--longest", type=click.IntRange(min=1), help="Characters at most; by default what a comment on GitHub holds."
+)
+@click.option("--pointer", metavar="URL", default="", help="Where the whole report is, for what is left out.")
+def report(file: Path, longest: int | None, pointer: str) -> None:
+    """Draw a report.json of `preview --base` as Markdown. Whoever wrote the file need not be trusted."""
+    from sandbox.report import drawn
+
+    click.echo(drawn.drawn(file, longest, pointer), nl=False)
+
+
+@main.command()
 @click.argument("pool")
 @click.argument("nodes", type=click.IntRange(min=0))
+@click.option(
+    "--force", is_flag=True, help="Whatever its bounds are: as somebody who changes the group of machines itself."
+)
 @stack_options
-def scale(home: Home, pool: str, nodes: int) -> None:
+def scale(home: Home, pool: str, nodes: int, force: bool) -> None:
     """Give POOL this many NODES, as the cloud's autoscaler would: the engine is not asked."""
     from sandbox import behind
 
     _running(home)
-    before = behind.scale(home, pool, nodes, _progress)
+    before = behind.scale(home, pool, nodes, _progress, force=force)
     click.echo(f"pool {pool}: {before} -> {nodes} nodes")
 
 
@@ -202,6 +261,22 @@ def delete(home: Home, what: str) -> None:
     click.echo(f"deleted {behind.delete(home, what, _progress)}")
 
 
+@main.command()
+@click.argument("what")
+@click.argument("patch")
+@stack_options
+def edit(home: Home, what: str, patch: str) -> None:
+    """Change a pool, or what has this cloud ID, behind Pulumi's back: sandbox edit t4 '{nodeLabels: {team: vision}}'.
+
+    PATCH is YAML in the words in which the provider shows the resource; null takes a key away.
+    """
+    from sandbox import behind
+
+    _running(home)
+    changed = behind.edit(home, what, patch, _progress)
+    click.echo(f"changed {what}: {', '.join(changed) or 'nothing'}")
+
+
 @main.command(context_settings={"ignore_unknown_options": True})
 @click.option("--cluster", help="Another cluster of the emulated cloud.")
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
@@ -213,6 +288,18 @@ def kubectl(home: Home, cluster: str | None, arguments: tuple[str, ...]) -> None
     binary = programs.ensure(["kubectl"], _progress)["kubectl"]
     sys.stdout.flush()
     os.execve(binary, ["kubectl", *arguments], {**os.environ, "KUBECONFIG": str(plane.admin_kubeconfig)})
+
+
+@main.command("diff-release")
+@click.argument("before")
+@click.argument("after")
+@click.option("--cwd", "-C", default=PROJECT, type=click.Path(exists=True, path_type=Path), help="Another checkout.")
+def diff_release(before: str, after: str, cwd: Path) -> None:
+    """Tell in words what a stack gets that moves from release BEFORE to release AFTER."""
+    from sandbox import releases
+
+    for sentence in releases.explained(cwd, before, after) or [f"{before} and {after} are the same"]:
+        click.echo(sentence)
 
 
 @main.command()

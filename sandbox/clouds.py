@@ -5,7 +5,7 @@ A home may have resources in either or both, so every command has both at hand.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
@@ -46,8 +46,15 @@ class Cloud(Protocol):
         """Every pool of every cluster."""
         ...
 
-    def scale(self, cluster_name: str, pool: str, count: int) -> None:
-        """Change a pool's size within its bounds, as the autoscaler does. Raises ScaleRefused."""
+    def scale(self, cluster_name: str, pool: str, count: int, *, force: bool = False) -> None:
+        """Change a pool's size: within its bounds, as the autoscaler does, or by `force`. Raises ScaleRefused."""
+
+    def settable(self, id: str) -> Collection[str]:
+        """The properties of this resource that a request may say; imports the cloud's SDK. Raises KeyError for no resource."""
+        ...
+
+    def edit(self, id: str, before: Body, after: Body) -> None:
+        """Change what differs, as a client does that has read a resource. Raises `Refused` and `InitFailed`."""
 
 
 @dataclass(frozen=True)

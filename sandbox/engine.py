@@ -35,6 +35,7 @@ from sandbox.home import Home
 from sandbox.interrupted import Interrupted
 from sandbox.kubernetes.provider import KubernetesProvider
 from sandbox.locks import hold, share_cloud
+from sandbox.policies import Pack, furnish
 from sandbox.provider import InitFailed, Provider
 from sandbox.servicer import serve
 from sandbox.steps import Unrepeated
@@ -44,33 +45,69 @@ Report = Callable[[str], None]
 
 _ORPHAN_SECONDS = 20
 
+_PRODUCTION = ("prod", "production")
+"""Names of stacks in which policies are mandatory, as a rule."""
+
 
 class Engine:
     """One stack's engine. Use `open`."""
 
     def __init__(
-        self, stack: automation.Stack, clouds: Clouds, checkpoint: Checkpoint, interrupted: Interrupted
+        self,
+        stack: automation.Stack,
+        clouds: Clouds,
+        checkpoint: Checkpoint,
+        interrupted: Interrupted,
+        policies: Mapping[str, Any],
     ) -> None:
         self.stack, self.clouds, self._checkpoint, self._interrupted = stack, clouds, checkpoint, interrupted
+        self._policies = policies
 
-    def up(self, on_output: Report, *, refresh: bool = False, continue_on_error: bool = False) -> automation.UpResult:
+    def up(
+        self,
+        on_output: Report,
+        on_event: Callable[[EngineEvent], None] | None = None,
+        *,
+        refresh: bool = False,
+        continue_on_error: bool = False,
+    ) -> automation.UpResult:
         """Declare the stack. Raises `automation.errors.CommandError`.
 
-        As the engine's own command does, it asks first where something is protected: what would replace it then changes
-        nothing. Where nothing is, that costs some seconds and prevents little.
+        As the engine's own command does, it asks first where something is protected, or a policy may refuse something: what
+        would replace or break it then changes nothing. Where neither is, that costs some seconds and prevents little.
         """
-        if any(resource.get("protect") for resource in self._checkpoint.resources()):
-            _asked(lambda told: self.stack.preview(refresh=refresh, **told), on_output)
+        refusable = bool(self._policies) and self.stack.name in _PRODUCTION
+        if refusable or any(resource.get("protect") for resource in self._checkpoint.resources()):
+            asked = _errors_only(on_event)
+            _asked(
+                lambda told: self.stack.preview(on_event=asked, refresh=refresh, **self._policies, **told), on_output
+            )
         with self._interrupted.until_the_engine_ends():
             return self.stack.up(
-                suppress_outputs=True, refresh=refresh, continue_on_error=continue_on_error, **_told_to(on_output)
+                on_event=on_event,
+                suppress_outputs=True,
+                refresh=refresh,
+                continue_on_error=continue_on_error,
+                **self._policies,
+                **_told_to(on_output),
             )
 
     def preview(
-        self, on_output: Report, on_event: Callable[[EngineEvent], None], *, refresh: bool = False
+        self,
+        on_output: Report,
+        on_event: Callable[[EngineEvent], None],
+        *,
+        refresh: bool = False,
+        expect_no_changes: bool = False,
     ) -> automation.PreviewResult:
-        """What an `up` would do. Raises `automation.errors.CommandError`."""
-        return self.stack.preview(on_event=on_event, refresh=refresh, **_told_to(on_output))
+        """What an `up` would do. Raises `automation.errors.CommandError`, also where nothing was to change and something does."""
+        return self.stack.preview(
+            on_event=on_event,
+            refresh=refresh,
+            expect_no_changes=expect_no_changes,
+            **self._policies,
+            **_told_to(on_output),
+        )
 
     def destroy(self, on_output: Report) -> None:
         """Delete everything the stack declared. Raises `automation.errors.CommandError`.
@@ -93,6 +130,11 @@ def _asked(ask: Callable[[dict[str, Any]], object], on_output: Report) -> None:
         raise
 
 
+def _errors_only(on_event: Callable[[EngineEvent], None] | None) -> Callable[[EngineEvent], None] | None:
+    """What is only asked changes nothing, so of its events none but what went wrong is anybody's."""
+    return on_event and (lambda event: on_event(event) if event.diagnostic_event or event.policy_event else None)
+
+
 def _told_to(on_output: Report) -> dict[str, Any]:
     """The options by which every engine command tells its progress."""
     report = Unrepeated(on_output)
@@ -102,13 +144,19 @@ def _told_to(on_output: Report) -> dict[str, Any]:
 
 @contextmanager
 def open(
-    home: Home, report: Report, *, changing: bool = True, program: bool = True, cloud_file: Path | None = None
+    home: Home,
+    report: Report,
+    *,
+    changing: bool = True,
+    program: bool = True,
+    cloud_file: Path | None = None,
+    pack: Pack | None = None,
 ) -> Iterator[Engine]:
     """The stack's engine with its clouds attached; one at a time for each stack.
 
     Clusters of a machine that was restarted, or of a command that was killed, are brought in line first; where nothing is
     to be `changing`, only when they do not run, and nothing the command was told is remembered. What a `cloud_file` says is
-    taken over. Without the `program` running the stack file may be gone.
+    taken over. Without the `program` running the stack file may be gone. A policy `pack` looks at all that is declared.
 
     Raises SandboxError when another command holds the stack, the stack or cloud file is missing or wrong, or a program
     cannot be built.
@@ -140,6 +188,7 @@ def open(
             binaries = programs.ensure(["pulumi"], report)
             # Not before: what has to be built is fetched from the network, whose authorities are others.
             workstation.furnish(home.directory / "workstation", home.clusters, os.environ)
+            policies = furnish(home, pack) if pack else {}
             with cloudfile.changing(home.cloud) as told:
                 told.add(said)
                 told.keep(home.cloud)
@@ -152,7 +201,8 @@ def open(
                 "kubernetes": KubernetesProvider,
             }
             with serve(providers, interrupted.keep) as attach:
-                engine = Engine(_stack(home, name, binaries["pulumi"], attach, sdks), there, checkpoint, interrupted)
+                stack = _stack(home, name, binaries["pulumi"], attach, sdks)
+                engine = Engine(stack, there, checkpoint, interrupted, policies)
                 if changing:
                     known = {package: make() for package, make in providers.items()}
                     interrupted.resolve(engine.stack, known, report)
@@ -241,7 +291,7 @@ def _stack(home: Home, project_name: str, pulumi: Path, attach: str, sdks: Threa
             program=program,
             opts=automation.LocalWorkspaceOptions(
                 work_dir=str(home.workspace),
-                pulumi_home=str(home.directory / "pulumi-home"),
+                pulumi_home=str(home.engine),
                 env_vars=environment,
                 pulumi_command=automation.PulumiCommand(str(home.directory), skip_version_check=True),
             ),

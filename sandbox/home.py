@@ -80,6 +80,11 @@ class Home:
         return self.directory / "workspace"
 
     @property
+    def engine(self) -> Path:
+        """The engine's own folder: its plugins and credentials."""
+        return self.directory / "pulumi-home"
+
+    @property
     def backend(self) -> Path:
         """The engine's state."""
         return self.directory / "backend"

@@ -7,11 +7,14 @@ from pathlib import Path
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
 from sandbox.home import PROJECT, Home
+from sandbox.policies import Pack
 
 DEFAULT_STACK = "dev"
 FILE = click.Path(exists=True, dir_okay=False, resolve_path=True, path_type=Path)
+FOLDER = click.Path(file_okay=False, resolve_path=True, path_type=Path)
 
 
 def stack_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -53,3 +56,32 @@ def file_options(command: Callable[..., Any]) -> Callable[..., Any]:
     for option in options:
         with_told = option(with_told)
     return with_told
+
+
+def policy_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """`--policy-pack` and its like; the command, which has a `home`, is given a `pack` or None."""
+
+    def with_pack(
+        home: Home, policy_pack: Path | None, no_policy_pack: bool, policy_pack_config: Path | None, **others: Any
+    ) -> Any:
+        pack = Pack(policy_pack, policy_pack_config) if policy_pack else Pack.of(home.project, policy_pack_config)
+        return command(home=home, pack=None if no_policy_pack else pack, **others)
+
+    with_pack.__name__, with_pack.__doc__ = command.__name__, command.__doc__
+    with_pack.__dict__.update(command.__dict__)
+    folder = click.Path(exists=True, file_okay=False, resolve_path=True, path_type=Path)
+    options = (
+        click.option(
+            "--policy-pack", type=folder, help="Use this policy pack instead of the project's `policy` folder."
+        ),
+        click.option("--policy-pack-config", type=FILE, help="A JSON file that configures the policy pack."),
+        click.option("--no-policy-pack", is_flag=True, help="Use no policy pack."),
+    )
+    for option in options:
+        with_pack = option(with_pack)
+    return with_pack
+
+
+def named_by_user(option: str) -> bool:
+    """Whether the running command was given this option, and did not take its default."""
+    return click.get_current_context().get_parameter_source(option) is ParameterSource.COMMANDLINE

@@ -98,6 +98,8 @@ MODULES = (
     ),
     Module("etcd", {"etcd": "go.etcd.io/etcd/server/v3"}, "go.etcd.io/etcd/server/v3"),
     Module("kwok", {"kwok": "sigs.k8s.io/kwok/cmd/kwok"}, "sigs.k8s.io/kwok"),
+    # No part of the sandbox: the tests of .github/workflows ask for it, and only they build it.
+    Module("actionlint", {"actionlint": "github.com/rhysd/actionlint/cmd/actionlint"}, "github.com/rhysd/actionlint"),
 )
 NAMES = frozenset(name for module in MODULES for name in module.packages)
 

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from pulumi.automation.events import EngineEvent
+from pulumi.automation.events import EngineEvent, PolicyEvent
 
 REPEATED = "an unhandled error occurred:"
 
 _QUIET = ("same", "read", "refresh")
+
+_COLOUR = re.compile(r"<\{%.*?%\}>|\x1b\[[0-9;]*m")
+"""The engine's marks of colour, and what a terminal makes of them."""
 
 
 @dataclass
@@ -19,6 +23,8 @@ class Steps:
 
     steps: list[dict[str, Any]] = field(default_factory=list)
     errors: list[str] = field(default_factory=list)
+    violations: list[dict[str, str]] = field(default_factory=list)
+    """Rules of the policy pack that are broken; see `violation`."""
 
     def on_event(self, event: EngineEvent) -> None:
         """Take what matters of one event: a step that changes something, or an error."""
@@ -35,6 +41,8 @@ class Steps:
                         "diff": sorted(step.detailed_diff or step.diffs or []),
                     }
                 )
+        if event.policy_event and (found := violation(event.policy_event)) not in self.violations:
+            self.violations.append(found)
         if event.diagnostic_event and event.diagnostic_event.severity == "error":
             message = event.diagnostic_event.message.strip()
             if not message.startswith(REPEATED):
@@ -42,12 +50,36 @@ class Steps:
 
     def failed(self, reason: str) -> None:
         """The preview ended with an error; one that no event told of is kept."""
-        if not self.errors:
+        mandatory = sorted({found["policy"] for found in self.violations if found["level"] == "mandatory"})
+        if mandatory and all(error.endswith(" failed") for error in self.errors):
+            # All the engine says is "preview failed".
+            self.errors = [f"mandatory policies are broken: {', '.join(mandatory)}"]
+        elif not self.errors:
             self.errors.append(reason)
+
+    def unexpected(self) -> str:
+        """The changes of a preview that was to have none; empty when it has none."""
+        changes = ", ".join(f"{step['op']} {step['name']}" for step in self.steps)
+        return f"no changes were expected: {changes}" if changes else ""
 
     def as_json(self) -> dict[str, Any]:
         """The object `sandbox preview --json` prints."""
-        return {"steps": self.steps, "errors": self.errors}
+        return {"steps": self.steps, "violations": self.violations, "errors": self.errors}
+
+
+def violation(event: PolicyEvent) -> dict[str, str]:
+    """A broken rule as plain texts: its name, "advisory" or "mandatory", the resource, and what is wrong with it.
+
+    A rule about the whole stack has no resource.
+    """
+    urn = event.resource_urn or ""
+    return {
+        "policy": event.policy_name,
+        "level": event.enforcement_level,
+        "resource": urn.rpartition("::")[2],
+        "urn": urn,
+        "message": _COLOUR.sub("", event.message).strip(),
+    }
 
 
 class Unrepeated:

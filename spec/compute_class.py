@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Literal
 
+from spec import admission
 from spec.clouds.gcp import gke
 from spec.gcp import Gcp
 from spec.model import ClusterSpec, Pool, Taint
@@ -38,14 +39,9 @@ def mode(
     if settings.fallback.mode:
         return settings.fallback.mode
     ordered = any(gke().gpus(pool)[0] and pool.fallback for pool in pools)
-    # In a cluster of somebody else GPU pods may be meant for other pools.
+    # In a cluster of somebody else GPU pods may be meant for other pools; without a policy no pod asks for the class.
     ours = settings.existing_cluster is None and by_default
-    return "compute-class" if ordered and ours and can_be_asked_for(version) else "affinity"
-
-
-def can_be_asked_for(version: str) -> bool:
-    """Whether pods ask for the class by themselves: by a MutatingAdmissionPolicy, `v1` from Kubernetes 1.36 on."""
-    return tuple(map(int, version.split(".")[:2])) >= (1, 36)
+    return "compute-class" if ordered and ours and admission.mutates(version) else "affinity"
 
 
 def may_join(pool: Pool) -> bool:

@@ -67,7 +67,13 @@ class Model(BaseModel):
     One that `spec.objects` read from a faulty stack file lacks the fields that could not be read.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid", alias_generator=to_camel, strict=False)
+    model_config = ConfigDict(
+        frozen=True,
+        extra="forbid",
+        alias_generator=to_camel,
+        strict=False,
+        field_title_generator=lambda name, _: name.replace("_", " "),
+    )
 
     if not TYPE_CHECKING:  # to a type checker every field is there
 

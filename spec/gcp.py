@@ -96,11 +96,12 @@ class GcpAccess(Model):
 
 
 class GcpAutoscaler(Model):
-    """What GKE's cluster autoscaler can be told: little (page cluster-autoscaler)."""
+    """What GKE's cluster autoscaler can be told: little (page cluster-autoscaler). Unset: the release's."""
 
-    profile: Literal["balanced", "optimize-utilization"] = Field(
-        "balanced",
-        description="optimize-utilization removes nodes sooner and sets pods' schedulerName, which Kueue and Volcano notice",
+    profile: Literal["balanced", "optimize-utilization"] | None = Field(
+        None,
+        description="optimize-utilization removes nodes sooner and sets pods' schedulerName, which Kueue and Volcano notice; "
+        "GKE: balanced",
     )
 
 

@@ -11,11 +11,12 @@ from typing import Annotated, Literal
 
 from pydantic import Field, SecretStr
 
-from spec.azure import Azure, AzureAutoscaler
+from spec.azure import Azure
 from spec.existing import Existing
 from spec.fields import LabelKey, LabelValue, Model, Namespace, Unreadable, Zone
 from spec.gcp import Gcp, GcpNodes, GcpPool
 from spec.gpu import DcgmExporter, GpuSharing
+from spec.release import KubernetesVersion, Overridden, Release
 from spec.scheduling import Scheduling
 
 
@@ -195,6 +196,10 @@ class SystemPool(Model):
         return self.max_nodes
 
 
+PRODUCTION = ("prod", "production")
+"""Names of production stacks."""
+
+
 class Cluster(Model):
     """What the cluster is called and how well it is guarded."""
 
@@ -204,9 +209,7 @@ class Cluster(Model):
         None,
         description="refuse to delete or replace the cluster; default: true in a GKE stack called prod or production",
     )
-    kubernetes_version: str | None = Field(
-        None, pattern=r"^1\.\d\d(\.\d+)?$", description='a version such as "1.35", instead of the release\'s'
-    )
+    kubernetes_version: KubernetesVersion | None = Field(None, description="instead of the release's")
     reason: str | None = Field(None, min_length=8, description="why kubernetesVersion differs from the release's")
 
 
@@ -246,20 +249,13 @@ class ExpanderOptions(Model):
     other_groups: tuple[ExpanderTier, ...] = Field((), description="further lines to keep in it")
 
 
-class Release(Model):
-    """A pinned bundle: everything a stack takes from the program unless its file says otherwise. Never changes once used."""
-
-    name: str
-    kubernetes_version: str
-    device_plugin_image: str
-    dcgm_exporter_image: str
-    azure_autoscaler: AzureAutoscaler
-
-
 class ClusterSpec(Model):
     """A whole stack file, checked."""
 
     release: Release
+    """With the pins that the stack overrides."""
+    overrides: tuple[Overridden, ...] = ()
+    """Pins that are not the release's own, for the outputs."""
     cluster: Cluster
     cloud: Azure | Gcp | Existing
     system_pool: SystemPool | None
@@ -283,4 +279,4 @@ class ClusterSpec(Model):
     @property
     def kubernetes_version(self) -> str:
         """Of a cluster this stack makes."""
-        return self.cluster.kubernetes_version or self.release.kubernetes_version
+        return self.release.kubernetes_version

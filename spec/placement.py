@@ -11,6 +11,7 @@ import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
+from string import ascii_lowercase
 
 from spec import compute_class
 from spec.clouds import Added, Cloud
@@ -68,11 +69,6 @@ class NodePool:
         return self.source.capacity == Capacity.PREEMPTIBLE and not self.twin
 
 
-def gpus(pool: Pool, cloud: Cloud) -> tuple[int, str]:
-    """As `Cloud.gpus`."""
-    return cloud.gpus(pool)
-
-
 def has_plugin_config(pool: Pool) -> bool:
     """Whether a device plugin is to do anything but count whole GPUs on the pool's nodes."""
     return bool(pool.mig or pool.gpu_sharing)
@@ -115,6 +111,18 @@ def twin_name(pool: Pool, cloud: Cloud) -> str | None:
 def cloud_name(pool: Pool, cloud: Cloud) -> str:
     """The cloud's name for a pool: its own, with its generation."""
     return _fitted(pool.name, pool.generation, cloud) if pool.generation else pool.name
+
+
+def next_generation(pool: Pool, names: Iterable[str], cloud: Cloud) -> str:
+    """The first letter after the pool's own, from b again after z, whose pool is not among the cloud's `names`."""
+    letters = ascii_lowercase[1:]
+    start = letters.index(pool.generation) + 1 if pool.generation else 0
+    taken = set(names)
+    return next(
+        letter
+        for letter in letters[start:] + letters[:start]
+        if cloud_name(pool.model_copy(update={"generation": letter}), cloud) not in taken
+    )
 
 
 def _fitted(name: str, suffix: str, cloud: Cloud) -> str:
@@ -164,7 +172,7 @@ def _node_pool(
     configured: bool,
     class_name: str | None,
 ) -> NodePool:
-    count, model = gpus(pool, cloud)
+    count, model = cloud.gpus(pool)
     spot = bought != Capacity.ON_DEMAND
     capacity = Capacity.SPOT if spot else Capacity.ON_DEMAND
     added = cloud.added.get(bought, Added({}, ()))

@@ -16,16 +16,17 @@ from spec.fields import Model
 from spec.gcp import Gcp
 from spec.gpu import DcgmExporter
 from spec.model import (
+    PRODUCTION,
     Cluster,
     ClusterSpec,
     DevicePluginOptions,
     ExpanderOptions,
     ImagePullSecret,
     Pool,
-    Release,
     SystemPool,
 )
 from spec.problems import Problem
+from spec.release import Overridden, Override, Release, changed, pinned
 from spec.rules.draft import Draft
 from spec.scheduling import Scheduling
 
@@ -42,6 +43,7 @@ _EXAMPLES = {
     "dcgmExporter": "{enabled: true}",
     "expander": "{takeOwnership: true}",
     "scheduling": "{guard: {mode: warn}}",
+    "overrides": '[{pin: kubernetesVersion, value: "1.35", reason: our Istio is tested up to 1.35}]',
 }
 """What to write for each top key that is missing; `{latest}` is the newest release."""
 
@@ -58,8 +60,8 @@ _REQUIRED_FOR_A_NEW_CLUSTER = ("cluster", "systemPool")
 _CLOUDS: dict[str, type[Azure] | type[Gcp] | type[Existing]] = {"azure": Azure, "gcp": Gcp, "existing": Existing}
 
 
-def read(raw: Mapping[str, Any]) -> tuple[ClusterSpec | None, list[Problem]]:
-    """Check a stack file's settings, given as one value for each top key.
+def read(raw: Mapping[str, Any], stack: str = "") -> tuple[ClusterSpec | None, list[Problem]]:
+    """Check a stack file's settings, given as one value for each top key. `stack` is the stack's name.
 
     Returns the spec, or None when there is an error, and all errors and warnings sorted by path.
     """
@@ -80,6 +82,8 @@ def read(raw: Mapping[str, Any]) -> tuple[ClusterSpec | None, list[Problem]]:
         dcgm_exporter=_object("dcgmExporter", raw, DcgmExporter, problems),
         expander=_object("expander", raw, ExpanderOptions, problems),
         scheduling=_object("scheduling", raw, Scheduling, problems),
+        overrides=_list("overrides", raw, Override, problems),
+        production=stack in PRODUCTION,
     )
     problems += _top_keys(raw, draft)
     problems += rules.check(draft)
@@ -89,9 +93,11 @@ def read(raw: Mapping[str, Any]) -> tuple[ClusterSpec | None, list[Problem]]:
     # Each is missing only together with a problem.
     assert release is not None
     assert cloud is not None
+    overrides = _overrides(draft)
     return (
         ClusterSpec(
-            release=release,
+            release=changed(release, overrides),
+            overrides=tuple(Overridden(one.pin, one.value, pinned(release, one.pin), one.reason) for one in overrides),
             cluster=draft.cluster or Cluster(),
             cloud=cloud,
             systemPool=draft.system_pool,
@@ -148,11 +154,29 @@ def _cloud(value: Any, problems: list[Problem]) -> Azure | Gcp | Existing | None
 
 
 def _release(value: Any, problems: list[Problem]) -> Release | None:
-    if isinstance(value, str) and value in releases.names():
-        return releases.load(value)
-    what = f"there is no release {value!r}" if isinstance(value, str | int | float) else f"is {objects.kind(value)}"
-    problems.append(Problem("release", what, f"one of: {', '.join(releases.names())}"))
+    those = f"one of: {', '.join(releases.names())}"
+    if releases.known(value):
+        try:
+            return releases.load(value)
+        except releases.Refused as refused:
+            problems.append(refused.problem)
+    elif isinstance(value, str) and releases.from_a_newer_program(value):
+        what = f"{value} is newer than this program, whose newest release is {releases.names()[-1]}"
+        problems.append(Problem("release", what, f"update the checkout (git pull, uv sync), or write {those}"))
+    else:
+        what = f"there is no release {value!r}" if isinstance(value, str | int | float) else f"is {objects.kind(value)}"
+        problems.append(Problem("release", what, those))
     return None
+
+
+def _overrides(draft: Draft) -> list[Override]:
+    """Of a file without errors: what `overrides` says, and `cluster`."""
+    found = list(draft.overrides.values())
+    if draft.cluster and draft.cluster.kubernetes_version:
+        assert draft.cluster.reason  # `spec.rules.cluster` refuses one without
+        version, reason = draft.cluster.kubernetes_version, draft.cluster.reason
+        found.append(Override(pin="kubernetesVersion", value=version, reason=reason))
+    return found
 
 
 def _object(key: str, raw: Mapping[str, Any], model: type[M], problems: list[Problem]) -> M | None:

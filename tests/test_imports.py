@@ -12,12 +12,13 @@ from pathlib import Path
 import pytest
 
 PROJECT = Path(__file__).resolve().parents[1]
-OURS = {"spec", "components", "sandbox", "tests", "bench"}
+OURS = {"spec", "components", "sandbox", "policy", "tests", "bench"}
 
 ALLOWED = {
     "spec": {"spec"},
     "components": {"components", "spec"},
     "sandbox": {"sandbox"},
+    "policy": {"policy"},
     "__main__.py": {"components"},
 }
 

@@ -15,9 +15,8 @@ from typing import Any
 import pulumi
 
 from components.addons import cel, names
-from components.addons.defaults import FIRST_VERSION, served
 from components.addons.manifest import Manifest
-from spec import compute_class, placement
+from spec import admission, compute_class, placement
 from spec.clouds import Cloud
 from spec.gcp import Gcp, GcpFallback
 from spec.model import ClusterSpec, Toleration
@@ -110,17 +109,16 @@ def decide(
             f"cloud.fallback.className: cluster {spec.name} has a ComputeClass {name!r}, made by {names.owner(labels)}\n"
             "  set `cloud.fallback.className` to a name of this stack's own"
         )
-    able = served(version) and spec.scheduling.enabled
+    able = admission.mutates(version) and spec.scheduling.enabled
     # Of a cluster of this stack the rules have told it.
-    told = spec.cloud.existing_cluster is None or served(version)
+    told = spec.cloud.existing_cluster is None or admission.mutates(version)
     return ClassDecision(name, tuple(members), spec.cloud.fallback, able, () if told else (_shortfall(name, version),))
 
 
 def _shortfall(name: str, version: str) -> str:
-    first = ".".join(map(str, FIRST_VERSION))
     return (
-        f"Kubernetes {version} has no MutatingAdmissionPolicy ({first} is the first): no pod asks for ComputeClass {name} by"
-        " itself, and one that does not gets none of its GPUs\n"
+        f"Kubernetes {version} has no MutatingAdmissionPolicy ({admission.FIRST_VERSION} is the first): no pod asks for"
+        f" ComputeClass {name} by itself, and one that does not gets none of its GPUs\n"
         f"  instead: pods carry the nodeSelector {compute_class.LABEL}: {name}"
     )
 

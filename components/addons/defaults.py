@@ -5,7 +5,6 @@ Kubernetes >= 1.36. A pod is judged as it arrives, before all webhooks (kubernet
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from string import Template
 from typing import Any
@@ -17,9 +16,6 @@ from components.addons.manifest import Manifest
 from spec.placement import NodePool
 from spec.pods import ON_SPOT, PLACEMENT_LABEL, PREFERENCE, tolerations, usable
 from spec.scheduling import Defaults, Placement
-
-FIRST_VERSION = (1, 36)
-"""The first Kubernetes with MutatingAdmissionPolicy `v1` (KEP-3962)."""
 
 ROLE = "defaults"
 
@@ -79,13 +75,6 @@ _PATCH = Template("""\
    [JSONPatch{op: 'replace', path: '/spec/terminationGracePeriodSeconds', value: $grace}])""")
 
 _TERMS = "object.spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms"
-
-
-def served(version: str) -> bool:
-    """Whether an API server of this version, such as 1.36 or v1.36.2-gke.100, has the policy's kind."""
-    found = re.match(r"v?(\d+)\.(\d+)", version)
-    # One that does not say its version is taken for a new one, which refuses what it does not know.
-    return found is None or (int(found[1]), int(found[2])) >= FIRST_VERSION
 
 
 def policy(

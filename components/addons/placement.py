@@ -8,12 +8,13 @@ from typing import Any
 
 import pulumi
 
-from components.addons import contract, defaults, pod_defaults
+from components.addons import contract, pod_defaults
 from components.addons.contract import Contract
 from components.addons.defaults import PlacementDefaults
 from components.addons.guard import SpotGuard
 from components.addons.pod_defaults import PodDefaults
 from components.addons.quota import Quotas
+from spec import admission
 from spec.clouds import Cloud
 from spec.model import ClusterSpec
 from spec.placement import NodePool, spot_grace
@@ -76,7 +77,7 @@ def decide(
     return Decision(
         scheduling,
         pools,
-        by_default=defaults.served(version),
+        by_default=admission.mutates(version),
         placements=pod_defaults.heeded(scheduling, pools, version),
         shortfall=tuple(pod_defaults.shortfall(scheduling, pools, version)),
         contract=contract.decide(instance, found) if scheduling.enabled else None,

@@ -17,8 +17,8 @@ from typing import Any
 import pulumi
 
 from components.addons import contract, names
-from components.addons.defaults import FIRST_VERSION, served
 from components.addons.manifest import Manifest
+from spec import admission
 from spec.placement import GPU_TAINT, NodePool
 from spec.pods import PLACEMENT_LABEL, tolerations, usable
 from spec.scheduling import Placement, Profile, Scheduling
@@ -60,19 +60,18 @@ def _given(pools: Sequence[NodePool]) -> list[dict[str, str]]:
 
 def heeded(scheduling: Scheduling, pools: Sequence[NodePool], version: str) -> tuple[Placement, ...]:
     """The values of the placement label that do something in a cluster of this version."""
-    if served(version):
+    if admission.mutates(version):
         return tuple(Placement)
     return (Placement.PREFER_SPOT,) if scheduling.profiles and _given(pools) else ()
 
 
 def shortfall(scheduling: Scheduling, pools: Sequence[NodePool], version: str) -> list[str]:
     """What is lost in a cluster of this version, and what there is instead; empty where nothing is."""
-    if served(version) or not scheduling.enabled:
+    if admission.mutates(version) or not scheduling.enabled:
         return []
-    first = ".".join(map(str, FIRST_VERSION))
     lost = (
-        f"Kubernetes {version} has no MutatingAdmissionPolicy ({first} is the first): no pod prefers spot by itself,"
-        " scheduling.defaults and scheduling.gracePeriodSeconds have no effect"
+        f"Kubernetes {version} has no MutatingAdmissionPolicy ({admission.FIRST_VERSION} is the first): no pod prefers spot by"
+        " itself, scheduling.defaults and scheduling.gracePeriodSeconds have no effect"
     )
     label = f"{PLACEMENT_LABEL}: {Placement.PREFER_SPOT}"
     if heeded(scheduling, pools, version):

@@ -72,10 +72,19 @@ class AksCluster(pulumi.ComponentResource):
 
         # Around the cluster
         group = self._resource_group(name, spec, cloud, group_name)
-        network = Network(name, cloud.network, resource_group=group, location=cloud.location, tags=tags, opts=child)
+        network = Network(
+            name,
+            cloud.network,
+            cluster=spec.name,
+            resource_group=group,
+            location=cloud.location,
+            tags=tags,
+            opts=child,
+        )
         used = [system_pool.subnet, *(pool.source.subnet for pool in node_pools)]
         control_plane = ControlPlaneIdentity(
             name,
+            cluster=spec.name,
             resource_group=group,
             location=cloud.location,
             grants=control_plane_grants(cloud, network, used),
@@ -146,7 +155,7 @@ class AksCluster(pulumi.ComponentResource):
         self._maintenance(name, group, cloud)
         if cloud.registry:
             Grant(identity.ACR_PULL, cloud.registry.id).to(
-                self._kubelet(live), cluster=name, parent=self, replace_with=[self.cluster]
+                name, self._kubelet(live), cluster=spec.name, parent=self, replace_with=[self.cluster]
             )
         if monitoring:
             monitoring.watch(self.cluster)

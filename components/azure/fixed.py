@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from string import ascii_lowercase
 from typing import Any
 
 import pulumi
@@ -16,8 +15,8 @@ import pulumi
 from components.azure.counts import LiveCluster
 from spec.azure import AzureEncryption
 from spec.clouds.azure import aks
-from spec.model import ClusterSpec, Pool, SystemPool
-from spec.placement import NodePool, cloud_name
+from spec.model import ClusterSpec, SystemPool
+from spec.placement import NodePool, next_generation
 from spec.problems import Problem
 
 _CHOSEN_BY_AKS = object()
@@ -120,7 +119,7 @@ def pool_problems(spec: ClusterSpec, pool: NodePool, wanted: Mapping[str, Any], 
             "give the spot pool another name; the on-demand pool goes when the new one is there",
         )
         return
-    letter = next_generation(pool.source, live.profiles)
+    letter = next_generation(pool.source, live.profiles, aks())
     yield from differences(
         path, wanted, there, f"add `generation: {letter}`: a new pool is made before the old one goes"
     )
@@ -150,19 +149,6 @@ def key_problems(spec: AzureEncryption, live: LiveCluster) -> Iterator[Problem]:
             "put it back; or run `az aks update --disable-azure-keyvault-kms`, then write every Secret anew "
             "(kubectl get secrets -A -o json | kubectl replace -f -), then remove it here",
         )
-
-
-def next_generation(pool: Pool, names: Iterable[str]) -> str:
-    """The first letter after the pool's own, from b again after z, whose pool is not in the cluster."""
-    letters = ascii_lowercase[1:]
-    start = letters.index(pool.generation) + 1 if pool.generation else 0
-    taken = set(names)
-    free = (
-        letter
-        for letter in letters[start:] + letters[:start]
-        if cloud_name(pool.model_copy(update={"generation": letter}), aks()) not in taken
-    )
-    return next(free)
 
 
 def refuse(problems: Iterable[Problem]) -> None:

@@ -39,6 +39,7 @@ class Grant:
 
     def to(
         self,
+        name: str,
         principal_id: pulumi.Input[str],
         *,
         cluster: str,
@@ -49,7 +50,7 @@ class Grant:
         scope = pulumi.Output.from_input(self.scope)
         title = "/".join(filter(None, [pulumi.get_stack(), cluster, self.role.title, self.at]))
         return authorization.RoleAssignment(
-            "-".join(filter(None, [cluster, self.role.word, self.at])),
+            "-".join(filter(None, [name, self.role.word, self.at])),
             # Azure wants a GUID; one derived from the names stays the same when the state is lost.
             role_assignment_name=str(uuid.uuid5(uuid.NAMESPACE_URL, title)),
             principal_id=principal_id,
@@ -76,6 +77,7 @@ class ControlPlaneIdentity(pulumi.ComponentResource):
         self,
         name: str,
         *,
+        cluster: str,
         resource_group: pulumi.Input[str],
         location: str,
         grants: Iterable[Grant],
@@ -85,12 +87,12 @@ class ControlPlaneIdentity(pulumi.ComponentResource):
         super().__init__("kubeflow-spot:azure:ControlPlaneIdentity", name, None, opts)
         identity = managedidentity.UserAssignedIdentity(
             f"{name}-identity",
-            resource_name_=name,
+            resource_name_=cluster,
             resource_group_name=resource_group,
             location=location,
             tags=tags,
             opts=pulumi.ResourceOptions(parent=self),
         )
-        self.access = [grant.to(identity.principal_id, cluster=name, parent=self) for grant in grants]
+        self.access = [grant.to(name, identity.principal_id, cluster=cluster, parent=self) for grant in grants]
         self.id = identity.id
         self.register_outputs({"id": self.id})

@@ -32,6 +32,7 @@ class Network(pulumi.ComponentResource):
         name: str,
         spec: AzureNetwork,
         *,
+        cluster: str,
         resource_group: pulumi.Input[str],
         location: str,
         tags: dict[str, str],
@@ -46,7 +47,7 @@ class Network(pulumi.ComponentResource):
             self.id = pulumi.Output.from_input(f"/subscriptions/{subscription}{path}")
         else:
             self.default = NODE_SUBNET
-            self._declare(name, spec, resource_group=resource_group, location=location, tags=tags)
+            self._declare(name, spec, cluster, resource_group=resource_group, location=location, tags=tags)
         self.register_outputs({"subnetId": self.subnet_id(None)})
 
     def subnet_id(self, subnet: str | None) -> pulumi.Output[str]:
@@ -59,6 +60,7 @@ class Network(pulumi.ComponentResource):
         self,
         name: str,
         spec: AzureNetwork,
+        cluster: str,
         *,
         resource_group: pulumi.Input[str],
         location: str,
@@ -71,7 +73,7 @@ class Network(pulumi.ComponentResource):
             f"{name}-vnet",
             {
                 **there,
-                "virtualNetworkName": name,
+                "virtualNetworkName": cluster,
                 "addressSpace": {"addressPrefixes": [spec.address_space]},
                 "enableDdosProtection": False,
                 "enableVmProtection": False,
@@ -88,7 +90,7 @@ class Network(pulumi.ComponentResource):
                 f"{name}-nat",
                 {
                     **there,
-                    "publicIpAddressName": f"{name}-nat",
+                    "publicIpAddressName": f"{cluster}-nat",
                     # A NAT gateway takes addresses of this kind only.
                     "sku": {"name": "Standard"},
                     "publicIPAllocationMethod": "Static",
@@ -100,7 +102,7 @@ class Network(pulumi.ComponentResource):
                 f"{name}-nat",
                 {
                     **there,
-                    "natGatewayName": name,
+                    "natGatewayName": cluster,
                     "sku": {"name": "Standard"},
                     "publicIpAddresses": [{"id": address.id}],
                 },

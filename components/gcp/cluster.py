@@ -15,16 +15,13 @@ from components.gcp.network import Network
 from components.gcp.types import CLUSTER
 from components.site import Outputs
 from spec.gcp import Gcp
-from spec.model import ClusterSpec
+from spec.model import PRODUCTION, ClusterSpec
 from spec.placement import NodePool
-
-_GUARDED = ("prod", "production")
-"""Names of stacks whose cluster is protected unless the stack file says otherwise."""
 
 
 def protected(spec: ClusterSpec) -> bool:
-    """Whether neither GKE nor Pulumi may delete the cluster."""
-    return pulumi.get_stack() in _GUARDED if spec.cluster.protect is None else spec.cluster.protect
+    """Whether neither GKE nor Pulumi may delete the cluster: in production unless the stack file says otherwise."""
+    return pulumi.get_stack() in PRODUCTION if spec.cluster.protect is None else spec.cluster.protect
 
 
 class GkeCluster(pulumi.ComponentResource):
@@ -121,7 +118,7 @@ class GkeCluster(pulumi.ComponentResource):
             "workloadIdentityConfig": {"workloadPool": f"{cloud.project}.svc.id.goog"},
             "databaseEncryption": profiles.etcd(cloud.encryption),
             # What it does by itself
-            "clusterAutoscaling": profiles.autoscaler(cloud),
+            "clusterAutoscaling": profiles.autoscaler(cloud.autoscaler, spec.release.gcp_autoscaler),
             "loggingConfig": profiles.logging(cloud.logging),
             "monitoringConfig": profiles.monitoring(cloud.monitoring),
             "maintenancePolicy": profiles.maintenance(cloud.maintenance),

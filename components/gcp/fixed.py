@@ -9,15 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from string import ascii_lowercase
 from typing import Any
 
 import pulumi
 
 from components.gcp.live import LiveCluster, block, config
 from spec.clouds.gcp import gke
-from spec.model import ClusterSpec, Pool
-from spec.placement import NodePool, cloud_name
+from spec.model import ClusterSpec
+from spec.placement import NodePool, next_generation
 from spec.problems import Problem
 
 Pair = tuple[Any, Any]
@@ -130,7 +129,7 @@ def pool_problems(spec: ClusterSpec, pool: NodePool, args: Mapping[str, Any], li
             "give that pool another name; the on-demand pool goes when the new one is there",
         )
         return
-    letter = next_generation(pool.source, live.pools)
+    letter = next_generation(pool.source, live.pools, gke())
     yield from differences(path, args, there, f"add `generation: {letter}`: a new pool is made before the old one goes")
 
 
@@ -145,18 +144,6 @@ def system_problems(args: Mapping[str, Any], live: LiveCluster) -> Iterator[Prob
 
 def _vanishes(live: Mapping[str, Any]) -> bool:
     return bool(config(live).get("spot") or config(live).get("preemptible"))
-
-
-def next_generation(pool: Pool, names: Iterable[str]) -> str:
-    """The first letter after the pool's own, from b again after z, whose pool is not in the cluster."""
-    letters = ascii_lowercase[1:]
-    start = letters.index(pool.generation) + 1 if pool.generation else 0
-    taken = set(names)
-    return next(
-        letter
-        for letter in letters[start:] + letters[:start]
-        if cloud_name(pool.model_copy(update={"generation": letter}), gke()) not in taken
-    )
 
 
 def refuse(problems: Iterable[Problem]) -> None:

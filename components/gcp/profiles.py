@@ -7,7 +7,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from spec.gcp import Gcp, GcpAccess, GcpEncryption, GcpLogging, GcpMaintenance, GcpMonitoring, GcpNetwork
+from spec.gcp import (
+    Gcp,
+    GcpAccess,
+    GcpAutoscaler,
+    GcpEncryption,
+    GcpLogging,
+    GcpMaintenance,
+    GcpMonitoring,
+    GcpNetwork,
+)
 
 
 def node_locations(cloud: Gcp) -> list[str] | None:
@@ -44,9 +53,14 @@ def dataplane(network: GcpNetwork) -> str:
     return "ADVANCED_DATAPATH" if network.dataplane == "v2" else "LEGACY_DATAPATH"
 
 
-def autoscaler(cloud: Gcp) -> dict[str, Any]:
-    """The profile. Not `enabled`: that would let GKE make pools of its own choice (page node-auto-provisioning)."""
-    return {"enabled": False, "autoscalingProfile": cloud.autoscaler.profile.replace("-", "_").upper()}
+def autoscaler(spec: GcpAutoscaler, release: GcpAutoscaler) -> dict[str, Any]:
+    """The profile: the stack's, else the release's.
+
+    Not `enabled`: that would let GKE make pools of its own choice (page node-auto-provisioning).
+    """
+    profile = spec.profile or release.profile
+    assert profile  # a release pins it
+    return {"enabled": False, "autoscalingProfile": profile.replace("-", "_").upper()}
 
 
 def logging(spec: GcpLogging) -> dict[str, Any]:

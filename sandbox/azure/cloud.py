@@ -12,7 +12,7 @@ from pathlib import Path
 
 from filelock import FileLock
 
-from sandbox.azure import allocation, errors, ids, operations, scale_sets
+from sandbox.azure import allocation, errors, ids, operations, scale_sets, schema
 from sandbox.azure.allocation import Shortage
 from sandbox.azure.clusters import ClusterRuntime
 from sandbox.azure.machines import machines
@@ -154,10 +154,21 @@ class AzureCloud:
         cluster = resources.get(cluster_id)
         return fleet(resources, cluster) if cluster else Fleet()
 
-    def scale(self, cluster_name: str, pool: str, count: int) -> None:
+    def settable(self, id: str) -> Collection[str]:
+        """The properties that a PUT may say."""
+        return schema.inputs_of(self._store.read().records[ids.key(id)].token).shapes
+
+    def edit(self, id: str, before: Body, after: Body) -> None:
+        """PUT what differs, and a pool's count as it was read. What is no longer there keeps its value (`merged`)."""
+        token = self._store.read().records[ids.key(id)].token
+        changed = {name: value for name, value in after.items() if value is not None and value != before.get(name)}
+        self.put(token, id, ({"count": before["count"]} if token == POOL else {}) | changed, create=False)
+
+    def scale(self, cluster_name: str, pool: str, count: int, *, force: bool = False) -> None:
         """Change a pool's size behind Pulumi's back, as the autoscaler does, within its bounds.
 
-        Raises ScaleRefused.
+        By `force` whatever they are: as somebody does at the scale set, of which AKS learns (a reading; the page support-policies
+        calls that unsupported). Raises ScaleRefused.
         """
         with self._change() as resources:
             cluster = self._cluster_named(resources, cluster_name)
@@ -165,7 +176,7 @@ class AzureCloud:
             if record is None:
                 names = ", ".join(p.body["name"] for p in pools_of(resources, cluster.id))
                 raise ScaleRefused(f"cluster {cluster_name} has no pool {pool}; it has {names}")
-            self._resize(resources, record, count)
+            self._resize(resources, record, count, force=force)
         self.apply_nodes(cluster.id)
 
     def grow(self, pool_id: str, by: int) -> None:
@@ -187,11 +198,11 @@ class AzureCloud:
             scale_sets.remove(resources, record, going)
         self.apply_nodes(cluster_id)
 
-    def _resize(self, resources: Resources, record: Record, count: int) -> None:
+    def _resize(self, resources: Resources, record: Record, count: int, *, force: bool = False) -> None:
         pool = record.body["name"]
         _require_autoscaling(record)
         least, most = record.body["minCount"], record.body["maxCount"]
-        if not least <= count <= most:
+        if not (force or least <= count <= most):
             raise ScaleRefused(f"pool {pool} takes {least} to {most} nodes, not {count}")
         before = allocation.nodes_now(resources)
         record.body["count"] = count

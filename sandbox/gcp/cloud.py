@@ -14,7 +14,7 @@ from pathlib import Path
 from filelock import FileLock
 
 from sandbox.fleet import Fleet, PoolStatus, ScaleRefused
-from sandbox.gcp import errors, ids, instance_groups, node_groups, operations, plan, quotas
+from sandbox.gcp import errors, ids, instance_groups, node_groups, operations, plan, quotas, schema
 from sandbox.gcp.clusters import ClusterRuntime
 from sandbox.gcp.machines import machines
 from sandbox.gcp.nodes import node
@@ -27,7 +27,7 @@ from sandbox.gcp.resources.nat_rules import NAT
 from sandbox.gcp.resources.subnet_rules import SUBNETWORK
 from sandbox.gcp.resources.table import kind_of
 from sandbox.provider import InitFailed, Refused
-from sandbox.state import Body, Record, Resources, Store
+from sandbox.state import Body, Record, Resources, Store, key
 
 
 class GcpCloud:
@@ -164,17 +164,26 @@ class GcpCloud:
         cluster = resources.get(cluster_id)
         return node_groups.fleet(resources, cluster) if cluster else Fleet()
 
-    def scale(self, cluster_name: str, pool: str, count: int) -> None:
+    def settable(self, id: str) -> Collection[str]:
+        """The properties that a request may say."""
+        return schema.inputs_of(self._store.read().records[key(id)].token).shapes
+
+    def edit(self, id: str, before: Body, after: Body) -> None:
+        """Update what differs."""
+        planned = {name: value for name, value in after.items() if value is not None}
+        self.update(self._store.read().records[key(id)].token, id, before, planned)
+
+    def scale(self, cluster_name: str, pool: str, count: int, *, force: bool = False) -> None:
         """Change a pool's size behind Pulumi's back, as the autoscaler does, within its bounds.
 
-        Raises ScaleRefused.
+        By `force` whatever they are: as somebody does at the instance group. Raises ScaleRefused.
         """
         with self._change() as resources:
             found = [c for c in resources.of(CLUSTER) if ids.last(c.id) == cluster_name]
             if len(found) != 1:
                 raise ScaleRefused(f"there {'is no' if not found else 'is more than one'} cluster {cluster_name}")
             record = _autoscaled(resources, f"{found[0].id}/nodePools/{pool}")
-            self._resize(resources, record, count)
+            self._resize(resources, record, count, force=force)
         self.apply_nodes(found[0].id)
 
     def grow(self, pool_id: str, by: int) -> None:
@@ -208,9 +217,9 @@ class GcpCloud:
                 ],
             )
 
-    def _resize(self, resources: Resources, record: Record, count: int) -> None:
+    def _resize(self, resources: Resources, record: Record, count: int, *, force: bool = False) -> None:
         before, used = instance_groups.size(resources, record), self._quotas.usage(resources)
-        instance_groups.resize(resources, record, count)
+        instance_groups.resize(resources, record, count, force=force)
         if excesses := self._quotas.exceeded(used, self._quotas.usage(resources)):
             raise ScaleRefused(f"pool {ids.last(record.id)} stays at {before} nodes: {excesses[0].later}")
 

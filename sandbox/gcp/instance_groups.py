@@ -106,9 +106,9 @@ def size(resources: Resources, pool: Record) -> int:
     return sum(len(_numbers(resources, pool, zone)) for zone in pool.body["nodeLocations"])
 
 
-def resize(resources: Resources, pool: Record, count: int) -> None:
-    """Give a pool so many machines in all its zones together. Raises ScaleRefused outside its bounds."""
-    limits = bounds(pool.body) or Bounds(0, _MANY)
+def resize(resources: Resources, pool: Record, count: int, *, force: bool = False) -> None:
+    """Give a pool so many machines in all its zones together. Raises ScaleRefused outside its bounds, but not by `force`."""
+    limits = (None if force else bounds(pool.body)) or Bounds(0, _MANY)
     if not limits.least <= count <= limits.most:
         title = ids.last(pool.id)
         raise ScaleRefused(f"pool {title} takes {limits.least} to {limits.most} nodes, not {count}")

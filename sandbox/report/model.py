@@ -66,6 +66,8 @@ class Violation(_Part):
     level: Level
     resource: Line
     """The resource's name; empty for a rule about the whole stack."""
+    type: Line = ""
+    """The resource's type: a group and a cluster may have one name."""
     message: Text
 
 

@@ -28,6 +28,7 @@ from spec.rules import (
     names,
     pools,
     registries,
+    release,
     scheduling,
     spot,
     system_pool,
@@ -55,7 +56,20 @@ def _gathered(modules: Sequence[ModuleType]) -> _Rules:
     return _Rules(tuple(all_of("RULES")), tuple(all_of("POOL_RULES")), tuple(all_of("ANY_POOL_RULES")))
 
 
-_EVERYWHERE = (cluster, existing, expander, gpus, labels, names, pools, registries, scheduling, spot, system_pool)
+_EVERYWHERE = (
+    cluster,
+    existing,
+    expander,
+    gpus,
+    labels,
+    names,
+    pools,
+    registries,
+    release,
+    scheduling,
+    spot,
+    system_pool,
+)
 
 _BY_PROVIDER = {
     "azure": _gathered((*_EVERYWHERE, *aks.MODULES)),

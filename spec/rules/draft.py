@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
@@ -18,9 +19,9 @@ from spec.model import (
     ExpanderOptions,
     ImagePullSecret,
     Pool,
-    Release,
     SystemPool,
 )
+from spec.release import VERSION, Override, Release
 from spec.scheduling import Scheduling
 
 
@@ -29,6 +30,7 @@ class Draft:
     """The parts that could be read, each perhaps without some of its fields (`spec.objects`)."""
 
     release: Release | None
+    """As its file has it."""
     cluster: Cluster | None
     cloud: Azure | Gcp | Existing | None
     system_pool: SystemPool | None
@@ -44,6 +46,10 @@ class Draft:
     dcgm_exporter: DcgmExporter | None = None
     expander: ExpanderOptions | None = None
     scheduling: Scheduling | None = None
+    overrides: dict[int, Override] = field(default_factory=dict)
+    """By their index in the file."""
+    production: bool = False
+    """Whether the stack is called as production stacks are."""
 
     @property
     def gcp(self) -> Gcp | None:
@@ -65,7 +71,21 @@ class Draft:
         """Of a cluster that this stack makes; None when it makes none or that cannot be told."""
         if not self.made_here or not self.release:
             return None
-        return (self.cluster.kubernetes_version if self.cluster else None) or self.release.kubernetes_version
+        return (self.own_version() or ("", self.release.kubernetes_version))[1]
+
+    def own_version(self) -> tuple[str, str] | None:
+        """The Kubernetes version that the file sets in place of the release's, after the path where it does.
+
+        Raises `spec.fields.Unreadable` for one that cannot be read.
+        """
+        if self.cluster and self.cluster.kubernetes_version:
+            return "cluster.kubernetesVersion", self.cluster.kubernetes_version
+        for index, one in self.overrides.items():
+            if readable(one, "pin") and one.pin == "kubernetesVersion":
+                if not re.fullmatch(VERSION, one.value):
+                    raise Unreadable("value")
+                return f"overrides[{index}].value", one.value
+        return None
 
     def written_pools(self) -> Iterator[tuple[str, Pool | SystemPool]]:
         """The system pool and all others, with their paths."""

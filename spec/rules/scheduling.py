@@ -156,7 +156,7 @@ def _whole_fallback(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
 
 def _on_demand_gpus(pool: Pool, draft: Draft, cloud: Cloud) -> int:
     """Most GPUs, or shares of GPUs, of the pool or of its twin that no cloud takes back."""
-    each = placed.gpus(pool, cloud)[0] * (pool.gpu_sharing.replicas if pool.gpu_sharing else 1)
+    each = cloud.gpus(pool)[0] * (pool.gpu_sharing.replicas if pool.gpu_sharing else 1)
     if pool.capacity == Capacity.ON_DEMAND:
         return each * pool.most_nodes(draft.cloud)
     return each * sum(step.on_demand.max_nodes for step in pool.fallback if step.on_demand)

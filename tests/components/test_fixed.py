@@ -9,7 +9,9 @@ import pytest
 
 from components.azure import fixed
 from components.azure.counts import LiveCluster
+from spec import placement
 from spec.azure import AzureEncryption
+from spec.clouds.azure import aks
 from spec.model import Pool, SystemPool
 
 SUBNET = "/resourceGroups/lab/providers/Microsoft.Network/virtualNetworks/lab/subnets/nodes"
@@ -107,7 +109,7 @@ def test_all_differences_are_reported_together() -> None:
 )
 def test_the_next_generation_is_the_first_free_letter(now: str | None, names: list[str], letter: str) -> None:
     pool = Pool(name="general", machine="Standard_D8ds_v5", maxNodes=2, generation=now)
-    assert fixed.next_generation(pool, names) == letter
+    assert placement.next_generation(pool, names, aks()) == letter
 
 
 def system(name: str, **profiles: SimpleNamespace) -> list[str]:

@@ -11,8 +11,8 @@ from spec.problems import Problem, report
 from tests.spec.stack import good, with_pool
 
 
-def problems(raw: dict[str, Any]) -> list[Problem]:
-    found, all_problems = stackfile.read(raw)
+def problems(raw: dict[str, Any], stack: str = "") -> list[Problem]:
+    found, all_problems = stackfile.read(raw, stack)
     errors = [problem for problem in all_problems if not problem.warning]
     assert (found is None) == bool(errors)
     return errors
@@ -135,6 +135,8 @@ MISTAKES = [
     (with_pool(taints=["team=a:NoSchedule"]), "pools[1].taints[0]", "key, value, effect"),
     (with_pool(taints=[{"key": "team", "value": "a", "effect": "NO_SCHEDULE"}]), "pools[1].taints[0].effect", "'NoSchedule'"),
     (with_pool(taints=[{"key": "kubernetes.azure.com/scalesetpriority", "value": "low"}]), "pools[1].taints[0]", "remove"),
+    (good(overrides={"pin": "kubernetesVersion"}), "overrides", "[{pin: kubernetesVersion"),
+    ({**cloud(upgrades={"channel": "patch"}), "overrides": [{"pin": "kubernetesVersion", "value": "1.36.2", "reason": "a fix of kubelet"}]}, "overrides[0].value", 'write "1.36"'),
     (with_pool(mig="1g.10gb"), "pools[1].mig", "'1g', '2g'"),
 ]  # fmt: skip
 
@@ -174,6 +176,7 @@ MAY_WORK = [
     (cloud(autoscaler={"maxTotalUnreadyPercentage": 10}), "cloud.autoscaler.maxTotalUnreadyPercentage"),
     (cloud(network={"policy": "azure"}), "cloud.network.policy"),
     (cloud(network={"outboundType": "userAssignedNATGateway"}, access={"authorizedRanges": ["20.61.10.0/28"]}), "cloud.access.authorizedRanges"),
+    (cloud(access={"authorizedRanges": ["203.0.113.0/24"]}), "cloud.access.authorizedRanges[0]"),
     (cloud(upgrades={"channel": "node-image"}), "cloud.upgrades.channel"),
     (cloud(encryption={"kms": {"keyId": "https://v.vault.azure.net/keys/etcd/1"}}), "cloud.encryption.kms.vaultId"),
     (cloud(monitoring={"logs": {"controlPlane": ["kube-audit", "kube-audit-admin"]}}), "cloud.monitoring.logs.controlPlane[1]"),

@@ -20,6 +20,9 @@ _MOST_RANGES = 200
 _ITSELF = IPv4Network("0.0.0.0/32")
 """Same page: stands for the cluster's own outbound address alone."""
 
+_EXAMPLES = tuple(map(IPv4Network, ("192.0.2.0/24", "198.51.100.0/24", "203.0.113.0/24")))
+"""https://www.rfc-editor.org/rfc/rfc5737: what our own stack files and remedies show."""
+
 
 def _access(draft: Draft) -> AzureAccess | None:
     return draft.new_aks.access if draft.new_aks else None
@@ -72,8 +75,15 @@ def _ranges(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
         except ValueError as reason:
             yield Problem(path, f"{text!r} is not a range: {reason}", "write for example 203.0.113.0/24")
             continue
+        if any(found.subnet_of(example) for example in _EXAMPLES):
+            yield Problem(
+                path,
+                f"{text} is a range of examples (RFC 5737), which nobody calls from",
+                "write the public address callers come from",
+                warning=True,
+            )
         # Same page: public ranges. What a public address sees is never a private one.
-        if not found.is_global and found != _ITSELF:
+        elif not found.is_global and found != _ITSELF:
             yield Problem(
                 path,
                 f"{text} is not public: no caller of a public API server has such an address",

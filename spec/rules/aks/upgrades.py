@@ -12,11 +12,11 @@ from spec.rules.draft import Draft
 
 def _patch(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     # learn.microsoft.com/azure/aks/auto-upgrade-cluster; AKS takes no version back.
-    version = draft.cluster.kubernetes_version if draft.cluster else None
-    if draft.new_aks and draft.new_aks.upgrades.channel == "patch" and version and version.count(".") == 2:
+    path, version = draft.own_version() or ("", "")
+    if draft.new_aks and draft.new_aks.upgrades.channel == "patch" and version.count(".") == 2:
         minor = version.rpartition(".")[0]
         yield Problem(
-            "cluster.kubernetesVersion",
+            path,
             f"is {version} while upgrades.channel is patch: after AKS' next patch this asks for the old one back",
             f'write "{minor}", or set `upgrades.channel: none`',
         )

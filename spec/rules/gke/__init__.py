@@ -2,36 +2,8 @@
 
 from __future__ import annotations
 
-from spec.rules.gke import (
-    access,
-    bounds,
-    cluster,
-    disks,
-    encryption,
-    fallback,
-    gpus,
-    monitoring,
-    network,
-    ranges,
-    registries,
-    spot,
-    system_pool,
-    upgrades,
-)
+from importlib import import_module
+from pkgutil import iter_modules
 
-MODULES = (
-    access,
-    bounds,
-    cluster,
-    disks,
-    encryption,
-    fallback,
-    gpus,
-    monitoring,
-    network,
-    ranges,
-    registries,
-    spot,
-    system_pool,
-    upgrades,
-)
+MODULES = tuple(import_module(f"{__name__}.{found.name}") for found in iter_modules(__path__))
+"""All that are here, by name."""

@@ -63,10 +63,10 @@ def _channel(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
 
 
 def _patch(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
-    version = draft.cluster.kubernetes_version if draft.cluster else None
-    if draft.new_gke and version and version.count(".") == 2:
+    path, version = draft.own_version() or ("", "")
+    if draft.new_gke and version.count(".") == 2:
         yield Problem(
-            "cluster.kubernetesVersion",
+            path,
             f"is {version}: the release channel moves on to later patches, and drops this one for new clusters",
             f'write "{version.rpartition(".")[0]}"',
             warning=True,

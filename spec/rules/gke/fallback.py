@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from spec import compute_class, placement
+from spec import admission, compute_class, placement
 from spec.clouds import Cloud
 from spec.fields import Unreadable, readable
 from spec.gcp import GcpFallback
@@ -72,7 +72,7 @@ def _asked_for(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     version = draft.kubernetes_version
     if not _by_default(draft):
         why = "scheduling.enabled is false"
-    elif version and not compute_class.can_be_asked_for(version):
+    elif version and not admission.mutates(version):
         why = f"Kubernetes {version} has no MutatingAdmissionPolicy"
     else:
         return

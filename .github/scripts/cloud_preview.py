@@ -1,0 +1,103 @@
+"""Previews a stack on its real cloud, without the layer inside the cluster where the cluster's API server is out of reach.
+
+usage: cloud_preview.py STACK FOLDER [OPTION OF `pulumi preview` ...]
+
+A private API server, or one with authorized ranges, does not answer a hosted runner. The kubernetes provider then fails at its
+first read, and nothing at all is previewed. So the address in the stack's own output is tried first; when nobody answers there,
+the objects inside the cluster are left out of refresh and preview, and the summary says so in so many words.
+
+Environment: what `pulumi` and the clouds' providers want; GITHUB_STEP_SUMMARY for the summary.
+"""
+
+from __future__ import annotations
+
+import http.client
+import os
+import re
+import ssl
+import subprocess
+import sys
+from pathlib import Path
+from urllib.parse import urlsplit
+
+LAYER = "**$kubernetes:**"
+"""The objects inside the cluster, by URN: `...KubeflowCluster$kubernetes:core/v1:ConfigMap::name`. Not the provider itself,
+`...$pulumi:providers:kubernetes::name`, which is configured without an answer from the cluster."""
+PATIENCE = 15.0  # seconds; an API server answers in milliseconds, a dropped packet never
+MOST = 900_000
+"""Bytes of output in the summary; GitHub takes 1 MiB a step."""
+NOT_PREVIEWED = "layer not previewed: unreachable"
+
+
+def main(stack: str, folder: str, options: list[str]) -> int:
+    """The exit code of `pulumi preview`."""
+    server = address(kubeconfig(stack, folder))
+    note = ""
+    if server and not answers(server):
+        note = f"{NOT_PREVIEWED} ({urlsplit(server).hostname})"
+        options = [*options, "--exclude", LAYER]
+        print(f"::warning::{stack}: {note}", flush=True)
+    command = ["pulumi", "preview", "--stack", stack, "--non-interactive", "--color", "never", *options]
+    shown = bytearray()
+    with subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as preview:
+        assert preview.stdout
+        for line in preview.stdout:
+            sys.stdout.buffer.write(line)
+            sys.stdout.buffer.flush()
+            shown += line[: max(0, MOST - len(shown))]
+    if path := os.environ.get("GITHUB_STEP_SUMMARY"):
+        with Path(path).open("a") as summary:
+            summary.write(chapter(stack, note, shown.decode(errors="replace"), preview.returncode))
+    return preview.returncode
+
+
+def kubeconfig(stack: str, folder: str) -> str:
+    """The stack's output of that name, a secret; empty for a stack that has none yet."""
+    command = ["pulumi", "stack", "output", "kubeconfig", "--show-secrets", "--stack", stack, "--non-interactive"]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    if done.returncode:
+        print(f"{stack}: no output kubeconfig: {done.stderr.strip()}", flush=True)
+    return "" if done.returncode else done.stdout
+
+
+def address(kubeconfig: str) -> str:
+    """The API server in a kubeconfig with one cluster, as YAML or JSON; empty where there is none."""
+    found = re.search(r"""["']?\bserver["']?\s*:\s*["']?(https?://[^\s"',}]+)""", kubeconfig)
+    return found[1] if found else ""
+
+
+def answers(server: str) -> bool:
+    """Whether anybody answers there, be it with a refusal: no credential is sent, so whose certificate it is does not matter."""
+    parts = urlsplit(server)
+    context = ssl.create_default_context()
+    context.check_hostname = False
+    context.verify_mode = ssl.CERT_NONE
+    connection: http.client.HTTPConnection
+    if parts.scheme == "https":
+        connection = http.client.HTTPSConnection(parts.hostname or "", parts.port, timeout=PATIENCE, context=context)
+    else:
+        connection = http.client.HTTPConnection(parts.hostname or "", parts.port, timeout=PATIENCE)
+    try:
+        connection.request("GET", "/readyz")
+        connection.getresponse()
+    except (OSError, http.client.HTTPException) as error:
+        print(f"{server}: {error}", flush=True)
+        return False
+    finally:
+        connection.close()
+    return True
+
+
+def chapter(stack: str, note: str, output: str, code: int) -> str:
+    """The stack's part of the summary. No run of backticks in the output can end its block."""
+    longest = max((len(run) for run in re.findall("`+", output)), default=0)
+    fence = "`" * max(3, longest + 1)
+    said = f"**{note}**\n\n" if note else ""
+    result = "" if code == 0 else f"`pulumi preview` ended with exit code {code}.\n\n"
+    return f"### {stack}\n\n{said}{result}{fence}diff\n{output.rstrip()}\n{fence}\n\n"
+
+
+if __name__ == "__main__":
+    if len(sys.argv) < 3:
+        sys.exit(__doc__)
+    sys.exit(main(sys.argv[1], sys.argv[2], sys.argv[3:]))

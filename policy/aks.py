@@ -1,0 +1,75 @@
+"""Pools of AKS, which are agent pools of their own or entries of the cluster."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from policy.declared import UNKNOWN, Declared, Unknown
+from policy.pool import Bounds, Pool, Spot, Taint, Taints
+
+CLUSTER = "azure-native:containerservice:ManagedCluster"
+POOL = "azure-native:containerservice:AgentPool"
+
+_NVIDIA = re.compile(r"standard_n[cdv].*", re.IGNORECASE)
+_AMD = re.compile(r".*(\das_v4|_v710_.*|_mi\d+x?_.*)", re.IGNORECASE)
+"""Sizes of family N have GPUs; their names tell the accelerator of the newer ones, and NVv4 has AMD's
+(https://learn.microsoft.com/azure/virtual-machines/vm-naming-conventions, sizes/gpu-accelerated/nv-family)."""
+
+SPOT = Spot(
+    "scaleSetPriority",
+    ("kubernetes.azure.com/scalesetpriority", "spot"),
+    ("kubernetes.azure.com/scalesetpriority",),
+)
+"""https://learn.microsoft.com/azure/aks/spot-node-pool"""
+
+
+def pools(declared: Declared) -> Iterator[Pool]:
+    """The pools in one resource."""
+    if declared.type == POOL:
+        yield _pool("", declared.inputs)
+    if declared.type == CLUSTER:
+        profiles = declared.get("agentPoolProfiles")
+        for index, profile in enumerate(profiles if isinstance(profiles, list) else ()):
+            if isinstance(profile, Mapping):
+                yield _pool(f"agentPoolProfiles[{index}].", profile)
+
+
+def has_nvidia(size: Any) -> bool:
+    """Whether a VM size has NVIDIA GPUs, by its name."""
+    return isinstance(size, str) and bool(_NVIDIA.fullmatch(size)) and not _AMD.fullmatch(size)
+
+
+def _pool(at_path: str, inputs: Mapping[str, Any]) -> Pool:
+    spot = _is(inputs.get("scaleSetPriority"), "spot")
+    return Pool(
+        nvidia_at=f"{at_path}vmSize" if has_nvidia(inputs.get("vmSize")) else None,
+        spot=Spot(at_path + SPOT.path, SPOT.taint, SPOT.kept_off_by) if spot else None,
+        system_at=f"{at_path}mode" if _is(inputs.get("mode"), "system") else None,
+        taints=Taints(f"{at_path}nodeTaints", _taints(inputs.get("nodeTaints")), "{key}={value}:NoSchedule"),
+        # Pools of single machines have a profile for each size (REST reference, VirtualMachinesProfile).
+        bounds=None if inputs.get("virtualMachinesProfile") is not None else _bounds(at_path, inputs),
+    )
+
+
+def _is(value: Any, word: str) -> bool:
+    # Azure's words are compared without case.
+    return isinstance(value, str) and value.lower() == word
+
+
+def _bounds(at_path: str, inputs: Mapping[str, Any]) -> Bounds:
+    scaled = inputs.get("enableAutoScaling")
+    off = scaled is None or scaled is False
+    return Bounds(
+        f"{at_path}{'enableAutoScaling' if off else 'maxCount'}",
+        UNKNOWN if scaled is UNKNOWN else not off,
+        inputs.get("maxCount"),
+    )
+
+
+def _taints(found: Any) -> tuple[Taint, ...] | Unknown:
+    if found is UNKNOWN or (isinstance(found, list) and UNKNOWN in found):
+        return UNKNOWN
+    parts = (re.fullmatch(r"([^=:]+)(?:=[^:]*)?:(\w+)", str(taint)) for taint in found or ())
+    return tuple(Taint(part[1], part[2]) for part in parts if part)

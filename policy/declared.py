@@ -1,0 +1,82 @@
+"""A resource as it is declared, in plain values.
+
+A preview does not know every value. pulumi-policy raises where one is read, which would end the whole rule: here it is `UNKNOWN`,
+and breaks no rule. What is secret arrives in clear text and unmarked, so no rule repeats a value in what it says.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Any, Final
+
+from pulumi_policy import ResourceValidationArgs
+from pulumi_policy.proxy import UnknownValueError
+
+
+class Unknown(Enum):
+    """The type of `UNKNOWN`."""
+
+    VALUE = "unknown"
+
+    def __bool__(self) -> bool:
+        raise TypeError("whether a value that is not known is true is not known either")
+
+
+UNKNOWN: Final = Unknown.VALUE
+
+# `azure-native:containerservice/v20250901:AgentPool` is of a version of the API, and so is
+# `azure-native_containerservice_v20250901:containerservice:AgentPool` (azure-native, "Accessing any API version").
+_VERSIONED = re.compile(r"(azure-native)(?:_\w+)?:(\w+)(?:/\w+)?:(\w+)")
+
+
+@dataclass(frozen=True)
+class Declared:
+    """One resource: its inputs by the names of the wire, and what the engine is told about it."""
+
+    type: str
+    """Without an API version of Azure."""
+    inputs: Mapping[str, Any] = field(default_factory=dict)
+    protected: bool = False
+
+    @classmethod
+    def of(cls, args: ResourceValidationArgs) -> Declared:
+        """What the engine asks about."""
+        return cls(unversioned(args.resource_type), plain(args.props), args.opts.protect)
+
+    def get(self, path: str) -> Any:
+        """The input at a path such as `apiServerAccessProfile.enablePrivateCluster`; see `at`."""
+        return at(self.inputs, path)
+
+
+def unversioned(type: str) -> str:
+    """A type's token without the version of Azure's API."""
+    found = _VERSIONED.fullmatch(type)
+    return ":".join(found.groups()) if found else type
+
+
+def at(value: Any, path: str) -> Any:
+    """What is at a path: None where nothing is, `UNKNOWN` where that, or anything on the way, is not known."""
+    for key in path.split("."):
+        if value is UNKNOWN:
+            return UNKNOWN
+        value = value.get(key) if isinstance(value, Mapping) else None
+    return value
+
+
+def plain(value: Any) -> Any:
+    """Proxies of pulumi-policy as dictionaries and lists, with `UNKNOWN` for what they refuse to tell."""
+    if isinstance(value, Mapping):
+        return {key: _known(value, key) for key in value}
+    if isinstance(value, Sequence) and not isinstance(value, str | bytes):
+        return [_known(value, index) for index in range(len(value))]
+    return value
+
+
+def _known(container: Any, key: Any) -> Any:
+    try:
+        return plain(container[key])
+    except UnknownValueError:
+        return UNKNOWN

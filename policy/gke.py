@@ -1,0 +1,122 @@
+"""Pools of GKE, which are node pools of their own, entries of the cluster, or the pool that a cluster begins with."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+from policy.declared import UNKNOWN, Declared, Unknown, at
+from policy.pool import Bounds, Pool, Spot, Taint, Taints
+
+CLUSTER = "gcp:container/cluster:Cluster"
+POOL = "gcp:container/nodePool:NodePool"
+
+_NVIDIA = re.compile(r"(a[2-9]x?|g[2-9])-.+")
+"""Machines that come with GPUs (https://docs.cloud.google.com/compute/docs/accelerator-optimized-machines)."""
+
+_KEPT_OFF_BY = (
+    "cloud.google.com/gke-spot",
+    "cloud.google.com/gke-preemptible",
+    "cloud.google.com/gke-provisioning",
+    # Pods that ask for the class tolerate this and no other taint (page about-custom-compute-classes).
+    "cloud.google.com/compute-class",
+)
+
+_WAYS = {
+    "spot": ("cloud.google.com/gke-spot", "true"),
+    "preemptible": ("cloud.google.com/gke-preemptible", "true"),
+}
+"""https://docs.cloud.google.com/kubernetes-engine/docs/concepts/spot-vms and .../preemptible-vms"""
+
+_SYSTEM = ("CriticalAddonsOnly", "components.gke.io/gke-managed-components")
+"""GKE has no kind of pool for its own pods; they go by these taints, of upstream and of
+https://docs.cloud.google.com/kubernetes-engine/docs/how-to/isolate-workloads-dedicated-nodes"""
+
+_WITHOUT_FIRST = ("removeDefaultNodePool", "enableAutopilot")
+"""With these the pool that a cluster begins with goes at once, or there are no pools."""
+
+_EFFECTS = {"NO_SCHEDULE": "NoSchedule", "PREFER_NO_SCHEDULE": "PreferNoSchedule", "NO_EXECUTE": "NoExecute"}
+
+_ZONES_OF_A_REGION = 3
+"""Where a regional pool has nodes unless it names zones (https://docs.cloud.google.com/kubernetes-engine/docs/concepts/regional-clusters)."""
+
+
+def pools(declared: Declared) -> Iterator[Pool]:
+    """The pools in one resource."""
+    if declared.type == POOL:
+        yield _pool("", declared.inputs)
+    if declared.type == CLUSTER:
+        listed = declared.get("nodePools")
+        for index, pool in enumerate(listed if isinstance(listed, list) else ()):
+            if isinstance(pool, Mapping):
+                yield _pool(f"nodePools[{index}].", pool)
+        if not any(declared.get(name) in (True, UNKNOWN) for name in _WITHOUT_FIRST):
+            yield replace(_pool("", declared.inputs), system_at="nodeConfig", bounds=None)
+
+
+def has_nvidia(config: Any) -> str | None:
+    """Which setting of the nodes says that they have NVIDIA GPUs."""
+    accelerators = at(config, "guestAccelerators")
+    for accelerator in accelerators if isinstance(accelerators, list) else ():
+        if str(at(accelerator, "type")).startswith("nvidia-") and at(accelerator, "count") != 0:
+            return "guestAccelerators"
+    machine = at(config, "machineType")
+    return "machineType" if isinstance(machine, str) and _NVIDIA.fullmatch(machine) else None
+
+
+def _pool(at_path: str, inputs: Mapping[str, Any]) -> Pool:
+    config = inputs.get("nodeConfig")
+    nodes = f"{at_path}nodeConfig."
+    nvidia = has_nvidia(config)
+    way = next((way for way in _WAYS if at(config, way) is True), None)
+    taints = _taints(at(config, "taints"))
+    return Pool(
+        nvidia_at=nodes + nvidia if nvidia else None,
+        spot=Spot(nodes + way, _WAYS[way], _KEPT_OFF_BY) if way else None,
+        system_at=_system(at_path, inputs, taints),
+        taints=Taints(f"{nodes}taints", taints, "{key: {key}, value: {value}, effect: NO_SCHEDULE}"),
+        bounds=_bounds(at_path, inputs),
+    )
+
+
+def _system(at_path: str, inputs: Mapping[str, Any], taints: tuple[Taint, ...] | Unknown) -> str | None:
+    if inputs.get("name") == "system":
+        return f"{at_path}name"
+    if isinstance(taints, tuple) and any(taint.key in _SYSTEM for taint in taints):
+        return f"{at_path}nodeConfig.taints"
+    return None
+
+
+def _bounds(at_path: str, inputs: Mapping[str, Any]) -> Bounds:
+    scaled = inputs.get("autoscaling")
+    if not isinstance(scaled, Mapping):
+        return Bounds(f"{at_path}autoscaling", UNKNOWN if scaled is UNKNOWN else False, None)
+    total = at(scaled, "totalMaxNodeCount")
+    # GKE's own way to say "none" is 0.
+    if total not in (None, 0):
+        return Bounds(f"{at_path}autoscaling.totalMaxNodeCount", True, total)
+    each = at(scaled, "maxNodeCount")
+    whole = each * _zones(inputs) if isinstance(each, int | float) else each
+    return Bounds(f"{at_path}autoscaling.maxNodeCount", True, whole)
+
+
+def _zones(inputs: Mapping[str, Any]) -> int:
+    """In how many zones a pool has nodes, as far as it says; the least it can be where it does not."""
+    named = inputs.get("nodeLocations")
+    if isinstance(named, list) and named:
+        return len(named)
+    location = inputs.get("location")
+    return _ZONES_OF_A_REGION if isinstance(location, str) and location.count("-") == 1 else 1
+
+
+def _taints(found: Any) -> tuple[Taint, ...] | Unknown:
+    if found is UNKNOWN or (isinstance(found, list) and UNKNOWN in found):
+        return UNKNOWN
+    listed = [taint for taint in (found or ()) if isinstance(taint, Mapping)]
+    return tuple(Taint(taint.get("key", ""), _effect(taint.get("effect"))) for taint in listed)
+
+
+def _effect(word: Any) -> str | Unknown:
+    return UNKNOWN if word is UNKNOWN else _EFFECTS.get(str(word), str(word))

@@ -1,0 +1,58 @@
+"""A rule: what it refuses, why, and how it is found in one declared resource."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from policy.declared import Declared
+
+Settings = Mapping[str, Any]
+"""A rule's configuration, with its defaults."""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """Where a resource breaks a rule, and what to write there instead."""
+
+    path: str
+    """Of the input, by the names of the wire; or the option of the resource."""
+    problem: str
+    remedy: str
+
+    def __str__(self) -> str:
+        return f"{self.path}: {self.problem}; {self.remedy}"
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What `--policy-pack-config` can change about a rule."""
+
+    schema: Mapping[str, Any]
+    """JSON schema, with a `default`."""
+
+
+@dataclass(frozen=True)
+class Rule:
+    """One policy of the pack."""
+
+    name: str
+    refuses: str
+    reason: str
+    sources: tuple[str, ...]
+    """Pages that say so."""
+    check: Callable[[Declared, Settings], Iterable[Finding]]
+    production: bool = False
+    """Whether only production stacks must keep it."""
+    settings: Mapping[str, Setting] = field(default_factory=dict)
+
+    @property
+    def description(self) -> str:
+        """What the engine prints above a finding."""
+        return f"{self.refuses}. {self.reason}"
+
+    def findings(self, declared: Declared, configured: Settings | None = None) -> list[Finding]:
+        """Where a resource breaks the rule."""
+        defaults = {name: setting.schema["default"] for name, setting in self.settings.items()}
+        return list(self.check(declared, {**defaults, **(configured or {})}))

@@ -1,0 +1,28 @@
+"""What keeps a cluster from being deleted by mistake."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from policy import aks, gke
+from policy.declared import Declared
+from policy.rule import Finding, Rule, Settings
+
+
+def _check(declared: Declared, settings: Settings) -> Iterator[Finding]:
+    if declared.type in (aks.CLUSTER, gke.CLUSTER) and not declared.protected:
+        yield Finding(
+            "protect",
+            "the resource option is not set",
+            "declare the cluster with protect=True (`cluster.protect` in a stack file of this program)",
+        )
+
+
+CLUSTER = Rule(
+    name="cluster-unprotected",
+    refuses="A production cluster that an update may delete or replace",
+    reason="Some settings cannot change in place, and a replaced cluster takes everything in it along",
+    sources=("https://www.pulumi.com/docs/iac/concepts/resources/options/protect/",),
+    check=_check,
+    production=True,
+)

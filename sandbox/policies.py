@@ -1,0 +1,61 @@
+"""A policy pack under the real engine without the engine's Python host.
+
+The engine starts a pack by its plugin `pulumi-analyzer-policy-RUNTIME` where it finds no host of that runtime (pulumi v3.258.0,
+analyzer_plugin.go, NewPolicyAnalyzer). A machine may well have a host for `python`, which then wants a `uv` and its own
+virtual environment; so the engine reads a copy of the pack's project file that names a runtime nobody has.
+"""
+
+from __future__ import annotations
+
+import json
+import shlex
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from sandbox.errors import SandboxError
+from sandbox.files import write_private
+from sandbox.home import Home
+from sandbox.yamlfile import read_yaml
+
+PROJECT_FILE = "PulumiPolicy.yaml"
+DEFAULT = "policy"
+"""The pack's folder in a project that has one."""
+
+_RUNTIME = "sandbox"
+
+
+@dataclass(frozen=True)
+class Pack:
+    """A policy pack, and its configuration if it has any."""
+
+    folder: Path
+    config: Path | None = None
+
+    @classmethod
+    def of(cls, project: Path, config: Path | None = None) -> Pack | None:
+        """The pack of a project; None where it has none."""
+        folder = project / DEFAULT
+        return cls(folder, config) if (folder / PROJECT_FILE).is_file() else None
+
+
+def furnish(home: Home, pack: Pack) -> dict[str, Any]:
+    """Put what starts a pack among the engine's plugins; returns what an engine command is to be told.
+
+    The pack runs in this interpreter's environment. Raises SandboxError for a folder that is no pack written in Python.
+    """
+    settings = read_yaml(pack.folder / PROJECT_FILE)
+    runtime = settings.get("runtime")
+    if (runtime.get("name") if isinstance(runtime, dict) else runtime) != "python":
+        raise SandboxError(f"{pack.folder / PROJECT_FILE}: the sandbox runs packs of the runtime python only")
+    copy, plugin = home.directory / "policy", home.engine / "plugins" / f"analyzer-policy-{_RUNTIME}-v0.0.0"
+    for folder in (copy, plugin):
+        folder.mkdir(parents=True, exist_ok=True)
+    write_private(copy / PROJECT_FILE, json.dumps({**settings, "runtime": _RUNTIME}).encode())
+    script = plugin / f"pulumi-analyzer-policy-{_RUNTIME}"
+    # As the engine's Python host does it (language-python, RunPlugin).
+    command = shlex.join([sys.executable, "-u", "-m", "pulumi.policy"])
+    write_private(script, f'#!/bin/sh\nexec {command} "$1" {shlex.quote(str(pack.folder.resolve()))}\n'.encode())
+    script.chmod(0o700)
+    return {"policy_packs": [str(copy)], "policy_pack_configs": [str(pack.config)] if pack.config else None}

@@ -1,0 +1,117 @@
+"""What a stack's machines cost before and after a change: from each pool's fewest nodes to its most, and how that is written."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from sandbox.report import prices
+from sandbox.report.model import Cost, PoolCost
+
+# The stack's output `pools` has no system pool.
+CAVEAT = (
+    "Machines only: no disks, addresses, traffic, nor the fee for the cluster itself. "
+    "Retail prices of that day; those of spot machines move all the time."
+)
+
+HOURS = 730
+"""A month's, as both clouds' price calculators count."""
+
+_NONE = "no price"
+_Range = tuple[float, float]
+
+
+def cost(
+    provider: str,
+    region: str,
+    pools_before: Sequence[Mapping[str, Any]],
+    pools_after: Sequence[Mapping[str, Any]],
+) -> Cost | None:
+    """Of the pools in two stack outputs `pools`; None where there are none, or the machines are not a cloud's.
+
+    A pool without a known price is there and says so.
+    """
+    if provider not in ("azure", "gcp"):
+        return None
+    before, after = ({str(pool.get("name", "")): pool for pool in pools} for pools in (pools_before, pools_after))
+    if not before and not after:
+        return None
+    sources: set[str] = set()
+    found = tuple(
+        _pool(provider, region, name, before.get(name), after.get(name), sources)
+        for name in sorted({**before, **after})
+    )
+    return Cost(currency=prices.CURRENCY, pools=found, sources=tuple(sorted(sources)))
+
+
+def _pool(
+    provider: str,
+    region: str,
+    name: str,
+    before: Mapping[str, Any] | None,
+    after: Mapping[str, Any] | None,
+    sources: set[str],
+) -> PoolCost:
+    ranges = [None if pool is None else _range(provider, region, pool, sources) for pool in (before, after)]
+    there = [pool for pool in (before, after) if pool is not None]
+    return PoolCost(
+        pool=name,
+        machine=_changed(there, "machine"),
+        capacity=_changed(there, "capacity"),
+        before=ranges[0],
+        after=ranges[1],
+        unpriced=sum(found is not None for found in ranges) < len(there),
+    )
+
+
+def _range(provider: str, region: str, pool: Mapping[str, Any], sources: set[str]) -> _Range | None:
+    machine, bounds = str(pool.get("machine", "")), (pool.get("minNodes"), pool.get("maxNodes"))
+    known = prices.price(provider, region, machine)
+    # Google sells the GPUs of N1 machines apart (docs.cloud.google.com/compute/docs/gpus); the file has whole machines only.
+    if known is None or (provider == "gcp" and machine.startswith("n1-") and pool.get("gpus")):
+        return None
+    node = known.spot if pool.get("capacity") == "spot" else known.on_demand
+    fewest, most = bounds
+    if node is None or not isinstance(fewest, int | float) or not isinstance(most, int | float):
+        return None
+    sources.add(known.source)
+    return fewest * node, most * node
+
+
+def _changed(pools: Sequence[Mapping[str, Any]], key: str) -> str:
+    return " → ".join(dict.fromkeys(str(pool.get(key, "")) for pool in pools))
+
+
+def hourly(pool: PoolCost) -> tuple[str, str]:
+    """Before and after, for a table."""
+    missing = _NONE if pool.unpriced else ""
+    return tuple(_written(found, 1, 2) if found else missing for found in (pool.before, pool.after))  # type: ignore[return-value]
+
+
+def total(found: Cost) -> tuple[str, str]:
+    """Of all pools with a price, before and after, in an hour."""
+    return _written(_sum(pool.before for pool in found.pools), 1, 2), _written(
+        _sum(pool.after for pool in found.pools), 1, 2
+    )
+
+
+def monthly(found: Cost) -> tuple[str, str]:
+    """Of all pools with a price, before and after, in a month."""
+    return _written(_sum(pool.before for pool in found.pools), HOURS, 0), _written(
+        _sum(pool.after for pool in found.pools), HOURS, 0
+    )
+
+
+def _sum(ranges: Iterable[_Range | None]) -> _Range:
+    known = [found for found in ranges if found]
+    return sum(least for least, _ in known), sum(most for _, most in known)
+
+
+def _written(found: _Range, times: int, digits: int) -> str:
+    return " to ".join(dict.fromkeys(_figure(number * times, digits) for number in found))
+
+
+def _figure(number: float, digits: int) -> str:
+    # A file may say anything.
+    return f"{number:,.{digits}f}" if math.isfinite(number) and abs(number) < 1e9 else "?"

@@ -1,0 +1,57 @@
+"""The Python environment of an older revision: what its own lock file says, not what the work tree's says."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import subprocess
+import sys
+import sysconfig
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from sandbox.errors import SandboxError
+from sandbox.home import PROJECT
+from sandbox.programs import cache_directory
+from sandbox.report.worker import FALLBACK
+
+_LOCK = ("pyproject.toml", "uv.lock")
+
+
+@dataclass(frozen=True)
+class Environment:
+    """A Python and the variables it is started with."""
+
+    python: str = sys.executable
+    variables: dict[str, str] = field(default_factory=dict)
+
+
+def of(revision: Path, folder: Path) -> Environment:
+    """The environment of the revision whose files are in a folder; this sandbox is imported from `folder` in it.
+
+    The running one where the lock files are the same; another is made from the lock file once and kept in the user's cache.
+    Raises SandboxError when uv cannot make it.
+    """
+    if _locked(revision) in (_locked(PROJECT), b""):
+        return Environment()
+    digest = hashlib.sha256(_locked(revision) + sys.version.encode()).hexdigest()[:16]
+    home = cache_directory() / "environments" / digest
+    uv = os.environ.get("UV") or str(PROJECT / "scripts" / "uv")
+    command = [uv, "sync", "--locked", "--no-install-project", "--quiet"]
+    command += ["--project", str(revision), "--python", sys.executable]
+    settings = {name: value for name, value in os.environ.items() if name != "VIRTUAL_ENV"}
+    settings["UV_PROJECT_ENVIRONMENT"] = str(home)
+    done = subprocess.run(command, env=settings, cwd=revision, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise SandboxError(f"the environment of the base's lock file cannot be made: {done.stderr.strip()}")
+    # This checkout's sandbox alone: beside it are the work tree's spec and components.
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "sandbox").symlink_to(PROJECT / "sandbox")
+    packages = sysconfig.get_path("purelib")
+    return Environment(str(home / "bin" / "python"), {"PYTHONPATH": str(folder), FALLBACK: packages})
+
+
+def _locked(project: Path) -> bytes:
+    """What decides the environment; empty for a program that has no lock file, as a folder that borrows this one's."""
+    files = [project / name for name in _LOCK]
+    return b"".join(path.read_bytes() for path in files) if all(path.is_file() for path in files) else b""

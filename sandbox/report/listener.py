@@ -1,0 +1,79 @@
+"""Listens to one engine command: what it does to resources, what it warns of, and what the stack's outputs become."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import Any
+
+from pulumi.automation.events import EngineEvent
+
+from sandbox.report.changes import change
+from sandbox.report.model import Change, Level, Violation
+from sandbox.steps import REPEATED
+
+_STACK = "pulumi:pulumi:Stack"
+_NO_NEWS = re.compile(r"using pulumi-analyzer-policy-\w+ from \$PATH")
+"""How the sandbox starts a policy pack (`sandbox.policies`)."""
+
+_COLOUR = re.compile(r"<\{%.*?%\}>|\x1b\[[0-9;]*m")
+
+
+@dataclass
+class Listener:
+    """`on_event` is the Automation API's callback."""
+
+    changes: list[Change] = field(default_factory=list)
+    violations: list[Violation] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+    errors: list[str] = field(default_factory=list)
+    outputs: dict[str, Any] = field(default_factory=dict)
+    """The stack's, with secrets hidden by the engine. Empty when the program ended early."""
+
+    def on_event(self, event: EngineEvent) -> None:
+        """Take what matters of one event."""
+        if found := change(event):
+            self.changes.append(found)
+        if event.policy_event:
+            self._violated(event)
+        if event.diagnostic_event:
+            self._told(event.diagnostic_event.severity, _plain(event.diagnostic_event.message))
+        if event.res_outputs_event and event.res_outputs_event.metadata.type == _STACK:
+            new = event.res_outputs_event.metadata.new
+            self.outputs = dict(new.outputs or {}) if new else {}
+
+    def failed(self, reason: str) -> None:
+        """The command ended with an error; one that no event told of is kept. A policy's refusal is told as a violation."""
+        if not self.errors and not any(found.level == Level.MANDATORY for found in self.violations):
+            self.errors.append(_plain(reason))
+
+    def _told(self, severity: str, message: str) -> None:
+        lines = {"error": self.errors, "warning": self.warnings}.get(severity)
+        if (
+            lines is not None
+            and message not in lines
+            and not message.startswith(REPEATED)
+            and not _NO_NEWS.match(message)
+        ):
+            lines.append(message)
+
+    def _violated(self, event: EngineEvent) -> None:
+        told = event.policy_event
+        assert told
+        level = Level.MANDATORY if told.enforcement_level == Level.MANDATORY else Level.ADVISORY
+        # urn:pulumi:STACK::PROJECT::PARENT$TYPE::NAME
+        types, name = told.resource_urn.split("::", 3)[2:] if told.resource_urn else ("", "")
+        found = Violation(
+            policy=told.policy_name,
+            level=level,
+            resource=name,
+            type=types.rpartition("$")[2],
+            message=_plain(told.message),
+        )
+        if found not in self.violations:
+            self.violations.append(found)
+
+
+def _plain(message: str) -> str:
+    """Without the engine's marks of colour."""
+    return _COLOUR.sub("", message).strip()

@@ -1,0 +1,291 @@
+"""A report as one Markdown page for whoever reviews a pull request, made to be read on GitHub in the order of what hurts most.
+
+Whoever wrote the report is not trusted: all its texts go through `sandbox.report.harmless`, all its numbers through a format, and
+the commands it proposes are shown only when they are this program's own. Nothing else here comes from a report. The page is cut by
+leaving out whole parts, and texts end before they are made harmless: no tag and no row is ever cut.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
+from typing import TypeVar
+
+from sandbox.report import cost, pools
+from sandbox.report.detail import Detail, details
+from sandbox.report.excerpt import differing
+from sandbox.report.harmless import block, code, text
+from sandbox.report.model import Change, Cost, Level, Op, Property, ReplacedPool, Report, StackReport, Status, Violation
+from sandbox.report.summary import LOUD, STATUS, count, policy, tells, urgency
+
+LONGEST = 65_536
+"""Characters of a comment. GitHub refuses more: "Body is too long (maximum is 65536 characters)" (telia-oss/github-pr-resource
+issue 259). It does not say what a character is; here they are counted as JavaScript does, where some count twice."""
+
+_ORDER = (Op.REPLACE, Op.DELETE, Op.CREATE, Op.UPDATE)
+_URL = re.compile(r"https://[A-Za-z0-9._~/?=&%#:+-]{1,2000}")
+
+_Item = TypeVar("_Item")
+
+
+def render(report: Report, *, longest: int = LONGEST, pointer: str = "") -> str:
+    """The page, of at most `longest` characters; `pointer` is the https URL of the whole report."""
+    for number, detail in enumerate(details()):
+        with suppress(_TooLongError):
+            page = _Page(report, detail, longest, pointer, cut=number > 0).drawn()
+            if _length(page) <= longest:
+                return page
+    return "The report of what this changes is too long for this place."[:longest]
+
+
+def _length(page: str) -> int:
+    return len(page.encode("utf-16-le", "surrogatepass")) // 2
+
+
+class _TooLongError(Exception):
+    """What is drawn so far is more than fits."""
+
+
+class _Page:
+    def __init__(self, report: Report, detail: Detail, longest: int, pointer: str, *, cut: bool) -> None:
+        self.report, self.detail, self.pointer, self.cut = report, detail, pointer, cut
+        self.left = longest
+
+    def drawn(self) -> str:
+        stacks = sorted(self.report.stacks, key=urgency)
+        against = f"Compared with {self._code(self.report.base)}, at {self._code(self.report.head)}."
+        if not any(map(tells, stacks)):
+            return f"No stack changes: {self._listed(stacks, lambda stack: self._code(stack.stack))}. {against}\n"
+        parts = [
+            "## What this changes in each stack",
+            against,
+            f"Shortened to what fits: {self._whole()}." if self.cut else "",
+            self._summary(stacks),
+            *(self._stack(stack) for stack in stacks[: self.detail.stacks] if tells(stack)),
+        ]
+        return "\n\n".join(part for part in parts if part) + "\n"
+
+    # Every stack in one line
+
+    def _summary(self, stacks: Sequence[StackReport]) -> str:
+        rows = [
+            [
+                self._code(stack.stack),
+                STATUS[stack.status],
+                *(count(stack, op) for op in (Op.CREATE, Op.UPDATE, Op.REPLACE, Op.DELETE)),
+                policy(stack),
+                self._monthly(stack.cost) if stack.cost else "",
+            ]
+            for stack in stacks[: self.detail.stacks]
+        ]
+        heads = ["stack", "", "create:", "update:", "replace:", "delete:", "policy", "cost a month"]
+        return "\n\n".join(filter(None, [_table(heads, rows), self._more(len(stacks) - len(rows), "stacks")]))
+
+    # One stack
+
+    def _stack(self, stack: StackReport) -> str:
+        parts = [
+            f"### {self._code(stack.stack)}",
+            self._alarm(stack),
+            *(self._spent(block(_short(error, self.detail.error))) for error in stack.errors[: self.detail.loud]),
+            self._more(len(stack.errors) - self.detail.loud, "errors"),
+            self._release(stack),
+            self._pools(stack.replaced_pools),
+            self._changes(stack.changes),
+            self._values(stack.changes),
+            self._violations(stack.violations),
+            self._cost(stack),
+            self._warnings(stack.warnings),
+        ]
+        return "\n\n".join(part for part in parts if part)
+
+    def _alarm(self, stack: StackReport) -> str:
+        """A GitHub alert (docs.github.com "Basic writing and formatting syntax", "Alerts")."""
+        if stack.status == Status.FAILED:
+            return "> [!CAUTION]\n> It cannot be previewed."
+        lost = {op: [change for change in stack.changes if change.op == op] for op in LOUD}
+        broken = [violation for violation in stack.violations if violation.level == Level.MANDATORY]
+        said = [
+            f"**{word}** {self._listed(things, lambda change: self._code(change.name))}."
+            for word, things in (("Replaces", lost[Op.REPLACE]), ("Deletes", lost[Op.DELETE]))
+            if things
+        ]
+        if broken:
+            said.append(f"**Breaks** {self._listed(broken, lambda rule: self._code(rule.policy))}, which `up` refuses.")
+        return "> [!WARNING]\n> " + "<br>\n> ".join(said) if said else ""
+
+    def _release(self, stack: StackReport) -> str:
+        before, after = stack.release
+        if before == after and not stack.release_changes:
+            return ""
+        named = [self._code(release) for release in dict.fromkeys(stack.release) if release is not None]
+        head = f"**Release** {' → '.join(named)}"
+        return "\n".join([head, "", *self._items(stack.release_changes, self._text)]).rstrip()
+
+    def _pools(self, found: Sequence[ReplacedPool]) -> str:
+        if not found:
+            return ""
+        shown = found[: self.detail.loud]
+        # A reviewer will paste them: somebody else's command has no place here.
+        looks = [pool.look for pool in shown if pools.ours(pool.look)]
+        parts = [
+            "**Pools that lose all their nodes**",
+            "\n".join(map(self._pool, shown)),
+            self._more(len(found) - len(shown), "pools"),
+            _folded("Commands that list what really runs there", block("\n".join(looks))) if looks else "",
+        ]
+        return "\n\n".join(filter(None, parts))
+
+    def _pool(self, pool: ReplacedPool) -> str:
+        because = f", because of {self._listed(pool.why, self._code)}" if pool.why else ""
+        runs = " ".join(self._text(sentence) for sentence in pool.runs[: self.detail.rows])
+        return f"- {self._code(pool.pool)}, {self._text(pool.nodes)} nodes{because}. {runs}"
+
+    def _changes(self, changes: Sequence[Change]) -> str:
+        if not changes:
+            return ""
+        rows = self._kept(changes)
+        heads = ["", "resource", "type", "properties that change"]
+        drawn = [
+            [
+                f"**{change.op.value}**" if change.op in LOUD else change.op.value,
+                self._code(change.name),
+                self._code(change.type),
+                self._properties(change.properties),
+            ]
+            for change in rows
+        ]
+        return "\n\n".join(filter(None, [_table(heads, drawn), self._more(len(changes) - len(rows), "resources")]))
+
+    def _kept(self, changes: Sequence[Change]) -> list[Change]:
+        ordered = _ordered(changes)
+        loud = [change for change in ordered if change.op in LOUD][: self.detail.loud]
+        return loud + [change for change in ordered if change.op not in LOUD][: self.detail.rows]
+
+    def _properties(self, properties: Sequence[Property]) -> str:
+        first = sorted(properties, key=lambda changed: not changed.replaces)
+        return self._listed(
+            first,
+            lambda changed: f"**{self._code(changed.path)}**" if changed.replaces else self._code(changed.path),
+            self.detail.properties,
+        )
+
+    def _values(self, changes: Sequence[Change]) -> str:
+        if not self.detail.value:
+            return ""
+        rows = [
+            [
+                self._code(change.name),
+                self._code(changed.path),
+                *map(self._value, differing(changed.before, changed.after)),
+            ]
+            for change in self._kept(changes)
+            for changed in change.properties
+        ]
+        if not rows:
+            return ""
+        return _folded("Values before and after", _table(["resource", "property", "before", "after"], rows))
+
+    def _value(self, value: str | None) -> str:
+        return "" if value is None else self._spent(code(_short(value, self.detail.value)))
+
+    def _violations(self, violations: Sequence[Violation]) -> str:
+        if not violations:
+            return ""
+        first = sorted(violations, key=lambda broken: broken.level != Level.MANDATORY)
+        rows = [
+            [
+                f"**{broken.level.value}**" if broken.level == Level.MANDATORY else broken.level.value,
+                self._code(broken.policy),
+                self._code(broken.resource) if broken.resource else "the stack",
+                self._text(broken.message),
+            ]
+            for broken in first[: self.detail.rows]
+        ]
+        table = _table(["policy", "", "resource", "what is wrong, and the remedy"], rows)
+        return "\n\n".join(filter(None, [table, self._more(len(first) - len(rows), "broken policies")]))
+
+    def _cost(self, stack: StackReport) -> str:
+        if stack.cost is None:
+            return ""
+        priced, kept = stack.cost, stack.cost.pools[: self.detail.rows]
+        rows = [
+            [self._code(pool.pool), self._code(pool.machine), self._text(pool.capacity), *cost.hourly(pool)]
+            for pool in kept
+        ]
+        heads = ["machines of", "machine", "capacity", "before, an hour:", "after, an hour:"]
+        drawn = [
+            _table(heads, [*rows, ["**all**", "", "", *cost.total(priced)]]),
+            self._more(len(priced.pools) - len(kept), "pools"),
+            f"In {self._text(priced.currency)}, from each pool's fewest to its most nodes. {cost.CAVEAT}",
+            "\n".join(self._items(priced.sources, self._text)),
+        ]
+        return _folded(f"Cost a month: {self._monthly(priced)}", "\n\n".join(filter(None, drawn)))
+
+    def _monthly(self, priced: Cost) -> str:
+        before, after = cost.monthly(priced)
+        said = f"{after}, as before" if before == after else f"{before} → <b>{after}</b>"
+        unpriced = sum(pool.unpriced for pool in priced.pools)
+        apart = f"; {unpriced:,} of {len(priced.pools):,} pools have no known price" if unpriced else ""
+        return f"{self._text(priced.currency)} {said}{apart}"
+
+    def _warnings(self, warnings: Sequence[str]) -> str:
+        if not warnings:
+            return ""
+        return _folded("Warnings", "\n".join(self._items(warnings, self._text)))
+
+    # Pieces
+
+    def _items(self, things: Sequence[_Item], shown: Callable[[_Item], str]) -> list[str]:
+        kept = things[: self.detail.rows]
+        more = self._more(len(things) - len(kept), "")
+        return [f"- {shown(thing)}" for thing in kept] + ([f"- {more}"] if more else [])
+
+    def _listed(self, things: Sequence[_Item], shown: Callable[[_Item], str], most: int = 0) -> str:
+        kept = things[: most or self.detail.loud]
+        more = f" and {len(things) - len(kept):,} more" if len(things) > len(kept) else ""
+        return ", ".join(map(shown, kept)) + more
+
+    def _more(self, number: int, things: str) -> str:
+        return f"and {number:,} more {things}".rstrip() + f": {self._whole()}" if number > 0 else ""
+
+    def _whole(self) -> str:
+        linked = f"[the artifact]({self.pointer})" if _URL.fullmatch(self.pointer) else "the artifact"
+        return f"all of it is in {linked}"
+
+    def _code(self, name: str) -> str:
+        return self._spent(code(_short(name, self.detail.name)))
+
+    def _text(self, sentence: str) -> str:
+        return self._spent(text(_short(sentence, self.detail.sentence)))
+
+    def _spent(self, drawn: str) -> str:
+        # So that a report of many megabytes takes no longer than one that fits.
+        self.left -= len(drawn)
+        if self.left < 0:
+            raise _TooLongError
+        return drawn
+
+
+def _ordered(changes: Iterable[Change]) -> list[Change]:
+    return sorted(changes, key=lambda change: _ORDER.index(change.op))
+
+
+def _table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """Of cells without line breaks and bars; a head that ends in a colon is of numbers."""
+    lines = [
+        [head.removesuffix(":") for head in heads],
+        ["--:" if head.endswith(":") else "---" for head in heads],
+        *rows,
+    ]
+    return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
+
+
+def _folded(summary: str, inner: str) -> str:
+    # Blank lines: what stands between the tags is Markdown again (CommonMark, "HTML blocks", condition 6).
+    return f"<details><summary>{summary}</summary>\n\n{inner}\n\n</details>"
+
+
+def _short(value: str, most: int) -> str:
+    return value if len(value) <= most else value[:most] + "…"

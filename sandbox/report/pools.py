@@ -1,0 +1,114 @@
+"""Which pools lose all their nodes, and what that means for what runs there.
+
+What a pool is for is read off the stack's output `pools`: its taints say who is kept away, its capacity who may vanish.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from sandbox.report.model import Change, Op, ReplacedPool
+
+_POOL_TYPES = ("azure-native:containerservice:AgentPool", "gcp:container/nodePool:NodePool")
+_CLUSTER_TYPES = ("azure-native:containerservice:ManagedCluster", "gcp:container/cluster:Cluster")
+
+_LABEL = "kubeflow-spot.dev/pool"
+_KEEPS_AWAY = ("NoSchedule", "NoExecute")
+
+# The value of a label (kubernetes.io/docs/concepts/overview/working-with-objects/labels).
+_VALUE = r"[A-Za-z0-9](?:[A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?"
+_LOOK = """\
+for node in $(kubectl get nodes -l {label}={value} -o name); do
+  kubectl get pods --all-namespaces -o wide --field-selector spec.nodeName=${{node#node/}}
+done"""
+"""Pods cannot be selected by a label of their node."""
+_OURS = re.compile(_VALUE.join(map(re.escape, _LOOK.format(label=_LABEL, value="\0").split("\0"))))
+
+
+def replaced(changes: Iterable[Change], pools_before: Sequence[Mapping[str, Any]]) -> tuple[ReplacedPool, ...]:
+    """The pools whose nodes all go, with those of a cluster that goes as a whole; `pools_before` is the base's output `pools`."""
+    by_name = {str(pool.get("name", "")): pool for pool in pools_before}
+    found: dict[str, ReplacedPool] = {}
+    for change in changes:
+        if change.op not in (Op.REPLACE, Op.DELETE):
+            continue
+        why = tuple(changed.path for changed in change.properties if changed.replaces)
+        if change.type in _POOL_TYPES:
+            name = _name(change.name, by_name)
+            found[name] = _replaced(name, by_name.get(name, {}), why)
+        elif change.type in _CLUSTER_TYPES:
+            for name, pool in by_name.items():
+                found.setdefault(name, _replaced(name, pool, tuple(f"{path} of the cluster" for path in why)))
+    return tuple(found[name] for name in sorted(found))
+
+
+def _name(resource: str, pools: Iterable[str]) -> str:
+    """A pool's resource is called `<cluster>-<pool>`, and both may have hyphens."""
+    ends = [name for name in pools if resource == name or (name and resource.endswith(f"-{name}"))]
+    return max(ends, key=len, default=resource)
+
+
+def _replaced(name: str, pool: Mapping[str, Any], why: tuple[str, ...]) -> ReplacedPool:
+    fewest, most = pool.get("minNodes"), pool.get("maxNodes")
+    return ReplacedPool(
+        pool=name,
+        why=why,
+        nodes=f"{fewest} to {most}" if pool else "an unknown number of",
+        runs=tuple(_runs(pool)),
+        look=look(str(pool.get("label", name))) if pool else "",
+    )
+
+
+def _runs(pool: Mapping[str, Any]) -> Iterator[str]:
+    if not pool:
+        yield "Not known: it is no pool of the output `pools`. The system pool runs the cluster's own pods, such as DNS."
+        return
+    taints = [taint for taint in _list(pool.get("taints")) if isinstance(taint, Mapping)]
+    keeping = [taint for taint in taints if taint.get("effect", "NoSchedule") in _KEEPS_AWAY]
+    spot, gpus = pool.get("capacity") == "spot", bool(pool.get("gpus"))
+    if gpus and spot:
+        yield "GPU pods that accept spot machines, training above all. They start anew, from a checkpoint where they keep one."
+    elif gpus:
+        yield "GPU pods that must not vanish, and those for which no spot machine was to be had. They start anew."
+    elif spot:
+        yield "Pods without GPUs that accept spot machines. They start anew."
+    elif not keeping:
+        yield "Everything that tolerates no taint: Kubeflow's own services, notebooks, the CPU steps of pipelines. All are evicted."
+    if not gpus and not spot and keeping:
+        yield "Pods that tolerate its taints. All are evicted."
+    if gpus and not keeping:
+        yield "No taint keeps pods without GPUs away: anything may run there."
+    theirs = sorted({_key(taint) for taint in keeping if not _known(taint)})
+    if theirs:
+        yield f"Only pods that tolerate {', '.join(theirs)}."
+
+
+def _known(taint: Mapping[str, Any]) -> bool:
+    """Whether the words above already say it."""
+    return str(taint.get("key")) in (
+        "nvidia.com/gpu",
+        "kubernetes.azure.com/scalesetpriority",
+        "cloud.google.com/gke-spot",
+    )
+
+
+def _key(taint: Mapping[str, Any]) -> str:
+    value = taint.get("value")
+    return f"{taint.get('key')}={value}" if value else str(taint.get("key"))
+
+
+def _list(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else []
+
+
+def look(label: str) -> str:
+    """The commands that list what really runs on a pool's nodes; none for what cannot be a label, which a shell might run."""
+    return _LOOK.format(label=_LABEL, value=shlex.quote(label)) if re.fullmatch(_VALUE, label) else ""
+
+
+def ours(command: str) -> bool:
+    """Whether `look` could have made it, whoever says so."""
+    return bool(_OURS.fullmatch(command))

@@ -1,0 +1,61 @@
+"""What a machine costs in an hour, as `prices.csv` has it: retail, Linux, US dollars, without taxes and discounts.
+
+Nothing is worked out: a machine, region or way of buying that the file does not have has no price.
+"""
+
+from __future__ import annotations
+
+import csv
+import re
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+CURRENCY = "USD"
+
+FILE = Path(__file__).parent / "prices.csv"
+"""An empty price: not read, or not sold that way. `source` is one of SOURCES, `date` is of the prices themselves."""
+
+SOURCES = {
+    "GPR": "Azure Retail Prices API, as kept by github.com/sidparty/gpupricing (providers/azure)",
+    "KPA": "Azure Retail Prices API, as kept by github.com/Azure/karpenter-provider-azure at 352646f (pricing)",
+    "KPG": "Cloud Billing API of Google, as kept by github.com/cloudpilot-ai/karpenter-provider-gcp at 373e2ba (pricing)",
+}
+
+_ZONE = re.compile(r"([a-z]+-[a-z]+\d+)-[a-z]")
+
+
+@dataclass(frozen=True)
+class Price:
+    """Of one machine in one region."""
+
+    on_demand: float | None
+    spot: float | None
+    """Moves: on Google Cloud up to once a day (cloud.google.com/spot-vms/pricing), on Azure with demand."""
+    source: str
+    """Where it is from, and of which day or month."""
+
+
+def price(provider: str, location: str, machine: str) -> Price | None:
+    """The price of a machine in a region, or in the region of a Google zone; None where it is not known."""
+    zone = _ZONE.fullmatch(location) if provider == "gcp" else None
+    # Azure's names of regions are also written with capitals and spaces (learn.microsoft.com/azure/reliability/regions-list).
+    region = zone[1] if zone else location.replace(" ", "").lower()
+    return _prices().get((provider, region, machine.lower()))
+
+
+@cache
+def _prices() -> dict[tuple[str, str, str], Price]:
+    with FILE.open(newline="", encoding="utf-8") as file:
+        return {
+            (row["provider"], row["region"], row["machine"].lower()): Price(
+                on_demand=_number(row["on_demand"]),
+                spot=_number(row["spot"]),
+                source=f"{SOURCES[row['source']]}, {row['date']}",
+            )
+            for row in csv.DictReader(file)
+        }
+
+
+def _number(cell: str) -> float | None:
+    return float(cell) if cell else None

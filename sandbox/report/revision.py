@@ -1,0 +1,84 @@
+"""A revision of the project's git repository, which is only read: neither its index nor its list of work trees is touched."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+from sandbox.errors import SandboxError
+
+
+@dataclass(frozen=True)
+class Revision:
+    """A commit, and the project's folder in its repository."""
+
+    project: Path
+    name: str
+    """As it was asked for: a branch, `HEAD~1`, a commit."""
+    commit: str
+
+    @classmethod
+    def of(cls, project: Path, name: str) -> Revision:
+        """Raises SandboxError when the project is in no repository, or the name is no revision of it."""
+        inside = _git(project, "rev-parse", "--is-inside-work-tree")
+        if inside.returncode:
+            raise SandboxError(f"{project} is in no git repository: {_said(inside)}")
+        # The caret asks for a commit: a file's or a folder's name is none. What begins with a dash would be an option.
+        found = _git(project, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}")
+        if found.returncode:
+            raise SandboxError(
+                f"--base: {name!r} is no revision of this repository; name a branch, a tag or a commit that has been fetched"
+            )
+        return cls(project, name, found.stdout.strip())
+
+    def copy(self, folder: Path) -> None:
+        """Write the project's files of that commit to a new folder. Raises SandboxError."""
+        folder.mkdir(parents=True)
+        # An index of its own: the repository's stays the user's.
+        own = {"GIT_INDEX_FILE": str(folder.with_name(f"{folder.name}.index"))}
+        prefix = _git(self.project, "rev-parse", "--show-prefix").stdout.strip()
+        for arguments in (
+            ("read-tree", f"{self.commit}:{prefix}"),
+            ("checkout-index", "--all", f"--prefix={folder}/"),
+        ):
+            done = _git(self._top(), *arguments, environment=own)
+            if done.returncode:
+                raise SandboxError(f"the files of {self.name} cannot be read from the repository: {_said(done)}")
+
+    def differing(self) -> list[str]:
+        """The project's files that differ between that commit and the work tree, new ones that git does not ignore included."""
+        changed = _git(self.project, "diff", "--name-only", "--relative", "--no-renames", "-z", self.commit)
+        new = _git(self.project, "ls-files", "--others", "--exclude-standard", "-z")
+        for done in (changed, new):
+            if done.returncode:
+                raise SandboxError(f"git cannot compare the work tree with {self.name}: {_said(done)}")
+        return sorted({path for path in (changed.stdout + new.stdout).split("\0") if path})
+
+    def head(self) -> str:
+        """What the work tree is, in words: its commit, and whether it has changes."""
+        commit = _git(self.project, "rev-parse", "--short=12", "HEAD").stdout.strip()
+        return f"{commit} with changes" if _git(self.project, "status", "--porcelain").stdout.strip() else commit
+
+    def _top(self) -> Path:
+        return Path(_git(self.project, "rev-parse", "--show-toplevel").stdout.strip())
+
+
+def _git(folder: Path, *arguments: str, environment: dict[str, str] | None = None) -> subprocess.CompletedProcess[str]:
+    try:
+        return subprocess.run(
+            # `status` and `diff` would otherwise write the index anew to save time.
+            ["git", "--no-optional-locks", "-c", "diff.autoRefreshIndex=false", *arguments],
+            cwd=folder,
+            env={**os.environ, **(environment or {})},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+    except FileNotFoundError:
+        raise SandboxError("git is not on PATH; `--base` reads the repository with it") from None
+
+
+def _said(done: subprocess.CompletedProcess[str]) -> str:
+    return done.stderr.strip() or f"git ended with {done.returncode}"

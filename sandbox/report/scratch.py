@@ -1,0 +1,168 @@
+"""A folder in which stacks come up for one comparison, and nothing of which is left when that ends, however it ends."""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+import shutil
+import signal
+import subprocess
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import FrameType
+
+import psutil
+from filelock import FileLock, Timeout
+
+from sandbox import clusters
+from sandbox.errors import SandboxError
+from sandbox.report.environment import Environment
+from sandbox.report.worker import Told
+
+Report = Callable[[str], None]
+
+# No stack's name has a plus, so no stack's folder is meant.
+_PREFIX = "preview+"
+_SECONDS = 30
+
+
+class Scratch:
+    """Runs engine commands on stacks whose state is below one folder. Use `opened`."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._ended = False
+        self._lock = threading.Lock()
+
+    def run(
+        self, command: str, stack: str, project: Path, environment: Environment, report: Report, cloud: Path | None
+    ) -> Told:
+        """Run `up` or `preview` on a stack with the program in a folder; `report` is given the sandbox's progress.
+
+        Raises SandboxError when the program cannot be run at all.
+        """
+        arguments = [environment.python, "-m", "sandbox.report.worker", command, stack, str(project)]
+        arguments += ["--cloud", str(cloud)] if cloud else []
+        # The folder it starts in is the first that Python imports from; it has nothing to import.
+        start = self.folder / "nothing"
+        start.mkdir(exist_ok=True)
+        with self._lock:
+            if self._ended:
+                raise SandboxError("interrupted")
+            process = subprocess.Popen(
+                arguments,
+                cwd=start,
+                env={**os.environ, **environment.variables, "SANDBOX_HOME": str(self.folder)},
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                text=True,
+            )
+        said: list[str] = []
+
+        def listen() -> None:
+            assert process.stderr
+            for line in process.stderr:
+                said.append(line.rstrip())
+                report(line.rstrip())
+
+        listener = threading.Thread(target=listen, daemon=True)
+        listener.start()
+        assert process.stdout
+        printed = process.stdout.read()
+        process.wait()
+        listener.join()
+        if process.returncode:
+            raise SandboxError("\n".join(said[-20:]) or f"the engine's process ended with {process.returncode}")
+        return Told(**json.loads(printed))
+
+    def stop(self) -> None:
+        """End the commands that run; no other begins."""
+        with self._lock:
+            self._ended = True
+        # Also those of a comparison that was killed, which no longer knows them.
+        for process in psutil.process_iter():
+            if _home(process) == str(self.folder):
+                _end(process)
+
+    def remove(self) -> None:
+        """Stop, end the control planes, and remove the folder."""
+        self.stop()
+        for planes in self.folder.glob("*/clusters"):
+            for plane in clusters.planes(planes):
+                clusters.remove(plane.directory)
+        shutil.rmtree(self.folder)
+
+
+@contextmanager
+def opened(root: Path, report: Report) -> Iterator[Scratch]:
+    """A new scratch folder below a sandbox's root. What a comparison that was killed left there is removed first.
+
+    Being interrupted or terminated ends what runs and removes the folder.
+    """
+    root.mkdir(parents=True, exist_ok=True)
+    for left in root.glob(f"{_PREFIX}*.lock"):
+        _remove_left(left, report)
+    folder = root / f"{_PREFIX}{secrets.token_hex(4)}"
+    with FileLock(folder.with_suffix(".lock")), _terminated_as_interrupted():
+        folder.mkdir(mode=0o700)
+        scratch = Scratch(folder)
+        try:
+            yield scratch
+        finally:
+            scratch.remove()
+            folder.with_suffix(".lock").unlink(missing_ok=True)
+
+
+def _remove_left(lock: Path, report: Report) -> None:
+    try:
+        with FileLock(lock, timeout=0):
+            folder = lock.with_suffix("")
+            if folder.exists():
+                report(f"removing what a comparison that was killed left in {folder}")
+                Scratch(folder).remove()
+            lock.unlink(missing_ok=True)
+    except Timeout:
+        # Another comparison is at work.
+        return
+
+
+def _home(process: psutil.Process) -> str | None:
+    try:
+        # Cheaper than the environment of every process.
+        return process.environ().get("SANDBOX_HOME") if "sandbox.report.worker" in process.cmdline() else None
+    except (psutil.NoSuchProcess, psutil.AccessDenied):
+        return None
+
+
+def _end(process: psutil.Process) -> None:
+    """End a process and what it started, the engine above all."""
+    try:
+        family = [*process.children(recursive=True), process]
+    except psutil.NoSuchProcess:
+        return
+    for member in family:
+        try:
+            member.terminate()
+        except psutil.NoSuchProcess:
+            continue
+    _, alive = psutil.wait_procs(family, timeout=_SECONDS)
+    for member in alive:
+        member.kill()
+
+
+@contextmanager
+def _terminated_as_interrupted() -> Iterator[None]:
+    """SIGTERM, as a job that is cancelled gets it, ends the command as an interrupt at the keyboard does."""
+
+    def interrupt(number: int, frame: FrameType | None) -> None:
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGTERM, interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)

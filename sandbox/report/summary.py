@@ -1,0 +1,43 @@
+"""What the line of one stack says of it."""
+
+from __future__ import annotations
+
+from sandbox.report.model import Level, Op, StackReport, Status
+
+LOUD = (Op.REPLACE, Op.DELETE)
+"""What ends something that runs."""
+
+STATUS = {
+    Status.UNCHANGED: "unchanged",
+    Status.PREVIEWED: "previewed",
+    Status.NEW: "new",
+    Status.REMOVED: "its stack file is gone; nothing is deleted before `pulumi destroy`",
+    Status.FAILED: "**cannot be previewed**",
+}
+
+
+def tells(stack: StackReport) -> bool:
+    """Whether there is more to say of it than that it does not change."""
+    told = (stack.changes, stack.violations, stack.warnings, stack.errors, stack.release_changes)
+    return any(told) or stack.status not in (Status.UNCHANGED, Status.PREVIEWED)
+
+
+def urgency(stack: StackReport) -> int:
+    if stack.status == Status.FAILED:
+        return 0
+    if any(change.op in LOUD for change in stack.changes):
+        return 1
+    return 2 if tells(stack) else 3
+
+
+def count(stack: StackReport, op: Op) -> str:
+    number = sum(change.op == op for change in stack.changes)
+    if not number:
+        return "" if stack.status in (Status.UNCHANGED, Status.FAILED, Status.REMOVED) else "0"
+    return f"**{number:,}**" if op in LOUD else f"{number:,}"
+
+
+def policy(stack: StackReport) -> str:
+    by_level = {level: sum(broken.level == level for broken in stack.violations) for level in Level}
+    said = [f"{by_level[level]:,} {level.value}" for level in (Level.MANDATORY, Level.ADVISORY) if by_level[level]]
+    return f"**{', '.join(said)}**" if by_level[Level.MANDATORY] else ", ".join(said)

@@ -1,0 +1,88 @@
+"""One engine command on one stack, in a process of its own: `python -m sandbox.report.worker up|preview STACK FOLDER`.
+
+Two revisions of a program cannot share a process, whose modules have one name each. What was found is printed as one JSON object;
+the engine's own lines are kept for when something fails.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+FALLBACK = "SANDBOX_FALLBACK_PACKAGES"
+"""An environment variable: a folder of packages for what this sandbox needs and the environment of an older revision lacks."""
+
+
+@dataclass
+class Told:
+    """What an engine command told."""
+
+    changes: list[dict[str, Any]] = field(default_factory=list)
+    violations: list[dict[str, Any]] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+    errors: list[str] = field(default_factory=list)
+    outputs: dict[str, Any] = field(default_factory=dict)
+
+
+def main() -> None:
+    """Run the command. Ends with 0 also when the engine failed: `errors` say so."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("command", choices=("up", "preview"))
+    parser.add_argument("stack")
+    parser.add_argument("project", type=Path)
+    parser.add_argument("--cloud", type=Path)
+    asked = parser.parse_args()
+    if packages := os.environ.get(FALLBACK):
+        # Last: the revision's own come first.
+        sys.path.append(packages)
+    # What the program prints must not end up in the object.
+    printed, sys.stdout = sys.stdout, sys.stderr
+    told = _told(asked.command, asked.stack, asked.project, asked.cloud)
+    json.dump(vars(told), printed)
+
+
+def _told(command: str, stack: str, project: Path, cloud_file: Path | None) -> Told:
+    from pulumi.automation.errors import CommandError
+
+    from sandbox import engine
+    from sandbox.errors import SandboxError
+    from sandbox.home import Home
+    from sandbox.policies import Pack
+    from sandbox.report.listener import Listener
+
+    home = Home.of(stack, project)
+    listener = Listener()
+    # What the base breaks is no news.
+    pack = Pack.of(project) if command == "preview" else None
+    try:
+        with engine.open(home, _progress, cloud_file=cloud_file, pack=pack) as opened:
+            if command == "up":
+                opened.up(_silent, listener.on_event)
+            else:
+                opened.preview(_silent, listener.on_event)
+    except (CommandError, SandboxError) as failed:
+        listener.failed(str(failed))
+    return Told(
+        changes=[change.model_dump(mode="json") for change in listener.changes],
+        violations=[violation.model_dump(mode="json") for violation in listener.violations],
+        warnings=listener.warnings,
+        errors=listener.errors,
+        outputs=listener.outputs,
+    )
+
+
+def _progress(line: str) -> None:
+    print(line, file=sys.stderr, flush=True)
+
+
+def _silent(line: str) -> None:
+    del line
+
+
+if __name__ == "__main__":
+    main()

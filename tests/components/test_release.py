@@ -1,0 +1,103 @@
+"""The release of a stack and the one that the cluster was declared with; pins of a stack's own in what is declared."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pulumi
+import pytest
+
+from components.addons import names, release
+from tests.components.program import PROJECT, declare, stack_config
+from tests.components.test_any_cluster import THEIRS, Stacks, there, with_
+
+__all__ = ["there"]
+
+IMAGE = "registry.example.com/mirror/plugin:v1@sha256:" + 64 * "a"
+WHY = "our mirror has nothing else"
+
+
+def contract(declared: Any, instance: str = "dev") -> dict[str, Any]:
+    return {"metadata": {"labels": names.labels(instance)}, "data": {"release": declared}}
+
+
+@pytest.mark.parametrize(
+    "found",
+    [
+        None,
+        contract("r2026-09"),
+        contract("r2026-11"),
+        # One that the program had once, and somebody else's, are no obstacle.
+        contract("r2025-03"),
+        contract("r2031-01", "another"),
+        {"metadata": {"labels": None}, "data": {"release": "r2031-01"}},
+        {"metadata": {"labels": names.labels("dev")}},
+        contract(None),
+    ],
+)
+def test_a_cluster_of_the_same_release_or_an_older_one_is_declared_without_a_word(found: dict[str, Any] | None) -> None:
+    assert release.check("r2026-11", found, "dev") == ()
+
+
+@pytest.mark.parametrize("declared", ["r2026-12", "r2031-01", "r2031-01.2", "v2"])
+def test_a_cluster_of_a_newer_program_is_refused_and_both_releases_are_named(declared: str) -> None:
+    with pytest.raises(pulumi.RunError) as refused:
+        release.check("r2026-09", contract(declared), "dev")
+    text = str(refused.value)
+    assert f"release: the cluster was declared with {declared}, which this program does not know" in text
+    assert "its newest is r2026-11" in text
+    assert "the stack file says r2026-09" in text
+    assert f"spec/releases/{declared}.toml" in text
+
+
+@pytest.mark.parametrize(("declared", "wanted"), [("r2026-11", "r2026-09"), ("next", "r2026-11")])
+def test_going_back_is_told(declared: str, wanted: str) -> None:
+    (warning,) = release.check(wanted, contract(declared), "dev")
+    assert warning.startswith(f"release: the cluster was declared with {declared}; {wanted} is older")
+
+
+@pytest.mark.program
+def test_a_newer_programs_cluster_gets_nothing_declared(there: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    there["contract"] = contract("r2031-01", names.instance("test"))
+    with pytest.raises(pulumi.RunError, match="r2031-01"):
+        declare(THEIRS, monkeypatch, cloud=Stacks())
+
+
+@pytest.mark.program
+def test_the_stacks_own_pins_are_declared_and_shown(there: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    settings = with_(THEIRS, overrides=[{"pin": "devicePluginImage", "value": IMAGE, "reason": WHY}])
+    declared = declare(settings, monkeypatch, cloud=Stacks())
+    (plugin,) = declared.of("kubernetes:apps/v1:DaemonSet").values()
+    assert {one["image"] for one in plugin.inputs["spec"]["template"]["spec"]["containers"]} == {IMAGE}
+    (shown,) = declared.outputs["overrides"]
+    instead = shown.pop("instead")
+    assert instead.startswith("nvcr.io/nvidia/k8s-device-plugin:")
+    assert shown == {"pin": "devicePluginImage", "value": IMAGE, "reason": WHY}
+    assert declared.outputs["release"] == "r2026-11"
+
+
+@pytest.mark.program
+@pytest.mark.parametrize("stack", ["dev", "staging"])
+def test_an_overridden_version_reaches_the_cluster_and_every_pool(stack: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    settings = stack_config(PROJECT / f"Pulumi.{stack}.yaml")
+    own = [{"pin": "kubernetesVersion", "value": "1.35", "reason": WHY}]
+    declared = declare(settings | {"kubeflow-spot:overrides": own}, monkeypatch)
+    keys = ("kubernetesVersion", "orchestratorVersion", "minMasterVersion")
+    versions = {resource.inputs[key] for resource in declared.resources for key in keys if key in resource.inputs}
+    assert versions == {"1.35"}
+    assert declared.outputs["kubernetesVersion"] == "1.35"
+    assert declared.outputs["overrides"] == [{**own[0], "instead": "1.36"}]
+    assert not declared.of("kubernetes:admissionregistration.k8s.io/v1:MutatingAdmissionPolicy")
+
+
+@pytest.mark.program
+def test_a_stack_without_overrides_shows_that_it_has_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert declare(stack_config(PROJECT / "Pulumi.dev.yaml"), monkeypatch).outputs["overrides"] == []
+
+
+@pytest.mark.program
+def test_a_production_stack_is_not_declared_from_the_candidate(monkeypatch: pytest.MonkeyPatch) -> None:
+    settings = stack_config(PROJECT / "Pulumi.dev.yaml") | {"kubeflow-spot:release": "next"}
+    assert declare(settings, monkeypatch, stack="dev").outputs["release"] == "next"
+    with pytest.raises(pulumi.RunError, match="not for production"):
+        declare(settings, monkeypatch, stack="prod")

@@ -1,0 +1,586 @@
+"""For every rule: resources that break it, by which input, and resources that keep it.
+
+Whatever breaks a rule breaks that one alone. The same resources go through the rules and, in one stack, through the engine.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+AGENT_POOL = "azure-native:containerservice:AgentPool"
+MANAGED_CLUSTER = "azure-native:containerservice:ManagedCluster"
+NODE_POOL = "gcp:container/nodePool:NodePool"
+CLUSTER = "gcp:container/cluster:Cluster"
+ROLE_ASSIGNMENT = "azure-native:authorization:RoleAssignment"
+PROJECT_MEMBER = "gcp:projects/iAMMember:IAMMember"
+CLUSTER_ROLE_BINDING = "kubernetes:rbac.authorization.k8s.io/v1:ClusterRoleBinding"
+DAEMON_SET = "kubernetes:apps/v1:DaemonSet"
+CONFIG_MAP = "kubernetes:core/v1:ConfigMap"
+
+TAGS = {"owner": "ml", "environment": "test"}
+SPOT_TAINT = "kubernetes.azure.com/scalesetpriority=spot:NoSchedule"
+GPU_TAINT = "nvidia.com/gpu=present:NoSchedule"
+CLOUD_PLATFORM = "https://www.googleapis.com/auth/cloud-platform"
+DIGEST = "sha256:" + "0" * 64
+
+UNKNOWN = {"unknown": True}
+"""What a preview does not know."""
+
+
+def secret(value: Any) -> dict[str, Any]:
+    """What the engine is told to hide."""
+    return {"secret": value}
+
+
+@dataclass(frozen=True)
+class Case:
+    """One resource."""
+
+    rule: str
+    what: str
+    type: str
+    inputs: Mapping[str, Any]
+    breaks: str | None = None
+    """The path that is said to break the rule; None for a resource that keeps it."""
+    protect: bool = True
+    emulated: bool = True
+    """Whether the sandbox knows the type."""
+
+    @property
+    def name(self) -> str:
+        """The resource's."""
+        return f"{self.rule}-{self.what}"
+
+    def declared(self) -> dict[str, Any]:
+        """For the program that declares it."""
+        return {"type": self.type, "name": self.name, "inputs": self.inputs, "protect": self.protect}
+
+
+def aks_pool(**changed: Any) -> dict[str, Any]:
+    """An agent pool that keeps every rule; None takes an input away."""
+    return _with(
+        {
+            "resourceGroupName": "group",
+            "resourceName": "cluster",
+            "agentPoolName": "pool",
+            "mode": "User",
+            "vmSize": "Standard_D8ds_v5",
+            "enableAutoScaling": True,
+            "count": 1,
+            "minCount": 1,
+            "maxCount": 4,
+            "tags": TAGS,
+        },
+        changed,
+    )
+
+
+def aks(**changed: Any) -> dict[str, Any]:
+    """A cluster of AKS that keeps every rule."""
+    return _with(
+        {
+            "resourceGroupName": "group",
+            "resourceName": "cluster",
+            "location": "westeurope",
+            "dnsPrefix": "cluster",
+            "identity": {"type": "SystemAssigned"},
+            "tags": TAGS,
+            "disableLocalAccounts": True,
+            "aadProfile": {"managed": True},
+            "apiServerAccessProfile": {"authorizedIPRanges": ["203.0.113.0/24"]},
+            "agentPoolProfiles": [system_profile()],
+        },
+        changed,
+    )
+
+
+def system_profile(**changed: Any) -> dict[str, Any]:
+    """A pool inside a cluster of AKS."""
+    return _with(
+        {
+            "name": "system",
+            "mode": "System",
+            "vmSize": "Standard_D4ds_v5",
+            "enableAutoScaling": True,
+            "count": 2,
+            "minCount": 2,
+            "maxCount": 4,
+        },
+        changed,
+    )
+
+
+def gke_pool(*, nodes: Mapping[str, Any] | None = None, **changed: Any) -> dict[str, Any]:
+    """A node pool of GKE that keeps every rule."""
+    config = {
+        "machineType": "n2-standard-8",
+        "serviceAccount": "nodes@project.iam.gserviceaccount.com",
+        "oauthScopes": [CLOUD_PLATFORM],
+        "resourceLabels": TAGS,
+    }
+    return _with(
+        {
+            "project": "project",
+            "location": "europe-west4",
+            "cluster": "cluster",
+            "name": "pool",
+            "initialNodeCount": 0,
+            "autoscaling": {"totalMinNodeCount": 0, "totalMaxNodeCount": 4},
+            "nodeConfig": _with(config, nodes or {}),
+        },
+        changed,
+    )
+
+
+def gke(**changed: Any) -> dict[str, Any]:
+    """A cluster of GKE that keeps every rule."""
+    return _with(
+        {
+            "project": "project",
+            "location": "europe-west4",
+            "name": "cluster",
+            "removeDefaultNodePool": True,
+            "initialNodeCount": 1,
+            "resourceLabels": TAGS,
+            "masterAuthorizedNetworksConfig": {"cidrBlocks": [{"cidrBlock": "203.0.113.0/24"}]},
+        },
+        changed,
+    )
+
+
+def daemon_set(*images: Any, init: Any = None) -> dict[str, Any]:
+    """A workload of these images."""
+    labels = {"app": "agent"}
+    pod: dict[str, Any] = {"containers": [{"name": f"c{i}", "image": image} for i, image in enumerate(images)]}
+    if init:
+        pod["initContainers"] = [{"name": "init", "image": init}]
+    return {
+        "apiVersion": "apps/v1",
+        "kind": "DaemonSet",
+        "metadata": {"name": "agent"},
+        "spec": {"selector": {"matchLabels": labels}, "template": {"metadata": {"labels": labels}, "spec": pod}},
+    }
+
+
+def cluster_role_binding(role: str, *subjects: Mapping[str, str]) -> dict[str, Any]:
+    """A ClusterRole for these subjects."""
+    group = "rbac.authorization.k8s.io"
+    return {
+        "apiVersion": f"{group}/v1",
+        "kind": "ClusterRoleBinding",
+        "metadata": {"name": "binding"},
+        "roleRef": {"apiGroup": group, "kind": "ClusterRole", "name": role},
+        "subjects": list(subjects),
+    }
+
+
+def assignment(role: str, scope: Any, who: str = "ServicePrincipal") -> dict[str, Any]:
+    """A role of Azure's for an identity."""
+    definitions = "/subscriptions/s/providers/Microsoft.Authorization/roleDefinitions"
+    return {
+        "principalId": UNKNOWN,
+        "principalType": who,
+        "roleDefinitionId": f"{definitions}/{role}",
+        "roleAssignmentName": "9b2e8c1e-0f6e-4d53-8f34-93a3c5b1b0aa",
+        "scope": scope,
+    }
+
+
+def contract(namespace: str = "kube-public", **data: Any) -> dict[str, Any]:
+    """What a cluster says about itself."""
+    return {
+        "apiVersion": "v1",
+        "kind": "ConfigMap",
+        "metadata": {"name": "kubeflow-spot", "namespace": namespace},
+        "data": data,
+    }
+
+
+def _with(inputs: dict[str, Any], changed: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in {**inputs, **changed}.items() if value is not None}
+
+
+def _google_taint(key: str, value: str = "present", effect: str = "NO_SCHEDULE") -> dict[str, str]:
+    return {"key": key, "value": value, "effect": effect}
+
+
+_T4 = [{"type": "nvidia-tesla-t4", "count": 1}]
+_CONTRIBUTOR, _OWNER = "b24988ac-6180-42a0-ab88-20f7382dd24c", "8e3af657-a8ff-443c-a75c-2fe8c4bcb635"
+_SUBSCRIPTION = "/subscriptions/0b1f6471-1bf0-4dda-aec3-cb9272f09590"
+_SCALED = {"totalMinNodeCount": 0, "totalMaxNodeCount": 4}
+_SCALED_FAR = {"totalMinNodeCount": 0, "totalMaxNodeCount": 101}
+
+CASES: tuple[Case, ...] = (
+    # GPU machines
+    Case("gpu-pool-untainted", "aks", AGENT_POOL, aks_pool(vmSize="Standard_NC4as_T4_v3"), "nodeTaints"),
+    Case(
+        "gpu-pool-untainted",
+        "aks-preferred",
+        AGENT_POOL,
+        aks_pool(
+            vmSize="Standard_NC4as_T4_v3", nodeTaints=["nvidia.com/gpu=present:PreferNoSchedule", "sku=gpu:NoSchedule"]
+        ),
+        "nodeTaints",
+    ),
+    Case(
+        "gpu-pool-untainted",
+        "aks-inline",
+        MANAGED_CLUSTER,
+        aks(
+            agentPoolProfiles=[
+                system_profile(),
+                system_profile(name="gpu", mode="User", vmSize="Standard_ND96isr_H100_v5"),
+            ]
+        ),
+        "agentPoolProfiles[1].nodeTaints",
+    ),
+    Case("gpu-pool-untainted", "gke", NODE_POOL, gke_pool(nodes={"machineType": "g2-standard-8"}), "nodeConfig.taints"),
+    Case(
+        "gpu-pool-untainted",
+        "gke-attached",
+        NODE_POOL,
+        gke_pool(nodes={"machineType": "n1-standard-4", "guestAccelerators": _T4, "taints": [_google_taint("team")]}),
+        "nodeConfig.taints",
+    ),
+    Case(
+        "gpu-pool-untainted", "aks-tainted", AGENT_POOL, aks_pool(vmSize="Standard_NC4as_T4_v3", nodeTaints=[GPU_TAINT])
+    ),
+    Case(
+        "gpu-pool-untainted",
+        "aks-some-unknown",
+        AGENT_POOL,
+        aks_pool(vmSize="Standard_NC4as_T4_v3", nodeTaints=["team=a:NoSchedule", UNKNOWN]),
+    ),
+    Case(
+        "gpu-pool-untainted",
+        "gke-inline",
+        CLUSTER,
+        gke(
+            removeDefaultNodePool=None,
+            initialNodeCount=None,
+            nodePools=[{"name": "gpu", "autoscaling": _SCALED, "nodeConfig": {"machineType": "a2-highgpu-1g"}}],
+        ),
+        "nodePools[0].nodeConfig.taints",
+    ),
+    Case("gpu-pool-untainted", "aks-amd", AGENT_POOL, aks_pool(vmSize="Standard_NV8as_v4")),
+    Case(
+        "gpu-pool-untainted",
+        "gke-tainted",
+        NODE_POOL,
+        gke_pool(nodes={"machineType": "g2-standard-8", "taints": [_google_taint("nvidia.com/gpu")]}),
+    ),
+    # Spot machines
+    Case("spot-pool-untainted", "aks", AGENT_POOL, aks_pool(scaleSetPriority="Spot"), "nodeTaints"),
+    Case("spot-pool-untainted", "gke", NODE_POOL, gke_pool(nodes={"spot": True}), "nodeConfig.taints"),
+    Case(
+        "spot-pool-untainted", "gke-preemptible", NODE_POOL, gke_pool(nodes={"preemptible": True}), "nodeConfig.taints"
+    ),
+    Case("spot-pool-untainted", "aks-tainted", AGENT_POOL, aks_pool(scaleSetPriority="Spot", nodeTaints=[SPOT_TAINT])),
+    Case("spot-pool-untainted", "aks-regular", AGENT_POOL, aks_pool(scaleSetPriority="Regular")),
+    Case(
+        "spot-pool-untainted",
+        "gke-tainted",
+        NODE_POOL,
+        gke_pool(nodes={"spot": True, "taints": [_google_taint("cloud.google.com/gke-spot", "true")]}),
+    ),
+    Case(
+        "spot-pool-untainted",
+        "gke-of-a-class",
+        NODE_POOL,
+        gke_pool(nodes={"spot": True, "taints": [_google_taint("cloud.google.com/compute-class", "gpus")]}),
+    ),
+    # The cluster's own pods
+    Case(
+        "system-pool-on-spot",
+        "aks",
+        AGENT_POOL,
+        aks_pool(mode="System", scaleSetPriority="Spot", nodeTaints=[SPOT_TAINT]),
+        "scaleSetPriority",
+    ),
+    Case(
+        "system-pool-on-spot",
+        "aks-inline",
+        MANAGED_CLUSTER,
+        aks(agentPoolProfiles=[system_profile(scaleSetPriority="Spot", nodeTaints=[SPOT_TAINT])]),
+        "agentPoolProfiles[0].scaleSetPriority",
+    ),
+    Case(
+        "system-pool-on-spot",
+        "gke",
+        NODE_POOL,
+        gke_pool(
+            nodes={
+                "spot": True,
+                "taints": [
+                    _google_taint("cloud.google.com/gke-spot", "true"),
+                    _google_taint("CriticalAddonsOnly", "true"),
+                ],
+            }
+        ),
+        "nodeConfig.spot",
+    ),
+    Case(
+        "system-pool-on-spot",
+        "gke-first-pool",
+        CLUSTER,
+        gke(
+            removeDefaultNodePool=None,
+            nodeConfig={"preemptible": True, "taints": [_google_taint("cloud.google.com/gke-preemptible", "true")]},
+        ),
+        "nodeConfig.preemptible",
+    ),
+    Case(
+        "system-pool-on-spot",
+        "gke-by-name",
+        NODE_POOL,
+        gke_pool(name="system", nodes={"spot": True, "taints": [_google_taint("cloud.google.com/gke-spot", "true")]}),
+        "nodeConfig.spot",
+    ),
+    Case("system-pool-on-spot", "gke-first-pool-removed", CLUSTER, gke(nodeConfig={"spot": True})),
+    Case("system-pool-on-spot", "aks-regular", AGENT_POOL, aks_pool(mode="System")),
+    Case("system-pool-on-spot", "gke-regular", NODE_POOL, gke_pool(name="system")),
+    # Bounds
+    Case(
+        "pool-unbounded",
+        "aks-fixed",
+        AGENT_POOL,
+        aks_pool(enableAutoScaling=False, minCount=None, maxCount=None),
+        "enableAutoScaling",
+    ),
+    Case("pool-unbounded", "aks-far", AGENT_POOL, aks_pool(maxCount=101), "maxCount"),
+    Case("pool-unbounded", "gke-fixed", NODE_POOL, gke_pool(autoscaling=None), "autoscaling"),
+    Case("pool-unbounded", "gke-far", NODE_POOL, gke_pool(autoscaling=_SCALED_FAR), "autoscaling.totalMaxNodeCount"),
+    Case(
+        "pool-unbounded",
+        "gke-far-in-three-zones",
+        NODE_POOL,
+        gke_pool(autoscaling={"minNodeCount": 0, "maxNodeCount": 34}),
+        "autoscaling.maxNodeCount",
+    ),
+    Case("pool-unbounded", "aks-endless", AGENT_POOL, aks_pool(maxCount=None), "maxCount"),
+    Case(
+        "pool-unbounded",
+        "gke-endless",
+        NODE_POOL,
+        gke_pool(autoscaling={"totalMinNodeCount": 0, "totalMaxNodeCount": 0}),
+        "autoscaling.maxNodeCount",
+    ),
+    Case("pool-unbounded", "aks-near", AGENT_POOL, aks_pool(maxCount=100)),
+    Case("pool-unbounded", "aks-unknown", AGENT_POOL, aks_pool(maxCount=UNKNOWN)),
+    Case("pool-unbounded", "gke-near", NODE_POOL, gke_pool(autoscaling={"minNodeCount": 0, "maxNodeCount": 33})),
+    # Rights
+    Case("broad-role", "azure", ROLE_ASSIGNMENT, assignment(_CONTRIBUTOR, _SUBSCRIPTION), "roleDefinitionId"),
+    Case(
+        "broad-role",
+        "azure-group",
+        ROLE_ASSIGNMENT,
+        assignment(_OWNER, f"{_SUBSCRIPTION}/resourceGroups/g"),
+        "roleDefinitionId",
+    ),
+    Case(
+        "broad-role",
+        "azure-management-group",
+        ROLE_ASSIGNMENT,
+        assignment(_OWNER, "/providers/Microsoft.Management/managementGroups/all"),
+        "roleDefinitionId",
+    ),
+    Case(
+        "broad-role",
+        "google-binding",
+        "gcp:projects/iAMBinding:IAMBinding",
+        {"project": "project", "role": "roles/owner", "members": ["user:a@example.com", "allAuthenticatedUsers"]},
+        "role",
+        emulated=False,
+    ),
+    Case(
+        "broad-role",
+        "google",
+        PROJECT_MEMBER,
+        {
+            "project": "project",
+            "role": "roles/editor",
+            "member": "serviceAccount:nodes@project.iam.gserviceaccount.com",
+        },
+        "role",
+    ),
+    Case(
+        "broad-role",
+        "google-default-account",
+        NODE_POOL,
+        gke_pool(nodes={"serviceAccount": None}),
+        "nodeConfig.serviceAccount",
+    ),
+    Case(
+        "broad-role",
+        "kubernetes",
+        CLUSTER_ROLE_BINDING,
+        cluster_role_binding(
+            "cluster-admin",
+            {"kind": "Group", "name": "admins"},
+            {"kind": "ServiceAccount", "name": "default", "namespace": "kubeflow"},
+        ),
+        "subjects[1]",
+    ),
+    Case(
+        "broad-role",
+        "kubernetes-everybody",
+        CLUSTER_ROLE_BINDING,
+        cluster_role_binding("cluster-admin", {"kind": "Group", "name": "system:authenticated"}),
+        "subjects[0]",
+    ),
+    Case(
+        "broad-role",
+        "azure-narrow",
+        ROLE_ASSIGNMENT,
+        assignment(_CONTRIBUTOR, f"{_SUBSCRIPTION}/resourceGroups/g/providers/Microsoft.Network/virtualNetworks/n"),
+    ),
+    Case("broad-role", "azure-people", ROLE_ASSIGNMENT, assignment(_OWNER, _SUBSCRIPTION, "Group")),
+    Case("broad-role", "azure-unknown", ROLE_ASSIGNMENT, assignment(_OWNER, UNKNOWN)),
+    Case(
+        "broad-role",
+        "google-unknown",
+        PROJECT_MEMBER,
+        {"project": "project", "role": "roles/owner", "member": UNKNOWN},
+    ),
+    Case(
+        "broad-role",
+        "google-narrow",
+        PROJECT_MEMBER,
+        {"project": "project", "role": "roles/container.defaultNodeServiceAccount", "member": UNKNOWN},
+    ),
+    Case(
+        "broad-role",
+        "google-people",
+        PROJECT_MEMBER,
+        {"project": "project", "role": "roles/editor", "member": "group:admins@example.com"},
+    ),
+    Case(
+        "broad-role",
+        "kubernetes-people",
+        CLUSTER_ROLE_BINDING,
+        cluster_role_binding("cluster-admin", {"kind": "Group", "name": "admins"}),
+    ),
+    Case(
+        "broad-role",
+        "kubernetes-narrow",
+        CLUSTER_ROLE_BINDING,
+        cluster_role_binding("view", {"kind": "Group", "name": "system:serviceaccounts"}),
+    ),
+    # Images
+    Case(
+        "image-without-digest",
+        "tag",
+        DAEMON_SET,
+        daemon_set(f"a@{DIGEST}", "b:1"),
+        "spec.template.spec.containers[1].image",
+    ),
+    Case(
+        "image-without-digest",
+        "init",
+        DAEMON_SET,
+        daemon_set(f"a:1@{DIGEST}", init="registry.example.com:5000/b"),
+        "spec.template.spec.initContainers[0].image",
+    ),
+    Case(
+        "image-without-digest",
+        "hidden",
+        DAEMON_SET,
+        daemon_set(secret("b:1")),
+        "spec.template.spec.containers[0].image",
+    ),
+    Case("image-without-digest", "digest", DAEMON_SET, daemon_set(f"a:1@{DIGEST}", init=f"b@{DIGEST}")),
+    Case("image-without-digest", "unknown", DAEMON_SET, daemon_set(UNKNOWN)),
+    # Tags
+    Case("owner-missing", "aks", AGENT_POOL, aks_pool(tags={"environment": "test"}), "tags"),
+    Case("owner-missing", "aks-cluster", MANAGED_CLUSTER, aks(tags=None), "tags"),
+    Case("owner-missing", "gke", NODE_POOL, gke_pool(nodes={"resourceLabels": None}), "nodeConfig.resourceLabels"),
+    Case("owner-missing", "gke-cluster", CLUSTER, gke(resourceLabels={"owner": "ml"}), "resourceLabels"),
+    Case("owner-missing", "aks-empty", AGENT_POOL, aks_pool(tags={**TAGS, "owner": ""}), "tags"),
+    Case("owner-missing", "aks-case", AGENT_POOL, aks_pool(tags={"Owner": "ml", "Environment": UNKNOWN})),
+    Case("owner-missing", "gke-labels", NODE_POOL, gke_pool()),
+    # Production: protection
+    Case("cluster-unprotected", "aks", MANAGED_CLUSTER, aks(), "protect", protect=False),
+    Case("cluster-unprotected", "gke", CLUSTER, gke(), "protect", protect=False),
+    Case("cluster-unprotected", "aks-protected", MANAGED_CLUSTER, aks()),
+    Case("cluster-unprotected", "gke-protected", CLUSTER, gke()),
+    Case("cluster-unprotected", "a-pool", AGENT_POOL, aks_pool(), protect=False),
+    # Production: who reaches the API server
+    Case(
+        "api-server-open",
+        "aks",
+        MANAGED_CLUSTER,
+        aks(apiServerAccessProfile=None),
+        "apiServerAccessProfile.authorizedIPRanges",
+    ),
+    Case(
+        "api-server-open",
+        "aks-everybody",
+        MANAGED_CLUSTER,
+        aks(apiServerAccessProfile={"authorizedIPRanges": ["203.0.113.0/24", "0.0.0.0/0"]}),
+        "apiServerAccessProfile.authorizedIPRanges",
+    ),
+    Case("api-server-open", "gke", CLUSTER, gke(masterAuthorizedNetworksConfig=None), "masterAuthorizedNetworksConfig"),
+    Case(
+        "api-server-open",
+        "gke-everybody",
+        CLUSTER,
+        gke(masterAuthorizedNetworksConfig={"cidrBlocks": [{"cidrBlock": "0.0.0.0/0"}]}),
+        "masterAuthorizedNetworksConfig.cidrBlocks",
+    ),
+    Case(
+        "api-server-open",
+        "gke-every-customer",
+        CLUSTER,
+        gke(masterAuthorizedNetworksConfig={"cidrBlocks": [], "gcpPublicCidrsAccessEnabled": True}),
+        "masterAuthorizedNetworksConfig.gcpPublicCidrsAccessEnabled",
+    ),
+    Case("api-server-open", "aks-ranges", MANAGED_CLUSTER, aks()),
+    Case("api-server-open", "aks-private", MANAGED_CLUSTER, aks(apiServerAccessProfile={"enablePrivateCluster": True})),
+    Case(
+        "api-server-open", "aks-unknown", MANAGED_CLUSTER, aks(apiServerAccessProfile={"authorizedIPRanges": [UNKNOWN]})
+    ),
+    Case("api-server-open", "gke-ranges", CLUSTER, gke()),
+    Case(
+        "api-server-open",
+        "gke-private",
+        CLUSTER,
+        gke(
+            masterAuthorizedNetworksConfig=None,
+            privateClusterConfig={"enablePrivateNodes": True, "enablePrivateEndpoint": True},
+        ),
+    ),
+    Case(
+        "api-server-open",
+        "gke-by-name",
+        CLUSTER,
+        gke(
+            masterAuthorizedNetworksConfig=None,
+            controlPlaneEndpointsConfig={
+                "dnsEndpointConfig": {"allowExternalTraffic": True},
+                "ipEndpointsConfig": {"enabled": False},
+            },
+        ),
+    ),
+    # Production: logins
+    Case("local-accounts", "aks", MANAGED_CLUSTER, aks(disableLocalAccounts=None), "disableLocalAccounts"),
+    Case("local-accounts", "gke-abac", CLUSTER, gke(enableLegacyAbac=True), "enableLegacyAbac"),
+    Case(
+        "local-accounts",
+        "gke-certificate",
+        CLUSTER,
+        gke(masterAuth={"clientCertificateConfig": {"issueClientCertificate": True}}),
+        "masterAuth.clientCertificateConfig.issueClientCertificate",
+    ),
+    Case("local-accounts", "aks-disabled", MANAGED_CLUSTER, aks()),
+    Case("local-accounts", "gke-neither", CLUSTER, gke()),
+    # Production: what it is made from
+    Case("release-unreleased", "candidate", CONFIG_MAP, contract(release="next"), "data.release"),
+    Case("release-unreleased", "released", CONFIG_MAP, contract(release="r2026-11")),
+    Case("release-unreleased", "elsewhere", CONFIG_MAP, contract("team", release="next")),
+    Case("release-unreleased", "unknown", CONFIG_MAP, contract(release=UNKNOWN)),
+)
+
+BREAKING = tuple(case for case in CASES if case.breaks)
+KEEPING = tuple(case for case in CASES if not case.breaks)

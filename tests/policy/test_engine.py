@@ -1,0 +1,111 @@
+"""The pack under the real engine: every rule's resources in one stack, and this repository's own stacks."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from policy.rules import RULES
+from tests.policy import cases
+from tests.policy.cases import Case
+from tests.sandbox.stack import PROJECT, Stack
+
+pytestmark = pytest.mark.engine
+
+BREAKING, KEEPING = (tuple(case for case in some if case.emulated) for some in (cases.BREAKING, cases.KEEPING))
+
+PACK = ("--policy-pack", str(PROJECT / "policy"))
+
+
+def previewed(folder: Path, stack: str, declared: tuple[Case, ...], *arguments: str, ok: bool = True) -> dict[str, Any]:
+    """What a preview of these resources tells."""
+    project = folder / stack
+    shutil.copytree(Path(__file__).parent / "program", project)
+    (project / "resources.json").write_text(json.dumps([case.declared() for case in declared]))
+    (project / f"Pulumi.{stack}.yaml").write_text("config: {}\n")
+    printed = Stack(project, project / ".sandbox", stack).run("preview", "--json", *PACK, *arguments, ok=ok).stdout
+    found: dict[str, Any] = json.loads(printed)
+    return found
+
+
+def violations(found: dict[str, Any], level: str) -> list[tuple[str, str]]:
+    assert {one["level"] for one in found["violations"]} <= {level}
+    return sorted((one["policy"], one["resource"]) for one in found["violations"])
+
+
+def created(found: dict[str, Any]) -> set[str]:
+    return {step["name"] for step in found["steps"] if step["op"] == "create"}
+
+
+def test_in_production_every_rule_refuses_what_breaks_it_and_nothing_else(tmp_path: Path) -> None:
+    found = previewed(tmp_path, "prod", BREAKING + KEEPING, ok=False)
+    assert violations(found, "mandatory") == sorted((case.rule, case.name) for case in BREAKING)
+    assert found["errors"] == [f"mandatory policies are broken: {', '.join(sorted(rule.name for rule in RULES))}"]
+    said = {one["resource"]: one["message"] for one in found["violations"]}
+    for case in BREAKING:
+        rule, where = said[case.name].split("\n")
+        assert rule in {rule.description for rule in RULES}
+        assert where.startswith(f"{case.breaks}: ")
+
+
+def test_elsewhere_what_breaks_a_rule_is_told_and_goes_on(tmp_path: Path) -> None:
+    found = previewed(tmp_path, "dev", BREAKING)
+    general = {rule.name for rule in RULES if not rule.production}
+    assert violations(found, "advisory") == sorted((case.rule, case.name) for case in BREAKING if case.rule in general)
+    assert found["errors"] == []
+    assert created(found) >= {case.name for case in BREAKING}
+
+
+def test_resources_that_keep_every_rule_pass_in_production(tmp_path: Path) -> None:
+    found = previewed(tmp_path, "production", KEEPING)
+    assert found["violations"] == found["errors"] == []
+    assert created(found) >= {case.name for case in KEEPING}
+
+
+def test_the_pages_configuration_makes_a_production_stack_of_any(tmp_path: Path) -> None:
+    (example,) = re.findall(r"```json\n(.*?)```", (PROJECT / "docs" / "policy.md").read_text(), re.DOTALL)
+    config = tmp_path / "config.json"
+    config.write_text(example)
+    found = previewed(tmp_path, "live", BREAKING, "--policy-pack-config", str(config), ok=False)
+    # Its larger maximum, and the one name of a tag it asks for
+    allowed = {case.name for case in BREAKING if "-far" in case.what} | {"owner-missing-gke-cluster"}
+    assert sorted((one["policy"], one["level"], one["resource"]) for one in found["violations"]) == sorted(
+        (case.rule, "advisory" if case.rule == "owner-missing" else "mandatory", case.name)
+        for case in BREAKING
+        if case.name not in allowed
+    )
+
+
+@pytest.mark.parametrize("name", ["dev", "staging", "prod"])
+def test_a_stack_of_this_repository_keeps_every_rule(name: str, tmp_path: Path) -> None:
+    stack = Stack.copy(tmp_path, name)
+    found = json.loads(stack.run("preview", "--json", *PACK).stdout)
+    assert found["violations"] == found["errors"] == []
+
+
+def test_the_pack_in_a_projects_folder_is_used_unless_it_is_declined(tmp_path: Path) -> None:
+    stack = Stack.copy(tmp_path)
+    shutil.copytree(PROJECT / "policy", stack.project / "policy", ignore=shutil.ignore_patterns("__pycache__"))
+    config = stack.config
+    del config["cluster"]["tags"]["owner"]
+    stack.write(config)
+    found = json.loads(stack.run("preview", "--json").stdout)
+    assert {one["policy"] for one in found["violations"]} == {"owner-missing"}
+    assert json.loads(stack.run("preview", "--json", "--no-policy-pack").stdout)["violations"] == []
+
+
+def test_a_mandatory_policy_keeps_an_up_from_changing_anything(tmp_path: Path) -> None:
+    stack = Stack.copy(tmp_path, "prod")
+    config = stack.config
+    config["cluster"]["protect"] = False
+    stack.write(config)
+    refused = stack.run("up", *PACK, ok=False)
+    assert "[mandatory]  cluster-unprotected  (azure-native:containerservice:ManagedCluster: ml-prod)" in refused.stdout
+    # Not even the resource group, which comes first.
+    assert "created" not in refused.stdout
+    assert "deleted (" not in stack.run("down").stdout

@@ -1,0 +1,159 @@
+"""Each rule on plain inputs."""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pulumi_policy import proxy
+
+from policy import aks, gke
+from policy.declared import UNKNOWN, Declared, unversioned
+from policy.declared import plain as plain_of
+from policy.rule import Rule
+from policy.rules import RULES
+from tests.policy import cases
+from tests.policy.cases import BREAKING, CASES, KEEPING, Case
+
+PROJECT = Path(__file__).resolve().parents[2]
+BY_NAME = {rule.name: rule for rule in RULES}
+
+
+def plain(written: Any) -> Any:
+    """The inputs as a rule sees them: secrets in clear text."""
+    if written == cases.UNKNOWN:
+        return UNKNOWN
+    if isinstance(written, dict):
+        return plain(written["secret"]) if set(written) == {"secret"} else {k: plain(v) for k, v in written.items()}
+    return [plain(inner) for inner in written] if isinstance(written, list) else written
+
+
+def declared(case: Case) -> Declared:
+    return Declared(case.type, plain(case.inputs), case.protect)
+
+
+def found(case: Case, rule: Rule, **settings: Any) -> list[str]:
+    return [finding.path for finding in rule.findings(declared(case), settings)]
+
+
+def names(chosen: tuple[Case, ...]) -> list[str]:
+    return [case.name for case in chosen]
+
+
+@pytest.mark.parametrize("case", BREAKING, ids=names(BREAKING))
+def test_a_resource_that_breaks_a_rule_is_refused_for_that_input_and_by_no_other_rule(case: Case) -> None:
+    assert {rule.name: paths for rule in RULES if (paths := found(case, rule))} == {case.rule: [case.breaks]}
+
+
+@pytest.mark.parametrize("case", KEEPING, ids=names(KEEPING))
+def test_a_resource_that_keeps_a_rule_is_refused_by_none(case: Case) -> None:
+    assert [rule.name for rule in RULES if found(case, rule)] == []
+
+
+@pytest.mark.parametrize("rule", [*BY_NAME])
+def test_every_rule_has_a_resource_that_breaks_it_and_one_that_keeps_it(rule: str) -> None:
+    assert rule in {case.rule for case in BREAKING}
+    assert rule in {case.rule for case in KEEPING}
+
+
+def test_there_are_cases_of_rules_that_exist_only() -> None:
+    assert {case.rule for case in CASES} == set(BY_NAME)
+    assert len({case.name for case in CASES}) == len(CASES)
+
+
+def test_what_a_preview_does_not_know_arrives_as_unknown() -> None:
+    told = {
+        "a": [{"b": proxy.UNKNOWN_STRING_VALUE, "c": 1}, proxy.UNKNOWN_OBJECT_VALUE],
+        "d": proxy.UNKNOWN_ARRAY_VALUE,
+    }
+    assert plain_of(proxy.unknown_checking_proxy(told)) == {"a": [{"b": UNKNOWN, "c": 1}, UNKNOWN], "d": UNKNOWN}
+
+
+def each_unknown(value: Any) -> Iterator[Any]:
+    """The value with one part after the other not known."""
+    yield UNKNOWN
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            yield from ({**value, key: other} for other in each_unknown(inner))
+    if isinstance(value, list):
+        for index, inner in enumerate(value):
+            yield from ([*value[:index], other, *value[index + 1 :]] for other in each_unknown(inner))
+
+
+@pytest.mark.parametrize("case", CASES, ids=names(CASES))
+def test_what_is_not_known_breaks_no_rule_that_was_kept_and_no_rule_fails_on_it(case: Case) -> None:
+    allowed = {case.rule} if case.breaks else set()
+    for inputs in each_unknown(plain(case.inputs)):
+        if isinstance(inputs, dict):
+            partly = Declared(case.type, inputs, case.protect)
+            assert {rule.name for rule in RULES if rule.findings(partly)} <= allowed, inputs
+
+
+def input_of(case: Case) -> str:
+    """The name of the input that is said to break the rule."""
+    return re.split(r"[.\[]", case.breaks or "")[0]
+
+
+STATED = tuple(case for case in BREAKING if input_of(case) in case.inputs)
+"""Those that break a rule by what they say, and not by what they leave out."""
+
+
+@pytest.mark.parametrize("case", STATED, ids=names(STATED))
+def test_an_input_that_is_not_known_is_not_what_breaks_a_rule(case: Case) -> None:
+    inputs = {**plain(case.inputs), input_of(case): UNKNOWN}
+    assert BY_NAME[case.rule].findings(Declared(case.type, inputs, case.protect)) == []
+
+
+def test_a_message_repeats_no_value() -> None:
+    # The engine gives secrets in clear text and unmarked.
+    hidden = next(case for case in BREAKING if case.name == "image-without-digest-hidden")
+    (finding,) = BY_NAME[hidden.rule].findings(declared(hidden))
+    assert "b:1" not in str(finding)
+
+
+def test_the_largest_pool_is_for_the_packs_user_to_say() -> None:
+    far = next(case for case in BREAKING if case.name == "pool-unbounded-aks-far")
+    near = next(case for case in KEEPING if case.name == "pool-unbounded-aks-near")
+    rule = BY_NAME["pool-unbounded"]
+    assert found(far, rule, maxNodes=101) == []
+    assert found(near, rule, maxNodes=99) == ["maxCount"]
+
+
+def test_the_names_of_tags_are_for_the_packs_user_to_say() -> None:
+    kept = next(case for case in KEEPING if case.name == "owner-missing-gke-labels")
+    rule = BY_NAME["owner-missing"]
+    assert found(kept, rule, names=["cost-center"]) == ["nodeConfig.resourceLabels"]
+    # As Azure does, without case
+    assert found(kept, rule, names=["Owner"]) == []
+
+
+def machines(cloud: str) -> list[dict[str, str]]:
+    with (PROJECT / "spec" / "catalog" / f"{cloud}.csv").open() as file:
+        return list(csv.DictReader(file))
+
+
+def test_an_azure_size_tells_by_its_name_whether_it_has_nvidia_gpus() -> None:
+    # The names are read, and the catalogue is a list of sizes from elsewhere.
+    sizes = {row["size"]: row["gpu_model"].startswith("nvidia") for row in machines("azure")}
+    assert {size: aks.has_nvidia(size) for size in sizes} == sizes
+
+
+def test_a_google_machine_with_gpus_built_in_tells_by_its_name() -> None:
+    types = {row["machine_type"]: bool(row["gpus_fixed"]) for row in machines("gcp")}
+    assert {name: gke.has_nvidia({"machineType": name}) is not None for name in types} == types
+
+
+@pytest.mark.parametrize(
+    "token",
+    [
+        "azure-native:containerservice:AgentPool",
+        "azure-native:containerservice/v20250901:AgentPool",
+        "azure-native_containerservice_v20260501:containerservice:AgentPool",
+    ],
+)
+def test_a_resource_of_any_version_of_azures_api_is_read(token: str) -> None:
+    assert unversioned(token) == aks.POOL

@@ -1,0 +1,105 @@
+"""How the sandbox starts a pack, and what it makes of what the engine tells."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+from pulumi.automation.events import EngineEvent, PolicyEvent
+
+from sandbox.errors import SandboxError
+from sandbox.home import Home
+from sandbox.policies import Pack, furnish
+from sandbox.steps import Steps
+
+BROKEN = PolicyEvent(
+    message="<{%fg 1%}>Refused.<{%reset%}>\n\x1b[31mhere\x1b[0m: so\n",
+    color="auto",
+    policy_name="rule",
+    policy_pack_name="pack",
+    policy_pack_version="1",
+    policy_pack_version_tag="1",
+    enforcement_level="mandatory",
+    resource_urn="urn:pulumi:prod::project::type::name",
+)
+
+
+def event(policy: PolicyEvent) -> EngineEvent:
+    return EngineEvent(sequence=0, timestamp=0, policy_event=policy)
+
+
+def a_pack(folder: Path, runtime: str = "{name: python, options: {toolchain: uv}}") -> Pack:
+    folder.mkdir()
+    (folder / "PulumiPolicy.yaml").write_text(f"version: 1.2.3\nruntime: {runtime}\n")
+    return Pack(folder)
+
+
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Home:
+    monkeypatch.setenv("SANDBOX_HOME", str(tmp_path / "home"))
+    return Home.of("dev", tmp_path)
+
+
+def test_a_violation_is_told_once_without_marks_of_colour_and_is_the_error() -> None:
+    steps = Steps()
+    for _ in range(2):
+        steps.on_event(event(BROKEN))
+    steps.errors.append("preview failed")
+    steps.failed("exit 255")
+    assert steps.as_json() == {
+        "steps": [],
+        "violations": [
+            {
+                "policy": "rule",
+                "level": "mandatory",
+                "resource": "name",
+                "urn": "urn:pulumi:prod::project::type::name",
+                "message": "Refused.\nhere: so",
+            }
+        ],
+        "errors": ["mandatory policies are broken: rule"],
+    }
+
+
+def test_an_error_beside_a_violation_is_kept() -> None:
+    steps = Steps(errors=["the program is wrong"])
+    steps.on_event(event(BROKEN))
+    steps.failed("exit 255")
+    assert steps.errors == ["the program is wrong"]
+
+
+def test_a_project_has_a_pack_where_it_has_the_packs_file(tmp_path: Path) -> None:
+    (tmp_path / "policy").mkdir()
+    assert Pack.of(tmp_path) is None
+    (tmp_path / "policy" / "PulumiPolicy.yaml").write_text("runtime: python\n")
+    assert Pack.of(tmp_path) == Pack(tmp_path / "policy")
+
+
+def test_the_engine_is_told_a_copy_that_no_language_host_claims(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pack = a_pack(tmp_path / "pa ck")
+    told = furnish(home(tmp_path, monkeypatch), pack)
+    (folder,) = told["policy_packs"]
+    copy = yaml.safe_load((Path(folder) / "PulumiPolicy.yaml").read_text())
+    assert copy["version"] == "1.2.3"
+    assert copy["runtime"] != "python"
+    assert told["policy_pack_configs"] is None
+
+
+@pytest.mark.process
+def test_the_script_runs_the_pack_in_this_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pack = a_pack(tmp_path / "pa ck")
+    (pack.folder / "__main__.py").write_text("import sys; print(sys.executable)\n")
+    furnish(home(tmp_path, monkeypatch), pack)
+    (script,) = (tmp_path / "home").rglob("pulumi-analyzer-policy-*")
+    done = subprocess.run([str(script), "127.0.0.1:1", "."], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == sys.executable
+
+
+def test_a_pack_in_another_language_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pack = a_pack(tmp_path / "pack", "nodejs")
+    with pytest.raises(SandboxError, match="runtime python only"):
+        furnish(home(tmp_path, monkeypatch), pack)

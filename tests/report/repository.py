@@ -1,0 +1,68 @@
+"""A git repository in a folder of its own."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+PROJECT = Path(__file__).resolve().parents[2]
+
+
+@dataclass(frozen=True)
+class Repository:
+    """Commits as somebody who has no settings of git's."""
+
+    folder: Path
+
+    @classmethod
+    def new(cls, folder: Path) -> Repository:
+        """An empty repository."""
+        folder.mkdir()
+        made = cls(folder)
+        made.git("init", "--quiet")
+        return made
+
+    @classmethod
+    def of_the_project(cls, folder: Path) -> Repository:
+        """The project's files as they are in its work tree, committed."""
+        made = cls.new(folder)
+        listed = subprocess.run(
+            ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+            cwd=PROJECT,
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        files = {name: PROJECT / name for name in listed.split("\0") if name}
+        made.commit(
+            {name: path.read_text() for name, path in files.items() if path.is_file() and path.suffix != ".svg"}
+        )
+        return made
+
+    def commit(self, files: Mapping[str, str]) -> None:
+        """Write the files and commit whatever differs."""
+        for name, content in files.items():
+            path = self.folder / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(content)
+        self.git("add", "--all")
+        self.git("commit", "--quiet", "--message", "change")
+
+    def git(self, *arguments: str) -> str:
+        """What git prints."""
+        who = {f"GIT_{role}_{what}": "a@example.com" for role in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
+        environment = {**os.environ, **who, "GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_SYSTEM": os.devnull}
+        done = subprocess.run(
+            ["git", *arguments], cwd=self.folder, env=environment, capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    def bytes(self) -> dict[str, bytes]:
+        """Every file, git's own included."""
+        return {
+            str(path.relative_to(self.folder)): path.read_bytes() for path in self.folder.rglob("*") if path.is_file()
+        }

@@ -1,0 +1,170 @@
+"""`sandbox preview --base REV` on a repository with two commits, through the real engine."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+
+from tests.report.repository import Repository
+from tests.sandbox.stack import until
+
+pytestmark = pytest.mark.engine
+
+
+def command(repository: Repository, *arguments: str) -> tuple[list[str], dict[str, str]]:
+    environment = {name: value for name, value in os.environ.items() if name != "SANDBOX_HOME"}
+    return [sys.executable, "-m", "sandbox", "preview", "--cwd", str(repository.folder), *arguments], environment
+
+
+def preview(repository: Repository, *arguments: str) -> subprocess.CompletedProcess[str]:
+    line, environment = command(repository, *arguments)
+    return subprocess.run(line, env=environment, capture_output=True, text=True, check=False)
+
+
+def left(repository: Repository) -> list[str]:
+    """What a comparison left: files in the sandbox's home, and processes that work there."""
+    home = repository.folder / ".sandbox"
+    processes = [" ".join(p.info["cmdline"] or []) for p in psutil.process_iter(["cmdline"])]
+    return [str(path) for path in home.rglob("*")] + [line for line in processes if str(repository.folder) in line]
+
+
+def edit(repository: Repository, stack: str, *edits: tuple[str, str]) -> dict[str, str]:
+    """A stack file's text with replacements, each of which must be one."""
+    text = (repository.folder / f"Pulumi.{stack}.yaml").read_text()
+    for old, new in edits:
+        assert old in text
+        text = text.replace(old, new, 1)
+    return {f"Pulumi.{stack}.yaml": text}
+
+
+@pytest.fixture(scope="module")
+def repository(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Repository]:
+    made = Repository.of_the_project(tmp_path_factory.mktemp("two") / "project")
+    yield made
+    assert left(made) == []
+
+
+@pytest.fixture
+def report(repository: Repository, tmp_path: Path) -> Any:
+    """The report of a head with another bound and label in dev and another release in prod."""
+    repository.commit(
+        edit(repository, "dev", ("maxNodes: 8", "maxNodes: 9"), ('gpu: "true"', 'gpu: "true", team: "vision"'))
+    )
+    repository.commit(edit(repository, "prod", ("release: r2026-09", "release: r2026-11")))
+    before = repository.bytes()
+    done = preview(
+        repository, "--base", "HEAD~2", "--report-dir", str(tmp_path), "--fail-on", "replace", "--fail-on", "delete"
+    )
+    assert done.returncode == 0, done.stderr
+    assert repository.bytes() == before
+    assert "not said of staging" not in (tmp_path / "report.md").read_text()
+    return json.loads((tmp_path / "report.json").read_text())
+
+
+def test_the_report_names_exactly_what_the_head_changes_in_each_stack(report: Any) -> None:
+    stacks = {stack["stack"]: stack for stack in report["stacks"]}
+    assert {name: stack["status"] for name, stack in stacks.items()} == {
+        "dev": "previewed",
+        "prod": "previewed",
+        "staging": "unchanged",
+    }
+    dev = {
+        (c["op"], c["name"], p["path"], p["before"], p["after"])
+        for c in stacks["dev"]["changes"]
+        for p in c["properties"]
+    }
+    contract = {change for change in dev if change[1] == "ml-dev-contract"}
+    assert {change[2] for change in contract} == {'data["pools.json"]', 'data["pools.yaml"]'}
+    assert dev - contract == {
+        ("update", "ml-dev-t4", "maxCount", "8", "9"),
+        ("update", "ml-dev-t4", "nodeLabels.team", None, '"vision"'),
+        # The twin carries the labels of its pool.
+        ("update", "ml-dev-t4od", "nodeLabels.team", None, '"vision"'),
+    }
+
+    prod = stacks["prod"]
+    assert prod["release"] == ["r2026-09", "r2026-11"]
+    assert {change["op"] for change in prod["changes"]} == {"create", "update"}
+    created = {change["name"] for change in prod["changes"] if change["op"] == "create"}
+    assert created == {"ml-prod-defaults", "ml-prod-defaults-binding"}
+    versions = {
+        (change["name"], p["before"], p["after"])
+        for change in prod["changes"]
+        for p in change["properties"]
+        if "ersion" in p["path"]
+    }
+    pools = ("general", "t4", "t4od", "t4big", "a100", "a100od")
+    assert versions == {(name, '"1.35"', '"1.36"') for name in ("ml-prod", *(f"ml-prod-{pool}" for pool in pools))}
+    others = {change["name"] for change in prod["changes"]} - created - {name for name, *_ in versions}
+    assert others == {"ml-prod-contract"}
+
+
+def test_a_head_with_wrong_settings_reports_all_errors_and_fails(repository: Repository) -> None:
+    repository.commit(
+        edit(repository, "dev", ("Standard_NC4as_T4_v3", "Standard_NC6s_v3"), ("name: general", "name: General"))
+    )
+    try:
+        done = preview(repository, "--base", "HEAD~1", "--json")
+    finally:
+        repository.git("revert", "--no-edit", "HEAD")
+    assert done.returncode == 1
+    (stack,) = [stack for stack in json.loads(done.stdout)["stacks"] if stack["status"] != "unchanged"]
+    assert (stack["stack"], stack["status"], stack["changes"]) == ("dev", "failed", [])
+    said = "\n".join(stack["errors"])
+    assert "pools[0].name" in said
+    assert "pools[1].machine" in said
+    assert "Traceback" not in said + done.stderr
+
+
+def test_a_base_that_does_not_run_is_an_error_and_leaves_nothing(repository: Repository) -> None:
+    repository.commit(edit(repository, "dev", ("release: ", "release: r1999-01 # ")))
+    repository.git("revert", "--no-edit", "HEAD")
+    done = preview(repository, "--base", "HEAD~1")
+    assert done.returncode == 1
+    assert "the base does not run: stack 'dev' did not come up" in done.stderr
+    assert "r1999-01" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert left(repository) == []
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
+def test_a_comparison_that_is_ended_leaves_nothing_and_one_that_is_killed_leaves_nothing_to_the_next(
+    repository: Repository, number: int
+) -> None:
+    repository.commit(edit(repository, "dev", ("config:", f"# {number}\nconfig:")))
+    line, environment = command(repository, "--base", "HEAD~1")
+    running = subprocess.Popen(line, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    assert until(lambda: any("etcd" in process for process in left(repository)), 120)
+    running.send_signal(number)
+    running.wait()
+    if number == signal.SIGKILL:
+        assert left(repository)
+        done = preview(repository, "--base", "HEAD")
+        assert done.returncode == 0, done.stderr
+    assert until(lambda: left(repository) == [], 60), left(repository)
+
+
+def test_no_revision_is_said_so(repository: Repository) -> None:
+    done = preview(repository, "--base", "nowhere")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.startswith("error: --base: 'nowhere' is no revision of this repository")
+    assert left(repository) == []
+
+
+def test_what_no_stack_is_made_from_gives_an_empty_report_without_an_engine(repository: Repository) -> None:
+    repository.commit({"README.md": "changed\n", "tests/test_more.py": "\n", "docs/more.md": "\n"})
+    done = preview(repository, "--base", "HEAD~1", "--json")
+    assert done.returncode == 0, done.stderr
+    assert [(stack["status"], stack["changes"]) for stack in json.loads(done.stdout)["stacks"]] == [
+        ("unchanged", [])
+    ] * 3
+    assert "bringing" not in done.stderr

@@ -1,0 +1,118 @@
+"""Events of the engine, as it sends them, become changes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from pulumi.automation.events import EngineEvent
+
+from sandbox.report.changes import at, change
+from sandbox.report.model import Change, Op, Property
+
+POOL = "azure-native:containerservice:AgentPool"
+
+
+def event(op: str, old: dict[str, Any] | None, new: dict[str, Any] | None, **more: Any) -> EngineEvent:
+    def state(inputs: dict[str, Any] | None) -> dict[str, Any] | None:
+        outputs = more.get("outputs", inputs)
+        return None if inputs is None else {"custom": more.get("custom", True), "inputs": inputs, "outputs": outputs}
+
+    metadata = {
+        "op": op,
+        "urn": "urn:pulumi:dev::kubeflow-spot::kubeflow-spot:index:KubeflowCluster$pool::ml-dev-t4",
+        "type": more.get("type", POOL),
+        "old": state(old),
+        "new": state(new),
+        "keys": more.get("keys"),
+        "detailedDiff": more.get("diff"),
+    }
+    return EngineEvent.from_json({"sequence": 1, "timestamp": 0, "resourcePreEvent": {"metadata": metadata}})
+
+
+def diff(kind: str = "update") -> dict[str, Any]:
+    return {"diffKind": kind, "inputDiff": True}
+
+
+def test_an_update_names_the_properties_with_what_they_were_and_become() -> None:
+    told = event(
+        "update",
+        {"maxCount": 8, "nodeLabels": {"team": "nlp"}, "mode": "User"},
+        {"maxCount": 9, "nodeLabels": {"team": "nlp", "example.com/a": "b"}, "mode": "User"},
+        diff={"maxCount": diff(), 'nodeLabels["example.com/a"]': diff("add")},
+    )
+    assert change(told) == Change(
+        op=Op.UPDATE,
+        type=POOL,
+        name="ml-dev-t4",
+        properties=(
+            Property(path="maxCount", before="8", after="9"),
+            Property(path='nodeLabels["example.com/a"]', before=None, after='"b"'),
+        ),
+    )
+
+
+def test_a_replacement_is_one_change_and_says_which_property_is_the_reason() -> None:
+    states = ({"vmSize": "A", "maxCount": 8}, {"vmSize": "B", "maxCount": 9})
+    told = {"diff": {"vmSize": diff("update-replace"), "maxCount": diff()}}
+    found = [change(event(op, *states, **told)) for op in ("create-replacement", "replace", "delete-replaced")]
+    assert [one and one.op for one in found] == [None, Op.REPLACE, None]
+    assert found[1]
+    assert {(one.path, one.replaces) for one in found[1].properties} == {("vmSize", True), ("maxCount", False)}
+
+
+def test_a_reason_that_the_engine_names_as_a_key_counts_as_well() -> None:
+    """`replace_on_changes` of the program: the provider itself would have updated."""
+    told = event(
+        "replace", {"spotMaxPrice": -1}, {"spotMaxPrice": 0.5}, keys=["spotMaxPrice"], diff={"spotMaxPrice": diff()}
+    )
+    found = change(told)
+    assert found
+    assert [one.replaces for one in found.properties] == [True]
+
+
+@pytest.mark.parametrize("op", ["same", "read", "refresh", "create-replacement", "delete-replaced", "discard"])
+def test_what_changes_nothing_is_no_change(op: str) -> None:
+    assert change(event(op, {}, {})) is None
+
+
+def test_a_component_is_no_change() -> None:
+    assert change(event("create", None, {}, custom=False)) is None
+    assert change(event("create", None, {})) is not None
+
+
+def test_what_the_cloud_has_and_the_program_never_said_is_told_as_the_cloud_has_it() -> None:
+    told = event("update", {}, {"count": 2}, outputs={"count": 5}, diff={"count": diff()})
+    found = change(told)
+    assert found
+    assert found.properties == (Property(path="count", before="5", after="2"),)
+
+
+def test_pools_that_aks_lists_in_its_cluster_are_not_told_as_removed() -> None:
+    pools = [{"name": "system", "maxCount": 4}, {"name": "t4"}]
+    told = event(
+        "update",
+        {"agentPoolProfiles": pools},
+        {"agentPoolProfiles": [{"name": "system", "maxCount": 5}]},
+        type="azure-native:containerservice:ManagedCluster",
+        diff={"agentPoolProfiles[0].maxCount": diff(), "agentPoolProfiles[1]": diff("delete")},
+    )
+    found = change(told)
+    assert found
+    assert [one.path for one in found.properties] == ["agentPoolProfiles[0].maxCount"]
+
+
+@pytest.mark.parametrize(
+    ("path", "value"),
+    [
+        ("a", '{"b": [1, {"c.d": "e"}]}'),
+        ("a.b[0]", "1"),
+        ('a.b[1]["c.d"]', '"e"'),
+        ("a.b[7]", None),
+        ("a.b.c", None),
+        ("x.y", None),
+        ("a.b[0].c", None),
+    ],
+)
+def test_a_property_path_of_the_engine_s_leads_to_a_value_or_nowhere(path: str, value: str | None) -> None:
+    assert at({"a": {"b": [1, {"c.d": "e"}]}}, path) == value

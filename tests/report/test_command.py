@@ -1,0 +1,66 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from sandbox.cli import main
+from sandbox.report import drawn
+from sandbox.report.markdown import render
+from tests.report.reports import large
+
+POINTER = "https://github.com/acme/cluster/actions/runs/1"
+
+
+def call(file: Path, *options: str) -> Result:
+    return CliRunner().invoke(main, ["report", str(file), *options])
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    return tmp_path / "report.json"
+
+
+def test_a_report_is_drawn_to_the_length_and_with_the_pointer_asked_for(file: Path) -> None:
+    written = large(58, 30)
+    file.write_text(written.model_dump_json())
+    assert call(file).output == render(written)
+    short = call(file, "--longest", "3000", "--pointer", POINTER)
+    assert (short.exit_code, short.output) == (0, render(written, longest=3000, pointer=POINTER))
+    assert len(short.output) <= 3000
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b'{"format": 2, "stacks": []}', "another format; this version reads format 1"),
+        (b'{"format": "@octocat", "base": "", "head": "", "stacks": []}', "another format"),
+        (
+            b'{"format": 1, "@octocat": "<b>", "base": 3, "head": "", "stacks": []}',
+            "2 problems (extra_forbidden, string_type)",
+        ),
+        (b"@octocat <b>", "1 problems (json_invalid)"),
+        (b"\xff\xfe@octocat", "(json_invalid)"),
+        (b"", "(json_invalid)"),
+        (b"[" * 100_000, "(json_invalid)"),
+        (
+            b'{"format": 1, "base": "", "head": "", "stacks": [{"stack": "\\ud800@octocat", "status": "new"}]}',
+            "(json_invalid)",
+        ),
+    ],
+)
+def test_what_is_no_report_is_refused_and_not_repeated(file: Path, content: bytes, said: str) -> None:
+    file.write_bytes(content)
+    result = call(file)
+    assert result.exit_code == 1
+    assert said in result.output
+    assert "octocat" not in result.output
+    assert "<b>" not in result.output
+
+
+def test_a_file_that_is_too_large_is_not_read(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(drawn, "_LARGEST", 1024**2)
+    file.write_bytes(b" " * (1024**2 + 1))
+    result = call(file)
+    assert (result.exit_code, "larger than a report can be: more than 1 MiB" in result.output) == (1, True)

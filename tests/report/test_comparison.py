@@ -1,0 +1,168 @@
+"""Which stacks a comparison brings up, and what it says of each: with an engine that is told what to answer."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sandbox.errors import SandboxError
+from sandbox.report import comparison
+from sandbox.report.model import Report, Status
+from sandbox.report.revision import Revision
+from sandbox.report.worker import Told
+from tests.report.repository import PROJECT, Repository
+
+pytestmark = pytest.mark.process
+
+CHANGE = {"op": "update", "type": "t", "name": "ml-dev-t4", "properties": []}
+
+
+class Engine:
+    """Answers as it was told, and remembers what it was asked."""
+
+    def __init__(self, folder: Path, **answers: Told) -> None:
+        self.folder, self.answers = folder, answers
+        self.asked: set[tuple[str, str]] = set()
+        self.stopped = False
+
+    def run(self, command: str, stack: str, project: Path, *others: Any) -> Told:
+        self.asked.add((command, stack))
+        return self.answers.get(f"{command}_{stack}") or Told()
+
+    def stop(self) -> None:
+        self.stopped = True
+
+
+def compared(repository: Repository, engine: Engine, stack: str = "") -> Report:
+    engine.folder.mkdir()
+    revision = Revision.of(repository.folder, "HEAD~1")
+    return comparison.compare(repository.folder, revision, engine, lambda line: None, stack)  # type: ignore[arg-type]
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Repository:
+    made = Repository.new(tmp_path / "repository")
+    stacks = {f"Pulumi.{name}.yaml": "config: {}\n" for name in ("dev", "staging", "prod")}
+    made.commit({"__main__.py": "", "Pulumi.yaml": "name: a\n", **stacks})
+    return made
+
+
+ALL = {(command, stack) for command in ("up", "preview") for stack in ("dev", "staging", "prod")}
+
+
+@pytest.mark.parametrize(
+    ("file", "stacks"),
+    [
+        ("Pulumi.dev.yaml", {"dev"}),
+        ("spec/model.py", {"dev", "staging", "prod"}),
+        ("Pulumi.yaml", {"dev", "staging", "prod"}),
+        ("uv.lock", {"dev", "staging", "prod"}),
+        ("never-seen-before.json", {"dev", "staging", "prod"}),
+        ("README.md", set()),
+        ("tests/test_a.py", set()),
+        ("docs/a.md", set()),
+        # Not the folder, not the file, that no stack is made from
+        ("components/docs/a.py", {"dev", "staging", "prod"}),
+        ("docs.py", {"dev", "staging", "prod"}),
+        ("spec/README.md", {"dev", "staging", "prod"}),
+    ],
+)
+def test_a_stack_comes_up_when_a_file_it_is_made_from_differs(
+    repository: Repository, tmp_path: Path, file: str, stacks: set[str]
+) -> None:
+    repository.commit({file: "config: {a: b}\n"})
+    engine = Engine(tmp_path / "scratch")
+    found = compared(repository, engine)
+    assert engine.asked == {(command, stack) for command in ("up", "preview") for stack in stacks}
+    assert {one.stack for one in found.stacks if one.status == Status.UNCHANGED} == {"dev", "staging", "prod"} - stacks
+
+
+def test_one_stack_alone_when_it_is_named(repository: Repository, tmp_path: Path) -> None:
+    repository.commit({"spec/model.py": ""})
+    engine = Engine(tmp_path / "scratch", preview_prod=Told(changes=[CHANGE], outputs={"release": "r2"}))
+    found = compared(repository, engine, "prod")
+    assert [(one.stack, len(one.changes), one.release) for one in found.stacks] == [("prod", 1, (None, "r2"))]
+    with pytest.raises(SandboxError, match="there is no stack 'test'; stacks here: dev, prod, staging"):
+        compared(repository, Engine(tmp_path / "again"), "test")
+
+
+def test_a_new_stack_is_previewed_from_nothing_and_a_removed_one_is_not_run(
+    repository: Repository, tmp_path: Path
+) -> None:
+    (repository.folder / "Pulumi.staging.yaml").unlink()
+    repository.commit({"Pulumi.test.yaml": "config: {}\n"})
+    engine = Engine(tmp_path / "scratch")
+    found = {one.stack: one.status for one in compared(repository, engine).stacks}
+    assert found == {
+        "dev": Status.UNCHANGED,
+        "prod": Status.UNCHANGED,
+        "staging": Status.REMOVED,
+        "test": Status.NEW,
+    }
+    assert engine.asked == {("preview", "test")}
+
+
+def test_a_base_that_does_not_run_is_said_with_its_stack_and_reason(repository: Repository, tmp_path: Path) -> None:
+    repository.commit({"spec/model.py": ""})
+    engine = Engine(tmp_path / "scratch", up_staging=Told(errors=["release: there is no release"]))
+    with pytest.raises(SandboxError, match=r"the base does not run: stack 'staging'.*\nrelease: there is no release"):
+        compared(repository, engine)
+    assert engine.stopped
+
+
+def test_a_head_that_cannot_be_previewed_fails_its_stack_alone(repository: Repository, tmp_path: Path) -> None:
+    repository.commit({"spec/model.py": ""})
+    engine = Engine(tmp_path / "scratch", preview_staging=Told(errors=["pools[0].machine: is missing"]))
+    found = {one.stack: (one.status, one.errors) for one in compared(repository, engine).stacks}
+    assert found["staging"] == (Status.FAILED, ("pools[0].machine: is missing",))
+    assert found["dev"] == found["prod"] == (Status.PREVIEWED, ())
+    assert engine.asked == ALL
+
+
+OPENED = """
+import json, sys
+from pathlib import Path
+opened = set()
+watching = False
+def hook(event, arguments):
+    if watching and event == "open" and isinstance(arguments[0], (str, bytes)):
+        opened.add(str(arguments[0]))
+sys.addaudithook(hook)
+import pytest
+from tests.components.program import declare, stack_config
+watching = True
+with pytest.MonkeyPatch.context() as patch:
+    declare(stack_config(Path(sys.argv[1])), patch)
+print(json.dumps(sorted(opened)))
+"""
+
+
+@pytest.mark.parametrize("stack", ["dev", "staging", "prod"])
+def test_the_program_opens_no_file_that_counts_as_one_no_stack_is_made_from(stack: str) -> None:
+    """What makes it right to leave a stack out of a comparison."""
+    done = subprocess.run(
+        [sys.executable, "-c", OPENED, str(PROJECT / f"Pulumi.{stack}.yaml")],
+        cwd=PROJECT,
+        # No bytecode: every module is read from its source.
+        env={**os.environ, "PYTHONPYCACHEPREFIX": os.devnull},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    opened = {Path(name) for name in json.loads(done.stdout.splitlines()[-1])}
+    ours = {str(path.relative_to(PROJECT)) for path in opened if path.is_relative_to(PROJECT)}
+    program = {name for name in ours if not name.startswith(".venv/")}
+    # The tests' own modules run it.
+    apart = {name for name in program if name.startswith(comparison.APART)} - {
+        n for n in program if n.startswith("tests/")
+    }
+    assert apart == set()
+    assert f"Pulumi.{stack}.yaml" in program
+    assert any(name.startswith("spec/releases/r") for name in program)
+    assert "components/cluster.py" in program

@@ -1,0 +1,72 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from sandbox.report import cost, prices
+from sandbox.report.prices import Price
+
+A, B = Price(on_demand=1.0, spot=0.25, source="list A"), Price(on_demand=4.0, spot=None, source="list B")
+
+
+@pytest.fixture(autouse=True)
+def _listed(monkeypatch: pytest.MonkeyPatch) -> None:
+    listed = {("azure", "a"): A, ("azure", "b"): B, ("gcp", "n1-standard-8"): A}
+    monkeypatch.setattr(prices, "price", lambda provider, region, machine: listed.get((provider, machine)))
+
+
+def pool(name: str = "p", **parts: Any) -> dict[str, Any]:
+    return {"name": name, "machine": "a", "capacity": "on-demand", "minNodes": 1, "maxNodes": 3, "gpus": 0, **parts}
+
+
+def test_a_pool_costs_its_nodes_from_the_fewest_to_the_most() -> None:
+    found = cost.cost("azure", "r", [pool()], [pool(maxNodes=5, capacity="spot")])
+    assert found
+    assert [(one.before, one.after, one.unpriced) for one in found.pools] == [((1, 3), (0.25, 1.25), False)]
+    assert (found.currency, found.sources, found.pools[0].capacity) == ("USD", ("list A",), "on-demand → spot")
+
+
+def test_new_and_removed_pools_have_one_side() -> None:
+    found = cost.cost("azure", "r", [pool("old", machine="b")], [pool("new")])
+    assert found
+    assert [(one.pool, one.before, one.after, one.unpriced) for one in found.pools] == [
+        ("new", None, (1, 3), False),
+        ("old", (4, 12), None, False),
+    ]
+    assert found.sources == ("list A", "list B")
+    assert cost.monthly(found) == ("2,920 to 8,760", "730 to 2,190")
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [
+        {"machine": "unknown"},
+        {"machine": "b", "capacity": "spot"},
+        {"minNodes": None},
+        {"maxNodes": "many"},
+    ],
+)
+def test_a_pool_without_a_known_price_says_so_and_is_never_guessed(parts: dict[str, Any]) -> None:
+    found = cost.cost("azure", "r", [pool()], [pool(**parts)])
+    assert found
+    assert [(one.before, one.after, one.unpriced) for one in found.pools] == [((1, 3), None, True)]
+
+
+def test_n1_machines_with_gpus_have_no_price_since_their_gpus_are_sold_apart() -> None:
+    found = cost.cost(
+        "gcp", "r", [], [pool("cpu", machine="n1-standard-8"), pool("gpu", machine="n1-standard-8", gpus=1)]
+    )
+    assert found
+    assert [one.unpriced for one in found.pools] == [False, True]
+
+
+@pytest.mark.parametrize(("provider", "pools"), [("existing", [pool()]), ("azure", [])])
+def test_no_cloud_or_no_pools_cost_nothing(provider: str, pools: list[dict[str, Any]]) -> None:
+    assert cost.cost(provider, "r", pools, pools) is None
+
+
+def test_a_pool_that_says_nothing_is_no_error() -> None:
+    found = cost.cost("azure", "r", [{}], [{}])
+    assert found
+    assert [one.unpriced for one in found.pools] == [True]

@@ -1,0 +1,39 @@
+"""What is shown of two long values."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sandbox.report.excerpt import differing
+
+LONG = "x" * 300
+LINES = "\n".join(f"line {number}" for number in range(100))
+
+
+@pytest.mark.parametrize("values", [("8", "9"), (None, LONG), (LONG, None), ('"a"', '"b"')])
+def test_short_values_and_such_as_stand_alone_are_shown_whole(values: tuple[str | None, str | None]) -> None:
+    assert differing(*values) == values
+
+
+def test_of_long_lines_the_part_that_differs_with_something_around_it() -> None:
+    around = "x" * 39
+    shown = differing(f'"{LONG}[1]{LONG}"', f'"{LONG}[2, 3]{LONG}"')
+    assert shown == (f"…{around}[1]{around}…", f"…{around}[2, 3]{around}…")
+
+
+def test_of_many_lines_those_that_differ() -> None:
+    other = LINES.replace("line 50", "line fifty") + "\nlast"
+    assert differing(json.dumps(LINES), json.dumps(other)) == ("line 50", "line fifty\nlast")
+    assert differing(json.dumps(LINES), json.dumps(LINES + "\nlast")) == ("…", "last")
+    assert differing(json.dumps(LINES), json.dumps(LINES + "\n")) == ("…", "")
+
+
+@given(st.text(alphabet="ab\n", min_size=201), st.text(alphabet="ab\n"), st.text(alphabet="ab\n"))
+def test_values_that_differ_never_look_alike(common: str, one: str, other: str) -> None:
+    before, after = (json.dumps(common + part + common) for part in (one, other))
+    shown = differing(before, after)
+    assert (before == after) == (shown[0] == shown[1])

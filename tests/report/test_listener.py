@@ -1,0 +1,83 @@
+"""What a report keeps of the engine's events."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pulumi.automation.events import EngineEvent
+
+from sandbox.report.listener import Listener
+from sandbox.report.model import Level, Violation
+
+URN = "urn:pulumi:prod::kubeflow-spot::azure-native:containerservice:ManagedCluster::ml-prod"
+
+
+def listened(*events: dict[str, Any]) -> Listener:
+    listener = Listener()
+    for event in events:
+        listener.on_event(EngineEvent.from_json({"sequence": 1, "timestamp": 0, **event}))
+    return listener
+
+
+def said(severity: str, message: str) -> dict[str, Any]:
+    return {"diagnosticEvent": {"severity": severity, "message": message, "color": "raw"}}
+
+
+def violated(level: str, urn: str | None = URN) -> dict[str, Any]:
+    told = {"message": "<{%reset%}>is open\x1b[0m to all", "color": "raw", "policyName": "open-api", "resourceUrn": urn}
+    pack = {"policyPackName": "kubeflow-spot", "policyPackVersion": "1", "policyPackVersionTag": "1"}
+    return {"policyEvent": {**told, **pack, "enforcementLevel": level}}
+
+
+def test_errors_and_warnings_are_kept_once_without_colours_and_nothing_else_is() -> None:
+    repeated = said("error", "an unhandled error occurred: RunError: release: is missing")
+    found = listened(
+        said("warning", "<{%fg 3%}>the image is old<{%reset%}>\n"),
+        said("warning", "the image is old"),
+        said("error", "release: is missing"),
+        repeated,
+        said("info", "hello"),
+        said("warning", "using pulumi-analyzer-policy-sandbox from $PATH at /a/b"),
+    )
+    assert (found.warnings, found.errors) == (["the image is old"], ["release: is missing"])
+
+
+def test_a_violation_names_policy_level_and_resource() -> None:
+    group = "urn:pulumi:prod::kubeflow-spot::kubeflow-spot:index:KubeflowCluster$azure-native:resources:ResourceGroup::ml-prod"
+    found = listened(
+        violated("mandatory"), violated("mandatory"), violated("mandatory", group), violated("advisory", None)
+    )
+    told = {"policy": "open-api", "level": Level.MANDATORY, "resource": "ml-prod", "message": "is open to all"}
+    assert found.violations == [
+        Violation.model_validate({**told, "type": "azure-native:containerservice:ManagedCluster"}),
+        Violation.model_validate({**told, "type": "azure-native:resources:ResourceGroup"}),
+        Violation(policy="open-api", level=Level.ADVISORY, resource="", message="is open to all"),
+    ]
+
+
+def test_a_command_that_failed_without_a_word_is_an_error() -> None:
+    found = listened()
+    found.failed("code: 255")
+    assert found.errors == ["code: 255"]
+
+
+def test_a_command_that_failed_for_what_was_told_is_not_told_again() -> None:
+    broken, wrong, warned = (
+        listened(violated("mandatory")),
+        listened(said("error", "no")),
+        listened(violated("advisory")),
+    )
+    for found in (broken, wrong, warned):
+        found.failed("code: 255")
+    assert (broken.errors, wrong.errors, warned.errors) == ([], ["no"], ["code: 255"])
+
+
+def test_the_outputs_are_the_stack_s() -> None:
+    def outputs(type: str, new: dict[str, Any] | None) -> dict[str, Any]:
+        return {"resOutputsEvent": {"metadata": {"op": "same", "urn": URN, "type": type, "new": new}}}
+
+    stack = outputs("pulumi:pulumi:Stack", {"outputs": {"release": "r2026-11"}})
+    assert listened(stack, outputs("kubeflow-spot:index:KubeflowCluster", {"outputs": {"a": 1}})).outputs == {
+        "release": "r2026-11"
+    }
+    assert listened(outputs("pulumi:pulumi:Stack", None)).outputs == {}

@@ -1,0 +1,135 @@
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sandbox.report import pools
+from sandbox.report.model import Change, Op
+from tests.report.reports import AGENT_POOL, changed
+
+NODE_POOL = "gcp:container/nodePool:NodePool"
+SPOT = {"key": "kubernetes.azure.com/scalesetpriority", "value": "spot", "effect": "NoSchedule"}
+GPU = {"key": "nvidia.com/gpu", "value": "present", "effect": "NoSchedule"}
+
+
+def pool(name: str, **parts: Any) -> dict[str, Any]:
+    return {
+        "name": name,
+        "label": name,
+        "capacity": "on-demand",
+        "minNodes": 0,
+        "maxNodes": 8,
+        "gpus": 0,
+        "taints": [],
+        **parts,
+    }
+
+
+POOLS = [
+    pool("general", minNodes=1),
+    pool("t4", capacity="spot", gpus=1, taints=[GPU, SPOT]),
+    pool("t4od", gpus=1, taints=[GPU]),
+    pool("big-t4", capacity="spot", gpus=1, taints=[GPU, SPOT]),
+    pool("generalb", label="general", taints=[{"key": "team", "value": "ml", "effect": "NoSchedule"}]),
+]
+
+
+def change(name: str, op: Op = Op.REPLACE, kind: str = AGENT_POOL) -> Change:
+    properties = (changed("vmSize", 1, 2, replaces=True), changed("maxCount", 1, 2)) if op == Op.REPLACE else ()
+    return Change(op=op, type=kind, name=name, properties=properties)
+
+
+@pytest.mark.parametrize("kind", [AGENT_POOL, NODE_POOL])
+def test_a_replaced_pool_says_why_and_how_many_nodes(kind: str) -> None:
+    (found,) = pools.replaced([change("ml-dev-general", kind=kind)], POOLS)
+    assert (found.pool, found.why, found.nodes) == ("general", ("vmSize",), "1 to 8")
+
+
+@pytest.mark.parametrize("op", [Op.UPDATE, Op.CREATE])
+def test_nothing_is_lost_by_an_update_or_a_new_pool(op: Op) -> None:
+    assert (
+        pools.replaced([change("ml-dev-t4", op), change("x", Op.REPLACE, "kubernetes:core/v1:ConfigMap")], POOLS) == ()
+    )
+
+
+def test_a_deleted_pool_is_lost_without_a_property_that_makes_it_so() -> None:
+    (found,) = pools.replaced([change("ml-dev-t4od", Op.DELETE)], POOLS)
+    assert (found.pool, found.why) == ("t4od", ())
+
+
+def test_the_longest_name_that_ends_a_resources_is_its_pool() -> None:
+    (found,) = pools.replaced([change("ml-big-t4")], POOLS)
+    assert found.pool == "big-t4"
+
+
+@pytest.mark.parametrize("kind", ["azure-native:containerservice:ManagedCluster", "gcp:container/cluster:Cluster"])
+def test_with_a_cluster_all_its_pools_go(kind: str) -> None:
+    found = pools.replaced([change("ml", kind=kind), change("ml-t4")], POOLS)
+    assert [one.pool for one in found] == ["big-t4", "general", "generalb", "t4", "t4od"]
+    assert [one.why for one in found if one.pool == "general"] == [("vmSize of the cluster",)]
+    assert [one.why for one in found if one.pool == "t4"] == [("vmSize",)]
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("general", ["Kubeflow's own services", "notebooks", "evicted"]),
+        ("t4", ["GPU pods that accept spot", "training"]),
+        ("t4od", ["GPU pods that must not vanish"]),
+        ("generalb", ["Only pods that tolerate team=ml"]),
+    ],
+)
+def test_taints_and_capacity_say_what_runs_there(name: str, words: list[str]) -> None:
+    (found,) = pools.replaced([change(f"ml-dev-{name}")], POOLS)
+    for word in words:
+        assert word in " ".join(found.runs)
+
+
+def test_a_gpu_pool_that_keeps_nobody_away_says_so() -> None:
+    (found,) = pools.replaced([change("ml-gpu")], [pool("gpu", gpus=1, taints=[{**GPU, "effect": "PreferNoSchedule"}])])
+    assert "anything may run there" in " ".join(found.runs)
+
+
+def test_a_pool_that_the_output_does_not_have_is_the_systems_or_unknown() -> None:
+    (found,) = pools.replaced([change("ml-dev-system", kind=NODE_POOL)], POOLS)
+    assert (found.pool, found.look) == ("ml-dev-system", "")
+    assert "system pool" in found.runs[0]
+
+
+def test_a_pool_is_looked_up_by_its_label_which_outlives_its_generation() -> None:
+    (found,) = pools.replaced([change("ml-generalb")], POOLS)
+    assert "kubeflow-spot.dev/pool=general " in found.look
+    assert pools.ours(found.look)
+
+
+@pytest.mark.parametrize("label", ["$(id)", "a b", "t4; id", "`id`", "a\nb", "-o", "", "a" * 64, "t4\n"])
+def test_what_is_no_label_makes_no_command(label: str) -> None:
+    assert pools.look(label) == ""
+    assert not pools.ours(pools.look("t4").replace("t4", label, 1))
+
+
+@pytest.mark.process
+def test_the_command_asks_for_the_pods_of_each_node(tmp_path: Path) -> None:
+    kubectl = tmp_path / "kubectl"
+    kubectl.write_text('#!/bin/sh\n[ "$2" = nodes ] && echo "node/one\nnode/two" || echo "$@"\n')
+    kubectl.chmod(0o755)
+    told = subprocess.run(
+        ["sh", "-euc", pools.look("t4")],
+        env={"PATH": f"{tmp_path}:/usr/bin:/bin"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    asked = "get pods --all-namespaces -o wide --field-selector spec.nodeName="
+    assert told.stdout.splitlines() == [f"{asked}one", f"{asked}two"]
+
+
+@pytest.mark.parametrize(
+    "odd", [{}, {"name": None}, {"name": "t4", "taints": "x"}, {"name": "t4", "taints": [1, {"key": 3}]}]
+)
+def test_an_odd_output_is_no_error(odd: dict[str, Any]) -> None:
+    (found,) = pools.replaced([change("ml-t4")], [odd])
+    assert found.runs

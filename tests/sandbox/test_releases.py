@@ -1,0 +1,243 @@
+"""Releases told in words, from the files alone; and which of them may be raised by a machine."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import tomllib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from sandbox import releases
+from sandbox.cli import main
+from sandbox.errors import SandboxError
+
+PROJECT = Path(__file__).parents[2]
+FOLDER = PROJECT / "spec" / "releases"
+DIGESTS = ("sha256:" + 64 * "a", "sha256:" + 64 * "b")
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    """A checkout with our releases, to be edited."""
+    shutil.copytree(FOLDER, tmp_path / "project" / "spec" / "releases")
+    return tmp_path / "project"
+
+
+@pytest.fixture
+def head(tmp_path: Path) -> Path:
+    """Another revision of it."""
+    shutil.copytree(FOLDER, tmp_path / "head" / "spec" / "releases")
+    return tmp_path / "head"
+
+
+def edit(project: Path, name: str, change: Callable[[str], str]) -> None:
+    path = project / "spec" / "releases" / name
+    text = path.read_text()
+    assert change(text) != text
+    path.write_text(change(text))
+
+
+def notes(name: str) -> list[str]:
+    return [f"{name}: {note}" for note in tomllib.loads((FOLDER / f"{name}.toml").read_text())["notes"]]
+
+
+def test_going_on_names_the_pins_that_change_and_the_notes_of_every_release_on_the_way() -> None:
+    told = releases.difference(PROJECT, "r2026-09", PROJECT, "r2026-11")
+    assert told == ["Kubernetes version: 1.35 -> 1.36.", *notes("r2026-11")]
+    assert releases.difference(PROJECT, "r2026-09", PROJECT, "next") == [*told, *notes("next")]
+
+
+def test_going_back_says_so_and_what_it_means() -> None:
+    told = releases.difference(PROJECT, "r2026-11", PROJECT, "r2026-09")
+    assert told[:2] == ["This goes back: r2026-09 is older than r2026-11.", "Kubernetes version: 1.36 -> 1.35."]
+    assert told[2].startswith("AKS refuses to take a cluster's Kubernetes back.")
+    assert told[3:] == [*(f"given up with {note}" for note in notes("r2026-11")), *notes("r2026-09")]
+
+
+@pytest.mark.parametrize("name", ["r2026-09", "r2026-11", "next"])
+def test_between_a_release_and_itself_there_is_nothing(name: str) -> None:
+    assert releases.difference(PROJECT, name, PROJECT, name) == []
+
+
+def _image(text: str, tag: str, digest: str) -> str:
+    return re.sub(r"k8s-device-plugin:\S+@sha256:[0-9a-f]{64}", f"k8s-device-plugin:{tag}@{digest}", text)
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        (
+            lambda text: _image(text, "v0.21.0", DIGESTS[0]),
+            "image of NVIDIA's device plugin: v0.20.0 -> v0.21.0 (nvcr.io/nvidia/k8s-device-plugin).",
+        ),
+        (
+            lambda text: _image(text, "v0.20.0", DIGESTS[1]),
+            "image of NVIDIA's device plugin: another image under the same tag v0.20.0: "
+            "sha256:a61ba9fd8efb -> sha256:bbbbbbbbbbbb.",
+        ),
+        (
+            lambda text: text.replace('scanInterval = "10s"', 'scanInterval = "20s"'),
+            "AKS' cluster autoscaler, scan interval: 10s -> 20s.",
+        ),
+        (
+            lambda text: text.replace("balanceSimilarNodeGroups = false", "balanceSimilarNodeGroups = true"),
+            "AKS' cluster autoscaler, balance similar node groups: false -> true.",
+        ),
+        (
+            lambda text: text.replace('profile = "balanced"', 'profile = "optimize-utilization"'),
+            "GKE's cluster autoscaler, profile: balanced -> optimize-utilization.",
+        ),
+        (
+            lambda text: re.sub("dcgmExporterImage = .*", "", text),
+            "image of NVIDIA's DCGM exporter: no longer pinned; was nvcr.io/nvidia/k8s/dcgm-exporter:",
+        ),
+        (
+            lambda text: text.replace("notes = [", 'notes = ["Raised by hand.",'),
+            "next: Raised by hand.",
+        ),
+        (
+            lambda text: text.replace("kubernetesVersion", 'unheardOf = "x"\nkubernetesVersion'),
+            "unheardOf: pinned from now on, x.",
+        ),
+    ],
+)
+def test_every_pin_of_a_changed_release_is_told_in_the_schemas_words(
+    change: Callable[[str], str], sentence: str, project: Path, head: Path
+) -> None:
+    edit(head, "next.toml", change)
+    (told,) = releases.difference(project, "next", head, "next")
+    assert told.startswith(sentence)
+
+
+def test_a_lower_kubernetes_in_a_newer_release_is_a_downgrade_all_the_same(project: Path, head: Path) -> None:
+    edit(head, "next.toml", lambda text: text.replace('"1.36"', '"1.9"'))
+    told = releases.difference(project, "r2026-11", head, "next")
+    assert told[0] == "Kubernetes version: 1.36 -> 1.9."
+    assert told[1].startswith("AKS refuses")
+
+
+def test_a_release_that_only_the_head_has_is_explained_from_the_heads_files(project: Path, head: Path) -> None:
+    next_one = (head / "spec/releases/next.toml").read_text()
+    text = next_one.replace("notes = []", 'notes = ["Tried for a month."]').replace('"1.36"', '"1.37"')
+    (head / "spec/releases/r2027-01.toml").write_text(text)
+    told = releases.difference(project, "r2026-09", head, "r2027-01")
+    expected = ["Kubernetes version: 1.35 -> 1.37.", *notes("r2026-11"), "r2027-01: Tried for a month."]
+    assert told == expected
+    assert releases.names(head) == ["r2026-09", "r2026-11", "r2027-01", "next"]
+
+
+@pytest.mark.parametrize(
+    ("name", "why"),
+    [
+        ("r2031-01", "there is no spec/releases/r2031-01.toml"),
+        ("../../../etc/passwd", "is no release's name"),
+        ("r2026-11\n", "is no release's name"),
+        ("", "is no release's name"),
+    ],
+)
+def test_what_is_not_there_cannot_be_explained_and_is_told_in_a_sentence(name: str, why: str) -> None:
+    for before, after in ((name, "r2026-11"), ("r2026-11", name)):
+        (told,) = releases.difference(PROJECT, before, PROJECT, after)
+        assert "cannot be explained" in told
+        assert why in told
+
+
+@pytest.mark.parametrize("spoil", ["released = nonsense", "x" * 1_100_000, "\x00", 'a = "\\ud800"'])
+def test_a_strangers_file_that_cannot_be_read_is_told_in_a_sentence(spoil: str, project: Path) -> None:
+    (project / "spec/releases/next.toml").write_text(spoil)
+    (told,) = releases.difference(project, "r2026-11", project, "next")
+    assert "cannot be explained" in told
+    assert len(told) < 1000
+
+
+SCHEMAS: list[Any] = ["no schema", [], {"properties": []}, {"properties": {"kubernetesVersion": {"title": 3}}}]
+CIRCLE = {"$ref": "#/$defs/A"}
+SCHEMAS.append({"$defs": {"A": CIRCLE}, "properties": {"kubernetesVersion": CIRCLE, "azureAutoscaler": CIRCLE}})
+
+
+@pytest.mark.parametrize("schema", SCHEMAS, ids=range(len(SCHEMAS)))
+def test_without_a_schema_that_can_be_used_pins_have_their_keys_names(schema: Any, project: Path) -> None:
+    (project / "spec/releases/schema.json").write_text(schema if isinstance(schema, str) else json.dumps(schema))
+    assert releases.difference(project, "r2026-09", project, "r2026-11")[0] == "kubernetesVersion: 1.35 -> 1.36."
+
+
+def test_values_of_any_length_and_kind_stay_lines(project: Path, head: Path) -> None:
+    odd = 'scanInterval = ["a", {b = 1979-05-27}]'
+    edit(head, "next.toml", lambda text: text.replace('"1.36"', f'"{"1" * 5000}"').replace('scanInterval = "10s"', odd))
+    told = releases.difference(project, "next", head, "next")
+    assert len(told) == 2
+    assert all(len(sentence) < 1000 for sentence in told)
+
+
+def test_the_command_tells_it_and_knows_what_there_is() -> None:
+    done = CliRunner().invoke(main, ["diff-release", "r2026-09", "r2026-11"])
+    assert done.exit_code == 0
+    assert done.output.splitlines()[0] == "Kubernetes version: 1.35 -> 1.36."
+    done = CliRunner().invoke(main, ["diff-release", "r2026-09", "r2026-09"])
+    assert done.output == "r2026-09 and r2026-09 are the same\n"
+    done = CliRunner().invoke(main, ["diff-release", "r2026-09", "r2026-10"])
+    assert done.exit_code == 1
+    assert "no release 'r2026-10'" in done.output
+    assert "r2026-09, r2026-11, next" in done.output
+    with pytest.raises(SandboxError, match="there is no release 'x'"):
+        releases.explained(PROJECT, "x", "next")
+
+
+def renovate() -> dict[str, Any]:
+    """The configuration without its comments, each of which is on a line of its own."""
+    lines = (PROJECT / "renovate.json5").read_text().splitlines()
+    found: dict[str, Any] = json.loads("\n".join(line for line in lines if not line.strip().startswith("//")))
+    return found
+
+
+def test_pins_are_raised_in_the_candidate_and_never_in_what_is_released() -> None:
+    (manager,) = renovate()["customManagers"]
+    patterns = manager["managerFilePatterns"]
+    assert all(pattern.startswith("/") and pattern.endswith("/") for pattern in patterns)
+    expressions = [re.compile(pattern[1:-1]) for pattern in patterns]
+
+    def raised(path: str) -> bool:
+        return any(expression.search(path) for expression in expressions)
+
+    files = sorted(path.relative_to(PROJECT).as_posix() for path in FOLDER.iterdir() if path.is_file())
+    assert len(files) >= 6
+    assert [path for path in files if raised(path)] == ["spec/releases/next.toml"]
+    assert not raised("spec/releases/r2027-01.toml")
+    assert not raised("other/spec/releases/next.toml")
+
+
+def test_every_image_of_the_candidate_can_be_raised() -> None:
+    (manager,) = renovate()["customManagers"]
+    (expression,) = manager["matchStrings"]
+    text = (FOLDER / "next.toml").read_text()
+    found = re.finditer(expression.replace("(?<", "(?P<"), text)
+    whole = [f"{one['depName']}:{one['currentValue']}@{one['currentDigest']}" for one in found]
+    assert whole == [value for key, value in tomllib.loads(text).items() if key.endswith("Image")]
+    assert len(whole) == text.count("sha256:")
+
+
+def test_engine_and_sdk_are_of_one_version_and_are_raised_together() -> None:
+    pinned = tomllib.loads((PROJECT / "pyproject.toml").read_text())["project"]["dependencies"]
+    (sdk,) = (text.partition("==")[2] for text in pinned if text.startswith("pulumi=="))
+    modules = re.findall(r"github\.com/pulumi/pulumi/\w+/v3 v(\S+)", (PROJECT / "tools/pulumi/go.mod").read_text())
+    assert set(modules) == {sdk}
+    rules = renovate()["packageRules"]
+    (rule,) = (rule for rule in rules if "pulumi" in rule.get("matchPackageNames", ()))
+    assert rule["matchPackageNames"] == ["pulumi", "github.com/pulumi/pulumi/**"]
+
+
+def test_every_tool_that_is_built_can_be_raised() -> None:
+    (rule,) = (rule for rule in renovate()["packageRules"] if rule.get("matchDepTypes") == ["indirect"])
+    patterns = [re.compile(re.escape(name).replace(r"\*\*", ".+")) for name in rule["matchPackageNames"]]
+    for path in PROJECT.glob("tools/*/go.mod"):
+        text = path.read_text()
+        modules = re.findall(r"^\t?(\S+) v\S+ // indirect$", text, re.MULTILINE)
+        for tool in re.findall(r"^(?:tool |\t)(\S+/\S+)$", text, re.MULTILINE):
+            own = max((one for one in modules if f"{tool}/".startswith(f"{one}/")), key=len, default="")
+            assert any(pattern.fullmatch(own) for pattern in patterns), tool

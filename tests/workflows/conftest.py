@@ -1,0 +1,108 @@
+"""Programs that stand in for `gh`, `pulumi` and the project's own command on the PATH of a script."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.workflows.files import SCRIPTS
+
+GH = """
+import json, os, sys
+from pathlib import Path
+world = Path(os.environ["WORLD"])
+arguments = sys.argv[1:]
+assert arguments.pop(0) == "api", arguments
+path, options = arguments[0], arguments[1:]
+fields = dict(text.split("=", 1) for flag, text in zip(options, options[1:]) if flag == "--raw-field")
+method = options[options.index("--method") + 1] if "--method" in options else "GET"
+sent = json.load(sys.stdin) if "--input" in options else None
+with (world / "calls").open("a") as calls:
+    calls.write(json.dumps([method, path, fields, sent]) + "\\n")
+name = path.partition("?")[0].replace("/", "_")
+if method == "GET" and (world / f"{name}.bytes").exists():
+    sys.stdout.buffer.write((world / f"{name}.bytes").read_bytes())
+    sys.exit()
+try:
+    answers = json.loads((world / f"{name}.json").read_text())
+except FileNotFoundError:
+    sys.exit("gh: Not Found (HTTP 404)")
+if method != "GET":
+    print(json.dumps({"id": 1}))
+    sys.exit()
+# A list of answers in the order of the questions: the last one stays.
+print(json.dumps(answers[0]))
+if len(answers) > 1:
+    (world / f"{name}.json").write_text(json.dumps(answers[1:]))
+"""
+
+UV = """
+import json, os, sys
+from pathlib import Path
+assert sys.argv[1:5] == ["run", "--locked", "sandbox", "report"], sys.argv
+Path(os.environ["WORLD"], "drawn").write_text(json.dumps([sys.argv[5:], "GH_TOKEN" in os.environ, Path(sys.argv[5]).read_text()]))
+longest = int(sys.argv[sys.argv.index("--longest") + 1])
+print(("drawn " * 20_000)[: longest - 1].rstrip() if "long" in Path(sys.argv[5]).read_text() else "drawn")
+sys.exit(int("broken" in Path(sys.argv[5]).read_text()))
+"""
+
+
+class Machine:
+    """A copy of the scripts, a PATH of stand-ins, and what GitHub would answer."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.world = folder / "world"
+        self.temporary = folder / "runner" / "temp"
+        for made in (self.world, self.temporary, folder / "bin", folder / "project" / "scripts"):
+            made.mkdir(parents=True)
+        shutil.copytree(
+            SCRIPTS, folder / "project" / ".github" / "scripts", ignore=shutil.ignore_patterns("__pycache__")
+        )
+        self.program("bin/gh", GH)
+        self.program("project/scripts/uv", UV)
+
+    def program(self, path: str, code: str) -> None:
+        """A Python program at that place."""
+        file = self.folder / path
+        file.write_text(f"#!{sys.executable}\n{code}")
+        file.chmod(0o755)
+
+    def answer(self, path: str, *answers: Any) -> None:
+        """What GitHub says at that path: the first time, the second, and so on."""
+        (self.world / f"{path.replace('/', '_')}.json").write_text(json.dumps(answers))
+
+    def serve(self, path: str, content: bytes) -> None:
+        """A download."""
+        (self.world / f"{path.replace('/', '_')}.bytes").write_bytes(content)
+
+    def calls(self, *methods: str) -> list[list[Any]]:
+        """What GitHub was asked: method, path, fields, body."""
+        file = self.world / "calls"
+        every = [json.loads(line) for line in file.read_text().splitlines()] if file.exists() else []
+        return [call for call in every if not methods or call[0] in methods]
+
+    def run(self, script: str, *arguments: str, **settings: str) -> subprocess.CompletedProcess[str]:
+        """One script, as a step of a workflow runs it."""
+        environment = {
+            "PATH": f"{self.folder / 'bin'}{os.pathsep}{os.environ['PATH']}",
+            "WORLD": str(self.world),
+            "RUNNER_TEMP": str(self.temporary),
+            "GITHUB_REPOSITORY": "owner/project",
+            "GH_TOKEN": "token",
+            **settings,
+        }
+        command = [sys.executable, str(self.folder / "project" / ".github" / "scripts" / script), *arguments]
+        return subprocess.run(command, env=environment, capture_output=True, text=True, check=False, timeout=60)
+
+
+@pytest.fixture
+def machine(tmp_path: Path) -> Machine:
+    return Machine(tmp_path)

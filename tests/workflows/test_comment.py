@@ -1,0 +1,206 @@
+"""The comment on a pull request: found by what GitHub says, drawn from an artifact that may hold anything."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import subprocess
+import zipfile
+from typing import Any
+
+import pytest
+
+from tests.workflows.conftest import Machine
+
+pytestmark = pytest.mark.process
+
+SHA = "a" * 40
+PULLS = "repos/owner/project/pulls"
+ARTIFACTS = "repos/owner/project/actions/runs/77/artifacts"
+ZIP = "repos/owner/project/actions/artifacts/9/zip"
+COMMENTS = "repos/owner/project/issues/12/comments"
+MARKER = "<!-- kubeflow-spot: preview -->"
+BOT = {"login": "github-actions[bot]"}
+
+
+def archive(*files: tuple[str, str | bytes], how: int = zipfile.ZIP_DEFLATED) -> bytes:
+    made = io.BytesIO()
+    with zipfile.ZipFile(made, "w", how) as opened:
+        for name, content in files:
+            opened.writestr(name, content)
+    return made.getvalue()
+
+
+def pull(number: int = 12, sha: str = SHA, source: str | None = "stranger/fork") -> dict[str, Any]:
+    return {"number": number, "head": {"sha": sha, "repo": source and {"full_name": source}}}
+
+
+def artifact(**changed: Any) -> dict[str, Any]:
+    return {"id": 9, "name": "report", "expired": False, "size_in_bytes": 100} | changed
+
+
+@pytest.fixture
+def fork(machine: Machine) -> Machine:
+    """A pull request from a fork whose preview has ended, with no comment yet."""
+    machine.answer(PULLS, [pull()])
+    machine.answer(ARTIFACTS, {"artifacts": [artifact()]})
+    machine.serve(ZIP, archive(("report.json", "{}"), ("report.md", "@everybody")))
+    machine.answer(COMMENTS, [[]])
+    return machine
+
+
+def comment(machine: Machine, **changed: Any) -> subprocess.CompletedProcess[str]:
+    run = {
+        "id": 77,
+        "head_sha": SHA,
+        "head_branch": "@topic",
+        "head_repository": {"owner": {"login": "stranger"}, "full_name": "stranger/fork"},
+        "html_url": "https://github.com/owner/project/actions/runs/77",
+        "pull_requests": [],
+    }
+    event = machine.folder / "event.json"
+    event.write_text(json.dumps({"workflow_run": run | changed}))
+    return machine.run("comment.py", GITHUB_EVENT_PATH=str(event))
+
+
+def written(machine: Machine) -> list[tuple[str, str]]:
+    return [(f"{method} {path}", sent["body"]) for method, path, _, sent in machine.calls("POST", "PATCH")]
+
+
+def test_a_pull_request_from_a_fork_is_found_and_commented(fork: Machine) -> None:
+    done = comment(fork)
+    assert done.returncode == 0, done.stderr
+    [(where, body)] = written(fork)
+    assert where == f"POST {COMMENTS}"
+    assert body.startswith(f"{MARKER}\ndrawn\n")
+    assert SHA in body
+    asked = fork.calls()[0]
+    assert asked[:3] == ["GET", PULLS, {"state": "open", "head": "stranger:@topic", "per_page": "100"}]
+
+
+def test_the_report_alone_is_drawn_and_by_a_command_without_the_token(fork: Machine) -> None:
+    comment(fork)
+    arguments, has_token, content = json.loads((fork.world / "drawn").read_text())
+    assert arguments[0] == str(fork.temporary / "report.json")
+    assert arguments[-2:] == ["--pointer", "https://github.com/owner/project/actions/runs/77"]
+    assert (has_token, content) == (False, "{}")
+
+
+def test_the_longest_report_fits_a_comment(fork: Machine) -> None:
+    fork.serve(ZIP, archive(("report.json", "long")))
+    assert comment(fork).returncode == 0
+    [(_, body)] = written(fork)
+    assert 65_000 < len(body) <= 65_536
+
+
+def test_a_second_preview_changes_the_first_ones_comment(fork: Machine) -> None:
+    ours = {"id": 5, "user": BOT, "body": f"{MARKER}\nold"}
+    fork.answer(COMMENTS, [[{"id": 4, "user": BOT, "body": "of another workflow"}], [ours]])
+    fork.answer("repos/owner/project/issues/comments/5", {})
+    assert comment(fork).returncode == 0
+    assert [where for where, _ in written(fork)] == ["PATCH repos/owner/project/issues/comments/5"]
+
+
+@pytest.mark.parametrize("user", [{"login": "stranger"}, {"login": "other[bot]"}, None])
+def test_somebody_elses_comment_with_the_marker_is_left_alone(fork: Machine, user: dict[str, str] | None) -> None:
+    fork.answer(COMMENTS, [[{"id": 5, "user": user, "body": f"{MARKER}\nmine"}]])
+    assert comment(fork).returncode == 0
+    assert [where for where, _ in written(fork)] == [f"POST {COMMENTS}"]
+
+
+@pytest.mark.parametrize(
+    "found",
+    [
+        pytest.param([], id="closed"),
+        pytest.param([pull(sha="b" * 40)], id="moved on"),
+        pytest.param([pull(source="somebody/else")], id="a branch of that name elsewhere"),
+        pytest.param([pull(source=None)], id="fork deleted"),
+        pytest.param([pull(), pull(13)], id="two of one branch"),
+    ],
+)
+def test_nobody_is_commented_where_the_pull_request_is_not_certain(fork: Machine, found: list[Any]) -> None:
+    fork.answer(PULLS, found)
+    done = comment(fork)
+    assert done.returncode == 0
+    assert "nothing to comment" in done.stdout
+    assert written(fork) == []
+    assert not (fork.world / "drawn").exists()
+
+
+def test_a_commit_pushed_while_the_report_is_drawn_stops_the_comment(fork: Machine) -> None:
+    fork.answer(PULLS, [pull()], [pull(sha="b" * 40)])
+    done = comment(fork)
+    assert (done.returncode, written(fork)) == (0, [])
+    assert "moved on" in done.stdout
+
+
+def test_a_run_of_a_repository_that_is_gone_stops(fork: Machine) -> None:
+    done = comment(fork, head_repository=None)
+    assert done.returncode == 1
+    assert done.stderr == "error: the repository of the commit is gone\n"
+
+
+def test_a_preview_without_a_report_says_so_where_an_old_one_would_mislead(fork: Machine) -> None:
+    fork.answer(ARTIFACTS, {"artifacts": []})
+    assert comment(fork).returncode == 0
+    [(_, body)] = written(fork)
+    assert "ended before it wrote a report" in body
+    assert not (fork.world / "drawn").exists()
+
+
+def test_of_several_attempts_the_last_ones_report_counts(fork: Machine) -> None:
+    fork.answer(ARTIFACTS, {"artifacts": [artifact(), artifact(id=10), artifact(id=8)]})
+    fork.serve(ZIP.replace("/9/", "/10/"), archive(("report.json", "of the last attempt")))
+    assert comment(fork).returncode == 0
+    assert json.loads((fork.world / "drawn").read_text())[2] == "of the last attempt"
+
+
+@pytest.mark.parametrize(
+    ("listed", "content", "reason"),
+    [
+        pytest.param({"size_in_bytes": 6_000_000}, b"", "the artifact has 6000000 bytes", id="announced too large"),
+        pytest.param({}, os.urandom(5_300_000), "the artifact has more than", id="larger than announced"),
+        pytest.param({"expired": True}, b"", "expired", id="expired"),
+        pytest.param({}, archive(("report.json", bytes(21 << 20))), "report.json has more than", id="bomb"),
+        pytest.param({}, b"PK\x03\x04 no archive", "no archive that can be read", id="no zip"),
+        pytest.param({}, archive(("report.json", "{}"))[:40], "no archive that can be read", id="cut"),
+        pytest.param({}, archive(("report.json", "{}"), how=zipfile.ZIP_BZIP2), "another way", id="bzip2"),
+        pytest.param(
+            {}, archive(("../report.json", "{}"), ("/report.json", "{}")), "0 files called", id="hostile names"
+        ),
+        pytest.param({}, archive(("report.json", "broken")), "cannot be drawn", id="cannot be drawn"),
+    ],
+)
+def test_an_artifact_that_is_not_what_it_should_be_is_refused(
+    fork: Machine, listed: dict[str, Any], content: bytes, reason: str
+) -> None:
+    fork.answer(ARTIFACTS, {"artifacts": [artifact(**listed)]})
+    fork.serve(ZIP, content)
+    done = comment(fork)
+    assert done.returncode == 1
+    assert reason in done.stderr
+    assert "Traceback" not in done.stderr
+    assert written(fork) == []
+
+
+@pytest.mark.filterwarnings("ignore:Duplicate name")
+def test_two_files_of_the_reports_name_are_refused(fork: Machine) -> None:
+    fork.serve(ZIP, archive(("report.json", "{}"), ("report.json", "{}")))
+    assert "2 files called" in comment(fork).stderr
+
+
+def test_nothing_of_a_hostile_archive_reaches_the_disk_but_the_report(fork: Machine) -> None:
+    names = ("../escape", "/tmp/escape", "a/../../escape", "report.json/escape", "..\\escape", "report.md")
+    fork.serve(ZIP, archive(*((name, "escaped") for name in names), ("report.json", "{}")))
+    before = {path for path in fork.folder.rglob("*") if path.is_file()}
+    assert comment(fork).returncode == 0
+    new = {path for path in fork.folder.rglob("*") if path.is_file()} - before
+    ours = {"report.json", "calls", "drawn", "event.json"}
+    assert {path.name for path in new if path.suffix != ".pyc"} == ours
+
+
+def test_a_refusal_of_github_is_told(fork: Machine) -> None:
+    (fork.world / f"{PULLS.replace('/', '_')}.json").unlink()
+    done = comment(fork)
+    assert (done.returncode, done.stderr) == (1, f"error: gh api {PULLS}: gh: Not Found (HTTP 404)\n")

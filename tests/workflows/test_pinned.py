@@ -1,0 +1,45 @@
+"""Only the last commit of an open pull request from the repository itself is previewed with credentials."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.workflows.conftest import Machine
+
+pytestmark = pytest.mark.process
+
+SHA = "a" * 40
+PULL: dict[str, Any] = {"number": 12, "state": "open", "head": {"sha": SHA, "repo": {"full_name": "owner/project"}}}
+
+
+def test_the_last_commit_of_a_branch_of_the_repository_passes(machine: Machine) -> None:
+    machine.answer("repos/owner/project/pulls/12", PULL)
+    done = machine.run("pinned.py", PULL_REQUEST="12", COMMIT=SHA)
+    assert (done.returncode, done.stdout) == (0, f"#12 is at {SHA}\n")
+
+
+@pytest.mark.parametrize(
+    ("pull", "reason"),
+    [
+        (PULL | {"state": "closed"}, "not open"),
+        (PULL | {"head": {"sha": SHA, "repo": {"full_name": "stranger/project"}}}, "from another repository"),
+        (PULL | {"head": {"sha": SHA, "repo": None}}, "from another repository"),
+        (PULL | {"head": {"sha": "b" * 40, "repo": {"full_name": "owner/project"}}}, "not at a"),
+    ],
+)
+def test_any_other_commit_is_refused(machine: Machine, pull: dict[str, Any], reason: str) -> None:
+    machine.answer("repos/owner/project/pulls/12", pull)
+    done = machine.run("pinned.py", PULL_REQUEST="12", COMMIT=SHA)
+    assert done.returncode == 1
+    assert reason in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("number", "commit"),
+    [("12/../../other", SHA), ("", SHA), ("012", SHA), ("12", "main"), ("12", SHA[:-1]), ("12", SHA.upper())],
+)
+def test_what_is_no_number_and_no_commit_never_reaches_github(machine: Machine, number: str, commit: str) -> None:
+    assert machine.run("pinned.py", PULL_REQUEST=number, COMMIT=commit).returncode == 1
+    assert machine.calls() == []

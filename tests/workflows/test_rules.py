@@ -1,0 +1,173 @@
+"""What the workflows may do, read from their files: rules that no linter knows, and those that must not hang on one."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import tomllib
+from pathlib import Path
+
+import click
+import pytest
+
+from sandbox.cli import main as sandbox
+from tests.workflows.files import ACTIONS, PROJECT, WORKFLOWS, Data, jobs, read, scalars, steps, workflow
+
+ALL = [*WORKFLOWS, *ACTIONS]
+STACKS = {path.name.split(".")[1] for path in PROJECT.glob("Pulumi.*.yaml")}
+PINNED = re.compile(r"uses: (?:\./[\w./-]+|[\w./-]+@[0-9a-f]{40} # v\d+\.\d+(?:\.\d+)?)$")
+UNTRUSTED = {"preview", "preview-comment"}
+"""Workflows that a stranger's pull request sets off."""
+
+
+def names(paths: list[Path]) -> list[str]:
+    return [path.relative_to(PROJECT / ".github").as_posix() for path in paths]
+
+
+def test_there_are_workflows() -> None:
+    wanted = {"check", "preview", "preview-comment", "cloud-preview", "deploy", "up", "drift"}
+    assert {path.stem for path in WORKFLOWS} == wanted
+
+
+@pytest.mark.parametrize("path", ALL, ids=names(ALL))
+def test_every_action_is_pinned_to_a_commit_with_its_version_beside_it(path: Path) -> None:
+    used = [line.strip().removeprefix("- ") for line in path.read_text().splitlines() if re.search(r"\buses:", line)]
+    assert len(used) == len([text for text in used if PINNED.match(text)]), used
+
+
+def test_one_action_has_one_commit_everywhere() -> None:
+    commits: dict[str, set[str]] = {}
+    for path in ALL:
+        for name, commit in re.findall(r"uses: ([\w/-]+)@(\S+)", path.read_text()):
+            commits.setdefault(name, set()).add(commit)
+    assert commits
+    assert {name: found for name, found in commits.items() if len(found) > 1} == {}
+
+
+@pytest.mark.parametrize("path", WORKFLOWS, ids=names(WORKFLOWS))
+def test_a_workflow_starts_with_no_rights_and_each_job_names_its_own(path: Path) -> None:
+    assert read(path)["permissions"] == {}
+    for name, job in jobs(path).items():
+        assert "contents" in job["permissions"], name
+        writes = {right for right, access in job["permissions"].items() if access == "write"}
+        allowed = {"pull-requests"} if path.stem == "preview-comment" else {"id-token"}
+        if path.stem in {"check", "preview"}:
+            allowed = set()
+        assert writes <= allowed, name
+
+
+@pytest.mark.parametrize("path", WORKFLOWS, ids=names(WORKFLOWS))
+def test_every_job_ends_and_no_checkout_leaves_its_token(path: Path) -> None:
+    for name, job in jobs(path).items():
+        assert "timeout-minutes" in job or "uses" in job, name
+    for step in steps(read(path)):
+        if str(step.get("uses", "")).startswith("actions/checkout@"):
+            assert step["with"]["persist-credentials"] is False
+
+
+@pytest.mark.parametrize("path", ALL, ids=names(ALL))
+def test_no_script_has_an_expression_pasted_into_it(path: Path) -> None:
+    scripts = [step["run"] for step in steps(read(path)) if "run" in step]
+    assert [script for script in scripts if "${{" in script] == []
+
+
+@pytest.mark.parametrize("path", ALL, ids=names(ALL))
+def test_no_workflow_uses_a_secret_of_the_repository(path: Path) -> None:
+    assert [text for text in scalars(read(path)) if "secrets." in text or "secrets[" in text] == []
+    assert "secrets: inherit" not in path.read_text()
+
+
+def test_a_strangers_code_runs_with_no_right_but_to_read_and_on_no_privileged_event() -> None:
+    preview = workflow("preview")
+    assert set(triggers(preview)) == {"pull_request"}
+    for job in preview["jobs"].values():
+        assert job["permissions"] == {"contents": "read"}
+        assert "environment" not in job
+    assert [text for text in scalars(preview) if "github.token" in text] == []
+    assert "pull_request_target" not in "".join(path.read_text() for path in ALL)
+
+
+def test_the_workflow_that_comments_takes_nothing_from_the_pull_request() -> None:
+    comment = workflow("preview-comment")
+    assert triggers(comment) == {"workflow_run": {"workflows": [workflow("preview")["name"]], "types": ["completed"]}}
+    found = list(steps(comment))
+    checkouts = [step for step in found if "checkout" in step.get("uses", "")]
+    assert [set(step["with"]) for step in checkouts] == [{"persist-credentials"}]
+    assert [step for step in found if "download-artifact" in step.get("uses", "")] == []
+    assert [step for step in found for text in scalars(step) if "github.event" in text or "github.head" in text] == []
+    assert [text for text in scalars(comment) if "actions/cache" in text] == []
+
+
+@pytest.mark.parametrize("name", ["cloud-preview", "up", "drift"])
+def test_what_holds_cloud_credentials_restores_no_cache(name: str) -> None:
+    assert [step for step in steps(workflow(name)) if "cache" in step.get("uses", "")] == []
+
+
+def test_the_real_preview_runs_the_commit_that_was_approved_and_only_from_the_default_branch() -> None:
+    found = workflow("cloud-preview")
+    assert set(triggers(found)) == {"workflow_dispatch"}
+    pin, preview = found["jobs"]["pin"], found["jobs"]["preview"]
+    assert pin["if"] == "github.ref_name == github.event.repository.default_branch"
+    assert "environment" not in pin
+    assert preview["needs"] == "pin"
+    assert preview["environment"] == "cloud-preview"
+    refs = [step["with"].get("ref") for step in preview["steps"] if "checkout" in step.get("uses", "")]
+    assert refs == [None, "${{ inputs.commit }}"]
+    pinned = next(step for step in pin["steps"] if "run" in step)
+    assert pinned["env"]["COMMIT"] == "${{ inputs.commit }}"
+    assert "${{ inputs.commit }}" in found["run-name"]
+
+
+def test_every_stack_is_previewed_deployed_and_watched() -> None:
+    for name, job in (("cloud-preview", "preview"), ("drift", "drift")):
+        included = workflow(name)["jobs"][job]["strategy"]["matrix"]["include"]
+        assert {entry["stack"] for entry in included} == STACKS
+        assert all(f"_{entry['stack'].upper()} }}}}" in entry["state"] for entry in included)
+    deployed = workflow("deploy")["jobs"]
+    assert {job["with"]["stack"] for job in deployed.values()} == STACKS
+    assert all(name == job["with"]["stack"] for name, job in deployed.items())
+    assert (deployed["staging"]["needs"], deployed["prod"]["needs"]) == ("dev", "staging")
+    up = workflow("up")["jobs"]["up"]
+    assert up["environment"] == "${{ inputs.stack }}"
+    assert up["concurrency"]["cancel-in-progress"] is False
+
+
+def test_an_update_asks_the_policies_and_a_watch_expects_nothing() -> None:
+    ups = [step["run"] for step in steps(workflow("up")) if "pulumi up" in step.get("run", "")]
+    assert len(ups) == 1
+    assert {"--yes", "--policy-pack"} <= set(shlex.split(ups[0]))
+    assert "--skip-preview" not in ups[0]
+    watch = " ".join(step["run"] for step in steps(workflow("drift")) if "run" in step)
+    assert {"--refresh", "--expect-no-changes"} <= set(watch.split())
+
+
+def test_the_pulumi_command_has_the_version_of_its_python_sdk() -> None:
+    dependencies = tomllib.loads((PROJECT / "pyproject.toml").read_text())["project"]["dependencies"]
+    sdk = next(text.removeprefix("pulumi==") for text in dependencies if text.startswith("pulumi=="))
+    installs = [step for path in ALL for step in steps(read(path)) if "pulumi/actions@" in step.get("uses", "")]
+    assert [step["with"] for step in installs] == [{"pulumi-version": sdk}]
+
+
+def test_the_commands_of_the_sandbox_know_their_options() -> None:
+    script = next(
+        step["run"] for step in workflow("preview")["jobs"]["preview"]["steps"] if "--base" in step.get("run", "")
+    )
+    words = shlex.split(script.replace("\\\n", " "))
+    assert words[:5] == ["./scripts/uv", "run", "--locked", "sandbox", "preview"]
+    context = command("preview").make_context("preview", words[5:])
+    assert context.params["fail_on"] == ("replace", "delete", "policy")
+    assert context.params["report_dir"].name == "report"
+    drawing = command("report").make_context(
+        "report", [str(PROJECT / "README.md"), "--longest", "60000", "--pointer", "u"]
+    )
+    assert (drawing.params["longest"], drawing.params["pointer"]) == (60_000, "u")
+
+
+def triggers(content: Data) -> Data:
+    on = content[True]  # type: ignore[index]
+    return on if isinstance(on, dict) else {on: None}
+
+
+def command(name: str) -> click.Command:
+    assert isinstance(sandbox, click.Group)
+    return sandbox.commands[name]
