@@ -55,6 +55,8 @@ class _Page:
     def drawn(self) -> str:
         stacks = sorted(self.report.stacks, key=urgency)
         against = f"Compared with {self._code(self.report.base)}, at {self._code(self.report.head)}."
+        if not stacks:
+            return f"There is no stack. {against}\n"
         if not any(map(tells, stacks)):
             return f"No stack changes: {self._listed(stacks, lambda stack: self._code(stack.stack))}. {against}\n"
         parts = [

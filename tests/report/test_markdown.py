@@ -55,6 +55,10 @@ def test_sixty_changed_resources_fit_a_comment_and_what_is_lost_stays(properties
         assert POINTER in found.source
 
 
+def test_a_project_without_stacks_is_said_so() -> None:
+    assert render(Report(base="main", head="abc", stacks=())).startswith("There is no stack. Compared with")
+
+
 def test_a_huge_report_takes_no_more_work_than_one_that_fits(monkeypatch: pytest.MonkeyPatch) -> None:
     counts: Counter[bool] = Counter()
 
