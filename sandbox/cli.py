@@ -14,12 +14,13 @@ from typing import Any
 import click
 
 from sandbox import clusters, locks, programs
-from sandbox.controlplane import ControlPlane
 from sandbox.errors import SandboxError
 from sandbox.home import PROJECT, Home
-from sandbox.options import DEFAULT_STACK, FILE, FOLDER, file_options, named_by_user, policy_options, stack_options
+from sandbox.options import FILE, FOLDER, file_options, named_by_user, policy_options, stack_options
 from sandbox.policies import Pack
+from sandbox.portal import delete, edit, scale
 from sandbox.steps import Steps
+from sandbox.terminal import me, planes, progress, running, silent
 
 _SURROUNDINGS = (errno.ENOSPC, errno.EDQUOT, errno.EACCES, errno.EROFS, errno.EEXIST, errno.ENOTDIR)
 """What is wrong with the machine and not with this program: full disk, read-only or misplaced folder."""
@@ -45,6 +46,10 @@ def main() -> None:
     """Run this Pulumi program with no cloud account: a real engine and Kubernetes over emulated clouds."""
 
 
+for command in (scale, delete, edit):
+    main.add_command(command)
+
+
 @main.command()
 @click.option("--continue-on-error", is_flag=True, help="When a resource fails, go on with those that do not need it.")
 @click.option("--json", "as_json", is_flag=True, help="Print the steps as one JSON object and nothing else.")
@@ -61,11 +66,11 @@ def up(
 
     began = time.monotonic()
     # All at once, so that whoever waits for a first build sees how much there is.
-    programs.ensure(["pulumi", *clusters.PROGRAMS], _progress)
+    programs.ensure(["pulumi", *clusters.PROGRAMS], progress)
     steps = Steps()
-    with engine.open(home, _progress, cloud_file=cloud_file, pack=pack) as opened:
+    with engine.open(home, progress, cloud_file=cloud_file, pack=pack) as opened:
         try:
-            told = _silent if as_json else click.echo
+            told = silent if as_json else click.echo
             done = opened.up(told, steps.on_event, refresh=refresh, continue_on_error=continue_on_error)
             changes = done.summary.resource_changes or {}
         except CommandError as failed:
@@ -81,7 +86,7 @@ def up(
     click.echo(f"stack {home.stack} is up after {time.monotonic() - began:.1f} s: {changed or 'nothing changed'}")
     click.echo("\nNext:")
     for command in ("status", "kubectl -- get nodes", "outputs", "down"):
-        click.echo(f"  {_me(home, command)}")
+        click.echo(f"  {me(home, command)}")
 
 
 @main.command()
@@ -116,7 +121,7 @@ def preview(
 
         stack = home.stack if named_by_user("stack") else ""
         if not command.preview(
-            home, stack, base, directory=report_dir, fail_on=fail_on, as_json=as_json, cloud=cloud_file, tell=_progress
+            home, stack, base, directory=report_dir, fail_on=fail_on, as_json=as_json, cloud=cloud_file, tell=progress
         ):
             sys.exit(1)
         return
@@ -125,8 +130,8 @@ def preview(
 
     steps = Steps()
     try:
-        with engine.open(home, _progress, changing=False, cloud_file=cloud_file, pack=pack) as opened:
-            told = _silent if as_json else click.echo
+        with engine.open(home, progress, changing=False, cloud_file=cloud_file, pack=pack) as opened:
+            told = silent if as_json else click.echo
             opened.preview(told, steps.on_event, refresh=refresh, expect_no_changes=expect_no_changes)
     except CommandError as failed:
         steps.failed((expect_no_changes and steps.unexpected()) or str(failed))
@@ -159,13 +164,13 @@ def down(home: Home, force: bool, config_file: Path | None) -> None:
     others = 0
     if not force:
         try:
-            with engine.open(home, _progress, program=False) as opened:
+            with engine.open(home, progress, program=False) as opened:
                 opened.destroy(click.echo)
                 others = CloudFile.kept(home.cloud).remaining(opened.clouds)
         except CommandError:
             raise SandboxError(
                 f"the engine could not delete stack {home.stack!r}; it said why above.\n"
-                f"  `{_me(home, 'down --force')}` removes the sandbox without asking the engine"
+                f"  `{me(home, 'down --force')}` removes the sandbox without asking the engine"
             ) from None
     with locks.hold(home):
         if home.host:
@@ -191,7 +196,7 @@ def status(home: Home) -> None:
     from sandbox import clouds
     from sandbox.status import show
 
-    show(_planes(home), clouds.opened(home, dict, _progress).pools())
+    show(planes(home), clouds.opened(home, dict, progress).pools())
 
 
 @main.command()
@@ -202,8 +207,8 @@ def outputs(home: Home, as_json: bool, show_secrets: bool) -> None:
     """Show the stack's outputs."""
     from sandbox import engine
 
-    _running(home)
-    with engine.open(home, _progress, changing=False, program=False) as opened:
+    running(home)
+    with engine.open(home, progress, changing=False, program=False) as opened:
         found = {
             name: output.value if show_secrets or not output.secret else "[secret]"
             for name, output in sorted(opened.stack.outputs().items())
@@ -234,58 +239,15 @@ def report(file: Path, longest: int | None, pointer: str) -> None:
     click.echo(drawn.drawn(file, longest, pointer), nl=False)
 
 
-@main.command()
-@click.argument("pool")
-@click.argument("nodes", type=click.IntRange(min=0))
-@click.option(
-    "--force", is_flag=True, help="Whatever its bounds are: as somebody who changes the group of machines itself."
-)
-@stack_options
-def scale(home: Home, pool: str, nodes: int, force: bool) -> None:
-    """Give POOL this many NODES, as the cloud's autoscaler would: the engine is not asked."""
-    from sandbox import behind
-
-    _running(home)
-    before = behind.scale(home, pool, nodes, _progress, force=force)
-    click.echo(f"pool {pool}: {before} -> {nodes} nodes")
-
-
-@main.command()
-@click.argument("what")
-@stack_options
-def delete(home: Home, what: str) -> None:
-    """Delete a pool, or what has this cloud ID, behind Pulumi's back: as somebody at the cloud's portal would."""
-    from sandbox import behind
-
-    _running(home)
-    click.echo(f"deleted {behind.delete(home, what, _progress)}")
-
-
-@main.command()
-@click.argument("what")
-@click.argument("patch")
-@stack_options
-def edit(home: Home, what: str, patch: str) -> None:
-    """Change a pool, or what has this cloud ID, behind Pulumi's back: sandbox edit t4 '{nodeLabels: {team: vision}}'.
-
-    PATCH is YAML in the words in which the provider shows the resource; null takes a key away.
-    """
-    from sandbox import behind
-
-    _running(home)
-    changed = behind.edit(home, what, patch, _progress)
-    click.echo(f"changed {what}: {', '.join(changed) or 'nothing'}")
-
-
 @main.command(context_settings={"ignore_unknown_options": True})
 @click.option("--cluster", help="Another cluster of the emulated cloud.")
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
 @stack_options
 def kubectl(home: Home, cluster: str | None, arguments: tuple[str, ...]) -> None:
     """Run kubectl against the stack's cluster: `sandbox kubectl -- get nodes`."""
-    _running(home)
+    running(home)
     plane = clusters.of_stack(home, cluster)
-    binary = programs.ensure(["kubectl"], _progress)["kubectl"]
+    binary = programs.ensure(["kubectl"], progress)["kubectl"]
     sys.stdout.flush()
     os.execve(binary, ["kubectl", *arguments], {**os.environ, "KUBECONFIG": str(plane.admin_kubeconfig)})
 
@@ -305,7 +267,7 @@ def diff_release(before: str, after: str, cwd: Path) -> None:
 @main.command()
 def build() -> None:
     """Build the programs the sandbox runs, which the other commands do when they need them."""
-    programs.ensure(["pulumi", "kubectl", *clusters.PROGRAMS], _progress)
+    programs.ensure(["pulumi", "kubectl", *clusters.PROGRAMS], progress)
     click.echo("all programs are built")
 
 
@@ -314,32 +276,3 @@ def _without_guests(home: Home) -> None:
         raise SandboxError(
             f"other stacks use the emulated cloud of stack {home.stack!r}; bring them down first: {', '.join(guests)}"
         )
-
-
-def _planes(home: Home) -> list[ControlPlane]:
-    found = clusters.planes(home.clusters)
-    if not found:
-        raise SandboxError(f"stack {home.stack!r} is not up: run `{_me(home, 'up')}` first")
-    return found
-
-
-def _running(home: Home) -> None:
-    if not all(plane.running() for plane in _planes(home)):
-        raise SandboxError(f"not every process of stack {home.stack!r} runs: `{_me(home, 'up')}` brings them back")
-
-
-def _me(home: Home, command: str) -> str:
-    """How the reader can call this for the same stack: through uv where that is on the PATH."""
-    me = "uv run sandbox" if shutil.which("uv") else os.path.relpath(PROJECT / ".venv" / "bin" / "sandbox")
-    name, _, rest = command.partition(" ")
-    stack = [] if home.stack == DEFAULT_STACK else ["--stack", home.stack]
-    cwd = [] if home.project == PROJECT else ["--cwd", str(home.project)]
-    return " ".join([me, name, *stack, *cwd, *([rest] if rest else [])])
-
-
-def _progress(line: str) -> None:
-    click.echo(line, err=True)
-
-
-def _silent(line: str) -> None:
-    del line

@@ -13,8 +13,6 @@ from sandbox.report import comparison, markdown, scratch
 from sandbox.report.model import Level, Op, Report, Status
 from sandbox.report.revision import Revision
 
-FAIL_ON = ("replace", "delete", "policy")
-
 
 def preview(
     home: Home,
