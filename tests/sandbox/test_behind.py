@@ -1,0 +1,28 @@
+"""A merge patch as somebody else's request: what it says changes, what it does not say stays."""
+
+from __future__ import annotations
+
+import pytest
+
+from sandbox.behind import patched
+
+
+@pytest.mark.parametrize(
+    ("value", "patch", "result"),
+    [
+        ({"a": {"b": 1, "c": 2}}, {"a": {"b": 3}}, {"a": {"b": 3, "c": 2}}),
+        ({"a": {"b": 1}, "d": 4}, {"a": None}, {"d": 4}),
+        ({"a": [1, 2]}, {"a": [3]}, {"a": [3]}),
+        ({"a": "text"}, {"a": {"b": {"c": None, "d": 1}}}, {"a": {"b": {"d": 1}}}),
+        ({"a": 1}, {"a": False}, {"a": False}),
+        ({"a": 1}, {}, {"a": 1}),
+    ],
+)
+def test_a_patch_changes_what_it_says(value: object, patch: object, result: object) -> None:
+    assert patched(value, patch) == result
+
+
+def test_what_is_patched_stays_as_it_was() -> None:
+    value = {"labels": {"gpu": "true"}}
+    patched(value, {"labels": {"team": "vision"}})
+    assert value == {"labels": {"gpu": "true"}}

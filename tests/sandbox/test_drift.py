@@ -1,0 +1,101 @@
+"""What somebody else changed is found as a schedule finds it: by `preview --refresh --expect-no-changes`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+
+import pytest
+
+from tests.sandbox.stack import PROJECT, Stack, until
+from tests.subjects import SUBJECTS, Subject
+
+pytestmark = pytest.mark.engine
+
+SEARCH = ("preview", "--refresh", "--expect-no-changes")
+
+
+@pytest.fixture(scope="module", params=SUBJECTS.values(), ids=SUBJECTS)
+def subject(request: pytest.FixtureRequest) -> Subject:
+    found: Subject = request.param
+    return found
+
+
+@pytest.fixture(scope="module")
+def stack(subject: Subject, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
+    stack = Stack.copy(tmp_path_factory.mktemp("stack"), subject.name)
+    stack.run("up")
+    yield stack
+    stack.run("down", "--force")
+
+
+def drift(stack: Stack) -> list[tuple[str, str, list[str]]]:
+    """What is found: operations, resources, and properties."""
+    printed = json.loads(stack.run(*SEARCH, "--json", ok=False).stdout)
+    assert printed["errors"][0].startswith("no changes were expected: ")
+    return sorted((step["op"], step["name"], step["diff"]) for step in printed["steps"])
+
+
+def test_what_the_clouds_and_their_autoscalers_do_is_no_drift(stack: Stack, subject: Subject) -> None:
+    stack.kubectl("apply", "-f", str(PROJECT / "examples" / "workloads" / "training.yaml"))
+    stack.run("scale", "general", str(subject.at_first["general"] + 1))
+    stack.run("scale", "system", "4")
+    pool = f"kubeflow-spot.dev/pool={subject.spot}"
+    assert until(lambda: stack.get("nodes", "-l", pool)["items"] != [], seconds=60)
+    stack.kubectl("label", "configmap", "kubeflow-spot", "-n", "kube-public", "example.com/seen=yes")
+    stack.run(*SEARCH)
+    stack.kubectl("delete", "namespace", "team-a", "--wait=false")
+
+
+def test_what_somebody_else_changed_is_found_and_put_back(stack: Stack, subject: Subject) -> None:
+    aks, cluster = not subject.class_name, subject.cluster
+    labels = {"gpu": "false", "team": "vision"}
+    stack.run("edit", subject.spot, json.dumps({"nodeLabels": labels} if aks else {"nodeConfig": {"labels": labels}}))
+    # Autoscaling switched off, and a count of somebody's own.
+    off = {"enableAutoScaling": False, "count": 3} if aks else {"autoscaling": None, "nodeCount": 2}
+    stack.run("edit", "general", json.dumps(off))
+    stack.run("scale", "system", "5", "--force")
+    stack.run("delete", subject.twin)
+    stack.kubectl("delete", "validatingadmissionpolicybinding", "--all")
+    expected = [
+        ("create", f"{cluster}-{subject.twin}", []),
+        ("create", f"{cluster}-guard-platform-binding", []),
+        ("create", f"{cluster}-guard-profiles-binding", []),
+        ("update", f"{cluster}-general", ["enableAutoScaling", "maxCount", "minCount"] if aks else ["autoscaling"]),
+        ("update", f"{cluster}-{subject.spot}", [subject.label.format(key=key) for key in sorted(labels)]),
+    ]
+    if aks:
+        # On GKE the program says no count, so nobody compares the one beyond the bounds (docs/adr/0018). AKS lists the pools
+        # declared beside the system pool in the cluster as well.
+        others = [f"agentPoolProfiles[{number}]" for number in range(1, 3)]
+        expected.append(("update", cluster, ["agentPoolProfiles[0].count", *others]))
+    assert drift(stack) == sorted(expected)
+    stack.run("up")
+    stack.run(*SEARCH)
+
+
+def test_a_field_that_somebody_else_took_is_named_and_the_object_made_anew_is_as_it_was(stack: Stack) -> None:
+    there = ("configmap", "kubeflow-spot", "-n", "kube-public")
+    stack.kubectl("patch", *there, "-p", '{"data": {"release": "r2020-01"}}')
+    refused = stack.run(*SEARCH, ok=False).stdout
+    for said in ("kube-public/kubeflow-spot", 'conflict with "kubectl-patch"', ".data.release"):
+        assert said in refused
+    stack.kubectl("delete", *there)
+    assert [(op, name.rpartition("-")[2]) for op, name, _ in drift(stack)] == [("create", "contract")]
+    stack.run("up")
+    stack.run(*SEARCH)
+
+
+def test_an_edit_is_a_request_like_any_other(stack: Stack, subject: Subject) -> None:
+    typo = stack.run("edit", subject.spot, "{nodeLabel: {team: vision}}", ok=False)
+    assert "has no nodeLabel that anybody sets" in typo.stderr
+    if subject.class_name:
+        beyond = stack.run(
+            "edit", subject.spot, "{autoscaling: {totalMinNodeCount: 9, totalMaxNodeCount: 8}}", ok=False
+        )
+        assert "total_min_node_count must be less than or equal" in beyond.stderr
+    else:
+        # A count of an autoscaled pool has its bounds (CAPZ #5947): beyond them nobody gets by way of AKS.
+        beyond = stack.run("edit", subject.spot, "{count: 9}", ok=False)
+        assert "less than or equal to maxCount:8" in beyond.stderr
+    assert f"no pool '{subject.spot}x'" in stack.run("edit", f"{subject.spot}x", "{count: 1}", ok=False).stderr
