@@ -12,17 +12,11 @@ import pytest
 import yaml
 
 from tests.sandbox.stack import Stack
-from tests.subjects import SUBJECTS, Subject
+from tests.subjects import Subject
 
 pytestmark = pytest.mark.engine
 
 POOL = "kubeflow-spot.dev/pool"
-
-
-@pytest.fixture(scope="module", params=SUBJECTS.values(), ids=SUBJECTS)
-def subject(request: pytest.FixtureRequest) -> Subject:
-    found: Subject = request.param
-    return found
 
 
 @pytest.fixture(scope="module")

@@ -8,17 +8,11 @@ from collections.abc import Iterator
 import pytest
 
 from tests.sandbox.stack import PROJECT, Stack, until
-from tests.subjects import SUBJECTS, Subject
+from tests.subjects import Subject
 
 pytestmark = pytest.mark.engine
 
 SEARCH = ("preview", "--refresh", "--expect-no-changes")
-
-
-@pytest.fixture(scope="module", params=SUBJECTS.values(), ids=SUBJECTS)
-def subject(request: pytest.FixtureRequest) -> Subject:
-    found: Subject = request.param
-    return found
 
 
 @pytest.fixture(scope="module")

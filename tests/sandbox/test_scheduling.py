@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from tests.sandbox.stack import Stack, until
-from tests.subjects import SUBJECTS, Subject
+from tests.subjects import Subject
 
 pytestmark = pytest.mark.engine
 
@@ -23,12 +23,6 @@ OURS = ("--all-namespaces", "-l", "app.kubernetes.io/part-of=kubeflow-spot")
 LABEL = "kubeflow-spot.dev/pool"
 ALWAYS = {"cluster-autoscaler-priority-expander"}
 """Of the layer on AKS, but nothing of scheduling's."""
-
-
-@pytest.fixture(scope="module", params=SUBJECTS.values(), ids=SUBJECTS)
-def subject(request: pytest.FixtureRequest) -> Subject:
-    found: Subject = request.param
-    return found
 
 
 @pytest.fixture(scope="module")

@@ -16,15 +16,9 @@ import pytest
 import yaml
 
 from tests.sandbox.stack import Stack, until
-from tests.subjects import GKE_CLASS, SUBJECTS, Subject
+from tests.subjects import GKE_CLASS, Subject
 
 pytestmark = pytest.mark.engine
-
-
-@pytest.fixture(scope="module", params=SUBJECTS.values(), ids=SUBJECTS)
-def subject(request: pytest.FixtureRequest) -> Subject:
-    found: Subject = request.param
-    return found
 
 
 @pytest.fixture(scope="module")
