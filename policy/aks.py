@@ -58,13 +58,15 @@ def _is(value: Any, word: str) -> bool:
     return isinstance(value, str) and value.lower() == word
 
 
-def _bounds(at_path: str, inputs: Mapping[str, Any]) -> Bounds:
+def _bounds(at_path: str, inputs: Mapping[str, Any]) -> Bounds | None:
     scaled = inputs.get("enableAutoScaling")
-    off = scaled is None or scaled is False
-    return Bounds(
-        f"{at_path}{'enableAutoScaling' if off else 'maxCount'}",
-        UNKNOWN if scaled is UNKNOWN else not off,
-        inputs.get("maxCount"),
+    if scaled is UNKNOWN:
+        return None
+    # A fixed pool that says nothing has one node (REST reference, `count`).
+    return (
+        Bounds(f"{at_path}maxCount", inputs.get("maxCount"))
+        if scaled
+        else Bounds(f"{at_path}count", inputs.get("count", 1))
     )
 
 

@@ -40,20 +40,29 @@ _WITHOUT_FIRST = ("removeDefaultNodePool", "enableAutopilot")
 _EFFECTS = {"NO_SCHEDULE": "NoSchedule", "PREFER_NO_SCHEDULE": "PreferNoSchedule", "NO_EXECUTE": "NoExecute"}
 
 _ZONES_OF_A_REGION = 3
-"""Where a regional pool has nodes unless it names zones (https://docs.cloud.google.com/kubernetes-engine/docs/concepts/regional-clusters)."""
+"""Where a regional pool has nodes unless it or its cluster, which is not seen here, names zones
+(https://docs.cloud.google.com/kubernetes-engine/docs/concepts/regional-clusters)."""
 
 
 def pools(declared: Declared) -> Iterator[Pool]:
     """The pools in one resource."""
+    for at_path, inputs in written(declared):
+        pool = _pool(at_path, inputs)
+        first = inputs is declared.inputs and declared.type == CLUSTER
+        yield replace(pool, system_at="nodeConfig", bounds=None) if first else pool
+
+
+def written(declared: Declared) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """Where each pool of one resource has its inputs, and what they are; of the pool that a cluster begins with the cluster's."""
     if declared.type == POOL:
-        yield _pool("", declared.inputs)
+        yield "", declared.inputs
     if declared.type == CLUSTER:
         listed = declared.get("nodePools")
         for index, pool in enumerate(listed if isinstance(listed, list) else ()):
             if isinstance(pool, Mapping):
-                yield _pool(f"nodePools[{index}].", pool)
+                yield f"nodePools[{index}].", pool
         if not any(declared.get(name) in (True, UNKNOWN) for name in _WITHOUT_FIRST):
-            yield replace(_pool("", declared.inputs), system_at="nodeConfig", bounds=None)
+            yield "", declared.inputs
 
 
 def has_nvidia(config: Any) -> str | None:
@@ -89,21 +98,27 @@ def _system(at_path: str, inputs: Mapping[str, Any], taints: tuple[Taint, ...] |
     return None
 
 
-def _bounds(at_path: str, inputs: Mapping[str, Any]) -> Bounds:
+def _bounds(at_path: str, inputs: Mapping[str, Any]) -> Bounds | None:
     scaled = inputs.get("autoscaling")
-    if not isinstance(scaled, Mapping):
-        return Bounds(f"{at_path}autoscaling", UNKNOWN if scaled is UNKNOWN else False, None)
+    if scaled is UNKNOWN:
+        return None
+    if scaled is None:
+        fixed = "nodeCount" if "nodeCount" in inputs else "initialNodeCount"
+        return Bounds(f"{at_path}{fixed}", _whole(inputs.get(fixed, 0), inputs))
     total = at(scaled, "totalMaxNodeCount")
     # GKE's own way to say "none" is 0.
     if total not in (None, 0):
-        return Bounds(f"{at_path}autoscaling.totalMaxNodeCount", True, total)
-    each = at(scaled, "maxNodeCount")
-    whole = each * _zones(inputs) if isinstance(each, int | float) else each
-    return Bounds(f"{at_path}autoscaling.maxNodeCount", True, whole)
+        return Bounds(f"{at_path}autoscaling.totalMaxNodeCount", total)
+    return Bounds(f"{at_path}autoscaling.maxNodeCount", _whole(at(scaled, "maxNodeCount"), inputs))
+
+
+def _whole(each: Any, inputs: Mapping[str, Any]) -> Any:
+    """Nodes of the whole pool, of those in each zone."""
+    return each * _zones(inputs) if isinstance(each, int | float) else each
 
 
 def _zones(inputs: Mapping[str, Any]) -> int:
-    """In how many zones a pool has nodes, as far as it says; the least it can be where it does not."""
+    """In how many zones a pool has nodes."""
     named = inputs.get("nodeLocations")
     if isinstance(named, list) and named:
         return len(named)

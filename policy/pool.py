@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
-from policy.declared import UNKNOWN, Declared, Unknown
+from policy.declared import UNKNOWN, Unknown
 
-NO_SCHEDULE = "NoSchedule"
+_KEEP_OFF = ("NoSchedule", "NoExecute", UNKNOWN)
 
 
 @dataclass(frozen=True)
@@ -33,8 +32,7 @@ class Taints:
         if self.found is UNKNOWN or not isinstance(self.found, tuple):
             return False
         return not any(
-            taint.key is UNKNOWN or (taint.key in keys and taint.effect in (NO_SCHEDULE, UNKNOWN))
-            for taint in self.found
+            taint.key is UNKNOWN or (taint.key in keys and taint.effect in _KEEP_OFF) for taint in self.found
         )
 
     def written(self, key: str, value: str) -> str:
@@ -44,12 +42,11 @@ class Taints:
 
 @dataclass(frozen=True)
 class Bounds:
-    """How far a pool may grow; None where nothing says so."""
+    """How large a pool may get: what it grows to, or its fixed size."""
 
     path: str
-    autoscaled: bool | Unknown
     maximum: float | Unknown | None
-    """Nodes of the whole pool."""
+    """Nodes of the whole pool; None where nothing ends its growth."""
 
 
 @dataclass(frozen=True)
@@ -75,12 +72,4 @@ class Pool:
     """The path that says it is there for the cluster's own pods; None where nothing does."""
     taints: Taints
     bounds: Bounds | None
-    """None where the cloud is asked in a way these rules do not read."""
-
-
-def pools(declared: Declared) -> Iterator[Pool]:
-    """The pools in one resource of either cloud, which may be several; none in any other resource."""
-    from policy import aks, gke
-
-    yield from aks.pools(declared)
-    yield from gke.pools(declared)
+    """None where that is not known, or the cloud is asked in a way these rules do not read."""

@@ -25,6 +25,12 @@ from sandbox.terminal import me, planes, progress, running, silent
 _SURROUNDINGS = (errno.ENOSPC, errno.EDQUOT, errno.EACCES, errno.EROFS, errno.EEXIST, errno.ENOTDIR)
 """What is wrong with the machine and not with this program: full disk, read-only or misplaced folder."""
 
+_NOT_WITHOUT_BASE = ("report_dir", "fail_on")
+_NOT_WITH_BASE = (
+    *("refresh", "expect_no_changes", "config_file", "beside"),
+    *("policy_pack", "policy_pack_config", "no_policy_pack"),
+)
+
 
 class _Cli(click.Group):
     """Prints expected errors as text; anything else is a defect and keeps its traceback."""
@@ -116,7 +122,12 @@ def preview(
     """Show what `up` would change; with --base, what the work tree changes in every stack of that revision."""
     from pulumi.automation.errors import CommandError
 
-    if base:
+    # An option that would do nothing says so: who asks to fail must not be told that all is well.
+    for option in _NOT_WITHOUT_BASE if base is None else _NOT_WITH_BASE:
+        if named_by_user(option):
+            word = "without" if base is None else "with"
+            raise click.UsageError(f"--{option.replace('_', '-')} does nothing {word} --base")
+    if base is not None:
         from sandbox.report import command
 
         stack = home.stack if named_by_user("stack") else ""

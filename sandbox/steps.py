@@ -78,8 +78,13 @@ def violation(event: PolicyEvent) -> dict[str, str]:
         "level": event.enforcement_level,
         "resource": urn.rpartition("::")[2],
         "urn": urn,
-        "message": _COLOUR.sub("", event.message).strip(),
+        "message": plain(event.message),
     }
+
+
+def plain(message: str) -> str:
+    """Without the engine's marks of colour."""
+    return _COLOUR.sub("", message).strip()
 
 
 class Unrepeated:

@@ -73,7 +73,7 @@ class ReleaseFile(Model):
 
 
 class Release(ReleaseFile):
-    """A pinned bundle. Never changes once used."""
+    """A file of spec/releases by its name, which the file itself does not hold."""
 
     name: str
 

@@ -31,8 +31,10 @@ def check(wanted: str, found: Mapping[str, Any] | None, instance: str) -> tuple[
         raise pulumi.RunError(report([Problem("release", what, remedy)]))
     if not releases.newer(there, wanted):
         return ()
+    # The candidate may have become the release that is wanted, without a change.
+    older = "may be older" if there == releases.CANDIDATE else "is older"
     return (
-        f"release: the cluster was declared with {there}; {wanted} is older. Images go back, and what only {there} declares is"
+        f"release: the cluster was declared with {there}; {wanted} {older}. Images go back, and what only {there} declares is"
         " taken away; Kubernetes stays as it is (docs/releases.md, Going back)",
     )
 

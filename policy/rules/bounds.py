@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from policy.clouds import pools
 from policy.declared import Declared
-from policy.pool import pools
 from policy.rule import Finding, Rule, Setting, Settings
 
 
@@ -15,22 +15,20 @@ def _check(declared: Declared, settings: Settings) -> Iterator[Finding]:
         bounds = pool.bounds
         if bounds is None:
             continue
-        if bounds.autoscaled is False:
-            yield Finding(bounds.path, "the pool does not scale", "turn autoscaling on, with a minimum and a maximum")
-        elif bounds.autoscaled is True and bounds.maximum is None:
+        if bounds.maximum is None:
             yield Finding(bounds.path, "no maximum", f"set one of at most {limit:.0f} nodes")
         elif isinstance(bounds.maximum, int | float) and bounds.maximum > limit:
             yield Finding(
                 bounds.path,
-                f"the pool may grow beyond {limit:.0f} nodes",
+                f"more than {limit:.0f} nodes",
                 f"lower it, or raise `maxNodes` of {POOL.name} in the pack's configuration",
             )
 
 
 POOL = Rule(
     name="pool-unbounded",
-    refuses="A pool that does not scale, or that may grow without a sensible end",
-    reason="The first is paid for when nothing runs; the second lets one wrong loop in somebody's pipeline buy machines all night",
+    refuses="A pool without a sensible end to its size",
+    reason="One wrong loop in somebody's pipeline buys machines all night",
     sources=(
         "https://learn.microsoft.com/azure/aks/cluster-autoscaler",
         "https://docs.cloud.google.com/kubernetes-engine/docs/concepts/cluster-autoscaler",

@@ -18,8 +18,10 @@ _BROAD = {
     "f58310d9-a9f6-439a-9e8d-f62e7b41a168": "Role Based Access Control Administrator",
 }
 """https://learn.microsoft.com/azure/role-based-access-control/built-in-roles/privileged"""
-_WIDE = re.compile(r"/subscriptions/[^/]+(/resourcegroups/[^/]+)?/?|/providers/microsoft\.management/.*", re.IGNORECASE)
-"""A subscription, a resource group or a management group: everything that is there, and comes there later."""
+_WIDE = re.compile(
+    r"/subscriptions/[^/]+(/resourcegroups/[^/]+)?/?|/providers/microsoft\.management/.*|/", re.IGNORECASE
+)
+"""A subscription, a resource group, a management group or the tenant: everything that is there, and comes there later."""
 _PEOPLE = ("user", "group")
 
 _MEMBER = "gcp:projects/iAMMember:IAMMember"
@@ -40,7 +42,7 @@ def _check(declared: Declared, settings: Settings) -> Iterator[Finding]:
         yield from _azure(declared)
     elif declared.type in (_MEMBER, _BINDING):
         yield from _google(declared)
-    elif declared.type == gke.POOL:
+    elif declared.type in (gke.POOL, gke.CLUSTER):
         yield from _nodes(declared)
     elif _CLUSTER_BINDING.fullmatch(declared.type):
         yield from _kubernetes(declared)
@@ -73,15 +75,16 @@ def _google(declared: Declared) -> Iterator[Finding]:
 
 
 def _nodes(declared: Declared) -> Iterator[Finding]:
-    account, scopes = declared.get("nodeConfig.serviceAccount"), declared.get("nodeConfig.oauthScopes")
-    if account is UNKNOWN or not _DEFAULT.fullmatch(account or "") or not isinstance(scopes, list):
-        return
-    if any(scope in _EVERYTHING for scope in scopes):
-        yield Finding(
-            "nodeConfig.serviceAccount",
-            "the project's default account, with every scope",
-            "make an account with roles/container.defaultNodeServiceAccount, and name it here",
-        )
+    for at_path, pool in gke.written(declared):
+        account, scopes = at(pool, "nodeConfig.serviceAccount"), at(pool, "nodeConfig.oauthScopes")
+        if account is UNKNOWN or not _DEFAULT.fullmatch(account or "") or not isinstance(scopes, list):
+            continue
+        if any(scope in _EVERYTHING for scope in scopes):
+            yield Finding(
+                f"{at_path}nodeConfig.serviceAccount",
+                "the project's default account, with every scope",
+                "make an account with roles/container.defaultNodeServiceAccount, and name it here",
+            )
 
 
 def _kubernetes(declared: Declared) -> Iterator[Finding]:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from policy.clouds import pools
 from policy.declared import Declared
-from policy.pool import pools
 from policy.rule import Finding, Rule, Settings
 
 _GPU = "nvidia.com/gpu"

@@ -9,6 +9,7 @@ from typing import Any
 
 from pulumi.automation.events import EngineEvent, StepEventMetadata
 
+from sandbox.provider import UNKNOWN
 from sandbox.report.model import Change, Op, Property
 
 _OPS = {op.value: op for op in Op}
@@ -59,11 +60,13 @@ def _properties(step: StepEventMetadata) -> tuple[Property, ...]:
 
 
 def at(properties: Mapping[str, Any], path: str) -> str | None:
-    """The value at an engine's property path as JSON; None where there is none."""
+    """The value at an engine's property path as JSON; None where there is none, or it is known only after the update."""
     value: Any = properties
     for quoted, index, name in _PART.findall(path):
         try:
             value = value[int(index)] if index else value[json.loads(f'"{quoted}"') if quoted else name]
         except (KeyError, IndexError, TypeError):
             return None
-    return None if value is None else json.dumps(value, ensure_ascii=False, sort_keys=True)
+    if value is None or value == UNKNOWN:
+        return None
+    return json.dumps(value, ensure_ascii=False, sort_keys=True).replace(UNKNOWN, "known after the update")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Collection
 from pathlib import Path
 
@@ -42,7 +43,8 @@ def preview(
     elif as_json:
         click.echo(found.model_dump_json(indent=2))
     else:
-        click.echo(markdown.render(found))
+        # A terminal has room for all of it.
+        click.echo(markdown.render(found, longest=sys.maxsize))
     reasons = sorted(_reasons(found) & {*fail_on, "failed"})
     for reason in reasons:
         tell(_SAID[reason])

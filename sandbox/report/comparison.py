@@ -12,7 +12,7 @@ from sandbox import releases
 from sandbox.errors import SandboxError
 from sandbox.report import cost, environment, pools
 from sandbox.report.environment import Environment
-from sandbox.report.model import Change, Report, StackReport, Status, Violation
+from sandbox.report.model import Change, Cost, Report, StackReport, Status, Violation
 from sandbox.report.revision import Revision
 from sandbox.report.scratch import Scratch
 from sandbox.report.worker import Told
@@ -21,7 +21,7 @@ from sandbox.yamlfile import read_yaml
 Tell = Callable[[str], None]
 
 APART = (
-    *("docs/", "tests/", "bench/", "examples/", ".github/", ".ci/"),
+    *("docs/", "tests/", "bench/", "examples/", ".github/", ".ci/", ".sandbox/"),
     *("README.md", "CHANGELOG.md", "CONTRIBUTING.md", "LICENSE", "Makefile", ".gitignore", "renovate.json5"),
 )
 """What no stack is made from: the program reads none of it. Whatever is not named here counts, unknown files too."""
@@ -102,7 +102,10 @@ class _Comparison:
         else:
             status = Status.NEW
         tell("previewing the work tree")
-        after = self._scratch.run("preview", stack, self._project, self._after, tell, self._cloud)
+        try:
+            after = self._scratch.run("preview", stack, self._project, self._after, tell, self._cloud)
+        except SandboxError as died:
+            after = Told(errors=[str(died)])
         changes = tuple(Change.model_validate(change, strict=False) for change in after.changes)
         return StackReport(
             stack=stack,
@@ -112,10 +115,19 @@ class _Comparison:
             changes=changes,
             replaced_pools=pools.replaced(changes, _pools(before)),
             violations=tuple(Violation.model_validate(found, strict=False) for found in after.violations),
-            cost=None if after.errors else cost.cost(*_place(self._project / file), _pools(before), _pools(after)),
+            cost=None if after.errors else self._cost(file, before, after),
             warnings=tuple(after.warnings),
             errors=tuple(after.errors),
         )
+
+    def _cost(self, file: str, before: Told, after: Told) -> Cost | None:
+        # Prices are a place's, and the change may be a move.
+        old, new = (
+            _place(folder / file) if (folder / file).exists() else ("", "") for folder in (self._base, self._project)
+        )
+        # An older program has a system pool too and does not say so: told of one side alone it would look new.
+        system = not before.outputs or "systemPool" in before.outputs
+        return cost.cost(old, new, _pools(before), _pools(after, system=system))
 
     def _release_changes(self, before: Told, after: Told) -> tuple[str, ...]:
         old, new = before.outputs.get("release"), after.outputs.get("release")
@@ -123,10 +135,12 @@ class _Comparison:
         return tuple(releases.difference(self._base, old, self._project, new)) if old and new else ()
 
 
-def _pools(told: Told) -> list[dict[str, Any]]:
+def _pools(told: Told, *, system: bool = True) -> list[dict[str, Any]]:
     """The pools in a stack's outputs, the system pool first."""
-    system = told.outputs.get("systemPool")
-    return [*([system] if system else []), *told.outputs.get("pools", [])]
+    pools = told.outputs.get("pools")
+    # Another program may call something else that, and what depends on a new resource is a text before it is there.
+    found = [told.outputs.get("systemPool") if system else None, *(pools if isinstance(pools, list) else [])]
+    return [pool for pool in found if isinstance(pool, dict)]
 
 
 def _place(stack_file: Path) -> tuple[str, str]:

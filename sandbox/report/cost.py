@@ -9,7 +9,6 @@ from typing import Any
 from sandbox.report import prices
 from sandbox.report.model import Cost, PoolCost
 
-# The stack's output `pools` has no system pool.
 CAVEAT = (
     "Machines only: no disks, addresses, traffic, nor the fee for the cluster itself. "
     "Retail prices of that day; those of spot machines move all the time."
@@ -20,41 +19,39 @@ HOURS = 730
 
 _NONE = "no price"
 _Range = tuple[float, float]
+Place = tuple[str, str]
+"""A cloud, and a location there."""
 
 
 def cost(
-    provider: str,
-    region: str,
+    place_before: Place,
+    place_after: Place,
     pools_before: Sequence[Mapping[str, Any]],
     pools_after: Sequence[Mapping[str, Any]],
 ) -> Cost | None:
-    """Of the pools in two stack outputs `pools`; None where there are none, or the machines are not a cloud's.
+    """Of the pools in a stack's outputs before and after; None where there are none, or the machines are not a cloud's.
 
     A pool without a known price is there and says so.
     """
-    if provider not in ("azure", "gcp"):
+    if place_after[0] not in ("azure", "gcp"):
         return None
     before, after = ({str(pool.get("name", "")): pool for pool in pools} for pools in (pools_before, pools_after))
     if not before and not after:
         return None
     sources: set[str] = set()
     found = tuple(
-        _pool(provider, region, name, before.get(name), after.get(name), sources)
+        _pool(name, (place_before, before.get(name)), (place_after, after.get(name)), sources)
         for name in sorted({**before, **after})
     )
     return Cost(currency=prices.CURRENCY, pools=found, sources=tuple(sorted(sources)))
 
 
-def _pool(
-    provider: str,
-    region: str,
-    name: str,
-    before: Mapping[str, Any] | None,
-    after: Mapping[str, Any] | None,
-    sources: set[str],
-) -> PoolCost:
-    ranges = [None if pool is None else _range(provider, region, pool, sources) for pool in (before, after)]
-    there = [pool for pool in (before, after) if pool is not None]
+_Side = tuple[Place, Mapping[str, Any] | None]
+
+
+def _pool(name: str, before: _Side, after: _Side, sources: set[str]) -> PoolCost:
+    ranges = [None if pool is None else _range(place, pool, sources) for place, pool in (before, after)]
+    there = [pool for _, pool in (before, after) if pool is not None]
     return PoolCost(
         pool=name,
         machine=_changed(there, "machine"),
@@ -65,7 +62,8 @@ def _pool(
     )
 
 
-def _range(provider: str, region: str, pool: Mapping[str, Any], sources: set[str]) -> _Range | None:
+def _range(place: Place, pool: Mapping[str, Any], sources: set[str]) -> _Range | None:
+    provider, region = place
     machine, bounds = str(pool.get("machine", "")), (pool.get("minNodes"), pool.get("maxNodes"))
     known = prices.price(provider, region, machine)
     # Google sells the GPUs of N1 machines apart (docs.cloud.google.com/compute/docs/gpus); the file has whole machines only.

@@ -18,8 +18,10 @@ def differing(before: str | None, after: str | None) -> tuple[str | None, str | 
         return before, after
     first, second = _text(before), _text(after)
     if "\n" in first and "\n" in second:
-        lines = list(difflib.ndiff(first.split("\n"), second.split("\n")))
-        return _lines(lines, "- "), _lines(lines, "+ ")
+        removed, added = _lines(first.split("\n"), second.split("\n"))
+        # Of lines that only changed places the same ones went and came.
+        if removed != added:
+            return removed, added
     begin = max(0, _alike(first, second) - _AROUND)
     end = max(0, _alike(first[begin:][::-1], second[begin:][::-1]) - _AROUND)
     return _within(first, begin, end), _within(second, begin, end)
@@ -40,9 +42,14 @@ def _text(value: str) -> str:
     return found if isinstance(found, str) else value
 
 
-def _lines(compared: list[str], mark: str) -> str:
-    found = [line[2:] for line in compared if line.startswith(mark)]
-    return "\n".join(found) if found else "…"
+def _lines(first: list[str], second: list[str]) -> tuple[str, str]:
+    """Those that go and those that come. Not by `ndiff`, whose time grows with the cube of the lines: a stranger wrote them."""
+    removed, added = list[str](), list[str]()
+    for kind, start, end, other_start, other_end in difflib.SequenceMatcher(None, first, second).get_opcodes():
+        if kind != "equal":
+            removed += first[start:end]
+            added += second[other_start:other_end]
+    return "\n".join(removed) if removed else "…", "\n".join(added) if added else "…"
 
 
 def _within(text: str, begin: int, end: int) -> str:

@@ -10,13 +10,14 @@ from pulumi.automation.events import EngineEvent
 
 from sandbox.report.changes import change
 from sandbox.report.model import Change, Level, Violation
-from sandbox.steps import REPEATED
+from sandbox.steps import REPEATED, plain
+
+_REFUSED = "preview failed"
+"""All the engine says of a mandatory policy: it did preview."""
 
 _STACK = "pulumi:pulumi:Stack"
 _NO_NEWS = re.compile(r"using pulumi-analyzer-policy-\w+ from \$PATH")
 """How the sandbox starts a policy pack (`sandbox.policies`)."""
-
-_COLOUR = re.compile(r"<\{%.*?%\}>|\x1b\[[0-9;]*m")
 
 
 @dataclass
@@ -37,15 +38,17 @@ class Listener:
         if event.policy_event:
             self._violated(event)
         if event.diagnostic_event:
-            self._told(event.diagnostic_event.severity, _plain(event.diagnostic_event.message))
+            self._told(event.diagnostic_event.severity, plain(event.diagnostic_event.message))
         if event.res_outputs_event and event.res_outputs_event.metadata.type == _STACK:
             new = event.res_outputs_event.metadata.new
             self.outputs = dict(new.outputs or {}) if new else {}
 
     def failed(self, reason: str) -> None:
         """The command ended with an error; one that no event told of is kept. A policy's refusal is told as a violation."""
-        if not self.errors and not any(found.level == Level.MANDATORY for found in self.violations):
-            self.errors.append(_plain(reason))
+        if any(found.level == Level.MANDATORY for found in self.violations):
+            self.errors = [error for error in self.errors if error != _REFUSED]
+        elif not self.errors:
+            self.errors.append(plain(reason))
 
     def _told(self, severity: str, message: str) -> None:
         lines = {"error": self.errors, "warning": self.warnings}.get(severity)
@@ -68,12 +71,7 @@ class Listener:
             level=level,
             resource=name,
             type=types.rpartition("$")[2],
-            message=_plain(told.message),
+            message=plain(told.message),
         )
         if found not in self.violations:
             self.violations.append(found)
-
-
-def _plain(message: str) -> str:
-    """Without the engine's marks of colour."""
-    return _COLOUR.sub("", message).strip()

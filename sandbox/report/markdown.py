@@ -107,14 +107,16 @@ class _Page:
         if stack.status == Status.FAILED:
             return "> [!CAUTION]\n> It cannot be previewed."
         lost = {op: [change for change in stack.changes if change.op == op] for op in LOUD}
-        broken = [violation for violation in stack.violations if violation.level == Level.MANDATORY]
+        broken = list(dict.fromkeys(rule.policy for rule in stack.violations if rule.level == Level.MANDATORY))
         said = [
             f"**{word}** {self._listed(things, lambda change: self._code(change.name))}."
             for word, things in (("Replaces", lost[Op.REPLACE]), ("Deletes", lost[Op.DELETE]))
             if things
         ]
         if broken:
-            said.append(f"**Breaks** {self._listed(broken, lambda rule: self._code(rule.policy))}, which `up` refuses.")
+            # The engine goes no further from a resource that breaks one.
+            refused = "which `up` refuses; changes of what depends on it may be missing here"
+            said.append(f"**Breaks** {self._listed(broken, self._code)}, {refused}.")
         return "> [!WARNING]\n> " + "<br>\n> ".join(said) if said else ""
 
     def _release(self, stack: StackReport) -> str:
@@ -253,7 +255,7 @@ class _Page:
         return f"and {number:,} more {things}".rstrip() + f": {self._whole()}" if number > 0 else ""
 
     def _whole(self) -> str:
-        linked = f"[the artifact]({self.pointer})" if _URL.fullmatch(self.pointer) else "the artifact"
+        linked = f"[the artifact]({self.pointer})" if _URL.fullmatch(self.pointer) else "report.json"
         return f"all of it is in {linked}"
 
     def _code(self, name: str) -> str:

@@ -8,14 +8,19 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict
 
 FORMAT: Literal[1] = 1
 """Of the file. A reader that knows another one says so instead of guessing."""
 
-_LONGEST = 20_000
-Text = Annotated[str, Field(max_length=_LONGEST)]
-Line = Annotated[str, Field(max_length=1_000)]
+
+def _cut(longest: int) -> AfterValidator:
+    """Cut and not refused: a change whose value is long would else not be in the report at all."""
+    return AfterValidator(lambda value: value if len(value) <= longest else value[: longest - 1] + "…")
+
+
+Text = Annotated[str, _cut(20_000)]
+Line = Annotated[str, _cut(1_000)]
 
 
 class _Part(BaseModel):

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
+import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -49,7 +51,13 @@ class Revision:
 
     def differing(self) -> list[str]:
         """The project's files that differ between that commit and the work tree, new ones that git does not ignore included."""
-        changed = _git(self.project, "diff", "--name-only", "--relative", "--no-renames", "-z", self.commit)
+        with tempfile.TemporaryDirectory() as folder:
+            # git notes in its index which files were touched but not changed, and without that takes them for changed.
+            index = _git(self.project, "rev-parse", "--path-format=absolute", "--git-path", "index").stdout.strip()
+            own = {"GIT_INDEX_FILE": str(shutil.copy2(index, folder))}
+            changed = _git(
+                self.project, "diff", "--name-only", "--relative", "--no-renames", "-z", self.commit, environment=own
+            )
         new = _git(self.project, "ls-files", "--others", "--exclude-standard", "-z")
         for done in (changed, new):
             if done.returncode:
@@ -68,8 +76,8 @@ class Revision:
 def _git(folder: Path, *arguments: str, environment: dict[str, str] | None = None) -> subprocess.CompletedProcess[str]:
     try:
         return subprocess.run(
-            # `status` and `diff` would otherwise write the index anew to save time.
-            ["git", "--no-optional-locks", "-c", "diff.autoRefreshIndex=false", *arguments],
+            # `status` would otherwise write the index anew to save time.
+            ["git", "--no-optional-locks", *arguments],
             cwd=folder,
             env={**os.environ, **(environment or {})},
             capture_output=True,

@@ -40,10 +40,12 @@ def main() -> None:
     if packages := os.environ.get(FALLBACK):
         # Last: the revision's own come first.
         sys.path.append(packages)
-    # What the program prints must not end up in the object.
-    printed, sys.stdout = sys.stdout, sys.stderr
+    # What the program prints must not end up in the object, nor what the programs print that it runs.
+    printed = os.dup(sys.stdout.fileno())
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
     told = _told(asked.command, asked.stack, asked.project, asked.cloud)
-    json.dump(vars(told), printed)
+    with open(printed, "w", encoding="utf-8") as object:
+        json.dump(vars(told), object)
 
 
 def _told(command: str, stack: str, project: Path, cloud_file: Path | None) -> Told:
@@ -55,11 +57,11 @@ def _told(command: str, stack: str, project: Path, cloud_file: Path | None) -> T
     from sandbox.policies import Pack
     from sandbox.report.listener import Listener
 
-    home = Home.of(stack, project)
     listener = Listener()
     # What the base breaks is no news.
     pack = Pack.of(project) if command == "preview" else None
     try:
+        home = Home.of(stack, project)
         with engine.open(home, _progress, cloud_file=cloud_file, pack=pack) as opened:
             if command == "up":
                 opened.up(_silent, listener.on_event)

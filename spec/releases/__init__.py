@@ -37,9 +37,9 @@ def names(directory: Path = DIRECTORY) -> tuple[str, ...]:
     return tuple(sorted(path.stem for path in directory.glob("r*.toml") if re.fullmatch(_FORM, path.stem)))
 
 
-def known(name: object) -> bool:
+def known(name: object, directory: Path = DIRECTORY) -> bool:
     """Whether a stack file may give this name: one of `names`, or the candidate's."""
-    return isinstance(name, str) and name in (*names(), CANDIDATE)
+    return name in (*names(directory), CANDIDATE)
 
 
 def newer(name: str, other: str) -> bool:
@@ -58,7 +58,7 @@ def load(name: str, directory: Path = DIRECTORY) -> Release:
 
     Raises KeyError when there is none, and `Refused` for one that was changed after it was released or cannot be read.
     """
-    if name not in (*names(directory), CANDIDATE):
+    if not known(name, directory):
         raise KeyError(name)
     file = f"{name}.toml"
     content = (directory / file).read_bytes()
@@ -85,8 +85,10 @@ def load(name: str, directory: Path = DIRECTORY) -> Release:
 
 def digests(directory: Path = DIRECTORY) -> dict[str, str]:
     """The SHA-256 of each released file when it was released, by the file's name."""
-    rows = (directory / "released.sha256").read_text().splitlines()
-    return {file: digest for digest, _, file in (row.partition("  ") for row in rows)}
+    record = directory / "released.sha256"
+    # A star before the name is what sha256sum writes on Windows.
+    rows = re.findall(r"^([0-9a-f]{64}) [ *](\S+)$", record.read_text() if record.exists() else "", re.MULTILINE)
+    return {file: digest for digest, file in rows}
 
 
 def _parsed(file: str, content: bytes) -> dict[str, Any]:

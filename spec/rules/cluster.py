@@ -26,6 +26,9 @@ def _version_override(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
             "has nothing to explain: kubernetesVersion is not set",
             "remove it, or set kubernetesVersion",
         )
+    if draft.release and cluster.kubernetes_version == draft.release.kubernetes_version:
+        what = f"is what {draft.release.name} has"
+        yield Problem("cluster.kubernetesVersion", what, "remove it: it has done its work", warning=True)
 
 
 def _name(draft: Draft, cloud: Cloud) -> Iterator[Problem]:

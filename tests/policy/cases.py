@@ -278,6 +278,12 @@ CASES: tuple[Case, ...] = (
         "spot-pool-untainted", "gke-preemptible", NODE_POOL, gke_pool(nodes={"preemptible": True}), "nodeConfig.taints"
     ),
     Case("spot-pool-untainted", "aks-tainted", AGENT_POOL, aks_pool(scaleSetPriority="Spot", nodeTaints=[SPOT_TAINT])),
+    Case(
+        "spot-pool-untainted",
+        "gke-executed",
+        NODE_POOL,
+        gke_pool(nodes={"spot": True, "taints": [_google_taint("cloud.google.com/gke-spot", "true", "NO_EXECUTE")]}),
+    ),
     Case("spot-pool-untainted", "aks-regular", AGENT_POOL, aks_pool(scaleSetPriority="Regular")),
     Case(
         "spot-pool-untainted",
@@ -344,13 +350,19 @@ CASES: tuple[Case, ...] = (
     # Bounds
     Case(
         "pool-unbounded",
-        "aks-fixed",
+        "aks-fixed-far",
         AGENT_POOL,
-        aks_pool(enableAutoScaling=False, minCount=None, maxCount=None),
-        "enableAutoScaling",
+        aks_pool(enableAutoScaling=False, minCount=None, maxCount=None, count=101),
+        "count",
     ),
     Case("pool-unbounded", "aks-far", AGENT_POOL, aks_pool(maxCount=101), "maxCount"),
-    Case("pool-unbounded", "gke-fixed", NODE_POOL, gke_pool(autoscaling=None), "autoscaling"),
+    Case(
+        "pool-unbounded",
+        "gke-fixed-far",
+        NODE_POOL,
+        gke_pool(autoscaling=None, initialNodeCount=None, nodeCount=34),
+        "nodeCount",
+    ),
     Case("pool-unbounded", "gke-far", NODE_POOL, gke_pool(autoscaling=_SCALED_FAR), "autoscaling.totalMaxNodeCount"),
     Case(
         "pool-unbounded",
@@ -368,6 +380,8 @@ CASES: tuple[Case, ...] = (
         "autoscaling.maxNodeCount",
     ),
     Case("pool-unbounded", "aks-near", AGENT_POOL, aks_pool(maxCount=100)),
+    Case("pool-unbounded", "aks-fixed", AGENT_POOL, aks_pool(enableAutoScaling=None, minCount=None, maxCount=None)),
+    Case("pool-unbounded", "gke-fixed", NODE_POOL, gke_pool(autoscaling=None, initialNodeCount=3)),
     Case("pool-unbounded", "aks-unknown", AGENT_POOL, aks_pool(maxCount=UNKNOWN)),
     Case("pool-unbounded", "gke-near", NODE_POOL, gke_pool(autoscaling={"minNodeCount": 0, "maxNodeCount": 33})),
     # Rights
@@ -386,6 +400,7 @@ CASES: tuple[Case, ...] = (
         assignment(_OWNER, "/providers/Microsoft.Management/managementGroups/all"),
         "roleDefinitionId",
     ),
+    Case("broad-role", "azure-tenant", ROLE_ASSIGNMENT, assignment(_OWNER, "/"), "roleDefinitionId"),
     Case(
         "broad-role",
         "google-binding",
@@ -410,6 +425,24 @@ CASES: tuple[Case, ...] = (
         "google-default-account",
         NODE_POOL,
         gke_pool(nodes={"serviceAccount": None}),
+        "nodeConfig.serviceAccount",
+    ),
+    Case(
+        "broad-role",
+        "google-default-account-inline",
+        CLUSTER,
+        gke(
+            removeDefaultNodePool=None,
+            initialNodeCount=None,
+            nodePools=[{"name": "pool", "autoscaling": _SCALED, "nodeConfig": {"oauthScopes": [CLOUD_PLATFORM]}}],
+        ),
+        "nodePools[0].nodeConfig.serviceAccount",
+    ),
+    Case(
+        "broad-role",
+        "google-default-account-first-pool",
+        CLUSTER,
+        gke(removeDefaultNodePool=None, nodeConfig={"oauthScopes": [CLOUD_PLATFORM]}),
         "nodeConfig.serviceAccount",
     ),
     Case(

@@ -88,6 +88,22 @@ def test_what_the_cloud_has_and_the_program_never_said_is_told_as_the_cloud_has_
     assert found.properties == (Property(path="count", before="5", after="2"),)
 
 
+def test_what_is_known_only_after_the_update_is_no_value() -> None:
+    unknown = "04da6b54-80e4-46f7-96ec-b56ff0331ba9"  # pulumi, sdk/go/common/resource/plugin, UnknownStringValue
+    told = event(
+        "replace",
+        {"principalId": "a", "ids": ["a"]},
+        {"principalId": unknown, "ids": [unknown]},
+        diff={"principalId": diff("update-replace"), "ids": diff()},
+    )
+    found = change(told)
+    assert found
+    assert [(one.path, one.after) for one in found.properties] == [
+        ("ids", '["known after the update"]'),
+        ("principalId", None),
+    ]
+
+
 def test_pools_that_aks_lists_in_its_cluster_are_not_told_as_removed() -> None:
     pools = [{"name": "system", "maxCount": 4}, {"name": "t4"}]
     told = event(

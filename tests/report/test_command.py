@@ -59,6 +59,27 @@ def test_what_is_no_report_is_refused_and_not_repeated(file: Path, content: byte
     assert "<b>" not in result.output
 
 
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("--fail-on", "replace"), "--fail-on does nothing without --base"),
+        (("--report-dir", "x"), "--report-dir does nothing without --base"),
+        (("--base", "HEAD", "--refresh"), "--refresh does nothing with --base"),
+        (("--base", "HEAD", "--expect-no-changes"), "--expect-no-changes does nothing with --base"),
+        (("--base", "HEAD", "--no-policy-pack"), "--no-policy-pack does nothing with --base"),
+    ],
+)
+def test_an_option_that_would_do_nothing_is_refused(options: tuple[str, ...], said: str) -> None:
+    result = CliRunner().invoke(main, ["preview", *options])
+    assert (result.exit_code, said in result.output) == (2, True), result.output
+
+
+def test_an_empty_base_is_no_revision_and_not_no_base() -> None:
+    """As a script passes it whose own command found none."""
+    result = CliRunner().invoke(main, ["preview", "--base", ""])
+    assert (result.exit_code, "--base: '' is no revision" in result.output) == (1, True), result.output
+
+
 def test_a_file_that_is_too_large_is_not_read(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(drawn, "_LARGEST", 1024**2)
     file.write_bytes(b" " * (1024**2 + 1))

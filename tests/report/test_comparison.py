@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from sandbox.errors import SandboxError
-from sandbox.report import comparison
+from sandbox.report import comparison, prices
 from sandbox.report.model import Report, Status
 from sandbox.report.revision import Revision
 from sandbox.report.worker import Told
@@ -67,6 +67,7 @@ ALL = {(command, stack) for command in ("up", "preview") for stack in ("dev", "s
         ("README.md", set()),
         ("tests/test_a.py", set()),
         ("docs/a.md", set()),
+        (".sandbox/preview+0/base+files/a.py", set()),
         # Not the folder, not the file, that no stack is made from
         ("components/docs/a.py", {"dev", "staging", "prod"}),
         ("docs.py", {"dev", "staging", "prod"}),
@@ -123,6 +124,47 @@ def test_a_head_that_cannot_be_previewed_fails_its_stack_alone(repository: Repos
     assert found["staging"] == (Status.FAILED, ("pools[0].machine: is missing",))
     assert found["dev"] == found["prod"] == (Status.PREVIEWED, ())
     assert engine.asked == ALL
+
+
+def test_a_head_that_ends_its_own_process_fails_its_stack_alone(repository: Repository, tmp_path: Path) -> None:
+    class Dying(Engine):
+        def run(self, command: str, stack: str, project: Path, *others: Any) -> Told:
+            if (command, stack) == ("preview", "staging"):
+                raise SandboxError("the engine's process ended with 3")
+            return super().run(command, stack, project, *others)
+
+    repository.commit({"spec/model.py": ""})
+    found = {one.stack: (one.status, one.errors) for one in compared(repository, Dying(tmp_path / "scratch")).stacks}
+    assert found["staging"] == (Status.FAILED, ("the engine's process ended with 3",))
+    assert found["dev"] == found["prod"] == (Status.PREVIEWED, ())
+
+
+def test_what_moved_costs_before_what_it_cost_where_it_was(repository: Repository, tmp_path: Path) -> None:
+    def stack(location: str) -> dict[str, str]:
+        return {"Pulumi.dev.yaml": f"config: {{'a:cloud': {{provider: azure, location: {location}}}}}\n"}
+
+    pool = {"name": "p", "machine": "Standard_D4s_v5", "capacity": "on-demand", "minNodes": 1, "maxNodes": 1}
+    told = Told(outputs={"pools": [pool]})
+    repository.commit(stack("westeurope"))
+    repository.commit(stack("eastus"))
+    (dev, *_) = compared(repository, Engine(tmp_path / "scratch", up_dev=told, preview_dev=told)).stacks
+    assert dev.cost
+    (priced,) = dev.cost.pools
+    known = [prices.price("azure", location, "Standard_D4s_v5") for location in ("westeurope", "eastus")]
+    assert all(known)
+    assert [priced.before, priced.after] == [(price.on_demand, price.on_demand) for price in known if price]
+    assert priced.before != priced.after
+
+
+def test_a_system_pool_of_which_the_base_did_not_tell_is_no_new_cost(repository: Repository, tmp_path: Path) -> None:
+    repository.commit({"Pulumi.dev.yaml": "config: {'a:cloud': {provider: azure, location: westeurope}}\n"})
+    pool = {"name": "p", "machine": "Standard_D4s_v5", "capacity": "on-demand", "minNodes": 1, "maxNodes": 1}
+    system = {**pool, "name": "system"}
+    old, new = Told(outputs={"pools": [pool]}), Told(outputs={"pools": [pool], "systemPool": system})
+    for number, (base, names) in enumerate([(old, ["p"]), (new, ["p", "system"]), (Told(), ["p", "system"])]):
+        (dev, *_) = compared(repository, Engine(tmp_path / str(number), up_dev=base, preview_dev=new)).stacks
+        assert dev.cost
+        assert [priced.pool for priced in dev.cost.pools] == names
 
 
 OPENED = """

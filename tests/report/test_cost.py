@@ -7,6 +7,7 @@ import pytest
 from sandbox.report import cost, prices
 from sandbox.report.prices import Price
 
+AZURE = ("azure", "r")
 A, B = Price(on_demand=1.0, spot=0.25, source="list A"), Price(on_demand=4.0, spot=None, source="list B")
 
 
@@ -21,14 +22,14 @@ def pool(name: str = "p", **parts: Any) -> dict[str, Any]:
 
 
 def test_a_pool_costs_its_nodes_from_the_fewest_to_the_most() -> None:
-    found = cost.cost("azure", "r", [pool()], [pool(maxNodes=5, capacity="spot")])
+    found = cost.cost(AZURE, AZURE, [pool()], [pool(maxNodes=5, capacity="spot")])
     assert found
     assert [(one.before, one.after, one.unpriced) for one in found.pools] == [((1, 3), (0.25, 1.25), False)]
     assert (found.currency, found.sources, found.pools[0].capacity) == ("USD", ("list A",), "on-demand → spot")
 
 
 def test_new_and_removed_pools_have_one_side() -> None:
-    found = cost.cost("azure", "r", [pool("old", machine="b")], [pool("new")])
+    found = cost.cost(AZURE, AZURE, [pool("old", machine="b")], [pool("new")])
     assert found
     assert [(one.pool, one.before, one.after, one.unpriced) for one in found.pools] == [
         ("new", None, (1, 3), False),
@@ -48,25 +49,35 @@ def test_new_and_removed_pools_have_one_side() -> None:
     ],
 )
 def test_a_pool_without_a_known_price_says_so_and_is_never_guessed(parts: dict[str, Any]) -> None:
-    found = cost.cost("azure", "r", [pool()], [pool(**parts)])
+    found = cost.cost(AZURE, AZURE, [pool()], [pool(**parts)])
     assert found
     assert [(one.before, one.after, one.unpriced) for one in found.pools] == [((1, 3), None, True)]
 
 
 def test_n1_machines_with_gpus_have_no_price_since_their_gpus_are_sold_apart() -> None:
     found = cost.cost(
-        "gcp", "r", [], [pool("cpu", machine="n1-standard-8"), pool("gpu", machine="n1-standard-8", gpus=1)]
+        ("gcp", "r"),
+        ("gcp", "r"),
+        [],
+        [pool("cpu", machine="n1-standard-8"), pool("gpu", machine="n1-standard-8", gpus=1)],
     )
     assert found
     assert [one.unpriced for one in found.pools] == [False, True]
 
 
+def test_what_moves_costs_before_what_it_costs_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(prices, "price", lambda provider, region, machine: {"here": A, "there": B}[region])
+    found = cost.cost(("azure", "there"), ("azure", "here"), [pool()], [pool()])
+    assert found
+    assert [(one.before, one.after) for one in found.pools] == [((4, 12), (1, 3))]
+
+
 @pytest.mark.parametrize(("provider", "pools"), [("existing", [pool()]), ("azure", [])])
 def test_no_cloud_or_no_pools_cost_nothing(provider: str, pools: list[dict[str, Any]]) -> None:
-    assert cost.cost(provider, "r", pools, pools) is None
+    assert cost.cost((provider, "r"), (provider, "r"), pools, pools) is None
 
 
 def test_a_pool_that_says_nothing_is_no_error() -> None:
-    found = cost.cost("azure", "r", [{}], [{}])
+    found = cost.cost(AZURE, AZURE, [{}], [{}])
     assert found
     assert [one.unpriced for one in found.pools] == [True]

@@ -32,6 +32,21 @@ def test_of_many_lines_those_that_differ() -> None:
     assert differing(json.dumps(LINES), json.dumps(LINES + "\n")) == ("…", "")
 
 
+def test_of_lines_that_only_change_places_something_is_shown() -> None:
+    moved = LINES.replace("line 40\n", "").replace("line 60\n", "line 60\nline 40\n")
+    before, after = differing(json.dumps(LINES), json.dumps(moved))
+    assert before != after
+
+
+def test_lines_that_are_all_alike_take_no_minutes() -> None:
+    """`difflib.ndiff` compares each of such lines with each other one: this would take 10^10 steps."""
+    values = [
+        "\n".join(f"{number * step % 9973}{word}" for number in range(3000)) for step, word in ((7, "a"), (11, "b"))
+    ]
+    before, after = differing(*map(json.dumps, values))
+    assert (before, after) == tuple(values)
+
+
 @given(st.text(alphabet="ab\n", min_size=201), st.text(alphabet="ab\n"), st.text(alphabet="ab\n"))
 def test_values_that_differ_never_look_alike(common: str, one: str, other: str) -> None:
     before, after = (json.dumps(common + part + common) for part in (one, other))

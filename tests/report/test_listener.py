@@ -29,6 +29,21 @@ def violated(level: str, urn: str | None = URN) -> dict[str, Any]:
     return {"policyEvent": {**told, **pack, "enforcementLevel": level}}
 
 
+def test_a_change_with_a_long_value_is_kept_and_the_value_cut() -> None:
+    def state(data: str) -> dict[str, Any]:
+        type = "kubernetes:core/v1:ConfigMap"
+        own = {"type": type, "urn": URN, "custom": True, "id": "", "parent": "", "provider": ""}
+        return {**own, "inputs": {"data": data}, "outputs": {}}
+
+    step = {"op": "update", "urn": URN, "type": "kubernetes:core/v1:ConfigMap", "provider": "", "diffs": ["data"]}
+    metadata = {**step, "old": state("a"), "new": state("b" * 100_000)}
+    (found,) = listened({"resourcePreEvent": {"metadata": metadata}}).changes
+    (data,) = found.properties
+    assert (data.path, data.before) == ("data", '"a"')
+    assert data.after
+    assert (len(data.after), data.after[-3:]) == (20_000, "bb…")
+
+
 def test_errors_and_warnings_are_kept_once_without_colours_and_nothing_else_is() -> None:
     repeated = said("error", "an unhandled error occurred: RunError: release: is missing")
     found = listened(
@@ -63,7 +78,8 @@ def test_a_command_that_failed_without_a_word_is_an_error() -> None:
 
 def test_a_command_that_failed_for_what_was_told_is_not_told_again() -> None:
     broken, wrong, warned = (
-        listened(violated("mandatory")),
+        # As the engine does, which says no more.
+        listened(violated("mandatory"), said("error", "preview failed")),
         listened(said("error", "no")),
         listened(violated("advisory")),
     )

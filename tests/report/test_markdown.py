@@ -130,13 +130,15 @@ def test_what_is_lost_and_broken_is_said_aloud_before_anything_else_of_its_stack
             ),
             violations=(
                 Violation(policy="bounded", level=Level.MANDATORY, resource="", message="No bound.\nSet maxNodes."),
+                Violation(policy="bounded", level=Level.MANDATORY, resource="ml-t4", message="No bound."),
             ),
         )
     )
     source = render(drawn)
     section = source[source.index("###") :]
     assert section.split("\n\n")[1] == (
-        "> [!WARNING]\n> **Replaces** <code>ml-t4</code>.<br>\n> **Breaks** <code>bounded</code>, which `up` refuses."
+        "> [!WARNING]\n> **Replaces** <code>ml-t4</code>.<br>\n"
+        "> **Breaks** <code>bounded</code>, which `up` refuses; changes of what depends on it may be missing here."
     )
     assert "**<code>vmSize</code>**" in section
     assert "| **mandatory** | <code>bounded</code> | the stack | No bound.<br>Set maxNodes. |" in section
@@ -200,6 +202,7 @@ def test_cost_says_from_what_to_what_and_which_pools_have_no_price() -> None:
 )
 def test_a_pointer_that_is_no_plain_url_is_not_drawn(pointer: str) -> None:
     found = page(large(60, 20, 100), pointer=pointer)
-    assert "the artifact" in found.text
+    assert "report.json" in found.text
+    assert "the artifact" not in found.text
     assert "a" not in [tag for tag, _ in found.tags]
     assert "octocat" not in found.text

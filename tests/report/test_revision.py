@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -38,7 +39,7 @@ def test_the_files_of_a_commit_are_copied_and_nothing_else(repository: Repositor
 def test_the_repository_stays_byte_for_byte(repository: Repository, tmp_path: Path) -> None:
     (repository.folder / "spec/model.py").write_text("A = 3\n")
     # A file touched but not changed: git would note that in its index.
-    (repository.folder / "gone.py").touch()
+    os.utime(repository.folder / "gone.py", (0, 0))
     before = repository.bytes()
     revision = Revision.of(repository.folder, "HEAD")
     revision.copy(tmp_path / "copy")
@@ -56,6 +57,11 @@ def test_what_differs_are_committed_uncommitted_and_new_files_but_not_ignored_on
     found = Revision.of(repository.folder, "HEAD~1").differing()
     assert found == ["Pulumi.dev.yaml", "gone.py", "new: with space.py", "spec/model.py"]
     assert "with changes" in Revision.of(repository.folder, "HEAD").head()
+
+
+def test_a_file_that_is_touched_and_not_changed_does_not_differ(repository: Repository) -> None:
+    os.utime(repository.folder / "gone.py", (0, 0))
+    assert Revision.of(repository.folder, "HEAD").differing() == []
 
 
 def test_a_project_below_the_repository_s_top_is_compared_by_itself(repository: Repository, tmp_path: Path) -> None:

@@ -24,16 +24,24 @@ DIGESTS = ("sha256:" + 64 * "a", "sha256:" + 64 * "b")
 
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
-    """A checkout with our releases, to be edited."""
-    shutil.copytree(FOLDER, tmp_path / "project" / "spec" / "releases")
-    return tmp_path / "project"
+    """A checkout with two of our releases and a candidate like the later one, to be edited."""
+    return _checkout(tmp_path / "project")
 
 
 @pytest.fixture
 def head(tmp_path: Path) -> Path:
     """Another revision of it."""
-    shutil.copytree(FOLDER, tmp_path / "head" / "spec" / "releases")
-    return tmp_path / "head"
+    return _checkout(tmp_path / "head")
+
+
+def _checkout(project: Path) -> Path:
+    folder = project / "spec" / "releases"
+    folder.mkdir(parents=True)
+    for name in ("schema.json", "r2026-09.toml", "r2026-11.toml"):
+        shutil.copy(FOLDER / name, folder)
+    text = (FOLDER / "r2026-11.toml").read_text().replace("released = true", "released = false")
+    (folder / "next.toml").write_text(re.sub(r"^notes = \[.*?^\]", "notes = []", text, flags=re.DOTALL | re.MULTILINE))
+    return project
 
 
 def edit(project: Path, name: str, change: Callable[[str], str]) -> None:
@@ -50,7 +58,6 @@ def notes(name: str) -> list[str]:
 def test_going_on_names_the_pins_that_change_and_the_notes_of_every_release_on_the_way() -> None:
     told = releases.difference(PROJECT, "r2026-09", PROJECT, "r2026-11")
     assert told == ["Kubernetes version: 1.35 -> 1.36.", *notes("r2026-11")]
-    assert releases.difference(PROJECT, "r2026-09", PROJECT, "next") == [*told, *notes("next")]
 
 
 def test_going_back_says_so_and_what_it_means() -> None:
@@ -184,7 +191,7 @@ def test_the_command_tells_it_and_knows_what_there_is() -> None:
     done = CliRunner().invoke(main, ["diff-release", "r2026-09", "r2026-10"])
     assert done.exit_code == 1
     assert "no release 'r2026-10'" in done.output
-    assert "r2026-09, r2026-11, next" in done.output
+    assert f"releases there: {', '.join(releases.names(PROJECT))}" in done.output
     with pytest.raises(SandboxError, match="there is no release 'x'"):
         releases.explained(PROJECT, "x", "next")
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from spec import stackfile
+from spec import releases, stackfile
 from spec.problems import Problem, report
 from tests.spec.stack import good, with_pool
 
@@ -43,11 +43,11 @@ def extra_pool(**keys: Any) -> dict[str, Any]:
 # ruff: noqa: E501  (one mistake a line; those that need a whole stack file to be seen are in tests/configs)
 MISTAKES = [
     (good(relese="x"), "relese", "did you mean `release`"),
-    (without("release"), "release", "release: r2026-11"),
+    (without("release"), "release", f"release: {releases.names()[-1]}"),
     (without("cluster"), "cluster", "name: ml-dev"),
     (without("cloud"), "cloud", "provider: azure"),
     (without("systemPool"), "systemPool", "Standard_D4ds_v5"),
-    (good(release="2026.1"), "release", "r2026-09, r2026-11"),
+    (good(release="2026.1"), "release", "one of: r2026-09, r2026-11"),
     (good(cluster="ml"), "cluster", "name, tags"),
     (good(cluster={"name": "-ml"}), "cluster.name", "3 to 54"),
     (good(cluster={"name": "a" * 55}), "cluster.name", "3 to 54"),
@@ -176,6 +176,7 @@ MAY_WORK = [
     (cloud(autoscaler={"maxTotalUnreadyPercentage": 10}), "cloud.autoscaler.maxTotalUnreadyPercentage"),
     (cloud(network={"policy": "azure"}), "cloud.network.policy"),
     (cloud(network={"outboundType": "userAssignedNATGateway"}, access={"authorizedRanges": ["20.61.10.0/28"]}), "cloud.access.authorizedRanges"),
+    (good(cluster={"name": "ml-test", "kubernetesVersion": "1.36", "reason": "our Istio"}), "cluster.kubernetesVersion"),
     (cloud(access={"authorizedRanges": ["203.0.113.0/24"]}), "cloud.access.authorizedRanges[0]"),
     (cloud(upgrades={"channel": "node-image"}), "cloud.upgrades.channel"),
     (cloud(encryption={"kms": {"keyId": "https://v.vault.azure.net/keys/etcd/1"}}), "cloud.encryption.kms.vaultId"),

@@ -11,8 +11,7 @@ from spec.model import Pool, SystemPool
 from spec.problems import Problem
 from spec.rules.aks import ids
 from spec.rules.draft import Draft
-
-_PATH = "cloud.network"
+from spec.rules.network import PATH, theirs
 
 _PODS = 30
 """A pool must have room for so many (learn.microsoft.com/azure/aks/concepts-network-ip-address-planning)."""
@@ -25,13 +24,7 @@ def network_of(draft: Draft) -> AzureNetwork | None:
 def _existing(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     network = network_of(draft)
     if network and network.existing:
-        for name in ("address_space", "node_subnet", "subnets"):
-            if name in network.model_fields_set:
-                yield Problem(
-                    f"{_PATH}.{AzureNetwork.model_fields[name].alias}",
-                    "is set for a network this stack does not make",
-                    "remove it, or `existing` for a network that is made here",
-                )
+        yield from theirs(network, "address_space", "node_subnet", "subnets")
 
 
 def _subnet_names(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
@@ -40,7 +33,7 @@ def _subnet_names(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     for name in network.subnets if network and not network.existing else ():
         if name.lower() in seen:
             yield Problem(
-                f"{_PATH}.subnets.{name}",
+                f"{PATH}.subnets.{name}",
                 f"has the same name as {seen[name.lower()]}; Azure does not tell them apart by case",
                 "give it another name",
             )
@@ -78,7 +71,7 @@ def _way_out(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     if network and network.outbound_type == "userDefinedRouting" and not network.existing:
         # learn.microsoft.com/azure/aks/egress-outboundtype
         yield Problem(
-            f"{_PATH}.outboundType",
+            f"{PATH}.outboundType",
             "is userDefinedRouting: AKS then wants a subnet whose route table sends 0.0.0.0/0 to an appliance of yours",
             "name that network in `cloud.network.existing`, or use userAssignedNATGateway",
         )
@@ -92,13 +85,13 @@ def _policy(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     # Azure/azure-cli-extensions 7011 for none. The other way round: REST text of networkPolicy.
     if (network.dataplane == "cilium") != (network.policy == "cilium"):
         yield Problem(
-            f"{_PATH}.policy",
+            f"{PATH}.policy",
             f"is {network.policy} with dataplane {network.dataplane}: Cilium comes as both or not at all",
             "write `dataplane: cilium` and `policy: cilium`, or neither",
         )
     elif network.dataplane == "cilium":
         yield Problem(
-            f"{_PATH}.dataplane",
+            f"{PATH}.dataplane",
             "is cilium: without Istio's settings for it Kubeflow's dashboard answers `RBAC: access denied`",
             "see the README of kubeflow/manifests on Cilium before you install Kubeflow",
             warning=True,
@@ -106,7 +99,7 @@ def _policy(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     elif network.policy == "azure":
         # learn.microsoft.com/azure/aks/use-network-policies
         yield Problem(
-            f"{_PATH}.policy",
+            f"{PATH}.policy",
             "is azure, which AKS retires on 2028-09-30 and supports up to 250 nodes only",
             "use calico, or cilium with `dataplane: cilium`",
             warning=True,

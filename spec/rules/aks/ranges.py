@@ -14,6 +14,7 @@ from spec.model import Pool, SystemPool
 from spec.problems import Problem
 from spec.rules.aks.network import network_of
 from spec.rules.draft import Draft, has_gpus, most_nodes, most_with_twin
+from spec.rules.network import PATH, are_ranges, readable_ranges
 
 # learn.microsoft.com/azure/aks/configure-azure-cni: AKS refuses clusters that use any part of these.
 _KEPT = tuple(map(IPv4Network, ("169.254.0.0/16", "172.30.0.0/16", "172.31.0.0/16", "192.0.2.0/24")))
@@ -23,8 +24,6 @@ _TAKEN = 5
 
 # learn.microsoft.com/azure/aks/azure-cni-overlay: each node is given a /24 of the pods' range.
 _NODE_PREFIX = 24
-
-_PATH = "cloud.network"
 
 
 def _written(draft: Draft) -> dict[str, str]:
@@ -41,13 +40,7 @@ def _written(draft: Draft) -> dict[str, str]:
 
 
 def _ranges(draft: Draft) -> dict[str, IPv4Network]:
-    found: dict[str, IPv4Network] = {}
-    for key, text in _written(draft).items():
-        try:
-            found[key] = IPv4Network(text)
-        except ValueError:
-            continue
-    return found
+    return readable_ranges(_written(draft))
 
 
 def _subnets(draft: Draft) -> dict[str, IPv4Network]:
@@ -55,18 +48,14 @@ def _subnets(draft: Draft) -> dict[str, IPv4Network]:
 
 
 def _are_ranges(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
-    for key, text in _written(draft).items():
-        try:
-            IPv4Network(text)
-        except ValueError as reason:
-            yield Problem(f"{_PATH}.{key}", f"{text!r} is not a range: {reason}", "write for example 10.8.0.0/16")
+    yield from are_ranges(_written(draft), "10.8.0.0/16")
 
 
 def _subnets_inside(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     space = _ranges(draft).get("addressSpace")
     for key, subnet in _subnets(draft).items():
         if space and not subnet.subnet_of(space):
-            yield Problem(f"{_PATH}.{key}", f"{subnet} is not inside addressSpace {space}", "choose a part of it")
+            yield Problem(f"{PATH}.{key}", f"{subnet} is not inside addressSpace {space}", "choose a part of it")
 
 
 def _overlaps(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
@@ -76,7 +65,7 @@ def _overlaps(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     for one, other in pairs:
         if {one, other} <= ranges.keys() and ranges[one].overlaps(ranges[other]):
             yield Problem(
-                f"{_PATH}.{one}",
+                f"{PATH}.{one}",
                 f"{ranges[one]} overlaps {other} {ranges[other]}",
                 "choose ranges that share no address",
             )
@@ -87,7 +76,7 @@ def _kept(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
         kept = next((kept for kept in _KEPT if found.overlaps(kept)), None)
         # A subnet has its network's problem.
         if kept and key not in _subnets(draft):
-            yield Problem(f"{_PATH}.{key}", f"{found} overlaps {kept}, which AKS keeps", "choose another range")
+            yield Problem(f"{PATH}.{key}", f"{found} overlaps {kept}, which AKS keeps", "choose another range")
 
 
 def _service_size(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
@@ -95,7 +84,7 @@ def _service_size(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     # learn.microsoft.com/azure/aks/configure-azure-cni: smaller than /12; the DNS service takes the tenth address.
     if service and not 12 < service.prefixlen <= 28:
         yield Problem(
-            f"{_PATH}.serviceCidr", f"{service} has an unfit size", "a prefix from /13 to /28, such as 10.0.0.0/16"
+            f"{PATH}.serviceCidr", f"{service} has an unfit size", "a prefix from /13 to /28, such as 10.0.0.0/16"
         )
 
 
@@ -111,14 +100,14 @@ def _subnet_sizes(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
             yield from _room(key, f"{subnet} has room", room, pools, draft, cloud)
         else:
             what = f"{subnet} has room for no node: Azure takes {_TAKEN} addresses of a subnet for itself"
-            yield Problem(f"{_PATH}.{key}", what, "at least a /29")
+            yield Problem(f"{PATH}.{key}", what, "at least a /29")
 
 
 def _pod_size(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     pods = _ranges(draft).get("podCidr")
     if pods and pods.prefixlen > _NODE_PREFIX:
         what = f"{pods} has room for no node: each is given a /{_NODE_PREFIX} of it"
-        yield Problem(f"{_PATH}.podCidr", what, "a larger range, such as 10.244.0.0/16")
+        yield Problem(f"{PATH}.podCidr", what, "a larger range, such as 10.244.0.0/16")
     elif pods:
         pools = [pool for _, pool in draft.written_pools()]
         yield from _room(
@@ -135,12 +124,12 @@ def _room(
     surge = max((_surge(pool, draft, cloud) for pool in pools), default=0)
     if room < nodes:
         what = f"{has} for {room} nodes; the pools may grow to {nodes} together"
-        yield Problem(f"{_PATH}.{key}", what, "a larger range, or smaller maxNodes")
+        yield Problem(f"{PATH}.{key}", what, "a larger range, or smaller maxNodes")
     elif room < nodes + surge:
         what = (
             f"{has} for {room} nodes: for {nodes} of the pools at their largest, but not for {surge} more in an upgrade"
         )
-        yield Problem(f"{_PATH}.{key}", what, "a larger range, or smaller maxNodes", warning=True)
+        yield Problem(f"{PATH}.{key}", what, "a larger range, or smaller maxNodes", warning=True)
 
 
 def _surge(pool: Pool | SystemPool, draft: Draft, cloud: Cloud) -> int:

@@ -8,8 +8,7 @@ from spec.clouds import Cloud
 from spec.gcp import GcpNetwork
 from spec.problems import Problem
 from spec.rules.draft import Draft
-
-_PATH = "cloud.network"
+from spec.rules.network import PATH, theirs
 
 
 def network_of(draft: Draft) -> GcpNetwork | None:
@@ -19,13 +18,7 @@ def network_of(draft: Draft) -> GcpNetwork | None:
 def _existing(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     network = network_of(draft)
     if network and network.existing:
-        for name in ("node_subnet", "pod_cidr", "service_cidr"):
-            if name in network.model_fields_set:
-                yield Problem(
-                    f"{_PATH}.{GcpNetwork.model_fields[name].alias}",
-                    "is set for a network this stack does not make",
-                    "remove it, or `existing` for a network that is made here",
-                )
+        yield from theirs(network, "node_subnet", "pod_cidr", "service_cidr")
 
 
 def _two_ranges(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
@@ -33,7 +26,7 @@ def _two_ranges(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     there = network.existing if network else None
     # Page alias-ips: pods and Services have a range each.
     if there and there.pod_range == there.service_range:
-        yield Problem(f"{_PATH}.existing.serviceRange", "is podRange as well", "name another range of the subnet")
+        yield Problem(f"{PATH}.existing.serviceRange", "is podRange as well", "name another range of the subnet")
 
 
 def _way_out(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
@@ -42,19 +35,19 @@ def _way_out(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
         return
     if not network.private_nodes:
         yield Problem(
-            f"{_PATH}.outboundType",
+            f"{PATH}.outboundType",
             f"is {network.outbound_type}, but privateNodes is false: such nodes leave by their own addresses",
             "remove it, or `privateNodes: false`",
         )
     elif network.existing and network.outbound_type == "cloudNat":
         yield Problem(
-            f"{_PATH}.outboundType",
+            f"{PATH}.outboundType",
             "is cloudNat for a network this stack does not make",
             "remove it: whoever made the network decides this, or `existing` for a network that is made here",
         )
     elif network.outbound_type == "none" and not network.existing:
         yield Problem(
-            f"{_PATH}.outboundType",
+            f"{PATH}.outboundType",
             "is none: private nodes pull no image from outside Google, and pods reach no address there",
             "write cloudNat, or leave it out; else keep images in Artifact Registry",
             warning=True,
@@ -65,7 +58,7 @@ def _control_plane(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     network = network_of(draft)
     if network and network.control_plane_cidr and not network.private_nodes:
         # pulumi-gcp, `masterIpv4CidrBlock`: only with private nodes
-        yield Problem(f"{_PATH}.controlPlaneCidr", "has no use: privateNodes is false", "remove one of them")
+        yield Problem(f"{PATH}.controlPlaneCidr", "has no use: privateNodes is false", "remove one of them")
 
 
 RULES = (_existing, _two_ranges, _way_out, _control_plane)

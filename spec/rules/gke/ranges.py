@@ -12,8 +12,7 @@ from spec.model import Pool, SystemPool
 from spec.problems import Problem
 from spec.rules.draft import Draft, most_with_twin
 from spec.rules.gke.network import network_of
-
-_PATH = "cloud.network"
+from spec.rules.network import PATH, are_ranges, readable_ranges
 
 _TAKEN = 4
 """docs.cloud.google.com/vpc/docs/subnets: addresses Google takes from a subnet's primary range."""
@@ -40,36 +39,24 @@ def _written(draft: Draft) -> dict[str, str]:
 
 
 def _ranges(draft: Draft) -> dict[str, IPv4Network]:
-    found: dict[str, IPv4Network] = {}
-    for key, text in _written(draft).items():
-        try:
-            found[key] = IPv4Network(text)
-        except ValueError:
-            continue
-    return found
+    return readable_ranges(_written(draft))
 
 
 def _are_ranges(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
-    for key, text in _written(draft).items():
-        try:
-            IPv4Network(text)
-        except ValueError as reason:
-            yield Problem(f"{_PATH}.{key}", f"{text!r} is not a range: {reason}", "write for example 10.8.0.0/20")
+    yield from are_ranges(_written(draft), "10.8.0.0/20")
 
 
 def _overlaps(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     # In a VPC-native cluster all of them are addresses of one network.
     for (one, earlier), (other, later) in combinations(_ranges(draft).items(), 2):
         if earlier.overlaps(later):
-            yield Problem(
-                f"{_PATH}.{other}", f"{later} overlaps {one} {earlier}", "choose ranges that share no address"
-            )
+            yield Problem(f"{PATH}.{other}", f"{later} overlaps {one} {earlier}", "choose ranges that share no address")
 
 
 def _control_plane(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     found = _ranges(draft).get("controlPlaneCidr")
     if found and found.prefixlen != 28:
-        yield Problem(f"{_PATH}.controlPlaneCidr", f"{found} is no /28", "a /28, such as 172.16.0.0/28")
+        yield Problem(f"{PATH}.controlPlaneCidr", f"{found} is no /28", "a /28, such as 172.16.0.0/28")
 
 
 def _node_room(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
@@ -115,10 +102,10 @@ def _room(key: str, has: str, room: int, needed: int, surge: int, of: str = "") 
     remedy = "a larger range, or smaller maxNodes"
     if room < needed:
         what = f"{has}{of}; the pools may grow to need {needed} together"
-        yield Problem(f"{_PATH}.{key}", what, remedy)
+        yield Problem(f"{PATH}.{key}", what, remedy)
     elif room < needed + surge:
         what = f"{has}{of}: for the {needed} of the pools at their largest, but not for {surge} more in an upgrade"
-        yield Problem(f"{_PATH}.{key}", what, remedy, warning=True)
+        yield Problem(f"{PATH}.{key}", what, remedy, warning=True)
 
 
 RULES = (_are_ranges, _overlaps, _control_plane, _node_room, _pod_room)

@@ -1,0 +1,32 @@
+"""What an engine's process prints is one JSON object, whatever else is printed in it."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.process
+
+NOISY = """
+import os, sys
+from sandbox.report import worker
+
+def told(*asked):
+    print("from Python")
+    os.system("echo from a program that it runs")
+    return worker.Told(errors=["wrong"])
+
+worker._told = told
+sys.argv[1:] = ["up", "dev", "."]
+worker.main()
+"""
+
+
+def test_what_the_program_prints_is_no_part_of_the_object(tmp_path: Path) -> None:
+    done = subprocess.run([sys.executable, "-c", NOISY], cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert json.loads(done.stdout)["errors"] == ["wrong"]
+    assert {"from Python", "from a program that it runs"} <= set(done.stderr.splitlines())
