@@ -45,8 +45,13 @@ class Grant:
         cluster: str,
         parent: pulumi.Resource,
         replace_with: Sequence[pulumi.Resource] = (),
+        fixed: bool = False,
     ) -> authorization.RoleAssignment:
-        """Declare it for a managed identity; one that comes and goes with other resources is replaced with them."""
+        """Declare it for a managed identity; one that comes and goes with other resources is replaced with them.
+
+        A `fixed` principal changes only by such a replacement. A preview in which the identity gets another tag does not know
+        the principal, and would else show the assignment as replaced, which no update then does.
+        """
         scope = pulumi.Output.from_input(self.scope)
         title = "/".join(filter(None, [pulumi.get_stack(), cluster, self.role.title, self.at]))
         return authorization.RoleAssignment(
@@ -62,7 +67,9 @@ class Grant:
                 )
             ),
             scope=scope,
-            opts=pulumi.ResourceOptions(parent=parent, replace_with=list(replace_with)),
+            opts=pulumi.ResourceOptions(
+                parent=parent, replace_with=list(replace_with), ignore_changes=["principalId"] if fixed else None
+            ),
         )
 
 
@@ -93,6 +100,9 @@ class ControlPlaneIdentity(pulumi.ComponentResource):
             tags=tags,
             opts=pulumi.ResourceOptions(parent=self),
         )
-        self.access = [grant.to(name, identity.principal_id, cluster=cluster, parent=self) for grant in grants]
+        self.access = [
+            grant.to(name, identity.principal_id, cluster=cluster, parent=self, replace_with=[identity], fixed=True)
+            for grant in grants
+        ]
         self.id = identity.id
         self.register_outputs({"id": self.id})
