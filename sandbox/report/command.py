@@ -8,7 +8,6 @@ from pathlib import Path
 
 import click
 
-from sandbox import clusters, programs
 from sandbox.home import Home
 from sandbox.report import comparison, markdown, scratch
 from sandbox.report.model import Level, Op, Report, Status
@@ -32,7 +31,6 @@ def preview(
     that is broken. Raises SandboxError when the base is no revision or does not run.
     """
     revision = Revision.of(home.project, base)
-    programs.ensure(["pulumi", *clusters.PROGRAMS], tell)
     with scratch.opened(home.root, tell) as folder:
         found = comparison.compare(home.project, revision, folder, tell, stack, cloud)
     if directory:
@@ -60,11 +58,11 @@ _SAID = {
 
 
 def _reasons(report: Report) -> set[str]:
-    found = set()
+    found: set[str] = set()
     for stack in report.stacks:
         if stack.status == Status.FAILED:
             found.add("failed")
-        found |= {str(change.op.value) for change in stack.changes if change.op in (Op.REPLACE, Op.DELETE)}
+        found |= {change.op.value for change in stack.changes if change.op in (Op.REPLACE, Op.DELETE)}
         if any(violation.level == Level.MANDATORY for violation in stack.violations):
             found.add("policy")
     return found

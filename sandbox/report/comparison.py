@@ -46,6 +46,7 @@ def compare(
     touched = [stack for stack in wanted if _touched(stack, differing)]
     comparison = _Comparison(project, base, scratch, tell, cloud)
     if touched:
+        scratch.build(tell)
         comparison.prepare()
     with ThreadPoolExecutor(max_workers=max(1, os.cpu_count() or 1)) as workers:
         try:

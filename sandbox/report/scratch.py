@@ -17,7 +17,7 @@ from types import FrameType
 import psutil
 from filelock import FileLock, Timeout
 
-from sandbox import clusters
+from sandbox import clusters, programs
 from sandbox.errors import SandboxError
 from sandbox.report.environment import Environment
 from sandbox.report.worker import Told
@@ -36,6 +36,10 @@ class Scratch:
         self.folder = folder
         self._ended = False
         self._lock = threading.Lock()
+
+    def build(self, report: Report) -> None:
+        """Build what stacks run on, where that was not done before. Raises SandboxError."""
+        programs.ensure(["pulumi", *clusters.PROGRAMS], report)
 
     def run(
         self, command: str, stack: str, project: Path, environment: Environment, report: Report, cloud: Path | None

@@ -29,11 +29,14 @@ class Engine:
     def __init__(self, folder: Path, **answers: Told) -> None:
         self.folder, self.answers = folder, answers
         self.asked: set[tuple[str, str]] = set()
-        self.stopped = False
+        self.built = self.stopped = False
 
     def run(self, command: str, stack: str, project: Path, *others: Any) -> Told:
         self.asked.add((command, stack))
         return self.answers.get(f"{command}_{stack}") or Told()
+
+    def build(self, report: Any) -> None:
+        self.built = True
 
     def stop(self) -> None:
         self.stopped = True
@@ -81,6 +84,8 @@ def test_a_stack_comes_up_when_a_file_it_is_made_from_differs(
     engine = Engine(tmp_path / "scratch")
     found = compared(repository, engine)
     assert engine.asked == {(command, stack) for command in ("up", "preview") for stack in stacks}
+    # A first build takes twenty minutes.
+    assert engine.built == bool(stacks)
     assert {one.stack for one in found.stacks if one.status == Status.UNCHANGED} == {"dev", "staging", "prod"} - stacks
 
 
