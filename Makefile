@@ -52,7 +52,7 @@ check: ## Format, lint and type-check
 	@$(RUN) ruff format --check .
 	@$(RUN) ruff check .
 	@$(RUN) mypy
-	@$(RUN) mypy --config-file= --strict .github/scripts/*.py
+	@$(RUN) mypy --config-file= --cache-dir=.mypy_cache --strict .github/scripts/*.py
 
 bench: ## Measure the times and sizes the README reports
 	@$(RUN) python -m bench

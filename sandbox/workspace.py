@@ -7,6 +7,7 @@ is replaced by a marked fake.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import secrets
 from pathlib import Path
@@ -18,7 +19,8 @@ from sandbox.home import Home
 from sandbox.yamlfile import read_yaml
 
 FAKE = "sandbox-fake-secret"
-"""Stands for every encrypted value; the program sees this text."""
+"""What stands for an encrypted value begins so; the program sees this text. Another value has another ending, so that a preview
+tells that it changed."""
 
 _ENGINES_OWN = ("secretsprovider", "encryptedkey", "encryptionsalt")
 
@@ -87,7 +89,7 @@ def passphrase(home: Home) -> str:
 def _without_secrets(value: Any) -> Any:
     if isinstance(value, dict):
         if set(value) == {"secure"}:
-            return FAKE
+            return f"{FAKE}-{hashlib.sha256(str(value['secure']).encode()).hexdigest()[:8]}"
         return {key: _without_secrets(inner) for key, inner in value.items()}
     if isinstance(value, list):
         return [_without_secrets(inner) for inner in value]

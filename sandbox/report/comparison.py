@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -38,11 +39,11 @@ def compare(
     base = scratch.folder / "base+files"
     revision.copy(base)
     differing = revision.differing()
-    there, here = _stacks(base), _stacks(project)
-    wanted = [asked] if asked else sorted(there | here)
-    for stack in wanted:
-        if stack not in there | here:
-            raise SandboxError(f"there is no stack {stack!r}; stacks here: {', '.join(sorted(there | here)) or 'none'}")
+    # What git ignores is nobody's but the user's own.
+    stacks = sorted({_stack(path) for path in (*(path.name for path in base.iterdir()), *differing)} - {""})
+    wanted = [asked] if asked else stacks
+    if asked and asked not in stacks:
+        raise SandboxError(f"there is no stack {asked!r}; stacks here: {', '.join(stacks) or 'none'}")
     touched = [stack for stack in wanted if _touched(stack, differing)]
     comparison = _Comparison(project, base, scratch, tell, cloud)
     if touched:
@@ -59,19 +60,15 @@ def compare(
     return Report(base=f"{revision.name} ({revision.commit[:12]})", head=revision.head(), stacks=found)
 
 
-def _stacks(project: Path) -> set[str]:
-    return {path.name.removeprefix("Pulumi.").removesuffix(".yaml") for path in project.glob("Pulumi.*.yaml")}
+def _stack(path: str) -> str:
+    """The stack whose file this is; empty for every other file."""
+    found = re.fullmatch(r"Pulumi\.([^/]+)\.yaml", path)
+    return found[1] if found else ""
 
 
 def _touched(stack: str, differing: Iterable[str]) -> bool:
     """Whether one of the files is among those that the stack is made from."""
-    return any(
-        path == f"Pulumi.{stack}.yaml" if _is_stack_file(path) else not path.startswith(APART) for path in differing
-    )
-
-
-def _is_stack_file(path: str) -> bool:
-    return "/" not in path and path.startswith("Pulumi.") and path.endswith(".yaml") and path != "Pulumi.yaml"
+    return any(_stack(path) == stack if _stack(path) else not path.startswith(APART) for path in differing)
 
 
 class _Comparison:

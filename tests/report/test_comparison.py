@@ -102,7 +102,8 @@ def test_a_new_stack_is_previewed_from_nothing_and_a_removed_one_is_not_run(
     repository: Repository, tmp_path: Path
 ) -> None:
     (repository.folder / "Pulumi.staging.yaml").unlink()
-    repository.commit({"Pulumi.test.yaml": "config: {}\n"})
+    repository.commit({"Pulumi.test.yaml": "config: {}\n", ".gitignore": "Pulumi.mine.yaml\n"})
+    (repository.folder / "Pulumi.mine.yaml").write_text("config: {}\n")
     engine = Engine(tmp_path / "scratch")
     found = {one.stack: one.status for one in compared(repository, engine).stacks}
     assert found == {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -44,13 +45,28 @@ def copy(home: Home, name: str) -> dict[str, object]:
 def test_copies_have_no_backend_no_secrets_provider_and_marked_fakes_for_secrets(home: Home) -> None:
     assert workspace.prepare(home) == "kubeflow-spot"
     assert copy(home, "Pulumi.yaml") == {"name": "kubeflow-spot", "runtime": "python"}
-    assert copy(home, "Pulumi.dev.yaml") == {
-        "config": {
-            "kubeflow-spot:release": "r2026-11",
-            "kubeflow-spot:token": "sandbox-fake-secret",
-            "kubeflow-spot:cloud": {"provider": "azure", "list": ["sandbox-fake-secret"]},
-        }
+    config = fakes(home)
+    assert config == {
+        "kubeflow-spot:release": "r2026-11",
+        "kubeflow-spot:token": "fake",
+        "kubeflow-spot:cloud": {"provider": "azure", "list": ["fake"]},
     }
+
+
+def fakes(home: Home) -> object:
+    """The copy's settings with every marked fake written `fake`."""
+    text = (home.workspace / "Pulumi.dev.yaml").read_text()
+    return yaml.safe_load(re.sub(r"sandbox-fake-secret-[0-9a-f]{8}\b", "fake", text))["config"]
+
+
+def test_another_encrypted_value_is_another_fake_and_none_repeats_what_was_encrypted(home: Home) -> None:
+    def token(encrypted: str) -> str:
+        (home.project / "Pulumi.dev.yaml").write_text(f"config: {{a:token: {{secure: {encrypted}}}}}")
+        workspace.prepare(home)
+        return (home.workspace / "Pulumi.dev.yaml").read_text()
+
+    assert token("v1:abc") == token("v1:abc") != token("v1:def")
+    assert "v1:" not in token("v1:abc")
 
 
 def test_the_users_files_stay_as_they_are(home: Home) -> None:
