@@ -19,15 +19,6 @@ pytestmark = pytest.mark.engine
 POOL = "kubeflow-spot.dev/pool"
 
 
-@pytest.fixture(scope="module")
-def stack(subject: Subject, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
-    stack = Stack.copy(tmp_path_factory.mktemp("stack"), subject.name)
-    stack.run("up")
-    yield stack
-    # A test that failed may have left it protected.
-    stack.run("down", "--force")
-
-
 @pytest.fixture
 def applied(stack: Stack) -> Iterator[dict[str, Any]]:
     """The stack file's settings, to be changed, written and applied. The next `up`, whosoever, takes that back."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 
 import pytest
 
@@ -13,14 +12,6 @@ from tests.subjects import Subject
 pytestmark = pytest.mark.engine
 
 SEARCH = ("preview", "--refresh", "--expect-no-changes")
-
-
-@pytest.fixture(scope="module")
-def stack(subject: Subject, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
-    stack = Stack.copy(tmp_path_factory.mktemp("stack"), subject.name)
-    stack.run("up")
-    yield stack
-    stack.run("down", "--force")
 
 
 def drift(stack: Stack) -> list[tuple[str, str, list[str]]]:
