@@ -33,6 +33,14 @@ class Listener:
 
     def on_event(self, event: EngineEvent) -> None:
         """Take what matters of one event."""
+        try:
+            self._take(event)
+        except Exception as defect:
+            # The Automation API only warns of what a callback raises, and a report without the change would be believed.
+            self.errors.append(f"an event of the engine could not be read: {defect!r}")
+            raise
+
+    def _take(self, event: EngineEvent) -> None:
         if found := change(event):
             self.changes.append(found)
         if event.policy_event:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from pulumi.automation.events import EngineEvent
 
 from sandbox.report.listener import Listener
@@ -97,3 +98,11 @@ def test_the_outputs_are_the_stack_s() -> None:
         "release": "r2026-11"
     }
     assert listened(outputs("pulumi:pulumi:Stack", None)).outputs == {}
+
+
+def test_an_event_that_cannot_be_read_is_an_error_of_the_stack_and_no_missing_line() -> None:
+    listener = Listener()
+    unreadable = EngineEvent.from_json({"sequence": 1, "timestamp": 0, "policyEvent": {"resourceUrn": "no urn at all"}})
+    with pytest.raises(ValueError, match="unpack"):
+        listener.on_event(unreadable)
+    assert "could not be read" in listener.errors[0]
