@@ -106,12 +106,12 @@ def test_a_cluster_that_must_be_replaced_comes_with_its_whole_layer_in_the_same_
     stack.run("up")
     applied["cloud"]["network"] = subject.other_network
     # The group and the network come before the cluster and could have it.
-    applied["cluster"]["tags"]["owner"] = "platform"
+    applied["cluster"]["tags"]["team"] = "platform"
     stack.write(applied)
     refused = stack.run("up", ok=False)
     assert "protect" in refused.stdout
     assert cluster() == first
-    del applied["cloud"]["network"], applied["cluster"]["tags"]["owner"]
+    del applied["cloud"]["network"], applied["cluster"]["tags"]["team"]
     stack.write(applied)
     assert stack.steps() == []
 
