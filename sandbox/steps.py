@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from pulumi.automation.events import EngineEvent, PolicyEvent
+if TYPE_CHECKING:
+    # Half a second, which commands that ask no engine need not wait.
+    from pulumi.automation.events import EngineEvent, PolicyEvent
 
 REPEATED = "an unhandled error occurred:"
 

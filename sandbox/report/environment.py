@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-import os
-import subprocess
 import sys
 import sysconfig
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from sandbox import uv
 from sandbox.errors import SandboxError
 from sandbox.home import PROJECT
 from sandbox.programs import cache_directory
@@ -36,12 +35,8 @@ def of(revision: Path, folder: Path) -> Environment:
         return Environment()
     digest = hashlib.sha256(_locked(revision) + sys.version.encode()).hexdigest()[:16]
     home = cache_directory() / "environments" / digest
-    uv = os.environ.get("UV") or str(PROJECT / "scripts" / "uv")
-    command = [uv, "sync", "--locked", "--no-install-project", "--quiet"]
-    command += ["--project", str(revision), "--python", sys.executable]
-    settings = {name: value for name, value in os.environ.items() if name != "VIRTUAL_ENV"}
-    settings["UV_PROJECT_ENVIRONMENT"] = str(home)
-    done = subprocess.run(command, env=settings, cwd=revision, capture_output=True, text=True, check=False)
+    # This checkout's own script: an older revision's is part of what is compared.
+    done = uv.sync(revision, home, script=PROJECT / "scripts" / "uv")
     if done.returncode:
         raise SandboxError(f"the environment of the base's lock file cannot be made: {done.stderr.strip()}")
     # This checkout's sandbox alone: beside it are the work tree's spec and components.

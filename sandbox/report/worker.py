@@ -56,17 +56,18 @@ def _told(command: str, stack: str, project: Path, cloud_file: Path | None) -> T
     from sandbox.home import Home
     from sandbox.policies import Pack
     from sandbox.report.listener import Listener
+    from sandbox.terminal import progress, silent
 
     listener = Listener()
     # What the base breaks is no news.
     pack = Pack.of(project) if command == "preview" else None
     try:
         home = Home.of(stack, project)
-        with engine.open(home, _progress, cloud_file=cloud_file, pack=pack) as opened:
+        with engine.open(home, progress, cloud_file=cloud_file, pack=pack) as opened:
             if command == "up":
-                opened.up(_silent, listener.on_event)
+                opened.up(silent, listener.on_event)
             else:
-                opened.preview(_silent, listener.on_event)
+                opened.preview(silent, listener.on_event)
     except (CommandError, SandboxError) as failed:
         listener.failed(str(failed))
     return Told(
@@ -76,14 +77,6 @@ def _told(command: str, stack: str, project: Path, cloud_file: Path | None) -> T
         errors=listener.errors,
         outputs=listener.outputs,
     )
-
-
-def _progress(line: str) -> None:
-    print(line, file=sys.stderr, flush=True)
-
-
-def _silent(line: str) -> None:
-    del line
 
 
 if __name__ == "__main__":

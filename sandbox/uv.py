@@ -1,0 +1,21 @@
+"""uv makes environments of its own for what runs beside this one."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+
+def sync(project: Path, environment: Path, *options: str, script: Path) -> subprocess.CompletedProcess[str]:
+    """Install what a project's lock file says into an environment, with this Python; the project itself stays out.
+
+    uv tells its own path to what it runs; without that the `script` finds or fetches one.
+    """
+    uv = os.environ.get("UV") or str(script)
+    command = [uv, "sync", "--locked", *options, "--no-install-project", "--quiet"]
+    command += ["--project", str(project), "--python", sys.executable]
+    settings = {name: value for name, value in os.environ.items() if name != "VIRTUAL_ENV"}
+    settings["UV_PROJECT_ENVIRONMENT"] = str(environment)
+    return subprocess.run(command, check=False, env=settings, capture_output=True, text=True, cwd=project)
