@@ -4,7 +4,7 @@ UV := ./scripts/uv
 RUN := $(UV) run --locked
 
 .DEFAULT_GOAL := help
-.PHONY: help up preview down status test test-sandbox test-pure test-layer test-delivery test-slow check bench
+.PHONY: help up preview down status test test-slow check bench
 
 help: ## List the targets
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' Makefile | expand -t 20
@@ -21,32 +21,16 @@ down: ## Delete the stack, its processes and its state
 status: ## Show the stack's processes and pools
 	@$(RUN) sandbox status --stack $(STACK)
 
-test: ## Run all tests: pure, mocked, and one pass of the real engine; two groups at a time
-	@$(RUN) sandbox build
-	@$(MAKE) --no-print-directory -k -j2 $(if $(filter output-sync,$(.FEATURES)),-Oline) test-sandbox test-pure test-layer test-delivery
-
 # Tests that stacks share run on dev and staging, or on the one that is named.
-SHARED := $(if $(filter-out file,$(origin STACK)),--stack $(STACK))
+PYTEST := $(RUN) pytest -n auto --dist loadgroup --no-loadscope-reorder $(if $(filter-out file,$(origin STACK)),--stack $(STACK))
 
-# The longest group first. Each has its own control planes, ports and folders.
-LAYER := tests/sandbox/test_autoscaler.py tests/sandbox/test_gke_stacks.py tests/sandbox/test_scheduling.py
-DELIVERY := tests/sandbox/test_drift.py
-
-test-sandbox: ## Run the tests of the whole sandbox through the engine
-	@$(RUN) pytest $(SHARED) -m "engine and not slow" tests/sandbox $(LAYER:%=--ignore=%) $(DELIVERY:%=--ignore=%)
-
-test-pure: ## Run the tests that need neither engine nor control plane
-	@$(RUN) pytest -m "not engine and not slow"
-
-test-layer: ## Run the tests of the layer and of examples on real control planes
-	@$(RUN) pytest $(SHARED) -m "engine and not slow" tests/admission tests/components $(LAYER)
-
-test-delivery: ## Run the tests of upgrades, drift, reports and policies through the engine
-	@$(RUN) pytest $(SHARED) -m "engine and not slow" tests/report tests/policy tests/upgrade $(DELIVERY)
-
-test-slow: ## Run the tests that take long
+test: ## Run all tests: pure, mocked, and the real engine on both clouds
 	@$(RUN) sandbox build
-	@$(RUN) pytest -m slow
+	@$(PYTEST) -m "not slow"
+
+test-slow: ## Run the tests that take long (docs: CONTRIBUTING.md)
+	@$(RUN) sandbox build
+	@$(PYTEST) -m slow
 
 check: ## Format, lint and type-check
 	@$(RUN) ruff format --check .

@@ -1,21 +1,79 @@
 """First of all: `sandbox` turns the bytecode cache on where the environment turns it off (see its docstring)."""
 
+from __future__ import annotations
+
+import os
+import uuid
+from collections.abc import Iterator
+
 import pytest
 
 import sandbox as sandbox
+from sandbox.controlplane import ControlPlane
+from tests import planes, reaper, tally
 from tests.subjects import SUBJECTS
+
+GROUP = "xdist_group"
+SHARED = ("standing", "bed", "api_server")
+"""Fixtures that stay for the tests of several files."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--stack", choices=SUBJECTS, help="run the tests that stacks share on this one alone")
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    # Tests have sandboxes of their own, wherever the user keeps his.
+    os.environ.pop("SANDBOX_HOME", None)
+    # Of this process alone: what a worker of pytest-xdist has started ends with that worker.
+    os.environ[reaper.VARIABLE] = uuid.uuid4().hex
+
+
+def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
+    """One worker a core, of which each may have some control planes of half a gigabyte."""
+    return min(4, max(2, os.cpu_count() or 2))
+
+
+@pytest.fixture(scope="session", autouse=True)
+def nothing_is_left_running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Of a run that is killed too."""
+    watch = reaper.start(os.environ[reaper.VARIABLE], tmp_path_factory.getbasetemp())
+    yield
+    assert watch.stdin
+    watch.stdin.close()
+
+
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     wanted = config.getoption("--stack")
     if wanted:
         others = [item for item in items if _subject(item) not in (None, wanted)]
         items[:] = [item for item in items if item not in others]
         config.hook.pytest_deselected(items=others)
+    for item in items:
+        item.add_marker(pytest.mark.xdist_group(_group(item)))
+        if item.get_closest_marker("repeats") and _subject(item) not in (None, wanted or next(iter(SUBJECTS))):
+            item.add_marker(pytest.mark.slow)
+    items.sort(key=_order)
+
+
+def _order(item: pytest.Item) -> tuple[bool, bool]:
+    """What takes long first: the rest fills the gaps at the end."""
+    return item.get_closest_marker("engine") is None, item.get_closest_marker("restless") is not None
+
+
+@pytest.fixture(scope="session")
+def api_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ControlPlane]:
+    """A cluster of no cloud's. Whoever makes something in it takes it away again."""
+    with planes.running(tmp_path_factory.mktemp("api-server") / "there") as plane:
+        yield plane
+
+
+def _group(item: pytest.Item) -> str:
+    """Tests of one group run in one process, one after the other: those of a file, or of a stack that files share."""
+    subject = _subject(item)
+    shared = [name for name in SHARED if name in getattr(item, "fixturenames", ())]
+    return " ".join(filter(None, [*(shared or [str(item.path.relative_to(item.config.rootpath))]), subject]))
 
 
 def _subject(item: pytest.Item) -> str | None:
@@ -23,3 +81,22 @@ def _subject(item: pytest.Item) -> str | None:
     found = getattr(item, "callspec", None)
     subject = found.params.get("subject") if found else None
     return subject.name if subject else None
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    output = getattr(session.config, "workeroutput", None)
+    if output is not None:
+        output["tally"] = dict(tally.DONE)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: object, error: object) -> None:
+    """A worker of pytest-xdist has ended."""
+    tally.DONE.update(getattr(node, "workeroutput", {}).get("tally", {}))
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    if tally.DONE:
+        terminalreporter.section("what was done")
+        for line in tally.lines():
+            terminalreporter.write_line(line)

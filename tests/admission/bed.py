@@ -7,7 +7,7 @@ cluster, and makes the nodes of its pools. The Kubernetes objects are applied af
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from time import monotonic, sleep
@@ -23,6 +23,7 @@ from sandbox.gcp.clusters import Endpoint, install
 from sandbox.gcp.provider import GcpProvider
 from sandbox.kubernetes.client import Client
 from sandbox.programs import ensure
+from tests import tally
 from tests.admission.api import Api, Object, Refused
 from tests.admission.words import Words
 from tests.components.emulated import EmulatedAzure
@@ -89,7 +90,7 @@ class _Cluster:
 
     def start(self, cluster_id: str, name: str, version: str, service_cidr: str) -> None:
         self.plane = ControlPlane(self._directory / name, version=version, cloud=self._cloud, service_cidr=service_cidr)
-        self.plane.start(ensure(PROGRAMS, print), print)
+        self.plane.start(ensure(PROGRAMS, print), tally.said)
         if self._cloud == "gcp":
             install(self.plane.admin_kubeconfig, version)
 
@@ -137,7 +138,7 @@ class Bed:
         self.plane, self.declared, self.cloud, self.subject = plane, declared, cloud, subject
         self.words = Words(subject)
         self.api = Api(plane, self.words)
-        self.objects = [integers(r.inputs) for r in declared.resources if r.type.startswith("kubernetes:")]
+        self.objects = inside(declared)
         """What the stack has inside the cluster."""
 
     def scale(self, **pools: int) -> None:
@@ -164,9 +165,33 @@ class Bed:
         role = {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "pod-makers"}
         group = {"apiGroup": "rbac.authorization.k8s.io", "kind": "Group", "name": "system:serviceaccounts"}
         self.api.create({**rbac, "kind": "ClusterRoleBinding", "roleRef": role, "subjects": [group]})
+        self._put(self.objects)
+
+    @contextmanager
+    def otherwise(self, directory: Path, **settings: Any) -> Iterator[None]:
+        """With what the stack has inside when its file has these top keys as well; what it had before comes back."""
+        stack = _settings(self.subject, "1.36", settings)
+        with pytest.MonkeyPatch.context() as monkeypatch:
+            others = inside(declare(stack, monkeypatch, cloud=_emulated(stack, directory)))
+        assert others != self.objects
+        try:
+            self._put(others)
+            yield
+        finally:
+            self.restore(others)
+
+    def restore(self, others: Sequence[Object] = ()) -> None:
+        """What the stack has inside is as declared again, whatever somebody made of it; `others` go."""
+        kept = {_name(one) for one in self.objects}
+        for body in others:
+            if _name(body) not in kept:
+                self.api.delete(body)
+        self._put(self.objects)
+
+    def _put(self, objects: Sequence[Object]) -> None:
         client = Client(self.plane.admin_kubeconfig)
-        for body in self.objects:
-            client.apply(body, "pulumi")
+        for body in objects:
+            client.apply(body, "pulumi", force=True)
         client.close()
         self.await_policies()
 
@@ -215,20 +240,16 @@ class Bed:
 @contextmanager
 def standing(directory: Path, version: str = "1.36", subject: Subject = DEV, **settings: Any) -> Iterator[Bed]:
     """A stack's cluster in a folder, of a Kubernetes version; `settings` are top keys of the stack file."""
-    stack = stack_config(PROJECT / f"Pulumi.{subject.name}.yaml") | {"kubeflow-spot:release": RELEASES[version]}
-    stack |= {f"kubeflow-spot:{key}": value for key, value in settings.items()}
-    settled = stack["kubeflow-spot:cloud"]
-    runtime = _Cluster(directory, settled["provider"])
+    stack = _settings(subject, version, settings)
+    runtime = _Cluster(directory, stack["kubeflow-spot:cloud"]["provider"])
+    emulated = _emulated(stack, directory)
     cloud: AzureCloud | GcpCloud
-    emulated: EmulatedAzure | EmulatedGoogle
-    if settled["provider"] == "azure":
+    if isinstance(emulated, EmulatedAzure):
         cloud = AzureCloud(directory / "azure.json", runtime)
-        emulated = EmulatedAzure(directory / "unused.json", settled["location"])
         emulated.provider = AzureProvider(cloud)
-        emulated.provider.configure({"location": settled["location"]})
+        emulated.provider.configure({"location": stack["kubeflow-spot:cloud"]["location"]})
     else:
         cloud = GcpCloud(directory / "gcp.json", runtime)
-        emulated = EmulatedGoogle(directory / "unused.json")
         emulated.provider = GcpProvider(cloud)
     try:
         with pytest.MonkeyPatch.context() as monkeypatch:
@@ -239,6 +260,29 @@ def standing(directory: Path, version: str = "1.36", subject: Subject = DEV, **s
         yield bed
     finally:
         runtime.stop("")
+
+
+def _settings(subject: Subject, version: str, top: Mapping[str, Any]) -> dict[str, Any]:
+    """A stack file's settings on the release of a Kubernetes version, with further top keys."""
+    stack = stack_config(PROJECT / f"Pulumi.{subject.name}.yaml") | {"kubeflow-spot:release": RELEASES[version]}
+    return stack | {f"kubeflow-spot:{key}": value for key, value in top.items()}
+
+
+def _emulated(stack: Mapping[str, Any], directory: Path) -> EmulatedAzure | EmulatedGoogle:
+    """The cloud of a stack file's settings; its clusters run nowhere."""
+    settled = stack["kubeflow-spot:cloud"]
+    if settled["provider"] == "azure":
+        return EmulatedAzure(directory / "unused.json", settled["location"])
+    return EmulatedGoogle(directory / "unused.json")
+
+
+def inside(declared: Declared) -> list[Object]:
+    """What the program declares inside the cluster."""
+    return [integers(r.inputs) for r in declared.resources if r.type.startswith("kubernetes:")]
+
+
+def _name(body: Object) -> tuple[str, str, str]:
+    return body["kind"], body["metadata"].get("namespace", ""), body["metadata"]["name"]
 
 
 def integers(inputs: Object) -> Object:

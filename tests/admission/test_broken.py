@@ -7,9 +7,8 @@ from collections.abc import Iterator
 import pytest
 
 from tests.admission.api import Object, Refused
-from tests.admission.bed import Bed, eventually, standing
+from tests.admission.bed import Bed, eventually
 from tests.admission.escapes import pod, workload
-from tests.subjects import Subject
 
 pytestmark = pytest.mark.engine
 
@@ -19,32 +18,34 @@ _FAILS = "object.spec.nothing"
 
 
 @pytest.fixture(scope="module")
-def bed(subject: Subject, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bed]:
-    with standing(tmp_path_factory.mktemp("broken"), subject=subject) as bed:
-        there = [one for kind in ("Mutating", "Validating") for one in bed.api.list(_API, f"{kind}AdmissionPolicy")]
-        ours = [one for one in there if one["metadata"]["name"].startswith("kubeflow-spot-")]
-        assert len(ours) == (4 if subject.class_name else 3)
+def broken(bed: Bed) -> Iterator[Bed]:
+    there = [one for kind in ("Mutating", "Validating") for one in bed.api.list(_API, f"{kind}AdmissionPolicy")]
+    ours = [one for one in there if one["metadata"]["name"].startswith("kubeflow-spot-")]
+    assert len(ours) == (4 if bed.subject.class_name else 3)
+    try:
         for policy in ours:
             kind = "MutatingAdmissionPolicy" if "mutations" in policy["spec"] else "ValidatingAdmissionPolicy"
             # Whatever it works out first
             part, fails = (
                 ("variables", _FAILS) if "variables" in policy["spec"] else ("matchConditions", f"{_FAILS} == ''")
             )
-            broken = [{**one, "expression": fails} for one in policy["spec"][part]]
-            bed.api.patch({"apiVersion": _API, "kind": kind, **policy}, {"spec": {part: broken}})
+            failing = [{**one, "expression": fails} for one in policy["spec"][part]]
+            bed.api.patch({"apiVersion": _API, "kind": kind, **policy}, {"spec": {part: failing}})
         # That they are broken shows in profiles, where nothing passes that cannot be judged.
         eventually(lambda: "no such key" in refusal(bed), "the broken guard is heeded")
         yield bed
+    finally:
+        bed.restore()
 
 
 @pytest.mark.parametrize("namespace", ["kubeflow", "istio-system", "kubeflow-system", "unmatched", "kube-system"])
 @pytest.mark.parametrize("kind", ["Deployment", "DaemonSet"])
-def test_pods_outside_of_profiles_start(bed: Bed, namespace: str, kind: str) -> None:
-    starts(bed, workload(kind, "platform"), namespace)
+def test_pods_outside_of_profiles_start(broken: Bed, namespace: str, kind: str) -> None:
+    starts(broken, workload(kind, "platform"), namespace)
 
 
-def test_node_agents_start_in_a_profile_as_well(bed: Bed) -> None:
-    starts(bed, workload("DaemonSet", "agent", tolerations=[{"operator": "Exists"}]), "team-a")
+def test_node_agents_start_in_a_profile_as_well(broken: Bed) -> None:
+    starts(broken, workload("DaemonSet", "agent", tolerations=[{"operator": "Exists"}]), "team-a")
 
 
 def refusal(bed: Bed) -> str:

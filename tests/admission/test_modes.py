@@ -7,9 +7,8 @@ from collections.abc import Iterator
 import pytest
 
 from tests.admission.api import Object
-from tests.admission.bed import Bed, standing
+from tests.admission.bed import Bed
 from tests.admission.escapes import TOLERANT, pod
-from tests.subjects import Subject
 
 pytestmark = pytest.mark.engine
 
@@ -18,9 +17,9 @@ EXCEPTION = {"namespace": "team-a", "selector": SCORER, "reason": "a restart\n  
 
 
 @pytest.fixture(scope="module")
-def warning(subject: Subject, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bed]:
+def warning(bed: Bed, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bed]:
     guard = {"mode": "warn", "exceptions": [EXCEPTION, {**EXCEPTION, "namespace": "kubeflow", "selector": {"a": "b"}}]}
-    with standing(tmp_path_factory.mktemp("warning"), subject=subject, scheduling={"guard": guard}) as bed:
+    with bed.otherwise(tmp_path_factory.mktemp("warning"), scheduling={"guard": guard}):
         yield bed
 
 

@@ -13,7 +13,7 @@ from tests.admission.bed import Bed, standing
 from tests.admission.corpus import corpus
 from tests.subjects import Subject
 
-pytestmark = pytest.mark.engine
+pytestmark = [pytest.mark.engine, pytest.mark.repeats]
 
 REFUSED = {name: golden for name, golden in corpus().items() if golden.expect.refused}
 

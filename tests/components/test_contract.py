@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import subprocess
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -145,13 +144,11 @@ def test_its_readers_are_service_accounts_and_the_named_groups_each_once() -> No
 
 @pytest.mark.engine
 def test_on_a_real_api_server_only_its_readers_read_it_its_lines_are_taken_and_the_quota_counts_gpus(
-    tmp_path: Path,
+    api_server: ControlPlane,
 ) -> None:
-    plane = ControlPlane(tmp_path / "there", version="1.36", cloud="azure")
-    programs = ensure(("etcd", "kube-apiserver", "kube-scheduler", "kube-controller-manager", "kwok", "kubectl"), print)
-    plane.start(programs, print)
+    kubectl = ensure(["kubectl"], print)["kubectl"]
+    client = Client(api_server.admin_kubeconfig)
     try:
-        client = Client(plane.admin_kubeconfig)
         found = node_pools(good()["pools"])
         data = contract.data("r2026-11", found)
         labels = names.labels("dev")
@@ -167,7 +164,7 @@ def test_on_a_real_api_server_only_its_readers_read_it_its_lines_are_taken_and_t
             client.apply(body, "test")
 
         def may(verb: str, name: str, user: str, *groups: str) -> bool:
-            command = [programs["kubectl"], f"--kubeconfig={plane.admin_kubeconfig}", "auth", "can-i", "--quiet"]
+            command = [kubectl, f"--kubeconfig={api_server.admin_kubeconfig}", "auth", "can-i", "--quiet"]
             who = [f"--as={user}", *(f"--as-group={group}" for group in groups)]
             asked = [*command, verb, f"configmaps/{name}", "--namespace=kube-public", *who]
             return subprocess.run(asked, check=False).returncode == 0
@@ -187,9 +184,12 @@ def test_on_a_real_api_server_only_its_readers_read_it_its_lines_are_taken_and_t
         with pytest.raises(ApiError, match=r"exceeded quota: kubeflow-spot-dev-gpus.*requests.nvidia.com/gpu=1"):
             client.apply(pod("two", {}, gpus=1), "test")
         client.apply(pod("without", {}), "test")
-        client.close()
     finally:
-        plane.stop()
+        client.delete("v1", "Namespace", "team-a")
+        client.delete("v1", "ConfigMap", "kubeflow-spot", "kube-public")
+        for kind in ("Role", "RoleBinding"):
+            client.delete("rbac.authorization.k8s.io/v1", kind, names.object_name("dev", contract.ROLE), "kube-public")
+        client.close()
 
 
 def pod(name: str, lines: dict[str, Any], gpus: int = 0) -> dict[str, Any]:

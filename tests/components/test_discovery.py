@@ -7,7 +7,6 @@ import socket
 import subprocess
 from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, HTTPServer
-from pathlib import Path
 from threading import Thread
 from typing import Any
 
@@ -142,14 +141,10 @@ def test_a_kubeconfig_that_is_none_is_told(text: str) -> None:
     assert "secret" not in str(refused.value)
 
 
-NAMES = ("etcd", "kube-apiserver", "kube-scheduler", "kube-controller-manager", "kwok", "kubectl")
-
-
 @pytest.mark.engine
-def test_a_real_api_server_shows_its_device_plugins_to_who_may_see_them(tmp_path: Path) -> None:
-    programs = ensure(NAMES, print)
-    plane = ControlPlane(tmp_path / "there", version="1.36", cloud="azure")
-    plane.start(programs, print)
+def test_a_real_api_server_shows_its_device_plugins_to_who_may_see_them(api_server: ControlPlane) -> None:
+    kubectl, plane = ensure(["kubectl"], print)["kubectl"], api_server
+    command = [str(kubectl), f"--kubeconfig={plane.admin_kubeconfig}"]
     try:
         before = discovery.read(plane.user_kubeconfig(), "cloud.kubeconfig")
         assert (before.version, before.daemon_sets, before.policies, before.expander) == ("1.36.2", (), (), None)
@@ -170,9 +165,10 @@ def test_a_real_api_server_shows_its_device_plugins_to_who_may_see_them(tmp_path
             "metadata": {"name": "cluster-autoscaler-priority-expander", "namespace": "kube-system"},
             "data": {"priorities": "10:\n- .*\n"},
         }
-        command = [str(programs["kubectl"]), f"--kubeconfig={plane.admin_kubeconfig}", "create", "-f", "-"]
         objects = {"apiVersion": "v1", "kind": "List", "items": [daemon_set, expander]}
-        subprocess.run(command, input=json.dumps(objects), text=True, check=True, capture_output=True)
+        subprocess.run(
+            [*command, "create", "-f", "-"], input=json.dumps(objects), text=True, check=True, capture_output=True
+        )
         found = discovery.read(plane.user_kubeconfig(), "cloud.kubeconfig")
         (plugin,) = foreign.plugins(found.daemon_sets, found.policies, "dev")
         assert (str(plugin), plugin.pod["nodeSelector"]) == ("default/gpus", {"gpu": "yes"})
@@ -183,4 +179,9 @@ def test_a_real_api_server_shows_its_device_plugins_to_who_may_see_them(tmp_path
         with pytest.raises(pulumi.RunError, match="401 Unauthorized"):
             discovery.read(yaml.safe_dump(nobody), "cloud.kubeconfig")
     finally:
-        plane.stop()
+        there = (
+            ("daemonset/gpus", "--namespace=default"),
+            ("configmap/cluster-autoscaler-priority-expander", "-n", "kube-system"),
+        )
+        for made in there:
+            subprocess.run([*command, "delete", "--ignore-not-found", *made], check=True, capture_output=True)

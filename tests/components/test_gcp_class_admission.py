@@ -11,7 +11,6 @@ import pytest
 from components.addons import compute_class
 from components.addons.compute_class import ClassDecision
 from sandbox.controlplane import ControlPlane
-from sandbox.programs import ensure
 from spec import placement, stackfile
 from spec.clouds.gcp import gke
 from tests.admission.api import Api
@@ -19,7 +18,6 @@ from tests.components.google import WITH_TWIN, stack
 
 pytestmark = pytest.mark.engine
 
-PROGRAMS = ("etcd", "kube-apiserver", "kube-scheduler", "kube-controller-manager", "kwok")
 KEY, NAME = "cloud.google.com/compute-class", "kubeflow-spot"
 POOL, NODE_POOL = "kubeflow-spot.dev/pool", "cloud.google.com/gke-nodepool"
 TOLERATION = {"key": KEY, "operator": "Equal", "value": NAME, "effect": "NoSchedule"}
@@ -27,11 +25,10 @@ DAEMON_SETS = "system:serviceaccount:kube-system:daemon-set-controller"
 
 
 @pytest.fixture(scope="module")
-def api(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Api]:
-    plane = ControlPlane(tmp_path_factory.mktemp("plane"), version="1.36", cloud="azure")
-    plane.start(ensure(PROGRAMS, print), print)
+def api(api_server: ControlPlane) -> Iterator[Api]:
+    api = Api(api_server)
+    made_here: list[dict[str, Any]] = []
     try:
-        api = Api(plane)
         settings = {key.removeprefix("kubeflow-spot:"): value for key, value in stack(WITH_TWIN).items()}
         spec, _ = stackfile.read(settings)
         assert spec
@@ -39,8 +36,9 @@ def api(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Api]:
         policy, binding = compute_class.policy(ClassDecision(NAME, tuple(members), by_default=True), "test")
         # The API server checks the expressions' types: a slip is refused here.
         assert api.warnings(policy) == []
-        api.create(policy)
-        api.create(binding)
+        for one in (policy, binding):
+            api.create(one)
+            made_here.append(one)
         account = {
             "apiVersion": "v1",
             "kind": "ServiceAccount",
@@ -52,9 +50,10 @@ def api(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Api]:
             )
         _eventually(lambda: KEY in (made(api, {})["nodeSelector"]))
         yield api
-        api.close()
     finally:
-        plane.stop()
+        for one in reversed(made_here):
+            api.delete(one)
+        api.close()
 
 
 def _eventually(check: Any) -> None:

@@ -1,25 +1,33 @@
 """What tests of several files are run on."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator
 
 import pytest
 
-from tests.sandbox.stack import Stack
+from tests.sandbox.stack import Standing
 from tests.subjects import SUBJECTS, Subject
 
 
-@pytest.fixture(scope="module", params=SUBJECTS.values(), ids=SUBJECTS)
+@pytest.fixture(scope="session", params=SUBJECTS.values(), ids=SUBJECTS)
 def subject(request: pytest.FixtureRequest) -> Subject:
-    """The stack under test, one after the other in each file."""
+    """The stack under test."""
     found: Subject = request.param
     return found
 
 
-@pytest.fixture(scope="module")
-def stack(subject: Subject, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
-    """It, up in a sandbox of its own."""
-    stack = Stack.copy(tmp_path_factory.mktemp("stack"), subject.name)
-    stack.run("up")
+@pytest.fixture(scope="session")
+def standing(subject: Subject, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Standing]:
+    """It, in a sandbox of its own, which the tests of all files share."""
+    stack = Standing.copy(tmp_path_factory.mktemp("stack"), subject.name)
     yield stack
     # A test that failed may have left it protected.
     stack.run("down", "--force")
+
+
+@pytest.fixture
+def stack(standing: Standing, subject: Subject) -> Standing:
+    """It, up as its file is checked in. A test may leave it otherwise."""
+    standing.settle(subject.at_first)
+    return standing

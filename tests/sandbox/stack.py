@@ -8,23 +8,56 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any
 
 import yaml
 
+from sandbox import clusters
+from sandbox.home import Home
+from sandbox.programs import ensure
+from tests import commands, tally
+from tests.admission.api import Api, Refused
+
 PROJECT = Path(__file__).resolve().parents[2]
 
+_BEHIND = ("scale", "delete", "edit")
+"""Commands after which the cloud is not as the stack file says."""
+_HARMLESS = ("pod", "pods", "namespace")
+"""Deleted by tests that made them."""
 
-@dataclass(frozen=True)
+_CLUSTERED = {
+    "nodes",
+    "namespaces",
+    "computeclasses",
+    "validatingadmissionpolicies",
+    "validatingadmissionpolicybindings",
+}
+_CLUSTERED |= {"mutatingadmissionpolicies", "mutatingadmissionpolicybindings"}
+_GROUPS = {
+    "/api/v1": ("configmaps", "namespaces", "nodes", "pods", "resourcequotas", "secrets", "services"),
+    "/apis/apps/v1": ("daemonsets",),
+    "/apis/rbac.authorization.k8s.io/v1": ("roles", "rolebindings"),
+    "/apis/admissionregistration.k8s.io/v1": tuple(name for name in _CLUSTERED if "admission" in name),
+    "/apis/cloud.google.com/v1": ("computeclasses",),
+}
+
+
+@dataclass
 class Stack:
     """A copy of the project's files in a folder of its own, with the sandbox's home where it is by default."""
 
     project: Path
     home: Path
     name: str = "dev"
+    _applied: str | None = field(default=None, init=False)
+    """The stack file as of the last `up`, if that succeeded."""
+    _moved: bool = field(default=False, init=False)
+    """Whether something has changed beside the stack file."""
 
     @classmethod
     def copy(cls, folder: Path, name: str = "dev") -> Stack:
@@ -64,21 +97,26 @@ class Stack:
 
     def run(self, command: str, *arguments: str, ok: bool = True) -> subprocess.CompletedProcess[str]:
         """Run a command of the sandbox; fails the test when it ends otherwise than `ok` says."""
-        done = subprocess.run(
-            self._command(command, *arguments), env=_environment(), capture_output=True, text=True, check=False
-        )
+        applied, self._applied = self._applied, None
+        self._moved |= command in _BEHIND
+        done = commands.run(self._arguments(command, *arguments))
         assert (done.returncode == 0) == ok, f"exit {done.returncode}\n{done.stdout}\n{done.stderr}"
+        if command == "down":
+            self._moved = False
+        elif command != "up":
+            self._applied = applied
+        elif ok:
+            self._applied = self.file.read_text() if self.file.exists() else None
         return done
 
     def start(self, command: str, output: IO[str], *arguments: str) -> subprocess.Popen[str]:
-        """Start a command of the sandbox without waiting for it; all it prints goes to `output`."""
-        return subprocess.Popen(
-            self._command(command, *arguments), env=_environment(), stdout=output, stderr=subprocess.STDOUT, text=True
-        )
+        """Start a command of the sandbox, in an interpreter of its own, without waiting for it; all it prints goes to `output`."""
+        self._applied = None
+        line = [sys.executable, "-m", "sandbox", *self._arguments(command, *arguments)]
+        return subprocess.Popen(line, stdout=output, stderr=subprocess.STDOUT, text=True)
 
-    def _command(self, command: str, *arguments: str) -> list[str]:
-        where = ["--stack", self.name, "--cwd", str(self.project)]
-        return [sys.executable, "-m", "sandbox", command, *where, *arguments]
+    def _arguments(self, command: str, *arguments: str) -> list[str]:
+        return [command, "--stack", self.name, "--cwd", str(self.project), *arguments]
 
     def steps(self) -> list[tuple[str, str, list[str]]]:
         """What an `up` would do, as (operation, resource name, changed properties)."""
@@ -88,17 +126,81 @@ class Stack:
 
     def kubectl(self, *arguments: str, ok: bool = True) -> str:
         """What kubectl prints."""
-        return self.run("kubectl", "--", *arguments, ok=ok).stdout
+        kubectl = ensure(["kubectl"], print)["kubectl"]
+        tally.kubectl()
+        settings = {**os.environ, "KUBECONFIG": str(self._plane().admin_kubeconfig)}
+        verb, *rest = arguments
+        self._moved |= verb in ("patch", "label") or (verb == "delete" and rest[0] not in _HARMLESS)
+        done = subprocess.run([kubectl, *arguments], env=settings, capture_output=True, text=True, check=False)
+        assert (done.returncode == 0) == ok, f"exit {done.returncode}\n{done.stdout}\n{done.stderr}"
+        return done.stdout
 
-    def get(self, *arguments: str) -> dict[str, Any]:
-        """What `kubectl get -o json` finds."""
-        found: dict[str, Any] = json.loads(self.kubectl("get", *arguments, "-o", "json"))
-        return found
+    def get(self, kind: str, *arguments: str) -> dict[str, Any]:
+        """What `kubectl get -o json` with these arguments finds: a name, `-n`, `-A` or `--all-namespaces`, and `-l`."""
+        resources, options = _resources(kind), list(arguments)
+        everywhere = resources in _CLUSTERED
+        namespace, selector, name = "default", "", ""
+        while options:
+            option = options.pop(0)
+            if option in ("-A", "--all-namespaces"):
+                everywhere = True
+            elif option == "-n":
+                namespace = options.pop(0)
+            elif option == "-l":
+                selector = f"?labelSelector={options.pop(0)}"
+            else:
+                assert not option.startswith("-"), option
+                name = f"/{option}"
+        group = next(group for group, members in _GROUPS.items() if resources in members)
+        place = "" if everywhere else f"/namespaces/{namespace}"
+        api = Api(self._plane())
+        try:
+            return api.request("GET", f"{group}{place}/{resources}{name}{selector}")
+        except Refused as refused:
+            raise AssertionError(f"{kind} {' '.join(arguments)}: {refused}") from refused
+        finally:
+            api.close()
+
+    def _plane(self) -> clusters.ControlPlane:
+        return clusters.of_stack(Home.of(self.name, self.project))
 
     def outputs(self) -> dict[str, Any]:
         """The stack's outputs; secret ones hidden."""
         found: dict[str, Any] = json.loads(self.run("outputs", "--json").stdout)
         return found
+
+
+class Standing(Stack):
+    """A stack that stays up for the tests of several files, each of which finds it as the checked-in file says."""
+
+    def settle(self, nodes: Mapping[str, int]) -> None:
+        """Bring it up as checked in, with these nodes of each pool and no others; nothing when no test has changed it."""
+        checked_in = (PROJECT / self.file.name).read_text()
+        self.file.write_text(checked_in)
+        if self._applied == checked_in and not self._moved:
+            return
+        self.run("up")
+        self.kubectl("delete", "pod", "--all", "--namespace=default", "--wait=false")
+        there = Counter(node["metadata"]["labels"]["kubeflow-spot.dev/pool"] for node in self.get("nodes")["items"])
+        for pool in sorted(there.keys() | nodes.keys()):
+            if there[pool] != nodes.get(pool, 0):
+                self.run("scale", pool, str(nodes.get(pool, 0)))
+        self._moved = False
+
+    @contextmanager
+    def scaled(self, pool: str, nodes: int) -> Iterator[None]:
+        """With so many nodes of a pool that has none."""
+        moved = self._moved
+        self.run("scale", pool, str(nodes))
+        yield
+        self.run("scale", pool, "0")
+        self._moved = moved
+
+
+def _resources(kind: str) -> str:
+    """The plural: `node` and `nodes` are both understood."""
+    known = {name for members in _GROUPS.values() for name in members}
+    return next(name for name in (kind, f"{kind}s", f"{kind}es", f"{kind[:-1]}ies") if name in known)
 
 
 def until(condition: Callable[[], bool], seconds: float = 30) -> bool:
@@ -107,9 +209,5 @@ def until(condition: Callable[[], bool], seconds: float = 30) -> bool:
     while time.monotonic() < deadline:
         if condition():
             return True
-        time.sleep(0.2)
+        time.sleep(0.1)
     return False
-
-
-def _environment() -> dict[str, str]:
-    return {name: value for name, value in os.environ.items() if name != "SANDBOX_HOME"}

@@ -15,36 +15,25 @@ import psutil
 import pytest
 import yaml
 
-from tests.sandbox.stack import Stack, until
+from tests.sandbox.stack import Stack, Standing, until
 from tests.subjects import GKE_CLASS, Subject
 
 pytestmark = pytest.mark.engine
 
 
-@pytest.fixture(scope="module")
-def stack(subject: Subject, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
-    stack = Stack.copy(tmp_path_factory.mktemp("stack"), subject.name)
-    stack.run("up")
-    yield stack
-    stack.run("down")
+@pytest.fixture
+def edited(stack: Standing) -> dict[str, Any]:
+    """The stack file's settings, to be changed and written."""
+    return stack.config
 
 
 @pytest.fixture
-def edited(stack: Stack) -> Iterator[dict[str, Any]]:
-    """The stack file's settings, to be changed and written; the file is as before afterwards."""
-    before = stack.file.read_text()
-    yield stack.config
-    stack.file.write_text(before)
-
-
-@pytest.fixture
-def gpu_node(stack: Stack, subject: Subject) -> Iterator[str]:
+def gpu_node(stack: Standing, subject: Subject) -> Iterator[str]:
     """The name of a spot node with a GPU that the cloud adds, as its autoscaler would."""
-    stack.run("scale", subject.spot, "1")
-    selector = f"kubeflow-spot.dev/pool={subject.spot}"
-    (node,) = (n["metadata"]["name"] for n in stack.get("nodes", "-l", selector)["items"])
-    yield node
-    stack.run("scale", subject.spot, "0")
+    with stack.scaled(subject.spot, 1):
+        selector = f"kubeflow-spot.dev/pool={subject.spot}"
+        (node,) = (n["metadata"]["name"] for n in stack.get("nodes", "-l", selector)["items"])
+        yield node
 
 
 def run_pod(stack: Stack, name: str, **spec: Any) -> None:
@@ -202,27 +191,15 @@ def test_wrong_settings_print_every_problem_without_a_traceback_and_declare_noth
     assert len(preview["errors"]) == 1
 
 
-@pytest.fixture
-def applied(stack: Stack, subject: Subject) -> Iterator[dict[str, Any]]:
-    """As `edited`, for tests that also apply their changes."""
-    before = stack.file.read_text()
-    yield stack.config
-    stack.file.write_text(before)
-    stack.run("up")
-    for pool, nodes in ((subject.spot, 0), ("system", subject.at_first["system"])):
-        stack.run("scale", pool, str(nodes))
-    stack.run("up")
-
-
-def test_what_the_cloud_refuses_is_told_in_its_words(stack: Stack, subject: Subject, applied: dict[str, Any]) -> None:
-    subject.refused(applied)
-    stack.write(applied)
+def test_what_the_cloud_refuses_is_told_in_its_words(stack: Stack, subject: Subject, edited: dict[str, Any]) -> None:
+    subject.refused(edited)
+    stack.write(edited)
     done = stack.run("up", ok=False)
     assert subject.refusal in done.stdout
     assert "Traceback" not in done.stdout + done.stderr
 
 
-def test_an_update_keeps_the_nodes_the_autoscaler_made(stack: Stack, subject: Subject, applied: dict[str, Any]) -> None:
+def test_an_update_keeps_the_nodes_the_autoscaler_made(stack: Stack, subject: Subject, edited: dict[str, Any]) -> None:
     def running(pool: str) -> int:
         return len(stack.get("nodes", "-l", f"kubeflow-spot.dev/pool={pool}")["items"])
 
@@ -233,7 +210,7 @@ def test_an_update_keeps_the_nodes_the_autoscaler_made(stack: Stack, subject: Su
     stack.run("scale", "system", "3")
     before = uids()
     assert stack.steps() == []
-    pool = applied["pools"][1]
+    pool = edited["pools"][1]
     name, twin, contract = (f"{subject.cluster}-{one}" for one in (subject.spot, subject.twin, "contract"))
     # The label is the twin's as well, and the contract tells of it.
     label = [subject.label.format(key="team")]
@@ -245,7 +222,7 @@ def test_an_update_keeps_the_nodes_the_autoscaler_made(stack: Stack, subject: Su
     ]
     for changed, change, expected in changes:
         change()
-        stack.write(applied)
+        stack.write(edited)
         assert sorted(stack.steps()) == [("update", *step) for step in expected], changed
         stack.run("up")
         assert (running(subject.spot), running("system"), running("general")) == (3, 3, subject.at_first["general"]), (
@@ -254,15 +231,15 @@ def test_an_update_keeps_the_nodes_the_autoscaler_made(stack: Stack, subject: Su
         assert uids() == before, changed
         assert stack.steps() == [], changed
     # The cluster's own update, which on AKS lists the system pool, leaves all counts alone.
-    applied["cluster"]["tags"]["owner"] = "platform"
-    stack.write(applied)
+    edited["cluster"]["tags"]["owner"] = "platform"
+    stack.write(edited)
     assert subject.cluster in [name for _, name, _ in stack.steps()]
     stack.run("up")
     assert uids() == before
     assert stack.steps() == []
-    applied["systemPool"]["minNodes"] = 4
+    edited["systemPool"]["minNodes"] = 4
     pool["maxNodes"] = 2
-    stack.write(applied)
+    stack.write(edited)
     stack.run("up")
     assert until(lambda: (running(subject.spot), running("system")) == subject.bounds_move)
     assert stack.steps() == []

@@ -1,0 +1,25 @@
+"""Control planes that tests start themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from sandbox.controlplane import ControlPlane
+from sandbox.programs import ensure
+from tests import tally
+
+PROGRAMS = ("etcd", "kube-apiserver", "kube-scheduler", "kube-controller-manager", "kwok", "kubectl")
+
+
+@contextmanager
+def running(directory: Path, **settings: Any) -> Iterator[ControlPlane]:
+    """A control plane in a folder, by default Kubernetes 1.36 as AKS runs it."""
+    plane = ControlPlane(directory, **({"version": "1.36", "cloud": "azure"} | settings))
+    try:
+        plane.start(ensure(PROGRAMS, print), tally.said)
+        yield plane
+    finally:
+        plane.stop()

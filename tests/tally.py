@@ -1,0 +1,35 @@
+"""What a run of the tests has done: printed at its end, so that the next growth is seen."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+
+DONE: Counter[str] = Counter()
+"""In this process. pytest-xdist's workers hand theirs to the process that prints."""
+
+PLANE, KUBECTL = "control plane", "kubectl call"
+
+_STARTED = re.compile(r"^control plane \S+: .* ready in ", re.MULTILINE)
+
+
+def command(name: str, told: str) -> None:
+    """Count a command of the sandbox, and the control planes it says it has started."""
+    DONE[KUBECTL if name == "kubectl" else f"sandbox {name}"] += 1
+    DONE[PLANE] += len(_STARTED.findall(told))
+
+
+def said(line: str) -> None:
+    """Count what a control plane reports that a test starts itself; pytest shows the line when the test fails."""
+    print(line)
+    DONE[PLANE] += len(_STARTED.findall(line))
+
+
+def kubectl() -> None:
+    """Count a call of kubectl."""
+    DONE[KUBECTL] += 1
+
+
+def lines() -> list[str]:
+    """For the end of a run."""
+    return [f"{count:5} {name}{'s' if count != 1 else ''}" for name, count in DONE.most_common()]
