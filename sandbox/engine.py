@@ -6,7 +6,6 @@ plugins and credentials are below the sandbox's home; the user's Pulumi is neith
 
 from __future__ import annotations
 
-import importlib
 import os
 import runpy
 import shutil
@@ -15,7 +14,6 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from threading import Thread
 from typing import Any
 
 import psutil
@@ -24,8 +22,6 @@ from pulumi.automation.errors import CommandError
 from pulumi.automation.events import EngineEvent
 
 from sandbox import cloudfile, clouds, clusters, programs, workspace
-from sandbox.azure import schema
-from sandbox.azure.resources.table import KINDS
 from sandbox.checkpoint import Checkpoint
 from sandbox.cloudfile import CloudFile
 from sandbox.clouds import AZURE, GCP, Clouds
@@ -39,7 +35,6 @@ from sandbox.policies import Pack, furnish
 from sandbox.provider import InitFailed, Provider
 from sandbox.servicer import serve
 from sandbox.steps import Unrepeated
-from sandbox.yamlfile import read_yaml
 
 Report = Callable[[str], None]
 
@@ -179,8 +174,6 @@ def open(
     with hold(home):
         home.directory.mkdir(mode=0o700, exist_ok=True)
         _clear_up(home, report)
-        sdks = Thread(target=_import_sdks, args=[_cloud(home)], daemon=True)
-        sdks.start()
         with share_cloud(home, report, set_right):
             if changing:
                 home.remember()
@@ -201,7 +194,7 @@ def open(
                 "kubernetes": KubernetesProvider,
             }
             with serve(providers, interrupted.keep) as attach:
-                stack = _stack(home, name, binaries["pulumi"], attach, sdks)
+                stack = _stack(home, name, binaries["pulumi"], attach)
                 engine = Engine(stack, there, checkpoint, interrupted, policies)
                 if changing:
                     known = {package: make() for package, make in providers.items()}
@@ -232,32 +225,7 @@ def _command(home: Home) -> Path:
     return home.directory / "bin" / "pulumi"
 
 
-def _cloud(home: Home) -> str:
-    """The `provider` that a stack file says its cloud has; empty where none does, as in other people's programs."""
-    try:
-        config = read_yaml(workspace.stack_file(home)).get("config") or {}
-    except SandboxError:
-        # Gone, or wrong: whoever needs it says so.
-        return ""
-    found = (value for key, value in config.items() if key.endswith(":cloud")) if isinstance(config, dict) else ()
-    return next((str(value.get("provider")) for value in found if isinstance(value, dict)), "")
-
-
-def _import_sdks(cloud: str) -> None:
-    """Import the SDKs that a stack of this cloud uses while the engine starts; the program then finds them loaded.
-
-    Of Google's nothing is: its modules cost seconds, and neither the program nor the emulated cloud needs them.
-    """
-    if cloud != "gcp":
-        for kind in KINDS.values():
-            if kind.preloaded:
-                # By way of the schema, which lets one thread at a time load the SDK's lazy modules.
-                schema.inputs_of(kind.token)
-    for name in ("core.v1", "apps.v1"):
-        importlib.import_module(f"pulumi_kubernetes.{name}")
-
-
-def _stack(home: Home, project_name: str, pulumi: Path, attach: str, sdks: Thread) -> automation.Stack:
+def _stack(home: Home, project_name: str, pulumi: Path, attach: str) -> automation.Stack:
     # A name such as PULUMI_STACK or PULUMI_CONFIG in the caller's environment would change what the engine does.
     for variable in [key for key in os.environ if key.startswith("PULUMI_")]:
         del os.environ[variable]
@@ -277,8 +245,6 @@ def _stack(home: Home, project_name: str, pulumi: Path, attach: str, sdks: Threa
     }
 
     def program() -> None:
-        # The SDKs' lazy modules are not made for two threads.
-        sdks.join()
         # As the engine's own Python host does it: the project's folder first, then __main__.py.
         if str(home.project) not in sys.path:
             sys.path.insert(0, str(home.project))
