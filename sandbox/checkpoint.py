@@ -22,6 +22,11 @@ class Checkpoint:
     def __init__(self, home: Home) -> None:
         self._folder, self._name = home.backend / ".pulumi" / "stacks", f"{home.stack}.json"
 
+    def exists(self, project: str) -> bool:
+        """Whether the engine has a state of this project's stack."""
+        self._latest()
+        return (self._folder / project / self._name).exists()
+
     def creating(self) -> list[State]:
         """The resources of which the engine has asked a provider and has no answer yet."""
         return [op["resource"] for op in self._latest().get("pending_operations") or () if op["type"] == "creating"]

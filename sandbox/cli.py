@@ -77,8 +77,7 @@ def up(
     with engine.open(home, progress, cloud_file=cloud_file, pack=pack) as opened:
         try:
             told = silent if as_json else click.echo
-            done = opened.up(told, steps.on_event, refresh=refresh, continue_on_error=continue_on_error)
-            changes = done.summary.resource_changes or {}
+            changes = opened.up(told, steps.on_event, refresh=refresh, continue_on_error=continue_on_error)
         except CommandError as failed:
             steps.failed(str(failed))
     if as_json:
@@ -290,7 +289,7 @@ def _in_clear_text(home: Home) -> dict[str, Any]:
     from sandbox import engine
 
     with engine.open(home, progress, changing=False, program=False) as opened:
-        return {name: output.value for name, output in sorted(opened.stack.outputs().items())}
+        return dict(sorted(opened.command.outputs().items()))
 
 
 def _without_guests(home: Home) -> None:

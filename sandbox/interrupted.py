@@ -32,6 +32,7 @@ from pulumi import automation
 from pulumi.automation.errors import CommandError
 
 from sandbox.checkpoint import Checkpoint, State
+from sandbox.enginecommand import EngineCommand
 from sandbox.files import write_private
 from sandbox.home import Home
 from sandbox.kubernetes.provider import KubernetesProvider
@@ -64,9 +65,7 @@ class Interrupted:
             raise
         self._forget()
 
-    def resolve(
-        self, stack: automation.Stack, providers: Mapping[str, Provider], report: Callable[[str], None]
-    ) -> None:
+    def resolve(self, stack: EngineCommand, providers: Mapping[str, Provider], report: Callable[[str], None]) -> None:
         """Take into the engine's state what a cloud has made, and drop the rest."""
         kept = [json.loads(path.read_text()) for path in sorted(self._kept.glob("[0-9]*.json"))]
         pending: dict[str, State] = {state["urn"]: state for state in (*kept, *self._checkpoint.creating())}
