@@ -77,8 +77,7 @@ def up(
     with engine.open(home, progress, cloud_file=cloud_file, pack=pack) as opened:
         try:
             told = silent if as_json else click.echo
-            done = opened.up(told, steps.on_event, refresh=refresh, continue_on_error=continue_on_error)
-            changes = done.summary.resource_changes or {}
+            changes = opened.up(told, steps.on_event, refresh=refresh, continue_on_error=continue_on_error)
         except CommandError as failed:
             steps.failed(str(failed))
     if as_json:
@@ -216,14 +215,8 @@ def status(home: Home) -> None:
 @stack_options
 def outputs(home: Home, as_json: bool, show_secrets: bool) -> None:
     """Show the stack's outputs."""
-    from sandbox import engine
-
     running(home)
-    with engine.open(home, progress, changing=False, program=False) as opened:
-        found = {
-            name: output.value if show_secrets or not output.secret else "[secret]"
-            for name, output in sorted(opened.stack.outputs().items())
-        }
+    found = _in_clear_text(home) if show_secrets else _hidden(home)
     if as_json:
         click.echo(json.dumps(found, indent=2))
         return
@@ -280,6 +273,23 @@ def build() -> None:
     """Build the programs the sandbox runs, which the other commands do when they need them."""
     programs.ensure(["pulumi", "kubectl", *clusters.PROGRAMS], progress)
     click.echo("all programs are built")
+
+
+def _hidden(home: Home) -> dict[str, Any]:
+    """The stack's outputs without its secrets, from the engine's state file: the engine itself takes seconds."""
+    from sandbox.checkpoint import Checkpoint
+    from sandbox.secret import has_secret
+
+    found = sorted(Checkpoint(home).outputs().items())
+    return {name: "[secret]" if has_secret(value) else value for name, value in found}
+
+
+def _in_clear_text(home: Home) -> dict[str, Any]:
+    """The stack's outputs as the engine decrypts them."""
+    from sandbox import engine
+
+    with engine.open(home, progress, changing=False, program=False) as opened:
+        return dict(sorted(opened.command.outputs().items()))
 
 
 def _without_guests(home: Home) -> None:

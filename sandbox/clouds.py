@@ -50,7 +50,7 @@ class Cloud(Protocol):
         """Change a pool's size: within its bounds, as the autoscaler does, or by `force`. Raises ScaleRefused."""
 
     def settable(self, id: str) -> Collection[str]:
-        """The properties of this resource that a request may say; imports the cloud's SDK. Raises KeyError for no resource."""
+        """The properties of this resource that a request may set. Raises KeyError for no resource."""
         ...
 
     def edit(self, id: str, before: Body, after: Body) -> None:
@@ -69,7 +69,7 @@ class Clouds:
         yield self.gcp
 
     def provider(self, package: str) -> Provider:
-        """A provider over the cloud of this package, such as `gcp`. Imports Pulumi's SDK. Raises KeyError for another."""
+        """A provider over the cloud of this package, such as `gcp`. Raises KeyError for another."""
         if package == GCP:
             from sandbox.gcp.provider import GcpProvider
 

@@ -6,29 +6,24 @@ plugins and credentials are below the sandbox's home; the user's Pulumi is neith
 
 from __future__ import annotations
 
-import importlib
 import os
 import runpy
 import shutil
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from threading import Thread
-from typing import Any
 
 import psutil
-from pulumi import automation
 from pulumi.automation.errors import CommandError
 from pulumi.automation.events import EngineEvent
 
 from sandbox import cloudfile, clouds, clusters, programs, workspace
-from sandbox.azure import schema
-from sandbox.azure.resources.table import KINDS
 from sandbox.checkpoint import Checkpoint
 from sandbox.cloudfile import CloudFile
 from sandbox.clouds import AZURE, GCP, Clouds
+from sandbox.enginecommand import EngineCommand, OnEvent
 from sandbox.errors import SandboxError
 from sandbox.gcp import workstation
 from sandbox.home import Home
@@ -39,7 +34,6 @@ from sandbox.policies import Pack, furnish
 from sandbox.provider import InitFailed, Provider
 from sandbox.servicer import serve
 from sandbox.steps import Unrepeated
-from sandbox.yamlfile import read_yaml
 
 Report = Callable[[str], None]
 
@@ -54,92 +48,86 @@ class Engine:
 
     def __init__(
         self,
-        stack: automation.Stack,
+        command: EngineCommand,
         clouds: Clouds,
         checkpoint: Checkpoint,
         interrupted: Interrupted,
-        policies: Mapping[str, Any],
+        policies: Sequence[str],
     ) -> None:
-        self.stack, self.clouds, self._checkpoint, self._interrupted = stack, clouds, checkpoint, interrupted
+        self.command, self.clouds, self._checkpoint, self._interrupted = command, clouds, checkpoint, interrupted
         self._policies = policies
 
     def up(
         self,
         on_output: Report,
-        on_event: Callable[[EngineEvent], None] | None = None,
+        on_event: OnEvent = lambda event: None,
         *,
         refresh: bool = False,
         continue_on_error: bool = False,
-    ) -> automation.UpResult:
-        """Declare the stack. Raises `automation.errors.CommandError`.
+    ) -> dict[str, int]:
+        """Declare the stack; returns the number of resources by operation. Raises `automation.errors.CommandError`.
 
         As the engine's own command does, it asks first where something is protected, or a policy may refuse something: what
         would replace or break it then changes nothing. Where neither is, that costs some seconds and prevents little.
         """
-        refusable = bool(self._policies) and self.stack.name in _PRODUCTION
+        told = [*_told(), *self._policies, *(["--refresh"] if refresh else [])]
+        refusable = bool(self._policies) and self.command.stack in _PRODUCTION
         if refusable or any(resource.get("protect") for resource in self._checkpoint.resources()):
-            asked = _errors_only(on_event)
-            _asked(
-                lambda told: self.stack.preview(on_event=asked, refresh=refresh, **self._policies, **told), on_output
-            )
+            self._ask("preview", *told, on_output=on_output, on_event=on_event)
+        if continue_on_error:
+            told.append("--continue-on-error")
         with self._interrupted.until_the_engine_ends():
-            return self.stack.up(
+            return self.command.run(
+                *("up", "--yes", "--skip-preview", "--suppress-outputs", *told),
+                on_output=Unrepeated(on_output),
                 on_event=on_event,
-                suppress_outputs=True,
-                refresh=refresh,
-                continue_on_error=continue_on_error,
-                **self._policies,
-                **_told_to(on_output),
             )
 
     def preview(
         self,
         on_output: Report,
-        on_event: Callable[[EngineEvent], None],
+        on_event: OnEvent,
         *,
         refresh: bool = False,
         expect_no_changes: bool = False,
-    ) -> automation.PreviewResult:
-        """What an `up` would do. Raises `automation.errors.CommandError`, also where nothing was to change and something does."""
-        return self.stack.preview(
-            on_event=on_event,
-            refresh=refresh,
-            expect_no_changes=expect_no_changes,
-            **self._policies,
-            **_told_to(on_output),
-        )
+    ) -> None:
+        """Tell what an `up` would do. Raises `automation.errors.CommandError`, also when it changes what must not change."""
+        told = [*_told(), *self._policies, *(["--refresh"] if refresh else [])]
+        if expect_no_changes:
+            told.append("--expect-no-changes")
+        self.command.run("preview", *told, on_output=Unrepeated(on_output), on_event=on_event)
 
     def destroy(self, on_output: Report) -> None:
         """Delete everything the stack declared. Raises `automation.errors.CommandError`.
 
         Asks first, as the engine's own command does: a protected resource then keeps the others from being deleted.
         """
-        _asked(lambda told: self.stack.preview_destroy(**told), on_output)
+        self._ask("destroy", "--preview-only", *_told(), on_output=on_output)
         with self._interrupted.until_the_engine_ends():
-            self.stack.destroy(**_told_to(on_output))
+            self.command.run("destroy", "--yes", "--skip-preview", *_told(), on_output=Unrepeated(on_output))
+
+    def _ask(self, *arguments: str, on_output: Report, on_event: OnEvent = lambda event: None) -> None:
+        """Ask the engine what a change would do, and tell it only when that is an error.
+
+        What is only asked changes nothing, so of its events none but what went wrong is anybody's.
+        """
+
+        def wrong(event: EngineEvent) -> None:
+            if event.diagnostic_event or event.policy_event:
+                on_event(event)
+
+        lines: list[str] = []
+        try:
+            self.command.run(*arguments, on_output=Unrepeated(lines.append), on_event=wrong)
+        except CommandError:
+            for line in lines:
+                on_output(line)
+            raise
 
 
-def _asked(ask: Callable[[dict[str, Any]], object], on_output: Report) -> None:
-    """Ask the engine what a change would do, and tell it only when that is an error."""
-    told: list[str] = []
-    try:
-        ask(_told_to(told.append))
-    except CommandError:
-        for line in told:
-            on_output(line)
-        raise
-
-
-def _errors_only(on_event: Callable[[EngineEvent], None] | None) -> Callable[[EngineEvent], None] | None:
-    """What is only asked changes nothing, so of its events none but what went wrong is anybody's."""
-    return on_event and (lambda event: on_event(event) if event.diagnostic_event or event.policy_event else None)
-
-
-def _told_to(on_output: Report) -> dict[str, Any]:
+def _told() -> list[str]:
     """The options by which every engine command tells its progress."""
-    report = Unrepeated(on_output)
-    color = "always" if sys.stdout.isatty() else "never"
-    return {"on_output": report, "on_error": report, "color": color, "suppress_progress": True}
+    return ["--color", "always" if sys.stdout.isatty() else "never", "--suppress-progress"]
 
 
 @contextmanager
@@ -179,8 +167,6 @@ def open(
     with hold(home):
         home.directory.mkdir(mode=0o700, exist_ok=True)
         _clear_up(home, report)
-        sdks = Thread(target=_import_sdks, args=[_cloud(home)], daemon=True)
-        sdks.start()
         with share_cloud(home, report, set_right):
             if changing:
                 home.remember()
@@ -188,7 +174,7 @@ def open(
             binaries = programs.ensure(["pulumi"], report)
             # Not before: what has to be built is fetched from the network, whose authorities are others.
             workstation.furnish(home.directory / "workstation", home.clusters, os.environ)
-            policies = furnish(home, pack) if pack else {}
+            policies = furnish(home, pack) if pack else []
             with cloudfile.changing(home.cloud) as told:
                 told.add(said)
                 told.keep(home.cloud)
@@ -201,11 +187,11 @@ def open(
                 "kubernetes": KubernetesProvider,
             }
             with serve(providers, interrupted.keep) as attach:
-                stack = _stack(home, name, binaries["pulumi"], attach, sdks)
-                engine = Engine(stack, there, checkpoint, interrupted, policies)
+                command = _engine_command(home, name, binaries["pulumi"], attach, checkpoint)
+                engine = Engine(command, there, checkpoint, interrupted, policies)
                 if changing:
                     known = {package: make() for package, make in providers.items()}
-                    interrupted.resolve(engine.stack, known, report)
+                    interrupted.resolve(command, known, report)
                 yield engine
 
 
@@ -232,69 +218,40 @@ def _command(home: Home) -> Path:
     return home.directory / "bin" / "pulumi"
 
 
-def _cloud(home: Home) -> str:
-    """The `provider` that a stack file says its cloud has; empty where none does, as in other people's programs."""
-    try:
-        config = read_yaml(workspace.stack_file(home)).get("config") or {}
-    except SandboxError:
-        # Gone, or wrong: whoever needs it says so.
-        return ""
-    found = (value for key, value in config.items() if key.endswith(":cloud")) if isinstance(config, dict) else ()
-    return next((str(value.get("provider")) for value in found if isinstance(value, dict)), "")
-
-
-def _import_sdks(cloud: str) -> None:
-    """Import the SDKs that a stack of this cloud uses while the engine starts; the program then finds them loaded.
-
-    Of Google's nothing is: its modules cost seconds, and neither the program nor the emulated cloud needs them.
-    """
-    if cloud != "gcp":
-        for kind in KINDS.values():
-            if kind.preloaded:
-                # By way of the schema, which lets one thread at a time load the SDK's lazy modules.
-                schema.inputs_of(kind.token)
-    for name in ("core.v1", "apps.v1"):
-        importlib.import_module(f"pulumi_kubernetes.{name}")
-
-
-def _stack(home: Home, project_name: str, pulumi: Path, attach: str, sdks: Thread) -> automation.Stack:
+def _engine_command(home: Home, project: str, pulumi: Path, attach: str, checkpoint: Checkpoint) -> EngineCommand:
+    """The command line of the stack's engine, with the stack in its state. Raises SandboxError for a state it cannot open."""
     # A name such as PULUMI_STACK or PULUMI_CONFIG in the caller's environment would change what the engine does.
     for variable in [key for key in os.environ if key.startswith("PULUMI_")]:
         del os.environ[variable]
-    command = _command(home)
-    command.parent.mkdir(exist_ok=True)
-    command.unlink(missing_ok=True)
-    command.symlink_to(pulumi)
+    binary = _command(home)
+    binary.parent.mkdir(exist_ok=True)
+    binary.unlink(missing_ok=True)
+    binary.symlink_to(pulumi)
     environment = {
+        "PULUMI_HOME": str(home.engine),
         # The attributes beside each file are not written at once: an engine killed meanwhile leaves a state that cannot be
         # read, "failed to load checkpoint: EOF" (gocloud.dev/blob/fileblob, setAttrs).
         "PULUMI_BACKEND_URL": f"{home.backend.as_uri()}?metadata=skip",
         "PULUMI_CONFIG_PASSPHRASE": workspace.passphrase(home),
         "PULUMI_DEBUG_PROVIDERS": attach,
+        # `--event-log` is one of its options for debugging.
+        "PULUMI_DEBUG_COMMANDS": "true",
+        "PULUMI_AUTOMATION_API": "true",
         # Both look for things on the network, and failing to find them costs seconds.
         "PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION": "true",
         "PULUMI_SKIP_UPDATE_CHECK": "true",
     }
 
     def program() -> None:
-        # The SDKs' lazy modules are not made for two threads.
-        sdks.join()
         # As the engine's own Python host does it: the project's folder first, then __main__.py.
         if str(home.project) not in sys.path:
             sys.path.insert(0, str(home.project))
         runpy.run_path(str(home.project / "__main__.py"), run_name="__main__")
 
-    try:
-        return automation.create_or_select_stack(
-            stack_name=home.stack,
-            project_name=project_name,
-            program=program,
-            opts=automation.LocalWorkspaceOptions(
-                work_dir=str(home.workspace),
-                pulumi_home=str(home.engine),
-                env_vars=environment,
-                pulumi_command=automation.PulumiCommand(str(home.directory), skip_version_check=True),
-            ),
-        )
-    except CommandError as failed:
-        raise SandboxError(f"the engine cannot open the stack's state in {home.backend}:\n{failed}") from failed
+    command = EngineCommand(binary, home.stack, home.workspace, environment, program)
+    if not checkpoint.exists(project):
+        try:
+            command.init()
+        except CommandError as failed:
+            raise SandboxError(f"the engine cannot open the stack's state in {home.backend}:\n{failed}") from failed
+    return command

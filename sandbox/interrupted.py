@@ -32,13 +32,12 @@ from pulumi import automation
 from pulumi.automation.errors import CommandError
 
 from sandbox.checkpoint import Checkpoint, State
+from sandbox.enginecommand import EngineCommand
 from sandbox.files import write_private
 from sandbox.home import Home
 from sandbox.kubernetes.provider import KubernetesProvider
 from sandbox.provider import CloudProvider, Props, Provider, Refused, Resource
-
-_SIGNATURE = "4dabf18193072939515e22adb298388d"
-_SECRET = "1b47061264138c4ac30d75fd1eb44270"
+from sandbox.secret import SECRET, SIGNATURE, has_secret, is_secret
 
 
 class Interrupted:
@@ -66,9 +65,7 @@ class Interrupted:
             raise
         self._forget()
 
-    def resolve(
-        self, stack: automation.Stack, providers: Mapping[str, Provider], report: Callable[[str], None]
-    ) -> None:
+    def resolve(self, stack: EngineCommand, providers: Mapping[str, Provider], report: Callable[[str], None]) -> None:
         """Take into the engine's state what a cloud has made, and drop the rest."""
         kept = [json.loads(path.read_text()) for path in sorted(self._kept.glob("[0-9]*.json"))]
         pending: dict[str, State] = {state["urn"]: state for state in (*kept, *self._checkpoint.creating())}
@@ -135,18 +132,15 @@ def _without_replaced(resources: list[State], urn: str) -> list[State]:
 
 
 def _made(state: State, id: str, outputs: Props) -> State:
-    secret = {name for name, value in state["inputs"].items() if _SIGNATURE in json.dumps(value)}
+    secret = {name for name, value in state["inputs"].items() if has_secret(value)}
     secret |= set(state.get("additionalSecretOutputs") or ())
     shown = {name: _secret(value) if name in secret else value for name, value in outputs.items()}
     return {**state, "id": id, "outputs": shown}
 
 
 def _secret(value: Any) -> Any:
-    return {_SIGNATURE: _SECRET, "plaintext": json.dumps(value)}
+    return {SIGNATURE: SECRET, "plaintext": json.dumps(value)}
 
 
 def _plain(inputs: Props) -> Props:
-    return {
-        name: json.loads(value["plaintext"]) if isinstance(value, dict) and value.get(_SIGNATURE) == _SECRET else value
-        for name, value in inputs.items()
-    }
+    return {name: json.loads(value["plaintext"]) if is_secret(value) else value for name, value in inputs.items()}

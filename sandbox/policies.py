@@ -12,7 +12,6 @@ import shlex
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from sandbox.errors import SandboxError
 from sandbox.files import write_private
@@ -39,8 +38,8 @@ class Pack:
         return cls(folder, config) if (folder / PROJECT_FILE).is_file() else None
 
 
-def furnish(home: Home, pack: Pack) -> dict[str, Any]:
-    """Put what starts a pack among the engine's plugins; returns what an engine command is to be told.
+def furnish(home: Home, pack: Pack) -> list[str]:
+    """Put what starts a pack among the engine's plugins; returns the options of an engine command.
 
     The pack runs in this interpreter's environment. Raises SandboxError for a folder that is no pack written in Python.
     """
@@ -60,4 +59,4 @@ def furnish(home: Home, pack: Pack) -> dict[str, Any]:
     command = shlex.join([sys.executable, "-u", "-m", "pulumi.policy"])
     write_private(script, f'#!/bin/sh\nexec {command} "$1" {shlex.quote(str(pack.folder.resolve()))}\n'.encode())
     script.chmod(0o700)
-    return {"policy_packs": [str(copy)], "policy_pack_configs": [str(pack.config)] if pack.config else None}
+    return ["--policy-pack", str(copy), *(["--policy-pack-config", str(pack.config)] if pack.config else [])]

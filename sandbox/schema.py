@@ -1,6 +1,7 @@
-"""The inputs and outputs of a resource type at any depth, read from an installed SDK's own classes.
+"""The inputs and outputs of a resource type at any depth: wire names, JSON types, enum values and required properties.
 
-Wire names, JSON types, enum values and required properties are the SDK's; nothing is listed here by hand.
+They are an SDK's own, kept in a file of this package because the SDKs take seconds to import (`sandbox.sdk` writes it and a test
+holds it against the SDK).
 
 Deliberately refuses more than a provider's own Check: unknown properties, wrong JSON types and values outside an enum are
 failures here, where real providers let some of them pass to the service, which then refuses.
@@ -8,30 +9,16 @@ failures here, where real providers let some of them pass to the service, which 
 
 from __future__ import annotations
 
-import collections.abc
-import enum
-import importlib
-import inspect
-import re
-import threading
-import types
-import typing
+import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
-from functools import cache, partial
+from functools import cached_property, partial
+from pathlib import Path
 from typing import Any
-
-from pulumi import Output, _types
 
 from sandbox.differences import join
 from sandbox.provider import UNKNOWN, Props
-
-_LOADING = threading.Lock()
-
-# Azure's data collection streams are names of tables, and the SDK knows only some of them (custom ones there are as many as
-# users make, and `Microsoft-ContainerInsights-Group-Default` is not among those listed).
-_OPEN = re.compile(r"Known\w+Streams")
 
 
 @dataclass(frozen=True)
@@ -52,80 +39,54 @@ class Fields:
     required: frozenset[str]
 
 
-@cache
-def module(package: str, token: str) -> tuple[Any, str]:
-    """The SDK's module of a resource type and the name of its class. Raises KeyError for a type the SDK does not have."""
-    _, place, name = token.split(":")
-    # The SDK loads a module at the first use of a name in it, and does not expect two threads to do so at once.
-    with _LOADING:
-        # A bridged provider's tokens are `gcp:container/nodePool:NodePool`.
-        found = importlib.import_module(f"{package}.{place.partition('/')[0]}")
-        if not hasattr(found, name):
-            raise KeyError(token)
-    return found, name
+class Stored:
+    """The shapes in a file, which is read when the first is asked for.
 
+    `shapes` has the fields of each object: a name ends in `!` where the property is required; a shape is the JSON type, `[item]`,
+    `{"*": item}` for a map, `{"=": values}` for an enum, or the number of an object. `inputs` and `outputs` have that number for
+    each type, `versions` the version of the API.
+    """
 
-@cache
-def inputs_of(package: str, token: str) -> Fields:
-    """The inputs of a resource type. Raises KeyError for a type the SDK does not have."""
-    found, name = module(package, token)
-    # The SDK calls the arguments `XInitArgs` where `XArgs` is taken by a nested type of that name.
-    cls = getattr(found, f"{name}InitArgs", None) or getattr(found, f"{name}Args", None)
-    if cls is None:
-        raise KeyError(token)
-    return fields_of(cls)
+    def __init__(self, file: Path) -> None:
+        self.file = file
+        self._known: dict[int, Fields] = {}
 
+    def inputs_of(self, token: str) -> Fields:
+        """The inputs of a type. Raises KeyError for one that is not in the file."""
+        return self._fields(self._content["inputs"][token])
 
-@cache
-def outputs_of(package: str, token: str) -> Fields:
-    found, name = module(package, token)
-    types = _types.resource_types(getattr(found, name))
-    return Fields({wire: _shape(annotation) for wire, annotation in types.items()}, frozenset())
+    def outputs_of(self, token: str) -> Fields:
+        """The outputs of a type or function. Raises KeyError for one that is not in the file."""
+        return self._fields(self._content["outputs"][token])
 
+    def version_of(self, token: str) -> str:
+        """The version of the API that a type uses. Raises KeyError for one that is not in the file."""
+        return str(self._content["versions"][token])
 
-@cache
-def fields_of(cls: type) -> Fields:
-    """The properties of an SDK argument or output class."""
-    if not _types.is_input_type(cls):
-        return Fields({w: _shape(a) for w, a in _types.output_type_types(cls).items()}, frozenset())
-    names = _types.input_type_py_to_pulumi_names(cls)
-    annotations = _types.input_type_types(cls)
-    parameters = inspect.signature(cls).parameters
-    required = {n for n, p in parameters.items() if n in names and p.default is inspect.Parameter.empty}
-    return Fields(
-        {wire: _shape(annotations[wire]) for wire in names.values()}, frozenset(names[name] for name in required)
-    )
+    @cached_property
+    def _content(self) -> dict[str, Any]:
+        found: dict[str, Any] = json.loads(self.file.read_text(encoding="utf-8"))
+        return found
 
+    def _fields(self, number: int) -> Fields:
+        if number not in self._known:
+            stored: dict[str, Any] = self._content["shapes"][number]
+            self._known[number] = Fields(
+                {name.removesuffix("!"): self._shape(shape) for name, shape in stored.items()},
+                frozenset(name[:-1] for name in stored if name.endswith("!")),
+            )
+        return self._known[number]
 
-def _alternatives(annotation: Any) -> Iterator[Any]:
-    origin = typing.get_origin(annotation)
-    if origin in (typing.Union, types.UnionType):
-        for argument in typing.get_args(annotation):
-            yield from _alternatives(argument)
-    elif origin not in (collections.abc.Awaitable, Output) and annotation is not type(None):
-        yield annotation
-
-
-def _shape(annotation: Any) -> Shape:
-    found = list(dict.fromkeys(_alternatives(annotation)))
-    enums = [a for a in found if isinstance(a, type) and issubclass(a, enum.Enum)]
-    if enums:
-        closed = (e for e in enums if not _OPEN.fullmatch(e.__name__))
-        return Shape("string", values=tuple(str(member.value) for e in closed for member in e))
-    if len(found) != 1:
-        return Shape("any")
-    (only,) = found
-    origin = typing.get_origin(only)
-    if origin is collections.abc.Sequence:
-        return Shape("array", item=_shape(typing.get_args(only)[0]))
-    if origin is collections.abc.Mapping:
-        return Shape("map", item=_shape(typing.get_args(only)[1]))
-    scalars = {str: "string", bool: "boolean", int: "integer", float: "number"}
-    if only in scalars:
-        return Shape(scalars[only])
-    if isinstance(only, type) and (_types.is_input_type(only) or _types.is_output_type(only)):
-        return Shape("object", inside=partial(fields_of, only))
-    return Shape("any")
+    def _shape(self, stored: Any) -> Shape:
+        if isinstance(stored, list):
+            return Shape("array", item=self._shape(stored[0]))
+        if isinstance(stored, dict) and "=" in stored:
+            return Shape("string", values=tuple(stored["="]))
+        if isinstance(stored, dict):
+            return Shape("map", item=self._shape(stored["*"]))
+        if isinstance(stored, int):
+            return Shape("object", inside=partial(self._fields, stored))
+        return Shape(str(stored))
 
 
 def _json_type(value: Any) -> str:

@@ -24,10 +24,7 @@ from pulumi.runtime.proto import plugin_pb2, provider_pb2, provider_pb2_grpc
 
 from sandbox.differences import Kind, top_level
 from sandbox.provider import Diff, Failure, InitFailed, Props, Provider, Refused, Resource
-
-_SIGNATURE = "4dabf18193072939515e22adb298388d"
-_SECRET = "1b47061264138c4ac30d75fd1eb44270"
-"""An object with this signature stands for a secret value: https://github.com/pulumi/pulumi/blob/master/sdk/python/lib/pulumi/runtime/rpc.py"""
+from sandbox.secret import is_secret
 
 
 def _plain(struct: struct_pb2.Struct) -> Props:
@@ -37,7 +34,7 @@ def _plain(struct: struct_pb2.Struct) -> Props:
             return int(value)
         if isinstance(value, dict):
             # Configure is sent secrets in any case: it is what tells the engine whether to send them.
-            if value.get(_SIGNATURE) == _SECRET:
+            if is_secret(value):
                 return plain(value["value"])
             return {k: plain(v) for k, v in value.items()}
         if isinstance(value, list):

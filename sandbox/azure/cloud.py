@@ -12,7 +12,7 @@ from pathlib import Path
 
 from filelock import FileLock
 
-from sandbox.azure import allocation, errors, ids, operations, scale_sets
+from sandbox.azure import allocation, errors, ids, operations, scale_sets, schema
 from sandbox.azure.allocation import Shortage
 from sandbox.azure.clusters import ClusterRuntime
 from sandbox.azure.machines import machines
@@ -156,9 +156,6 @@ class AzureCloud:
 
     def settable(self, id: str) -> Collection[str]:
         """The properties that a PUT may say."""
-        # Pulumi's own modules: the autoscaler's process, which holds a cloud as well, has no use for them.
-        from sandbox.azure import schema
-
         return schema.inputs_of(self._store.read().records[ids.key(id)].token).shapes
 
     def edit(self, id: str, before: Body, after: Body) -> None:

@@ -4,8 +4,6 @@ from base64 import b64encode
 from collections.abc import Mapping
 from pathlib import Path
 
-import yaml
-
 
 def client_kubeconfig(cluster: str, server: str, certificates: Path, client: str) -> str:
     """With a client certificate."""
@@ -37,6 +35,9 @@ def kubeconfig(cluster: str, server: str, certificates: Path, user: str, credent
         "current-context": cluster,
         "preferences": {},
     }
+    # Here: most commands only look for the processes of a control plane, and write no kubeconfig.
+    import yaml
+
     return str(yaml.safe_dump(document, sort_keys=False))
 
 

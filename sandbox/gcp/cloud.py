@@ -14,7 +14,7 @@ from pathlib import Path
 from filelock import FileLock
 
 from sandbox.fleet import Fleet, PoolStatus, ScaleRefused
-from sandbox.gcp import errors, ids, instance_groups, node_groups, operations, plan, quotas
+from sandbox.gcp import errors, ids, instance_groups, node_groups, operations, plan, quotas, schema
 from sandbox.gcp.clusters import ClusterRuntime
 from sandbox.gcp.machines import machines
 from sandbox.gcp.nodes import node
@@ -166,9 +166,6 @@ class GcpCloud:
 
     def settable(self, id: str) -> Collection[str]:
         """The properties that a request may say."""
-        # As emulated Azure: not in the autoscaler's process.
-        from sandbox.gcp import schema
-
         return schema.inputs_of(self._store.read().records[key(id)].token).shapes
 
     def edit(self, id: str, before: Body, after: Body) -> None:

@@ -82,11 +82,13 @@ def test_the_engine_is_told_a_copy_that_no_language_host_claims(
 ) -> None:
     pack = a_pack(tmp_path / "pa ck")
     told = furnish(home(tmp_path, monkeypatch), pack)
-    (folder,) = told["policy_packs"]
+    option, folder = told
     copy = yaml.safe_load((Path(folder) / "PulumiPolicy.yaml").read_text())
     assert copy["version"] == "1.2.3"
     assert copy["runtime"] != "python"
-    assert told["policy_pack_configs"] is None
+    assert option == "--policy-pack"
+    config = Pack(pack.folder, tmp_path / "config.json")
+    assert furnish(home(tmp_path, monkeypatch), config) == [*told, "--policy-pack-config", str(config.config)]
 
 
 @pytest.mark.process

@@ -16,9 +16,9 @@ import pytest
 import yaml
 
 from sandbox.controlplane import ControlPlane
-from sandbox.controlplane.plane import emulated_version
 from sandbox.controlplane.ports import read_ports
 from sandbox.controlplane.process import Process, stop_all
+from sandbox.controlplane.start import emulated_version
 from sandbox.errors import SandboxError
 from sandbox.programs import ensure
 

@@ -29,7 +29,6 @@ class DataCollectionRuleAssociation(Kind):
     path = "/{resourceUri}/providers/Microsoft.Insights/dataCollectionRuleAssociations/{associationName}"
     names: ClassVar[dict[str, NameRule]] = {}
     located = False
-    preloaded = False
 
     def put(self, resources: Resources, id: str, wanted: Body, current: Body | None) -> Body:
         scope = reference.scope(id)

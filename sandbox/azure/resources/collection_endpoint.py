@@ -29,7 +29,6 @@ class DataCollectionEndpoint(Tracked):
         ),
     }
     force_new = frozenset({"location"})
-    preloaded = False
 
     def made(self, resources: Resources, id: str, wanted: Body, current: Body | None) -> Body:
         guid = ids.guid("collection endpoint", ids.key(id)).replace("-", "")

@@ -41,7 +41,6 @@ class DataCollectionRule(Tracked):
         "dataCollectionRuleName": NameRule(longest=64, pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]*$"),
     }
     force_new = frozenset({"location"})
-    preloaded = False
 
     def made(self, resources: Resources, id: str, wanted: Body, current: Body | None) -> Body:
         if "dataCollectionEndpointId" in wanted:

@@ -54,7 +54,6 @@ class DiagnosticSetting(Kind):
     path = "/{resourceUri}/providers/Microsoft.Insights/diagnosticSettings/{name}"
     names: ClassVar[dict[str, NameRule]] = {}
     located = False
-    preloaded = False
 
     def put(self, resources: Resources, id: str, wanted: Body, current: Body | None) -> Body:
         scope = reference.scope(id)

@@ -25,7 +25,6 @@ class DiskEncryptionSet(Tracked):
         "diskEncryptionSetName": NameRule(longest=80, pattern=r"^[A-Za-z0-9_-]+$"),
     }
     force_new = frozenset({"location"})
-    preloaded = False
 
     def made(self, resources: Resources, id: str, wanted: Body, current: Body | None) -> Body:
         # Codes and texts of both are UNCONFIRMED.

@@ -62,8 +62,6 @@ class Kind:
     maintained: ClassVar[tuple[str, ...]] = ()
     """Sub-resource lists the provider leaves alone when a program does not set them (its CONTRIBUTING.md)."""
     guid_name: ClassVar[bool] = False
-    preloaded: ClassVar[bool] = True
-    """Whether its SDK module is worth importing before a program names the type: those few programs use cost a second."""
 
     @property
     def parameters(self) -> list[str]:

@@ -27,7 +27,6 @@ class AzureMonitorWorkspace(Tracked):
         "azureMonitorWorkspaceName": NameRule(pattern=r"^[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?$"),
     }
     force_new = frozenset({"location"})
-    preloaded = False
 
     def made(self, resources: Resources, id: str, wanted: Body, current: Body | None) -> Body:
         name, location = ids.last(id), wanted["location"]

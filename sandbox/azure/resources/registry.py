@@ -22,7 +22,6 @@ class Registry(Tracked):
         "registryName": NameRule(longest=50, pattern=r"^[a-zA-Z0-9]*$", shortest=5),
     }
     force_new = frozenset({"location"})
-    preloaded = False
 
     def made(self, resources: Resources, id: str, wanted: Body, current: Body | None) -> Body:
         return {

@@ -21,7 +21,6 @@ class Vault(Tracked):
         "resourceGroupName": GROUP_NAME,
         "vaultName": NameRule(pattern=r"^[a-zA-Z0-9-]{3,24}$"),
     }
-    preloaded = False
 
     def made(self, resources: Resources, id: str, wanted: Body, current: Body | None) -> Body:
         properties = {

@@ -30,7 +30,6 @@ class Workspace(Tracked):
         "workspaceName": NameRule(longest=63, pattern=r"^[A-Za-z0-9][A-Za-z0-9-]+[A-Za-z0-9]$", shortest=4),
     }
     force_new = frozenset({"location"})
-    preloaded = False
 
     def made(self, resources: Resources, id: str, wanted: Body, current: Body | None) -> Body:
         if wanted.get("sku", {}).get("name", "PerGB2018") not in _OFFERED:

@@ -212,8 +212,3 @@ def test_everything_can_be_deleted_in_the_opposite_order(account: Account, made:
     for one in reversed(made.values()):
         account.provider.delete(one)
         assert account.provider.read(one) is None
-
-
-def test_modules_that_few_programs_need_are_not_preloaded() -> None:
-    wanted = {token.split(":")[1] for token, kind in KINDS.items() if kind.preloaded}
-    assert wanted == {"resources", "network", "managedidentity", "authorization", "containerservice"}

@@ -1,0 +1,80 @@
+"""Shapes read from an SDK's classes, written to a file and read again, are the same."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from sandbox import sdk
+from sandbox.azure.resources.cluster_path import CLUSTER
+from sandbox.schema import Fields, Shape, Stored
+
+AZURE = "pulumi_azure_native"
+SUBNET = "azure-native:network:Subnet"
+
+
+def same(one: Fields, other: Fields, seen: set[int]) -> bool:
+    """Whether two objects have the same properties, at any depth; an object within itself is compared once."""
+    if id(one) in seen:
+        return True
+    seen.add(id(one))
+    if one.required != other.required or one.shapes.keys() != other.shapes.keys():
+        return False
+    return all(same_shape(shape, other.shapes[name], seen) for name, shape in one.shapes.items())
+
+
+def same_shape(one: Shape, other: Shape, seen: set[int]) -> bool:
+    if (one.kind, one.values, bool(one.item), bool(one.inside)) != (
+        other.kind,
+        other.values,
+        bool(other.item),
+        bool(other.inside),
+    ):
+        return False
+    if one.item and other.item:
+        return same_shape(one.item, other.item, seen)
+    return not (one.inside and other.inside) or same(one.inside(), other.inside(), seen)
+
+
+@pytest.mark.process
+@pytest.mark.parametrize("token", [CLUSTER, SUBNET])
+def test_shapes_of_an_sdk_survive_the_file(token: str, tmp_path: Path) -> None:
+    """Enums, maps, required properties; a subnet's outputs have objects that are within themselves."""
+    inputs, outputs = sdk.inputs_of(AZURE, token), sdk.outputs_of(AZURE, token)
+    file = tmp_path / "schema.json"
+    file.write_text(sdk.written({token: inputs}, {token: outputs}, {token: "2025-09-01"}))
+    stored = Stored(file)
+    assert same(inputs, stored.inputs_of(token), set())
+    assert same(outputs, stored.outputs_of(token), set())
+    assert stored.version_of(token) == "2025-09-01"
+    with pytest.raises(KeyError):
+        stored.inputs_of("azure-native:network:Other")
+
+
+def test_an_object_within_itself_and_equal_objects_are_written_once(tmp_path: Path) -> None:
+    def tree() -> Fields:
+        return node
+
+    node = Fields({"name": Shape("string"), "children": Shape("array", item=Shape("object", inside=tree))}, frozenset())
+    leaf, twin = (Fields({"size": Shape("integer")}, frozenset({"size"})) for _ in range(2))
+    root = Fields(
+        {
+            name: Shape("object", inside=partial(lambda fields: fields, fields))
+            for name, fields in (("a", leaf), ("b", twin))
+        }
+        | {"tree": Shape("object", inside=tree)},
+        frozenset(),
+    )
+    file = tmp_path / "schema.json"
+    file.write_text(sdk.written({"t": root}, {}))
+    assert len(file.read_text().splitlines()) == 3 + len(["leaf", "node", "root"]) + 1
+    read = Stored(file).inputs_of("t")
+    assert same(root, read, set())
+    inner = read.shapes["tree"].inside
+    assert inner
+    children = inner().shapes["children"].item
+    assert children
+    assert children.inside
+    assert children.inside() is inner()
