@@ -1,8 +1,8 @@
-"""Resources and calls of a cloud by the names of their types, for SDKs that cost more than they bring.
+"""Resources and calls of a cloud by the names of their types, without the SDKs' classes.
 
-`pulumi_azure_native.network` takes as long to import as all other SDKs of this program together, and the few classes of
-`pulumi_gcp` that are used here take seven seconds: argument and output classes of hundreds of resources that are not
-(docs/adr/0012). Inputs have the names of the wire; that the SDKs' classes have them too is tested.
+The SDKs' modules hold argument and output classes of hundreds of resources that this program does not use, and to import them
+takes longer than all else the program does (docs/adr/0012). Inputs have the names of the wire. A test compares what is sent with
+what the SDKs' classes send.
 """
 
 from __future__ import annotations
@@ -48,5 +48,20 @@ class Declared(pulumi.CustomResource):
 def call(token: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
     """The answer of a provider's function, with the names of the wire. Raises plain `Exception` for every refusal."""
     options = pulumi.InvokeOptions(version=_version(token))
-    found: dict[str, Any] = pulumi.runtime.invoke(token, dict(arguments), opts=options).value
+    found: dict[str, Any] = _whole_numbers(pulumi.runtime.invoke(token, dict(arguments), opts=options).value)
     return found
+
+
+def call_later(token: str, arguments: Mapping[str, Any]) -> pulumi.Output[dict[str, Any]]:
+    """The same for arguments that are outputs: the function is called once they are known."""
+    options = pulumi.InvokeOutputOptions(version=_version(token))
+    return pulumi.runtime.invoke_output(token, dict(arguments), opts=options)
+
+
+def _whole_numbers(value: Any) -> Any:
+    """The answer with whole numbers as int; the engine sends every number as a float."""
+    if isinstance(value, dict):
+        return {key: _whole_numbers(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_whole_numbers(item) for item in value]
+    return int(value) if isinstance(value, float) and value.is_integer() else value

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from functools import partial
-from typing import Any
 
 import pulumi
-from pulumi_azure_native import containerservice, resources
 
-from components.azure import aliases, counts, credentials, fixed, identity, pools, profiles
+from components.azure import counts, credentials, fixed, identity, pools, profiles
 from components.azure.counts import LiveCluster
 from components.azure.identity import ControlPlaneIdentity, Grant
 from components.azure.monitoring import Monitoring
 from components.azure.network import Network, subnet_path
+from components.azure.types import CLUSTER, MAINTENANCE, RESOURCE_GROUP, USER_CREDENTIALS
+from components.declared import Declared, call_later
 from components.site import Outputs
 from spec.azure import Azure
 from spec.model import ClusterSpec
@@ -29,7 +29,7 @@ class AksCluster(pulumi.ComponentResource):
     outputs: Outputs
     kubeconfig: pulumi.Output[str]
     """Secret. The user's credentials as Azure hands them out."""
-    cluster: containerservice.ManagedCluster
+    cluster: Declared
 
     def __init__(
         self,
@@ -39,7 +39,7 @@ class AksCluster(pulumi.ComponentResource):
         *,
         opts: pulumi.ResourceOptions | None = None,
     ) -> None:
-        super().__init__("kubeflow-spot:azure:AksCluster", name, None, aliases.left_out(opts))
+        super().__init__("kubeflow-spot:azure:AksCluster", name, None, opts)
         cloud = spec.cloud
         system_pool = spec.system_pool
         # `spec.rules` lets no other spec come here.
@@ -59,12 +59,12 @@ class AksCluster(pulumi.ComponentResource):
         fixed.refuse(
             [
                 *fixed.key_problems(cloud.encryption, live),
-                *fixed.system_problems(system_pool, system | {"vnet_subnet_id": path(system_pool.subnet)}, live),
+                *fixed.system_problems(system_pool, system | {"vnetSubnetID": path(system_pool.subnet)}, live),
                 *(
                     problem
                     for pool in node_pools
                     for problem in fixed.pool_problems(
-                        spec, pool, pool_args[pool.name] | {"vnet_subnet_id": path(pool.source.subnet)}, live
+                        spec, pool, pool_args[pool.name] | {"vnetSubnetID": path(pool.source.subnet)}, live
                     )
                 ),
             ]
@@ -104,31 +104,34 @@ class AksCluster(pulumi.ComponentResource):
             )
 
         # The control plane
-        self.cluster = containerservice.ManagedCluster(
+        self.cluster = Declared(
+            CLUSTER,
             name,
-            resource_name_=spec.name,
-            resource_group_name=group,
-            location=cloud.location,
-            tags=tags,
-            dns_prefix=spec.name,
-            kubernetes_version=spec.kubernetes_version,
-            sku={"name": "Base", "tier": cloud.tier},
-            support_plan="AKSLongTermSupport" if cloud.long_term_support else "KubernetesOfficial",
-            identity={"type": "UserAssigned", "user_assigned_identities": [control_plane.id]},
-            oidc_issuer_profile={"enabled": True},
-            security_profile=profiles.security(cloud.encryption),
-            disk_encryption_set_id=cloud.encryption.disk_encryption_set,
-            network_profile=profiles.network(cloud.network),
-            api_server_access_profile=profiles.api_server(cloud.access),
-            aad_profile=profiles.entra(cloud.access),
-            disable_local_accounts=not cloud.access.local_accounts,
-            auto_upgrade_profile=profiles.upgrades(cloud.upgrades),
-            linux_profile=profiles.linux(cloud.ssh),
-            addon_profiles=profiles.addons(monitoring.log_workspace if monitoring else None),
-            azure_monitor_profile={"metrics": {"enabled": cloud.monitoring.metrics is not None}},
-            auto_scaler_profile=profiles.autoscaler(cloud.autoscaler, spec.release.azure_autoscaler),
-            agent_pool_profiles=[system | {"vnet_subnet_id": network.subnet_id(system_pool.subnet)}],
-            opts=pulumi.ResourceOptions(
+            {
+                "resourceName": spec.name,
+                "resourceGroupName": group,
+                "location": cloud.location,
+                "tags": tags,
+                "dnsPrefix": spec.name,
+                "kubernetesVersion": spec.kubernetes_version,
+                "sku": {"name": "Base", "tier": cloud.tier},
+                "supportPlan": "AKSLongTermSupport" if cloud.long_term_support else "KubernetesOfficial",
+                "identity": {"type": "UserAssigned", "userAssignedIdentities": [control_plane.id]},
+                "oidcIssuerProfile": {"enabled": True},
+                "securityProfile": profiles.security(cloud.encryption),
+                "diskEncryptionSetID": cloud.encryption.disk_encryption_set,
+                "networkProfile": profiles.network(cloud.network),
+                "apiServerAccessProfile": profiles.api_server(cloud.access),
+                "aadProfile": profiles.entra(cloud.access),
+                "disableLocalAccounts": not cloud.access.local_accounts,
+                "autoUpgradeProfile": profiles.upgrades(cloud.upgrades),
+                "linuxProfile": profiles.linux(cloud.ssh),
+                "addonProfiles": profiles.addons(monitoring.log_workspace if monitoring else None),
+                "azureMonitorProfile": {"metrics": {"enabled": cloud.monitoring.metrics is not None}},
+                "autoScalerProfile": profiles.autoscaler(cloud.autoscaler, spec.release.azure_autoscaler),
+                "agentPoolProfiles": [system | {"vnetSubnetID": network.subnet_id(system_pool.subnet)}],
+            },
+            pulumi.ResourceOptions(
                 parent=self,
                 protect=spec.cluster.protect,
                 depends_on=control_plane.access,
@@ -137,6 +140,7 @@ class AksCluster(pulumi.ComponentResource):
                 replace_on_changes=list(_REPLACED),
                 delete_before_replace=True,
             ),
+            outputs=("name", "identityProfile"),
         )
 
         # In and at the cluster
@@ -162,34 +166,29 @@ class AksCluster(pulumi.ComponentResource):
 
         # The outputs
         self.outputs = credentials.outputs(self.cluster.name, group, cloud.access.entra)
-        found = containerservice.list_managed_cluster_user_credentials_output(
-            resource_group_name=group,
-            resource_name=self.cluster.name,
-            format=credentials.form(cloud.access.entra),
-        )
+        found = call_later(USER_CREDENTIALS, credentials.question(group, self.cluster.name, cloud.access.entra))
         self.kubeconfig = pulumi.Output.secret(found.apply(credentials.kubeconfig))
         self.register_outputs({"name": self.cluster.name, "resourceGroup": group})
 
     def _resource_group(self, name: str, spec: ClusterSpec, cloud: Azure, group: str) -> pulumi.Input[str]:
         if cloud.existing_resource_group:
             return group
-        made = resources.ResourceGroup(
+        made = Declared(
+            RESOURCE_GROUP,
             name,
-            resource_group_name=group,
-            location=cloud.location,
-            tags=spec.cluster.tags,
-            opts=pulumi.ResourceOptions(parent=self, protect=spec.cluster.protect),
+            {"resourceGroupName": group, "location": cloud.location, "tags": spec.cluster.tags},
+            pulumi.ResourceOptions(parent=self, protect=spec.cluster.protect),
         )
-        return pulumi.Output.from_input(made.name)
+        return made.name
 
     def _kubelet(self, live: LiveCluster) -> pulumi.Input[str]:
         """The object id of the identity that the nodes pull images as; AKS makes it with the cluster."""
-        there = live.found.identity_profile if live.found else None
+        there = (live.found or {}).get("identityProfile")
         if there and pulumi.runtime.is_dry_run():
             # A preview knows no output of a cluster that is updated: each would show the right to pull as replaced.
-            return str(there["kubeletidentity"].object_id)
-        made: pulumi.Output[Any] = self.cluster.identity_profile
-        return made.apply(lambda found: str(found["kubeletidentity"].object_id))
+            return str(there["kubeletidentity"]["objectId"])
+        made = self.cluster.output("identityProfile")
+        return made.apply(lambda found: str(found["kubeletidentity"]["objectId"]))
 
     def _maintenance(self, name: str, group: pulumi.Input[str], cloud: Azure) -> None:
         windows = {
@@ -198,13 +197,17 @@ class AksCluster(pulumi.ComponentResource):
         }
         for config, window in windows.items():
             if window:
-                containerservice.MaintenanceConfiguration(
+                Declared(
+                    MAINTENANCE,
                     f"{name}-{config}",
-                    config_name=config,
-                    resource_group_name=group,
-                    resource_name_=self.cluster.name,
-                    maintenance_window=profiles.maintenance_window(window),
-                    opts=pulumi.ResourceOptions(parent=self, deleted_with=self.cluster),
+                    {
+                        "configName": config,
+                        "resourceGroupName": group,
+                        "resourceName": self.cluster.name,
+                        "maintenanceWindow": profiles.maintenance_window(window),
+                    },
+                    pulumi.ResourceOptions(parent=self, deleted_with=self.cluster),
+                    outputs=(),
                 )
 
 

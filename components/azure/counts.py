@@ -12,22 +12,26 @@ from dataclasses import dataclass
 from typing import Any
 
 import pulumi
-from pulumi_azure_native import containerservice
 
+from components.azure.types import GET_CLUSTER
+from components.declared import call
 from spec.placement import POOL_LABEL
 
 _MISSING = ("ResourceNotFound", "ResourceGroupNotFound")
 """ARM's codes for a cluster, or its resource group, that does not exist (yet)."""
+
+_LABELS = "nodeLabels"
+"""The only map of a pool with keys of the user's: one more is a difference."""
 
 
 @dataclass(frozen=True)
 class LiveCluster:
     """What a cluster's GET says of its pools; it lists them all, whoever declared them."""
 
-    profiles: dict[str, Any]
-    """By pool name: `ManagedClusterAgentPoolProfileResponse`."""
-    found: Any = None
-    """The GET's whole answer, `GetManagedClusterResult`; None when there is no such cluster."""
+    profiles: Mapping[str, Mapping[str, Any]]
+    """By pool name, with the names of the wire."""
+    found: Mapping[str, Any] | None = None
+    """The GET's whole answer; None when there is no such cluster."""
 
     def count(self, pool: str, least: int, most: int, label: str = "") -> int:
         """The count to send for a pool: its nodes now, moved into its bounds.
@@ -36,23 +40,23 @@ class LiveCluster:
         `label` under POOL_LABEL and goes right after, as many nodes as that one.
         """
         here = [self.profiles[pool]] if pool in self.profiles else self._labelled(label)
-        return int(min(max([least, *(profile.count or 0 for profile in here)]), most))
+        return int(min(max([least, *(profile.get("count") or 0 for profile in here)]), most))
 
-    def _labelled(self, label: str) -> list[Any]:
-        return [p for p in self.profiles.values() if label and (p.node_labels or {}).get(POOL_LABEL) == label]
+    def _labelled(self, label: str) -> list[Mapping[str, Any]]:
+        return [p for p in self.profiles.values() if label and (p.get("nodeLabels") or {}).get(POOL_LABEL) == label]
 
     def is_as(self, profile: dict[str, Any]) -> bool:
         """Whether the live pool already is as this profile wants it, in everything that the profile says."""
         live = self.profiles.get(profile["name"])
         if live is None:
             return False
-        return all(_is_as(getattr(live, key), value) for key, value in profile.items())
+        return all(_is_as(key, live.get(key), value) for key, value in profile.items())
 
 
-def _is_as(live: Any, wanted: Any) -> bool:
-    if isinstance(wanted, dict) and live is not None and not isinstance(live, Mapping):
-        # An object of the SDK: what the service adds to it is no difference.
-        return all(_is_as(getattr(live, key), value) for key, value in wanted.items())
+def _is_as(key: str, live: Any, wanted: Any) -> bool:
+    if isinstance(wanted, dict) and isinstance(live, Mapping) and key != _LABELS:
+        # What the service adds to an object is no difference.
+        return all(_is_as(name, live.get(name), value) for name, value in wanted.items())
     return bool((live or None) == (wanted or None))
 
 
@@ -62,11 +66,11 @@ def read(resource_group: str, cluster: str) -> LiveCluster:
     Raises `pulumi.RunError` when it cannot be read: no login, or no right to.
     """
     try:
-        found = containerservice.get_managed_cluster(resource_group_name=resource_group, resource_name=cluster)
+        found = call(GET_CLUSTER, {"resourceGroupName": resource_group, "resourceName": cluster})
     except Exception as failed:
         # The SDK raises plain Exception for every error of a provider.
         if any(code in str(failed) for code in _MISSING):
             return LiveCluster({})
         place = f"cluster {cluster!r} in resource group {resource_group!r}"
         raise pulumi.RunError(f"cloud: {place} cannot be read\n  {' '.join(str(failed).split())}") from None
-    return LiveCluster({str(profile.name): profile for profile in found.agent_pool_profiles or ()}, found)
+    return LiveCluster({str(profile["name"]): profile for profile in found.get("agentPoolProfiles") or ()}, found)

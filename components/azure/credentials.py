@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import base64
+from collections.abc import Mapping
+from typing import Any
 
 import pulumi
-from pulumi_azure_native import containerservice
 
 from components.site import Outputs
 
@@ -22,11 +23,11 @@ def outputs(name: pulumi.Input[str], group: pulumi.Input[str], entra: bool) -> O
     }
 
 
-def form(entra: bool) -> str | None:
-    """What to ask for: `exec` is for kubelogin, which a cluster's Entra logins need."""
-    return "exec" if entra else None
+def question(group: pulumi.Input[str], name: pulumi.Input[str], entra: bool) -> dict[str, Any]:
+    """What USER_CREDENTIALS is asked. The format `exec` is for kubelogin, which a cluster's Entra logins need."""
+    return {"resourceGroupName": group, "resourceName": name, **({"format": "exec"} if entra else {})}
 
 
-def kubeconfig(found: containerservice.ListManagedClusterUserCredentialsResult) -> str:
+def kubeconfig(found: Mapping[str, Any]) -> str:
     """The kubeconfig in the answer. Secret: wrap what is passed on."""
-    return base64.b64decode(found.kubeconfigs[0].value).decode()
+    return base64.b64decode(found["kubeconfigs"][0]["value"]).decode()

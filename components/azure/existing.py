@@ -7,15 +7,16 @@ would exchange the nodes of running jobs in an update about something else.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import pulumi
-from pulumi_azure_native import containerservice
 
-from components.azure import aliases, counts, credentials, fixed, pools
+from components.azure import counts, credentials, fixed, pools
 from components.azure.counts import LiveCluster
+from components.azure.types import USER_CREDENTIALS
+from components.declared import call
 from components.site import Outputs
 from spec.azure import Azure, AzureExistingCluster
 from spec.model import ClusterSpec
@@ -41,8 +42,8 @@ class FoundCluster:
     @property
     def expander(self) -> str:
         """How its autoscaler chooses among pools; AKS' default is random (page cluster-autoscaler)."""
-        profile = self.live.found.auto_scaler_profile
-        return str((profile.expander if profile else None) or "random")
+        profile = (self.live.found or {}).get("autoScalerProfile") or {}
+        return str(profile.get("expander") or "random")
 
     @property
     def entra(self) -> bool:
@@ -54,7 +55,7 @@ class FoundCluster:
         return tuple(
             name
             for name, profile in sorted(self.live.profiles.items())
-            if profile.enable_auto_scaling and profile.scale_set_priority != "Spot" and name not in own
+            if profile.get("enableAutoScaling") and profile.get("scaleSetPriority") != "Spot" and name not in own
         )
 
 
@@ -66,17 +67,13 @@ def find(spec: AzureExistingCluster) -> FoundCluster:
             f"{_WHERE}: there is no AKS cluster {spec.name!r} in resource group {spec.resource_group!r} of this subscription"
             "\n  az aks list --output table   shows those there are"
         )
-    if live.found.power_state and live.found.power_state.code == "Stopped":
+    if (live.found.get("powerState") or {}).get("code") == "Stopped":
         raise pulumi.RunError(
             f"{_WHERE}: the cluster {spec.name!r} is stopped"
             f"\n  az aks start --resource-group {spec.resource_group} --name {spec.name}"
         )
     try:
-        found = containerservice.list_managed_cluster_user_credentials(
-            resource_group_name=spec.resource_group,
-            resource_name=spec.name,
-            format=credentials.form(_entra(live)),
-        )
+        found = call(USER_CREDENTIALS, credentials.question(spec.resource_group, spec.name, _entra(live)))
     except Exception as failed:
         # The SDK raises plain Exception for every error of a provider.
         raise pulumi.RunError(f"{_WHERE}: AKS hands out no credentials for {spec.name!r}: {failed}") from None
@@ -84,12 +81,13 @@ def find(spec: AzureExistingCluster) -> FoundCluster:
 
 
 def _entra(live: LiveCluster) -> bool:
-    return bool(live.found.aad_profile and live.found.aad_profile.managed)
+    return bool(((live.found or {}).get("aadProfile") or {}).get("managed"))
 
 
-def _is_ours(profile: containerservice.outputs.ManagedClusterAgentPoolProfileResponse, instance: str) -> bool:
+def _is_ours(profile: Mapping[str, Any], instance: str) -> bool:
     """A pool with the program's label; who made one without the tag is not known, and it may be this stack."""
-    return POOL_LABEL in (profile.node_labels or {}) and (profile.tags or {}).get(STACK_TAG, instance) == instance
+    labels, tags = profile.get("nodeLabels") or {}, profile.get("tags") or {}
+    return POOL_LABEL in labels and tags.get(STACK_TAG, instance) == instance
 
 
 class AksPools(pulumi.ComponentResource):
@@ -110,7 +108,7 @@ class AksPools(pulumi.ComponentResource):
         instance: str,
         opts: pulumi.ResourceOptions | None = None,
     ) -> None:
-        super().__init__("kubeflow-spot:azure:AksPools", name, None, aliases.left_out(opts))
+        super().__init__("kubeflow-spot:azure:AksPools", name, None, opts)
         for pool in node_pools:
             pools.declare(
                 name,
@@ -145,7 +143,7 @@ def refuse(spec: ClusterSpec, node_pools: Sequence[NodePool], cluster: FoundClus
         for problem in fixed.pool_problems(
             spec,
             pool,
-            _arguments(spec, pool, cluster) | {"vnet_subnet_id": subnet_id(pool.source.subnet, cluster.live)},
+            _arguments(spec, pool, cluster) | {"vnetSubnetID": subnet_id(pool.source.subnet, cluster.live)},
             cluster.live,
         )
     )
@@ -158,7 +156,7 @@ def _problems(
         path = f"pools[{spec.pools.index(pool.source)}]"
         there = cluster.live.profiles.get(pool.name)
         if there and not _is_ours(there, instance):
-            owner = (there.tags or {}).get(STACK_TAG)
+            owner = (there.get("tags") or {}).get(STACK_TAG)
             whose = f"stack {owner!r}" if owner and owner != instance else "somebody else"
             yield Problem(
                 f"{path}.name",
@@ -181,8 +179,10 @@ def subnet_id(name: str | None, live: LiveCluster) -> str | None:
     """
     if name and name.startswith("/"):
         return name
-    systems = sorted((one for one in live.profiles.values() if one.mode == "System"), key=lambda one: str(one.name))
-    default: str | None = systems[0].vnet_subnet_id if systems else None
+    systems = sorted(
+        (one for one in live.profiles.values() if one.get("mode") == "System"), key=lambda one: str(one["name"])
+    )
+    default: str | None = systems[0].get("vnetSubnetID") if systems else None
     if name is None or default is None:
         return default
     return f"{default.rpartition('/subnets/')[0]}/subnets/{name}"

@@ -24,29 +24,28 @@ _CHOSEN_BY_AKS = object()
 
 @dataclass(frozen=True)
 class Fixed:
-    """One property: AKS' name, the SDK's, and the stack file's key ("" where no key stands for it alone)."""
+    """One property: AKS' name, and the stack file's key ("" where no key stands for it alone)."""
 
     wire: str
-    arg: str
     key: str = ""
     unset: Any = _CHOSEN_BY_AKS
     """What an unset property means; by default whatever AKS chose, so that no live value differs from it."""
 
 
 PROPERTIES = (
-    Fixed("vmSize", "vm_size", "machine"),
-    Fixed("scaleSetPriority", "scale_set_priority"),
-    Fixed("scaleSetEvictionPolicy", "scale_set_eviction_policy"),
-    Fixed("spotMaxPrice", "spot_max_price"),
-    Fixed("maxPods", "max_pods", "maxPods"),
-    Fixed("osDiskType", "os_disk_type", "osDisk.type"),
-    Fixed("osDiskSizeGB", "os_disk_size_gb", "osDisk.sizeGb"),
-    Fixed("type", "type"),
-    Fixed("availabilityZones", "availability_zones", "zones", unset=()),
-    Fixed("vnetSubnetID", "vnet_subnet_id", "subnet"),
-    Fixed("gpuInstanceProfile", "gpu_instance_profile", "mig", unset=""),
-    Fixed("gpuProfile", "gpu_profile", "installDriver", unset={"driver": "Install"}),
-    Fixed("enableEncryptionAtHost", "enable_encryption_at_host", "cloud.encryption.atHost", unset=False),
+    Fixed("vmSize", "machine"),
+    Fixed("scaleSetPriority"),
+    Fixed("scaleSetEvictionPolicy"),
+    Fixed("spotMaxPrice"),
+    Fixed("maxPods", "maxPods"),
+    Fixed("osDiskType", "osDisk.type"),
+    Fixed("osDiskSizeGB", "osDisk.sizeGb"),
+    Fixed("type"),
+    Fixed("availabilityZones", "zones", unset=()),
+    Fixed("vnetSubnetID", "subnet"),
+    Fixed("gpuInstanceProfile", "mig", unset=""),
+    Fixed("gpuProfile", "installDriver", unset={"driver": "Install"}),
+    Fixed("enableEncryptionAtHost", "cloud.encryption.atHost", unset=False),
 )
 """azure-native itself replaces for `vmSize` and `gpuInstanceProfile` only and would preview updates that Azure then answers
 with PropertyChangeNotAllowed (pulumi-azure-native issue 959)."""
@@ -57,37 +56,37 @@ BY_HAND = (
 )
 
 
-def differences(path: str, wanted: Mapping[str, Any], live: Any, remedy: str) -> Iterator[Problem]:
+def differences(path: str, wanted: Mapping[str, Any], live: Mapping[str, Any], remedy: str) -> Iterator[Problem]:
     """A problem for every fixed property that a live on-demand pool has otherwise than its arguments want it.
 
-    `live` is a `ManagedClusterAgentPoolProfileResponse`; a subnet may be wanted by the end of its id.
+    `live` is the pool's entry in the cluster's GET; a subnet may be wanted by the end of its id.
     """
     for fixed in PROPERTIES:
         if not fixed.key:
             continue
-        is_now, is_wanted = getattr(live, fixed.arg, None), wanted.get(fixed.arg)
+        is_now, is_wanted = live.get(fixed.wire), wanted.get(fixed.wire)
         if fixed.unset is not _CHOSEN_BY_AKS:
             is_now, is_wanted = is_now or fixed.unset, is_wanted or fixed.unset
         elif is_wanted is None or is_now is None:
             continue
         now, then = _plain(is_now), _plain(is_wanted)
-        if fixed.arg == "vnet_subnet_id" and now.endswith(then):
+        if fixed.wire == "vnetSubnetID" and now.endswith(then):
             continue
         if now != then:
             where = fixed.key if fixed.key.startswith("cloud.") else f"{path}.{fixed.key}"
             what = f"is {_shown(fixed, is_now)} in the cluster and cannot become {_shown(fixed, is_wanted)}"
-            yield Problem(where, f"{wanted.get('agent_pool_name') or wanted['name']}: {what}", remedy)
+            yield Problem(where, f"{wanted.get('agentPoolName') or wanted['name']}: {what}", remedy)
 
 
 def _plain(value: Any) -> Any:
-    """Comparable whatever the case, the order, or the class the SDK wraps it in."""
+    """Comparable whatever the case or the order; of a GPU profile the driver."""
     if isinstance(value, str):
         return value.lower()
     if isinstance(value, list | tuple):
         return sorted(map(_plain, value))
     if isinstance(value, bool | int | float):
         return value
-    return _plain(value["driver"] if isinstance(value, Mapping) else value.driver or "Install")
+    return _plain(value.get("driver") or "Install")
 
 
 def _shown(fixed: Fixed, value: Any) -> str:
@@ -109,7 +108,7 @@ def _shown(fixed: Fixed, value: Any) -> str:
 def pool_problems(spec: ClusterSpec, pool: NodePool, wanted: Mapping[str, Any], live: LiveCluster) -> Iterator[Problem]:
     """What the stack file wants of a live on-demand pool that AKS refuses. `wanted` are the arguments of its AgentPool."""
     there = live.profiles.get(pool.name)
-    if there is None or pool.twin or there.scale_set_priority == "Spot":
+    if there is None or pool.twin or there.get("scaleSetPriority") == "Spot":
         return
     path = f"pools[{spec.pools.index(pool.source)}]"
     if pool.spot:
@@ -131,7 +130,7 @@ def system_problems(pool: SystemPool, wanted: Mapping[str, Any], live: LiveClust
         return
     there = live.profiles.get(pool.name)
     if there is None:
-        names = ", ".join(sorted(name for name, profile in live.profiles.items() if profile.mode == "System"))
+        names = ", ".join(sorted(name for name, profile in live.profiles.items() if profile.get("mode") == "System"))
         what = f"{pool.name}: is no pool of the cluster, whose system pool is {names}; AKS adds none this way"
         yield Problem("systemPool.name", what, BY_HAND)
         return
@@ -140,12 +139,12 @@ def system_problems(pool: SystemPool, wanted: Mapping[str, Any], live: LiveClust
 
 def key_problems(spec: AzureEncryption, live: LiveCluster) -> Iterator[Problem]:
     """The key of etcd must not go while Secrets are encrypted with it (page use-kms-etcd-encryption)."""
-    profile = live.found.security_profile if live.found else None
-    kms = profile.azure_key_vault_kms if profile else None
-    if kms and kms.enabled and not spec.kms:
+    profile = (live.found or {}).get("securityProfile") or {}
+    kms = profile.get("azureKeyVaultKms") or {}
+    if kms.get("enabled") and not spec.kms:
         yield Problem(
             "cloud.encryption.kms",
-            f"encrypts the cluster's Secrets with {kms.key_id} and cannot just go",
+            f"encrypts the cluster's Secrets with {kms.get('keyId')} and cannot just go",
             "put it back; or run `az aks update --disable-azure-keyvault-kms`, then write every Secret anew "
             "(kubectl get secrets -A -o json | kubectl replace -f -), then remove it here",
         )

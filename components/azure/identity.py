@@ -7,7 +7,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import pulumi
-from pulumi_azure_native import authorization, managedidentity
+
+from components.azure.types import IDENTITY, ROLE_ASSIGNMENT
+from components.declared import Declared
 
 
 @dataclass(frozen=True)
@@ -46,7 +48,7 @@ class Grant:
         parent: pulumi.Resource,
         replace_with: Sequence[pulumi.Resource] = (),
         fixed: bool = False,
-    ) -> authorization.RoleAssignment:
+    ) -> Declared:
         """Declare it for a managed identity; one that comes and goes with other resources is replaced with them.
 
         A `fixed` principal changes only by such a replacement. A preview in which the identity gets another tag does not know
@@ -54,22 +56,26 @@ class Grant:
         """
         scope = pulumi.Output.from_input(self.scope)
         title = "/".join(filter(None, [pulumi.get_stack(), cluster, self.role.title, self.at]))
-        return authorization.RoleAssignment(
+        return Declared(
+            ROLE_ASSIGNMENT,
             "-".join(filter(None, [name, self.role.word, self.at])),
-            # Azure wants a GUID; one derived from the names stays the same when the state is lost.
-            role_assignment_name=str(uuid.uuid5(uuid.NAMESPACE_URL, title)),
-            principal_id=principal_id,
-            principal_type="ServicePrincipal",
-            role_definition_id=scope.apply(
-                lambda id: (
-                    f"/subscriptions/{id.split('/')[2]}/providers/Microsoft.Authorization"
-                    f"/roleDefinitions/{self.role.guid}"
-                )
-            ),
-            scope=scope,
-            opts=pulumi.ResourceOptions(
+            {
+                # Azure wants a GUID; one derived from the names stays the same when the state is lost.
+                "roleAssignmentName": str(uuid.uuid5(uuid.NAMESPACE_URL, title)),
+                "principalId": principal_id,
+                "principalType": "ServicePrincipal",
+                "roleDefinitionId": scope.apply(
+                    lambda id: (
+                        f"/subscriptions/{id.split('/')[2]}/providers/Microsoft.Authorization"
+                        f"/roleDefinitions/{self.role.guid}"
+                    )
+                ),
+                "scope": scope,
+            },
+            pulumi.ResourceOptions(
                 parent=parent, replace_with=list(replace_with), ignore_changes=["principalId"] if fixed else None
             ),
+            outputs=(),
         )
 
 
@@ -77,7 +83,7 @@ class ControlPlaneIdentity(pulumi.ComponentResource):
     """A user-assigned identity with the rights it is granted and no others."""
 
     id: pulumi.Output[str]
-    access: list[authorization.RoleAssignment]
+    access: list[Declared]
     """What the cluster must wait for."""
 
     def __init__(
@@ -92,16 +98,16 @@ class ControlPlaneIdentity(pulumi.ComponentResource):
         opts: pulumi.ResourceOptions | None = None,
     ) -> None:
         super().__init__("kubeflow-spot:azure:ControlPlaneIdentity", name, None, opts)
-        identity = managedidentity.UserAssignedIdentity(
+        identity = Declared(
+            IDENTITY,
             f"{name}-identity",
-            resource_name_=cluster,
-            resource_group_name=resource_group,
-            location=location,
-            tags=tags,
-            opts=pulumi.ResourceOptions(parent=self),
+            {"resourceName": cluster, "resourceGroupName": resource_group, "location": location, "tags": tags},
+            pulumi.ResourceOptions(parent=self),
+            outputs=("principalId",),
         )
+        principal = identity.output("principalId")
         self.access = [
-            grant.to(name, identity.principal_id, cluster=cluster, parent=self, replace_with=[identity], fixed=True)
+            grant.to(name, principal, cluster=cluster, parent=self, replace_with=[identity], fixed=True)
             for grant in grants
         ]
         self.id = identity.id

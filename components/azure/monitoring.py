@@ -7,15 +7,37 @@ it does, and an id does not say where.
 
 from __future__ import annotations
 
-import pulumi
-from pulumi_azure_native import containerservice, monitor, operationalinsights
+from collections.abc import Mapping
+from typing import Any
 
+import pulumi
+
+from components.azure.types import (
+    DATA_COLLECTION_ENDPOINT,
+    DATA_COLLECTION_RULE,
+    DATA_COLLECTION_RULE_ASSOCIATION,
+    DIAGNOSTIC_SETTING,
+    LOG_WORKSPACE,
+    MONITOR_WORKSPACE,
+)
+from components.declared import Declared
 from spec.azure import AzureLogs, AzureMonitoring
 
 _LOG_STREAMS = ["Microsoft-ContainerLogV2", "Microsoft-KubeEvents", "Microsoft-KubePodInventory"]
 """The preset "Logs and events", without the tables of the old format (page container-insights-data-collection-dcr)."""
 
 _METRIC_STREAMS = ["Microsoft-PrometheusMetrics"]
+
+_FORMER_TYPES = {
+    type: type.replace(":monitor:", ":insights:")
+    for type in (
+        DATA_COLLECTION_ENDPOINT,
+        DATA_COLLECTION_RULE,
+        DATA_COLLECTION_RULE_ASSOCIATION,
+        DIAGNOSTIC_SETTING,
+    )
+}
+"""Their names in an earlier version of azure-native; the SDK's classes send them as aliases."""
 
 _NAME_LENGTH = 44
 """Of a data collection endpoint, the shortest of the names here."""
@@ -41,16 +63,14 @@ class Monitoring(pulumi.ComponentResource):
         super().__init__("kubeflow-spot:azure:Monitoring", name, None, opts)
         self._name = name
         self._spec = spec
-        self._resource_group = resource_group
-        self._location = location
-        self._tags = tags
+        self._placed = {"resourceGroupName": resource_group, "location": location, "tags": tags}
         self._logs_name = _fitted(cluster, "-logs")
         self._metrics_name = _fitted(cluster, "-metrics")
         self.log_workspace = self._log_workspace(spec.logs) if spec.logs else None
         self._metric_workspace = self._monitor_workspace(spec.metrics.workspace) if spec.metrics else None
         self.register_outputs({"logWorkspace": self.log_workspace})
 
-    def watch(self, cluster: containerservice.ManagedCluster) -> None:
+    def watch(self, cluster: Declared) -> None:
         """Declare what is collected from the cluster, and where it goes."""
         if self._spec.logs and self.log_workspace:
             self._collect_logs(cluster, self.log_workspace)
@@ -61,121 +81,109 @@ class Monitoring(pulumi.ComponentResource):
     def _log_workspace(self, spec: AzureLogs) -> pulumi.Output[str]:
         if spec.workspace:
             return pulumi.Output.from_input(spec.workspace)
-        made = operationalinsights.Workspace(
-            f"{self._name}-logs",
-            workspace_name=self._logs_name,
-            resource_group_name=self._resource_group,
-            location=self._location,
-            sku={"name": "PerGB2018"},
-            retention_in_days=spec.retention_days,
-            tags=self._tags,
-            opts=self._child,
+        made = self._declare(
+            LOG_WORKSPACE,
+            "logs",
+            {
+                **self._placed,
+                "workspaceName": self._logs_name,
+                "sku": {"name": "PerGB2018"},
+                "retentionInDays": spec.retention_days,
+            },
         )
-        return pulumi.Output.from_input(made.id)
+        return made.id
 
     def _monitor_workspace(self, existing: str | None) -> pulumi.Output[str]:
         if existing:
             return pulumi.Output.from_input(existing)
-        made = monitor.AzureMonitorWorkspace(
-            f"{self._name}-metrics",
-            azure_monitor_workspace_name=self._metrics_name,
-            resource_group_name=self._resource_group,
-            location=self._location,
-            tags=self._tags,
-            opts=self._child,
-        )
-        return pulumi.Output.from_input(made.id)
+        inputs = {**self._placed, "azureMonitorWorkspaceName": self._metrics_name}
+        return self._declare(MONITOR_WORKSPACE, "metrics", inputs).id
 
-    def _collect_logs(self, cluster: containerservice.ManagedCluster, workspace: pulumi.Output[str]) -> None:
-        rule = monitor.DataCollectionRule(
-            f"{self._name}-logs",
-            data_collection_rule_name=self._logs_name,
-            resource_group_name=self._resource_group,
-            location=self._location,
-            kind="Linux",
-            data_sources={
-                "extensions": [
-                    {
-                        "name": "ContainerInsightsExtension",
-                        "extension_name": "ContainerInsights",
-                        "streams": _LOG_STREAMS,
-                        "extension_settings": {
-                            "dataCollectionSettings": {
-                                "interval": "1m",
-                                "namespaceFilteringMode": "Off",
-                                "enableContainerLogV2": True,
-                            }
-                        },
-                    }
-                ]
+    def _collect_logs(self, cluster: Declared, workspace: pulumi.Output[str]) -> None:
+        extension = {
+            "name": "ContainerInsightsExtension",
+            "extensionName": "ContainerInsights",
+            "streams": _LOG_STREAMS,
+            "extensionSettings": {
+                "dataCollectionSettings": {
+                    "interval": "1m",
+                    "namespaceFilteringMode": "Off",
+                    "enableContainerLogV2": True,
+                }
             },
-            destinations={"log_analytics": [{"name": "workspace", "workspace_resource_id": workspace}]},
-            data_flows=[{"streams": _LOG_STREAMS, "destinations": ["workspace"]}],
-            tags=self._tags,
-            opts=self._child,
+        }
+        rule = self._declare(
+            DATA_COLLECTION_RULE,
+            "logs",
+            {
+                **self._placed,
+                "dataCollectionRuleName": self._logs_name,
+                "kind": "Linux",
+                "dataSources": {"extensions": [extension]},
+                "destinations": {"logAnalytics": [{"name": "workspace", "workspaceResourceId": workspace}]},
+                "dataFlows": [{"streams": _LOG_STREAMS, "destinations": ["workspace"]}],
+            },
         )
         # The agent looks for an association of this name.
         self._associate("logs", "ContainerInsightsExtension", rule, cluster)
 
-    def _keep_control_plane_logs(
-        self, cluster: containerservice.ManagedCluster, spec: AzureLogs, workspace: pulumi.Output[str]
-    ) -> None:
+    def _keep_control_plane_logs(self, cluster: Declared, spec: AzureLogs, workspace: pulumi.Output[str]) -> None:
         if not spec.control_plane:
             return
         # Not deleted with the cluster: the setting would come back to life with a cluster of the same name
         # (learn.microsoft.com/azure/azure-monitor/essentials/diagnostic-settings).
-        monitor.DiagnosticSetting(
-            f"{self._name}-control-plane",
-            name="control-plane",
-            resource_uri=cluster.id,
-            workspace_id=workspace,
-            # Tables of AKS' own (AKSControlPlane, AKSAudit), not the catch-all AzureDiagnostics.
-            log_analytics_destination_type="Dedicated",
-            logs=[{"category": category, "enabled": True} for category in sorted(spec.control_plane)],
-            opts=self._child,
+        self._declare(
+            DIAGNOSTIC_SETTING,
+            "control-plane",
+            {
+                "name": "control-plane",
+                "resourceUri": cluster.id,
+                "workspaceId": workspace,
+                # Tables of AKS' own (AKSControlPlane, AKSAudit), not the catch-all AzureDiagnostics.
+                "logAnalyticsDestinationType": "Dedicated",
+                "logs": [{"category": category, "enabled": True} for category in sorted(spec.control_plane)],
+            },
         )
 
-    def _collect_metrics(self, cluster: containerservice.ManagedCluster, workspace: pulumi.Output[str]) -> None:
-        endpoint = monitor.DataCollectionEndpoint(
-            f"{self._name}-metrics",
-            data_collection_endpoint_name=self._metrics_name,
-            resource_group_name=self._resource_group,
-            location=self._location,
-            kind="Linux",
-            network_acls={"public_network_access": "Enabled"},
-            tags=self._tags,
-            opts=self._child,
+    def _collect_metrics(self, cluster: Declared, workspace: pulumi.Output[str]) -> None:
+        endpoint = self._declare(
+            DATA_COLLECTION_ENDPOINT,
+            "metrics",
+            {
+                **self._placed,
+                "dataCollectionEndpointName": self._metrics_name,
+                "kind": "Linux",
+                "networkAcls": {"publicNetworkAccess": "Enabled"},
+            },
         )
-        rule = monitor.DataCollectionRule(
-            f"{self._name}-metrics",
-            data_collection_rule_name=self._metrics_name,
-            resource_group_name=self._resource_group,
-            location=self._location,
-            kind="Linux",
-            data_collection_endpoint_id=endpoint.id,
-            data_sources={"prometheus_forwarder": [{"name": "PrometheusDataSource", "streams": _METRIC_STREAMS}]},
-            destinations={"monitoring_accounts": [{"name": "workspace", "account_resource_id": workspace}]},
-            data_flows=[{"streams": _METRIC_STREAMS, "destinations": ["workspace"]}],
-            tags=self._tags,
-            opts=self._child,
+        forwarder = {"name": "PrometheusDataSource", "streams": _METRIC_STREAMS}
+        rule = self._declare(
+            DATA_COLLECTION_RULE,
+            "metrics",
+            {
+                **self._placed,
+                "dataCollectionRuleName": self._metrics_name,
+                "kind": "Linux",
+                "dataCollectionEndpointId": endpoint.id,
+                "dataSources": {"prometheusForwarder": [forwarder]},
+                "destinations": {"monitoringAccounts": [{"name": "workspace", "accountResourceId": workspace}]},
+                "dataFlows": [{"streams": _METRIC_STREAMS, "destinations": ["workspace"]}],
+            },
         )
         self._associate("metrics", self._metrics_name, rule, cluster)
 
-    def _associate(
-        self, what: str, association: str, rule: monitor.DataCollectionRule, cluster: containerservice.ManagedCluster
-    ) -> None:
+    def _associate(self, what: str, association: str, rule: Declared, cluster: Declared) -> None:
         # Deleted by itself, not with the cluster: a rule does not go while something is associated with it.
-        monitor.DataCollectionRuleAssociation(
-            f"{self._name}-{what}",
-            association_name=association,
-            resource_uri=cluster.id,
-            data_collection_rule_id=rule.id,
-            opts=self._child,
+        self._declare(
+            DATA_COLLECTION_RULE_ASSOCIATION,
+            what,
+            {"associationName": association, "resourceUri": cluster.id, "dataCollectionRuleId": rule.id},
         )
 
-    @property
-    def _child(self) -> pulumi.ResourceOptions:
-        return pulumi.ResourceOptions(parent=self)
+    def _declare(self, type: str, what: str, inputs: Mapping[str, Any]) -> Declared:
+        former = _FORMER_TYPES.get(type)
+        opts = pulumi.ResourceOptions(parent=self, aliases=[pulumi.Alias(type_=former)] if former else None)
+        return Declared(type, f"{self._name}-{what}", inputs, opts, outputs=())
 
 
 def _fitted(name: str, suffix: str) -> str:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pulumi
-from pulumi_azure_native import authorization
 
-from components.declared import Declared
+from components.azure.types import CLIENT_CONFIG, NAT_GATEWAY, PUBLIC_IP_ADDRESS, SUBNET, VIRTUAL_NETWORK
+from components.declared import Declared, call
 from spec.azure import NODE_SUBNET, AzureNetwork
 
 
@@ -42,7 +42,7 @@ class Network(pulumi.ComponentResource):
         self._subnets: dict[str, pulumi.Output[str]] = {}
         if spec.existing:
             self.default = spec.existing.subnet
-            subscription = authorization.get_client_config().subscription_id
+            subscription = call(CLIENT_CONFIG, {})["subscriptionId"]
             path = subnet_path(spec, None, resource_group="", name="").partition("/subnets/")[0]
             self.id = pulumi.Output.from_input(f"/subscriptions/{subscription}{path}")
         else:
@@ -69,7 +69,7 @@ class Network(pulumi.ComponentResource):
         child = pulumi.ResourceOptions(parent=self)
         there = {"resourceGroupName": resource_group, "location": location, "tags": tags}
         vnet = Declared(
-            "azure-native:network:VirtualNetwork",
+            VIRTUAL_NETWORK,
             f"{name}-vnet",
             {
                 **there,
@@ -86,7 +86,7 @@ class Network(pulumi.ComponentResource):
         if spec.outbound_type == "userAssignedNATGateway":
             # AKS wants it on the subnets before the cluster comes (page nat-gateway).
             address = Declared(
-                "azure-native:network:PublicIPAddress",
+                PUBLIC_IP_ADDRESS,
                 f"{name}-nat",
                 {
                     **there,
@@ -98,7 +98,7 @@ class Network(pulumi.ComponentResource):
                 child,
             )
             gateway = Declared(
-                "azure-native:network:NatGateway",
+                NAT_GATEWAY,
                 f"{name}-nat",
                 {
                     **there,
@@ -110,7 +110,7 @@ class Network(pulumi.ComponentResource):
             )
         for subnet, prefix in {NODE_SUBNET: spec.node_subnet, **spec.subnets}.items():
             declared = Declared(
-                "azure-native:network:Subnet",
+                SUBNET,
                 f"{name}-{subnet}",
                 {
                     "subnetName": subnet,

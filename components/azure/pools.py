@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from typing import Any
 
 import pulumi
-from pulumi_azure_native import containerservice
 
 from components.azure import fixed
 from components.azure.counts import LiveCluster
+from components.azure.types import AGENT_POOL
+from components.declared import Declared
 from spec.clouds.azure import aks
 from spec.model import Capacity, OsDisk, SystemPool, Upgrade
 from spec.placement import CAPACITY_LABEL, CRITICAL_ADDONS_TAINT, POOL_LABEL, NodePool
@@ -20,7 +21,7 @@ _IN_PLACE = Upgrade(maxSurge="0", maxUnavailable="1")
 
 
 def system_profile(pool: SystemPool, version: str, live: LiveCluster, *, at_host: bool = False) -> dict[str, Any]:
-    """The system pool as the one entry of the cluster's `agent_pool_profiles`, without its subnet; `version` is the
+    """The system pool as the one entry of the cluster's `agentPoolProfiles`, without its subnet; `version` is the
     cluster's."""
     machine = aks().machine(pool.machine)
     # System pools take no maxUnavailable (same page as above).
@@ -28,14 +29,14 @@ def system_profile(pool: SystemPool, version: str, live: LiveCluster, *, at_host
     return {
         "name": pool.name,
         "mode": "System",
-        "vm_size": machine.size if machine else pool.machine,
-        "orchestrator_version": version,
+        "vmSize": machine.size if machine else pool.machine,
+        "orchestratorVersion": version,
         **_autoscaled(pool, live),
-        "node_labels": {CAPACITY_LABEL: Capacity.ON_DEMAND.value, POOL_LABEL: pool.name},
-        "node_taints": [str(CRITICAL_ADDONS_TAINT)] if pool.critical_addons_only else [],
-        "availability_zones": sorted(pool.zones) or None,
+        "nodeLabels": {CAPACITY_LABEL: Capacity.ON_DEMAND.value, POOL_LABEL: pool.name},
+        "nodeTaints": [str(CRITICAL_ADDONS_TAINT)] if pool.critical_addons_only else [],
+        "availabilityZones": sorted(pool.zones) or None,
         **_machine_options(pool.os_disk, pool.max_pods, at_host),
-        **({"upgrade_settings": {"max_surge": surge}} if surge else {}),
+        **({"upgradeSettings": {"maxSurge": surge}} if surge else {}),
     }
 
 
@@ -47,54 +48,54 @@ def agent_pool(pool: NodePool, version: str | None, live: LiveCluster, *, at_hos
     """
     source = pool.source
     args: dict[str, Any] = {
-        "agent_pool_name": pool.name,
+        "agentPoolName": pool.name,
         "mode": "User",
-        "vm_size": pool.machine,
-        "orchestrator_version": version,
+        "vmSize": pool.machine,
+        "orchestratorVersion": version,
         **_autoscaled(pool, live, pool.label),
-        "node_labels": dict(pool.labels),
-        "node_taints": [str(taint) for taint in pool.taints],
-        "availability_zones": list(pool.zones) or None,
+        "nodeLabels": dict(pool.labels),
+        "nodeTaints": [str(taint) for taint in pool.taints],
+        "availabilityZones": list(pool.zones) or None,
         **_machine_options(source.os_disk, source.max_pods, at_host),
     }
     if source.mig:
-        args["gpu_instance_profile"] = f"MIG{source.mig}"
+        args["gpuInstanceProfile"] = f"MIG{source.mig}"
     if pool.gpus and not source.install_driver:
-        args["gpu_profile"] = {"driver": "None"}
+        args["gpuProfile"] = {"driver": "None"}
     if pool.spot:
         # No upgrade settings: AKS answers 400 to maxSurge and maxUnavailable on spot pools (terraform-provider-azurerm
         # pull request 31129).
         return args | {
-            "scale_set_priority": "Spot",
-            "scale_set_eviction_policy": pool.spot.eviction_policy,
-            "spot_max_price": pool.spot.max_price,
+            "scaleSetPriority": "Spot",
+            "scaleSetEvictionPolicy": pool.spot.eviction_policy,
+            "spotMaxPrice": pool.spot.max_price,
         }
     upgrade = source.upgrade or (_IN_PLACE if pool.gpus else None)
-    return args | ({"upgrade_settings": _both(upgrade)} if upgrade else {})
+    return args | ({"upgradeSettings": _both(upgrade)} if upgrade else {})
 
 
 def _both(upgrade: Upgrade) -> dict[str, str]:
     """Both knobs: one that is left out keeps its value, and together above 0 they are a preview feature (same page)."""
-    return {"max_surge": upgrade.max_surge or "0", "max_unavailable": upgrade.max_unavailable or "0"}
+    return {"maxSurge": upgrade.max_surge or "0", "maxUnavailable": upgrade.max_unavailable or "0"}
 
 
 def _machine_options(disk: OsDisk, max_pods: int | None, at_host: bool) -> dict[str, Any]:
     options = {
-        "os_disk_type": disk.type,
-        "os_disk_size_gb": disk.size_gb,
-        "max_pods": max_pods,
-        "enable_encryption_at_host": at_host or None,
+        "osDiskType": disk.type,
+        "osDiskSizeGB": disk.size_gb,
+        "maxPods": max_pods,
+        "enableEncryptionAtHost": at_host or None,
     }
     return {key: value for key, value in options.items() if value is not None}
 
 
 def _autoscaled(pool: SystemPool | NodePool, live: LiveCluster, label: str = "") -> dict[str, Any]:
     return {
-        "enable_auto_scaling": True,
+        "enableAutoScaling": True,
         "count": live.count(pool.name, pool.min_nodes, pool.max_nodes, label),
-        "min_count": pool.min_nodes,
-        "max_count": pool.max_nodes,
-        "os_type": "Linux",
+        "minCount": pool.min_nodes,
+        "maxCount": pool.max_nodes,
+        "osType": "Linux",
         # Unset, preflight checks refuse spot pools for a surge nobody asked for (Azure/bicep-types-az issue 2217).
         "type": "VirtualMachineScaleSets",
     }
@@ -112,25 +113,29 @@ def declare(
     parent: pulumi.Resource,
     deleted_with: pulumi.Resource | None = None,
     ignore_changes: Sequence[str] = (),
-) -> containerservice.AgentPool:
+) -> Declared:
     """One user pool of the cluster with that name; `args` are those of `agent_pool`.
 
     Its name is its identity, so a replacement deletes first. An on-demand pool in use is not replaced: `fixed` refuses that,
     and only one that was a spot pool until now gives way.
     """
     replaced = [p.wire for p in fixed.PROPERTIES] if pool.spot or pool.twin else ["scaleSetPriority"]
-    return containerservice.AgentPool(
+    return Declared(
+        AGENT_POOL,
         f"{name}-{pool.name}",
-        resource_group_name=resource_group,
-        resource_name_=cluster,
-        vnet_subnet_id=subnet_id,
-        tags=tags,
-        **args,
-        opts=pulumi.ResourceOptions(
+        {
+            "resourceGroupName": resource_group,
+            "resourceName": cluster,
+            "vnetSubnetID": subnet_id,
+            "tags": tags,
+            **args,
+        },
+        pulumi.ResourceOptions(
             parent=parent,
             replace_on_changes=replaced,
             delete_before_replace=True,
             deleted_with=deleted_with,
             ignore_changes=list(ignore_changes),
         ),
+        outputs=(),
     )

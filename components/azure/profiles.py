@@ -23,16 +23,19 @@ from spec.azure import (
 )
 
 _BOOLEANS = (
-    "daemonset_eviction_for_empty_nodes",
-    "daemonset_eviction_for_occupied_nodes",
-    "ignore_daemonsets_utilization",
+    "daemonsetEvictionForEmptyNodes",
+    "daemonsetEvictionForOccupiedNodes",
+    "ignoreDaemonsetsUtilization",
 )
 """The only fields of the autoscaler that AKS does not want as text."""
 
 
 def autoscaler(spec: AzureAutoscaler, release: AzureAutoscaler) -> dict[str, Any]:
     """The cluster-wide autoscaler settings: the stack's, else the release's. AKS takes strings."""
-    chosen = {**release.model_dump(exclude_none=True), **spec.model_dump(exclude_none=True)}
+    chosen = {
+        **release.model_dump(exclude_none=True, by_alias=True),
+        **spec.model_dump(exclude_none=True, by_alias=True),
+    }
     return {key: value if key in _BOOLEANS else _text(value) for key, value in sorted(chosen.items())}
 
 
@@ -43,18 +46,18 @@ def _text(value: Any) -> str:
 def network(spec: AzureNetwork) -> dict[str, Any]:
     """Ranges inside the cluster, and how packets leave it."""
     profile = {
-        "network_plugin": "azure",
-        "network_plugin_mode": "overlay",
-        "pod_cidr": spec.pod_cidr,
-        "service_cidr": spec.service_cidr,
-        "dns_service_ip": dns_service_ip(spec.service_cidr),
+        "networkPlugin": "azure",
+        "networkPluginMode": "overlay",
+        "podCidr": spec.pod_cidr,
+        "serviceCidr": spec.service_cidr,
+        "dnsServiceIP": dns_service_ip(spec.service_cidr),
     }
     chosen = {
-        "network_dataplane": spec.dataplane,
-        "network_policy": spec.policy,
-        "outbound_type": spec.outbound_type,
+        "networkDataplane": spec.dataplane,
+        "networkPolicy": spec.policy,
+        "outboundType": spec.outbound_type,
     }
-    defaults = {"network_dataplane": "azure", "network_policy": "none", "outbound_type": "loadBalancer"}
+    defaults = {"networkDataplane": "azure", "networkPolicy": "none", "outboundType": "loadBalancer"}
     return profile | {key: value for key, value in chosen.items() if value != defaults[key]}
 
 
@@ -65,11 +68,11 @@ def dns_service_ip(service_cidr: str) -> str:
 
 def api_server(spec: AzureAccess) -> dict[str, Any]:
     """Who reaches the API server."""
-    profile: dict[str, Any] = {"disable_run_command": not spec.run_command}
+    profile: dict[str, Any] = {"disableRunCommand": not spec.run_command}
     if spec.private:
-        zone = {"private_dns_zone": spec.private_dns_zone} if spec.private_dns_zone else {}
-        return profile | {"enable_private_cluster": True} | zone
-    return profile | {"authorized_ip_ranges": list(spec.authorized_ranges)}
+        zone = {"privateDNSZone": spec.private_dns_zone} if spec.private_dns_zone else {}
+        return profile | {"enablePrivateCluster": True} | zone
+    return profile | {"authorizedIPRanges": list(spec.authorized_ranges)}
 
 
 def entra(spec: AzureAccess) -> dict[str, Any] | None:
@@ -78,24 +81,24 @@ def entra(spec: AzureAccess) -> dict[str, Any] | None:
         return None
     profile: dict[str, Any] = {
         "managed": True,
-        "enable_azure_rbac": spec.azure_rbac,
-        "admin_group_object_ids": list(spec.admin_groups),
+        "enableAzureRBAC": spec.azure_rbac,
+        "adminGroupObjectIDs": list(spec.admin_groups),
     }
-    return profile | ({"tenant_id": spec.tenant_id} if spec.tenant_id else {})
+    return profile | ({"tenantID": spec.tenant_id} if spec.tenant_id else {})
 
 
 def upgrades(spec: AzureUpgrades) -> dict[str, Any]:
     """What AKS upgrades by itself."""
-    return {"upgrade_channel": spec.channel, "node_os_upgrade_channel": spec.node_os_channel}
+    return {"upgradeChannel": spec.channel, "nodeOSUpgradeChannel": spec.node_os_channel}
 
 
 def maintenance_window(spec: AzureWindow) -> dict[str, Any]:
     """A weekly window (page planned-maintenance)."""
     return {
-        "schedule": {"weekly": {"day_of_week": spec.day, "interval_weeks": spec.every_weeks}},
-        "start_time": spec.start_time,
-        "utc_offset": spec.utc_offset,
-        "duration_hours": spec.duration_hours,
+        "schedule": {"weekly": {"dayOfWeek": spec.day, "intervalWeeks": spec.every_weeks}},
+        "startTime": spec.start_time,
+        "utcOffset": spec.utc_offset,
+        "durationHours": spec.duration_hours,
     }
 
 
@@ -103,18 +106,18 @@ def linux(spec: AzureSsh | None) -> dict[str, Any] | None:
     """The login on the nodes; None without."""
     if spec is None:
         return None
-    return {"admin_username": spec.username, "ssh": {"public_keys": [{"key_data": spec.public_key}]}}
+    return {"adminUsername": spec.username, "ssh": {"publicKeys": [{"keyData": spec.public_key}]}}
 
 
 def security(spec: AzureEncryption) -> dict[str, Any]:
     """Workload identity, and the key of etcd's Secrets."""
-    profile: dict[str, Any] = {"workload_identity": {"enabled": True}}
+    profile: dict[str, Any] = {"workloadIdentity": {"enabled": True}}
     if spec.kms:
         # A vault without public access needs an API server in the network; `spec.rules` refuses it.
-        profile["azure_key_vault_kms"] = {
+        profile["azureKeyVaultKms"] = {
             "enabled": True,
-            "key_id": spec.kms.key_id,
-            "key_vault_network_access": "Public",
+            "keyId": spec.kms.key_id,
+            "keyVaultNetworkAccess": "Public",
         }
     return profile
 

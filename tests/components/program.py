@@ -64,7 +64,9 @@ class CloudRefused(grpc.RpcError):
         return str(self)
 
 
-class _Cloud(pulumi.runtime.Mocks):
+class Cloud(pulumi.runtime.Mocks):
+    """Answers as both clouds do: `pools` are those that a cluster's GET lists, None where there is no cluster yet."""
+
     def __init__(self, pools: list[dict[str, Any]] | None) -> None:
         self._pools = pools
 
@@ -176,7 +178,7 @@ def declare(
     asyncio.set_event_loop(loop)
     # A run that failed leaves outputs behind that nobody will ever give a value; the next would wait for them.
     pulumi.runtime.reset_options()
-    pulumi.runtime.set_mocks(cloud or _Cloud(live), project="kubeflow-spot", stack=stack, preview=preview)
+    pulumi.runtime.set_mocks(cloud or Cloud(live), project="kubeflow-spot", stack=stack, preview=preview)
     texts = {key: value if isinstance(value, str) else json.dumps(value) for key, value in settings.items()}
     config.set_all_config(texts)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -17,31 +16,31 @@ from spec.model import Pool, SystemPool
 SUBNET = "/resourceGroups/lab/providers/Microsoft.Network/virtualNetworks/lab/subnets/nodes"
 
 
-def live(**changes: Any) -> SimpleNamespace:
+def live(**changes: Any) -> dict[str, Any]:
     """A pool as a GET shows it: AKS has filled in what was not sent."""
     profile: dict[str, Any] = {
-        "vm_size": "Standard_D8ds_v5",
-        "scale_set_priority": None,
+        "vmSize": "Standard_D8ds_v5",
+        "scaleSetPriority": None,
         "mode": "User",
-        "max_pods": 250,
-        "os_disk_type": "Ephemeral",
-        "os_disk_size_gb": 300,
-        "availability_zones": None,
-        "vnet_subnet_id": f"/subscriptions/s{SUBNET}",
-        "gpu_instance_profile": None,
-        "gpu_profile": None,
-        "enable_encryption_at_host": False,
+        "maxPods": 250,
+        "osDiskType": "Ephemeral",
+        "osDiskSizeGB": 300,
+        "availabilityZones": None,
+        "vnetSubnetID": f"/subscriptions/s{SUBNET}",
+        "gpuInstanceProfile": None,
+        "gpuProfile": None,
+        "enableEncryptionAtHost": False,
     }
-    return SimpleNamespace(**profile | changes)
+    return profile | changes
 
 
 def wanted(**changes: Any) -> dict[str, Any]:
     """The arguments of a pool whose stack file says as little as possible."""
-    least = {"agent_pool_name": "general", "vm_size": "Standard_D8ds_v5", "vnet_subnet_id": SUBNET}
-    return {**least, "availability_zones": None, **changes}
+    least = {"agentPoolName": "general", "vmSize": "Standard_D8ds_v5", "vnetSubnetID": SUBNET}
+    return {**least, "availabilityZones": None, **changes}
 
 
-def paths(want: dict[str, Any], have: SimpleNamespace) -> list[str]:
+def paths(want: dict[str, Any], have: dict[str, Any]) -> list[str]:
     return [problem.path for problem in fixed.differences("pools[1]", want, have, "do")]
 
 
@@ -49,16 +48,16 @@ def paths(want: dict[str, Any], have: SimpleNamespace) -> list[str]:
     ("want", "have"),
     [
         ({}, {}),
-        ({"vm_size": "standard_d8DS_v5"}, {}),
-        ({"vnet_subnet_id": SUBNET.upper()}, {}),
-        ({"availability_zones": ["1", "2"]}, {"availability_zones": ["2", "1"]}),
-        ({"max_pods": 250, "os_disk_type": "ephemeral", "os_disk_size_gb": 300}, {}),
-        ({}, {"availability_zones": []}),
-        ({}, {"gpu_profile": SimpleNamespace(driver="Install")}),
-        ({}, {"gpu_profile": SimpleNamespace(driver=None)}),
-        ({"gpu_profile": {"driver": "None"}}, {"gpu_profile": SimpleNamespace(driver="None")}),
-        ({"enable_encryption_at_host": True}, {"enable_encryption_at_host": True}),
-        ({}, {"enable_encryption_at_host": None, "vnet_subnet_id": None}),
+        ({"vmSize": "standard_d8DS_v5"}, {}),
+        ({"vnetSubnetID": SUBNET.upper()}, {}),
+        ({"availabilityZones": ["1", "2"]}, {"availabilityZones": ["2", "1"]}),
+        ({"maxPods": 250, "osDiskType": "ephemeral", "osDiskSizeGB": 300}, {}),
+        ({}, {"availabilityZones": []}),
+        ({}, {"gpuProfile": {"driver": "Install"}}),
+        ({}, {"gpuProfile": {"driver": None}}),
+        ({"gpuProfile": {"driver": "None"}}, {"gpuProfile": {"driver": "None"}}),
+        ({"enableEncryptionAtHost": True}, {"enableEncryptionAtHost": True}),
+        ({}, {"enableEncryptionAtHost": None, "vnetSubnetID": None}),
     ],
 )
 def test_another_spelling_and_what_aks_filled_in_are_no_differences(want: dict[str, Any], have: dict[str, Any]) -> None:
@@ -68,18 +67,18 @@ def test_another_spelling_and_what_aks_filled_in_are_no_differences(want: dict[s
 @pytest.mark.parametrize(
     ("want", "have", "path", "text"),
     [
-        ({"vm_size": "Standard_D16ds_v5"}, {}, "pools[1].machine", "Standard_D8ds_v5 in the cluster"),
-        ({"availability_zones": ["1"]}, {}, "pools[1].zones", "is [] in the cluster and cannot become [1]"),
-        ({}, {"availability_zones": ["2", "1"]}, "pools[1].zones", "is [1, 2] in the cluster and cannot become []"),
-        ({"max_pods": 110}, {}, "pools[1].maxPods", "is 250 in the cluster and cannot become 110"),
-        ({"os_disk_type": "Managed"}, {}, "pools[1].osDisk.type", "cannot become Managed"),
-        ({"os_disk_size_gb": 128}, {}, "pools[1].osDisk.sizeGb", "cannot become 128"),
-        ({"vnet_subnet_id": SUBNET[:-5] + "gpu"}, {}, "pools[1].subnet", "is lab/nodes in the cluster"),
-        ({"gpu_instance_profile": "MIG3g"}, {}, "pools[1].mig", "is unset in the cluster and cannot become 3g"),
-        ({}, {"gpu_instance_profile": "MIG1g"}, "pools[1].mig", "is 1g in the cluster and cannot become unset"),
-        ({"gpu_profile": {"driver": "None"}}, {}, "pools[1].installDriver", "is true in the cluster"),
-        ({}, {"gpu_profile": SimpleNamespace(driver="None")}, "pools[1].installDriver", "cannot become true"),
-        ({"enable_encryption_at_host": True}, {}, "cloud.encryption.atHost", "is false in the cluster"),
+        ({"vmSize": "Standard_D16ds_v5"}, {}, "pools[1].machine", "Standard_D8ds_v5 in the cluster"),
+        ({"availabilityZones": ["1"]}, {}, "pools[1].zones", "is [] in the cluster and cannot become [1]"),
+        ({}, {"availabilityZones": ["2", "1"]}, "pools[1].zones", "is [1, 2] in the cluster and cannot become []"),
+        ({"maxPods": 110}, {}, "pools[1].maxPods", "is 250 in the cluster and cannot become 110"),
+        ({"osDiskType": "Managed"}, {}, "pools[1].osDisk.type", "cannot become Managed"),
+        ({"osDiskSizeGB": 128}, {}, "pools[1].osDisk.sizeGb", "cannot become 128"),
+        ({"vnetSubnetID": SUBNET[:-5] + "gpu"}, {}, "pools[1].subnet", "is lab/nodes in the cluster"),
+        ({"gpuInstanceProfile": "MIG3g"}, {}, "pools[1].mig", "is unset in the cluster and cannot become 3g"),
+        ({}, {"gpuInstanceProfile": "MIG1g"}, "pools[1].mig", "is 1g in the cluster and cannot become unset"),
+        ({"gpuProfile": {"driver": "None"}}, {}, "pools[1].installDriver", "is true in the cluster"),
+        ({}, {"gpuProfile": {"driver": "None"}}, "pools[1].installDriver", "cannot become true"),
+        ({"enableEncryptionAtHost": True}, {}, "cloud.encryption.atHost", "is false in the cluster"),
     ],
 )
 def test_every_fixed_property_has_its_difference_in_the_stack_files_words(
@@ -92,7 +91,7 @@ def test_every_fixed_property_has_its_difference_in_the_stack_files_words(
 
 
 def test_all_differences_are_reported_together() -> None:
-    want = wanted(vm_size="Standard_D16ds_v5", max_pods=30, availability_zones=["3"])
+    want = wanted(vmSize="Standard_D16ds_v5", maxPods=30, availabilityZones=["3"])
     assert paths(want, live()) == ["pools[1].machine", "pools[1].maxPods", "pools[1].zones"]
 
 
@@ -112,7 +111,7 @@ def test_the_next_generation_is_the_first_free_letter(now: str | None, names: li
     assert placement.next_generation(pool, names, aks()) == letter
 
 
-def system(name: str, **profiles: SimpleNamespace) -> list[str]:
+def system(name: str, **profiles: dict[str, Any]) -> list[str]:
     pool = SystemPool(name=name, machine="Standard_D8ds_v5", maxNodes=3)
     found = fixed.system_problems(pool, wanted(name=name), LiveCluster(dict(profiles)))
     return [f"{problem.path}: {problem.what}" for problem in found]
@@ -133,9 +132,9 @@ def test_a_cluster_that_is_not_there_has_no_differences() -> None:
 
 
 def test_the_key_of_secrets_that_are_encrypted_cannot_be_removed() -> None:
-    kms = SimpleNamespace(enabled=True, key_id="https://keys.vault.azure.net/keys/etcd/1")
-    found = SimpleNamespace(security_profile=SimpleNamespace(azure_key_vault_kms=kms))
+    kms = {"enabled": True, "keyId": "https://keys.vault.azure.net/keys/etcd/1"}
+    found = {"securityProfile": {"azureKeyVaultKms": kms}}
     (problem,) = fixed.key_problems(AzureEncryption(), LiveCluster({}, found))
     assert problem.path == "cloud.encryption.kms"
-    kms.enabled = False
+    kms["enabled"] = False
     assert list(fixed.key_problems(AzureEncryption(), LiveCluster({}, found))) == []

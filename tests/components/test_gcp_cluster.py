@@ -10,7 +10,7 @@ import yaml
 
 from tests.components.google import GENERAL, KEY, L4, SHARED_VPC, SUBNET, WITH_TWIN, stack
 from tests.components.pools import GKE_CLUSTER, GKE_POOL, cluster
-from tests.components.program import CloudRefused, Declared, _Cloud, declare
+from tests.components.program import Cloud, CloudRefused, Declared, declare
 
 pytestmark = pytest.mark.program
 
@@ -239,7 +239,7 @@ def test_of_a_shared_vpc_nothing_is_declared_and_its_ids_name_its_project(monkey
     }
 
 
-class Subnet(_Cloud):
+class Subnet(Cloud):
     """A cloud with this answer to `getSubnetwork`, or this refusal."""
 
     def __init__(self, answer: dict[str, Any] | str) -> None:

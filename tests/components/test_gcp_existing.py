@@ -13,7 +13,7 @@ from components.addons import discovery
 from components.addons.discovery import Contents
 from tests.components.google import GENERAL, L4, WITH_TWIN, stack
 from tests.components.pools import GKE_POOL
-from tests.components.program import CloudRefused, Declared, _Cloud, declare
+from tests.components.program import Cloud, CloudRefused, Declared, declare
 
 pytestmark = pytest.mark.program
 
@@ -68,7 +68,7 @@ PLUGIN = {
 """GKE's own (container-engine-accelerators, cmd/nvidia_gpu/device-plugin.yaml)."""
 
 
-class Theirs(_Cloud):
+class Theirs(Cloud):
     """A cloud with this answer to `getCluster`, or this refusal."""
 
     def __init__(self, answer: dict[str, Any] | str) -> None:

@@ -12,7 +12,7 @@ import pytest
 from tests.components.emulated_google import EmulatedGoogle
 from tests.components.google import FULL, GENERAL, KEY, L4, WITH_TWIN, stack
 from tests.components.pools import GKE_POOL
-from tests.components.program import Declared, _Cloud, declare
+from tests.components.program import Cloud, Declared, declare
 
 pytestmark = pytest.mark.program
 
@@ -72,7 +72,7 @@ class AfterUp(EmulatedGoogle):
 
     def new_resource(self, args: pulumi.runtime.MockResourceArgs) -> tuple[str, dict[str, Any]]:
         if self.up:
-            return _Cloud(None).new_resource(args)
+            return Cloud(None).new_resource(args)
         return super().new_resource(args)
 
 

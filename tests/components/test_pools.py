@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -35,11 +34,11 @@ def asked(**pool: Any) -> dict[str, dict[str, Any]]:
     [
         (
             {"osDisk": {"type": "Ephemeral", "sizeGb": 100}, "maxPods": 50},
-            {"os_disk_type": "Ephemeral", "os_disk_size_gb": 100, "max_pods": 50},
+            {"osDiskType": "Ephemeral", "osDiskSizeGB": 100, "maxPods": 50},
         ),
-        ({"zones": ["2", "1"]}, {"availability_zones": ["1", "2"]}),
-        ({"mig": "1g"}, {"gpu_instance_profile": "MIG1g"}),
-        ({"installDriver": False}, {"gpu_profile": {"driver": "None"}}),
+        ({"zones": ["2", "1"]}, {"availabilityZones": ["1", "2"]}),
+        ({"mig": "1g"}, {"gpuInstanceProfile": "MIG1g"}),
+        ({"installDriver": False}, {"gpuProfile": {"driver": "None"}}),
     ],
 )
 def test_options_of_the_machine_reach_the_pool_and_its_twin(pool: dict[str, Any], sent: dict[str, Any]) -> None:
@@ -51,9 +50,9 @@ def test_options_of_the_machine_reach_the_pool_and_its_twin(pool: dict[str, Any]
 
 def test_what_is_not_asked_for_is_left_to_aks() -> None:
     (args,) = asked(name="general", machine="Standard_D8ds_v5", maxNodes=2).values()
-    left = {"os_disk_type", "os_disk_size_gb", "max_pods", "gpu_instance_profile", "gpu_profile", "upgrade_settings"}
+    left = {"osDiskType", "osDiskSizeGB", "maxPods", "gpuInstanceProfile", "gpuProfile", "upgradeSettings"}
     assert left & args.keys() == set()
-    assert "enable_encryption_at_host" not in args
+    assert "enableEncryptionAtHost" not in args
 
 
 @pytest.mark.parametrize(
@@ -69,25 +68,25 @@ def test_on_demand_nodes_are_exchanged_in_place_where_they_have_gpus_and_never_b
     pool: dict[str, Any], settings: tuple[str, str]
 ) -> None:
     (args,) = asked(**pool).values()
-    assert args["upgrade_settings"] == {"max_surge": settings[0], "max_unavailable": settings[1]}
+    assert args["upgradeSettings"] == {"maxSurge": settings[0], "maxUnavailable": settings[1]}
 
 
 def test_a_spot_pool_has_no_upgrade_settings_and_its_twin_has() -> None:
     found = asked(**GPU, capacity="spot", upgrade={"maxSurge": "1"}, fallback=[{"onDemand": {"maxNodes": 1}}])
-    assert "upgrade_settings" not in found["t4"]
-    assert found["t4od"]["upgrade_settings"] == {"max_surge": "1", "max_unavailable": "0"}
+    assert "upgradeSettings" not in found["t4"]
+    assert found["t4od"]["upgradeSettings"] == {"maxSurge": "1", "maxUnavailable": "0"}
 
 
 def test_a_system_pool_is_sent_a_surge_and_no_max_unavailable() -> None:
     pool = SystemPool.model_validate({"machine": "Standard_D4ds_v5", "maxNodes": 3, "upgrade": {"maxSurge": "1"}})
-    assert pools.system_profile(pool, "1.36", NOT_YET)["upgrade_settings"] == {"max_surge": "1"}
+    assert pools.system_profile(pool, "1.36", NOT_YET)["upgradeSettings"] == {"maxSurge": "1"}
 
 
 def test_a_live_pool_with_what_aks_added_is_as_the_profile_wants_it() -> None:
     pool = SystemPool.model_validate({"machine": "Standard_D4ds_v5", "maxNodes": 3, "upgrade": {"maxSurge": "1"}})
     profile = pools.system_profile(pool, "1.36", NOT_YET)
-    settings = SimpleNamespace(max_surge="1", max_unavailable="0")
-    there = SimpleNamespace(**{**profile, "node_taints": None, "upgrade_settings": settings, "max_pods": 250})
+    settings = {"maxSurge": "1", "maxUnavailable": "0"}
+    there = {**profile, "nodeTaints": None, "upgradeSettings": settings, "maxPods": 250}
     assert LiveCluster({"system": there}).is_as(profile)
-    settings.max_surge = "10%"
+    settings["maxSurge"] = "10%"
     assert not LiveCluster({"system": there}).is_as(profile)

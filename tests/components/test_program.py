@@ -109,10 +109,10 @@ def test_a_raised_minimum_raises_the_count_with_it(dev: dict[str, Any], monkeypa
 def test_an_error_of_the_clusters_read_is_not_taken_for_a_missing_cluster(
     dev: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def denied(**_: Any) -> None:
+    def denied(*_: Any) -> None:
         raise Exception('Status=403 Code="AuthorizationFailed"')
 
-    monkeypatch.setattr("pulumi_azure_native.containerservice.get_managed_cluster", denied)
+    monkeypatch.setattr("components.azure.counts.call", denied)
     with pytest.raises(Exception, match="AuthorizationFailed"):
         declare(dev, monkeypatch)
 
