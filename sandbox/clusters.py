@@ -79,7 +79,7 @@ class LocalClusters:
 
     def apply_nodes(self, cluster_id: str, nodes: list[dict[str, Any]]) -> None:
         """Make the cluster's nodes exactly these, and wait until all are Ready."""
-        # 0.2 s to import, and most commands never ask the API server.
+        # Only here: most commands never ask the API server.
         from sandbox.kubernetes import nodes as kubernetes_nodes
 
         with kubernetes_nodes.opened(plane(self.folder(cluster_id)).admin_kubeconfig) as client:

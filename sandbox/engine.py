@@ -191,7 +191,11 @@ def open(
                 engine = Engine(command, there, checkpoint, interrupted, policies)
                 if changing:
                     known = {package: make() for package, make in providers.items()}
-                    interrupted.resolve(command, known, report)
+                    try:
+                        interrupted.resolve(command, known, report)
+                    finally:
+                        for provider in known.values():
+                            provider.close()
                 yield engine
 
 

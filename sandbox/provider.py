@@ -102,6 +102,9 @@ class Provider:
     def invoke(self, token: str, args: Props) -> Props:
         raise Refused(f"unknown function {token}")
 
+    def close(self) -> None:
+        """End the connections; the last call."""
+
 
 class CloudProvider(Provider):
     """A provider over an emulated cloud: what is there is found by an id that follows from the inputs."""

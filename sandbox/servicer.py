@@ -64,6 +64,11 @@ class _Servicer(provider_pb2_grpc.ResourceProviderServicer):
                 self._instances[peer] = self._factory()
             return self._instances[peer]
 
+    def close(self) -> None:
+        """End the connections of all instances."""
+        for instance in self._instances.values():
+            instance.close()
+
     @contextmanager
     def _answers(self, context: grpc.ServicerContext) -> Iterator[None]:
         try:
@@ -202,13 +207,15 @@ def serve(
     the engine was killed, are finished before this ends, as a cloud finishes them.
     """
     servers: list[grpc.Server] = []
+    servicers: list[_Servicer] = []
     workers: list[ThreadPoolExecutor] = []
     attach: list[str] = []
     try:
         for name, factory in factories.items():
             workers.append(ThreadPoolExecutor(max_workers=16, thread_name_prefix=name))
             server = grpc.server(workers[-1])
-            provider_pb2_grpc.add_ResourceProviderServicer_to_server(_Servicer(factory, before_create), server)
+            servicers.append(_Servicer(factory, before_create))
+            provider_pb2_grpc.add_ResourceProviderServicer_to_server(servicers[-1], server)
             port = server.add_insecure_port("127.0.0.1:0")
             server.start()
             servers.append(server)
@@ -219,3 +226,5 @@ def serve(
             server.stop(grace=1).wait()
         for worker in workers:
             worker.shutdown(wait=True)
+        for servicer in servicers:
+            servicer.close()

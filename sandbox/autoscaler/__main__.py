@@ -21,7 +21,7 @@ class Nodes:
         self._kubeconfig = kubeconfig
 
     def apply_nodes(self, cluster_id: str, nodes: list[dict[str, Any]]) -> None:
-        # See `resources.quantity`.
+        # Only here: most scans change no node.
         from sandbox.kubernetes import nodes as kubernetes_nodes
 
         with kubernetes_nodes.opened(self._kubeconfig) as client:

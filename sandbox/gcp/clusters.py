@@ -46,7 +46,7 @@ def install(kubeconfig: Path, version: str) -> None:
 
     Raises SandboxError.
     """
-    # 0.2 s to import, and most commands never ask the API server.
+    # Only here: most commands never ask the API server.
     from sandbox.kubernetes import nodes as kubernetes_nodes
 
     with kubernetes_nodes.opened(kubeconfig) as client:

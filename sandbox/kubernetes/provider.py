@@ -9,16 +9,16 @@ Deliberately does not: wait for rollouts, Helm, kustomize, `Patch` and `List` re
 from __future__ import annotations
 
 import hashlib
-from typing import TYPE_CHECKING, Any
+from threading import Lock
+from typing import Any
 
 import yaml
 
 from sandbox.differences import differences
+from sandbox.kubernetes.client import Client
 from sandbox.kubernetes.errors import ApiError, Unreachable
+from sandbox.kubernetes.kubeconfig import Unusable
 from sandbox.provider import UNKNOWN, Diff, Failure, Props, Provider, Refused, Resource, contains_unknown
-
-if TYPE_CHECKING:
-    from sandbox.kubernetes.client import Client
 
 _FORCE_NEW = {
     "DaemonSet": ("spec.selector",),
@@ -51,6 +51,7 @@ class KubernetesProvider(Provider):
     def __init__(self) -> None:
         self._kubeconfig: str | None = None
         self._settings: Props = {}
+        self._connecting = Lock()
         self._connected: Client | None = None
 
     def check_config(self, inputs: Props) -> list[Failure]:
@@ -79,6 +80,7 @@ class KubernetesProvider(Provider):
         return Diff(changes, replaces & changes.keys())
 
     def configure(self, inputs: Props) -> None:
+        self.close()
         self._settings = inputs
         kubeconfig = inputs.get("kubeconfig")
         self._kubeconfig = None if kubeconfig in (None, "", UNKNOWN) else str(kubeconfig)
@@ -183,12 +185,22 @@ class KubernetesProvider(Provider):
     def _client(self) -> Client:
         if self._kubeconfig is None:
             raise Refused("configured Kubernetes cluster is unreachable: the provider has no kubeconfig")
-        if self._connected is None:
-            # 0.2 s to import, and a preview without changes never asks.
-            from sandbox.kubernetes.client import Client
+        with self._connecting:
+            if self._connected is None:
+                try:
+                    self._connected = Client(self._kubeconfig)
+                except Unusable as unusable:
+                    raise Refused(
+                        "configured Kubernetes cluster is unreachable: unable to load Kubernetes client configuration from"
+                        f" kubeconfig file: {unusable}"
+                    ) from unusable
+            return self._connected
 
-            self._connected = Client(self._kubeconfig)
-        return self._connected
+    def close(self) -> None:
+        with self._connecting:
+            if self._connected:
+                self._connected.close()
+                self._connected = None
 
     def _dry_run(self, resource: Resource, body: Props) -> Props:
         """What the object would look like; the inputs alone while that cannot be asked."""

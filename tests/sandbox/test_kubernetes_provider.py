@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+import time
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, ClassVar
 
+import grpc
 import pytest
+from google.protobuf import json_format, struct_pb2
+from pulumi.runtime.proto import provider_pb2, provider_pb2_grpc
 
 from sandbox.kubernetes.provider import KubernetesProvider
 from sandbox.provider import UNKNOWN, Refused, Resource
+from sandbox.servicer import serve
 
 KUBECONFIG = "clusters: [{name: c, cluster: {server: 'https://127.0.0.1:%d'}}]"
 
@@ -134,3 +140,59 @@ def test_an_object_that_exists_is_updated_only_where_that_is_asked_and_by_force_
     provider.configure({"upsertExistingObjects": "true"})
     provider.create(Resource("t", "n", "urn", inputs=wanted))
     assert server.applied == [annotation == "true"]
+
+
+class Counted:
+    """A client that takes a while to connect."""
+
+    made: ClassVar[list[Counted]] = []
+
+    def __init__(self, kubeconfig: str) -> None:
+        time.sleep(0.05)
+        self.kubeconfig, self.closed = kubeconfig, False
+        self.made.append(self)
+
+    def get(self, *_: Any) -> dict[str, Any] | None:
+        return None
+
+    def close(self) -> None:
+        self.closed = True
+
+
+@pytest.fixture
+def made(monkeypatch: pytest.MonkeyPatch) -> list[Counted]:
+    monkeypatch.setattr(Counted, "made", [])
+    monkeypatch.setattr("sandbox.kubernetes.provider.Client", Counted)
+    return Counted.made
+
+
+def test_sixteen_first_calls_at_once_make_one_client_which_is_closed_when_serving_ends(made: list[Counted]) -> None:
+    struct = json_format.ParseDict({"kubeconfig": KUBECONFIG % 1}, struct_pb2.Struct())
+    inputs = json_format.ParseDict(config_map(), struct_pb2.Struct())
+    with (
+        serve({"kubernetes": KubernetesProvider}) as attached,
+        grpc.insecure_channel(f"127.0.0.1:{attached.partition(':')[2]}") as channel,
+    ):
+        stub = provider_pb2_grpc.ResourceProviderStub(channel)
+        stub.Configure(provider_pb2.ConfigureRequest(args=struct))
+        read = provider_pb2.ReadRequest(id="n/a", urn="urn:a", type="t", name="a", inputs=inputs)
+        with ThreadPoolExecutor(16) as pool:
+            assert {found.id for found in pool.map(lambda _: stub.Read(read), range(16))} == {""}
+        assert [client.closed for client in made] == [False]
+    assert [client.closed for client in made] == [True]
+
+
+def test_another_kubeconfig_is_another_client(made: list[Counted]) -> None:
+    provider = KubernetesProvider()
+    for port in (1, 2):
+        provider.configure({"kubeconfig": KUBECONFIG % port})
+        assert provider.read(Resource("t", "n", "urn", "n/a", old_inputs=config_map())) is None
+    assert [client.kubeconfig for client in made] == [KUBECONFIG % 1, KUBECONFIG % 2]
+    assert [client.closed for client in made] == [True, False]
+
+
+def test_a_kubeconfig_that_cannot_be_used_is_refused() -> None:
+    provider = KubernetesProvider()
+    provider.configure({"kubeconfig": "current-context: x"})
+    with pytest.raises(Refused, match="unable to load Kubernetes client configuration"):
+        provider.create(Resource("t", "n", "urn", inputs=config_map()))
