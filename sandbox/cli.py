@@ -17,7 +17,7 @@ from sandbox import clusters, locks, programs
 from sandbox.errors import SandboxError
 from sandbox.home import PROJECT, Home
 from sandbox.options import FILE, FOLDER, file_options, named_by_user, policy_options, stack_options
-from sandbox.policies import Pack
+from sandbox.policies import Pack, hosted
 from sandbox.portal import delete, edit, scale
 from sandbox.steps import Steps
 from sandbox.terminal import me, planes, progress, running, silent
@@ -66,20 +66,21 @@ def up(
     home: Home, cloud_file: Path | None, refresh: bool, continue_on_error: bool, as_json: bool, pack: Pack | None
 ) -> None:
     """Declare the stack on the emulated cloud and start its Kubernetes."""
-    from pulumi.automation.errors import CommandError
-
-    from sandbox import engine
-
     began = time.monotonic()
     # All at once, so that whoever waits for a first build sees how much there is.
     programs.ensure(["pulumi", *clusters.PROGRAMS], progress)
     steps = Steps()
-    with engine.open(home, progress, cloud_file=cloud_file, pack=pack) as opened:
-        try:
-            told = silent if as_json else click.echo
-            changes = opened.up(told, steps.on_event, refresh=refresh, continue_on_error=continue_on_error)
-        except CommandError as failed:
-            steps.failed(str(failed))
+    with hosted(pack):
+        from pulumi.automation.errors import CommandError
+
+        from sandbox import engine
+
+        with engine.open(home, progress, cloud_file=cloud_file, pack=pack) as opened:
+            try:
+                told = silent if as_json else click.echo
+                changes = opened.up(told, steps.on_event, refresh=refresh, continue_on_error=continue_on_error)
+            except CommandError as failed:
+                steps.failed(str(failed))
     if as_json:
         click.echo(json.dumps(steps.as_json(), indent=2))
     if steps.errors:
@@ -119,8 +120,6 @@ def preview(
     pack: Pack | None,
 ) -> None:
     """Show what `up` would change; with --base, what the work tree changes in every stack of that revision."""
-    from pulumi.automation.errors import CommandError
-
     # An option that would do nothing says so: who asks to fail must not be told that all is well.
     for option in _NOT_WITHOUT_BASE if base is None else _NOT_WITH_BASE:
         if named_by_user(option):
@@ -136,19 +135,22 @@ def preview(
             sys.exit(1)
         return
 
-    from sandbox import engine
-
     steps = Steps()
-    try:
-        with engine.open(home, progress, changing=False, cloud_file=cloud_file, pack=pack) as opened:
-            told = silent if as_json else click.echo
-            opened.preview(told, steps.on_event, refresh=refresh, expect_no_changes=expect_no_changes)
-    except CommandError as failed:
-        steps.failed((expect_no_changes and steps.unexpected()) or str(failed))
-    except SandboxError as failed:
-        if not as_json:
-            raise
-        steps.failed(str(failed))
+    with hosted(pack):
+        from pulumi.automation.errors import CommandError
+
+        from sandbox import engine
+
+        try:
+            with engine.open(home, progress, changing=False, cloud_file=cloud_file, pack=pack) as opened:
+                told = silent if as_json else click.echo
+                opened.preview(told, steps.on_event, refresh=refresh, expect_no_changes=expect_no_changes)
+        except CommandError as failed:
+            steps.failed((expect_no_changes and steps.unexpected()) or str(failed))
+        except SandboxError as failed:
+            if not as_json:
+                raise
+            steps.failed(str(failed))
     if as_json:
         click.echo(json.dumps(steps.as_json(), indent=2))
     if steps.errors:

@@ -8,11 +8,19 @@ virtual environment; so the engine reads a copy of the pack's project file that 
 from __future__ import annotations
 
 import json
+import os
 import shlex
+import shutil
+import socket
+import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import mkdtemp
 
+from sandbox import packhost, packplugin
 from sandbox.errors import SandboxError
 from sandbox.files import write_private
 from sandbox.home import Home
@@ -38,6 +46,42 @@ class Pack:
         return cls(folder, config) if (folder / PROJECT_FILE).is_file() else None
 
 
+@contextmanager
+def hosted(pack: Pack | None) -> Iterator[None]:
+    """Import what a pack needs, in a process beside this one, while the engine starts; it ends with this.
+
+    A pack whose engine finds no such process runs as well, and starts a second later.
+    """
+    if pack is None:
+        yield
+        return
+    # Short, as the name of a socket must be.
+    folder = Path(mkdtemp(prefix="kubeflow-spot-"))
+    address = str(folder / "socket")
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(address)
+        listener.listen()
+        process = subprocess.Popen(
+            [sys.executable, "-u", "-P", packhost.__file__, folder, str(listener.fileno())],
+            # What decides how Pulumi behaves comes from the engine.
+            env={name: value for name, value in os.environ.items() if not name.startswith("PULUMI_")},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            pass_fds=[listener.fileno()],
+        )
+    os.environ[packplugin.VARIABLE] = address
+    try:
+        with process:
+            try:
+                yield
+            finally:
+                process.kill()
+    finally:
+        del os.environ[packplugin.VARIABLE]
+        shutil.rmtree(folder, ignore_errors=True)
+
+
 def furnish(home: Home, pack: Pack) -> list[str]:
     """Put what starts a pack among the engine's plugins; returns the options of an engine command.
 
@@ -55,8 +99,7 @@ def furnish(home: Home, pack: Pack) -> list[str]:
         folder.mkdir(parents=True, exist_ok=True)
     write_private(copy / PROJECT_FILE, json.dumps({**settings, "runtime": _RUNTIME}).encode())
     script = plugin / f"pulumi-analyzer-policy-{_RUNTIME}"
-    # As the engine's Python host does it (language-python, RunPlugin).
-    command = shlex.join([sys.executable, "-u", "-m", "pulumi.policy"])
+    command = shlex.join([sys.executable, "-I", "-S", packplugin.__file__])
     write_private(script, f'#!/bin/sh\nexec {command} "$1" {shlex.quote(str(pack.folder.resolve()))}\n'.encode())
     script.chmod(0o700)
     return ["--policy-pack", str(copy), *(["--policy-pack-config", str(pack.config)] if pack.config else [])]

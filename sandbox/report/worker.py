@@ -14,6 +14,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from sandbox.policies import Pack, hosted
+
 FALLBACK = "SANDBOX_FALLBACK_PACKAGES"
 """An environment variable: a folder of packages for what this sandbox needs and the environment of an older revision lacks."""
 
@@ -43,24 +45,24 @@ def main() -> None:
     # What the program prints must not end up in the object, nor what the programs print that it runs.
     printed = os.dup(sys.stdout.fileno())
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
-    told = _told(asked.command, asked.stack, asked.project, asked.cloud)
+    # What the base breaks is no news.
+    pack = Pack.of(asked.project) if asked.command == "preview" else None
+    with hosted(pack):
+        told = _told(asked.command, asked.stack, asked.project, asked.cloud, pack)
     with open(printed, "w", encoding="utf-8") as object:
         json.dump(vars(told), object)
 
 
-def _told(command: str, stack: str, project: Path, cloud_file: Path | None) -> Told:
+def _told(command: str, stack: str, project: Path, cloud_file: Path | None, pack: Pack | None) -> Told:
     from pulumi.automation.errors import CommandError
 
     from sandbox import engine
     from sandbox.errors import SandboxError
     from sandbox.home import Home
-    from sandbox.policies import Pack
     from sandbox.report.listener import Listener
     from sandbox.terminal import progress, silent
 
     listener = Listener()
-    # What the base breaks is no news.
-    pack = Pack.of(project) if command == "preview" else None
     try:
         home = Home.of(stack, project)
         with engine.open(home, progress, cloud_file=cloud_file, pack=pack) as opened:
