@@ -7,7 +7,6 @@ plugins and credentials are below the sandbox's home; the user's Pulumi is neith
 from __future__ import annotations
 
 import os
-import runpy
 import shutil
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -31,6 +30,7 @@ from sandbox.interrupted import Interrupted
 from sandbox.kubernetes.provider import KubernetesProvider
 from sandbox.locks import hold, share_cloud
 from sandbox.policies import Pack, furnish
+from sandbox.program import Program
 from sandbox.provider import InitFailed, Provider
 from sandbox.servicer import serve
 from sandbox.steps import Unrepeated
@@ -186,8 +186,11 @@ def open(
                 **{package: partial(there.provider, package) for package in (AZURE, GCP)},
                 "kubernetes": KubernetesProvider,
             }
+            source = Program(home.project, home.directory / "imported.json")
+            if program and not changing:
+                source.preload()
             with serve(providers, interrupted.keep) as attach:
-                command = _engine_command(home, name, binaries["pulumi"], attach, checkpoint)
+                command = _engine_command(home, name, source, binaries["pulumi"], attach, checkpoint)
                 engine = Engine(command, there, checkpoint, interrupted, policies)
                 if changing:
                     known = {package: make() for package, make in providers.items()}
@@ -222,7 +225,9 @@ def _command(home: Home) -> Path:
     return home.directory / "bin" / "pulumi"
 
 
-def _engine_command(home: Home, project: str, pulumi: Path, attach: str, checkpoint: Checkpoint) -> EngineCommand:
+def _engine_command(
+    home: Home, project: str, program: Program, pulumi: Path, attach: str, checkpoint: Checkpoint
+) -> EngineCommand:
     """The command line of the stack's engine, with the stack in its state. Raises SandboxError for a state it cannot open."""
     # A name such as PULUMI_STACK or PULUMI_CONFIG in the caller's environment would change what the engine does.
     for variable in [key for key in os.environ if key.startswith("PULUMI_")]:
@@ -241,17 +246,12 @@ def _engine_command(home: Home, project: str, pulumi: Path, attach: str, checkpo
         # `--event-log` is one of its options for debugging.
         "PULUMI_DEBUG_COMMANDS": "true",
         "PULUMI_AUTOMATION_API": "true",
+        # It lives for seconds and need not be small: a tenth of its time went into collecting garbage.
+        "GOGC": os.environ.get("GOGC", "400"),
         # Both look for things on the network, and failing to find them costs seconds.
         "PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION": "true",
         "PULUMI_SKIP_UPDATE_CHECK": "true",
     }
-
-    def program() -> None:
-        # As the engine's own Python host does it: the project's folder first, then __main__.py.
-        if str(home.project) not in sys.path:
-            sys.path.insert(0, str(home.project))
-        runpy.run_path(str(home.project / "__main__.py"), run_name="__main__")
-
     command = EngineCommand(binary, home.stack, home.workspace, environment, program)
     if not checkpoint.exists(project):
         try:

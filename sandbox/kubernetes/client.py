@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from http.client import HTTPConnection, HTTPException, HTTPSConnection
 from pathlib import Path
-from threading import Lock
+from threading import BoundedSemaphore, Lock
 from typing import Any
 from urllib.parse import quote, urlencode, urlsplit
 
@@ -19,6 +19,8 @@ Object = dict[str, Any]
 
 _SECONDS = 60
 """The API server itself gives a webhook 30."""
+_AT_ONCE = 4
+"""Requests, each over a connection of its own: more would spend more time on making connections than on their answers."""
 
 
 class Client:
@@ -30,6 +32,7 @@ class Client:
     def __init__(self, kubeconfig: str | Path) -> None:
         self._access = access(kubeconfig.read_text() if isinstance(kubeconfig, Path) else kubeconfig)
         self._lock, self._discovery = Lock(), Lock()
+        self._turns = BoundedSemaphore(_AT_ONCE)
         self._idle: list[HTTPConnection] = []
         self._closed = False
         self._kinds: dict[str, dict[str, Object]] = {}
@@ -123,23 +126,24 @@ class Client:
 
     def _answer(self, method: str, path: str, body: str | None, headers: dict[str, str]) -> tuple[int, str, bytes]:
         """Status, reason and content; over a connection that is kept."""
-        while True:
-            connection, kept = self._connection()
-            try:
-                connection.request(method, urlsplit(self._access.server).path + path, body, headers)
-                answer = connection.getresponse()
-                found = answer.status, answer.reason, answer.read()
-            except (OSError, HTTPException) as silent:
-                connection.close()
-                if kept and not isinstance(silent, TimeoutError):
-                    # The server has ended it meanwhile; all requests here may be made twice.
-                    continue
-                raise Unreachable(self._access.server) from silent
-            except BaseException:
-                connection.close()
-                raise
-            self._keep(connection)
-            return found
+        with self._turns:
+            while True:
+                connection, kept = self._connection()
+                try:
+                    connection.request(method, urlsplit(self._access.server).path + path, body, headers)
+                    answer = connection.getresponse()
+                    found = answer.status, answer.reason, answer.read()
+                except (OSError, HTTPException) as silent:
+                    connection.close()
+                    if kept and not isinstance(silent, TimeoutError):
+                        # The server has ended it meanwhile; all requests here may be made twice.
+                        continue
+                    raise Unreachable(self._access.server) from silent
+                except BaseException:
+                    connection.close()
+                    raise
+                self._keep(connection)
+                return found
 
     def _connection(self) -> tuple[HTTPConnection, bool]:
         """A connection nobody uses, and whether it was used before."""

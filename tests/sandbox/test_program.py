@@ -1,0 +1,85 @@
+"""The program runs as by the engine's own host; what it imported the last time may be imported before."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytestmark = pytest.mark.process
+
+MAIN = """
+import sys
+before = "annotated_types" in sys.modules
+import annotated_types, helper
+from pulumi import log
+log.get_engine = None  # whoever asks the engine fails
+log.debug("nobody is asked")
+print(__name__, before, helper.when, sys.path[0] == sys.argv[1])
+"""
+# Each in a process of its own, as commands are: modules are imported once.
+RUN = """
+import sys
+from pathlib import Path
+from sandbox.program import Program
+folder = Path(sys.argv[1])
+program = Program(folder, folder / "learned.json")
+if sys.argv[2] == "preload":
+    program.preload()
+    program._preload.join()
+sys.modules["started"] = sys
+program()
+"""
+
+
+def run(folder: Path, how: str = "") -> str:
+    done = subprocess.run([sys.executable, "-c", RUN, folder, how], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    (tmp_path / "__main__.py").write_text(MAIN)
+    (tmp_path / "helper.py").write_text('import sys; when = "in time" if "started" in sys.modules else "too early"')
+    return tmp_path
+
+
+def learned(project: Path) -> Any:
+    return json.loads((project / "learned.json").read_text())
+
+
+def test_installed_modules_are_imported_early_and_the_projects_own_are_not(project: Path) -> None:
+    assert run(project, "preload") == "__main__ False in time True"
+    assert not (project / "learned.json").exists()
+    assert run(project) == "__main__ False in time True"
+    assert "annotated_types" in learned(project)
+    assert "helper" not in learned(project)
+    assert run(project, "preload") == "__main__ True in time True"
+
+
+def test_what_is_not_imported_any_more_is_forgotten(project: Path) -> None:
+    run(project)
+    (project / "__main__.py").write_text("")
+    run(project, "preload")
+    assert "annotated_types" in learned(project)
+    run(project)
+    assert learned(project) == []
+
+
+def test_a_package_that_is_gone_or_broken_is_left_to_the_program(project: Path) -> None:
+    (project / "learned.json").write_text('["no_such_package", "annotated_types"]')
+    assert run(project, "preload").endswith("True in time True")
+    (project / "learned.json").write_text('["annot')
+    assert run(project, "preload").endswith("False in time True")
+
+
+def test_a_program_that_fails_has_taught_what_it_imported(project: Path) -> None:
+    (project / "__main__.py").write_text("import annotated_types\nraise SystemExit(3)")
+    done = subprocess.run([sys.executable, "-c", RUN, project, ""], check=False)
+    assert done.returncode == 3
+    assert "annotated_types" in learned(project)
