@@ -22,7 +22,7 @@ status: ## Show the stack's processes and pools
 	@$(RUN) sandbox status --stack $(STACK)
 
 # Tests that stacks share run on dev and staging, or on the one that is named.
-PYTEST := $(RUN) pytest -n auto --dist loadgroup --no-loadscope-reorder $(if $(filter-out file,$(origin STACK)),--stack $(STACK))
+PYTEST := $(RUN) pytest -n auto $(if $(filter-out file,$(origin STACK)),--stack $(STACK))
 
 test: ## Run all tests: pure, mocked, and the real engine on both clouds
 	@$(RUN) sandbox build

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import os
+import re
 import uuid
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
+from xdist.scheduler import LoadScopeScheduling
 
 import sandbox as sandbox
-from sandbox.controlplane import ControlPlane
-from tests import planes, reaper, tally
-from tests.subjects import SUBJECTS
+from tests import reaper, tally
+from tests.subjects import SUBJECTS, Subject
 
-GROUP = "xdist_group"
-SHARED = ("standing", "bed", "api_server")
-"""Fixtures that stay for the tests of several files."""
+TOGETHER = ("tests/admission/", "tests/apiserver/", "tests/standing/")
+"""Folders whose files share a control plane or a stack that is up, one for each subject."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -51,7 +52,6 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         items[:] = [item for item in items if item not in others]
         config.hook.pytest_deselected(items=others)
     for item in items:
-        item.add_marker(pytest.mark.xdist_group(_group(item)))
         if item.get_closest_marker("repeats") and _subject(item) not in (None, wanted or next(iter(SUBJECTS))):
             item.add_marker(pytest.mark.slow)
     items.sort(key=_order)
@@ -62,18 +62,29 @@ def _order(item: pytest.Item) -> tuple[bool, bool]:
     return item.get_closest_marker("engine") is None, item.get_closest_marker("restless") is not None
 
 
-@pytest.fixture(scope="session")
-def api_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ControlPlane]:
-    """A cluster of no cloud's. Whoever makes something in it takes it away again."""
-    with planes.running(tmp_path_factory.mktemp("api-server") / "there") as plane:
-        yield plane
+class Groups(LoadScopeScheduling):
+    """Gives a worker the tests of a file, or of a folder of `TOGETHER`, one after the other, and the two stacks to two workers.
+
+    pytest-xdist 3.8 does not see its own marks of groups under pytest 9.2, which no longer reads `Item._nodeid`.
+    """
+
+    def _split_scope(self, nodeid: str) -> str:
+        subject = next((name for name in SUBJECTS if re.search(rf"[\[-]{name}[\]-]", nodeid)), "")
+        folder = next((folder for folder in TOGETHER if nodeid.startswith(folder)), nodeid.partition("::")[0])
+        return f"{folder} {subject}"
 
 
-def _group(item: pytest.Item) -> str:
-    """Tests of one group run in one process, one after the other: those of a file, or of a stack that files share."""
-    subject = _subject(item)
-    shared = [name for name in SHARED if name in getattr(item, "fixturenames", ())]
-    return " ".join(filter(None, [*(shared or [str(item.path.relative_to(item.config.rootpath))]), subject]))
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Groups:
+    # In the order of collection, see `_order`.
+    config.option.loadscopereorder = False
+    return Groups(config, log)
+
+
+@pytest.fixture(scope="session", params=SUBJECTS.values(), ids=SUBJECTS)
+def subject(request: pytest.FixtureRequest) -> Subject:
+    """The stack under test."""
+    found: Subject = request.param
+    return found
 
 
 def _subject(item: pytest.Item) -> str | None:

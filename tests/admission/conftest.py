@@ -7,14 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from tests.admission.bed import Bed, standing
-from tests.subjects import SUBJECTS, Subject
-
-
-@pytest.fixture(scope="session", params=SUBJECTS.values(), ids=SUBJECTS)
-def subject(request: pytest.FixtureRequest) -> Subject:
-    """The stack under test."""
-    found: Subject = request.param
-    return found
+from tests.subjects import Subject
 
 
 @pytest.fixture(scope="session")

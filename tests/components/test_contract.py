@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
 from collections.abc import Callable
 from typing import Any
 
@@ -11,19 +10,15 @@ import pytest
 import yaml
 from hypothesis import given
 
-from components.addons import contract, names, quota
+from components.addons import contract, names
 from components.addons.matching import may_run
-from sandbox.controlplane import ControlPlane
-from sandbox.kubernetes.client import Client
-from sandbox.kubernetes.errors import ApiError
-from sandbox.programs import ensure
 from spec import placement
 from spec.clouds.azure import aks
 from spec.clouds.existing import existing
 from spec.contract import snippets
 from spec.model import Capacity
 from spec.placement import NodePool
-from spec.scheduling import Placement, Profile
+from spec.scheduling import Placement
 from tests.spec.stack import good, spec
 from tests.spec.test_placement import pool_lists
 
@@ -140,61 +135,3 @@ def test_its_readers_are_service_accounts_and_the_named_groups_each_once() -> No
         ("Group", "ml-engineers"),
         ("Group", "system:serviceaccounts"),
     ]
-
-
-@pytest.mark.engine
-def test_on_a_real_api_server_only_its_readers_read_it_its_lines_are_taken_and_the_quota_counts_gpus(
-    api_server: ControlPlane,
-) -> None:
-    kubectl = ensure(["kubectl"], print)["kubectl"]
-    client = Client(api_server.admin_kubeconfig)
-    try:
-        found = node_pools(good()["pools"])
-        data = contract.data("r2026-11", found)
-        labels = names.labels("dev")
-        metadata = {"name": "kubeflow-spot", "namespace": "kube-public", "labels": labels}
-        team = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "team-a"}}
-        for body in (
-            {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": data},
-            {**team, "metadata": {"name": "kube-public"}},
-            *contract.access("kubeflow-spot", ("ml-engineers",), "dev"),
-            team,
-            *quota.quotas((Profile(namespace="team-a", gpus=1),), "dev"),
-        ):
-            client.apply(body, "test")
-
-        def may(verb: str, name: str, user: str, *groups: str) -> bool:
-            command = [kubectl, f"--kubeconfig={api_server.admin_kubeconfig}", "auth", "can-i", "--quiet"]
-            who = [f"--as={user}", *(f"--as-group={group}" for group in groups)]
-            asked = [*command, verb, f"configmaps/{name}", "--namespace=kube-public", *who]
-            return subprocess.run(asked, check=False).returncode == 0
-
-        account = ("system:serviceaccount:team-a:default-editor", "system:serviceaccounts", "system:authenticated")
-        assert may("get", "kubeflow-spot", *account)
-        assert may("get", "kubeflow-spot", "ann", "ml-engineers", "system:authenticated")
-        assert not may("get", "kubeflow-spot", "bob", "system:authenticated")
-        assert not may("get", "kubeflow-spot", "system:anonymous", "system:unauthenticated")
-        assert not may("get", "another", *account)
-        for verb in ("list", "watch", "update", "patch", "delete"):
-            assert not may(verb, "kubeflow-spot", *account), verb
-
-        for name, lines in snippets(found).items():
-            client.apply(pod(name, lines), "test", dry_run=True)
-        client.apply(pod("one", {}, gpus=1), "test")
-        with pytest.raises(ApiError, match=r"exceeded quota: kubeflow-spot-dev-gpus.*requests.nvidia.com/gpu=1"):
-            client.apply(pod("two", {}, gpus=1), "test")
-        client.apply(pod("without", {}), "test")
-    finally:
-        client.delete("v1", "Namespace", "team-a")
-        client.delete("v1", "ConfigMap", "kubeflow-spot", "kube-public")
-        for kind in ("Role", "RoleBinding"):
-            client.delete("rbac.authorization.k8s.io/v1", kind, names.object_name("dev", contract.ROLE), "kube-public")
-        client.close()
-
-
-def pod(name: str, lines: dict[str, Any], gpus: int = 0) -> dict[str, Any]:
-    container: dict[str, Any] = {"name": "c", "image": "c"}
-    if gpus:
-        container["resources"] = {"limits": {"nvidia.com/gpu": str(gpus)}}
-    spec = {"containers": [container], "automountServiceAccountToken": False, "serviceAccountName": "default", **lines}
-    return {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name, "namespace": "team-a"}, "spec": spec}

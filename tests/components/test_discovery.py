@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import socket
-import subprocess
 from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from threading import Thread
@@ -14,9 +13,7 @@ import pulumi
 import pytest
 import yaml
 
-from components.addons import discovery, foreign
-from sandbox.controlplane import ControlPlane
-from sandbox.programs import ensure
+from components.addons import discovery
 
 Answer = tuple[int, dict[str, Any] | str]
 VERSION = {"gitVersion": "v1.36.2"}
@@ -139,49 +136,3 @@ def test_a_kubeconfig_that_is_none_is_told(text: str) -> None:
     with pytest.raises(pulumi.RunError, match=r"cloud\.kubeconfig: the kubeconfig cannot be used") as refused:
         discovery.read(text, "cloud.kubeconfig")
     assert "secret" not in str(refused.value)
-
-
-@pytest.mark.engine
-def test_a_real_api_server_shows_its_device_plugins_to_who_may_see_them(api_server: ControlPlane) -> None:
-    kubectl, plane = ensure(["kubectl"], print)["kubectl"], api_server
-    command = [str(kubectl), f"--kubeconfig={plane.admin_kubeconfig}"]
-    try:
-        before = discovery.read(plane.user_kubeconfig(), "cloud.kubeconfig")
-        assert (before.version, before.daemon_sets, before.policies, before.expander) == ("1.36.2", (), (), None)
-        labels = {"app": "nvidia-device-plugin"}
-        pod = {
-            "nodeSelector": {"gpu": "yes"},
-            "containers": [{"name": "c", "image": "nvcr.io/nvidia/k8s-device-plugin:1"}],
-        }
-        daemon_set = {
-            "apiVersion": "apps/v1",
-            "kind": "DaemonSet",
-            "metadata": {"name": "gpus", "namespace": "default"},
-            "spec": {"selector": {"matchLabels": labels}, "template": {"metadata": {"labels": labels}, "spec": pod}},
-        }
-        expander = {
-            "apiVersion": "v1",
-            "kind": "ConfigMap",
-            "metadata": {"name": "cluster-autoscaler-priority-expander", "namespace": "kube-system"},
-            "data": {"priorities": "10:\n- .*\n"},
-        }
-        objects = {"apiVersion": "v1", "kind": "List", "items": [daemon_set, expander]}
-        subprocess.run(
-            [*command, "create", "-f", "-"], input=json.dumps(objects), text=True, check=True, capture_output=True
-        )
-        found = discovery.read(plane.user_kubeconfig(), "cloud.kubeconfig")
-        (plugin,) = foreign.plugins(found.daemon_sets, found.policies, "dev")
-        assert (str(plugin), plugin.pod["nodeSelector"]) == ("default/gpus", {"gpu": "yes"})
-        assert found.expander
-        assert found.expander["data"] == {"priorities": "10:\n- .*\n"}
-        nobody = yaml.safe_load(plane.user_kubeconfig())
-        nobody["users"][0]["user"] = {"token": "wrong"}
-        with pytest.raises(pulumi.RunError, match="401 Unauthorized"):
-            discovery.read(yaml.safe_dump(nobody), "cloud.kubeconfig")
-    finally:
-        there = (
-            ("daemonset/gpus", "--namespace=default"),
-            ("configmap/cluster-autoscaler-priority-expander", "-n", "kube-system"),
-        )
-        for made in there:
-            subprocess.run([*command, "delete", "--ignore-not-found", *made], check=True, capture_output=True)

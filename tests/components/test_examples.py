@@ -13,8 +13,8 @@ import pytest
 import yaml
 
 from tests.components.program import declare, stack_config
+from tests.sandbox.pods import node_of, run_pod, unschedulable
 from tests.sandbox.stack import PROJECT, Stack, until
-from tests.sandbox.test_stack import node_of, run_pod, unschedulable
 from tests.subjects import DEV
 
 STACKS = PROJECT / "examples" / "stacks"
@@ -171,6 +171,7 @@ def reached(stack: Stack) -> dict[str, list[str]]:
 
 
 @pytest.mark.engine
+@pytest.mark.slow
 def test_aks_engines_design_comes_up_with_its_pools_subnets_labels_and_order(engine: Stack) -> None:
     tiers = yaml.safe_load(engine.get(*EXPANDER)["data"]["priorities"])
     assert [tiers[number] for number in sorted(tiers, reverse=True)] == [
@@ -195,6 +196,7 @@ def test_aks_engines_design_comes_up_with_its_pools_subnets_labels_and_order(eng
 
 
 @pytest.mark.engine
+@pytest.mark.slow
 def test_a_second_stack_is_told_what_to_write_into_the_firsts_file_or_takes_over(engine: Stack, tmp_path: Path) -> None:
     settings: dict[str, Any] = {
         "release": "r2026-11",

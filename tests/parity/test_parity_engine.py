@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -39,21 +38,20 @@ PROFILE = {"app.kubernetes.io/part-of": "kubeflow-profile"}
     phases=[Phase.generate],
     suppress_health_check=[HealthCheck.too_slow],
 )
-def test_what_both_clouds_make_of_a_stack(drawn: Settings) -> None:
+def test_what_both_clouds_make_of_a_stack(drawn: Settings, tmp_path_factory: pytest.TempPathFactory) -> None:
     aks, gke = on_aks(drawn), on_gke(drawn)
     sides = {"aks": Side.of(aks), "gke": Side.of(gke)}
     assert [portable(p) for p in sides["aks"].pools] == [portable(p) for p in sides["gke"].pools]
     found = {}
     for name, raw in (("aks", aks), ("gke", gke)):
-        with up(raw) as stack:
+        with up(raw, tmp_path_factory.mktemp(name)) as stack:
             found[name] = landed(stack, sides[name])
     assert found["aks"] == found["gke"]
 
 
 @contextmanager
-def up(raw: Settings) -> Iterator[Stack]:
+def up(raw: Settings, folder: Path) -> Iterator[Stack]:
     """The stack in a sandbox of its own, with a node in every pool that has room for one."""
-    folder = Path(tempfile.mkdtemp())
     stack = Stack.copy(folder)
     stack.write(raw)
     try:

@@ -58,6 +58,8 @@ class Stack:
     """The stack file as of the last `up`, if that succeeded."""
     _moved: bool = field(default=False, init=False)
     """Whether something has changed beside the stack file."""
+    _limited: bool = field(default=False, init=False)
+    """Whether a cloud file's quotas are in force."""
 
     @classmethod
     def copy(cls, folder: Path, name: str = "dev") -> Stack:
@@ -98,11 +100,12 @@ class Stack:
     def run(self, command: str, *arguments: str, ok: bool = True) -> subprocess.CompletedProcess[str]:
         """Run a command of the sandbox; fails the test when it ends otherwise than `ok` says."""
         applied, self._applied = self._applied, None
+        self._limited |= "--cloud" in arguments
         self._moved |= command in _BEHIND
         done = commands.run(self._arguments(command, *arguments))
         assert (done.returncode == 0) == ok, f"exit {done.returncode}\n{done.stdout}\n{done.stderr}"
         if command == "down":
-            self._moved = False
+            self._moved = self._limited = False
         elif command != "up":
             self._applied = applied
         elif ok:
@@ -177,15 +180,17 @@ class Standing(Stack):
         """Bring it up as checked in, with these nodes of each pool and no others; nothing when no test has changed it."""
         checked_in = (PROJECT / self.file.name).read_text()
         self.file.write_text(checked_in)
-        if self._applied == checked_in and not self._moved:
+        if self._applied == checked_in and not self._moved and not self._limited:
             return
-        self.run("up")
+        unlimited = self.project.parent / "unlimited.yaml"
+        unlimited.write_text("quotas: {}")
+        self.run("up", *(["--cloud", str(unlimited)] if self._limited else []))
         self.kubectl("delete", "pod", "--all", "--namespace=default", "--wait=false")
         there = Counter(node["metadata"]["labels"]["kubeflow-spot.dev/pool"] for node in self.get("nodes")["items"])
         for pool in sorted(there.keys() | nodes.keys()):
             if there[pool] != nodes.get(pool, 0):
                 self.run("scale", pool, str(nodes.get(pool, 0)))
-        self._moved = False
+        self._moved = self._limited = False
 
     @contextmanager
     def scaled(self, pool: str, nodes: int) -> Iterator[None]:

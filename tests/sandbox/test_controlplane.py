@@ -21,6 +21,7 @@ from sandbox.controlplane.process import Process, stop_all
 from sandbox.controlplane.start import emulated_version
 from sandbox.errors import SandboxError
 from sandbox.programs import ensure
+from tests import tally
 
 NAMES = ("etcd", "kube-apiserver", "kube-scheduler", "kube-controller-manager", "kwok", "kubectl")
 SLEEP = [sys.executable, "-c", "import time; time.sleep(60)"]
@@ -79,7 +80,7 @@ def programs() -> dict[str, Path]:
 def cluster(programs: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
     plane = ControlPlane(tmp_path_factory.mktemp("planes") / "dev", version="1.36", cloud="azure")
     try:
-        plane.start(programs, print)
+        plane.start(programs, tally.said)
         yield Cluster(plane, programs)
     finally:
         plane.stop()
@@ -182,12 +183,12 @@ def test_mutating_admission_policies_come_with_1_36(cluster: Cluster) -> None:
     """One cluster down and up again by a minor version, its data kept: also how an upgrade is emulated."""
     assert cluster.serves("mutatingadmissionpolicies")
     older = Cluster(ControlPlane(cluster.plane.directory, version="1.35.2", cloud="azure"), cluster.programs)
-    older.plane.start(cluster.programs, print)
+    older.plane.start(cluster.programs, tally.said)
     assert not older.serves("mutatingadmissionpolicies")
     assert older.serves("validatingadmissionpolicies")
     older.node("older")
     assert eventually(lambda: older.get("node", "older")["status"]["nodeInfo"]["kubeletVersion"]) == "v1.35.2"
-    cluster.plane.start(cluster.programs, print)
+    cluster.plane.start(cluster.programs, tally.said)
     assert cluster.serves("mutatingadmissionpolicies")
 
 

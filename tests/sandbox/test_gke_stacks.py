@@ -13,8 +13,8 @@ import pytest
 import yaml
 
 from tests.components.program import declare, stack_config
+from tests.sandbox.pods import node_of, run_pod, unschedulable
 from tests.sandbox.stack import PROJECT, Stack, until
-from tests.sandbox.test_stack import node_of, run_pod, unschedulable
 from tests.subjects import STAGING
 
 STACKS = PROJECT / "examples" / "stacks"
@@ -58,6 +58,7 @@ def stored(stack: Stack, token: str, name: str) -> dict[str, Any]:
 
 
 @pytest.mark.engine
+@pytest.mark.slow
 def test_the_tutorials_pool_is_preemptible_with_four_gpus_its_taint_and_the_scope(kfp: Stack) -> None:
     pool = stored(kfp, "gcp:container/nodePool:NodePool", "preemptible-gpu-pool")
     node = pool["nodeConfig"]
@@ -73,6 +74,7 @@ def test_the_tutorials_pool_is_preemptible_with_four_gpus_its_taint_and_the_scop
 
 
 @pytest.mark.engine
+@pytest.mark.slow
 def test_a_step_with_four_gpus_goes_there_from_zero_and_a_pod_with_the_tutorials_toleration_alone_does_not(
     kfp: Stack,
 ) -> None:
@@ -99,6 +101,7 @@ def test_a_step_with_four_gpus_goes_there_from_zero_and_a_pod_with_the_tutorials
 
 
 @pytest.mark.engine
+@pytest.mark.slow
 def test_aks_engines_design_comes_up_with_its_pools_labels_and_order(imaging: Stack) -> None:
     rules = imaging.get("computeclass", "kubeflow-spot")["spec"]["priorities"]
     assert [rule["nodepools"] for rule in rules] == [["gpuspot"], ["gpuondemand"]]

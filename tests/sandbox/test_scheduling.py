@@ -13,7 +13,7 @@ import pytest
 from tests.sandbox.stack import Stack, until
 from tests.subjects import Subject
 
-pytestmark = pytest.mark.engine
+pytestmark = [pytest.mark.engine, pytest.mark.repeats]
 
 POLICIES = "kubernetes:admissionregistration.k8s.io/v1:MutatingAdmissionPolicy"
 KINDS = (

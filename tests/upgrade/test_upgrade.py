@@ -1,4 +1,8 @@
-"""Every case of this folder through the real engine, on one stack of each cloud: what a change does, step by step."""
+"""Every case of this folder through the real engine, on one stack of each cloud: what a change does, step by step.
+
+`make test` applies the cases in which steps depend on each other or move nodes. Of the others it asks what their first change
+would do, in a preview from the stack that stands, which takes a quarter of the time. `make test-slow` applies every step of all.
+"""
 
 from __future__ import annotations
 
@@ -15,13 +19,17 @@ from tests.upgrade.case import PROJECT, Case, Step, cases, told
 
 pytestmark = pytest.mark.engine
 
-# What differs between the clouds; the rest of GKE's says on another cloud what AKS' says, and takes minutes.
-ALWAYS = ("gke-generation", "gke-release", "gke-taint")
-CASES = [
-    pytest.param(case, id=case.name, marks=[] if case.cloud == "aks" or case.name in ALWAYS else pytest.mark.slow)
-    for cloud in ("aks", "gke")
-    for case in cases(cloud)
-]
+APPLIED = {"aks": ("generation", "pool-removed", "release", "taint"), "gke": ("generation", "release", "taint")}
+"""What `make test` applies. The rest of GKE's cases says on another cloud what AKS' say, and is not previewed either."""
+ALL = [case for cloud in APPLIED for case in cases(cloud)]
+
+
+def _applied(case: Case) -> bool:
+    return case.name.removeprefix(f"{case.cloud}-") in APPLIED[case.cloud]
+
+
+CASES = [pytest.param(case, id=case.name, marks=[] if _applied(case) else pytest.mark.slow) for case in ALL]
+PREVIEWED = [case for case in ALL if case.cloud == "aks" and not _applied(case)]
 CLUSTER = "ml-up"
 POOL = ("kubernetes.azure.com/agentpool", "cloud.google.com/gke-nodepool")
 GOING = ("delete", "replace")
@@ -52,10 +60,15 @@ class Upgraded:
         self.last = before if step.refused else step
         return printed
 
+    def preview(self, step: Step) -> dict[str, Any]:
+        """What the engine would do, and its errors."""
+        self._write(step)
+        printed: dict[str, Any] = json.loads(self.stack.run("preview", "--json", ok=not step.refused).stdout)
+        return printed
+
     def would(self, step: Step) -> Counter[str]:
         """How many of each kind of step an `up` would take."""
-        self._write(step)
-        return Counter(op for op, _, _ in self.stack.steps())
+        return Counter(one["op"] for one in self.preview(step)["steps"])
 
     def _write(self, step: Step) -> None:
         self.stack.write(step.config)
@@ -73,6 +86,19 @@ def stacks(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Upgra
     yield found
     for upgraded in found.values():
         upgraded.stack.run("down", "--force")
+
+
+@pytest.mark.parametrize("case", PREVIEWED, ids=lambda case: case.name)
+def test_the_first_change_would_do_what_it_says_and_no_more(case: Case, stacks: dict[str, Upgraded]) -> None:
+    upgraded, step = stacks[case.cloud], case.steps[1]
+    upgraded.at(case.steps[0])
+    shown = upgraded.preview(step)
+    if step.would:
+        assert Counter(one["op"] for one in shown["steps"]) == step.would
+    elif step.refused:
+        assert [said for said in step.refused if said not in "\n".join(shown["errors"])] == []
+    else:
+        assert told(shown["steps"], step.steps) == sorted(step.steps)
 
 
 @pytest.mark.parametrize("case", CASES)

@@ -15,6 +15,7 @@ import psutil
 import pytest
 import yaml
 
+from tests.sandbox.pods import node_of, run_pod, unschedulable
 from tests.sandbox.stack import Stack, Standing, until
 from tests.subjects import GKE_CLASS, Subject
 
@@ -36,27 +37,6 @@ def gpu_node(stack: Standing, subject: Subject) -> Iterator[str]:
         yield node
 
 
-def run_pod(stack: Stack, name: str, **spec: Any) -> None:
-    pod = {
-        "apiVersion": "v1",
-        "kind": "Pod",
-        "metadata": {"name": name, "namespace": "default"},
-        "spec": {"containers": [{"name": "main", "image": "example.com/train:1"}], **spec},
-    }
-    path = stack.project.parent / f"{name}.json"
-    path.write_text(json.dumps(pod))
-    stack.kubectl("apply", "-f", str(path))
-
-
-def node_of(stack: Stack, pod: str) -> str:
-    return str(stack.get("pod", pod)["spec"].get("nodeName", ""))
-
-
-def unschedulable(stack: Stack, pod: str) -> str:
-    conditions = stack.get("pod", pod)["status"].get("conditions", [])
-    return next((str(c["message"]) for c in conditions if c.get("reason") == "Unschedulable"), "")
-
-
 def device_plugins(stack: Stack) -> tuple[int, int]:
     """Desired and ready pods of the device plugin."""
     (plugin,) = stack.get("daemonsets", "-A")["items"]
@@ -66,7 +46,8 @@ def device_plugins(stack: Stack) -> tuple[int, int]:
 def test_the_minimum_of_the_system_and_general_pools_is_ready_and_no_gpu_node_nor_device_plugin(
     stack: Stack, subject: Subject
 ) -> None:
-    assert device_plugins(stack) == (0, 0)
+    assert until(lambda: device_plugins(stack) == (0, 0))
+    assert "NAME" in stack.run("kubectl", "--", "get", "nodes").stdout
     nodes = stack.get("nodes")["items"]
     assert Counter(node["metadata"]["labels"]["kubeflow-spot.dev/pool"] for node in nodes) == subject.at_first
     for node in nodes:
@@ -301,6 +282,7 @@ def processes_below(home: Path) -> list[psutil.Process]:
     ]
 
 
+@pytest.mark.slow
 def test_a_protected_stack_refuses_down_and_loses_nothing_and_no_command_changes_a_file(
     tmp_path_factory: pytest.TempPathFactory,
 ) -> None:

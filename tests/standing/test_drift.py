@@ -9,7 +9,7 @@ import pytest
 from tests.sandbox.stack import PROJECT, Stack, until
 from tests.subjects import Subject
 
-pytestmark = pytest.mark.engine
+pytestmark = [pytest.mark.engine, pytest.mark.repeats]
 
 SEARCH = ("preview", "--refresh", "--expect-no-changes")
 

@@ -1,4 +1,4 @@
-"""What tests of several files are run on."""
+"""A stack that stays up for all tests of this folder."""
 
 from __future__ import annotations
 
@@ -7,14 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from tests.sandbox.stack import Standing
-from tests.subjects import SUBJECTS, Subject
-
-
-@pytest.fixture(scope="session", params=SUBJECTS.values(), ids=SUBJECTS)
-def subject(request: pytest.FixtureRequest) -> Subject:
-    """The stack under test."""
-    found: Subject = request.param
-    return found
+from tests.subjects import Subject
 
 
 @pytest.fixture(scope="session")

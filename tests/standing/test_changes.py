@@ -91,6 +91,7 @@ def test_a_change_beyond_the_quota_leaves_the_rest_applied_and_the_next_up_compl
     assert stack.steps() == []
 
 
+@pytest.mark.repeats
 @pytest.mark.restless
 def test_a_cluster_that_must_be_replaced_comes_with_its_whole_layer_in_the_same_up_and_a_protected_one_refuses(
     stack: Stack, subject: Subject, applied: dict[str, Any]

@@ -1,0 +1,17 @@
+"""A control plane for tests that need no more than an API server and the controllers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from sandbox.controlplane import ControlPlane
+from tests import planes
+
+
+@pytest.fixture(scope="session")
+def api_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ControlPlane]:
+    """A cluster of no cloud's. A test takes away what it makes."""
+    with planes.running(tmp_path_factory.mktemp("api-server") / "there") as plane:
+        yield plane

@@ -1,0 +1,77 @@
+"""The contract and the quotas of profiles on a real API server."""
+
+from __future__ import annotations
+
+import subprocess
+from typing import Any
+
+import pytest
+
+from components.addons import contract, names, quota
+from sandbox.controlplane import ControlPlane
+from sandbox.kubernetes.client import Client
+from sandbox.kubernetes.errors import ApiError
+from sandbox.programs import ensure
+from spec.contract import snippets
+from spec.scheduling import Profile
+from tests.components.test_contract import node_pools
+from tests.spec.stack import good
+
+pytestmark = pytest.mark.engine
+
+
+def test_on_a_real_api_server_only_its_readers_read_it_its_lines_are_taken_and_the_quota_counts_gpus(
+    api_server: ControlPlane,
+) -> None:
+    kubectl = ensure(["kubectl"], print)["kubectl"]
+    client = Client(api_server.admin_kubeconfig)
+    try:
+        found = node_pools(good()["pools"])
+        data = contract.data("r2026-11", found)
+        labels = names.labels("dev")
+        metadata = {"name": "kubeflow-spot", "namespace": "kube-public", "labels": labels}
+        team = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "team-a"}}
+        for body in (
+            {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": data},
+            {**team, "metadata": {"name": "kube-public"}},
+            *contract.access("kubeflow-spot", ("ml-engineers",), "dev"),
+            team,
+            *quota.quotas((Profile(namespace="team-a", gpus=1),), "dev"),
+        ):
+            client.apply(body, "test")
+
+        def may(verb: str, name: str, user: str, *groups: str) -> bool:
+            command = [kubectl, f"--kubeconfig={api_server.admin_kubeconfig}", "auth", "can-i", "--quiet"]
+            who = [f"--as={user}", *(f"--as-group={group}" for group in groups)]
+            asked = [*command, verb, f"configmaps/{name}", "--namespace=kube-public", *who]
+            return subprocess.run(asked, check=False).returncode == 0
+
+        account = ("system:serviceaccount:team-a:default-editor", "system:serviceaccounts", "system:authenticated")
+        assert may("get", "kubeflow-spot", *account)
+        assert may("get", "kubeflow-spot", "ann", "ml-engineers", "system:authenticated")
+        assert not may("get", "kubeflow-spot", "bob", "system:authenticated")
+        assert not may("get", "kubeflow-spot", "system:anonymous", "system:unauthenticated")
+        assert not may("get", "another", *account)
+        for verb in ("list", "watch", "update", "patch", "delete"):
+            assert not may(verb, "kubeflow-spot", *account), verb
+
+        for name, lines in snippets(found).items():
+            client.apply(pod(name, lines), "test", dry_run=True)
+        client.apply(pod("one", {}, gpus=1), "test")
+        with pytest.raises(ApiError, match=r"exceeded quota: kubeflow-spot-dev-gpus.*requests.nvidia.com/gpu=1"):
+            client.apply(pod("two", {}, gpus=1), "test")
+        client.apply(pod("without", {}), "test")
+    finally:
+        client.delete("v1", "Namespace", "team-a")
+        client.delete("v1", "ConfigMap", "kubeflow-spot", "kube-public")
+        for kind in ("Role", "RoleBinding"):
+            client.delete("rbac.authorization.k8s.io/v1", kind, names.object_name("dev", contract.ROLE), "kube-public")
+        client.close()
+
+
+def pod(name: str, lines: dict[str, Any], gpus: int = 0) -> dict[str, Any]:
+    container: dict[str, Any] = {"name": "c", "image": "c"}
+    if gpus:
+        container["resources"] = {"limits": {"nvidia.com/gpu": str(gpus)}}
+    spec = {"containers": [container], "automountServiceAccountToken": False, "serviceAccountName": "default", **lines}
+    return {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name, "namespace": "team-a"}, "spec": spec}
