@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from time import monotonic, sleep
 from typing import Any
@@ -221,15 +222,17 @@ class Bed:
             made.append({**base, "kind": f"{kind}Binding", "spec": binding})
             for one in made:
                 self.api.create(one)
-            eventually(lambda: self._heeded(probe), f"the last {kind} is heeded")
+            eventually(partial(self._is_heeded_by, kind, probe), f"the last {kind} is heeded")
             for one in made:
                 self.api.delete(one)
 
-    def _heeded(self, probe: Object) -> bool:
+    def _is_heeded_by(self, kind: str, probe: Object) -> bool:
+        """Whether a policy of this kind judges the probe. One of the other kind may still do so a moment after it is deleted."""
         try:
-            return bool(self.api.create(probe, dry_run=True).get("data"))
+            changed = bool(self.api.create(probe, dry_run=True).get("data"))
+            return changed and kind == "MutatingAdmissionPolicy"
         except Refused as refused:
-            return "heeded" in refused.message
+            return "heeded" in refused.message and kind == "ValidatingAdmissionPolicy"
 
     def serves_mutating_policies(self) -> bool:
         """Whether this Kubernetes has MutatingAdmissionPolicy as `v1`."""
