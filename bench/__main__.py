@@ -24,7 +24,9 @@ from sandbox import clusters
 from tests.subjects import SUBJECTS
 
 PROJECT = Path(__file__).resolve().parent.parent
+THREE = PROJECT / "bench" / "three"
 RUNS = 3
+TURNS = 5
 
 PROGRAM_RUNS = 7
 POOL_ROUNDS = 25
@@ -48,13 +50,16 @@ def seconds(*command: str, environment: dict[str, str]) -> float:
 def sandbox_figures(
     stack: str, home: Path, environment: dict[str, str], add: Callable[[str, list[float], str, int], None]
 ) -> None:
-    """A stack's sandbox: up, again, preview, down."""
+    """A stack's sandbox: up, again, preview, down; its preview in turns with that of a program of three resources."""
 
-    def command(name: str, *arguments: str) -> Callable[[], float]:
-        whole = (sys.executable, "-m", "sandbox", name, "--stack", stack, *arguments)
+    def command(name: str, *arguments: str, of: str = stack) -> Callable[[], float]:
+        whole = (sys.executable, "-m", "sandbox", name, "--stack", of, *arguments)
         return lambda: seconds(*whole, environment=environment)
 
     up, down, preview = command("up"), command("down"), command("preview", "--json")
+    outputs, status = command("outputs"), command("status")
+    three = {name: command(name, "--cwd", str(THREE), of=THREE.name) for name in ("up", "down")}
+    with_policies = command("preview", "--cwd", str(THREE), "--policy-pack", str(PROJECT / "policy"), of=THREE.name)
     ups: list[float] = []
     downs: list[float] = []
     for _ in range(RUNS):
@@ -65,7 +70,20 @@ def sandbox_figures(
     up()
     try:
         add(f"{stack}: up again, no change", [up() for _ in range(RUNS)], "s", 1)
-        add(f"{stack}: preview, no change", [preview() for _ in range(RUNS)], "s", 1)
+        three["up"]()
+        turns = [(preview(), with_policies()) for _ in range(TURNS)]
+        add(f"{stack}: preview, no change", [own for own, _ in turns], "s", 1)
+        add("three resources: preview, no change, the same policies", [other for _, other in turns], "s", 1)
+        add(f"{stack}: its preview / that of three resources", [own / other for own, other in turns], "x", 2)
+        three["down"]()
+        add(f"{stack}: outputs", [outputs() for _ in range(RUNS)], "s", 2)
+        add(f"{stack}: status", [status() for _ in range(RUNS)], "s", 2)
+        add(
+            "sandbox --help",
+            [seconds(sys.executable, "-m", "sandbox", "--help", environment=environment) for _ in range(RUNS)],
+            "s",
+            2,
+        )
         planes = clusters.planes(home / stack / "clusters")
         add(f"{stack}: memory of the running sandbox", [sum(plane.memory() for plane in planes) / 1e6], "MB", 1)
     finally:
