@@ -1,7 +1,8 @@
 """What the program costs by itself: the unmodified `__main__.py` under Pulumi's mocks, in a process of its own.
 
 `python -m bench.program ROUNDS STACK_FILE...` runs it and prints what its parts took. CPU is that of the program's own
-thread: the mocks answer in others.
+thread: the mocks answer in others. The stack's outputs are read here as the tests read them, which takes longer than what
+Pulumi's host does with them; the interpreter's start and exit are not in. `bench.whole` measures the real process.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from importlib.machinery import SourceFileLoader
 from pathlib import Path
@@ -134,19 +135,24 @@ def stack(name: str, runs: int) -> list[Split]:
 
 def pools(rounds: int, counts: tuple[int, ...]) -> dict[int, list[float]]:
     """CPU seconds for settings and declarations of stacks of so many spot pools, by their number; imports are done before."""
+    with tempfile.TemporaryDirectory() as folder:
+        _, *warm = _process(1 + rounds, *pool_files(Path(folder), counts))
+    own = [[split["settings"][CPU] + split["declare"][CPU] for split in splits] for splits in warm]
+    return dict(zip(counts, map(list, zip(*own, strict=True)), strict=True))
+
+
+def pool_files(folder: Path, counts: Sequence[int]) -> list[Path]:
+    """Files of stacks like STACK_FILE's with so many spot pools."""
     # Not above: Pulumi imports it too, and that counts.
     import yaml
 
     config = yaml.safe_load(STACK_FILE.read_text())["config"]
     spot = {"machine": "Standard_NC4as_T4_v3", "capacity": "spot", "maxNodes": 2}
-    with tempfile.TemporaryDirectory() as folder:
-        files = [Path(folder) / f"Pulumi.pools{count}.yaml" for count in counts]
-        for count, file in zip(counts, files, strict=True):
-            config["kubeflow-spot:pools"] = [{"name": f"p{number}", **spot} for number in range(count)]
-            file.write_text(yaml.safe_dump({"config": config}))
-        _, *warm = _process(1 + rounds, *files)
-    own = [[split["settings"][CPU] + split["declare"][CPU] for split in splits] for splits in warm]
-    return dict(zip(counts, map(list, zip(*own, strict=True)), strict=True))
+    files = [folder / f"Pulumi.pools{count}.yaml" for count in counts]
+    for count, file in zip(counts, files, strict=True):
+        config["kubeflow-spot:pools"] = [{"name": f"p{number}", **spot} for number in range(count)]
+        file.write_text(yaml.safe_dump({"config": config}))
+    return files
 
 
 if __name__ == "__main__":

@@ -29,8 +29,10 @@ ObjectId = Annotated[
 ]
 """A GUID of Microsoft Entra, such as a group's object id."""
 
-_GROUP = r"^[-\w.()]{0,89}[-\w()]$"
+# The length apart: \w is every letter of Unicode, and {0,89} takes 30 ms to compile.
+_GROUP = r"^[-\w.()]*[-\w()]$"
 FORMS[_GROUP] = "a resource group's name: at most 90 letters, digits, -, _, ., ( and ), no . at the end"
+ResourceGroup = Annotated[str, StringConstraints(pattern=_GROUP, max_length=90)]
 
 
 class AzureAutoscaler(Model):
@@ -78,7 +80,7 @@ NODE_SUBNET = "nodes"
 class AzureExistingNetwork(Model):
     """A virtual network made by somebody else; pools name its subnets."""
 
-    resource_group: str = Field(pattern=_GROUP)
+    resource_group: ResourceGroup
     name: str = Field(min_length=1, max_length=80)
     subnet: str = Field(min_length=1, description="where nodes go whose pool names no subnet")
 
@@ -213,7 +215,7 @@ class AzureMonitoring(Model):
 class AzureExistingCluster(Model):
     """An AKS cluster made by somebody else: pools and the layer inside are added, nothing else is touched."""
 
-    resource_group: str = Field(pattern=_GROUP)
+    resource_group: ResourceGroup
     name: str = Field(min_length=1, max_length=63)
 
 
@@ -223,8 +225,8 @@ class Azure(Model):
     provider: Literal["azure"]
     existing_cluster: AzureExistingCluster | None = None
     location: str | None = Field(None, pattern=r"^[a-z0-9]+$", description="a region's short name, such as westeurope")
-    resource_group: str | None = Field(None, pattern=_GROUP, description="made here; default: the cluster's name")
-    existing_resource_group: str | None = Field(None, pattern=_GROUP, description="instead: one made by somebody else")
+    resource_group: ResourceGroup | None = Field(None, description="made here; default: the cluster's name")
+    existing_resource_group: ResourceGroup | None = Field(None, description="instead: one made by somebody else")
     tier: Literal["Free", "Standard", "Premium"] = Field(
         "Free", description="Standard has an SLA, Premium long-term support as well (page free-standard-pricing-tiers)"
     )

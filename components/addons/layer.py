@@ -7,12 +7,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import pulumi
-import pulumi_kubernetes
 
 from components.addons import dcgm, foreign, placement
 from components.addons.compute_class import ClassDecision, ComputeClass
 from components.addons.device_plugin import DevicePlugin
 from components.addons.expander import Decision, PriorityExpander
+from components.addons.provider import Provider
 from components.addons.pull_secrets import PullSecrets
 from spec.clouds import Cloud
 from spec.model import ClusterSpec
@@ -106,10 +106,10 @@ def declare(
         "cluster_identifier": spec.name,
         # By default a changed ConfigMap or Secret is deleted and made anew; without its ConfigMap the autoscaler's choice is
         # random for that moment (docs/adr/0004).
-        "enable_config_map_mutable": True,
-        "enable_secret_mutable": True,
+        "enableConfigMapMutable": True,
+        "enableSecretMutable": True,
     }
-    kubernetes = pulumi_kubernetes.Provider(name, **settings, opts=opts)
+    kubernetes = Provider(name, **settings, opts=opts)
     # A fixed identifier hides a replaced cluster from the layer, so each object says it follows the cluster
     # (docs/adr/0005). A cluster of somebody else stays when the stack goes, so its objects are deleted one by one.
     follows: dict[str, Any] = {"replace_with": [made_here], "deleted_with": made_here} if made_here else {}
@@ -130,9 +130,7 @@ def declare(
         if made_here is None:
             # Only this one object may be taken from somebody else, hence a provider of its own. It stays when the ownership
             # is settled: with another provider the object would be replaced.
-            kubernetes = pulumi_kubernetes.Provider(
-                f"{name}-expander", **settings, upsert_existing_objects=takes, opts=opts
-            )
+            kubernetes = Provider(f"{name}-expander", **settings, upsertExistingObjects=takes, opts=opts)
         PriorityExpander(
             f"{name}-expander",
             expander.declared,

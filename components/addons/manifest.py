@@ -9,18 +9,20 @@ from typing import Any
 
 import pulumi
 
+_SECRET = ("data", "stringData")
+"""What is secret of a Secret."""
+
 
 @cache
-def _options() -> pulumi.ResourceOptions:
-    """As the SDK's classes send it; to find the version takes a search of all that is installed."""
-    return pulumi.ResourceOptions(version=version("pulumi-kubernetes"))
+def sdk_version() -> str:
+    """As the SDK's classes send it; to find it takes a search of all that is installed."""
+    return version("pulumi-kubernetes")
 
 
 class Manifest(pulumi.CustomResource):
-    """What the SDK's class of this kind declares; in the state there is no difference.
+    """What the SDK's class of this kind declares; in the state there is no difference (docs/adr/0012).
 
-    The arguments here are manifests anyway, and the SDK's classes of `core/v1` cost a quarter of the program's time to import
-    (`python -m bench`). Not for Secrets, whose class keeps their data secret.
+    The data of Secrets is kept secret, whatever is passed.
     """
 
     def __init__(
@@ -31,8 +33,12 @@ class Manifest(pulumi.CustomResource):
         *,
         after: Sequence[pulumi.Resource] = (),
     ) -> None:
-        api = manifest["apiVersion"]
+        api, kind = manifest["apiVersion"], manifest["kind"]
         module = api if "/" in api else f"core/{api}"
-        opts = pulumi.ResourceOptions.merge(_options(), opts)
-        opts = pulumi.ResourceOptions.merge(opts, pulumi.ResourceOptions(depends_on=list(after)))
-        super().__init__(f"kubernetes:{module}:{manifest['kind']}", name, dict(manifest), opts)
+        secret = _SECRET if (module, kind) == ("core/v1", "Secret") else ()
+        inputs = {key: pulumi.Output.secret(value) if key in secret else value for key, value in manifest.items()}
+        opts = pulumi.ResourceOptions.merge(pulumi.ResourceOptions(version=sdk_version()), opts)
+        opts = pulumi.ResourceOptions.merge(
+            opts, pulumi.ResourceOptions(depends_on=list(after), additional_secret_outputs=list(secret) or None)
+        )
+        super().__init__(f"kubernetes:{module}:{kind}", name, inputs, opts)

@@ -7,9 +7,9 @@ import json
 from collections.abc import Sequence
 
 import pulumi
-from pulumi_kubernetes import core
 
 from components.addons import names
+from components.addons.manifest import Manifest
 from spec.model import ImagePullSecret
 
 
@@ -41,14 +41,18 @@ class PullSecrets(pulumi.ComponentResource):
     ) -> None:
         super().__init__("kubeflow-spot:addons:PullSecrets", name, None, opts)
         for secret in secrets:
-            # Encrypted in the state and hidden in every output, as data: the API server keeps no stringData to compare with.
-            data = pulumi.Output.secret({".dockerconfigjson": docker_config(secret)})
+            # `Manifest` keeps it secret. As data: the API server keeps no stringData to compare with.
+            data = {".dockerconfigjson": docker_config(secret)}
             for namespace in secret.namespaces:
-                core.v1.Secret(
+                Manifest(
                     f"{name}-{namespace}-{secret.name}",
-                    metadata={"name": secret.name, "namespace": namespace, "labels": names.labels(instance)},
-                    type="kubernetes.io/dockerconfigjson",
-                    data=data,
-                    opts=pulumi.ResourceOptions.merge(child, pulumi.ResourceOptions(parent=self)),
+                    {
+                        "apiVersion": "v1",
+                        "kind": "Secret",
+                        "metadata": {"name": secret.name, "namespace": namespace, "labels": names.labels(instance)},
+                        "type": "kubernetes.io/dockerconfigjson",
+                        "data": data,
+                    },
+                    pulumi.ResourceOptions.merge(child, pulumi.ResourceOptions(parent=self)),
                 )
         self.register_outputs({})

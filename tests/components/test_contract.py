@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 import yaml
 from hypothesis import given
+from hypothesis import strategies as st
 
 from components.addons import contract, names
 from components.addons.matching import may_run
@@ -83,6 +84,18 @@ def test_prefer_spot_prefers_it() -> None:
     assert term["preference"]["matchExpressions"] == [
         {"key": "kubeflow-spot.dev/capacity", "operator": "In", "values": ["spot"]}
     ]
+
+
+LABELS = st.dictionaries(
+    st.from_regex(r"[A-Za-z0-9](([a-z0-9.-]{0,250}/)?[A-Za-z0-9_.-]{0,61})?", fullmatch=True),
+    st.from_regex(r"([A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?)?", fullmatch=True),
+)
+
+
+@given(LABELS)
+def test_libyaml_writes_what_pyyaml_writes(labels: dict[str, str]) -> None:
+    content = {"pools": [{"labels": labels, "gpus": 1}, {"labels": labels, "taints": []}], "yes": list(labels)}
+    assert contract.as_yaml(content) == yaml.safe_dump(content, sort_keys=False)
 
 
 @pytest.mark.parametrize("heeded", [(), (Placement.PREFER_SPOT,), tuple(Placement)])

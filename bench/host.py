@@ -1,0 +1,36 @@
+"""What Pulumi's Python host does in its process: connect to the engine, run `__main__.py`, exit.
+
+`python -m bench.host MONITOR ENGINE PROJECT STACK`; the configuration is in PULUMI_CONFIG, as the engine gives it. The steps are
+those of pulumi-language-python-exec, which comes with Pulumi's CLI and not with its SDK. Imports nothing else, so that the
+process costs what the ordinary CLI's costs.
+"""
+
+import asyncio
+import runpy
+import sys
+from concurrent.futures import ThreadPoolExecutor
+
+import pulumi
+import pulumi.runtime
+
+
+def main(monitor: str, engine: str, project: str, stack: str) -> None:
+    """Run the program in the working directory to its end."""
+    pulumi.runtime.set_all_config(pulumi.runtime.get_config_env(), [])
+    pulumi.runtime.configure(
+        pulumi.runtime.Settings(
+            monitor=monitor, engine=engine, project=project, stack=stack, parallel=16, dry_run=False
+        )
+    )
+    sys.path[0] = ""
+    loop = asyncio.new_event_loop()
+    asyncio.set_event_loop(loop)
+    executor = ThreadPoolExecutor(max_workers=64)
+    loop.set_default_executor(executor)
+    loop.run_until_complete(pulumi.runtime.run_in_stack(lambda: runpy.run_path("__main__.py", run_name="__main__")))
+    executor.shutdown(wait=True)
+    loop.close()
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,149 @@
+"""CPU time of the whole process in which Pulumi's Python host runs the program, the interpreter's start and exit included.
+
+The process is `bench.host`: it imports Pulumi and the program, nothing else, and speaks gRPC as it does to the real engine. The
+engine's part is played here, in the measuring process, so its time is not in the figure. Every thread of the program's process
+counts, gRPC's too.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import grpc
+import pulumi
+from google.protobuf import empty_pb2, json_format, struct_pb2
+from pulumi.runtime import rpc
+from pulumi.runtime.proto import engine_pb2, engine_pb2_grpc, resource_pb2, resource_pb2_grpc
+
+from bench.program import pool_files
+from tests.components.program import Cloud, stack_config
+
+PROJECT = Path(__file__).resolve().parent.parent
+NAME = "kubeflow-spot"
+STACK = "test"
+
+
+class _Monitor(resource_pb2_grpc.ResourceMonitorServicer):
+    """Takes every resource, and answers with what the clouds of the tests make of it."""
+
+    def __init__(self) -> None:
+        self._cloud = Cloud(None)
+        self.registered = 0
+
+    def GetDeploymentInfo(self, request: Any, context: grpc.ServicerContext) -> Any:
+        return resource_pb2.DeploymentInfo(supportedFeatures=resource_pb2.ResourceMonitorFeature.values())
+
+    def RegisterResource(self, request: Any, context: grpc.ServicerContext) -> Any:
+        self.registered += 1
+        urn = f"urn:pulumi:{STACK}::{NAME}::{request.type}::{request.name}"
+        if not request.custom:
+            return resource_pb2.RegisterResourceResponse(urn=urn)
+        arguments = pulumi.runtime.MockResourceArgs(
+            request.type, request.name, _plain(request.object), request.provider, "", True
+        )
+        id, state = self._cloud.new_resource(arguments)
+        return resource_pb2.RegisterResourceResponse(urn=urn, id=id, object=_struct(state))
+
+    def RegisterResourceOutputs(self, request: Any, context: grpc.ServicerContext) -> Any:
+        return empty_pb2.Empty()
+
+    def Invoke(self, request: Any, context: grpc.ServicerContext) -> Any:
+        try:
+            found = self._cloud.call(pulumi.runtime.MockCallArgs(request.tok, _plain(request.args), request.provider))
+        except grpc.RpcError as refused:
+            context.abort(grpc.StatusCode.UNKNOWN, str(refused))
+        return resource_pb2.ResourceInvokeResponse(**{"return": _struct(found)})
+
+    def SignalAndWaitForShutdown(self, request: Any, context: grpc.ServicerContext) -> Any:
+        return empty_pb2.Empty()
+
+
+class _Engine(engine_pb2_grpc.EngineServicer):
+    def Log(self, request: Any, context: grpc.ServicerContext) -> Any:
+        return empty_pb2.Empty()
+
+    def SetRootResource(self, request: Any, context: grpc.ServicerContext) -> Any:
+        return engine_pb2.SetRootResourceResponse()
+
+
+def _plain(values: Any) -> dict[str, Any]:
+    found: dict[str, Any] = _unwrapped(json_format.MessageToDict(values))
+    return found
+
+
+def _unwrapped(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_unwrapped(item) for item in value]
+    if isinstance(value, dict):
+        # A secret, or an output with its dependencies
+        return (
+            _unwrapped(value.get("value"))
+            if rpc._special_sig_key in value
+            else {k: _unwrapped(v) for k, v in value.items()}
+        )
+    return value
+
+
+def _struct(values: dict[str, Any]) -> Any:
+    return json_format.ParseDict(values, struct_pb2.Struct())
+
+
+@contextmanager
+def _engine() -> Iterator[tuple[int, _Monitor]]:
+    """Its port, and what it was asked."""
+    monitor = _Monitor()
+    server = grpc.server(ThreadPoolExecutor(8))
+    resource_pb2_grpc.add_ResourceMonitorServicer_to_server(monitor, server)
+    engine_pb2_grpc.add_EngineServicer_to_server(_Engine(), server)
+    port = server.add_insecure_port("127.0.0.1:0")
+    server.start()
+    try:
+        yield port, monitor
+    finally:
+        server.stop(None)
+
+
+def cpu(stack_file: Path) -> float:
+    """CPU seconds, user and system, of one run of the program on a stack file."""
+    settings = stack_config(stack_file).items()
+    texts = {key: value if isinstance(value, str) else json.dumps(value) for key, value in settings}
+    environment = {key: value for key, value in os.environ.items() if not key.startswith(("PULUMI_", "PYTHON"))}
+    environment["PULUMI_CONFIG"] = json.dumps(texts)
+    if sys.pycache_prefix:
+        environment["PYTHONPYCACHEPREFIX"] = sys.pycache_prefix
+    with _engine() as (port, monitor):
+        address = f"127.0.0.1:{port}"
+        command = (sys.executable, "-m", "bench.host", address, address, NAME, STACK)
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        done = subprocess.run(command, cwd=PROJECT, env=environment, capture_output=True, text=True, check=False)
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    if done.returncode or not monitor.registered:
+        sys.exit(f"{' '.join(command)} failed:\n{done.stdout}{done.stderr}")
+    return after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime
+
+
+def stacks(names: Sequence[str], runs: int) -> dict[str, list[float]]:
+    """CPU seconds of checked-in stacks by name, in turns."""
+    files = {name: PROJECT / f"Pulumi.{name}.yaml" for name in names}
+    for file in files.values():
+        cpu(file)  # compiles what has no bytecode yet
+    rounds = [{name: cpu(file) for name, file in files.items()} for _ in range(runs)]
+    return {name: [one[name] for one in rounds] for name in names}
+
+
+def pool(runs: int, few: int, many: int) -> list[float]:
+    """CPU seconds of one more spot pool, by stacks of few and of many."""
+    with tempfile.TemporaryDirectory() as folder:
+        small, large = pool_files(Path(folder), (few, many))
+        cpu(small)
+        return [(cpu(large) - cpu(small)) / (many - few) for _ in range(runs)]
