@@ -75,7 +75,8 @@ class EngineCommand:
 
     def export_stack(self) -> automation.Deployment:
         """The stack's state with its secrets in clear text. Raises CommandError."""
-        return automation.Deployment(**json.loads(self._run(["stack", "export", "--show-secrets"])))
+        exported = json.loads(self._run(["stack", "export", "--show-secrets"]))
+        return automation.Deployment(exported["version"], exported["deployment"])
 
     def import_stack(self, state: automation.Deployment) -> None:
         """Replace the stack's state. Raises CommandError."""

@@ -125,7 +125,7 @@ def test_an_event_that_cannot_be_taken_ends_nothing(fake: Fake) -> None:
 
 
 def test_a_state_is_taken_out_and_put_back_and_no_copy_of_it_stays(fake: Fake, tmp_path: Path) -> None:
-    fake.answer(out=json.dumps({"version": 3, "deployment": {"resources": []}}))
+    fake.answer(out=json.dumps({"version": 3, "features": ["one"], "deployment": {"resources": []}}))
     state = fake.command.export_stack()
     assert vars(state) == {"version": 3, "deployment": {"resources": []}}
     fake.command.import_stack(automation.Deployment(3, {"resources": [{"urn": "urn:it"}]}))
