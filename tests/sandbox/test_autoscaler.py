@@ -137,7 +137,8 @@ def test_cpu_pods_without_tolerations_never_grow_a_gpu_pool(stack: Stack) -> Non
     eventually(lambda: placed(stack)[""] == 1, log_of(stack))
     assert set(sizes(stack)) == {"system", "general"}
     assert set(grown(stack)[before:]) == {"general"}
-    assert "no pool can grow for 1 pod (default/impossible): " in log_of(stack).read_text()
+    said = "no pool can grow for 1 pod (default/impossible): "
+    eventually(lambda: said in log_of(stack).read_text(), log_of(stack))
 
 
 @engine
