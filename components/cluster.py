@@ -92,7 +92,7 @@ class KubeflowCluster(pulumi.ComponentResource):
 
 
 def _site(spec: ClusterSpec, node_pools: Sequence[NodePool], instance: str) -> Site:
-    # A cloud's SDK takes a second to import, and nobody needs two.
+    # Only the cloud that the stack uses is loaded.
     match spec.cloud:
         case Azure():
             from components.azure import site as azure
