@@ -8,6 +8,7 @@ import os
 import shutil
 import sys
 import time
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -67,15 +68,18 @@ def up(
 ) -> None:
     """Declare the stack on the emulated cloud and start its Kubernetes."""
     began = time.monotonic()
-    # All at once, so that whoever waits for a first build sees how much there is.
-    programs.ensure(["pulumi", *clusters.PROGRAMS], progress)
     steps = Steps()
     with hosted(pack):
         from pulumi.automation.errors import CommandError
 
         from sandbox import engine
 
-        with engine.open(home, progress, cloud_file=cloud_file, pack=pack) as opened:
+        with (
+            # The cluster's programs are built while the engine works; the first cluster waits for them.
+            programs.building(["pulumi", *clusters.PROGRAMS], progress) as built,
+            engine.open(home, progress, cloud_file=cloud_file, pack=pack, ensure=built.ensure) as opened,
+            closing(built),
+        ):
             try:
                 told = silent if as_json else click.echo
                 changes = opened.up(told, steps.on_event, refresh=refresh, continue_on_error=continue_on_error)

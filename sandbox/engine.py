@@ -139,12 +139,14 @@ def open(
     program: bool = True,
     cloud_file: Path | None = None,
     pack: Pack | None = None,
+    ensure: programs.Ensure = programs.ensure,
 ) -> Iterator[Engine]:
     """The stack's engine with its clouds attached; one at a time for each stack.
 
     Clusters of a machine that was restarted, or of a command that was killed, are brought in line first; where nothing is
     to be `changing`, only when they do not run, and nothing the command was told is remembered. What a `cloud_file` says is
-    taken over. Without the `program` running the stack file may be gone. A policy `pack` looks at all that is declared.
+    taken over. Without the `program` running the stack file may be gone. A policy `pack` looks at all that is declared. `ensure`
+    may wait for programs that are being built.
 
     Raises SandboxError when another command holds the stack, the stack or cloud file is missing or wrong, or a program
     cannot be built.
@@ -154,7 +156,7 @@ def open(
     said = CloudFile.read(cloud_file, clouds.opened(home, dict, report)) if cloud_file else CloudFile()
 
     def control_plane() -> Mapping[str, Path]:
-        return programs.ensure(clusters.PROGRAMS, report)
+        return ensure(clusters.PROGRAMS, report)
 
     def set_right() -> None:
         if changing or not all(plane.running() for plane in clusters.planes(home.clusters)):
@@ -171,7 +173,7 @@ def open(
             if changing:
                 home.remember()
             name = workspace.prepare(home, program=program)
-            binaries = programs.ensure(["pulumi"], report)
+            binaries = ensure(["pulumi"], report)
             # Not before: what has to be built is fetched from the network, whose authorities are others.
             workstation.furnish(home.directory / "workstation", home.clusters, os.environ)
             policies = furnish(home, pack) if pack else []

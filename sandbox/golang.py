@@ -9,22 +9,27 @@ import re
 import shutil
 import subprocess
 import tomllib
-from collections import deque
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from queue import Empty, SimpleQueue
-from threading import Event, Thread
-from time import monotonic
+from signal import SIGKILL
+from typing import IO
 
 from sandbox import uv
 from sandbox.errors import ProgramError
 
 OLDEST_GO = (1, 26)
-REPORT_EVERY = 10.0  # seconds between two progress lines
-PACKAGE = re.compile(r"^[A-Za-z0-9][\w.~+-]*(/[\w.~+-]+)*$")  # what `go build -v` prints for a compiled package
 Report = Callable[[str], None]
+
+_GUARD = """\
+exec 3<&0
+"$@" 3<&- </dev/null &
+build=$!
+{ cat; kill -9 0; } <&3 3<&- >/dev/null 2>&1 &
+wait "$build"
+"""
+"""Runs a command, and kills its process group when this process ends, however it ends: that closes the guard's input."""
 
 
 @dataclass(frozen=True)
@@ -99,112 +104,33 @@ def wheel_go(home: Path) -> Path | None:
     return next(home.glob("lib/python*/site-packages/go/bin/go"), None)
 
 
-@dataclass
-class Progress:
-    """Counts what `go build -v` prints and keeps the rest, which is what explains a failure."""
+@contextmanager
+def running(
+    command: Sequence[str], folder: Path, settings: Mapping[str, str], output: int | IO[str] | None = None
+) -> Iterator["subprocess.Popen[str]"]:
+    """A `go` command whose standard error, and output unless that goes elsewhere, is the process's `stdout` or `stderr`.
 
-    packages: int = 0
-    downloads: int = 0
-
-    def __post_init__(self) -> None:
-        self.tail: deque[str] = deque(maxlen=20)
-
-    def read(self, line: str) -> None:
-        """Take one line of output."""
-        if line.startswith("go: downloading "):
-            self.downloads += 1
-        elif PACKAGE.match(line):
-            self.packages += 1
-        elif line:
-            self.tail.append(line)
-
-    def __str__(self) -> str:
-        counts = [f"{self.downloads} modules downloaded"] if self.downloads else []
-        counts += [f"{self.packages} packages compiled"] if self.packages else []
-        return ", ".join(counts) or "linking what Go's cache holds"
-
-
-def duration(seconds: float) -> str:
-    """Whole seconds for a reader: `48s`, `3m 05s`."""
-    minutes, rest = divmod(round(seconds), 60)
-    return f"{minutes}m {rest:02d}s" if minutes else f"{rest}s"
-
-
-def run_build(
-    command: list[str], folder: Path, settings: Mapping[str, str], what: str, report: Report
-) -> tuple[int, Progress]:
-    """Run `go build -v` in `folder`, with a line of progress at most every REPORT_EVERY seconds.
-
-    Returns its exit code and what it printed. However this ends, the build's processes end with it.
+    `go` runs compilers of its own. None of them outlives the context, nor this process should it be killed.
     """
-    started = reported = monotonic()
-    report(f"building {what}")
-    progress = Progress()
     with subprocess.Popen(
-        command,
+        ["sh", "-c", _GUARD, "go", *command],
         cwd=folder,
         env=settings,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE if output is None else output,
+        stderr=subprocess.STDOUT if output is None else subprocess.PIPE,
         text=True,
         errors="replace",
         start_new_session=True,
-    ) as build:
-        lines: SimpleQueue[str | None] = SimpleQueue()
-        Thread(target=forward, args=(build, lines), daemon=True).start()
+    ) as process:
         try:
-            while True:
-                try:
-                    line = lines.get(timeout=1)
-                except Empty:
-                    line = ""
-                if line is None:
-                    break
-                progress.read(line)
-                if monotonic() - reported >= REPORT_EVERY:
-                    reported = monotonic()
-                    report(f"building {what}: {progress}, {duration(reported - started)}")
-            code = build.wait()
-        except BaseException:
-            # `go` runs compilers of its own: the session it leads holds them all, and nothing else.
-            os.killpg(build.pid, 9)
-            raise
-    if code == 0:
-        report(f"built {what} in {duration(monotonic() - started)}")
-    return code, progress
+            yield process
+        finally:
+            kill(process)
 
 
-@contextmanager
-def fetching(modules: list[tuple[Path, list[str]]], go: Go) -> Iterator[None]:
-    """Download the sources of these modules' packages meanwhile: a build uses the cores, a download the network.
-
-    A download that fails is not reported here: the build asks for the same module again and says what is wrong.
-    """
-    over = Event()
-
-    def run() -> None:
-        for folder, packages in modules:
-            command = [str(go.path), "list", "-deps", *packages]
-            quiet = subprocess.DEVNULL
-            with subprocess.Popen(command, cwd=folder, env=go.environment, stdout=quiet, stderr=quiet) as download:
-                while download.poll() is None:
-                    if over.wait(0.2):
-                        download.terminate()
-                        return
-
-    thread = Thread(target=run, daemon=True)
-    thread.start()
-    try:
-        yield
-    finally:
-        over.set()
-        thread.join()
-
-
-def forward(build: "subprocess.Popen[str]", lines: "SimpleQueue[str | None]") -> None:
-    """Hand a build's output on line by line, then None at its end."""
-    assert build.stdout is not None
-    for line in build.stdout:
-        lines.put(line.rstrip())
-    lines.put(None)
+def kill(process: "subprocess.Popen[str]") -> None:
+    """End a command that `running` started, with all its compilers. One that has ended is no error."""
+    # The session it leads holds them all, and nothing else; the guard is its last member.
+    with suppress(ProcessLookupError):
+        os.killpg(process.pid, SIGKILL)

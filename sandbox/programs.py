@@ -4,29 +4,31 @@ Built programs are kept in the user's cache directory under a key of what they w
 finds them. Nothing is ever written into the checkout.
 """
 
-import errno
 import hashlib
 import os
 import platform
 import re
 import shutil
+import signal
 import subprocess
-import tempfile
-from collections.abc import Collection, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
+from threading import current_thread, main_thread
+from types import FrameType
 
-from filelock import FileLock, Timeout
-
+from sandbox.building import Builder, Job, check_disk, explain, locked
 from sandbox.errors import ProgramError
-from sandbox.golang import Go, Report, fetching, find_go, run_build, version_of
+from sandbox.golang import Report, find_go, version_of
 
 PROJECT = Path(__file__).resolve().parent.parent
 OLDEST_KUBERNETES = (1, 36)  # 1.36 is the first with MutatingAdmissionPolicy v1; older ones are emulated by it
-COLD_BUILD = 6 << 30  # bytes Go's caches grow to when every module is built for the first time
-LEAST_FREE = 1 << 30  # bytes below which no build can end well: the linked programs alone are 0.6 GB
-WAIT_SECONDS = 10.0  # between two "still waiting" lines
+
+
+Ensure = Callable[[Collection[str], Report], Mapping[str, Path]]
+"""`ensure`, or one that waits for what is being built."""
 
 
 @dataclass(frozen=True)
@@ -34,13 +36,14 @@ class Module:
     """One folder of tools/: the programs it builds and how their version is stamped.
 
     `packages` maps a program to its Go package, `source` is the module whose version go.mod pins, `stamps` are
-    linker variables; `{version}`, `{major}` and `{minor}` stand for that version's parts.
+    linker variables; `{version}`, `{major}` and `{minor}` stand for that version's parts. `tags` are build tags.
     """
 
     name: str
     packages: dict[str, str]
     source: str
     stamps: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
 
     @property
     def folder(self) -> Path:
@@ -64,7 +67,13 @@ class Module:
         major, minor = version_of(self.version)[:2]
         stamps = [f"-X {stamp.format(version=self.version, major=major, minor=minor)}" for stamp in self.stamps]
         # The linker drops debugging information; not writing it in the first place saves a tenth of the compiler's time.
-        return ["-mod=readonly", "-gcflags=all=-dwarf=false", "-ldflags", " ".join(["-s", "-w", *stamps])]
+        linker = " ".join(["-s", "-w", *stamps])
+        tags = [f"-tags={','.join(self.tags)}"] if self.tags else []
+        return ["-mod=readonly", "-gcflags=all=-dwarf=false", f"-ldflags={linker}", *tags]
+
+    def without(self, names: Collection[str]) -> "Module":
+        """The module without some of its programs."""
+        return replace(self, packages={name: path for name, path in self.packages.items() if name not in names})
 
     def key(self) -> str:
         """The name of the folder that holds the built programs: it changes with anything they are built from."""
@@ -82,12 +91,19 @@ MODULES = (
         {"pulumi": "github.com/pulumi/pulumi/pkg/v3/cmd/pulumi"},
         "github.com/pulumi/pulumi/pkg/v3",
         ("github.com/pulumi/pulumi/sdk/v3/go/common/version.Version={version}",),
+        # Leaves out Google Cloud Storage by gRPC, which nothing here calls: 135 of 1,680 packages.
+        ("disable_grpc_modules",),
     ),
+    # In this order they are linked, each while the next is compiled: what is linked last should be small.
     Module(
-        "kubernetes",
+        "cluster",
         {
-            name: f"k8s.io/kubernetes/cmd/{name}"
-            for name in ("kube-apiserver", "kube-scheduler", "kube-controller-manager", "kubectl")
+            **{
+                name: f"k8s.io/kubernetes/cmd/{name}"
+                for name in ("kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubectl")
+            },
+            "kwok": "sigs.k8s.io/kwok/cmd/kwok",
+            "etcd": "go.etcd.io/etcd/server/v3",
         },
         "k8s.io/kubernetes",
         (
@@ -96,35 +112,99 @@ MODULES = (
             "k8s.io/component-base/version.gitMinor={minor}",
         ),
     ),
-    Module("etcd", {"etcd": "go.etcd.io/etcd/server/v3"}, "go.etcd.io/etcd/server/v3"),
-    Module("kwok", {"kwok": "sigs.k8s.io/kwok/cmd/kwok"}, "sigs.k8s.io/kwok"),
     # No part of the sandbox: the tests of .github/workflows ask for it, and only they build it.
     Module("actionlint", {"actionlint": "github.com/rhysd/actionlint/cmd/actionlint"}, "github.com/rhysd/actionlint"),
 )
 NAMES = frozenset(name for module in MODULES for name in module.packages)
 
 
-def ensure(names: Collection[str], report: Report) -> dict[str, Path]:
-    """Absolute paths of the named programs, building those this machine lacks.
+class Programs:
+    """Programs of which those that this machine lacks are being built. Use `building`."""
+
+    def __init__(self, paths: dict[str, Path], missing: Mapping[str, Path], builder: Builder | None) -> None:
+        """`paths` is where each will be; `missing` names the folder of those that are being built."""
+        self._paths, self._missing, self._builder = paths, missing, builder
+
+    def ensure(self, names: Collection[str], report: Report) -> dict[str, Path]:
+        """Absolute paths of the named programs, once they are built. Raises ProgramError."""
+        for folder in dict.fromkeys(self._missing[name] for name in names if name in self._missing):
+            assert self._builder
+            self._builder.wait(folder)
+        return {name: self._paths[name] for name in names}
+
+    def close(self) -> None:
+        """Stop building. Whoever waits for a program that is not built gets a ProgramError."""
+        if self._builder:
+            self._builder.stop()
+
+
+@contextmanager
+def building(names: Collection[str], report: Report) -> Iterator[Programs]:
+    """The named programs; those this machine lacks are built in the background, no longer than this context lasts.
 
     `report` gets one line at a time for the person at the terminal. Raises ProgramError.
     """
     if unknown := set(names) - NAMES:
         raise ProgramError(f"no such program: {', '.join(sorted(unknown))} (known: {', '.join(sorted(NAMES))})")
-    paths = found_here(names, report)
-    modules = [module for module in MODULES if any(name in names and name not in paths for name in module.packages)]
+    wanted = [module for module in MODULES if not module.packages.keys().isdisjoint(names)]
+    paths = found_here([name for module in wanted for name in module.packages], report)
+    # What is here need not be built, even if its module has to be.
+    modules = [module for each in wanted if not (module := each.without(paths)).packages.keys().isdisjoint(names)]
     folders = {module.name: cache_directory() / "programs" / module.key() for module in modules}
+    for module in modules:
+        paths |= {name: folders[module.name] / name for name in module.packages}
     missing = [module for module in modules if not folders[module.name].is_dir()]
+    builder = None
     if missing:
         try:
-            build_all(missing, folders, report)
+            builder = start_building(missing, folders, report)
         except OSError as error:
             raise ProgramError(explain(str(error), cache_directory())) from error
-    for module in modules:
-        for name in module.packages:
-            if name in names and name not in paths:
-                paths[name] = folders[module.name] / name
-    return paths
+    unbuilt = {folders[module.name] for module in missing}
+    programs = Programs(paths, {name: path.parent for name, path in paths.items() if path.parent in unbuilt}, builder)
+    try:
+        with interrupted(builder.abandon) if builder else nullcontext():
+            yield programs
+    finally:
+        programs.close()
+
+
+@contextmanager
+def interrupted(act: Callable[[], None]) -> Iterator[None]:
+    """Act at once when the user interrupts the command; what waits for the command's end may itself wait for a program."""
+    before = signal.getsignal(signal.SIGINT)
+    if not callable(before) or current_thread() is not main_thread():
+        yield
+        return
+
+    def handler(number: int, frame: FrameType | None) -> None:
+        act()
+        before(number, frame)
+
+    signal.signal(signal.SIGINT, handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def ensure(names: Collection[str], report: Report) -> dict[str, Path]:
+    """Absolute paths of the named programs, building those this machine lacks. Raises ProgramError."""
+    with building(names, report) as programs:
+        return programs.ensure(names, report)
+
+
+def start_building(modules: list[Module], folders: Mapping[str, Path], report: Report) -> Builder:
+    """A builder at work on these modules."""
+    programs = cache_directory() / "programs"
+    programs.mkdir(parents=True, exist_ok=True)
+    with locked(programs / "go.lock", "fetches Go", report):
+        go = find_go(cache_directory(), PROJECT, report)
+    check_disk([programs, Path(go.variable("GOCACHE")), Path(go.variable("GOMODCACHE"))], report)
+    jobs = [Job(module.folder, module.packages, module.flags(), folders[module.name]) for module in modules]
+    builder = Builder(jobs, go, report)
+    builder.start()
+    return builder
 
 
 def cache_directory() -> Path:
@@ -138,7 +218,7 @@ def found_here(names: Collection[str], report: Report) -> dict[str, Path]:
     paths: dict[str, Path] = {}
     if "pulumi" in names and (on_path := shutil.which("pulumi")):
         pinned = MODULES[0].version
-        version = reported_version([on_path, "version"])
+        version = reported_version(Path(on_path), "version")
         if version >= version_of(pinned):
             paths["pulumi"] = Path(on_path).absolute()
         else:
@@ -156,18 +236,30 @@ def found_in_assets(assets: Path, names: Collection[str], report: Report) -> dic
     present = {name: assets / name for name in names if os.access(assets / name, os.X_OK)}
     if not present:
         return {}
-    version = reported_version([str(assets / "kube-apiserver"), "--version"])
+    version = reported_version(assets / "kube-apiserver", "--version")
     if version[:2] < OLDEST_KUBERNETES:
         report(f"not using KUBEBUILDER_ASSETS={assets}: its API server is {dotted(version)}, not 1.36 or newer")
         return {}
     return present
 
 
-def reported_version(command: list[str]) -> tuple[int, ...]:
+def reported_version(program: Path, argument: str) -> tuple[int, ...]:
     """The version a program prints; () when it cannot be run or prints none."""
+    try:
+        state = program.stat()
+    except OSError:
+        return ()
+    return _reported_version(program, argument, state.st_mtime_ns)
+
+
+@cache
+def _reported_version(program: Path, argument: str, changed: int) -> tuple[int, ...]:
+    """As `reported_version`; a program that has not `changed` is asked once, because it takes up to half a second."""
     settings = os.environ | {"PULUMI_SKIP_UPDATE_CHECK": "true"}
     try:
-        done = subprocess.run(command, check=False, env=settings, capture_output=True, text=True, timeout=30)
+        done = subprocess.run(
+            [program, argument], check=False, env=settings, capture_output=True, text=True, timeout=30
+        )
     except (OSError, subprocess.TimeoutExpired):
         return ()
     return version_of(done.stdout)
@@ -176,93 +268,3 @@ def reported_version(command: list[str]) -> tuple[int, ...]:
 def dotted(version: tuple[int, ...]) -> str:
     """A version for a reader."""
     return ".".join(map(str, version)) or "of an unknown version"
-
-
-def build_all(modules: list[Module], folders: dict[str, Path], report: Report) -> None:
-    """Build modules one after another: two at once would only take each other's cores and memory."""
-    programs = cache_directory() / "programs"
-    programs.mkdir(parents=True, exist_ok=True)
-    with locked(programs / "go.lock", "fetches Go", report):
-        go = find_go(cache_directory(), PROJECT, report)
-    check_disk([programs, Path(go.variable("GOCACHE")), Path(go.variable("GOMODCACHE"))], report)
-    with fetching([(module.folder, list(module.packages.values())) for module in modules[1:]], go):
-        compile_all(modules, folders, go, report)
-
-
-def compile_all(modules: list[Module], folders: dict[str, Path], go: Go, report: Report) -> None:
-    """Compile module after module, except those another process has built meanwhile."""
-    for number, module in enumerate(modules, 1):
-        what = f"{', '.join(module.packages)} ({number} of {len(modules)})"
-        folder = folders[module.name]
-        with locked(folder.with_name(f"{folder.name}.lock"), f"builds {', '.join(module.packages)}", report):
-            if not folder.is_dir():  # else the process waited for has built it
-                build(module, folder, go, what, report)
-
-
-@contextmanager
-def locked(path: Path, doing: str, report: Report) -> Iterator[None]:
-    """Hold a lock file; says so while another process has it. The system frees it when its holder dies."""
-    lock = FileLock(path)
-    patience = 0.0
-    while not lock.is_locked:
-        try:
-            lock.acquire(timeout=patience)
-        except Timeout:
-            report(f"waiting: another process {doing}")
-            patience = WAIT_SECONDS
-    try:
-        yield
-    finally:
-        lock.release()
-
-
-def check_disk(folders: list[Path], report: Report) -> None:
-    """Warn when a cold build may not fit, refuse when none can. Raises ProgramError naming the directory."""
-    warned = False
-    for folder in folders:
-        existing = next(path for path in (folder, *folder.parents) if path.exists())
-        free = shutil.disk_usage(existing).free
-        if free < LEAST_FREE:
-            raise ProgramError(explain("no space left", folder))
-        if free < COLD_BUILD and not warned:
-            report(f"{folder} has {free / (1 << 30):.1f} GB free; a first build needs about 6 GB, a later one less")
-            warned = True
-
-
-def build(module: Module, folder: Path, go: Go, what: str, report: Report) -> None:
-    """Build a module's programs into `folder`, which appears complete or not at all. Raises ProgramError."""
-    for abandoned in folder.parent.glob(f".{folder.name}-*"):  # by a build that was killed: the lock is ours
-        shutil.rmtree(abandoned, ignore_errors=True)
-    unfinished = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
-    try:
-        # One package is named after its program (server/v3 would become "server"), several go by their own names.
-        target = str(unfinished / next(iter(module.packages))) if len(module.packages) == 1 else f"{unfinished}{os.sep}"
-        command = [str(go.path), "build", "-v", *module.flags(), "-o", target, *module.packages.values()]
-        code, progress = run_build(command, module.folder, go.environment, what, report)
-        if code:
-            tail = "\n".join(progress.tail)
-            raise ProgramError(f"building {module.name} failed (exit code {code}):\n{tail}\n{explain(tail, folder)}")
-        unfinished.chmod(0o755)
-        unfinished.rename(folder)
-    finally:
-        shutil.rmtree(unfinished, ignore_errors=True)
-
-
-def explain(output: str, folder: Path) -> str:
-    """What to do about a failed build, from what it printed."""
-    text = output.lower()
-    if "no space left" in text or os.strerror(errno.ENOSPC).lower() in text:
-        existing = next(path for path in (folder, *folder.parents) if path.exists())
-        free = shutil.disk_usage(existing).free / (1 << 30)
-        return (
-            f"The disk is full: {folder} has {free:.1f} GB free and a first build needs about 6 GB there and in Go's"
-            " caches. Free some space (`go clean -cache` empties Go's build cache), or point XDG_CACHE_HOME, GOCACHE"
-            " and GOMODCACHE at a larger disk, then run the command again."
-        )
-    if "signal: killed" in text:
-        return "The compiler was killed, most likely for want of memory: it needs about 4 GB. Run the command again."
-    if "checksum mismatch" in text or "missing go.sum entry" in text or "updates to go.mod needed" in text:
-        return "The pinned modules do not fit: `git status tools` must be clean; `go clean -modcache` refetches them."
-    if any(sign in text for sign in ("dial tcp", "i/o timeout", "no such host", "proxyconnect", "tls:", "403", "502")):
-        return "Go could not download a module: check the network and GOPROXY, then run the command again."
-    return "Run the command again: what was compiled so far is kept in Go's build cache."

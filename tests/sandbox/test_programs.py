@@ -7,18 +7,21 @@ import subprocess
 import sys
 import threading
 from collections import namedtuple
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from time import monotonic
+from signal import SIGINT, SIGKILL, SIGTERM
+from time import monotonic, sleep
 
 import psutil
 import pytest
 from filelock import FileLock
 
 from sandbox import golang, programs
+from sandbox.building import executable
 from sandbox.errors import ProgramError
-from sandbox.golang import Progress, version_of
-from sandbox.programs import MODULES, PROJECT, cache_directory, ensure
+from sandbox.golang import version_of
+from sandbox.programs import MODULES, PROJECT, building, cache_directory, ensure
 
 pytestmark = pytest.mark.process
 
@@ -44,16 +47,39 @@ def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def fake_go(
-    machine: Path, build: str = 'for o; do case $prev in -o) out=$o;; esac; prev=$o; done; touch "$out"'
-) -> None:
-    """A `go` 1.26.8 whose `go build` runs a shell script and notes its environment in $HOME/built."""
-    body = f"""case "$1 $2" in
-    "env GOVERSION") echo go1.26.8;;
+LINK = 'for o; do case $prev in -o) out=$o;; esac; prev=$o; done; for p in PROGRAMS; do : > "$out/$p"; done'
+
+
+def fake_go(machine: Path, build: str = LINK, module: str = "cluster") -> None:
+    """A `go` 1.26.8 whose `go build` of programs runs a shell script and notes its environment in $HOME/built."""
+    packages = next(one.packages for one in MODULES if one.name == module).values()
+    build = build.replace("PROGRAMS", " ".join(executable(package) for package in packages))
+    body = f"""case "$1 $2 $*" in
+    "env GOVERSION "*) echo go1.26.8;;
     "env "*) echo "$HOME/go-cache";;
-    build*) echo "$GOFLAGS|$GOTOOLCHAIN|$CGO_ENABLED|$GOWORK|$*" >> "$HOME/built"; {build};;
+    "build "*" -o "*) echo "$GOFLAGS|$GOTOOLCHAIN|$CGO_ENABLED|$GOWORK|$*" >> "$HOME/built"; {build};;
     esac"""
     write_script(machine / "path" / "go", body)
+
+
+def members(group: int) -> list[psutil.Process]:
+    """The processes of a process group that still run."""
+    found = []
+    for process in psutil.process_iter():
+        with suppress(psutil.Error, ProcessLookupError):
+            found += [process] if os.getpgid(process.pid) == group and process.status() != "zombie" else []
+    return found
+
+
+def key_of(name: str) -> str:
+    return next(module.key() for module in MODULES if module.name == name)
+
+
+def until(condition: Callable[[], object]) -> None:
+    deadline = monotonic() + 15
+    while not condition():
+        assert monotonic() < deadline
+        sleep(0.05)
 
 
 @pytest.mark.parametrize(
@@ -72,9 +98,9 @@ def test_versions_are_read_from_what_programs_print(text: str, version: tuple[in
 
 def test_the_linker_stamps_follow_go_mod() -> None:
     flags = {module.name: " ".join(module.flags()) for module in MODULES}
-    version = next(module.version for module in MODULES if module.name == "kubernetes")
-    assert f"gitVersion={version} " in flags["kubernetes"]
-    assert f"gitMinor={version.split('.')[1]}" in flags["kubernetes"]
+    version = next(module.version for module in MODULES if module.name == "cluster")
+    assert f"gitVersion={version} " in flags["cluster"]
+    assert f"gitMinor={version.split('.')[1]}" in flags["cluster"]
     assert "version.Version=v3.258.0" in flags["pulumi"]
 
 
@@ -99,7 +125,7 @@ def test_a_new_enough_pulumi_on_path_is_used(machine: Path, version: str) -> Non
 
 def test_an_older_pulumi_is_passed_over_with_a_reason(machine: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write_script(machine / "path" / "pulumi", "echo v3.99.1")
-    fake_go(machine)
+    fake_go(machine, module="pulumi")
     built = ensure(["pulumi"], print)["pulumi"]
     assert built.parent.parent == cache_directory() / "programs"
     assert built.parent.name == MODULES[0].key()
@@ -112,6 +138,16 @@ def test_assets_are_used_when_their_api_server_is_new_enough(machine: Path, monk
     server = write_script(machine / "assets" / "kube-apiserver", "echo Kubernetes v1.36.0")
     monkeypatch.setenv("KUBEBUILDER_ASSETS", str(machine / "assets"))
     assert ensure(["kube-apiserver", "etcd"], print) == {"kube-apiserver": server, "etcd": machine / "assets" / "etcd"}
+
+
+def test_what_is_in_the_assets_is_not_built_as_well(machine: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("etcd", "kubectl", "kube-controller-manager", "kube-scheduler"):
+        write_script(machine / "assets" / name, "true")
+    write_script(machine / "assets" / "kube-apiserver", "echo Kubernetes v1.36.0")
+    monkeypatch.setenv("KUBEBUILDER_ASSETS", str(machine / "assets"))
+    fake_go(machine)
+    assert ensure(["kwok"], print)["kwok"].parent.parent == cache_directory() / "programs"
+    assert (machine / "built").read_text().split("/ ")[-1] == "sigs.k8s.io/kwok/cmd/kwok\n"
 
 
 @pytest.mark.parametrize("answer", ["echo Kubernetes v1.35.4", "exit 1"])
@@ -136,7 +172,8 @@ def test_a_build_is_shielded_from_the_users_go_settings_and_kept(
     assert ensure(["etcd"], print) == first
     (build,) = (machine / "built").read_text().splitlines()
     assert build.startswith("-trimpath|local|0|off|build -v -mod=readonly ")
-    assert build.endswith("go.etcd.io/etcd/server/v3")
+    assert build.endswith(" ".join(next(module.packages for module in MODULES if module.name == "cluster").values()))
+    assert first["etcd"].exists(), "etcd's package is called server"
 
 
 def test_a_failed_build_leaves_nothing_and_says_why(machine: Path) -> None:
@@ -150,30 +187,76 @@ def test_a_failed_build_leaves_nothing_and_says_why(machine: Path) -> None:
 
 def test_the_leftovers_of_a_killed_build_are_cleared(machine: Path) -> None:
     fake_go(machine)
-    key = next(module.key() for module in MODULES if module.name == "etcd")
+    key = key_of("cluster")
     (cache_directory() / "programs" / f".{key}-killed").mkdir(parents=True)
     ensure(["etcd"], print)
     assert [path.name for path in (cache_directory() / "programs").iterdir() if path.is_dir()] == [key]
 
 
-def test_an_interrupted_build_takes_its_compilers_along(machine: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("signal", [SIGINT, SIGTERM, SIGKILL])
+def test_a_command_that_ends_takes_its_compilers_along(machine: Path, signal: int) -> None:
     fake_go(machine, 'echo $$ > "$HOME/pid"; sleep 20 & wait')
-    monkeypatch.setattr(golang, "REPORT_EVERY", 0.0)
+    code = "from sandbox.programs import ensure; ensure(['etcd'], print)"
+    with subprocess.Popen([sys.executable, "-c", code], cwd=PROJECT, stderr=subprocess.DEVNULL) as command:
+        until((machine / "pid").exists)
+        until((machine / "pid").read_text)
+        group = os.getpgid(int((machine / "pid").read_text()))
+        command.send_signal(signal)
+        command.wait(10)
+    until(lambda: not members(group))
 
-    def interrupt(line: str) -> None:
-        if (machine / "pid").exists() and (machine / "pid").read_text().strip():
-            raise KeyboardInterrupt
 
-    started = monotonic()
-    with pytest.raises(KeyboardInterrupt):
-        ensure(["etcd"], interrupt)
-    assert monotonic() - started < 15, "the interrupt waited for the compiler"
-    group = int((machine / "pid").read_text())
-    members = []
-    for one in psutil.process_iter():
-        with suppress(psutil.Error, ProcessLookupError):
-            members += [one] if os.getpgid(one.pid) == group and one.status() != "zombie" else []
-    assert members == []
+def test_what_is_not_waited_for_is_built_meanwhile_and_stopped_at_the_end(machine: Path) -> None:
+    write_script(machine / "path" / "pulumi", "echo v3.999.0")
+    fake_go(machine, 'echo $$ > "$HOME/pid"; sleep 20 & wait')
+    with building(["pulumi", "etcd"], print) as programs:
+        assert programs.ensure(["pulumi"], print)["pulumi"].name == "pulumi"
+        until((machine / "pid").exists)
+        until((machine / "pid").read_text)
+        group = os.getpgid(int((machine / "pid").read_text()))
+        assert members(group)
+    assert members(group) == []
+    assert [path.name for path in (cache_directory() / "programs").iterdir() if path.is_dir()] == []
+
+
+def test_who_waits_for_a_program_is_told_that_its_build_was_stopped(machine: Path) -> None:
+    fake_go(machine, "sleep 20")
+    told: list[BaseException] = []
+
+    def wait() -> None:
+        try:
+            programs.ensure(["etcd"], print)
+        except ProgramError as error:
+            told.append(error)
+
+    with building(["etcd"], print) as programs:
+        waiter = threading.Thread(target=wait)
+        waiter.start()
+        until((machine / "built").exists)
+        programs.close()
+        waiter.join(5)
+        assert "stopped" in str(told)
+
+
+def test_a_build_begins_when_the_one_before_it_links(machine: Path) -> None:
+    """Not earlier: two would share the cores. Not later: linking leaves one idle."""
+    main = next(iter(MODULES[0].packages.values()))
+    build = f"""case "$*" in
+    *{main}) echo some/package; sleep 1; test -e "$HOME/second" && exit 7; echo {main}
+      for _ in 1 2 3 4 5 6 7 8 9; do test -e "$HOME/second" || sleep 1; done; test -e "$HOME/second" || exit 8;;
+    *) : > "$HOME/second";;
+    esac; {LINK}"""
+    fake_go(machine, build.replace("PROGRAMS", "pulumi PROGRAMS"))
+    paths = ensure(["pulumi", "etcd"], print)
+    assert all(path.exists() for path in paths.values())
+
+
+def test_a_version_is_asked_for_once(machine: Path) -> None:
+    """It takes half a second, in every command that runs the engine."""
+    write_script(machine / "path" / "pulumi", 'echo asked >> "$HOME/asked"; echo v3.999.0')
+    for _ in range(2):
+        ensure(["pulumi"], print)
+    assert (machine / "asked").read_text() == "asked\n"
 
 
 @pytest.mark.parametrize("where", ["compiler", "system"])
@@ -184,7 +267,7 @@ def test_a_full_disk_is_named(machine: Path, monkeypatch: pytest.MonkeyPatch, wh
         def full(**_: object) -> str:
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-        monkeypatch.setattr(programs.tempfile, "mkdtemp", full)
+        monkeypatch.setattr("tempfile.mkdtemp", full)
     with pytest.raises(ProgramError, match=r"disk is full: \S*kubeflow-spot\S* has .* GB free"):
         ensure(["etcd"], print)
 
@@ -192,7 +275,7 @@ def test_a_full_disk_is_named(machine: Path, monkeypatch: pytest.MonkeyPatch, wh
 def test_too_little_disk_stops_a_build_before_it_begins(machine: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     fake_go(machine)
     usage = namedtuple("usage", "total used free")
-    monkeypatch.setattr(programs.shutil, "disk_usage", lambda _: usage(1 << 40, 1 << 40, 100 << 20))
+    monkeypatch.setattr("shutil.disk_usage", lambda _: usage(1 << 40, 1 << 40, 100 << 20))
     with pytest.raises(ProgramError, match="disk is full"):
         ensure(["etcd"], print)
     assert not (machine / "built").exists()
@@ -201,8 +284,7 @@ def test_too_little_disk_stops_a_build_before_it_begins(machine: Path, monkeypat
 def test_a_second_build_waits_for_the_first(machine: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The one that waits says so, and takes what the other has built."""
     fake_go(machine)
-    monkeypatch.setattr(programs, "WAIT_SECONDS", 0.1)
-    key = next(module.key() for module in MODULES if module.name == "etcd")
+    key = key_of("cluster")
     folder = cache_directory() / "programs" / key
     folder.parent.mkdir(parents=True)
     lines: list[str] = []
@@ -214,7 +296,7 @@ def test_a_second_build_waits_for_the_first(machine: Path, monkeypatch: pytest.M
         folder.mkdir()
     waiter.join(10)
     assert not (machine / "built").exists()
-    assert any("another process builds etcd" in line for line in lines)
+    assert any("another process builds kube-apiserver" in line for line in lines)
 
 
 def test_an_old_go_gives_way_to_the_one_uv_installs(
@@ -230,14 +312,6 @@ def test_an_old_go_gives_way_to_the_one_uv_installs(
     assert "1.24.1 is older than 1.26" in capsys.readouterr().out
     assert "sync --locked --only-group go --no-install-project" in (machine / "uv-arguments").read_text()
     assert "GOROOT" not in go.environment
-
-
-def test_a_build_reports_what_it_compiled() -> None:
-    progress = Progress()
-    for line in ("go: downloading k8s.io/api v0.36.2", "fmt", "k8s.io/api/core/v1", "# k8s.io/api", "x.go:1: bad"):
-        progress.read(line)
-    assert str(progress) == "1 modules downloaded, 2 packages compiled"
-    assert list(progress.tail) == ["# k8s.io/api", "x.go:1: bad"]
 
 
 def test_an_unknown_program_is_refused() -> None:

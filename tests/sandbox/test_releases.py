@@ -248,3 +248,14 @@ def test_every_tool_that_is_built_can_be_raised() -> None:
         for tool in re.findall(r"^(?:tool |\t)(\S+/\S+)$", text, re.MULTILINE):
             own = max((one for one in modules if f"{tool}/".startswith(f"{one}/")), key=len, default="")
             assert any(pattern.fullmatch(own) for pattern in patterns), tool
+
+
+def test_versions_that_go_mod_replaces_follow_kubernetes_alone() -> None:
+    """They are those Kubernetes is released with; raised on their own they would be neither Kubernetes' nor kwok's."""
+    (rule,) = (rule for rule in renovate()["packageRules"] if rule.get("matchDepTypes") == ["replace"])
+    assert (rule["matchPackageNames"], rule["enabled"]) == (["!k8s.io/**"], False)
+    text = (PROJECT / "tools/cluster/go.mod").read_text()
+    kubernetes = re.search(r"k8s.io/kubernetes v1\.(\S+)", text)
+    staging = re.findall(r"^\t(k8s\.io/\S+) => \1 v0\.(\S+)$", text, re.MULTILINE)
+    assert kubernetes
+    assert {version for _, version in staging} == {kubernetes[1]}

@@ -1,0 +1,157 @@
+"""Progress of the Go builds: what is compiled, how much that is of the whole, and how long the rest takes here.
+
+Time follows the size of the source: of two packages that one `go build` compiles, the one with twice the source takes about
+twice as long. Rates are those of this run on this machine.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from threading import Lock
+from time import monotonic
+
+LISTING = '{{.ImportPath}}\t{{with .Module}}{{.Version}}{{end}}\t{{.Dir}}\t{{join .GoFiles "/"}}\t{{join .Imports " "}}'
+"""The template of `go list` for `listed`."""
+
+EACH_PACKAGE = 10_000
+"""Bytes of source a package seems larger by: a compiler is started for it, and its imports are read."""
+
+EACH_LINK = 5_000_000
+"""Bytes of source that take as long as linking one program."""
+
+ENOUGH = 8.0
+"""Seconds of compiling before its rate says anything."""
+
+Key = tuple[str, str]
+"""A package's import path and version; the standard library has no version."""
+
+
+@dataclass(frozen=True)
+class Package:
+    """A Go package: its version, the size of what the compiler reads, and the packages it imports."""
+
+    version: str
+    weight: int
+    imports: tuple[str, ...] = ()
+
+
+def listed(output: str) -> dict[str, Package]:
+    """The packages that `go list -deps` printed by the template LISTING, by import path."""
+    found = {}
+    for line in output.splitlines():
+        if line.count("\t") == 4:
+            path, version, folder, files, imports = line.split("\t")
+            found[path] = Package(version, EACH_PACKAGE + _size(Path(folder), files.split("/")), tuple(imports.split()))
+    return found
+
+
+def _size(folder: Path, files: Iterable[str]) -> int:
+    try:
+        return sum((folder / name).stat().st_size for name in files if name)
+    except OSError:
+        return 0
+
+
+def remaining(total: float, done: float, measured: float, seconds: float) -> float | None:
+    """Seconds until the rest of `total` is done, of which `measured` took `seconds`; None where that says too little.
+
+    `done` is larger than `measured` when a part was done before the measurement began.
+    """
+    if seconds < ENOUGH or measured <= 0:
+        return None
+    return max(0.0, total - done) * seconds / measured
+
+
+def about(seconds: float) -> str:
+    """A time that is an estimate: minutes, and below one and a half tens of seconds."""
+    if seconds >= 90:
+        return f"about {round(seconds / 60)} min"
+    return f"about {max(10, round(seconds / 10) * 10)} s"
+
+
+@dataclass
+class _Job:
+    """What is known of one `go build`."""
+
+    links: int
+    plan: Mapping[str, Package] | None = None
+    compiled: set[str] = field(default_factory=set)
+    linked: int = 0
+    over: bool = False
+
+    def key(self, path: str) -> Key:
+        assert self.plan is not None
+        return path, self.plan[path].version
+
+    def done(self) -> set[Key]:
+        """The packages that need no more work: those that are compiled, and what they import."""
+        assert self.plan is not None
+        if self.over:
+            return {self.key(path) for path in self.plan}
+        found: set[str] = set()
+        open = [path for path in self.compiled if path in self.plan]
+        while open:
+            path = open.pop()
+            if path not in found:
+                found.add(path)
+                open += [other for other in self.plan[path].imports if other in self.plan]
+        return {self.key(path) for path in found}
+
+
+class Progress:
+    """Progress of several builds as one. Their threads tell it what happens."""
+
+    def __init__(self, links: Mapping[str, int]) -> None:
+        """`links` says of each build how many programs it links."""
+        self._jobs = {name: _Job(count) for name, count in links.items()}
+        self._downloads = 0
+        self._began: float | None = None
+        self._lock = Lock()
+
+    def planned(self, name: str, packages: Mapping[str, Package]) -> None:
+        """All packages of a build are known."""
+        with self._lock:
+            self._jobs[name].plan = packages
+
+    def downloaded(self) -> None:
+        """A module has been downloaded."""
+        with self._lock:
+            self._downloads += 1
+
+    def compiled(self, name: str, path: str) -> None:
+        """A package of a build is being compiled."""
+        with self._lock:
+            self._began = self._began or monotonic()
+            self._jobs[name].compiled.add(path)
+
+    def linked(self, name: str, count: int) -> None:
+        """So many programs of a build are linked."""
+        with self._lock:
+            self._jobs[name].linked = count
+
+    def over(self, name: str) -> None:
+        """A build has ended."""
+        with self._lock:
+            self._jobs[name].over = True
+            self._jobs[name].linked = self._jobs[name].links
+
+    def __str__(self) -> str:
+        """Now, for a reader."""
+        with self._lock:
+            jobs = list(self._jobs.values())
+            if any(job.plan is None for job in jobs):
+                compiled = sum(len(job.compiled) for job in jobs)
+                return f"{self._downloads} modules downloaded, {compiled} packages compiled"
+            sizes = {job.key(path): package.weight for job in jobs for path, package in (job.plan or {}).items()}
+            done = {key for job in jobs for key in job.done()}
+            own = {job.key(path) for job in jobs for path in job.compiled if path in (job.plan or {})}
+            linked = sum(job.linked for job in jobs)
+            total = sum(sizes.values()) + EACH_LINK * sum(job.links for job in jobs)
+            weight = sum(sizes[key] for key in done) + EACH_LINK * linked
+            measured = sum(sizes[key] for key in own) + EACH_LINK * linked
+            seconds = monotonic() - self._began if self._began is not None else 0.0
+        left = remaining(total, weight, measured, seconds)
+        counts = f"{len(done)} of {len(sizes)} packages ({weight * 100 // total} %)"
+        return counts if left is None else f"{counts}, {about(left)} left"

@@ -1,0 +1,103 @@
+"""How far a build is, and how long it still takes."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from sandbox import progress
+from sandbox.progress import EACH_LINK, EACH_PACKAGE, Package, Progress, about, listed, remaining
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """The time, which the test sets."""
+    now = [1000.0]
+    monkeypatch.setattr(progress, "monotonic", lambda: now[0])
+    return now
+
+
+def packages(**weights: int) -> Mapping[str, Package]:
+    return {name: Package("v1", weight) for name, weight in weights.items()}
+
+
+@pytest.mark.parametrize(
+    ("total", "done", "measured", "seconds", "left"),
+    [
+        (100, 25, 25, 60, 180),
+        (100, 75, 25, 60, 60),  # half of the whole was in Go's cache, and says nothing of the rate
+        (100, 100, 100, 60, 0),
+        (100, 110, 110, 60, 0),
+        (100, 1, 1, 2, None),  # too early
+        (100, 0, 0, 60, None),
+    ],
+)
+def test_the_rest_takes_as_long_as_the_rate_so_far_says(
+    total: int, done: int, measured: int, seconds: int, left: float | None
+) -> None:
+    assert remaining(total, done, measured, seconds) == left
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [(0, "about 10 s"), (44, "about 40 s"), (89, "about 90 s"), (95, "about 2 min"), (290, "about 5 min")],
+)
+def test_an_estimate_is_no_more_exact_than_it_is(seconds: float, text: str) -> None:
+    assert about(seconds) == text
+
+
+def test_a_build_tells_how_far_it_is_of_the_whole(clock: list[float]) -> None:
+    told = Progress({"first": 1, "second": 1})
+    half = EACH_LINK
+    told.planned("first", packages(a=half, b=half))
+    told.downloaded()
+    told.compiled("first", "a")
+    assert str(told) == "1 modules downloaded, 1 packages compiled"
+    told.planned("second", packages(c=half, d=half))
+    assert str(told) == "1 of 4 packages (16 %)"
+    clock[0] += 60
+    assert str(told) == "1 of 4 packages (16 %), about 5 min left"
+    for name in "b":
+        told.compiled("first", name)
+    told.linked("first", 1)
+    assert str(told) == "2 of 4 packages (50 %), about 60 s left"
+    told.over("first")
+    told.over("second")
+    assert str(told) == "4 of 4 packages (100 %), about 10 s left"
+
+
+def test_a_package_of_two_builds_counts_once_if_its_version_is_the_same(clock: list[float]) -> None:
+    told = Progress({"first": 0, "second": 0})
+    told.planned("first", {"same": Package("v1", 1), "raised": Package("v1", 1)})
+    told.planned("second", {"same": Package("v1", 1), "raised": Package("v2", 1)})
+    told.compiled("first", "same")
+    assert str(told).startswith("1 of 3 packages")
+
+
+def test_what_a_compiled_package_imports_is_done(clock: list[float]) -> None:
+    """What is in Go's cache is not printed, and must not be waited for."""
+    told = Progress({"only": 0})
+    told.planned(
+        "only",
+        {
+            "fmt": Package("", 10),
+            "library": Package("v1", 40, ("fmt",)),
+            "program": Package("v1", 10, ("library", "C")),
+            "other": Package("v1", 40),
+        },
+    )
+    told.compiled("only", "program")
+    clock[0] += 20
+    assert str(told) == "3 of 4 packages (60 %), about 80 s left"
+
+
+def test_what_go_lists_becomes_packages(tmp_path: Path) -> None:
+    (tmp_path / "a.go").write_text("x" * 100)
+    (tmp_path / "b.go").write_text("x" * 50)
+    output = (
+        f"fmt\t\t{tmp_path}\ta.go\terrors io\nexample.com/m/p\tv1.2.3\t{tmp_path}\ta.go/b.go\tfmt\nunsafe\t\t\t\t\n"
+    )
+    found = listed(output)
+    assert found["fmt"] == Package("", EACH_PACKAGE + 100, ("errors", "io"))
+    assert found["example.com/m/p"] == Package("v1.2.3", EACH_PACKAGE + 150, ("fmt",))
+    assert found["unsafe"].weight == EACH_PACKAGE
