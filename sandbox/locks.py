@@ -16,6 +16,9 @@ from filelock import FileLock, Timeout
 from sandbox.errors import SandboxError
 from sandbox.home import Home
 
+_PATIENCE = 1.0
+"""Seconds. A process that a killed command was about to start has that command's lock until it runs."""
+
 
 @contextmanager
 def hold(home: Home) -> Iterator[None]:
@@ -23,7 +26,7 @@ def hold(home: Home) -> Iterator[None]:
     home.root.mkdir(parents=True, exist_ok=True)
     lock = FileLock(home.lock)
     try:
-        lock.acquire(timeout=0)
+        lock.acquire(timeout=_PATIENCE)
     except Timeout as held:
         raise SandboxError(
             f"another command is working on stack {home.stack!r}; wait until it has ended, then run this one again"

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -67,6 +69,19 @@ def test_a_stack_is_one_command_s_at_a_time(dev: Home) -> None:
         pass
     with hold(dev):
         pass
+
+
+@pytest.mark.process
+def test_what_a_killed_command_was_about_to_start_is_waited_for(dev: Home) -> None:
+    dev.lock.touch()
+    # A process that has the lock's file open as its starter had, for the moment until it runs.
+    holder = "import fcntl, sys, time; f = open(sys.argv[1]); fcntl.flock(f, fcntl.LOCK_EX); print(flush=True); time.sleep(0.3)"
+    process = subprocess.Popen([sys.executable, "-c", holder, str(dev.lock)], stdout=subprocess.PIPE)
+    with process:
+        assert process.stdout
+        process.stdout.readline()
+        with hold(dev):
+            assert process.wait() == 0
 
 
 def test_a_cloud_is_set_right_only_while_nobody_works_on_it_and_two_may_work(dev: Home) -> None:
