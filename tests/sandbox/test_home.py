@@ -73,7 +73,7 @@ def test_a_stack_is_one_command_s_at_a_time(dev: Home) -> None:
 
 @pytest.mark.process
 def test_what_a_killed_command_was_about_to_start_is_waited_for(dev: Home) -> None:
-    dev.root.mkdir(parents=True, exist_ok=True)
+    dev.lock.touch()
     # A process that has the lock's file open as its starter had, for the moment until it runs.
     holder = "import fcntl, sys, time; f = open(sys.argv[1]); fcntl.flock(f, fcntl.LOCK_EX); print(flush=True); time.sleep(0.3)"
     process = subprocess.Popen([sys.executable, "-c", holder, str(dev.lock)], stdout=subprocess.PIPE)
