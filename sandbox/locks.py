@@ -16,7 +16,7 @@ from filelock import FileLock, Timeout
 from sandbox.errors import SandboxError
 from sandbox.home import Home
 
-_PATIENCE = 1.0
+_PATIENCE = 0.5
 """Seconds. A process that a killed command was about to start has that command's lock until it runs."""
 
 

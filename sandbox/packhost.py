@@ -28,7 +28,8 @@ _PRELOADED = ("pulumi.runtime", "pulumi.policy", "pulumi_policy", "grpc")
 
 def main(folder: str, number: str) -> None:
     """Answer until standard input ends, which is when the sandbox's command does; then remove the socket's folder."""
-    with socket.socket(fileno=int(number)) as listener:
+    # `select` takes numbers below 1024, and the command may have many files open.
+    with socket.socket(fileno=os.dup(int(number))) as listener:
         _preload()
         # The copies have no parent to tell how they ended.
         signal.signal(signal.SIGCHLD, signal.SIG_IGN)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import signal
 import uuid
 from collections.abc import Iterator
 from typing import Any
@@ -26,6 +27,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     # Tests have sandboxes of their own, wherever the user keeps his.
     os.environ.pop("SANDBOX_HOME", None)
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        # Of a shell's background jobs, and of whatever tests start: those that are interrupted would go on.
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     # Of this process alone: what a worker of pytest-xdist has started ends with that worker.
     os.environ[reaper.VARIABLE] = uuid.uuid4().hex
 

@@ -63,11 +63,13 @@ class Client:
         items: list[Object] = self._asked("GET", f"{path}?{urlencode({'labelSelector': label_selector})}")["items"]
         return items
 
-    def delete(self, api_version: str, kind: str, name: str, namespace: str | None = None) -> None:
-        """Delete it with its dependants; no error when there is none."""
+    def delete(
+        self, api_version: str, kind: str, name: str, namespace: str | None = None, *, at_once: bool = False
+    ) -> None:
+        """Delete it with its dependants, `at_once` without the time to end that it has; no error when there is none."""
+        options = {"propagationPolicy": "Background", **({"gracePeriodSeconds": 0} if at_once else {})}
         try:
-            path = self._path(api_version, kind, namespace, name)
-            self._asked("DELETE", path, {"propagationPolicy": "Background"})
+            self._asked("DELETE", self._path(api_version, kind, namespace, name), options)
         except ApiError as refused:
             if refused.status != 404:
                 raise

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -29,8 +29,11 @@ def apply(client: Client, nodes: list[Object]) -> None:
     """Make the cluster's nodes exactly these. What a node has is the machine's to say, once, when it joins."""
     wanted = {node["metadata"]["name"]: node for node in nodes}
     present = {node["metadata"]["name"]: node for node in client.list("v1", "Node")}
-    for name in sorted(present.keys() - wanted.keys()):
+    gone = present.keys() - wanted.keys()
+    for name in sorted(gone):
         client.delete("v1", "Node", name)
+    if gone:
+        _collect_pods(client, gone)
     for name in sorted(wanted):
         node = wanted[name]
         keys = ["apiVersion", "kind", "metadata", "spec"]
@@ -38,6 +41,18 @@ def apply(client: Client, nodes: list[Object]) -> None:
             # At once, or whoever plays the kubelet sees a node that has nothing, and says so for it.
             keys.append("status")
         client.apply({key: node[key] for key in keys if key in node}, _MANAGER, force=True)
+
+
+def _collect_pods(client: Client, gone: Collection[str]) -> None:
+    """Delete the pods of machines that are gone.
+
+    Kubernetes' own collector of such pods (kubernetes.io, page pod-lifecycle, "Garbage collection of Pods") comes too late for a
+    machine that is made anew under the same name: its node would have them.
+    """
+    for pod in client.list("v1", "Pod"):
+        if pod["spec"].get("nodeName") in gone:
+            metadata = pod["metadata"]
+            client.delete("v1", "Pod", metadata["name"], metadata["namespace"], at_once=True)
 
 
 def await_ready(client: Client, nodes: list[Object]) -> None:

@@ -192,5 +192,10 @@ def declare(
             if await output.is_secret():
                 declared.secret.add(name)
 
-    loop.run_until_complete(run_pulumi_func(program))
+    try:
+        loop.run_until_complete(run_pulumi_func(program))
+    finally:
+        # Else its threads stay, and each has a loop of its own, made by the mocks, with three open files.
+        loop.run_until_complete(loop.shutdown_default_executor())
+        loop.close()
     return declared

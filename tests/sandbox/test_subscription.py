@@ -18,11 +18,14 @@ pytestmark = pytest.mark.engine
 
 # A program of its own: what is tested is the sandbox, and this one is up in no time.
 PROGRAM = """\
+import time
+
 import pulumi
 from pulumi_azure_native import resources
 
 config = pulumi.Config()
 name = config.require("group")
+time.sleep(config.get_float("pause") or 0)
 resources.ResourceGroup(name, resource_group_name=name, location="westeurope", tags={"owner": config.require("owner")})
 """
 PROJECT = {"name": "tiny", "runtime": "python", "options": {"refresh": "always"}}
@@ -155,10 +158,14 @@ def test_two_stacks_work_on_one_subscription_at_once_and_each_takes_away_its_own
 
 def test_of_two_ups_at_once_the_second_stops_and_says_why(host: Stack, tmp_path: Path) -> None:
     printed = tmp_path / "printed.txt"
+    file = Path(stack_file(host))
+    before = file.read_text()
+    file.write_text(f"{before}  tiny:pause: 5\n")
     with printed.open("w") as output:
         running = host.start("up", output)
     until_it_says("Updating", printed)
     second = host.run("up", ok=False)
+    file.write_text(before)
     assert second.stderr == (
         "error: another command is working on stack 'host'; wait until it has ended, then run this one again\n"
     )

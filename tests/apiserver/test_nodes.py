@@ -1,0 +1,52 @@
+"""Nodes that an emulated cloud takes away take their pods along."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from sandbox.controlplane import ControlPlane
+from sandbox.kubernetes import nodes
+from sandbox.kubernetes.client import Client
+from tests.sandbox.stack import until
+
+pytestmark = pytest.mark.engine
+
+
+def a_node(name: str) -> dict[str, Any]:
+    has = {"cpu": "4", "memory": "16Gi", "pods": "30"}
+    return {
+        "apiVersion": "v1",
+        "kind": "Node",
+        "metadata": {"name": name},
+        "spec": {},
+        "status": {"capacity": has, "allocatable": has},
+    }
+
+
+def a_pod(name: str, node: str) -> dict[str, Any]:
+    spec = {"nodeName": node, "containers": [{"name": "main", "image": "example.com/main:1"}]}
+    return {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name, "namespace": "default"}, "spec": spec}
+
+
+def test_a_node_made_anew_under_the_same_name_has_no_pod_of_the_one_before(api_server: ControlPlane) -> None:
+    with nodes.opened(api_server.admin_kubeconfig) as client:
+        both = [a_node("comes-again"), a_node("stays")]
+        nodes.apply(client, both)
+        nodes.await_ready(client, both)
+        assert until(lambda: client.get("v1", "ServiceAccount", "default", "default") is not None)
+        for node in ("comes-again", "stays"):
+            client.apply(a_pod(f"on-{node}", node), "test")
+            assert until(lambda pod=f"on-{node}": phase(client, pod) == "Running")
+        nodes.apply(client, [a_node("stays")])
+        nodes.apply(client, both)
+        assert phase(client, "on-comes-again") == ""
+        assert phase(client, "on-stays") == "Running"
+        nodes.apply(client, [])
+
+
+def phase(client: Client, pod: str) -> str:
+    """Empty for a pod that is gone."""
+    found = client.get("v1", "Pod", pod, "default")
+    return found["status"]["phase"] if found else ""
