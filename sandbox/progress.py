@@ -15,10 +15,10 @@ from time import monotonic
 LISTING = '{{.ImportPath}}\t{{with .Module}}{{.Version}}{{end}}\t{{.Dir}}\t{{join .GoFiles "/"}}\t{{join .Imports " "}}'
 """The template of `go list` for `listed`."""
 
-EACH_PACKAGE = 10_000
+EACH_PACKAGE = 60_000
 """Bytes of source a package seems larger by: a compiler is started for it, and its imports are read."""
 
-EACH_LINK = 5_000_000
+EACH_LINK = 1_500_000
 """Bytes of source that take as long as linking one program."""
 
 ENOUGH = 8.0
