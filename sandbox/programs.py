@@ -36,7 +36,8 @@ class Module:
     """One folder of tools/: the programs it builds and how their version is stamped.
 
     `packages` maps a program to its Go package, `source` is the module whose version go.mod pins, `stamps` are
-    linker variables; `{version}`, `{major}` and `{minor}` stand for that version's parts. `tags` are build tags.
+    linker variables; `{version}`, `{major}` and `{minor}` stand for that version's parts. `tags` are build tags, and
+    `unused` are patterns of packages that the sandbox never runs: compiled without inlining they take half the time.
     """
 
     name: str
@@ -44,6 +45,7 @@ class Module:
     source: str
     stamps: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
+    unused: tuple[str, ...] = ()
 
     @property
     def folder(self) -> Path:
@@ -69,7 +71,8 @@ class Module:
         # The linker drops debugging information; not writing it in the first place saves a tenth of the compiler's time.
         linker = " ".join(["-s", "-w", *stamps])
         tags = [f"-tags={','.join(self.tags)}"] if self.tags else []
-        return ["-mod=readonly", "-gcflags=all=-dwarf=false", f"-ldflags={linker}", *tags]
+        unused = [f"-gcflags={pattern}=-dwarf=false -l" for pattern in self.unused]
+        return ["-mod=readonly", "-gcflags=all=-dwarf=false", *unused, f"-ldflags={linker}", *tags]
 
     def without(self, names: Collection[str]) -> "Module":
         """The module without some of its programs."""
@@ -93,6 +96,8 @@ MODULES = (
         ("github.com/pulumi/pulumi/sdk/v3/go/common/version.Version={version}",),
         # Leaves out Google Cloud Storage by gRPC, which nothing here calls: 135 of 1,680 packages.
         ("disable_grpc_modules",),
+        # OpenAPI documents, for `pulumi cloud`: small, and a fifth of the whole compile time.
+        ("github.com/pb33f/libopenapi/...",),
     ),
     # In this order they are linked, each while the next is compiled: what is linked last should be small.
     Module(

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from sandbox import progress
-from sandbox.progress import EACH_LINK, EACH_PACKAGE, Package, Progress, about, listed, remaining
+from sandbox.progress import EACH_IMPORT, EACH_LINK, Package, Progress, about, listed, remaining
 
 
 @pytest.fixture
@@ -98,6 +98,6 @@ def test_what_go_lists_becomes_packages(tmp_path: Path) -> None:
         f"fmt\t\t{tmp_path}\ta.go\terrors io\nexample.com/m/p\tv1.2.3\t{tmp_path}\ta.go/b.go\tfmt\nunsafe\t\t\t\t\n"
     )
     found = listed(output)
-    assert found["fmt"] == Package("", EACH_PACKAGE + 100, ("errors", "io"))
-    assert found["example.com/m/p"] == Package("v1.2.3", EACH_PACKAGE + 150, ("fmt",))
-    assert found["unsafe"].weight == EACH_PACKAGE
+    assert found["fmt"] == Package("", 100 + 3 * EACH_IMPORT, ("errors", "io"))
+    assert found["example.com/m/p"] == Package("v1.2.3", 150 + 2 * EACH_IMPORT, ("fmt",))
+    assert found["unsafe"].weight == EACH_IMPORT
