@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
@@ -241,15 +241,16 @@ class _Observer:
             for name in names:
                 pod = self._api.create(bare(name, self._outcomes[name].pod))
                 assert plain(pod["spec"]) == plain(self._outcomes[name].pod["spec"]), f"{name} is changed in {SETTLED}"
-            for name, decided in self._decisions(patient=names is not waiting).items():
+            landing_later = [name for name in names if self._goldens[name].expect.lands[index] != "pending"]
+            for name, decided in self._decisions(landing_later).items():
                 self._outcomes[name].landed[state] = landing(decided, pools)
             self._api.clear("v1", "Pod", SETTLED)
 
-    def _decisions(self, patient: bool) -> dict[str, str]:
+    def _decisions(self, expected: Collection[str]) -> dict[str, str]:
         """The node of each pod, or `pending`.
 
-        With patience for one that is said to be unschedulable because the scheduler has not yet heard that the one before is
-        gone: it is tried again a second later.
+        With patience for those `expected` to land, if they are said to be unschedulable because the scheduler has not yet heard
+        that the pods before them are gone: they are tried again a second later.
         """
         decisions: dict[str, str] = {}
 
@@ -259,8 +260,12 @@ class _Observer:
 
         eventually(all_decided, "the scheduler has decided")
         with suppress(AssertionError):
-            if patient and "pending" in decisions.values():
-                eventually(lambda: all_decided() and "pending" not in decisions.values(), "another try", _RETRY)
+            if any(decisions[name] == "pending" for name in expected):
+                eventually(
+                    lambda: all_decided() and all(decisions[name] != "pending" for name in expected),
+                    "another try",
+                    _RETRY,
+                )
         return decisions
 
     def _agents_land(self, state: str) -> None:
