@@ -38,7 +38,7 @@ PROFILE = {"app.kubernetes.io/part-of": "kubeflow-profile"}
     phases=[Phase.generate],
     suppress_health_check=[HealthCheck.too_slow],
 )
-def test_what_both_clouds_make_of_a_stack(drawn: Settings, tmp_path_factory: pytest.TempPathFactory) -> None:
+def test_what_both_clouds_make_of_a_stack(tmp_path_factory: pytest.TempPathFactory, drawn: Settings) -> None:
     aks, gke = on_aks(drawn), on_gke(drawn)
     sides = {"aks": Side.of(aks), "gke": Side.of(gke)}
     assert [portable(p) for p in sides["aks"].pools] == [portable(p) for p in sides["gke"].pools]
