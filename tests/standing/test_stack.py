@@ -142,10 +142,14 @@ def test_the_order_of_pools_shows_nothing(stack: Stack, edited: dict[str, Any]) 
 def test_a_new_pool_changes_the_layer_in_place(stack: Stack, subject: Subject, edited: dict[str, Any]) -> None:
     edited["pools"].append(subject.another)
     stack.write(edited)
+    contract = ("configmap", "kubeflow-spot", "-n", "kube-public")
+    there = stack.get(*contract)
     assert sorted((op, name) for op, name, _ in stack.steps()) == [
         ("create", f"{subject.cluster}-{subject.another['name']}"),
         *(("update", f"{subject.cluster}-{name}") for name in subject.changed_by_another),
     ]
+    # A preview asks the API server what it would make of an object, and changes none.
+    assert stack.get(*contract) == there
 
 
 def test_wrong_settings_print_every_problem_without_a_traceback_and_declare_nothing(
