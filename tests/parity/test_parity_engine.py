@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -78,6 +78,10 @@ def landed(stack: Stack, side: Side) -> dict[str, str]:
         golden = corpus()[name]
         api.create(golden.object)
         decided = eventually(lambda: decisions(api), f"the scheduler has decided on {name}")[0]
+        if decided == "pending":
+            # The scheduler may not have heard yet that the pod before is gone; it then tries again.
+            with suppress(AssertionError):
+                decided = eventually(lambda: [one for one in decisions(api) if one != "pending"], "another try", 3)[0]
         node = {} if decided == "pending" else api.get({**NODE, "metadata": {"name": decided}})["metadata"]["labels"]
         assert not node or node[POOL] in {*landings(golden, side), *(() if golden.gpu else ("system",))}, name
         result[name] = node.get("kubeflow-spot.dev/capacity", "pending")
