@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from hypothesis import settings
 from xdist.scheduler import LoadScopeScheduling
 
 import sandbox as sandbox
@@ -18,6 +19,11 @@ from tests.subjects import SUBJECTS, Subject
 
 TOGETHER = ("tests/admission/", "tests/apiserver/", "tests/standing/")
 """Folders whose files share a control plane or a stack that is up, one for each subject."""
+
+
+# A wall-clock bound for an example says how busy the machine is.
+settings.register_profile("tests", deadline=None)
+settings.load_profile("tests")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
