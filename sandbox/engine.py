@@ -10,7 +10,7 @@ import os
 import shutil
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
 
@@ -215,7 +215,8 @@ def _clear_up(home: Home, report: Report) -> None:
         report("waiting: the engine of a command that was killed still runs")
         _, alive = psutil.wait_procs(orphans, timeout=_ORPHAN_SECONDS)
         for process in alive:
-            process.kill()
+            with suppress(psutil.NoSuchProcess):  # it ended since
+                process.kill()
         psutil.wait_procs(alive, timeout=_ORPHAN_SECONDS)
     locks = home.backend / ".pulumi" / "locks"
     if locks.exists():

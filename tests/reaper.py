@@ -49,6 +49,15 @@ def left(mark: str, folder: str) -> list[psutil.Process]:
     return found
 
 
+def running(pid: int) -> bool:
+    """Whether a process runs; one that has ended and that nobody has collected yet does not."""
+    # One look: between two, a process can go.
+    try:
+        return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False
+
+
 def main(mark: str, folder: str) -> None:
     sys.stdin.buffer.read()
     for _ in range(_ROUNDS):

@@ -8,9 +8,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-import psutil
 import pytest
 
+from tests.reaper import running
 from tests.sandbox.stack import PROJECT, until
 
 pytestmark = pytest.mark.process
@@ -45,10 +45,3 @@ def test_what_a_run_has_started_ends_with_it_and_nothing_else_does(tmp_path: Pat
         assert running(beside)
     finally:
         os.kill(beside, signal.SIGKILL)
-
-
-def running(pid: int) -> bool:
-    try:
-        return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
-    except psutil.NoSuchProcess:
-        return False

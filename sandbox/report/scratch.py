@@ -10,7 +10,7 @@ import signal
 import subprocess
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import FrameType
 
@@ -149,13 +149,12 @@ def _end(process: psutil.Process) -> None:
     except psutil.NoSuchProcess:
         return
     for member in family:
-        try:
+        with suppress(psutil.NoSuchProcess):
             member.terminate()
-        except psutil.NoSuchProcess:
-            continue
     _, alive = psutil.wait_procs(family, timeout=_SECONDS)
     for member in alive:
-        member.kill()
+        with suppress(psutil.NoSuchProcess):
+            member.kill()
 
 
 @contextmanager

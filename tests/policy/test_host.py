@@ -18,6 +18,7 @@ import pytest
 from sandbox.home import Home
 from sandbox.packplugin import VARIABLE
 from sandbox.policies import Pack, furnish, hosted
+from tests.reaper import running
 
 pytestmark = pytest.mark.process
 
@@ -63,10 +64,6 @@ class Started:
         """How it ended, and what it printed since; waits, as the engine does, until nobody can print any more."""
         out, err = self.process.communicate(timeout=20)
         return self.process.returncode, out, err
-
-
-def gone(pid: int) -> bool:
-    return not psutil.pid_exists(pid) or psutil.Process(pid).status() == psutil.STATUS_ZOMBIE
 
 
 def soon(check: Callable[[], bool]) -> bool:
@@ -133,7 +130,7 @@ def test_a_pack_ends_at_once_when_the_engine_ends_it_or_ends_itself(
         assert pid != started.process.pid
         end(started)
         assert started.ended()[0] != 0
-        assert soon(lambda: gone(pid))
+        assert soon(lambda: not running(pid))
         # The next one is served as well.
         assert json.loads(Started(tmp_path / "two", TELLS).ended()[1])["hosted"]
 
@@ -147,7 +144,7 @@ def test_nothing_of_a_host_stays(tmp_path: Path) -> None:
     with hosted(Pack(tmp_path)):
         socket = os.environ[VARIABLE]
         host = host_of(socket)
-    assert gone(host)
+    assert not running(host)
     assert not Path(socket).parent.exists()
     assert VARIABLE not in os.environ
 
@@ -163,5 +160,5 @@ def test_a_host_ends_with_a_command_that_was_killed() -> None:
         socket = command.stdout.readline().strip()
         host = host_of(socket)
         command.kill()
-    assert soon(lambda: gone(host))
+    assert soon(lambda: not running(host))
     assert soon(lambda: not Path(socket).parent.exists())

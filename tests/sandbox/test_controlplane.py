@@ -22,6 +22,7 @@ from sandbox.controlplane.start import emulated_version
 from sandbox.errors import SandboxError
 from sandbox.programs import ensure
 from tests import tally
+from tests.reaper import running
 
 NAMES = ("etcd", "kube-apiserver", "kube-scheduler", "kube-controller-manager", "kwok", "kubectl")
 SLEEP = [sys.executable, "-c", "import time; time.sleep(60)"]
@@ -204,7 +205,7 @@ def test_stop_ends_every_process_and_is_repeatable(cluster: Cluster) -> None:
     cluster.plane.stop()
     cluster.plane.stop()
     assert not cluster.plane.running()
-    assert not any(psutil.pid_exists(pid) and psutil.Process(pid).status() != "zombie" for pid in pids)
+    assert not any(running(pid) for pid in pids)
     directory = str(cluster.plane.directory)
     left = [one.pid for one in psutil.process_iter() if any(directory in part for part in safe_command(one))]
     assert left == []

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from signal import SIGINT
 
-import psutil
 import pytest
 
 from sandbox import clusters, programs
+from tests.reaper import running
 from tests.sandbox.stack import Stack, until
 
 pytestmark = pytest.mark.engine
@@ -62,13 +62,13 @@ def test_up_declares_while_the_clusters_programs_are_built_and_can_be_interrupte
         try:
             assert until(lambda: "ManagedCluster ml-dev creating" in output.read_text()), output.read_text()
             assert "VirtualNetwork ml-dev-vnet created" in output.read_text()
-            go = psutil.Process(int((machine / "pid").read_text()))
-            assert go.is_running()
+            go = int((machine / "pid").read_text())
+            assert running(go)
             command.send_signal(SIGINT)
             command.wait(30)
         finally:
             command.kill()
-    assert until(lambda: not go.is_running() or go.status() == psutil.STATUS_ZOMBIE)
+    assert until(lambda: not running(go))
     assert command.returncode != 0
 
 

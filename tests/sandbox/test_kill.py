@@ -9,6 +9,7 @@ import json
 import time
 from collections import Counter
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -135,8 +136,11 @@ def stored(stack: Stack) -> list[dict[str, Any]]:
 
 
 def engine_of(process: psutil.Process) -> psutil.Process | None:
-    found = [child for child in process.children() if "pulumi" in child.name()]
-    return found[0] if found else None
+    for child in process.children():
+        with suppress(psutil.NoSuchProcess):  # one that ended between the two looks
+            if "pulumi" in child.name():
+                return child
+    return None
 
 
 def killed(stack: Stack, command: str, victim: str, moment: Callable[[Seen], bool], folder: Path) -> None:
