@@ -1,4 +1,4 @@
-"""Pools of AKS, which are agent pools of their own or entries of the cluster."""
+"""Pools of AKS, which are agent pools of their own, entries of the cluster, or in a template that is deployed."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ from policy.pool import Bounds, Pool, Spot, Taint, Taints
 
 CLUSTER = "azure-native:containerservice:ManagedCluster"
 POOL = "azure-native:containerservice:AgentPool"
+DEPLOYMENT = "azure-native:resources:Deployment"
+_DEPLOYED = "microsoft.containerservice/managedclusters/agentpools"
 
 _NVIDIA = re.compile(r"standard_n[cdv].*", re.IGNORECASE)
 _AMD = re.compile(r".*(\das_v4|_v710_.*|_mi\d+x?_.*)", re.IGNORECASE)
@@ -34,6 +36,13 @@ def pools(declared: Declared) -> Iterator[Pool]:
         for index, profile in enumerate(profiles if isinstance(profiles, list) else ()):
             if isinstance(profile, Mapping):
                 yield _pool(f"agentPoolProfiles[{index}].", profile)
+    if declared.type == DEPLOYMENT:
+        resources = declared.get("properties.template.resources")
+        for index, resource in enumerate(resources if isinstance(resources, list) else ()):
+            if isinstance(resource, Mapping) and _is(resource.get("type"), _DEPLOYED):
+                properties = resource.get("properties")
+                path = f"properties.template.resources[{index}].properties."
+                yield _pool(path, properties if isinstance(properties, Mapping) else {})
 
 
 def has_nvidia(size: Any) -> bool:

@@ -7,7 +7,7 @@ from functools import partial
 
 import pulumi
 
-from components.azure import counts, credentials, fixed, identity, pools, profiles
+from components.azure import counts, credentials, fixed, identity, pools, profiles, system_pool
 from components.azure.counts import LiveCluster
 from components.azure.identity import ControlPlaneIdentity, Grant
 from components.azure.monitoring import Monitoring
@@ -41,11 +41,11 @@ class AksCluster(pulumi.ComponentResource):
     ) -> None:
         super().__init__("kubeflow-spot:azure:AksCluster", name, None, opts)
         cloud = spec.cloud
-        system_pool = spec.system_pool
+        first = spec.system_pool
         # `spec.rules` lets no other spec come here.
         assert isinstance(cloud, Azure)
         assert cloud.location
-        assert system_pool
+        assert first
         tags = spec.cluster.tags
         child = pulumi.ResourceOptions(parent=self)
         group_name = cloud.existing_resource_group or cloud.resource_group or spec.name
@@ -54,12 +54,17 @@ class AksCluster(pulumi.ComponentResource):
         live = counts.read(group_name, spec.name)
         at_host = cloud.encryption.at_host
         pool_args = {p.name: pools.agent_pool(p, spec.kubernetes_version, live, at_host=at_host) for p in node_pools}
-        system = pools.system_profile(system_pool, spec.kubernetes_version, live, at_host=at_host)
+        system = pools.system_profile(first, spec.kubernetes_version, live, at_host=at_host)
         path = partial(subnet_path, cloud.network, resource_group=group_name, name=spec.name)
         fixed.refuse(
             [
                 *fixed.key_problems(cloud.encryption, live),
-                *fixed.system_problems(system_pool, system | {"vnetSubnetID": path(system_pool.subnet)}, live),
+                *fixed.upgrade_problems(
+                    "cluster.kubernetesVersion" if spec.cluster.kubernetes_version else "release",
+                    spec.kubernetes_version,
+                    live,
+                ),
+                *fixed.system_problems(first, system | {"vnetSubnetID": path(first.subnet)}, live),
                 *(
                     problem
                     for pool in node_pools
@@ -81,7 +86,7 @@ class AksCluster(pulumi.ComponentResource):
             tags=tags,
             opts=child,
         )
-        used = [system_pool.subnet, *(pool.source.subnet for pool in node_pools)]
+        used = [first.subnet, *(pool.source.subnet for pool in node_pools)]
         control_plane = ControlPlaneIdentity(
             name,
             cluster=spec.name,
@@ -129,14 +134,14 @@ class AksCluster(pulumi.ComponentResource):
                 "addonProfiles": profiles.addons(monitoring.log_workspace if monitoring else None),
                 "azureMonitorProfile": {"metrics": {"enabled": cloud.monitoring.metrics is not None}},
                 "autoScalerProfile": profiles.autoscaler(cloud.autoscaler, spec.release.azure_autoscaler),
-                "agentPoolProfiles": [system | {"vnetSubnetID": network.subnet_id(system_pool.subnet)}],
+                "agentPoolProfiles": [system | {"vnetSubnetID": network.subnet_id(first.subnet)}],
             },
             pulumi.ResourceOptions(
                 parent=self,
                 protect=spec.cluster.protect,
                 depends_on=control_plane.access,
-                # A refreshed cluster lists every pool, also those declared beside it. That is no change to undo.
-                ignore_changes=["agentPoolProfiles"] if live.is_as(system) else [],
+                # The list is for a cluster that is made. What is sent later is what the refresh has read: every pool, as it is.
+                ignore_changes=["agentPoolProfiles"] if live.found else [],
                 replace_on_changes=list(_REPLACED),
                 delete_before_replace=True,
             ),
@@ -144,18 +149,35 @@ class AksCluster(pulumi.ComponentResource):
         )
 
         # In and at the cluster
-        for pool in node_pools:
-            pools.declare(
+        kept = system_pool.declare(
+            name,
+            system,
+            live,
+            cluster=self.cluster,
+            cluster_name=spec.name,
+            group_name=group_name,
+            resource_group=group,
+            subnet_id=network.subnet_id(first.subnet),
+            tags=tags,
+            parent=self,
+        )
+        turns = pools.Turns(live, [kept])
+        for pool in pools.in_order(node_pools):
+            args = pool_args[pool.name]
+            wanted = args | {"vnetSubnetID": path(pool.source.subnet)}
+            declared = pools.declare(
                 name,
                 pool,
-                pool_args[pool.name],
+                args,
                 resource_group=group,
                 cluster=self.cluster.name,
                 subnet_id=network.subnet_id(pool.source.subnet),
                 tags=tags,
                 parent=self,
                 deleted_with=self.cluster,
+                after=turns.before(wanted),
             )
+            turns.took(wanted, declared)
         self._maintenance(name, group, cloud)
         if cloud.registry:
             Grant(identity.ACR_PULL, cloud.registry.id).to(

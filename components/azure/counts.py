@@ -45,12 +45,16 @@ class LiveCluster:
     def _labelled(self, label: str) -> list[Mapping[str, Any]]:
         return [p for p in self.profiles.values() if label and (p.get("nodeLabels") or {}).get(POOL_LABEL) == label]
 
-    def is_as(self, profile: dict[str, Any]) -> bool:
+    def is_as(self, profile: Mapping[str, Any]) -> bool:
         """Whether the live pool already is as this profile wants it, in everything that the profile says."""
+        return profile["name"] in self.profiles and not self.differences(profile)
+
+    def differences(self, profile: Mapping[str, Any]) -> dict[str, Any]:
+        """What the live pool has otherwise than this profile wants it; nothing of a pool that is not there."""
         live = self.profiles.get(profile["name"])
         if live is None:
-            return False
-        return all(_is_as(key, live.get(key), value) for key, value in profile.items())
+            return {}
+        return {key: live.get(key) for key, value in profile.items() if not _is_as(key, live.get(key), value)}
 
 
 def _is_as(key: str, live: Any, wanted: Any) -> bool:

@@ -109,11 +109,14 @@ class AksPools(pulumi.ComponentResource):
         opts: pulumi.ResourceOptions | None = None,
     ) -> None:
         super().__init__("kubeflow-spot:azure:AksPools", name, None, opts)
-        for pool in node_pools:
-            pools.declare(
+        turns = pools.Turns(cluster.live)
+        for pool in pools.in_order(node_pools):
+            args = _arguments(spec, pool, cluster)
+            wanted = args | {"vnetSubnetID": subnet_id(pool.source.subnet, cluster.live)}
+            declared = pools.declare(
                 name,
                 pool,
-                _arguments(spec, pool, cluster),
+                args,
                 resource_group=cluster.resource_group,
                 cluster=cluster.name,
                 subnet_id=subnet_id(pool.source.subnet, cluster.live),
@@ -121,7 +124,9 @@ class AksPools(pulumi.ComponentResource):
                 parent=self,
                 # Whoever upgrades the cluster upgrades its pools: nothing to undo.
                 ignore_changes=["orchestratorVersion"],
+                after=turns.before(wanted),
             )
+            turns.took(wanted, declared)
         self.outputs = credentials.outputs(cluster.name, cluster.resource_group, cluster.entra)
         self.kubeconfig = pulumi.Output.secret(cluster.kubeconfig)
         self.register_outputs({})

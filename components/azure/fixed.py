@@ -34,7 +34,7 @@ class Fixed:
 
 PROPERTIES = (
     Fixed("vmSize", "machine"),
-    Fixed("scaleSetPriority"),
+    Fixed("scaleSetPriority", unset="Regular"),
     Fixed("scaleSetEvictionPolicy"),
     Fixed("spotMaxPrice"),
     Fixed("maxPods", "maxPods"),
@@ -61,9 +61,21 @@ def differences(path: str, wanted: Mapping[str, Any], live: Mapping[str, Any], r
 
     `live` is the pool's entry in the cluster's GET; a subnet may be wanted by the end of its id.
     """
+    for fixed, is_now, is_wanted in _differences(wanted, live):
+        if fixed.key:
+            where = fixed.key if fixed.key.startswith("cloud.") else f"{path}.{fixed.key}"
+            what = f"is {_shown(fixed, is_now)} in the cluster and cannot become {_shown(fixed, is_wanted)}"
+            yield Problem(where, f"{wanted.get('agentPoolName') or wanted['name']}: {what}", remedy)
+
+
+def differs(wanted: Mapping[str, Any], live: Mapping[str, Any]) -> bool:
+    """Whether a live pool has any fixed property otherwise, so that it can only be made anew."""
+    return any(_differences(wanted, live))
+
+
+def _differences(wanted: Mapping[str, Any], live: Mapping[str, Any]) -> Iterator[tuple[Fixed, Any, Any]]:
+    """Each with its value now and the one wanted."""
     for fixed in PROPERTIES:
-        if not fixed.key:
-            continue
         is_now, is_wanted = live.get(fixed.wire), wanted.get(fixed.wire)
         if fixed.unset is not _CHOSEN_BY_AKS:
             is_now, is_wanted = is_now or fixed.unset, is_wanted or fixed.unset
@@ -73,9 +85,7 @@ def differences(path: str, wanted: Mapping[str, Any], live: Mapping[str, Any], r
         if fixed.wire == "vnetSubnetID" and now.endswith(then):
             continue
         if now != then:
-            where = fixed.key if fixed.key.startswith("cloud.") else f"{path}.{fixed.key}"
-            what = f"is {_shown(fixed, is_now)} in the cluster and cannot become {_shown(fixed, is_wanted)}"
-            yield Problem(where, f"{wanted.get('agentPoolName') or wanted['name']}: {what}", remedy)
+            yield fixed, is_now, is_wanted
 
 
 def _plain(value: Any) -> Any:
@@ -150,9 +160,26 @@ def key_problems(spec: AzureEncryption, live: LiveCluster) -> Iterator[Problem]:
         )
 
 
+def upgrade_problems(path: str, version: str, live: LiveCluster) -> Iterator[Problem]:
+    """AKS upgrades control plane and pools together where a channel is set, and refuses that beside spot pools (pages
+    auto-upgrade-cluster and spot-node-pool). `path` is the key that names the version."""
+    found = live.found or {}
+    channel = (found.get("autoUpgradeProfile") or {}).get("upgradeChannel") or "none"
+    now = str(found.get("currentKubernetesVersion") or found.get("kubernetesVersion") or version)
+    if channel == "none" or f"{now}.".startswith(f"{version}."):
+        return
+    yield Problem(
+        path,
+        f"{now} cannot become {version} while the cluster's upgrade channel is {channel}: AKS then upgrades control plane and "
+        "pools together only, and not beside spot pools",
+        f"first keep {now.rpartition('.')[0]}, set `cloud.upgrades.channel: none` and run `pulumi up`; then upgrade; then set "
+        "the channel again",
+    )
+
+
 def refuse(problems: Iterable[Problem]) -> None:
     """Raises `pulumi.RunError`, which prints without a traceback, when there are any."""
     found = sorted(problems)
     if found:
-        head = f"{len(found)} change{'s' if len(found) > 1 else ''} of what AKS fixes; nothing was declared."
+        head = f"{len(found)} change{'s' if len(found) > 1 else ''} that AKS refuses; nothing was declared."
         raise pulumi.RunError("\n".join([head, *(f"  {problem}" for problem in found)]))

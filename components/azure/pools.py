@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import pulumi
@@ -101,6 +101,49 @@ def _autoscaled(pool: SystemPool | NodePool, live: LiveCluster, label: str = "")
     }
 
 
+def in_order(node_pools: Iterable[NodePool]) -> list[NodePool]:
+    """Spot pools last: an upgrade meets those that can vanish anyway after the others."""
+    return sorted(node_pools, key=lambda pool: pool.spot is not None)
+
+
+class Turns:
+    """What a pool waits for; pools are declared in the order of `in_order`.
+
+    AKS fails to make two pools of one virtual network at the same time (SetVNetOwnershipFailed, Azure/AKS issue 4522;
+    terraform-provider-azurerm pull request 32682): those that are made wait for each other. Of those that are there, only an
+    upgrade of a spot pool waits for the on-demand ones, so that a refused pool holds up no other change.
+    """
+
+    def __init__(self, live: LiveCluster, first: Sequence[pulumi.Resource] = ()) -> None:
+        """`first`: what every pool waits for."""
+        self._live = live
+        self._first = list(first)
+        self._made: pulumi.Resource | None = None
+        self._upgraded: list[pulumi.Resource] = []
+
+    def before(self, args: Mapping[str, Any]) -> list[pulumi.Resource]:
+        """What AKS must have done before the pool of these arguments."""
+        if self._is_made(args):
+            return [self._made] if self._made else self._first
+        spot = args.get("scaleSetPriority") == "Spot"
+        return [*self._first, *(self._upgraded if spot and self._is_upgraded(args) else [])]
+
+    def took(self, args: Mapping[str, Any], pool: pulumi.Resource) -> None:
+        """A pool was declared with these arguments."""
+        if self._is_made(args):
+            self._made = pool
+        elif self._is_upgraded(args):
+            self._upgraded.append(pool)
+
+    def _is_made(self, args: Mapping[str, Any]) -> bool:
+        live = self._live.profiles.get(args["agentPoolName"])
+        return live is None or fixed.differs(args, live)
+
+    def _is_upgraded(self, args: Mapping[str, Any]) -> bool:
+        live = self._live.profiles.get(args["agentPoolName"], {})
+        return args["orchestratorVersion"] not in (None, live.get("orchestratorVersion"))
+
+
 def declare(
     name: str,
     pool: NodePool,
@@ -113,8 +156,9 @@ def declare(
     parent: pulumi.Resource,
     deleted_with: pulumi.Resource | None = None,
     ignore_changes: Sequence[str] = (),
+    after: Sequence[pulumi.Resource] = (),
 ) -> Declared:
-    """One user pool of the cluster with that name; `args` are those of `agent_pool`.
+    """One user pool of the cluster with that name; `args` are those of `agent_pool`, `after` what AKS must have done before.
 
     Its name is its identity, so a replacement deletes first. An on-demand pool in use is not replaced: `fixed` refuses that,
     and only one that was a spot pool until now gives way.
@@ -135,6 +179,7 @@ def declare(
             replace_on_changes=replaced,
             delete_before_replace=True,
             deleted_with=deleted_with,
+            depends_on=list(after),
             ignore_changes=list(ignore_changes),
         ),
         outputs=(),

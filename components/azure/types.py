@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 AGENT_POOL = "azure-native:containerservice:AgentPool"
+AGENT_POOL_API = "2025-09-01"
+"""Of the pinned azure-native's default type; a template names it itself."""
 CLUSTER = "azure-native:containerservice:ManagedCluster"
 DATA_COLLECTION_ENDPOINT = "azure-native:monitor:DataCollectionEndpoint"
 DATA_COLLECTION_RULE = "azure-native:monitor:DataCollectionRule"
 DATA_COLLECTION_RULE_ASSOCIATION = "azure-native:monitor:DataCollectionRuleAssociation"
+DEPLOYMENT = "azure-native:resources:Deployment"
 DIAGNOSTIC_SETTING = "azure-native:monitor:DiagnosticSetting"
 IDENTITY = "azure-native:managedidentity:UserAssignedIdentity"
 LOG_WORKSPACE = "azure-native:operationalinsights:Workspace"
@@ -20,5 +23,6 @@ SUBNET = "azure-native:network:Subnet"
 VIRTUAL_NETWORK = "azure-native:network:VirtualNetwork"
 
 CLIENT_CONFIG = "azure-native:authorization:getClientConfig"
+GET_DEPLOYMENT = "azure-native:resources:getDeployment"
 GET_CLUSTER = "azure-native:containerservice:getManagedCluster"
 USER_CREDENTIALS = "azure-native:containerservice:listManagedClusterUserCredentials"

@@ -19,8 +19,11 @@ from sandbox.azure.machines import machines
 from sandbox.azure.node_groups import fleet, shown
 from sandbox.azure.nodes import node, node_name
 from sandbox.azure.quotas import UNLIMITED, Quotas
+from sandbox.azure.resources import deployment
 from sandbox.azure.resources.cluster import finished
 from sandbox.azure.resources.cluster_path import CLUSTER, POOL, pools_of
+from sandbox.azure.resources.deployment import Deployment
+from sandbox.azure.resources.kind import Kind
 from sandbox.azure.resources.table import kind_of
 from sandbox.azure.throttle import Throttle
 from sandbox.fleet import Fleet, PoolStatus, ScaleRefused
@@ -57,6 +60,8 @@ class AzureCloud:
         Raises `Refused` when nothing was changed, and `InitFailed` when a cluster or its nodes did not come up.
         """
         kind = kind_of(token)
+        if token == Deployment.token:
+            return self._deploy(kind, id, wanted, create=create)
         worked_on = token in (CLUSTER, POOL)
         if worked_on:
             self._throttle.admit(id)
@@ -71,6 +76,8 @@ class AzureCloud:
                 raise refused
             before = allocation.nodes_now(resources)
             body = kind.put(resources, id, wanted, record.body if record else None)
+            if token == POOL and record is None and (refused := operations.network_conflict(resources, id, body)):
+                raise refused
             made = Record(token, id, body)
             resources.put(made)
             if worked_on:
@@ -84,6 +91,28 @@ class AzureCloud:
         if found is None:
             raise operations.preempted()
         return id, found
+
+    def _deploy(self, kind: Kind, id: str, wanted: Body, *, create: bool) -> tuple[str, Body]:
+        """A template's resources, one after the other; the deployment stays with its state, whatever comes of them."""
+        with self._change() as resources:
+            record = resources.get(id)
+            if create and record is not None:
+                raise Refused(f"cannot create already existing resource '{id}'")
+            made = Record(
+                kind.token,
+                record.id if record else id,
+                kind.put(resources, id, wanted, record.body if record else None),
+            )
+            resources.put(made)
+        try:
+            for pool, body in deployment.requests(id, wanted):
+                self.put(POOL, pool, body, create=self.get(pool) is None)
+        except (Refused, InitFailed) as refused:
+            with self._change() as resources:
+                resources.records[ids.key(made.id)].body["properties"]["provisioningState"] = "Failed"
+            reasons = refused.reasons if isinstance(refused, InitFailed) else [str(refused)]
+            raise InitFailed(made.id, self.get(made.id) or {}, [deployment.failed(one) for one in reasons]) from refused
+        return made.id, self.get(made.id) or {}
 
     def delete(self, id: str) -> None:
         """Delete a resource and all that is in it; one that is gone already is no error. Raises `Refused`."""

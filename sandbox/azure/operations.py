@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from sandbox.azure import ids
 from sandbox.azure.errors import AzureRefused, aks
-from sandbox.azure.resources.cluster_path import CLUSTER, pools_of
-from sandbox.state import Record, Resources
+from sandbox.azure.resources.cluster_path import CLUSTER, POOL, pools_of
+from sandbox.state import Body, Record, Resources
 
 _RUNNING = ("Creating", "Updating", "Deleting")
 
@@ -47,6 +47,30 @@ def conflict(resources: Resources, token: str, id: str) -> AzureRefused | None:
             )
             return aks("OperationNotAllowed", text, status=409)
     return None
+
+
+def network_conflict(resources: Resources, id: str, body: Body) -> AzureRefused | None:
+    """The refusal of a new pool while AKS makes another in the same virtual network, whatever the subnets.
+
+    Azure/AKS #4522; terraform-provider-azurerm PR 32682 (2026-06). There it comes after the request was accepted; refused at
+    once here.
+    """
+    network = _network(body)
+    for record in resources.of(POOL):
+        if record.body["provisioningState"] != "Creating" or ids.key(record.id) == ids.key(id):
+            continue
+        if network and network == _network(record.body):
+            text = (
+                "Set virtual network ownership failed. autorest/azure: Service returned an error. Status=400 "
+                f'Code="VirtualNetworkNotInSucceededState" Message="Virtual network {network} is in Updating state. It needs to '
+                'be in Succeeded state in order to set resource ownership."'
+            )
+            return aks("SetVNetOwnershipFailed", text)
+    return None
+
+
+def _network(pool: Body) -> str:
+    return ids.key(str(pool.get("vnetSubnetID") or "")).partition("/subnets/")[0]
 
 
 def preempted() -> AzureRefused:

@@ -184,7 +184,7 @@ class AzureProvider(CloudProvider):
     def _found(self, kind: Kind, id: str) -> Props:
         body = self._cloud.get(id)
         if body is None:
-            raise errors.resource_not_found(id)
+            raise kind.not_found(id)
         return _outputs(kind, body, body) | {"id": id}
 
     def _credentials(self, token: str, id: str) -> Props:

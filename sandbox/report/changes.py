@@ -15,11 +15,6 @@ from sandbox.report.model import Change, Op, Property
 _OPS = {op.value: op for op in Op}
 """The engine's other steps are no change (`same`, `read`, `refresh`), or parts of a replacement, which has a step of its own."""
 
-# AKS lists every pool in its cluster, a program only the first ones. That an update does not name the others leaves them as
-# they are (pulumi-azure-native issue 1686): told as removed they would frighten whoever reads it.
-_CLUSTER = "azure-native:containerservice:ManagedCluster"
-_POOL_OF_ITS_OWN = re.compile(r"agentPoolProfiles\[\d+\]")
-
 _PART = re.compile(r"""\["((?:[^"\\]|\\.)*)"\]|\[(\d+)\]|([^.\[\]]+)""")
 
 
@@ -43,8 +38,6 @@ def _properties(step: StepEventMetadata) -> tuple[Property, ...]:
     outputs = step.old.outputs or {} if step.old else {}
     found = []
     for path in sorted(kinds or step.diffs or ()):
-        if step.type == _CLUSTER and _POOL_OF_ITS_OWN.fullmatch(path) and at(after, path) is None:
-            continue
         kind = kinds[path].diff_kind.value if path in kinds else ""
         was = at(before, path)
         found.append(

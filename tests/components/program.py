@@ -103,6 +103,8 @@ class Cloud(pulumi.runtime.Mocks):
                 "agentPoolProfiles": self._pools,
                 "identityProfile": {"kubeletidentity": {"objectId": LIVE_KUBELET}},
             }
+        if args.token.endswith(":getDeployment"):
+            return {"properties": {"correlationId": "the last one"}}
         if args.token.endswith(":getClientConfig"):
             return {"subscriptionId": "s", "tenantId": "t", "clientId": "c", "objectId": "o"}
         return {"kubeconfigs": [{"name": "clusterUser", "value": base64.b64encode(KUBECONFIG.encode()).decode()}]}

@@ -39,6 +39,7 @@ KINDS = {
         "DataCollectionEndpoint",
         "DataCollectionRule",
         "DataCollectionRuleAssociation",
+        "Deployment",
         "DiagnosticSetting",
         "MaintenanceConfiguration",
         "ManagedCluster",

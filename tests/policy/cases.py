@@ -11,6 +11,7 @@ from typing import Any
 
 AGENT_POOL = "azure-native:containerservice:AgentPool"
 MANAGED_CLUSTER = "azure-native:containerservice:ManagedCluster"
+DEPLOYMENT = "azure-native:resources:Deployment"
 NODE_POOL = "gcp:container/nodePool:NodePool"
 CLUSTER = "gcp:container/cluster:Cluster"
 ROLE_ASSIGNMENT = "azure-native:authorization:RoleAssignment"
@@ -110,6 +111,31 @@ def system_profile(**changed: Any) -> dict[str, Any]:
         },
         changed,
     )
+
+
+def deployment(*resources: Mapping[str, Any]) -> dict[str, Any]:
+    """A deployment of a template to a group."""
+    template = {
+        "$schema": "https://schema.management.azure.com/schemas/2019-04-01/deploymentTemplate.json#",
+        "contentVersion": "1.0.0.0",
+        "resources": list(resources),
+    }
+    return {
+        "resourceGroupName": "group",
+        "deploymentName": "pool",
+        "tags": TAGS,
+        "properties": {"mode": "Incremental", "template": template},
+    }
+
+
+def deployed(**changed: Any) -> dict[str, Any]:
+    """An agent pool in a template."""
+    return {
+        "type": "Microsoft.ContainerService/managedClusters/agentPools",
+        "apiVersion": "2025-09-01",
+        "name": "cluster/system",
+        "properties": {key: value for key, value in system_profile(**changed).items() if key != "name"},
+    }
 
 
 def gke_pool(*, nodes: Mapping[str, Any] | None = None, **changed: Any) -> dict[str, Any]:
@@ -371,6 +397,14 @@ CASES: tuple[Case, ...] = (
         gke_pool(autoscaling={"minNodeCount": 0, "maxNodeCount": 34}),
         "autoscaling.maxNodeCount",
     ),
+    Case(
+        "pool-unbounded",
+        "aks-deployed",
+        DEPLOYMENT,
+        deployment({"type": "Microsoft.Storage/storageAccounts", "name": "a"}, deployed(maxCount=101)),
+        "properties.template.resources[1].properties.maxCount",
+    ),
+    Case("pool-unbounded", "aks-deployed-near", DEPLOYMENT, deployment(deployed(maxCount=100))),
     Case("pool-unbounded", "aks-endless", AGENT_POOL, aks_pool(maxCount=None), "maxCount"),
     Case(
         "pool-unbounded",

@@ -104,20 +104,6 @@ def test_what_is_known_only_after_the_update_is_no_value() -> None:
     ]
 
 
-def test_pools_that_aks_lists_in_its_cluster_are_not_told_as_removed() -> None:
-    pools = [{"name": "system", "maxCount": 4}, {"name": "t4"}]
-    told = event(
-        "update",
-        {"agentPoolProfiles": pools},
-        {"agentPoolProfiles": [{"name": "system", "maxCount": 5}]},
-        type="azure-native:containerservice:ManagedCluster",
-        diff={"agentPoolProfiles[0].maxCount": diff(), "agentPoolProfiles[1]": diff("delete")},
-    )
-    found = change(told)
-    assert found
-    assert [one.path for one in found.properties] == ["agentPoolProfiles[0].maxCount"]
-
-
 @pytest.mark.parametrize(
     ("path", "value"),
     [

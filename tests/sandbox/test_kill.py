@@ -6,10 +6,8 @@ The moments are seen in what a command has done, not counted in seconds.
 from __future__ import annotations
 
 import json
-import time
 from collections import Counter
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,13 +16,11 @@ import psutil
 import pytest
 
 from sandbox.clusters import PROGRAMS
+from tests.sandbox.killing import killed, stored
 from tests.sandbox.stack import Stack
 from tests.subjects import SUBJECTS, Subject
 
 pytestmark = pytest.mark.slow
-
-PATIENCE = 120
-"""Seconds after which a moment that was never seen fails the test."""
 
 
 @dataclass(frozen=True)
@@ -70,6 +66,7 @@ WORDS = {
             "azure-native:authorization:RoleAssignment": 1,
             "azure-native:containerservice:ManagedCluster": 1,
             "azure-native:containerservice:AgentPool": 4,
+            "azure-native:resources:Deployment": 1,
             "sandbox:ScaleSet": 4,
         },
     ),
@@ -117,7 +114,10 @@ class Seen:
 
     def cloud(self) -> dict[str, Any]:
         """The emulated cloud's resources by the end of their ids."""
-        return {"/".join(resource["id"].split("/")[-2:]): resource["body"] for resource in stored(self.stack)}
+        return {
+            "/".join(resource["id"].split("/")[-2:]): resource["body"]
+            for resource in stored(self.stack, self.words.memory)
+        }
 
     def cluster(self, state: str) -> bool:
         return bool(self.cloud().get(self.words.cluster, {}).get(self.words.status) == state)
@@ -126,39 +126,6 @@ class Seen:
         """Whether a provider was asked to make a resource of a type."""
         kept = (self.stack.home / self.stack.name / "creating").glob("[0-9]*.json")
         return any(f"{type}::" in path.read_text() for path in kept)
-
-
-def stored(stack: Stack) -> list[dict[str, Any]]:
-    """What the emulated cloud has in its memory."""
-    path = stack.home / stack.name / "cloud" / WORDS[stack.name].memory
-    found: list[dict[str, Any]] = json.loads(path.read_text())["resources"] if path.exists() else []
-    return found
-
-
-def engine_of(process: psutil.Process) -> psutil.Process | None:
-    for child in process.children():
-        with suppress(psutil.NoSuchProcess):  # one that ended between the two looks
-            if "pulumi" in child.name():
-                return child
-    return None
-
-
-def killed(stack: Stack, command: str, victim: str, moment: Callable[[Seen], bool], folder: Path) -> None:
-    """Run a command and kill it, or its engine, at a moment; everything else it started runs on."""
-    printed = folder / "printed.txt"
-    with printed.open("w") as output:
-        running = stack.start(command, output)
-    seen = Seen(stack, printed)
-    process = psutil.Process(running.pid)
-    deadline = time.monotonic() + PATIENCE
-    while not (moment(seen) and engine_of(process)):
-        assert running.poll() is None, f"it ended before that: {printed.read_text()}"
-        assert time.monotonic() < deadline, f"that was never seen: {printed.read_text()}"
-        time.sleep(0.002)
-    target = process if victim == "sandbox" else engine_of(process)
-    assert target is not None
-    target.kill()
-    assert running.wait() != 0
 
 
 UP: dict[str, Callable[[Seen], bool]] = {
@@ -199,7 +166,9 @@ def processes(stack: Stack) -> list[str]:
 
 def check_up(stack: Stack, subject: Subject) -> None:
     """Everything is there, once."""
-    assert Counter(resource["type"] for resource in stored(stack)) == WORDS[subject.name].kinds
+    assert (
+        Counter(resource["type"] for resource in stored(stack, WORDS[subject.name].memory)) == WORDS[subject.name].kinds
+    )
     assert processes(stack) == sorted([*PROGRAMS, "autoscaler"])
     nodes = Counter(node["metadata"]["labels"]["kubeflow-spot.dev/pool"] for node in stack.get("nodes")["items"])
     assert nodes == subject.at_first
@@ -219,7 +188,7 @@ def test_an_up_that_was_killed_is_completed_by_the_next_one(
 ) -> None:
     stack = Stack.copy(tmp_path, subject.name)
     try:
-        killed(stack, "up", victim, UP[moment], tmp_path)
+        killed(stack, "up", victim, lambda printed: UP[moment](Seen(stack, printed)), tmp_path)
         done = stack.run("up")
         if (moment, victim) in FOUND:
             assert FOUND[moment, victim](WORDS[subject.name]) in done.stderr
@@ -237,7 +206,7 @@ def test_a_down_that_was_killed_is_completed_by_the_next_one(
     stack = Stack.copy(tmp_path, subject.name)
     try:
         stack.run("up")
-        killed(stack, "down", victim, DOWN[moment], tmp_path)
+        killed(stack, "down", victim, lambda printed: DOWN[moment](Seen(stack, printed)), tmp_path)
         stack.run("down")
         assert processes(stack) == []
         left = [f"{subject.name}+cloud.lock", f"{subject.name}.lock"]

@@ -9,6 +9,7 @@
       - update AgentPool ml-up-t4 [maxCount]    what the cloud sells with the properties that change
       - update ConfigMap ml-up-contract         any properties
       - replace AgentPool ml-up-t4 [spotMaxPrice], deleted first
+    in_turn: [AgentPool ml-up-t4, ...]      of these steps each begins after the one before has ended
     refused: [...]              instead of `steps`: what the errors say; no step is begun
     would: {create: 30}         instead of `steps`: how many of each a preview shows; nothing is applied
     new: true                   of a case that begins on no stack that was there before, as it could not go back to that state
@@ -42,6 +43,7 @@ class Step:
     refused: tuple[str, ...] = ()
     would: Counter[str] = field(default_factory=Counter)
     new: bool = False
+    in_turn: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -70,12 +72,12 @@ def read(folder: Path) -> Case:
     steps = []
     for number in range(1, len(list(folder.glob("step*.yaml"))) + 1):
         said = yaml.safe_load((folder / f"step{number}.yaml").read_text()) or {}
-        if unknown := said.keys() - {"change", "program", "steps", "refused", "would", "new"}:
+        if unknown := said.keys() - {"change", "program", "steps", "in_turn", "refused", "would", "new"}:
             raise ValueError(f"{folder.name}/step{number}.yaml: {', '.join(sorted(unknown))}")
         config = changed(config, said.get("change") or {})
         program = PROGRAM.replace(DECLARED, said.get("program", DECLARED))
-        expected = (tuple(said.get(key) or ()) for key in ("steps", "refused"))
-        steps.append(Step(config, program, *expected, Counter(said.get("would")), said.get("new", False)))
+        expected = {key: tuple(said.get(key) or ()) for key in ("steps", "refused", "in_turn")}
+        steps.append(Step(config, program, would=Counter(said.get("would")), new=said.get("new", False), **expected))
     return Case(folder.name, tuple(steps))
 
 

@@ -10,7 +10,7 @@ import re
 from typing import Any
 
 from sandbox import rules
-from sandbox.azure import errors, versions
+from sandbox.azure import errors
 from sandbox.azure.errors import AzureRefused, aks, arm
 from sandbox.azure.resources import (
     access_rules,
@@ -20,6 +20,7 @@ from sandbox.azure.resources import (
     outbound_rules,
     plugin_rules,
     range_rules,
+    version_rules,
 )
 from sandbox.azure.resources.cluster_request import ClusterRequest, Rule
 from sandbox.azure.resources.identity import assigned
@@ -139,48 +140,6 @@ def moved(request: ClusterRequest) -> AzureRefused | None:
     return arm("InvalidResourceLocation", text, status=409)
 
 
-def version(request: ClusterRequest) -> AzureRefused | None:
-    wanted = request.body.get("kubernetesVersion", versions.DEFAULT)
-    if request.current is not None and wanted == request.current["kubernetesVersion"]:
-        return None
-    if versions.patch(wanted) is not None:
-        return None
-    # azure-native PR 3550; Microsoft-Defender-for-Cloud #923
-    if versions.alias(wanted) in versions.PATCHES:
-        text = f"Managed cluster {request.name} has invalid version {wanted}."
-    else:
-        text = (
-            f"Managed cluster {request.name} is on version {wanted} which is not supported in this region. "
-            "Please use [az aks get-versions] command to get the supported version list in this region."
-        )
-    return aks("K8sVersionNotSupported", text)
-
-
-def version_step(request: ClusterRequest) -> AzureRefused | None:
-    # AKS page upgrade-aks-cluster: one minor at a time and never back; code and text UNCONFIRMED.
-    wanted, current = request.body.get("kubernetesVersion"), (request.current or {}).get("currentKubernetesVersion")
-    if not wanted or not current or versions.minor(wanted) - versions.minor(current) in (0, 1):
-        return None
-    text = f"Upgrading Kubernetes version {current} to {wanted} is not allowed."
-    return aks("OperationNotAllowed", text, "properties.kubernetesVersion")
-
-
-def spot_with_cluster(request: ClusterRequest) -> AzureRefused | None:
-    # AKS page spot-node-pool: control plane and spot pools are not upgraded in one operation; code: list.
-    if request.current is None or request.body.get("kubernetesVersion") == request.current["kubernetesVersion"]:
-        return None
-    for profile in request.wanted.get("agentPoolProfiles", []):
-        known = request.resources.get(f"{request.id}/agentPools/{profile['name']}")
-        body = known.body if known else {}
-        upgraded = profile.get("orchestratorVersion", body.get("orchestratorVersion")) != body.get(
-            "orchestratorVersion"
-        )
-        if body.get("scaleSetPriority") == "Spot" and upgraded:
-            text = f"Spot pool {profile['name']} cannot be upgraded together with the control plane."
-            return aks("SpotPoolUpgradeNotAllowedDuringClusterUpgradeAll", text, "agentPoolProfiles")
-    return None
-
-
 def support_plan(request: ClusterRequest) -> AzureRefused | None:
     # AKS page long-term-support; code and text UNCONFIRMED.
     if request.body.get("supportPlan") != "AKSLongTermSupport" or request.part("sku").get("tier") == "Premium":
@@ -231,9 +190,11 @@ SENT: tuple[Rule, ...] = (
     dns_name,
     dns_prefix,
     immutable_change,
-    version,
-    version_step,
-    spot_with_cluster,
+    version_rules.version,
+    version_rules.version_step,
+    version_rules.spot_with_cluster,
+    version_rules.pool_versions,
+    version_rules.upgraded_with_channel,
     support_plan,
     issuer_stays,
     workload_identity,

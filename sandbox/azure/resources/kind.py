@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from sandbox.azure import errors, ids
-from sandbox.provider import Failure
+from sandbox.provider import Failure, Refused
 from sandbox.state import Body, Record, Resources
 
 _PARAMETER = re.compile(r"\{(\w+)\}")
@@ -94,6 +94,10 @@ class Kind:
 
     def check_delete(self, resources: Resources, id: str) -> None:
         """Raise `Refused` when this must not go."""
+
+    def not_found(self, id: str) -> Refused:
+        """What a function that reads one says where it is not."""
+        return errors.resource_not_found(id)
 
     def view(self, resources: Resources, record: Record) -> Body:
         """What GET returns for a stored record."""

@@ -6,6 +6,7 @@ from sandbox.azure.resources.cluster import ManagedCluster
 from sandbox.azure.resources.collection_association import DataCollectionRuleAssociation
 from sandbox.azure.resources.collection_endpoint import DataCollectionEndpoint
 from sandbox.azure.resources.collection_rule import DataCollectionRule
+from sandbox.azure.resources.deployment import Deployment
 from sandbox.azure.resources.diagnostics import DiagnosticSetting
 from sandbox.azure.resources.disk_encryption import DiskEncryptionSet
 from sandbox.azure.resources.group import ResourceGroup
@@ -36,6 +37,7 @@ _KINDS: tuple[Kind, ...] = (
     ManagedCluster(),
     AgentPool(),
     MaintenanceConfiguration(),
+    Deployment(),
     Workspace(),
     AzureMonitorWorkspace(),
     DataCollectionEndpoint(),

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from sandbox.azure import AzureCloud
+from sandbox.azure import AzureCloud, schema
 from sandbox.azure.provider import AzureProvider
 from sandbox.azure.quotas import UNLIMITED, Quotas
 from sandbox.azure.throttle import Throttle
@@ -68,6 +68,29 @@ CLUSTER_INPUTS: Props = {
     "identity": {"type": "SystemAssigned"},
     "agentPoolProfiles": [SYSTEM],
 }
+
+
+def deployment(pool: str, properties: Props) -> Props:
+    """A deployment named `pool` that puts a pool of the cluster `aks`."""
+    return {
+        "resourceGroupName": "ml",
+        "deploymentName": "pool",
+        "properties": {
+            "mode": "Incremental",
+            "template": {
+                "$schema": "https://schema.management.azure.com/schemas/2019-04-01/deploymentTemplate.json#",
+                "contentVersion": "1.0.0.0",
+                "resources": [
+                    {
+                        "type": "Microsoft.ContainerService/managedClusters/agentPools",
+                        "apiVersion": schema.api_version(POOL),
+                        "name": f"aks/{pool}",
+                        "properties": {name: value for name, value in properties.items() if name != "name"},
+                    }
+                ],
+            },
+        },
+    }
 
 
 class Clock:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from sandbox.azure import ids
-from sandbox.azure.resources import cluster_rules, fleet_rules
+from sandbox.azure.resources import cluster_rules, fleet_rules, version_rules
 from sandbox.state import Store
 
-from ..conftest import CLUSTER, CLUSTER_INPUTS, POOL, REGULAR, SPOT, SYSTEM, Account
+from ..conftest import CLUSTER, CLUSTER_INPUTS, POOL, REGULAR, SPOT, SYSTEM, Account, Props
 from .grants import GROUP, GUID, OWN
 from .row import Delete, Put, Row, cluster, id_of, pool
 
@@ -21,6 +23,15 @@ def _older(account: Account, version: str) -> None:
     id = id_of(POOL, resourceGroupName="ml", resourceName="two", agentPoolName="cpu")
     with Store(account.state_file).change() as resources:
         resources.records[ids.key(id)].body["currentOrchestratorVersion"] = version
+
+
+def _aks(**changes: Any) -> Put:
+    """The cluster whose pools `pool` makes."""
+    return Put(CLUSTER, {**CLUSTER_INPUTS, **changes})
+
+
+def _named(**versions: str) -> list[Props]:
+    return [{"name": name, "orchestratorVersion": version} for name, version in versions.items()]
 
 
 ROWS = [
@@ -103,7 +114,7 @@ ROWS = [
     Row(
         "version not offered",
         "2.1",
-        cluster_rules.version,
+        version_rules.version,
         "K8sVersionNotSupported",
         "Managed cluster two is on version 1.30 which is not supported in this region.",
         bad=cluster(kubernetesVersion="1.30"),
@@ -112,7 +123,7 @@ ROWS = [
     Row(
         "unknown patch",
         "2.1",
-        cluster_rules.version,
+        version_rules.version,
         "K8sVersionNotSupported",
         "Managed cluster two has invalid version 1.36.99.",
         bad=cluster(kubernetesVersion="1.36.99"),
@@ -121,7 +132,7 @@ ROWS = [
     Row(
         "two minors at once",
         "page upgrade-aks-cluster",
-        cluster_rules.version_step,
+        version_rules.version_step,
         "OperationNotAllowed",
         "Upgrading Kubernetes version 1.34.7 to 1.36 is not allowed.",
         given=(cluster(kubernetesVersion="1.34"),),
@@ -131,7 +142,7 @@ ROWS = [
     Row(
         "back to an older version",
         "page upgrade-aks-cluster",
-        cluster_rules.version_step,
+        version_rules.version_step,
         "OperationNotAllowed",
         "Upgrading Kubernetes version 1.35.5 to 1.34 is not allowed.",
         given=(cluster(),),
@@ -141,19 +152,62 @@ ROWS = [
     Row(
         "spot pool upgraded with its cluster",
         "page spot-node-pool",
-        cluster_rules.spot_with_cluster,
+        version_rules.spot_with_cluster,
         "SpotPoolUpgradeNotAllowedDuringClusterUpgradeAll",
-        "Spot pool t4spot",
+        "t4spot are spot pools",
         given=(pool(SPOT),),
-        bad=Put(
-            CLUSTER,
-            {
-                **CLUSTER_INPUTS,
-                "kubernetesVersion": "1.36",
-                "agentPoolProfiles": [{"name": "t4spot", "orchestratorVersion": "1.36"}],
-            },
-        ),
-        good=Put(CLUSTER, {**CLUSTER_INPUTS, "kubernetesVersion": "1.36"}),
+        bad=_aks(kubernetesVersion="1.36", agentPoolProfiles=_named(system="1.36", t4spot="1.36")),
+        good=_aks(kubernetesVersion="1.36", agentPoolProfiles=_named(system="1.35", t4spot="1.35")),
+    ),
+    Row(
+        "system pool moved by the cluster, the others left out",
+        "Azure/ARO-HCP PR 662",
+        version_rules.pool_versions,
+        "NotAllAgentPoolOrchestratorVersionSpecifiedAndUnchanged",
+        "must be all specified or all unspecified",
+        given=(pool(REGULAR),),
+        bad=_aks(kubernetesVersion="1.36", agentPoolProfiles=_named(system="1.36")),
+        good=_aks(kubernetesVersion="1.36", agentPoolProfiles=_named(system="1.36", cpu="1.36")),
+    ),
+    Row(
+        "version of some pools where none moves",
+        "UNCONFIRMED",
+        version_rules.pool_versions,
+        "NotAllAgentPoolOrchestratorVersionSpecifiedAndUnchanged",
+        "must be all specified or all unspecified",
+        given=(pool(REGULAR),),
+        bad=_aks(agentPoolProfiles=_named(system="1.35")),
+        good=_aks(agentPoolProfiles=[SYSTEM]),
+    ),
+    Row(
+        "pool moved to a version that is not the control plane's",
+        "Azure/AKS #4765",
+        version_rules.pool_versions,
+        "NotAllAgentPoolOrchestratorVersionSpecifiedAndUnchanged",
+        "must be stay unchanged or the same with control plane",
+        given=(cluster(kubernetesVersion="1.34"), cluster(kubernetesVersion="1.35")),
+        bad=cluster(kubernetesVersion="1.36", agentPoolProfiles=_named(system="1.35")),
+        good=cluster(kubernetesVersion="1.36", agentPoolProfiles=_named(system="1.34")),
+    ),
+    Row(
+        "control plane alone where a channel upgrades the cluster",
+        "page auto-upgrade-cluster",
+        version_rules.upgraded_with_channel,
+        "NotAllAgentPoolOrchestratorVersionSpecifiedAndUnchanged",
+        "must be all specified or all unspecified",
+        given=(cluster(autoUpgradeProfile={"upgradeChannel": "patch"}),),
+        bad=cluster(kubernetesVersion="1.36"),
+        good=cluster(kubernetesVersion="1.36", agentPoolProfiles=_named(system="1.36")),
+    ),
+    Row(
+        "channel switched off and control plane upgraded at once",
+        "UNCONFIRMED",
+        version_rules.upgraded_with_channel,
+        "NotAllAgentPoolOrchestratorVersionSpecifiedAndUnchanged",
+        "must be all specified or all unspecified",
+        given=(cluster(autoUpgradeProfile={"upgradeChannel": "patch"}),),
+        bad=cluster(kubernetesVersion="1.36", autoUpgradeProfile={"upgradeChannel": "none"}),
+        good=cluster(autoUpgradeProfile={"upgradeChannel": "none"}),
     ),
     Row(
         "long-term support below Premium",

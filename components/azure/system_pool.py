@@ -1,0 +1,91 @@
+"""The system pool: an entry of the cluster that is made, and an operation of its own from then on.
+
+AKS makes a cluster with a pool, and refuses a request for a cluster that moves the version of some pools
+(NotAllAgentPoolOrchestratorVersionSpecifiedAndUnchanged). azure-native cannot declare a pool as a resource that came with its
+cluster: it creates nothing that is there. A template can put it, whoever made it. Decision: docs/adr/0023.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import pulumi
+
+from components.azure.counts import LiveCluster
+from components.azure.types import AGENT_POOL_API, DEPLOYMENT, GET_DEPLOYMENT
+from components.declared import Declared, call
+
+_SCHEMA = "https://schema.management.azure.com/schemas/2019-04-01/deploymentTemplate.json#"
+_NAME_LENGTH = 64
+
+
+def declare(
+    name: str,
+    profile: Mapping[str, Any],
+    live: LiveCluster,
+    *,
+    cluster: Declared,
+    cluster_name: str,
+    group_name: str,
+    resource_group: pulumi.Input[str],
+    subnet_id: pulumi.Input[str],
+    tags: dict[str, str],
+    parent: pulumi.Resource,
+) -> Declared:
+    """The deployment that keeps the cluster's system pool as `profile`, its entry in the cluster less its subnet, says."""
+    deployment = f"{cluster_name[: _NAME_LENGTH - len(_SUFFIX)]}{_SUFFIX}"
+    template: dict[str, Any] = {
+        "$schema": _SCHEMA,
+        "contentVersion": "1.0.0.0",
+        "resources": [
+            {
+                "type": "Microsoft.ContainerService/managedClusters/agentPools",
+                "apiVersion": AGENT_POOL_API,
+                "name": f"{cluster_name}/{profile['name']}",
+                "properties": {
+                    **{key: value for key, value in profile.items() if key != "name" and value is not None},
+                    "vnetSubnetID": subnet_id,
+                },
+            }
+        ],
+    }
+    differs = live.differences(profile)
+    if differs:
+        # The engine sends a template that differs from the last one only, and a pool that was changed by hand is put back by
+        # the same template.
+        template["metadata"] = {"replaces": differs, "after": _last(group_name, deployment)}
+    return Declared(
+        DEPLOYMENT,
+        f"{name}{_SUFFIX}",
+        {
+            "deploymentName": deployment,
+            "resourceGroupName": resource_group,
+            "tags": tags,
+            "properties": {"mode": "Incremental", "template": template},
+        },
+        pulumi.ResourceOptions(
+            parent=parent,
+            depends_on=[cluster],
+            deleted_with=cluster,
+            # The template holds a count that belongs to the autoscaler.
+            ignore_changes=["properties"] if live.is_as(profile) else [],
+        ),
+        outputs=(),
+    )
+
+
+_SUFFIX = "-system-pool"
+
+
+def _last(group: str, deployment: str) -> str:
+    """What tells the last deployment from every other; "" when there was none."""
+    try:
+        found = call(GET_DEPLOYMENT, {"resourceGroupName": group, "deploymentName": deployment})
+    except Exception as failed:
+        # The SDK raises plain Exception for every error of a provider; ARM's code for a deployment that is not there.
+        if "DeploymentNotFound" in str(failed):
+            return ""
+        place = f"deployment {deployment!r} in resource group {group!r}"
+        raise pulumi.RunError(f"cloud: {place} cannot be read\n  {' '.join(str(failed).split())}") from None
+    return str(found["properties"]["correlationId"])

@@ -1,0 +1,116 @@
+"""Deployments of templates, as far as they change pools of a cluster.
+
+Source: https://learn.microsoft.com/azure/azure-resource-manager/templates/ (pages syntax, deployment-modes, error-invalid-template,
+template-expressions), and the REST specification of Microsoft.Resources/deployments, 2024-03-01. Texts without a source beside
+them are UNCONFIRMED.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator
+from typing import Any, ClassVar
+
+from sandbox.azure import errors, ids, schema
+from sandbox.azure.errors import AzureRefused, arm
+from sandbox.azure.resources.cluster_path import POOL
+from sandbox.azure.resources.kind import GROUP_NAME, Kind, NameRule, require_group
+from sandbox.provider import Refused
+from sandbox.state import Body, Resources
+
+_POOL_TYPE = "Microsoft.ContainerService/managedClusters/agentPools"
+_TEMPLATE = ("$schema", "contentVersion", "resources")
+
+
+class Deployment(Kind):
+    """`Microsoft.Resources/deployments`. What is in its template is put by `AzureCloud`; deleting it deletes none of that."""
+
+    token = "azure-native:resources:Deployment"
+    path = (
+        "/subscriptions/{subscriptionId}/resourceGroups/{resourceGroupName}"
+        "/providers/Microsoft.Resources/deployments/{deploymentName}"
+    )
+    names: ClassVar[dict[str, NameRule]] = {
+        "resourceGroupName": GROUP_NAME,
+        "deploymentName": NameRule(longest=64, pattern=r"^[-\w\._\(\)]+$"),
+    }
+    located = False
+
+    def put(self, resources: Resources, id: str, wanted: Body, current: Body | None) -> Body:
+        require_group(resources, id)
+        if wanted.get("location"):
+            # A deployment in a resource group is where the group is.
+            raise arm(
+                "LocationNotRequired", "The location property is not allowed for a deployment to a resource group."
+            )
+        properties: Body = wanted["properties"]
+        if properties["mode"] != "Incremental":
+            # In mode Complete ARM deletes what is in the group and not in the template (page deployment-modes).
+            raise Refused("the sandbox deploys templates in mode Incremental only")
+        list(requests(id, wanted))
+        before = (current or {}).get("properties", {}).get("correlationId", "")
+        template = json.dumps(properties["template"], sort_keys=True)
+        return {
+            "name": ids.last(id),
+            "type": self.arm_type,
+            "properties": {
+                "mode": properties["mode"],
+                "templateHash": hashlib.sha256(template.encode()).hexdigest()[:20],
+                "correlationId": ids.guid("deployment", id + before),
+                "provisioningState": "Succeeded",
+            },
+        }
+
+    def not_found(self, id: str) -> Refused:
+        return errors.deployment_not_found(ids.last(id))
+
+
+def requests(id: str, wanted: Body) -> Iterator[tuple[str, Body]]:
+    """The pools that a deployment puts: id and body of each. Raises `AzureRefused` for a template that is none."""
+    template = wanted["properties"].get("template") or {}
+    for part in _TEMPLATE:
+        if part not in template:
+            raise _invalid(f"Required property '{part}' not found in JSON.")
+    for resource in template["resources"]:
+        type, name = resource.get("type", ""), resource.get("name", "")
+        if any(text.startswith("[") and not text.startswith("[[") for text in _texts(resource)):
+            raise Refused("the sandbox evaluates no expression in a template")
+        if type.lower() != _POOL_TYPE.lower():
+            raise Refused(f"the sandbox deploys agent pools only, not {type}")
+        if name.count("/") != type.count("/") - 1:
+            # Page error-invalid-template
+            raise _invalid(f"The template resource '{name}' for type '{type}' has incorrect segment lengths.")
+        if resource.get("apiVersion") != schema.api_version(POOL):
+            raise Refused(
+                f"the sandbox knows agent pools as of {schema.api_version(POOL)}, not {resource.get('apiVersion')}"
+            )
+        cluster, pool = name.split("/")
+        properties: Body = resource.get("properties") or {}
+        for failure in schema.failures(schema.inputs_of(POOL), _PARENT | properties):
+            raise _invalid(failure.reason)
+        group = id.lower().index("/providers/")
+        place = f"{id[:group].replace('/resourceGroups/', '/resourcegroups/')}/providers/Microsoft.ContainerService"
+        yield f"{place}/managedClusters/{cluster}/agentPools/{pool}", properties
+
+
+_PARENT = {"resourceGroupName": "", "resourceName": ""}
+
+
+def _texts(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict | list):
+        for item in value.values() if isinstance(value, dict) else value:
+            yield from _texts(item)
+
+
+def _invalid(text: str) -> AzureRefused:
+    return arm("InvalidTemplate", f"Deployment template validation failed: '{text}'")
+
+
+def failed(cause: str) -> str:
+    """What azure-native reports of a deployment that was accepted and whose resource was refused."""
+    # Page common-deployment-errors: the provider's error is in the details of this one.
+    text = "At least one resource deployment operation failed. Please list deployment operations for details."
+    return f'Code="DeploymentFailed" Message="{text} {cause}"'

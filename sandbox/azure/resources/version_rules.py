@@ -1,0 +1,106 @@
+"""What AKS refuses about the version of a cluster, and of its pools in the cluster's own request."""
+
+from __future__ import annotations
+
+from sandbox.azure import versions
+from sandbox.azure.errors import AzureRefused, aks
+from sandbox.azure.resources.cluster_path import pools_of
+from sandbox.azure.resources.cluster_request import ClusterRequest
+
+
+def version(request: ClusterRequest) -> AzureRefused | None:
+    wanted = request.body.get("kubernetesVersion", versions.DEFAULT)
+    if request.current is not None and wanted == request.current["kubernetesVersion"]:
+        return None
+    if versions.patch(wanted) is not None:
+        return None
+    # azure-native PR 3550; Microsoft-Defender-for-Cloud #923
+    if versions.alias(wanted) in versions.PATCHES:
+        text = f"Managed cluster {request.name} has invalid version {wanted}."
+    else:
+        text = (
+            f"Managed cluster {request.name} is on version {wanted} which is not supported in this region. "
+            "Please use [az aks get-versions] command to get the supported version list in this region."
+        )
+    return aks("K8sVersionNotSupported", text)
+
+
+def version_step(request: ClusterRequest) -> AzureRefused | None:
+    # AKS page upgrade-aks-cluster: one minor at a time and never back; code and text UNCONFIRMED.
+    wanted, current = request.body.get("kubernetesVersion"), (request.current or {}).get("currentKubernetesVersion")
+    if not wanted or not current or versions.minor(wanted) - versions.minor(current) in (0, 1):
+        return None
+    text = f"Upgrading Kubernetes version {current} to {wanted} is not allowed."
+    return aks("OperationNotAllowed", text, "properties.kubernetesVersion")
+
+
+def pool_versions(request: ClusterRequest) -> AzureRefused | None:
+    """A cluster's PUT names the versions of all pools or of none; those it names stay, or become the control plane's.
+
+    Azure/AKS #3087 and #4765, pulumi-azure-native #2094, terraform-provider-azurerm #23436, Azure/ARO-HCP PR 662 (a cluster that
+    lists its system pool only). Whether a pool that the list leaves out counts where no version moves is UNCONFIRMED; it does
+    here, which is stricter.
+    """
+    if request.current is None or not _named(request):
+        return None
+    pools = _versions(request)
+    stay = all(version in (pools.get(name), _version(request)) for name, version in _named(request).items())
+    if stay and _named(request).keys() == pools.keys():
+        return None
+    return _not_all_specified()
+
+
+def upgraded_with_channel(request: ClusterRequest) -> AzureRefused | None:
+    """With auto-upgrade on, control plane and pools move together (page auto-upgrade-cluster); `spot_with_cluster` forbids that.
+
+    The page gives the code for `az aks upgrade --control-plane-only`. Whether a PUT that names no pool is refused as well, and
+    one that switches the channel off at the same time, is UNCONFIRMED; both are here.
+    """
+    bodies = (request.current or {}, request.body)
+    channels = {body.get("autoUpgradeProfile", {}).get("upgradeChannel", "none") for body in bodies}
+    if not _moves(request) or channels == {"none"}:
+        return None
+    if all(_named(request).get(pool) == _version(request) for pool in _versions(request)):
+        return None
+    return _not_all_specified()
+
+
+def spot_with_cluster(request: ClusterRequest) -> AzureRefused | None:
+    # AKS page spot-node-pool: where there are spot pools, control plane and pools are not upgraded at the same time; code: list.
+    if not _moves(request):
+        return None
+    pools = pools_of(request.resources, request.id)
+    spot = [pool.body["name"] for pool in pools if pool.body.get("scaleSetPriority") == "Spot"]
+    current = _versions(request)
+    if not spot or all(version == current.get(name) for name, version in _named(request).items()):
+        return None
+    text = f"The control plane cannot be upgraded together with node pools: {', '.join(spot)} are spot pools."
+    return aks("SpotPoolUpgradeNotAllowedDuringClusterUpgradeAll", text, "agentPoolProfiles")
+
+
+def _moves(request: ClusterRequest) -> bool:
+    return request.current is not None and _version(request) != request.current["kubernetesVersion"]
+
+
+def _version(request: ClusterRequest) -> str:
+    return str(request.body.get("kubernetesVersion", versions.DEFAULT))
+
+
+def _named(request: ClusterRequest) -> dict[str, str]:
+    """The versions of pools that were sent."""
+    profiles = request.wanted.get("agentPoolProfiles", [])
+    return {one["name"]: one["orchestratorVersion"] for one in profiles if one.get("orchestratorVersion")}
+
+
+def _versions(request: ClusterRequest) -> dict[str, str]:
+    """The versions of the pools that are there."""
+    return {pool.body["name"]: pool.body["orchestratorVersion"] for pool in pools_of(request.resources, request.id)}
+
+
+def _not_all_specified() -> AzureRefused:
+    text = (
+        "Using managed cluster api, all Agent pools' OrchestratorVersion must be all specified or all unspecified. If all "
+        "specified, they must be stay unchanged or the same with control plane. For agent pool specific change, please use per "
+        "agent pool operations: https://aka.ms/agent-pool-rest-api"
+    )
+    return aks("NotAllAgentPoolOrchestratorVersionSpecifiedAndUnchanged", text)

@@ -1,0 +1,147 @@
+"""Deployments of templates: what is put, what a refusal leaves, and what no template may say."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from sandbox.azure import ids
+from sandbox.provider import InitFailed, Refused, Resource
+
+from .conftest import CLUSTER_ID, POOL, SPOT, SYSTEM, Account, Props, deployment
+
+TOKEN = "azure-native:resources:Deployment"
+TYPE = "Microsoft.ContainerService/managedClusters/agentPools"
+
+
+def system(account: Account) -> Props:
+    found = account.cloud.get(f"{CLUSTER_ID}/agentPools/system")
+    assert found is not None
+    return found
+
+
+def put(account: Account, **changes: Any) -> Resource:
+    return account.create(TOKEN, deployment("system", SYSTEM | changes))
+
+
+def test_a_deployment_changes_a_pool_whoever_made_it_and_says_so_each_time(ready: Account) -> None:
+    made = put(ready, count=2)
+    assert system(ready)["count"] == 2
+    assert len(ready.runtime.names()) == 2
+    first = made.old_outputs["properties"]["correlationId"]
+    changed = ready.update(made, deployment("system", SYSTEM | {"count": 1}))
+    assert system(ready)["count"] == 1
+    assert changed.old_outputs["properties"]["correlationId"] != first
+    asked = {"resourceGroupName": "ml", "deploymentName": "pool"}
+    assert (
+        ready.provider.invoke("azure-native:resources:getDeployment", asked)["properties"]
+        == (changed.old_outputs["properties"])
+    )
+    # Its GET has no template: a refresh finds no drift.
+    assert ready.refresh(changed).old_inputs == changed.old_inputs
+
+
+def test_a_deployment_makes_a_pool_that_is_not_there(ready: Account) -> None:
+    spot = {k: v for k, v in SPOT.items() if k not in ("agentPoolName", "resourceGroupName", "resourceName")}
+    ready.create(TOKEN, deployment("t4spot", spot))
+    assert (ready.cloud.get(f"{CLUSTER_ID}/agentPools/t4spot") or {})["scaleSetPriority"] == "Spot"
+
+
+def test_what_aks_refuses_fails_the_deployment_which_stays_and_can_be_sent_again(ready: Account) -> None:
+    with pytest.raises(InitFailed) as failed:
+        put(ready, orchestratorVersion="1.36")
+    assert 'Code="DeploymentFailed"' in failed.value.reasons[0]
+    assert "NodePoolMcVersionIncompatible" in failed.value.reasons[0]
+    assert system(ready)["orchestratorVersion"] == "1.35"
+    assert failed.value.outputs["properties"]["provisioningState"] == "Failed"
+    inputs = ready.check(TOKEN, deployment("system", SYSTEM | {"count": 2}))
+    made = Resource(TOKEN, "it", "urn:it", failed.value.id, old_inputs=inputs, old_outputs=failed.value.outputs)
+    assert ready.update(made, inputs).old_outputs["properties"]["provisioningState"] == "Succeeded"
+    assert system(ready)["count"] == 2
+
+
+def test_a_second_one_of_that_name_is_refused_and_a_deleted_one_leaves_its_pool(ready: Account) -> None:
+    made = put(ready)
+    with pytest.raises(Refused, match="already existing"):
+        put(ready)
+    ready.provider.delete(made)
+    assert ready.provider.read(made) is None
+    assert system(ready)["count"] == 1
+    with pytest.raises(Refused, match=r"DeploymentNotFound.*'pool' could not be found"):
+        ready.provider.invoke(
+            "azure-native:resources:getDeployment", {"resourceGroupName": "ml", "deploymentName": "pool"}
+        )
+
+
+def changed(**changes: Any) -> Props:
+    sent = deployment("system", SYSTEM)
+    template = sent["properties"]["template"]
+    template["resources"] = [template["resources"][0] | changes]
+    return sent
+
+
+def without(part: str) -> Props:
+    sent = deployment("system", SYSTEM)
+    del sent["properties"]["template"][part]
+    return sent
+
+
+@pytest.mark.parametrize(
+    ("sent", "why"),
+    [
+        (deployment("system", SYSTEM) | {"location": "westeurope"}, "LocationNotRequired"),
+        (without("$schema"), "InvalidTemplate.*schema"),
+        (without("contentVersion"), "InvalidTemplate.*contentVersion"),
+        (without("resources"), "InvalidTemplate.*resources"),
+        (changed(name="system"), "incorrect segment lengths"),
+        (changed(name="[concat('aks/', 'system')]"), "evaluates no expression"),
+        (changed(type="Microsoft.Storage/storageAccounts", name="a"), "agent pools only"),
+        (changed(apiVersion="2020-01-01"), "not 2020-01-01"),
+        (changed(properties={"colour": "blue"}), "unknown property 'colour'"),
+        (
+            deployment("system", SYSTEM)
+            | {"properties": deployment("system", SYSTEM)["properties"] | {"mode": "Complete"}},
+            "Incremental only",
+        ),
+    ],
+)
+def test_a_template_that_is_none_changes_nothing(ready: Account, sent: Props, why: str) -> None:
+    before = system(ready)
+    with pytest.raises(Refused, match=why):
+        ready.create(TOKEN, sent)
+    assert system(ready) == before
+    assert ready.cloud.get(f"{CLUSTER_ID.replace('resourcegroups', 'resourceGroups')}/deployments/pool") is None
+
+
+def test_pools_of_one_network_are_made_one_after_the_other(ready: Account) -> None:
+    """Azure/AKS issue 4522. Which subnets they are in makes no difference."""
+    ready.network()
+    for subnet, prefix in (("nodes", "10.100.0.0/20"), ("gpus", "10.100.16.0/20")):
+        ready.subnet(subnetName=subnet, addressPrefix=prefix)
+    subnets = f"{CLUSTER_ID.partition('/providers')[0]}/providers/Microsoft.Network/virtualNetworks/net/subnets"
+    two = ready.create(
+        "azure-native:containerservice:ManagedCluster",
+        {
+            "resourceGroupName": "ml",
+            "resourceName": "two",
+            "dnsPrefix": "two",
+            "identity": {"type": "SystemAssigned"},
+            "agentPoolProfiles": [SYSTEM | {"vnetSubnetID": f"{subnets}/nodes"}],
+        },
+    )
+    told: list[str] = []
+
+    def beside(call: str) -> None:
+        ready.runtime.before = lambda call: None
+        try:
+            ready.create(POOL, pool | {"agentPoolName": "second", "vnetSubnetID": f"{subnets}/gpus"})
+        except Refused as refused:
+            told.append(str(refused))
+
+    pool = SPOT | {"resourceName": ids.last(two.id), "vnetSubnetID": f"{subnets}/nodes"}
+    ready.runtime.before = beside
+    ready.create(POOL, pool)
+    assert len(told) == 1
+    assert "SetVNetOwnershipFailed" in told[0]
+    ready.create(POOL, pool | {"agentPoolName": "second", "vnetSubnetID": f"{subnets}/gpus"})

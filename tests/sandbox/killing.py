@@ -1,0 +1,52 @@
+"""Killing a command at a moment that is seen in what it has done."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import psutil
+
+from tests.sandbox.stack import Stack
+
+PATIENCE = 120
+"""Seconds after which a moment that was never seen fails the test."""
+
+
+def stored(stack: Stack, memory: str) -> list[dict[str, Any]]:
+    """What the emulated cloud has in its memory, the file of that name."""
+    path = stack.home / stack.name / "cloud" / memory
+    found: list[dict[str, Any]] = json.loads(path.read_text())["resources"] if path.exists() else []
+    return found
+
+
+def engine_of(process: psutil.Process) -> psutil.Process | None:
+    for child in process.children():
+        with suppress(psutil.NoSuchProcess):  # one that ended between the two looks
+            if "pulumi" in child.name():
+                return child
+    return None
+
+
+def killed(stack: Stack, command: str, victim: str, moment: Callable[[Path], bool], folder: Path) -> None:
+    """Run a command and kill it, or its engine, at a moment; everything else it started runs on.
+
+    `moment` is asked with the file that has what was printed so far.
+    """
+    printed = folder / "printed.txt"
+    with printed.open("w") as output:
+        running = stack.start(command, output)
+    process = psutil.Process(running.pid)
+    deadline = time.monotonic() + PATIENCE
+    while not (moment(printed) and engine_of(process)):
+        assert running.poll() is None, f"it ended before that: {printed.read_text()}"
+        assert time.monotonic() < deadline, f"that was never seen: {printed.read_text()}"
+        time.sleep(0.002)
+    target = process if victim == "sandbox" else engine_of(process)
+    assert target is not None
+    target.kill()
+    assert running.wait() != 0
