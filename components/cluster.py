@@ -7,7 +7,7 @@ from typing import Any
 
 import pulumi
 
-from components import existing
+from components import existing, previous
 from components.addons import compute_class, dcgm, discovery, expander, foreign, layer, names, release
 from components.addons import placement as scheduling
 from components.addons.compute_class import ClassDecision
@@ -37,6 +37,7 @@ class KubeflowCluster(pulumi.ComponentResource):
 
         # What is there already, and what follows from it
         site = _site(spec, node_pools, instance)
+        previous.refuse(site.place)
         class_name = wanted_class.name(spec)
         found = discovery.read(site.kubeconfig, site.key, class_name) if site.kubeconfig else None
         version = found.version if found else spec.kubernetes_version

@@ -58,6 +58,13 @@ def call_later(token: str, arguments: Mapping[str, Any]) -> pulumi.Output[dict[s
     return pulumi.runtime.invoke_output(token, dict(arguments), opts=options)
 
 
+def outputs_of(stack: str) -> Mapping[str, Any]:
+    """Outputs of a stack, `organization/project/stack`, as of its last update. Raises plain `Exception` for every refusal."""
+    found: dict[str, Any] = pulumi.runtime.invoke("pulumi:pulumi:readStackOutputs", {"name": stack}).value
+    outputs: Mapping[str, Any] = found["outputs"]
+    return outputs
+
+
 def _whole_numbers(value: Any) -> Any:
     """The answer with whole numbers as int; the engine sends every number as a float."""
     if isinstance(value, dict):

@@ -6,11 +6,13 @@ import base64
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from types import MappingProxyType
+from typing import Any, ClassVar
 
 import pulumi
 import yaml
 
+from components.declared import outputs_of
 from components.site import Outputs, Site
 from spec.existing import Existing, Kubeconfig
 from spec.model import ClusterSpec
@@ -39,6 +41,7 @@ class There:
     name: str
     kubeconfig: str
     key = _WHERE
+    place: ClassVar[Mapping[str, str]] = MappingProxyType({})
     not_by_priority = (
         "how the cluster's autoscaler chooses is not known; this program knows no node groups of a cluster of this kind"
     )
@@ -92,11 +95,10 @@ def _output(source: Kubeconfig) -> str:
     What is in the cluster decides what is declared.
     """
     try:
-        found = pulumi.runtime.invoke("pulumi:pulumi:readStackOutputs", {"name": source.stack}).value
+        outputs = outputs_of(str(source.stack))
     except Exception as failed:
         # The SDK raises plain Exception for every error of a call.
         raise pulumi.RunError(f"{_WHERE}.stack: the outputs of {source.stack} cannot be read: {failed}") from None
-    outputs = found["outputs"]
     if not isinstance(outputs.get(source.output), str):
         known = ", ".join(sorted(outputs)) or "none"
         raise pulumi.RunError(

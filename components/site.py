@@ -44,6 +44,10 @@ class Site(Protocol):
         """By which key of the stack file errors name the cluster."""
 
     @property
+    def place(self) -> Mapping[str, str]:
+        """Where the cluster is that this stack makes, by the stack's outputs; empty for one that it found."""
+
+    @property
     def not_by_priority(self) -> str | None:
         """Why the autoscaler does not look at the priority expander's ConfigMap, and what makes it; None where it does."""
 

@@ -5,6 +5,7 @@ The pack's configuration changes that for any rule, also for those of production
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 from pulumi_policy import (
@@ -23,13 +24,13 @@ from policy.rules import RULES
 
 NAME = "kubeflow-spot"
 
-PRODUCTION = ("prod", "production")
-"""Names of stacks that people depend on."""
+_PRODUCTION = re.compile(r"prod(uction)?([-_.].*)?")
+"""Names of stacks that people depend on: prod, production, prod-eu."""
 
 
 def is_production(stack: str) -> bool:
     """By a stack's name, which may be fully qualified: `organization/project/prod`."""
-    return stack.rpartition("/")[2] in PRODUCTION
+    return _PRODUCTION.fullmatch(stack.rpartition("/")[2]) is not None
 
 
 def serve(stack: str) -> None:

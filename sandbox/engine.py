@@ -7,6 +7,7 @@ plugins and credentials are below the sandbox's home; the user's Pulumi is neith
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -39,7 +40,7 @@ Report = Callable[[str], None]
 
 _ORPHAN_SECONDS = 20
 
-_PRODUCTION = ("prod", "production")
+_PRODUCTION = re.compile(r"prod(uction)?([-_.].*)?")
 """Names of stacks in which policies are mandatory, as a rule."""
 
 
@@ -71,7 +72,7 @@ class Engine:
         would replace or break it then changes nothing. Where neither is, that costs some seconds and prevents little.
         """
         told = [*_told(), *self._policies, *(["--refresh"] if refresh else [])]
-        refusable = bool(self._policies) and self.command.stack in _PRODUCTION
+        refusable = bool(self._policies) and _PRODUCTION.fullmatch(self.command.stack)
         if refusable or any(resource.get("protect") for resource in self._checkpoint.resources()):
             self._ask("preview", *told, on_output=on_output, on_event=on_event)
         if continue_on_error:

@@ -6,6 +6,7 @@ cloud's API: a cloud's words live in `spec.clouds` and `components.<cloud>`.
 
 from __future__ import annotations
 
+import re
 from enum import StrEnum
 from typing import Annotated, Literal
 
@@ -196,8 +197,12 @@ class SystemPool(Model):
         return self.max_nodes
 
 
-PRODUCTION = ("prod", "production")
-"""Names of production stacks."""
+_PRODUCTION = re.compile(r"prod(uction)?([-_.].*)?")
+
+
+def is_production(stack: str) -> bool:
+    """Whether a stack is called as production stacks are: prod or production, or so and more, such as prod-eu."""
+    return _PRODUCTION.fullmatch(stack) is not None
 
 
 class Cluster(Model):
@@ -207,7 +212,7 @@ class Cluster(Model):
     tags: dict[str, str] = Field({})
     protect: bool | None = Field(
         None,
-        description="refuse to delete or replace the cluster; default: true in a GKE stack called prod or production",
+        description="refuse to delete or replace the cluster; default: true in a stack called prod, production, prod-eu or so",
     )
     kubernetes_version: KubernetesVersion | None = Field(None, description="instead of the release's")
     reason: str | None = Field(None, min_length=8, description="why kubernetesVersion differs from the release's")

@@ -16,7 +16,6 @@ from spec.fields import Model
 from spec.gcp import Gcp
 from spec.gpu import DcgmExporter
 from spec.model import (
-    PRODUCTION,
     Cluster,
     ClusterSpec,
     DevicePluginOptions,
@@ -24,6 +23,7 @@ from spec.model import (
     ImagePullSecret,
     Pool,
     SystemPool,
+    is_production,
 )
 from spec.problems import Problem
 from spec.release import Overridden, Override, Release, changed, pinned
@@ -83,7 +83,7 @@ def read(raw: Mapping[str, Any], stack: str = "") -> tuple[ClusterSpec | None, l
         expander=_object("expander", raw, ExpanderOptions, problems),
         scheduling=_object("scheduling", raw, Scheduling, problems),
         overrides=_list("overrides", raw, Override, problems),
-        production=stack in PRODUCTION,
+        production=is_production(stack),
     )
     problems += _top_keys(raw, draft)
     problems += rules.check(draft)
@@ -98,7 +98,7 @@ def read(raw: Mapping[str, Any], stack: str = "") -> tuple[ClusterSpec | None, l
         ClusterSpec(
             release=changed(release, overrides),
             overrides=tuple(Overridden(one.pin, one.value, pinned(release, one.pin), one.reason) for one in overrides),
-            cluster=draft.cluster or Cluster(),
+            cluster=_guarded(draft),
             cloud=cloud,
             systemPool=draft.system_pool,
             pools=tuple(pools.values()),
@@ -110,6 +110,14 @@ def read(raw: Mapping[str, Any], stack: str = "") -> tuple[ClusterSpec | None, l
         ),
         problems,
     )
+
+
+def _guarded(draft: Draft) -> Cluster:
+    """The cluster with its protection decided."""
+    said = draft.cluster or Cluster()
+    if said.protect is not None or not draft.made_here:
+        return said
+    return said.model_copy(update={"protect": draft.production})
 
 
 def _top_keys(raw: Mapping[str, Any], draft: Draft) -> Iterator[Problem]:

@@ -112,7 +112,11 @@ def declare(
     kubernetes = Provider(name, **settings, opts=opts)
     # A fixed identifier hides a replaced cluster from the layer, so each object says it follows the cluster
     # (docs/adr/0005). A cluster of somebody else stays when the stack goes, so its objects are deleted one by one.
-    follows: dict[str, Any] = {"replace_with": [made_here], "deleted_with": made_here} if made_here else {}
+    # Deleted first: an `up` that ended half-way leaves objects of the cluster that is gone, and deleting them afterwards takes
+    # those of the same names from the new one.
+    follows: dict[str, Any] = (
+        {"replace_with": [made_here], "deleted_with": made_here, "delete_before_replace": True} if made_here else {}
+    )
     inside = pulumi.ResourceOptions(provider=kubernetes, **follows)
     DevicePlugin(
         f"{name}-device-plugin",

@@ -7,7 +7,7 @@ from functools import partial
 
 import pulumi
 
-from components.azure import counts, credentials, fixed, identity, pools, profiles, system_pool
+from components.azure import counts, credentials, fixed, identity, immutable, pools, profiles, system_pool
 from components.azure.counts import LiveCluster
 from components.azure.identity import ControlPlaneIdentity, Grant
 from components.azure.monitoring import Monitoring
@@ -21,6 +21,11 @@ from spec.placement import NodePool
 
 _REPLACED = ("apiServerAccessProfile.enablePrivateCluster", "apiServerAccessProfile.privateDNSZone")
 """Fixed for a cluster's life (page private-clusters), which azure-native does not know."""
+
+
+def group_name(spec: ClusterSpec, cloud: Azure) -> str:
+    """The resource group of a cluster that is made here."""
+    return cloud.existing_resource_group or cloud.resource_group or spec.name
 
 
 class AksCluster(pulumi.ComponentResource):
@@ -48,16 +53,17 @@ class AksCluster(pulumi.ComponentResource):
         assert first
         tags = spec.cluster.tags
         child = pulumi.ResourceOptions(parent=self)
-        group_name = cloud.existing_resource_group or cloud.resource_group or spec.name
+        in_group = group_name(spec, cloud)
 
         # What the pools are to be, beside what they are
-        live = counts.read(group_name, spec.name)
+        live = counts.read(in_group, spec.name)
         at_host = cloud.encryption.at_host
         pool_args = {p.name: pools.agent_pool(p, spec.kubernetes_version, live, at_host=at_host) for p in node_pools}
         system = pools.system_profile(first, spec.kubernetes_version, live, at_host=at_host)
-        path = partial(subnet_path, cloud.network, resource_group=group_name, name=spec.name)
+        path = partial(subnet_path, cloud.network, resource_group=in_group, name=spec.name)
         fixed.refuse(
             [
+                *immutable.problems(cloud, live),
                 *fixed.key_problems(cloud.encryption, live),
                 *fixed.upgrade_problems(
                     "cluster.kubernetesVersion" if spec.cluster.kubernetes_version else "release",
@@ -76,7 +82,7 @@ class AksCluster(pulumi.ComponentResource):
         )
 
         # Around the cluster
-        group = self._resource_group(name, spec, cloud, group_name)
+        group = self._resource_group(name, spec, cloud, in_group)
         network = Network(
             name,
             cloud.network,
@@ -155,7 +161,7 @@ class AksCluster(pulumi.ComponentResource):
             live,
             cluster=self.cluster,
             cluster_name=spec.name,
-            group_name=group_name,
+            group_name=in_group,
             resource_group=group,
             subnet_id=network.subnet_id(first.subnet),
             tags=tags,

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
+from typing import ClassVar
 
 import pulumi
 
-from components.azure.cluster import AksCluster
+from components.azure.cluster import AksCluster, group_name
 from components.azure.existing import AksPools, FoundCluster, find, node_labels, refuse
 from components.site import Site
 from spec.azure import Azure
@@ -33,6 +35,12 @@ class New:
     node_pools: Sequence[NodePool]
     kubeconfig = None
     key = "cloud"
+
+    @property
+    def place(self) -> Mapping[str, str]:
+        """See `Site`."""
+        assert isinstance(self.spec.cloud, Azure)
+        return {"clusterName": self.spec.name, "resourceGroup": group_name(self.spec, self.spec.cloud)}
 
     @property
     def not_by_priority(self) -> str | None:
@@ -62,6 +70,7 @@ class There:
     instance: str
     found: FoundCluster
     key = "cloud.existingCluster"
+    place: ClassVar[Mapping[str, str]] = MappingProxyType({})
 
     @property
     def kubeconfig(self) -> str:

@@ -15,13 +15,8 @@ from components.gcp.network import Network
 from components.gcp.types import CLUSTER
 from components.site import Outputs
 from spec.gcp import Gcp
-from spec.model import PRODUCTION, ClusterSpec
+from spec.model import ClusterSpec
 from spec.placement import NodePool
-
-
-def protected(spec: ClusterSpec) -> bool:
-    """Whether neither GKE nor Pulumi may delete the cluster: in production unless the stack file says otherwise."""
-    return pulumi.get_stack() in PRODUCTION if spec.cluster.protect is None else spec.cluster.protect
 
 
 class GkeCluster(pulumi.ComponentResource):
@@ -86,7 +81,7 @@ class GkeCluster(pulumi.ComponentResource):
     def _control_plane(
         self, name: str, spec: ClusterSpec, cloud: Gcp, network: Network, identity: NodeIdentity
     ) -> Declared:
-        protect = protected(spec)
+        protect = bool(spec.cluster.protect)
         inputs = {
             "project": cloud.project,
             "location": cloud.location,

@@ -150,5 +150,5 @@ def refuse(problems: Iterable[Problem]) -> None:
     """Raises `pulumi.RunError`, which prints without a traceback, when there are any."""
     found = sorted(problems)
     if found:
-        head = f"{len(found)} change{'s' if len(found) > 1 else ''} of what GKE fixes; nothing was declared."
+        head = f"{len(found)} change{'s' if len(found) > 1 else ''} that GKE refuses; nothing was declared."
         raise pulumi.RunError("\n".join([head, *(f"  {problem}" for problem in found)]))

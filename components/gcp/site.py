@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
+from typing import ClassVar
 
 import pulumi
 
-from components.gcp import fixed, identity, live, network, pools
+from components.gcp import fixed, identity, immutable, live, network, pools
 from components.gcp.cluster import GkeCluster
 from components.gcp.existing import FoundCluster, GkePools, find, node_labels, refuse
 from components.gcp.live import LiveCluster
@@ -40,6 +42,7 @@ def _refuse_changes(spec: ClusterSpec, cloud: Gcp, node_pools: Sequence[NodePool
     account, tags = identity.wanted(cloud, spec.name), spec.cluster.tags
     fixed.refuse(
         [
+            *immutable.problems(cloud, spec.name, there),
             *fixed.system_problems(pools.system_pool(spec.system_pool, cloud, account, tags), there),
             *(
                 problem
@@ -61,6 +64,18 @@ class New:
     live: LiveCluster
     kubeconfig = None
     key = "cloud"
+
+    @property
+    def place(self) -> Mapping[str, str]:
+        """See `Site`."""
+        assert isinstance(self.spec.cloud, Gcp)
+        assert self.spec.cloud.location
+        return {
+            "clusterName": self.spec.name,
+            "project": self.spec.cloud.project,
+            "location": self.spec.cloud.location,
+        }
+
     not_by_priority = f"{_BY_PRICE}; cloud.fallback.mode: compute-class gives it an order"
 
     def on_demand_beside(self, own: Collection[str]) -> tuple[str, ...]:
@@ -85,6 +100,7 @@ class There:
     instance: str
     found: FoundCluster
     key = "cloud.existingCluster"
+    place: ClassVar[Mapping[str, str]] = MappingProxyType({})
     not_by_priority = f"{_BY_PRICE}; cloud.fallback.mode: compute-class gives pods that ask for it an order"
 
     @property

@@ -57,8 +57,10 @@ class Stacks(pulumi.runtime.Mocks):
         return args.name, dict(args.inputs)
 
     def call(self, args: pulumi.runtime.MockCallArgs) -> tuple[dict[Any, Any], list[tuple[str, str]] | None]:
-        assert (args.token, args.args) == ("pulumi:pulumi:readStackOutputs", {"name": "org/infra/lab"})
-        return {"outputs": {"kubeconfig": KUBECONFIG}}, []
+        assert args.token == "pulumi:pulumi:readStackOutputs"
+        # Of another stack, and of its own, which was never up.
+        outputs = {"org/infra/lab": {"kubeconfig": KUBECONFIG}, "None/kubeflow-spot/test": {}}
+        return {"outputs": outputs[args.args["name"]]}, []
 
 
 def test_in_any_cluster_only_the_layer_is_declared_and_the_outputs_say_which_labels_nodes_need(

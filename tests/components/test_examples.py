@@ -69,6 +69,7 @@ def outputs(stack: Stack) -> dict[str, Any]:
 
 @pytest.mark.engine
 def test_spotpool_is_added_to_the_cluster_that_is_there_and_nothing_else_of_it_changes(charmed: Stack) -> None:
+    charmed.run("scale", "spotpool", "0")
     nodes = charmed.get("nodes")["items"]
     assert [node["metadata"]["labels"]["agentpool"] for node in nodes] == ["agentpool"] * 2
     found = outputs(charmed)
@@ -109,6 +110,7 @@ def test_two_stacks_on_one_cluster_do_not_meet_and_each_takes_its_own_away(charm
         "imagePullSecrets": [login],
         "pools": [pool],
     }
+    charmed.run("scale", "spotpool", "1")
     blue = stack(charmed.project, "Blue_1")
     told = ("--beside", "charmed", "--config-file", written(tmp_path, **settings))
     try:

@@ -116,6 +116,8 @@ def test_an_older_release_asks_for_its_own_version_and_tags_are_resource_labels(
         ("test", None, False),
         ("prod", None, True),
         ("production", None, True),
+        ("prod-eu", None, True),
+        ("products", None, False),
         ("prod", False, False),
         ("test", True, True),
     ],

@@ -76,6 +76,8 @@ class Theirs(Cloud):
         self._answer = answer
 
     def call(self, args: pulumi.runtime.MockCallArgs) -> dict[str, Any]:
+        if args.token == "pulumi:pulumi:readStackOutputs":
+            return super().call(args)
         asked = {"project": "example-lab", "location": "europe-west4", "name": "shared"}
         assert (args.token, args.args) == ("gcp:container/getCluster:getCluster", asked)
         if isinstance(self._answer, str):

@@ -132,7 +132,7 @@ def test_what_the_cloud_fixes_is_told_of_the_system_pool_as_well(
     with pytest.raises(pulumi.RunError) as refused:
         declare(stack(GENERAL, cloud=cloud), monkeypatch, live=there)
     text = str(refused.value)
-    assert text.startswith("2 changes of what GKE fixes; nothing was declared.")
+    assert text.startswith("2 changes that GKE refuses; nothing was declared.")
     assert f"{path}: system: is " in text
     assert f"{path}: general: is " in text
     assert "give it another name as well" in text

@@ -190,13 +190,19 @@ def test_the_order_of_pools_in_the_file_changes_nothing(dev: dict[str, Any], mon
     assert {(r.type, r.name): r.inputs for r in one.resources} == {(r.type, r.name): r.inputs for r in other.resources}
 
 
-def test_protect_reaches_the_cluster_and_its_resource_group(
-    dev: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("stack", "protect", "guarded"),
+    [("dev", True, True), ("dev", None, False), ("prod", None, True), ("prod-eu", None, True), ("prod", False, False)],
+)
+def test_protect_reaches_the_cluster_and_its_resource_group_and_is_the_default_in_production(
+    stack: str, protect: bool | None, guarded: bool, dev: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    dev["kubeflow-spot:cluster"]["protect"] = True
-    declared = declare(dev, monkeypatch)
+    dev["kubeflow-spot:cluster"].pop("protect", None)
+    if protect is not None:
+        dev["kubeflow-spot:cluster"]["protect"] = protect
+    declared = declare(dev, monkeypatch, stack=stack)
     protected = {r.type for r in declared.resources if r.options.get("protect")}
-    assert protected == {AKS_CLUSTER, "azure-native:resources:ResourceGroup"}
+    assert protected == ({AKS_CLUSTER, "azure-native:resources:ResourceGroup"} if guarded else set())
 
 
 def test_without_gpu_pools_there_is_no_device_plugin(dev: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:

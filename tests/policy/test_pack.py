@@ -28,7 +28,10 @@ LEVELS = {
         ("acme/kubeflow-spot/prod", True),
         ("dev", False),
         ("preprod", False),
-        ("prod-eu", False),
+        ("prod-eu", True),
+        ("production.eu", True),
+        ("products", False),
+        ("eu-prod", False),
         ("", False),
     ],
 )

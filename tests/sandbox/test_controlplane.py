@@ -78,13 +78,17 @@ def programs() -> dict[str, Path]:
 
 
 @pytest.fixture(scope="module")
-def cluster(programs: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
-    plane = ControlPlane(tmp_path_factory.mktemp("planes") / "dev", version="1.36", cloud="azure")
-    try:
-        plane.start(programs, tally.said)
-        yield Cluster(plane, programs)
-    finally:
-        plane.stop()
+def plane(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ControlPlane]:
+    made = ControlPlane(tmp_path_factory.mktemp("planes") / "dev", version="1.36", cloud="azure")
+    yield made
+    made.stop()
+
+
+@pytest.fixture
+def cluster(plane: ControlPlane, programs: dict[str, Path]) -> Cluster:
+    """It runs, also after a test that stopped it."""
+    plane.start(programs, tally.said)
+    return Cluster(plane, programs)
 
 
 def pod(image: str = "image", **spec: object) -> dict[str, object]:

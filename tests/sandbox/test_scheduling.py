@@ -6,6 +6,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -25,10 +26,10 @@ ALWAYS = {"cluster-autoscaler-priority-expander"}
 """Of the layer on AKS, but nothing of scheduling's."""
 
 
-@pytest.fixture(scope="module")
-def older(subject: Subject, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
+@pytest.fixture
+def older(subject: Subject, tmp_path: Path) -> Iterator[Stack]:
     """The stack on the release before Kubernetes 1.36, brought up."""
-    stack = Stack.copy(tmp_path_factory.mktemp("older"), subject.name)
+    stack = Stack.copy(tmp_path, subject.name)
     stack.write({**stack.config, "release": "r2026-09"})
     done = stack.run("up")
     assert "Kubernetes 1.35 has no MutatingAdmissionPolicy" in done.stdout + done.stderr
@@ -41,9 +42,13 @@ def ours(stack: Stack, *kinds: str) -> set[str]:
     return {one["metadata"]["name"] for kind in kinds for one in stack.get(kind, *OURS)["items"]}
 
 
-def test_a_release_on_1_35_has_the_guard_and_no_defaults_and_the_next_one_adds_them_and_replaces_nothing(
-    older: Stack, subject: Subject
-) -> None:
+def test_placement_by_default_comes_with_1_36_works_and_goes_without_a_trace(older: Stack, subject: Subject) -> None:
+    it_comes_with_the_next_release_and_replaces_nothing(older, subject)
+    from_zero_training_grows_spot_then_the_next_in_the_chain_then_the_twin_and_nothing_else_does(older, subject)
+    without_scheduling_no_object_of_it_is_left(older, subject)
+
+
+def it_comes_with_the_next_release_and_replaces_nothing(older: Stack, subject: Subject) -> None:
     assert f"kubeflow-spot-{subject.name}-guard-profiles" in ours(older, *KINDS)
     shown = older.outputs()["scheduling"]
     assert shown["defaults"] == {}
@@ -80,7 +85,7 @@ def profile_pod(name: str, restart: str, labels: dict[str, str], **resources: st
     }
 
 
-def test_from_zero_training_pods_grow_spot_then_the_next_in_the_chain_then_the_twin_and_nothing_else_does(
+def from_zero_training_grows_spot_then_the_next_in_the_chain_then_the_twin_and_nothing_else_does(
     older: Stack, subject: Subject
 ) -> None:
     older.write(chained(older, subject))
@@ -115,7 +120,7 @@ def landed(stack: Stack) -> dict[str, str]:
     return {pod["metadata"]["name"]: pools.get(pod["spec"].get("nodeName", ""), "") for pod in pods}
 
 
-def test_without_scheduling_no_object_of_it_is_left(older: Stack, subject: Subject) -> None:
+def without_scheduling_no_object_of_it_is_left(older: Stack, subject: Subject) -> None:
     older.write({**older.config, "scheduling": {"enabled": False}})
     older.run("up")
     assert ours(older, *KINDS, "mutatingadmissionpolicies", "mutatingadmissionpolicybindings") == (

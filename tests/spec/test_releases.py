@@ -237,7 +237,7 @@ def test_the_candidate_is_for_trying_out_and_not_for_production() -> None:
     raw = good(release="next")
     assert [problem.path for problem in warnings(raw)] == ["release"]
     assert problems(raw) == []
-    for stack in ("prod", "production"):
+    for stack in ("prod", "production", "prod-eu"):
         (found,) = problems(raw, stack)
         assert found.path == "release"
         assert found.what.endswith("not for production")

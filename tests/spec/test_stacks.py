@@ -94,7 +94,7 @@ def test_releases_reach_dev_first_and_prod_last() -> None:
 
 def test_prod_is_guarded_where_dev_is_not() -> None:
     dev, prod = spec(settings(STACKS["dev"])), spec(settings(STACKS["prod"]))
-    assert (dev.cluster.protect, prod.cluster.protect) == (None, True)
+    assert (dev.cluster.protect, prod.cluster.protect) == (False, True)
     assert prod.cloud.access.authorized_ranges or prod.cloud.access.private  # type: ignore[union-attr]
     assert not prod.cloud.access.local_accounts  # type: ignore[union-attr]
     assert (dev.cloud.tier, prod.cloud.tier) == ("Free", "Standard")  # type: ignore[union-attr]

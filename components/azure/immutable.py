@@ -1,0 +1,74 @@
+"""What makes another cluster of an AKS cluster: it is never replaced by an edit (docs/adr/0031).
+
+AKS fixes some of it for a cluster's life. For the rest azure-native knows replacement only (`forceNew` in its metadata).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from components.azure.counts import LiveCluster
+from components.previous import LOSE_IT
+from spec.azure import Azure
+from spec.problems import Problem
+
+
+def problems(cloud: Azure, live: LiveCluster) -> Iterator[Problem]:
+    """What the stack file wants of a live cluster that only another one can have."""
+    # Every cluster has a network.
+    if not live.found or "networkProfile" not in live.found:
+        return
+    for path, (now, wanted) in _pairs(cloud, live.found).items():
+        if now != wanted:
+            what = f"is {_shown(now)} in the cluster and cannot become {_shown(wanted)}: a new cluster would replace it"
+            yield Problem(path, what, LOSE_IT)
+
+
+def _pairs(cloud: Azure, found: Mapping[str, Any]) -> dict[str, tuple[Any, Any]]:
+    """By key of the stack file, what is and what is wanted."""
+    network, access = cloud.network, cloud.access
+    profile, api = found["networkProfile"], found.get("apiServerAccessProfile") or {}
+    private = bool(api.get("enablePrivateCluster"))
+    zones = (str(zone or "system").lower() for zone in (api.get("privateDNSZone"), access.private_dns_zone))
+    return {
+        "cloud.location": (_region(found["location"]), cloud.location),
+        "cloud.network.podCidr": (profile.get("podCidr"), network.pod_cidr),
+        "cloud.network.serviceCidr": (profile.get("serviceCidr"), network.service_cidr),
+        "cloud.network.dataplane": (profile.get("networkDataplane") or "azure", network.dataplane),
+        "cloud.network.policy": (profile.get("networkPolicy") or "none", network.policy),
+        "cloud.network.outboundType": (profile.get("outboundType") or "loadBalancer", network.outbound_type),
+        "cloud.access.private": (private, access.private),
+        **({"cloud.access.privateDnsZone": (next(zones), next(zones))} if private and access.private else {}),
+        "cloud.encryption.diskEncryptionSet": (
+            _id(found.get("diskEncryptionSetID")),
+            _id(cloud.encryption.disk_encryption_set),
+        ),
+        "cloud.ssh": (_login(found), (cloud.ssh.username, cloud.ssh.public_key) if cloud.ssh else None),
+    }
+
+
+def _region(location: str) -> str:
+    return location.replace(" ", "").lower()
+
+
+def _id(id: Any) -> str:
+    return str(id or "").lower()
+
+
+def _login(found: Mapping[str, Any]) -> tuple[str, str] | None:
+    profile = found.get("linuxProfile")
+    if not profile:
+        return None
+    keys = (profile.get("ssh") or {}).get("publicKeys") or [{}]
+    return str(profile.get("adminUsername")), str(keys[0].get("keyData", "")).strip()
+
+
+def _shown(value: Any) -> str:
+    match value:
+        case bool():
+            return str(value).lower()
+        case (user, key):
+            return f"{user} with the key {key.split()[0]} ...{key.split()[1][-8:]}"
+        case _:
+            return str(value or "unset")

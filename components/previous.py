@@ -1,0 +1,55 @@
+"""Where the stack's own cluster was at its last update; an edit of the stack file never moves it (docs/adr/0031).
+
+The engine would delete the cluster and make another. What the last update left is read from the stack's own outputs, as a stack
+reference does (https://www.pulumi.com/docs/iac/concepts/stacks/#stackreferences).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import pulumi
+
+from components.declared import outputs_of
+from spec.problems import Problem, report
+
+LOSE_IT = (
+    "put it back; or, to lose the cluster with all that is in it and make another: `pulumi destroy`, then `pulumi up`"
+)
+
+_KEYS = {
+    "clusterName": "cluster.name",
+    "resourceGroup": "cloud.resourceGroup",
+    "project": "cloud.project",
+    "location": "cloud.location",
+}
+"""Outputs that say where a cluster is, and the keys of the stack file behind them."""
+
+_MADE_HERE = "systemPool"
+"""An output of clusters that the stack made."""
+
+
+def refuse(place: Mapping[str, str]) -> None:
+    """Raises `pulumi.RunError` when the stack has made a cluster elsewhere than in `place`, which is by output.
+
+    Empty for a stack that makes none.
+    """
+    was = outputs_of(f"{pulumi.get_organization()}/{pulumi.get_project()}/{pulumi.get_stack()}")
+    found = sorted(problems(was, place))
+    if found:
+        raise pulumi.RunError(report(found))
+
+
+def problems(was: Mapping[str, Any], place: Mapping[str, str]) -> Iterator[Problem]:
+    """What differs from the outputs of the last update."""
+    if _MADE_HERE not in was:
+        return
+    before = {output: str(was[output]) for output in _KEYS if output in was}
+    if before.keys() != place.keys():
+        yield Problem("cloud", f"the stack has made the cluster {before['clusterName']}, which would go", LOSE_IT)
+        return
+    for output, now in before.items():
+        if now != place[output]:
+            what = f"is {now} and cannot become {place[output]}: a new cluster would replace it"
+            yield Problem(_KEYS[output], what, LOSE_IT)

@@ -1,0 +1,119 @@
+"""A cluster is never replaced by an edit: what only another cluster can have is refused, with the way to have it on purpose."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from components import previous
+from components.azure import immutable
+from components.azure.counts import LiveCluster
+from spec.azure import Azure
+
+KEY = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIexample"
+
+
+def cloud(**changes: Any) -> Azure:
+    return Azure.model_validate({"provider": "azure", "location": "westeurope", **changes})
+
+
+LIVE: dict[str, Any] = {
+    "location": "West Europe",
+    "networkProfile": {
+        "podCidr": "10.244.0.0/16",
+        "serviceCidr": "10.0.0.0/16",
+        "networkDataplane": "azure",
+        "networkPolicy": "none",
+        "outboundType": "loadBalancer",
+    },
+    "apiServerAccessProfile": {"disableRunCommand": False},
+}
+
+
+def paths(wanted: Azure, **live: Any) -> list[str]:
+    return [problem.path for problem in immutable.problems(wanted, LiveCluster({}, {**LIVE, **live}))]
+
+
+def test_nothing_differs_from_what_aks_filled_in() -> None:
+    assert paths(cloud()) == []
+    assert paths(cloud(), networkProfile={"podCidr": "10.244.0.0/16", "serviceCidr": "10.0.0.0/16"}) == []
+    assert paths(cloud(), apiServerAccessProfile=None) == []
+    private = {"enablePrivateCluster": True, "privateDNSZone": "System"}
+    assert paths(cloud(access={"private": True}), apiServerAccessProfile=private) == []
+    login = {"adminUsername": "azureuser", "ssh": {"publicKeys": [{"keyData": f"{KEY}\n"}]}}
+    assert paths(cloud(ssh={"publicKey": KEY}), linuxProfile=login) == []
+    # Nothing is known of a cluster that is not there.
+    assert list(immutable.problems(cloud(location="northeurope"), LiveCluster({}))) == []
+
+
+@pytest.mark.parametrize(
+    ("changes", "path"),
+    [
+        ({"location": "northeurope"}, "cloud.location"),
+        ({"network": {"podCidr": "10.200.0.0/16"}}, "cloud.network.podCidr"),
+        ({"network": {"serviceCidr": "10.1.0.0/16"}}, "cloud.network.serviceCidr"),
+        ({"network": {"policy": "calico"}}, "cloud.network.policy"),
+        ({"network": {"outboundType": "userAssignedNATGateway"}}, "cloud.network.outboundType"),
+        ({"access": {"private": True}}, "cloud.access.private"),
+        (
+            {"encryption": {"diskEncryptionSet": "/subscriptions/s/resourceGroups/g/providers/M.C/d/e"}},
+            "cloud.encryption.diskEncryptionSet",
+        ),
+        ({"ssh": {"publicKey": KEY}}, "cloud.ssh"),
+    ],
+)
+def test_each_change_and_each_removal_is_refused(changes: dict[str, Any], path: str) -> None:
+    (problem,) = immutable.problems(cloud(**changes), LiveCluster({}, LIVE))
+    assert problem.path == path
+    assert "`pulumi destroy`, then `pulumi up`" in problem.remedy
+
+
+def test_a_removed_line_is_a_change_to_the_default() -> None:
+    live = {
+        "networkProfile": {**LIVE["networkProfile"], "networkDataplane": "cilium", "networkPolicy": "cilium"},
+        "apiServerAccessProfile": {"enablePrivateCluster": True, "privateDNSZone": "none"},
+        "diskEncryptionSetID": "/subscriptions/s/resourceGroups/g/providers/M.C/d/e",
+        "linuxProfile": {"adminUsername": "kim", "ssh": {"publicKeys": [{"keyData": KEY}]}},
+    }
+    assert paths(cloud(), **live) == [
+        "cloud.network.dataplane",
+        "cloud.network.policy",
+        "cloud.access.private",
+        "cloud.encryption.diskEncryptionSet",
+        "cloud.ssh",
+    ]
+    # Where a private cluster stays one, its zone counts.
+    live = {"apiServerAccessProfile": {"enablePrivateCluster": True, "privateDNSZone": "none"}}
+    assert paths(cloud(access={"private": True}), **live) == ["cloud.access.privateDnsZone"]
+
+
+WAS = {"systemPool": {}, "clusterName": "ml", "resourceGroup": "ml", "kubeconfig": "..."}
+
+
+@pytest.mark.parametrize(
+    ("was", "place", "paths"),
+    [
+        ({}, {"clusterName": "ml", "resourceGroup": "ml"}, []),
+        (WAS, {"clusterName": "ml", "resourceGroup": "ml"}, []),
+        (WAS, {"clusterName": "two", "resourceGroup": "ml"}, ["cluster.name"]),
+        (WAS, {"clusterName": "ml", "resourceGroup": "two"}, ["cloud.resourceGroup"]),
+        (WAS, {"clusterName": "two", "resourceGroup": "two"}, ["cluster.name", "cloud.resourceGroup"]),
+        # Another cloud, or somebody else's cluster
+        (WAS, {"clusterName": "ml", "project": "ml", "location": "europe-west4"}, ["cloud"]),
+        (WAS, {}, ["cloud"]),
+        # What was somebody else's stays theirs.
+        ({"clusterName": "ml", "resourceGroup": "ml"}, {"clusterName": "two", "resourceGroup": "two"}, []),
+        (
+            {"systemPool": {}, "clusterName": "ml", "project": "a", "location": "europe-west4"},
+            {"clusterName": "ml", "project": "b", "location": "europe-west1"},
+            ["cloud.project", "cloud.location"],
+        ),
+    ],
+)
+def test_the_cluster_of_the_last_update_stays_where_it_was(
+    was: dict[str, Any], place: dict[str, str], paths: list[str]
+) -> None:
+    found = list(previous.problems(was, place))
+    assert [problem.path for problem in found] == paths
+    assert all("`pulumi destroy`, then `pulumi up`" in problem.remedy for problem in found)
