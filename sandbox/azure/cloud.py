@@ -167,8 +167,8 @@ class AzureCloud:
     def scale(self, cluster_name: str, pool: str, count: int, *, force: bool = False) -> None:
         """Change a pool's size behind Pulumi's back, as the autoscaler does, within its bounds.
 
-        By `force` whatever they are: as somebody does at the scale set, of which AKS learns (a reading; the page support-policies
-        calls that unsupported). Raises ScaleRefused.
+        A cluster is named, or has this id. By `force` whatever its bounds are: as somebody does at the scale set, of which AKS
+        learns (a reading; the page support-policies calls that unsupported). Raises ScaleRefused.
         """
         with self._change() as resources:
             cluster = self._cluster_named(resources, cluster_name)
@@ -217,7 +217,7 @@ class AzureCloud:
 
     @staticmethod
     def _cluster_named(resources: Resources, name: str) -> Record:
-        found = [c for c in resources.of(CLUSTER) if ids.last(c.id) == name]
+        found = [c for c in resources.of(CLUSTER) if name in (c.id, ids.last(c.id))]
         if len(found) != 1:
             raise ScaleRefused(f"there {'is no' if not found else 'is more than one'} cluster {name}")
         return found[0]

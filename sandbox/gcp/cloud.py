@@ -176,10 +176,11 @@ class GcpCloud:
     def scale(self, cluster_name: str, pool: str, count: int, *, force: bool = False) -> None:
         """Change a pool's size behind Pulumi's back, as the autoscaler does, within its bounds.
 
-        By `force` whatever they are: as somebody does at the instance group. Raises ScaleRefused.
+        A cluster is named, or has this id. By `force` whatever its bounds are: as somebody does at the instance group. Raises
+        ScaleRefused.
         """
         with self._change() as resources:
-            found = [c for c in resources.of(CLUSTER) if ids.last(c.id) == cluster_name]
+            found = [c for c in resources.of(CLUSTER) if cluster_name in (c.id, ids.last(c.id))]
             if len(found) != 1:
                 raise ScaleRefused(f"there {'is no' if not found else 'is more than one'} cluster {cluster_name}")
             record = _autoscaled(resources, f"{found[0].id}/nodePools/{pool}")
