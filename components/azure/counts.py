@@ -20,6 +20,11 @@ from spec.placement import POOL_LABEL
 _MISSING = ("ResourceNotFound", "ResourceGroupNotFound")
 """ARM's codes for a cluster, or its resource group, that does not exist (yet)."""
 
+RETRIED = "kubeflow-spot-retried"
+"""The tag that counts how often an `up` has asked again for what had failed."""
+
+_ENDED_BADLY = ("Failed", "Canceled")
+
 _LABELS = "nodeLabels"
 """The only map of a pool with keys of the user's: one more is a difference."""
 
@@ -51,6 +56,19 @@ class LiveCluster:
         if live is None:
             return False
         return all(_is_as(key, live.get(key), value) for key, value in profile.items())
+
+
+def retries(found: Mapping[str, Any] | None) -> dict[str, str]:
+    """The tag that differs from the one there is if a cluster or pool has failed: an update then asks for it once more.
+
+    What has failed, as a spot pool beyond its quota, is mended by a PUT that says the same again (page
+    cluster-node-virtual-machine-failed-state, Azure/AKS issue 4674). The engine would send one, had it not forgotten the failure
+    with the refresh that comes before (pulumi issue 17949).
+    """
+    there = found or {}
+    before = str((there.get("tags") or {}).get(RETRIED, ""))
+    count = (int(before) if before.isdigit() else 0) + (there.get("provisioningState") in _ENDED_BADLY)
+    return {RETRIED: str(count)} if count else {}
 
 
 def _is_as(key: str, live: Any, wanted: Any) -> bool:

@@ -6,8 +6,9 @@ A cluster or pool that is worked on is marked by its `provisioningState` (see `o
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 from filelock import FileLock
@@ -99,9 +100,9 @@ class AzureCloud:
             for going in (*clusters, *([record] if record.token == POOL else [])):
                 operations.begin(going, "Deleting")
         for cluster in clusters:
-            self._runtime.stop(ids.key(cluster.id))
+            self._ending(cluster, partial(self._runtime.stop, ids.key(cluster.id)))
         if record.token == POOL:
-            self._remove_nodes(record)
+            self._ending(record, partial(self.apply_nodes, ids.parent(record.id)))
         with self._change() as resources:
             resources.remove(id)
 
@@ -249,12 +250,14 @@ class AzureCloud:
         if failure:
             raise InitFailed(record.id, self.get(record.id) or {}, [failure]) from cause
 
-    def _remove_nodes(self, pool: Record) -> None:
+    def _ending(self, record: Record, end: Callable[[], None]) -> None:
+        """End what runs of a cluster or pool that is deleted. Raises `Refused` when that fails: it can be deleted again."""
         try:
-            self.apply_nodes(ids.parent(pool.id))
+            end()
         except Exception as error:
             with self._change() as resources:
-                operations.end(resources.records[ids.key(pool.id)], failed=True)
+                if found := resources.get(record.id):
+                    operations.end(found, failed=True)
             raise Refused(f'Code="InternalServerError" Message="{error}"') from error
 
     def apply_nodes(self, cluster_id: str) -> None:

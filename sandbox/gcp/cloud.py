@@ -109,23 +109,30 @@ class GcpCloud:
                 kind.removed(resources, record)
                 resources.remove(id)
                 return
-        if record.token == CLUSTER:
-            self._runtime.stop(record.id)
-        else:
-            self.apply_nodes(ids.parent(record.id))
+        try:
+            if record.token == CLUSTER:
+                self._runtime.stop(record.id)
+            else:
+                self.apply_nodes(ids.parent(record.id))
+        except Exception as error:
+            with self._change() as resources:
+                if found := resources.get(id):
+                    operations.end(found, failed=True)
+            raise errors.not_deleted(id, str(error)) from error
         with self._change() as resources:
             resources.remove(id)
 
     def reconcile(self) -> None:
         """Finish what a killed process began; call it when no other command works on the same state.
 
-        A cluster whose creation did not finish is taken back, as its creator never learnt of it.
+        A cluster whose creation did not finish is taken back, as its creator never learnt of it. What failed because of this
+        machine is tried again.
         """
         with self._change() as resources:
             for pool in resources.of(POOL):
                 if operations.stopping(pool):
                     resources.remove(pool.id)
-                elif operations.running(pool):
+                else:
                     operations.end(pool)
         for cluster in self._store.read().of(CLUSTER):
             if cluster.body.get("status") in ("PROVISIONING", "STOPPING"):
