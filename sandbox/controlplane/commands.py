@@ -107,7 +107,7 @@ def etcd(settings: Settings) -> Command:
     """One member. Without fsync: data survives a killed process and an orderly reboot, not a power cut."""
     certificates = settings.certificates
     client = f"https://127.0.0.1:{settings.ports['etcd']}"
-    peer = f"http://127.0.0.1:{settings.ports['etcd-peer']}"
+    peer = f"https://127.0.0.1:{settings.ports['etcd-peer']}"
     arguments = [
         f"--data-dir={settings.directory / 'etcd'}",
         f"--listen-client-urls={client}",
@@ -120,6 +120,11 @@ def etcd(settings: Settings) -> Command:
         f"--key-file={certificates / 'serving.key'}",
         f"--trusted-ca-file={certificates / 'ca.crt'}",
         "--client-cert-auth",
+        # There is no other member, but the port is open, and a member is told everything.
+        f"--peer-cert-file={certificates / 'serving.crt'}",
+        f"--peer-key-file={certificates / 'serving.key'}",
+        f"--peer-trusted-ca-file={certificates / 'ca.crt'}",
+        "--peer-client-cert-auth",
         "--enable-grpc-gateway=false",
         "--unsafe-no-fsync",
         f"--quota-backend-bytes={ETCD_QUOTA}",
