@@ -74,6 +74,10 @@ class LocalClusters:
 
             workstation.trust(self._directory)
             gke.install(started.admin_kubeconfig, version)
+        else:
+            from sandbox.azure import clusters as aks
+
+            aks.install(started.admin_kubeconfig)
 
     def _shared_before(self, folder: Path, cluster_id: str) -> str | None:
         """The id of the cluster that has the folder which earlier versions gave to this one as well."""

@@ -180,7 +180,9 @@ def controllers(settings: Settings) -> Command:
         f"--service-account-private-key-file={certificates / 'service-accounts.key'}",
         f"--root-ca-file={certificates / 'ca.crt'}",
         f"--service-cluster-ip-range={settings.service_cidr}",
-        "--controllers=*,-service-lb-controller,-node-route-controller,-cloud-node-lifecycle-controller",
+        # Attaching a volume is for a driver on its node to confirm, and nothing runs there.
+        "--controllers=*,-service-lb-controller,-node-route-controller,-cloud-node-lifecycle-controller"
+        ",-persistentvolume-attach-detach-controller",
         "--kube-api-qps=100",
         "--kube-api-burst=200",
     ]
