@@ -87,7 +87,7 @@ def _pool(there: Clouds, name: str) -> PoolStatus:
     """A pool, named as `pool` or, where two clusters have one of that name, `cluster/pool`, with more of the cluster's id before
     it where two clusters have one name."""
     pools = {f"{label(_cluster(pool))}/{pool.pool}": pool for pool in there.pools()}
-    found = [pool for called, pool in pools.items() if f"/{called}".endswith(f"/{name}")]
+    found = [pool for called, pool in pools.items() if f"/{called}".endswith(f"/{name.lower()}")]
     if len(found) != 1:
         raise SandboxError(
             f"there is {'more than one' if found else 'no'} pool {name!r}; pools: {', '.join(sorted(pools))}"

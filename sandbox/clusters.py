@@ -81,9 +81,7 @@ class LocalClusters:
 
     def _shared_before(self, folder: Path, cluster_id: str) -> str | None:
         """The id of the cluster that has the folder which earlier versions gave to this one as well."""
-        parts = cluster_id.strip("/").lower().split("/")
-        joined = "-".join([*(parts[1:2] if parts[0] == "projects" else []), *parts[3:4], parts[-1]])
-        before = self._directory / joined
+        before = self._directory / label(cluster_id).replace("/", "-")
         return None if before == folder or folder.exists() else cluster_of(before)
 
     def stop(self, cluster_id: str) -> None:

@@ -218,7 +218,7 @@ class AzureCloud:
 
     @staticmethod
     def _cluster_named(resources: Resources, name: str) -> Record:
-        found = [c for c in resources.of(CLUSTER) if name in (c.id, ids.last(c.id))]
+        found = [c for c in resources.of(CLUSTER) if name == ids.last(c.id) or ids.key(name) == ids.key(c.id)]
         if len(found) != 1:
             raise ScaleRefused(f"there {'is no' if not found else 'is more than one'} cluster {name}")
         return found[0]

@@ -187,7 +187,9 @@ class GcpCloud:
         ScaleRefused.
         """
         with self._change() as resources:
-            found = [c for c in resources.of(CLUSTER) if cluster_name in (c.id, ids.last(c.id))]
+            found = [
+                c for c in resources.of(CLUSTER) if cluster_name == ids.last(c.id) or key(cluster_name) == key(c.id)
+            ]
             if len(found) != 1:
                 raise ScaleRefused(f"there {'is no' if not found else 'is more than one'} cluster {cluster_name}")
             record = _autoscaled(resources, f"{found[0].id}/nodePools/{pool}")

@@ -142,14 +142,14 @@ def test_of_two_pools_of_one_name_each_is_changed_by_its_cluster_s(
     there = Clouds(account.cloud, GcpCloud(tmp_path / "gcp.json", account.runtime))  # type: ignore[arg-type]
     monkeypatch.setattr(behind.clouds, "opened", lambda *told: there)
     system = {**SYSTEM, "enableAutoScaling": True, "minCount": 1, "maxCount": 5}
-    for group in ("ml", "other"):
+    for group in ("ml", "Other"):
         account.create(GROUP, {"resourceGroupName": group})
         account.cluster(**{**CLUSTER_INPUTS, "resourceGroupName": group, "agentPoolProfiles": [system]})
     with pytest.raises(SandboxError, match=r"more than one pool 'aks/system'; pools: ml/aks/system, other/aks/system"):
         behind.scale(home, "aks/system", 2, print)
-    assert behind.scale(home, "other/aks/system", 3, print) == 1
+    assert behind.scale(home, "Other/aks/system", 3, print) == 1
     behind.edit(home, "ml/aks/system", "{maxCount: 4}", print)
-    assert {p.id.split("/")[4]: (p.count, p.most) for p in account.cloud.pools()} == {"ml": (1, 4), "other": (3, 5)}
+    assert {p.id.split("/")[4]: (p.count, p.most) for p in account.cloud.pools()} == {"ml": (1, 4), "Other": (3, 5)}
 
 
 def test_a_stack_called_like_another_s_lock_has_a_lock_and_a_folder_of_its_own(tmp_path: Path) -> None:
