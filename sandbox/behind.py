@@ -8,6 +8,7 @@ from typing import Any
 
 from sandbox import clouds
 from sandbox.clouds import Cloud, Clouds
+from sandbox.clusters import label
 from sandbox.errors import SandboxError
 from sandbox.fleet import PoolStatus, ScaleRefused
 from sandbox.home import Home
@@ -24,7 +25,7 @@ def scale(home: Home, pool: str, nodes: int, report: Report, *, force: bool = Fa
         there = clouds.opened(home, dict, report)
         found = _pool(there, pool)
         try:
-            there.holding(found.id).scale(found.cluster, found.pool, nodes, force=force)
+            there.holding(found.id).scale(_cluster(found), found.pool, nodes, force=force)
         except ScaleRefused as refused:
             raise SandboxError(str(refused)) from refused
     return found.count
@@ -73,8 +74,8 @@ def patched(value: Any, patch: Any) -> Any:
 
 def _found(there: Clouds, what: str) -> tuple[str, Cloud, dict[str, Any]]:
     """A pool by its name or anything by its id: the id, the cloud it is in, and what GET returns."""
-    # A pool's name, or a cluster's and a pool's, has at most one slash in it.
-    id = what if what.startswith("/") or what.count("/") > 1 else _pool(there, what).id
+    named = there.holding(what).get(what) is None and not what.startswith(("/", "projects/"))
+    id = _pool(there, what).id if named else what
     cloud = there.holding(id)
     body = cloud.get(id)
     if body is None:
@@ -83,11 +84,17 @@ def _found(there: Clouds, what: str) -> tuple[str, Cloud, dict[str, Any]]:
 
 
 def _pool(there: Clouds, name: str) -> PoolStatus:
-    """A pool, named as `pool` or, where two clusters have one of that name, `cluster/pool`."""
-    pools = {f"{pool.cluster}/{pool.pool}": pool for pool in there.pools()}
-    found = [pool for called, pool in pools.items() if f"/{called}".endswith(f"/{name}")]
+    """A pool, named as `pool` or, where two clusters have one of that name, `cluster/pool`, with more of the cluster's id before
+    it where two clusters have one name."""
+    pools = {f"{label(_cluster(pool))}/{pool.pool}": pool for pool in there.pools()}
+    found = [pool for called, pool in pools.items() if f"/{called}".endswith(f"/{name.lower()}")]
     if len(found) != 1:
         raise SandboxError(
             f"there is {'more than one' if found else 'no'} pool {name!r}; pools: {', '.join(sorted(pools))}"
         )
     return found[0]
+
+
+def _cluster(pool: PoolStatus) -> str:
+    """The id of a pool's cluster."""
+    return pool.id.rsplit("/", 2)[0]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import shutil
@@ -14,6 +15,7 @@ from sandbox.controlplane import ControlPlane
 from sandbox.errors import SandboxError
 from sandbox.files import write_private
 from sandbox.home import Home
+from sandbox.state import key
 
 if TYPE_CHECKING:
     from sandbox.gcp.clusters import Endpoint
@@ -25,6 +27,8 @@ CLOCK_FACTOR = "SANDBOX_CLOCK_FACTOR"
 """An environment variable: by how much the times of the autoscaler's profile pass faster (see `sandbox.autoscaler`)."""
 
 _SETTINGS = "cluster.json"
+_CLUSTER = "--cluster="
+_DIGITS = 12
 
 
 class LocalClusters:
@@ -45,12 +49,19 @@ class LocalClusters:
         self._state = state
 
     def folder(self, cluster_id: str) -> Path:
-        return self._directory / folder_name(cluster_id)
+        """A cluster's own: the one that says it is this cluster's, whatever its name, or a new one."""
+        there = (settings.parent for settings in sorted(self._directory.glob(f"*/{_SETTINGS}")))
+        return next((f for f in there if _is(cluster_of(f), cluster_id)), self._directory / folder_name(cluster_id))
 
     def start(self, cluster_id: str, name: str, version: str, service_cidr: str) -> None:
         folder = self.folder(cluster_id)
+        if sharing := self._shared_before(folder, cluster_id):
+            self._report(
+                f"cluster {label(cluster_id)} gets a control plane of its own: an earlier version of the sandbox gave it that of"
+                f" {label(sharing)}; `up --refresh` makes anew what was declared in it"
+            )
         folder.mkdir(parents=True, exist_ok=True)
-        loops = [f"--cloud={self._cloud}", f"--state={self._state}", f"--cluster={cluster_id}"]
+        loops = [f"--cloud={self._cloud}", f"--state={self._state}", f"{_CLUSTER}{cluster_id}"]
         if factor := os.environ.get(CLOCK_FACTOR):
             loops.append(f"--clock-factor={factor}")
         settings = {"version": version, "cloud": self._cloud, "service_cidr": service_cidr, "loops": loops}
@@ -63,6 +74,15 @@ class LocalClusters:
 
             workstation.trust(self._directory)
             gke.install(started.admin_kubeconfig, version)
+        else:
+            from sandbox.azure import clusters as aks
+
+            aks.install(started.admin_kubeconfig)
+
+    def _shared_before(self, folder: Path, cluster_id: str) -> str | None:
+        """The id of the cluster that has the folder which earlier versions gave to this one as well."""
+        before = self._directory / label(cluster_id).replace("/", "-")
+        return None if before == folder or folder.exists() else cluster_of(before)
 
     def stop(self, cluster_id: str) -> None:
         remove(self.folder(cluster_id))
@@ -88,10 +108,32 @@ class LocalClusters:
 
 
 def folder_name(cluster_id: str) -> str:
-    """A cloud id is too long for a folder and has slashes. Of Azure's the resource group and name are enough, of Google's
-    project, location and name."""
-    parts = cluster_id.strip("/").lower().split("/")
-    return "-".join([*(parts[1:2] if parts[0] == "projects" else []), *parts[3:4], parts[-1]])
+    """A new cluster's folder: its name, and what no other id has. The parts of an id cannot be joined instead: each may have
+    in it whatever would stand between them."""
+    return f"{_parts(cluster_id)[-1]}-{hashlib.sha256(key(cluster_id).encode()).hexdigest()[:_DIGITS]}"
+
+
+def label(cluster_id: str) -> str:
+    """A cluster in few words: of Azure's ids the resource group and name, of Google's project, location and name."""
+    parts = _parts(cluster_id)
+    return "/".join([*(parts[1:2] if parts[0] == "projects" else []), *parts[3:4], parts[-1]])
+
+
+def _parts(cluster_id: str) -> list[str]:
+    return key(cluster_id).strip("/").split("/")
+
+
+def cluster_of(folder: Path) -> str | None:
+    """The cloud id of the cluster whose control plane is in a folder; None where it does not say."""
+    try:
+        loops: list[str] = json.loads((folder / _SETTINGS).read_text()).get("loops", [])
+    except FileNotFoundError:
+        return None
+    return next((one.removeprefix(_CLUSTER) for one in loops if one.startswith(_CLUSTER)), None)
+
+
+def _is(id: str | None, other: str) -> bool:
+    return id is not None and key(id) == key(other)
 
 
 def plane(folder: Path) -> ControlPlane:
@@ -107,16 +149,17 @@ def planes(directory: Path) -> list[ControlPlane]:
 def of_stack(home: Home, name: str | None = None) -> ControlPlane:
     """The control plane of the cluster that a stack declares or has pools in, or of the one with this name.
 
-    Raises SandboxError, naming those there are, when that is not one.
+    A name is the cluster's, or with more of its id before it: `ml`, `rg-ml/ml`. Raises SandboxError, naming those there are,
+    when that is not one.
     """
-    there = planes(home.clusters)
+    there = [(plane, cluster_of(plane.directory) or plane.directory.name) for plane in planes(home.clusters)]
     if name is not None:
-        found = [p for p in there if f"-{p.directory.name}".endswith(f"-{name.lower()}")]
+        found = [plane for plane, id in there if f"/{label(id)}".endswith(f"/{name.lower()}")]
     else:
-        own = {folder_name(id) for id in Checkpoint(home).clusters()}
-        found = [p for p in there if p.directory.name in own] or there
+        own = {key(id) for id in Checkpoint(home).clusters()}
+        found = [plane for plane, id in there if key(id) in own] or [plane for plane, _ in there]
     if len(found) != 1:
-        names = ", ".join(p.directory.name for p in there)
+        names = ", ".join(label(id) for _, id in there)
         raise SandboxError(f"`--cluster` must name one of the emulated cloud's clusters: {names}")
     return found[0]
 

@@ -34,7 +34,7 @@ from sandbox.policies import Pack, furnish
 from sandbox.program import Program
 from sandbox.provider import InitFailed, Provider
 from sandbox.servicer import serve
-from sandbox.steps import Unrepeated
+from sandbox.steps import Unrepeated, without_advice
 
 Report = Callable[[str], None]
 
@@ -105,7 +105,9 @@ class Engine:
         """
         self._ask("destroy", "--preview-only", *_told(), on_output=on_output)
         with self._interrupted.until_the_engine_ends():
-            self.command.run("destroy", "--yes", "--skip-preview", *_told(), on_output=Unrepeated(on_output))
+            self.command.run(
+                "destroy", "--yes", "--skip-preview", *_told(), on_output=Unrepeated(without_advice(on_output))
+            )
 
     def _ask(self, *arguments: str, on_output: Report, on_event: OnEvent = lambda event: None) -> None:
         """Ask the engine what a change would do, and tell it only when that is an error.

@@ -26,6 +26,8 @@ from pulumi.automation.errors import create_command_error
 from pulumi.automation.events import EngineEvent
 from pulumi.runtime.proto import events_pb2_grpc, language_pb2_grpc
 
+from sandbox.callers import OwnUser
+
 Told = Callable[[str], object]
 OnEvent = Callable[[EngineEvent], object]
 
@@ -135,8 +137,10 @@ class _Events(events_pb2_grpc.EventsServicer):
 def _serving(program: Callable[[], None], on_event: OnEvent) -> Iterator[str]:
     """Serve a program to the engine and take its events; yields the address. All events are taken when this ends."""
     workers = ThreadPoolExecutor(max_workers=_WORKERS)
+    callers = OwnUser()
     server = grpc.server(
         workers,
+        interceptors=[callers],
         options=[
             ("grpc.max_receive_message_length", _LONGEST),
             # Calls wait for as long as the program computes.
@@ -145,7 +149,8 @@ def _serving(program: Callable[[], None], on_event: OnEvent) -> Iterator[str]:
     )
     language_pb2_grpc.add_LanguageRuntimeServicer_to_server(LanguageServer(program), server)
     events_pb2_grpc.add_EventsServicer_to_server(_Events(on_event), server)
-    address = f"127.0.0.1:{server.add_insecure_port('127.0.0.1:0')}"
+    callers.port = server.add_insecure_port("127.0.0.1:0")
+    address = f"127.0.0.1:{callers.port}"
     server.start()
     try:
         yield address

@@ -106,12 +106,12 @@ class Home:
 
     @property
     def lock(self) -> Path:
-        # Beside the folder, not in it: `down` removes the folder while it holds the lock.
-        return self.root / f"{self.stack}.lock"
+        # Beside the folder, not in it: `down` removes the folder while it holds the lock. No stack's name has a plus, so this
+        # is no other stack's folder or lock: one may be called `dev.lock`.
+        return self.root / f"{self.stack}+command.lock"
 
     @property
     def cloud_lock(self) -> Path:
-        # No stack's name has a plus, so this is no other stack's lock.
         return self.root / f"{self.subscription}+cloud.lock"
 
 

@@ -22,6 +22,7 @@ from google.protobuf import empty_pb2, json_format, struct_pb2
 from google.rpc import status_pb2
 from pulumi.runtime.proto import plugin_pb2, provider_pb2, provider_pb2_grpc
 
+from sandbox.callers import OwnUser
 from sandbox.differences import Kind, top_level
 from sandbox.provider import Diff, Failure, InitFailed, Props, Provider, Refused, Resource
 from sandbox.secret import is_secret
@@ -213,13 +214,14 @@ def serve(
     try:
         for name, factory in factories.items():
             workers.append(ThreadPoolExecutor(max_workers=16, thread_name_prefix=name))
-            server = grpc.server(workers[-1])
+            callers = OwnUser()
+            server = grpc.server(workers[-1], interceptors=[callers])
             servicers.append(_Servicer(factory, before_create))
             provider_pb2_grpc.add_ResourceProviderServicer_to_server(servicers[-1], server)
-            port = server.add_insecure_port("127.0.0.1:0")
+            callers.port = server.add_insecure_port("127.0.0.1:0")
             server.start()
             servers.append(server)
-            attach.append(f"{name}:{port}")
+            attach.append(f"{name}:{callers.port}")
         yield ",".join(attach)
     finally:
         for server in servers:

@@ -18,6 +18,8 @@ _QUIET = ("same", "read", "refresh")
 _COLOUR = re.compile(r"<\{%.*?%\}>|\x1b\[[0-9;]*m")
 """The engine's marks of colour, and what a terminal makes of them."""
 
+_ADVICE = ("The resources in the stack have been deleted, but", "If you want to remove the stack completely,")
+
 
 @dataclass
 class Steps:
@@ -87,6 +89,16 @@ def violation(event: PolicyEvent) -> dict[str, str]:
 def plain(message: str) -> str:
     """Without the engine's marks of colour."""
     return _COLOUR.sub("", message).strip()
+
+
+def without_advice(report: Callable[[str], None]) -> Callable[[str], None]:
+    """Passes the engine's lines on, without what it advises at the end of a deletion: `down` removes the stack itself."""
+
+    def told(line: str) -> None:
+        if not line.startswith(_ADVICE):
+            report(line)
+
+    return told
 
 
 class Unrepeated:

@@ -122,7 +122,7 @@ class AksCluster(pulumi.ComponentResource):
                 "resourceName": spec.name,
                 "resourceGroupName": group,
                 "location": cloud.location,
-                "tags": tags,
+                "tags": tags | counts.retries(live.found),
                 "dnsPrefix": spec.name,
                 "kubernetesVersion": spec.kubernetes_version,
                 "sku": {"name": "Base", "tier": cloud.tier},

@@ -20,6 +20,11 @@ from spec.placement import POOL_LABEL
 _MISSING = ("ResourceNotFound", "ResourceGroupNotFound")
 """ARM's codes for a cluster, or its resource group, that does not exist (yet)."""
 
+RETRIED = "kubeflow-spot-retried"
+"""The tag that counts how often an `up` has asked again for what had failed."""
+
+_ENDED_BADLY = ("Failed", "Canceled")
+
 _LABELS = "nodeLabels"
 """The only map of a pool with keys of the user's: one more is a difference."""
 
@@ -50,11 +55,26 @@ class LiveCluster:
         return profile["name"] in self.profiles and not self.differences(profile)
 
     def differences(self, profile: Mapping[str, Any]) -> dict[str, Any]:
-        """What the live pool has otherwise than this profile wants it; nothing of a pool that is not there."""
+        """What the live pool has otherwise than this profile wants it, and that it has failed; nothing of one that is not there."""
         live = self.profiles.get(profile["name"])
         if live is None:
             return {}
-        return {key: live.get(key) for key, value in profile.items() if not _is_as(key, live.get(key), value)}
+        state = live.get("provisioningState")
+        found = {key: live.get(key) for key, value in profile.items() if not _is_as(key, live.get(key), value)}
+        return found | ({"provisioningState": state} if state in _ENDED_BADLY else {})
+
+
+def retries(found: Mapping[str, Any] | None) -> dict[str, str]:
+    """The tag that differs from the one there is if a cluster or pool has failed: an update then asks for it once more.
+
+    What has failed, as a spot pool beyond its quota, is mended by a PUT that says the same again (page
+    cluster-node-virtual-machine-failed-state, Azure/AKS issue 4674). The engine would send one, had it not forgotten the failure
+    with the refresh that comes before (pulumi issue 17949).
+    """
+    there = found or {}
+    before = str((there.get("tags") or {}).get(RETRIED, ""))
+    count = (int(before) if before.isdigit() else 0) + (there.get("provisioningState") in _ENDED_BADLY)
+    return {RETRIED: str(count)} if count else {}
 
 
 def _is_as(key: str, live: Any, wanted: Any) -> bool:

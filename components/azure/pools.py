@@ -8,7 +8,7 @@ from typing import Any
 import pulumi
 
 from components.azure import fixed
-from components.azure.counts import LiveCluster
+from components.azure.counts import LiveCluster, retries
 from components.azure.types import AGENT_POOL
 from components.declared import Declared
 from spec.clouds.azure import aks
@@ -57,6 +57,7 @@ def agent_pool(pool: NodePool, version: str | None, live: LiveCluster, *, at_hos
         "nodeTaints": [str(taint) for taint in pool.taints],
         "availabilityZones": list(pool.zones) or None,
         **_machine_options(source.os_disk, source.max_pods, at_host),
+        "tags": retries(live.profiles.get(pool.name)),
     }
     if source.mig:
         args["gpuInstanceProfile"] = f"MIG{source.mig}"
@@ -171,8 +172,8 @@ def declare(
             "resourceGroupName": resource_group,
             "resourceName": cluster,
             "vnetSubnetID": subnet_id,
-            "tags": tags,
             **args,
+            "tags": tags | args["tags"],
         },
         pulumi.ResourceOptions(
             parent=parent,

@@ -7,7 +7,9 @@ import signal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from sandbox.autoscaler.api import ApiServer
 from sandbox.autoscaler.loop import Loop, Settings
+from sandbox.autoscaler.provisioner import Provisioner
 from sandbox.fleet import ScalableCloud
 
 if TYPE_CHECKING:
@@ -67,6 +69,7 @@ def main() -> None:
     loop = Loop(settings, lambda: opened(settings.cloud, settings.state, runtime))
     # A scan that has begun is finished: its nodes are then as the cloud has them.
     signal.signal(signal.SIGTERM, lambda *_: loop.stopping.set())
+    Provisioner(ApiServer(settings.directory, settings.port), settings.cloud, loop.stopping).start()
     loop.run()
 
 

@@ -43,6 +43,15 @@ class ApiServer:
         """Patch an object; nothing where there is none. Raises Unanswered."""
         self._answer("PATCH", path, json.dumps(body), f"application/{kind}-patch+json")
 
+    def create(self, path: str, body: Object) -> None:
+        """Make an object in the list at a path; one of that name that is there stays. Raises Unanswered."""
+        if self._answer("POST", path, json.dumps(body), "application/json") is None:
+            raise Unanswered(f"POST {path}: 404")
+
+    def delete(self, path: str) -> None:
+        """Delete an object; nothing where there is none. Raises Unanswered."""
+        self._answer("DELETE", path)
+
     def watch(self, path: str, version: str) -> Iterator[Object]:
         """The events after a version of a list, until the server ends it. Raises Unanswered."""
         parameters = urlencode({"watch": "1", "resourceVersion": version, "timeoutSeconds": _WATCH})
@@ -67,6 +76,8 @@ class ApiServer:
             text = answer.read()
             if answer.status == 404:
                 return None
+            if answer.status == 409 and method == "POST":
+                return {}
             if answer.status >= 300:
                 raise Unanswered(f"{method} {path}: {answer.status} {text[:200]!r}")
             found: Object = json.loads(text)

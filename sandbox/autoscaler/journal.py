@@ -20,7 +20,9 @@ class Journal:
 
     def write(self, text: str) -> None:
         now = datetime.now().strftime("%Y-%m-%d %H:%M:%S")
-        print(f"{now}  {text}", file=sys.stdout, flush=True)
+        # In one piece: the loops write side by side.
+        sys.stdout.write(f"{now}  {text}\n")
+        sys.stdout.flush()
 
     def state(self, what: str, text: str) -> None:
         """Write how something is, when that has changed; empty for "as it should be"."""

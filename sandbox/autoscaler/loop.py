@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Set
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
@@ -13,13 +13,15 @@ from typing import Any
 
 from sandbox.autoscaler import devices, idle, journal
 from sandbox.autoscaler.api import ApiServer, Mirror, Object
+from sandbox.autoscaler.backoff import BackOff
+from sandbox.autoscaler.coming import Coming
 from sandbox.autoscaler.journal import Journal
 from sandbox.autoscaler.manners import Aks, Gke, Manners
 from sandbox.autoscaler.plan import Picture, Plan, plan
 from sandbox.fleet import Fleet, NodeGroup, ScalableCloud, ScaleRefused
 
 _SCAN = 1.0  # seconds
-_BACK_OFF = 300.0  # seconds, cluster-autoscaler's --initial-node-group-backoff-duration
+_PROVISION_TIME = "15m"  # cluster-autoscaler's --max-node-provision-time, where the cloud's profile has none
 # As the autoscaler does, so that nothing is put on a node between the decision and its end.
 _GOING = {"key": "ToBeDeletedByClusterAutoscaler", "effect": "NoSchedule"}
 
@@ -48,7 +50,7 @@ class Loop:
         self._mirrors = [Mirror(self._api, path, self._changed) for path in paths]
         self._manners: Manners = Gke(self._api, self._changed) if settings.cloud == "gcp" else Aks(self._api)
         self._journal, self._idle, self._random = Journal(), idle.Idle(), Random()
-        self._backed_off: dict[str, float] = {}
+        self._back_off, self._coming = BackOff(settings.factor), Coming()
         self._seen_state = 0
         self._open = True
         """Whether something waits: pods for nodes, empty nodes for their time, nodes for the API server."""
@@ -93,16 +95,39 @@ class Loop:
         fleet = cloud.fleet(self._settings.cluster)
         self._report_devices(fleet, nodes, pods)
         now = time.monotonic()
-        self._backed_off = {name: until for name, until in self._backed_off.items() if until > now}
+        late = self._see_late(fleet, nodes, now)
         self._manners.admit(pods)
         limits = self._manners.limits(fleet)
         found = plan(
-            Picture(fleet.groups, nodes, pods, daemon_sets, self._backed_off.keys(), limits.barred, limits.lost)
+            Picture(
+                fleet.groups,
+                nodes,
+                pods,
+                daemon_sets,
+                self._back_off.groups(now),
+                limits.barred,
+                limits.lost,
+                late,
+                balanced=str(fleet.profile.get("balanceSimilarNodeGroups")) == "true",
+            )
         )
         self._tell_hopeless(found)
         if found.options:
             return self._grow(cloud, fleet, found, now)
         return self._shrink(cloud, fleet, nodes, pods, found, now)
+
+    def _see_late(self, fleet: Fleet, nodes: list[Object], now: float) -> Set[str]:
+        """The machines that nobody counts on any more."""
+        limit = str(fleet.profile.get("maxNodeProvisionTime", _PROVISION_TIME))
+        seen = self._coming.see(now, fleet.groups, nodes, idle.seconds(limit))
+        for name in seen.grew:
+            self._back_off.grew(name)
+        for group in fleet.groups:
+            if group.name in seen.failed:
+                self._back_off.failed(now, group.name)
+                late = ", ".join(sorted(seen.late & set(group.nodes)))
+                self._journal.write(f"pool {group.pool}: not ready after {limit}, left alone for a while: {late}")
+        return seen.late
 
     def _report_devices(self, fleet: Fleet, nodes: list[Object], pods: list[Object]) -> None:
         """The kubelets' part: GPUs of a node are what the device plugin on it says, and 0 when it has gone."""
@@ -130,16 +155,27 @@ class Loop:
 
     def _grow(self, cloud: ScalableCloud, fleet: Fleet, found: Plan, now: float) -> bool:
         option, why = self._manners.choose(fleet, found.options, self._random)
-        size = f"{option.size} -> {option.size + option.nodes} nodes"
+        shares = found.shares(option)
+        if len(shares) > 1:
+            why = f"{why}; shared among pools that are alike"
         waiting = journal.pods([pod.name for pod in option.pods])
+        groups = [group for group in fleet.groups if group.name in shares]
+        # All are asked, whatever one of them answers.
+        answers = [self._ask(cloud, group, shares[group.name], waiting, why, now) for group in groups]
+        return any(answers)
+
+    def _ask(self, cloud: ScalableCloud, group: NodeGroup, nodes: int, waiting: str, why: str, now: float) -> bool:
+        """Whether a group grows by so many nodes."""
+        size = f"{len(group.nodes)} -> {len(group.nodes) + nodes} nodes"
         try:
-            self._settle(lambda: cloud.grow(option.pool_id, option.nodes))
+            self._settle(lambda: cloud.grow(group.pool_id, nodes))
         except ScaleRefused as refused:
-            self._backed_off[option.group] = now + _BACK_OFF / self._settings.factor
-            self._journal.write(f"pool {option.pool}: {size} refused for {waiting}, left alone for a while: {refused}")
+            self._back_off.failed(now, group.name)
+            self._journal.write(f"pool {group.pool}: {size} refused for {waiting}, left alone for a while: {refused}")
             return False
         self._idle.grown = now
-        self._journal.write(f"pool {option.pool}: {size} for {waiting}: {why}")
+        self._coming.asked(now, group)
+        self._journal.write(f"pool {group.pool}: {size} for {waiting}: {why}")
         return True
 
     def _shrink(

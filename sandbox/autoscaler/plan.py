@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from typing import Any
 
-from sandbox.autoscaler import resources, rooms
+from sandbox.autoscaler import balance, resources, rooms
+from sandbox.autoscaler.balance import Size
 from sandbox.autoscaler.expander import Option
 from sandbox.autoscaler.resources import NONE, Resources
 from sandbox.autoscaler.rooms import Object, Pod, Room
@@ -19,7 +20,8 @@ _CUTOFF = -10
 @dataclass(frozen=True)
 class Picture:
     """Everything that a scan looks at. `backed_off` are names of groups that are left alone for now, `barred` says by name why
-    others never grow, and `lost` why no group helps a pod, empty where one may."""
+    others never grow, and `lost` why no group helps a pod, empty where one may. Nobody counts on nodes that are `late`. With
+    `balanced` groups that are alike share new nodes."""
 
     groups: Sequence[NodeGroup]
     nodes: Sequence[Object]
@@ -28,15 +30,25 @@ class Picture:
     backed_off: Set[str] = frozenset()
     barred: Mapping[str, str] = field(default_factory=dict)
     lost: Callable[[Pod], str] = lambda pod: ""
+    late: Set[str] = frozenset()
+    balanced: bool = False
 
 
 @dataclass(frozen=True)
 class Plan:
-    """`needed` are nodes on which a waiting pod will find room; `hopeless` says of every other pod why no pool helps."""
+    """`needed` are nodes on which a waiting pod will find room; `hopeless` says of every other pod why no pool helps.
+
+    `sharing` are the groups among which an option's nodes are shared, by the name of its group, which is one of them.
+    """
 
     needed: Set[str] = frozenset()
     options: Sequence[Option] = ()
     hopeless: Mapping[str, str] = field(default_factory=dict)
+    sharing: Mapping[str, Sequence[Size]] = field(default_factory=dict)
+
+    def shares(self, option: Option) -> dict[str, int]:
+        """How many nodes each group gets, by name, once an option is chosen."""
+        return balance.shares(self.sharing[option.group], option.nodes)
 
 
 def plan(picture: Picture) -> Plan:
@@ -45,11 +57,11 @@ def plan(picture: Picture) -> Plan:
     if not waiting:
         return Plan()
     new = {group.name: rooms.template(group, picture.nodes, picture.daemon_sets) for group in picture.groups}
-    there = rooms.known(picture.nodes, picture.pods, picture.groups, new)
+    there = rooms.known(picture.nodes, picture.pods, picture.groups, new, picture.late)
     needed, left = _put(waiting, there)
     lost = {pod.name: why for pod in left if (why := picture.lost(pod))}
     left = [pod for pod in left if pod.name not in lost]
-    options, helped = [], set()
+    growing: dict[str, tuple[NodeGroup, list[Pod]]] = {}
     refusals = {pod.name: dict[str, str]() for pod in left}
     for group in picture.groups:
         if group.most is None:
@@ -63,21 +75,26 @@ def plan(picture: Picture) -> Plan:
         if group.name in picture.barred:
             why = picture.barred[group.name]
         elif group.name in picture.backed_off:
-            why = "left alone after a refusal"
+            why = "left alone because it could not grow"
         elif len(group.nodes) >= group.most:
             why = f"at its most, {group.most} nodes"
         else:
             why = ""
-            helped |= {pod.name for pod in takes}
             if takes:
-                options.append(_option(group, takes, new[group.name], group.most - len(group.nodes)))
+                growing[group.name] = (group, takes)
         refusals |= {pod.name: refusals[pod.name] | {group.pool: why} for pod in takes if why}
+    sharing = {name: _sharing(name, growing, picture) for name in growing}
+    options = [
+        _option(group, takes, new[name], sum(size.most - size.now for size in sharing[name]))
+        for name, (group, takes) in growing.items()
+    ]
+    helped = {pod.name for _, takes in growing.values() for pod in takes}
     hopeless = {
         pod: "; ".join(f"{pool}: {why}" for pool, why in found.items())
         for pod, found in refusals.items()
         if pod not in helped
     }
-    return Plan(needed, options, lost | hopeless)
+    return Plan(needed, options, lost | hopeless, sharing)
 
 
 def unschedulable(pod: Object) -> bool:
@@ -114,6 +131,18 @@ def estimate(pods: Iterable[Pod], new: Room, most: int) -> tuple[int, list[Pod],
             place.take(pod)
             taken.append(pod)
     return len(nodes), taken, resources.total(node.free for node in nodes)
+
+
+def _sharing(name: str, growing: Mapping[str, tuple[NodeGroup, list[Pod]]], picture: Picture) -> list[Size]:
+    """A group, and those alike that can grow now and take all its pods."""
+    own, takes = growing[name]
+    others = [
+        group
+        for group, taken in growing.values()
+        if picture.balanced and group is not own and {p.name for p in takes} <= {p.name for p in taken}
+        if balance.alike(own, group)
+    ]
+    return [Size(group.name, len(group.nodes), group.most or 0) for group in (own, *others)]
 
 
 def _option(group: NodeGroup, pods: Sequence[Pod], new: Room, most: int) -> Option:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -58,9 +58,13 @@ class Pod:
 
 
 def known(
-    nodes: Iterable[Object], pods: Iterable[Object], groups: Iterable[NodeGroup], new: Mapping[str, Room]
+    nodes: Iterable[Object],
+    pods: Iterable[Object],
+    groups: Iterable[NodeGroup],
+    new: Mapping[str, Room],
+    late: Set[str] = frozenset(),
 ) -> list[Room]:
-    """Every node that takes pods, or will: those that boot have what their pool's `new` node has.
+    """Every node that takes pods, or will: those that boot have what their pool's `new` node has, if they are not too `late`.
 
     A GPU node boots until it reports GPUs: the autoscaler does the same for nodes with the provider's GPU
     label (cluster-autoscaler, utils/gpu).
@@ -80,7 +84,7 @@ def known(
             free = resources.of(node["status"].get("allocatable"))
             taken = [resources.requests(pod["spec"]) for pod in on.get(name, [])]
             rooms.append(Room(name, node["metadata"].get("labels") or {}, node["spec"].get("taints") or [], free))
-        elif group:
+        elif group and name not in late:
             expected = new[group.name]
             # The DaemonSets' share is off already.
             taken = [resources.requests(pod["spec"]) for pod in on.get(name, []) if not of_node(pod)]

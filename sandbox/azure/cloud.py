@@ -6,8 +6,9 @@ A cluster or pool that is worked on is marked by its `provisioningState` (see `o
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 from filelock import FileLock
@@ -128,9 +129,9 @@ class AzureCloud:
             for going in (*clusters, *([record] if record.token == POOL else [])):
                 operations.begin(going, "Deleting")
         for cluster in clusters:
-            self._runtime.stop(ids.key(cluster.id))
+            self._ending(cluster, partial(self._runtime.stop, ids.key(cluster.id)))
         if record.token == POOL:
-            self._remove_nodes(record)
+            self._ending(record, partial(self.apply_nodes, ids.parent(record.id)))
         with self._change() as resources:
             resources.remove(id)
 
@@ -196,8 +197,8 @@ class AzureCloud:
     def scale(self, cluster_name: str, pool: str, count: int, *, force: bool = False) -> None:
         """Change a pool's size behind Pulumi's back, as the autoscaler does, within its bounds.
 
-        By `force` whatever they are: as somebody does at the scale set, of which AKS learns (a reading; the page support-policies
-        calls that unsupported). Raises ScaleRefused.
+        A cluster is named, or has this id. By `force` whatever its bounds are: as somebody does at the scale set, of which AKS
+        learns (a reading; the page support-policies calls that unsupported). Raises ScaleRefused.
         """
         with self._change() as resources:
             cluster = self._cluster_named(resources, cluster_name)
@@ -246,7 +247,7 @@ class AzureCloud:
 
     @staticmethod
     def _cluster_named(resources: Resources, name: str) -> Record:
-        found = [c for c in resources.of(CLUSTER) if ids.last(c.id) == name]
+        found = [c for c in resources.of(CLUSTER) if name == ids.last(c.id) or ids.key(name) == ids.key(c.id)]
         if len(found) != 1:
             raise ScaleRefused(f"there {'is no' if not found else 'is more than one'} cluster {name}")
         return found[0]
@@ -278,12 +279,14 @@ class AzureCloud:
         if failure:
             raise InitFailed(record.id, self.get(record.id) or {}, [failure]) from cause
 
-    def _remove_nodes(self, pool: Record) -> None:
+    def _ending(self, record: Record, end: Callable[[], None]) -> None:
+        """End what runs of a cluster or pool that is deleted. Raises `Refused` when that fails: it can be deleted again."""
         try:
-            self.apply_nodes(ids.parent(pool.id))
+            end()
         except Exception as error:
             with self._change() as resources:
-                operations.end(resources.records[ids.key(pool.id)], failed=True)
+                if found := resources.get(record.id):
+                    operations.end(found, failed=True)
             raise Refused(f'Code="InternalServerError" Message="{error}"') from error
 
     def apply_nodes(self, cluster_id: str) -> None:

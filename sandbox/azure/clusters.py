@@ -1,10 +1,11 @@
-"""The boundary to whatever runs a cluster's control plane and nodes.
+"""The boundary to whatever runs a cluster's control plane and nodes, and what AKS puts into a cluster of its own.
 
 Deliberately says nothing of how: an implementation may be an API server with simulated nodes, or a recording fake.
 """
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any, Protocol
 
 
@@ -23,3 +24,14 @@ class ClusterRuntime(Protocol):
 
     def apply_nodes(self, cluster_id: str, nodes: list[dict[str, Any]]) -> None:
         """Make the cluster's Node objects exactly these; others are removed."""
+
+
+def install(kubeconfig: Path) -> None:
+    """Put AKS' own objects into a cluster."""
+    # Only here: most commands never ask the API server.
+    from sandbox.azure.storage_classes import CLASSES
+    from sandbox.kubernetes import nodes as kubernetes_nodes
+    from sandbox.kubernetes import storage_classes
+
+    with kubernetes_nodes.opened(kubeconfig) as client:
+        storage_classes.ensure(client, CLASSES)

@@ -107,7 +107,7 @@ def etcd(settings: Settings) -> Command:
     """One member. Without fsync: data survives a killed process and an orderly reboot, not a power cut."""
     certificates = settings.certificates
     client = f"https://127.0.0.1:{settings.ports['etcd']}"
-    peer = f"http://127.0.0.1:{settings.ports['etcd-peer']}"
+    peer = f"https://127.0.0.1:{settings.ports['etcd-peer']}"
     arguments = [
         f"--data-dir={settings.directory / 'etcd'}",
         f"--listen-client-urls={client}",
@@ -120,6 +120,11 @@ def etcd(settings: Settings) -> Command:
         f"--key-file={certificates / 'serving.key'}",
         f"--trusted-ca-file={certificates / 'ca.crt'}",
         "--client-cert-auth",
+        # There is no other member, but the port is open, and a member is told everything.
+        f"--peer-cert-file={certificates / 'serving.crt'}",
+        f"--peer-key-file={certificates / 'serving.key'}",
+        f"--peer-trusted-ca-file={certificates / 'ca.crt'}",
+        "--peer-client-cert-auth",
         "--enable-grpc-gateway=false",
         "--unsafe-no-fsync",
         f"--quota-backend-bytes={ETCD_QUOTA}",
@@ -175,7 +180,9 @@ def controllers(settings: Settings) -> Command:
         f"--service-account-private-key-file={certificates / 'service-accounts.key'}",
         f"--root-ca-file={certificates / 'ca.crt'}",
         f"--service-cluster-ip-range={settings.service_cidr}",
-        "--controllers=*,-service-lb-controller,-node-route-controller,-cloud-node-lifecycle-controller",
+        # Attaching a volume is for a driver on its node to confirm, and nothing runs there.
+        "--controllers=*,-service-lb-controller,-node-route-controller,-cloud-node-lifecycle-controller"
+        ",-persistentvolume-attach-detach-controller",
         "--kube-api-qps=100",
         "--kube-api-burst=200",
     ]

@@ -85,7 +85,11 @@ class Process:
                 start_new_session=True,
             )
         with suppress(psutil.NoSuchProcess):  # it died at once; `exit_code` tells
-            self.write(record | {"pid": self.child.pid, "created": psutil.Process(self.child.pid).create_time()})
+            launched = psutil.Process(self.child.pid)
+            # Linux has told that the program is loaded, and for a moment shows no command line of it.
+            while not launched.cmdline() and self.exit_code() is None:
+                sleep(0.001)
+            self.write(record | {"pid": launched.pid, "created": launched.create_time()})
 
     def write(self, record: Mapping[str, object]) -> None:
         """Replace the record."""

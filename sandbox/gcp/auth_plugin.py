@@ -35,12 +35,11 @@ def install(folder: Path, clusters: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     words = [sys.executable, "-P", "-m", "sandbox.gcp.auth_plugin", str(clusters)]
     text = f"#!/bin/sh\nPYTHONPATH={shlex.quote(str(_CHECKOUT))} exec {shlex.join(words)}\n"
-    program = folder / NAME
-    fresh = folder / f".{NAME}.{os.getpid()}"
-    fresh.write_text(text)
-    fresh.chmod(0o755)
-    # Another command of the same stack may be running the old one.
-    fresh.replace(program)
+    # Not needed where the program runs.
+    from sandbox.files import replace
+
+    # At once: another command of the same stack may be running the old one.
+    replace(folder / NAME, text.encode(), 0o755)
 
 
 def credential(clusters: Path, question: str | None, now: datetime) -> dict[str, Any]:

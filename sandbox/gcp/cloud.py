@@ -109,23 +109,30 @@ class GcpCloud:
                 kind.removed(resources, record)
                 resources.remove(id)
                 return
-        if record.token == CLUSTER:
-            self._runtime.stop(record.id)
-        else:
-            self.apply_nodes(ids.parent(record.id))
+        try:
+            if record.token == CLUSTER:
+                self._runtime.stop(record.id)
+            else:
+                self.apply_nodes(ids.parent(record.id))
+        except Exception as error:
+            with self._change() as resources:
+                if found := resources.get(id):
+                    operations.end(found, failed=True)
+            raise errors.not_deleted(id, str(error)) from error
         with self._change() as resources:
             resources.remove(id)
 
     def reconcile(self) -> None:
         """Finish what a killed process began; call it when no other command works on the same state.
 
-        A cluster whose creation did not finish is taken back, as its creator never learnt of it.
+        A cluster whose creation did not finish is taken back, as its creator never learnt of it. What failed because of this
+        machine is tried again.
         """
         with self._change() as resources:
             for pool in resources.of(POOL):
                 if operations.stopping(pool):
                     resources.remove(pool.id)
-                elif operations.running(pool):
+                else:
                     operations.end(pool)
         for cluster in self._store.read().of(CLUSTER):
             if cluster.body.get("status") in ("PROVISIONING", "STOPPING"):
@@ -176,10 +183,13 @@ class GcpCloud:
     def scale(self, cluster_name: str, pool: str, count: int, *, force: bool = False) -> None:
         """Change a pool's size behind Pulumi's back, as the autoscaler does, within its bounds.
 
-        By `force` whatever they are: as somebody does at the instance group. Raises ScaleRefused.
+        A cluster is named, or has this id. By `force` whatever its bounds are: as somebody does at the instance group. Raises
+        ScaleRefused.
         """
         with self._change() as resources:
-            found = [c for c in resources.of(CLUSTER) if ids.last(c.id) == cluster_name]
+            found = [
+                c for c in resources.of(CLUSTER) if cluster_name == ids.last(c.id) or key(cluster_name) == key(c.id)
+            ]
             if len(found) != 1:
                 raise ScaleRefused(f"there {'is no' if not found else 'is more than one'} cluster {cluster_name}")
             record = _autoscaled(resources, f"{found[0].id}/nodePools/{pool}")

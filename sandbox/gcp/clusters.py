@@ -47,9 +47,12 @@ def install(kubeconfig: Path, version: str) -> None:
     Raises SandboxError.
     """
     # Only here: most commands never ask the API server.
+    from sandbox.gcp.storage_classes import CLASSES
     from sandbox.kubernetes import nodes as kubernetes_nodes
+    from sandbox.kubernetes import storage_classes
 
     with kubernetes_nodes.opened(kubeconfig) as client:
+        storage_classes.ensure(client, CLASSES)
         for body in (CRD, *admission.objects(version), DAEMON_SET):
             client.apply(body, _MANAGER, force=True)
         deadline = time.monotonic() + _SECONDS

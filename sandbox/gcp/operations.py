@@ -12,8 +12,6 @@ from sandbox.state import Record
 RUNNING = "RUNNING"
 FAILED = "RUNNING_WITH_ERROR"
 
-_WORKING = ("PROVISIONING", "RECONCILING", "STOPPING")
-
 
 def begin(record: Record, status: str) -> None:
     record.body["status"] = status
@@ -21,10 +19,6 @@ def begin(record: Record, status: str) -> None:
 
 def end(record: Record, *, failed: bool = False) -> None:
     record.body["status"] = FAILED if failed else RUNNING
-
-
-def running(record: Record) -> bool:
-    return record.body.get("status") in _WORKING
 
 
 def stopping(record: Record) -> bool:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from components.azure import pools
-from components.azure.counts import LiveCluster
+from components.azure.counts import RETRIED, LiveCluster
 from spec import placement, releases
 from spec.azure import Azure
 from spec.clouds.azure import aks
@@ -17,7 +17,7 @@ NOT_YET = LiveCluster({})
 GPU = {"name": "t4", "machine": "Standard_NC4as_T4_v3", "maxNodes": 4}
 
 
-def asked(**pool: Any) -> dict[str, dict[str, Any]]:
+def asked(live: LiveCluster = NOT_YET, **pool: Any) -> dict[str, dict[str, Any]]:
     """The arguments of the pool's AgentPool, and of its twin's, by name."""
     spec = ClusterSpec(
         release=releases.load(releases.names()[-1]),
@@ -26,7 +26,7 @@ def asked(**pool: Any) -> dict[str, dict[str, Any]]:
         systemPool=SystemPool(machine="Standard_D4ds_v5", maxNodes=3),
         pools=(Pool.model_validate(pool),),
     )
-    return {p.name: pools.agent_pool(p, "1.36", NOT_YET) for p in placement.node_pools(spec, aks())}
+    return {p.name: pools.agent_pool(p, "1.36", live) for p in placement.node_pools(spec, aks())}
 
 
 @pytest.mark.parametrize(
@@ -90,3 +90,22 @@ def test_a_live_pool_with_what_aks_added_is_as_the_profile_wants_it() -> None:
     assert LiveCluster({"system": there}).is_as(profile)
     settings["maxSurge"] = "10%"
     assert not LiveCluster({"system": there}).is_as(profile)
+
+
+@pytest.mark.parametrize(
+    ("state", "before", "tags"),
+    [
+        ("Succeeded", {}, {}),
+        ("Updating", {}, {}),
+        ("Failed", {"owner": "ml"}, {RETRIED: "1"}),
+        ("Canceled", {RETRIED: "4"}, {RETRIED: "5"}),
+        ("Failed", {RETRIED: "by hand"}, {RETRIED: "1"}),
+        # What was sent once stays, or its removal would be a change.
+        ("Succeeded", {RETRIED: "2"}, {RETRIED: "2"}),
+    ],
+)
+def test_a_pool_that_has_failed_is_asked_for_once_more(
+    state: str, before: dict[str, str], tags: dict[str, str]
+) -> None:
+    found = asked(LiveCluster({"t4": {"provisioningState": state, "tags": before, "count": 0}}), **GPU)
+    assert found["t4"]["tags"] == tags

@@ -36,10 +36,14 @@ _CLUSTERED = {
     "computeclasses",
     "validatingadmissionpolicies",
     "validatingadmissionpolicybindings",
+    "persistentvolumes",
 }
 _CLUSTERED |= {"mutatingadmissionpolicies", "mutatingadmissionpolicybindings"}
 _GROUPS = {
-    "/api/v1": ("configmaps", "namespaces", "nodes", "pods", "resourcequotas", "secrets", "services"),
+    "/api/v1": (
+        *("configmaps", "namespaces", "nodes", "pods", "resourcequotas", "secrets", "services"),
+        *("persistentvolumeclaims", "persistentvolumes"),
+    ),
     "/apis/apps/v1": ("daemonsets",),
     "/apis/rbac.authorization.k8s.io/v1": ("roles", "rolebindings"),
     "/apis/admissionregistration.k8s.io/v1": tuple(name for name in _CLUSTERED if "admission" in name),

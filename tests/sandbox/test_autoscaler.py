@@ -21,6 +21,7 @@ from sandbox.autoscaler.journal import decisions
 from sandbox.controlplane.certificates import ensure_certificates
 from sandbox.controlplane.process import Process, stop_all
 from tests.sandbox.stack import PROJECT, Stack
+from tests.sandbox.stateful import claim, pod_with, stateful_set
 
 engine = pytest.mark.engine
 
@@ -128,6 +129,44 @@ def test_gpu_pods_grow_spot_first_then_the_twin_and_empty_nodes_go_again(stack: 
     eventually(lambda: sizes(stack) == {**IDLE, "t4": 1}, log_of(stack))
     assert stack.get("pod", left)["spec"]["nodeName"] == kept
     assert stack.get("node", kept)
+    assert stack.steps() == []
+
+
+@engine
+def test_a_datastore_runs_with_its_volumes_and_they_go_with_it(stack: Stack) -> None:
+    path = stack.project.parent / "datastore.json"
+    items = [
+        stateful_set("mysql", 2),
+        claim("shared", "ReadWriteMany", storageClassName="azurefile-csi"),
+        claim("wrong", "ReadWriteMany", storageClassName="default"),
+        pod_with("wrong"),
+        claim("unused"),
+    ]
+    path.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": items}))
+    stack.kubectl("create", "-f", str(path))
+
+    def phases(kind: str) -> dict[str, str]:
+        return {one["metadata"]["name"]: one["status"].get("phase", "") for one in stack.get(kind)["items"]}
+
+    bound = {"data-mysql-0": "Bound", "data-mysql-1": "Bound", "shared": "Bound"}
+    eventually(
+        lambda: phases("persistentvolumeclaims") == {**bound, "wrong": "Pending", "unused": "Pending"}, log_of(stack)
+    )
+    eventually(
+        lambda: phases("pods") == {"mysql-0": "Running", "mysql-1": "Running", "wrong": "Pending"}, log_of(stack)
+    )
+    refused = 'failed to provision volume with StorageClass "default"'
+    eventually(
+        lambda: refused in stack.kubectl("get", "events", "--field-selector=reason=ProvisioningFailed"), log_of(stack)
+    )
+    found = stack.get("persistentvolumes")["items"]
+    # The machines of this stack have no zone.
+    zones = {str(one["spec"].get("nodeAffinity")) for one in found if one["spec"]["storageClassName"] == "default"}
+    assert len(zones) == 1
+    assert "'values': ['']" in zones.pop()
+
+    stack.kubectl("delete", "-f", str(path), "--wait=false")
+    eventually(lambda: phases("persistentvolumes") == phases("persistentvolumeclaims") == {}, log_of(stack))
     assert stack.steps() == []
 
 

@@ -4,12 +4,15 @@ import json
 import os
 import signal
 import socket
+import ssl
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping
+from http.client import HTTPException, HTTPSConnection
 from pathlib import Path
 from time import monotonic, sleep
 from typing import Any
+from urllib.request import urlopen
 
 import psutil
 import pytest
@@ -152,6 +155,32 @@ def test_the_users_kubeconfig_opens_the_cluster_and_no_token_does_not(cluster: C
     with pytest.raises(AssertionError, match=r"Unauthorized|must be logged in"):
         cluster.kubectl("get", "nodes", kubeconfig=own)
     assert cluster.plane.admin_kubeconfig.stat().st_mode & 0o077 == 0
+
+
+def told_to_a_stranger(port: int, path: str) -> int | None:
+    """The status that somebody without a certificate is answered with; None where nobody answers."""
+    connection = HTTPSConnection("127.0.0.1", port, timeout=5, context=ssl._create_unverified_context())
+    try:
+        connection.request("GET", path)
+        return connection.getresponse().status
+    except OSError:
+        return None
+    finally:
+        connection.close()
+
+
+@engine
+def test_the_ports_of_a_control_plane_tell_strangers_nothing(cluster: Cluster) -> None:
+    ports = read_ports(cluster.plane.directory / "ports.json")
+    paths = {"etcd": "/version", "etcd-peer": "/members", "kube-apiserver": "/api"}
+    paths |= dict.fromkeys(("kube-scheduler", "kube-controller-manager"), "/metrics")
+    answers = {name: told_to_a_stranger(ports[name], path) for name, path in paths.items()}
+    assert answers.pop("kube-apiserver") == 401
+    assert answers.pop("etcd") is answers.pop("etcd-peer") is None
+    assert set(answers.values()) <= {401, 403}
+    with pytest.raises((OSError, HTTPException)):
+        # Nor without TLS.
+        assert not urlopen(f"http://127.0.0.1:{ports['etcd-peer']}/members").read()
 
 
 @engine

@@ -15,9 +15,10 @@ import pytest
 import yaml
 
 from sandbox.autoscaler.loop import Loop, Settings
-from sandbox.clusters import LocalClusters, folder_name, plane
+from sandbox.clusters import LocalClusters, plane
 from sandbox.controlplane import ControlPlane
 from sandbox.fleet import Fleet
+from sandbox.gcp import clusters as gke
 from sandbox.gcp import ids, instance_groups, node_groups, workstation
 from sandbox.gcp.auth_plugin import NAME
 from sandbox.gcp.machines import machines
@@ -28,11 +29,14 @@ from sandbox.kubernetes.errors import ApiError
 from sandbox.programs import ensure
 from sandbox.state import Record, Resources
 from tests.sandbox.stack import until
+from tests.sandbox.stateful import claim, stateful_set
 
 pytestmark = pytest.mark.engine
 
 CLUSTER = "projects/example-ml/locations/europe-west4/clusters/ml"
 KEY = "cloud.google.com/compute-class"
+ZONE = "topology.kubernetes.io/zone"
+ROOMY = {"cpu": "4", "memory": "16Gi", "pods": "30"}
 Object = dict[str, Any]
 
 
@@ -293,6 +297,57 @@ def test_gpu_pods_grow_the_pools_of_their_class_in_its_order(
     assert until(lambda: sum(pools.sizes().values()) == 1, 60)
 
 
+def test_a_datastore_s_disks_are_where_its_pods_are_and_go_with_it(
+    runtime: LocalClusters, client: Client, local: ControlPlane
+) -> None:
+    zonal = [
+        {
+            "apiVersion": "v1",
+            "kind": "Node",
+            "metadata": {"name": zone, "labels": dict.fromkeys(("topology.gke.io/zone", ZONE), zone)},
+            "status": {"capacity": ROOMY, "allocatable": ROOMY},
+        }
+        for zone in ("europe-west4-a", "europe-west4-b")
+    ]
+    runtime.apply_nodes(CLUSTER, zonal)
+    spread = {"maxSkew": 1, "topologyKey": ZONE, "whenUnsatisfiable": "DoNotSchedule"}
+    datastore = stateful_set("minio", 2)
+    datastore["spec"]["template"]["spec"]["topologySpreadConstraints"] = [
+        {**spread, "labelSelector": {"matchLabels": {"app": "minio"}}}
+    ]
+    client.apply(datastore, "test")
+    client.apply(claim("old", storageClassName="standard"), "test")
+
+    def pods() -> list[Object]:
+        return [one for one in client.list("v1", "Pod", namespace="default") if one["status"].get("phase") == "Running"]
+
+    def volumes() -> dict[str, str]:
+        """Zones by the claims' names."""
+        found = client.list("v1", "PersistentVolume")
+        terms = [one["spec"]["nodeAffinity"]["required"]["nodeSelectorTerms"][0]["matchExpressions"] for one in found]
+        return {one["spec"]["claimRef"]["name"]: term[0]["values"][0] for one, term in zip(found, terms, strict=True)}
+
+    assert until(lambda: len(pods()) == 2)
+    where = {f"data-{pod['metadata']['name']}": pod["spec"]["nodeName"] for pod in pods()}
+    assert set(where.values()) == {"europe-west4-a", "europe-west4-b"}
+    # Of a class that waits for nobody any zone will do.
+    assert until(lambda: volumes() == {**where, "old": "europe-west4-a"})
+
+    # One that was changed by hand stays so with the next `up`, and one that was deleted comes back.
+    changed = client.get("storage.k8s.io/v1", "StorageClass", "standard-rwo") or {}
+    changed["metadata"]["annotations"] = {"storageclass.kubernetes.io/is-default-class": "false"}
+    client.apply(changed, "test", force=True)
+    client.delete("storage.k8s.io/v1", "StorageClass", "premium-rwo")
+    gke.install(local.admin_kubeconfig, "1.36.4-gke.1767000")
+    classes = {one["metadata"]["name"]: one["metadata"] for one in client.list("storage.k8s.io/v1", "StorageClass")}
+    assert classes.keys() == {"premium-rwo", "standard", "standard-rwo"}
+    assert classes["standard-rwo"]["annotations"] == changed["metadata"]["annotations"]
+
+    client.delete("apps/v1", "StatefulSet", "minio", "default")
+    client.delete("v1", "PersistentVolumeClaim", "old", "default")
+    assert until(lambda: volumes() == {})
+
+
 def test_below_1_36_no_policy_gives_the_toleration_and_the_autoscaler_does(tmp_path: Path) -> None:
     found = unstarted(tmp_path)
     try:
@@ -305,7 +360,6 @@ def test_below_1_36_no_policy_gives_the_toleration_and_the_autoscaler_does(tmp_p
             assert until(lambda: tolerated(client.get("v1", "Pod", "asks", "default") or asks) == [*before, KEY])
     finally:
         found.stop(CLUSTER)
-    assert folder_name(CLUSTER) == "example-ml-europe-west4-ml"
 
 
 def tolerated(pod: Object) -> list[str]:

@@ -88,7 +88,6 @@ def test_a_step_with_four_gpus_goes_there_from_zero_and_a_pod_with_the_tutorials
     path = kfp.project / "train.json"
     path.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": made}))
     kfp.kubectl("create", "-f", str(path))
-    run_pod(kfp, "tolerant", tolerations=[{"key": "preemptible", "operator": "Exists"}], nodeSelector={"gke-none": "x"})
 
     def node() -> str:
         return str(kfp.get("pod", "train", "-n", "team-a")["spec"].get("nodeName", ""))
@@ -97,7 +96,13 @@ def test_a_step_with_four_gpus_goes_there_from_zero_and_a_pod_with_the_tutorials
     labels = kfp.get("node", node())["metadata"]["labels"]
     assert labels["kubeflow-spot.dev/pool"] == "preemptible-gpu-pool"
     assert labels["cloud.google.com/gke-preemptible"] == "true"
-    assert until(lambda: bool(unschedulable(kfp, "tolerant")))
+
+    # There is room for pods without GPUs: who tolerates everything runs there, and who tolerates the tutorial's taint does not.
+    there = {"kubeflow-spot.dev/pool": "preemptible-gpu-pool"}
+    run_pod(kfp, "everything", tolerations=[{"operator": "Exists"}], nodeSelector=there)
+    run_pod(kfp, "tolerant", tolerations=[{"key": "preemptible", "operator": "Exists"}], nodeSelector=there)
+    assert until(lambda: node_of(kfp, "everything") == node())
+    assert until(lambda: "untolerated taint" in unschedulable(kfp, "tolerant"))
 
 
 @pytest.mark.engine

@@ -209,7 +209,7 @@ def test_a_down_that_was_killed_is_completed_by_the_next_one(
         killed(stack, "down", victim, lambda printed: DOWN[moment](Seen(stack, printed)), tmp_path)
         stack.run("down")
         assert processes(stack) == []
-        left = [f"{subject.name}+cloud.lock", f"{subject.name}.lock"]
+        left = [f"{subject.name}+cloud.lock", f"{subject.name}+command.lock"]
         assert sorted(path.name for path in stack.home.iterdir()) == left
     finally:
         stack.run("down", "--force")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sandbox.steps import Unrepeated
+from sandbox.steps import Unrepeated, without_advice
 
 
 def test_the_second_report_of_a_program_error_is_left_out_with_its_lines_and_nothing_else_is() -> None:
@@ -22,3 +22,16 @@ def test_the_second_report_of_a_program_error_is_left_out_with_its_lines_and_not
     for line in lines:
         report(line)
     assert told == [*lines[:3], *lines[6:]]
+
+
+def test_what_the_engine_advises_after_a_deletion_is_left_out_and_nothing_else_is() -> None:
+    lines = ["Resources:", "    - 21 deleted", "", "Duration: 4s", ""]
+    advice = [
+        "The resources in the stack have been deleted, but the history and configuration associated with the stack are still"
+        " maintained. ",
+        "If you want to remove the stack completely, run `pulumi stack rm dev`.",
+    ]
+    told: list[str] = []
+    for line in [*lines, *advice]:
+        without_advice(told.append)(line)
+    assert told == lines

@@ -85,7 +85,11 @@ def host(project: Path) -> Iterator[Stack]:
     yield stack
     done = stack.run("down")
     assert "2 resources that the cloud file made are removed with the sandbox" in done.stdout
-    assert sorted(path.name for path in stack.home.iterdir()) == ["guest.lock", "host+cloud.lock", "host.lock"]
+    assert sorted(path.name for path in stack.home.iterdir()) == [
+        "guest+command.lock",
+        "host+cloud.lock",
+        "host+command.lock",
+    ]
     running = psutil.process_iter(["cmdline"])
     assert [p for p in running if any(str(stack.home) in part for part in p.info["cmdline"] or [])] == []
 

@@ -82,10 +82,11 @@ def decisions(
     random, made = Random(seed), []
     now = list(groups)
     nodes: Sequence[Object] = picture.pop("nodes", ())
-    while options := plan(Picture(now, nodes, pods, **picture)).options:
-        option, _ = expander.choose(by, options, priorities, random)
-        made.append((option.pool, option.size, option.size + option.nodes))
-        now = [sized(g, made[-1][2]) if g.pool == option.pool else g for g in now]
+    while (found := plan(Picture(now, nodes, pods, **picture))).options:
+        option, _ = expander.choose(by, found.options, priorities, random)
+        shares = found.shares(option)
+        made += [(g.pool, len(g.nodes), len(g.nodes) + shares[g.name]) for g in now if g.name in shares]
+        now = [sized(g, len(g.nodes) + shares.get(g.name, 0)) for g in now]
     return made
 
 

@@ -103,7 +103,7 @@ def test_a_pool_at_its_most_or_left_alone_says_so() -> None:
     found = plan(Picture([sized(PLAIN, 6)], [], [pod(f"step-{n}", {"cpu": "3"}) for n in range(7)]))
     assert found.hopeless == {"default/step-6": "general: at its most, 6 nodes"}
     found = plan(Picture([PLAIN], [], [pod("one", {"cpu": "3"})], backed_off={PLAIN.name}))
-    assert found.hopeless == {"default/one": "general: left alone after a refusal"}
+    assert found.hopeless == {"default/one": "general: left alone because it could not grow"}
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from sandbox.autoscaler.backoff import BackOff
 from sandbox.autoscaler.plan import Picture, plan
 
 from .objects import (
@@ -134,3 +135,42 @@ def test_spot_node_evicted_and_spot_capacity_gone() -> None:
     )
     (option,) = plan(picture).options
     assert (option.pool, option.nodes) == (OD_POOL, 1)
+
+
+@pytest.mark.parametrize(
+    ("scenario", "balanced", "expected"),
+    [
+        ("balance-similar-zones-on-different-tiers", True, {"gpuspotz1": 3, "gpuspotz2": 3}),
+        ("two-zones-without-balancing", False, {"gpuspotz1": 5, "gpuspotz2": 1}),
+    ],
+)
+def test_nodes_are_shared_among_zones(scenario: str, balanced: bool, expected: dict[str, int]) -> None:
+    zones = [zonal(number) for number in (1, 2)]
+    tiers = '50: ["^aks-gpuspotz1-"]\n40: ["^aks-gpuspotz2-"]\n10: ["^aks-gpuod-"]\n'
+    made = decisions([*zones, on_demand(5)], training(6), tiers, balanced=balanced)
+    assert {pool: now for pool, _, now in made} == expected
+    assert all(before == 0 for _, before, _ in made)
+
+
+def zonal(number: int, **labels: str) -> Any:
+    """The spot group of a zone."""
+    made = group(f"gpuspotz{number}", 5, [SPOT_TAINT, GPU_TAINT])
+    made.template["metadata"]["labels"] |= {"topology.kubernetes.io/zone": f"westeurope-{number}", **labels}
+    return made
+
+
+@pytest.mark.parametrize(
+    ("scenario", "first_pause", "longest", "recorded"),
+    [
+        ("spot-never-ready-ondemand-full-small-backoff", 30, 120, [(90.3, 120.3), (181.1, 241.1), (301.4, 421.4)]),
+        ("spot-never-ready-1m-default-backoff", 300, 1800, [(90.3, 390.3), (500.2, 1100.2)]),
+    ],
+)
+def test_a_group_that_fails_again_is_left_alone_for_longer(
+    scenario: str, first_pause: float, longest: float, recorded: list[tuple[float, float]]
+) -> None:
+    pauses = BackOff(1, first_pause, longest)
+    for failed, until in recorded:
+        pauses.failed(failed, SPOT_POOL)
+        assert pauses.groups(until - 0.1) == {SPOT_POOL}
+        assert pauses.groups(until + 0.1) == set()

@@ -81,18 +81,22 @@ def test_cluster_that_is_deleted_does_not_wait_for_its_pools(ready: Account) -> 
     assert ready.cloud.get(cluster) is None
 
 
-def test_pool_that_could_not_be_deleted_can_be_deleted_again(ready: Account) -> None:
+@pytest.mark.parametrize(("what", "call"), [("pool", "apply_nodes"), ("cluster", "stop"), ("group", "stop")])
+def test_what_could_not_be_deleted_can_be_deleted_again(ready: Account, what: str, call: str) -> None:
     cpu = ready.create(POOL, REGULAR)
+    cluster = cpu.id.partition("/agentPools/")[0]
+    going = {"pool": cpu.id, "cluster": cluster, "group": cluster.partition("/providers/")[0]}[what]
 
     def fail() -> None:
         raise OSError("no route to host")
 
-    during(ready, "apply_nodes", fail)
+    during(ready, call, fail)
     with pytest.raises(Refused, match="no route to host"):
-        ready.provider.delete(cpu)
-    assert state(ready, cpu.id) == "Failed"
-    ready.provider.delete(cpu)
-    assert ready.provider.read(cpu) is None
+        ready.cloud.delete(going)
+    assert state(ready, cpu.id if what == "pool" else cluster) == "Failed"
+    ready.cloud.delete(going)
+    assert ready.cloud.get(going) is None
+    assert len(ready.runtime.names()) == (1 if what == "pool" else 0)
 
 
 @pytest.mark.parametrize("changes", [{"count": 3}, {"nodeLabels": {"a": "b"}}])

@@ -118,3 +118,25 @@ def test_what_a_killed_create_has_made_is_found_by_its_inputs(ready: Project, to
     found = ready.refresh(dataclasses.replace(made, old_outputs={}))
     assert found.old_outputs == made.old_outputs
     assert ready.diff(found, inputs).changes == {}
+
+
+@pytest.mark.parametrize("what", ["pool", "cluster"])
+def test_what_could_not_be_deleted_is_no_longer_being_deleted_and_can_be_deleted_again(
+    ready: Project, what: str
+) -> None:
+    pool = ready.create(POOL, REGULAR)
+    going = pool.id if what == "pool" else CLUSTER_ID
+
+    def fail(call: str) -> None:
+        raise OSError("no route to host")
+
+    ready.runtime.before = fail
+    with pytest.raises(Refused, match=r"deleting GKE .*: no route to host"):
+        ready.cloud.delete(going)
+    assert (ready.cloud.get(going) or {})["status"] == "RUNNING_WITH_ERROR"
+    go_on(ready)
+    # Nobody has asked for it a second time: it is there, and so are its nodes.
+    assert (len(ready.runtime.names()), (ready.cloud.get(going) or {})["status"]) == (3, "RUNNING")
+    ready.cloud.delete(going)
+    assert ready.cloud.get(going) is None
+    assert ready.runtime.names() == []

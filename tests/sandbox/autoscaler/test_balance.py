@@ -1,0 +1,80 @@
+"""Which pools are alike, and how new nodes are shared among them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from sandbox.autoscaler.balance import Size, alike, shares
+from sandbox.autoscaler.plan import Picture, plan
+
+from .objects import GPU, ONE_GPU, group, pod, sized, training
+
+SIMILAR = {"topology.kubernetes.io/zone": "westeurope-2", "kubernetes.azure.com/agentpool": "b", "agentpool": "b"}
+
+
+def labelled(pool: str, most: int = 5, *, labels: Any = None, **has: str) -> Any:
+    made = group(pool, most, **has)
+    made.template["metadata"]["labels"] |= labels or {}
+    return made
+
+
+@pytest.mark.parametrize(
+    ("labels", "has", "same"),
+    [
+        (SIMILAR, {}, True),
+        # As every pool that this project declares has one.
+        ({"kubeflow-spot.dev/pool": "b"}, {}, False),
+        ({"gpu": "true"}, {}, False),
+        (SIMILAR, {"memory": "15700Mi"}, True),
+        (SIMILAR, {"memory": "15Gi"}, False),
+        (SIMILAR, {"gpu": "2"}, False),
+        (SIMILAR, {"cpu": "3900m"}, True),
+    ],
+)
+def test_pools_are_alike(labels: Any, has: dict[str, str], same: bool) -> None:
+    one, other = labelled("a"), labelled("b", labels=labels, **has)
+    assert alike(one, other) == alike(other, one) == same
+
+
+@pytest.mark.parametrize(
+    ("what", "amount", "same"), [("cpu", "3900m", False), ("memory", "16200Mi", True), ("memory", "15Gi", False)]
+)
+def test_machines_of_one_size_are_alike_however_much_of_them_is_kept_back(what: str, amount: str, same: bool) -> None:
+    one, other = labelled("a"), labelled("b")
+    for made in (one, other):
+        made.template["status"]["capacity"] = {"cpu": "4", "memory": "16Gi"}
+    other.template["status"]["capacity"][what] = amount
+    assert alike(one, other) == same
+
+
+@pytest.mark.parametrize(
+    ("sizes", "nodes", "expected"),
+    [
+        ([(0, 5), (0, 5)], 6, [3, 3]),
+        ([(0, 5), (0, 5)], 5, [3, 2]),
+        ([(4, 5), (1, 9)], 3, [0, 3]),
+        ([(4, 5), (1, 9)], 5, [1, 4]),
+        ([(0, 1), (0, 2), (0, 9)], 9, [1, 2, 6]),
+        ([(2, 2)], 1, [0]),
+    ],
+)
+def test_the_smallest_grows_first(sizes: list[tuple[int, int]], nodes: int, expected: list[int]) -> None:
+    found = shares([Size(str(number), now, most) for number, (now, most) in enumerate(sizes)], nodes)
+    assert [found.get(str(number), 0) for number in range(len(sizes))] == expected
+
+
+def test_only_those_share_that_can_grow_and_take_all_the_pods() -> None:
+    def sharing(*others: Any, pods: Any = None, **picture: Any) -> set[str]:
+        found = plan(Picture([labelled("a"), *others], [], pods or training(2, [GPU]), balanced=True, **picture))
+        return {size.group for size in found.sharing["aks-a-12345678-vmss"]} - {"aks-a-12345678-vmss"}
+
+    b = labelled("b")
+    assert sharing(b) == {b.name}
+    assert sharing(b, backed_off={b.name}) == set()
+    # Five of them have a place that is coming.
+    assert sharing(sized(b, 5), pods=training(7, [GPU])) == set()
+    pinned = pod("pinned", ONE_GPU, [GPU], nodeSelector={"agentpool": "a"})
+    assert sharing(b, pods=[pinned]) == set()
+    assert sharing(b, pods=[pinned, *training(1, [GPU])]) == set()

@@ -1,0 +1,141 @@
+"""Which volumes the clouds' storage drivers make and take away."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from sandbox.autoscaler import volumes
+from sandbox.autoscaler.volumes import DRIVERS, Wish
+from sandbox.azure.storage_classes import CLASSES as AKS
+from sandbox.gcp.storage_classes import CLASSES as GKE
+
+Object = dict[str, Any]
+BY_CLOUD = {"azure": AKS, "gcp": GKE}
+DISK = "disk.csi.azure.com"
+
+
+def claim(kind: str | None, node: str = "", **spec: Any) -> Object:
+    annotations = {"volume.kubernetes.io/selected-node": node} if node else {}
+    said = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "10Gi"}}, **spec}
+    return {
+        "metadata": {"namespace": "ml", "name": "data", "uid": "1-2-3", "annotations": annotations},
+        "spec": {**said, **({"storageClassName": kind} if kind is not None else {})},
+    }
+
+
+def wished(cloud: str, *claims: Object, there: tuple[Object, ...] = ()) -> list[Wish]:
+    return volumes.wishes(claims, BY_CLOUD[cloud], there, DRIVERS[cloud])
+
+
+def node(**labels: str) -> Object:
+    return {"metadata": {"name": "n", "labels": labels}}
+
+
+@pytest.mark.parametrize(
+    ("cloud", "default", "disks", "files", "at_once"),
+    [
+        (
+            "azure",
+            "default",
+            {"default", "managed", "managed-csi", "managed-csi-premium", "managed-premium"},
+            {"azurefile", "azurefile-csi", "azurefile-csi-premium", "azurefile-premium"},
+            {"azurefile", "azurefile-csi", "azurefile-csi-premium", "azurefile-premium"},
+        ),
+        ("gcp", "standard-rwo", {"premium-rwo", "standard", "standard-rwo"}, set(), {"standard"}),
+    ],
+)
+def test_a_cloud_brings_its_classes(
+    cloud: str, default: str, disks: set[str], files: set[str], at_once: set[str]
+) -> None:
+    names = {body["metadata"]["name"] for body in BY_CLOUD[cloud]}
+    assert names == disks | files
+    marked = [body["metadata"]["name"] for body in BY_CLOUD[cloud] if "annotations" in body["metadata"]]
+    assert marked == [default]
+    # Nobody waits in vain: each has a driver, and each disk is somewhere.
+    chosen = {name: wished(cloud, claim(name, "n")) for name in names}
+    assert {name for name, (wish,) in chosen.items() if wish.driver.zone} == disks
+    assert {name for name in names if wished(cloud, claim(name))} == at_once
+
+
+def test_a_claim_has_one_volume_and_others_have_their_own_ways() -> None:
+    wish = wished("azure", claim("default", "n"))[0]
+    assert wished("azure", claim("default", "n"), there=(volumes.volume(wish, ""),)) == []
+    assert wished("azure", claim("default", "n", volumeName="by-hand")) == []
+    for other in (None, "", "local", "premium-rwo"):
+        assert wished("azure", claim(other, "n")) == []
+    going = claim("default", "n")
+    going["metadata"]["deletionTimestamp"] = "2026-11-22T12:00:00Z"
+    assert wished("azure", going) == []
+
+
+@pytest.mark.parametrize(
+    ("cloud", "kind", "spec", "why"),
+    [
+        ("azure", "default", {}, ""),
+        ("azure", "default", {"accessModes": ["ReadWriteMany"]}, "no volumes for ReadWriteMany"),
+        ("azure", "azurefile-csi", {"accessModes": ["ReadWriteMany"]}, ""),
+        ("gcp", "standard-rwo", {"accessModes": ["ReadWriteOnce", "ReadWriteMany"]}, "no volumes for ReadWriteMany"),
+        ("gcp", "standard", {"accessModes": ["ReadWriteOncePod"]}, ""),
+        ("azure", "default", {"selector": {"matchLabels": {"a": "b"}}}, "claim Selector is not supported"),
+    ],
+)
+def test_what_no_driver_makes_is_refused(cloud: str, kind: str, spec: Object, why: str) -> None:
+    (wish,) = wished(cloud, claim(kind, "n", **spec))
+    problem = volumes.problem(wish)
+    assert why in problem
+    assert bool(problem) == bool(why)
+
+
+@pytest.mark.parametrize(
+    ("cloud", "kind", "labels", "zone"),
+    [
+        ("azure", "default", {"topology.disk.csi.azure.com/zone": "westeurope-2"}, "westeurope-2"),
+        ("azure", "default", {"topology.disk.csi.azure.com/zone": ""}, ""),
+        ("azure", "default", {"topology.kubernetes.io/zone": "westeurope-2"}, None),
+        ("gcp", "standard", {"topology.gke.io/zone": "europe-west4-b"}, "europe-west4-b"),
+    ],
+)
+def test_a_disk_is_where_its_node_is_and_stays_there(
+    cloud: str, kind: str, labels: dict[str, str], zone: str | None
+) -> None:
+    (wish,) = wished(cloud, claim(kind, "n"))
+    assert volumes.zone_of(node(**labels), wish.driver) == zone
+    if zone is not None:
+        (term,) = volumes.volume(wish, zone)["spec"]["nodeAffinity"]["required"]["nodeSelectorTerms"]
+        ((key, value),) = labels.items()
+        assert term == {"matchExpressions": [{"key": key, "operator": "In", "values": [value]}]}
+
+
+def test_a_share_is_anywhere_and_a_volume_is_as_its_claim_says() -> None:
+    (wish,) = wished("azure", claim("azurefile", resources={"requests": {"storage": "1500M"}}, volumeMode="Filesystem"))
+    made = volumes.volume(wish, "")
+    assert "nodeAffinity" not in made["spec"]
+    assert (made["metadata"]["name"], made["spec"]["capacity"]) == ("pvc-1-2-3", {"storage": "2Gi"})
+    assert made["spec"]["claimRef"] == {
+        "apiVersion": "v1",
+        "kind": "PersistentVolumeClaim",
+        "namespace": "ml",
+        "name": "data",
+        "uid": "1-2-3",
+    }
+
+
+@pytest.mark.parametrize(
+    ("phase", "policy", "by", "goes"),
+    [
+        ("Released", "Delete", DISK, True),
+        ("Bound", "Delete", DISK, False),
+        ("Available", "Delete", DISK, False),
+        ("Released", "Retain", DISK, False),
+        ("Released", "Delete", "nfs.csi.k8s.io", False),
+        ("Released", "Delete", None, False),
+    ],
+)
+def test_a_volume_goes_when_its_claim_has_gone(phase: str, policy: str, by: str | None, goes: bool) -> None:
+    metadata = {"name": "pvc-1", "annotations": {"pv.kubernetes.io/provisioned-by": by} if by else None}
+    found = {"metadata": metadata, "spec": {"persistentVolumeReclaimPolicy": policy}, "status": {"phase": phase}}
+    assert volumes.left([found], DRIVERS["azure"]) == (["pvc-1"] if goes else [])
+    metadata["deletionTimestamp"] = "2026-11-22T12:00:00Z"
+    assert volumes.left([found], DRIVERS["azure"]) == []

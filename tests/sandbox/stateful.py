@@ -1,0 +1,55 @@
+"""Workloads with volumes, as tests make them in a cluster of either cloud."""
+
+from __future__ import annotations
+
+from typing import Any
+
+Object = dict[str, Any]
+
+
+def claim(name: str, mode: str = "ReadWriteOnce", **spec: Any) -> Object:
+    """A claim for one GiB; of the cluster's default class unless `storageClassName` is said."""
+    asked = {"accessModes": [mode], "resources": {"requests": {"storage": "1Gi"}}, **spec}
+    return {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": _named(name), "spec": asked}
+
+
+def stateful_set(name: str, replicas: int) -> Object:
+    """With a claim of the default class for each pod, as Kubeflow's datastores have."""
+    template = claim("data")
+    return {
+        "apiVersion": "apps/v1",
+        "kind": "StatefulSet",
+        "metadata": _named(name),
+        "spec": {
+            "serviceName": name,
+            "replicas": replicas,
+            "selector": {"matchLabels": {"app": name}},
+            "template": {
+                "metadata": {"labels": {"app": name}},
+                "spec": {
+                    "containers": [
+                        {
+                            "name": "main",
+                            "image": "example.com/db:1",
+                            "volumeMounts": [{"name": "data", "mountPath": "/data"}],
+                        }
+                    ]
+                },
+            },
+            "volumeClaimTemplates": [{"metadata": {"name": "data"}, "spec": template["spec"]}],
+            # Claims go with the set.
+            "persistentVolumeClaimRetentionPolicy": {"whenDeleted": "Delete"},
+        },
+    }
+
+
+def pod_with(name: str) -> Object:
+    """A pod that mounts the claim of its name."""
+    volume = {"name": "data", "persistentVolumeClaim": {"claimName": name}}
+    container = {"name": "main", "image": "example.com/db:1", "volumeMounts": [{"name": "data", "mountPath": "/data"}]}
+    spec = {"containers": [container], "volumes": [volume]}
+    return {"apiVersion": "v1", "kind": "Pod", "metadata": _named(name), "spec": spec}
+
+
+def _named(name: str) -> Object:
+    return {"name": name, "namespace": "default"}

@@ -1,0 +1,158 @@
+"""Every emulated cluster has a control plane of its own, and a name by which people find it."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from pathlib import Path
+
+import pytest
+
+from sandbox import behind, clusters
+from sandbox.clouds import Clouds
+from sandbox.clusters import LocalClusters
+from sandbox.errors import SandboxError
+from sandbox.gcp.cloud import GcpCloud
+from sandbox.home import Home
+from tests.sandbox.azure.conftest import CLUSTER_INPUTS, GROUP, SYSTEM, Account
+
+PROVIDERS = "providers/Microsoft.ContainerService/managedClusters"
+
+
+def aks(group: str, name: str, subscription: str = "00000000-0000-4000-8000-00000000a2e5") -> str:
+    return f"/subscriptions/{subscription}/resourceGroups/{group}/{PROVIDERS}/{name}"
+
+
+def gke(project: str, location: str, name: str) -> str:
+    return f"projects/{project}/locations/{location}/clusters/{name}"
+
+
+# Whatever stands between two parts may be in one of them.
+ALIKE = [
+    aks("ml", "dev-x"),
+    aks("ml-dev", "x"),
+    aks("ml", "dev_x"),
+    aks("ml_dev", "x"),
+    aks("ml", "dev-x", "11111111-0000-4000-8000-00000000a2e5"),
+    gke("ml", "dev", "x"),
+    gke("ml-dev", "europe-west4", "x"),
+    gke("ml", "dev-europe-west4", "x"),
+    gke("ml", "dev", "europe-west4-x"),
+    aks("ml-dev", "europe-west4-x"),
+]
+
+
+def unstarted(directory: Path, cloud: str = "azure") -> LocalClusters:
+    def none() -> dict[str, Path]:
+        raise SandboxError("no programs")
+
+    return LocalClusters(directory, cloud, none, print, directory / "state.json")
+
+
+def stopped_at_the_programs(found: LocalClusters, *ids: str) -> None:
+    """Clusters as `start` leaves them that has nothing to run."""
+    for id in ids:
+        with pytest.raises(SandboxError, match="no programs"):
+            found.start(id, id.rpartition("/")[2], "1.36", "10.0.0.0/16")
+
+
+def test_no_two_clusters_share_a_folder(tmp_path: Path) -> None:
+    azure, google = unstarted(tmp_path), unstarted(tmp_path, "gcp")
+    for id in ALIKE:
+        stopped_at_the_programs(azure if id.startswith("/") else google, id)
+    folders = [azure.folder(id) for id in ALIKE]
+    assert len(set(folders)) == len(ALIKE)
+    assert [clusters.cluster_of(folder) for folder in folders] == ALIKE
+
+
+def test_a_cluster_keeps_its_folder_however_its_id_is_spelled(tmp_path: Path) -> None:
+    found = unstarted(tmp_path)
+    before = found.folder(aks("ML", "Dev"))
+    stopped_at_the_programs(found, aks("ml", "dev"))
+    assert found.folder(aks("ML", "Dev")) == found.folder(aks("ml", "dev")) == before
+
+
+@pytest.mark.parametrize("id", [aks("g" * 90, "c" * 63), gke("p" * 30, "northamerica-northeast1", "c" * 40)])
+def test_a_folder_s_name_is_short(id: str) -> None:
+    assert len(clusters.folder_name(id)) <= 80
+
+
+OLD = {"version": "1.36", "cloud": "azure", "service_cidr": "10.0.0.0/16"}
+
+
+def of_earlier_version(directory: Path, folder: str, id: str) -> Path:
+    """A control plane under the name by which it was kept when names were joined."""
+    made = directory / folder
+    made.mkdir(parents=True)
+    loops = ["--cloud=azure", f"--state={directory / 'state.json'}", f"--cluster={id}"]
+    (made / "cluster.json").write_text(json.dumps({**OLD, "loops": loops}))
+    return made
+
+
+def test_a_control_plane_of_an_earlier_version_is_found_where_it_is(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = of_earlier_version(tmp_path, "ml-dev-x", aks("ml-dev", "x").lower())
+    found = unstarted(tmp_path)
+    assert found.folder(aks("ml-dev", "x")) == before
+    stopped_at_the_programs(found, aks("ml-dev", "x"))
+    assert [plane.directory for plane in clusters.planes(tmp_path)] == [before]
+    assert capsys.readouterr().out == ""
+
+
+def test_of_two_clusters_that_shared_one_each_gets_its_own_and_up_says_so(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = of_earlier_version(tmp_path, "ml-dev-x", aks("ml-dev", "x").lower())
+    found = unstarted(tmp_path)
+    stopped_at_the_programs(found, aks("ml", "dev-x"))
+    assert found.folder(aks("ml", "dev-x")) != before
+    told = capsys.readouterr().out
+    assert "cluster ml/dev-x gets a control plane of its own" in told
+    assert "that of ml-dev/x; `up --refresh` makes anew what was declared in it" in told
+    stopped_at_the_programs(found, aks("ml", "dev-x"))
+    assert capsys.readouterr().out == ""
+
+
+def test_a_cluster_is_named_by_as_much_of_its_id_as_tells_it_from_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SANDBOX_HOME", str(tmp_path))
+    home = Home.of("dev", tmp_path)
+    ids = [aks("ml", "dev-x"), aks("ml-dev", "x"), aks("other", "x"), gke("example", "europe-west4", "ml")]
+    for id in ids:
+        stopped_at_the_programs(unstarted(home.clusters, "azure" if id.startswith("/") else "gcp"), id)
+
+    def named(name: str) -> str | None:
+        return clusters.cluster_of(clusters.of_stack(home, name).directory)
+
+    assert [named(name) for name in ("dev-x", "ml-dev/x", "Other/X", "europe-west4/ml")] == ids
+    # Part of a name is none.
+    for name in ("x", "ev-x", "dev/x", "west4/ml"):
+        with pytest.raises(SandboxError, match=r"clusters: .*ml-dev/x.*other/x"):
+            named(name)
+
+
+def test_of_two_pools_of_one_name_each_is_changed_by_its_cluster_s(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SANDBOX_HOME", str(tmp_path))
+    home = Home.of("dev", tmp_path)
+    account = Account(tmp_path / "azure.json")
+    there = Clouds(account.cloud, GcpCloud(tmp_path / "gcp.json", account.runtime))  # type: ignore[arg-type]
+    monkeypatch.setattr(behind.clouds, "opened", lambda *told: there)
+    system = {**SYSTEM, "enableAutoScaling": True, "minCount": 1, "maxCount": 5}
+    for group in ("ml", "Other"):
+        account.create(GROUP, {"resourceGroupName": group})
+        account.cluster(**{**CLUSTER_INPUTS, "resourceGroupName": group, "agentPoolProfiles": [system]})
+    with pytest.raises(SandboxError, match=r"more than one pool 'aks/system'; pools: ml/aks/system, other/aks/system"):
+        behind.scale(home, "aks/system", 2, print)
+    assert behind.scale(home, "Other/aks/system", 3, print) == 1
+    behind.edit(home, "ml/aks/system", "{maxCount: 4}", print)
+    assert {p.id.split("/")[4]: (p.count, p.most) for p in account.cloud.pools()} == {"ml": (1, 4), "Other": (3, 5)}
+
+
+def test_a_stack_called_like_another_s_lock_has_a_lock_and_a_folder_of_its_own(tmp_path: Path) -> None:
+    homes = [Home.of(stack, tmp_path) for stack in ("dev", "dev.lock", "dev-cloud.lock", "dev-command.lock")]
+    places = [place for home in homes for place in (home.directory, home.lock, home.cloud_lock)]
+    assert all(one != other for one, other in itertools.combinations(places, 2))
