@@ -180,8 +180,7 @@ MAY_WORK = [
     (cloud(autoscaler={"expander": "least-waste"}), "cloud.autoscaler.expander"),
     (cloud(autoscaler={"maxNodeProvisionTime": "20m"}), "cloud.autoscaler.maxNodeProvisionTime"),
     (cloud(autoscaler={"maxNodeProvisionTime": "1m", "scanInterval": "90s"}), "cloud.autoscaler.scanInterval"),
-    (cloud(autoscaler={"okTotalUnreadyCount": 0}), "cloud.autoscaler.okTotalUnreadyCount"),
-    (cloud(autoscaler={"maxTotalUnreadyPercentage": 10}), "cloud.autoscaler.maxTotalUnreadyPercentage"),
+    (cloud(autoscaler={"maxTotalUnreadyPercentage": 45}), "cloud.autoscaler.maxTotalUnreadyPercentage"),
     (cloud(network={"policy": "azure"}), "cloud.network.policy"),
     (cloud(network={"outboundType": "userAssignedNATGateway"}, access={"authorizedRanges": ["20.61.10.0/28"]}), "cloud.access.authorizedRanges"),
     (good(cluster={"name": "ml-test", "kubernetesVersion": "1.36", "reason": "our Istio"}), "cluster.kubernetesVersion"),
@@ -198,6 +197,15 @@ def test_what_may_work_is_a_warning_and_no_error(raw: dict[str, Any], path: str)
     assert [warning.path for warning in found] == [path]
     assert found[0].remedy
     assert problems(raw) == []
+
+
+def test_the_warning_of_unready_nodes_names_the_pools_whose_loss_stops_the_autoscaler() -> None:
+    (warning,) = warnings(cloud(autoscaler={"maxTotalUnreadyPercentage": 45}))
+    assert warning.what.startswith("is 45: 12 unready nodes (t4, t4big) can be 80 % of all")
+    assert warnings(cloud(autoscaler={"maxTotalUnreadyPercentage": 45, "okTotalUnreadyCount": 12})) == []
+    assert warnings(cloud(autoscaler={"maxTotalUnreadyPercentage": 80})) == []
+    # What is left out follows from the bounds.
+    assert warnings(cloud(autoscaler={"okTotalUnreadyCount": 0})) == []
 
 
 def test_what_re2_knows_is_no_problem_and_what_only_python_knows_is_named() -> None:
