@@ -140,12 +140,11 @@ def _expander(
         return expander.kept_by(f"ComputeClass {ordered.name}")
     if site.not_by_priority:
         return expander.not_kept(site.not_by_priority)
-    growth_order = placement.growth_order(spec, cloud)
-    spot = {pool.name for pool in node_pools if pool.capacity == Capacity.SPOT}
+    order = placement.growth_order(spec, cloud)
     wanted = Wanted(
-        spot=tuple(name for name in growth_order if name in spot),
-        on_demand=tuple(name for name in growth_order if name not in spot),
-        others=site.on_demand_beside(growth_order),
+        order=order,
+        spot={pool.name for pool in node_pools if pool.capacity == Capacity.SPOT},
+        others=site.on_demand_beside(order),
     )
     return expander.decide(wanted, spec.expander, instance, found.expander if found else None, spec.name)
 

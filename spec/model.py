@@ -254,6 +254,16 @@ class ExpanderOptions(Model):
     other_groups: tuple[ExpanderTier, ...] = Field((), description="further lines to keep in it")
 
 
+class Growth(Model):
+    """The order in which the autoscaler grows pools, where the program's own is not the wanted one."""
+
+    order: tuple[str, ...] = Field(
+        (),
+        description="chains by their first pool, and on-demand pools, in the order in which they are tried; the others come "
+        "after them, smaller machines first",
+    )
+
+
 class ClusterSpec(Model):
     """A whole stack file, checked."""
 
@@ -270,6 +280,7 @@ class ClusterSpec(Model):
     device_plugin: DevicePluginOptions = DevicePluginOptions()
     dcgm_exporter: DcgmExporter = DcgmExporter(enabled=False)
     expander: ExpanderOptions = ExpanderOptions()
+    growth: Growth = Growth()
     scheduling: Scheduling = Scheduling()
 
     @property

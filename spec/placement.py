@@ -210,29 +210,55 @@ def _node_pool(
 
 
 def growth_order(spec: ClusterSpec, cloud: Cloud) -> tuple[str, ...]:
-    """Names of node pools in the order in which the autoscaler is to grow them, first choice first.
+    """Names of all pools, the system pool's among them, in the order in which the autoscaler is to grow them.
 
-    Every spot pool stands above every on-demand pool; a fallback chain keeps its order; else the smaller machine goes
-    first. No two share a rank: between equals the autoscaler chooses at random. vCPUs stand for the price, which a stack
-    file does not hold: a pod that asks for one GPU fits every family, and would else land on the largest.
+    Pools without GPUs stand first, the system pool behind them: a pod that tolerates everything must not buy a GPU. Each
+    chain (spot, further spot, its on-demand twin) is tried whole, the smaller machine's first, `growth.order` before that. An
+    on-demand pool of no chain stands before the first larger twin, where it is the smaller machine for pods that are
+    kept off spot and no spot pool waits for it. vCPUs stand for the price, which a stack file does not hold. No two share a
+    rank: between equals the autoscaler chooses at random (docs/adr/0025).
     """
     pools = node_pools(spec, cloud)
-    order = {pool.name: _size(pool, cloud) for pool in pools}
-    after: dict[str, set[str]] = {pool.name: set() for pool in pools}
-    for pool in spec.pools:
-        for before, later in pairwise(chain(pool)):
-            if later in after:
-                after[later].add(before)
+    system = [spec.system_pool.name] if spec.system_pool else []
+    without = _laid_out([pool for pool in pools if not pool.gpus], spec, cloud)
+    return (*without, *system, *_laid_out([pool for pool in pools if pool.gpus], spec, cloud))
+
+
+def _laid_out(pools: Iterable[NodePool], spec: ClusterSpec, cloud: Cloud) -> list[str]:
+    wanted = {name: number for number, name in enumerate(spec.growth.order)}
+
+    def key(pool: NodePool) -> tuple[float, tuple[float, float], str]:
+        return (wanted.get(pool.source.name, math.inf), _size(pool, cloud), pool.name)
+
+    by_size = sorted(pools, key=key)
+    own = {pool.source.name: pool for pool in by_size if not pool.twin}
+    twins = {pool.source.name: pool for pool in by_size if pool.twin}
+    before: dict[str, list[str]] = {name: [] for name in own}
+    for pool in own.values():
+        for earlier, later in pairwise(name for name in chain(pool.source) if name in own):
+            before[later].append(earlier)
+    # Those that `growth.order` names stand where it says.
+    single = [pool for pool in own.values() if pool.capacity == Capacity.ON_DEMAND and pool.source.name not in wanted]
     result: list[str] = []
-    for capacity in (Capacity.SPOT, Capacity.ON_DEMAND):
-        waiting = {pool.name for pool in pools if pool.capacity == capacity}
-        while waiting:
-            # A cycle is an error of `spec.rules`; falling back to all of them keeps this function total.
-            ready = [name for name in waiting if not after[name] & waiting] or list(waiting)
-            first = min(ready, key=lambda name: (order[name], name))
-            result.append(first)
-            waiting.remove(first)
-    return tuple(result)
+    seen: set[str] = {pool.source.name for pool in single}
+
+    def put(name: str) -> None:
+        """A pool behind all that chains of others have before it. A cycle is an error of `spec.rules`; this ends anyhow."""
+        if name not in seen:
+            seen.add(name)
+            for earlier in sorted(before[name], key=lambda one: key(own[one])):
+                put(earlier)
+            result.append(own[name].name)
+
+    for head in own.values():
+        for name in chain(head.source):
+            if name in own:
+                put(name)
+        if twin := twins.get(head.source.name):
+            smaller = [pool for pool in single if _size(pool, cloud) < _size(twin, cloud)]
+            single = [pool for pool in single if pool not in smaller]
+            result += [pool.name for pool in (*smaller, twin)]
+    return [*result, *(pool.name for pool in single)]
 
 
 def _size(pool: NodePool, cloud: Cloud) -> tuple[float, float]:

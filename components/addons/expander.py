@@ -51,14 +51,24 @@ def decide(
     labels = names.labels_of(found or {})
     if found is None or names.is_ours(labels, instance):
         return ours
-    theirs = priorities.read((found.get("data") or {}).get("priorities"))
+    theirs, unread = _read(found)
     if options.take_ownership:
         dropped = _dropped(theirs or {}, own)
         return replace(ours, warnings=_warning(dropped))
     wrong = list(priorities.faults(theirs or {}, wanted))
     if theirs and not wrong:
         return Decision(None, _view(theirs, wanted), f"guaranteed by {_MAP}, which is not this stack's")
+    if unread:
+        wrong = [f"the autoscaler refuses it and chooses at random, as {unread}"]
     raise pulumi.RunError(_refusal(theirs, wanted, wrong, cluster, labels))
+
+
+def _read(found: Mapping[str, Any]) -> tuple[Tiers | None, str]:
+    """The ConfigMap's tiers, or why there are none."""
+    try:
+        return priorities.read((found.get("data") or {}).get("priorities")), ""
+    except ValueError as wrong:
+        return None, str(wrong)
 
 
 def kept_by(what: str) -> Decision:
@@ -103,7 +113,6 @@ def _refusal(theirs: Tiers | None, wanted: Wanted, wrong: list[str], cluster: st
     # The other stack's own lines move, by tens, with its pools.
     lines = priorities.additions(theirs or {}, wanted, last_digit=5 if another else 0)
     if theirs is None:
-        wrong = ["the autoscaler cannot read it and chooses at random"]
         lines = priorities.tiers(wanted, {})
     return "\n".join(
         [

@@ -1,24 +1,27 @@
-"""Keeps off spot what must not vanish: ValidatingAdmissionPolicies, which see a pod after all webhooks.
+"""Keeps off spot what must not vanish, and off GPU machines what asks for no GPU: ValidatingAdmissionPolicies, which see a pod
+after all webhooks.
 
 Two of them with the same rules. In the platform's namespaces every pod is kept; there a policy that somebody broke must not
 stop the pods that a broken cluster needs, so it lets pass what it cannot judge. In profile namespaces every pod that never
 ends by itself is kept, whatever its labels say: Deployments and StatefulSets allow no other restartPolicy (kubernetes
-pkg/apis/apps/validation), and notebooks, viewers, dashboards, datastores and KServe's predictors are made of those.
+pkg/apis/apps/validation), and notebooks, viewers, dashboards, datastores and KServe's predictors are made of those. There a pod
+without a GPU may not tolerate the GPU taint either, as the autoscaler buys a GPU node for it (docs/adr/0024).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from string import Template
 from typing import Any
 
 import pulumi
 
-from components.addons import cel, names
+from components.addons import cel, kinds, names
 from components.addons.defaults import PROFILES
 from components.addons.manifest import Manifest
 from spec.clouds import Cloud
-from spec.model import Capacity
-from spec.placement import CAPACITY_LABEL, POOL_LABEL, NodePool
+from spec.model import Capacity, Taint
+from spec.placement import CAPACITY_LABEL, GPU_TAINT, POOL_LABEL, NodePool
 from spec.pods import PLACEMENT_LABEL, spot_taints
 from spec.scheduling import Guard, GuardException, Placement
 
@@ -53,13 +56,18 @@ object.spec.restartPolicy == 'Always'
 || has(object.spec.nodeName)
 || (has(object.metadata.labels) && {cel.value(PLACEMENT_LABEL)} in object.metadata.labels)"""
 
-_TOLERATES = """\
+# Pods that ask for a GPU have the toleration too (ExtendedResourceToleration), and are found to be in order.
+_MAY_PARK = f"""
+|| (has(object.spec.tolerations)
+    && object.spec.tolerations.exists(t, !has(t.key) || t.key in ['', {cel.value(GPU_TAINT.key)}]))"""
+
+_TOLERATES = Template("""\
 // https://kubernetes.io/docs/concepts/scheduling-eviction/taint-and-toleration/
-has(object.spec.tolerations) && object.spec.tolerations.exists(t, variables.taints.exists(s,
+has(object.spec.tolerations) && object.spec.tolerations.exists(t, variables.$taints.exists(s,
   (!has(t.effect) || t.effect in ['', s.effect])
   && (!has(t.key) || t.key == '' ? has(t.operator) && t.operator == 'Exists' :
       t.key == s.key
-      && (has(t.operator) && !(t.operator in ['', 'Equal']) || (has(t.value) ? t.value : '') == s.value))))"""
+      && (has(t.operator) && !(t.operator in ['', 'Equal']) || (has(t.value) ? t.value : '') == s.value))))""")
 
 _REQUIRES = """\
 (variables.label in variables.labels && variables.labels[variables.label] == 'require-spot')
@@ -87,6 +95,11 @@ _RULES = {
     "tolerates-spot": (
         "variables.kept && variables.tolerates",
         "tolerates the taint of spot machines, which vanish; take the toleration out",
+    ),
+    "tolerates-gpu": (
+        "variables.parks",
+        "tolerates the taint of GPU machines and asks for no GPU; take the toleration out, as pods that ask for a GPU get it by "
+        "themselves",
     ),
     "requires-spot": (
         "variables.kept && variables.requires",
@@ -123,21 +136,34 @@ def policies(
             {"key": "kubernetes.io/metadata.name", "operator": "In", "values": sorted(guard.platform_namespaces)}
         ]
     }
-    for role, selector, kept, failure, conditions in (
-        ("platform", platform, "true", "Ignore", ()),
-        ("profiles", PROFILES, _LASTING, "Fail", ({"name": "may-break-a-rule", "expression": _SUSPECT},)),
+    gpus = any(pool.gpus for pool in pools)
+    suspect = _SUSPECT + (_MAY_PARK if gpus else "")
+    # A claim of dynamic resource allocation may be for a GPU.
+    parks = f"{_TOLERATES.substitute(taints='gpuTaints')}\n&& !({kinds.GPU}) && !has(object.spec.resourceClaims)"
+    for role, selector, kept, parked, failure, conditions in (
+        ("platform", platform, "true", "false", "Ignore", ()),
+        (
+            "profiles",
+            PROFILES,
+            _LASTING,
+            parks if gpus else "false",
+            "Fail",
+            ({"name": "may-break-a-rule", "expression": suspect},),
+        ),
     ):
         name = names.object_name(instance, f"{ROLE}-{role}")
         metadata = {"name": name, "labels": names.labels(instance)}
         variables = {
             "label": cel.value(PLACEMENT_LABEL),
             "labels": cel.LABELS,
-            "taints": cel.value([taint.model_dump(mode="json") for taint in sorted(taints, key=str)]),
+            "taints": _listed(taints),
+            "gpuTaints": _listed({GPU_TAINT}),
             "spot": cel.value(labels),
             "exceptions": _exceptions(guard.exceptions),
             "kept": kept,
             # Of an empty list the API server does not know what it has in it.
-            "tolerates": _TOLERATES if taints else "false",
+            "tolerates": _TOLERATES.substitute(taints="taints") if taints else "false",
+            "parks": parked,
             "requires": _REQUIRES,
             "excepted": _EXCEPTED if guard.exceptions else "false",
             "pod": _POD,
@@ -167,6 +193,10 @@ def policies(
                 "spec": {"policyName": name, "validationActions": [_ACTIONS[guard.mode]]},
             },
         )
+
+
+def _listed(taints: Iterable[Taint]) -> str:
+    return cel.value([taint.model_dump(mode="json") for taint in sorted(taints, key=str)])
 
 
 _API = {"apiVersion": "admissionregistration.k8s.io/v1"}

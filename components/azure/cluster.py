@@ -139,7 +139,7 @@ class AksCluster(pulumi.ComponentResource):
                 "linuxProfile": profiles.linux(cloud.ssh),
                 "addonProfiles": profiles.addons(monitoring.log_workspace if monitoring else None),
                 "azureMonitorProfile": {"metrics": {"enabled": cloud.monitoring.metrics is not None}},
-                "autoScalerProfile": profiles.autoscaler(cloud.autoscaler, spec.release.azure_autoscaler),
+                "autoScalerProfile": profiles.autoscaler(spec, node_pools),
                 "agentPoolProfiles": [system | {"vnetSubnetID": network.subnet_id(first.subnet)}],
             },
             pulumi.ResourceOptions(

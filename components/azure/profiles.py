@@ -7,20 +7,25 @@ AKS' default: azure-native replaces a cluster for such a property that was not t
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from ipaddress import IPv4Network
 from typing import Any
 
 import pulumi
 
+from spec import unready
 from spec.azure import (
+    Azure,
     AzureAccess,
-    AzureAutoscaler,
     AzureEncryption,
     AzureNetwork,
     AzureSsh,
     AzureUpgrades,
     AzureWindow,
 )
+from spec.model import Capacity, ClusterSpec
+from spec.placement import NodePool
+from spec.unready import Bounds
 
 _BOOLEANS = (
     "daemonsetEvictionForEmptyNodes",
@@ -30,11 +35,21 @@ _BOOLEANS = (
 """The only fields of the autoscaler that AKS does not want as text."""
 
 
-def autoscaler(spec: AzureAutoscaler, release: AzureAutoscaler) -> dict[str, Any]:
-    """The cluster-wide autoscaler settings: the stack's, else the release's. AKS takes strings."""
+def autoscaler(spec: ClusterSpec, node_pools: Sequence[NodePool]) -> dict[str, Any]:
+    """The cluster-wide autoscaler settings: the stack's, else the release's. AKS takes strings.
+
+    How many nodes may be unready follows from the pools' bounds (`spec.unready`).
+    """
+    assert isinstance(spec.cloud, Azure)
+    assert spec.system_pool
+    release, own = spec.release.azure_autoscaler, spec.cloud.autoscaler
+    bounds = [Bounds(pool.name, pool.min_nodes, pool.max_nodes, pool.capacity == Capacity.SPOT) for pool in node_pools]
+    tolerant = unready.chosen(own, release, bounds, spec.system_pool.min_nodes)
     chosen = {
         **release.model_dump(exclude_none=True, by_alias=True),
-        **spec.model_dump(exclude_none=True, by_alias=True),
+        **own.model_dump(exclude_none=True, by_alias=True),
+        "okTotalUnreadyCount": tolerant.count,
+        "maxTotalUnreadyPercentage": tolerant.percentage,
     }
     return {key: value if key in _BOOLEANS else _text(value) for key, value in sorted(chosen.items())}
 

@@ -1,6 +1,7 @@
 """Which of the pools that could grow does: the autoscaler's expanders.
 
-The rules are those of cluster-autoscaler 1.36.1 (expander/priority/readme.md, priority.go, and its recorded decisions).
+The rules are those of cluster-autoscaler 1.36.1 (expander/priority/readme.md, priority.go, and its recorded decisions), which reads
+the ConfigMap by sigs.k8s.io/yaml 1.6 into `map[int][]string` and each expression by Go's regexp, which is RE2.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from functools import lru_cache
 from random import Random
 from typing import Any
 
@@ -19,11 +21,11 @@ from sandbox.autoscaler.rooms import Pod
 
 CONFIG_MAP = "cluster-autoscaler-priority-expander"
 
-# What Go's RE2 refuses and Python's re does not: lookaround, backreferences, atomic groups, possessive quantifiers. RE2's own
-# classes ([[:alpha:]], \pL) Python does not know, or reads otherwise: they are refused too.
-_NOT_RE2 = re.compile(r"(?<!\\)(?:\\\\)*\\[1-9pP]|\(\?(?:[=!>(]|<[=!]|P=)|[*+?}]\+|\[\[:")
-
 Tiers = dict[int, list[str]]
+
+_ABSENT = ("", "~", "null")
+_LEAST = -1
+"""What is below never wins: the search for the highest number begins here."""
 
 
 @dataclass(frozen=True)
@@ -69,7 +71,7 @@ def by_priority(options: Sequence[Option], priorities: str | None) -> tuple[list
         return list(options), f"{CONFIG_MAP} is not used: {wrong}"
     ranks = {option.group: rank(tiers, option.group) for option in options}
     top = max(ranks.values())
-    if top < 0:
+    if top < _LEAST:
         return list(options), f"{CONFIG_MAP} names none of them"
     best = [option for option in options if ranks[option.group] == top]
     after = sorted(option.pool for option in options if option not in best)
@@ -77,35 +79,69 @@ def by_priority(options: Sequence[Option], priorities: str | None) -> tuple[list
 
 
 def rank(tiers: Tiers, group: str) -> int:
-    """A group's number: the highest with an expression found anywhere in its name; -1 for none. Negative numbers never win."""
-    found = (n for n, patterns in tiers.items() if n >= 0 and any(re.search(one, group) for one in patterns))
-    return max(found, default=-1)
+    """A group's number: the highest with an expression found anywhere in its name; below `_LEAST` for none."""
+    found = (n for n, patterns in tiers.items() if n >= _LEAST and any(_pattern(one).search(group) for one in patterns))
+    return max(found, default=_LEAST - 1)
 
 
 def parse(text: str) -> Tiers:
     """`{50: ["^aks-t4-"], 10: [".*"]}`; of a number that is there twice the last. Raises ValueError for what is malformed."""
     try:
-        found: Any = yaml.safe_load(text)
+        # The base loader leaves every scalar as it is written, and has a style for those in quotes.
+        found = next(iter(yaml.compose_all(text, yaml.BaseLoader)), None)
     except yaml.YAMLError as wrong:
         raise ValueError(f"it is not YAML ({str(wrong).splitlines()[0]})") from wrong
-    if not isinstance(found, dict) or not found:
+    if not isinstance(found, yaml.MappingNode) or not found.value:
         raise ValueError("it is not an object of numbers")
-    for number, patterns in found.items():
-        if type(number) is not int:
-            raise ValueError(f"{number!r} is not a number")
-        if patterns is not None and not isinstance(patterns, list):
-            raise ValueError(f"{number} has no list")
-        for pattern in patterns or []:
-            _check(pattern)
-    return {number: patterns or [] for number, patterns in found.items()}
+    return {_number(key): _patterns(key.value, value) for key, value in found.value}
 
 
-def _check(pattern: Any) -> None:
-    if not isinstance(pattern, str):
-        raise ValueError(f"{pattern!r} is not a text")
+def _number(key: yaml.Node) -> int:
+    """Numbers in JSON's keys are decimal texts, whatever they were in YAML: `50`, `"50"`, `50.0` and `0x32` are one."""
+    if not isinstance(key, yaml.ScalarNode):
+        raise ValueError(f"{key.value!r} is not a number")
+    text = str(key.value)
+    if key.style is None:
+        text = text.replace("_", "")
+        if re.fullmatch(r"[-+]?[0-9]{1,6}\.0*", text):
+            text = text.partition(".")[0]
+        elif re.fullmatch(r"[-+]?0([xX][0-9a-fA-F]+|[bB][01]+|[oO][0-7]+)", text):
+            text = str(int(text, 0))
+        elif re.fullmatch(r"[-+]?0[0-7]+", text):
+            text = str(int(text, 8))
+    if not re.fullmatch(r"[-+]?[0-9]{1,18}", text):
+        raise ValueError(f"{key.value!r} is not a number")
+    return int(text)
+
+
+def _patterns(number: str, node: yaml.Node) -> list[str]:
+    if isinstance(node, yaml.ScalarNode) and node.style is None and node.value.lower() in _ABSENT:
+        return []
+    if not isinstance(node, yaml.SequenceNode):
+        raise ValueError(f"{number} has no list")
+    patterns = []
+    # A number or truth value stays as it is written.
+    for item in node.value:
+        if not isinstance(item, yaml.ScalarNode):
+            raise ValueError(f"{number} has a list of other things than texts")
+        # What is absent becomes an empty text, which every name has in it.
+        patterns.append("" if item.style is None and item.value.lower() in _ABSENT else item.value)
+        _pattern(patterns[-1])
+    return patterns
+
+
+@lru_cache(maxsize=256)
+def _pattern(text: str) -> Any:
+    """Raises ValueError for what RE2 refuses."""
+    import re2
+
+    quiet = re2.Options()
+    quiet.log_errors = False
     try:
-        re.compile(pattern)
-    except re.error as wrong:
-        raise ValueError(f"{pattern!r} is not a regular expression: {wrong}") from wrong
-    if _NOT_RE2.search(pattern):
-        raise ValueError(f"{pattern!r} is not a regular expression of RE2")
+        found = re2.compile(text, quiet)
+    except re2.error as wrong:
+        raise ValueError(f"{text!r} is not a regular expression of RE2: {wrong}") from wrong
+    # The only thing that Go's refuses beside that (pkg.go.dev/regexp/syntax).
+    if re.search(r"(?<!\\)(\\\\)*\\C", text):
+        raise ValueError(f"{text!r} is not a regular expression of Go: \\C")
+    return found

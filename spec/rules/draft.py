@@ -17,6 +17,7 @@ from spec.model import (
     Cluster,
     DevicePluginOptions,
     ExpanderOptions,
+    Growth,
     ImagePullSecret,
     Pool,
     SystemPool,
@@ -45,6 +46,7 @@ class Draft:
     device_plugin: DevicePluginOptions | None = None
     dcgm_exporter: DcgmExporter | None = None
     expander: ExpanderOptions | None = None
+    growth: Growth | None = None
     scheduling: Scheduling | None = None
     overrides: dict[int, Override] = field(default_factory=dict)
     """By their index in the file."""

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
-from spec import placement
+from spec import expressions, placement
 from spec.clouds import Cloud
 from spec.model import ExpanderOptions
 from spec.problems import Problem
@@ -50,8 +49,8 @@ def _numbers(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     options = _options(draft, cloud)
     groups = options.other_groups if options else ()
     twins = [placement.twin_name(pool, cloud) for pool in draft.pools.values()]
-    # As `components.addons.priorities` gives them: one line a pool in steps of ten, above `.*` at 1.
-    top = 10 * (len(draft.pools) + len([twin for twin in twins if twin]))
+    # As `components.addons.priorities` gives them: one line a pool, the system pool's too, in steps of ten, above `.*` at 1.
+    top = 10 * (len(draft.pools) + len([twin for twin in twins if twin]) + draft.made_here)
     for index, tier in enumerate(groups):
         path = f"expander.otherGroups[{index}].priority"
         if tier.priority in [other.priority for other in groups[:index]]:
@@ -73,15 +72,13 @@ def _expressions(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     groups = options.other_groups if options else ()
     for index, tier in enumerate(groups):
         for number, expression in enumerate(tier.groups):
-            try:
-                re.compile(expression)
-            except re.error as reason:
-                # The autoscaler reads RE2, of which Python knows almost all.
+            if wrong := expressions.fault(expression):
+                # Known from the autoscaler's code (expander/priority/priority.go), hence no warning.
                 yield Problem(
                     f"expander.otherGroups[{index}].groups[{number}]",
-                    f"{expression!r} may be no regular expression: {reason}",
+                    f"{expression!r} is no regular expression of RE2 ({wrong}): the autoscaler would drop the whole list and "
+                    "choose at random",
                     "write for example ^aks-spotpool-[0-9]+-vmss$",
-                    warning=True,
                 )
 
 

@@ -14,6 +14,7 @@ EDITOR = "alice@example.com"
 SPOT = {
     "key": "kubernetes.azure.com/scalesetpriority", "operator": "Equal", "value": "spot", "effect": "NoSchedule",
 }  # fmt: skip
+GPU = {"key": "nvidia.com/gpu", "operator": "Exists"}
 TOLERANT = {"tolerations": [SPOT]}
 
 
@@ -151,14 +152,14 @@ def _asked(method: str, path: str, body: Object | None = None) -> Callable[[Bed]
     return tries
 
 
-def _added(made: Object) -> Callable[[Bed], str]:
+def _added(made: Object, toleration: Object = SPOT) -> Callable[[Bed], str]:
     """The toleration is appended to those the pod has by itself, which the API allows of any pod."""
 
     def tries(bed: Bed) -> str:
         there = bed.api.create(made, user=EDITOR)
         path = f"{collection(there)}/{there['metadata']['name']}"
         try:
-            added: Any = [{"op": "add", "path": "/spec/tolerations/-", "value": SPOT}]
+            added: Any = [{"op": "add", "path": "/spec/tolerations/-", "value": toleration}]
             bed.api.request("PATCH", path, added, user=EDITOR, content="application/json-patch+json")
         except Refused as refused:
             return _named(refused)
@@ -206,6 +207,12 @@ def _critical(bed: Bed) -> str:
     return (
         "harmless: no toleration comes with it" if SPOT["key"] not in tolerated and None not in tolerated else "nobody"
     )
+
+
+def _claims(bed: Bed) -> str:
+    claim = {"name": "gpu", "resourceClaimName": "gpu"}
+    bed.api.create(pod("claims", tolerations=[GPU], resourceClaims=[claim]), user=EDITOR, dry_run=True)
+    return "let through: what it claims may be a GPU"
 
 
 _EVERYWHERE = "let through: it has a copy on every node, and no node is made for it"
@@ -290,6 +297,8 @@ ESCAPES = (
         _added(pod("gated", schedulingGates=[{"name": "example.com/wait"}])),
     ),
     Escape("the toleration patched onto a running pod", rule("tolerates-spot"), _added(pod("running"))),
+    Escape("the GPU toleration patched onto a pod without a GPU", rule("tolerates-gpu"), _added(pod("parked"), GPU)),
+    Escape("a claim of dynamic resource allocation beside it", "let through: what it claims may be a GPU", _claims),
     Escape(
         "a node selector put on a gated pod",
         rule("requires-spot"),

@@ -130,7 +130,8 @@ def test_a_cluster_of_ours_keeps_others_lines_and_shows_all(monkeypatch: pytest.
     assert yaml.safe_load(expander.inputs["data"]["priorities"])[15] == ["byhand"]
     shown = {tier["priority"]: (tier["pools"], tier["groups"]) for tier in declared.outputs["expander"]}
     assert shown[15] == ([], ["byhand"])
-    assert shown[30] == (["t4"], ["^aks-t4-[0-9]+-vmss$"])
+    assert shown[30] == (["system"], ["^aks-system-[0-9]+-vmss$"])
+    assert shown[20] == (["t4"], ["^aks-t4-[0-9]+-vmss$"])
     assert declared.outputs["fallbackOrder"].startswith("guaranteed by")
     assert declared.outputs["devicePlugin"] == {"pools": ["t4", "t4od"], "leftTo": []}
 

@@ -177,8 +177,9 @@ def reached(stack: Stack) -> dict[str, list[str]]:
 def test_aks_engines_design_comes_up_with_its_pools_subnets_labels_and_order(engine: Stack) -> None:
     tiers = yaml.safe_load(engine.get(*EXPANDER)["data"]["priorities"])
     assert [tiers[number] for number in sorted(tiers, reverse=True)] == [
-        ["^aks-gpuspot-[0-9]+-vmss$"],
         ["^aks-general-[0-9]+-vmss$"],
+        ["^aks-system-[0-9]+-vmss$"],
+        ["^aks-gpuspot-[0-9]+-vmss$"],
         ["^aks-gpuondemand-[0-9]+-vmss$"],
         [".*"],
     ]
@@ -210,7 +211,7 @@ def test_a_second_stack_is_told_what_to_write_into_the_firsts_file_or_takes_over
     try:
         refused = guest.run("up", *told, ok=False).stdout
         assert "belongs to stack 'aks-engine' of this program" in refused
-        assert "- {priority: 45, groups: ['^aks-t4-[0-9]+-vmss$']}" in refused
+        assert "- {priority: 55, groups: ['^aks-t4-[0-9]+-vmss$']}" in refused
         kept = [{"priority": 5, "groups": ["^aks-gpuspot-"]}]
         written(tmp_path, **settings, expander={"takeOwnership": True, "otherGroups": kept})
         done = guest.run("up", *told)

@@ -13,7 +13,7 @@ from components.addons.expander import Decision
 from components.addons.priorities import Wanted
 from spec.model import ExpanderOptions
 
-WANTED = Wanted(spot=("t4",), on_demand=("t4od",), others=("agentpool",))
+WANTED = Wanted(("t4", "t4od"), spot={"t4"}, others=("agentpool",))
 OWN = {20: ["^aks-t4-[0-9]+-vmss$"], 10: ["^aks-t4od-[0-9]+-vmss$"], 1: [".*"]}
 
 
@@ -62,23 +62,32 @@ def test_somebody_elses_map_with_another_order_is_refused_with_lines_that_mend_i
     assert decide(config_map(yaml.safe_dump({**yaml.safe_load(text), **pasted}))).declared is None
 
 
-@pytest.mark.parametrize("text", [None, "", "t4: first"])
-def test_a_map_that_cannot_be_read_is_refused_with_its_whole_content(text: str | None) -> None:
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        (None, "it is not an object"),
+        ("", "it is not an object"),
+        ("t4: first", "'t4' is no number"),
+        # In an order that would do, were it not for one expression.
+        ("90: [aks-t4-]\n50: [t4od]\n5: ['^aks-(?!t4)']", "'^aks-(?!t4)' is no regular expression of RE2"),
+    ],
+)
+def test_a_map_that_cannot_be_read_is_refused_with_its_whole_content(text: str | None, why: str) -> None:
     message = refusal(config_map(text))
-    assert "cannot read it" in message
+    assert f"the autoscaler refuses it and chooses at random, as {why}" in message
     whole = message.partition("make this its `priorities`:\n")[2].partition("  or set")[0]
     assert yaml.safe_load(whole) == OWN
 
 
 def test_another_stacks_map_is_mended_in_its_stack_file() -> None:
-    theirs = priorities.tiers(Wanted(("a100",), ("general",)), {})
+    theirs = priorities.tiers(Wanted(("a100", "general"), {"a100"}), {})
     message = refusal(config_map(priorities.written(theirs), names.labels("blue")))
     assert "belongs to stack 'blue' of this program" in message
     config = yaml.safe_load(message.partition("add this to the stack file of blue:\n")[2].partition("  or set")[0])
     options = ExpanderOptions.model_validate(config["kubeflow-spot:expander"])
     # What stack blue then declares is good for both, also once it has further pools.
     for pools in (("a100",), ("a100", "h100", "h200")):
-        blue = expander.decide(Wanted(pools, ("general",)), options, "blue", None, "ml")
+        blue = expander.decide(Wanted((*pools, "general"), set(pools)), options, "blue", None, "ml")
         assert blue.declared is not None
         assert decide(config_map(priorities.written(blue.declared), names.labels("blue"))).declared is None
 

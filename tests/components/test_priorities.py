@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import random
+
 import pytest
+import re2
 import yaml
 from hypothesis import given
 from hypothesis import strategies as st
@@ -10,13 +13,11 @@ from hypothesis import strategies as st
 from components.addons import priorities
 from components.addons.priorities import Wanted
 
-WANTED = Wanted(spot=("t4", "t4big"), on_demand=("t4od", "general"), others=("agentpool",))
+WANTED = Wanted(("t4", "t4big", "t4od", "general"), spot={"t4", "t4big"}, others=("agentpool",))
 
 
 def faults(text: str, wanted: Wanted = WANTED) -> list[str]:
-    tiers = priorities.read(text)
-    assert tiers is not None
-    return list(priorities.faults(tiers, wanted))
+    return list(priorities.faults(priorities.read(text), wanted))
 
 
 def test_own_lines_give_the_wanted_order_with_room_for_others() -> None:
@@ -32,17 +33,70 @@ def test_own_lines_give_the_wanted_order_with_room_for_others() -> None:
     assert list(priorities.faults(tiers, WANTED)) == []
 
 
-@given(st.dictionaries(st.integers(1, 200), st.lists(st.text(min_size=1), min_size=1), min_size=1))
+LINES = st.lists(st.text(min_size=1, max_size=9).map(re2.escape), max_size=3)
+
+
+@given(st.dictionaries(st.integers(1, 200), LINES, min_size=1, max_size=4))
 def test_what_is_written_reads_back(tiers: dict[int, list[str]]) -> None:
     plain = {number: [line for line in lines if line.isprintable()] for number, lines in tiers.items()}
     assert priorities.read(priorities.written(plain)) == plain
 
 
+# The rows are what sigs.k8s.io/yaml 1.6 and encoding/json do with such text (resolve.go, convertToJSONableObject, ParseInt).
 @pytest.mark.parametrize(
-    "text", ["", "t4 first", "50: .*spot.*", "fifty: [a]", "- a", "50: [{a: b}]", "50: [a", "true: [a]", None]
+    ("text", "why"),
+    [
+        ("", "not an object"),
+        (None, "not an object"),
+        ("t4 first", "not an object"),
+        ("- a", "not an object"),
+        ("50: [a", "not YAML"),
+        ("50: .*spot.*", "50 has no list"),
+        ("50: ''", "50 has no list"),
+        ("50: [{a: b}]", "no number or text"),
+        ("fifty: [a]", "'fifty' is no number"),
+        ("true: [a]", "'true' is no number"),
+        ("~: [a]", "'~' is no number"),
+        ("1.5: [a]", "'1.5' is no number"),
+        ("1000000.0: [a]", "'1000000.0' is no number"),
+        ('" 50": [a]', "' 50' is no number"),
+        ('"0x10": [a]', "'0x10' is no number"),
+        ("18446744073709551615: [a]", "is no number"),
+        ("2026-11-22: [a]", "is no number"),
+        ('50: [a]\n"50": [b]', "left to chance"),
+        ("50: [a, '^aks-(?!t4)']", "'^aks-(?!t4)' is no regular expression of RE2"),
+        (r"50: ['t4\Z']", "of RE2: invalid escape sequence"),
+        (r"50: ['(a)\1']", "of RE2"),
+        ("50: [a++]", "of RE2"),
+        (r"50: ['\C']", "of RE2"),
+        ("50: ['(broken']", "of RE2: missing )"),
+    ],
 )
-def test_what_the_autoscaler_cannot_read_is_not_read(text: str | None) -> None:
-    assert priorities.read(text) is None
+def test_what_the_autoscaler_cannot_read_is_not_read(text: str | None, why: str) -> None:
+    with pytest.raises(ValueError, match=re2.escape(why)):
+        priorities.read(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "tiers"),
+    [
+        ('"50": [a]', {50: ["a"]}),
+        ("'-007': [a]", {-7: ["a"]}),
+        ("1.0: [a]", {1: ["a"]}),
+        ("1e2: [a]", {100: ["a"]}),
+        ("0x10: [a]", {16: ["a"]}),
+        ("010: [a]", {8: ["a"]}),
+        ("1_0: [a]", {10: ["a"]}),
+        ("50: [a]\n0x32: [b]", {50: ["b"]}),
+        ("50: [a]\n---\n60: [a]", {50: ["a"]}),
+        ("50:\n40: ~", {50: [], 40: []}),
+        ("50: [1, 010, on, ~, 'on', 2026-11-22, 1.5]", {50: ["1", "8", "true", "", "on", "2026-11-22", "1.5"]}),
+        (r"50: ['\pL', '[[:digit:]]', '(?i)T4', '(?P<pool>t4)', '\z']",
+         {50: [r"\pL", "[[:digit:]]", "(?i)T4", "(?P<pool>t4)", r"\z"]}),
+    ],
+)  # fmt: skip
+def test_what_the_autoscaler_reads_is_read_as_it_does(text: str, tiers: dict[int, list[str]]) -> None:
+    assert priorities.read(text) == tiers
 
 
 @pytest.mark.parametrize(
@@ -53,13 +107,13 @@ def test_what_the_autoscaler_cannot_read_is_not_read(text: str | None) -> None:
         ("50: ['^aks-spotpool-[0-9]+-vmss$']", 50),
         ("10: [spot]\n90: ['.*']", 90),
         ("10: [other]", None),
-        ("10: ['(broken']", None),
+        (r"10: ['^aks-\pL+-[[:digit:]]{8}-vmss\z']", 10),
+        ("-1: ['.*']", -1),
+        ("-2: ['.*']", None),
     ],
 )
 def test_the_highest_line_that_matches_anywhere_in_the_name_counts(text: str, rank: int | None) -> None:
-    tiers = priorities.read(text)
-    assert tiers is not None
-    assert priorities.rank(tiers, "spotpool") == rank
+    assert priorities.rank(priorities.read(text), "spotpool") == rank
 
 
 def test_an_order_of_somebody_elses_making_is_as_good() -> None:
@@ -90,13 +144,13 @@ lines = st.one_of(names, st.just(".*"), st.just("spot"), names.map(priorities.ex
 @given(
     st.dictionaries(st.integers(1, 60), st.lists(lines, min_size=1, max_size=3), max_size=6),
     st.lists(names, min_size=1, max_size=8, unique=True),
-    st.integers(0, 8),
+    st.randoms(use_true_random=False),
     st.sampled_from([0, 5]),
 )
 def test_the_lines_to_add_make_any_order_the_wanted_one(
-    theirs: dict[int, list[str]], pools: list[str], spot: int, last_digit: int
+    theirs: dict[int, list[str]], pools: list[str], spot: random.Random, last_digit: int
 ) -> None:
-    wanted = Wanted(tuple(pools[:spot]), tuple(pools[spot:]), others=("agentpool",))
+    wanted = Wanted(tuple(pools), set(spot.sample(pools, spot.randint(0, len(pools)))), others=("agentpool",))
     added = priorities.additions(theirs, wanted, last_digit)
     assert not added.keys() & theirs.keys()
     assert list(priorities.faults({**theirs, **added}, wanted)) == []
@@ -105,7 +159,7 @@ def test_the_lines_to_add_make_any_order_the_wanted_one(
 
 def test_the_lines_to_add_leave_somebody_elses_spot_pools_above_our_on_demand_ones() -> None:
     theirs = {50: [".*spot.*"], 10: [".*"]}
-    assert priorities.additions(theirs, Wanted(("t4",), ("t4od", "general"))) == {
+    assert priorities.additions(theirs, Wanted(("t4", "t4od", "general"), {"t4"})) == {
         60: ["^aks-t4-[0-9]+-vmss$"],
         30: ["^aks-t4od-[0-9]+-vmss$"],
         20: ["^aks-general-[0-9]+-vmss$"],

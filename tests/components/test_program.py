@@ -140,7 +140,7 @@ def test_an_aks_cluster_has_one_on_demand_system_pool_and_the_priority_expander(
 
 
 @on_aks
-def test_every_pool_on_aks_has_a_priority_and_every_spot_pool_a_higher_one_than_every_on_demand_pool(
+def test_every_pool_on_aks_has_a_priority_pools_without_gpus_first_and_a_twin_behind_its_spot_pool(
     declared: Declared,
 ) -> None:
     (expander,) = declared.of(CONFIG_MAP, "-expander").values()
@@ -149,11 +149,11 @@ def test_every_pool_on_aks_has_a_priority_and_every_spot_pool_a_higher_one_than_
     tiers = yaml.safe_load(expander.inputs["data"]["priorities"])
     rank = {expression: tier for tier, expressions in tiers.items() for expression in expressions}
     assert rank.pop(".*") == min(tiers)
-    spot, on_demand = [], []
-    for pool in pools(declared).values():
-        (spot if pool.vanishes else on_demand).append(rank.pop(f"^aks-{pool.name}-[0-9]+-vmss$"))
+    gpus = {pool["name"]: pool["gpus"] for pool in declared.outputs["pools"]} | {"system": 0}
+    number = {name: rank.pop(f"^aks-{name}-[0-9]+-vmss$") for name in gpus}
     assert rank == {}
-    assert min(spot) > max(on_demand)
+    assert min(number[name] for name in gpus if not gpus[name]) > max(number[name] for name in gpus if gpus[name])
+    assert all(number[name.removesuffix("od")] > number[name] for name in gpus if name.endswith("od"))
 
 
 def test_objects_in_the_cluster_follow_a_replaced_cluster_and_go_with_a_deleted_one(declared: Declared) -> None:

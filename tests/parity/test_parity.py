@@ -47,9 +47,9 @@ class Side:
 
     @cached_property
     def order(self) -> list[NodePool]:
-        """First choice first."""
+        """First choice first; without the system pool."""
         by_name = {pool.name: pool for pool in self.pools}
-        return [by_name[name] for name in placement.growth_order(self.spec, self.cloud)]
+        return [by_name[name] for name in placement.growth_order(self.spec, self.cloud) if name in by_name]
 
     @cached_property
     def lines(self) -> dict[str, dict[str, Any]]:

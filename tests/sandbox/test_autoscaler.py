@@ -171,9 +171,10 @@ def test_a_datastore_runs_with_its_volumes_and_they_go_with_it(stack: Stack) -> 
 
 
 @engine
-def test_cpu_pods_without_tolerations_never_grow_a_gpu_pool(stack: Stack) -> None:
+def test_cpu_pods_never_grow_a_gpu_pool_though_one_tolerates_everything(stack: Stack) -> None:
     before = len(grown(stack))
     create(stack, *(f"step-{number}" for number in range(8)), cpu="3")
+    create(stack, "notebook", tolerations=[{"operator": "Exists"}], cpu="3")
     create(stack, "impossible", cpu="30")
     eventually(lambda: placed(stack)[""] == 1, log_of(stack))
     assert set(sizes(stack)) == {"system", "general"}

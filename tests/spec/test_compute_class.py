@@ -75,12 +75,11 @@ def test_nothing_depends_on_the_order_of_pools(pools: list[dict[str, Any]], rng:
 
 @few
 @given(pool_lists())
-def test_the_order_keeps_chains_and_has_all_that_vanish_before_all_that_do_not(pools: list[dict[str, Any]]) -> None:
-    by_name = {pool.name: pool for pool in node_pools(pools)}
+def test_the_order_keeps_chains_and_has_pools_without_gpus_first(pools: list[dict[str, Any]]) -> None:
+    gpus = {pool.name: pool.gpus for pool in node_pools(pools)} | {"system": 0}
     order = placement.growth_order(spec(on_gke(pools)), gke())
-    assert sorted(order) == sorted(by_name)
-    capacities = [by_name[name].capacity for name in order]
-    assert capacities == sorted(capacities, key=lambda capacity: capacity == Capacity.ON_DEMAND)
+    assert sorted(order) == sorted(gpus)
+    assert [gpus[name] > 0 for name in order] == sorted(gpus[name] > 0 for name in order)
     for pool in pools:
         chain = [pool["name"], *(step["pool"] for step in pool.get("fallback", []) if "pool" in step)]
         assert [order.index(name) for name in chain] == sorted(order.index(name) for name in chain)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from spec import placement
 from spec.clouds.azure import aks
-from spec.model import Capacity, Taint
+from spec.model import Taint
 from tests.spec.stack import good, spec, with_pool
 
 SIZES = ["Standard_D8ds_v5", "Standard_NC4as_T4_v3", "Standard_NC8as_T4_v3", "Standard_NC24ads_A100_v4"]
@@ -53,23 +53,26 @@ def test_nothing_depends_on_the_order_of_pools(pools: list[dict[str, Any]], rng:
 
 
 @given(pool_lists())
-def test_every_pool_has_its_own_rank_and_all_spot_ranks_are_above_all_on_demand_ranks(
+def test_every_pool_has_its_own_rank_and_those_without_gpus_stand_before_those_with(
     pools: list[dict[str, Any]],
 ) -> None:
     wanted = spec(good(pools=pools))
-    by_name = {pool.name: pool for pool in placement.node_pools(wanted, aks())}
+    gpus = {pool.name: pool.gpus for pool in placement.node_pools(wanted, aks())} | {"system": 0}
     order = placement.growth_order(wanted, aks())
-    assert sorted(order) == sorted(by_name)
-    capacities = [by_name[name].capacity for name in order]
-    assert capacities == sorted(capacities, key=lambda capacity: capacity == Capacity.ON_DEMAND)
+    assert sorted(order) == sorted(gpus)
+    assert [gpus[name] > 0 for name in order] == sorted(gpus[name] > 0 for name in order)
 
 
-@given(pool_lists())
-def test_a_chain_keeps_its_order(pools: list[dict[str, Any]]) -> None:
-    order = placement.growth_order(spec(good(pools=pools)), aks())
+@given(pool_lists(), st.data())
+def test_a_chain_keeps_its_order_and_ends_with_its_twin(pools: list[dict[str, Any]], data: st.DataObject) -> None:
+    later = {step["pool"] for pool in pools for step in pool.get("fallback", []) if "pool" in step}
+    heads = [pool["name"] for pool in pools if pool["name"] not in later]
+    listed = data.draw(st.lists(st.sampled_from(heads), unique=True)) if heads else []
+    order = placement.growth_order(spec(good(pools=pools, growth={"order": listed})), aks())
     for pool in pools:
         chain = [pool["name"], *(step["pool"] for step in pool.get("fallback", []) if "pool" in step)]
-        assert [order.index(name) for name in chain] == sorted(order.index(name) for name in chain)
+        twin = [f"{pool['name']}od"] if any("onDemand" in step for step in pool.get("fallback", [])) else []
+        assert [order.index(name) for name in chain + twin] == sorted(order.index(name) for name in chain + twin)
 
 
 @given(pool_lists())
@@ -148,5 +151,63 @@ def test_a_fractional_gpu_counts_as_one_device() -> None:
     assert a10.gpus == 1
 
 
-def test_the_example_grows_in_the_order_of_its_chain_then_on_demand() -> None:
-    assert placement.growth_order(spec(good()), aks()) == ("t4", "t4big", "t4od", "general")
+def test_the_example_grows_without_gpus_first_then_in_the_order_of_its_chain() -> None:
+    assert placement.growth_order(spec(good()), aks()) == ("general", "system", "t4", "t4big", "t4od")
+
+
+SPOT_T4, SPOT_T4_BIG, SPOT_A100 = (
+    {"name": name, "machine": machine, "capacity": "spot", "maxNodes": 4, "fallback": [{"onDemand": {"maxNodes": 2}}]}
+    for name, machine in (("t4", SIZES[1]), ("t4big", SIZES[2]), ("a100", SIZES[3]))
+)
+NOTEBOOKS = {"name": "nb", "machine": SIZES[1], "maxNodes": 4}
+
+
+def order(*pools: dict[str, Any], growth: tuple[str, ...] = ()) -> list[str]:
+    """Of the pools with GPUs; the system pool stands before them."""
+    found = placement.growth_order(spec(good(pools=list(pools), growth={"order": list(growth)})), aks())
+    assert found[0] == "system"
+    return list(found[1:])
+
+
+def test_a_chain_is_tried_whole_before_a_larger_machine() -> None:
+    assert order(SPOT_A100, SPOT_T4) == ["t4", "t4od", "a100", "a100od"]
+    across = {**SPOT_T4, "fallback": [{"pool": "a100"}, {"onDemand": {"maxNodes": 2}}]}
+    assert order(SPOT_A100, across) == ["t4", "a100", "t4od", "a100od"]
+    # What two chains share stands behind both of their first pools.
+    shared = [{**pool, "fallback": [{"pool": "a100"}, *pool["fallback"]]} for pool in (SPOT_T4, SPOT_T4_BIG)]
+    assert order(SPOT_A100, *shared) == ["t4", "t4big", "a100", "t4od", "t4bigod", "a100od"]
+
+
+def test_an_on_demand_pool_of_no_chain_stands_before_the_first_larger_twin() -> None:
+    """Pods that tolerate no spot get the smaller machine, and those that do get every spot pool that is no dearer first."""
+    assert order(SPOT_A100, SPOT_T4, NOTEBOOKS) == ["t4", "t4od", "a100", "nb", "a100od"]
+    assert order(SPOT_T4_BIG, NOTEBOOKS) == ["t4big", "nb", "t4bigod"]
+    assert order(NOTEBOOKS, {**SPOT_A100, "fallback": []}) == ["a100", "nb"]
+
+
+def test_the_stack_file_says_what_stands_between_chains() -> None:
+    all_of_them = (SPOT_A100, SPOT_T4, SPOT_T4_BIG, NOTEBOOKS)
+    usual = ["t4", "t4od", "t4big", "nb", "t4bigod", "a100", "a100od"]
+    assert order(*all_of_them) == usual
+    assert order(*all_of_them, growth=("a100",)) == [
+        "a100",
+        "nb",
+        "a100od",
+        *(n for n in usual if n not in "a100od nb"),
+    ]
+    assert order(*all_of_them, growth=("t4", "nb", "a100")) == [
+        "t4",
+        "t4od",
+        "nb",
+        "a100",
+        "a100od",
+        "t4big",
+        "t4bigod",
+    ]
+
+
+def test_pools_without_gpus_grow_spot_first_and_the_system_pool_last() -> None:
+    batch = {"name": "batch", "machine": SIZES[0], "capacity": "spot", "maxNodes": 4}
+    general = {"name": "general", "machine": SIZES[0], "maxNodes": 4}
+    found = placement.growth_order(spec(good(pools=[SPOT_T4, general, batch])), aks())
+    assert found == ("batch", "general", "system", "t4", "t4od")

@@ -8,7 +8,7 @@ import pytest
 
 from spec import releases, stackfile
 from spec.problems import Problem, report
-from tests.spec.stack import good, with_pool
+from tests.spec.stack import good, on_gke, with_pool
 
 
 def problems(raw: dict[str, Any], stack: str = "") -> list[Problem]:
@@ -83,6 +83,14 @@ MISTAKES = [
     (cloud(encryption={"kms": {"keyId": "https://v.vault.azure.net/keys/etcd"}}), "cloud.encryption.kms.keyId", "<version>"),
     (cloud(monitoring={"logs": {"controlPlane": ["guard", "guard"]}}), "cloud.monitoring.logs.controlPlane[1]", "remove one"),
     (good(expander={"otherGroups": [{"priority": 1, "groups": ["x"]}]}), "expander.otherGroups[0].priority", "no multiple of ten"),
+    (good(expander={"otherGroups": [{"priority": 50, "groups": ["x"]}]}), "expander.otherGroups[0].priority", "above 50"),
+    (good(expander={"otherGroups": [{"priority": 5, "groups": ["(aks"]}]}), "expander.otherGroups[0].groups[0]", "for example"),
+    (good(expander={"otherGroups": [{"priority": 5, "groups": ["^aks-(?!t4)"]}]}), "expander.otherGroups[0].groups[0]", "for example"),
+    (good(expander={"otherGroups": [{"priority": 5, "groups": ["a", r"t4\Z"]}]}), "expander.otherGroups[0].groups[1]", "for example"),
+    (good(growth={"order": ["t4", "a100"]}), "growth.order[1]", "one of: general, t4"),
+    (good(growth={"order": ["t4", "t4"]}), "growth.order[1]", "remove it"),
+    (good(growth={"order": ["t4big"]}), "growth.order[0]", "write t4"),
+    (good(growth={"order": ["t4od"]}), "growth.order[0]", "write t4"),
     ({**cloud(autoscaler={"expander": "random"}), "expander": {"otherGroups": [{"priority": 5, "groups": ["x"]}]}}, "expander.otherGroups", "set that to priority"),
     (system(minNodes=5), "systemPool.minNodes", "at most 4"),
     (system(zones=["1", "1"]), "systemPool.zones", "once"),
@@ -172,8 +180,7 @@ MAY_WORK = [
     (cloud(autoscaler={"expander": "least-waste"}), "cloud.autoscaler.expander"),
     (cloud(autoscaler={"maxNodeProvisionTime": "20m"}), "cloud.autoscaler.maxNodeProvisionTime"),
     (cloud(autoscaler={"maxNodeProvisionTime": "1m", "scanInterval": "90s"}), "cloud.autoscaler.scanInterval"),
-    (cloud(autoscaler={"okTotalUnreadyCount": 0}), "cloud.autoscaler.okTotalUnreadyCount"),
-    (cloud(autoscaler={"maxTotalUnreadyPercentage": 10}), "cloud.autoscaler.maxTotalUnreadyPercentage"),
+    (cloud(autoscaler={"maxTotalUnreadyPercentage": 45}), "cloud.autoscaler.maxTotalUnreadyPercentage"),
     (cloud(network={"policy": "azure"}), "cloud.network.policy"),
     (cloud(network={"outboundType": "userAssignedNATGateway"}, access={"authorizedRanges": ["20.61.10.0/28"]}), "cloud.access.authorizedRanges"),
     (good(cluster={"name": "ml-test", "kubernetesVersion": "1.36", "reason": "our Istio"}), "cluster.kubernetesVersion"),
@@ -181,7 +188,6 @@ MAY_WORK = [
     (cloud(upgrades={"channel": "node-image"}), "cloud.upgrades.channel"),
     (cloud(encryption={"kms": {"keyId": "https://v.vault.azure.net/keys/etcd/1"}}), "cloud.encryption.kms.vaultId"),
     (cloud(monitoring={"logs": {"controlPlane": ["kube-audit", "kube-audit-admin"]}}), "cloud.monitoring.logs.controlPlane[1]"),
-    (good(expander={"otherGroups": [{"priority": 5, "groups": ["(aks"]}]}), "expander.otherGroups[0].groups[0]"),
 ]  # fmt: skip
 
 
@@ -191,6 +197,41 @@ def test_what_may_work_is_a_warning_and_no_error(raw: dict[str, Any], path: str)
     assert [warning.path for warning in found] == [path]
     assert found[0].remedy
     assert problems(raw) == []
+
+
+def test_the_warning_of_unready_nodes_names_the_pools_whose_loss_stops_the_autoscaler() -> None:
+    (warning,) = warnings(cloud(autoscaler={"maxTotalUnreadyPercentage": 45}))
+    assert warning.what.startswith("is 45: 12 unready nodes (t4, t4big) can be 80 % of all")
+    assert warnings(cloud(autoscaler={"maxTotalUnreadyPercentage": 45, "okTotalUnreadyCount": 12})) == []
+    assert warnings(cloud(autoscaler={"maxTotalUnreadyPercentage": 80})) == []
+    # What is left out follows from the bounds.
+    assert warnings(cloud(autoscaler={"okTotalUnreadyCount": 0})) == []
+
+
+def test_what_re2_knows_is_no_problem_and_what_only_python_knows_is_named() -> None:
+    known = [r"^aks-\pL+-", "[[:digit:]]", "(?P<pool>t4)", r"vmss\z", "(?i)T4"]
+    assert stackfile.read(good(expander={"otherGroups": [{"priority": 5, "groups": known}]}))[1] == []
+    (problem,) = problems(good(expander={"otherGroups": [{"priority": 5, "groups": [*known, "^aks-(?!t4)"]}]}))
+    assert "'^aks-(?!t4)' is no regular expression of RE2 (invalid perl operator: (?!)" in problem.what
+
+
+def test_an_order_that_nobody_reads_is_a_warning() -> None:
+    growth = {"growth": {"order": ["t4"]}}
+    assert warnings(good(**growth)) == []
+    (_, unread) = warnings({**cloud(autoscaler={"expander": "random"}), **growth})
+    assert (unread.path, unread.what) == ("growth.order", "is never read: cloud.autoscaler.expander is random")
+    pools = [
+        {
+            "name": "l4",
+            "machine": "g2-standard-8",
+            "capacity": "spot",
+            "maxNodes": 2,
+            "fallback": [{"onDemand": {"maxNodes": 1}}],
+        }
+    ]
+    assert warnings({**on_gke(pools), "growth": {"order": ["l4"]}}) == []
+    found = warnings({**on_gke(pools, fallback={"mode": "affinity"}), "growth": {"order": ["l4"]}})
+    assert "this stack has no ComputeClass" in next(one.what for one in found if one.path == "growth.order")
 
 
 def test_a_pool_may_not_be_larger_than_aks_lets_it() -> None:

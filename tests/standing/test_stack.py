@@ -114,9 +114,10 @@ def test_the_autoscalers_order_is_in_the_cluster(stack: Stack, subject: Subject)
     data = stack.get("configmap", "cluster-autoscaler-priority-expander", "-n", "kube-system")["data"]
     tiers = yaml.safe_load(data["priorities"])
     assert [tiers[number] for number in sorted(tiers, reverse=True)] == [
+        ["^aks-general-[0-9]+-vmss$"],
+        ["^aks-system-[0-9]+-vmss$"],
         ["^aks-t4-[0-9]+-vmss$"],
         ["^aks-t4od-[0-9]+-vmss$"],
-        ["^aks-general-[0-9]+-vmss$"],
         [".*"],
     ]
 

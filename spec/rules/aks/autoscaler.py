@@ -7,20 +7,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from spec import placement, unready
 from spec.azure import AzureAutoscaler
 from spec.clouds import Cloud
 from spec.fields import readable
 from spec.model import Pool
 from spec.problems import Problem
 from spec.rules.draft import Draft
+from spec.unready import Bounds
 
 _PATH = "cloud.autoscaler"
 
 _SECONDS = {"s": 1, "m": 60, "h": 3600}
 
 _PROVISION_MINUTES = 15
-_UNREADY = {"ok_total_unready_count": 3, "max_total_unready_percentage": 45}
-"""AKS' defaults."""
+"""AKS' default."""
 
 
 def _profile(draft: Draft) -> AzureAutoscaler | None:
@@ -70,16 +71,32 @@ def _provision_time(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
 
 
 def _unready(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
-    profile = _profile(draft)
-    for name, usual in _UNREADY.items():
-        value = getattr(profile, name) if profile else None
-        if value is not None and value < usual:
-            yield _warning(
-                str(AzureAutoscaler.model_fields[name].alias),
-                f"is {value}, less than AKS' {usual}: evicted spot nodes count as unready, and too many of them stop the "
-                "autoscaler, fallback included",
-                f"{usual} or more",
-            )
+    """Whether losing some pools leaves so few nodes that the autoscaler stops for all."""
+    aks, release, system = draft.new_aks, draft.release, draft.system_pool
+    if not aks or not release or not system or not draft.all_pools:
+        return
+    bounds = list(_bounds(draft, cloud))
+    limits = unready.chosen(aks.autoscaler, release.azure_autoscaler, bounds, system.min_nodes)
+    stopping = [loss for loss in unready.losses(bounds, system.min_nodes) if limits.stopped_by(loss)]
+    if stopping:
+        loss = max(stopping, key=lambda one: one.percentage)
+        yield _warning(
+            "maxTotalUnreadyPercentage",
+            f"is {limits.percentage}: {loss.lost} unready nodes ({', '.join(loss.pools)}) can be {loss.percentage} % of all, and"
+            " the autoscaler then stops for every pool, fallback included",
+            f"leave it and okTotalUnreadyCount out, or let that be {loss.lost}",
+        )
+
+
+def _bounds(draft: Draft, cloud: Cloud) -> Iterator[Bounds]:
+    for pool in draft.pools.values():
+        least = pool.least_nodes(draft.cloud)
+        if least is None:
+            least = 0 if pool.vanishes or cloud.gpus(pool)[0] else 1
+        yield Bounds(pool.name, least, pool.most_nodes(draft.cloud), pool.vanishes)
+        if twin := placement.twin_name(pool, cloud):
+            steps = (step.on_demand for step in pool.fallback if step.on_demand)
+            yield Bounds(twin, 0, next(steps).max_nodes, vanishes=False)
 
 
 RULES = (_expander, _provision_time, _unready)

@@ -24,11 +24,19 @@ SPOT, TWIN, OTHER = option("t4"), option("t4od"), option("general")
     ("text", "number"),
     [
         ('5: ["t4"]', 5),
-        ('5: ["^t4"]', -1),
+        ('5: ["^t4"]', -2),
         ('5: ["x", "t4"]\n7: ["vmss$"]\n6: [".*"]', 7),
         ('0: [".*"]', 0),
-        ('-5: [".*"]', -1),
+        ('-1: [".*"]', -1),
+        ('-5: [".*"]', -2),
         ("5:\n3: [t4]", 3),
+        ('"50": [t4]', 50),
+        ("1.0: [t4]", 1),
+        ("0x10: [t4]\n010: [vmss]", 16),
+        ("5: [~]", 5),
+        ("5: [t4]\n---\n7: [t4]", 5),
+        # Python's re does not know these, RE2 does.
+        (r"5: ['^\pL+-t4-[[:digit:]]+-vmss\z']", 5),
     ],
 )
 def test_the_highest_number_with_an_expression_found_anywhere(text: str, number: int) -> None:
@@ -42,14 +50,19 @@ def test_the_highest_number_with_an_expression_found_anywhere(text: str, number:
         ("- a", "not an object"),
         ("50: [", "not YAML"),
         ('high: [".*"]', "'high' is not a number"),
-        ('true: [".*"]', "True is not a number"),
+        ('true: [".*"]', "'true' is not a number"),
         ('50: ".*"', "50 has no list"),
-        ("50: [{a: b}]", "not a text"),
+        ("50: [{a: b}]", "other things than texts"),
+        ("1.5: [a]", "is not a number"),
+        ("1000000.0: [a]", "is not a number"),
+        ("~: [a]", "is not a number"),
         ('50: ["("]', "not a regular expression"),
         # Python's re knows these, RE2 does not.
         ('50: ["^aks-(?!spot)"]', "of RE2"),
         ('50: ["(a)\\\\1"]', "of RE2"),
         ('50: ["a++"]', "of RE2"),
+        (r"50: ['t4\Z']", "of RE2"),
+        (r"50: ['\C']", "of Go"),
     ],
 )
 def test_a_malformed_map_filters_nothing(text: str, wrong: str) -> None:

@@ -1,0 +1,45 @@
+"""Regular expressions of node group names as the cluster autoscaler reads them: Go's regexp, whose syntax is RE2's.
+
+RE2 itself judges and matches them, as Python's `re` differs both ways: it takes `(?!a)` and `\\Z`, and not `\\pL` or
+`[[:digit:]]`. Source: kubernetes/autoscaler expander/priority/priority.go; pkg.go.dev/regexp/syntax, by which Go takes "the same
+general syntax [...] except for \\C".
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import Any
+
+_ONE_BYTE = re.compile(r"(?<!\\)(?:\\\\)*\\C")
+
+
+def fault(expression: str) -> str:
+    """Why the autoscaler could not read an expression; empty when it can."""
+    try:
+        _compiled(expression)
+    except ValueError as wrong:
+        return str(wrong)
+    return ""
+
+
+def matches(expression: str, group: str) -> bool:
+    """Whether an expression is found anywhere in the name of a node group. Raises ValueError for what is none."""
+    return _compiled(expression).search(group) is not None
+
+
+@lru_cache(maxsize=1024)
+def _compiled(expression: str) -> Any:
+    # Only here: most stacks have lines of the program's own alone.
+    import re2
+
+    if _ONE_BYTE.search(expression):
+        raise ValueError(r"invalid escape sequence: \C")
+    options = re2.Options()
+    # Else every refusal is also a line on stderr.
+    options.log_errors = False
+    try:
+        return re2.compile(expression, options)
+    except re2.error as wrong:
+        reason = wrong.args[0]
+        raise ValueError(reason.decode(errors="replace") if isinstance(reason, bytes) else reason) from wrong

@@ -1,0 +1,59 @@
+"""Checks of `growth.order`: which chains and pools it names, and whether anybody reads it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from spec import compute_class, placement
+from spec.clouds import Cloud
+from spec.fields import readable
+from spec.problems import Problem
+from spec.rules.draft import Draft
+
+
+def _names(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    named = draft.growth.order if draft.growth else ()
+    pools = [pool for pool in draft.pools.values() if readable(pool, "name", "fallback")]
+    chains = [placement.chain(pool) for pool in pools if all(readable(step, "pool") for step in pool.fallback)]
+    twins = {twin: pool.name for pool in pools if (twin := placement.twin_name(pool, cloud))}
+    for number, name in enumerate(named):
+        path = f"growth.order[{number}]"
+        head = next((one[0] for one in chains if name in one[1:]), None)
+        if name in named[:number]:
+            yield Problem(path, f"names {name!r} a second time", "remove it")
+        elif name in twins:
+            yield Problem(
+                path, f"{name!r} is the twin of {twins[name]}, whose chain stays whole", f"write {twins[name]}"
+            )
+        elif head:
+            yield Problem(
+                path, f"{name!r} is a further step of the chain of {head}, which stays whole", f"write {head}"
+            )
+        elif draft.names_are_known() and name not in {pool.name for pool in pools}:
+            known = sorted({one[0] for one in chains} - {later for one in chains for later in one[1:]})
+            yield Problem(path, f"there is no pool {name!r}", f"one of: {', '.join(known) or '(no pool)'}")
+
+
+def _unread(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    if not draft.growth or not draft.growth.order:
+        return
+    aks = draft.new_aks
+    if aks and aks.autoscaler.expander != "priority":
+        why, remedy = f"cloud.autoscaler.expander is {aks.autoscaler.expander}", "remove it, or set that to priority"
+    elif not cloud.makes_pools:
+        why, remedy = "this stack does not say how these pools grow", "remove it"
+    elif draft.gcp and draft.all_pools and not _has_class(draft):
+        why, remedy = "this stack has no ComputeClass", "remove it, or write `mode: compute-class` in cloud.fallback"
+    else:
+        return
+    yield Problem("growth.order", f"is never read: {why}", remedy, warning=True)
+
+
+def _has_class(draft: Draft) -> bool:
+    assert draft.gcp
+    by_default = draft.scheduling is None or draft.scheduling.enabled
+    version = draft.kubernetes_version or "1.0"
+    return compute_class.mode(draft.gcp, draft.pools.values(), version, by_default=by_default) == "compute-class"
+
+
+RULES = (_names, _unread)

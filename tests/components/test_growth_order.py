@@ -1,0 +1,115 @@
+"""What the cluster autoscaler makes of the ConfigMap, over drawn stacks: own reading of it, with RE2 itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import re2
+import yaml
+from hypothesis import HealthCheck, given, settings
+
+from components.addons import expander, priorities
+from components.addons.priorities import Wanted
+from sandbox.autoscaler.fit import misfit
+from spec import placement, stackfile
+from spec.clouds.azure import aks
+from spec.model import Capacity, ClusterSpec, ExpanderOptions
+from spec.placement import NodePool
+from tests.admission.corpus import corpus
+from tests.parity.drawn import Settings, neutral, on_aks
+
+drawn = settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+CPU_PODS = [
+    golden.spec
+    for golden in corpus().values()
+    if not golden.gpu and not golden.expect.refused and golden.object["kind"] != "DaemonSet"
+]
+
+
+class Autoscaler:
+    """The ConfigMap of a stack, as its reader sees it."""
+
+    def __init__(self, stack: ClusterSpec, pools: Iterable[NodePool]) -> None:
+        spot = {pool.name for pool in pools if pool.capacity == Capacity.SPOT}
+        wanted = Wanted(placement.growth_order(stack, aks()), spot)
+        declared = expander.decide(wanted, ExpanderOptions(), "dev", None, stack.name).declared
+        assert declared
+        self.tiers = yaml.safe_load(priorities.written(declared))
+
+    def tries(self, open_to: Iterable[str]) -> list[str]:
+        """Pools in the order in which they grow for a pod that may go there: the highest number with a match wins."""
+        numbers = {pool: self.number(f"aks-{pool}-31415926-vmss") for pool in open_to}
+        assert len(set(numbers.values())) == len(numbers), "between equals the autoscaler chooses at random"
+        return sorted(numbers, key=lambda pool: -numbers[pool])
+
+    def number(self, group: str) -> int:
+        return max(
+            number for number, lines in self.tiers.items() if any(re2.search(line, group) is not None for line in lines)
+        )
+
+
+def vcpus(pool: NodePool) -> int:
+    machine = aks().machine(pool.machine)
+    assert machine
+    return machine.vcpus
+
+
+def asked_for(stack: ClusterSpec, size: dict[str, int], most: int) -> set[str]:
+    """Pools that stand where they do by chains that begin with machines of at most so many vCPUs, and what must precede them."""
+    found: set[str] = set()
+    waiting = [chain for pool in stack.pools if size[pool.name] <= most for chain in [placement.chain(pool)]]
+    while waiting:
+        steps = {*waiting.pop()} - found
+        found |= steps
+        waiting += [
+            whole[: whole.index(step)]
+            for pool in stack.pools
+            for whole in [placement.chain(pool)]
+            for step in steps
+            if step in whole
+        ]
+    return found
+
+
+@given(neutral())
+@drawn
+def test_a_pods_own_chain_is_tried_before_any_dearer_machine_that_it_does_not_need(wanted: Settings) -> None:
+    stack, _ = stackfile.read(on_aks(wanted))
+    assert stack
+    pools = placement.node_pools(stack, aks())
+    size = {pool.name: vcpus(pool) for pool in pools}
+    autoscaler = Autoscaler(stack, pools)
+    for gpus in (0, 1, 2, 4):
+        fitting = {pool.name for pool in pools if pool.gpus >= gpus and bool(pool.gpus) == bool(gpus)}
+        order = autoscaler.tries(fitting)
+        heads = [pool for pool in stack.pools if pool.vanishes and pool.name in fitting]
+        if heads:
+            # A pod that tolerates everything: its chain is the one that begins with the smallest machine.
+            head = min(heads, key=lambda pool: (size[pool.name], order.index(pool.name)))
+            twin = placement.twin_name(head, aks())
+            chain = [name for name in (*placement.chain(head), *([twin] if twin else [])) if name in fitting]
+            assert [name for name in order if name in chain] == chain
+            own = asked_for(stack, size, size[head.name])
+            before = order[: order.index(chain[-1])]
+            assert [name for name in before if name not in own and size[name] > size[head.name]] == []
+        # One that tolerates no spot, such as a notebook: the smallest machine first.
+        on_demand = [size[pool] for pool in order if any(p.name == pool and p.spot is None for p in pools)]
+        assert on_demand == sorted(on_demand)
+
+
+@given(neutral())
+@drawn
+def test_a_pod_without_a_gpu_makes_no_gpu_pool_grow(wanted: Settings) -> None:
+    stack, _ = stackfile.read(on_aks(wanted))
+    assert stack
+    pools = placement.node_pools(stack, aks())
+    with_gpus = {pool.name for pool in pools if pool.gpus}
+    # One that tolerates everything, which the guard refuses in profiles, while any other pool is open to it
+    order = Autoscaler(stack, pools).tries({"system", *(pool.name for pool in pools)})
+    assert [name in with_gpus for name in order] == sorted(name in with_gpus for name in order)
+    assert order.index("system") == len(order) - len(with_gpus) - 1
+    # All others, for ever
+    for pod in CPU_PODS:
+        for pool in pools:
+            taints = [taint.model_dump(mode="json") for taint in pool.taints]
+            assert not pool.gpus or misfit(pod, "node", pool.labels, taints)
