@@ -149,10 +149,8 @@ def test_gpus_have_googles_name_number_driver_partition_and_sharing(
     assert nodes(pool).get("guestAccelerators") == ([accelerators] if accelerators else None)
 
 
-def test_where_gkes_plugin_is_kept_off_it_is_told_nothing_of_sharing() -> None:
-    pool = {**L4, "gpuSharing": {"strategy": "time-slicing", "replicas": 4}, "gcp": {"devicePlugin": "nvidia"}}
-    found = nodes(pool)
-    assert "gpuSharingConfig" not in found["guestAccelerators"][0]
+def test_gkes_plugin_is_kept_off_by_a_label() -> None:
+    found = nodes({**L4, "gcp": {"devicePlugin": "nvidia"}}, devicePlugin={"install": "never"})
     assert found["labels"]["gke-no-default-nvidia-gpu-device-plugin"] == "true"
     assert "gke-no-default-nvidia-gpu-device-plugin" not in nodes(L4)["labels"]
 

@@ -126,6 +126,7 @@ ZONAL: Config = {
         "network": {"privateNodes": False},
         "encryption": {"bootDiskKey": KEY},
     },
+    "devicePlugin": {"install": "never"},
     "systemPool": {**SYSTEM, "criticalAddonsOnly": True},
     "pools": [
         {"name": "general", "machine": "n2-standard-8", "maxNodes": 6},
