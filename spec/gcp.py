@@ -220,7 +220,8 @@ class GcpPool(GcpNodes):
         description="the notice of a spot node, of which the last 15 s are for system pods; GKE: 30 (page spot-vms)",
     )
     device_plugin: Literal["gke", "nvidia"] = Field(
-        "gke", description="nvidia: GKE's own is kept off these nodes and this program's goes there"
+        "gke",
+        description="nvidia: GKE's own is kept off these nodes, for the GPU Operator's; needs devicePlugin.install never",
     )
     compute_class: bool = Field(True, description="false: not in the ComputeClass; for pools that pods name themselves")
 

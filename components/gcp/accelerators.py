@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from spec.clouds.gcp import accelerator, gke, partition_size
+from spec.clouds.gcp import accelerator, partition_size
 from spec.gcp import GcpPool
-from spec.placement import NodePool, has_clouds_plugin
+from spec.placement import NodePool
 
 _STRATEGIES = {"time-slicing": "TIME_SHARING", "mps": "MPS"}
 
@@ -22,13 +22,13 @@ def guest(pool: NodePool) -> list[dict[str, Any]] | None:
         "count": pool.gpus,
         "gpuDriverInstallationConfig": {"gpuDriverVersion": driver},
     }
-    # Both are done by GKE's device plugin (pages gpus-multi, timesharing-gpus, nvidia-mps-gpus).
-    if has_clouds_plugin(source, gke()):
-        if source.mig:
-            found["gpuPartitionSize"] = partition_size(pool.gpu_model, source.mig)
-        if source.gpu_sharing:
-            found["gpuSharingConfig"] = {
-                "gpuSharingStrategy": _STRATEGIES[source.gpu_sharing.strategy],
-                "maxSharedClientsPerGpu": source.gpu_sharing.replicas,
-            }
+    # Both are done by GKE's device plugin (pages gpus-multi, timesharing-gpus, nvidia-mps-gpus); the rules let neither stand
+    # beside another plugin.
+    if source.mig:
+        found["gpuPartitionSize"] = partition_size(pool.gpu_model, source.mig)
+    if source.gpu_sharing:
+        found["gpuSharingConfig"] = {
+            "gpuSharingStrategy": _STRATEGIES[source.gpu_sharing.strategy],
+            "maxSharedClientsPerGpu": source.gpu_sharing.replicas,
+        }
     return [found]

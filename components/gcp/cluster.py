@@ -50,13 +50,13 @@ class GkeCluster(pulumi.ComponentResource):
         identity = NodeIdentity(name, cloud, cluster=spec.name, opts=child)
 
         # The control plane
-        self.cluster = self._control_plane(name, spec, cloud, network, identity)
+        self.cluster = self._control_plane(name, spec, cloud, network, identity, live)
 
         # The pools. GKE taints GPU nodes by itself when there is a pool without GPUs: let it always be so (page gpus).
         ready = [*identity.access, *network.way_out]
         system = pools.declare(
             name,
-            pools.system_pool(spec.system_pool, cloud, identity.email, tags),
+            pools.system_pool(spec.system_pool, cloud, identity.email, tags, live),
             cluster=self.cluster.name,
             parent=self,
             after=ready,
@@ -79,7 +79,7 @@ class GkeCluster(pulumi.ComponentResource):
         self.register_outputs({"name": self.cluster.name})
 
     def _control_plane(
-        self, name: str, spec: ClusterSpec, cloud: Gcp, network: Network, identity: NodeIdentity
+        self, name: str, spec: ClusterSpec, cloud: Gcp, network: Network, identity: NodeIdentity, live: LiveCluster
     ) -> Declared:
         protect = bool(spec.cluster.protect)
         inputs = {
@@ -108,8 +108,8 @@ class GkeCluster(pulumi.ComponentResource):
             # Who gets in
             "privateClusterConfig": profiles.privacy(cloud.network, cloud.access),
             "controlPlaneEndpointsConfig": profiles.endpoints(cloud.access),
-            "masterAuthorizedNetworksConfig": profiles.authorized_networks(cloud.access),
-            "authenticatorGroupsConfig": profiles.groups(cloud.access),
+            "masterAuthorizedNetworksConfig": profiles.authorized_networks(cloud.access, live),
+            "authenticatorGroupsConfig": profiles.groups(cloud.access, live),
             "workloadIdentityConfig": {"workloadPool": f"{cloud.project}.svc.id.goog"},
             "databaseEncryption": profiles.etcd(cloud.encryption),
             # What it does by itself

@@ -74,7 +74,7 @@ def _dns_name(found: Mapping[str, Any]) -> str | None:
     open_to_all = (
         block(ways, "ipEndpointsConfigs").get("enabled", True)
         and not block(found, "privateClusterConfigs").get("enablePrivateEndpoint")
-        and not block(found, "masterAuthorizedNetworksConfigs").get("cidrBlocks")
+        and not LiveCluster(found).closed
     )
     usable = dns.get("allowExternalTraffic") and not open_to_all
     return str(dns["endpoint"]) if usable else None

@@ -1,8 +1,9 @@
-"""What GKE fixes for a pool's life, and what a change of it does (docs/adr/0008).
+"""What GKE fixes for a pool's or the cluster's life, and what a change of it does (docs/adr/0008, 0029).
 
 Spot pools and twins are replaced: they hold nothing that may not vanish. An on-demand pool is not: the stack file is compared
-with the live pool, and every difference refused at once, before anything is declared. Machine, disk, labels, taints, zones
-and image change in place (terraform-provider-google, resource_container_node_pool.go).
+with the live pool, and every difference refused at once, before anything is declared. So is what GKE keeps when a stack file
+no longer says it and that no request takes back. Labels, taints and zones change in place (terraform-provider-google,
+resource_container_node_pool.go).
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import pulumi
 
 from components.gcp.live import LiveCluster, block, config
 from spec.clouds.gcp import gke
+from spec.gcp import Gcp
 from spec.model import ClusterSpec
 from spec.placement import NodePool, next_generation
 from spec.problems import Problem
@@ -85,7 +87,21 @@ def _max_pods(live: Mapping[str, Any], args: Mapping[str, Any]) -> Pair:
     return (int(now) if now else wanted), wanted
 
 
+def _sized(name: str) -> Callable[[Mapping[str, Any], Mapping[str, Any]], Pair]:
+    """What the live pool always has, and may be wanted as GKE chooses."""
+
+    def of(live: Mapping[str, Any], args: Mapping[str, Any]) -> Pair:
+        wanted = _wanted(args).get(name)
+        return config(live).get(name) or wanted, wanted
+
+    return of
+
+
 PROPERTIES = (
+    Fixed("machine", _sized("machineType")),
+    Fixed("osDisk.sizeGb", _sized("diskSizeGb")),
+    Fixed("gcp.diskType", _sized("diskType")),
+    Fixed("gcp.imageType", _sized("imageType")),
     Fixed("gpus", _accelerators),
     Fixed("gcp.driverVersion", _driver),
     Fixed("mig", _partition),
@@ -96,7 +112,17 @@ PROPERTIES = (
     Fixed("cloud.encryption.bootDiskKey", _plain("bootDiskKmsKey")),
     Fixed("cloud.serviceAccount", _plain("serviceAccount")),
 )
-"""What replaces a pool, of what this program sends (same source as above), but for spot, which `pool_problems` knows."""
+"""What ends a pool's nodes, of what this program sends, but for spot, which `pool_problems` knows.
+
+The first four GKE changes by making every node anew, as it does in an upgrade and without regard to maintenance windows: a GPU
+pool, which has no surge, loses its nodes one by one (pages vertical-pool-scaling and node-images). The others replace the pool.
+"""
+
+_DEFAULT_DISKS = ("pd-balanced", "hyperdisk-balanced")
+"""GKE's choices for a machine (terraform-provider-google, container_node_pool, `disk_type`)."""
+
+_ZONES = 3
+"""Of a region that GKE takes by itself (page regional-clusters)."""
 
 
 def differences(path: str, args: Mapping[str, Any], live: Mapping[str, Any], remedy: str) -> Iterator[Problem]:
@@ -116,12 +142,60 @@ def _shown(value: Any) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
+def cluster_problems(name: str, cloud: Gcp, live: LiveCluster) -> Iterator[Problem]:
+    """What the cluster has that a stack file cannot take back by saying nothing."""
+    if not live.found:
+        return
+    cidr = block(live.found, "privateClusterConfigs").get("masterIpv4CidrBlock")
+    if cidr and not cloud.network.control_plane_cidr:
+        yield Problem(
+            "cloud.network.controlPlaneCidr",
+            f"is {cidr} for the cluster's life",
+            f"write `controlPlaneCidr: {cidr}`; only another cluster can be without",
+        )
+    if live.zones and not cloud.zones and len(live.zones) != (1 if cloud.zonal else _ZONES):
+        there = ", ".join(live.zones)
+        where = f"{name} --location {cloud.place} --project {cloud.project}"
+        yield Problem(
+            "cloud.zones",
+            f"is unset: GKE keeps the zones that the cluster has, {there}",
+            f"write `zones: [{there}]`, or the zones you want; for GKE's own choice run `gcloud container clusters update {where}"
+            f" --node-locations {cloud.place if cloud.zonal else 'ZONE,ZONE,ZONE'}` first",
+        )
+
+
+def _kept_gpus(path: str, args: Mapping[str, Any], live: Mapping[str, Any]) -> Iterator[Problem]:
+    """GPUs that are attached to a machine and no longer asked for: an update that leaves them out changes nothing."""
+    now, wanted = _accelerators(live, args)
+    if now != wanted == "none":
+        yield Problem(
+            f"{path}.gpus",
+            f"{args['name']}: has {now} a machine, which GKE does not take from a pool",
+            "give the pool another name: the new one is made before the old one goes",
+        )
+
+
+def _kept_disk(path: str, args: Mapping[str, Any], live: Mapping[str, Any]) -> Iterator[Problem]:
+    """A type of disk that is no longer asked for, of a machine that the catalogue does not have."""
+    disk = config(live).get("diskType")
+    if not _wanted(args).get("diskType") and disk and disk not in _DEFAULT_DISKS:
+        yield Problem(
+            f"{path}.gcp.diskType",
+            f"{args['name']}: is {disk} in the cluster, and what GKE would choose for {_wanted(args)['machineType']} is not known",
+            f"write `diskType: {disk}`, or the one you want",
+        )
+
+
 def pool_problems(spec: ClusterSpec, pool: NodePool, args: Mapping[str, Any], live: LiveCluster) -> Iterator[Problem]:
-    """What the stack file wants of a live on-demand pool that would replace it."""
+    """What the stack file wants of a live pool that GKE does not do, or that would end running on-demand nodes."""
     there = live.pools.get(pool.name)
-    if there is None or pool.twin or _vanishes(there):
+    if there is None:
         return
     path = f"pools[{spec.pools.index(pool.source)}]"
+    if pool.twin or _vanishes(there):
+        yield from _kept_gpus(path, args, there)
+        yield from _kept_disk(path, args, there)
+        return
     if pool.spot:
         yield Problem(
             f"{path}.capacity",
@@ -131,6 +205,7 @@ def pool_problems(spec: ClusterSpec, pool: NodePool, args: Mapping[str, Any], li
         return
     letter = next_generation(pool.source, live.pools, gke())
     yield from differences(path, args, there, f"add `generation: {letter}`: a new pool is made before the old one goes")
+    yield from _kept_disk(path, args, there)
 
 
 def system_problems(args: Mapping[str, Any], live: LiveCluster) -> Iterator[Problem]:
@@ -140,6 +215,7 @@ def system_problems(args: Mapping[str, Any], live: LiveCluster) -> Iterator[Prob
         yield from differences(
             "systemPool", args, there, "give it another name as well: the new pool is made before the old one goes"
         )
+        yield from _kept_disk("systemPool", args, there)
 
 
 def _vanishes(live: Mapping[str, Any]) -> bool:

@@ -15,6 +15,9 @@ from components.declared import call
 from components.gcp.types import GET_CLUSTER
 from spec.placement import POOL_LABEL
 
+EVERYBODY = "0.0.0.0/0"
+"""As an authorized network: every address."""
+
 
 @dataclass(frozen=True)
 class LiveCluster:
@@ -29,11 +32,26 @@ class LiveCluster:
         return {pool["name"]: pool for pool in self.found.get("nodePools") or ()}
 
     @property
-    def zone_count(self) -> int:
-        """The zones of a pool that names none; 0 where that is not known."""
-        # A zonal cluster's own zone is not among them (pulumi-gcp, Cluster.nodeLocations).
-        own = str(self.found.get("location", "")).count("-") == 2
-        return len(self.found.get("nodeLocations") or ()) + own
+    def zones(self) -> list[str]:
+        """Where nodes of a pool run that names no zones; empty where that is not known."""
+        # A zonal cluster's own zone is not among its nodeLocations (pulumi-gcp, Cluster.nodeLocations).
+        location = str(self.found.get("location", ""))
+        own = [location] if location.count("-") == 2 else []
+        return sorted({*(self.found.get("nodeLocations") or ()), *own})
+
+    @property
+    def closed(self) -> bool:
+        """Whether the address of the API server is closed to some: those that no authorized network has."""
+        blocks = self.found.get("masterAuthorizedNetworksConfigs")
+        ranges = {
+            one.get("cidrBlock") for one in block(self.found, "masterAuthorizedNetworksConfigs").get("cidrBlocks") or ()
+        }
+        return bool(blocks) and EVERYBODY not in ranges
+
+    @property
+    def security_group(self) -> str:
+        """The group of Google Groups for RBAC; empty without."""
+        return str(block(self.found, "authenticatorGroupsConfigs").get("securityGroup") or "")
 
     def per_zone(self, label: str) -> int:
         """Nodes in each zone of the pools with this label under POOL_LABEL, rounded down as `nodeCount` is."""

@@ -1,6 +1,7 @@
 """Node pools as GKE holds them: pure translations, and the resource that is declared.
 
-No number of nodes is sent but the one a pool begins with: `nodeCount` left out follows the autoscaler in the state.
+No number of nodes is sent but the one a pool begins with: `nodeCount` left out follows the autoscaler in the state. Else what is
+not set is sent as GKE's documented default, because the provider keeps the old value of what is left out (docs/adr/0029).
 """
 
 from __future__ import annotations
@@ -13,9 +14,9 @@ import pulumi
 
 from components.declared import Declared
 from components.gcp import accelerators
-from components.gcp.live import LiveCluster
+from components.gcp.live import LiveCluster, block, config
 from components.gcp.types import NODE_POOL
-from spec.clouds.gcp import NO_DEFAULT_PLUGIN, boot_disks, gke
+from spec.clouds.gcp import NO_DEFAULT_PLUGIN, default_boot_disk, gke
 from spec.gcp import Gcp, GcpNodes, GcpPool
 from spec.model import Capacity, Effect, OsDisk, Pool, SystemPool, Taint, Upgrade
 from spec.placement import CAPACITY_LABEL, CRITICAL_ADDONS_TAINT, POOL_LABEL, NodePool
@@ -35,11 +36,25 @@ _EFFECTS = {
 _FOR_SYSTEM_PODS = 15
 """Seconds at the end of a spot node's notice that GKE keeps for system pods (page spot-vms)."""
 
+_PODS = 110
+"""A node of a VPC-native cluster takes so many by default (page flexible-pod-cidr)."""
+
+_DISK_GB = 100
+"""docs.cloud.google.com/kubernetes-engine/docs/reference/rest/v1/NodeConfig, diskSizeGb"""
+
+_NOTICE = 30
+"""Seconds of notice a spot node has by default (page spot-vms)."""
+
+_SURGE = Upgrade(maxSurge="1", maxUnavailable="0")
+"""GKE's default (page node-pool-upgrade-strategies)."""
+
 _IN_PLACE = Upgrade(maxSurge="0", maxUnavailable="1")
 """For GPU pools: quota for one more GPU machine is seldom there (page node-pool-upgrade-strategies)."""
 
 
-def system_pool(pool: SystemPool, cloud: Gcp, account: pulumi.Input[str], tags: Mapping[str, str]) -> dict[str, Any]:
+def system_pool(
+    pool: SystemPool, cloud: Gcp, account: pulumi.Input[str], tags: Mapping[str, str], live: LiveCluster
+) -> dict[str, Any]:
     """What the on-demand pool of the cluster's own pods asks of GKE, to which it is a pool like any other."""
     nodes = pool.gcp or GcpNodes()
     zones = tuple(sorted(pool.zones))
@@ -48,17 +63,16 @@ def system_pool(pool: SystemPool, cloud: Gcp, account: pulumi.Input[str], tags: 
     count = len(zones) or cloud.zone_count
     return _pruned(
         {
-            **_pool(pool, cloud, zones),
-            "name": pool.name,
+            **_pool(pool.name, pool, cloud, zones, live),
             "initialNodeCount": _initial(pool.min_nodes, pool.max_nodes, count),
-            "autoscaling": _total(pool.min_nodes, pool.max_nodes),
+            "autoscaling": {**_total(pool.min_nodes, pool.max_nodes), "locationPolicy": "BALANCED"},
             "nodeConfig": {
                 **_machine(gke().size(pool.machine), pool.os_disk, nodes, cloud, account, tags),
                 "workloadMetadataConfig": _METADATA,
                 "labels": labels,
                 "taints": _taints(taints),
             },
-            "upgradeSettings": _upgrade(pool.upgrade),
+            "upgradeSettings": _upgrade(pool.upgrade or _SURGE),
         }
     )
 
@@ -79,8 +93,8 @@ def node_pool(
     source = pool.source
     nodes = source.gcp or GcpPool()
     count = source.zone_count(cloud)
-    first = len(pool.zones) or live.zone_count or count
-    grace = nodes.shutdown_grace_seconds if pool.spot else None
+    first = len(pool.zones) or len(live.zones) or count
+    grace = _grace(pool, nodes, live)
     # GKE puts its own on by itself and keeps them from others (page labels-taints-and-tolerations).
     by_itself = {key for key, _ in gke().spot_labels}
     labels = {key: value for key, value in pool.labels.items() if key not in by_itself}
@@ -88,8 +102,7 @@ def node_pool(
         labels[NO_DEFAULT_PLUGIN] = "true"
     return _pruned(
         {
-            **_pool(source, cloud, pool.zones),
-            "name": pool.name,
+            **_pool(pool.name, source, cloud, pool.zones, live),
             # A pool that takes the place of another generation, which goes right after, begins with its nodes.
             "initialNodeCount": _initial(pool.min_nodes, pool.max_nodes, first, live.per_zone(pool.label)),
             "autoscaling": _bounds(pool, nodes, count),
@@ -108,7 +121,7 @@ def node_pool(
                 if grace
                 else None,
             },
-            "upgradeSettings": _upgrade(source.upgrade or (_IN_PLACE if pool.gpus else None)),
+            "upgradeSettings": _upgrade(source.upgrade or (_IN_PLACE if pool.gpus else _SURGE)),
         }
     )
 
@@ -126,14 +139,37 @@ def temporary_nodes(cloud: Gcp, account: pulumi.Input[str]) -> dict[str, Any]:
     )
 
 
-def _pool(pool: Pool | SystemPool, cloud: Gcp, zones: Sequence[str]) -> dict[str, Any]:
+def _pool(name: str, pool: Pool | SystemPool, cloud: Gcp, zones: Sequence[str], live: LiveCluster) -> dict[str, Any]:
+    # Of an existing cluster without alias addresses there is no such number, nor may one be sent (pulumi-gcp, maxPodsPerNode).
+    usual = int(live.found.get("defaultMaxPodsPerNode") or 0) if cloud.existing_cluster else _PODS
     return {
         "project": cloud.project,
         "location": cloud.place,
-        "nodeLocations": list(zones or sorted(cloud.zones)) or None,
-        "maxPodsPerNode": pool.max_pods,
+        "name": name,
+        "nodeLocations": list(zones or sorted(cloud.zones)) or _clusters_zones(name, live),
+        "maxPodsPerNode": pool.max_pods or usual or None,
         "management": {"autoRepair": True, "autoUpgrade": True},
     }
+
+
+def _clusters_zones(name: str, live: LiveCluster) -> list[str] | None:
+    """The cluster's zones for a live pool that has others; None where GKE gives them to it by itself.
+
+    A pool's zones do not go back to the cluster's when they are left out (terraform-provider-google, container_node_pool).
+    """
+    there = live.pools.get(name)
+    return (
+        live.zones if there and live.zones and sorted(there.get("nodeLocations") or live.zones) != live.zones else None
+    )
+
+
+def _grace(pool: NodePool, nodes: GcpPool, live: LiveCluster) -> int | None:
+    """Seconds of notice; None for GKE's default where the live pool has no other: older clusters take none."""
+    if not pool.spot or pool.preemptible:
+        return None
+    kubelet = block(config(live.pools.get(pool.name, {})), "kubeletConfigs")
+    now = int(kubelet.get("shutdownGracePeriodSeconds") or _NOTICE)
+    return nodes.shutdown_grace_seconds or (None if now == _NOTICE else _NOTICE)
 
 
 def _machine(
@@ -146,8 +182,8 @@ def _machine(
 ) -> dict[str, Any]:
     return {
         "machineType": machine,
-        "diskSizeGb": disk.size_gb,
-        "diskType": nodes.disk_type or _disk_type(machine),
+        "diskSizeGb": disk.size_gb or _DISK_GB,
+        "diskType": nodes.disk_type or default_boot_disk(machine),
         "bootDiskKmsKey": cloud.encryption.boot_disk_key,
         "imageType": nodes.image_type,
         "shieldedInstanceConfig": {
@@ -160,19 +196,14 @@ def _machine(
     }
 
 
-def _disk_type(machine: str) -> str | None:
-    """What a machine boots from that does not take GKE's default; None where that will do (page custom-boot-disks)."""
-    found = boot_disks(machine)
-    return found[0] if found and "pd-balanced" not in found else None
-
-
 def _total(least: int, most: int) -> dict[str, Any]:
     return {"totalMinNodeCount": least, "totalMaxNodeCount": most}
 
 
 def _bounds(pool: NodePool, nodes: GcpPool, zones: int) -> dict[str, Any]:
     """Of the whole pool or of each zone, never both (pulumi-gcp, NodePoolAutoscalingArgs)."""
-    policy = {"locationPolicy": nodes.location_policy.upper()} if nodes.location_policy else {}
+    # GKE's default is ANY for machines that it may take back (page cluster-autoscaler).
+    policy = {"locationPolicy": (nodes.location_policy or ("any" if pool.spot else "balanced")).upper()}
     # A twin has bounds of its own, which are totals.
     if nodes.max_nodes_per_zone is None or pool.twin:
         return {**_total(pool.min_nodes, pool.max_nodes), **policy}
@@ -188,9 +219,7 @@ def _taints(taints: Sequence[Taint]) -> list[dict[str, str]]:
     return [{"key": taint.key, "value": taint.value, "effect": _EFFECTS[taint.effect]} for taint in taints]
 
 
-def _upgrade(upgrade: Upgrade | None) -> dict[str, Any] | None:
-    if upgrade is None:
-        return None
+def _upgrade(upgrade: Upgrade) -> dict[str, Any]:
     # The rules let only whole numbers come here.
     surge, away = int(upgrade.max_surge or 0), int(upgrade.max_unavailable or 0)
     return {"strategy": "SURGE", "maxSurge": surge, "maxUnavailable": away}

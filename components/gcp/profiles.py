@@ -1,12 +1,14 @@
 """The parts of a Cluster, one translation each: from the stack file's words to GKE's own. Pure.
 
-What can be switched off again is sent either way.
+What can be switched off again is sent either way, or as long as the live cluster has it: the provider keeps the old value of
+what is left out (Optional and Computed in its schema), and its preview shows nothing (docs/adr/0029).
 """
 
 from __future__ import annotations
 
 from typing import Any
 
+from components.gcp.live import EVERYBODY, LiveCluster
 from spec.gcp import (
     Gcp,
     GcpAccess,
@@ -41,10 +43,16 @@ def endpoints(access: GcpAccess) -> dict[str, Any]:
     }
 
 
-def authorized_networks(access: GcpAccess) -> dict[str, Any] | None:
-    """Who may reach the address; None for everybody. A private one is for the network, and for nobody else unless listed."""
-    if access.ip_endpoint == "none" or (access.ip_endpoint == "public" and not access.authorized_ranges):
+def authorized_networks(access: GcpAccess, live: LiveCluster) -> dict[str, Any] | None:
+    """Who may reach the address; None for everybody. A private one is for the network, and for nobody else unless listed.
+
+    An address that is closed to some is opened by naming everybody: the provider switches the list off in no other way
+    (resource_container_cluster.go, expandMasterAuthorizedNetworksConfig).
+    """
+    if access.ip_endpoint == "none":
         return None
+    if access.ip_endpoint == "public" and not access.authorized_ranges:
+        return {"cidrBlocks": [{"cidrBlock": EVERYBODY}]} if live.closed else None
     return {"cidrBlocks": [{"cidrBlock": one} for one in access.authorized_ranges]}
 
 
@@ -86,6 +94,11 @@ def maintenance(spec: GcpMaintenance | None) -> dict[str, Any] | None:
     return {"dailyMaintenanceWindow": {"startTime": spec.start_time}} if spec else None
 
 
-def groups(access: GcpAccess) -> dict[str, Any] | None:
-    """Google Groups in RoleBindings (page google-groups-rbac)."""
-    return {"securityGroup": access.security_group} if access.security_group else None
+def groups(access: GcpAccess, live: LiveCluster) -> dict[str, Any] | None:
+    """Google Groups in RoleBindings (page google-groups-rbac).
+
+    An empty name switches them off (terraform-provider-google, TestAccContainerCluster_withAuthenticatorGroupsConfig).
+    """
+    if access.security_group or live.security_group:
+        return {"securityGroup": access.security_group or ""}
+    return None

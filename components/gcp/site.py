@@ -43,7 +43,8 @@ def _refuse_changes(spec: ClusterSpec, cloud: Gcp, node_pools: Sequence[NodePool
     fixed.refuse(
         [
             *immutable.problems(cloud, spec.name, there),
-            *fixed.system_problems(pools.system_pool(spec.system_pool, cloud, account, tags), there),
+            *fixed.cluster_problems(spec.name, cloud, there),
+            *fixed.system_problems(pools.system_pool(spec.system_pool, cloud, account, tags, there), there),
             *(
                 problem
                 for pool in node_pools

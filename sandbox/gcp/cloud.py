@@ -89,6 +89,7 @@ class GcpCloud:
             resources.put(made)
             if token == POOL:
                 _set_size(resources, made, record.body)
+                instance_groups.renew(resources, made, record.body)
             if kind.worked_on:
                 made.body["status"] = status
                 self._within_quotas(resources, used, id)

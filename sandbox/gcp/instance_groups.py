@@ -23,6 +23,8 @@ GROUP = "sandbox:InstanceGroup"
 
 _MANY = 1 << 30
 
+_MADE_OF = ("machineType", "diskType", "diskSizeGb", "imageType")
+
 
 @dataclass(frozen=True)
 class Bounds:
@@ -140,6 +142,20 @@ def remove(resources: Resources, pool: Record, nodes: Collection[str]) -> None:
     for zone, numbers in left.items():
         _put(resources, pool, zone, numbers)
     _tell(resources, pool)
+
+
+def renew(resources: Resources, pool: Record, before: Body) -> None:
+    """Make every machine anew when what it is made of has changed since the pool's body was `before`.
+
+    GKE does so as in an upgrade (page managing-clusters); here all at once.
+    """
+    if all(pool.body["nodeConfig"].get(name) == before["nodeConfig"].get(name) for name in _MADE_OF):
+        return
+    for zone in pool.body["nodeLocations"]:
+        group = resources.get(_id(pool, zone))
+        if group:
+            first, count = int(group.body["next"]), len(group.body["instances"])
+            _put(resources, pool, zone, list(range(first, first + count)), first + count)
 
 
 def next_zone(resources: Resources, pool: Record) -> str:

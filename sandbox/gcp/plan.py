@@ -1,8 +1,9 @@
 """What Terraform plans: the state after an update, from what a program says and what there is.
 
 A property that is said gets its value. One that is not said any more keeps its value where the service may choose it
-(Optional and Computed), and goes otherwise. What a program never said is left alone [inferred: everything the emulated
-services add by themselves is Computed].
+(Optional and Computed), and goes otherwise; a list of blocks without any is one that is not said (terraform-plugin-sdk:
+in HCL there is no other way to write it). What a program never said is left alone [inferred: everything the emulated services
+add by themselves is Computed].
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ def _object(kind: Kind, path: str, wanted: Props, state: Props, said: Props) -> 
     result = {}
     for name in [*state, *(n for n in wanted if n not in state)]:
         where = f"{path}.{name}" if path else name
-        if name in wanted:
+        if name in wanted and not (wanted[name] == [] and where in kind.blocks & kind.computed):
             value = _value(kind, where, wanted[name], state.get(name), said.get(name))
             if not (zero(value) and state.get(name) is None):
                 result[name] = value

@@ -75,6 +75,17 @@ def boot_disks(size: str) -> tuple[str, ...]:
     return ("hyperdisk-balanced",) if machine.size.startswith("a3-ultra") else _BOOT_DISKS.get(machine.family, ())
 
 
+def default_boot_disk(size: str) -> str | None:
+    """The disk GKE takes where none is named: balanced where the machine boots from it; None for an unknown machine.
+
+    terraform-provider-google, container_node_pool, `disk_type`; page custom-boot-disks.
+    """
+    if catalog.gcp().get(size.lower()) is None:
+        return None
+    takes = boot_disks(size)
+    return "pd-balanced" if not takes or "pd-balanced" in takes else takes[0]
+
+
 @cache
 def gke() -> Cloud:
     """GKE Standard.

@@ -35,6 +35,7 @@ FULL: dict[str, Any] = {
         "maintenance": {"startTime": "02:00"},
         "autoscaler": {"profile": "optimize-utilization"},
     },
+    "kubeflow-spot:devicePlugin": {"install": "never"},
     "kubeflow-spot:systemPool": {
         "machine": "e2-standard-4",
         "minNodes": 2,

@@ -132,31 +132,23 @@ def test_what_is_published_for_pods_with_gpus_asks_for_the_class(monkeypatch: py
 
 
 def test_our_daemon_sets_tolerate_the_class(monkeypatch: pytest.MonkeyPatch) -> None:
-    pool = {**WITH_TWIN, "gcp": {"devicePlugin": "nvidia"}}
     declared = declare(
-        stack(pool, dcgmExporter={"enabled": True}, cloud={"monitoring": {"components": []}}), monkeypatch
+        stack(WITH_TWIN, dcgmExporter={"enabled": True}, cloud={"monitoring": {"components": []}}), monkeypatch
     )
-    daemon_sets = declared.of("kubernetes:apps/v1:DaemonSet").values()
-    assert len(daemon_sets) == 2
-    for daemon_set in daemon_sets:
-        tolerations = daemon_set.inputs["spec"]["template"]["spec"]["tolerations"]
-        assert "cloud.google.com/compute-class" in [one["key"] for one in tolerations]
+    (exporter,) = declared.of("kubernetes:apps/v1:DaemonSet").values()
+    tolerations = exporter.inputs["spec"]["template"]["spec"]["tolerations"]
+    assert "cloud.google.com/compute-class" in [one["key"] for one in tolerations]
 
 
-@pytest.mark.parametrize(("plugin", "ours"), [("gke", []), ("nvidia", ["l4", "l4od"])])
-def test_gkes_device_plugin_stays_unless_a_pool_opts_out(
-    plugin: str, ours: list[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_gkes_device_plugin_serves_the_pools(monkeypatch: pytest.MonkeyPatch) -> None:
     warnings: list[str] = []
     monkeypatch.setattr(pulumi.log, "warn", warnings.append)
-    declared = declare(stack({**WITH_TWIN, "gcp": {"devicePlugin": plugin}}), monkeypatch)
+    declared = declare(stack(WITH_TWIN), monkeypatch)
     assert declared.outputs["devicePlugin"] == {
-        "pools": ours,
-        "leftTo": []
-        if ours
-        else [{"namespace": "kube-system", "name": "nvidia-gpu-device-plugin", "pools": ["l4", "l4od"]}],
+        "pools": [],
+        "leftTo": [{"namespace": "kube-system", "name": "nvidia-gpu-device-plugin", "pools": ["l4", "l4od"]}],
     }
-    assert len(declared.of("kubernetes:apps/v1:DaemonSet")) == bool(ours)
+    assert declared.of("kubernetes:apps/v1:DaemonSet") == {}
     assert [text for text in warnings if "device plugin" in text] == []
 
 

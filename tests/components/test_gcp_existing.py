@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from typing import Any
 
 import pulumi
@@ -252,16 +251,15 @@ def test_a_second_run_knows_its_own_pools(labels: dict[str, str], monkeypatch: p
 
 
 @pytest.mark.usefixtures("there")
-def test_gkes_own_plugin_is_told_of_and_leaves_pools_alone_that_opt_out(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_gkes_own_plugin_is_told_of(monkeypatch: pytest.MonkeyPatch) -> None:
     warnings: list[str] = []
     monkeypatch.setattr(pulumi.log, "warn", warnings.append)
-    own = {**copy.deepcopy(L4), "name": "own", "gcp": {"devicePlugin": "nvidia"}}
-    declared = run(monkeypatch, GENERAL, L4, own)
+    declared = run(monkeypatch, GENERAL, L4)
     assert declared.outputs["devicePlugin"] == {
-        "pools": ["own"],
+        "pools": [],
         "leftTo": [{"namespace": "kube-system", "name": "nvidia-gpu-device-plugin", "pools": ["l4"]}],
     }
-    assert len(declared.of(DAEMON_SET)) == 1
+    assert declared.of(DAEMON_SET) == {}
     assert [text for text in warnings if "device plugin" in text] == []
 
 

@@ -105,16 +105,23 @@ def with_pool(settings: dict[str, Any], number: int, **change: Any) -> dict[str,
         ({"gcp": {"driverVersion": "latest", "secureBoot": True}}, r"gcp\.secureBoot: .*is false .* become true"),
         ({"gcp": {"driverVersion": "latest", "integrityMonitoring": False}}, r"gcp\.integrityMonitoring: "),
         ({"maxPods": 32}, r"pools\[0\]\.maxPods: .*is 64 in the cluster and cannot become 32"),
+        ({"maxPods": None}, r"pools\[0\]\.maxPods: .*is 64 in the cluster and cannot become 110"),
+        # Each node would be made anew, one by one, as GPU pools have no surge.
+        ({"machine": "a2-ultragpu-1g"}, r"pools\[0\]\.machine: own: is a2-highgpu-1g .*become a2-ultragpu-1g"),
+        ({"osDisk": {"sizeGb": 200}}, r"pools\[0\]\.osDisk\.sizeGb: own: is 100 .*become 200"),
+        ({"gcp": {"driverVersion": "latest", "diskType": "pd-ssd"}}, r"gcp\.diskType: own: is pd-balanced "),
+        ({"gcp": {"imageType": "UBUNTU_CONTAINERD"}}, r"gcp\.imageType: own: is COS_CONTAINERD "),
     ],
 )
 def test_every_fixed_property_of_an_on_demand_pool_is_told_with_the_way_out(
     change: dict[str, Any], told: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     there = live(stack(GPUS), monkeypatch)
+    changed = {key: value for key, value in {**GPUS, **change}.items() if value is not None}
     with pytest.raises(pulumi.RunError, match=told) as refused:
-        declare(stack({**GPUS, **change}), monkeypatch, live=there)
+        declare(stack(changed), monkeypatch, live=there)
     assert "add `generation: b`: a new pool is made before the old one goes" in str(refused.value)
-    other = declare(stack({**GPUS, **change, "generation": "b"}), monkeypatch, live=there)
+    other = declare(stack({**changed, "generation": "b"}), monkeypatch, live=there)
     assert "ownb" in {pool.inputs["name"] for pool in other.of(GKE_POOL).values()}
 
 
@@ -153,15 +160,10 @@ def test_a_system_pool_under_another_name_is_another_pool(monkeypatch: pytest.Mo
 @pytest.mark.parametrize(
     "change",
     [
-        {"machine": "n2-standard-16"},
         {"labels": {"a": "b"}},
         {"taints": [{"key": "a", "value": "b"}]},
         {"zones": ["europe-west4-a"]},
-        {"osDisk": {"sizeGb": 200}},
-        {"gcp": {"imageType": "UBUNTU_CONTAINERD", "diskType": "pd-ssd"}},
         {"minNodes": 3, "maxNodes": 9},
-        # No longer sent: GKE keeps what it has.
-        {"maxPods": None},
     ],
 )
 def test_what_changes_in_place_is_not_refused(change: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
@@ -169,6 +171,26 @@ def test_what_changes_in_place_is_not_refused(change: dict[str, Any], monkeypatc
     there = live(stack(pool), monkeypatch)
     changed = {key: value for key, value in {**pool, **change}.items() if value is not None}
     assert declare(stack(changed), monkeypatch, live=there).of(GKE_POOL)
+
+
+def test_the_disk_of_an_unknown_machine_is_named_as_long_as_it_is_no_default(monkeypatch: pytest.MonkeyPatch) -> None:
+    pool = {"name": "odd", "machine": "n2-custom-4-8192", "gpus": 0, "maxNodes": 2}
+    for kind, default in (
+        ("pd-ssd", False),
+        ("pd-standard", False),
+        ("pd-balanced", True),
+        ("hyperdisk-balanced", True),
+    ):
+        for capacity in ("spot", "on-demand"):
+            there = live(stack({**pool, "capacity": capacity, "gcp": {"diskType": kind}}), monkeypatch)
+            removed = stack({**pool, "capacity": capacity})
+            if default:
+                assert declare(removed, monkeypatch, live=there).of(GKE_POOL)
+                continue
+            with pytest.raises(
+                pulumi.RunError, match=rf"pools\[0\]\.gcp\.diskType: odd: is {kind} (.|\n)*`diskType: {kind}`"
+            ):
+                declare(removed, monkeypatch, live=there)
 
 
 def test_spot_pools_and_twins_give_way(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -57,8 +57,8 @@ def test_a_twin_is_on_demand_whatever_its_pool_is() -> None:
     found = asked({**source, "capacity": "preemptible", "gcp": {"maxNodesPerZone": 1}})
     assert found["l4"]["nodeConfig"]["preemptible"] is True
     assert not {"spot", "preemptible"} & found["l4od"]["nodeConfig"].keys()
-    assert found["l4"]["autoscaling"] == {"minNodeCount": 0, "maxNodeCount": 1}
-    assert found["l4od"]["autoscaling"] == {"totalMinNodeCount": 0, "totalMaxNodeCount": 2}
+    assert found["l4"]["autoscaling"] == {"minNodeCount": 0, "maxNodeCount": 1, "locationPolicy": "ANY"}
+    assert found["l4od"]["autoscaling"] == {**total(0, 2), "locationPolicy": "BALANCED"}
 
 
 def test_taints_have_googles_spelling() -> None:
@@ -149,10 +149,8 @@ def test_gpus_have_googles_name_number_driver_partition_and_sharing(
     assert nodes(pool).get("guestAccelerators") == ([accelerators] if accelerators else None)
 
 
-def test_where_gkes_plugin_is_kept_off_it_is_told_nothing_of_sharing() -> None:
-    pool = {**L4, "gpuSharing": {"strategy": "time-slicing", "replicas": 4}, "gcp": {"devicePlugin": "nvidia"}}
-    found = nodes(pool)
-    assert "gpuSharingConfig" not in found["guestAccelerators"][0]
+def test_gkes_plugin_is_kept_off_by_a_label() -> None:
+    found = nodes({**L4, "gcp": {"devicePlugin": "nvidia"}}, devicePlugin={"install": "never"})
     assert found["labels"]["gke-no-default-nvidia-gpu-device-plugin"] == "true"
     assert "gke-no-default-nvidia-gpu-device-plugin" not in nodes(L4)["labels"]
 
@@ -176,7 +174,8 @@ def total(least: int, most: int) -> dict[str, Any]:
         ({"gcp": {"minNodesPerZone": 1, "maxNodesPerZone": 3}}, {}, {"minNodeCount": 1, "maxNodeCount": 3}, 1),
         ({"gcp": {"maxNodesPerZone": 3}}, {}, {"minNodeCount": 1, "maxNodeCount": 3}, 1),
         ({"gcp": {"minNodesPerZone": 0, "maxNodesPerZone": 3}}, {}, {"minNodeCount": 0, "maxNodeCount": 3}, 0),
-        # Which of them first.
+        # Which of them first; GKE's own choice is named.
+        ({"maxNodes": 3, "capacity": "spot"}, {}, total(0, 3) | {"locationPolicy": "ANY"}, 0),
         ({"maxNodes": 3, "gcp": {"locationPolicy": "any"}}, {}, total(1, 3) | {"locationPolicy": "ANY"}, 1),
         ({"maxNodes": 3, "gcp": {"locationPolicy": "balanced"}}, {}, total(1, 3) | {"locationPolicy": "BALANCED"}, 1),
     ],
@@ -185,7 +184,7 @@ def test_bounds_are_of_the_pool_or_of_each_zone_and_the_first_number_of_nodes_is
     pool: dict[str, Any], cloud: dict[str, Any], bounds: dict[str, Any], initial: int
 ) -> None:
     (found,) = asked({"name": "cpu", "machine": "n2-standard-8", **pool}, cloud=cloud).values()
-    assert (found["autoscaling"], found["initialNodeCount"]) == (bounds, initial)
+    assert (found["autoscaling"], found["initialNodeCount"]) == ({"locationPolicy": "BALANCED", **bounds}, initial)
     assert "nodeCount" not in found
 
 
@@ -228,7 +227,7 @@ def test_a_pool_is_in_its_own_zones_or_in_the_clusters(
 @pytest.mark.parametrize(
     ("pool", "cloud", "sent"),
     [
-        ({}, {}, {"imageType": "COS_CONTAINERD", "diskSizeGb": None, "diskType": None, "bootDiskKmsKey": None}),
+        ({}, {}, {"imageType": "COS_CONTAINERD", "diskSizeGb": 100, "diskType": "pd-balanced", "bootDiskKmsKey": None}),
         ({"gcp": {"diskType": "pd-ssd"}, "osDisk": {"sizeGb": 200}}, {}, {"diskType": "pd-ssd", "diskSizeGb": 200}),
         # Boots from nothing else.
         ({"machine": "g4-standard-48"}, {}, {"diskType": "hyperdisk-balanced"}),
@@ -264,22 +263,22 @@ def test_longer_notice_is_of_spot_nodes_alone() -> None:
 def test_pods_a_node_and_tags_are_sent() -> None:
     pool = asked({**L4, "maxPods": 32}, cluster={"name": "lab", "tags": {"team": "ml"}})["l4"]
     assert (pool["maxPodsPerNode"], pool["nodeConfig"]["resourceLabels"]) == (32, {"team": "ml"})
-    assert "maxPodsPerNode" not in asked(L4)["l4"]
+    assert asked(L4)["l4"]["maxPodsPerNode"] == 110
 
 
 @pytest.mark.parametrize(
     ("pool", "settings"),
     [
-        (GENERAL, None),
+        (GENERAL, (1, 0)),
         (L4, (0, 1)),
         (V100, (0, 1)),
         ({**V100, "upgrade": {"maxSurge": "1"}}, (1, 0)),
         ({**GENERAL, "upgrade": {"maxSurge": "2", "maxUnavailable": "1"}}, (2, 1)),
     ],
 )
-def test_gpu_nodes_are_exchanged_in_place(pool: dict[str, Any], settings: tuple[int, int] | None) -> None:
+def test_gpu_nodes_are_exchanged_in_place(pool: dict[str, Any], settings: tuple[int, int]) -> None:
     (found,) = asked(pool).values()
-    wanted = {"strategy": "SURGE", "maxSurge": settings[0], "maxUnavailable": settings[1]} if settings else None
+    wanted = {"strategy": "SURGE", "maxSurge": settings[0], "maxUnavailable": settings[1]}
     assert found.get("upgradeSettings") == wanted
     assert found["management"] == {"autoRepair": True, "autoUpgrade": True}
 
@@ -292,8 +291,8 @@ def test_the_system_pool_is_an_on_demand_pool_like_any_other(critical: bool, tai
     system = {"machine": "e2-standard-4", "minNodes": 2, "maxNodes": 4, "criticalAddonsOnly": critical}
     read = spec(stack(GENERAL, systemPool=system))
     assert read.system_pool
-    found = pools.system_pool(read.system_pool, read.cloud, ACCOUNT, {})  # type: ignore[arg-type]
-    assert found["autoscaling"] == {"totalMinNodeCount": 2, "totalMaxNodeCount": 4}
+    found = pools.system_pool(read.system_pool, read.cloud, ACCOUNT, {}, LiveCluster())  # type: ignore[arg-type]
+    assert found["autoscaling"] == {**total(2, 4), "locationPolicy": "BALANCED"}
     # One in each of three zones: GKE knows no smaller beginning that holds the minimum.
     assert found["initialNodeCount"] == 1
     labels = {"kubeflow-spot.dev/capacity": "on-demand", "kubeflow-spot.dev/pool": "system"}
@@ -306,7 +305,7 @@ def test_a_machine_is_asked_for_as_google_spells_it() -> None:
     settings["kubeflow-spot:systemPool"] = {"machine": "E2-Standard-4", "maxNodes": 4}
     read = spec(settings)
     assert read.system_pool
-    system = pools.system_pool(read.system_pool, read.cloud, ACCOUNT, {})  # type: ignore[arg-type]
+    system = pools.system_pool(read.system_pool, read.cloud, ACCOUNT, {}, LiveCluster())  # type: ignore[arg-type]
     (general,) = placement.node_pools(read, gke())
     asked_for = pools.node_pool(general, read.cloud, ACCOUNT, {}, LiveCluster())  # type: ignore[arg-type]
     assert [found["nodeConfig"]["machineType"] for found in (system, asked_for)] == ["e2-standard-4", "n2-standard-8"]

@@ -340,10 +340,10 @@ LOGIN = {
 def test_pull_secrets_are_in_their_namespaces_and_their_password_in_no_clear_text(run: Run) -> None:
     declared = run(with_(AKS, imagePullSecrets=[LOGIN]))
     secrets = declared.of(SECRET)
-    assert [(s.inputs["metadata"]["namespace"], s.inputs["metadata"]["name"]) for s in secrets.values()] == [
+    assert {(s.inputs["metadata"]["namespace"], s.inputs["metadata"]["name"]) for s in secrets.values()} == {
         ("kubeflow", "acr-auth"),
         ("admin", "acr-auth"),
-    ]
+    }
     for secret in secrets.values():
         assert secret.inputs["type"] == "kubernetes.io/dockerconfigjson"
         assert set(secret.inputs["data"]) == {"4dabf18193072939515e22adb298388d", "value"}  # Pulumi's mark of a secret

@@ -91,7 +91,7 @@ class Cluster(Kind):
     def create(self, resources: Resources, id: str, wanted: Body) -> Body:
         request = ClusterRequest(id, wanted, {}, None, resources)
         cluster_rules.check_sent(request)
-        request.body = _with_defaults(resources, id, wanted)
+        request.body = _shown(_with_defaults(resources, id, wanted))
         cluster_rules.check_result(request)
         # GKE makes a pool in any case; the provider takes it away again where it is told to.
         default = Record(POOL, f"{id}/nodePools/{DEFAULT_POOL}", {})
@@ -109,7 +109,7 @@ class Cluster(Kind):
             request.body["masterVersion"] = versions.resolved(wanted, channel) or wanted
         request.body["effectiveLabels"] = _effective(planned.get("resourceLabels") or {})
         cluster_rules.check_result(request)
-        return request.body
+        return _shown(request.body)
 
     def view(self, resources: Resources, record: Record) -> Body:
         body = super().view(resources, record)
@@ -194,12 +194,18 @@ def _with_defaults(resources: Resources, id: str, wanted: Body) -> Body:
             "masterGlobalAccessConfig": {"enabled": False},
             **(wanted.get("privateClusterConfig") or {}),
         },
-        "masterAuthorizedNetworksConfig": {
-            "gcpPublicCidrsAccessEnabled": False,
-            **(wanted.get("masterAuthorizedNetworksConfig") or {}),
-        },
         "selfLink": ids.self_link(id),
     }
+
+
+def _shown(body: Body) -> Body:
+    """A body without what is switched off and shown by its absence (resource_container_cluster.go, the flatten functions)."""
+    if not (body.get("authenticatorGroupsConfig") or {}).get("securityGroup"):
+        body.pop("authenticatorGroupsConfig", None)
+    networks = body.get("masterAuthorizedNetworksConfig")
+    if networks is not None:
+        body["masterAuthorizedNetworksConfig"] = {"gcpPublicCidrsAccessEnabled": False, **networks}
+    return body
 
 
 def _endpoints(said: Body) -> Body:

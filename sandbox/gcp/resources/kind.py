@@ -69,6 +69,8 @@ class Kind:
     """Whether a replacement deletes first whatever its name is (pulumi-gcp provider/resources.go)."""
     sets: ClassVar[frozenset[str]] = frozenset()
     """Lists without an order."""
+    blocks: ClassVar[frozenset[str]] = frozenset()
+    """Lists of objects."""
     links: ClassVar[frozenset[str]] = frozenset()
     """References of which the last part is what counts (CompareSelfLinkOrResourceName)."""
     maps: ClassVar[frozenset[str]] = frozenset()

@@ -56,6 +56,7 @@ class NodePool(Kind):
     lower_name = False
     worked_on = True
     sets = frozenset({"nodeLocations", "nodeConfig.oauthScopes"})
+    blocks = frozenset({"nodeConfig.guestAccelerators"})
     maps = frozenset({"nodeConfig.labels", "nodeConfig.resourceLabels", "nodeConfig.metadata"})
     virtual = Kind.virtual | {"cluster", "ignoreNodeCountChanges"}
     defaults: ClassVar[Any] = MappingProxyType(

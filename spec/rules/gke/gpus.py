@@ -86,8 +86,20 @@ def _driver(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Probl
 
 
 def _device_plugin(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
-    if pool.gcp and pool.gcp.device_plugin == "nvidia" and not has_gpus(pool, cloud):
+    if not pool.gcp or pool.gcp.device_plugin != "nvidia":
+        return
+    if not has_gpus(pool, cloud):
         yield Problem(f"{path}.gcp.devicePlugin", "is nvidia for machines without GPUs", "remove it")
+    elif not draft.device_plugin or draft.device_plugin.install != "never":
+        # docs.nvidia.com/datacenter/cloud-native/gpu-operator, page google-gke; prerequisites of NVIDIA/k8s-device-plugin, and
+        # its issue 741; NVIDIA/nvidia-container-toolkit issue 209.
+        yield Problem(
+            f"{path}.gcp.devicePlugin",
+            "is nvidia, but NVIDIA's plugin alone gives no GPU on GKE, whose nodes have no NVIDIA runtime; the GPU Operator brings"
+            " both",
+            "remove it; or install the GPU Operator as its page on GKE says, and write `devicePlugin: {install: never}` beside"
+            " `pools`",
+        )
 
 
 def _cut_by_nobody(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:

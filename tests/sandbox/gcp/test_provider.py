@@ -308,7 +308,7 @@ CLUSTER_DIFFS: list[tuple[Props, set[str], bool]] = [
     ),
     (
         {"masterAuthorizedNetworksConfig": {"cidrBlocks": [{"cidrBlock": "203.0.113.0/24"}]}},
-        {"masterAuthorizedNetworksConfig.cidrBlocks"},
+        {"masterAuthorizedNetworksConfig"},
         False,
     ),
     ({"loggingConfig": {"enableComponents": ["WORKLOADS", "SYSTEM_COMPONENTS"]}}, set(), False),
@@ -368,6 +368,73 @@ def test_only_what_changed_is_sent(ready: Project) -> None:
     updated = ready.update(made, with_config(SPOT, labels={"gpu": "false"}))
     assert updated.old_outputs["nodeCount"] == 2
     assert len(ready.runtime.names()) == 6
+
+
+@pytest.mark.parametrize(
+    ("change", "anew"),
+    [
+        ({"machineType": "g2-standard-12"}, True),
+        ({"diskSizeGb": 200}, True),
+        ({"diskType": "pd-ssd"}, True),
+        ({"imageType": "UBUNTU_CONTAINERD"}, True),
+        ({"labels": {"gpu": "false"}}, False),
+    ],
+)
+def test_another_machine_or_disk_makes_every_node_anew(ready: Project, change: Props, anew: bool) -> None:
+    made = ready.create(POOL, SPOT)
+    ready.cloud.scale("gke", "l4", 2)
+    before = set(ready.runtime.names())
+    ready.update(made, with_config(SPOT, **change))
+    after = set(ready.runtime.names())
+    assert len(after) == 2
+    assert before.isdisjoint(after) is anew
+
+
+KEPT = {
+    "maxPodsPerNode": 64,
+    "nodeLocations": ZONES[:1],
+    "autoscaling": {"totalMinNodeCount": 0, "totalMaxNodeCount": 8, "locationPolicy": "BALANCED"},
+    "upgradeSettings": {"maxSurge": 2},
+}
+
+
+@pytest.mark.parametrize("name", KEPT)
+def test_what_a_program_leaves_out_of_a_pool_is_kept(ready: Project, name: str) -> None:
+    made = ready.create(POOL, {**SPOT, name: KEPT[name]})
+    assert ready.diff(made, SPOT).changes == {}
+    assert ready.update(made, SPOT).old_outputs[name] == made.old_outputs[name]
+
+
+@pytest.mark.parametrize(
+    "left_out",
+    [{"diskSizeGb": 200}, {"kubeletConfig": {"shutdownGracePeriodSeconds": 120}}, {"guestAccelerators": None}],
+)
+def test_and_of_its_nodes(ready: Project, left_out: Props) -> None:
+    gpu = with_config(SPOT, machineType="n1-standard-8", guestAccelerators=[{"type": "nvidia-tesla-v100", "count": 1}])
+    if left_out == {"guestAccelerators": None}:
+        made = ready.create(POOL, gpu)
+        for without in ({"guestAccelerators": None}, {"guestAccelerators": []}):
+            assert ready.diff(made, with_config(gpu, **without)).changes == {}
+        return
+    made = ready.create(POOL, with_config(SPOT, **left_out))
+    assert ready.diff(made, SPOT).changes == {}
+
+
+def test_who_may_reach_a_cluster_is_kept_and_an_empty_group_is_none(project: Project) -> None:
+    project.network()
+    project.subnetwork()
+    networks = {"masterAuthorizedNetworksConfig": {"cidrBlocks": [{"cidrBlock": "203.0.113.0/24"}]}}
+    group = {"authenticatorGroupsConfig": {"securityGroup": "gke-security-groups@example.com"}}
+    made = project.cluster(**networks, **group)
+    assert project.diff(made, CLUSTER_INPUTS).changes == {}
+    kept = project.update(made, CLUSTER_INPUTS).old_outputs
+    assert (
+        kept["masterAuthorizedNetworksConfig"]["cidrBlocks"] == networks["masterAuthorizedNetworksConfig"]["cidrBlocks"]
+    )
+    assert kept["authenticatorGroupsConfig"] == group["authenticatorGroupsConfig"]
+    off = {**CLUSTER_INPUTS, "authenticatorGroupsConfig": {"securityGroup": ""}}
+    assert project.diff(made, off).changes.keys() == {"authenticatorGroupsConfig.securityGroup"}
+    assert "authenticatorGroupsConfig" not in project.update(made, off).old_outputs
 
 
 def test_refresh_follows_the_cloud_and_makes_no_difference(ready: Project) -> None:

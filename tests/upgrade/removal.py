@@ -1,0 +1,259 @@
+"""What taking a key out of a stack file does, without an engine: the program under mocks, and the emulated cloud's own diff.
+
+A stack with the key set is up in an emulated cloud (`Standing`). The key is removed, the program declares again, reading the
+live cluster as it always does, and the cloud's provider compares that with its state. A case (`Removal`) says which steps the
+engine would show, or which error the program raises:
+
+    Removal("cloud.access.authorizedRanges", shows=["update Cluster lab [masterAuthorizedNetworksConfig.cidrBlocks]"])
+    Removal("cloud.zones", refused=["cloud.zones: ", "gcloud container clusters update"])
+    Removal("pools.l4.labels", shows=[...])     a pool by its name; the key is `pools.labels` in the count
+    Removal("cloud.fallback.className", inside=True)       nothing in the cloud, something inside the cluster
+    Removal("cluster.reason", nothing="says why, nothing else")     no step at all, and why that is what the file says
+
+`stack` names one of the stacks in which the key is set (several keys cannot stand beside each other), `also` is laid over the
+stack file that lacks the key, where it would not be valid without (as in `tests.upgrade.case.changed`).
+
+Each cloud has a file with its stacks, its cases and their tests: `test_removal_gke.py`, `test_removal_aks.py`. `optional` lists
+the keys of a model, and a test compares them with the cases, so that a key without a case fails.
+"""
+
+from __future__ import annotations
+
+import copy
+import dataclasses
+import json
+import shutil
+import types
+import typing
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pulumi
+import pytest
+from pydantic import BaseModel
+
+from sandbox.differences import differences
+from sandbox.provider import Diff, Resource
+from tests.components.emulation import Emulated, plain
+from tests.components.program import declare
+from tests.upgrade.case import Config, changed, told
+
+PREFIX = "kubeflow-spot:"
+_NOT_SHOWN = ("kubeflow-spot:", "pulumi:")
+
+State = dict[tuple[str, str], Resource]
+"""Resources by type and name; those inside the cluster have inputs only."""
+
+
+@dataclass(frozen=True)
+class Removal:
+    """What follows when one key goes; exactly one of the four outcomes is set."""
+
+    key: str
+    stack: str = "full"
+    also: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+    shows: tuple[str, ...] | list[str] = ()
+    """All steps of the cloud, as `tests.upgrade.case.told` writes them."""
+    refused: tuple[str, ...] | list[str] = ()
+    """Parts of the program's error."""
+    inside: bool = False
+    """Only objects inside the cluster change."""
+    nothing: str = ""
+    """Why no step is right."""
+
+    @property
+    def field(self) -> str:
+        """The key without the names of pools and the numbers of items."""
+        parts = [part for part in self.key.split(".") if not part.isdigit()]
+        return ".".join([parts[0], *parts[2:]] if parts[0] == "pools" else parts)
+
+
+def without(config: Config, removal: Removal) -> Config:
+    """The settings without the key of the case. Raises KeyError when they do not have it."""
+    # Not `deepcopy`: settings that two pools share are to go from one of them.
+    found: Config = json.loads(json.dumps(config))
+    where: Any = found
+    *path, last = removal.key.split(".")
+    for step in path:
+        where = _step(where, step)
+    if isinstance(where, list):
+        where.remove(_step(where, last))
+    else:
+        del where[last]
+    result: Config = changed(found, removal.also)
+    return result
+
+
+def _step(where: Any, name: str) -> Any:
+    """One step of a key: of a list by the item's name, or by its number."""
+    if isinstance(where, list):
+        return where[int(name)] if name.isdigit() else next(item for item in where if item["name"] == name)
+    return where[name]
+
+
+def optional(model: type[BaseModel], path: str) -> Iterator[str]:
+    """The keys under a model that may be left out, those of the objects and lists in it as well.
+
+    An object that is there in any case (`access`) is no key of its own; one that may be None (`maintenance`) is.
+    """
+    for name, field in model.model_fields.items():
+        key = f"{path}.{field.alias or name}"
+        inner = list(_models(field.annotation))
+        always = bool(inner) and field.annotation is inner[0]
+        if not field.is_required() and not always:
+            yield key
+        for one in inner:
+            yield from optional(one, key)
+
+
+def _models(annotation: Any) -> Iterator[type[BaseModel]]:
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        yield annotation
+    elif typing.get_origin(annotation) in (typing.Union, types.UnionType, tuple, list, typing.Annotated):
+        for one in typing.get_args(annotation):
+            yield from _models(one)
+
+
+def uncounted(keys: Iterable[str], cases: Iterable[Removal]) -> set[str]:
+    """Keys without a case, and cases of no key."""
+    return set(keys) ^ {case.field for case in cases}
+
+
+class Standing(Emulated):
+    """A stack that is up in an emulated cloud; what a change of its file would do."""
+
+    def __init__(self, cloud: Emulated, state: State | None = None) -> None:
+        super().__init__(cloud.provider)
+        self._cloud = cloud
+        self._up = state is not None
+        self.state: State = dict(state or {})
+        self._wanted: State = {}
+
+    def new_resource(self, args: pulumi.runtime.MockResourceArgs) -> tuple[str, dict[str, Any]]:
+        inputs = plain(args.inputs)
+        at = (args.typ, args.name)
+        of_the_cloud = args.typ.startswith(self._cloud.prefix)
+        old = self.state.get(at)
+        urn = f"urn:{args.typ}::{args.name}"
+        if not of_the_cloud:
+            self._wanted[at] = Resource(args.typ, args.name, urn, args.name, inputs=inputs)
+            return args.name, inputs
+        if old is None:
+            # What comes with the change is made, as its outputs are asked for: each case has a cloud of its own.
+            id, outputs = self._cloud.make(args.typ, inputs, args.name)
+        else:
+            id, outputs = old.id, old.old_outputs
+        self._wanted[at] = Resource(args.typ, args.name, urn, id, inputs=inputs, old_outputs=outputs)
+        return id, outputs
+
+    def call(self, args: pulumi.runtime.MockCallArgs) -> tuple[dict[Any, Any], list[tuple[str, str]] | None]:
+        return self._cloud.call(args)
+
+    def up(self, config: Config, monkeypatch: pytest.MonkeyPatch) -> State:
+        """Make all that the settings declare; returns the state."""
+        declare(_file(config), monkeypatch, cloud=self)
+        for at, wanted in self._wanted.items():
+            inputs = wanted.inputs
+            if wanted.type.startswith(self._cloud.prefix):
+                inputs, failures = self.provider.check(wanted)
+                assert not failures
+            self.state[at] = dataclasses.replace(wanted, old_inputs=inputs)
+        return self.state
+
+    def steps(self, config: Config, monkeypatch: pytest.MonkeyPatch, *, apply: bool = False) -> list[dict[str, Any]]:
+        """What an `up` with these settings would do, as `sandbox preview --json` has it; `apply`: updates are made.
+
+        Raises what the program raises.
+        """
+        self._wanted = {}
+        declared = declare(_file(config), monkeypatch, cloud=self)
+        options = {(one.type, one.name): one.options for one in declared.resources}
+        found: list[dict[str, Any]] = []
+        for at, wanted in self._wanted.items():
+            found += self._step(at, wanted, options[at], apply)
+        gone = [at for at in self.state if at not in self._wanted]
+        found += [_told("delete", self.state[at]) for at in gone]
+        return [step for step in found if not step["type"].startswith(_NOT_SHOWN)]
+
+    def _step(
+        self, at: tuple[str, str], wanted: Resource, options: Mapping[str, Any], apply: bool
+    ) -> Iterator[dict[str, Any]]:
+        old = self.state.get(at)
+        if old is None:
+            yield _told("create", wanted)
+            return
+        inputs = {
+            **wanted.inputs,
+            **{name: old.old_inputs[name] for name in options.get("ignoreChanges", ()) if name in old.old_inputs},
+        }
+        request = dataclasses.replace(old, inputs=inputs)
+        if not wanted.type.startswith(self._cloud.prefix):
+            if any(differences(old.old_inputs, inputs)):
+                yield _told("update", wanted)
+                self.state[at] = dataclasses.replace(old, old_inputs=inputs)
+            return
+        checked, failures = self.provider.check(request)
+        assert not failures, failures
+        request = dataclasses.replace(request, inputs=checked)
+        diff = self.provider.diff(request)
+        if not diff.changes:
+            return
+        yield from _changed(request, diff, bool(options.get("deleteBeforeReplace")))
+        if apply and not diff.replaces:
+            outputs = self.provider.update(request)
+            self.state[at] = dataclasses.replace(old, old_inputs=checked, old_outputs=outputs)
+
+
+def _changed(resource: Resource, diff: Diff, delete_first: bool) -> Iterator[dict[str, Any]]:
+    if not diff.replaces:
+        yield _told("update", resource, sorted(diff.changes))
+        return
+    parts = ["create-replacement", "replace", "delete-replaced"]
+    first = delete_first or diff.delete_before_replace
+    for op in reversed(parts) if first else parts:
+        yield _told(op, resource, sorted(diff.replaces))
+
+
+def _told(op: str, resource: Resource, diff: Iterable[str] = ()) -> dict[str, Any]:
+    return {"op": op, "type": resource.type, "name": resource.name, "urn": resource.urn, "diff": list(diff)}
+
+
+def _file(config: Config) -> dict[str, Any]:
+    return {f"{PREFIX}{key}": value for key, value in config.items()}
+
+
+class Ups:
+    """Stacks of one cloud that are brought up once each; every case gets a copy of the cloud's state."""
+
+    def __init__(self, folder: Path, cloud: Callable[[Path], Emulated], stacks: Mapping[str, Config]) -> None:
+        self._folder, self._cloud, self._stacks = folder, cloud, stacks
+        self._states: dict[str, State] = {}
+
+    def at(self, stack: str, copy_to: Path, monkeypatch: pytest.MonkeyPatch) -> Standing:
+        """The stack as it is after its `up`, in a cloud of its own."""
+        kept = self._folder / f"{stack}.json"
+        if stack not in self._states:
+            cloud = self._cloud(kept)
+            cloud.seed(_file(self._stacks[stack]))  # type: ignore[attr-defined]
+            self._states[stack] = Standing(cloud).up(self._stacks[stack], monkeypatch)
+        shutil.copy(kept, copy_to)
+        return Standing(self._cloud(copy_to), copy.deepcopy(self._states[stack]))
+
+
+def check(removal: Removal, standing: Standing, config: Config, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One case: the steps or the error, and for updates that nothing is left to do after them."""
+    removed = without(config, removal)
+    if removal.refused:
+        with pytest.raises(pulumi.RunError) as error:
+            standing.steps(removed, monkeypatch)
+        assert [said for said in removal.refused if said not in str(error.value)] == []
+        return
+    steps = standing.steps(removed, monkeypatch, apply=True)
+    in_cloud = [step for step in steps if step["type"].startswith(standing._cloud.prefix)]
+    assert told(in_cloud, removal.shows) == sorted(removal.shows)
+    assert bool(steps) is not bool(removal.nothing)
+    assert removal.shows or removal.inside or removal.nothing
+    if {step["op"] for step in in_cloud} <= {"update"}:
+        assert [step for step in standing.steps(removed, monkeypatch) if step["op"] == "update"] == []
