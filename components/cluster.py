@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pulumi
@@ -21,7 +21,7 @@ from spec import placement, pods
 from spec.azure import Azure
 from spec.clouds import Cloud, choice
 from spec.gcp import Gcp
-from spec.model import Capacity, ClusterSpec, SystemPool
+from spec.model import Capacity, ClusterSpec, Pool, SystemPool
 from spec.placement import NodePool
 
 
@@ -36,8 +36,9 @@ class KubeflowCluster(pulumi.ComponentResource):
         node_pools = placement.node_pools(spec, cloud)
 
         # What is there already, and what follows from it
-        site = _site(spec, node_pools, instance)
-        previous.refuse(site.place)
+        was = previous.read()
+        site = _site(spec, node_pools, instance, was)
+        previous.refuse(was, site.place)
         class_name = wanted_class.name(spec)
         found = discovery.read(site.kubeconfig, site.key, class_name) if site.kubeconfig else None
         version = found.version if found else spec.kubernetes_version
@@ -92,13 +93,13 @@ class KubeflowCluster(pulumi.ComponentResource):
         self.register_outputs({})
 
 
-def _site(spec: ClusterSpec, node_pools: Sequence[NodePool], instance: str) -> Site:
+def _site(spec: ClusterSpec, node_pools: Sequence[NodePool], instance: str, was: Mapping[str, Any]) -> Site:
     # Only the cloud that the stack uses is loaded.
     match spec.cloud:
         case Azure():
             from components.azure import site as azure
 
-            return azure.site(spec, node_pools, instance)
+            return azure.site(spec, node_pools, instance, was)
         case Gcp():
             from components.gcp import site as gcp
 
@@ -156,7 +157,15 @@ def _system_pool(pool: SystemPool) -> dict[str, Any]:
         "capacity": Capacity.ON_DEMAND.value,
         "minNodes": pool.min_nodes,
         "maxNodes": pool.max_nodes,
+        **_asked(pool),
     }
+
+
+def _asked(pool: Pool | SystemPool) -> dict[str, Any]:
+    """What the stack file says and a cloud keeps when it says it no longer: the next update compares."""
+    said = {"osDisk.type": pool.os_disk.type, "osDisk.sizeGb": pool.os_disk.size_gb, "maxPods": pool.max_pods}
+    found = {key: value for key, value in said.items() if value is not None}
+    return {"asked": found} if found else {}
 
 
 def _pool(pool: NodePool) -> dict[str, Any]:
@@ -172,4 +181,5 @@ def _pool(pool: NodePool) -> dict[str, Any]:
         "labels": dict(pool.labels),
         "taints": [taint.model_dump(mode="json") for taint in pool.taints],
         "tolerations": [toleration.as_manifest() for toleration in pods.tolerations([pool])],
+        **_asked(pool.source),
     }

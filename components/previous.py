@@ -30,12 +30,16 @@ _MADE_HERE = "systemPool"
 """An output of clusters that the stack made."""
 
 
-def refuse(place: Mapping[str, str]) -> None:
+def read() -> Mapping[str, Any]:
+    """The stack's own outputs as of its last update; empty before the first."""
+    return outputs_of(f"{pulumi.get_organization()}/{pulumi.get_project()}/{pulumi.get_stack()}")
+
+
+def refuse(was: Mapping[str, Any], place: Mapping[str, str]) -> None:
     """Raises `pulumi.RunError` when the stack has made a cluster elsewhere than in `place`, which is by output.
 
     Empty for a stack that makes none.
     """
-    was = outputs_of(f"{pulumi.get_organization()}/{pulumi.get_project()}/{pulumi.get_stack()}")
     found = sorted(problems(was, place))
     if found:
         raise pulumi.RunError(report(found))

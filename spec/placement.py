@@ -109,19 +109,26 @@ def twin_name(pool: Pool, cloud: Cloud) -> str | None:
 
 
 def cloud_name(pool: Pool, cloud: Cloud) -> str:
-    """The cloud's name for a pool: its own, with its generation."""
-    return _fitted(pool.name, pool.generation, cloud) if pool.generation else pool.name
+    """The cloud's name for a pool: its own, with its generation. A spot pool has none: its generation is its twin's."""
+    return _fitted(pool.name, pool.generation, cloud) if pool.generation and not pool.vanishes else pool.name
+
+
+def twin_cloud_name(pool: Pool, cloud: Cloud) -> str | None:
+    """The cloud's name for a pool's twin, with the generation; None when it has none."""
+    name = twin_name(pool, cloud)
+    return _fitted(name, pool.generation, cloud) if name and pool.generation and pool.vanishes else name
 
 
 def next_generation(pool: Pool, names: Iterable[str], cloud: Cloud) -> str:
-    """The first letter after the pool's own, from b again after z, whose pool is not among the cloud's `names`."""
+    """The first letter after the pool's own, from b again after z, whose pool, or twin, is not among the cloud's `names`."""
+    named = twin_cloud_name if pool.vanishes else cloud_name
     letters = ascii_lowercase[1:]
     start = letters.index(pool.generation) + 1 if pool.generation else 0
     taken = set(names)
     return next(
         letter
         for letter in letters[start:] + letters[:start]
-        if cloud_name(pool.model_copy(update={"generation": letter}), cloud) not in taken
+        if named(pool.model_copy(update={"generation": letter}), cloud) not in taken
     )
 
 
@@ -155,10 +162,10 @@ def _expand(spec: ClusterSpec, cloud: Cloud, own_plugin: bool, class_name: str |
         if least is None:
             least = 0 if cloud.gpus(pool)[0] or pool.vanishes else pool.share_count(spec.cloud)
         yield _node_pool(pool, cloud, name, pool.name, pool.capacity, least, most, configured, class_name)
-        twin = twin_name(pool, cloud)
-        if twin:
+        twin, label = twin_cloud_name(pool, cloud), twin_name(pool, cloud)
+        if twin and label:
             most = next(step.on_demand.max_nodes for step in pool.fallback if step.on_demand)
-            yield _node_pool(pool, cloud, twin, twin, Capacity.ON_DEMAND, 0, most, configured, class_name)
+            yield _node_pool(pool, cloud, twin, label, Capacity.ON_DEMAND, 0, most, configured, class_name)
 
 
 def _node_pool(

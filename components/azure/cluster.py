@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
+from typing import Any
 
 import pulumi
 
@@ -12,8 +13,8 @@ from components.azure.counts import LiveCluster
 from components.azure.identity import ControlPlaneIdentity, Grant
 from components.azure.monitoring import Monitoring
 from components.azure.network import Network, subnet_path
-from components.azure.types import CLUSTER, MAINTENANCE, RESOURCE_GROUP, USER_CREDENTIALS
-from components.declared import Declared, call_later
+from components.azure.types import CLIENT_CONFIG, CLUSTER, MAINTENANCE, RESOURCE_GROUP, USER_CREDENTIALS
+from components.declared import Declared, call, call_later
 from components.site import Outputs
 from spec.azure import Azure
 from spec.model import ClusterSpec
@@ -26,6 +27,13 @@ _REPLACED = ("apiServerAccessProfile.enablePrivateCluster", "apiServerAccessProf
 def group_name(spec: ClusterSpec, cloud: Azure) -> str:
     """The resource group of a cluster that is made here."""
     return cloud.existing_resource_group or cloud.resource_group or spec.name
+
+
+def _tenant(cloud: Azure) -> str | None:
+    """Whose groups may log in; said, because AKS keeps the tenant that a request leaves out."""
+    if not cloud.access.entra:
+        return None
+    return cloud.access.tenant_id or str(call(CLIENT_CONFIG, {})["tenantId"])
 
 
 class AksCluster(pulumi.ComponentResource):
@@ -41,6 +49,7 @@ class AksCluster(pulumi.ComponentResource):
         name: str,
         spec: ClusterSpec,
         node_pools: Sequence[NodePool],
+        was: Mapping[str, Any],
         *,
         opts: pulumi.ResourceOptions | None = None,
     ) -> None:
@@ -64,18 +73,19 @@ class AksCluster(pulumi.ComponentResource):
         fixed.refuse(
             [
                 *immutable.problems(cloud, live),
+                *immutable.subnet_problems(cloud.network, in_group, spec.name, live),
                 *fixed.key_problems(cloud.encryption, live),
                 *fixed.upgrade_problems(
                     "cluster.kubernetesVersion" if spec.cluster.kubernetes_version else "release",
                     spec.kubernetes_version,
                     live,
                 ),
-                *fixed.system_problems(first, system | {"vnetSubnetID": path(first.subnet)}, live),
+                *fixed.system_problems(first, system | {"vnetSubnetID": path(first.subnet)}, live, was),
                 *(
                     problem
                     for pool in node_pools
                     for problem in fixed.pool_problems(
-                        spec, pool, pool_args[pool.name] | {"vnetSubnetID": path(pool.source.subnet)}, live
+                        spec, pool, pool_args[pool.name] | {"vnetSubnetID": path(pool.source.subnet)}, live, was
                     )
                 ),
             ]
@@ -133,7 +143,7 @@ class AksCluster(pulumi.ComponentResource):
                 "diskEncryptionSetID": cloud.encryption.disk_encryption_set,
                 "networkProfile": profiles.network(cloud.network),
                 "apiServerAccessProfile": profiles.api_server(cloud.access),
-                "aadProfile": profiles.entra(cloud.access),
+                "aadProfile": profiles.entra(cloud.access, _tenant(cloud)),
                 "disableLocalAccounts": not cloud.access.local_accounts,
                 "autoUpgradeProfile": profiles.upgrades(cloud.upgrades),
                 "linuxProfile": profiles.linux(cloud.ssh),

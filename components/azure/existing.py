@@ -137,7 +137,13 @@ def _arguments(spec: ClusterSpec, pool: NodePool, cluster: FoundCluster) -> dict
     return pools.agent_pool(pool, None, cluster.live, at_host=spec.cloud.encryption.at_host)
 
 
-def refuse(spec: ClusterSpec, node_pools: Sequence[NodePool], cluster: FoundCluster, instance: str) -> None:
+def refuse(
+    spec: ClusterSpec,
+    node_pools: Sequence[NodePool],
+    cluster: FoundCluster,
+    instance: str,
+    was: Mapping[str, Any],
+) -> None:
     """Raises `pulumi.RunError` for pools that this cluster cannot take, before anything is declared."""
     problems = sorted(_problems(spec, node_pools, cluster, instance))
     if problems:
@@ -150,6 +156,7 @@ def refuse(spec: ClusterSpec, node_pools: Sequence[NodePool], cluster: FoundClus
             pool,
             _arguments(spec, pool, cluster) | {"vnetSubnetID": subnet_id(pool.source.subnet, cluster.live)},
             cluster.live,
+            was,
         )
     )
 

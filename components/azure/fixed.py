@@ -1,7 +1,7 @@
 """What AKS fixes for a pool's life, and what a change of it does (docs/adr/0008).
 
-Spot pools and twins are replaced. An on-demand pool in use is not: the stack file is compared with the live pool, and every
-difference refused at once, before anything is declared.
+Spot pools are replaced. An on-demand pool in use, a twin as well, is not: the stack file is compared with the live pool, and
+every difference refused at once, before anything is declared.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import pulumi
 from components.azure.counts import LiveCluster
 from spec.azure import AzureEncryption
 from spec.clouds.azure import aks
-from spec.model import ClusterSpec, SystemPool
+from spec.model import ClusterSpec, Pool, SystemPool
 from spec.placement import NodePool, next_generation
 from spec.problems import Problem
 
@@ -115,10 +115,15 @@ def _shown(fixed: Fixed, value: Any) -> str:
             return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def pool_problems(spec: ClusterSpec, pool: NodePool, wanted: Mapping[str, Any], live: LiveCluster) -> Iterator[Problem]:
-    """What the stack file wants of a live on-demand pool that AKS refuses. `wanted` are the arguments of its AgentPool."""
+def pool_problems(
+    spec: ClusterSpec, pool: NodePool, wanted: Mapping[str, Any], live: LiveCluster, was: Mapping[str, Any]
+) -> Iterator[Problem]:
+    """What the stack file wants of a live on-demand pool that AKS refuses, or would not do.
+
+    `wanted` are the arguments of its AgentPool, `was` the stack's outputs of its last update.
+    """
     there = live.profiles.get(pool.name)
-    if there is None or pool.twin or there.get("scaleSetPriority") == "Spot":
+    if there is None or there.get("scaleSetPriority") == "Spot":
         return
     path = f"pools[{spec.pools.index(pool.source)}]"
     if pool.spot:
@@ -129,12 +134,27 @@ def pool_problems(spec: ClusterSpec, pool: NodePool, wanted: Mapping[str, Any], 
         )
         return
     letter = next_generation(pool.source, live.profiles, aks())
-    yield from differences(
-        path, wanted, there, f"add `generation: {letter}`: a new pool is made before the old one goes"
-    )
+    remedy = f"add `generation: {letter}`: a new pool is made before the old one goes"
+    yield from differences(path, wanted, there, remedy)
+    before: Mapping[str, Any] = next((one for one in was.get("pools", ()) if one.get("name") == pool.name), {})
+    yield from _forgotten(path, pool.name, pool.source, before, remedy)
 
 
-def system_problems(pool: SystemPool, wanted: Mapping[str, Any], live: LiveCluster) -> Iterator[Problem]:
+def _forgotten(
+    path: str, name: str, pool: Pool | SystemPool, before: Mapping[str, Any], remedy: str
+) -> Iterator[Problem]:
+    """What the stack file said at the last update and no longer says: AKS goes on as it was told, and the GET does not tell
+    that from what AKS chose itself."""
+    now = {"osDisk.type": pool.os_disk.type, "osDisk.sizeGb": pool.os_disk.size_gb, "maxPods": pool.max_pods}
+    for key, value in (before.get("asked") or {}).items():
+        if now.get(key) is None:
+            shown = str(int(value)) if isinstance(value, float) else value
+            yield Problem(f"{path}.{key}", f"{name}: was {shown}, and AKS keeps that for the pool's life", remedy)
+
+
+def system_problems(
+    pool: SystemPool, wanted: Mapping[str, Any], live: LiveCluster, was: Mapping[str, Any]
+) -> Iterator[Problem]:
     """As `pool_problems`, for the entry in the cluster itself, which has no generations."""
     if not live.profiles:
         return
@@ -145,6 +165,7 @@ def system_problems(pool: SystemPool, wanted: Mapping[str, Any], live: LiveClust
         yield Problem("systemPool.name", what, BY_HAND)
         return
     yield from differences("systemPool", wanted, there, BY_HAND)
+    yield from _forgotten("systemPool", pool.name, pool, was.get("systemPool") or {}, BY_HAND)
 
 
 def key_problems(spec: AzureEncryption, live: LiveCluster) -> Iterator[Problem]:

@@ -9,8 +9,10 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from components.azure.counts import LiveCluster
+from components.azure.types import GET_NETWORK
+from components.declared import call
 from components.previous import LOSE_IT
-from spec.azure import Azure
+from spec.azure import NODE_SUBNET, Azure, AzureNetwork
 from spec.problems import Problem
 
 
@@ -19,10 +21,38 @@ def problems(cloud: Azure, live: LiveCluster) -> Iterator[Problem]:
     # Every cluster has a network.
     if not live.found or "networkProfile" not in live.found:
         return
+    yield from _stays(cloud, live.found)
     for path, (now, wanted) in _pairs(cloud, live.found).items():
         if now != wanted:
             what = f"is {_shown(now)} in the cluster and cannot become {_shown(wanted)}: a new cluster would replace it"
             yield Problem(path, what, LOSE_IT)
+
+
+def subnet_problems(spec: AzureNetwork, group: str, name: str, live: LiveCluster) -> Iterator[Problem]:
+    """Another range for a subnet with nodes in it (InUsePrefixCannotBeDeleted). The network made here is `name`."""
+    ids = {str(pool.get("vnetSubnetID") or "").lower() for pool in live.profiles.values()}
+    used = {id.rpartition("/")[2] for id in ids if f"/virtualnetworks/{name.lower()}/" in id}
+    if spec.existing or not used or not live.found or "networkProfile" not in live.found:
+        return
+    found = call(GET_NETWORK, {"resourceGroupName": group, "virtualNetworkName": name})
+    now = {str(subnet["name"]): subnet.get("addressPrefix") for subnet in found.get("subnets") or ()}
+    for subnet, prefix in {NODE_SUBNET: spec.node_subnet, **spec.subnets}.items():
+        if subnet.lower() in used and now.get(subnet) not in (None, prefix):
+            key = "nodeSubnet" if subnet == NODE_SUBNET else f"subnets.{subnet}"
+            what = f"is {now[subnet]}, has nodes in it and cannot become {prefix}"
+            yield Problem(
+                f"cloud.network.{key}", what, "put it back; or add a subnet of that range and name it in pools"
+            )
+
+
+def _stays(cloud: Azure, found: Mapping[str, Any]) -> Iterator[Problem]:
+    """What AKS cannot switch off again (page enable-authentication)."""
+    if (found.get("aadProfile") or {}).get("managed") and not cloud.access.entra:
+        yield Problem(
+            "cloud.access.adminGroups",
+            "is unset: AKS does not switch logins through Entra off again",
+            "write `adminGroups` or `azureRbac: true`; only another cluster can be without",
+        )
 
 
 def _pairs(cloud: Azure, found: Mapping[str, Any]) -> dict[str, tuple[Any, Any]]:

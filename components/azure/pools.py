@@ -15,9 +15,12 @@ from spec.clouds.azure import aks
 from spec.model import Capacity, OsDisk, SystemPool, Upgrade
 from spec.placement import CAPACITY_LABEL, CRITICAL_ADDONS_TAINT, POOL_LABEL, NodePool
 
+_SURGE = Upgrade(maxSurge="10%", maxUnavailable="0")
+"""AKS' own for new pools (page upgrade-aks-node-pools-rolling); said, because a pool keeps what a request leaves out."""
+
 _IN_PLACE = Upgrade(maxSurge="0", maxUnavailable="1")
 """For on-demand GPU pools: quota for one more GPU machine is seldom there, and an upgrade that waits for it stops half-way
-(page upgrade-aks-node-pools-rolling)."""
+(same page)."""
 
 
 def system_profile(pool: SystemPool, version: str, live: LiveCluster, *, at_host: bool = False) -> dict[str, Any]:
@@ -25,7 +28,7 @@ def system_profile(pool: SystemPool, version: str, live: LiveCluster, *, at_host
     cluster's."""
     machine = aks().machine(pool.machine)
     # System pools take no maxUnavailable (same page as above).
-    surge = pool.upgrade.max_surge if pool.upgrade else None
+    surge = pool.upgrade.max_surge if pool.upgrade else _SURGE.max_surge
     return {
         "name": pool.name,
         "mode": "System",
@@ -36,7 +39,7 @@ def system_profile(pool: SystemPool, version: str, live: LiveCluster, *, at_host
         "nodeTaints": [str(CRITICAL_ADDONS_TAINT)] if pool.critical_addons_only else [],
         "availabilityZones": sorted(pool.zones) or None,
         **_machine_options(pool.os_disk, pool.max_pods, at_host),
-        **({"upgradeSettings": {"maxSurge": surge}} if surge else {}),
+        "upgradeSettings": {"maxSurge": surge},
     }
 
 
@@ -71,8 +74,7 @@ def agent_pool(pool: NodePool, version: str | None, live: LiveCluster, *, at_hos
             "scaleSetEvictionPolicy": pool.spot.eviction_policy,
             "spotMaxPrice": pool.spot.max_price,
         }
-    upgrade = source.upgrade or (_IN_PLACE if pool.gpus else None)
-    return args | ({"upgradeSettings": _both(upgrade)} if upgrade else {})
+    return args | {"upgradeSettings": _both(source.upgrade or (_IN_PLACE if pool.gpus else _SURGE))}
 
 
 def _both(upgrade: Upgrade) -> dict[str, str]:
@@ -164,7 +166,7 @@ def declare(
     Its name is its identity, so a replacement deletes first. An on-demand pool in use is not replaced: `fixed` refuses that,
     and only one that was a spot pool until now gives way.
     """
-    replaced = [p.wire for p in fixed.PROPERTIES] if pool.spot or pool.twin else ["scaleSetPriority"]
+    replaced = [p.wire for p in fixed.PROPERTIES] if pool.spot else ["scaleSetPriority"]
     return Declared(
         AGENT_POOL,
         f"{name}-{pool.name}",

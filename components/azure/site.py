@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import pulumi
 
@@ -17,13 +17,16 @@ from spec.model import ClusterSpec
 from spec.placement import NodePool
 
 
-def site(spec: ClusterSpec, node_pools: Sequence[NodePool], instance: str) -> Site:
-    """The cluster of this stack file. Raises `pulumi.RunError` for one that is not there or cannot take the pools."""
+def site(spec: ClusterSpec, node_pools: Sequence[NodePool], instance: str, was: Mapping[str, Any]) -> Site:
+    """The cluster of this stack file; `was` are the stack's outputs of its last update.
+
+    Raises `pulumi.RunError` for one that is not there or cannot take the pools.
+    """
     assert isinstance(spec.cloud, Azure)
     if not spec.cloud.existing_cluster:
-        return New(spec, node_pools)
+        return New(spec, node_pools, was)
     found = find(spec.cloud.existing_cluster)
-    refuse(spec, node_pools, found, instance)
+    refuse(spec, node_pools, found, instance, was)
     return There(spec, node_pools, instance, found)
 
 
@@ -33,6 +36,7 @@ class New:
 
     spec: ClusterSpec
     node_pools: Sequence[NodePool]
+    was: Mapping[str, Any]
     kubeconfig = None
     key = "cloud"
 
@@ -58,7 +62,7 @@ class New:
 
     def declare(self, name: str, opts: pulumi.ResourceOptions) -> AksCluster:
         """See `Site`."""
-        return AksCluster(name, self.spec, self.node_pools, opts=opts)
+        return AksCluster(name, self.spec, self.node_pools, self.was, opts=opts)
 
 
 @dataclass(frozen=True)

@@ -1,8 +1,8 @@
 """What GKE fixes for a pool's or the cluster's life, and what a change of it does (docs/adr/0008, 0029).
 
-Spot pools and twins are replaced: they hold nothing that may not vanish. An on-demand pool is not: the stack file is compared
-with the live pool, and every difference refused at once, before anything is declared. So is what GKE keeps when a stack file
-no longer says it and that no request takes back. Labels, taints and zones change in place (terraform-provider-google,
+Spot pools are replaced: they hold nothing that may not vanish. An on-demand pool, a twin as well, is not: the stack file is
+compared with the live pool, and every difference refused at once, before anything is declared. So is what GKE keeps when a stack
+file no longer says it and that no request takes back. Labels, taints and zones change in place (terraform-provider-google,
 resource_container_node_pool.go).
 """
 
@@ -192,7 +192,7 @@ def pool_problems(spec: ClusterSpec, pool: NodePool, args: Mapping[str, Any], li
     if there is None:
         return
     path = f"pools[{spec.pools.index(pool.source)}]"
-    if pool.twin or _vanishes(there):
+    if _vanishes(there):
         yield from _kept_gpus(path, args, there)
         yield from _kept_disk(path, args, there)
         return

@@ -32,7 +32,7 @@ def _claims(draft: Draft, cloud: Cloud) -> Iterator[_Claim]:
     for path, pool in named.items():
         yield _Claim(f"{path}.name", pool.name)
     for path, pool in named.items():
-        if readable(pool, "generation") and pool.generation:
+        if readable(pool, "generation") and pool.generation and not pool.vanishes:
             name = placement.cloud_name(pool, cloud)
             yield _Claim(f"{path}.generation", name, f"generation {pool.generation} of {pool.name}")
         yield from _twins(path, pool, cloud)
@@ -40,13 +40,13 @@ def _claims(draft: Draft, cloud: Cloud) -> Iterator[_Claim]:
 
 def _twins(path: str, pool: Pool, cloud: Cloud) -> Iterator[_Claim]:
     try:
-        twin = placement.twin_name(pool, cloud)
+        twin = placement.twin_cloud_name(pool, cloud)
         step = next((number for number, step in enumerate(pool.fallback) if step.on_demand), 0)
         given = pool.fallback[step].on_demand if twin else None
     except Unreadable:
         return
     if twin:
-        made_up = "" if given and given.name else f"the on-demand twin of {pool.name}"
+        made_up = "" if given and given.name == twin else f"the on-demand twin of {pool.name}"
         yield _Claim(f"{path}.fallback[{step}].onDemand.name", twin, made_up)
 
 

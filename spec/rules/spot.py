@@ -32,10 +32,10 @@ def _only_spot(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Pr
 
 
 def _only_on_demand(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
-    if pool.vanishes and pool.generation and cloud.makes_pools:
+    if pool.vanishes and pool.generation and cloud.makes_pools and not any(step.on_demand for step in pool.fallback):
         yield Problem(
             f"{path}.generation",
-            "is set on a spot pool, which is simply replaced when what is fixed changes",
+            "is set on a spot pool without a twin: a spot pool is simply replaced when what is fixed changes",
             "remove it",
         )
 

@@ -193,10 +193,13 @@ def test_the_disk_of_an_unknown_machine_is_named_as_long_as_it_is_no_default(mon
                 declare(removed, monkeypatch, live=there)
 
 
-def test_spot_pools_and_twins_give_way(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_spot_pools_give_way_and_twins_change_by_generation(monkeypatch: pytest.MonkeyPatch) -> None:
     there = live(stack(WITH_TWIN), monkeypatch)
     changed = {**WITH_TWIN, "gcp": {"secureBoot": True}}
-    declared = declare(stack(changed), monkeypatch, live=there)
+    with pytest.raises(pulumi.RunError, match=r"gcp\.secureBoot: l4od: is false (.|\n)*add `generation: b`"):
+        declare(stack(changed), monkeypatch, live=there)
+    declared = declare(stack({**changed, "generation": "b"}), monkeypatch, live=there)
+    assert any(name.endswith("-l4odb") for name in declared.of(GKE_POOL))
     for pool in declared.of(GKE_POOL).values():
         # Their names are their identity.
         assert pool.options["deleteBeforeReplace"] is True

@@ -22,6 +22,7 @@ from __future__ import annotations
 import copy
 import dataclasses
 import json
+import re
 import shutil
 import types
 import typing
@@ -129,6 +130,8 @@ class Standing(Emulated):
         self._cloud = cloud
         self._up = state is not None
         self.state: State = dict(state or {})
+        self.outputs: dict[str, Any] = {}
+        """The stack's, as of its last `up`."""
         self._wanted: State = {}
 
     def new_resource(self, args: pulumi.runtime.MockResourceArgs) -> tuple[str, dict[str, Any]]:
@@ -149,11 +152,13 @@ class Standing(Emulated):
         return id, outputs
 
     def call(self, args: pulumi.runtime.MockCallArgs) -> tuple[dict[Any, Any], list[tuple[str, str]] | None]:
+        if args.token == "pulumi:pulumi:readStackOutputs":
+            return {"outputs": self.outputs}, []
         return self._cloud.call(args)
 
     def up(self, config: Config, monkeypatch: pytest.MonkeyPatch) -> State:
         """Make all that the settings declare; returns the state."""
-        declare(_file(config), monkeypatch, cloud=self)
+        self.outputs = declare(_file(config), monkeypatch, cloud=self).outputs
         for at, wanted in self._wanted.items():
             inputs = wanted.inputs
             if wanted.type.startswith(self._cloud.prefix):
@@ -168,6 +173,7 @@ class Standing(Emulated):
         Raises what the program raises.
         """
         self._wanted = {}
+        self._refresh()
         declared = declare(_file(config), monkeypatch, cloud=self)
         options = {(one.type, one.name): one.options for one in declared.resources}
         found: list[dict[str, Any]] = []
@@ -176,6 +182,16 @@ class Standing(Emulated):
         gone = [at for at in self.state if at not in self._wanted]
         found += [_told("delete", self.state[at]) for at in gone]
         return [step for step in found if not step["type"].startswith(_NOT_SHOWN)]
+
+    def _refresh(self) -> None:
+        """As `Pulumi.yaml` says, before each command."""
+        for at, one in list(self.state.items()):
+            if one.type.startswith(self._cloud.prefix):
+                found = self.provider.read(one)
+                if found is None:
+                    del self.state[at]
+                else:
+                    self.state[at] = dataclasses.replace(one, old_inputs=found[0], old_outputs=found[1])
 
     def _step(
         self, at: tuple[str, str], wanted: Resource, options: Mapping[str, Any], apply: bool
@@ -200,6 +216,8 @@ class Standing(Emulated):
         diff = self.provider.diff(request)
         if not diff.changes:
             return
+        asked = set(options.get("replaceOnChanges", ()))
+        diff.replaces |= {path for path in diff.changes if re.split(r"[.\[]", path)[0] in asked}
         yield from _changed(request, diff, bool(options.get("deleteBeforeReplace")))
         if apply and not diff.replaces:
             outputs = self.provider.update(request)
@@ -229,7 +247,7 @@ class Ups:
 
     def __init__(self, folder: Path, cloud: Callable[[Path], Emulated], stacks: Mapping[str, Config]) -> None:
         self._folder, self._cloud, self._stacks = folder, cloud, stacks
-        self._states: dict[str, State] = {}
+        self._states: dict[str, tuple[State, dict[str, Any]]] = {}
 
     def at(self, stack: str, copy_to: Path, monkeypatch: pytest.MonkeyPatch) -> Standing:
         """The stack as it is after its `up`, in a cloud of its own."""
@@ -237,9 +255,13 @@ class Ups:
         if stack not in self._states:
             cloud = self._cloud(kept)
             cloud.seed(_file(self._stacks[stack]))  # type: ignore[attr-defined]
-            self._states[stack] = Standing(cloud).up(self._stacks[stack], monkeypatch)
+            standing = Standing(cloud)
+            self._states[stack] = standing.up(self._stacks[stack], monkeypatch), standing.outputs
         shutil.copy(kept, copy_to)
-        return Standing(self._cloud(copy_to), copy.deepcopy(self._states[stack]))
+        state, outputs = self._states[stack]
+        found = Standing(self._cloud(copy_to), copy.deepcopy(state))
+        found.outputs = outputs
+        return found
 
 
 def check(removal: Removal, standing: Standing, config: Config, monkeypatch: pytest.MonkeyPatch) -> None:
