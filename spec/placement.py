@@ -231,10 +231,10 @@ def growth_order(spec: ClusterSpec, cloud: Cloud) -> tuple[str, ...]:
     """Names of all pools, the system pool's among them, in the order in which the autoscaler is to grow them.
 
     Pools without GPUs stand first, the system pool behind them: a pod that tolerates everything must not buy a GPU. Each
-    chain (spot, further spot, its on-demand twin) is tried whole, the smaller machine's first, `growth.order` before that. An
-    on-demand pool of no chain stands before the first larger twin, where it is the smaller machine for pods that are
-    kept off spot and no spot pool waits for it. vCPUs stand for the price, which a stack file does not hold. No two share a
-    rank: between equals the autoscaler chooses at random (docs/adr/0025).
+    chain (spot, further spot, its on-demand twin) is tried whole: those that `growth.order` names, then that of the smallest
+    machine. An on-demand pool of no chain stands before the first larger twin, for pods that are kept off spot. vCPUs stand for
+    the price, which a stack file does not hold. No two share a rank: between equals the autoscaler chooses at random
+    (docs/adr/0025).
     """
     pools = node_pools(spec, cloud)
     system = [spec.system_pool.name] if spec.system_pool else []
