@@ -178,6 +178,7 @@ def _pool(pool: NodePool) -> dict[str, Any]:
         "minNodes": pool.min_nodes,
         "maxNodes": pool.max_nodes,
         "gpus": pool.gpus,
+        **({"largestRequest": dict(pool.largest_request)} if pool.largest_request else {}),
         "labels": dict(pool.labels),
         "taints": [taint.model_dump(mode="json") for taint in pool.taints],
         "tolerations": [toleration.as_manifest() for toleration in pods.tolerations([pool])],

@@ -57,7 +57,11 @@ def _class(pools: Iterable[NodePool]) -> dict[str, str]:
 
 
 def described(pools: Iterable[NodePool]) -> list[dict[str, Any]]:
-    """Each pool as a tool sees its nodes. `gpus` are those of one node."""
+    """Each pool as a tool sees its nodes. `gpus` are those of one node.
+
+    `largestRequest` is what one pod can ask for and fits an empty node. AKS' autoscaler takes the machine's whole size for
+    that (kubernetes/autoscaler 1.36.1, azure_template.go): for a pod between the two it buys node after node, in vain.
+    """
     return [
         {
             "name": pool.name,
@@ -65,6 +69,7 @@ def described(pools: Iterable[NodePool]) -> list[dict[str, Any]]:
             "capacity": pool.capacity.value,
             **({"accelerator": pool.gpu_model} if pool.gpus else {}),
             "gpus": pool.gpus,
+            **({"largestRequest": dict(pool.largest_request)} if pool.largest_request else {}),
             "labels": dict(pool.labels),
             "taints": [taint.model_dump(mode="json") for taint in pool.taints],
         }

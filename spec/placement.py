@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import math
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise
 from string import ascii_lowercase
 
@@ -62,6 +62,8 @@ class NodePool:
     spot: Spot | None
     compute_class: str | None = None
     """The GKE ComputeClass it is in."""
+    largest_request: Mapping[str, str] = field(default_factory=dict)
+    """By resource, the most that one pod can ask for and surely fits an empty node; nothing where that is not known."""
 
     @property
     def preemptible(self) -> bool:
@@ -213,17 +215,33 @@ def _node_pool(
         zones=tuple(sorted(pool.zones)),
         spot=(pool.spot or Spot()) if spot else None,
         compute_class=joins,
+        largest_request=_largest_request(pool, cloud, count),
     )
+
+
+_AGENTS = (500, 1024)
+"""Millicores and MiB that DaemonSets take of a node: the cloud's, and those of monitoring and the like [inferred]."""
+
+
+def _largest_request(pool: Pool, cloud: Cloud, gpus: int) -> dict[str, str]:
+    machine = cloud.machine(pool.machine)
+    if machine is None or cloud.allocatable is None:
+        return {}
+    cpu, memory = (has - taken for has, taken in zip(cloud.allocatable(machine, pool.max_pods), _AGENTS, strict=True))
+    if cpu < 100 or memory < 1024:
+        return {}
+    found = {"cpu": f"{cpu // 100 * 100}m", "memory": f"{memory // 1024}Gi"}
+    return {**found, GPU_TAINT.key: str(gpus)} if gpus else found
 
 
 def growth_order(spec: ClusterSpec, cloud: Cloud) -> tuple[str, ...]:
     """Names of all pools, the system pool's among them, in the order in which the autoscaler is to grow them.
 
     Pools without GPUs stand first, the system pool behind them: a pod that tolerates everything must not buy a GPU. Each
-    chain (spot, further spot, its on-demand twin) is tried whole, the smaller machine's first, `growth.order` before that. An
-    on-demand pool of no chain stands before the first larger twin, where it is the smaller machine for pods that are
-    kept off spot and no spot pool waits for it. vCPUs stand for the price, which a stack file does not hold. No two share a
-    rank: between equals the autoscaler chooses at random (docs/adr/0025).
+    chain (spot, further spot, its on-demand twin) is tried whole: those that `growth.order` names, then that of the smallest
+    machine. An on-demand pool of no chain stands before the first larger twin, for pods that are kept off spot. vCPUs stand for
+    the price, which a stack file does not hold. No two share a rank: between equals the autoscaler chooses at random
+    (docs/adr/0025).
     """
     pools = node_pools(spec, cloud)
     system = [spec.system_pool.name] if spec.system_pool else []

@@ -193,11 +193,20 @@ def _taints(pool: Body) -> list[dict[str, str]]:
 
 
 def template(cluster_id: str, cluster: Body, pool: Body, machine: Machine) -> dict[str, Any]:
-    """The node that the autoscaler expects when it adds one to a pool: the next one, its GPUs known from the VM size."""
+    """The node that the autoscaler expects when it adds one to an empty pool: of the machine's nominal size, all of it for pods.
+
+    "TODO: set real allocatable" (kubernetes/autoscaler 1.36.1, cloudprovider/azure/azure_template.go). A pod that just does not fit
+    gets nodes all the same. GPUs are known from the VM size.
+    """
     expected = node(cluster_id, cluster, pool, machine, 0)
-    gpus = gpu_resources(machine, pool.get("gpuInstanceProfile", ""))
-    for resources in (expected["status"]["capacity"], expected["status"]["allocatable"]):
-        resources |= gpus
+    size = {
+        "cpu": str(machine.vcpus),
+        "memory": f"{int(machine.memory_gib * 1024)}Mi",
+        "pods": "110",
+        "ephemeral-storage": f"{pool['osDiskSizeGB']}Gi",
+        **gpu_resources(machine, pool.get("gpuInstanceProfile", "")),
+    }
+    expected["status"] |= {"capacity": size, "allocatable": dict(size)}
     return expected
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from spec.catalog import Attachable, Machine
@@ -73,6 +73,9 @@ class Cloud:
     gpu_machine: str = ""
     mig: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """By GPU model, the MIG instances it can be cut into."""
+    allocatable: Callable[[Machine, int | None], tuple[int, int]] | None = None
+    """Millicores and MiB that a node of the machine has for pods, DaemonSets' among them, with so many pods at most (None: the
+    cloud's default); rather too little than too much."""
     foreign: Mapping[str, str] = field(default_factory=dict)
     """Keys of a pool that are another cloud's, as attributes, and what to do about them."""
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from functools import cache
 
 from spec import catalog
+from spec.catalog import Machine
 from spec.clouds import Added, Cloud
 from spec.model import Capacity, Taint
 
@@ -86,6 +88,30 @@ def default_boot_disk(size: str) -> str | None:
     return "pd-balanced" if not takes or "pd-balanced" in takes else takes[0]
 
 
+_VISIBLE = 0.97
+_CPU = ((1, 0.06), (1, 0.01), (2, 0.005), (math.inf, 0.0025))
+_MEMORY = ((4, 0.25), (4, 0.2), (8, 0.1), (112, 0.06), (math.inf, 0.02))
+
+
+def allocatable(machine: Machine, max_pods: int | None) -> tuple[int, int]:
+    """Millicores and MiB for pods.
+
+    Page plan-node-sizes: shares of the first, second and further cores and GiB, and 100 MiB for eviction. The kernel's share is
+    [inferred]: a machine of 16 GiB showed 97.6 %.
+    """
+    memory = machine.memory_gib * _VISIBLE
+    kept = _shares(memory, _MEMORY) * 1024 + 100
+    return int((machine.vcpus - _shares(machine.vcpus, _CPU)) * 1000), int(memory * 1024 - kept)
+
+
+def _shares(amount: float, steps: tuple[tuple[float, float], ...]) -> float:
+    total = 0.0
+    for width, share in steps:
+        total += min(amount, width) * share
+        amount -= min(amount, width)
+    return total
+
+
 @cache
 def gke() -> Cloud:
     """GKE Standard.
@@ -129,6 +155,7 @@ def gke() -> Cloud:
         cpu_machine="e2-standard-4",
         gpu_machine="g2-standard-8",
         mig={model: tuple(sizes) for model, sizes in _PARTITIONS.items()},
+        allocatable=allocatable,
         foreign={
             "spot.eviction_policy": "remove it",
             "spot.max_price": "remove it: Google alone sets the price of spot machines",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from spec import compute_class, placement
+from spec import placement
 from spec.clouds import Cloud
 from spec.fields import readable
 from spec.problems import Problem
@@ -42,18 +42,9 @@ def _unread(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
         why, remedy = f"cloud.autoscaler.expander is {aks.autoscaler.expander}", "remove it, or set that to priority"
     elif not cloud.makes_pools:
         why, remedy = "this stack does not say how these pools grow", "remove it"
-    elif draft.gcp and draft.all_pools and not _has_class(draft):
-        why, remedy = "this stack has no ComputeClass", "remove it, or write `mode: compute-class` in cloud.fallback"
     else:
         return
     yield Problem("growth.order", f"is never read: {why}", remedy, warning=True)
-
-
-def _has_class(draft: Draft) -> bool:
-    assert draft.gcp
-    by_default = draft.scheduling is None or draft.scheduling.enabled
-    version = draft.kubernetes_version or "1.0"
-    return compute_class.mode(draft.gcp, draft.pools.values(), version, by_default=by_default) == "compute-class"
 
 
 RULES = (_names, _unread)

@@ -35,6 +35,7 @@ HEAVY = {
     "google",
     "cryptography",
     "kubernetes",
+    "re2",
     "pulumi_azure_native",
     "pulumi_gcp",
     "pulumi_kubernetes",

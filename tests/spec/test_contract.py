@@ -70,6 +70,7 @@ def test_a_pool_is_described_by_what_its_nodes_show_and_its_lines_outlive_a_gene
             "capacity": "on-demand",
             "accelerator": "nvidia-t4",
             "gpus": 1,
+            "largestRequest": {"cpu": "3300m", "memory": "20Gi", "nvidia.com/gpu": "1"},
             "labels": {
                 "kubeflow-spot.dev/accelerator": "nvidia-t4",
                 "kubeflow-spot.dev/capacity": "on-demand",
@@ -96,7 +97,12 @@ def test_bounds_prices_and_order_change_nothing(pools: list[dict[str, Any]]) -> 
 
 @pytest.mark.parametrize(
     "change",
-    [{"labels": {"a": "b"}}, {"taints": [{"key": "a", "value": "b"}]}, {"machine": "Standard_NC24ads_A100_v4"}],
+    [
+        {"maxPods": 30},
+        {"labels": {"a": "b"}},
+        {"taints": [{"key": "a", "value": "b"}]},
+        {"machine": "Standard_NC24ads_A100_v4"},
+    ],
 )
 def test_what_pods_meet_does_change_it(change: dict[str, Any]) -> None:
     assert said({**SPOT, **change}) != said(SPOT)

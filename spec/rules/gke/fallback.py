@@ -111,6 +111,16 @@ def _unused(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
         )
 
 
+def _unread_order(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    if draft.growth and draft.growth.order and not _has_class(draft):
+        yield Problem(
+            "growth.order",
+            "is never read: this stack has no ComputeClass",
+            f"remove it, or write `mode: compute-class` in {_PATH}",
+            warning=True,
+        )
+
+
 def _migration(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     if draft.gcp and draft.gcp.fallback.active_migration and _has_class(draft):
         yield Problem(
@@ -160,5 +170,5 @@ def _taints(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Probl
             )
 
 
-RULES = (_no_order, _asked_for, _nobody_in, _unused, _migration)
+RULES = (_no_order, _asked_for, _nobody_in, _unused, _unread_order, _migration)
 POOL_RULES = (_no_order_of_cpus, _all_in, _taints)

@@ -6,9 +6,15 @@ import re
 
 import pytest
 
+from sandbox.autoscaler.plan import Picture, plan
+from sandbox.autoscaler.resources import quantity
 from sandbox.azure.machines import machines
 from sandbox.azure.nodes import gpu_resources, reserved_cpu
 from sandbox.fleet import PoolStatus, ScaleRefused
+from spec import placement
+from spec.clouds.azure import aks
+from tests.sandbox.autoscaler.objects import pod
+from tests.spec.stack import good, spec
 
 from .conftest import CLUSTER_ID, POOL, REGULAR, SPOT, Account
 
@@ -147,6 +153,48 @@ def test_partitions_count_as_gpus(ready: Account, size: str, profile: str, gpus:
     status = ready.cloud.fleet(CLUSTER_ID).groups[-1].template["status"]
     assert status["capacity"]["nvidia.com/gpu"] == gpus
     assert status["allocatable"]["nvidia.com/gpu"] == gpus
+
+
+def test_an_empty_pool_promises_the_machines_whole_size_and_a_pod_that_just_does_not_fit_buys_a_node(
+    ready: Account,
+) -> None:
+    """Seen on the real autoscaler: a pod of one GPU and 24 GiB bought T4 nodes of 28 GiB, and stayed pending."""
+    ready.create(
+        POOL,
+        {
+            **REGULAR,
+            "vmSize": "Standard_NC4as_T4_v3",
+            "count": 0,
+            "enableAutoScaling": True,
+            "minCount": 0,
+            "maxCount": 3,
+        },
+    )
+    group = ready.cloud.fleet(CLUSTER_ID).groups[-1]
+    size = {"cpu": "4", "memory": "28672Mi", "pods": "110", "ephemeral-storage": "128Gi", "nvidia.com/gpu": "1"}
+    assert group.template["status"]["capacity"] == group.template["status"]["allocatable"] == size
+    large = pod("large", {"cpu": "1", "memory": "24Gi", "nvidia.com/gpu": "1"})
+    assert [option.pool for option in plan(Picture([group], [], [large])).options] == [group.pool]
+    ready.cloud.grow(group.pool_id, 1)
+    node = next(iter(ready.runtime.nodes.values()))[-1]
+    assert quantity(node["status"]["allocatable"]["memory"]) < quantity("24Gi")
+
+
+@pytest.mark.parametrize(
+    "size", ["Standard_D4ds_v5", "Standard_NC4as_T4_v3", "Standard_NC24ads_A100_v4", "Standard_ND96asr_v4"]
+)
+@pytest.mark.parametrize("pods", [None, 30])
+def test_the_largest_request_that_the_program_names_fits_a_node_with_agents_on_it(
+    ready: Account, size: str, pods: int | None
+) -> None:
+    ready.create(POOL, {**REGULAR, "vmSize": size, "count": 1, **({"maxPods": pods} if pods else {})})
+    node = next(iter(ready.runtime.nodes.values()))[-1]
+    (pool,) = placement.node_pools(
+        spec(good(pools=[{"name": "p", "machine": size, "maxNodes": 1, "maxPods": pods}])), aks()
+    )
+    for resource, agents in (("cpu", "400m"), ("memory", "900Mi")):
+        room = quantity(node["status"]["allocatable"][resource]) - quantity(agents)
+        assert room * 7 / 10 < quantity(pool.largest_request[resource]) <= room
 
 
 def test_node_says_what_the_problem_detector_watches(ready: Account) -> None:
