@@ -54,6 +54,7 @@ KINDS = {
     "google": {
         "Account",
         "Cluster",
+        "CryptoKeyIAMMember",
         "IAMMember",
         "Network",
         "NodePool",
