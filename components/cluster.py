@@ -36,7 +36,7 @@ class KubeflowCluster(pulumi.ComponentResource):
         node_pools = placement.node_pools(spec, cloud)
 
         # What is there already, and what follows from it
-        site = _site(spec, node_pools, instance)
+        site = _site(spec, node_pools, instance, opts)
         class_name = wanted_class.name(spec)
         found = discovery.read(site.kubeconfig, site.key, class_name) if site.kubeconfig else None
         version = found.version if found else spec.kubernetes_version
@@ -91,7 +91,9 @@ class KubeflowCluster(pulumi.ComponentResource):
         self.register_outputs({})
 
 
-def _site(spec: ClusterSpec, node_pools: Sequence[NodePool], instance: str) -> Site:
+def _site(
+    spec: ClusterSpec, node_pools: Sequence[NodePool], instance: str, opts: pulumi.ResourceOptions | None
+) -> Site:
     # Only the cloud that the stack uses is loaded.
     match spec.cloud:
         case Azure():
@@ -101,7 +103,7 @@ def _site(spec: ClusterSpec, node_pools: Sequence[NodePool], instance: str) -> S
         case Gcp():
             from components.gcp import site as gcp
 
-            return gcp.site(spec, node_pools, instance)
+            return gcp.site(spec, node_pools, instance, opts)
         case _:
             return existing.site(spec)
 

@@ -73,13 +73,13 @@ def declare(name: str, cloud: Gcp, parent: pulumi.Resource) -> list[pulumi.Resou
             pulumi.ResourceOptions(parent=parent, retain_on_delete=True),
             outputs=(),
         )
-        for grant in grants(cloud, _number(cloud.project))
+        for grant in grants(cloud, _number(cloud.project, parent))
     ]
 
 
-def _number(project: str) -> str:
+def _number(project: str, parent: pulumi.Resource) -> str:
     try:
-        return str(call(GET_PROJECT, {"projectId": project})["number"])
+        return str(call(GET_PROJECT, {"projectId": project}, pulumi.InvokeOptions(parent=parent))["number"])
     except Exception as failed:
         # The SDK raises plain Exception for every error of a provider.
         reason = " ".join(str(failed).split())

@@ -45,9 +45,9 @@ class FoundCluster:
         return bool(block(self.live.found, "workloadIdentityConfigs").get("workloadPool"))
 
 
-def find(project: str, spec: GcpExistingCluster) -> FoundCluster:
+def find(project: str, spec: GcpExistingCluster, reading: pulumi.InvokeOptions | None = None) -> FoundCluster:
     """Read the cluster. Raises `pulumi.RunError` when it is not there or takes no pools."""
-    there = live.read(project, spec.location, spec.name)
+    there = live.read(project, spec.location, spec.name, reading)
     if not there.found:
         raise pulumi.RunError(
             f"{_WHERE}: there is no GKE cluster {spec.name!r} in {spec.location} of project {project}"

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import pulumi
 
+from components.declared import reading
 from components.gcp import fixed, identity, live, network, pools
 from components.gcp.cluster import GkeCluster
 from components.gcp.existing import FoundCluster, GkePools, find, node_labels, refuse
@@ -20,17 +21,23 @@ _BY_PRICE = "GKE takes what is cheapest among pools that fit, and has no priorit
 """Page cluster-autoscaler."""
 
 
-def site(spec: ClusterSpec, node_pools: Sequence[NodePool], instance: str) -> Site:
-    """The cluster of this stack file. Raises `pulumi.RunError` for one that is not there or cannot take the pools."""
+def site(
+    spec: ClusterSpec, node_pools: Sequence[NodePool], instance: str, opts: pulumi.ResourceOptions | None = None
+) -> Site:
+    """The cluster of this stack file, read by the provider that `opts` of the component name.
+
+    Raises `pulumi.RunError` for one that is not there, cannot be read or cannot take the pools.
+    """
+    asked = reading(opts, "gcp")
     cloud = spec.cloud
     assert isinstance(cloud, Gcp)
     if cloud.existing_cluster:
-        found = find(cloud.project, cloud.existing_cluster)
+        found = find(cloud.project, cloud.existing_cluster, asked)
         refuse(spec, node_pools, found, instance)
         return There(spec, node_pools, instance, found)
     assert cloud.location
-    network.refuse(cloud)
-    there = live.read(cloud.project, cloud.location, spec.name)
+    network.refuse(cloud, asked)
+    there = live.read(cloud.project, cloud.location, spec.name, asked)
     _refuse_changes(spec, cloud, node_pools, there)
     return New(spec, node_pools, there)
 
