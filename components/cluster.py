@@ -37,7 +37,7 @@ class KubeflowCluster(pulumi.ComponentResource):
 
         # What is there already, and what follows from it
         was = previous.read()
-        site = _site(spec, node_pools, instance, was)
+        site = _site(spec, node_pools, instance, was, opts)
         previous.refuse(was, site.place)
         class_name = wanted_class.name(spec)
         found = discovery.read(site.kubeconfig, site.key, class_name) if site.kubeconfig else None
@@ -93,17 +93,23 @@ class KubeflowCluster(pulumi.ComponentResource):
         self.register_outputs({})
 
 
-def _site(spec: ClusterSpec, node_pools: Sequence[NodePool], instance: str, was: Mapping[str, Any]) -> Site:
+def _site(
+    spec: ClusterSpec,
+    node_pools: Sequence[NodePool],
+    instance: str,
+    was: Mapping[str, Any],
+    opts: pulumi.ResourceOptions | None,
+) -> Site:
     # Only the cloud that the stack uses is loaded.
     match spec.cloud:
         case Azure():
             from components.azure import site as azure
 
-            return azure.site(spec, node_pools, instance, was)
+            return azure.site(spec, node_pools, instance, was, opts)
         case Gcp():
             from components.gcp import site as gcp
 
-            return gcp.site(spec, node_pools, instance)
+            return gcp.site(spec, node_pools, instance, was, opts)
         case _:
             return existing.site(spec)
 

@@ -45,16 +45,31 @@ class Declared(pulumi.CustomResource):
         return found
 
 
-def call(token: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
+def reading(opts: pulumi.ResourceOptions | None, package: str) -> pulumi.InvokeOptions:
+    """Options of a function that reads what a component with `opts` is about to declare: by the same provider.
+
+    A component's own provider stands before its parent's. `package` is the provider's, such as gcp.
+    """
+    if opts is None:
+        return pulumi.InvokeOptions()
+    many = opts.providers or ()
+    if isinstance(many, pulumi.ProviderResource):
+        many = (many,)
+    given = [opts.provider, *(many.values() if isinstance(many, Mapping) else many)]
+    own = next((provider for provider in given if provider and provider.package == package), None)
+    return pulumi.InvokeOptions(provider=own, parent=opts.parent)
+
+
+def call(token: str, arguments: Mapping[str, Any], reading: pulumi.InvokeOptions | None = None) -> dict[str, Any]:
     """The answer of a provider's function, with the names of the wire. Raises plain `Exception` for every refusal."""
-    options = pulumi.InvokeOptions(version=_version(token))
+    options = pulumi.InvokeOptions.merge(pulumi.InvokeOptions(version=_version(token)), reading)
     found: dict[str, Any] = _whole_numbers(pulumi.runtime.invoke(token, dict(arguments), opts=options).value)
     return found
 
 
-def call_later(token: str, arguments: Mapping[str, Any]) -> pulumi.Output[dict[str, Any]]:
-    """The same for arguments that are outputs: the function is called once they are known."""
-    options = pulumi.InvokeOutputOptions(version=_version(token))
+def call_later(token: str, arguments: Mapping[str, Any], parent: pulumi.Resource) -> pulumi.Output[dict[str, Any]]:
+    """The same for arguments that are outputs, by the parent's provider: the function is called once they are known."""
+    options = pulumi.InvokeOutputOptions(version=_version(token), parent=parent)
     return pulumi.runtime.invoke_output(token, dict(arguments), opts=options)
 
 

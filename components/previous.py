@@ -45,6 +45,15 @@ def refuse(was: Mapping[str, Any], place: Mapping[str, str]) -> None:
         raise pulumi.RunError(report(found))
 
 
+def warn_of_missing(was: Mapping[str, Any], place: Mapping[str, str], look: str) -> None:
+    """Tell that a cluster which the stack has made is not found where it was: it is gone, or somebody else's login reads."""
+    if _MADE_HERE in was and not any(problems(was, place)):
+        name = place["clusterName"]
+        pulumi.log.warn(
+            f"The stack's cluster {name} is not found and will be made again; if it is there, stop:\n  {look}"
+        )
+
+
 def problems(was: Mapping[str, Any], place: Mapping[str, str]) -> Iterator[Problem]:
     """What differs from the outputs of the last update."""
     if _MADE_HERE not in was:

@@ -58,6 +58,10 @@ class GcpExistingNetwork(Model):
     subnet: Resource = Field(description="where the nodes go; in the cluster's region")
     pod_range: Resource = Field(description="the name of the subnet's secondary range of pods")
     service_range: Resource = Field(description="the name of the subnet's secondary range of Services")
+    grant_access: bool = Field(
+        True,
+        description="of a Shared VPC: give Google's service agents their roles in its project; false: its owner has done so",
+    )
 
 
 class GcpNetwork(Model):
@@ -174,6 +178,9 @@ class GcpEncryption(Model):
 
     secrets_key: KmsKey | None = Field(None, description="encrypts Secrets in etcd")
     boot_disk_key: KmsKey | None = Field(None, description="encrypts the nodes' boot disks; fixed for a pool's life")
+    grant_access: bool = Field(
+        True, description="let Google's service agents use the keys; false: the keys' owner has done so"
+    )
 
 
 class GcpMaintenance(Model):

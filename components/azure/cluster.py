@@ -8,6 +8,7 @@ from typing import Any
 
 import pulumi
 
+from components import previous
 from components.azure import counts, credentials, fixed, identity, immutable, pools, profiles, system_pool
 from components.azure.counts import LiveCluster
 from components.azure.identity import ControlPlaneIdentity, Grant
@@ -29,11 +30,11 @@ def group_name(spec: ClusterSpec, cloud: Azure) -> str:
     return cloud.existing_resource_group or cloud.resource_group or spec.name
 
 
-def _tenant(cloud: Azure) -> str | None:
+def _tenant(cloud: Azure, reading: pulumi.InvokeOptions) -> str | None:
     """Whose groups may log in; said, because AKS keeps the tenant that a request leaves out."""
     if not cloud.access.entra:
         return None
-    return cloud.access.tenant_id or str(call(CLIENT_CONFIG, {})["tenantId"])
+    return cloud.access.tenant_id or str(call(CLIENT_CONFIG, {}, reading)["tenantId"])
 
 
 class AksCluster(pulumi.ComponentResource):
@@ -65,7 +66,11 @@ class AksCluster(pulumi.ComponentResource):
         in_group = group_name(spec, cloud)
 
         # What the pools are to be, beside what they are
-        live = counts.read(in_group, spec.name)
+        asked = pulumi.InvokeOptions(parent=self)
+        live = counts.read(in_group, spec.name, asked)
+        if live.found is None:
+            place = {"clusterName": spec.name, "resourceGroup": in_group}
+            previous.warn_of_missing(was, place, "az account show   tells which subscription is read")
         at_host = cloud.encryption.at_host
         pool_args = {p.name: pools.agent_pool(p, spec.kubernetes_version, live, at_host=at_host) for p in node_pools}
         system = pools.system_profile(first, spec.kubernetes_version, live, at_host=at_host)
@@ -73,7 +78,7 @@ class AksCluster(pulumi.ComponentResource):
         fixed.refuse(
             [
                 *immutable.problems(cloud, live),
-                *immutable.subnet_problems(cloud.network, in_group, spec.name, live),
+                *immutable.subnet_problems(cloud.network, in_group, spec.name, live, asked),
                 *fixed.key_problems(cloud.encryption, live),
                 *fixed.upgrade_problems(
                     "cluster.kubernetesVersion" if spec.cluster.kubernetes_version else "release",
@@ -143,7 +148,7 @@ class AksCluster(pulumi.ComponentResource):
                 "diskEncryptionSetID": cloud.encryption.disk_encryption_set,
                 "networkProfile": profiles.network(cloud.network),
                 "apiServerAccessProfile": profiles.api_server(cloud.access),
-                "aadProfile": profiles.entra(cloud.access, _tenant(cloud)),
+                "aadProfile": profiles.entra(cloud.access, _tenant(cloud, asked)),
                 "disableLocalAccounts": not cloud.access.local_accounts,
                 "autoUpgradeProfile": profiles.upgrades(cloud.upgrades),
                 "linuxProfile": profiles.linux(cloud.ssh),
@@ -204,7 +209,8 @@ class AksCluster(pulumi.ComponentResource):
 
         # The outputs
         self.outputs = credentials.outputs(self.cluster.name, group, cloud.access.entra)
-        found = call_later(USER_CREDENTIALS, credentials.question(group, self.cluster.name, cloud.access.entra))
+        question = credentials.question(group, self.cluster.name, cloud.access.entra)
+        found = call_later(USER_CREDENTIALS, question, self)
         self.kubeconfig = pulumi.Output.secret(found.apply(credentials.kubeconfig))
         self.register_outputs({"name": self.cluster.name, "resourceGroup": group})
 

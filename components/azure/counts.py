@@ -84,13 +84,13 @@ def _is_as(key: str, live: Any, wanted: Any) -> bool:
     return bool((live or None) == (wanted or None))
 
 
-def read(resource_group: str, cluster: str) -> LiveCluster:
+def read(resource_group: str, cluster: str, reading: pulumi.InvokeOptions | None = None) -> LiveCluster:
     """The cluster's pools now; none when the cluster does not exist yet.
 
     Raises `pulumi.RunError` when it cannot be read: no login, or no right to.
     """
     try:
-        found = call(GET_CLUSTER, {"resourceGroupName": resource_group, "resourceName": cluster})
+        found = call(GET_CLUSTER, {"resourceGroupName": resource_group, "resourceName": cluster}, reading)
     except Exception as failed:
         # The SDK raises plain Exception for every error of a provider.
         if any(code in str(failed) for code in _MISSING):

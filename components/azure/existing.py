@@ -59,9 +59,9 @@ class FoundCluster:
         )
 
 
-def find(spec: AzureExistingCluster) -> FoundCluster:
+def find(spec: AzureExistingCluster, reading: pulumi.InvokeOptions | None = None) -> FoundCluster:
     """Read the cluster. Raises `pulumi.RunError` when it is not there or cannot take pools now."""
-    live = counts.read(spec.resource_group, spec.name)
+    live = counts.read(spec.resource_group, spec.name, reading)
     if live.found is None:
         raise pulumi.RunError(
             f"{_WHERE}: there is no AKS cluster {spec.name!r} in resource group {spec.resource_group!r} of this subscription"
@@ -73,7 +73,8 @@ def find(spec: AzureExistingCluster) -> FoundCluster:
             f"\n  az aks start --resource-group {spec.resource_group} --name {spec.name}"
         )
     try:
-        found = call(USER_CREDENTIALS, credentials.question(spec.resource_group, spec.name, _entra(live)))
+        question = credentials.question(spec.resource_group, spec.name, _entra(live))
+        found = call(USER_CREDENTIALS, question, reading)
     except Exception as failed:
         # The SDK raises plain Exception for every error of a provider.
         raise pulumi.RunError(f"{_WHERE}: AKS hands out no credentials for {spec.name!r}: {failed}") from None

@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+import pulumi
+
 from components.azure.counts import LiveCluster
 from components.azure.types import GET_NETWORK
 from components.declared import call
@@ -28,13 +30,15 @@ def problems(cloud: Azure, live: LiveCluster) -> Iterator[Problem]:
             yield Problem(path, what, LOSE_IT)
 
 
-def subnet_problems(spec: AzureNetwork, group: str, name: str, live: LiveCluster) -> Iterator[Problem]:
+def subnet_problems(
+    spec: AzureNetwork, group: str, name: str, live: LiveCluster, reading: pulumi.InvokeOptions
+) -> Iterator[Problem]:
     """Another range for a subnet with nodes in it (InUsePrefixCannotBeDeleted). The network made here is `name`."""
     ids = {str(pool.get("vnetSubnetID") or "").lower() for pool in live.profiles.values()}
     used = {id.rpartition("/")[2] for id in ids if f"/virtualnetworks/{name.lower()}/" in id}
     if spec.existing or not used or not live.found or "networkProfile" not in live.found:
         return
-    found = call(GET_NETWORK, {"resourceGroupName": group, "virtualNetworkName": name})
+    found = call(GET_NETWORK, {"resourceGroupName": group, "virtualNetworkName": name}, reading)
     now = {str(subnet["name"]): subnet.get("addressPrefix") for subnet in found.get("subnets") or ()}
     for subnet, prefix in {NODE_SUBNET: spec.node_subnet, **spec.subnets}.items():
         if subnet.lower() in used and now.get(subnet) not in (None, prefix):

@@ -42,7 +42,7 @@ class Network(pulumi.ComponentResource):
         self._subnets: dict[str, pulumi.Output[str]] = {}
         if spec.existing:
             self.default = spec.existing.subnet
-            subscription = call(CLIENT_CONFIG, {})["subscriptionId"]
+            subscription = call(CLIENT_CONFIG, {}, pulumi.InvokeOptions(parent=self))["subscriptionId"]
             path = subnet_path(spec, None, resource_group="", name="").partition("/subnets/")[0]
             self.id = pulumi.Output.from_input(f"/subscriptions/{subscription}{path}")
         else:

@@ -11,21 +11,30 @@ import pulumi
 
 from components.azure.cluster import AksCluster, group_name
 from components.azure.existing import AksPools, FoundCluster, find, node_labels, refuse
+from components.declared import reading
 from components.site import Site
 from spec.azure import Azure
 from spec.model import ClusterSpec
 from spec.placement import NodePool
 
 
-def site(spec: ClusterSpec, node_pools: Sequence[NodePool], instance: str, was: Mapping[str, Any]) -> Site:
-    """The cluster of this stack file; `was` are the stack's outputs of its last update.
+def site(
+    spec: ClusterSpec,
+    node_pools: Sequence[NodePool],
+    instance: str,
+    was: Mapping[str, Any],
+    opts: pulumi.ResourceOptions | None = None,
+) -> Site:
+    """The cluster of this stack file, read by the provider that `opts` of the component name.
+
+    `was`: the stack's outputs of its last update.
 
     Raises `pulumi.RunError` for one that is not there or cannot take the pools.
     """
     assert isinstance(spec.cloud, Azure)
     if not spec.cloud.existing_cluster:
         return New(spec, node_pools, was)
-    found = find(spec.cloud.existing_cluster)
+    found = find(spec.cloud.existing_cluster, reading(opts, "azure-native"))
     refuse(spec, node_pools, found, instance, was)
     return There(spec, node_pools, instance, found)
 

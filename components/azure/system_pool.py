@@ -54,7 +54,7 @@ def declare(
     if differs:
         # The engine sends a template that differs from the last one only, and a pool that was changed by hand is put back by
         # the same template.
-        template["metadata"] = {"replaces": differs, "after": _last(group_name, deployment)}
+        template["metadata"] = {"replaces": differs, "after": _last(group_name, deployment, parent)}
     return Declared(
         DEPLOYMENT,
         f"{name}{_SUFFIX}",
@@ -78,10 +78,11 @@ def declare(
 _SUFFIX = "-system-pool"
 
 
-def _last(group: str, deployment: str) -> str:
+def _last(group: str, deployment: str, parent: pulumi.Resource) -> str:
     """What tells the last deployment from every other; "" when there was none."""
     try:
-        found = call(GET_DEPLOYMENT, {"resourceGroupName": group, "deploymentName": deployment})
+        asked = {"resourceGroupName": group, "deploymentName": deployment}
+        found = call(GET_DEPLOYMENT, asked, pulumi.InvokeOptions(parent=parent))
     except Exception as failed:
         # The SDK raises plain Exception for every error of a provider; ARM's code for a deployment that is not there.
         if "DeploymentNotFound" in str(failed):

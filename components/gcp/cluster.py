@@ -8,7 +8,7 @@ from typing import Any
 import pulumi
 
 from components.declared import Declared
-from components.gcp import credentials, pools, profiles
+from components.gcp import agents, credentials, pools, profiles
 from components.gcp.identity import NodeIdentity
 from components.gcp.live import LiveCluster
 from components.gcp.network import Network
@@ -49,11 +49,13 @@ class GkeCluster(pulumi.ComponentResource):
         network = Network(name, cloud, cluster=spec.name, opts=child)
         identity = NodeIdentity(name, cloud, cluster=spec.name, opts=child)
 
+        access = [*identity.access, *agents.declare(name, cloud, self)]
+
         # The control plane
-        self.cluster = self._control_plane(name, spec, cloud, network, identity, live)
+        self.cluster = self._control_plane(name, spec, cloud, network, identity.email, access, live)
 
         # The pools. GKE taints GPU nodes by itself when there is a pool without GPUs: let it always be so (page gpus).
-        ready = [*identity.access, *network.way_out]
+        ready = [*access, *network.way_out]
         system = pools.declare(
             name,
             pools.system_pool(spec.system_pool, cloud, identity.email, tags, live),
@@ -79,7 +81,14 @@ class GkeCluster(pulumi.ComponentResource):
         self.register_outputs({"name": self.cluster.name})
 
     def _control_plane(
-        self, name: str, spec: ClusterSpec, cloud: Gcp, network: Network, identity: NodeIdentity, live: LiveCluster
+        self,
+        name: str,
+        spec: ClusterSpec,
+        cloud: Gcp,
+        network: Network,
+        account: pulumi.Input[str],
+        access: Sequence[pulumi.Resource],
+        live: LiveCluster,
     ) -> Declared:
         protect = bool(spec.cluster.protect)
         inputs = {
@@ -94,7 +103,7 @@ class GkeCluster(pulumi.ComponentResource):
             # The nodes: pools are declared beside the cluster, and the one that GKE begins with goes at once.
             "removeDefaultNodePool": True,
             "initialNodeCount": 1,
-            "nodeConfig": pools.temporary_nodes(cloud, identity.email),
+            "nodeConfig": pools.temporary_nodes(cloud, account),
             "nodeLocations": profiles.node_locations(cloud),
             # The network
             "network": network.network,
@@ -125,7 +134,7 @@ class GkeCluster(pulumi.ComponentResource):
             pulumi.ResourceOptions(
                 parent=self,
                 protect=protect,
-                depends_on=identity.access,
+                depends_on=list(access),
                 # After the pool it described is gone GKE shows another's nodes here, and every difference would replace the
                 # cluster (pulumi-gcp, `remove_default_node_pool`).
                 ignore_changes=["nodeConfig", "initialNodeCount"],

@@ -11,7 +11,7 @@ from typing import Any
 
 import pulumi
 
-from components.gcp import credentials, fixed, identity, live, pools
+from components.gcp import agents, credentials, fixed, identity, live, pools
 from components.gcp.identity import NodeIdentity
 from components.gcp.live import LiveCluster, block, config
 from components.site import Outputs
@@ -45,9 +45,9 @@ class FoundCluster:
         return bool(block(self.live.found, "workloadIdentityConfigs").get("workloadPool"))
 
 
-def find(project: str, spec: GcpExistingCluster) -> FoundCluster:
+def find(project: str, spec: GcpExistingCluster, reading: pulumi.InvokeOptions | None = None) -> FoundCluster:
     """Read the cluster. Raises `pulumi.RunError` when it is not there or takes no pools."""
-    there = live.read(project, spec.location, spec.name)
+    there = live.read(project, spec.location, spec.name, reading)
     if not there.found:
         raise pulumi.RunError(
             f"{_WHERE}: there is no GKE cluster {spec.name!r} in {spec.location} of project {project}"
@@ -101,13 +101,14 @@ class GkePools(pulumi.ComponentResource):
         cloud = _gcp(spec)
         child = pulumi.ResourceOptions(parent=self)
         nodes = NodeIdentity(name, cloud, cluster=found.name, instance=instance, opts=child)
+        access = [*nodes.access, *agents.declare(name, cloud, self)]
         for pool in node_pools:
             pools.declare(
                 name,
                 _arguments(spec, pool, found, nodes.email, instance),
                 cluster=found.name,
                 parent=self,
-                after=nodes.access,
+                after=access,
             )
         self.outputs = credentials.outputs(found.project, found.location, found.name, found.dns)
         self.kubeconfig = pulumi.Output.secret(found.kubeconfig)

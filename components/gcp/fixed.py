@@ -115,7 +115,7 @@ PROPERTIES = (
 """What ends a pool's nodes, of what this program sends, but for spot, which `pool_problems` knows.
 
 The first four GKE changes by making every node anew, as it does in an upgrade and without regard to maintenance windows: a GPU
-pool, which has no surge, loses its nodes one by one (pages vertical-pool-scaling and node-images). The others replace the pool.
+pool, which has no surge, loses its nodes one by one (page managing-clusters). The others replace the pool.
 """
 
 _DEFAULT_DISKS = ("pd-balanced", "hyperdisk-balanced")

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+import pulumi
+
 from components.declared import call
 from components.gcp import profiles
 from components.gcp.live import LiveCluster, block
@@ -18,18 +20,20 @@ from spec.gcp import Gcp
 from spec.problems import Problem
 
 
-def problems(cloud: Gcp, name: str, live: LiveCluster) -> Iterator[Problem]:
+def problems(cloud: Gcp, name: str, live: LiveCluster, reading: pulumi.InvokeOptions) -> Iterator[Problem]:
     """What the stack file wants of a live cluster that only another one can have. `name` is the cluster's."""
     # Every cluster has a dataplane.
     if "datapathProvider" not in live.found:
         return
-    for path, (now, wanted) in _pairs(cloud, name, live.found).items():
+    for path, (now, wanted) in _pairs(cloud, name, live.found, reading).items():
         if now != wanted:
             what = f"is {now} in the cluster and cannot become {wanted}: a new cluster would replace it"
             yield Problem(path, what, LOSE_IT)
 
 
-def _pairs(cloud: Gcp, name: str, found: Mapping[str, Any]) -> dict[str, tuple[Any, Any]]:
+def _pairs(
+    cloud: Gcp, name: str, found: Mapping[str, Any], reading: pulumi.InvokeOptions
+) -> dict[str, tuple[Any, Any]]:
     """By key of the stack file, what is and what is wanted."""
     network = cloud.network
     v2 = found["datapathProvider"] == profiles.dataplane(network.model_copy(update={"dataplane": "v2"}))
@@ -47,7 +51,7 @@ def _pairs(cloud: Gcp, name: str, found: Mapping[str, Any]) -> dict[str, tuple[A
     pairs["cloud.network.serviceCidr"] = (ranges.get("servicesIpv4CidrBlock"), network.service_cidr)
     if _last(found.get("subnetwork")) != name:
         return pairs
-    subnet = call(GET_SUBNETWORK, {"project": cloud.project, "region": cloud.region, "name": name})
+    subnet = call(GET_SUBNETWORK, {"project": cloud.project, "region": cloud.region, "name": name}, reading)
     pairs["cloud.network.nodeSubnet"] = (subnet["ipCidrRange"], network.node_subnet)
     return pairs
 

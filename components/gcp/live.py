@@ -71,13 +71,14 @@ def config(pool: Mapping[str, Any]) -> Mapping[str, Any]:
     return block(pool, "nodeConfigs")
 
 
-def read(project: str, location: str, name: str) -> LiveCluster:
+def read(project: str, location: str, name: str, reading: pulumi.InvokeOptions | None = None) -> LiveCluster:
     """The cluster now, empty when it is not there.
 
-    Raises `pulumi.RunError` when it cannot be read: no login, no right to, an API that the project has not enabled.
+    Raises `pulumi.RunError` when it cannot be read: no login, no right to, an API that the project has not enabled. Then nothing
+    may be taken for not being there.
     """
     try:
-        return LiveCluster(call(GET_CLUSTER, {"project": project, "location": location, "name": name}))
+        return LiveCluster(call(GET_CLUSTER, {"project": project, "location": location, "name": name}, reading))
     except Exception as failed:
         # The SDK raises plain Exception for every error of a provider; these words are of a cluster that is not there
         # (terraform-provider-google-beta, data_source_google_container_cluster.go).

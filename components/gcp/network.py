@@ -15,7 +15,7 @@ PODS, SERVICES = "pods", "services"
 _WHERE = "cloud.network.existing"
 
 
-def refuse(cloud: Gcp) -> None:
+def refuse(cloud: Gcp, reading: pulumi.InvokeOptions | None = None) -> None:
     """Raises `pulumi.RunError` when the network that the stack file names lacks what the cluster needs, or cannot be read."""
     there = cloud.network.existing
     if there is None or cloud.region is None:
@@ -23,7 +23,7 @@ def refuse(cloud: Gcp) -> None:
     project = there.project or cloud.project
     place = f"subnet {there.subnet!r} in {cloud.region} of project {project}"
     try:
-        found = call(GET_SUBNETWORK, {"project": project, "region": cloud.region, "name": there.subnet})
+        found = call(GET_SUBNETWORK, {"project": project, "region": cloud.region, "name": there.subnet}, reading)
     except Exception as failed:
         # The SDK raises plain Exception for every error of a provider.
         if "not found" not in str(failed).lower():

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import pulumi
 
+from components import previous
+from components.declared import reading
 from components.gcp import fixed, identity, immutable, live, network, pools
 from components.gcp.cluster import GkeCluster
 from components.gcp.existing import FoundCluster, GkePools, find, node_labels, refuse
@@ -22,27 +24,47 @@ _BY_PRICE = "GKE takes what is cheapest among pools that fit, and has no priorit
 """Page cluster-autoscaler."""
 
 
-def site(spec: ClusterSpec, node_pools: Sequence[NodePool], instance: str) -> Site:
-    """The cluster of this stack file. Raises `pulumi.RunError` for one that is not there or cannot take the pools."""
+def site(
+    spec: ClusterSpec,
+    node_pools: Sequence[NodePool],
+    instance: str,
+    was: Mapping[str, Any],
+    opts: pulumi.ResourceOptions | None = None,
+) -> Site:
+    """The cluster of this stack file, read by the provider that `opts` of the component name.
+
+    `was`: the stack's outputs of its last update. Raises `pulumi.RunError` for one that is not there, cannot be read or cannot
+    take the pools.
+    """
+    asked = reading(opts, "gcp")
     cloud = spec.cloud
     assert isinstance(cloud, Gcp)
     if cloud.existing_cluster:
-        found = find(cloud.project, cloud.existing_cluster)
+        found = find(cloud.project, cloud.existing_cluster, asked)
         refuse(spec, node_pools, found, instance)
         return There(spec, node_pools, instance, found)
     assert cloud.location
-    network.refuse(cloud)
-    there = live.read(cloud.project, cloud.location, spec.name)
-    _refuse_changes(spec, cloud, node_pools, there)
-    return New(spec, node_pools, there)
+    network.refuse(cloud, asked)
+    there = live.read(cloud.project, cloud.location, spec.name, asked)
+    made = New(spec, node_pools, there)
+    if not there.found:
+        previous.warn_of_missing(was, made.place, "gcloud config list   tells who reads")
+    _refuse_changes(spec, cloud, node_pools, there, asked)
+    return made
 
 
-def _refuse_changes(spec: ClusterSpec, cloud: Gcp, node_pools: Sequence[NodePool], there: LiveCluster) -> None:
+def _refuse_changes(
+    spec: ClusterSpec,
+    cloud: Gcp,
+    node_pools: Sequence[NodePool],
+    there: LiveCluster,
+    asked: pulumi.InvokeOptions,
+) -> None:
     assert spec.system_pool
     account, tags = identity.wanted(cloud, spec.name), spec.cluster.tags
     fixed.refuse(
         [
-            *immutable.problems(cloud, spec.name, there),
+            *immutable.problems(cloud, spec.name, there, asked),
             *fixed.cluster_problems(spec.name, cloud, there),
             *fixed.system_problems(pools.system_pool(spec.system_pool, cloud, account, tags, there), there),
             *(

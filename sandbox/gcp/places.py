@@ -1,8 +1,6 @@
 """Regions, their zones, and which zones have which GPU.
 
-Source of both files: skypilot-org/skypilot-catalog catalogs/v8/gcp/vms.csv @006059e0f18a (a list of what Google's API offers,
-read 2026-11-21), rows of t2d and of GPU machines. P100 and K80 have none left (release notes: retired 2026-09-15 and
-2024-05-01). For those with `*` no source was read: they are taken as offered everywhere.
+Both are read as data from `spec/catalog`, whose README has their sources. GPUs with `*` are taken as offered everywhere.
 """
 
 from __future__ import annotations
@@ -13,7 +11,7 @@ from pathlib import Path
 
 from sandbox.gcp import ids
 
-_DATA = Path(__file__).parent / "data"
+_DATA = Path(__file__).resolve().parents[2] / "spec" / "catalog"
 
 # https://cloud.google.com/kubernetes-engine/docs/concepts/regional-clusters: three zones of the region unless told otherwise.
 _ZONES_OF_A_CLUSTER = 3
@@ -21,7 +19,7 @@ _ZONES_OF_A_CLUSTER = 3
 
 @cache
 def _regions() -> dict[str, tuple[str, ...]]:
-    with (_DATA / "zones.csv").open(encoding="utf-8", newline="") as file:
+    with (_DATA / "gcp-zones.csv").open(encoding="utf-8", newline="") as file:
         return {
             row["region"]: tuple(f"{row['region']}-{letter}" for letter in row["zones"].split())
             for row in csv.DictReader(file)
@@ -29,8 +27,9 @@ def _regions() -> dict[str, tuple[str, ...]]:
 
 
 @cache
-def _offers() -> dict[str, frozenset[str]]:
-    with (_DATA / "gpus.csv").open(encoding="utf-8", newline="") as file:
+def offers() -> dict[str, frozenset[str]]:
+    """The zones of each GPU; `*` for all."""
+    with (_DATA / "gcp-gpu-zones.csv").open(encoding="utf-8", newline="") as file:
         return {row["accelerator"]: frozenset(row["zones"].split()) for row in csv.DictReader(file)}
 
 
@@ -50,5 +49,5 @@ def default_zones(location: str) -> list[str]:
 
 
 def offered(accelerator: str, zone: str) -> bool:
-    known = _offers().get(accelerator, frozenset())
+    known = offers().get(accelerator, frozenset())
     return zone in known or "*" in known

@@ -20,8 +20,10 @@ RESOURCES = (
     "gcp:compute/router:Router",
     "gcp:compute/routerNat:RouterNat",
     "gcp:compute/subnetwork:Subnetwork",
+    "gcp:compute/subnetworkIAMMember:SubnetworkIAMMember",
     "gcp:container/cluster:Cluster",
     "gcp:container/nodePool:NodePool",
+    "gcp:kms/cryptoKeyIAMMember:CryptoKeyIAMMember",
     "gcp:projects/iAMMember:IAMMember",
     "gcp:serviceaccount/account:Account",
 )

@@ -119,6 +119,50 @@ def gcp() -> dict[str, Machine]:
         return {row["machine_type"]: _google(row) for row in csv.DictReader(file)}
 
 
+@cache
+def gcp_zones() -> dict[str, tuple[str, ...]]:
+    """The zones of each of Google's regions."""
+    return {
+        row["region"]: tuple(f"{row['region']}-{zone}" for zone in row["zones"].split()) for row in _rows("gcp-zones")
+    }
+
+
+@cache
+def gcp_gpu_zones() -> dict[str, frozenset[str]]:
+    """Where a GPU is offered, by Google's name of it; without those of which that is not known."""
+    return {
+        row["accelerator"]: frozenset(row["zones"].split()) for row in _rows("gcp-gpu-zones") if row["zones"] != "*"
+    }
+
+
+@dataclass(frozen=True)
+class Channel:
+    """The Kubernetes versions of a release channel of GKE, such as 1.34 to 1.36, and the month of that."""
+
+    first: str
+    last: str
+    read: str
+
+    def has(self, minor: str) -> bool:
+        """Whether a minor version is between its first and its last."""
+        return _minor(self.first) <= _minor(minor) <= _minor(self.last)
+
+
+@cache
+def gke_channels() -> dict[str, Channel]:
+    """GKE's release channels by name."""
+    return {row.pop("channel"): Channel(**row) for row in _rows("gke-channels")}
+
+
+def _minor(version: str) -> int:
+    return int(version.split(".")[1])
+
+
+def _rows(name: str) -> list[dict[str, str]]:
+    with (Path(__file__).parent / f"{name}.csv").open(newline="") as file:
+        return list(csv.DictReader(file))
+
+
 def _google(row: Mapping[str, str]) -> Machine:
     flags = row["source"].split(";")[1:]
     pairs = (pair.split(":") for pair in row["attachable"].split())

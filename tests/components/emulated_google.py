@@ -12,6 +12,7 @@ from typing import Any
 from sandbox.gcp.cloud import GcpCloud
 from sandbox.gcp.clusters import Endpoint
 from sandbox.gcp.provider import GcpProvider
+from sandbox.gcp.resources import agent_rules
 from tests.components.emulation import Emulated
 from tests.components.pools import GKE_CLUSTER
 from tests.sandbox.azure.conftest import RecordingRuntime
@@ -19,6 +20,9 @@ from tests.sandbox.azure.conftest import RecordingRuntime
 _NETWORK = "gcp:compute/network:Network"
 _SUBNETWORK = "gcp:compute/subnetwork:Subnetwork"
 _ACCOUNT = "gcp:serviceaccount/account:Account"
+_PROJECT_MEMBER = "gcp:projects/iAMMember:IAMMember"
+_KEY_MEMBER = "gcp:kms/cryptoKeyIAMMember:CryptoKeyIAMMember"
+_SUBNET_MEMBER = "gcp:compute/subnetworkIAMMember:SubnetworkIAMMember"
 
 
 class _Runtime(RecordingRuntime):
@@ -43,6 +47,13 @@ class EmulatedGoogle(Emulated):
             self.make(_ACCOUNT, {"project": project, "accountId": account.partition("@")[0]})
         if there := cloud.get("network", {}).get("existing"):
             self._network(there.get("project", project), _region(cloud["location"]), there)
+            if there.get("grantAccess") is False:
+                self._let_in(project, there.get("project", project), _region(cloud["location"]), there["subnet"])
+        encryption = cloud.get("encryption", {})
+        if encryption.get("grantAccess") is False:
+            for name, agent in (("secretsKey", agent_rules.kubernetes), ("bootDiskKey", agent_rules.compute)):
+                key = {"cryptoKeyId": encryption[name], "role": "roles/cloudkms.cryptoKeyEncrypterDecrypter"}
+                self.make(_KEY_MEMBER, {**key, "member": f"serviceAccount:{agent(project)}"})
         if found := cloud.get("existingCluster"):
             ranges = {"subnet": "theirs", "podRange": "pods", "serviceRange": "services"}
             network, subnet = self._network(project, _region(found["location"]), {"name": "theirs", **ranges})
@@ -62,6 +73,15 @@ class EmulatedGoogle(Emulated):
                     },
                 },
             )
+
+    def _let_in(self, project: str, host: str, region: str, subnet: str) -> None:
+        """What the owner of a Shared VPC grants."""
+        kubernetes, google = agent_rules.kubernetes(project), agent_rules.google(project)
+        role = {"project": host, "role": "roles/container.hostServiceAgentUser"}
+        self.make(_PROJECT_MEMBER, {**role, "member": f"serviceAccount:{kubernetes}"})
+        for agent in (kubernetes, google):
+            on = {"project": host, "region": region, "subnetwork": subnet, "role": "roles/compute.networkUser"}
+            self.make(_SUBNET_MEMBER, {**on, "member": f"serviceAccount:{agent}"})
 
     def _network(self, project: str, region: str, there: Mapping[str, str]) -> tuple[str, str]:
         network, _ = self.make(_NETWORK, {"project": project, "name": there["name"], "autoCreateSubnetworks": False})

@@ -94,6 +94,8 @@ class Cloud(pulumi.runtime.Mocks):
                 place = "projects/{project}/locations/{location}/clusters/{name}".format_map(args.args)
                 raise CloudRefused(f"invoking {args.token}: 1 error occurred:\n\t* {place} not found\n\n")
             return {**args.args, "nodePools": self._pools}
+        if args.token == "gcp:organizations/getProject:getProject":
+            return {**args.args, "number": "123456789012"}
         if args.token == "gcp:compute/getSubnetwork:getSubnetwork":
             return SUBNET
         if args.token.endswith(":getManagedCluster"):

@@ -149,7 +149,9 @@ def test_entra_logins_without_local_accounts_and_a_kubeconfig_for_kubelogin(azur
         }
     )
     sent = cluster(declared)
-    assert sent["aadProfile"] == {"managed": True, "enableAzureRBAC": True, "adminGroupObjectIDs": [GUID]}
+    # The tenant of the subscription, unless the file names another.
+    ours = {"managed": True, "enableAzureRBAC": True, "adminGroupObjectIDs": [GUID], "tenantID": ids.TENANT}
+    assert sent["aadProfile"] == ours
     assert sent["disableLocalAccounts"] is True
     assert sent["apiServerAccessProfile"] == {"authorizedIPRanges": ["20.61.10.0/28"], "disableRunCommand": True}
     (credentials,) = (args for token, args in azure.cloud.calls if token.endswith("UserCredentials"))

@@ -55,6 +55,7 @@ KINDS = {
     "google": {
         "Account",
         "Cluster",
+        "CryptoKeyIAMMember",
         "IAMMember",
         "Network",
         "NodePool",

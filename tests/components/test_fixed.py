@@ -113,7 +113,7 @@ def test_the_next_generation_is_the_first_free_letter(now: str | None, names: li
 
 def system(name: str, **profiles: dict[str, Any]) -> list[str]:
     pool = SystemPool(name=name, machine="Standard_D8ds_v5", maxNodes=3)
-    found = fixed.system_problems(pool, wanted(name=name), LiveCluster(dict(profiles)))
+    found = fixed.system_problems(pool, wanted(name=name), LiveCluster(dict(profiles)), {})
     return [f"{problem.path}: {problem.what}" for problem in found]
 
 

@@ -50,7 +50,7 @@ def test_options_of_the_machine_reach_the_pool_and_its_twin(pool: dict[str, Any]
 
 def test_what_is_not_asked_for_is_left_to_aks() -> None:
     (args,) = asked(name="general", machine="Standard_D8ds_v5", maxNodes=2).values()
-    left = {"osDiskType", "osDiskSizeGB", "maxPods", "gpuInstanceProfile", "gpuProfile", "upgradeSettings"}
+    left = {"osDiskType", "osDiskSizeGB", "maxPods", "gpuInstanceProfile", "gpuProfile"}
     assert left & args.keys() == set()
     assert "enableEncryptionAtHost" not in args
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from spec import placement, stackfile
+from spec import catalog, placement, stackfile
 from spec.clouds.azure import aks
 from spec.clouds.existing import existing
 from spec.clouds.gcp import accelerator, boot_disks, gke, partition_size, partitions
@@ -141,7 +141,12 @@ MAY_WORK = [
     (on_gke(encryption={"secretsKey": KEY.format("europe")}), "cloud.encryption.secretsKey"),
     (on_gke(encryption={"bootDiskKey": KEY.format("europe-west1")}), "cloud.encryption.bootDiskKey"),
     (a(L4, machine="x9-unheard-8", gpus=1, gpuModel="nvidia-x9"), "pools[0].machine"),
-    (a(N1, gpus=1, gpuModel="nvidia-p4"), "pools[0].gpuModel"),
+    (a(N1, gpus=1, gpuModel="nvidia-p4", zones=["europe-west4-b"]), "pools[0].gpuModel"),
+    (a(L4, machine="a2-highgpu-1g"), "pools[0].zones"),
+    (a(L4, machine="a2-highgpu-1g", zones=["europe-west4-a", "europe-west4-c"]), "pools[0].zones"),
+    (on_gke([L4], location="us-central1"), "pools[0].zones"),
+    (on_gke([L4], location="africa-south1"), "pools[0].zones"),
+    (on_gke([L4], location="us-central1-f"), "pools[0].zones"),
     (a(L4, capacity="preemptible"), "pools[0].capacity"),
     (a(L4, gcp={"shutdownGraceSeconds": 60}), "pools[0].gcp.shutdownGraceSeconds"),
     (a(L4, gcp={"locationPolicy": "balanced"}), "pools[0].gcp.locationPolicy"),
@@ -186,7 +191,7 @@ WORKS = [
     a(N1, gpus=8, gpuModel="nvidia-tesla-v100"),
     a(L4, taints=[{"key": "cloud.google.com/gke-spot", "value": "true"}], labels={"cloud.google.com/gke-spot": "true"}),
     a(L4, installDriver=False, gpuSharing={"strategy": "time-slicing", "replicas": 2}),
-    a(L4, machine="a2-ultragpu-1g", mig="7g", gpuSharing={"strategy": "mps", "replicas": 20}),
+    a(L4, machine="a2-ultragpu-1g", zones=["europe-west4-a"], mig="7g", gpuSharing={"strategy": "mps", "replicas": 20}),
     on_gke([SHARED, {**SHARED, "name": "other", "labels": {"nvidia.com/device-plugin.config": "mine"}}]),
     on_gke([SHARED]) | {"devicePlugin": {"install": "never"}},
     on_gke(encryption={"bootDiskKey": KEY.format("global")}),
@@ -292,3 +297,26 @@ def test_the_default_boot_disk_is_the_first_of_the_family() -> None:
     assert boot_disks("a3-ultragpu-8g") == ("hyperdisk-balanced",)
     assert boot_disks("a3-highgpu-1g")[0] == "pd-balanced"
     assert boot_disks("e2-standard-4") == boot_disks("unheard") == ()
+
+
+def test_zones_are_asked_for_where_a_gpu_is_not_in_all_of_a_region() -> None:
+    (found,) = warnings(on_gke([L4], location="us-central1"))
+    assert found.what == (
+        "is unset: GKE chooses zones of us-central1, and nvidia-l4 is in us-central1-a, us-central1-b, us-central1-c only"
+    )
+    assert found.remedy == "write `zones: [us-central1-a, us-central1-b, us-central1-c]`"
+    (nowhere,) = warnings(on_gke([L4], location="africa-south1"))
+    assert "none of them" in nowhere.what
+    assert "a region that has it: asia-east1, " in nowhere.remedy
+
+
+def test_a_channel_that_does_not_have_the_release_yet_is_told_with_its_versions() -> None:
+    (found,) = warnings(on_gke(releaseChannel="STABLE"))
+    assert found.path == "cloud.releaseChannel"
+    assert found.what == "is STABLE, which in October 2026 had Kubernetes 1.34 to 1.35, not 1.36"
+    assert found.remedy == "one of: RAPID, REGULAR, EXTENDED"
+
+
+@pytest.mark.parametrize("region", ["asia-southeast3", "europe-north2", "northamerica-south1"])
+def test_young_regions_have_zones(region: str) -> None:
+    assert catalog.gcp_zones()[region] == (f"{region}-a", f"{region}-b", f"{region}-c")

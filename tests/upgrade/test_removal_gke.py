@@ -65,7 +65,7 @@ FULL: Config = {
         },
         "serviceAccount": "lab-nodes@example-lab.iam.gserviceaccount.com",
         "registries": [{"project": "example-images", "location": "europe-west4", "repository": "images"}],
-        "encryption": {"secretsKey": KEY, "bootDiskKey": KEY},
+        "encryption": {"secretsKey": KEY, "bootDiskKey": KEY, "grantAccess": False},
         "maintenance": {"startTime": "02:00"},
         "autoscaler": {"profile": "optimize-utilization"},
         "fallback": {
@@ -162,6 +162,7 @@ SHARED: Config = {
                 "subnet": "nodes",
                 "podRange": "gke-pods",
                 "serviceRange": "gke-services",
+                "grantAccess": False,
             },
             "outboundType": "none",
         },
@@ -317,6 +318,19 @@ CASES = [
         ],
     ),
     Removal("cloud.encryption.secretsKey", shows=[cluster("databaseEncryption.keyName", "databaseEncryption.state")]),
+    Removal(
+        "cloud.encryption.grantAccess",
+        shows=["create CryptoKeyIAMMember lab-disks-key", "create CryptoKeyIAMMember lab-secrets-key"],
+    ),
+    Removal(
+        "cloud.network.existing.grantAccess",
+        "shared",
+        shows=[
+            "create IAMMember lab-host",
+            "create SubnetworkIAMMember lab-subnet-google",
+            "create SubnetworkIAMMember lab-subnet-kubernetes",
+        ],
+    ),
     Removal("cloud.encryption.bootDiskKey", refused=["cloud.encryption.bootDiskKey: general: is ", ANOTHER]),
     # What it does by itself
     Removal("cloud.maintenance", shows=[cluster("maintenancePolicy")]),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from sandbox import rules
 from sandbox.gcp import ids, places, versions
 from sandbox.gcp.errors import GcpRefused, bad_request
-from sandbox.gcp.resources import machine_rules, range_rules
+from sandbox.gcp.resources import agent_rules, machine_rules, range_rules
 from sandbox.gcp.resources.cluster_request import ClusterRequest, Rule
 from sandbox.gcp.resources.network import NETWORK
 from sandbox.provider import Refused
@@ -184,6 +184,8 @@ RESULT: tuple[Rule, ...] = (
     policy_on_dataplane,
     autoscaling_limits,
     encryption,
+    agent_rules.secrets_key,
+    agent_rules.shared_vpc,
     groups,
     some_endpoint,
     resource_labels,

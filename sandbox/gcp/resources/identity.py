@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 from sandbox import rules
 from sandbox.gcp import ids
 from sandbox.gcp.errors import GcpRefused, bad_request
-from sandbox.gcp.resources.kind import Kind, Settings, location_parameters
+from sandbox.gcp.resources.kind import Kind, Settings, location_parameters, region_parameters
 from sandbox.gcp.resources.validation import ACCOUNT_NAME
 from sandbox.state import Body, Record, Resources
 
@@ -161,3 +161,44 @@ class RepositoryMember(Grant):
         if found is None:
             return None
         return {"project": found[1], "location": found[2], "repository": found[3], "role": found[4], "member": found[6]}
+
+
+class KeyMember(Grant):
+    """A member of a role on a key of Cloud KMS. Keys are not emulated: each is taken as existing."""
+
+    token = "gcp:kms/cryptoKeyIAMMember:CryptoKeyIAMMember"
+    path = "{cryptoKeyId}/{role}/{member}"
+
+    def parameters(self, inputs: Body, settings: Settings) -> dict[str, str]:
+        return {name: inputs[name] for name in ("cryptoKeyId", "role", "member")}
+
+    def described(self, id: str) -> str:
+        return f'KMS CryptoKey "{"/".join(id.split("/")[:8])}"'
+
+    def matches(self, id: str) -> dict[str, str] | None:
+        found = re.fullmatch(
+            rf"(projects/[^/]+/locations/[^/]+/keyRings/[^/]+/cryptoKeys/[^/ ]+)[/ ]({_ROLE.pattern})[/ ]([^/ ]+)", id
+        )
+        return {"cryptoKeyId": found[1], "role": found[2], "member": found[4]} if found else None
+
+
+class SubnetworkMember(Grant):
+    """A member of a role on a subnet."""
+
+    token = "gcp:compute/subnetworkIAMMember:SubnetworkIAMMember"
+    path = "projects/{project}/regions/{region}/subnetworks/{subnetwork}/{role}/{member}"
+
+    def parameters(self, inputs: Body, settings: Settings) -> dict[str, str]:
+        subnet = ids.last(inputs["subnetwork"])
+        return {**region_parameters(self, inputs, settings), "subnetwork": subnet}
+
+    def described(self, id: str) -> str:
+        return f'compute subnetwork "{"/".join(id.split("/")[:6])}"'
+
+    def matches(self, id: str) -> dict[str, str] | None:
+        found = re.fullmatch(
+            rf"projects/([^/]+)/regions/([^/]+)/subnetworks/([^/ ]+)[/ ]({_ROLE.pattern})[/ ]([^/ ]+)", id
+        )
+        if found is None:
+            return None
+        return {"project": found[1], "region": found[2], "subnetwork": found[3], "role": found[4], "member": found[6]}

@@ -9,7 +9,7 @@ import re
 
 from sandbox import rules
 from sandbox.gcp.errors import GcpRefused, bad_request
-from sandbox.gcp.resources import gpu_rules, label_rules, machine_rules, scale_rules
+from sandbox.gcp.resources import agent_rules, gpu_rules, label_rules, machine_rules, scale_rules
 from sandbox.gcp.resources.pool_request import PoolRequest, Rule
 
 _NAME = r"(?:[a-z](?:[-a-z0-9]{0,38}[a-z0-9])?)"
@@ -52,6 +52,7 @@ RESULT: tuple[Rule, ...] = (
     machine_rules.too_old,
     machine_rules.boot_disk,
     machine_rules.boot_disk_key,
+    agent_rules.boot_disk_key,
     machine_rules.image,
     machine_rules.shutdown_grace,
     machine_rules.service_account,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from sandbox.gcp.resources.cluster import Cluster
-from sandbox.gcp.resources.identity import Account, ProjectMember, RepositoryMember
+from sandbox.gcp.resources.identity import Account, KeyMember, ProjectMember, RepositoryMember, SubnetworkMember
 from sandbox.gcp.resources.kind import Kind
 from sandbox.gcp.resources.network import Network
 from sandbox.gcp.resources.pool import NodePool
@@ -19,6 +19,8 @@ _KINDS: tuple[Kind, ...] = (
     Account(),
     ProjectMember(),
     RepositoryMember(),
+    KeyMember(),
+    SubnetworkMember(),
     Cluster(),
     NodePool(),
 )

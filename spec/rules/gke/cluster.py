@@ -5,13 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from spec import catalog
 from spec.clouds import Cloud
 from spec.model import Pool, SystemPool
 from spec.problems import Problem
 from spec.rules.draft import Draft
-
-_CHANNELS = {"RAPID": (34, 37), "REGULAR": (34, 36), "STABLE": (34, 35), "EXTENDED": (31, 36)}
-"""First and last minor version of Kubernetes 1 in each, by GKE's release notes of September and October 2026."""
 
 _MOST_LABELS = 64
 
@@ -50,13 +48,13 @@ def _channel(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     version = draft.kubernetes_version
     if not draft.new_gke or not version:
         return
-    minor = int(version.split(".")[1])
-    first, last = _CHANNELS[draft.new_gke.release_channel]
-    if not first <= minor <= last:
-        others = [name for name, (low, high) in _CHANNELS.items() if low <= minor <= high]
+    name, channels = draft.new_gke.release_channel, catalog.gke_channels()
+    channel, minor = channels[name], ".".join(version.split(".")[:2])
+    if not channel.has(minor):
+        others = [other for other, found in channels.items() if found.has(minor)]
         yield Problem(
             "cloud.releaseChannel",
-            f"is {draft.new_gke.release_channel}, which in October 2026 had Kubernetes 1.{first} to 1.{last}, not 1.{minor}",
+            f"is {name}, which in {channel.read} had Kubernetes {channel.first} to {channel.last}, not {minor}",
             f"one of: {', '.join(others)}" if others else "another Kubernetes version",
             warning=True,
         )

@@ -54,11 +54,27 @@ def _way_out(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
         )
 
 
+_WEBHOOKS = "8443,9443,15017"
+"""Ports of Kubeflow's webhooks, KServe's and the training operator's among them, and of Istio's."""
+
+
 def _control_plane(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     network = network_of(draft)
     if network and network.control_plane_cidr and not network.private_nodes:
         # pulumi-gcp, `masterIpv4CidrBlock`: only with private nodes
         yield Problem(f"{PATH}.controlPlaneCidr", "has no use: privateNodes is false", "remove one of them")
+    elif network and network.control_plane_cidr and draft.gcp:
+        there = network.existing
+        host = (there.project if there else None) or draft.gcp.project
+        name = there.name if there else (draft.cluster.name if draft.cluster else None) or "NETWORK"
+        # Page private-clusters, "Adding firewall rules for specific use cases"; kubernetes/kubernetes issue 79739.
+        yield Problem(
+            f"{PATH}.controlPlaneCidr",
+            "is where the API server calls webhooks from, and GKE lets it reach nodes on ports 443 and 10250 only",
+            f"gcloud compute firewall-rules create {name}-webhooks --project {host} --network {name} --direction INGRESS"
+            f" --source-ranges {network.control_plane_cidr} --allow tcp:{_WEBHOOKS}   or leave it out of a new cluster",
+            warning=True,
+        )
 
 
 RULES = (_existing, _two_ranges, _way_out, _control_plane)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 from importlib.metadata import version
 
 import pytest
@@ -46,8 +45,7 @@ def test_every_property_that_a_type_speaks_of_is_one_of_its(kind: Kind) -> None:
 
 
 def test_the_offer_of_gpus_is_in_zones_that_exist() -> None:
-    with (schema.FILE.parent / "gpus.csv").open(encoding="utf-8", newline="") as file:
-        offers = {row["accelerator"]: row["zones"].split() for row in csv.DictReader(file)}
+    offers = {name: list(zones) for name, zones in places.offers().items()}
     assert {zone for zones in offers.values() for zone in zones if zone != "*" and not places.exists(zone)} == set()
     built_in = {machine.gpu_model for machine in machines().values() if machine.gpu_model}
     attachable = {model for machine in machines().values() for model in machine.attachable}

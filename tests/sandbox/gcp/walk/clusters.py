@@ -2,19 +2,59 @@
 
 from __future__ import annotations
 
-from sandbox.gcp import cloud
-from sandbox.gcp.resources import cluster_rules, range_rules
+from sandbox.gcp import cloud, ids
+from sandbox.gcp.resources import agent_rules, cluster_rules, range_rules
 
-from ..conftest import CLUSTER, CLUSTER_INPUTS, PROJECT, REGION
-from .row import Again, Make, Row, cluster
+from ..conftest import (
+    CLUSTER,
+    CLUSTER_INPUTS,
+    MEMBER,
+    NETWORK,
+    NETWORK_INPUTS,
+    PROJECT,
+    REGION,
+    SUBNETWORK,
+    SUBNETWORK_INPUTS,
+)
+from .row import Again, Make, Row, cluster, key_granted
 
 _RANGES = {"clusterSecondaryRangeName": "pods", "servicesSecondaryRangeName": "more-services"}
 _KEY = "projects/p/locations/{}/keyRings/r/cryptoKeys/k"
+_SUBNET_MEMBER = "gcp:compute/subnetworkIAMMember:SubnetworkIAMMember"
 
 
 def _private(name: str, services: str, block: str = "172.16.0.0/28") -> Make:
     ranges = {"clusterSecondaryRangeName": "pods", "servicesSecondaryRangeName": services}
     return cluster(name=name, ipAllocationPolicy=ranges, privateClusterConfig={"masterIpv4CidrBlock": block})
+
+
+_AGENTS = (agent_rules.kubernetes(PROJECT), agent_rules.google(PROJECT))
+
+
+def _shared(host: str) -> Make:
+    ranges = {"clusterSecondaryRangeName": "pods", "servicesSecondaryRangeName": "services"}
+    return cluster(
+        name="shared",
+        network=f"projects/{host}/global/networks/net",
+        subnetwork=f"projects/{host}/regions/{REGION}/subnetworks/shared",
+        ipAllocationPolicy=ranges,
+    )
+
+
+def _host(host: str) -> tuple[Make, ...]:
+    return (
+        Make(NETWORK, {**NETWORK_INPUTS, "project": host}),
+        Make(SUBNETWORK, {**SUBNETWORK_INPUTS, "project": host, "name": "shared"}),
+    )
+
+
+def _let_in(host: str, *agents: str) -> tuple[Make, ...]:
+    subnet = {"project": host, "region": REGION, "subnetwork": "shared", "role": "roles/compute.networkUser"}
+    role = {"project": host, "role": "roles/container.hostServiceAgentUser"}
+    return (
+        Make(MEMBER, {**role, "member": f"serviceAccount:{agents[0]}"}),
+        *(Make(_SUBNET_MEMBER, {**subnet, "member": f"serviceAccount:{agent}"}) for agent in agents),
+    )
 
 
 ROWS = [
@@ -226,6 +266,44 @@ ROWS = [
         "is no key of region europe-west4.",
         bad=cluster(databaseEncryption={"state": "ENCRYPTED", "keyName": _KEY.format("us-east1")}),
         good=cluster(databaseEncryption={"state": "ENCRYPTED", "keyName": _KEY.format(REGION)}),
+        given=(key_granted(_KEY.format(REGION), agent_rules.kubernetes(PROJECT)),),
+    ),
+    Row(
+        "key that Kubernetes Engine may not use",
+        "page encrypting-secrets",
+        agent_rules.secrets_key,
+        "Error 403: Permission 'cloudkms.cryptoKeyVersions.useToEncrypt' denied on resource "
+        f"'{_KEY.format(REGION)}2' (or it may not exist) for service-{ids.project_number(PROJECT)}@container-engine-robot.",
+        bad=cluster(databaseEncryption={"state": "ENCRYPTED", "keyName": f"{_KEY.format(REGION)}2"}),
+        good=cluster(databaseEncryption={"state": "ENCRYPTED", "keyName": _KEY.format(REGION)}),
+        given=(
+            key_granted(_KEY.format(REGION), agent_rules.kubernetes(PROJECT)),
+            key_granted(f"{_KEY.format(REGION)}2", agent_rules.compute(PROJECT)),
+        ),
+    ),
+    Row(
+        "Shared VPC whose project lets no agent in",
+        "page cluster-shared-vpc",
+        agent_rules.shared_vpc,
+        "Error 403: Permission 'container.hostServiceAgent.use' denied on resource 'projects/closed-host'",
+        bad=_shared("closed-host"),
+        good=_shared("open-host"),
+        given=(*_host("closed-host"), *_host("open-host"), *_let_in("open-host", *_AGENTS)),
+    ),
+    Row(
+        "Shared VPC whose subnet lets Google's APIs not in",
+        "page cluster-shared-vpc",
+        agent_rules.shared_vpc,
+        "Error 403: Permission 'compute.subnetworks.use' denied on resource "
+        f"'projects/closed-host/regions/{REGION}/subnetworks/shared' (or it may not exist) for {_AGENTS[1]}.",
+        bad=_shared("closed-host"),
+        good=_shared("open-host"),
+        given=(
+            *_host("closed-host"),
+            *_let_in("closed-host", _AGENTS[0]),
+            *_host("open-host"),
+            *_let_in("open-host", *_AGENTS),
+        ),
     ),
     Row(
         "group of another name",

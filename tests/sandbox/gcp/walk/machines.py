@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from sandbox.gcp.resources import machine_rules
+from sandbox.gcp.resources import agent_rules, machine_rules
 
 from ..conftest import PROJECT, REGULAR, SPOT, ZONES
-from .row import Make, Row, cluster, nodes, pool
+from .row import Make, Row, cluster, key_granted, nodes, pool
 
 _H100 = {"machineType": "a3-highgpu-1g", "guestAccelerators": [{"type": "nvidia-h100-80gb", "count": 1}]}
 _KEY = "projects/p/locations/{}/keyRings/r/cryptoKeys/k"
@@ -38,7 +38,7 @@ ROWS = [
     ),
     Row(
         "machine type that is not in a zone",
-        "4.4, data/gpus.csv",
+        "4.4, spec/catalog/gcp-gpu-zones.csv",
         machine_rules.machine_type,
         'Invalid machine type "a3-highgpu-1g" in zone "europe-west4-a": GCE_NOT_FOUND',
         bad=nodes({**SPOT, "nodeLocations": ZONES[:1]}, **{**_H100, "guestAccelerators": None}),
@@ -125,6 +125,17 @@ ROWS = [
         "is no key of region europe-west4.",
         bad=nodes(REGULAR, bootDiskKmsKey=_KEY.format("us-east1")),
         good=nodes(REGULAR, bootDiskKmsKey=_KEY.format("europe-west4")),
+        given=(key_granted(_KEY.format("europe-west4"), agent_rules.compute(PROJECT)),),
+    ),
+    Row(
+        "key that Compute Engine may not use",
+        "page using-cmek",
+        agent_rules.boot_disk_key,
+        "Error 403: Permission 'cloudkms.cryptoKeyVersions.useToEncrypt' denied on resource "
+        f"'{_KEY.format('europe-west4')}2' (or it may not exist) for {agent_rules.compute(PROJECT)}.",
+        bad=nodes(REGULAR, bootDiskKmsKey=f"{_KEY.format('europe-west4')}2"),
+        good=nodes(REGULAR, bootDiskKmsKey=_KEY.format("europe-west4")),
+        given=(key_granted(_KEY.format("europe-west4"), agent_rules.compute(PROJECT)),),
     ),
     Row(
         "image that is none",

@@ -50,6 +50,15 @@ class Make:
         project.provider.update(dataclasses.replace(made, inputs=inputs, old_inputs=inputs, old_outputs=outputs))
 
 
+_KEY_MEMBER = "gcp:kms/cryptoKeyIAMMember:CryptoKeyIAMMember"
+
+
+def key_granted(key: str, agent: str) -> Make:
+    """A service agent's right to encrypt with a key."""
+    role = "roles/cloudkms.cryptoKeyEncrypterDecrypter"
+    return Make(_KEY_MEMBER, {"cryptoKeyId": key, "role": role, "member": f"serviceAccount:{agent}"})
+
+
 @dataclass(frozen=True)
 class Again:
     """A create of what is there already."""

@@ -1,0 +1,89 @@
+"""Google's service agents: the accounts by which its services act in a project, and what they must be allowed elsewhere.
+
+A cluster's keys and a Shared VPC are not the cluster's, so their owners, or this program, grant the agents access.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import pulumi
+
+from components.declared import Declared, call
+from components.gcp.types import GET_PROJECT, KEY_MEMBER, PROJECT_MEMBER, SUBNETWORK_MEMBER
+from spec.gcp import Gcp
+
+KEY_ROLE = "roles/cloudkms.cryptoKeyEncrypterDecrypter"
+"""Pages encrypting-secrets (Kubernetes Engine's agent) and using-cmek (Compute Engine's)."""
+
+HOST_ROLE, NETWORK_ROLE = "roles/container.hostServiceAgentUser", "roles/compute.networkUser"
+"""Page cluster-shared-vpc; terraform-provider-google, TestAccContainerCluster_sharedVpc."""
+
+
+@dataclass(frozen=True)
+class Grant:
+    """One role of one agent on something that is not the cluster's."""
+
+    name: str
+    """What follows the cluster's name in the resource's."""
+    type: str
+    inputs: dict[str, str]
+
+
+def grants(cloud: Gcp, number: str) -> Iterator[Grant]:
+    """What the agents of the project with this number need for the keys and the network of a stack file."""
+    kubernetes = f"serviceAccount:service-{number}@container-engine-robot.iam.gserviceaccount.com"
+    compute = f"serviceAccount:service-{number}@compute-system.iam.gserviceaccount.com"
+    google = f"serviceAccount:{number}@cloudservices.gserviceaccount.com"
+    if cloud.encryption.grant_access:
+        keys = (
+            ("secrets", cloud.encryption.secrets_key, kubernetes),
+            ("disks", cloud.encryption.boot_disk_key, compute),
+        )
+        for name, key, member in keys:
+            if key:
+                yield Grant(f"{name}-key", KEY_MEMBER, {"cryptoKeyId": key, "role": KEY_ROLE, "member": member})
+    there = cloud.network.existing
+    if there and there.grant_access and there.project and there.project != cloud.project:
+        yield Grant("host", PROJECT_MEMBER, {"project": there.project, "role": HOST_ROLE, "member": kubernetes})
+        subnet = {
+            "project": there.project,
+            "region": cloud.region or "",
+            "subnetwork": there.subnet,
+            "role": NETWORK_ROLE,
+        }
+        yield Grant("subnet-kubernetes", SUBNETWORK_MEMBER, {**subnet, "member": kubernetes})
+        yield Grant("subnet-google", SUBNETWORK_MEMBER, {**subnet, "member": google})
+
+
+def declare(name: str, cloud: Gcp, parent: pulumi.Resource) -> list[pulumi.Resource]:
+    """The grants that the stack file needs; cluster and pools wait for them.
+
+    They stay when the stack goes: agents are the project's, and another cluster's disks may be encrypted with the same key.
+    Raises `pulumi.RunError` when the project cannot be read.
+    """
+    if not list(grants(cloud, "")):
+        return []
+    return [
+        Declared(
+            grant.type,
+            f"{name}-{grant.name}",
+            grant.inputs,
+            pulumi.ResourceOptions(parent=parent, retain_on_delete=True),
+            outputs=(),
+        )
+        for grant in grants(cloud, _number(cloud.project, parent))
+    ]
+
+
+def _number(project: str, parent: pulumi.Resource) -> str:
+    try:
+        return str(call(GET_PROJECT, {"projectId": project}, pulumi.InvokeOptions(parent=parent))["number"])
+    except Exception as failed:
+        # The SDK raises plain Exception for every error of a provider.
+        reason = " ".join(str(failed).split())
+        raise pulumi.RunError(
+            f"cloud.project: {project} cannot be read, whose number the service agents' names have\n  {reason}"
+            "\n  or write `grantAccess: false` under cloud.encryption and cloud.network.existing, and have the owners grant it"
+        ) from None

@@ -1,0 +1,81 @@
+"""Reads of Azure: by the provider that the cluster is declared with, and what an answer that is none means."""
+
+from __future__ import annotations
+
+import copy
+from pathlib import Path
+from typing import Any
+
+import pulumi
+import pytest
+
+from components import previous
+from tests.components.azure import FULL
+from tests.components.program import Cloud, CloudRefused, declare
+from tests.components.reads import OF_THE_STACK, asked
+
+pytestmark = pytest.mark.program
+
+SETTINGS = copy.deepcopy(FULL)
+del SETTINGS["kubeflow-spot:cloud"]["access"]["tenantId"]
+
+
+@pytest.mark.parametrize(
+    "opts",
+    [
+        "provider=own",
+        "providers=[other, own]",
+        'providers={"azure-native": own}',
+        "parent=parent",
+        "provider=other, parent=parent",
+    ],
+)
+def test_every_read_goes_to_the_provider_of_the_cluster(
+    opts: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = asked(SETTINGS, opts, tmp_path, monkeypatch, "azure-native")
+    assert {name for name, _ in found} == {"getManagedCluster", "getClientConfig", "listManagedClusterUserCredentials"}
+    assert [name for name, provider in found if "::own::" not in provider] == []
+
+
+def test_so_does_the_read_of_an_existing_cluster(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    there = {"provider": "azure", "existingCluster": {"resourceGroup": "theirs", "name": "theirs"}}
+    pool = {"name": "t4", "machine": "Standard_NC4as_T4_v3", "capacity": "spot", "maxNodes": 1}
+    settings = {"kubeflow-spot:release": "r2026-11", "kubeflow-spot:cloud": there, "kubeflow-spot:pools": [pool]}
+    found = asked(settings, "provider=own", tmp_path, monkeypatch, "azure-native")
+    assert [name for name, _ in found] == ["getManagedCluster", "listManagedClusterUserCredentials"]
+    assert [name for name, provider in found if "::own::" not in provider] == []
+
+
+@pytest.mark.parametrize(
+    "refusal",
+    [
+        'Status=403 Code="AuthorizationFailed" Message="The client does not have authorization to perform action"',
+        'Status=404 Code="SubscriptionNotFound" Message="The subscription could not be found."',
+        'Status=401 Code="InvalidAuthenticationTokenTenant" Message="The access token is from the wrong issuer."',
+    ],
+)
+def test_only_a_cluster_or_group_that_is_not_found_is_no_cluster_yet(
+    refusal: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Refusing(Cloud):
+        def call(self, args: pulumi.runtime.MockCallArgs) -> dict[str, Any]:
+            if args.token.endswith(OF_THE_STACK):
+                return super().call(args)
+            raise CloudRefused(refusal)
+
+    with pytest.raises(pulumi.RunError, match="cluster 'lab' in resource group 'group' cannot be read") as told:
+        declare(SETTINGS, monkeypatch, cloud=Refusing(None))
+    assert refusal[:40] in str(told.value)
+
+
+def test_a_cluster_that_the_stack_has_made_and_does_not_find_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    told: list[str] = []
+    monkeypatch.setattr(pulumi.log, "warn", told.append)
+    was = {"systemPool": {}, "clusterName": "lab", "resourceGroup": "group"}
+    previous.warn_of_missing(was, {"clusterName": "lab", "resourceGroup": "group"}, "look")
+    assert told == ["The stack's cluster lab is not found and will be made again; if it is there, stop:\n  look"]
+    # Of a first update, and of a cluster that moves, there is nothing to tell.
+    previous.warn_of_missing({}, {"clusterName": "lab", "resourceGroup": "group"}, "look")
+    previous.warn_of_missing(was, {"clusterName": "two", "resourceGroup": "group"}, "look")
+    assert len(told) == 1
