@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from sandbox.azure import ids
 from tests.components.emulated import EmulatedAzure
 from tests.components.program import KUBELET, LIVE_KUBELET, Declared, declare, running
 
