@@ -179,7 +179,6 @@ class AksCluster(pulumi.ComponentResource):
             group_name=in_group,
             resource_group=group,
             subnet_id=network.subnet_id(first.subnet),
-            tags=tags,
             parent=self,
         )
         turns = pools.Turns(live, [kept])

@@ -30,7 +30,6 @@ def declare(
     group_name: str,
     resource_group: pulumi.Input[str],
     subnet_id: pulumi.Input[str],
-    tags: dict[str, str],
     parent: pulumi.Resource,
 ) -> Declared:
     """The deployment that keeps the cluster's system pool as `profile`, its entry in the cluster less its subnet, says."""
@@ -61,14 +60,13 @@ def declare(
         {
             "deploymentName": deployment,
             "resourceGroupName": resource_group,
-            "tags": tags,
             "properties": {"mode": "Incremental", "template": template},
         },
         pulumi.ResourceOptions(
             parent=parent,
             depends_on=[cluster],
             deleted_with=cluster,
-            # The template holds a count that belongs to the autoscaler.
+            # The template holds a count that belongs to the autoscaler. Hence no tags either: a changed one would send it again.
             ignore_changes=["properties"] if live.is_as(profile) else [],
         ),
         outputs=(),

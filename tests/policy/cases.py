@@ -399,7 +399,7 @@ CASES: tuple[Case, ...] = (
     ),
     Case(
         "pool-unbounded",
-        "aks-deployed",
+        "aks-deployed-far",
         DEPLOYMENT,
         deployment({"type": "Microsoft.Storage/storageAccounts", "name": "a"}, deployed(maxCount=101)),
         "properties.template.resources[1].properties.maxCount",

@@ -102,7 +102,7 @@ def test_the_report_names_exactly_what_the_head_changes_in_each_stack(report: An
         for p in change["properties"]
         if "ersion" in p["path"]
     }
-    pools = ("general", "t4", "t4od", "t4big", "a100", "a100od")
+    pools = ("system-pool", "general", "t4", "t4od", "t4big", "a100", "a100od")
     assert versions == {(name, '"1.35"', '"1.36"') for name in ("ml-prod", *(f"ml-prod-{pool}" for pool in pools))}
     others = {change["name"] for change in prod["changes"]} - created - {name for name, *_ in versions}
     assert others == {"ml-prod-contract"}

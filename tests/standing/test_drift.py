@@ -50,10 +50,10 @@ def test_what_somebody_else_changed_is_found_and_put_back(stack: Stack, subject:
         ("update", f"{cluster}-{subject.spot}", [subject.label.format(key=key) for key in sorted(labels)]),
     ]
     if aks:
-        # On GKE the program says no count, so nobody compares the one beyond the bounds (docs/adr/0018). AKS lists the pools
-        # declared beside the system pool in the cluster as well.
-        others = [f"agentPoolProfiles[{number}]" for number in range(1, 3)]
-        expected.append(("update", cluster, ["agentPoolProfiles[0].count", *others]))
+        # On GKE the program says no count, so nobody compares the one beyond the bounds (docs/adr/0018).
+        template = "properties.template"
+        changed = [f"{template}.metadata", f"{template}.resources[0].properties.count"]
+        expected.append(("update", f"{cluster}-system-pool", changed))
     assert drift(stack) == sorted(expected)
     stack.run("up")
     stack.run(*SEARCH)

@@ -243,7 +243,6 @@ CASES = [
             "update DataCollectionEndpoint lab-metrics [tags.team]",
             "update DataCollectionRule lab-logs [tags.team]",
             "update DataCollectionRule lab-metrics [tags.team]",
-            "update Deployment lab-system-pool [tags.team]",
             cluster("tags.team"),
             "update NatGateway lab-nat [tags.team]",
             "update PublicIPAddress lab-nat [tags.team]",
