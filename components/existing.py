@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
@@ -20,6 +20,9 @@ from spec.placement import NodePool
 
 _WHERE = "cloud.kubeconfig"
 
+_HELD = frozenset({"token", "password", "client-key-data"})
+"""Of a user, credentials in clear text (same page as below)."""
+
 _FILES = {
     "certificate-authority": "certificate-authority-data",
     "client-certificate": "client-certificate-data",
@@ -31,7 +34,24 @@ _FILES = {
 def site(spec: ClusterSpec) -> Site:
     """The cluster of this stack file. Raises `pulumi.RunError` when there is no kubeconfig."""
     assert isinstance(spec.cloud, Existing)
-    return There(spec.name, kubeconfig(spec.cloud))
+    text = kubeconfig(spec.cloud)
+    warn_of_credentials(text)
+    return There(spec.name, text)
+
+
+def warn_of_credentials(text: str) -> None:
+    """Tell of a kubeconfig that is a credential in itself."""
+    if held := sorted(_credentials(text)):
+        pulumi.log.warn(
+            f"{_WHERE}: holds a credential of its own ({', '.join(held)}), which is kept, encrypted, in the state and in the "
+            "output `kubeconfig`\n    use one whose user runs a command for it (exec), such as kubelogin or gke-gcloud-auth-plugin"
+        )
+
+
+def _credentials(kubeconfig: str) -> Iterator[str]:
+    """The keys of a kubeconfig that are credentials in themselves."""
+    for user in yaml.safe_load(kubeconfig)["users"]:
+        yield from _HELD & user["user"].keys()
 
 
 @dataclass(frozen=True)

@@ -100,8 +100,9 @@ class AzureNetwork(Model):
         "loadBalancer", description="how pods reach the internet (page egress-outboundtype)"
     )
     dataplane: Literal["azure", "cilium"] = "azure"
-    policy: Literal["none", "azure", "calico", "cilium"] = Field(
-        "none", description="who enforces NetworkPolicy objects (page use-network-policies)"
+    policy: Literal["none", "azure", "calico", "cilium"] | None = Field(
+        None,
+        description="who enforces NetworkPolicy objects (page use-network-policies); unset: nobody, and that is told",
     )
 
 
@@ -173,7 +174,11 @@ class AzureKms(Model):
 class AzureEncryption(Model):
     """Encryption beyond Azure's own keys."""
 
-    at_host: bool = Field(False, description="temporary disks and caches too (page enable-host-encryption)")
+    at_host: bool = Field(
+        False,
+        description="temporary disks and caches too; the subscription needs the feature Microsoft.Compute/EncryptionAtHost "
+        "registered (page enable-host-encryption)",
+    )
     disk_encryption_set: ArmId | None = Field(
         None, description="your own key for managed disks (page azure-disk-customer-managed-keys); fixed"
     )

@@ -25,6 +25,11 @@ _REPLACED = ("apiServerAccessProfile.enablePrivateCluster", "apiServerAccessProf
 """Fixed for a cluster's life (page private-clusters), which azure-native does not know."""
 
 
+_UNENFORCED = """cloud.network.policy: is unset, so that nobody enforces NetworkPolicy objects, such as the 40 of kubeflow/manifests
+    write `policy: calico` for a new cluster; it is fixed for a cluster's life. `policy: none` says that you know"""
+"""Whether one enforces them cannot be seen in the objects: they are taken and do nothing (page use-network-policies)."""
+
+
 def group_name(spec: ClusterSpec, cloud: Azure) -> str:
     """The resource group of a cluster that is made here."""
     return cloud.existing_resource_group or cloud.resource_group or spec.name
@@ -64,6 +69,9 @@ class AksCluster(pulumi.ComponentResource):
         tags = spec.cluster.tags
         child = pulumi.ResourceOptions(parent=self)
         in_group = group_name(spec, cloud)
+
+        if cloud.network.policy is None:
+            pulumi.log.warn(_UNENFORCED)
 
         # What the pools are to be, beside what they are
         asked = pulumi.InvokeOptions(parent=self)

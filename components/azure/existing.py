@@ -1,8 +1,7 @@
 """Pools in an AKS cluster that somebody else made: the cluster is read, never declared.
 
 A pool names no Kubernetes version: AKS makes it in the cluster's own, and from then on it is upgraded by whoever upgrades the
-cluster. To name the minor would ask for its newest patch, which AKS refuses while the control plane has an older one, and
-would exchange the nodes of running jobs in an update about something else.
+cluster. To name one would exchange the nodes of running jobs in an update about something else.
 """
 
 from __future__ import annotations

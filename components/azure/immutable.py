@@ -70,7 +70,7 @@ def _pairs(cloud: Azure, found: Mapping[str, Any]) -> dict[str, tuple[Any, Any]]
         "cloud.network.podCidr": (profile.get("podCidr"), network.pod_cidr),
         "cloud.network.serviceCidr": (profile.get("serviceCidr"), network.service_cidr),
         "cloud.network.dataplane": (profile.get("networkDataplane") or "azure", network.dataplane),
-        "cloud.network.policy": (profile.get("networkPolicy") or "none", network.policy),
+        "cloud.network.policy": (profile.get("networkPolicy") or "none", network.policy or "none"),
         "cloud.network.outboundType": (profile.get("outboundType") or "loadBalancer", network.outbound_type),
         "cloud.access.private": (private, access.private),
         **({"cloud.access.privateDnsZone": (next(zones), next(zones))} if private and access.private else {}),

@@ -69,7 +69,7 @@ def network(spec: AzureNetwork) -> dict[str, Any]:
     }
     chosen = {
         "networkDataplane": spec.dataplane,
-        "networkPolicy": spec.policy,
+        "networkPolicy": spec.policy or "none",
         "outboundType": spec.outbound_type,
     }
     defaults = {"networkDataplane": "azure", "networkPolicy": "none", "outboundType": "loadBalancer"}

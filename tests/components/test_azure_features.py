@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import pulumi
 import pytest
 
 from sandbox.azure import ids
@@ -309,6 +310,19 @@ def test_a_preview_of_a_cluster_that_is_there_does_not_show_the_right_to_pull_as
     # But the identity goes with the cluster.
     pull = pulls[True]
     assert [urn.rpartition("::")[2] for urn in pull.options["replaceWith"]] == ["lab"]
+
+
+@pytest.mark.parametrize(
+    ("policy", "sent", "told"), [(None, None, True), ("none", None, False), ("calico", "calico", False)]
+)
+def test_who_enforces_network_policies_is_asked_until_the_file_says(
+    policy: str | None, sent: str | None, told: bool, azure: Azure, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    warned: list[str] = []
+    monkeypatch.setattr(pulumi.log, "warn", warned.append)
+    declared = azure({"network": {"policy": policy}} if policy else {})
+    assert cluster(declared)["networkProfile"].get("networkPolicy") == sent
+    assert any("cloud.network.policy: is unset" in text for text in warned) is told
 
 
 def test_tier_support_login_and_tags(azure: Azure) -> None:

@@ -125,3 +125,29 @@ def test_an_output_of_another_stack_is_as_good_as_a_file() -> None:
 def test_a_stack_or_output_that_is_not_there_is_named(where: dict[str, str], expected: str) -> None:
     with pytest.raises(pulumi.RunError, match=expected):
         existing.kubeconfig(spec(**where))
+
+
+@pytest.mark.parametrize(
+    ("user", "held"),
+    [
+        ({"token": "of-me"}, ["token"]),
+        ({"client-certificate-data": "", "client-key-data": ""}, ["client-key-data"]),
+        ({"username": "me", "password": "correct horse"}, ["password"]),
+        ({"exec": {"command": "kubelogin"}}, []),
+    ],
+)
+def test_a_credential_in_the_kubeconfig_is_told_and_never_shown(
+    user: dict[str, Any], held: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told: list[str] = []
+    monkeypatch.setattr(pulumi.log, "warn", told.append)
+    document = {
+        "contexts": [{"name": "lab", "context": {"cluster": "lab", "user": "me"}}],
+        "clusters": [{"name": "lab", "cluster": {"server": "https://lab"}}],
+        "users": [{"name": "me", "user": user}],
+        "current-context": "lab",
+    }
+    monkeypatch.setattr(existing, "kubeconfig", lambda spec: existing.reduced(yaml.safe_dump(document), "here"))
+    existing.warn_of_credentials(existing.kubeconfig(spec(contents="...")))
+    assert ["(" + ", ".join(held) + ")" in text for text in told] == ([True] if held else [])
+    assert "correct horse" not in "".join(told)

@@ -109,12 +109,15 @@ def test_an_edit_never_replaces_a_cluster_and_where_the_engine_does_it_comes_wit
         return str(stack.get("namespace", "kube-system")["metadata"]["uid"])
 
     first, program = cluster(), stack.project / "__main__.py"
-    applied["cloud"]["network"] = subject.other_network
+    network = applied["cloud"].get("network", {})
+    other = {**network, **subject.other_network}
+    applied["cloud"]["network"] = other
     # The group and the network come before the cluster and could have it.
     applied["cluster"]["tags"]["team"] = "platform"
     stack.write(applied)
     assert "a new cluster would replace it" in stack.run("up", ok=False).stdout
-    del applied["cloud"]["network"], applied["cluster"]["tags"]["team"]
+    applied["cloud"]["network"] = network
+    del applied["cluster"]["tags"]["team"]
     stack.write(applied)
     assert stack.steps() == []
 
@@ -124,16 +127,16 @@ def test_an_edit_never_replaces_a_cluster_and_where_the_engine_does_it_comes_wit
     applied["cluster"]["protect"] = True
     stack.write(applied)
     stack.run("up")
-    applied["cloud"]["network"] = subject.other_network
+    applied["cloud"]["network"] = other
     stack.write(applied)
     assert "protect" in stack.run("up", ok=False).stdout
     assert cluster() == first
 
-    del applied["cloud"]["network"]
+    applied["cloud"]["network"] = network
     applied["cluster"]["protect"] = False
     stack.write(applied)
     stack.run("up")
-    applied["cloud"]["network"] = subject.other_network
+    applied["cloud"]["network"] = other
     stack.write(applied)
     replaced = stack.run("up", ok=None)
     program.write_text(ordinary)

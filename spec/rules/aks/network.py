@@ -86,7 +86,7 @@ def _policy(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     if (network.dataplane == "cilium") != (network.policy == "cilium"):
         yield Problem(
             f"{PATH}.policy",
-            f"is {network.policy} with dataplane {network.dataplane}: Cilium comes as both or not at all",
+            f"is {network.policy or 'none'} with dataplane {network.dataplane}: Cilium comes as both or not at all",
             "write `dataplane: cilium` and `policy: cilium`, or neither",
         )
     elif network.dataplane == "cilium":
