@@ -31,8 +31,13 @@ _MADE_HERE = "systemPool"
 
 
 def read() -> Mapping[str, Any]:
-    """The stack's own outputs as of its last update; empty before the first."""
-    return outputs_of(f"{pulumi.get_organization()}/{pulumi.get_project()}/{pulumi.get_stack()}")
+    """The stack's own outputs as of its last update; empty before the first. Raises `pulumi.RunError` when they cannot be read."""
+    stack = f"{pulumi.get_organization()}/{pulumi.get_project()}/{pulumi.get_stack()}"
+    try:
+        return outputs_of(stack)
+    except Exception as failed:
+        # The SDK raises plain Exception for every error of a call.
+        raise pulumi.RunError(f"the outputs of the last update of {stack} cannot be read: {failed}") from None
 
 
 def refuse(was: Mapping[str, Any], place: Mapping[str, str]) -> None:

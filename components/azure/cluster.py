@@ -209,7 +209,7 @@ class AksCluster(pulumi.ComponentResource):
         self._maintenance(name, group, cloud)
         if cloud.registry:
             Grant(identity.ACR_PULL, cloud.registry.id).to(
-                name, self._kubelet(live), cluster=spec.name, parent=self, replace_with=[self.cluster]
+                name, self._kubelet(live), parent=self, replace_with=[self.cluster]
             )
         if monitoring:
             monitoring.watch(self.cluster)

@@ -18,15 +18,14 @@ class Role:
 
     word: str
     """In names of resources."""
-    title: str
     guid: str
 
 
-ACR_PULL = Role("pull", "acr-pull", "7f951dda-4ed3-4680-a7ca-43fe172d538d")
-DISK_ENCRYPTION_READER = Role("disks", "reader", "acdd72a7-3385-48ef-bd42-f606fba81ae7")
-KEY_VAULT_CRYPTO_USER = Role("key", "key-vault-crypto-user", "12338af0-0e69-4776-bea7-57ae8d297424")
-NETWORK_CONTRIBUTOR = Role("network", "network-contributor", "4d97b98b-1d4f-4787-a291-c67834d212e7")
-PRIVATE_DNS_ZONE_CONTRIBUTOR = Role("dns", "private-dns-zone-contributor", "b12aa53e-6015-4669-85d0-8515ebb3ae7f")
+ACR_PULL = Role("pull", "7f951dda-4ed3-4680-a7ca-43fe172d538d")
+DISK_ENCRYPTION_READER = Role("disks", "acdd72a7-3385-48ef-bd42-f606fba81ae7")
+KEY_VAULT_CRYPTO_USER = Role("key", "12338af0-0e69-4776-bea7-57ae8d297424")
+NETWORK_CONTRIBUTOR = Role("network", "4d97b98b-1d4f-4787-a291-c67834d212e7")
+PRIVATE_DNS_ZONE_CONTRIBUTOR = Role("dns", "b12aa53e-6015-4669-85d0-8515ebb3ae7f")
 
 
 @dataclass(frozen=True)
@@ -44,7 +43,6 @@ class Grant:
         name: str,
         principal_id: pulumi.Input[str],
         *,
-        cluster: str,
         parent: pulumi.Resource,
         replace_with: Sequence[pulumi.Resource] = (),
         fixed: bool = False,
@@ -55,13 +53,16 @@ class Grant:
         the principal, and would else show the assignment as replaced, which no update then does.
         """
         scope = pulumi.Output.from_input(self.scope)
-        title = "/".join(filter(None, [pulumi.get_stack(), cluster, self.role.title, self.at]))
+        ignored = ["roleAssignmentName", *(["principalId"] if fixed else [])]
         return Declared(
             ROLE_ASSIGNMENT,
             "-".join(filter(None, [name, self.role.word, self.at])),
             {
-                # Azure wants a GUID; one derived from the names stays the same when the state is lost.
-                "roleAssignmentName": str(uuid.uuid5(uuid.NAMESPACE_URL, title)),
+                # Azure wants a GUID, once at each scope: two stacks of one name may share a registry. One derived from what
+                # is assigned stays the same when the state is lost. That of an assignment which is there stays as it is.
+                "roleAssignmentName": pulumi.Output.all(principal_id, scope).apply(
+                    lambda of: str(uuid.uuid5(uuid.NAMESPACE_URL, "/".join([*of, self.role.guid])))
+                ),
                 "principalId": principal_id,
                 "principalType": "ServicePrincipal",
                 "roleDefinitionId": scope.apply(
@@ -72,9 +73,7 @@ class Grant:
                 ),
                 "scope": scope,
             },
-            pulumi.ResourceOptions(
-                parent=parent, replace_with=list(replace_with), ignore_changes=["principalId"] if fixed else None
-            ),
+            pulumi.ResourceOptions(parent=parent, replace_with=list(replace_with), ignore_changes=ignored),
             outputs=(),
         )
 
@@ -106,9 +105,6 @@ class ControlPlaneIdentity(pulumi.ComponentResource):
             outputs=("principalId",),
         )
         principal = identity.output("principalId")
-        self.access = [
-            grant.to(name, principal, cluster=cluster, parent=self, replace_with=[identity], fixed=True)
-            for grant in grants
-        ]
+        self.access = [grant.to(name, principal, parent=self, replace_with=[identity], fixed=True) for grant in grants]
         self.id = identity.id
         self.register_outputs({"id": self.id})

@@ -312,6 +312,21 @@ def test_a_preview_of_a_cluster_that_is_there_does_not_show_the_right_to_pull_as
     assert [urn.rpartition("::")[2] for urn in pull.options["replaceWith"]] == ["lab"]
 
 
+def test_two_stacks_of_one_name_may_pull_from_one_registry(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    names = set()
+    for group in ("one", "two"):
+        cloud = EmulatedAzure(tmp_path / group, "westeurope")
+        settings = plain(
+            {"resourceGroup": group, "registry": {"id": f"{ID}/Microsoft.ContainerRegistry/registries/images"}}
+        )
+        cloud.seed(settings)
+        pull = declare(settings, monkeypatch, cloud=cloud).of(ROLE_ASSIGNMENT)["lab-pull"]
+        names.add(pull.inputs["roleAssignmentName"])
+        # One that an earlier version of the program has named otherwise is not made anew.
+        assert "roleAssignmentName" in pull.options["ignoreChanges"]
+    assert len(names) == 2
+
+
 @pytest.mark.parametrize(
     ("policy", "sent", "told"), [(None, None, True), ("none", None, False), ("calico", "calico", False)]
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import pulumi
 import pytest
 
 from components import previous
@@ -86,6 +87,15 @@ def test_a_removed_line_is_a_change_to_the_default() -> None:
     # Where a private cluster stays one, its zone counts.
     live = {"apiServerAccessProfile": {"enablePrivateCluster": True, "privateDNSZone": "none"}}
     assert paths(cloud(access={"private": True}), **live) == ["cloud.access.privateDnsZone"]
+
+
+def test_outputs_that_cannot_be_read_are_one_clean_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused(stack: str) -> None:
+        raise Exception("incorrect passphrase")
+
+    monkeypatch.setattr(previous, "outputs_of", refused)
+    with pytest.raises(pulumi.RunError, match="cannot be read: incorrect passphrase"):
+        previous.read()
 
 
 WAS = {"systemPool": {}, "clusterName": "ml", "resourceGroup": "ml", "kubeconfig": "..."}

@@ -227,6 +227,7 @@ def cluster(*properties: str) -> str:
     return f"update Cluster lab [{', '.join(properties)}]"
 
 
+LOSES = "a new cluster would replace it"
 ANOTHER = "add `generation: b`: a new pool is made before the old one goes"
 
 CASES = [
@@ -261,21 +262,16 @@ CASES = [
     Removal(
         "cloud.network.existing",
         "shared",
-        shows=[
-            "create Network lab",
-            "create Subnetwork lab",
-            "replace Cluster lab [ipAllocationPolicy.clusterSecondaryRangeName,"
-            " ipAllocationPolicy.servicesSecondaryRangeName, network, subnetwork], deleted first",
-        ],
+        refused=["cloud.network.existing.name: is corp in the cluster and cannot become lab", LOSES],
     ),
     Removal(
         "cloud.network.existing.project",
         "shared",
         refused=["there is no subnet 'nodes' in europe-west4 of project example-lab"],
     ),
-    Removal("cloud.network.nodeSubnet", shows=["replace Subnetwork lab [ipCidrRange], deleted first"]),
-    Removal("cloud.network.podCidr", shows=["update Subnetwork lab [secondaryIpRanges[0].ipCidrRange]"]),
-    Removal("cloud.network.serviceCidr", shows=["update Subnetwork lab [secondaryIpRanges[1].ipCidrRange]"]),
+    Removal("cloud.network.nodeSubnet", refused=["cloud.network.nodeSubnet: is 10.40.0.0/20 in the cluster", LOSES]),
+    Removal("cloud.network.podCidr", refused=["cloud.network.podCidr: is 10.48.0.0/14 in the cluster", LOSES]),
+    Removal("cloud.network.serviceCidr", refused=["cloud.network.serviceCidr: is 10.52.0.0/20 in the cluster", LOSES]),
     Removal(
         "cloud.network.controlPlaneCidr",
         refused=["cloud.network.controlPlaneCidr: is 172.16.0.0/28 for the cluster's life", "only another cluster"],
@@ -287,7 +283,7 @@ CASES = [
     ),
     Removal("cloud.network.outboundType", shows=["create Router lab", "create RouterNat lab"]),
     Removal("cloud.network.outboundType", "shared", nothing="of an existing network it changes nothing"),
-    Removal("cloud.network.dataplane", shows=["replace Cluster lab [datapathProvider], deleted first"]),
+    Removal("cloud.network.dataplane", refused=["cloud.network.dataplane: is legacy in the cluster", LOSES]),
     # Who gets in
     Removal(
         "cloud.access.dnsEndpoint",
@@ -373,7 +369,7 @@ CASES = [
     ),
     Removal("pools.general.upgrade.maxSurge", shows=[updated("general", "upgradeSettings.maxSurge")]),
     Removal("pools.general.upgrade.maxUnavailable", shows=[updated("general", "upgradeSettings.maxUnavailable")]),
-    Removal("pools.general.gcp", refused=["4 changes of what GKE fixes", ANOTHER]),
+    Removal("pools.general.gcp", refused=["4 changes that GKE refuses", ANOTHER]),
     Removal("pools.general.gcp.diskType", refused=["gcp.diskType: general: is pd-ssd ", "become pd-balanced", ANOTHER]),
     Removal("pools.general.gcp.imageType", refused=["gcp.imageType: general: is UBUNTU_CONTAINERD ", ANOTHER]),
     Removal("pools.general.gcp.secureBoot", refused=["gcp.secureBoot: general: is true ", ANOTHER]),
@@ -429,11 +425,15 @@ CASES = [
     Removal("pools.l4.fallback.1.onDemand.name", shows=["create NodePool lab-l4od", "delete NodePool lab-l4more"]),
     Removal(
         "pools.l4.gpuSharing",
-        shows=[replaced(pool, f"{REPLACED}.gpuSharingConfig") for pool in ("l4", "l4more")],
+        also={"pools": {"l4": {"generation": "b"}}},
+        shows=[
+            replaced("l4", f"{REPLACED}.gpuSharingConfig"),
+            *("create NodePool lab-l4moreb", "delete NodePool lab-l4more"),
+        ],
     ),
     Removal(
         "pools.l4.gcp.driverVersion",
-        shows=[replaced(pool, f"{REPLACED}.gpuDriverInstallationConfig.gpuDriverVersion") for pool in ("l4", "l4more")],
+        refused=["gcp.driverVersion: l4more: is LATEST in the cluster and cannot become DEFAULT", ANOTHER],
     ),
     Removal("pools.a100.mig", shows=[replaced("a100", f"{REPLACED}.gpuPartitionSize")]),
     Removal("pools.t4.gpus", refused=["pools[4].gpus: is missing"]),
@@ -465,7 +465,7 @@ CASES = [
     ),
     Removal("systemPool.upgrade.maxSurge", shows=[updated("base", "upgradeSettings.maxSurge")]),
     Removal("systemPool.upgrade.maxUnavailable", shows=[updated("base", "upgradeSettings.maxUnavailable")]),
-    Removal("systemPool.gcp", refused=["4 changes of what GKE fixes", "give it another name as well"]),
+    Removal("systemPool.gcp", refused=["4 changes that GKE refuses", "give it another name as well"]),
     Removal("systemPool.gcp.diskType", refused=["systemPool.gcp.diskType: base: is pd-ssd "]),
     Removal("systemPool.gcp.imageType", refused=["systemPool.gcp.imageType: base: is UBUNTU_CONTAINERD "]),
     Removal("systemPool.gcp.secureBoot", refused=["systemPool.gcp.secureBoot: base: is true "]),
