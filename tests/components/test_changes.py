@@ -12,7 +12,7 @@ import pulumi
 import pytest
 
 from sandbox.azure.resources.table import KINDS
-from tests.components.program import Declared, declare, running
+from tests.components.program import Declared, Registration, declare, running
 
 pytestmark = pytest.mark.program
 
@@ -227,3 +227,52 @@ def test_pools_that_are_as_wanted_are_left_alone(before: Declared, monkeypatch: 
     assert {outcome(before, found, pool) for pool in ("general", "a100", "a100od")} == {"leaves"}
     (cluster,) = found.of(CLUSTER).values()
     assert cluster.options["ignoreChanges"] == ["agentPoolProfiles"]
+
+
+def test_the_system_pool_is_put_when_it_differs_and_then_whatever_the_last_request_was(
+    before: Declared, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def deployment(**live: Any) -> Registration:
+        pools = running(before)
+        pools[0] |= live
+        (found,) = declare(settings(), monkeypatch, live=pools).of("azure-native:resources:Deployment").values()
+        return found
+
+    as_it_is = deployment()
+    assert as_it_is.options["ignoreChanges"] == ["properties"]
+    assert "metadata" not in as_it_is.inputs["properties"]["template"]
+    for changed in ({"maxCount": 9}, {"nodeTaints": ["a=b:NoSchedule"]}, {"provisioningState": "Failed"}):
+        found = deployment(**changed)
+        assert "ignoreChanges" not in found.options
+        # A second change of the same kind by hand is put back as well: the engine compares with the last template.
+        assert found.inputs["properties"]["template"]["metadata"] == {"replaces": changed, "after": "the last one"}
+    # The count is the autoscaler's.
+    assert deployment(count=3).options["ignoreChanges"] == ["properties"]
+
+
+def waits(found: Declared) -> dict[str, set[str]]:
+    """What each pool waits for beside the cluster and its network."""
+    return {
+        pool.name: {
+            urn.rpartition("::")[2] for urn in pool.options["dependencies"] if "Pool::" in urn or "Deployment" in urn
+        }
+        for pool in found.of(POOL).values()
+    }
+
+
+def test_new_pools_are_made_one_after_the_other_and_spot_is_upgraded_last(
+    before: Declared, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    system = "lab-system-pool"
+    assert waits(before) == {"lab-a100od": {system}, "lab-general": {"lab-a100od"}, "lab-a100": {"lab-general"}}
+    older = declare(settings() | {"kubeflow-spot:release": "r2026-09"}, monkeypatch)
+    upgraded = declare(settings(), monkeypatch, live=running(older))
+    on_demand = {"lab-a100od": {system}, "lab-general": {system}}
+    assert waits(upgraded) == {**on_demand, "lab-a100": {system, "lab-a100od", "lab-general"}}
+    # Where nothing is made or upgraded, a pool that is refused holds up no other.
+    assert waits(after(before, monkeypatch, settings())) == {pool: {system} for pool in waits(before)}
+    # A spot pool that is replaced is made anew.
+    changed = settings()
+    changed["kubeflow-spot:pools"][1]["spot"] = {"maxPrice": 1.5}
+    changed["kubeflow-spot:pools"].append({"name": "more", "machine": "Standard_D8ds_v5", "maxNodes": 2})
+    assert waits(after(before, monkeypatch, changed))["lab-a100"] == {"lab-more"}
