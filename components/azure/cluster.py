@@ -14,8 +14,8 @@ from components.azure.counts import LiveCluster
 from components.azure.identity import ControlPlaneIdentity, Grant
 from components.azure.monitoring import Monitoring
 from components.azure.network import Network, subnet_path
-from components.azure.types import CLIENT_CONFIG, CLUSTER, MAINTENANCE, RESOURCE_GROUP, USER_CREDENTIALS
-from components.declared import Declared, call, call_later
+from components.azure.types import CLUSTER, MAINTENANCE, RESOURCE_GROUP, USER_CREDENTIALS
+from components.declared import Declared, call_later
 from components.site import Outputs
 from spec.azure import Azure
 from spec.model import ClusterSpec
@@ -33,13 +33,6 @@ _UNENFORCED = """cloud.network.policy: is unset, so that nobody enforces Network
 def group_name(spec: ClusterSpec, cloud: Azure) -> str:
     """The resource group of a cluster that is made here."""
     return cloud.existing_resource_group or cloud.resource_group or spec.name
-
-
-def _tenant(cloud: Azure, reading: pulumi.InvokeOptions) -> str | None:
-    """Whose groups may log in; said, because AKS keeps the tenant that a request leaves out."""
-    if not cloud.access.entra:
-        return None
-    return cloud.access.tenant_id or str(call(CLIENT_CONFIG, {}, reading)["tenantId"])
 
 
 class AksCluster(pulumi.ComponentResource):
@@ -85,7 +78,7 @@ class AksCluster(pulumi.ComponentResource):
         path = partial(subnet_path, cloud.network, resource_group=in_group, name=spec.name)
         fixed.refuse(
             [
-                *immutable.problems(cloud, live),
+                *immutable.problems(cloud, live, was),
                 *immutable.subnet_problems(cloud.network, in_group, spec.name, live, asked),
                 *fixed.key_problems(cloud.encryption, live),
                 *fixed.upgrade_problems(
@@ -156,7 +149,7 @@ class AksCluster(pulumi.ComponentResource):
                 "diskEncryptionSetID": cloud.encryption.disk_encryption_set,
                 "networkProfile": profiles.network(cloud.network),
                 "apiServerAccessProfile": profiles.api_server(cloud.access),
-                "aadProfile": profiles.entra(cloud.access, _tenant(cloud, asked)),
+                "aadProfile": profiles.entra(cloud.access),
                 "disableLocalAccounts": not cloud.access.local_accounts,
                 "autoUpgradeProfile": profiles.upgrades(cloud.upgrades),
                 "linuxProfile": profiles.linux(cloud.ssh),
@@ -215,7 +208,10 @@ class AksCluster(pulumi.ComponentResource):
             monitoring.watch(self.cluster)
 
         # The outputs
-        self.outputs = credentials.outputs(self.cluster.name, group, cloud.access.entra)
+        self.outputs = {
+            **credentials.outputs(self.cluster.name, group, cloud.access.entra),
+            **({immutable.TENANT: cloud.access.tenant_id} if cloud.access.tenant_id else {}),
+        }
         question = credentials.question(group, self.cluster.name, cloud.access.entra)
         found = call_later(USER_CREDENTIALS, question, self)
         self.kubeconfig = pulumi.Output.secret(found.apply(credentials.kubeconfig))

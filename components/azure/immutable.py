@@ -17,15 +17,24 @@ from components.previous import LOSE_IT
 from spec.azure import NODE_SUBNET, Azure, AzureNetwork
 from spec.problems import Problem
 
+_UNKNOWN = object()
 
-def problems(cloud: Azure, live: LiveCluster) -> Iterator[Problem]:
-    """What the stack file wants of a live cluster that only another one can have."""
+TENANT = "tenantId"
+"""The output that says which tenant the stack file named."""
+
+
+def problems(cloud: Azure, live: LiveCluster, was: Mapping[str, Any]) -> Iterator[Problem]:
+    """What the stack file wants of a live cluster that only another one can have, or that AKS would not do.
+
+    `was`: the stack's outputs of its last update.
+    """
     # Every cluster has a network.
     if not live.found or "networkProfile" not in live.found:
         return
-    yield from _stays(cloud, live.found)
+    yield from _stays(cloud, live.found, was)
     for path, (now, wanted) in _pairs(cloud, live.found).items():
-        if now != wanted:
+        # What a GET leaves out is not known.
+        if now is not _UNKNOWN and now != wanted:
             what = f"is {_shown(now)} in the cluster and cannot become {_shown(wanted)}: a new cluster would replace it"
             yield Problem(path, what, LOSE_IT)
 
@@ -49,9 +58,16 @@ def subnet_problems(
             )
 
 
-def _stays(cloud: Azure, found: Mapping[str, Any]) -> Iterator[Problem]:
-    """What AKS cannot switch off again (page enable-authentication)."""
-    if (found.get("aadProfile") or {}).get("managed") and not cloud.access.entra:
+def _stays(cloud: Azure, found: Mapping[str, Any], was: Mapping[str, Any]) -> Iterator[Problem]:
+    """What AKS keeps when the stack file no longer says it (page enable-authentication)."""
+    managed = bool((found.get("aadProfile") or {}).get("managed"))
+    if managed and cloud.access.entra and was.get(TENANT) and not cloud.access.tenant_id:
+        yield Problem(
+            "cloud.access.tenantId",
+            f"was {was[TENANT]}, and AKS keeps a tenant that is no longer named",
+            "write the one you want; `az account show --query tenantId` shows the subscription's",
+        )
+    if managed and not cloud.access.entra:
         yield Problem(
             "cloud.access.adminGroups",
             "is unset: AKS does not switch logins through Entra off again",
@@ -67,8 +83,8 @@ def _pairs(cloud: Azure, found: Mapping[str, Any]) -> dict[str, tuple[Any, Any]]
     zones = (str(zone or "system").lower() for zone in (api.get("privateDNSZone"), access.private_dns_zone))
     return {
         "cloud.location": (_region(found["location"]), cloud.location),
-        "cloud.network.podCidr": (profile.get("podCidr"), network.pod_cidr),
-        "cloud.network.serviceCidr": (profile.get("serviceCidr"), network.service_cidr),
+        "cloud.network.podCidr": (profile.get("podCidr") or _UNKNOWN, network.pod_cidr),
+        "cloud.network.serviceCidr": (profile.get("serviceCidr") or _UNKNOWN, network.service_cidr),
         "cloud.network.dataplane": (profile.get("networkDataplane") or "azure", network.dataplane),
         "cloud.network.policy": (profile.get("networkPolicy") or "none", network.policy or "none"),
         "cloud.network.outboundType": (profile.get("outboundType") or "loadBalancer", network.outbound_type),

@@ -90,7 +90,7 @@ def api_server(spec: AzureAccess) -> dict[str, Any]:
     return profile | {"authorizedIPRanges": list(spec.authorized_ranges)}
 
 
-def entra(spec: AzureAccess, tenant: str | None) -> dict[str, Any] | None:
+def entra(spec: AzureAccess) -> dict[str, Any] | None:
     """Logins through Microsoft Entra; None without. AKS cannot switch them off again (page enable-authentication)."""
     if not spec.entra:
         return None
@@ -99,7 +99,7 @@ def entra(spec: AzureAccess, tenant: str | None) -> dict[str, Any] | None:
         "enableAzureRBAC": spec.azure_rbac,
         "adminGroupObjectIDs": list(spec.admin_groups),
     }
-    return profile | ({"tenantID": tenant} if tenant else {})
+    return profile | ({"tenantID": spec.tenant_id} if spec.tenant_id else {})
 
 
 def upgrades(spec: AzureUpgrades) -> dict[str, Any]:

@@ -26,7 +26,8 @@ def problems(cloud: Gcp, name: str, live: LiveCluster, reading: pulumi.InvokeOpt
     if "datapathProvider" not in live.found:
         return
     for path, (now, wanted) in _pairs(cloud, name, live.found, reading).items():
-        if now != wanted:
+        # What a GET leaves out is not known.
+        if now and now != wanted:
             what = f"is {now} in the cluster and cannot become {wanted}: a new cluster would replace it"
             yield Problem(path, what, LOSE_IT)
 

@@ -8,7 +8,6 @@ from typing import Any
 import pulumi
 import pytest
 
-from sandbox.azure import ids
 from tests.components.emulated import EmulatedAzure
 from tests.components.program import KUBELET, LIVE_KUBELET, Declared, declare, running
 
@@ -151,9 +150,7 @@ def test_entra_logins_without_local_accounts_and_a_kubeconfig_for_kubelogin(azur
         }
     )
     sent = cluster(declared)
-    # The tenant of the subscription, unless the file names another.
-    ours = {"managed": True, "enableAzureRBAC": True, "adminGroupObjectIDs": [GUID], "tenantID": ids.TENANT}
-    assert sent["aadProfile"] == ours
+    assert sent["aadProfile"] == {"managed": True, "enableAzureRBAC": True, "adminGroupObjectIDs": [GUID]}
     assert sent["disableLocalAccounts"] is True
     assert sent["apiServerAccessProfile"] == {"authorizedIPRanges": ["20.61.10.0/28"], "disableRunCommand": True}
     (credentials,) = (args for token, args in azure.cloud.calls if token.endswith("UserCredentials"))

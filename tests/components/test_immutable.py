@@ -33,19 +33,20 @@ LIVE: dict[str, Any] = {
 
 
 def paths(wanted: Azure, **live: Any) -> list[str]:
-    return [problem.path for problem in immutable.problems(wanted, LiveCluster({}, {**LIVE, **live}))]
+    return [problem.path for problem in immutable.problems(wanted, LiveCluster({}, {**LIVE, **live}), {})]
 
 
 def test_nothing_differs_from_what_aks_filled_in() -> None:
     assert paths(cloud()) == []
     assert paths(cloud(), networkProfile={"podCidr": "10.244.0.0/16", "serviceCidr": "10.0.0.0/16"}) == []
     assert paths(cloud(), apiServerAccessProfile=None) == []
+    assert paths(cloud(), networkProfile={}) == []
     private = {"enablePrivateCluster": True, "privateDNSZone": "System"}
     assert paths(cloud(access={"private": True}), apiServerAccessProfile=private) == []
     login = {"adminUsername": "azureuser", "ssh": {"publicKeys": [{"keyData": f"{KEY}\n"}]}}
     assert paths(cloud(ssh={"publicKey": KEY}), linuxProfile=login) == []
     # Nothing is known of a cluster that is not there.
-    assert list(immutable.problems(cloud(location="northeurope"), LiveCluster({}))) == []
+    assert list(immutable.problems(cloud(location="northeurope"), LiveCluster({}), {})) == []
 
 
 @pytest.mark.parametrize(
@@ -65,7 +66,7 @@ def test_nothing_differs_from_what_aks_filled_in() -> None:
     ],
 )
 def test_each_change_and_each_removal_is_refused(changes: dict[str, Any], path: str) -> None:
-    (problem,) = immutable.problems(cloud(**changes), LiveCluster({}, LIVE))
+    (problem,) = immutable.problems(cloud(**changes), LiveCluster({}, LIVE), {})
     assert problem.path == path
     assert "`pulumi destroy`, then `pulumi up`" in problem.remedy
 

@@ -312,7 +312,10 @@ CASES = [
         "entra",
         refused=["cloud.access.adminGroups: is unset: AKS does not switch logins through Entra off again"],
     ),
-    Removal("cloud.access.tenantId", shows=[cluster("aadProfile.tenantID")]),
+    Removal(
+        "cloud.access.tenantId",
+        refused=["cloud.access.tenantId: was 33333333-3333-4333-8333-333333333333, and AKS keeps"],
+    ),
     Removal("cloud.access.azureRbac", shows=[cluster("aadProfile.enableAzureRBAC")]),
     Removal("cloud.access.localAccounts", shows=[cluster("disableLocalAccounts")]),
     Removal("cloud.access.runCommand", shows=[cluster("apiServerAccessProfile.disableRunCommand")]),
