@@ -89,6 +89,7 @@ class KubeflowCluster(pulumi.ComponentResource):
             "fallbackOrder": order.fallback_order,
             **ordered.outputs,
             **scheduled.outputs,
+            previous.REMEMBERED: _remembered(spec, node_pools, site),
         }
         self.register_outputs({})
 
@@ -163,15 +164,22 @@ def _system_pool(pool: SystemPool) -> dict[str, Any]:
         "capacity": Capacity.ON_DEMAND.value,
         "minNodes": pool.min_nodes,
         "maxNodes": pool.max_nodes,
-        **_asked(pool),
     }
 
 
+def _remembered(spec: ClusterSpec, node_pools: Sequence[NodePool], site: Site) -> dict[str, Any]:
+    """What the next update compares with (`components.previous`)."""
+    sources: dict[str, Pool | SystemPool] = {pool.name: pool.source for pool in node_pools}
+    if spec.system_pool:
+        sources[spec.system_pool.name] = spec.system_pool
+    asked = {name: _asked(pool) for name, pool in sources.items()}
+    return {"place": dict(site.place), "asked": {name: said for name, said in asked.items() if said}, **site.remembered}
+
+
 def _asked(pool: Pool | SystemPool) -> dict[str, Any]:
-    """What the stack file says and a cloud keeps when it says it no longer: the next update compares."""
+    """What the stack file says and AKS keeps when it says it no longer."""
     said = {"osDisk.type": pool.os_disk.type, "osDisk.sizeGb": pool.os_disk.size_gb, "maxPods": pool.max_pods}
-    found = {key: value for key, value in said.items() if value is not None}
-    return {"asked": found} if found else {}
+    return {key: value for key, value in said.items() if value is not None}
 
 
 def _pool(pool: NodePool) -> dict[str, Any]:
@@ -188,5 +196,4 @@ def _pool(pool: NodePool) -> dict[str, Any]:
         "labels": dict(pool.labels),
         "taints": [taint.model_dump(mode="json") for taint in pool.taints],
         "tolerations": [toleration.as_manifest() for toleration in pods.tolerations([pool])],
-        **_asked(pool.source),
     }

@@ -62,6 +62,7 @@ class There:
     kubeconfig: str
     key = _WHERE
     place: ClassVar[Mapping[str, str]] = MappingProxyType({})
+    remembered: ClassVar[Mapping[str, Any]] = MappingProxyType({})
     not_by_priority = (
         "how the cluster's autoscaler chooses is not known; this program knows no node groups of a cluster of this kind"
     )

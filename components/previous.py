@@ -1,7 +1,8 @@
-"""Where the stack's own cluster was at its last update; an edit of the stack file never moves it (docs/adr/0031).
+"""What a stack remembers of its last update: where its own cluster was, and what its file said that a cloud keeps.
 
-The engine would delete the cluster and make another. What the last update left is read from the stack's own outputs, as a stack
-reference does (https://www.pulumi.com/docs/iac/concepts/stacks/#stackreferences).
+An edit of the stack file never moves a cluster (docs/adr/0031): the engine would delete it and make another. What was remembered is
+an output of the stack, read as a stack reference does (https://www.pulumi.com/docs/iac/concepts/stacks/#stackreferences). A
+program that does not export it remembers nothing.
 """
 
 from __future__ import annotations
@@ -14,8 +15,12 @@ import pulumi
 from components.declared import outputs_of
 from spec.problems import Problem, report
 
+REMEMBERED = "remembered"
+"""The output's name."""
+
 LOSE_IT = (
-    "put it back; or, to lose the cluster with all that is in it and make another: `pulumi destroy`, then `pulumi up`"
+    "put it back; or, to lose the cluster with all that is in it and make another: `pulumi destroy`, then `pulumi up` (where "
+    "`cluster.protect` is true, an `up` with false first)"
 )
 
 _KEYS = {
@@ -24,27 +29,22 @@ _KEYS = {
     "project": "cloud.project",
     "location": "cloud.location",
 }
-"""Outputs that say where a cluster is, and the keys of the stack file behind them."""
-
-_MADE_HERE = "systemPool"
-"""An output of clusters that the stack made."""
+"""What says where a cluster is, and the keys of the stack file behind it."""
 
 
 def read() -> Mapping[str, Any]:
-    """The stack's own outputs as of its last update; empty before the first. Raises `pulumi.RunError` when they cannot be read."""
+    """What the stack remembers; empty before its first update. Raises `pulumi.RunError` when its outputs cannot be read."""
     stack = f"{pulumi.get_organization()}/{pulumi.get_project()}/{pulumi.get_stack()}"
     try:
-        return outputs_of(stack)
+        found = outputs_of(stack).get(REMEMBERED)
     except Exception as failed:
         # The SDK raises plain Exception for every error of a call.
         raise pulumi.RunError(f"the outputs of the last update of {stack} cannot be read: {failed}") from None
+    return found if isinstance(found, Mapping) else {}
 
 
 def refuse(was: Mapping[str, Any], place: Mapping[str, str]) -> None:
-    """Raises `pulumi.RunError` when the stack has made a cluster elsewhere than in `place`, which is by output.
-
-    Empty for a stack that makes none.
-    """
+    """Raises `pulumi.RunError` when the stack has made a cluster elsewhere than in `place`; empty for a stack that makes none."""
     found = sorted(problems(was, place))
     if found:
         raise pulumi.RunError(report(found))
@@ -52,7 +52,7 @@ def refuse(was: Mapping[str, Any], place: Mapping[str, str]) -> None:
 
 def warn_of_missing(was: Mapping[str, Any], place: Mapping[str, str], look: str) -> None:
     """Tell that a cluster which the stack has made is not found where it was: it is gone, or somebody else's login reads."""
-    if _MADE_HERE in was and not any(problems(was, place)):
+    if was.get("place") == place:
         name = place["clusterName"]
         pulumi.log.warn(
             f"The stack's cluster {name} is not found and will be made again; if it is there, stop:\n  {look}"
@@ -60,14 +60,12 @@ def warn_of_missing(was: Mapping[str, Any], place: Mapping[str, str], look: str)
 
 
 def problems(was: Mapping[str, Any], place: Mapping[str, str]) -> Iterator[Problem]:
-    """What differs from the outputs of the last update."""
-    if _MADE_HERE not in was:
-        return
-    before = {output: str(was[output]) for output in _KEYS if output in was}
-    if before.keys() != place.keys():
+    """What differs from the place of the last update."""
+    before: Mapping[str, str] = was.get("place") or {}
+    if before and before.keys() != place.keys():
         yield Problem("cloud", f"the stack has made the cluster {before['clusterName']}, which would go", LOSE_IT)
         return
-    for output, now in before.items():
-        if now != place[output]:
-            what = f"is {now} and cannot become {place[output]}: a new cluster would replace it"
-            yield Problem(_KEYS[output], what, LOSE_IT)
+    for part, then in before.items():
+        if then != place[part]:
+            what = f"is {then} and cannot become {place[part]}: a new cluster would replace it"
+            yield Problem(_KEYS[part], what, LOSE_IT)

@@ -48,6 +48,10 @@ class Site(Protocol):
         """Where the cluster is that this stack makes, by the stack's outputs; empty for one that it found."""
 
     @property
+    def remembered(self) -> Mapping[str, Any]:
+        """What the next update is to know beside the place, of this cloud's own."""
+
+    @property
     def not_by_priority(self) -> str | None:
         """Why the autoscaler does not look at the priority expander's ConfigMap, and what makes it; None where it does."""
 

@@ -26,7 +26,7 @@ _REPLACED = ("apiServerAccessProfile.enablePrivateCluster", "apiServerAccessProf
 
 
 _UNENFORCED = """cloud.network.policy: is unset, so that nobody enforces NetworkPolicy objects, such as the 40 of kubeflow/manifests
-    write `policy: calico` for a new cluster; it is fixed for a cluster's life. `policy: none` says that you know"""
+    write `policy: calico` for a new cluster; an existing one changes by `az aks update`. `policy: none` says that you know"""
 """Whether one enforces them cannot be seen in the objects: they are taken and do nothing (page use-network-policies)."""
 
 
@@ -131,6 +131,7 @@ class AksCluster(pulumi.ComponentResource):
             )
 
         # The control plane
+        listed = pools.listed(live) if self._lists(spec.kubernetes_version, live, was) else []
         self.cluster = Declared(
             CLUSTER,
             name,
@@ -156,14 +157,14 @@ class AksCluster(pulumi.ComponentResource):
                 "addonProfiles": profiles.addons(monitoring.log_workspace if monitoring else None),
                 "azureMonitorProfile": {"metrics": {"enabled": cloud.monitoring.metrics is not None}},
                 "autoScalerProfile": profiles.autoscaler(spec, node_pools),
-                "agentPoolProfiles": [system | {"vnetSubnetID": network.subnet_id(first.subnet)}],
+                "agentPoolProfiles": listed or [system | {"vnetSubnetID": network.subnet_id(first.subnet)}],
             },
             pulumi.ResourceOptions(
                 parent=self,
                 protect=spec.cluster.protect,
                 depends_on=control_plane.access,
                 # The list is for a cluster that is made. What is sent later is what the refresh has read: every pool, as it is.
-                ignore_changes=["agentPoolProfiles"] if live.found else [],
+                ignore_changes=["agentPoolProfiles"] if live.found and not listed else [],
                 replace_on_changes=list(_REPLACED),
                 delete_before_replace=True,
             ),
@@ -208,14 +209,20 @@ class AksCluster(pulumi.ComponentResource):
             monitoring.watch(self.cluster)
 
         # The outputs
-        self.outputs = {
-            **credentials.outputs(self.cluster.name, group, cloud.access.entra),
-            **({immutable.TENANT: cloud.access.tenant_id} if cloud.access.tenant_id else {}),
-        }
+        self.outputs = credentials.outputs(self.cluster.name, group, cloud.access.entra)
         question = credentials.question(group, self.cluster.name, cloud.access.entra)
         found = call_later(USER_CREDENTIALS, question, self)
         self.kubeconfig = pulumi.Output.secret(found.apply(credentials.kubeconfig))
         self.register_outputs({"name": self.cluster.name, "resourceGroup": group})
+
+    @staticmethod
+    def _lists(version: str, live: LiveCluster, was: Mapping[str, Any]) -> bool:
+        """Whether the cluster's request is to list its pools itself: when it moves the version, and once in a stack of an earlier
+        program, whose state may list the system pool alone. A refresh adds no pool to that.
+        """
+        return live.found is not None and (
+            not was.get(immutable.LISTED) or live.found.get("kubernetesVersion", version) != version
+        )
 
     def _resource_group(self, name: str, spec: ClusterSpec, cloud: Azure, group: str) -> pulumi.Input[str]:
         if cloud.existing_resource_group:

@@ -120,7 +120,7 @@ def pool_problems(
 ) -> Iterator[Problem]:
     """What the stack file wants of a live on-demand pool that AKS refuses, or would not do.
 
-    `wanted` are the arguments of its AgentPool, `was` the stack's outputs of its last update.
+    `wanted` are the arguments of its AgentPool, `was` what the stack remembers (`components.previous`).
     """
     there = live.profiles.get(pool.name)
     if there is None or there.get("scaleSetPriority") == "Spot":
@@ -136,17 +136,14 @@ def pool_problems(
     letter = next_generation(pool.source, live.profiles, aks())
     remedy = f"add `generation: {letter}`: a new pool is made before the old one goes"
     yield from differences(path, wanted, there, remedy)
-    before: Mapping[str, Any] = next((one for one in was.get("pools", ()) if one.get("name") == pool.name), {})
-    yield from _forgotten(path, pool.name, pool.source, before, remedy)
+    yield from _forgotten(path, pool.name, pool.source, was, remedy)
 
 
-def _forgotten(
-    path: str, name: str, pool: Pool | SystemPool, before: Mapping[str, Any], remedy: str
-) -> Iterator[Problem]:
+def _forgotten(path: str, name: str, pool: Pool | SystemPool, was: Mapping[str, Any], remedy: str) -> Iterator[Problem]:
     """What the stack file said at the last update and no longer says: AKS goes on as it was told, and the GET does not tell
     that from what AKS chose itself."""
     now = {"osDisk.type": pool.os_disk.type, "osDisk.sizeGb": pool.os_disk.size_gb, "maxPods": pool.max_pods}
-    for key, value in (before.get("asked") or {}).items():
+    for key, value in (was.get("asked", {}).get(name) or {}).items():
         if now.get(key) is None:
             shown = str(int(value)) if isinstance(value, float) else value
             yield Problem(f"{path}.{key}", f"{name}: was {shown}, and AKS keeps that for the pool's life", remedy)
@@ -165,7 +162,7 @@ def system_problems(
         yield Problem("systemPool.name", what, BY_HAND)
         return
     yield from differences("systemPool", wanted, there, BY_HAND)
-    yield from _forgotten("systemPool", pool.name, pool, was.get("systemPool") or {}, BY_HAND)
+    yield from _forgotten("systemPool", pool.name, pool, was, BY_HAND)
 
 
 def key_problems(spec: AzureEncryption, live: LiveCluster) -> Iterator[Problem]:

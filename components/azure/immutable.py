@@ -20,13 +20,24 @@ from spec.problems import Problem
 _UNKNOWN = object()
 
 TENANT = "tenantId"
-"""The output that says which tenant the stack file named."""
+"""What the stack remembers: which tenant its file named."""
+
+LISTED = "poolsListed"
+"""What the stack remembers: that its state has the cluster's pools as AKS lists them."""
+
+KEPT_BY_HAND = (
+    "put it back; or change it by hand, where AKS can (az aks update --network-policy, --network-dataplane, --outbound-type), and "
+    "then here"
+)
+"""azure-native would replace the cluster for what AKS changes in place, if it does (page upgrade-azure-cni)."""
+
+_BY_HAND = ("cloud.network.policy", "cloud.network.dataplane", "cloud.network.outboundType")
 
 
 def problems(cloud: Azure, live: LiveCluster, was: Mapping[str, Any]) -> Iterator[Problem]:
     """What the stack file wants of a live cluster that only another one can have, or that AKS would not do.
 
-    `was`: the stack's outputs of its last update.
+    `was`: what the stack remembers (`components.previous`).
     """
     # Every cluster has a network.
     if not live.found or "networkProfile" not in live.found:
@@ -36,7 +47,7 @@ def problems(cloud: Azure, live: LiveCluster, was: Mapping[str, Any]) -> Iterato
         # What a GET leaves out is not known.
         if now is not _UNKNOWN and now != wanted:
             what = f"is {_shown(now)} in the cluster and cannot become {_shown(wanted)}: a new cluster would replace it"
-            yield Problem(path, what, LOSE_IT)
+            yield Problem(path, what, KEPT_BY_HAND if path in _BY_HAND else LOSE_IT)
 
 
 def subnet_problems(
@@ -119,6 +130,6 @@ def _shown(value: Any) -> str:
         case bool():
             return str(value).lower()
         case (user, key):
-            return f"{user} with the key {key.split()[0]} ...{key.split()[1][-8:]}"
+            return f"{user} with the key ...{key[:60].rpartition(' ')[2][-8:]}"
         case _:
             return str(value or "unset")

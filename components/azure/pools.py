@@ -109,6 +109,67 @@ def in_order(node_pools: Iterable[NodePool]) -> list[NodePool]:
     return sorted(node_pools, key=lambda pool: pool.spot is not None)
 
 
+_WRITABLE = (
+    *(
+        "name",
+        "mode",
+        "type",
+        "vmSize",
+        "osType",
+        "osSKU",
+        "orchestratorVersion",
+        "count",
+        "enableAutoScaling",
+        "minCount",
+    ),
+    *(
+        "maxCount",
+        "maxPods",
+        "osDiskType",
+        "osDiskSizeGB",
+        "kubeletDiskType",
+        "nodeLabels",
+        "nodeTaints",
+        "availabilityZones",
+    ),
+    *(
+        "vnetSubnetID",
+        "podSubnetID",
+        "enableEncryptionAtHost",
+        "enableNodePublicIP",
+        "enableUltraSSD",
+        "enableFIPS",
+        "tags",
+    ),
+    *(
+        "scaleSetPriority",
+        "scaleSetEvictionPolicy",
+        "spotMaxPrice",
+        "gpuInstanceProfile",
+        "gpuProfile",
+        "upgradeSettings",
+    ),
+    *(
+        "scaleDownMode",
+        "kubeletConfig",
+        "linuxOSConfig",
+        "workloadRuntime",
+        "proximityPlacementGroupID",
+        "securityProfile",
+        "powerState",
+    ),
+)
+"""What a request may say of a pool (REST API 2025-09-01, ManagedClusterAgentPoolProfile)."""
+
+
+def listed(live: LiveCluster) -> list[dict[str, Any]]:
+    """The cluster's pools as its GET lists them, to be said again: all with the version they have."""
+    return [
+        {name: profile[name] for name in _WRITABLE if profile.get(name) is not None}
+        for profile in live.profiles.values()
+    ]
+
+
 class Turns:
     """What a pool waits for; pools are declared in the order of `in_order`.
 

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 
 import pulumi
 
+from components.azure import immutable
 from components.azure.cluster import AksCluster, group_name
 from components.azure.existing import AksPools, FoundCluster, find, node_labels, refuse
 from components.declared import reading
@@ -27,7 +28,7 @@ def site(
 ) -> Site:
     """The cluster of this stack file, read by the provider that `opts` of the component name.
 
-    `was`: the stack's outputs of its last update.
+    `was`: what the stack remembers (`components.previous`).
 
     Raises `pulumi.RunError` for one that is not there or cannot take the pools.
     """
@@ -54,6 +55,13 @@ class New:
         """See `Site`."""
         assert isinstance(self.spec.cloud, Azure)
         return {"clusterName": self.spec.name, "resourceGroup": group_name(self.spec, self.spec.cloud)}
+
+    @property
+    def remembered(self) -> Mapping[str, Any]:
+        """See `Site`."""
+        assert isinstance(self.spec.cloud, Azure)
+        tenant = self.spec.cloud.access.tenant_id
+        return {immutable.LISTED: True, **({immutable.TENANT: tenant} if tenant else {})}
 
     @property
     def not_by_priority(self) -> str | None:
@@ -84,6 +92,7 @@ class There:
     found: FoundCluster
     key = "cloud.existingCluster"
     place: ClassVar[Mapping[str, str]] = MappingProxyType({})
+    remembered: ClassVar[Mapping[str, Any]] = MappingProxyType({})
 
     @property
     def kubeconfig(self) -> str:

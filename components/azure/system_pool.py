@@ -87,4 +87,11 @@ def _last(group: str, deployment: str, parent: pulumi.Resource) -> str:
             return ""
         place = f"deployment {deployment!r} in resource group {group!r}"
         raise pulumi.RunError(f"cloud: {place} cannot be read\n  {' '.join(str(failed).split())}") from None
-    return str(found["properties"]["correlationId"])
+    last = found["properties"]
+    if last.get("provisioningState") in ("Accepted", "Running"):
+        # ARM refuses another one of that name until then (DeploymentActive), also after an `up` that was killed.
+        raise pulumi.RunError(
+            f"the last deployment of the system pool, {deployment}, still runs: wait for it, then go on"
+            f"\n  az deployment group wait --created --resource-group {group} --name {deployment}"
+        )
+    return str(last["correlationId"])

@@ -6,6 +6,7 @@ Project, location and name are in `components.previous`. The rest forces a new r
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -43,6 +44,12 @@ def _pairs(
     # The network that is made here has the cluster's name.
     pairs["cloud.network.existing.name"] = (_last(found.get("network")), there.name if there else name)
     pairs["cloud.network.existing.subnet"] = (_last(found.get("subnetwork")), there.subnet if there else name)
+    if there:
+        host = re.search(r"projects/([^/]+)/", str(found.get("network") or ""))
+        pairs["cloud.network.existing.project"] = (host and host[1], there.project or cloud.project)
+    if network.control_plane_cidr:
+        own = block(found, "privateClusterConfigs").get("masterIpv4CidrBlock") or "unset"
+        pairs["cloud.network.controlPlaneCidr"] = (own, network.control_plane_cidr)
     ranges = block(found, "ipAllocationPolicies")
     if there:
         pairs["cloud.network.existing.podRange"] = (ranges.get("clusterSecondaryRangeName"), there.pod_range)

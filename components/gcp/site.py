@@ -33,8 +33,8 @@ def site(
 ) -> Site:
     """The cluster of this stack file, read by the provider that `opts` of the component name.
 
-    `was`: the stack's outputs of its last update. Raises `pulumi.RunError` for one that is not there, cannot be read or cannot
-    take the pools.
+    `was`: what the stack remembers (`components.previous`). Raises `pulumi.RunError` for one that is not there, cannot be
+    read or cannot take the pools.
     """
     asked = reading(opts, "gcp")
     cloud = spec.cloud
@@ -87,6 +87,7 @@ class New:
     live: LiveCluster
     kubeconfig = None
     key = "cloud"
+    remembered: ClassVar[Mapping[str, Any]] = MappingProxyType({})
 
     @property
     def place(self) -> Mapping[str, str]:
@@ -124,6 +125,7 @@ class There:
     found: FoundCluster
     key = "cloud.existingCluster"
     place: ClassVar[Mapping[str, str]] = MappingProxyType({})
+    remembered: ClassVar[Mapping[str, Any]] = MappingProxyType({})
     not_by_priority = f"{_BY_PRICE}; cloud.fallback.mode: compute-class gives pods that ask for it an order"
 
     @property

@@ -99,6 +99,8 @@ class AzureCloud:
             record = resources.get(id)
             if create and record is not None:
                 raise Refused(f"cannot create already existing resource '{id}'")
+            if record and record.body["properties"]["provisioningState"] == "Running":
+                raise deployment.active(id)
             made = Record(
                 kind.token,
                 record.id if record else id,
@@ -108,12 +110,16 @@ class AzureCloud:
         try:
             for pool, body in deployment.requests(id, wanted):
                 self.put(POOL, pool, body, create=self.get(pool) is None)
+            self._deployed(made.id, "Succeeded")
         except (Refused, InitFailed) as refused:
-            with self._change() as resources:
-                resources.records[ids.key(made.id)].body["properties"]["provisioningState"] = "Failed"
+            self._deployed(made.id, "Failed")
             reasons = refused.reasons if isinstance(refused, InitFailed) else [str(refused)]
             raise InitFailed(made.id, self.get(made.id) or {}, [deployment.failed(one) for one in reasons]) from refused
         return made.id, self.get(made.id) or {}
+
+    def _deployed(self, id: str, state: str) -> None:
+        with self._change() as resources:
+            resources.records[ids.key(id)].body["properties"]["provisioningState"] = state
 
     def delete(self, id: str) -> None:
         """Delete a resource and all that is in it; one that is gone already is no error. Raises `Refused`."""
@@ -141,6 +147,9 @@ class AzureCloud:
         A cluster whose creation did not finish is taken back, as its creator never learnt of it.
         """
         with self._change() as resources:
+            for record in resources.of(Deployment.token):
+                if record.body["properties"]["provisioningState"] == "Running":
+                    record.body["properties"]["provisioningState"] = "Failed"
             for pool in resources.of(POOL):
                 if pool.body["provisioningState"] == "Deleting":
                     resources.remove(pool.id)

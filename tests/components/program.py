@@ -106,7 +106,8 @@ class Cloud(pulumi.runtime.Mocks):
                 "identityProfile": {"kubeletidentity": {"objectId": LIVE_KUBELET}},
             }
         if args.token == "pulumi:pulumi:readStackOutputs":
-            return {"outputs": {}}
+            # A stack with a cluster was up before, by this program.
+            return {"outputs": {} if self._pools is None else {"remembered": {"poolsListed": True}}}
         if args.token.endswith(":getDeployment"):
             return {"properties": {"correlationId": "the last one"}}
         if args.token.endswith(":getClientConfig"):

@@ -70,7 +70,7 @@ def test_only_a_cluster_or_group_that_is_not_found_is_no_cluster_yet(
 def test_a_cluster_that_the_stack_has_made_and_does_not_find_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     told: list[str] = []
     monkeypatch.setattr(pulumi.log, "warn", told.append)
-    was = {"systemPool": {}, "clusterName": "lab", "resourceGroup": "group"}
+    was = {"place": {"clusterName": "lab", "resourceGroup": "group"}}
     previous.warn_of_missing(was, {"clusterName": "lab", "resourceGroup": "group"}, "look")
     assert told == ["The stack's cluster lab is not found and will be made again; if it is there, stop:\n  look"]
     # Of a first update, and of a cluster that moves, there is nothing to tell.

@@ -68,7 +68,8 @@ def test_nothing_differs_from_what_aks_filled_in() -> None:
 def test_each_change_and_each_removal_is_refused(changes: dict[str, Any], path: str) -> None:
     (problem,) = immutable.problems(cloud(**changes), LiveCluster({}, LIVE), {})
     assert problem.path == path
-    assert "`pulumi destroy`, then `pulumi up`" in problem.remedy
+    by_hand = path in ("cloud.network.policy", "cloud.network.outboundType")
+    assert ("az aks update" if by_hand else "`pulumi destroy`, then `pulumi up`") in problem.remedy
 
 
 def test_a_removed_line_is_a_change_to_the_default() -> None:
@@ -99,32 +100,36 @@ def test_outputs_that_cannot_be_read_are_one_clean_error(monkeypatch: pytest.Mon
         previous.read()
 
 
-WAS = {"systemPool": {}, "clusterName": "ml", "resourceGroup": "ml", "kubeconfig": "..."}
+@pytest.mark.parametrize("output", [None, "a user's own text", ["a"]])
+def test_what_a_users_program_exports_is_not_taken_for_ours(output: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(previous, "outputs_of", lambda stack: {"systemPool": "x", "pools": ["a"], "remembered": output})
+    assert previous.read() == {}
+
+
+ML = {"clusterName": "ml", "resourceGroup": "ml"}
 
 
 @pytest.mark.parametrize(
     ("was", "place", "paths"),
     [
-        ({}, {"clusterName": "ml", "resourceGroup": "ml"}, []),
-        (WAS, {"clusterName": "ml", "resourceGroup": "ml"}, []),
-        (WAS, {"clusterName": "two", "resourceGroup": "ml"}, ["cluster.name"]),
-        (WAS, {"clusterName": "ml", "resourceGroup": "two"}, ["cloud.resourceGroup"]),
-        (WAS, {"clusterName": "two", "resourceGroup": "two"}, ["cluster.name", "cloud.resourceGroup"]),
+        ({}, ML, []),
+        (ML, ML, []),
+        (ML, {"clusterName": "two", "resourceGroup": "ml"}, ["cluster.name"]),
+        (ML, {"clusterName": "ml", "resourceGroup": "two"}, ["cloud.resourceGroup"]),
+        (ML, {"clusterName": "two", "resourceGroup": "two"}, ["cluster.name", "cloud.resourceGroup"]),
         # Another cloud, or somebody else's cluster
-        (WAS, {"clusterName": "ml", "project": "ml", "location": "europe-west4"}, ["cloud"]),
-        (WAS, {}, ["cloud"]),
-        # What was somebody else's stays theirs.
-        ({"clusterName": "ml", "resourceGroup": "ml"}, {"clusterName": "two", "resourceGroup": "two"}, []),
+        (ML, {"clusterName": "ml", "project": "ml", "location": "europe-west4"}, ["cloud"]),
+        (ML, {}, ["cloud"]),
         (
-            {"systemPool": {}, "clusterName": "ml", "project": "a", "location": "europe-west4"},
+            {"clusterName": "ml", "project": "a", "location": "europe-west4"},
             {"clusterName": "ml", "project": "b", "location": "europe-west1"},
             ["cloud.project", "cloud.location"],
         ),
     ],
 )
 def test_the_cluster_of_the_last_update_stays_where_it_was(
-    was: dict[str, Any], place: dict[str, str], paths: list[str]
+    was: dict[str, str], place: dict[str, str], paths: list[str]
 ) -> None:
-    found = list(previous.problems(was, place))
+    found = list(previous.problems({"place": was}, place))
     assert [problem.path for problem in found] == paths
     assert all("`pulumi destroy`, then `pulumi up`" in problem.remedy for problem in found)

@@ -173,7 +173,7 @@ class Standing(Emulated):
         Raises what the program raises.
         """
         self._wanted = {}
-        self._refresh()
+        self.refresh()
         declared = declare(_file(config), monkeypatch, cloud=self)
         options = {(one.type, one.name): one.options for one in declared.resources}
         found: list[dict[str, Any]] = []
@@ -183,7 +183,7 @@ class Standing(Emulated):
         found += [_told("delete", self.state[at]) for at in gone]
         return [step for step in found if not step["type"].startswith(_NOT_SHOWN)]
 
-    def _refresh(self) -> None:
+    def refresh(self) -> None:
         """As `Pulumi.yaml` says, before each command."""
         for at, one in list(self.state.items()):
             if one.type.startswith(self._cloud.prefix):

@@ -6,6 +6,7 @@ does, `sandbox.azure.resources.kind.merged`). So what is in the cloud afterwards
 
 from __future__ import annotations
 
+import copy
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ from spec.azure import Azure
 from spec.model import Cluster, Pool, SystemPool
 from tests.components.azure import ID
 from tests.components.emulated import EmulatedAzure
-from tests.upgrade.case import Config
+from tests.upgrade.case import Config, changed
 from tests.upgrade.removal import Removal, Standing, Ups, check, optional, uncounted, without
 
 pytestmark = pytest.mark.program
@@ -257,7 +258,8 @@ CASES = [
         "cluster.kubernetesVersion",
         "small",
         also={"cluster": {"reason": None}},
-        shows=[cluster("kubernetesVersion"), system("orchestratorVersion"), updated("t4", "orchestratorVersion")],
+        # kubernetesVersion, and every pool said again as it is
+        shows=["update ManagedCluster lab", system("orchestratorVersion"), updated("t4", "orchestratorVersion")],
     ),
     Removal("cluster.reason", "small", refused=["cluster.reason: is missing"]),
     # The place
@@ -349,8 +351,10 @@ CASES = [
     *(Removal(f"cloud.autoscaler.{key}", shows=[cluster(f"autoScalerProfile.{key}")]) for key in AUTOSCALER),
     # Keys, registry, logs
     Removal("cloud.registry", shows=["delete RoleAssignment lab-pull"]),
-    Removal("cloud.ssh", refused=["cloud.ssh: is lab with the key ssh-ed25519 ", "cannot become unset", LOSES]),
-    Removal("cloud.ssh.username", refused=["cloud.ssh: is lab with the key ", "cannot become azureuser with", LOSES]),
+    Removal("cloud.ssh", refused=["cloud.ssh: is lab with the key ...", "cannot become unset", LOSES]),
+    Removal(
+        "cloud.ssh.username", refused=["cloud.ssh: is lab with the key ...", "cannot become azureuser with", LOSES]
+    ),
     Removal(
         "cloud.encryption.atHost", refused=["cloud.encryption.atHost: base: is true ", "general: is true ", ANOTHER]
     ),
@@ -523,3 +527,31 @@ def in_force(state: Path) -> dict[str, Any]:
         if "/deployments/" not in record.id and not record.token.startswith("sandbox:"):
             found[record.id] = {name: value for name, value in record.body.items() if name != "count"}
     return found
+
+
+@pytest.mark.parametrize("listed", [True, False], ids=["this program's", "an earlier program's"])
+def test_a_state_that_lists_the_system_pool_alone_is_upgraded_and_mended(
+    listed: bool, ups: Ups, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As after an `up` without a refresh: what is sent is what the state has, and a refresh adds nothing to it."""
+    monkeypatch.setattr(discovery, "read", lambda kubeconfig, what, compute_class=None: discovery.Contents("1.36.2"))
+    standing = ups.at("small", tmp_path / "cloud.json", monkeypatch)
+    standing.refresh()
+    (at,) = (at for at in standing.state if at[0].endswith(":ManagedCluster"))
+    stuck = copy.deepcopy(standing.state[at])
+    stuck.old_inputs["agentPoolProfiles"] = stuck.old_inputs["agentPoolProfiles"][:1]
+    standing.state[at] = stuck
+    if not listed:
+        standing.outputs = {}
+        # One update says what the service has, whatever else it is about.
+        (told_of,) = (
+            s for s in standing.steps(SMALL, monkeypatch, apply=True) if s["type"].endswith(":ManagedCluster")
+        )
+        assert told_of["op"] == "update"
+        assert [name for name in told_of["diff"] if not name.startswith("agentPoolProfiles")] == []
+        standing.outputs = {"remembered": {"poolsListed": True}}
+        assert standing.steps(SMALL, monkeypatch) == []
+    upgraded = changed(SMALL, {"cluster": {"kubernetesVersion": None, "reason": None}})
+    standing.steps(upgraded, monkeypatch, apply=True)
+    profiles = standing.state[at].old_outputs["agentPoolProfiles"]
+    assert (standing.state[at].old_outputs["kubernetesVersion"], len(profiles)) == ("1.36", 2)

@@ -58,7 +58,7 @@ class Deployment(Kind):
                 "mode": properties["mode"],
                 "templateHash": hashlib.sha256(template.encode()).hexdigest()[:20],
                 "correlationId": ids.guid("deployment", id + before),
-                "provisioningState": "Succeeded",
+                "provisioningState": "Running",
             },
         }
 
@@ -107,6 +107,13 @@ def _texts(value: Any) -> Iterator[str]:
 
 def _invalid(text: str) -> AzureRefused:
     return arm("InvalidTemplate", f"Deployment template validation failed: '{text}'")
+
+
+def active(id: str) -> AzureRefused:
+    """The refusal of a deployment while the last one of that name runs, also when its `up` was killed meanwhile."""
+    # Page common-deployment-errors, DeploymentActive
+    text = f"Unable to edit or replace deployment '{ids.last(id)}': previous deployment is still active."
+    return arm("DeploymentActive", text, status=409)
 
 
 def failed(cause: str) -> str:

@@ -74,6 +74,39 @@ def test_a_second_one_of_that_name_is_refused_and_a_deleted_one_leaves_its_pool(
         )
 
 
+def test_a_deployment_waits_for_none_of_its_name_and_one_that_was_killed_is_over_for_the_next_command(
+    ready: Account,
+) -> None:
+    told: list[str] = []
+
+    def beside(call: str) -> None:
+        ready.runtime.before = lambda call: None
+        try:
+            ready.cloud.put(TOKEN, made.id, body(1), create=False)
+        except Refused as refused:
+            told.append(str(refused))
+
+    def body(count: int) -> Props:
+        return {"properties": deployment("system", SYSTEM | {"count": count})["properties"]}
+
+    made = put(ready)
+    ready.runtime.before = beside
+    ready.cloud.put(TOKEN, made.id, body(2), create=False)
+    assert len(told) == 1
+    assert "DeploymentActive" in told[0]
+
+    def die(call: str) -> None:
+        raise KeyboardInterrupt
+
+    ready.runtime.before = die
+    with pytest.raises(KeyboardInterrupt):
+        ready.cloud.put(TOKEN, made.id, body(1), create=False)
+    ready.runtime.before = lambda call: None
+    ready.cloud.reconcile()
+    ready.cloud.put(TOKEN, made.id, body(2), create=False)
+    assert system(ready)["count"] == 2
+
+
 def changed(**changes: Any) -> Props:
     sent = deployment("system", SYSTEM)
     template = sent["properties"]["template"]
