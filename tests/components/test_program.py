@@ -106,6 +106,26 @@ def test_a_raised_minimum_raises_the_count_with_it(dev: dict[str, Any], monkeypa
     assert (pool["count"], pool["minCount"]) == (2, 2)
 
 
+def test_what_has_failed_is_asked_for_again_with_the_tags_of_the_stack(
+    dev: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    live = running(declare(dev, monkeypatch))
+    for profile in live:
+        profile["provisioningState"] = "Failed" if profile["name"] == "t4" else "Succeeded"
+
+    def found(state: str) -> Any:
+        return lambda *_: {"agentPoolProfiles": live, "provisioningState": state, "identityProfile": {}}
+
+    own = dev["kubeflow-spot:cluster"]["tags"]
+    for state, tags in (("Succeeded", own), ("Failed", own | {"kubeflow-spot-retried": "1"})):
+        monkeypatch.setattr("components.azure.counts.call", found(state))
+        declared = declare(dev, monkeypatch, live=live)
+        (cluster,) = (c.inputs for c in declared.of(AKS_CLUSTER).values())
+        assert cluster["tags"] == tags
+    pools = {p.inputs["agentPoolName"]: p.inputs["tags"] for p in declared.of(AKS_POOL).values()}
+    assert pools == {"general": own, "t4": own | {"kubeflow-spot-retried": "1"}, "t4od": own}
+
+
 def test_an_error_of_the_clusters_read_is_not_taken_for_a_missing_cluster(
     dev: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
