@@ -112,7 +112,8 @@ def test_a_node_keeps_what_the_cloud_gave_it_and_becomes_ready(cluster: Cluster)
 @engine
 def test_pods_of_every_kind_run_end_and_go(cluster: Cluster) -> None:
     """One pod of a DaemonSet, one of a Job, one with a GPU: scheduler, controllers, admission and kwok together."""
-    template = {"metadata": {"labels": {"app": "agent"}}, "spec": pod()}
+    # On its own node alone: another test may have left one.
+    template = {"metadata": {"labels": {"app": "agent"}}, "spec": pod(nodeSelector={"pool": "work"})}
     selector = {"matchLabels": {"app": "agent"}}
     spec = {"selector": selector, "template": template}
     cluster.create(
