@@ -172,14 +172,8 @@ def _remembered(spec: ClusterSpec, node_pools: Sequence[NodePool], site: Site) -
     sources: dict[str, Pool | SystemPool] = {pool.name: pool.source for pool in node_pools}
     if spec.system_pool:
         sources[spec.system_pool.name] = spec.system_pool
-    asked = {name: _asked(pool) for name, pool in sources.items()}
+    asked = {name: previous.asked(pool) for name, pool in sources.items()}
     return {"place": dict(site.place), "asked": {name: said for name, said in asked.items() if said}, **site.remembered}
-
-
-def _asked(pool: Pool | SystemPool) -> dict[str, Any]:
-    """What the stack file says and AKS keeps when it says it no longer."""
-    said = {"osDisk.type": pool.os_disk.type, "osDisk.sizeGb": pool.os_disk.size_gb, "maxPods": pool.max_pods}
-    return {key: value for key, value in said.items() if value is not None}
 
 
 def _pool(pool: NodePool) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from typing import Any
 import pulumi
 
 from components.declared import outputs_of
+from spec.model import Pool, SystemPool
 from spec.problems import Problem, report
 
 REMEMBERED = "remembered"
@@ -41,6 +42,12 @@ def read() -> Mapping[str, Any]:
         # The SDK raises plain Exception for every error of a call.
         raise pulumi.RunError(f"the outputs of the last update of {stack} cannot be read: {failed}") from None
     return found if isinstance(found, Mapping) else {}
+
+
+def asked(pool: Pool | SystemPool) -> dict[str, Any]:
+    """What the stack file says of a pool and AKS keeps when it says it no longer, by the file's keys."""
+    said = {"osDisk.type": pool.os_disk.type, "osDisk.sizeGb": pool.os_disk.size_gb, "maxPods": pool.max_pods}
+    return {key: value for key, value in said.items() if value is not None}
 
 
 def refuse(was: Mapping[str, Any], place: Mapping[str, str]) -> None:

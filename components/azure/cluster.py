@@ -35,6 +35,11 @@ def group_name(spec: ClusterSpec, cloud: Azure) -> str:
     return cloud.existing_resource_group or cloud.resource_group or spec.name
 
 
+def place(spec: ClusterSpec, cloud: Azure) -> dict[str, str]:
+    """Where a cluster that is made here is, by the stack's outputs."""
+    return {"clusterName": spec.name, "resourceGroup": group_name(spec, cloud)}
+
+
 class AksCluster(pulumi.ComponentResource):
     """An AKS cluster with all its pools, and what it needs around it that is not there yet."""
 
@@ -70,12 +75,12 @@ class AksCluster(pulumi.ComponentResource):
         asked = pulumi.InvokeOptions(parent=self)
         live = counts.read(in_group, spec.name, asked)
         if live.found is None:
-            place = {"clusterName": spec.name, "resourceGroup": in_group}
-            previous.warn_of_missing(was, place, "az account show   tells which subscription is read")
+            previous.warn_of_missing(was, place(spec, cloud), "az account show   tells which subscription is read")
         at_host = cloud.encryption.at_host
         pool_args = {p.name: pools.agent_pool(p, spec.kubernetes_version, live, at_host=at_host) for p in node_pools}
         system = pools.system_profile(first, spec.kubernetes_version, live, at_host=at_host)
         path = partial(subnet_path, cloud.network, resource_group=in_group, name=spec.name)
+        wanted = {p.name: pool_args[p.name] | {"vnetSubnetID": path(p.source.subnet)} for p in node_pools}
         fixed.refuse(
             [
                 *immutable.problems(cloud, live, was),
@@ -90,9 +95,7 @@ class AksCluster(pulumi.ComponentResource):
                 *(
                     problem
                     for pool in node_pools
-                    for problem in fixed.pool_problems(
-                        spec, pool, pool_args[pool.name] | {"vnetSubnetID": path(pool.source.subnet)}, live, was
-                    )
+                    for problem in fixed.pool_problems(spec, pool, wanted[pool.name], live, was)
                 ),
             ]
         )
@@ -185,21 +188,19 @@ class AksCluster(pulumi.ComponentResource):
         )
         turns = pools.Turns(live, [kept])
         for pool in pools.in_order(node_pools):
-            args = pool_args[pool.name]
-            wanted = args | {"vnetSubnetID": path(pool.source.subnet)}
             declared = pools.declare(
                 name,
                 pool,
-                args,
+                pool_args[pool.name],
                 resource_group=group,
                 cluster=self.cluster.name,
                 subnet_id=network.subnet_id(pool.source.subnet),
                 tags=tags,
                 parent=self,
                 deleted_with=self.cluster,
-                after=turns.before(wanted),
+                after=turns.before(wanted[pool.name]),
             )
-            turns.took(wanted, declared)
+            turns.took(wanted[pool.name], declared)
         self._maintenance(name, group, cloud)
         if cloud.registry:
             Grant(identity.ACR_PULL, cloud.registry.id).to(

@@ -81,16 +81,16 @@ def _is_as(key: str, live: Any, wanted: Any) -> bool:
     if isinstance(wanted, dict) and isinstance(live, Mapping) and key != _LABELS:
         # What the service adds to an object is no difference.
         return all(_is_as(name, live.get(name), value) for name, value in wanted.items())
-    return bool(_plain(key, live or None) == _plain(key, wanted or None))
-
-
-def _plain(key: str, value: Any) -> Any:
-    """Whatever the order, and but for labels and taints the case: Azure spells as somebody once wrote."""
     exact = key in (_LABELS, "nodeTaints")
-    if isinstance(value, str) and not exact:
-        return value.lower()
+    return bool(plain(live or None, exact=exact) == plain(wanted or None, exact=exact))
+
+
+def plain(value: Any, *, exact: bool = False) -> Any:
+    """Comparable whatever the order and, unless `exact`, the case: Azure spells as somebody once wrote."""
+    if isinstance(value, str):
+        return value if exact else value.lower()
     if isinstance(value, list | tuple):
-        return sorted(str(one) if exact else str(one).lower() for one in value)
+        return sorted(plain(str(one), exact=exact) for one in value)
     return value
 
 

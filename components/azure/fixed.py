@@ -12,7 +12,8 @@ from typing import Any
 
 import pulumi
 
-from components.azure.counts import LiveCluster
+from components import previous
+from components.azure.counts import LiveCluster, plain
 from spec.azure import AzureEncryption
 from spec.clouds.azure import aks
 from spec.model import ClusterSpec, Pool, SystemPool
@@ -89,14 +90,8 @@ def _differences(wanted: Mapping[str, Any], live: Mapping[str, Any]) -> Iterator
 
 
 def _plain(value: Any) -> Any:
-    """Comparable whatever the case or the order; of a GPU profile the driver."""
-    if isinstance(value, str):
-        return value.lower()
-    if isinstance(value, list | tuple):
-        return sorted(map(_plain, value))
-    if isinstance(value, bool | int | float):
-        return value
-    return _plain(value.get("driver") or "Install")
+    """Comparable; of a GPU profile the driver."""
+    return plain(value.get("driver") or "Install") if isinstance(value, Mapping) else plain(value)
 
 
 def _shown(fixed: Fixed, value: Any) -> str:
@@ -142,9 +137,9 @@ def pool_problems(
 def _forgotten(path: str, name: str, pool: Pool | SystemPool, was: Mapping[str, Any], remedy: str) -> Iterator[Problem]:
     """What the stack file said at the last update and no longer says: AKS goes on as it was told, and the GET does not tell
     that from what AKS chose itself."""
-    now = {"osDisk.type": pool.os_disk.type, "osDisk.sizeGb": pool.os_disk.size_gb, "maxPods": pool.max_pods}
+    now = previous.asked(pool)
     for key, value in (was.get("asked", {}).get(name) or {}).items():
-        if now.get(key) is None:
+        if key not in now:
             shown = str(int(value)) if isinstance(value, float) else value
             yield Problem(f"{path}.{key}", f"{name}: was {shown}, and AKS keeps that for the pool's life", remedy)
 

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import pulumi
 
 from components.azure import immutable
-from components.azure.cluster import AksCluster, group_name
+from components.azure.cluster import AksCluster, place
 from components.azure.existing import AksPools, FoundCluster, find, node_labels, refuse
 from components.declared import reading
 from components.site import Site
@@ -54,7 +54,7 @@ class New:
     def place(self) -> Mapping[str, str]:
         """See `Site`."""
         assert isinstance(self.spec.cloud, Azure)
-        return {"clusterName": self.spec.name, "resourceGroup": group_name(self.spec, self.spec.cloud)}
+        return place(self.spec, self.spec.cloud)
 
     @property
     def remembered(self) -> Mapping[str, Any]:

@@ -16,6 +16,7 @@ from components.addons import discovery
 from sandbox.state import Store
 from spec.azure import Azure
 from spec.model import Cluster, Pool, SystemPool
+from tests.components import azure
 from tests.components.azure import ID
 from tests.components.emulated import EmulatedAzure
 from tests.upgrade.case import Config, changed
@@ -93,24 +94,8 @@ FULL: Config = {
             "metrics": {},
         },
         "autoscaler": {
+            **azure.FULL["kubeflow-spot:cloud"]["autoscaler"],
             "expander": "least-waste",
-            "scanInterval": "20s",
-            "maxNodeProvisionTime": "12m",
-            "newPodScaleUpDelay": "1s",
-            "scaleDownDelayAfterAdd": "9m",
-            "scaleDownDelayAfterDelete": "30s",
-            "scaleDownDelayAfterFailure": "4m",
-            "scaleDownUnneededTime": "8m",
-            "scaleDownUnreadyTime": "21m",
-            "scaleDownUtilizationThreshold": 0.4,
-            "maxGracefulTerminationSec": 700,
-            "maxEmptyBulkDelete": 9,
-            "balanceSimilarNodeGroups": True,
-            "skipNodesWithLocalStorage": True,
-            "skipNodesWithSystemPods": False,
-            "ignoreDaemonsetsUtilization": True,
-            "daemonsetEvictionForEmptyNodes": True,
-            "daemonsetEvictionForOccupiedNodes": False,
             "okTotalUnreadyCount": 40,
             "maxTotalUnreadyPercentage": 90,
         },
