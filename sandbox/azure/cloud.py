@@ -69,9 +69,7 @@ class AzureCloud:
         short: list[Shortage] = []
         with self._change() as resources:
             record = resources.get(id)
-            if create and record is not None:
-                # pulumi-azure-native sends a GET first.
-                raise Refused(f"cannot create already existing resource '{id}'")
+            _require_new(record, id, create)
             id = record.id if record else id
             if worked_on and (refused := operations.conflict(resources, token, id)):
                 raise refused
@@ -97,8 +95,7 @@ class AzureCloud:
         """A template's resources, one after the other; the deployment stays with its state, whatever comes of them."""
         with self._change() as resources:
             record = resources.get(id)
-            if create and record is not None:
-                raise Refused(f"cannot create already existing resource '{id}'")
+            _require_new(record, id, create)
             if record and record.body["properties"]["provisioningState"] == "Running":
                 raise deployment.active(id)
             made = Record(
@@ -316,6 +313,12 @@ class AzureCloud:
                     for number in scale_sets.instances(resources, pool)
                 ],
             )
+
+
+def _require_new(record: Record | None, id: str, create: bool) -> None:
+    if create and record is not None:
+        # pulumi-azure-native sends a GET first.
+        raise Refused(f"cannot create already existing resource '{id}'")
 
 
 def _autoscaled(resources: Resources, pool_id: str) -> Record:
