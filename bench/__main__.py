@@ -20,7 +20,7 @@ from rich.console import Console
 from rich.table import Table
 
 from bench import admission, program, whole
-from sandbox import clusters
+from sandbox.cluster import clusters
 from tests.subjects import SUBJECTS
 
 PROJECT = Path(__file__).resolve().parent.parent

@@ -7,22 +7,27 @@ from typing import Any
 
 import pulumi
 
-from components import existing, previous
-from components.addons import compute_class, dcgm, discovery, expander, foreign, layer, names, release
-from components.addons import placement as scheduling
-from components.addons.compute_class import ClassDecision
+from components import last_update
+from components.addons import discovery, layer, names, release
+from components.addons.autoscaler import compute_class, expander
+from components.addons.autoscaler.compute_class import ClassDecision
+from components.addons.autoscaler.expander import Decision
+from components.addons.autoscaler.priorities import Wanted
 from components.addons.discovery import Contents
-from components.addons.expander import Decision
+from components.addons.gpu import dcgm, existing_plugins
 from components.addons.layer import PluginDecision
-from components.addons.priorities import Wanted
-from components.site import Outputs, Site
-from spec import compute_class as wanted_class
-from spec import placement, pods
-from spec.azure import Azure
-from spec.clouds import Cloud, choice
-from spec.gcp import Gcp
-from spec.model import Capacity, ClusterSpec, Pool, SystemPool
-from spec.placement import NodePool
+from components.addons.scheduling import plan as scheduling
+from components.existing import target
+from components.target import Outputs, Site
+from config.clouds import registry
+from config.clouds.azure.settings import Azure
+from config.clouds.gcp import compute_class as wanted_class
+from config.clouds.gcp.settings import Gcp
+from config.clouds.traits import Cloud
+from config.model.stack import Capacity, ClusterSpec, Pool, SystemPool
+from config.placement import node_pools as placement
+from config.placement import pods
+from config.placement.node_pools import NodePool
 
 
 class KubeflowCluster(pulumi.ComponentResource):
@@ -32,13 +37,13 @@ class KubeflowCluster(pulumi.ComponentResource):
 
     def __init__(self, name: str, spec: ClusterSpec, *, opts: pulumi.ResourceOptions | None = None) -> None:
         instance = names.instance(pulumi.get_stack())
-        cloud = choice.of(spec.cloud)
+        cloud = registry.of(spec.cloud)
         node_pools = placement.node_pools(spec, cloud)
 
         # What is there already, and what follows from it
-        was = previous.read()
+        was = last_update.read()
         site = _site(spec, node_pools, instance, was, opts)
-        previous.refuse(was, site.place)
+        last_update.refuse(was, site.place)
         class_name = wanted_class.name(spec)
         found = discovery.read(site.kubeconfig, site.key, class_name) if site.kubeconfig else None
         version = found.version if found else spec.kubernetes_version
@@ -89,7 +94,7 @@ class KubeflowCluster(pulumi.ComponentResource):
             "fallbackOrder": order.fallback_order,
             **ordered.outputs,
             **scheduled.outputs,
-            previous.REMEMBERED: _remembered(spec, node_pools, site),
+            last_update.REMEMBERED: _remembered(spec, node_pools, site),
         }
         self.register_outputs({})
 
@@ -104,15 +109,15 @@ def _site(
     # Only the cloud that the stack uses is loaded.
     match spec.cloud:
         case Azure():
-            from components.azure import site as azure
+            from components.azure import target as azure
 
             return azure.site(spec, node_pools, instance, was, opts)
         case Gcp():
-            from components.gcp import site as gcp
+            from components.gcp import target as gcp
 
             return gcp.site(spec, node_pools, instance, was, opts)
         case _:
-            return existing.site(spec)
+            return target.site(spec)
 
 
 def _gpu_agents(
@@ -129,7 +134,7 @@ def _gpu_agents(
     labels = {pool.name: site.node_labels(pool) for pool in node_pools}
     there = (found.daemon_sets, found.policies, instance)
     return (
-        layer.plugin_decision(spec, cloud, node_pools, foreign.plugins(*there), labels),
+        layer.plugin_decision(spec, cloud, node_pools, existing_plugins.plugins(*there), labels),
         dcgm.decide(spec, node_pools, dcgm.exporters(*there), labels),
     )
 
@@ -168,11 +173,11 @@ def _system_pool(pool: SystemPool) -> dict[str, Any]:
 
 
 def _remembered(spec: ClusterSpec, node_pools: Sequence[NodePool], site: Site) -> dict[str, Any]:
-    """What the next update compares with (`components.previous`)."""
+    """What the next update compares with (`components.last_update`)."""
     sources: dict[str, Pool | SystemPool] = {pool.name: pool.source for pool in node_pools}
     if spec.system_pool:
         sources[spec.system_pool.name] = spec.system_pool
-    asked = {name: previous.asked(pool) for name, pool in sources.items()}
+    asked = {name: last_update.asked(pool) for name, pool in sources.items()}
     return {"place": dict(site.place), "asked": {name: said for name, said in asked.items() if said}, **site.remembered}
 
 

@@ -8,9 +8,9 @@ from typing import Any
 import pulumi
 from pulumi.runtime import config
 
-from spec import stackfile
-from spec.model import ClusterSpec
-from spec.problems import report
+from config import stackfile
+from config.model.stack import ClusterSpec
+from config.problems import report
 
 PROJECT = "kubeflow-spot"
 

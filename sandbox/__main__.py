@@ -1,5 +1,5 @@
 """`python -m sandbox`."""
 
-from sandbox.cli import main
+from sandbox.cli.commands import main
 
 main(prog_name="sandbox")

@@ -20,9 +20,9 @@ from tempfile import TemporaryDirectory
 from tests import tally
 
 _LOADED = (
-    *("sandbox.cli", "sandbox.engine", "sandbox.behind", "sandbox.status"),
+    *("sandbox.cli.commands", "sandbox.engine.engine", "sandbox.engine.out_of_band", "sandbox.cli.status"),
     # Of the program: what `__main__.py` imports is the checkout's own, whatever stack it declares.
-    *("components.settings", "components.cluster", "components.azure.site", "components.gcp.site"),
+    *("components.settings", "components.cluster", "components.azure.target", "components.gcp.target"),
 )
 _PATIENCE = 900
 """Seconds after which a command has hung."""
@@ -65,7 +65,7 @@ def _command(arguments: list[str], environment: dict[str, str], output: str, err
     os.environ.update(environment)
     os.chdir(folder)
     sys.argv = ["sandbox", *arguments]
-    from sandbox.cli import main
+    from sandbox.cli.commands import main
 
     try:
         main(arguments, prog_name="sandbox")

@@ -7,8 +7,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from sandbox.controlplane import ControlPlane
-from sandbox.programs import ensure
+from sandbox.cluster.control_plane import ControlPlane
+from sandbox.toolchain.programs import ensure
 from tests import tally
 
 PROGRAMS = ("etcd", "kube-apiserver", "kube-scheduler", "kube-controller-manager", "kwok", "kubectl")

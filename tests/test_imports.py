@@ -1,4 +1,4 @@
-"""Imports go one way (design: spec <- components <- __main__; the sandbox knows the program only by running it)."""
+"""Imports go one way (design: config <- components <- __main__; the sandbox knows the program only by running it)."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from pathlib import Path
 import pytest
 
 PROJECT = Path(__file__).resolve().parents[1]
-OURS = {"spec", "components", "sandbox", "policy", "tests", "bench"}
+OURS = {"config", "components", "sandbox", "policy", "tests", "bench"}
 
 ALLOWED = {
-    "spec": {"spec"},
-    "components": {"components", "spec"},
+    "config": {"config"},
+    "components": {"components", "config"},
     "sandbox": {"sandbox"},
     "policy": {"policy"},
     "__main__.py": {"components"},
@@ -65,7 +65,9 @@ def test_only_settings_reads_the_stacks_configuration() -> None:
 
 @pytest.mark.process
 # The last two are what an autoscaler's process loads, of which every cluster has one.
-@pytest.mark.parametrize("module", ["spec.placement", "spec.stackfile", "sandbox.azure.cloud", "sandbox.gcp.cloud"])
+@pytest.mark.parametrize(
+    "module", ["config.placement.node_pools", "config.stackfile", "sandbox.azure.cloud", "sandbox.gcp.cloud"]
+)
 def test_what_has_no_use_for_pulumi_or_re2_does_not_load_it(module: str) -> None:
     loaded = subprocess.run(
         [sys.executable, "-c", f"import sys, {module}; print(*sys.modules)"], capture_output=True, text=True, check=True

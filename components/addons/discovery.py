@@ -13,7 +13,8 @@ from typing import Any
 import pulumi
 import yaml
 
-from components.addons import contract, expander
+from components.addons.autoscaler import expander
+from components.addons.scheduling import contract
 
 _SECONDS = 15
 """For each answer."""

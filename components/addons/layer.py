@@ -8,15 +8,16 @@ from typing import Any
 
 import pulumi
 
-from components.addons import dcgm, foreign, placement
-from components.addons.compute_class import ClassDecision, ComputeClass
-from components.addons.device_plugin import DevicePlugin
-from components.addons.expander import Decision, PriorityExpander
+from components.addons.autoscaler.compute_class import ClassDecision, ComputeClass
+from components.addons.autoscaler.expander import Decision, PriorityExpander
+from components.addons.gpu import dcgm, existing_plugins
+from components.addons.gpu.device_plugin import DevicePlugin
 from components.addons.provider import Provider
 from components.addons.pull_secrets import PullSecrets
-from spec.clouds import Cloud
-from spec.model import ClusterSpec
-from spec.placement import NodePool, has_clouds_plugin
+from components.addons.scheduling import plan
+from config.clouds.traits import Cloud
+from config.model.stack import ClusterSpec
+from config.placement.node_pools import NodePool, has_clouds_plugin
 
 
 @dataclass(frozen=True)
@@ -24,7 +25,7 @@ class PluginDecision:
     """On which pools the device plugin goes, and who serves the other GPU pools."""
 
     pools: tuple[NodePool, ...]
-    left_to: Mapping[foreign.Plugin, tuple[str, ...]] = field(default_factory=dict)
+    left_to: Mapping[existing_plugins.Plugin, tuple[str, ...]] = field(default_factory=dict)
     """Names of pools."""
     not_shared: tuple[str, ...] = ()
     """Names of pools whose gpuSharing comes to nothing for that reason."""
@@ -50,8 +51,8 @@ class PluginDecision:
         }
 
 
-_DRIVER = foreign.Plugin("", "whoever installs the driver (installDriver: false)", {})
-_CLOUD = foreign.Plugin("kube-system", "nvidia-gpu-device-plugin", {})
+_DRIVER = existing_plugins.Plugin("", "whoever installs the driver (installDriver: false)", {})
+_CLOUD = existing_plugins.Plugin("kube-system", "nvidia-gpu-device-plugin", {})
 """GKE's own, which is on every GPU node that is not labelled otherwise (GKE page gpus)."""
 
 
@@ -59,7 +60,7 @@ def plugin_decision(
     spec: ClusterSpec,
     cloud: Cloud,
     node_pools: Sequence[NodePool],
-    plugins: Sequence[foreign.Plugin] = (),
+    plugins: Sequence[existing_plugins.Plugin] = (),
     labels: Mapping[str, Mapping[str, str]] | None = None,
 ) -> PluginDecision:
     """`plugins` are there already; `labels` is what is known of each pool's nodes beside the pool's own, by its name."""
@@ -67,12 +68,12 @@ def plugin_decision(
         return PluginDecision(())
     gpu_pools = [pool for pool in node_pools if pool.gpus]
     found = {pool.name: _CLOUD for pool in gpu_pools if has_clouds_plugin(pool.source, cloud)}
-    found |= foreign.left_to((pool for pool in gpu_pools if pool.name not in found), plugins, labels or {})
+    found |= existing_plugins.left_to((pool for pool in gpu_pools if pool.name not in found), plugins, labels or {})
     for pool in gpu_pools:
         # NVIDIA's GPU operator brings its plugin with its driver; before it comes, ours would crash.
         if not pool.source.install_driver:
             found.setdefault(pool.name, _DRIVER)
-    left: dict[foreign.Plugin, tuple[str, ...]] = {}
+    left: dict[existing_plugins.Plugin, tuple[str, ...]] = {}
     for name, plugin in sorted(found.items()):
         left[plugin] = (*left.get(plugin, ()), name)
     not_shared = tuple(
@@ -89,7 +90,7 @@ def declare(
     metrics: dcgm.Decision,
     expander: Decision,
     ordered: ClassDecision,
-    scheduled: placement.Decision,
+    scheduled: plan.Decision,
     *,
     kubeconfig: pulumi.Input[str],
     made_here: pulumi.Resource | None,
@@ -147,4 +148,4 @@ def declare(
         ComputeClass(f"{name}-compute-class", ordered, instance=instance, opts=opts, child=inside)
     if spec.image_pull_secrets:
         PullSecrets(f"{name}-pull", spec.image_pull_secrets, instance=instance, opts=opts, child=inside)
-    placement.declare(name, scheduled, spec.release.name, cloud, instance=instance, opts=opts, child=inside)
+    plan.declare(name, scheduled, spec.release.name, cloud, instance=instance, opts=opts, child=inside)

@@ -10,7 +10,7 @@ import pulumi
 
 from components.addons import names
 from components.addons.manifest import Manifest
-from spec.model import ImagePullSecret
+from config.model.stack import ImagePullSecret
 
 
 def docker_config(secret: ImagePullSecret) -> str:

@@ -8,8 +8,8 @@ from typing import Any
 import pulumi
 
 from components.addons import names
-from spec import releases
-from spec.problems import Problem, report
+from config import releases
+from config.problems import Problem, report
 
 
 def check(wanted: str, found: Mapping[str, Any] | None, instance: str) -> tuple[str, ...]:
@@ -27,7 +27,7 @@ def check(wanted: str, found: Mapping[str, Any] | None, instance: str) -> tuple[
             f"the cluster was declared with {there}, which this program does not know (its newest is {releases.names()[-1]});"
             f" the stack file says {wanted}"
         )
-        remedy = f"update the checkout (git pull, uv sync) to one that has spec/releases/{there}.toml"
+        remedy = f"update the checkout (git pull, uv sync) to one that has config/releases/{there}.toml"
         raise pulumi.RunError(report([Problem("release", what, remedy)]))
     if not releases.newer(there, wanted):
         return ()

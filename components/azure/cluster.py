@@ -8,18 +8,19 @@ from typing import Any
 
 import pulumi
 
-from components import previous
-from components.azure import counts, credentials, fixed, identity, immutable, pools, profiles, system_pool
-from components.azure.counts import LiveCluster
+from components import last_update
+from components.azure import credentials, identity, immutable_cluster, immutable_pools, pools, profiles, system_pool
+from components.azure import live as counts
 from components.azure.identity import ControlPlaneIdentity, Grant
+from components.azure.live import LiveCluster
 from components.azure.monitoring import Monitoring
 from components.azure.network import Network, subnet_path
 from components.azure.types import CLUSTER, MAINTENANCE, RESOURCE_GROUP, USER_CREDENTIALS
-from components.declared import Declared, call_later
-from components.site import Outputs
-from spec.azure import Azure
-from spec.model import ClusterSpec
-from spec.placement import NodePool
+from components.resources import Declared, call_later
+from components.target import Outputs
+from config.clouds.azure.settings import Azure
+from config.model.stack import ClusterSpec
+from config.placement.node_pools import NodePool
 
 _REPLACED = ("apiServerAccessProfile.enablePrivateCluster", "apiServerAccessProfile.privateDNSZone")
 """Fixed for a cluster's life (page private-clusters), which azure-native does not know."""
@@ -60,7 +61,7 @@ class AksCluster(pulumi.ComponentResource):
         super().__init__("kubeflow-spot:azure:AksCluster", name, None, opts)
         cloud = spec.cloud
         first = spec.system_pool
-        # `spec.rules` lets no other spec come here.
+        # `config.rules` lets no other spec come here.
         assert isinstance(cloud, Azure)
         assert cloud.location
         assert first
@@ -75,27 +76,27 @@ class AksCluster(pulumi.ComponentResource):
         asked = pulumi.InvokeOptions(parent=self)
         live = counts.read(in_group, spec.name, asked)
         if live.found is None:
-            previous.warn_of_missing(was, place(spec, cloud), "az account show   tells which subscription is read")
+            last_update.warn_of_missing(was, place(spec, cloud), "az account show   tells which subscription is read")
         at_host = cloud.encryption.at_host
         pool_args = {p.name: pools.agent_pool(p, spec.kubernetes_version, live, at_host=at_host) for p in node_pools}
         system = pools.system_profile(first, spec.kubernetes_version, live, at_host=at_host)
         path = partial(subnet_path, cloud.network, resource_group=in_group, name=spec.name)
         wanted = {p.name: pool_args[p.name] | {"vnetSubnetID": path(p.source.subnet)} for p in node_pools}
-        fixed.refuse(
+        immutable_pools.refuse(
             [
-                *immutable.problems(cloud, live, was),
-                *immutable.subnet_problems(cloud.network, in_group, spec.name, live, asked),
-                *fixed.key_problems(cloud.encryption, live),
-                *fixed.upgrade_problems(
+                *immutable_cluster.problems(cloud, live, was),
+                *immutable_cluster.subnet_problems(cloud.network, in_group, spec.name, live, asked),
+                *immutable_pools.key_problems(cloud.encryption, live),
+                *immutable_pools.upgrade_problems(
                     "cluster.kubernetesVersion" if spec.cluster.kubernetes_version else "release",
                     spec.kubernetes_version,
                     live,
                 ),
-                *fixed.system_problems(first, system | {"vnetSubnetID": path(first.subnet)}, live, was),
+                *immutable_pools.system_problems(first, system | {"vnetSubnetID": path(first.subnet)}, live, was),
                 *(
                     problem
                     for pool in node_pools
-                    for problem in fixed.pool_problems(spec, pool, wanted[pool.name], live, was)
+                    for problem in immutable_pools.pool_problems(spec, pool, wanted[pool.name], live, was)
                 ),
             ]
         )
@@ -222,7 +223,7 @@ class AksCluster(pulumi.ComponentResource):
         program, whose state may list the system pool alone. A refresh adds no pool to that.
         """
         return live.found is not None and (
-            not was.get(immutable.LISTED) or live.found.get("kubernetesVersion", version) != version
+            not was.get(immutable_cluster.LISTED) or live.found.get("kubernetesVersion", version) != version
         )
 
     def _resource_group(self, name: str, spec: ClusterSpec, cloud: Azure, group: str) -> pulumi.Input[str]:

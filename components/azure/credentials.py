@@ -8,7 +8,7 @@ from typing import Any
 
 import pulumi
 
-from components.site import Outputs
+from components.target import Outputs
 
 
 def outputs(name: pulumi.Input[str], group: pulumi.Input[str], entra: bool) -> Outputs:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import pulumi
 
 from components.azure.types import IDENTITY, ROLE_ASSIGNMENT
-from components.declared import Declared
+from components.resources import Declared
 
 
 @dataclass(frozen=True)

@@ -20,8 +20,8 @@ from components.azure.types import (
     LOG_WORKSPACE,
     MONITOR_WORKSPACE,
 )
-from components.declared import Declared
-from spec.azure import AzureLogs, AzureMonitoring
+from components.resources import Declared
+from config.clouds.azure.settings import AzureLogs, AzureMonitoring
 
 _LOG_STREAMS = ["Microsoft-ContainerLogV2", "Microsoft-KubeEvents", "Microsoft-KubePodInventory"]
 """The preset "Logs and events", without the tables of the old format (page container-insights-data-collection-dcr)."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pulumi
 
 from components.azure.types import CLIENT_CONFIG, NAT_GATEWAY, PUBLIC_IP_ADDRESS, SUBNET, VIRTUAL_NETWORK
-from components.declared import Declared, call
-from spec.azure import NODE_SUBNET, AzureNetwork
+from components.resources import Declared, call
+from config.clouds.azure.settings import NODE_SUBNET, AzureNetwork
 
 
 def subnet_path(spec: AzureNetwork, subnet: str | None, *, resource_group: str, name: str) -> str:

@@ -7,13 +7,13 @@ from typing import Any
 
 import pulumi
 
-from components.azure import fixed
-from components.azure.counts import LiveCluster, retries
+from components.azure import immutable_pools
+from components.azure.live import LiveCluster, retries
 from components.azure.types import AGENT_POOL
-from components.declared import Declared
-from spec.clouds.azure import aks
-from spec.model import Capacity, OsDisk, SystemPool, Upgrade
-from spec.placement import CAPACITY_LABEL, CRITICAL_ADDONS_TAINT, POOL_LABEL, NodePool
+from components.resources import Declared
+from config.clouds.azure.traits import aks
+from config.model.stack import Capacity, OsDisk, SystemPool, Upgrade
+from config.placement.node_pools import CAPACITY_LABEL, CRITICAL_ADDONS_TAINT, POOL_LABEL, NodePool
 
 _SURGE = Upgrade(maxSurge="10%", maxUnavailable="0")
 """AKS' own for new pools (page upgrade-aks-node-pools-rolling); said, because a pool keeps what a request leaves out."""
@@ -191,7 +191,7 @@ class Turns:
 
     def _is_made(self, args: Mapping[str, Any]) -> bool:
         live = self._live.profiles.get(args["agentPoolName"])
-        return live is None or fixed.differs(args, live)
+        return live is None or immutable_pools.differs(args, live)
 
     def _is_upgraded(self, args: Mapping[str, Any]) -> bool:
         live = self._live.profiles.get(args["agentPoolName"], {})
@@ -217,7 +217,7 @@ def declare(
     Its name is its identity, so a replacement deletes first. An on-demand pool in use is not replaced: `fixed` refuses that,
     and only one that was a spot pool until now gives way.
     """
-    replaced = [p.wire for p in fixed.PROPERTIES] if pool.spot else ["scaleSetPriority"]
+    replaced = [p.wire for p in immutable_pools.PROPERTIES] if pool.spot else ["scaleSetPriority"]
     return Declared(
         AGENT_POOL,
         f"{name}-{pool.name}",

@@ -13,8 +13,8 @@ from typing import Any
 
 import pulumi
 
-from spec import unready
-from spec.azure import (
+from config.clouds.azure import unready
+from config.clouds.azure.settings import (
     Azure,
     AzureAccess,
     AzureEncryption,
@@ -23,9 +23,9 @@ from spec.azure import (
     AzureUpgrades,
     AzureWindow,
 )
-from spec.model import Capacity, ClusterSpec
-from spec.placement import NodePool
-from spec.unready import Bounds
+from config.clouds.azure.unready import Bounds
+from config.model.stack import Capacity, ClusterSpec
+from config.placement.node_pools import NodePool
 
 _BOOLEANS = (
     "daemonsetEvictionForEmptyNodes",
@@ -38,7 +38,7 @@ _BOOLEANS = (
 def autoscaler(spec: ClusterSpec, node_pools: Sequence[NodePool]) -> dict[str, Any]:
     """The cluster-wide autoscaler settings: the stack's, else the release's. AKS takes strings.
 
-    How many nodes may be unready follows from the pools' bounds (`spec.unready`).
+    How many nodes may be unready follows from the pools' bounds (`config.clouds.azure.unready`).
     """
     assert isinstance(spec.cloud, Azure)
     assert spec.system_pool
@@ -128,7 +128,7 @@ def security(spec: AzureEncryption) -> dict[str, Any]:
     """Workload identity, and the key of etcd's Secrets."""
     profile: dict[str, Any] = {"workloadIdentity": {"enabled": True}}
     if spec.kms:
-        # A vault without public access needs an API server in the network; `spec.rules` refuses it.
+        # A vault without public access needs an API server in the network; `config.rules` refuses it.
         profile["azureKeyVaultKms"] = {
             "enabled": True,
             "keyId": spec.kms.key_id,

@@ -12,9 +12,9 @@ from typing import Any
 
 import pulumi
 
-from components.azure.counts import LiveCluster
+from components.azure.live import LiveCluster
 from components.azure.types import AGENT_POOL_API, DEPLOYMENT, GET_DEPLOYMENT
-from components.declared import Declared, call
+from components.resources import Declared, call
 
 _SCHEMA = "https://schema.management.azure.com/schemas/2019-04-01/deploymentTemplate.json#"
 _NAME_LENGTH = 64

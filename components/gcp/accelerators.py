@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from spec.clouds.gcp import accelerator, partition_size
-from spec.gcp import GcpPool
-from spec.placement import NodePool
+from config.clouds.gcp.settings import GcpPool
+from config.clouds.gcp.traits import accelerator, partition_size
+from config.placement.node_pools import NodePool
 
 _STRATEGIES = {"time-slicing": "TIME_SHARING", "mps": "MPS"}
 

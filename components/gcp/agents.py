@@ -10,9 +10,9 @@ from dataclasses import dataclass
 
 import pulumi
 
-from components.declared import Declared, call
 from components.gcp.types import GET_PROJECT, KEY_MEMBER, PROJECT_MEMBER, SUBNETWORK_MEMBER
-from spec.gcp import Gcp
+from components.resources import Declared, call
+from config.clouds.gcp.settings import Gcp
 
 KEY_ROLE = "roles/cloudkms.cryptoKeyEncrypterDecrypter"
 """Pages encrypting-secrets (Kubernetes Engine's agent) and using-cmek (Compute Engine's)."""

@@ -7,16 +7,16 @@ from typing import Any
 
 import pulumi
 
-from components.declared import Declared
 from components.gcp import agents, credentials, pools, profiles
 from components.gcp.identity import NodeIdentity
 from components.gcp.live import LiveCluster
 from components.gcp.network import Network
 from components.gcp.types import CLUSTER
-from components.site import Outputs
-from spec.gcp import Gcp
-from spec.model import ClusterSpec
-from spec.placement import NodePool
+from components.resources import Declared
+from components.target import Outputs
+from config.clouds.gcp.settings import Gcp
+from config.model.stack import ClusterSpec
+from config.placement.node_pools import NodePool
 
 
 class GkeCluster(pulumi.ComponentResource):
@@ -38,7 +38,7 @@ class GkeCluster(pulumi.ComponentResource):
     ) -> None:
         super().__init__("kubeflow-spot:gcp:GkeCluster", name, None, opts)
         cloud = spec.cloud
-        # `spec.rules` lets no other spec come here.
+        # `config.rules` lets no other spec come here.
         assert isinstance(cloud, Gcp)
         assert cloud.location
         assert spec.system_pool

@@ -6,8 +6,8 @@ from typing import Any
 
 import yaml
 
-from components.site import Outputs
-from spec.gcp import GcpAccess
+from components.target import Outputs
+from config.clouds.gcp.settings import GcpAccess
 
 _PLUGIN = "gke-gcloud-auth-plugin"
 _HINT = (

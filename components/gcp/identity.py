@@ -7,9 +7,9 @@ from collections.abc import Sequence
 
 import pulumi
 
-from components.declared import Declared
 from components.gcp.types import ACCOUNT, PROJECT_MEMBER, REPOSITORY_MEMBER
-from spec.gcp import Gcp, GcpRegistry
+from components.resources import Declared
+from config.clouds.gcp.settings import Gcp, GcpRegistry
 
 NODE_ROLE = "roles/container.defaultNodeServiceAccount"
 """Logs, metrics and autoscaling, the least that nodes need (page hardening-your-cluster, "Use least privilege IAM service

@@ -11,9 +11,9 @@ from typing import Any
 
 import pulumi
 
-from components.declared import call
 from components.gcp.types import GET_CLUSTER
-from spec.placement import POOL_LABEL
+from components.resources import call
+from config.placement.node_pools import POOL_LABEL
 
 EVERYBODY = "0.0.0.0/0"
 """As an authorized network: every address."""

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pulumi
 
-from components.declared import Declared, call
 from components.gcp.types import GET_SUBNETWORK, NETWORK, ROUTER, ROUTER_NAT, SUBNETWORK
-from spec.gcp import Gcp, GcpExistingNetwork
-from spec.problems import Problem, report
+from components.resources import Declared, call
+from config.clouds.gcp.settings import Gcp, GcpExistingNetwork
+from config.problems import Problem, report
 
 PODS, SERVICES = "pods", "services"
 """Names of the secondary ranges made here."""

@@ -12,14 +12,14 @@ from typing import Any
 
 import pulumi
 
-from components.declared import Declared
 from components.gcp import accelerators
 from components.gcp.live import LiveCluster, block, config
 from components.gcp.types import NODE_POOL
-from spec.clouds.gcp import NO_DEFAULT_PLUGIN, default_boot_disk, gke
-from spec.gcp import Gcp, GcpNodes, GcpPool
-from spec.model import Capacity, Effect, OsDisk, Pool, SystemPool, Taint, Upgrade
-from spec.placement import CAPACITY_LABEL, CRITICAL_ADDONS_TAINT, POOL_LABEL, NodePool
+from components.resources import Declared
+from config.clouds.gcp.settings import Gcp, GcpNodes, GcpPool
+from config.clouds.gcp.traits import NO_DEFAULT_PLUGIN, default_boot_disk, gke
+from config.model.stack import Capacity, Effect, OsDisk, Pool, SystemPool, Taint, Upgrade
+from config.placement.node_pools import CAPACITY_LABEL, CRITICAL_ADDONS_TAINT, POOL_LABEL, NodePool
 
 SCOPES = ("https://www.googleapis.com/auth/cloud-platform",)
 """All of them: what nodes may do is for IAM to limit (docs.cloud.google.com/compute/docs/access/service-accounts)."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from components.gcp.live import EVERYBODY, LiveCluster
-from spec.gcp import (
+from config.clouds.gcp.settings import (
     Gcp,
     GcpAccess,
     GcpAutoscaler,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from policy import aks, gke
+from policy import azure, gcp
 from policy.declared import UNKNOWN, Declared
 from policy.rule import Finding, Rule, Settings
 
@@ -16,13 +16,13 @@ _GKE = {
 
 def _check(declared: Declared, settings: Settings) -> Iterator[Finding]:
     # AKS has them unless they are switched off.
-    if declared.type == aks.CLUSTER and declared.get("disableLocalAccounts") not in (True, UNKNOWN):
+    if declared.type == azure.CLUSTER and declared.get("disableLocalAccounts") not in (True, UNKNOWN):
         yield Finding(
             "disableLocalAccounts",
             "one administrator's certificate that is the same for everybody",
             "set it to true, with aadProfile.managed: true so that people can log in",
         )
-    if declared.type == gke.CLUSTER:
+    if declared.type == gcp.CLUSTER:
         for path, problem in _GKE.items():
             if declared.get(path) is True:
                 yield Finding(path, problem, "set it to false")

@@ -6,7 +6,7 @@ import ipaddress
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from policy import aks, gke
+from policy import azure, gcp
 from policy.declared import UNKNOWN, Declared, at
 from policy.rule import Finding, Rule, Settings
 
@@ -15,9 +15,9 @@ _GKE_RANGES = "masterAuthorizedNetworksConfig"
 
 
 def _check(declared: Declared, settings: Settings) -> Iterator[Finding]:
-    if declared.type == aks.CLUSTER:
+    if declared.type == azure.CLUSTER:
         yield from _aks(declared)
-    if declared.type == gke.CLUSTER:
+    if declared.type == gcp.CLUSTER:
         yield from _gke(declared)
 
 

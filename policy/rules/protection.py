@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from policy import aks, gke
+from policy import azure, gcp
 from policy.declared import Declared
 from policy.rule import Finding, Rule, Settings
 
 
 def _check(declared: Declared, settings: Settings) -> Iterator[Finding]:
-    if declared.type in (aks.CLUSTER, gke.CLUSTER) and not declared.protected:
+    if declared.type in (azure.CLUSTER, gcp.CLUSTER) and not declared.protected:
         yield Finding(
             "protect",
             "the resource option is not set",

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from policy import gke
+from policy import gcp
 from policy.declared import UNKNOWN, Declared, at
 from policy.rule import Finding, Rule, Settings
 
@@ -42,7 +42,7 @@ def _check(declared: Declared, settings: Settings) -> Iterator[Finding]:
         yield from _azure(declared)
     elif declared.type in (_MEMBER, _BINDING):
         yield from _google(declared)
-    elif declared.type in (gke.POOL, gke.CLUSTER):
+    elif declared.type in (gcp.POOL, gcp.CLUSTER):
         yield from _nodes(declared)
     elif _CLUSTER_BINDING.fullmatch(declared.type):
         yield from _kubernetes(declared)
@@ -75,7 +75,7 @@ def _google(declared: Declared) -> Iterator[Finding]:
 
 
 def _nodes(declared: Declared) -> Iterator[Finding]:
-    for at_path, pool in gke.written(declared):
+    for at_path, pool in gcp.written(declared):
         account, scopes = at(pool, "nodeConfig.serviceAccount"), at(pool, "nodeConfig.oauthScopes")
         if account is UNKNOWN or not _DEFAULT.fullmatch(account or "") or not isinstance(scopes, list):
             continue

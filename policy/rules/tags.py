@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from policy import aks, gke
+from policy import azure, gcp
 from policy.declared import UNKNOWN, Declared
 from policy.rule import Finding, Rule, Setting, Settings
 
 _GROUP = "azure-native:resources:ResourceGroup"
 
 _PATHS = {
-    aks.CLUSTER: "tags",
-    aks.POOL: "tags",
+    azure.CLUSTER: "tags",
+    azure.POOL: "tags",
     _GROUP: "tags",
-    gke.CLUSTER: "resourceLabels",
-    gke.POOL: "nodeConfig.resourceLabels",
+    gcp.CLUSTER: "resourceLabels",
+    gcp.POOL: "nodeConfig.resourceLabels",
 }
 """Where bills are divided by (https://learn.microsoft.com/azure/aks/use-tags;
 https://docs.cloud.google.com/kubernetes-engine/docs/how-to/creating-managing-labels)."""

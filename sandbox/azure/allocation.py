@@ -16,7 +16,7 @@ from sandbox.azure.machines import machines
 from sandbox.azure.quotas import CORES, LOW_PRIORITY, Excess, Quotas
 from sandbox.azure.resources import network, subnet_rules
 from sandbox.azure.resources.cluster_path import CLUSTER, pools_of
-from sandbox.state import Record, Resources
+from sandbox.cloud.state import Record, Resources
 
 Nodes = Mapping[str, int]
 """How many a pool has, by its lower-cased id."""

@@ -24,12 +24,12 @@ from sandbox.azure.resources import deployment
 from sandbox.azure.resources.cluster import finished
 from sandbox.azure.resources.cluster_path import CLUSTER, POOL, pools_of
 from sandbox.azure.resources.deployment import Deployment
-from sandbox.azure.resources.kind import Kind
+from sandbox.azure.resources.resource_type import Kind
 from sandbox.azure.resources.table import kind_of
 from sandbox.azure.throttle import Throttle
-from sandbox.fleet import Fleet, PoolStatus, ScaleRefused
-from sandbox.provider import InitFailed, Refused
-from sandbox.state import Body, Record, Resources, Store
+from sandbox.cloud.node_groups import Fleet, PoolStatus, ScaleRefused
+from sandbox.cloud.provider import InitFailed, Refused
+from sandbox.cloud.state import Body, Record, Resources, Store
 
 
 class AzureCloud:

@@ -14,7 +14,7 @@ import json
 from collections.abc import Iterable
 
 from sandbox.azure import ids
-from sandbox.provider import Refused
+from sandbox.cloud.provider import Refused
 
 NAMING_RULES = "Please see https://aka.ms/aks-naming-rules for more details."
 

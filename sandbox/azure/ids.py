@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 import uuid
 
-from sandbox.state import key as key
+from sandbox.cloud.state import key as key
 
 SUBSCRIPTION = "00000000-0000-4000-8000-00000000a2e5"
 TENANT = "00000000-0000-4000-8000-0000000007e4"

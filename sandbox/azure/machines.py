@@ -1,6 +1,6 @@
 """VM sizes: the catalogue's rows and what follows from a size's name.
 
-The rows are read as data from `spec/catalog/azure.csv`; its first line names the columns.
+The rows are read as data from `config/clouds/azure/machines.csv`; its first line names the columns.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-_CATALOG = Path(__file__).resolve().parents[2] / "spec" / "catalog" / "azure.csv"
+_CATALOG = Path(__file__).resolve().parents[2] / "config" / "clouds" / "azure" / "machines.csv"
 
 # Standard_D4ds_v5: family letters, vCPUs, optional constrained vCPUs, feature letters.
 # https://learn.microsoft.com/azure/virtual-machines/vm-naming-conventions

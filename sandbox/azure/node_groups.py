@@ -8,8 +8,8 @@ from sandbox.azure.nodes import node_name, scale_set_name, template
 from sandbox.azure.resources import autoscaler_rules
 from sandbox.azure.resources.cluster import finished
 from sandbox.azure.resources.cluster_path import pools_of
-from sandbox.fleet import Fleet, Gpus, NodeGroup
-from sandbox.state import Body, Record, Resources
+from sandbox.cloud.node_groups import Fleet, Gpus, NodeGroup
+from sandbox.cloud.state import Body, Record, Resources
 
 
 def fleet(resources: Resources, cluster: Record) -> Fleet:

@@ -12,7 +12,7 @@ from typing import Any
 
 from sandbox.azure import ids
 from sandbox.azure.machines import MIG_INSTANCES, Machine
-from sandbox.state import Body
+from sandbox.cloud.state import Body
 
 _KI = 1024
 _MI = 1024 * 1024

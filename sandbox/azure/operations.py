@@ -10,7 +10,7 @@ from __future__ import annotations
 from sandbox.azure import ids
 from sandbox.azure.errors import AzureRefused, aks
 from sandbox.azure.resources.cluster_path import CLUSTER, POOL, pools_of
-from sandbox.state import Body, Record, Resources
+from sandbox.cloud.state import Body, Record, Resources
 
 _RUNNING = ("Creating", "Updating", "Deleting")
 

@@ -16,11 +16,11 @@ from sandbox.azure import errors, ids, schema
 from sandbox.azure.cloud import AzureCloud
 from sandbox.azure.refresh import apply_difference
 from sandbox.azure.resources.cluster_path import CLUSTER
-from sandbox.azure.resources.kind import Kind
+from sandbox.azure.resources.resource_type import Kind
 from sandbox.azure.resources.table import KINDS, kind_of
-from sandbox.differences import Kind as Change
-from sandbox.differences import differences
-from sandbox.provider import UNKNOWN, CloudProvider, Diff, Failure, InitFailed, Props, Refused, Resource
+from sandbox.cloud.differences import Kind as Change
+from sandbox.cloud.differences import differences
+from sandbox.cloud.provider import UNKNOWN, CloudProvider, Diff, Failure, InitFailed, Props, Refused, Resource
 
 _API_VERSION = "azureApiVersion"
 _AUTO_NAMED = "__createBeforeDelete"

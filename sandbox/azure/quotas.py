@@ -11,10 +11,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from sandbox import quotafile
 from sandbox.azure.machines import machines
 from sandbox.azure.regions import plain
-from sandbox.errors import SandboxError
+from sandbox.base.errors import SandboxError
+from sandbox.cloud import quota_file
 
 CORES = "cores"
 LOW_PRIORITY = "lowPriorityCores"
@@ -88,7 +88,7 @@ class Quotas:
     @classmethod
     def kept(cls, folder: Path) -> Quotas:
         """The limits of the emulated cloud in this folder."""
-        return cls.read(quotafile.azure(quotafile.kept(folder)))
+        return cls.read(quota_file.azure(quota_file.kept(folder)))
 
     def limit(self, location: str, name: str) -> int | None:
         return self.limits.get(location, {}).get(_key(name))

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from sandbox.provider import Props
+from sandbox.cloud.provider import Props
 
 
 def apply_difference(inputs: Props, old: Props, new: Props) -> Props:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from sandbox.azure.resources.cluster_path import POOL
-from sandbox.state import Body, Record, Resources
+from sandbox.cloud.state import Body, Record, Resources
 
 SCALE_SET = "sandbox:ScaleSet"
 """No type of azure-native: the program never sees these."""

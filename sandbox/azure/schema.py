@@ -10,8 +10,8 @@ import typing
 from collections.abc import Iterator
 from pathlib import Path
 
-from sandbox.provider import Failure, Props
-from sandbox.schema import Fields, Stored, Wrong, as_inputs, preview, problems, without_nulls
+from sandbox.cloud.provider import Failure, Props
+from sandbox.cloud.schema import Fields, Stored, Wrong, as_inputs, preview, problems, without_nulls
 
 __all__ = ["api_version", "as_inputs", "failures", "inputs_of", "outputs_of", "preview", "without_nulls"]
 
@@ -37,8 +37,8 @@ def failures(fields: Fields, value: Props) -> Iterator[Failure]:
 
 def written_from_the_sdk() -> str:
     """The content of `FILE`."""
-    from sandbox import sdk
     from sandbox.azure.resources.table import KINDS
+    from sandbox.cloud import sdk
 
     def version(token: str) -> str:
         module, name = sdk.module(package, token)

@@ -36,7 +36,7 @@ def install(folder: Path, clusters: Path) -> None:
     words = [sys.executable, "-P", "-m", "sandbox.gcp.auth_plugin", str(clusters)]
     text = f"#!/bin/sh\nPYTHONPATH={shlex.quote(str(_CHECKOUT))} exec {shlex.join(words)}\n"
     # Not needed where the program runs.
-    from sandbox.files import replace
+    from sandbox.base.files import replace
 
     # At once: another command of the same stack may be running the old one.
     replace(folder / NAME, text.encode(), 0o755)

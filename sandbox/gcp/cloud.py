@@ -13,7 +13,9 @@ from pathlib import Path
 
 from filelock import FileLock
 
-from sandbox.fleet import Fleet, PoolStatus, ScaleRefused
+from sandbox.cloud.node_groups import Fleet, PoolStatus, ScaleRefused
+from sandbox.cloud.provider import InitFailed, Refused
+from sandbox.cloud.state import Body, Record, Resources, Store, key
 from sandbox.gcp import errors, ids, instance_groups, node_groups, operations, plan, quotas, schema
 from sandbox.gcp.clusters import ClusterRuntime
 from sandbox.gcp.machines import machines
@@ -26,8 +28,6 @@ from sandbox.gcp.resources.cluster_path import CLUSTER, POOL, pools_of
 from sandbox.gcp.resources.nat_rules import NAT
 from sandbox.gcp.resources.subnet_rules import SUBNETWORK
 from sandbox.gcp.resources.table import kind_of
-from sandbox.provider import InitFailed, Refused
-from sandbox.state import Body, Record, Resources, Store, key
 
 
 class GcpCloud:

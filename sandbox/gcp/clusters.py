@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
-from sandbox.errors import SandboxError
+from sandbox.base.errors import SandboxError
 from sandbox.gcp import admission
 from sandbox.gcp.compute_classes import CRD
 from sandbox.gcp.device_plugin import DAEMON_SET

@@ -10,9 +10,9 @@ import copy
 from collections.abc import Mapping
 from typing import Any
 
+from sandbox.cloud.provider import Props
+from sandbox.cloud.schema import Fields, Shape
 from sandbox.gcp.plan import zero
-from sandbox.provider import Props
-from sandbox.schema import Fields, Shape
 
 DEFAULTS = "__defaults"
 

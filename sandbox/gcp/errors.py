@@ -8,7 +8,7 @@ Texts are quoted from the source beside each rule; where none gives it, it says 
 
 from __future__ import annotations
 
-from sandbox.provider import Refused
+from sandbox.cloud.provider import Refused
 
 
 class GcpRefused(Refused):

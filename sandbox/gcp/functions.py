@@ -8,15 +8,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from sandbox.cloud.provider import Props, Refused
+from sandbox.cloud.schema import Fields, Shape
 from sandbox.gcp import ids, schema
 from sandbox.gcp.cloud import GcpCloud
 from sandbox.gcp.resources.cluster_path import CLUSTER
-from sandbox.gcp.resources.kind import Settings
 from sandbox.gcp.resources.network import NETWORK
+from sandbox.gcp.resources.resource_type import Settings
 from sandbox.gcp.resources.subnet_rules import SUBNETWORK
 from sandbox.gcp.resources.table import kind_of
-from sandbox.provider import Props, Refused
-from sandbox.schema import Fields, Shape
 
 _GET_CLUSTER = "gcp:container/getCluster:getCluster"
 _GET_SUBNETWORK = "gcp:compute/getSubnetwork:getSubnetwork"

@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import re
 
-from sandbox.state import key as key
+from sandbox.cloud.state import key as key
 
 _COMPUTE = "https://www.googleapis.com/compute/v1/"
 _CONTAINER = "https://container.googleapis.com/v1/"

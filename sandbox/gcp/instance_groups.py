@@ -12,10 +12,10 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
 
-from sandbox.fleet import ScaleRefused
+from sandbox.cloud.node_groups import ScaleRefused
+from sandbox.cloud.state import Body, Record, Resources
 from sandbox.gcp import ids
 from sandbox.gcp.nodes import node_name
-from sandbox.state import Body, Record, Resources
 
 POOL = "gcp:container/nodePool:NodePool"
 GROUP = "sandbox:InstanceGroup"

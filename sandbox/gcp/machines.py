@@ -1,6 +1,6 @@
 """Machine types: the catalogue's rows and what follows from a type's name.
 
-The rows are read as data from `spec/catalog/gcp.csv`; its first line names the columns.
+The rows are read as data from `config/clouds/gcp/machines.csv`; its first line names the columns.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-_CATALOG = Path(__file__).resolve().parents[2] / "spec" / "catalog" / "gcp.csv"
+_CATALOG = Path(__file__).resolve().parents[2] / "config" / "clouds" / "gcp" / "machines.csv"
 
 # Google's GKE autoscaler source (k8s.io/gke-autoscaling): what a family's machines boot from, the default first. Of
 # the families without GPUs no source read says more than that pd-balanced is GKE's default.

@@ -6,12 +6,12 @@ another zone of the pool is told that the pool does not help.
 
 from __future__ import annotations
 
-from sandbox.fleet import Fleet, NodeGroup
+from sandbox.cloud.node_groups import Fleet, NodeGroup
+from sandbox.cloud.state import Record, Resources
 from sandbox.gcp import ids, instance_groups
 from sandbox.gcp.instance_groups import POOL
 from sandbox.gcp.machines import machines
 from sandbox.gcp.nodes import gpus, group_name, template
-from sandbox.state import Record, Resources
 
 # No source gives what the autoscaler of either profile (BALANCED, OPTIMIZE_UTILIZATION) waits for. Both get upstream's
 # defaults (cluster-autoscaler FAQ), the longer wait: UNCONFIRMED.

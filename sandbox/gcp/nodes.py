@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from sandbox.fleet import Gpus
+from sandbox.cloud.node_groups import Gpus
+from sandbox.cloud.state import Body, Record
 from sandbox.gcp import ids
 from sandbox.gcp.machines import Machine
-from sandbox.state import Body, Record
 
 GPU = "nvidia.com/gpu"
 

@@ -7,7 +7,7 @@ services/container): nobody sees it, so here the second just follows the first.
 
 from __future__ import annotations
 
-from sandbox.state import Record
+from sandbox.cloud.state import Record
 
 RUNNING = "RUNNING"
 FAILED = "RUNNING_WITH_ERROR"

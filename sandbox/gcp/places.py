@@ -1,6 +1,6 @@
 """Regions, their zones, and which zones have which GPU.
 
-Both are read as data from `spec/catalog`, whose README has their sources. GPUs with `*` are taken as offered everywhere.
+Both are read as data from `config/clouds`, whose README has their sources. GPUs with `*` are taken as offered everywhere.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from pathlib import Path
 
 from sandbox.gcp import ids
 
-_DATA = Path(__file__).resolve().parents[2] / "spec" / "catalog"
+_DATA = Path(__file__).resolve().parents[2] / "config" / "clouds" / "gcp"
 
 # https://cloud.google.com/kubernetes-engine/docs/concepts/regional-clusters: three zones of the region unless told otherwise.
 _ZONES_OF_A_CLUSTER = 3
@@ -19,7 +19,7 @@ _ZONES_OF_A_CLUSTER = 3
 
 @cache
 def _regions() -> dict[str, tuple[str, ...]]:
-    with (_DATA / "gcp-zones.csv").open(encoding="utf-8", newline="") as file:
+    with (_DATA / "zones.csv").open(encoding="utf-8", newline="") as file:
         return {
             row["region"]: tuple(f"{row['region']}-{letter}" for letter in row["zones"].split())
             for row in csv.DictReader(file)
@@ -29,7 +29,7 @@ def _regions() -> dict[str, tuple[str, ...]]:
 @cache
 def offers() -> dict[str, frozenset[str]]:
     """The zones of each GPU; `*` for all."""
-    with (_DATA / "gcp-gpu-zones.csv").open(encoding="utf-8", newline="") as file:
+    with (_DATA / "gpu-zones.csv").open(encoding="utf-8", newline="") as file:
         return {row["accelerator"]: frozenset(row["zones"].split()) for row in csv.DictReader(file)}
 
 

@@ -11,10 +11,10 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from sandbox.differences import Kind as Change
-from sandbox.differences import differences
-from sandbox.gcp.resources.kind import Kind
-from sandbox.provider import UNKNOWN, Props
+from sandbox.cloud.differences import Kind as Change
+from sandbox.cloud.differences import differences
+from sandbox.cloud.provider import UNKNOWN, Props
+from sandbox.gcp.resources.resource_type import Kind
 
 
 def zero(value: Any) -> bool:

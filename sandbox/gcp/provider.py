@@ -12,15 +12,15 @@ import secrets
 from collections.abc import Iterator
 from typing import Any
 
+from sandbox.cloud.provider import UNKNOWN, CloudProvider, Diff, Failure, InitFailed, Props, Refused, Resource
+from sandbox.cloud.schema import preview, without_nulls
 from sandbox.gcp import defaults, functions, ids, plan, schema
 from sandbox.gcp.cloud import GcpCloud
 from sandbox.gcp.defaults import DEFAULTS
 from sandbox.gcp.errors import wrapped
 from sandbox.gcp.resources.cluster_path import CLUSTER, POOL
-from sandbox.gcp.resources.kind import Kind, Settings
+from sandbox.gcp.resources.resource_type import Kind, Settings
 from sandbox.gcp.resources.table import kind_of
-from sandbox.provider import UNKNOWN, CloudProvider, Diff, Failure, InitFailed, Props, Refused, Resource
-from sandbox.schema import preview, without_nulls
 
 _RANDOM = 7
 """Hexadecimal digits of a name that the bridge makes (SetAutonaming in pulumi-gcp provider/resources.go)."""

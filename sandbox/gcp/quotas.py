@@ -13,12 +13,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from sandbox import quotafile
-from sandbox.errors import SandboxError
+from sandbox.base.errors import SandboxError
+from sandbox.cloud import quota_file
+from sandbox.cloud.state import Body, Resources
 from sandbox.gcp import errors, ids, instance_groups, places
 from sandbox.gcp.machines import machines
 from sandbox.gcp.resources.cluster_path import POOL
-from sandbox.state import Body, Resources
 
 GLOBAL = "global"
 """Stands for a region where a limit is the project's."""
@@ -105,7 +105,7 @@ class Quotas:
     @classmethod
     def kept(cls, folder: Path) -> Quotas:
         """The limits of the emulated clouds in this folder."""
-        return cls.read(quotafile.gcp(quotafile.kept(folder)))
+        return cls.read(quota_file.gcp(quota_file.kept(folder)))
 
     def usage(self, resources: Resources) -> Usage:
         """What all pools use."""

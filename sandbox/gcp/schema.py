@@ -9,8 +9,8 @@ import importlib
 from collections.abc import Iterator
 from pathlib import Path
 
-from sandbox.provider import Failure, Props
-from sandbox.schema import Fields, Stored, Wrong, problems
+from sandbox.cloud.provider import Failure, Props
+from sandbox.cloud.schema import Fields, Stored, Wrong, problems
 
 FILE = Path(__file__).parent / "data" / "schema.json"
 
@@ -48,7 +48,7 @@ def failures(fields: Fields, value: Props, name: str) -> Iterator[Failure]:
 
 def written_from_the_sdk() -> str:
     """The content of `FILE`."""
-    from sandbox import sdk
+    from sandbox.cloud import sdk
 
     package = "pulumi_gcp"
     inputs = {token: sdk.inputs_of(package, token) for token in RESOURCES}

@@ -10,7 +10,7 @@ import os
 from collections.abc import MutableMapping
 from pathlib import Path
 
-from sandbox.files import write_private
+from sandbox.base.files import write_private
 from sandbox.gcp import auth_plugin
 
 _AUTHORITIES = "authorities.pem"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sandbox.errors import SandboxError
+from sandbox.base.errors import SandboxError
 
 
 class Unreachable(SandboxError):

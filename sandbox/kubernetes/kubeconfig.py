@@ -18,7 +18,7 @@ from typing import Any
 
 import yaml
 
-from sandbox.errors import SandboxError
+from sandbox.base.errors import SandboxError
 
 _EXEC_SECONDS = 60
 

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from sandbox.errors import SandboxError
+from sandbox.base.errors import SandboxError
 from sandbox.kubernetes.client import Client, Object
 
 _MANAGER = "sandbox-nodes"

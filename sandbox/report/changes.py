@@ -9,7 +9,7 @@ from typing import Any
 
 from pulumi.automation.events import EngineEvent, StepEventMetadata
 
-from sandbox.provider import UNKNOWN
+from sandbox.cloud.provider import UNKNOWN
 from sandbox.report.model import Change, Op, Property
 
 _OPS = {op.value: op for op in Op}

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from sandbox.home import Home
+from sandbox.base.home import Home
 from sandbox.report import comparison, markdown, scratch
 from sandbox.report.model import Level, Op, Report, Status
 from sandbox.report.revision import Revision

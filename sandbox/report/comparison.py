@@ -9,15 +9,14 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-from sandbox import releases
-from sandbox.errors import SandboxError
-from sandbox.report import cost, environment, pools
+from sandbox.base.errors import SandboxError
+from sandbox.base.yaml_file import read_yaml
+from sandbox.report import cost, environment, pools, releases
 from sandbox.report.environment import Environment
 from sandbox.report.model import Change, Cost, Report, StackReport, Status, Violation
 from sandbox.report.revision import Revision
 from sandbox.report.scratch import Scratch
 from sandbox.report.worker import Told
-from sandbox.yamlfile import read_yaml
 
 Tell = Callable[[str], None]
 

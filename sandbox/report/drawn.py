@@ -6,7 +6,7 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from sandbox.errors import SandboxError
+from sandbox.base.errors import SandboxError
 from sandbox.report.markdown import LONGEST, render
 from sandbox.report.model import FORMAT, Report
 

@@ -8,11 +8,11 @@ import sysconfig
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from sandbox import uv
-from sandbox.errors import SandboxError
-from sandbox.home import PROJECT
-from sandbox.programs import cache_directory
+from sandbox.base.errors import SandboxError
+from sandbox.base.home import PROJECT
 from sandbox.report.worker import FALLBACK
+from sandbox.toolchain import uv
+from sandbox.toolchain.programs import cache_directory
 
 _LOCK = ("pyproject.toml", "uv.lock")
 

@@ -8,16 +8,16 @@ from typing import Any
 
 from pulumi.automation.events import EngineEvent
 
+from sandbox.engine.steps import REPEATED, plain
 from sandbox.report.changes import change
 from sandbox.report.model import Change, Level, Violation
-from sandbox.steps import REPEATED, plain
 
 _REFUSED = "preview failed"
 """All the engine says of a mandatory policy: it did preview."""
 
 _STACK = "pulumi:pulumi:Stack"
 _NO_NEWS = re.compile(r"using pulumi-analyzer-policy-\w+ from \$PATH")
-"""How the sandbox starts a policy pack (`sandbox.policies`)."""
+"""How the sandbox starts a policy pack (`sandbox.engine.policies`)."""
 
 
 @dataclass

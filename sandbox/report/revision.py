@@ -9,7 +9,7 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from sandbox.errors import SandboxError
+from sandbox.base.errors import SandboxError
 
 
 @dataclass(frozen=True)

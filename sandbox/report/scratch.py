@@ -17,10 +17,11 @@ from types import FrameType
 import psutil
 from filelock import FileLock, Timeout
 
-from sandbox import clusters, programs
-from sandbox.errors import SandboxError
+from sandbox.base.errors import SandboxError
+from sandbox.cluster import clusters
 from sandbox.report.environment import Environment
 from sandbox.report.worker import Told
+from sandbox.toolchain import programs
 
 Report = Callable[[str], None]
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from sandbox.policies import Pack, hosted
+from sandbox.engine.policies import Pack, hosted
 
 FALLBACK = "SANDBOX_FALLBACK_PACKAGES"
 """An environment variable: a folder of packages for what this sandbox needs and the environment of an older revision lacks."""
@@ -56,11 +56,11 @@ def main() -> None:
 def _told(command: str, stack: str, project: Path, cloud_file: Path | None, pack: Pack | None) -> Told:
     from pulumi.automation.errors import CommandError
 
-    from sandbox import engine
-    from sandbox.errors import SandboxError
-    from sandbox.home import Home
+    from sandbox.base.errors import SandboxError
+    from sandbox.base.home import Home
+    from sandbox.cli.terminal import progress, silent
+    from sandbox.engine import engine
     from sandbox.report.listener import Listener
-    from sandbox.terminal import progress, silent
 
     listener = Listener()
     try:

@@ -7,8 +7,8 @@ from typing import Any
 
 import urllib3
 
-from sandbox.controlplane import ControlPlane
-from sandbox.controlplane.ports import read_ports
+from sandbox.cluster.control_plane import ControlPlane
+from sandbox.cluster.control_plane.ports import read_ports
 from tests.admission.words import Words
 from tests.subjects import DEV
 

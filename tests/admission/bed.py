@@ -18,12 +18,12 @@ import pytest
 
 from sandbox.azure import AzureCloud
 from sandbox.azure.provider import AzureProvider
-from sandbox.controlplane import ControlPlane
+from sandbox.cluster.control_plane import ControlPlane
 from sandbox.gcp.cloud import GcpCloud
 from sandbox.gcp.clusters import Endpoint, install
 from sandbox.gcp.provider import GcpProvider
 from sandbox.kubernetes.client import Client
-from sandbox.programs import ensure
+from sandbox.toolchain.programs import ensure
 from tests import tally
 from tests.admission.api import Api, Object, Refused
 from tests.admission.words import Words

@@ -8,17 +8,19 @@ from typing import Any
 
 import pytest
 
-from components.addons import defaults, guard
-from spec import placement, stackfile
-from spec.clouds import Cloud, choice
-from spec.clouds.azure import aks
-from spec.clouds.existing import existing
-from spec.model import ClusterSpec
-from spec.placement import NodePool
+from components.addons.scheduling import defaults, guard
+from config import stackfile
+from config.clouds import registry
+from config.clouds.azure.traits import aks
+from config.clouds.existing.traits import existing
+from config.clouds.traits import Cloud
+from config.model.stack import ClusterSpec
+from config.placement import node_pools
+from config.placement.node_pools import NodePool
 from tests.admission.bed import Bed
-from tests.spec.stack import good
-from tests.spec.stack import spec as checked
-from tests.spec.test_configs import HAPPY, settings
+from tests.config.stack import good
+from tests.config.stack import spec as checked
+from tests.config.test_configs import HAPPY, settings
 from tests.subjects import DEV
 
 # The API server is the same in both clouds.
@@ -43,19 +45,19 @@ POOLS: dict[str, list[dict[str, Any]]] = {
 def test_of_any_pools(bed: Bed, pools: list[dict[str, Any]]) -> None:
     spec = checked(good(pools=pools))
     for cloud in (aks(), existing()):
-        taken(bed, spec, cloud, placement.node_pools(spec, cloud))
+        taken(bed, spec, cloud, node_pools.node_pools(spec, cloud))
 
 
 @pytest.mark.parametrize("path", HAPPY, ids=lambda path: path.name.removesuffix(".happy.yaml"))
 def test_of_every_stack_file(bed: Bed, path: Path) -> None:
     spec, _ = stackfile.read(settings(path))
     assert spec
-    cloud = choice.of(spec.cloud)
-    taken(bed, spec, cloud, placement.node_pools(spec, cloud))
+    cloud = registry.of(spec.cloud)
+    taken(bed, spec, cloud, node_pools.node_pools(spec, cloud))
 
 
 def taken(bed: Bed, spec: ClusterSpec, cloud: Cloud, pools: Sequence[NodePool]) -> None:
-    made = [defaults.policy(spec.scheduling.defaults, pools, placement.spot_grace(spec.pools, cloud), "any")]
+    made = [defaults.policy(spec.scheduling.defaults, pools, node_pools.spot_grace(spec.pools, cloud), "any")]
     made += guard.policies(spec.scheduling.guard, pools, cloud, "any")
     for policy, binding in made:
         bed.api.create(policy, dry_run=True)

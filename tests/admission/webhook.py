@@ -19,7 +19,7 @@ from typing import Any
 
 from cryptography import x509
 
-from sandbox.controlplane.certificates import Authority
+from sandbox.cluster.control_plane.certificates import Authority
 from tests.admission.api import Api
 from tests.admission.bed import KATIB, eventually
 

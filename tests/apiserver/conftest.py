@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from sandbox.controlplane import ControlPlane
+from sandbox.cluster.control_plane import ControlPlane
 from tests import planes
 
 

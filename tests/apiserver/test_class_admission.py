@@ -8,11 +8,12 @@ from typing import Any
 
 import pytest
 
-from components.addons import compute_class
-from components.addons.compute_class import ClassDecision
-from sandbox.controlplane import ControlPlane
-from spec import placement, stackfile
-from spec.clouds.gcp import gke
+from components.addons.autoscaler import compute_class
+from components.addons.autoscaler.compute_class import ClassDecision
+from config import stackfile
+from config.clouds.gcp.traits import gke
+from config.placement import node_pools
+from sandbox.cluster.control_plane import ControlPlane
 from tests.admission.api import Api
 from tests.components.google import WITH_TWIN, stack
 
@@ -32,7 +33,7 @@ def api(api_server: ControlPlane) -> Iterator[Api]:
         settings = {key.removeprefix("kubeflow-spot:"): value for key, value in stack(WITH_TWIN).items()}
         spec, _ = stackfile.read(settings)
         assert spec
-        members = [pool for pool in placement.node_pools(spec, gke()) if pool.gpus]
+        members = [pool for pool in node_pools.node_pools(spec, gke()) if pool.gpus]
         policy, binding = compute_class.policy(ClassDecision(NAME, tuple(members), by_default=True), "test")
         # The API server checks the expressions' types: a slip is refused here.
         assert api.warnings(policy) == []

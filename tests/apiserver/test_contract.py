@@ -7,15 +7,16 @@ from typing import Any
 
 import pytest
 
-from components.addons import contract, names, quota
-from sandbox.controlplane import ControlPlane
+from components.addons import names
+from components.addons.scheduling import contract, quota
+from config.model.scheduling import Profile
+from config.placement.contract import snippets
+from sandbox.cluster.control_plane import ControlPlane
 from sandbox.kubernetes.client import Client
 from sandbox.kubernetes.errors import ApiError
-from sandbox.programs import ensure
-from spec.contract import snippets
-from spec.scheduling import Profile
+from sandbox.toolchain.programs import ensure
 from tests.components.test_contract import node_pools
-from tests.spec.stack import good
+from tests.config.stack import good
 
 pytestmark = pytest.mark.engine
 

@@ -10,9 +10,10 @@ import pulumi
 import pytest
 import yaml
 
-from components.addons import discovery, foreign
-from sandbox.controlplane import ControlPlane
-from sandbox.programs import ensure
+from components.addons import discovery
+from components.addons.gpu import existing_plugins
+from sandbox.cluster.control_plane import ControlPlane
+from sandbox.toolchain.programs import ensure
 
 Answer = tuple[int, dict[str, Any] | str]
 VERSION = {"gitVersion": "v1.36.2"}
@@ -50,7 +51,7 @@ def test_a_real_api_server_shows_its_device_plugins_to_who_may_see_them(api_serv
             [*command, "create", "-f", "-"], input=json.dumps(objects), text=True, check=True, capture_output=True
         )
         found = discovery.read(plane.user_kubeconfig(), "cloud.kubeconfig")
-        (plugin,) = foreign.plugins(found.daemon_sets, found.policies, "dev")
+        (plugin,) = existing_plugins.plugins(found.daemon_sets, found.policies, "dev")
         assert (str(plugin), plugin.pod["nodeSelector"]) == ("default/gpus", {"gpu": "yes"})
         assert found.expander
         assert found.expander["data"] == {"priorities": "10:\n- .*\n"}

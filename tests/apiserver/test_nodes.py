@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from sandbox.controlplane import ControlPlane
+from sandbox.cluster.control_plane import ControlPlane
 from sandbox.kubernetes import nodes
 from sandbox.kubernetes.client import Client
 from tests.sandbox.stack import until

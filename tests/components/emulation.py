@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 import pulumi
 
-from sandbox.provider import CloudProvider, Refused, Resource
+from sandbox.cloud.provider import CloudProvider, Refused, Resource
 from tests.components.program import CloudRefused
 
 

@@ -11,17 +11,18 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from components.addons import contract, names
-from components.addons.matching import may_run
-from spec import placement
-from spec.clouds.azure import aks
-from spec.clouds.existing import existing
-from spec.contract import snippets
-from spec.model import Capacity
-from spec.placement import NodePool
-from spec.scheduling import Placement
-from tests.spec.stack import good, spec
-from tests.spec.test_placement import pool_lists
+from components.addons import names
+from components.addons.gpu.matching import may_run
+from components.addons.scheduling import contract
+from config.clouds.azure.traits import aks
+from config.clouds.existing.traits import existing
+from config.model.scheduling import Placement
+from config.model.stack import Capacity
+from config.placement import node_pools as placement
+from config.placement.contract import snippets
+from config.placement.node_pools import NodePool
+from tests.config.stack import good, spec
+from tests.config.test_placement import pool_lists
 
 SPOT, ON_DEMAND = Capacity.SPOT, Capacity.ON_DEMAND
 

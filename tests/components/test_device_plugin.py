@@ -9,15 +9,16 @@ from typing import Any
 import pytest
 import yaml
 
-from components.addons import dcgm, device_plugin, foreign, layer, mps, names, plugin_config
-from components.addons.matching import may_run
-from spec import placement
-from spec.clouds.azure import aks
-from spec.model import ClusterSpec
-from spec.placement import NodePool
+from components.addons import layer, names
+from components.addons.gpu import dcgm, device_plugin, existing_plugins, mps, plugin_config
+from components.addons.gpu.matching import may_run
+from config.clouds.azure.traits import aks
+from config.model.stack import ClusterSpec
+from config.placement import node_pools
+from config.placement.node_pools import NodePool
 from tests.components.program import PROJECT, Declared, declare, stack_config
+from tests.config import stack
 from tests.sandbox.stack import Stack
-from tests.spec import stack
 
 SHARING = PROJECT / "tests" / "configs" / "sharing.happy.yaml"
 POOL = "azure-native:containerservice:AgentPool"
@@ -33,7 +34,7 @@ def spec_of(settings: dict[str, Any]) -> ClusterSpec:
 
 
 def gpu_pools(spec: ClusterSpec) -> dict[str, NodePool]:
-    return {pool.name: pool for pool in placement.node_pools(spec, aks()) if pool.gpus}
+    return {pool.name: pool for pool in node_pools.node_pools(spec, aks()) if pool.gpus}
 
 
 @pytest.fixture
@@ -230,7 +231,7 @@ def test_a_changed_setting_rolls_the_plugin_and_no_other_pools_mps_daemon(
 
 
 def test_a_foreign_plugin_is_said_not_to_know_of_sharing(spec: ClusterSpec, pools: dict[str, NodePool]) -> None:
-    reaching = foreign.Plugin("gpu", "theirs", {"tolerations": [{"operator": "Exists"}]})
+    reaching = existing_plugins.Plugin("gpu", "theirs", {"tolerations": [{"operator": "Exists"}]})
     decision = layer.plugin_decision(spec, aks(), list(pools.values()), [reaching])
     assert decision.pools == ()
     assert list(decision.warnings)[1:] == [

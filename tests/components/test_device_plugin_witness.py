@@ -6,16 +6,16 @@ from typing import Any
 
 import pytest
 
-from components.addons import device_plugin, mps, plugin_config
-from sandbox.autoscaler import devices
-from sandbox.fleet import Gpus
-from spec import placement
-from spec.clouds.azure import aks
-from spec.placement import NodePool
+from components.addons.gpu import device_plugin, mps, plugin_config
+from config.clouds.azure.traits import aks
+from config.placement import node_pools
+from config.placement.node_pools import NodePool
+from sandbox.cloud.node_groups import Gpus
+from sandbox.cluster.autoscaler import devices
 from tests.components.program import stack_config
 from tests.components.test_device_plugin import IMAGE, SHARING, spec_of
 
-POOLS = [pool for pool in placement.node_pools(spec_of(stack_config(SHARING)), aks()) if pool.gpus]
+POOLS = [pool for pool in node_pools.node_pools(spec_of(stack_config(SHARING)), aks()) if pool.gpus]
 T4 = Gpus(1, 16)
 A100 = Gpus(1, 80)
 SLICES = Gpus(1, 80, profile="MIG1g", instances=7)

@@ -8,10 +8,11 @@ import pulumi
 import pytest
 import yaml
 
-from components.addons import expander, names, priorities
-from components.addons.expander import Decision
-from components.addons.priorities import Wanted
-from spec.model import ExpanderOptions
+from components.addons import names
+from components.addons.autoscaler import expander, priorities
+from components.addons.autoscaler.expander import Decision
+from components.addons.autoscaler.priorities import Wanted
+from config.model.stack import ExpanderOptions
 
 WANTED = Wanted(("t4", "t4od"), spot={"t4"}, others=("agentpool",))
 OWN = {20: ["^aks-t4-[0-9]+-vmss$"], 10: ["^aks-t4od-[0-9]+-vmss$"], 1: [".*"]}

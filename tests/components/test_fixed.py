@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from components.azure import fixed
-from components.azure.counts import LiveCluster
-from spec import placement
-from spec.azure import AzureEncryption
-from spec.clouds.azure import aks
-from spec.model import Pool, SystemPool
+from components.azure import immutable_pools
+from components.azure.live import LiveCluster
+from config.clouds.azure.settings import AzureEncryption
+from config.clouds.azure.traits import aks
+from config.model.stack import Pool, SystemPool
+from config.placement import node_pools
 
 SUBNET = "/resourceGroups/lab/providers/Microsoft.Network/virtualNetworks/lab/subnets/nodes"
 
@@ -41,7 +41,7 @@ def wanted(**changes: Any) -> dict[str, Any]:
 
 
 def paths(want: dict[str, Any], have: dict[str, Any]) -> list[str]:
-    return [problem.path for problem in fixed.differences("pools[1]", want, have, "do")]
+    return [problem.path for problem in immutable_pools.differences("pools[1]", want, have, "do")]
 
 
 @pytest.mark.parametrize(
@@ -84,7 +84,7 @@ def test_another_spelling_and_what_aks_filled_in_are_no_differences(want: dict[s
 def test_every_fixed_property_has_its_difference_in_the_stack_files_words(
     want: dict[str, Any], have: dict[str, Any], path: str, text: str
 ) -> None:
-    (problem,) = fixed.differences("pools[1]", wanted(**want), live(**have), "do")
+    (problem,) = immutable_pools.differences("pools[1]", wanted(**want), live(**have), "do")
     assert (problem.path, problem.remedy) == (path, "do")
     assert problem.what.startswith("general: ")
     assert text in problem.what
@@ -108,12 +108,12 @@ def test_all_differences_are_reported_together() -> None:
 )
 def test_the_next_generation_is_the_first_free_letter(now: str | None, names: list[str], letter: str) -> None:
     pool = Pool(name="general", machine="Standard_D8ds_v5", maxNodes=2, generation=now)
-    assert placement.next_generation(pool, names, aks()) == letter
+    assert node_pools.next_generation(pool, names, aks()) == letter
 
 
 def system(name: str, **profiles: dict[str, Any]) -> list[str]:
     pool = SystemPool(name=name, machine="Standard_D8ds_v5", maxNodes=3)
-    found = fixed.system_problems(pool, wanted(name=name), LiveCluster(dict(profiles)), {})
+    found = immutable_pools.system_problems(pool, wanted(name=name), LiveCluster(dict(profiles)), {})
     return [f"{problem.path}: {problem.what}" for problem in found]
 
 
@@ -128,13 +128,13 @@ def test_a_system_pool_that_was_added_by_hand_is_taken() -> None:
 
 def test_a_cluster_that_is_not_there_has_no_differences() -> None:
     assert system("system") == []
-    assert list(fixed.key_problems(AzureEncryption(), LiveCluster({}))) == []
+    assert list(immutable_pools.key_problems(AzureEncryption(), LiveCluster({}))) == []
 
 
 def test_the_key_of_secrets_that_are_encrypted_cannot_be_removed() -> None:
     kms = {"enabled": True, "keyId": "https://keys.vault.azure.net/keys/etcd/1"}
     found = {"securityProfile": {"azureKeyVaultKms": kms}}
-    (problem,) = fixed.key_problems(AzureEncryption(), LiveCluster({}, found))
+    (problem,) = immutable_pools.key_problems(AzureEncryption(), LiveCluster({}, found))
     assert problem.path == "cloud.encryption.kms"
     kms["enabled"] = False
-    assert list(fixed.key_problems(AzureEncryption(), LiveCluster({}, found))) == []
+    assert list(immutable_pools.key_problems(AzureEncryption(), LiveCluster({}, found))) == []

@@ -6,12 +6,13 @@ from typing import Any
 
 import pytest
 
-from components.addons import device_plugin, foreign, layer, names
-from spec import placement
-from spec.clouds.azure import aks
-from spec.model import ClusterSpec, DevicePluginOptions
-from spec.placement import NodePool
-from tests.spec import stack
+from components.addons import layer, names
+from components.addons.gpu import device_plugin, existing_plugins
+from config.clouds.azure.traits import aks
+from config.model.stack import ClusterSpec, DevicePluginOptions
+from config.placement import node_pools
+from config.placement.node_pools import NodePool
+from tests.config import stack
 
 GPU = [{"key": "nvidia.com/gpu", "operator": "Exists", "effect": "NoSchedule"}]
 SPOT = [{"key": "kubernetes.azure.com/scalesetpriority", "operator": "Exists"}]
@@ -31,7 +32,7 @@ def container(image: str, *command: str) -> dict[str, Any]:
 
 
 def found(*daemon_sets: dict[str, Any], policies: tuple[dict[str, Any], ...] = ()) -> list[str]:
-    return [str(plugin) for plugin in foreign.plugins(daemon_sets, policies, "dev")]
+    return [str(plugin) for plugin in existing_plugins.plugins(daemon_sets, policies, "dev")]
 
 
 @pytest.mark.parametrize(
@@ -101,11 +102,11 @@ def spec() -> ClusterSpec:
 
 @pytest.fixture
 def pools(spec: ClusterSpec) -> tuple[NodePool, ...]:
-    return placement.node_pools(spec, aks())
+    return node_pools.node_pools(spec, aks())
 
 
 def decided(spec: ClusterSpec, pools: tuple[NodePool, ...], **pod: Any) -> dict[str, Any]:
-    plugins = foreign.plugins([daemon_set("nvidia-device-plugin", container("nvidia"), **pod)], (), "dev")
+    plugins = existing_plugins.plugins([daemon_set("nvidia-device-plugin", container("nvidia"), **pod)], (), "dev")
     labels = {pool.name: {"agentpool": pool.name} for pool in pools}
     return layer.plugin_decision(spec, aks(), pools, plugins, labels).as_output()
 
@@ -135,7 +136,7 @@ def test_a_plugin_for_another_pool_leaves_ours_alone(spec: ClusterSpec, pools: t
 
 
 def test_a_stack_beside_ours_serves_its_own_pools_only(spec: ClusterSpec, pools: tuple[NodePool, ...]) -> None:
-    others = placement.node_pools(
+    others = node_pools.node_pools(
         stack.spec(
             stack.good(
                 pools=[{"name": "a100", "machine": "Standard_NC24ads_A100_v4", "capacity": "spot", "maxNodes": 1}]
@@ -145,7 +146,7 @@ def test_a_stack_beside_ours_serves_its_own_pools_only(spec: ClusterSpec, pools:
     )
     template = device_plugin.daemon_set_spec(others, "nvcr.io/nvidia/k8s-device-plugin", "blue")["template"]
     blue = {"metadata": {"name": "blue", "namespace": "kube-system"}, "spec": {"template": template}}
-    plugins = foreign.plugins([blue], (), "dev")
+    plugins = existing_plugins.plugins([blue], (), "dev")
     assert len(plugins) == 1
     assert layer.plugin_decision(spec, aks(), pools, plugins).left_to == {}
     assert layer.plugin_decision(spec, aks(), others, plugins).pools == ()
@@ -156,7 +157,7 @@ def test_a_gpu_operator_counts_before_its_first_node_has_come(spec: ClusterSpec,
         return {"metadata": {"name": "cluster-policy"}, "spec": content}
 
     def decision(**content: Any) -> dict[str, Any]:
-        plugins = foreign.plugins([], [policy(**content)], "dev")
+        plugins = existing_plugins.plugins([], [policy(**content)], "dev")
         return layer.plugin_decision(spec, aks(), pools, plugins).as_output()
 
     operator = "the GPU operator's ClusterPolicy cluster-policy"
@@ -169,7 +170,7 @@ def test_a_gpu_operator_counts_before_its_first_node_has_come(spec: ClusterSpec,
 def test_pools_without_a_driver_are_left_to_whoever_installs_it(spec: ClusterSpec) -> None:
     pools = [pool.model_copy(update={"install_driver": False}) for pool in spec.pools]
     bare = spec.model_copy(update={"pools": tuple(pools)})
-    decision = layer.plugin_decision(bare, aks(), placement.node_pools(bare, aks()))
+    decision = layer.plugin_decision(bare, aks(), node_pools.node_pools(bare, aks()))
     assert decision.pools == ()
     assert list(decision.left_to.values()) == [("t4", "t4od")]
     assert "installDriver" in next(decision.warnings)

@@ -8,9 +8,10 @@ import pytest
 
 from components.gcp import pools
 from components.gcp.live import LiveCluster
-from spec import placement, stackfile
-from spec.clouds.gcp import gke
-from spec.model import ClusterSpec
+from config import stackfile
+from config.clouds.gcp.traits import gke
+from config.model.stack import ClusterSpec
+from config.placement import node_pools
 from tests.components.google import GENERAL, KEY, L4, WITH_TWIN, stack
 
 ACCOUNT = "lab-nodes@example-lab.iam.gserviceaccount.com"
@@ -29,7 +30,7 @@ def asked(*stack_pools: dict[str, Any], live: LiveCluster | None = None, **top: 
     cloud = read.cloud
     return {
         pool.name: pools.node_pool(pool, cloud, ACCOUNT, read.cluster.tags, live or LiveCluster())  # type: ignore[arg-type]
-        for pool in placement.node_pools(read, gke())
+        for pool in node_pools.node_pools(read, gke())
     }
 
 
@@ -306,6 +307,6 @@ def test_a_machine_is_asked_for_as_google_spells_it() -> None:
     read = spec(settings)
     assert read.system_pool
     system = pools.system_pool(read.system_pool, read.cloud, ACCOUNT, {}, LiveCluster())  # type: ignore[arg-type]
-    (general,) = placement.node_pools(read, gke())
+    (general,) = node_pools.node_pools(read, gke())
     asked_for = pools.node_pool(general, read.cloud, ACCOUNT, {}, LiveCluster())  # type: ignore[arg-type]
     assert [found["nodeConfig"]["machineType"] for found in (system, asked_for)] == ["e2-standard-4", "n2-standard-8"]

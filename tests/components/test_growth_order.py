@@ -8,13 +8,14 @@ import re2
 import yaml
 from hypothesis import HealthCheck, given, settings
 
-from components.addons import expander, priorities
-from components.addons.priorities import Wanted
-from sandbox.autoscaler.fit import misfit
-from spec import placement, stackfile
-from spec.clouds.azure import aks
-from spec.model import Capacity, ClusterSpec, ExpanderOptions
-from spec.placement import NodePool
+from components.addons.autoscaler import expander, priorities
+from components.addons.autoscaler.priorities import Wanted
+from config import stackfile
+from config.clouds.azure.traits import aks
+from config.model.stack import Capacity, ClusterSpec, ExpanderOptions
+from config.placement import node_pools
+from config.placement.node_pools import NodePool
+from sandbox.cluster.autoscaler.fit import misfit
 from tests.admission.corpus import corpus
 from tests.parity.drawn import Settings, neutral, on_aks
 
@@ -31,7 +32,7 @@ class Autoscaler:
 
     def __init__(self, stack: ClusterSpec, pools: Iterable[NodePool]) -> None:
         spot = {pool.name for pool in pools if pool.capacity == Capacity.SPOT}
-        wanted = Wanted(placement.growth_order(stack, aks()), spot)
+        wanted = Wanted(node_pools.growth_order(stack, aks()), spot)
         declared = expander.decide(wanted, ExpanderOptions(), "dev", None, stack.name).declared
         assert declared
         self.tiers = yaml.safe_load(priorities.written(declared))
@@ -57,14 +58,14 @@ def vcpus(pool: NodePool) -> int:
 def asked_for(stack: ClusterSpec, size: dict[str, int], most: int) -> set[str]:
     """Pools that stand where they do by chains that begin with machines of at most so many vCPUs, and what must precede them."""
     found: set[str] = set()
-    waiting = [chain for pool in stack.pools if size[pool.name] <= most for chain in [placement.chain(pool)]]
+    waiting = [chain for pool in stack.pools if size[pool.name] <= most for chain in [node_pools.chain(pool)]]
     while waiting:
         steps = {*waiting.pop()} - found
         found |= steps
         waiting += [
             whole[: whole.index(step)]
             for pool in stack.pools
-            for whole in [placement.chain(pool)]
+            for whole in [node_pools.chain(pool)]
             for step in steps
             if step in whole
         ]
@@ -76,7 +77,7 @@ def asked_for(stack: ClusterSpec, size: dict[str, int], most: int) -> set[str]:
 def test_a_pods_own_chain_is_tried_before_any_dearer_machine_that_it_does_not_need(wanted: Settings) -> None:
     stack, _ = stackfile.read(on_aks(wanted))
     assert stack
-    pools = placement.node_pools(stack, aks())
+    pools = node_pools.node_pools(stack, aks())
     size = {pool.name: vcpus(pool) for pool in pools}
     autoscaler = Autoscaler(stack, pools)
     for gpus in (0, 1, 2, 4):
@@ -86,8 +87,8 @@ def test_a_pods_own_chain_is_tried_before_any_dearer_machine_that_it_does_not_ne
         if heads:
             # A pod that tolerates everything: its chain is the one that begins with the smallest machine.
             head = min(heads, key=lambda pool: (size[pool.name], order.index(pool.name)))
-            twin = placement.twin_name(head, aks())
-            chain = [name for name in (*placement.chain(head), *([twin] if twin else [])) if name in fitting]
+            twin = node_pools.twin_name(head, aks())
+            chain = [name for name in (*node_pools.chain(head), *([twin] if twin else [])) if name in fitting]
             assert [name for name in order if name in chain] == chain
             own = asked_for(stack, size, size[head.name])
             before = order[: order.index(chain[-1])]
@@ -102,7 +103,7 @@ def test_a_pods_own_chain_is_tried_before_any_dearer_machine_that_it_does_not_ne
 def test_a_pod_without_a_gpu_makes_no_gpu_pool_grow(wanted: Settings) -> None:
     stack, _ = stackfile.read(on_aks(wanted))
     assert stack
-    pools = placement.node_pools(stack, aks())
+    pools = node_pools.node_pools(stack, aks())
     with_gpus = {pool.name for pool in pools if pool.gpus}
     # One that tolerates everything, which the guard refuses in profiles, while any other pool is open to it
     order = Autoscaler(stack, pools).tries({"system", *(pool.name for pool in pools)})

@@ -7,10 +7,10 @@ from typing import Any
 import pulumi
 import pytest
 
-from components import previous
-from components.azure import immutable
-from components.azure.counts import LiveCluster
-from spec.azure import Azure
+from components import last_update
+from components.azure import immutable_cluster
+from components.azure.live import LiveCluster
+from config.clouds.azure.settings import Azure
 
 KEY = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIexample"
 
@@ -33,7 +33,7 @@ LIVE: dict[str, Any] = {
 
 
 def paths(wanted: Azure, **live: Any) -> list[str]:
-    return [problem.path for problem in immutable.problems(wanted, LiveCluster({}, {**LIVE, **live}), {})]
+    return [problem.path for problem in immutable_cluster.problems(wanted, LiveCluster({}, {**LIVE, **live}), {})]
 
 
 def test_nothing_differs_from_what_aks_filled_in() -> None:
@@ -46,7 +46,7 @@ def test_nothing_differs_from_what_aks_filled_in() -> None:
     login = {"adminUsername": "azureuser", "ssh": {"publicKeys": [{"keyData": f"{KEY}\n"}]}}
     assert paths(cloud(ssh={"publicKey": KEY}), linuxProfile=login) == []
     # Nothing is known of a cluster that is not there.
-    assert list(immutable.problems(cloud(location="northeurope"), LiveCluster({}), {})) == []
+    assert list(immutable_cluster.problems(cloud(location="northeurope"), LiveCluster({}), {})) == []
 
 
 @pytest.mark.parametrize(
@@ -66,7 +66,7 @@ def test_nothing_differs_from_what_aks_filled_in() -> None:
     ],
 )
 def test_each_change_and_each_removal_is_refused(changes: dict[str, Any], path: str) -> None:
-    (problem,) = immutable.problems(cloud(**changes), LiveCluster({}, LIVE), {})
+    (problem,) = immutable_cluster.problems(cloud(**changes), LiveCluster({}, LIVE), {})
     assert problem.path == path
     by_hand = path in ("cloud.network.policy", "cloud.network.outboundType")
     assert ("az aks update" if by_hand else "`pulumi destroy`, then `pulumi up`") in problem.remedy
@@ -95,15 +95,17 @@ def test_outputs_that_cannot_be_read_are_one_clean_error(monkeypatch: pytest.Mon
     def refused(stack: str) -> None:
         raise Exception("incorrect passphrase")
 
-    monkeypatch.setattr(previous, "outputs_of", refused)
+    monkeypatch.setattr(last_update, "outputs_of", refused)
     with pytest.raises(pulumi.RunError, match="cannot be read: incorrect passphrase"):
-        previous.read()
+        last_update.read()
 
 
 @pytest.mark.parametrize("output", [None, "a user's own text", ["a"]])
 def test_what_a_users_program_exports_is_not_taken_for_ours(output: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(previous, "outputs_of", lambda stack: {"systemPool": "x", "pools": ["a"], "remembered": output})
-    assert previous.read() == {}
+    monkeypatch.setattr(
+        last_update, "outputs_of", lambda stack: {"systemPool": "x", "pools": ["a"], "remembered": output}
+    )
+    assert last_update.read() == {}
 
 
 ML = {"clusterName": "ml", "resourceGroup": "ml"}
@@ -130,6 +132,6 @@ ML = {"clusterName": "ml", "resourceGroup": "ml"}
 def test_the_cluster_of_the_last_update_stays_where_it_was(
     was: dict[str, str], place: dict[str, str], paths: list[str]
 ) -> None:
-    found = list(previous.problems({"place": was}, place))
+    found = list(last_update.problems({"place": was}, place))
     assert [problem.path for problem in found] == paths
     assert all("`pulumi destroy`, then `pulumi up`" in problem.remedy for problem in found)

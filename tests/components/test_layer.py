@@ -13,7 +13,7 @@ import pytest
 
 from components.addons import discovery, names
 from components.addons.discovery import Contents
-from components.azure import counts
+from components.azure import live as counts
 from tests.components.emulated import EmulatedAzure
 from tests.components.program import Declared, declare
 from tests.sandbox.azure.conftest import CLUSTER, GROUP, NETWORK, POOL, SUBNET

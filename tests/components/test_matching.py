@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from components.addons.matching import may_run, tolerated
-from spec.model import Effect, Taint
+from components.addons.gpu.matching import may_run, tolerated
+from config.model.stack import Effect, Taint
 
 GPU = Taint(key="nvidia.com/gpu", value="present")
 EVERYTHING = [{"operator": "Exists"}]

@@ -7,14 +7,15 @@ from typing import Any
 import pytest
 from hypothesis import given
 
-from components.addons import pod_defaults
-from spec import placement, pods
-from spec.clouds.azure import aks
-from spec.clouds.existing import existing
-from spec.placement import NodePool
-from spec.scheduling import Placement, Profile, Scheduling
-from tests.spec.stack import good, spec
-from tests.spec.test_placement import pool_lists
+from components.addons.scheduling import pod_defaults
+from config.clouds.azure.traits import aks
+from config.clouds.existing.traits import existing
+from config.model.scheduling import Placement, Profile, Scheduling
+from config.placement import node_pools as placement
+from config.placement import pods
+from config.placement.node_pools import NodePool
+from tests.config.stack import good, spec
+from tests.config.test_placement import pool_lists
 
 TEAMS = (Profile(namespace="team-a"), Profile(namespace="team-b", gpus=2))
 WITH_TEAMS = Scheduling(profiles=TEAMS)

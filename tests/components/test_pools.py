@@ -7,11 +7,12 @@ from typing import Any
 import pytest
 
 from components.azure import pools
-from components.azure.counts import RETRIED, LiveCluster
-from spec import placement, releases
-from spec.azure import Azure
-from spec.clouds.azure import aks
-from spec.model import Cluster, ClusterSpec, Pool, SystemPool
+from components.azure.live import RETRIED, LiveCluster
+from config import releases
+from config.clouds.azure.settings import Azure
+from config.clouds.azure.traits import aks
+from config.model.stack import Cluster, ClusterSpec, Pool, SystemPool
+from config.placement import node_pools
 
 NOT_YET = LiveCluster({})
 GPU = {"name": "t4", "machine": "Standard_NC4as_T4_v3", "maxNodes": 4}
@@ -26,7 +27,7 @@ def asked(live: LiveCluster = NOT_YET, **pool: Any) -> dict[str, dict[str, Any]]
         systemPool=SystemPool(machine="Standard_D4ds_v5", maxNodes=3),
         pools=(Pool.model_validate(pool),),
     )
-    return {p.name: pools.agent_pool(p, "1.36", live) for p in placement.node_pools(spec, aks())}
+    return {p.name: pools.agent_pool(p, "1.36", live) for p in node_pools.node_pools(spec, aks())}
 
 
 @pytest.mark.parametrize(

@@ -118,7 +118,7 @@ def test_what_has_failed_is_asked_for_again_with_the_tags_of_the_stack(
 
     own = dev["kubeflow-spot:cluster"]["tags"]
     for state, tags in (("Succeeded", own), ("Failed", own | {"kubeflow-spot-retried": "1"})):
-        monkeypatch.setattr("components.azure.counts.call", found(state))
+        monkeypatch.setattr("components.azure.live.call", found(state))
         declared = declare(dev, monkeypatch, live=live)
         (cluster,) = (c.inputs for c in declared.of(AKS_CLUSTER).values())
         assert cluster["tags"] == tags
@@ -132,7 +132,7 @@ def test_an_error_of_the_clusters_read_is_not_taken_for_a_missing_cluster(
     def denied(*_: Any) -> None:
         raise Exception('Status=403 Code="AuthorizationFailed"')
 
-    monkeypatch.setattr("components.azure.counts.call", denied)
+    monkeypatch.setattr("components.azure.live.call", denied)
     with pytest.raises(Exception, match="AuthorizationFailed"):
         declare(dev, monkeypatch)
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from components.addons import quota
-from spec.scheduling import Profile
+from components.addons.scheduling import quota
+from config.model.scheduling import Profile
 
 
 def test_each_profile_with_a_limit_gets_a_quota_in_its_namespace_and_the_others_none() -> None:

@@ -8,7 +8,7 @@ import pulumi
 import pytest
 
 from components.addons import names, release
-from spec import releases
+from config import releases
 from tests.components.program import PROJECT, declare, stack_config
 from tests.components.test_any_cluster import THEIRS, Stacks, there, with_
 
@@ -48,7 +48,7 @@ def test_a_cluster_of_a_newer_program_is_refused_and_both_releases_are_named(dec
     assert f"release: the cluster was declared with {declared}, which this program does not know" in text
     assert f"its newest is {releases.names()[-1]}" in text
     assert "the stack file says r2026-09" in text
-    assert f"spec/releases/{declared}.toml" in text
+    assert f"config/releases/{declared}.toml" in text
 
 
 @pytest.mark.parametrize(

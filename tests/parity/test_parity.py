@@ -10,12 +10,15 @@ from typing import Any
 from hypothesis import HealthCheck, event, given, settings
 from hypothesis import strategies as st
 
-from sandbox.autoscaler.fit import misfit, tolerates
-from spec import compute_class, contract, placement, pods, stackfile
-from spec.clouds import Cloud, choice
-from spec.model import ClusterSpec, Taint
-from spec.placement import NodePool
-from spec.scheduling import Placement
+from config import stackfile
+from config.clouds import registry
+from config.clouds.gcp import compute_class
+from config.clouds.traits import Cloud
+from config.model.scheduling import Placement
+from config.model.stack import ClusterSpec, Taint
+from config.placement import contract, node_pools, pods
+from config.placement.node_pools import NodePool
+from sandbox.cluster.autoscaler.fit import misfit, tolerates
 from tests.admission.corpus import Golden, corpus
 from tests.parity.drawn import SORTS, Settings, neutral, on_aks, on_gke
 
@@ -39,17 +42,17 @@ class Side:
     def of(cls, raw: Settings) -> Side:
         spec, problems = stackfile.read(raw)
         assert spec, [str(problem) for problem in problems]
-        return cls(spec, choice.of(spec.cloud))
+        return cls(spec, registry.of(spec.cloud))
 
     @cached_property
     def pools(self) -> tuple[NodePool, ...]:
-        return placement.node_pools(self.spec, self.cloud)
+        return node_pools.node_pools(self.spec, self.cloud)
 
     @cached_property
     def order(self) -> list[NodePool]:
         """First choice first; without the system pool."""
         by_name = {pool.name: pool for pool in self.pools}
-        return [by_name[name] for name in placement.growth_order(self.spec, self.cloud) if name in by_name]
+        return [by_name[name] for name in node_pools.growth_order(self.spec, self.cloud) if name in by_name]
 
     @cached_property
     def lines(self) -> dict[str, dict[str, Any]]:
@@ -62,7 +65,7 @@ class Side:
 def test_pools_agree_on_everything_that_is_not_the_clouds_own(wanted: Settings, mode: str | None) -> None:
     aks, gke = (Side.of(raw) for raw in (on_aks(wanted), on_gke(wanted, mode)))
     assert [portable(pool) for pool in aks.pools] == [portable(pool) for pool in gke.pools]
-    assert placement.growth_order(aks.spec, aks.cloud) == placement.growth_order(gke.spec, gke.cloud)
+    assert node_pools.growth_order(aks.spec, aks.cloud) == node_pools.growth_order(gke.spec, gke.cloud)
 
 
 @given(neutral(), MODES)

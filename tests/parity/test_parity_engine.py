@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 
-from sandbox import clusters
+from sandbox.cluster import clusters
 from tests.admission.api import Api
 from tests.admission.bed import eventually
 from tests.admission.corpus import corpus

@@ -15,9 +15,9 @@ from pathlib import Path
 import psutil
 import pytest
 
-from sandbox.home import Home
-from sandbox.packplugin import VARIABLE
-from sandbox.policies import Pack, furnish, hosted
+from sandbox.base.home import Home
+from sandbox.engine.packplugin import VARIABLE
+from sandbox.engine.policies import Pack, furnish, hosted
 from tests.reaper import running
 
 pytestmark = pytest.mark.process
@@ -151,7 +151,7 @@ def test_nothing_of_a_host_stays(tmp_path: Path) -> None:
 
 def test_a_host_ends_with_a_command_that_was_killed() -> None:
     code = (
-        "import os, sys, time; from pathlib import Path; from sandbox.policies import Pack, hosted\n"
+        "import os, sys, time; from pathlib import Path; from sandbox.engine.policies import Pack, hosted\n"
         "with hosted(Pack(Path())): print(os.environ[sys.argv[1]], flush=True); time.sleep(60)"
     )
     command = subprocess.Popen([sys.executable, "-c", code, VARIABLE], stdout=subprocess.PIPE, text=True)

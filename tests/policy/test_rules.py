@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from pulumi_policy import proxy
 
-from policy import aks, gke
+from policy import azure, gcp
 from policy.declared import UNKNOWN, Declared, unversioned
 from policy.declared import plain as plain_of
 from policy.rule import Rule
@@ -132,19 +132,19 @@ def test_the_names_of_tags_are_for_the_packs_user_to_say() -> None:
 
 
 def machines(cloud: str) -> list[dict[str, str]]:
-    with (PROJECT / "spec" / "catalog" / f"{cloud}.csv").open() as file:
+    with (PROJECT / "config" / "clouds" / cloud / "machines.csv").open() as file:
         return list(csv.DictReader(file))
 
 
 def test_an_azure_size_tells_by_its_name_whether_it_has_nvidia_gpus() -> None:
     # The names are read, and the catalogue is a list of sizes from elsewhere.
     sizes = {row["size"]: row["gpu_model"].startswith("nvidia") for row in machines("azure")}
-    assert {size: aks.has_nvidia(size) for size in sizes} == sizes
+    assert {size: azure.has_nvidia(size) for size in sizes} == sizes
 
 
 def test_a_google_machine_with_gpus_built_in_tells_by_its_name() -> None:
     types = {row["machine_type"]: bool(row["gpus_fixed"]) for row in machines("gcp")}
-    assert {name: gke.has_nvidia({"machineType": name}) is not None for name in types} == types
+    assert {name: gcp.has_nvidia({"machineType": name}) is not None for name in types} == types
 
 
 @pytest.mark.parametrize(
@@ -156,4 +156,4 @@ def test_a_google_machine_with_gpus_built_in_tells_by_its_name() -> None:
     ],
 )
 def test_a_resource_of_any_version_of_azures_api_is_read(token: str) -> None:
-    assert unversioned(token) == aks.POOL
+    assert unversioned(token) == azure.POOL

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from sandbox.cli import main
+from sandbox.cli.commands import main
 from sandbox.report import drawn
 from sandbox.report.markdown import render
 from tests.report.reports import large

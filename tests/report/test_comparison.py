@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from sandbox.errors import SandboxError
+from sandbox.base.errors import SandboxError
 from sandbox.report import comparison, prices
 from sandbox.report.model import Report, Status
 from sandbox.report.revision import Revision
@@ -63,7 +63,7 @@ ALL = {(command, stack) for command in ("up", "preview") for stack in ("dev", "s
     ("file", "stacks"),
     [
         ("Pulumi.dev.yaml", {"dev"}),
-        ("spec/model.py", {"dev", "staging", "prod"}),
+        ("config/model/stack.py", {"dev", "staging", "prod"}),
         ("Pulumi.yaml", {"dev", "staging", "prod"}),
         ("uv.lock", {"dev", "staging", "prod"}),
         ("never-seen-before.json", {"dev", "staging", "prod"}),
@@ -74,7 +74,7 @@ ALL = {(command, stack) for command in ("up", "preview") for stack in ("dev", "s
         # Not the folder, not the file, that no stack is made from
         ("components/docs/a.py", {"dev", "staging", "prod"}),
         ("docs.py", {"dev", "staging", "prod"}),
-        ("spec/README.md", {"dev", "staging", "prod"}),
+        ("config/README.md", {"dev", "staging", "prod"}),
     ],
 )
 def test_a_stack_comes_up_when_a_file_it_is_made_from_differs(
@@ -90,7 +90,7 @@ def test_a_stack_comes_up_when_a_file_it_is_made_from_differs(
 
 
 def test_one_stack_alone_when_it_is_named(repository: Repository, tmp_path: Path) -> None:
-    repository.commit({"spec/model.py": ""})
+    repository.commit({"config/model/stack.py": ""})
     engine = Engine(tmp_path / "scratch", preview_prod=Told(changes=[CHANGE], outputs={"release": "r2"}))
     found = compared(repository, engine, "prod")
     assert [(one.stack, len(one.changes), one.release) for one in found.stacks] == [("prod", 1, (None, "r2"))]
@@ -116,7 +116,7 @@ def test_a_new_stack_is_previewed_from_nothing_and_a_removed_one_is_not_run(
 
 
 def test_a_base_that_does_not_run_is_said_with_its_stack_and_reason(repository: Repository, tmp_path: Path) -> None:
-    repository.commit({"spec/model.py": ""})
+    repository.commit({"config/model/stack.py": ""})
     engine = Engine(tmp_path / "scratch", up_staging=Told(errors=["release: there is no release"]))
     with pytest.raises(SandboxError, match=r"the base does not run: stack 'staging'.*\nrelease: there is no release"):
         compared(repository, engine)
@@ -124,7 +124,7 @@ def test_a_base_that_does_not_run_is_said_with_its_stack_and_reason(repository: 
 
 
 def test_a_head_that_cannot_be_previewed_fails_its_stack_alone(repository: Repository, tmp_path: Path) -> None:
-    repository.commit({"spec/model.py": ""})
+    repository.commit({"config/model/stack.py": ""})
     engine = Engine(tmp_path / "scratch", preview_staging=Told(errors=["pools[0].machine: is missing"]))
     found = {one.stack: (one.status, one.errors) for one in compared(repository, engine).stacks}
     assert found["staging"] == (Status.FAILED, ("pools[0].machine: is missing",))
@@ -139,7 +139,7 @@ def test_a_head_that_ends_its_own_process_fails_its_stack_alone(repository: Repo
                 raise SandboxError("the engine's process ended with 3")
             return super().run(command, stack, project, *others)
 
-    repository.commit({"spec/model.py": ""})
+    repository.commit({"config/model/stack.py": ""})
     found = {one.stack: (one.status, one.errors) for one in compared(repository, Dying(tmp_path / "scratch")).stacks}
     assert found["staging"] == (Status.FAILED, ("the engine's process ended with 3",))
     assert found["dev"] == found["prod"] == (Status.PREVIEWED, ())
@@ -212,5 +212,5 @@ def test_the_program_opens_no_file_that_counts_as_one_no_stack_is_made_from(stac
     }
     assert apart == set()
     assert f"Pulumi.{stack}.yaml" in program
-    assert any(name.startswith("spec/releases/r") for name in program)
+    assert any(name.startswith("config/releases/r") for name in program)
     assert "components/cluster.py" in program

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from sandbox.errors import SandboxError
-from sandbox.home import PROJECT
+from sandbox.base.errors import SandboxError
+from sandbox.base.home import PROJECT
 from sandbox.report import environment
 from sandbox.report.environment import Environment
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from sandbox.errors import SandboxError
+from sandbox.base.errors import SandboxError
 from sandbox.report.revision import Revision
 from tests.report.repository import Repository
 
@@ -18,26 +18,31 @@ pytestmark = pytest.mark.process
 def repository(tmp_path: Path) -> Repository:
     made = Repository.new(tmp_path / "repository")
     made.commit(
-        {"Pulumi.dev.yaml": "config: {}\n", "spec/model.py": "A = 1\n", ".gitignore": "ignored\n", "gone.py": ""}
+        {
+            "Pulumi.dev.yaml": "config: {}\n",
+            "config/model/stack.py": "A = 1\n",
+            ".gitignore": "ignored\n",
+            "gone.py": "",
+        }
     )
     return made
 
 
 def test_the_files_of_a_commit_are_copied_and_nothing_else(repository: Repository, tmp_path: Path) -> None:
-    repository.commit({"spec/model.py": "A = 2\n", "new.py": ""})
+    repository.commit({"config/model/stack.py": "A = 2\n", "new.py": ""})
     folder = tmp_path / "copy"
     Revision.of(repository.folder, "HEAD~1").copy(folder)
     files = {str(path.relative_to(folder)): path.read_text() for path in folder.rglob("*") if path.is_file()}
     assert files == {
         "Pulumi.dev.yaml": "config: {}\n",
-        "spec/model.py": "A = 1\n",
+        "config/model/stack.py": "A = 1\n",
         ".gitignore": "ignored\n",
         "gone.py": "",
     }
 
 
 def test_the_repository_stays_byte_for_byte(repository: Repository, tmp_path: Path) -> None:
-    (repository.folder / "spec/model.py").write_text("A = 3\n")
+    (repository.folder / "config/model/stack.py").write_text("A = 3\n")
     # A file touched but not changed: git would note that in its index.
     os.utime(repository.folder / "gone.py", (0, 0))
     before = repository.bytes()
@@ -50,12 +55,12 @@ def test_the_repository_stays_byte_for_byte(repository: Repository, tmp_path: Pa
 
 def test_what_differs_are_committed_uncommitted_and_new_files_but_not_ignored_ones(repository: Repository) -> None:
     (repository.folder / "gone.py").unlink()
-    repository.commit({"spec/model.py": "A = 2\n"})
+    repository.commit({"config/model/stack.py": "A = 2\n"})
     (repository.folder / "Pulumi.dev.yaml").write_text("config: {a: b}\n")
     (repository.folder / "new: with space.py").write_text("")
     (repository.folder / "ignored").write_text("")
     found = Revision.of(repository.folder, "HEAD~1").differing()
-    assert found == ["Pulumi.dev.yaml", "gone.py", "new: with space.py", "spec/model.py"]
+    assert found == ["Pulumi.dev.yaml", "config/model/stack.py", "gone.py", "new: with space.py"]
     assert "with changes" in Revision.of(repository.folder, "HEAD").head()
 
 
@@ -66,7 +71,7 @@ def test_a_file_that_is_touched_and_not_changed_does_not_differ(repository: Repo
 
 def test_a_project_below_the_repository_s_top_is_compared_by_itself(repository: Repository, tmp_path: Path) -> None:
     repository.commit({"infra/Pulumi.dev.yaml": "config: {}\n"})
-    (repository.folder / "spec/model.py").write_text("A = 9\n")
+    (repository.folder / "config/model/stack.py").write_text("A = 9\n")
     (repository.folder / "infra/Pulumi.dev.yaml").write_text("config: {a: b}\n")
     revision = Revision.of(repository.folder / "infra", "HEAD")
     assert revision.differing() == ["Pulumi.dev.yaml"]

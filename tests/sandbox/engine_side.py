@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Callable
 from typing import Any
 
-from sandbox.provider import Diff, Failure, Provider, Resource
+from sandbox.cloud.provider import Diff, Failure, Provider, Resource
 
 Props = dict[str, Any]
 

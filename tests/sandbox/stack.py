@@ -17,9 +17,9 @@ from typing import IO, Any
 
 import yaml
 
-from sandbox import clusters
-from sandbox.home import Home
-from sandbox.programs import ensure
+from sandbox.base.home import Home
+from sandbox.cluster import clusters
+from sandbox.toolchain.programs import ensure
 from tests import commands, tally
 from tests.admission.api import Api, Refused
 

@@ -17,9 +17,9 @@ import psutil
 import pytest
 import yaml
 
-from sandbox.autoscaler.journal import decisions
-from sandbox.controlplane.certificates import ensure_certificates
-from sandbox.controlplane.process import Process, stop_all
+from sandbox.cluster.autoscaler.journal import decisions
+from sandbox.cluster.control_plane.certificates import ensure_certificates
+from sandbox.cluster.control_plane.process import Process, stop_all
 from tests.sandbox.stack import PROJECT, Stack
 from tests.sandbox.stateful import claim, pod_with, stateful_set
 
@@ -103,7 +103,8 @@ def autoscaler(stack: Stack) -> psutil.Process:
     (found,) = (
         process
         for process in psutil.process_iter(["cmdline"])
-        if "sandbox.autoscaler" in (process.info["cmdline"] or []) and str(stack.home) in str(process.info["cmdline"])
+        if "sandbox.cluster.autoscaler" in (process.info["cmdline"] or [])
+        and str(stack.home) in str(process.info["cmdline"])
     )
     return found
 
@@ -251,7 +252,7 @@ def test_it_ends_when_told_to_and_when_its_control_plane_s_folder_is_gone(tmp_pa
         arguments = [f"--directory={directory}", f"--port={nobody.getsockname()[1]}"]
     arguments += ["--cloud=azure", f"--state={tmp_path / 'azure.json'}", "--cluster=/none"]
     process = Process("autoscaler", tmp_path)
-    command = [sys.executable, "-P", "-m", "sandbox.autoscaler", *arguments]
+    command = [sys.executable, "-P", "-m", "sandbox.cluster.autoscaler", *arguments]
     process.launch(command, [], {"PYTHONPATH": str(PROJECT)})
     found = process.find()
     assert found

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sandbox.behind import patched
+from sandbox.engine.out_of_band import patched
 
 
 @pytest.mark.parametrize(

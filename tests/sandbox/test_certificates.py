@@ -8,8 +8,8 @@ import pytest
 from cryptography import x509
 from cryptography.x509.oid import NameOID
 
-from sandbox.controlplane import certificates
-from sandbox.controlplane.certificates import ensure_certificates
+from sandbox.cluster.control_plane import certificates
+from sandbox.cluster.control_plane.certificates import ensure_certificates
 
 
 def load(path: Path) -> x509.Certificate:

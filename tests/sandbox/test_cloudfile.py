@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 import yaml
 
-from sandbox import cloudfile
 from sandbox.azure import AzureCloud
 from sandbox.azure.quotas import Quotas as AzureQuotas
-from sandbox.cloudfile import CloudFile
-from sandbox.clouds import Clouds
-from sandbox.errors import SandboxError
+from sandbox.base.errors import SandboxError
+from sandbox.engine import cloud_file
+from sandbox.engine.cloud_file import CloudFile
+from sandbox.engine.clouds import Clouds
 from sandbox.gcp.cloud import GcpCloud
 from sandbox.gcp.quotas import Quotas as GcpQuotas
 from tests.sandbox.azure.conftest import CLUSTER, CLUSTER_INPUTS, GROUP, POOL, RecordingRuntime
@@ -50,9 +50,9 @@ def make(folder: Path, clouds: Clouds, *resources: dict[str, Any], **content: An
     """As one `up --cloud` does; returns what was reported."""
     told: list[str] = []
     said = read(folder, clouds, resources=list(resources), **content)
-    with cloudfile.changing(folder) as kept:
+    with cloud_file.changing(folder) as kept:
         kept.add(said)
-        cloudfile.make(kept, clouds, told.append)
+        cloud_file.make(kept, clouds, told.append)
     return told
 
 

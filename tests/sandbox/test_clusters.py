@@ -8,12 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from sandbox import behind, clusters
-from sandbox.clouds import Clouds
-from sandbox.clusters import LocalClusters
-from sandbox.errors import SandboxError
+from sandbox.base.errors import SandboxError
+from sandbox.base.home import Home
+from sandbox.cluster import clusters
+from sandbox.cluster.clusters import LocalClusters
+from sandbox.engine import out_of_band
+from sandbox.engine.clouds import Clouds
 from sandbox.gcp.cloud import GcpCloud
-from sandbox.home import Home
 from tests.sandbox.azure.conftest import CLUSTER_INPUTS, GROUP, SYSTEM, Account
 
 PROVIDERS = "providers/Microsoft.ContainerService/managedClusters"
@@ -140,15 +141,15 @@ def test_of_two_pools_of_one_name_each_is_changed_by_its_cluster_s(
     home = Home.of("dev", tmp_path)
     account = Account(tmp_path / "azure.json")
     there = Clouds(account.cloud, GcpCloud(tmp_path / "gcp.json", account.runtime))  # type: ignore[arg-type]
-    monkeypatch.setattr(behind.clouds, "opened", lambda *told: there)
+    monkeypatch.setattr(out_of_band.clouds, "opened", lambda *told: there)
     system = {**SYSTEM, "enableAutoScaling": True, "minCount": 1, "maxCount": 5}
     for group in ("ml", "Other"):
         account.create(GROUP, {"resourceGroupName": group})
         account.cluster(**{**CLUSTER_INPUTS, "resourceGroupName": group, "agentPoolProfiles": [system]})
     with pytest.raises(SandboxError, match=r"more than one pool 'aks/system'; pools: ml/aks/system, other/aks/system"):
-        behind.scale(home, "aks/system", 2, print)
-    assert behind.scale(home, "Other/aks/system", 3, print) == 1
-    behind.edit(home, "ml/aks/system", "{maxCount: 4}", print)
+        out_of_band.scale(home, "aks/system", 2, print)
+    assert out_of_band.scale(home, "Other/aks/system", 3, print) == 1
+    out_of_band.edit(home, "ml/aks/system", "{maxCount: 4}", print)
     assert {p.id.split("/")[4]: (p.count, p.most) for p in account.cloud.pools()} == {"ml": (1, 4), "Other": (3, 5)}
 
 

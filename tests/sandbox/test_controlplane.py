@@ -18,12 +18,12 @@ import psutil
 import pytest
 import yaml
 
-from sandbox.controlplane import ControlPlane
-from sandbox.controlplane.ports import read_ports
-from sandbox.controlplane.process import Process, stop_all
-from sandbox.controlplane.start import emulated_version
-from sandbox.errors import SandboxError
-from sandbox.programs import ensure
+from sandbox.base.errors import SandboxError
+from sandbox.cluster.control_plane import ControlPlane
+from sandbox.cluster.control_plane.ports import read_ports
+from sandbox.cluster.control_plane.process import Process, stop_all
+from sandbox.cluster.control_plane.start import emulated_version
+from sandbox.toolchain.programs import ensure
 from tests import tally
 from tests.reaper import running
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from sandbox import programs
+from sandbox.toolchain import programs
 
 pytestmark = pytest.mark.engine
 
@@ -27,7 +27,7 @@ pulumi.export("nested", {"token": pulumi.Output.secret("geheim"), "size": 3})
 
 
 # Without a cluster a stack has no processes that could run.
-SANDBOX = "from sandbox import cli; cli.running = lambda home: None; cli.main()"
+SANDBOX = "from sandbox.cli import commands as cli; cli.running = lambda home: None; cli.main()"
 
 
 @dataclass

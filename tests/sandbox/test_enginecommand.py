@@ -13,7 +13,7 @@ from pulumi import automation
 from pulumi.automation.errors import CommandError, StackNotFoundError
 from pulumi.automation.events import EngineEvent
 
-from sandbox.enginecommand import EngineCommand
+from sandbox.engine.command import EngineCommand
 
 pytestmark = pytest.mark.process
 

@@ -9,7 +9,8 @@ from signal import SIGINT
 
 import pytest
 
-from sandbox import clusters, programs
+from sandbox.cluster import clusters
+from sandbox.toolchain import programs
 from tests.reaper import running
 from tests.sandbox.stack import Stack, until
 

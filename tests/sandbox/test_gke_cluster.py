@@ -14,10 +14,11 @@ from typing import Any
 import pytest
 import yaml
 
-from sandbox.autoscaler.loop import Loop, Settings
-from sandbox.clusters import LocalClusters, plane
-from sandbox.controlplane import ControlPlane
-from sandbox.fleet import Fleet
+from sandbox.cloud.node_groups import Fleet
+from sandbox.cloud.state import Record, Resources
+from sandbox.cluster.autoscaler.loop import Loop, Settings
+from sandbox.cluster.clusters import LocalClusters, plane
+from sandbox.cluster.control_plane import ControlPlane
 from sandbox.gcp import clusters as gke
 from sandbox.gcp import ids, instance_groups, node_groups, workstation
 from sandbox.gcp.auth_plugin import NAME
@@ -26,8 +27,7 @@ from sandbox.gcp.nodes import node
 from sandbox.kubernetes import nodes as kubernetes_nodes
 from sandbox.kubernetes.client import Client
 from sandbox.kubernetes.errors import ApiError
-from sandbox.programs import ensure
-from sandbox.state import Record, Resources
+from sandbox.toolchain.programs import ensure
 from tests.sandbox.stack import until
 from tests.sandbox.stateful import claim, stateful_set
 

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from sandbox.errors import SandboxError
-from sandbox.home import Home
-from sandbox.locks import hold, own_cloud, share_cloud
+from sandbox.base.errors import SandboxError
+from sandbox.base.home import Home
+from sandbox.base.locks import hold, own_cloud, share_cloud
 
 
 @pytest.fixture

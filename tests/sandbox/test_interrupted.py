@@ -11,11 +11,11 @@ from pulumi import automation
 
 from sandbox.azure import AzureCloud
 from sandbox.azure.provider import AzureProvider
-from sandbox.checkpoint import Checkpoint
-from sandbox.home import Home
-from sandbox.interrupted import Interrupted
-from sandbox.kubernetes.provider import KubernetesProvider
-from sandbox.provider import Props, Resource
+from sandbox.base.checkpoint import Checkpoint
+from sandbox.base.home import Home
+from sandbox.cloud.provider import Props, Resource
+from sandbox.cluster.kubernetes_provider import KubernetesProvider
+from sandbox.engine.interrupted import Interrupted
 from tests.sandbox.azure.conftest import GROUP, RecordingRuntime
 
 URN = f"urn:pulumi:dev::kubeflow-spot::{GROUP}::ml"

@@ -15,7 +15,7 @@ from typing import Any
 import psutil
 import pytest
 
-from sandbox.clusters import PROGRAMS
+from sandbox.cluster.clusters import PROGRAMS
 from tests.sandbox.killing import killed, stored
 from tests.sandbox.stack import Stack
 from tests.subjects import SUBJECTS, Subject
@@ -158,7 +158,7 @@ def processes(stack: Stack) -> list[str]:
     """The running programs that name a path below the sandbox's home."""
     lines = (process.info["cmdline"] or [] for process in psutil.process_iter(["cmdline"]))
     return sorted(
-        "autoscaler" if "sandbox.autoscaler" in line else Path(line[0]).name
+        "autoscaler" if "sandbox.cluster.autoscaler" in line else Path(line[0]).name
         for line in lines
         if any(str(stack.home) in part for part in line)
     )

@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 import yaml
 
-from sandbox.controlplane.certificates import ensure_certificates
+from sandbox.cluster.control_plane.certificates import ensure_certificates
 from sandbox.kubernetes.client import Client
 from sandbox.kubernetes.errors import ApiError, Unreachable
 from sandbox.kubernetes.kubeconfig import Unusable

@@ -11,9 +11,9 @@ import pytest
 from google.protobuf import json_format, struct_pb2
 from pulumi.runtime.proto import provider_pb2, provider_pb2_grpc
 
-from sandbox.kubernetes.provider import KubernetesProvider
-from sandbox.provider import UNKNOWN, Refused, Resource
-from sandbox.servicer import serve
+from sandbox.cloud.provider import UNKNOWN, Refused, Resource
+from sandbox.cloud.servicer import serve
+from sandbox.cluster.kubernetes_provider import KubernetesProvider
 
 KUBECONFIG = "clusters: [{name: c, cluster: {server: 'https://127.0.0.1:%d'}}]"
 
@@ -162,7 +162,7 @@ class Counted:
 @pytest.fixture
 def made(monkeypatch: pytest.MonkeyPatch) -> list[Counted]:
     monkeypatch.setattr(Counted, "made", [])
-    monkeypatch.setattr("sandbox.kubernetes.provider.Client", Counted)
+    monkeypatch.setattr("sandbox.cluster.kubernetes_provider.Client", Counted)
     return Counted.made
 
 

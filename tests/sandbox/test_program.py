@@ -25,7 +25,7 @@ print(__name__, before, helper.when, sys.path[0] == sys.argv[1])
 RUN = """
 import sys
 from pathlib import Path
-from sandbox.program import Program
+from sandbox.engine.program import Program
 folder = Path(sys.argv[1])
 program = Program(folder, folder / "learned.json")
 if sys.argv[2] == "preload":

@@ -17,11 +17,11 @@ import psutil
 import pytest
 from filelock import FileLock
 
-from sandbox import golang, programs
-from sandbox.building import executable
-from sandbox.errors import ProgramError
-from sandbox.golang import version_of
-from sandbox.programs import MODULES, PROJECT, building, cache_directory, ensure
+from sandbox.base.errors import ProgramError
+from sandbox.toolchain import golang, programs
+from sandbox.toolchain.building import executable
+from sandbox.toolchain.golang import version_of
+from sandbox.toolchain.programs import MODULES, PROJECT, building, cache_directory, ensure
 
 pytestmark = pytest.mark.process
 
@@ -196,7 +196,7 @@ def test_the_leftovers_of_a_killed_build_are_cleared(machine: Path) -> None:
 @pytest.mark.parametrize("signal", [SIGINT, SIGTERM, SIGKILL])
 def test_a_command_that_ends_takes_its_compilers_along(machine: Path, signal: int) -> None:
     fake_go(machine, 'echo $$ > "$HOME/pid"; sleep 20 & wait')
-    code = "from sandbox.programs import ensure; ensure(['etcd'], print)"
+    code = "from sandbox.toolchain.programs import ensure; ensure(['etcd'], print)"
     with subprocess.Popen([sys.executable, "-c", code], cwd=PROJECT, stderr=subprocess.DEVNULL) as command:
         until((machine / "pid").exists)
         until((machine / "pid").read_text)
@@ -320,6 +320,6 @@ def test_an_unknown_program_is_refused() -> None:
 
 
 def test_importing_needs_none_of_the_program(tmp_path: Path) -> None:
-    code = "import sys, sandbox.programs, sandbox.controlplane; print({'components', 'spec'} & set(sys.modules))"
+    code = "import sys, sandbox.toolchain.programs, sandbox.cluster.control_plane; print({'components', 'spec'} & set(sys.modules))"
     done = subprocess.run([sys.executable, "-c", code], cwd=PROJECT, capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "set()"

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from sandbox import progress
-from sandbox.progress import EACH_IMPORT, EACH_LINK, Package, Progress, about, listed, remaining
+from sandbox.toolchain import progress
+from sandbox.toolchain.progress import EACH_IMPORT, EACH_LINK, Package, Progress, about, listed, remaining
 
 
 @pytest.fixture

@@ -13,12 +13,12 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from sandbox import releases
-from sandbox.cli import main
-from sandbox.errors import SandboxError
+from sandbox.base.errors import SandboxError
+from sandbox.cli.commands import main
+from sandbox.report import releases
 
 PROJECT = Path(__file__).parents[2]
-FOLDER = PROJECT / "spec" / "releases"
+FOLDER = PROJECT / "config" / "releases"
 DIGESTS = ("sha256:" + 64 * "a", "sha256:" + 64 * "b")
 
 
@@ -35,7 +35,7 @@ def head(tmp_path: Path) -> Path:
 
 
 def _checkout(project: Path) -> Path:
-    folder = project / "spec" / "releases"
+    folder = project / "config" / "releases"
     folder.mkdir(parents=True)
     for name in ("schema.json", "r2026-09.toml", "r2026-11.toml"):
         shutil.copy(FOLDER / name, folder)
@@ -45,7 +45,7 @@ def _checkout(project: Path) -> Path:
 
 
 def edit(project: Path, name: str, change: Callable[[str], str]) -> None:
-    path = project / "spec" / "releases" / name
+    path = project / "config" / "releases" / name
     text = path.read_text()
     assert change(text) != text
     path.write_text(change(text))
@@ -130,9 +130,9 @@ def test_a_lower_kubernetes_in_a_newer_release_is_a_downgrade_all_the_same(proje
 
 
 def test_a_release_that_only_the_head_has_is_explained_from_the_heads_files(project: Path, head: Path) -> None:
-    next_one = (head / "spec/releases/next.toml").read_text()
+    next_one = (head / "config/releases/next.toml").read_text()
     text = next_one.replace("notes = []", 'notes = ["Tried for a month."]').replace('"1.36"', '"1.37"')
-    (head / "spec/releases/r2027-01.toml").write_text(text)
+    (head / "config/releases/r2027-01.toml").write_text(text)
     told = releases.difference(project, "r2026-09", head, "r2027-01")
     expected = ["Kubernetes version: 1.35 -> 1.37.", *notes("r2026-11"), "r2027-01: Tried for a month."]
     assert told == expected
@@ -142,7 +142,7 @@ def test_a_release_that_only_the_head_has_is_explained_from_the_heads_files(proj
 @pytest.mark.parametrize(
     ("name", "why"),
     [
-        ("r2031-01", "there is no spec/releases/r2031-01.toml"),
+        ("r2031-01", "there is no config/releases/r2031-01.toml"),
         ("../../../etc/passwd", "is no release's name"),
         ("r2026-11\n", "is no release's name"),
         ("", "is no release's name"),
@@ -157,7 +157,7 @@ def test_what_is_not_there_cannot_be_explained_and_is_told_in_a_sentence(name: s
 
 @pytest.mark.parametrize("spoil", ["released = nonsense", "x" * 1_100_000, "\x00", 'a = "\\ud800"'])
 def test_a_strangers_file_that_cannot_be_read_is_told_in_a_sentence(spoil: str, project: Path) -> None:
-    (project / "spec/releases/next.toml").write_text(spoil)
+    (project / "config/releases/next.toml").write_text(spoil)
     (told,) = releases.difference(project, "r2026-11", project, "next")
     assert "cannot be explained" in told
     assert len(told) < 1000
@@ -170,7 +170,7 @@ SCHEMAS.append({"$defs": {"A": CIRCLE}, "properties": {"kubernetesVersion": CIRC
 
 @pytest.mark.parametrize("schema", SCHEMAS, ids=range(len(SCHEMAS)))
 def test_without_a_schema_that_can_be_used_pins_have_their_keys_names(schema: Any, project: Path) -> None:
-    (project / "spec/releases/schema.json").write_text(schema if isinstance(schema, str) else json.dumps(schema))
+    (project / "config/releases/schema.json").write_text(schema if isinstance(schema, str) else json.dumps(schema))
     assert releases.difference(project, "r2026-09", project, "r2026-11")[0] == "kubernetesVersion: 1.35 -> 1.36."
 
 
@@ -214,9 +214,9 @@ def test_pins_are_raised_in_the_candidate_and_never_in_what_is_released() -> Non
 
     files = sorted(path.relative_to(PROJECT).as_posix() for path in FOLDER.iterdir() if path.is_file())
     assert len(files) >= 6
-    assert [path for path in files if raised(path)] == ["spec/releases/next.toml"]
-    assert not raised("spec/releases/r2027-01.toml")
-    assert not raised("other/spec/releases/next.toml")
+    assert [path for path in files if raised(path)] == ["config/releases/next.toml"]
+    assert not raised("config/releases/r2027-01.toml")
+    assert not raised("other/config/releases/next.toml")
 
 
 def test_every_image_of_the_candidate_can_be_raised() -> None:

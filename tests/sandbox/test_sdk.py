@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from sandbox import sdk
 from sandbox.azure.resources.cluster_path import CLUSTER
-from sandbox.schema import Fields, Shape, Stored
+from sandbox.cloud import sdk
+from sandbox.cloud.schema import Fields, Shape, Stored
 
 AZURE = "pulumi_azure_native"
 SUBNET = "azure-native:network:Subnet"

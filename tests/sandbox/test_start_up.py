@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from sandbox.clouds import AZURE_STATE
-from sandbox.home import Home
+from sandbox.base.home import Home
+from sandbox.engine.clouds import AZURE_STATE
 
 pytestmark = pytest.mark.process
 
@@ -20,8 +20,9 @@ RUN = """
 import os
 import sys
 from pathlib import Path
-from sandbox import cli, programs
-from sandbox.controlplane import ControlPlane
+from sandbox.cli import commands as cli
+from sandbox.toolchain import programs
+from sandbox.cluster.control_plane import ControlPlane
 ControlPlane.running = lambda plane: True
 programs.ensure = lambda names, report: {name: Path(name) for name in names}
 os.execve = lambda program, arguments, environment: print(program, *arguments)

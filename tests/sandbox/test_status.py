@@ -7,8 +7,8 @@ from typing import Any, cast
 
 import pytest
 
-from sandbox.controlplane import ControlPlane
-from sandbox.status import show
+from sandbox.cli.status import show
+from sandbox.cluster.control_plane import ControlPlane
 
 
 class Plane:

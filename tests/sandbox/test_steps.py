@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sandbox.steps import Unrepeated, without_advice
+from sandbox.engine.steps import Unrepeated, without_advice
 
 
 def test_the_second_report_of_a_program_error_is_left_out_with_its_lines_and_nothing_else_is() -> None:

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 import yaml
 
-from sandbox import workspace
-from sandbox.errors import SandboxError
-from sandbox.home import Home
+from sandbox.base.errors import SandboxError
+from sandbox.base.home import Home
+from sandbox.engine import workspace
 
 PROJECT_FILE = """\
 name: kubeflow-spot

@@ -92,9 +92,9 @@ def test_a_change_beyond_the_quota_leaves_the_rest_applied_and_the_next_up_compl
 
 
 UNREFUSED = """
-import components.azure.immutable, components.gcp.immutable
+import components.azure.immutable_cluster, components.gcp.immutable_cluster
 
-for module in (components.azure.immutable, components.gcp.immutable):
+for module in (components.azure.immutable_cluster, components.gcp.immutable_cluster):
     module.problems = lambda *_: ()
 """
 """Before the program: what it refuses goes to the engine."""

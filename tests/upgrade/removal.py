@@ -35,8 +35,8 @@ import pulumi
 import pytest
 from pydantic import BaseModel
 
-from sandbox.differences import differences
-from sandbox.provider import Diff, Resource
+from sandbox.cloud.differences import differences
+from sandbox.cloud.provider import Diff, Resource
 from tests.components.emulation import Emulated, plain
 from tests.components.program import declare
 from tests.upgrade.case import Config, changed, told

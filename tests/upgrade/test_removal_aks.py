@@ -1,7 +1,8 @@
 """Every optional key of a stack on AKS, taken out again (`tests.upgrade.removal`): the preview shows it, or an error tells the way.
 
 A preview alone proves little here: azure-native shows a property that is left out as removed, and AKS may keep it (its emulation
-does, `sandbox.azure.resources.kind.merged`). So what is in the cloud afterwards is compared with a stack that never had the key.
+does, `sandbox.azure.resources.resource_type.merged`). So what is in the cloud afterwards is compared with a
+stack that never had the key.
 """
 
 from __future__ import annotations
@@ -13,9 +14,9 @@ from typing import Any
 import pytest
 
 from components.addons import discovery
-from sandbox.state import Store
-from spec.azure import Azure
-from spec.model import Cluster, Pool, SystemPool
+from config.clouds.azure.settings import Azure
+from config.model.stack import Cluster, Pool, SystemPool
+from sandbox.cloud.state import Store
 from tests.components import azure
 from tests.components.azure import ID
 from tests.components.emulated import EmulatedAzure

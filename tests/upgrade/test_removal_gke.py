@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 
 from components.addons import discovery
-from spec import stackfile
-from spec.gcp import Gcp
-from spec.model import Cluster, Pool, SystemPool
+from config import stackfile
+from config.clouds.gcp.settings import Gcp
+from config.model.stack import Cluster, Pool, SystemPool
 from tests.components.emulated_google import EmulatedGoogle
 from tests.components.google import KEY
 from tests.upgrade.case import Config

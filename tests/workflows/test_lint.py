@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from sandbox.programs import ensure
+from sandbox.toolchain.programs import ensure
 from tests.workflows.files import FOLDER
 
 pytestmark = pytest.mark.process

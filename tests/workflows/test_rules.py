@@ -10,7 +10,7 @@ from pathlib import Path
 import click
 import pytest
 
-from sandbox.cli import main as sandbox
+from sandbox.cli.commands import main as sandbox
 from tests.workflows.files import ACTIONS, PROJECT, WORKFLOWS, Data, jobs, read, scalars, steps, workflow
 
 ALL = [*WORKFLOWS, *ACTIONS]

@@ -16,9 +16,9 @@ from sandbox.azure.resources.cluster_path import CLUSTER, CLUSTER_PATH, pools_of
 from sandbox.azure.resources.cluster_request import ClusterRequest
 from sandbox.azure.resources.fleet import Fleet
 from sandbox.azure.resources.identity import assigned
-from sandbox.azure.resources.kind import GROUP_NAME, Kind, NameRule, merged, require_group
 from sandbox.azure.resources.pool import new_record, put_pool
-from sandbox.state import Body, Record, Resources
+from sandbox.azure.resources.resource_type import GROUP_NAME, Kind, NameRule, merged, require_group
+from sandbox.cloud.state import Body, Record, Resources
 
 _NETWORK_FORCE_NEW = (
     "serviceCidr",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sandbox.state import Record, Resources
+from sandbox.cloud.state import Record, Resources
 
 CLUSTER = "azure-native:containerservice:ManagedCluster"
 POOL = "azure-native:containerservice:AgentPool"

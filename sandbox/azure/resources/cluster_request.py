@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from sandbox.azure.errors import AzureRefused
-from sandbox.state import Body, Resources
+from sandbox.cloud.state import Body, Resources
 
 
 @dataclass

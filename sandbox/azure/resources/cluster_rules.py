@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from sandbox import rules
 from sandbox.azure import errors
 from sandbox.azure.errors import AzureRefused, aks, arm
 from sandbox.azure.resources import (
@@ -25,6 +24,7 @@ from sandbox.azure.resources import (
 from sandbox.azure.resources.cluster_request import ClusterRequest, Rule
 from sandbox.azure.resources.identity import assigned
 from sandbox.azure.resources.pool_request import invalid
+from sandbox.cloud import rules
 
 # azure-native replaces a cluster for most of these before it asks; the rest is fixed by the pages private-clusters and
 # azure-disk-customer-managed-keys. Outbound type, policy and dataplane can be updated in the service.

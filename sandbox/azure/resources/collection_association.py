@@ -11,8 +11,8 @@ from typing import ClassVar
 from sandbox.azure import ids
 from sandbox.azure.errors import arm
 from sandbox.azure.resources import reference
-from sandbox.azure.resources.kind import Kind, NameRule
-from sandbox.state import Body, Resources
+from sandbox.azure.resources.resource_type import Kind, NameRule
+from sandbox.cloud.state import Body, Resources
 
 _RULE = "azure-native:monitor:DataCollectionRule"
 _ENDPOINT = "azure-native:monitor:DataCollectionEndpoint"

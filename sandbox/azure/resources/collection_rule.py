@@ -14,10 +14,10 @@ from sandbox.azure.errors import AzureRefused
 from sandbox.azure.resources import reference
 from sandbox.azure.resources.collection_association import require_unassociated
 from sandbox.azure.resources.collection_endpoint import DataCollectionEndpoint
-from sandbox.azure.resources.kind import GROUP_NAME, NameRule, Tracked
 from sandbox.azure.resources.monitor_account import AzureMonitorWorkspace
+from sandbox.azure.resources.resource_type import GROUP_NAME, NameRule, Tracked
 from sandbox.azure.resources.workspace import Workspace
-from sandbox.state import Body, Resources
+from sandbox.cloud.state import Body, Resources
 
 # By list of destinations: the property with the id, the type it must be of, and the two properties in which GET tells
 # the other number of the same thing.

@@ -15,9 +15,9 @@ from typing import Any, ClassVar
 from sandbox.azure import errors, ids, schema
 from sandbox.azure.errors import AzureRefused, arm
 from sandbox.azure.resources.cluster_path import POOL
-from sandbox.azure.resources.kind import GROUP_NAME, Kind, NameRule, require_group
-from sandbox.provider import Refused
-from sandbox.state import Body, Resources
+from sandbox.azure.resources.resource_type import GROUP_NAME, Kind, NameRule, require_group
+from sandbox.cloud.provider import Refused
+from sandbox.cloud.state import Body, Resources
 
 _POOL_TYPE = "Microsoft.ContainerService/managedClusters/agentPools"
 _TEMPLATE = ("$schema", "contentVersion", "resources")

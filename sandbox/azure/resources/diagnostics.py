@@ -13,10 +13,10 @@ from sandbox.azure import ids
 from sandbox.azure.errors import arm
 from sandbox.azure.resources import reference
 from sandbox.azure.resources.cluster_path import CLUSTER
-from sandbox.azure.resources.kind import Kind, NameRule
+from sandbox.azure.resources.resource_type import Kind, NameRule
 from sandbox.azure.resources.workspace import Workspace
-from sandbox.provider import Refused
-from sandbox.state import Body, Resources
+from sandbox.cloud.provider import Refused
+from sandbox.cloud.state import Body, Resources
 
 # Azure Monitor reference, supported-logs/microsoft-containerservice-managedclusters-logs (2025-04).
 _CATEGORIES = frozenset(

@@ -6,9 +6,9 @@ from typing import ClassVar
 
 from sandbox.azure.errors import arm
 from sandbox.azure.resources import reference
-from sandbox.azure.resources.kind import GROUP_NAME, NameRule, Tracked
+from sandbox.azure.resources.resource_type import GROUP_NAME, NameRule, Tracked
 from sandbox.azure.resources.vault import Vault
-from sandbox.state import Body, Resources
+from sandbox.cloud.state import Body, Resources
 
 
 class DiskEncryptionSet(Tracked):

@@ -8,7 +8,7 @@ from sandbox.azure import errors
 from sandbox.azure.errors import AzureRefused, aks
 from sandbox.azure.resources import permissions
 from sandbox.azure.resources.cluster_request import ClusterRequest
-from sandbox.state import Body
+from sandbox.cloud.state import Body
 
 _KEY = re.compile(r"https://[^/]+/keys/[^/]+/[^/]+")
 _TARGET = "securityProfile.azureKeyVaultKms"

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from sandbox.azure import ids
 from sandbox.azure.errors import AzureRefused
-from sandbox.state import Body, Record, Resources
+from sandbox.cloud.state import Body, Record, Resources
 
 
 @dataclass(frozen=True)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from sandbox import rules
 from sandbox.azure.errors import AzureRefused, aks
 from sandbox.azure.resources import outbound_rules, range_rules, subnet_rules
 from sandbox.azure.resources.fleet import Fleet, Rule
+from sandbox.cloud import rules
 
 _MOST_POOLS = 100
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from sandbox.azure import ids
 from sandbox.azure.errors import arm
 from sandbox.azure.resources import nat_gateway, network, public_address, route_table
-from sandbox.azure.resources.kind import Kind, merged
-from sandbox.state import Body, Resources
+from sandbox.azure.resources.resource_type import Kind, merged
+from sandbox.cloud.state import Body, Resources
 
 # What blocks its group while it is in use, unless the user goes with the group.
 _HELD = {

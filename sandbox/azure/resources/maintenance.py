@@ -14,8 +14,8 @@ from typing import Any, ClassVar
 from sandbox.azure import ids
 from sandbox.azure.errors import AzureRefused, aks
 from sandbox.azure.resources.cluster_path import CLUSTER_PATH
-from sandbox.azure.resources.kind import GROUP_NAME, Kind, NameRule, require_group, require_parent
-from sandbox.state import Body, Resources
+from sandbox.azure.resources.resource_type import GROUP_NAME, Kind, NameRule, require_group, require_parent
+from sandbox.cloud.state import Body, Resources
 
 _DEFAULT = "default"
 _NAMES = (_DEFAULT, "aksManagedAutoUpgradeSchedule", "aksManagedNodeOSUpgradeSchedule")

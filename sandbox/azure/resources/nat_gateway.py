@@ -7,9 +7,9 @@ from typing import ClassVar
 from sandbox.azure import ids
 from sandbox.azure.errors import arm
 from sandbox.azure.resources import reference
-from sandbox.azure.resources.kind import GROUP_NAME, NETWORK_NAME, NameRule, Tracked
 from sandbox.azure.resources.public_address import PublicIPAddress
-from sandbox.state import Body, Record, Resources
+from sandbox.azure.resources.resource_type import GROUP_NAME, NETWORK_NAME, NameRule, Tracked
+from sandbox.cloud.state import Body, Record, Resources
 
 _SUBNET = "azure-native:network:Subnet"
 

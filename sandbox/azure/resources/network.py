@@ -11,10 +11,10 @@ from typing import Any, ClassVar
 from sandbox.azure import errors, ids
 from sandbox.azure.errors import arm
 from sandbox.azure.resources import reference
-from sandbox.azure.resources.kind import GROUP_NAME, Kind, NameRule, merged, require_group, require_parent
 from sandbox.azure.resources.nat_gateway import NatGateway
+from sandbox.azure.resources.resource_type import GROUP_NAME, Kind, NameRule, merged, require_group, require_parent
 from sandbox.azure.resources.route_table import RouteTable
-from sandbox.state import Body, Record, Resources
+from sandbox.cloud.state import Body, Record, Resources
 
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 

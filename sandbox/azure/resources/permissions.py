@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from sandbox.azure import ids
 from sandbox.azure.resources.identity import RoleAssignment, assigned
-from sandbox.state import Resources
+from sandbox.cloud.state import Resources
 
 
 def holds(resources: Resources, identities: Iterable[str], role: str, scope: str) -> bool:

@@ -13,9 +13,9 @@ from sandbox.azure.machines import Machine, machines
 from sandbox.azure.resources import fleet_rules, pool_rules
 from sandbox.azure.resources.cluster_path import CLUSTER, CLUSTER_PATH, POOL, pools_of
 from sandbox.azure.resources.fleet import Fleet
-from sandbox.azure.resources.kind import GROUP_NAME, Kind, NameRule, merged, require_group, require_parent
 from sandbox.azure.resources.pool_request import POOL_NAME, SPOT_LABEL, SPOT_TAINT, PoolRequest
-from sandbox.state import Body, Record, Resources
+from sandbox.azure.resources.resource_type import GROUP_NAME, Kind, NameRule, merged, require_group, require_parent
+from sandbox.cloud.state import Body, Record, Resources
 
 # The service chose Standard_D4ds_v4 for an empty vmSize in 2025; the catalogue's nearest current size is v5.
 DEFAULT_SIZE = "Standard_D4ds_v5"

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from sandbox.azure.errors import NAMING_RULES, AzureRefused, aks
 from sandbox.azure.machines import Machine, machines
-from sandbox.state import Body, Resources
+from sandbox.cloud.state import Body, Resources
 
 # azure-rest-api-specs, aks/stable/2025-09-01/managedClusters.json
 POOL_NAME = r"^[a-z][a-z0-9]{0,11}$"

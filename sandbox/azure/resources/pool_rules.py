@@ -9,11 +9,11 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from sandbox import rules
 from sandbox.azure import errors, ids, versions
 from sandbox.azure.errors import AzureRefused, aks
 from sandbox.azure.resources import count_rules, label_rules, machine_rules, spot_rules, upgrade_rules
 from sandbox.azure.resources.pool_request import POOL_NAME, PoolRequest, Rule, invalid
+from sandbox.cloud import rules
 
 # What a pool has when the property is not in its body.
 _IMPLIED = {"scaleSetPriority": "Regular", "scaleSetEvictionPolicy": "Delete", "spotMaxPrice": -1}

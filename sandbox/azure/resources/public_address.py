@@ -12,8 +12,8 @@ from typing import ClassVar
 from sandbox.azure import ids
 from sandbox.azure.errors import arm
 from sandbox.azure.resources import reference
-from sandbox.azure.resources.kind import GROUP_NAME, NETWORK_NAME, NameRule, Tracked
-from sandbox.state import Body, Resources
+from sandbox.azure.resources.resource_type import GROUP_NAME, NETWORK_NAME, NameRule, Tracked
+from sandbox.cloud.state import Body, Resources
 
 # RFC 2544 keeps this network for benchmarks: nobody is reached at such an address.
 _NOBODYS = ipaddress.ip_network("198.18.0.0/15")

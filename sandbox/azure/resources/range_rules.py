@@ -10,7 +10,7 @@ from sandbox.azure.errors import AzureRefused, aks
 from sandbox.azure.resources import network
 from sandbox.azure.resources.cluster_request import ClusterRequest
 from sandbox.azure.resources.fleet import Fleet
-from sandbox.state import Record
+from sandbox.cloud.state import Record
 
 # AKS page configure-azure-cni: no part of these may be used.
 _KEPT = tuple(map(ipaddress.ip_network, ("169.254.0.0/16", "172.30.0.0/16", "172.31.0.0/16", "192.0.2.0/24")))

@@ -6,8 +6,8 @@ from typing import Any
 
 from sandbox.azure import errors, ids
 from sandbox.azure.errors import arm
-from sandbox.azure.resources.kind import require_group
-from sandbox.state import Body, Record, Resources
+from sandbox.azure.resources.resource_type import require_group
+from sandbox.cloud.state import Body, Record, Resources
 
 
 def referenced(resources: Resources, reference: Body, token: str, by: str, region: str) -> Record:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import ClassVar
 
 from sandbox.azure import ids
-from sandbox.azure.resources.kind import GROUP_NAME, NameRule, Tracked
-from sandbox.state import Body, Resources
+from sandbox.azure.resources.resource_type import GROUP_NAME, NameRule, Tracked
+from sandbox.cloud.state import Body, Resources
 
 
 class Registry(Tracked):

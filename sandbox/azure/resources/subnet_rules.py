@@ -8,7 +8,7 @@ from sandbox.azure import ids
 from sandbox.azure.errors import AzureRefused, aks
 from sandbox.azure.resources import network
 from sandbox.azure.resources.fleet import Fleet
-from sandbox.state import Body, Record
+from sandbox.cloud.state import Body, Record
 
 # https://learn.microsoft.com/azure/virtual-network/virtual-networks-faq: what Azure keeps of every subnet.
 _KEPT = 5

@@ -11,7 +11,6 @@ from sandbox.azure.resources.diagnostics import DiagnosticSetting
 from sandbox.azure.resources.disk_encryption import DiskEncryptionSet
 from sandbox.azure.resources.group import ResourceGroup
 from sandbox.azure.resources.identity import FederatedIdentityCredential, RoleAssignment, UserAssignedIdentity
-from sandbox.azure.resources.kind import Kind
 from sandbox.azure.resources.maintenance import MaintenanceConfiguration
 from sandbox.azure.resources.monitor_account import AzureMonitorWorkspace
 from sandbox.azure.resources.nat_gateway import NatGateway
@@ -19,10 +18,11 @@ from sandbox.azure.resources.network import Subnet, VirtualNetwork
 from sandbox.azure.resources.pool import AgentPool
 from sandbox.azure.resources.public_address import PublicIPAddress
 from sandbox.azure.resources.registry import Registry
+from sandbox.azure.resources.resource_type import Kind
 from sandbox.azure.resources.route_table import RouteTable
 from sandbox.azure.resources.vault import Vault
 from sandbox.azure.resources.workspace import Workspace
-from sandbox.provider import Refused
+from sandbox.cloud.provider import Refused
 
 _KINDS: tuple[Kind, ...] = (
     ResourceGroup(),

@@ -10,8 +10,8 @@ from typing import ClassVar
 
 from sandbox.azure import ids
 from sandbox.azure.errors import arm
-from sandbox.azure.resources.kind import GROUP_NAME, NameRule, Tracked, merged
-from sandbox.state import Body, Resources
+from sandbox.azure.resources.resource_type import GROUP_NAME, NameRule, Tracked, merged
+from sandbox.cloud.state import Body, Resources
 
 # The others are tiers of before 2018, kept for the subscriptions that had them.
 _OFFERED = ("PerGB2018", "CapacityReservation", "LACluster")

@@ -6,11 +6,11 @@ Words UNCONFIRMED; the permissions are those of the roles.
 
 from __future__ import annotations
 
+from sandbox.cloud.state import Resources
 from sandbox.gcp import ids
 from sandbox.gcp.errors import GcpRefused
 from sandbox.gcp.resources.cluster_request import ClusterRequest
 from sandbox.gcp.resources.pool_request import PoolRequest
-from sandbox.state import Resources
 
 _KEY_ROLE = "roles/cloudkms.cryptoKeyEncrypterDecrypter"
 _HOST_ROLE = "roles/container.hostServiceAgentUser"

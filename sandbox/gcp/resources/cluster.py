@@ -12,14 +12,14 @@ import copy
 from types import MappingProxyType
 from typing import Any, ClassVar
 
+from sandbox.cloud.state import Body, Record, Resources
 from sandbox.gcp import ids, places, versions
 from sandbox.gcp.resources import cluster_rules, pool
 from sandbox.gcp.resources.cluster_path import CLUSTER, CLUSTER_PATH, POOL, pools_of
 from sandbox.gcp.resources.cluster_request import ClusterRequest
-from sandbox.gcp.resources.kind import Kind, Settings, location_parameters
+from sandbox.gcp.resources.resource_type import Kind, Settings, location_parameters
 from sandbox.gcp.resources.subnet_rules import ranges
 from sandbox.gcp.resources.validation import cluster_name, control_plane_range, network, one_of, time_of_day
-from sandbox.state import Body, Record, Resources
 
 DEFAULT_POOL = "default-pool"
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sandbox.state import Record, Resources
+from sandbox.cloud.state import Record, Resources
 
 CLUSTER = "gcp:container/cluster:Cluster"
 POOL = "gcp:container/nodePool:NodePool"

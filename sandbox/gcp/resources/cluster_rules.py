@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from sandbox import rules
+from sandbox.cloud import rules
+from sandbox.cloud.provider import Refused
 from sandbox.gcp import ids, places, versions
 from sandbox.gcp.errors import GcpRefused, bad_request
 from sandbox.gcp.resources import agent_rules, machine_rules, range_rules
 from sandbox.gcp.resources.cluster_request import ClusterRequest, Rule
 from sandbox.gcp.resources.network import NETWORK
-from sandbox.provider import Refused
 
 
 def not_emulated(request: ClusterRequest) -> Refused | None:

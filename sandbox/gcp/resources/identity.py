@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, ClassVar
 
-from sandbox import rules
+from sandbox.cloud import rules
+from sandbox.cloud.state import Body, Record, Resources
 from sandbox.gcp import ids
 from sandbox.gcp.errors import GcpRefused, bad_request
-from sandbox.gcp.resources.kind import Kind, Settings, location_parameters, region_parameters
+from sandbox.gcp.resources.resource_type import Kind, Settings, location_parameters, region_parameters
 from sandbox.gcp.resources.validation import ACCOUNT_NAME
-from sandbox.state import Body, Record, Resources
 
 ACCOUNT = "gcp:serviceaccount/account:Account"
 

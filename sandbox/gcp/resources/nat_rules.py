@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from sandbox import rules
+from sandbox.cloud import rules
+from sandbox.cloud.state import Body, Record, Resources
 from sandbox.gcp import ids
 from sandbox.gcp.errors import GcpRefused, invalid, no_resource
-from sandbox.state import Body, Record, Resources
 
 NAT = "gcp:compute/routerNat:RouterNat"
 ALL = ("ALL_SUBNETWORKS_ALL_IP_RANGES", "ALL_SUBNETWORKS_ALL_PRIMARY_IP_RANGES")

@@ -5,10 +5,10 @@ from __future__ import annotations
 from types import MappingProxyType
 from typing import Any, ClassVar
 
+from sandbox.cloud.state import Body, Record, Resources
 from sandbox.gcp import errors, ids
-from sandbox.gcp.resources.kind import Kind
+from sandbox.gcp.resources.resource_type import Kind
 from sandbox.gcp.resources.validation import GCE_NAME, one_of
-from sandbox.state import Body, Record, Resources
 
 NETWORK = "gcp:compute/network:Network"
 

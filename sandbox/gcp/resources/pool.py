@@ -11,16 +11,16 @@ import copy
 from types import MappingProxyType
 from typing import Any, ClassVar
 
+from sandbox.cloud.provider import Refused
+from sandbox.cloud.state import Body, Record, Resources
 from sandbox.gcp import errors, ids, places, versions
 from sandbox.gcp.machines import machines
 from sandbox.gcp.nodes import group_name
 from sandbox.gcp.resources import pool_rules
 from sandbox.gcp.resources.cluster_path import CLUSTER_PATH, POOL, pools_of
-from sandbox.gcp.resources.kind import Kind, Settings, location_parameters
 from sandbox.gcp.resources.pool_request import PoolRequest
+from sandbox.gcp.resources.resource_type import Kind, Settings, location_parameters
 from sandbox.gcp.resources.validation import at_least, one_of
-from sandbox.provider import Refused
-from sandbox.state import Body, Record, Resources
 
 DEFAULT_MACHINE = "e2-medium"
 _DISK_GB = 100

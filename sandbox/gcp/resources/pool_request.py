@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from sandbox.cloud.state import Body, Resources
 from sandbox.gcp import ids
 from sandbox.gcp.errors import GcpRefused
 from sandbox.gcp.machines import Machine, machines
-from sandbox.state import Body, Resources
 
 
 @dataclass

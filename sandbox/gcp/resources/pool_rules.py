@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-from sandbox import rules
+from sandbox.cloud import rules
 from sandbox.gcp.errors import GcpRefused, bad_request
 from sandbox.gcp.resources import agent_rules, gpu_rules, label_rules, machine_rules, scale_rules
 from sandbox.gcp.resources.pool_request import PoolRequest, Rule

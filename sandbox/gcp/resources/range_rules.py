@@ -8,13 +8,13 @@ from __future__ import annotations
 import ipaddress
 from collections.abc import Iterator
 
+from sandbox.cloud.provider import Refused
+from sandbox.cloud.state import Record
 from sandbox.gcp import ids
 from sandbox.gcp.errors import GcpRefused, bad_request
 from sandbox.gcp.resources.cluster_path import CLUSTER
 from sandbox.gcp.resources.cluster_request import ClusterRequest
 from sandbox.gcp.resources.subnet_rules import SUBNETWORK, conflict, ranges
-from sandbox.provider import Refused
-from sandbox.state import Record
 
 
 def secondary_ranges(request: ClusterRequest) -> GcpRefused | None:

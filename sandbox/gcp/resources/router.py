@@ -5,15 +5,15 @@ from __future__ import annotations
 from types import MappingProxyType
 from typing import Any, ClassVar
 
+from sandbox.cloud.provider import Refused
+from sandbox.cloud.state import Body, Record, Resources
 from sandbox.gcp import errors, ids
 from sandbox.gcp.resources import nat_rules
 from sandbox.gcp.resources import network as networks
-from sandbox.gcp.resources.kind import Kind, Settings, region_parameters
 from sandbox.gcp.resources.nat_rules import NAT, NatRequest
+from sandbox.gcp.resources.resource_type import Kind, Settings, region_parameters
 from sandbox.gcp.resources.subnet_rules import region_exists
 from sandbox.gcp.resources.validation import GCE_NAME, NAT_NAME, one_of
-from sandbox.provider import Refused
-from sandbox.state import Body, Record, Resources
 
 ROUTER = "gcp:compute/router:Router"
 

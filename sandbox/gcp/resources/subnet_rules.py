@@ -6,10 +6,10 @@ import ipaddress
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from sandbox import rules
+from sandbox.cloud import rules
+from sandbox.cloud.state import Body, Record, Resources
 from sandbox.gcp import ids, places
 from sandbox.gcp.errors import GcpRefused, invalid
-from sandbox.state import Body, Record, Resources
 
 SUBNETWORK = "gcp:compute/subnetwork:Subnetwork"
 _CLUSTER = "gcp:container/cluster:Cluster"

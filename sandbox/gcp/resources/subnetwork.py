@@ -5,13 +5,13 @@ from __future__ import annotations
 from types import MappingProxyType
 from typing import Any, ClassVar
 
+from sandbox.cloud.state import Body, Record, Resources
 from sandbox.gcp import errors, ids
 from sandbox.gcp.resources import network as networks
 from sandbox.gcp.resources import subnet_rules
-from sandbox.gcp.resources.kind import Kind, Settings, region_parameters
+from sandbox.gcp.resources.resource_type import Kind, Settings, region_parameters
 from sandbox.gcp.resources.subnet_rules import SUBNETWORK, SubnetRequest
 from sandbox.gcp.resources.validation import GCE_NAME, cidr_range
-from sandbox.state import Body, Record, Resources
 
 
 class Subnetwork(Kind):

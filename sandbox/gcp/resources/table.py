@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+from sandbox.cloud.provider import Refused
 from sandbox.gcp.resources.cluster import Cluster
 from sandbox.gcp.resources.identity import Account, KeyMember, ProjectMember, RepositoryMember, SubnetworkMember
-from sandbox.gcp.resources.kind import Kind
 from sandbox.gcp.resources.network import Network
 from sandbox.gcp.resources.pool import NodePool
+from sandbox.gcp.resources.resource_type import Kind
 from sandbox.gcp.resources.router import Router, RouterNat
 from sandbox.gcp.resources.subnetwork import Subnetwork
-from sandbox.provider import Refused
 
 _KINDS: tuple[Kind, ...] = (
     Network(),

@@ -10,7 +10,7 @@ import json
 import re
 from typing import Any
 
-from sandbox.gcp.resources.kind import Check
+from sandbox.gcp.resources.resource_type import Check
 
 
 def one_of(*allowed: str) -> Check:

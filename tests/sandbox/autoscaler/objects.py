@@ -7,9 +7,9 @@ from dataclasses import replace
 from random import Random
 from typing import Any
 
-from sandbox.autoscaler import expander
-from sandbox.autoscaler.plan import Picture, plan
-from sandbox.fleet import Gpus, NodeGroup
+from sandbox.cloud.node_groups import Gpus, NodeGroup
+from sandbox.cluster.autoscaler import expander
+from sandbox.cluster.autoscaler.plan import Picture, plan
 
 Object = dict[str, Any]
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from sandbox.autoscaler.balance import Size, alike, shares
-from sandbox.autoscaler.plan import Picture, plan
+from sandbox.cluster.autoscaler.balance import Size, alike, shares
+from sandbox.cluster.autoscaler.plan import Picture, plan
 
 from .objects import GPU, ONE_GPU, group, pod, sized, training
 

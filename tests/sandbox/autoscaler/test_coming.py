@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from sandbox.autoscaler.backoff import BackOff
-from sandbox.autoscaler.coming import Coming
-from sandbox.autoscaler.plan import Picture, plan
+from sandbox.cluster.autoscaler.backoff import BackOff
+from sandbox.cluster.autoscaler.coming import Coming
+from sandbox.cluster.autoscaler.plan import Picture, plan
 
 from .objects import node, on_demand, sized, spot, training
 

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 import yaml
 
-from sandbox.autoscaler.devices import report
-from sandbox.fleet import Gpus
+from sandbox.cloud.node_groups import Gpus
+from sandbox.cluster.autoscaler.devices import report
 
 IMAGE = "nvcr.io/nvidia/k8s-device-plugin:v0.20.0"
 NODE: Any = {"metadata": {"name": "node", "creationTimestamp": "2026-01-01T00:00:10Z", "labels": {}}}

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from sandbox.autoscaler.expander import Option, choose, parse, rank
-from sandbox.autoscaler.rooms import Pod
+from sandbox.cluster.autoscaler.expander import Option, choose, parse, rank
+from sandbox.cluster.autoscaler.rooms import Pod
 
 
 def option(pool: str, pods: int = 1, waste: str = "0") -> Option:

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from sandbox.autoscaler.fit import misfit, tolerates
-from sandbox.autoscaler.resources import requests
+from sandbox.cluster.autoscaler.fit import misfit, tolerates
+from sandbox.cluster.autoscaler.resources import requests
 
 LABELS = {"pool": "t4", "gpus": "4"}
 TAINT = {"key": "sku", "value": "gpu", "effect": "NoSchedule"}

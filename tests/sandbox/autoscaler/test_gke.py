@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from sandbox.autoscaler.gke import KEY, Classes, asked, toleration
-from sandbox.autoscaler.plan import Picture, plan
-from sandbox.fleet import NodeGroup
+from sandbox.cloud.node_groups import NodeGroup
+from sandbox.cluster.autoscaler.gke import KEY, Classes, asked, toleration
+from sandbox.cluster.autoscaler.plan import Picture, plan
 
 from .objects import GPU, GPU_TAINT, ONE_GPU, group, pod, sized
 

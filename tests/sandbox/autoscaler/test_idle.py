@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from sandbox.autoscaler.idle import Idle, empty, seconds
+from sandbox.cluster.autoscaler.idle import Idle, empty, seconds
 
 from .objects import group, node, pod, sized
 

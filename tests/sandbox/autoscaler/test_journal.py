@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from sandbox.autoscaler.journal import Journal, decisions, pods
+from sandbox.cluster.autoscaler.journal import Journal, decisions, pods
 
 
 def test_the_last_decisions_are_found_among_other_lines(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

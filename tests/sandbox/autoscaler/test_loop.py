@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from sandbox.autoscaler import loop as loops
-from sandbox.autoscaler.loop import Loop, Settings
-from sandbox.controlplane.certificates import ensure_certificates
-from sandbox.fleet import Fleet, NodeGroup, ScaleRefused
+from sandbox.cloud.node_groups import Fleet, NodeGroup, ScaleRefused
+from sandbox.cluster.autoscaler import loop as loops
+from sandbox.cluster.autoscaler.loop import Loop, Settings
+from sandbox.cluster.control_plane.certificates import ensure_certificates
 
 from .objects import GPU, group, sized, training
 

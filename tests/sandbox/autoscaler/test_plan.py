@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from sandbox.autoscaler.plan import Picture, plan, unschedulable
+from sandbox.cluster.autoscaler.plan import Picture, plan, unschedulable
 
 from .objects import (
     GPU,

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from sandbox.autoscaler.backoff import BackOff
-from sandbox.autoscaler.plan import Picture, plan
+from sandbox.cluster.autoscaler.backoff import BackOff
+from sandbox.cluster.autoscaler.plan import Picture, plan
 
 from .objects import (
     GPU,

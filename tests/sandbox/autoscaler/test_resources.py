@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from kubernetes.utils.quantity import parse_quantity
 
-from sandbox.autoscaler.resources import quantity
+from sandbox.cluster.autoscaler.resources import quantity
 
 SUFFIXES = ["", "n", "u", "m", "k", "M", "G", "T", "P", "E", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei", "e3", "E-2", "e+1"]
 NUMBERS = st.one_of(st.integers(-1000, 10**9).map(str), st.decimals(0, 1000, places=3).map(str))

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from sandbox.autoscaler import volumes
-from sandbox.autoscaler.volumes import DRIVERS, Wish
 from sandbox.azure.storage_classes import CLASSES as AKS
+from sandbox.cluster.autoscaler import volumes
+from sandbox.cluster.autoscaler.volumes import DRIVERS, Wish
 from sandbox.gcp.storage_classes import CLASSES as GKE
 
 Object = dict[str, Any]

@@ -13,7 +13,7 @@ from sandbox.azure import AzureCloud, schema
 from sandbox.azure.provider import AzureProvider
 from sandbox.azure.quotas import UNLIMITED, Quotas
 from sandbox.azure.throttle import Throttle
-from sandbox.provider import Resource
+from sandbox.cloud.provider import Resource
 from tests.sandbox.engine_side import Caller, CheckFailed, Props, RecordingRuntime
 
 __all__ = ["CheckFailed", "Props", "RecordingRuntime"]

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from sandbox.azure import ids
-from sandbox.state import Resources, Store
+from sandbox.cloud.state import Resources, Store
 
 from .conftest import CLUSTER_INPUTS, IDENTITY, POOL, REGULAR, SPOT, SYSTEM, Account
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from sandbox.azure import ids
-from sandbox.provider import InitFailed, Refused, Resource
+from sandbox.cloud.provider import InitFailed, Refused, Resource
 
 from .conftest import CLUSTER_ID, POOL, SPOT, SYSTEM, Account, Props, deployment
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from sandbox.azure.errors import AzureRefused
-from sandbox.provider import Resource
+from sandbox.cloud.provider import Resource
 
 from .conftest import GROUP, SUBNET, SYSTEM, Account, CheckFailed, Props
 

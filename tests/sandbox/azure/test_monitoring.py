@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from sandbox.azure.errors import AzureRefused
-from sandbox.provider import Refused, Resource
+from sandbox.cloud.provider import Refused, Resource
 
 from .conftest import IDENTITY, POOL, REGULAR, Account, CheckFailed, Props
 

@@ -6,15 +6,15 @@ import re
 
 import pytest
 
-from sandbox.autoscaler.plan import Picture, plan
-from sandbox.autoscaler.resources import quantity
+from config.clouds.azure.traits import aks
+from config.placement import node_pools
 from sandbox.azure.machines import machines
 from sandbox.azure.nodes import gpu_resources, reserved_cpu
-from sandbox.fleet import PoolStatus, ScaleRefused
-from spec import placement
-from spec.clouds.azure import aks
+from sandbox.cloud.node_groups import PoolStatus, ScaleRefused
+from sandbox.cluster.autoscaler.plan import Picture, plan
+from sandbox.cluster.autoscaler.resources import quantity
+from tests.config.stack import good, spec
 from tests.sandbox.autoscaler.objects import pod
-from tests.spec.stack import good, spec
 
 from .conftest import CLUSTER_ID, POOL, REGULAR, SPOT, Account
 
@@ -189,7 +189,7 @@ def test_the_largest_request_that_the_program_names_fits_a_node_with_agents_on_i
 ) -> None:
     ready.create(POOL, {**REGULAR, "vmSize": size, "count": 1, **({"maxPods": pods} if pods else {})})
     node = next(iter(ready.runtime.nodes.values()))[-1]
-    (pool,) = placement.node_pools(
+    (pool,) = node_pools.node_pools(
         spec(good(pools=[{"name": "p", "machine": size, "maxNodes": 1, "maxPods": pods}])), aks()
     )
     for resource, agents in (("cpu", "400m"), ("memory", "900Mi")):

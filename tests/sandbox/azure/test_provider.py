@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from sandbox.azure.provider import AzureProvider
-from sandbox.provider import UNKNOWN, InitFailed, Refused, Resource
+from sandbox.cloud.provider import UNKNOWN, InitFailed, Refused, Resource
 
 from .conftest import CLUSTER, CLUSTER_INPUTS, GROUP, IDENTITY, POOL, REGULAR, SPOT, SYSTEM, Account, CheckFailed
 

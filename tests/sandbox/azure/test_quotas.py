@@ -9,9 +9,9 @@ import pytest
 
 from sandbox.azure.errors import AzureRefused
 from sandbox.azure.quotas import Quotas
-from sandbox.errors import SandboxError
-from sandbox.fleet import ScaleRefused
-from sandbox.provider import InitFailed, Resource
+from sandbox.base.errors import SandboxError
+from sandbox.cloud.node_groups import ScaleRefused
+from sandbox.cloud.provider import InitFailed, Resource
 
 from .conftest import CLUSTER, CLUSTER_INPUTS, POOL, REGULAR, SPOT, SYSTEM, Account, Props
 

@@ -6,7 +6,7 @@ import pytest
 
 from sandbox.azure import ids
 from sandbox.azure.errors import AzureRefused
-from sandbox.provider import InitFailed, Resource
+from sandbox.cloud.provider import InitFailed, Resource
 
 from .conftest import CLUSTER, CLUSTER_INPUTS, IDENTITY, ROLE, Account, CheckFailed, Props
 

@@ -7,8 +7,8 @@ import json
 import pytest
 
 from sandbox.azure.quotas import UNLIMITED, Quotas
-from sandbox.fleet import Gpus, NodeGroup, ScaleRefused
-from sandbox.quotafile import KEPT
+from sandbox.cloud.node_groups import Gpus, NodeGroup, ScaleRefused
+from sandbox.cloud.quota_file import KEPT
 
 from .conftest import CLUSTER_ID, POOL, REGULAR, SPOT, Account
 

@@ -7,7 +7,7 @@ import pytest
 from sandbox.azure import ids
 from sandbox.azure.errors import AzureRefused
 from sandbox.azure.resources.table import KINDS
-from sandbox.provider import UNKNOWN, Resource
+from sandbox.cloud.provider import UNKNOWN, Resource
 
 from .conftest import CLUSTER_INPUTS, REGULAR, SYSTEM, Account, CheckFailed, Props, deployment
 

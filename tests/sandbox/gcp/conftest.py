@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
+from sandbox.cloud.provider import Resource
 from sandbox.gcp.cloud import GcpCloud
 from sandbox.gcp.clusters import Endpoint
 from sandbox.gcp.provider import GcpProvider
 from sandbox.gcp.quotas import UNLIMITED, Quotas
-from sandbox.provider import Resource
 from tests.sandbox.engine_side import Caller, Props, RecordingRuntime
 
 NETWORK = "gcp:compute/network:Network"

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from sandbox.fleet import ScaleRefused
+from sandbox.cloud.node_groups import ScaleRefused
+from sandbox.cloud.provider import InitFailed
 from sandbox.gcp import versions
-from sandbox.provider import InitFailed
 from tests.sandbox.engine_side import Props
 
 from .conftest import (

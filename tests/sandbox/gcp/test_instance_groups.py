@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from sandbox.fleet import ScaleRefused
+from sandbox.cloud.node_groups import ScaleRefused
+from sandbox.cloud.state import Record, Resources
 from sandbox.gcp import instance_groups
 from sandbox.gcp.instance_groups import POOL, instances, remove, resize, settle, size
 from sandbox.gcp.node_groups import fleet
-from sandbox.state import Record, Resources
 
 CLUSTER_ID = "projects/example-ml/locations/europe-west4/clusters/ml"
 ZONES = [f"europe-west4-{letter}" for letter in "abc"]

@@ -7,14 +7,14 @@ from typing import Any
 
 import pytest
 
-from sandbox.autoscaler.resources import quantity
-from sandbox.fleet import Gpus
+from config.clouds.gcp.traits import gke
+from config.placement import node_pools
+from sandbox.cloud.node_groups import Gpus
+from sandbox.cloud.state import Record
+from sandbox.cluster.autoscaler.resources import quantity
 from sandbox.gcp.machines import machines
 from sandbox.gcp.nodes import allocatable_disk, gpus, node, node_name, reserved_cpu, reserved_memory, template
-from sandbox.state import Record
-from spec import placement
-from spec.clouds.gcp import gke
-from tests.spec.stack import on_gke, spec
+from tests.config.stack import on_gke, spec
 
 PROJECT = "example-ml"
 POOL_ID = f"projects/{PROJECT}/locations/europe-west4/clusters/ml-staging/nodePools/l4"
@@ -231,7 +231,7 @@ def test_fewer_pods_where_the_pool_says_so() -> None:
 def test_the_largest_request_that_the_program_names_fits_a_node_with_agents_on_it(size: str) -> None:
     status = made(pool(size))["status"]["allocatable"]
     raw = on_gke([{"name": "p", "machine": size, "capacity": "spot", "maxNodes": 1}])
-    (wanted,) = placement.node_pools(spec(raw), gke())
+    (wanted,) = node_pools.node_pools(spec(raw), gke())
     for resource, agents in (("cpu", "400m"), ("memory", "900Mi")):
         room = quantity(status[resource]) - quantity(agents)
         assert room * 7 / 10 < quantity(wanted.largest_request[resource]) <= room

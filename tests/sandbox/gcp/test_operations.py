@@ -6,9 +6,9 @@ import dataclasses
 
 import pytest
 
+from sandbox.cloud.provider import Refused
 from sandbox.gcp.clusters import Endpoint
 from sandbox.gcp.quotas import UNLIMITED
-from sandbox.provider import Refused
 from tests.sandbox.engine_side import Props
 
 from .conftest import (
@@ -112,7 +112,7 @@ def test_an_address_that_changes_with_a_restart_is_known(ready: Project) -> None
     ],
 )
 def test_what_a_killed_create_has_made_is_found_by_its_inputs(ready: Project, token: str, inputs: Props) -> None:
-    """`sandbox.interrupted` asks so."""
+    """`sandbox.engine.interrupted` asks so."""
     made = ready.create(token, inputs)
     assert ready.provider.id_of(token, made.old_inputs) == made.id
     found = ready.refresh(dataclasses.replace(made, old_outputs={}))

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
+from sandbox.cloud.provider import UNKNOWN, InitFailed, Refused, Resource
 from sandbox.gcp.provider import GcpProvider
-from sandbox.provider import UNKNOWN, InitFailed, Refused, Resource
 from tests.sandbox.engine_side import CheckFailed, Props
 
 from .conftest import (

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from sandbox.errors import SandboxError
-from sandbox.fleet import ScaleRefused
+from sandbox.base.errors import SandboxError
+from sandbox.cloud.node_groups import ScaleRefused
+from sandbox.cloud.provider import Refused
+from sandbox.cloud.quota_file import KEPT
 from sandbox.gcp.quotas import UNLIMITED, Quotas
-from sandbox.provider import Refused
-from sandbox.quotafile import KEPT
 from tests.sandbox.engine_side import Props
 
 from .conftest import CLUSTER, CLUSTER_INPUTS, POOL, PROJECT, REGION, REGULAR, SPOT, Project, with_config

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from sandbox import state
+from sandbox.cloud import state
 from sandbox.gcp import cloud
 from tests.sandbox.rule_walk import take_out, without_rows
 

@@ -6,11 +6,11 @@ from importlib.metadata import version
 
 import pytest
 
+from sandbox.cloud.schema import Fields
 from sandbox.gcp import places, schema
 from sandbox.gcp.machines import machines
-from sandbox.gcp.resources.kind import READ_FOR, Kind
+from sandbox.gcp.resources.resource_type import READ_FOR, Kind
 from sandbox.gcp.resources.table import KINDS
-from sandbox.schema import Fields
 
 
 @pytest.mark.process

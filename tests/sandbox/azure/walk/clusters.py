@@ -6,7 +6,7 @@ from typing import Any
 
 from sandbox.azure import ids
 from sandbox.azure.resources import cluster_rules, fleet_rules, version_rules
-from sandbox.state import Store
+from sandbox.cloud.state import Store
 
 from ..conftest import CLUSTER, CLUSTER_INPUTS, POOL, REGULAR, SPOT, SYSTEM, Account, Props
 from .grants import GROUP, GUID, OWN

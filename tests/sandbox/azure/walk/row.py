@@ -12,7 +12,7 @@ from sandbox.azure import ids
 from sandbox.azure.errors import AzureRefused
 from sandbox.azure.resources import cluster_rules, fleet_rules, pool_rules
 from sandbox.azure.resources.table import kind_of
-from sandbox.provider import InitFailed, Resource
+from sandbox.cloud.provider import InitFailed, Resource
 from tests.sandbox.rule_walk import Rule
 
 from ..conftest import CLUSTER, CLUSTER_INPUTS, POOL, Account, Props

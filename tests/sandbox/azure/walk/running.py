@@ -5,7 +5,7 @@ from __future__ import annotations
 from sandbox.azure import ids, operations
 from sandbox.azure.resources import autoscaler_rules
 from sandbox.azure.throttle import Throttle
-from sandbox.state import Store
+from sandbox.cloud.state import Store
 
 from ..conftest import CLUSTER, CLUSTER_INPUTS, POOL, REGULAR, Account
 from .row import Delete, Put, Row, Step, cluster, id_of, pool

@@ -66,7 +66,7 @@ ROWS = [
     ),
     Row(
         "GPU that is not in a zone",
-        "spec/catalog/gcp-gpu-zones.csv",
+        "config/clouds/gcp/gpu-zones.csv",
         gpu_rules.in_zone,
         'Accelerator type "nvidia-tesla-p4" does not exist in zone europe-west4-a.',
         bad=_n1("nvidia-tesla-p4"),

@@ -38,7 +38,7 @@ ROWS = [
     ),
     Row(
         "machine type that is not in a zone",
-        "4.4, spec/catalog/gcp-gpu-zones.csv",
+        "4.4, config/clouds/gcp/gpu-zones.csv",
         machine_rules.machine_type,
         'Invalid machine type "a3-highgpu-1g" in zone "europe-west4-a": GCE_NOT_FOUND',
         bad=nodes({**SPOT, "nodeLocations": ZONES[:1]}, **{**_H100, "guestAccelerators": None}),

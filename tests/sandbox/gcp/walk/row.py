@@ -7,10 +7,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from sandbox.cloud.provider import InitFailed, Refused, Resource
 from sandbox.gcp.resources import cluster_rules, identity, nat_rules, pool_rules, subnet_rules
-from sandbox.gcp.resources.kind import Settings
+from sandbox.gcp.resources.resource_type import Settings
 from sandbox.gcp.resources.table import kind_of
-from sandbox.provider import InitFailed, Refused, Resource
 from tests.sandbox.engine_side import Props
 from tests.sandbox.rule_walk import Rule
 

@@ -1,0 +1,203 @@
+"""The order in which GKE grows pools: a ComputeClass, and a policy that makes pods with GPUs ask for it.
+
+GKE's autoscaler takes the cheapest pool that fits unless a pod asks for a class, by a nodeSelector
+(docs.cloud.google.com/kubernetes-engine/docs/concepts/about-custom-compute-classes). Spot taints stay on the pools, so the
+class says in which order, and a pod's tolerations who may land on spot, as everywhere else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from string import Template
+from typing import Any
+
+import pulumi
+
+from components.addons import cel, names
+from components.addons.manifest import Manifest
+from config.clouds.gcp import compute_class
+from config.clouds.gcp.settings import Gcp, GcpFallback
+from config.clouds.traits import Cloud
+from config.model.stack import ClusterSpec, Toleration
+from config.placement import admission
+from config.placement import node_pools as placement
+from config.placement.node_pools import GPU_TAINT, POOL_LABEL, NodePool
+
+ROLE = "compute-class"
+
+NODE_POOL = "cloud.google.com/gke-nodepool"
+"""GKE's own label of a pool's nodes."""
+
+_CHOICE = [compute_class.LABEL, NODE_POOL]
+
+# Most pods ask for no GPU, and are done with at the first condition.
+_GPU = cel.value(GPU_TAINT.key)
+_ASKS = f"""\
+object.spec.containers.exists(c, has(c.resources) && has(c.resources.limits) && {_GPU} in c.resources.limits)
+|| (has(object.spec.initContainers) && object.spec.initContainers.exists(c,
+      has(c.resources) && has(c.resources.limits) && {_GPU} in c.resources.limits))"""
+
+# A DaemonSet's pods are for one node each, which its controller has chosen; so is a pod that names its node.
+_FREE = """\
+!(has(object.spec.nodeName) && object.spec.nodeName != '')
+&& request.userInfo.username != 'system:serviceaccount:kube-system:daemon-set-controller'
+&& !(request.userInfo.username == 'system:kube-controller-manager'
+     && has(object.metadata.ownerReferences)
+     && object.metadata.ownerReferences.exists(o, o.kind == 'DaemonSet'))"""
+
+_UNDECIDED = Template("""\
+// Whoever names a class, or a pool outside this one, has chosen. What is asked of members is no other choice.
+(!has(object.spec.nodeSelector)
+ || !object.spec.nodeSelector.exists(k, k in $choice || (k == $pool && !(object.spec.nodeSelector[k] in $members))))
+&& !(has(object.spec.affinity) && has(object.spec.affinity.nodeAffinity)
+     && has(object.spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution)
+     && object.spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms.exists(t,
+        has(t.matchExpressions) && t.matchExpressions.exists(e,
+          e.key in $choice
+          || (e.key == $pool && !(e.operator == 'In' && e.values.all(v, v in $members))))))""")
+
+_PATCH = Template("""\
+(has(object.spec.nodeSelector) ?
+   [JSONPatch{op: 'add', path: '/spec/nodeSelector/' + jsonpatch.escapeKey($label), value: $name}] :
+   [JSONPatch{op: 'add', path: '/spec/nodeSelector', value: {$label: $name}}])
++ (!has(object.spec.tolerations) ? [JSONPatch{op: 'add', path: '/spec/tolerations', value: [$toleration]}] :
+   object.spec.tolerations.exists(t, has(t.key) && t.key == $label) ? [] :
+   [JSONPatch{op: 'add', path: '/spec/tolerations/-', value: $toleration}])""")
+
+
+@dataclass(frozen=True)
+class ClassDecision:
+    """The class of a stack; no name where it has none."""
+
+    name: str | None = None
+    members: tuple[NodePool, ...] = ()
+    """First choice first."""
+    options: GcpFallback = field(default_factory=GcpFallback)
+    by_default: bool = False
+    """Whether pods ask for it by themselves."""
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def outputs(self) -> dict[str, Any]:
+        """The stack's outputs by name."""
+        if self.name is None:
+            return {}
+        pools = [pool.name for pool in self.members]
+        return {"computeClass": {"name": self.name, "pools": pools, "byDefault": self.by_default}}
+
+
+def decide(
+    spec: ClusterSpec,
+    cloud: Cloud,
+    node_pools: Sequence[NodePool],
+    version: str,
+    instance: str,
+    found: Mapping[str, Any] | None = None,
+) -> ClassDecision:
+    """`version` is the API server's; `found` the ComputeClass of that name that is there already, whoever made it.
+
+    Raises `pulumi.RunError` when the name is taken.
+    """
+    name = compute_class.name(spec)
+    rank = {pool: number for number, pool in enumerate(placement.growth_order(spec, cloud))}
+    members = sorted((pool for pool in node_pools if pool.compute_class), key=lambda pool: rank[pool.name])
+    if name is None or not members:
+        return ClassDecision()
+    assert isinstance(spec.cloud, Gcp)
+    labels = names.labels_of(found or {})
+    if found and not names.is_ours(labels, instance):
+        raise pulumi.RunError(
+            f"cloud.fallback.className: cluster {spec.name} has a ComputeClass {name!r}, made by {names.owner(labels)}\n"
+            "  set `cloud.fallback.className` to a name of this stack's own"
+        )
+    able = admission.mutates(version) and spec.scheduling.enabled
+    # Of a cluster of this stack the rules have told it.
+    told = spec.cloud.existing_cluster is None or admission.mutates(version)
+    return ClassDecision(name, tuple(members), spec.cloud.fallback, able, () if told else (_shortfall(name, version),))
+
+
+def _shortfall(name: str, version: str) -> str:
+    return (
+        f"Kubernetes {version} has no MutatingAdmissionPolicy ({admission.FIRST_VERSION} is the first): no pod asks for"
+        f" ComputeClass {name} by itself, and one that does not gets none of its GPUs\n"
+        f"  instead: pods carry the nodeSelector {compute_class.LABEL}: {name}"
+    )
+
+
+def manifest(decision: ClassDecision, instance: str) -> dict[str, Any]:
+    """The ComputeClass, a rule a pool: within a rule GKE chooses by itself."""
+    options = decision.options
+    return {
+        "apiVersion": "cloud.google.com/v1",
+        "kind": "ComputeClass",
+        "metadata": {"name": decision.name, "labels": names.labels(instance)},
+        "spec": {
+            "priorities": [{"nodepools": [pool.name]} for pool in decision.members],
+            # The default is not the same in all versions.
+            "whenUnsatisfiable": options.when_unsatisfiable,
+            "activeMigration": {"optimizeRulePriority": options.active_migration},
+            "nodePoolAutoCreation": {"enabled": False},
+        },
+    }
+
+
+def policy(decision: ClassDecision, instance: str) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The policy that gives pods with GPUs the class, and its binding."""
+    assert decision.name
+    name = names.object_name(instance, ROLE)
+    metadata = {"name": name, "labels": names.labels(instance)}
+    created = {"apiGroups": [""], "apiVersions": ["v1"], "operations": ["CREATE"], "resources": ["pods"]}
+    everywhere = {"key": "kubernetes.io/metadata.name", "operator": "NotIn", "values": ["kube-system"]}
+    taint = compute_class.taint(decision.name)
+    toleration = Toleration(key=taint.key, value=taint.value, effect=taint.effect)
+    undecided = _UNDECIDED.substitute(
+        choice=cel.value(_CHOICE),
+        pool=cel.value(POOL_LABEL),
+        members=cel.value(sorted(pool.label for pool in decision.members)),
+    )
+    patch = _PATCH.substitute(
+        label=cel.value(compute_class.LABEL),
+        name=cel.value(decision.name),
+        toleration=cel.value(toleration.as_manifest()),
+    )
+    spec = {
+        # A pod that is not judged waits for its GPU; one that is refused is not there to be found.
+        "failurePolicy": "Ignore",
+        # What a webhook makes of a pod afterwards is meant so, as with the defaults.
+        "reinvocationPolicy": "Never",
+        "matchConstraints": {"resourceRules": [created], "namespaceSelector": {"matchExpressions": [everywhere]}},
+        "matchConditions": [
+            {"name": "asks-for-a-gpu", "expression": _ASKS},
+            {"name": "has-no-node", "expression": _FREE},
+            {"name": "has-not-chosen", "expression": undecided},
+        ],
+        "mutations": [{"patchType": "JSONPatch", "jsonPatch": {"expression": patch}}],
+    }
+    api = {"apiVersion": "admissionregistration.k8s.io/v1"}
+    return (
+        {**api, "kind": "MutatingAdmissionPolicy", "metadata": metadata, "spec": spec},
+        {**api, "kind": "MutatingAdmissionPolicyBinding", "metadata": metadata, "spec": {"policyName": name}},
+    )
+
+
+class ComputeClass(pulumi.ComponentResource):
+    """The class in the cluster, and the policy where the cluster knows the kind."""
+
+    def __init__(
+        self,
+        name: str,
+        decision: ClassDecision,
+        *,
+        instance: str,
+        opts: pulumi.ResourceOptions,
+        child: pulumi.ResourceOptions,
+    ) -> None:
+        super().__init__("kubeflow-spot:addons:ComputeClass", name, None, opts)
+        child = pulumi.ResourceOptions.merge(child, pulumi.ResourceOptions(parent=self))
+        made = Manifest(name, manifest(decision, instance), child)
+        if decision.by_default:
+            # Not before there is what pods are sent to.
+            given, binding = policy(decision, instance)
+            Manifest(f"{name}-binding", binding, child, after=[made, Manifest(f"{name}-policy", given, child)])
+        self.register_outputs({})

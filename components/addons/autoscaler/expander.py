@@ -1,0 +1,175 @@
+"""The order in which AKS' cluster autoscaler grows pools: its priority expander's ConfigMap, of which a cluster has one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import pulumi
+
+from components.addons import names
+from components.addons.autoscaler import priorities
+from components.addons.autoscaler.priorities import Tiers, Wanted
+from components.addons.manifest import Manifest
+from config.model.stack import ExpanderOptions
+
+NAMESPACE = "kube-system"
+NAME = "cluster-autoscaler-priority-expander"
+"""The autoscaler's choice."""
+
+_MAP = f"the ConfigMap {NAMESPACE}/{NAME}"
+
+
+@dataclass(frozen=True)
+class Decision:
+    """What becomes of the ConfigMap, and what the stack's outputs say of it."""
+
+    declared: Tiers | None
+    """What this stack writes into it; None when it does not declare it."""
+    shown: list[dict[str, Any]]
+    """What the autoscaler goes by, first choice first; empty when it does not look."""
+    fallback_order: str
+    warnings: tuple[str, ...] = ()
+
+
+def decide(
+    wanted: Wanted, options: ExpanderOptions, instance: str, found: Mapping[str, Any] | None, cluster: str
+) -> Decision:
+    """For an autoscaler whose expander is `priority`. `found` is the ConfigMap in the cluster, None when there is none.
+
+    Raises `pulumi.RunError` when somebody else's must be changed first, with the lines to add.
+    """
+    own = priorities.tiers(wanted, {tier.priority: tier.groups for tier in options.other_groups})
+    ours = Decision(own, _view(own, wanted), f"guaranteed by {_MAP}")
+    # Where the stack file itself ranks somebody else's pools is the user's own choice.
+    wrong = list(priorities.faults(own, replace(wanted, others=())))
+    if wrong:
+        raise pulumi.RunError(
+            f"expander.otherGroups: with these lines pools would not grow in the wanted order: {'; '.join(wrong)}\n"
+            "  give them other numbers, or expressions that match no pool of this stack"
+        )
+    labels = names.labels_of(found or {})
+    if found is None or names.is_ours(labels, instance):
+        return ours
+    theirs, unread = _read(found)
+    if options.take_ownership:
+        dropped = _dropped(theirs or {}, own)
+        return replace(ours, warnings=_warning(dropped))
+    wrong = list(priorities.faults(theirs or {}, wanted))
+    if theirs and not wrong:
+        return Decision(None, _view(theirs, wanted), f"guaranteed by {_MAP}, which is not this stack's")
+    if unread:
+        wrong = [f"the autoscaler refuses it and chooses at random, as {unread}"]
+    raise pulumi.RunError(_refusal(theirs, wanted, wrong, cluster, labels))
+
+
+def _read(found: Mapping[str, Any]) -> tuple[Tiers | None, str]:
+    """The ConfigMap's tiers, or why there are none."""
+    try:
+        return priorities.read((found.get("data") or {}).get("priorities")), ""
+    except ValueError as wrong:
+        return None, str(wrong)
+
+
+def kept_by(what: str) -> Decision:
+    """For an order that something else keeps."""
+    return Decision(None, [], f"guaranteed by {what}")
+
+
+def not_kept(why: str) -> Decision:
+    """For an autoscaler that does not look at the ConfigMap, or of which that is not known."""
+    return Decision(None, [], f"not guaranteed: {why}")
+
+
+def _view(tiers: Tiers, wanted: Wanted) -> list[dict[str, Any]]:
+    ranks = {pool: priorities.rank(tiers, pool) for pool in wanted.order}
+    return [
+        {
+            "priority": number,
+            "pools": [pool for pool, rank in ranks.items() if rank == number],
+            "groups": list(tiers[number]),
+        }
+        for number in sorted(tiers, reverse=True)
+    ]
+
+
+def _dropped(theirs: Tiers, own: Tiers) -> dict[int, list[str]]:
+    kept = {line for lines in own.values() for line in lines}
+    dropped = {number: [line for line in lines if line not in kept] for number, lines in theirs.items()}
+    return {number: lines for number, lines in dropped.items() if lines}
+
+
+def _warning(dropped: Tiers) -> tuple[str, ...]:
+    if not dropped:
+        return ()
+    return (
+        f"{_MAP} becomes this stack's (expander.takeOwnership); these lines of it are dropped:\n"
+        f"{_indented(priorities.written(dropped))}\n  `expander.otherGroups` keeps lines that are still wanted",
+    )
+
+
+def _refusal(theirs: Tiers | None, wanted: Wanted, wrong: list[str], cluster: str, labels: Mapping[str, str]) -> str:
+    another = names.stack(labels)
+    # The other stack's own lines move, by tens, with its pools.
+    lines = priorities.additions(theirs or {}, wanted, last_digit=5 if another else 0)
+    if theirs is None:
+        lines = priorities.tiers(wanted, {})
+    return "\n".join(
+        [
+            f"expander: {_MAP} of cluster {cluster} belongs to {names.owner(labels)}, and pools would not grow in the wanted"
+            f" order: {'; '.join(wrong)}",
+            *(_for_a_stack(lines, another) if another else _for_the_map(lines, theirs is None)),
+            "  or set `expander.takeOwnership: true` here: this stack then replaces its content, and",
+            "  `expander.otherGroups` says which further lines it keeps",
+        ]
+    )
+
+
+def _for_the_map(lines: Tiers, whole: bool) -> list[str]:
+    head = "  make this its `priorities`:" if whole else "  add these lines to its `priorities`:"
+    return [head, _indented(priorities.written(lines))]
+
+
+def _for_a_stack(lines: Tiers, instance: str) -> list[str]:
+    head = f"  add this to the stack file of {instance}:"
+    groups = [
+        f"      - {{priority: {number}, groups: [{', '.join(map(priorities.quoted, some))}]}}"
+        for number, some in lines.items()
+    ]
+    return [head, "    kubeflow-spot:expander:", "      otherGroups:", *groups]
+
+
+def _indented(text: str) -> str:
+    return "\n".join(f"    {line}" for line in text.splitlines())
+
+
+class PriorityExpander(pulumi.ComponentResource):
+    """The ConfigMap the autoscaler reads."""
+
+    def __init__(
+        self,
+        name: str,
+        tiers: Tiers,
+        *,
+        instance: str,
+        take_ownership: bool = False,
+        opts: pulumi.ResourceOptions,
+        child: pulumi.ResourceOptions,
+    ) -> None:
+        super().__init__("kubeflow-spot:addons:PriorityExpander", name, None, opts)
+        metadata: dict[str, Any] = {"name": NAME, "namespace": NAMESPACE, "labels": names.labels(instance)}
+        if take_ownership:
+            # Its fields have another manager, to whom the API server would leave them (pulumi-kubernetes, patchForce).
+            metadata["annotations"] = {"pulumi.com/patchForce": "true"}
+        Manifest(
+            name,
+            {
+                "apiVersion": "v1",
+                "kind": "ConfigMap",
+                "metadata": metadata,
+                "data": {"priorities": priorities.written(tiers)},
+            },
+            pulumi.ResourceOptions.merge(child, pulumi.ResourceOptions(parent=self)),
+        )
+        self.register_outputs({})

@@ -1,0 +1,211 @@
+"""The content of the priority expander's ConfigMap: written, read, and judged as the cluster autoscaler would.
+
+The highest number of a matching line counts; groups with the same number are chosen from at random, and a group without a
+line is dropped as soon as another one has one. Source: kubernetes/autoscaler expander/priority/{readme.md,priority.go} of 1.35 and
+1.36, which read the text by sigs.k8s.io/yaml 1.6 (go-yaml 2, then JSON) into a map from int to a list of texts.
+"""
+
+from __future__ import annotations
+
+import re
+import struct
+from collections.abc import Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass
+from itertools import pairwise, takewhile
+
+import yaml
+
+from config.placement import expressions
+
+CATCH_ALL = 1
+STEP = 10
+
+Tiers = Mapping[int, Sequence[str]]
+"""Regular expressions of node group names, by priority."""
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """The order in which pools are to grow."""
+
+    order: tuple[str, ...]
+    """Names of pools, first choice first."""
+    spot: Set[str] = frozenset()
+    """Those of them that are spot pools."""
+    others: tuple[str, ...] = ()
+    """On-demand pools of somebody else, which no spot pool may stand behind."""
+
+
+def expression(pool: str) -> str:
+    """Matches the node group of one AKS pool: RE2, unanchored, hence `^` and `$` (scale set names from AKS' docs)."""
+    return f"^aks-{pool}-[0-9]+-vmss$"
+
+
+def tiers(wanted: Wanted, others: Tiers) -> dict[int, list[str]]:
+    """The program's lines with others beside them.
+
+    A group that matches nothing is dropped as soon as another one matches, hence `.*` at the bottom, for the system pool
+    and pools made by hand.
+    """
+    result = {CATCH_ALL: [".*"]}
+    for rank, pool in enumerate(reversed(wanted.order), start=1):
+        result[STEP * rank] = [expression(pool)]
+    for number, some in others.items():
+        lines = result.setdefault(number, [])
+        lines += [line for line in some if line not in lines]
+    return dict(sorted(result.items(), reverse=True))
+
+
+def written(tiers: Tiers) -> str:
+    """As the autoscaler reads it: YAML from priority to a list, the highest first."""
+    return "".join(
+        f"{number}:\n" + "".join(f"  - {_scalar(line)}\n" for line in tiers[number])
+        for number in sorted(tiers, reverse=True)
+    )
+
+
+def _scalar(line: str) -> str:
+    """Plain where YAML surely reads it back as it is, else quoted."""
+    return line if re.fullmatch(r"\^[^\s:#]*|\.\*", line) else quoted(line)
+
+
+def quoted(line: str) -> str:
+    """As a single-quoted YAML scalar, in which a backslash is one."""
+    return "'" + line.replace("'", "''") + "'"
+
+
+def read(text: str | None) -> dict[int, list[str]]:
+    """The tiers in a ConfigMap's `priorities`. Raises ValueError where the autoscaler refuses all of it, then choosing at random.
+
+    Plainer than go-yaml in what nobody writes here: other tags than `!!str` and merge keys are refused, and a fraction among
+    the expressions stays as it is written.
+    """
+    loader = yaml.SafeLoader(text or "")
+    try:
+        # go-yaml reads the first document only.
+        node = loader.get_node() if loader.check_node() else None
+    except yaml.YAMLError as wrong:
+        raise ValueError(f"it is not YAML ({str(wrong).splitlines()[0]})") from None
+    if not isinstance(node, yaml.MappingNode) or not node.value:
+        raise ValueError("it is not an object from numbers to lists")
+    result: dict[int, list[str]] = {}
+    written: dict[int, Scalar] = {}
+    for key, value in node.value:
+        number, plain = _number(key), _scalar_of(key)
+        if type(written.setdefault(number, plain)) is not type(plain):
+            raise ValueError(f"{number} is there as a number and as a text, and which of them counts is left to chance")
+        result[number] = _expressions(number, value)
+    return result
+
+
+Scalar = str | int | float | bool | None
+_ABSENT = frozenset({"", "~", "null", "Null", "NULL"})
+_TRUE = frozenset({"y", "Y", "yes", "Yes", "YES", "true", "True", "TRUE", "on", "On", "ON"})
+_FALSE = frozenset({"n", "N", "no", "No", "NO", "false", "False", "FALSE", "off", "Off", "OFF"})
+_FRACTION = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
+_INTEGER = re.compile(r"([-+]?)(0[xX][0-9a-fA-F]+|0[bB][01]+|0[oO]?[0-7]+|[1-9][0-9]*|0)")
+
+
+def _scalar_of(node: yaml.Node) -> Scalar:
+    """What go-yaml 2 takes a scalar for (resolve.go). Raises ValueError for what is none."""
+    if not isinstance(node, yaml.ScalarNode):
+        raise ValueError(f"line {node.start_mark.line + 1} is no number or text")
+    text = str(node.value)
+    if node.style is None and text in _ABSENT | _TRUE | _FALSE:
+        return None if text in _ABSENT else text in _TRUE
+    if node.style is not None or not re.match(r"[-+.0-9]", text):
+        return text
+    digits = text.replace("_", "")
+    if found := _INTEGER.fullmatch(digits):
+        sign, number = found.groups()
+        octal = re.fullmatch(r"0[0-7]+", number)
+        return int(f"{sign}{number}", 8 if octal else 0)
+    return float(digits) if _FRACTION.fullmatch(digits) else text
+
+
+def _number(key: yaml.Node) -> int:
+    """A priority: what is left of a key as JSON's text must be decimal digits."""
+    plain = _scalar_of(key)
+    if isinstance(plain, float):
+        # Written with the digits of 32 bits, and with an exponent from a million on (Go's strconv, format g).
+        (short,) = struct.unpack("f", struct.pack("f", plain)) if abs(plain) < 1e6 else (0.5,)
+        plain = int(short) if short == int(short) else str(plain)
+    elif isinstance(plain, str) and re.fullmatch(r"[-+]?[0-9]+", plain):
+        plain = int(plain)
+    if type(plain) is not int or not -(2**63) <= plain < 2**63:
+        raise ValueError(f"{key.value!r} is no number")
+    return plain
+
+
+def _expressions(number: int, node: yaml.Node) -> list[str]:
+    if isinstance(node, yaml.ScalarNode) and _scalar_of(node) is None:
+        return []
+    if not isinstance(node, yaml.SequenceNode):
+        raise ValueError(f"{number} has no list")
+    found = []
+    for item in node.value:
+        plain = _scalar_of(item)
+        # A number becomes a text; what is absent becomes an empty one, which is found in every name.
+        line = "" if plain is None else str(plain).lower() if isinstance(plain, bool) else str(plain)
+        if isinstance(plain, float):
+            line = str(item.value)
+        if wrong := expressions.fault(line):
+            raise ValueError(f"{line!r} is no regular expression of RE2: {wrong}")
+        found.append(line)
+    return found
+
+
+def rank(tiers: Tiers, pool: str) -> int | None:
+    """The number by which the autoscaler ranks an AKS pool; None when no line matches, or one below -1, which never wins."""
+    # The digits are a cluster's own; a line that asks for certain ones is not for us to judge.
+    group = f"aks-{pool}-12345678-vmss"
+    matching = (number for number, lines in tiers.items() if any(expressions.matches(line, group) for line in lines))
+    return max((number for number in matching if number >= -1), default=None)
+
+
+def faults(tiers: Tiers, wanted: Wanted) -> Iterator[str]:
+    """Why pools would not grow in the wanted order; nothing when they would."""
+    ranks = {pool: rank(tiers, pool) for pool in wanted.order}
+    for pool, number in ranks.items():
+        if number is None:
+            yield f"no line matches {pool}"
+    for before, after in pairwise(pool for pool in wanted.order if ranks[pool] is not None):
+        if (ranks[before] or 0) <= (ranks[after] or 0):
+            yield f"{before} ({ranks[before]}) does not stand above {after} ({ranks[after]})"
+    for pool in (name for name in wanted.order if name in wanted.spot):
+        for other in wanted.others:
+            number, theirs = ranks[pool], rank(tiers, other)
+            if number is not None and theirs is not None and number <= theirs:
+                yield f"{pool} ({number}) does not stand above {other} ({theirs}), which is on-demand"
+
+
+def additions(tiers: Tiers, wanted: Wanted, last_digit: int = 0) -> dict[int, list[str]]:
+    """Lines that give the wanted order when they are added to these, with numbers that are free.
+
+    Spot pools that grow first go above all that is there. The others stay, where there is room, below the next line above them,
+    which may be somebody else's spot pools. Numbers end in `last_digit` where there is room for that.
+    """
+    first = tuple(takewhile(lambda pool: pool in wanted.spot, wanted.order))
+    rest = wanted.order[len(first) :]
+    beside = wanted.others if any(pool in wanted.spot for pool in rest) else ()
+    floor = max([rank(tiers, pool) or 0 for pool in (*rest, *beside)], default=0)
+    ceiling = min((number for number in tiers if number > floor), default=None)
+    numbers = _between(floor, ceiling, len(rest), last_digit) if ceiling else []
+    top = max([0, *tiers])
+    if len(numbers) < len(rest):
+        numbers = _above(top, len(rest), last_digit)
+    numbers = numbers + _above(max([top, *numbers]), len(first), last_digit)
+    return {number: [expression(pool)] for number, pool in zip(reversed(numbers), wanted.order, strict=True)}
+
+
+def _between(floor: int, ceiling: int, count: int, last_digit: int) -> list[int]:
+    """That many free numbers, rising; none where there is no room."""
+    for step in (STEP, 1):
+        numbers = [number for number in range(floor + 1, ceiling) if number % step == last_digit % step][:count]
+        if len(numbers) == count:
+            return numbers
+    return []
+
+
+def _above(number: int, count: int, last_digit: int) -> list[int]:
+    return [(number // STEP + 1 + index) * STEP + last_digit for index in range(count)]

@@ -1,0 +1,1 @@
+"""What GPU nodes run: NVIDIA's device plugin, MPS, metrics."""

@@ -1,0 +1,156 @@
+"""NVIDIA's DCGM exporter: metrics of GPUs for Prometheus, one pod a node."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pulumi
+
+from components.addons import names
+from components.addons.gpu import existing_plugins, node_agent
+from components.addons.manifest import Manifest
+from config.clouds.gcp.settings import Gcp
+from config.model.stack import ClusterSpec
+from config.placement.node_pools import NodePool
+
+ROLE = "dcgm-exporter"
+NAMESPACE = "kube-system"
+PORT = 9400
+
+_SOCKETS = "/var/lib/kubelet/pod-resources"
+"""Here the kubelet tells which pod has which GPU."""
+
+
+_CLOUD = existing_plugins.Plugin("", "GKE's own DCGM exporter (cloud.monitoring.components: DCGM)", {})
+"""https://docs.cloud.google.com/kubernetes-engine/docs/how-to/dcgm-metrics"""
+
+
+@dataclass(frozen=True)
+class Decision:
+    """On which pools the exporter goes, and why it leaves others out."""
+
+    pools: tuple[NodePool, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+
+def decide(
+    spec: ClusterSpec,
+    node_pools: Sequence[NodePool],
+    exporters: Sequence[existing_plugins.Plugin] = (),
+    labels: Mapping[str, Mapping[str, str]] | None = None,
+) -> Decision:
+    """All GPU pools with the cloud's driver, but for those that an exporter in the cluster reaches.
+
+    Two on a node get into each other's way: one process at a time may read the profiling counters (NVIDIA/DCGM issue 106).
+    Arguments as of `layer.plugin_decision`.
+    """
+    if not spec.dcgm_exporter.enabled:
+        return Decision()
+    with_driver = [pool for pool in node_pools if pool.gpus and pool.source.install_driver]
+    if _has_clouds(spec):
+        found = {pool.name: _CLOUD for pool in with_driver}
+    else:
+        found = existing_plugins.left_to(with_driver, exporters, labels or {})
+    pools = tuple(pool for pool in with_driver if pool.name not in found)
+    return Decision(pools, tuple(_warnings(node_pools, pools, found)))
+
+
+def _has_clouds(spec: ClusterSpec) -> bool:
+    """Whether a cluster that this stack makes comes with an exporter; in another the exporter itself is found."""
+    cloud = spec.cloud
+    return isinstance(cloud, Gcp) and not cloud.existing_cluster and "DCGM" in cloud.monitoring.components
+
+
+def _warnings(
+    node_pools: Iterable[NodePool], pools: Sequence[NodePool], found: Mapping[str, existing_plugins.Plugin]
+) -> Iterator[str]:
+    for name, exporter in sorted(found.items()):
+        yield f"{exporter} reaches the nodes of {name}: they get no DCGM exporter of this stack's"
+    without = [pool.name for pool in node_pools if pool.gpus and not pool.source.install_driver]
+    if without:
+        yield f"{', '.join(without)}: no DCGM exporter without the cloud's driver (installDriver: false)"
+    if not pools and not found and not without:
+        yield "dcgmExporter.enabled: there is no pool with GPUs"
+
+
+def exporters(
+    daemon_sets: Iterable[Mapping[str, Any]], policies: Iterable[Mapping[str, Any]], instance: str
+) -> list[existing_plugins.Plugin]:
+    """The exporters among a cluster's DaemonSets, and those its GPU operators will make; not this stack's own."""
+    operators = existing_plugins.operators(policies, "dcgmExporter", "nvidia.com/gpu.deploy.dcgm-exporter")
+    return [*operators, *existing_plugins.running(daemon_sets, instance, _is_exporter)]
+
+
+def _is_exporter(name: str, pod: Mapping[str, Any]) -> bool:
+    return any("dcgm-exporter" in (container.get("image") or "") for container in pod["containers"])
+
+
+def daemon_set_spec(pools: Sequence[NodePool], image: str, instance: str) -> dict[str, Any]:
+    """The DaemonSet, as dcgm-exporter's own chart has it (4.8.2)."""
+    health = {"httpGet": {"path": "/health", "port": "metrics"}, "initialDelaySeconds": 45}
+    exporter = {
+        "name": "exporter",
+        "image": image,
+        "args": ["-f", "/etc/dcgm-exporter/default-counters.csv"],
+        "env": [
+            {"name": "DCGM_EXPORTER_LISTEN", "value": f":{PORT}"},
+            {"name": "DCGM_EXPORTER_KUBERNETES", "value": "true"},
+            {"name": "NODE_NAME", "valueFrom": {"fieldRef": {"fieldPath": "spec.nodeName"}}},
+        ],
+        "ports": [{"name": "metrics", "containerPort": PORT}],
+        # For the profiling counters (DCGM_FI_PROF_*).
+        "securityContext": {
+            "runAsUser": 0,
+            "allowPrivilegeEscalation": False,
+            "capabilities": {"add": ["SYS_ADMIN"], "drop": ["ALL"]},
+        },
+        "resources": {"requests": {"cpu": "100m", "memory": "128Mi"}, "limits": {"memory": "512Mi"}},
+        "livenessProbe": health,
+        "readinessProbe": health,
+        "volumeMounts": [{"name": "pod-resources", "mountPath": _SOCKETS, "readOnly": True}],
+    }
+    pod = {
+        "automountServiceAccountToken": False,
+        "containers": [exporter],
+        "volumes": [{"name": "pod-resources", "hostPath": {"path": _SOCKETS, "type": "Directory"}}],
+    }
+    # What a Prometheus that looks at pods goes by.
+    scrape = {"prometheus.io/scrape": "true", "prometheus.io/port": str(PORT)}
+    return node_agent.daemon_set_spec(pools, instance, node_agent.selector(instance, ROLE), pod, scrape)
+
+
+def service_spec(instance: str) -> dict[str, Any]:
+    """A Service without an address of its own: each node is scraped by itself, and Pulumi does not wait for endpoints."""
+    return {
+        "clusterIP": "None",
+        "selector": node_agent.selector(instance, ROLE),
+        "ports": [{"name": "metrics", "port": PORT, "targetPort": "metrics"}],
+    }
+
+
+class DcgmExporter(pulumi.ComponentResource):
+    """The exporter in kube-system, with a Service to scrape."""
+
+    def __init__(
+        self,
+        name: str,
+        pools: Sequence[NodePool],
+        image: str,
+        *,
+        instance: str,
+        opts: pulumi.ResourceOptions,
+        child: pulumi.ResourceOptions,
+    ) -> None:
+        super().__init__("kubeflow-spot:addons:DcgmExporter", name, None, opts)
+        mine = pulumi.ResourceOptions.merge(child, pulumi.ResourceOptions(parent=self))
+        labels = {**names.labels(instance), **node_agent.selector(instance, ROLE)}
+        metadata = {"name": names.object_name(instance, ROLE), "namespace": NAMESPACE, "labels": labels}
+        for kind, api, spec in (
+            ("DaemonSet", "apps/v1", daemon_set_spec(pools, image, instance)),
+            ("Service", "v1", service_spec(instance)),
+        ):
+            called = name if kind == "DaemonSet" else f"{name}-service"
+            Manifest(called, {"apiVersion": api, "kind": kind, "metadata": metadata, "spec": spec}, mine)
+        self.register_outputs({})

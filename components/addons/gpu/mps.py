@@ -1,0 +1,71 @@
+"""The daemon of NVIDIA's Multi-Process Service (MPS), for pools whose GPUs are shared by it.
+
+As NVIDIA's chart has it (k8s-device-plugin 0.20, daemonset-mps-control-daemon.yml), but one DaemonSet a pool: whatever
+restarts the daemon ends the CUDA work of every pod on the node, so a change of another pool must not reach it. With its one
+configuration mounted it also needs no config-manager.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from components.addons.gpu import node_agent, plugin_config
+from config.placement.node_pools import PLUGIN_CONFIG_LABEL, POOL_LABEL, NodePool
+
+ROLE = "mps-control-daemon"
+
+ROOT = "/run/nvidia/mps"
+"""On the node: pipes and logs of the daemon, and the shared memory that it and its clients use as /dev/shm."""
+
+VOLUMES: list[dict[str, Any]] = [
+    {"name": "mps-root", "hostPath": {"path": ROOT, "type": "DirectoryOrCreate"}},
+    {"name": "mps-shm", "hostPath": {"path": f"{ROOT}/shm"}},
+]
+MOUNTS: list[dict[str, Any]] = [
+    {"name": "mps-root", "mountPath": "/mps"},
+    {"name": "mps-shm", "mountPath": "/dev/shm"},
+]
+"""The plugin has them too: it asks the daemon whether it is well."""
+
+_RESOURCES = {"requests": {"cpu": "50m", "memory": "128Mi"}}
+"""Without a limit: what it shares with its clients may be counted as its own, and they die with it."""
+
+
+def wanted(pool: NodePool) -> bool:
+    """Whether the pool's GPUs are shared by MPS."""
+    return pool.source.gpu_sharing is not None and pool.source.gpu_sharing.strategy == "mps"
+
+
+def daemon_set_spec(pool: NodePool, image: str, instance: str, config_map: str) -> dict[str, Any]:
+    """The DaemonSet of one pool. Privileged: it sets the GPUs' compute mode and mounts shared memory on the node."""
+    shm = {
+        "name": "mps-control-daemon-mounts",
+        "image": image,
+        "command": ["mps-control-daemon", "mount-shm"],
+        "securityContext": {"privileged": True},
+        "resources": _RESOURCES,
+        "volumeMounts": [{"name": "mps-root", "mountPath": "/mps", "mountPropagation": "Bidirectional"}],
+    }
+    daemon = {
+        "name": "mps-control-daemon-ctr",
+        "image": image,
+        "command": ["mps-control-daemon"],
+        "env": [{"name": "CONFIG_FILE", "value": plugin_config.FILE}],
+        "securityContext": {"privileged": True},
+        "resources": _RESOURCES,
+        "volumeMounts": [*MOUNTS, {"name": "config", "mountPath": "/config", "readOnly": True}],
+    }
+    file = {"key": pool.label, "path": plugin_config.FILE.rpartition("/")[2]}
+    pod = {
+        # Where the driver is the node's own, the daemon finds its processes by the node's ids (chart, mps.enableHostPID).
+        "hostPID": True,
+        # Not before the plugin knows that it shares: the daemon makes a GPU refuse any second process beside MPS' own.
+        "nodeSelector": {PLUGIN_CONFIG_LABEL: pool.label},
+        "initContainers": [shm],
+        "containers": [daemon],
+        "volumes": [*VOLUMES, {"name": "config", "configMap": {"name": config_map, "items": [file]}}],
+    }
+    selector = {**node_agent.selector(instance, ROLE), POOL_LABEL: pool.label}
+    content = plugin_config.data([pool])[pool.label]
+    annotations = {plugin_config.DIGEST: plugin_config.digest({pool.label: content})}
+    return node_agent.daemon_set_spec([pool], instance, selector, pod, annotations)

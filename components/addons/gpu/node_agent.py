@@ -1,0 +1,45 @@
+"""What the DaemonSets on GPU nodes have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from components.addons import names
+from config.placement.node_pools import POOL_LABEL, NodePool
+from config.placement.pods import tolerations
+
+UNPRIVILEGED: Mapping[str, Any] = {"allowPrivilegeEscalation": False, "capabilities": {"drop": ["ALL"]}}
+
+
+def selector(instance: str, role: str) -> dict[str, str]:
+    """The labels by which a DaemonSet knows its pods."""
+    return {"app.kubernetes.io/name": f"{names.PROGRAM}-{role}", names.INSTANCE: instance}
+
+
+def daemon_set_spec(
+    pools: Sequence[NodePool],
+    instance: str,
+    selector: Mapping[str, str],
+    pod: Mapping[str, Any],
+    annotations: Mapping[str, str] | None = None,
+) -> dict[str, Any]:
+    """On nodes of these pools only, whatever they are tainted with; nothing there goes before it when room is short."""
+    metadata: dict[str, Any] = {"labels": {**names.labels(instance), **selector}}
+    if annotations:
+        metadata["annotations"] = dict(annotations)
+    ours = {"key": POOL_LABEL, "operator": "In", "values": sorted({pool.label for pool in pools})}
+    terms = {"nodeSelectorTerms": [{"matchExpressions": [ours]}]}
+    return {
+        "selector": {"matchLabels": dict(selector)},
+        "updateStrategy": {"type": "RollingUpdate"},
+        "template": {
+            "metadata": metadata,
+            "spec": {
+                "priorityClassName": "system-node-critical",
+                "affinity": {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": terms}},
+                "tolerations": [toleration.as_manifest() for toleration in tolerations(pools)],
+                **pod,
+            },
+        },
+    }

@@ -1,0 +1,112 @@
+"""The configurations of NVIDIA's device plugin, one a pool, and the parts of a pod that choose among them.
+
+A node's label names its pool's, and NVIDIA's config-manager, beside the plugin, follows the label: k8s-device-plugin README,
+"Multiple Config File Example". Names and environment as in its chart 0.20.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import yaml
+
+from config.model.gpu import GpuSharing
+from config.placement.node_pools import GPU_TAINT, PLUGIN_CONFIG_LABEL, PREFIX, NodePool, has_plugin_config
+
+DIGEST = f"{PREFIX}/config-digest"
+"""Annotation of a pod template. The kubelet writes a changed ConfigMap into running pods, but the plugin reads its file
+when it starts."""
+
+DEFAULT = "_default"
+"""The key for nodes without the label; no pool's name begins like this."""
+
+FILE = "/config/config.yaml"
+
+_DIRECTORY = "/available-configs"
+
+MOUNTS: list[dict[str, Any]] = [
+    {"name": "available-configs", "mountPath": _DIRECTORY},
+    {"name": "config", "mountPath": "/config"},
+]
+"""The file is a link into the other directory, so every container needs both."""
+
+
+def needed(pools: Iterable[NodePool]) -> bool:
+    """Whether one of these pools is to have anything but whole GPUs."""
+    return any(has_plugin_config(pool.source) for pool in pools)
+
+
+def config(pool: NodePool | None) -> dict[str, Any]:
+    """As the plugin reads it (api/config/v1/config.go); for no pool, that of whole GPUs."""
+    source = pool.source if pool else None
+    # `single` counts each instance as one nvidia.com/gpu (README, MIG_STRATEGY).
+    flags = {"migStrategy": "single" if source and source.mig else "none"}
+    found: dict[str, Any] = {"version": "v1", "flags": flags}
+    if source and source.gpu_sharing:
+        found["sharing"] = _sharing(source.gpu_sharing)
+    return found
+
+
+def _sharing(sharing: GpuSharing) -> dict[str, Any]:
+    return {
+        {"time-slicing": "timeSlicing", "mps": "mps"}[sharing.strategy]: {
+            # Two replicas may be of one GPU, and are no more than one of them: such a pod is refused instead.
+            "failRequestsGreaterThanOne": True,
+            "resources": [{"name": GPU_TAINT.key, "replicas": sharing.replicas}],
+        }
+    }
+
+
+def data(pools: Sequence[NodePool]) -> dict[str, str]:
+    """The ConfigMap's content. Pools of whole GPUs have their entry too: their nodes may still carry a label of before."""
+    return {DEFAULT: _written(config(None)), **{pool.label: _written(config(pool)) for pool in pools}}
+
+
+def _written(config: Mapping[str, Any]) -> str:
+    return str(yaml.safe_dump(config, sort_keys=False))
+
+
+def digest(data: Mapping[str, str]) -> str:
+    """Changes with the content."""
+    return hashlib.sha256(json.dumps(data, sort_keys=True).encode()).hexdigest()[:16]
+
+
+def volumes(config_map: str) -> list[dict[str, Any]]:
+    """What `MOUNTS` are of."""
+    return [
+        {"name": "available-configs", "configMap": {"name": config_map}},
+        {"name": "config", "emptyDir": {}},
+    ]
+
+
+def manager(name: str, image: str, *, signals: str | None, security: Mapping[str, Any]) -> dict[str, Any]:
+    """A container that links the node's configuration: once, or whenever the label changes, with a SIGHUP to a process."""
+    environment = {
+        "ONESHOT": "false" if signals else "true",
+        "NODE_LABEL": PLUGIN_CONFIG_LABEL,
+        "CONFIG_FILE_SRCDIR": _DIRECTORY,
+        "CONFIG_FILE_DST": FILE,
+        "DEFAULT_CONFIG": DEFAULT,
+        "SEND_SIGNAL": "true" if signals else "false",
+        **({"SIGNAL": "1", "PROCESS_TO_SIGNAL": signals} if signals else {}),
+    }
+    return {
+        "name": name,
+        "image": image,
+        "command": ["config-manager"],
+        "env": [
+            {"name": "NODE_NAME", "valueFrom": {"fieldRef": {"fieldPath": "spec.nodeName"}}},
+            *({"name": key, "value": value} for key, value in environment.items()),
+        ],
+        "securityContext": security,
+        "resources": {"requests": {"cpu": "10m", "memory": "32Mi"}, "limits": {"memory": "128Mi"}},
+        "volumeMounts": MOUNTS,
+    }
+
+
+def cluster_role_rules() -> list[dict[str, Any]]:
+    """What config-manager may do: watch the node it runs on, which RBAC cannot name."""
+    return [{"apiGroups": [""], "resources": ["nodes"], "verbs": ["get", "list", "watch"]}]

@@ -1,0 +1,1 @@
+"""Defaults and guard of pods' placement, quotas, and the contract with users' tools."""

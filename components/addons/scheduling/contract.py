@@ -1,0 +1,140 @@
+"""The contract with users' tools: a ConfigMap in kube-public that says which pools there are and how a pod gets on them.
+
+kube-public is readable by nobody by itself; a Role opens this one object. Its readers are groups, never
+`system:authenticated`, which on GKE holds everybody with a Google account (cloud.google.com/kubernetes-engine, page
+best-practices/rbac).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pulumi
+import yaml
+
+from components.addons import names
+from components.addons.manifest import Manifest
+from config.model.scheduling import Placement
+from config.placement import contract
+from config.placement.node_pools import NodePool
+from config.placement.pods import PLACEMENT_LABEL
+
+NAMESPACE = "kube-public"
+NAME = names.PROGRAM
+"""What tools ask for, the same in every cluster."""
+
+ROLE = "contract"
+
+SERVICE_ACCOUNTS = "system:serviceaccounts"
+"""The group of all service accounts (kubernetes.io/docs/reference/access-authn-authz/rbac)."""
+
+_DUMPER = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
+
+
+@dataclass(frozen=True)
+class Decision:
+    """Under which name the contract is published."""
+
+    name: str
+    warnings: tuple[str, ...] = ()
+
+
+def decide(instance: str, found: Mapping[str, Any] | None) -> Decision:
+    """`found` is the ConfigMap kube-public/kubeflow-spot of the cluster, None when there is none."""
+    labels = names.labels_of(found or {})
+    if found is None or names.is_ours(labels, instance):
+        return Decision(NAME)
+    name = f"{NAME}-{instance}"
+    return Decision(
+        name,
+        (
+            f"the ConfigMap {NAMESPACE}/{NAME} belongs to {names.owner(labels)}: this stack's contract is {NAMESPACE}/{name},"
+            " and tools must be told so",
+        ),
+    )
+
+
+def data(release: str, pools: Sequence[NodePool], placements: Sequence[Placement] = tuple(Placement)) -> dict[str, str]:
+    """The ConfigMap's content: YAML to be read, JSON for tools. `placements`: the label's values that this cluster heeds."""
+    content: dict[str, Any] = {
+        "placements": [placement.value for placement in placements],
+        "pools": contract.described(pools),
+        **contract.snippets(pools),
+    }
+    return {
+        "release": release,
+        "placementLabel": PLACEMENT_LABEL,
+        **{f"{key}.yaml": as_yaml(value) for key, value in content.items()},
+        **{f"{key}.json": json.dumps(value) for key, value in content.items()},
+    }
+
+
+def as_yaml(value: Any) -> str:
+    """The text that `yaml.safe_dump` gives, by libyaml where PyYAML has it: in Python it was a quarter of what a pool costs."""
+    return str(yaml.dump(value, Dumper=_DUMPER, sort_keys=False))
+
+
+def as_output(
+    decision: Decision, pools: Sequence[NodePool], placements: Sequence[Placement] = tuple(Placement)
+) -> dict[str, Any]:
+    """The same for whoever reads the stack's outputs."""
+    return {
+        "namespace": NAMESPACE,
+        "name": decision.name,
+        "placementLabel": PLACEMENT_LABEL,
+        "placements": [placement.value for placement in placements],
+        "snippets": contract.snippets(pools),
+        "pools": contract.described(pools),
+    }
+
+
+def access(name: str, readers: Sequence[str], instance: str) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The Role that lets read the ConfigMap of this name, and its binding to all service accounts and the readers.
+
+    Only `get`: a name cannot limit list and watch of all, and kube-public holds other things (page rbac, "Referring to
+    resources").
+    """
+    role = names.object_name(instance, ROLE)
+    group = "rbac.authorization.k8s.io"
+    metadata = {"name": role, "namespace": NAMESPACE, "labels": names.labels(instance)}
+    rule = {"apiGroups": [""], "resources": ["configmaps"], "resourceNames": [name], "verbs": ["get"]}
+    groups = sorted({SERVICE_ACCOUNTS, *readers})
+    return (
+        {"apiVersion": f"{group}/v1", "kind": "Role", "metadata": metadata, "rules": [rule]},
+        {
+            "apiVersion": f"{group}/v1",
+            "kind": "RoleBinding",
+            "metadata": metadata,
+            "roleRef": {"apiGroup": group, "kind": "Role", "name": role},
+            "subjects": [{"apiGroup": group, "kind": "Group", "name": one} for one in groups],
+        },
+    )
+
+
+class Contract(pulumi.ComponentResource):
+    """The ConfigMap, and who may read it."""
+
+    def __init__(
+        self,
+        name: str,
+        decision: Decision,
+        content: Mapping[str, str],
+        readers: Sequence[str],
+        *,
+        instance: str,
+        opts: pulumi.ResourceOptions,
+        child: pulumi.ResourceOptions,
+    ) -> None:
+        super().__init__("kubeflow-spot:addons:Contract", name, None, opts)
+        metadata = {"name": decision.name, "namespace": NAMESPACE, "labels": names.labels(instance)}
+        config_map = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": dict(content)}
+        child = pulumi.ResourceOptions.merge(child, pulumi.ResourceOptions(parent=self))
+        Manifest(name, config_map, child)
+        role, binding = access(decision.name, readers, instance)
+        # Who may not bind every role may bind one that is there and gives no more than he has (page rbac, "Privilege
+        # escalation prevention").
+        Manifest(name, binding, child, after=[Manifest(name, role, child)])
+        self.register_outputs({})

@@ -1,0 +1,165 @@
+"""Who prefers spot by default: one MutatingAdmissionPolicy, which appends to a pod and never changes what is there.
+
+Kubernetes >= 1.36. A pod is judged as it arrives, before all webhooks (kubernetes pkg/kubeapiserver/options/plugins.go).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from string import Template
+from typing import Any
+
+import pulumi
+
+from components.addons import cel, names
+from components.addons.manifest import Manifest
+from components.addons.scheduling import workload_kinds
+from config.model.scheduling import Defaults, Placement
+from config.placement.node_pools import NodePool
+from config.placement.pods import ON_SPOT, PLACEMENT_LABEL, PREFERENCE, tolerations, usable
+
+ROLE = "defaults"
+
+PROFILES = {"matchLabels": {"app.kubernetes.io/part-of": "kubeflow-profile"}}
+"""The namespaces of Kubeflow profiles (kubeflow/manifests applications/profiles/pss/namespace-labels.yaml)."""
+
+# Deployments, StatefulSets and DaemonSets allow nothing but Always (kubernetes pkg/apis/apps/validation).
+_ENDS = "object.spec.restartPolicy != 'Always'"
+
+# Constants are written into the expressions, because each variable costs every pod some microseconds (`python -m bench`).
+_PLACEMENT = Template("""\
+$label in variables.labels ? variables.labels[$label] :
+variables.kind == '' ? 'none' :
+$label in namespaceObject.metadata.labels ? namespaceObject.metadata.labels[$label] :
+variables.gpu ? ($gpu) : ($cpu)""")
+
+_PATCH = Template("""\
+!(variables.placement in ['prefer-spot', 'require-spot', 'on-demand']) ? [] :
+// Never without any: DefaultTolerationSeconds has run.
+(has(object.spec.tolerations) ? [] : [JSONPatch{op: 'add', path: '/spec/tolerations', value: []}])
++ (variables.gpu ? $tolerated_with_gpu : $tolerated_without_gpu)
+    .filter(t, !has(object.spec.tolerations) || !object.spec.tolerations.exists(o, has(o.key) && o.key == t.key))
+    .map(t, JSONPatch{op: 'add', path: '/spec/tolerations/-', value: t})
++ (variables.placement == 'on-demand' ? [] :
+   variables.placement == 'prefer-spot' ?
+     (!has(object.spec.affinity) ?
+        [JSONPatch{op: 'add', path: '/spec/affinity', value: {'nodeAffinity': {$preferred: [$term]}}}] :
+      !has(object.spec.affinity.nodeAffinity) ?
+        [JSONPatch{op: 'add', path: '/spec/affinity/nodeAffinity', value: {$preferred: [$term]}}] :
+      !has(object.spec.affinity.nodeAffinity.preferredDuringSchedulingIgnoredDuringExecution) ?
+        [JSONPatch{op: 'add', path: '/spec/affinity/nodeAffinity/' + $preferred, value: [$term]}] :
+      object.spec.affinity.nodeAffinity.preferredDuringSchedulingIgnoredDuringExecution.exists(p,
+          has(p.preference.matchExpressions) && p.preference.matchExpressions.exists(e, e.key == $capacity)) ? [] :
+        [JSONPatch{op: 'add', path: '/spec/affinity/nodeAffinity/' + $preferred + '/-', value: $term}]) :
+   !has(object.spec.affinity) ?
+     [JSONPatch{op: 'add', path: '/spec/affinity',
+                value: {'nodeAffinity': {$required: {'nodeSelectorTerms': [{'matchExpressions': [$condition]}]}}}}] :
+   !has(object.spec.affinity.nodeAffinity) ?
+     [JSONPatch{op: 'add', path: '/spec/affinity/nodeAffinity',
+                value: {$required: {'nodeSelectorTerms': [{'matchExpressions': [$condition]}]}}}] :
+   !has(object.spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution) ?
+     [JSONPatch{op: 'add', path: '/spec/affinity/nodeAffinity/' + $required,
+                value: {'nodeSelectorTerms': [{'matchExpressions': [$condition]}]}}] :
+     // One of the terms must hold, so each of them gets the condition; one that is empty matches no node, and goes on so.
+     lists.range(variables.terms.size())
+       .filter(i, has(variables.terms[i].matchExpressions) ?
+          !variables.terms[i].matchExpressions.exists(e, e.key == $capacity) :
+          has(variables.terms[i].matchFields))
+       .map(i, JSONPatch{
+          op: 'add',
+          path: '/spec/affinity/nodeAffinity/' + $required + '/nodeSelectorTerms/' + string(i) + '/matchExpressions'
+                + (has(variables.terms[i].matchExpressions) ? '/-' : ''),
+          value: has(variables.terms[i].matchExpressions) ? dyn($condition) : dyn([$condition])}))
+// 30 is what Kubernetes gives a pod that does not say.
++ (variables.placement == 'on-demand' || !has(object.spec.terminationGracePeriodSeconds)
+     || object.spec.terminationGracePeriodSeconds != 30 ? [] :
+   [JSONPatch{op: 'replace', path: '/spec/terminationGracePeriodSeconds', value: $grace}])""")
+
+_TERMS = "object.spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms"
+
+
+def policy(
+    defaults: Defaults, pools: Sequence[NodePool], grace: int, instance: str
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The policy and its binding. `grace` in seconds, for pods that may run on spot and kept Kubernetes' default."""
+    name = names.object_name(instance, ROLE)
+    metadata = {"name": name, "labels": names.labels(instance)}
+    created = {"apiGroups": [""], "apiVersions": ["v1"], "operations": ["CREATE"], "resources": ["pods"]}
+    spec = {
+        # A pod that is not judged runs on demand, which costs money; one that is refused does not run at all.
+        "failurePolicy": "Ignore",
+        # What a webhook makes of a pod afterwards is meant so; judging every pod twice would double the cost (bench).
+        "reinvocationPolicy": "Never",
+        "matchConstraints": {"resourceRules": [created], "namespaceSelector": PROFILES},
+        "matchConditions": [{"name": "ends-by-itself", "expression": _ENDS}],
+        "variables": [
+            {"name": "labels", "expression": cel.LABELS},
+            {"name": "kind", "expression": workload_kinds.KIND},
+            {"name": "gpu", "expression": workload_kinds.GPU},
+            {
+                "name": "placement",
+                "expression": _PLACEMENT.substitute(
+                    label=cel.value(PLACEMENT_LABEL), gpu=_default(defaults, "gpu"), cpu=_default(defaults, "cpu")
+                ),
+            },
+            {"name": "terms", "expression": _TERMS},
+        ],
+        "mutations": [{"patchType": "JSONPatch", "jsonPatch": {"expression": _patch(pools, grace)}}],
+    }
+    api = {"apiVersion": "admissionregistration.k8s.io/v1"}
+    return (
+        {**api, "kind": "MutatingAdmissionPolicy", "metadata": metadata, "spec": spec},
+        {**api, "kind": "MutatingAdmissionPolicyBinding", "metadata": metadata, "spec": {"policyName": name}},
+    )
+
+
+def _patch(pools: Sequence[NodePool], grace: int) -> str:
+    return _PATCH.substitute(
+        tolerated_with_gpu=_tolerated(pools, gpu=True),
+        tolerated_without_gpu=_tolerated(pools, gpu=False),
+        preferred=cel.value("preferredDuringSchedulingIgnoredDuringExecution"),
+        required=cel.value("requiredDuringSchedulingIgnoredDuringExecution"),
+        term=cel.value(PREFERENCE),
+        condition=cel.value(ON_SPOT),
+        capacity=cel.value(ON_SPOT["key"]),
+        grace=grace,
+    )
+
+
+# Only the branch that is taken is evaluated; a map of all cases would be built for every pod.
+def _default(defaults: Defaults, resource: str) -> str:
+    """The stack file's placement by `variables.kind`."""
+    chosen = defaults.model_dump(mode="json", by_alias=True)
+    values = [chosen[kind][resource] for kind in workload_kinds.TESTS]
+    usual = max(set(values), key=values.count)
+    other = {kind: value for kind, value in zip(workload_kinds.TESTS, values, strict=True) if value != usual}
+    cases = "".join(f"variables.kind == {cel.value(kind)} ? {cel.value(value)} : " for kind, value in other.items())
+    return cases + cel.value(usual)
+
+
+def _tolerated(pools: Sequence[NodePool], *, gpu: bool) -> str:
+    """What a pod must tolerate, by `variables.placement`."""
+    given = {one: [t.as_manifest() for t in tolerations(usable(pools, one, gpu=gpu))] for one in Placement}
+    cases = (f"variables.placement == {cel.value(one)} ? {cel.value(some)} :\n" for one, some in given.items() if some)
+    return f"({''.join(cases)}[])"
+
+
+class PlacementDefaults(pulumi.ComponentResource):
+    """The policy in the cluster."""
+
+    def __init__(
+        self,
+        name: str,
+        defaults: Defaults,
+        pools: Sequence[NodePool],
+        *,
+        grace: int,
+        instance: str,
+        opts: pulumi.ResourceOptions,
+        child: pulumi.ResourceOptions,
+    ) -> None:
+        super().__init__("kubeflow-spot:addons:PlacementDefaults", name, None, opts)
+        child = pulumi.ResourceOptions.merge(child, pulumi.ResourceOptions(parent=self))
+        made, binding = policy(defaults, pools, grace, instance)
+        Manifest(f"{name}-binding", binding, child, after=[Manifest(name, made, child)])
+        self.register_outputs({})

@@ -1,0 +1,111 @@
+"""What the setting `scheduling` comes to in a cluster: decided from its version and what is there, then declared."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pulumi
+
+from components.addons.scheduling import contract, pod_defaults
+from components.addons.scheduling.contract import Contract
+from components.addons.scheduling.defaults import PlacementDefaults
+from components.addons.scheduling.guard import SpotGuard
+from components.addons.scheduling.pod_defaults import PodDefaults
+from components.addons.scheduling.quota import Quotas
+from config.clouds.traits import Cloud
+from config.model.scheduling import Placement, Scheduling
+from config.model.stack import ClusterSpec
+from config.placement import admission
+from config.placement.node_pools import NodePool, spot_grace
+
+
+@dataclass(frozen=True)
+class Decision:
+    """What is declared. `contract` is None where nothing is."""
+
+    scheduling: Scheduling
+    pools: tuple[NodePool, ...]
+    by_default: bool
+    """Whether the cluster has the kind of the policy that places pods by default."""
+    placements: tuple[Placement, ...]
+    """Values of the placement label that do something there."""
+    shortfall: tuple[str, ...]
+    """What the cluster cannot do, and what there is instead."""
+    contract: contract.Decision | None
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """To be told with every `up`."""
+        lost = ("\n  ".join(self.shortfall),) if self.shortfall else ()
+        return lost + (self.contract.warnings if self.contract else ())
+
+    @property
+    def shown(self) -> dict[str, Any]:
+        """As the stack's outputs show it."""
+        if self.contract is None:
+            return {"enabled": False}
+        return {
+            "enabled": True,
+            "defaults": self.scheduling.defaults.model_dump(mode="json", by_alias=True) if self.by_default else {},
+            "guard": self.scheduling.guard.mode,
+            **({"shortfall": list(self.shortfall)} if self.shortfall else {}),
+        }
+
+    @property
+    def outputs(self) -> dict[str, Any]:
+        """The stack's outputs by name."""
+        if self.contract is None:
+            return {"scheduling": self.shown}
+        return {
+            "scheduling": self.shown,
+            "contract": contract.as_output(self.contract, self.pools, self.placements),
+        }
+
+
+def decide(
+    spec: ClusterSpec,
+    node_pools: Sequence[NodePool],
+    version: str,
+    instance: str,
+    found: Mapping[str, Any] | None = None,
+) -> Decision:
+    """`version` is the API server's; `found` the contract's ConfigMap that is there already, whoever made it."""
+    scheduling = spec.scheduling
+    pools = tuple(node_pools)
+    return Decision(
+        scheduling,
+        pools,
+        by_default=admission.mutates(version),
+        placements=pod_defaults.heeded(scheduling, pools, version),
+        shortfall=tuple(pod_defaults.shortfall(scheduling, pools, version)),
+        contract=contract.decide(instance, found) if scheduling.enabled else None,
+    )
+
+
+def declare(
+    name: str,
+    decision: Decision,
+    release: str,
+    cloud: Cloud,
+    *,
+    instance: str,
+    opts: pulumi.ResourceOptions,
+    child: pulumi.ResourceOptions,
+) -> None:
+    """The policies, the contract, and what profiles get."""
+    if decision.contract is None:
+        return
+    scheduling, pools = decision.scheduling, decision.pools
+    options: dict[str, Any] = {"instance": instance, "opts": opts, "child": child}
+    if decision.by_default:
+        grace = scheduling.grace_period_seconds or spot_grace((pool.source for pool in pools), cloud)
+        PlacementDefaults(f"{name}-defaults", scheduling.defaults, pools, grace=grace, **options)
+    elif scheduling.profiles:
+        PodDefaults(f"{name}-pod-defaults", scheduling.profiles, pools, **options)
+    SpotGuard(f"{name}-guard", scheduling.guard, pools, cloud, **options)
+    content = contract.data(release, pools, decision.placements)
+    Contract(f"{name}-contract", decision.contract, content, scheduling.contract.readers, **options)
+    if any(profile.gpus is not None for profile in scheduling.profiles):
+        Quotas(f"{name}-quota", scheduling.profiles, **options)

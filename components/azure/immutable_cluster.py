@@ -1,0 +1,135 @@
+"""What makes another cluster of an AKS cluster: it is never replaced by an edit (docs/adr/0031).
+
+AKS fixes some of it for a cluster's life. For the rest azure-native knows replacement only (`forceNew` in its metadata).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import pulumi
+
+from components.azure.live import LiveCluster
+from components.azure.types import GET_NETWORK
+from components.last_update import LOSE_IT
+from components.resources import call
+from config.clouds.azure.settings import NODE_SUBNET, Azure, AzureNetwork
+from config.problems import Problem
+
+_UNKNOWN = object()
+
+TENANT = "tenantId"
+"""What the stack remembers: which tenant its file named."""
+
+LISTED = "poolsListed"
+"""What the stack remembers: that its state has the cluster's pools as AKS lists them."""
+
+KEPT_BY_HAND = (
+    "put it back; or change it by hand, where AKS can (az aks update --network-policy, --network-dataplane, --outbound-type), and "
+    "then here"
+)
+"""azure-native would replace the cluster for what AKS changes in place, if it does (page upgrade-azure-cni)."""
+
+_BY_HAND = ("cloud.network.policy", "cloud.network.dataplane", "cloud.network.outboundType")
+
+
+def problems(cloud: Azure, live: LiveCluster, was: Mapping[str, Any]) -> Iterator[Problem]:
+    """What the stack file wants of a live cluster that only another one can have, or that AKS would not do.
+
+    `was`: what the stack remembers (`components.last_update`).
+    """
+    # Every cluster has a network.
+    if not live.found or "networkProfile" not in live.found:
+        return
+    yield from _stays(cloud, live.found, was)
+    for path, (now, wanted) in _pairs(cloud, live.found).items():
+        # What a GET leaves out is not known.
+        if now is not _UNKNOWN and now != wanted:
+            what = f"is {_shown(now)} in the cluster and cannot become {_shown(wanted)}: a new cluster would replace it"
+            yield Problem(path, what, KEPT_BY_HAND if path in _BY_HAND else LOSE_IT)
+
+
+def subnet_problems(
+    spec: AzureNetwork, group: str, name: str, live: LiveCluster, reading: pulumi.InvokeOptions
+) -> Iterator[Problem]:
+    """Another range for a subnet with nodes in it (InUsePrefixCannotBeDeleted). The network made here is `name`."""
+    ids = {str(pool.get("vnetSubnetID") or "").lower() for pool in live.profiles.values()}
+    used = {id.rpartition("/")[2] for id in ids if f"/virtualnetworks/{name.lower()}/" in id}
+    if spec.existing or not used or not live.found or "networkProfile" not in live.found:
+        return
+    found = call(GET_NETWORK, {"resourceGroupName": group, "virtualNetworkName": name}, reading)
+    now = {str(subnet["name"]): subnet.get("addressPrefix") for subnet in found.get("subnets") or ()}
+    for subnet, prefix in {NODE_SUBNET: spec.node_subnet, **spec.subnets}.items():
+        if subnet.lower() in used and now.get(subnet) not in (None, prefix):
+            key = "nodeSubnet" if subnet == NODE_SUBNET else f"subnets.{subnet}"
+            what = f"is {now[subnet]}, has nodes in it and cannot become {prefix}"
+            yield Problem(
+                f"cloud.network.{key}", what, "put it back; or add a subnet of that range and name it in pools"
+            )
+
+
+def _stays(cloud: Azure, found: Mapping[str, Any], was: Mapping[str, Any]) -> Iterator[Problem]:
+    """What AKS keeps when the stack file no longer says it (page enable-authentication)."""
+    managed = bool((found.get("aadProfile") or {}).get("managed"))
+    if managed and cloud.access.entra and was.get(TENANT) and not cloud.access.tenant_id:
+        yield Problem(
+            "cloud.access.tenantId",
+            f"was {was[TENANT]}, and AKS keeps a tenant that is no longer named",
+            "write the one you want; `az account show --query tenantId` shows the subscription's",
+        )
+    if managed and not cloud.access.entra:
+        yield Problem(
+            "cloud.access.adminGroups",
+            "is unset: AKS does not switch logins through Entra off again",
+            "write `adminGroups` or `azureRbac: true`; only another cluster can be without",
+        )
+
+
+def _pairs(cloud: Azure, found: Mapping[str, Any]) -> dict[str, tuple[Any, Any]]:
+    """By key of the stack file, what is and what is wanted."""
+    network, access = cloud.network, cloud.access
+    profile, api = found["networkProfile"], found.get("apiServerAccessProfile") or {}
+    private = bool(api.get("enablePrivateCluster"))
+    zones = (str(zone or "system").lower() for zone in (api.get("privateDNSZone"), access.private_dns_zone))
+    return {
+        "cloud.location": (_region(found["location"]), cloud.location),
+        "cloud.network.podCidr": (profile.get("podCidr") or _UNKNOWN, network.pod_cidr),
+        "cloud.network.serviceCidr": (profile.get("serviceCidr") or _UNKNOWN, network.service_cidr),
+        "cloud.network.dataplane": (profile.get("networkDataplane") or "azure", network.dataplane),
+        "cloud.network.policy": (profile.get("networkPolicy") or "none", network.policy or "none"),
+        "cloud.network.outboundType": (profile.get("outboundType") or "loadBalancer", network.outbound_type),
+        "cloud.access.private": (private, access.private),
+        **({"cloud.access.privateDnsZone": (next(zones), next(zones))} if private and access.private else {}),
+        "cloud.encryption.diskEncryptionSet": (
+            _id(found.get("diskEncryptionSetID")),
+            _id(cloud.encryption.disk_encryption_set),
+        ),
+        "cloud.ssh": (_login(found), (cloud.ssh.username, cloud.ssh.public_key) if cloud.ssh else None),
+    }
+
+
+def _region(location: str) -> str:
+    return location.replace(" ", "").lower()
+
+
+def _id(id: Any) -> str:
+    return str(id or "").lower()
+
+
+def _login(found: Mapping[str, Any]) -> tuple[str, str] | None:
+    profile = found.get("linuxProfile")
+    if not profile:
+        return None
+    keys = (profile.get("ssh") or {}).get("publicKeys") or [{}]
+    return str(profile.get("adminUsername")), str(keys[0].get("keyData", "")).strip()
+
+
+def _shown(value: Any) -> str:
+    match value:
+        case bool():
+            return str(value).lower()
+        case (user, key):
+            return f"{user} with the key ...{key[:60].rpartition(' ')[2][-8:]}"
+        case _:
+            return str(value or "unset")

@@ -1,0 +1,1 @@
+"""A cluster known by its kubeconfig alone: nothing is declared outside it."""

@@ -1,0 +1,230 @@
+"""What GKE fixes for a pool's or the cluster's life, and what a change of it does (docs/adr/0008, 0029).
+
+Spot pools are replaced: they hold nothing that may not vanish. An on-demand pool, a twin as well, is not: the stack file is
+compared with the live pool, and every difference refused at once, before anything is declared. So is what GKE keeps when a stack
+file no longer says it and that no request takes back. Labels, taints and zones change in place (terraform-provider-google,
+resource_container_node_pool.go).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import pulumi
+
+from components.gcp.live import LiveCluster, block, config
+from config.clouds.gcp.settings import Gcp
+from config.clouds.gcp.traits import gke
+from config.model.stack import ClusterSpec
+from config.placement.node_pools import NodePool, next_generation
+from config.problems import Problem
+
+Pair = tuple[Any, Any]
+"""A value now, and the one that is wanted; None where it is left to GKE."""
+
+
+@dataclass(frozen=True)
+class Fixed:
+    """One property, by the stack file's key (under the pool's, unless it is the cloud's)."""
+
+    key: str
+    of: Callable[[Mapping[str, Any], Mapping[str, Any]], Pair]
+    """From the live pool and the wanted arguments, each a node pool whole."""
+
+
+def _wanted(args: Mapping[str, Any]) -> Mapping[str, Any]:
+    found: Mapping[str, Any] = args["nodeConfig"]
+    return found
+
+
+def _gpu(live: Mapping[str, Any], args: Mapping[str, Any]) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
+    return block(config(live), "guestAccelerators"), (_wanted(args).get("guestAccelerators") or [{}])[0]
+
+
+def _accelerators(live: Mapping[str, Any], args: Mapping[str, Any]) -> Pair:
+    return tuple(f"{int(one['count'])} {one['type']}" if one else "none" for one in _gpu(live, args))  # type: ignore[return-value]
+
+
+def _driver(live: Mapping[str, Any], args: Mapping[str, Any]) -> Pair:
+    now, then = _gpu(live, args)
+    wanted = then.get("gpuDriverInstallationConfig", {}).get("gpuDriverVersion")
+    is_now = block(now, "gpuDriverInstallationConfigs").get("gpuDriverVersion")
+    return is_now or wanted, wanted
+
+
+def _partition(live: Mapping[str, Any], args: Mapping[str, Any]) -> Pair:
+    return tuple(one.get("gpuPartitionSize") or "unset" for one in _gpu(live, args))  # type: ignore[return-value]
+
+
+def _sharing(live: Mapping[str, Any], args: Mapping[str, Any]) -> Pair:
+    now, then = _gpu(live, args)
+    shared = block(now, "gpuSharingConfigs"), then.get("gpuSharingConfig") or {}
+    return tuple(  # type: ignore[return-value]
+        f"{one['gpuSharingStrategy']} {int(one['maxSharedClientsPerGpu'])}"
+        if one.get("gpuSharingStrategy")
+        else "unset"
+        for one in shared
+    )
+
+
+def _shielded(name: str) -> Callable[[Mapping[str, Any], Mapping[str, Any]], Pair]:
+    def of(live: Mapping[str, Any], args: Mapping[str, Any]) -> Pair:
+        wanted = _wanted(args)["shieldedInstanceConfig"][name]
+        return block(config(live), "shieldedInstanceConfigs").get(name, wanted), wanted
+
+    return of
+
+
+def _plain(name: str) -> Callable[[Mapping[str, Any], Mapping[str, Any]], Pair]:
+    return lambda live, args: (config(live).get(name) or "unset", _wanted(args).get(name) or "unset")
+
+
+def _max_pods(live: Mapping[str, Any], args: Mapping[str, Any]) -> Pair:
+    wanted = args.get("maxPodsPerNode")
+    now = live.get("maxPodsPerNode")
+    return (int(now) if now else wanted), wanted
+
+
+def _sized(name: str) -> Callable[[Mapping[str, Any], Mapping[str, Any]], Pair]:
+    """What the live pool always has, and may be wanted as GKE chooses."""
+
+    def of(live: Mapping[str, Any], args: Mapping[str, Any]) -> Pair:
+        wanted = _wanted(args).get(name)
+        return config(live).get(name) or wanted, wanted
+
+    return of
+
+
+PROPERTIES = (
+    Fixed("machine", _sized("machineType")),
+    Fixed("osDisk.sizeGb", _sized("diskSizeGb")),
+    Fixed("gcp.diskType", _sized("diskType")),
+    Fixed("gcp.imageType", _sized("imageType")),
+    Fixed("gpus", _accelerators),
+    Fixed("gcp.driverVersion", _driver),
+    Fixed("mig", _partition),
+    Fixed("gpuSharing", _sharing),
+    Fixed("gcp.secureBoot", _shielded("enableSecureBoot")),
+    Fixed("gcp.integrityMonitoring", _shielded("enableIntegrityMonitoring")),
+    Fixed("maxPods", _max_pods),
+    Fixed("cloud.encryption.bootDiskKey", _plain("bootDiskKmsKey")),
+    Fixed("cloud.serviceAccount", _plain("serviceAccount")),
+)
+"""What ends a pool's nodes, of what this program sends, but for spot, which `pool_problems` knows.
+
+The first four GKE changes by making every node anew, as it does in an upgrade and without regard to maintenance windows: a GPU
+pool, which has no surge, loses its nodes one by one (page managing-clusters). The others replace the pool.
+"""
+
+_DEFAULT_DISKS = ("pd-balanced", "hyperdisk-balanced")
+"""GKE's choices for a machine (terraform-provider-google, container_node_pool, `disk_type`)."""
+
+_ZONES = 3
+"""Of a region that GKE takes by itself (page regional-clusters)."""
+
+
+def differences(path: str, args: Mapping[str, Any], live: Mapping[str, Any], remedy: str) -> Iterator[Problem]:
+    """A problem for every fixed property that a live pool has otherwise than `args` want it.
+
+    `args` are those of the NodePool, with the account's address in plain text.
+    """
+    for fixed in PROPERTIES:
+        now, wanted = fixed.of(live, args)
+        if wanted is not None and now != wanted:
+            where = fixed.key if fixed.key.startswith("cloud.") else f"{path}.{fixed.key}"
+            what = f"is {_shown(now)} in the cluster and cannot become {_shown(wanted)}"
+            yield Problem(where, f"{args['name']}: {what}", remedy)
+
+
+def _shown(value: Any) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def cluster_problems(name: str, cloud: Gcp, live: LiveCluster) -> Iterator[Problem]:
+    """What the cluster has that a stack file cannot take back by saying nothing."""
+    if not live.found:
+        return
+    cidr = block(live.found, "privateClusterConfigs").get("masterIpv4CidrBlock")
+    if cidr and not cloud.network.control_plane_cidr:
+        yield Problem(
+            "cloud.network.controlPlaneCidr",
+            f"is {cidr} for the cluster's life",
+            f"write `controlPlaneCidr: {cidr}`; only another cluster can be without",
+        )
+    if live.zones and not cloud.zones and len(live.zones) != (1 if cloud.zonal else _ZONES):
+        there = ", ".join(live.zones)
+        where = f"{name} --location {cloud.place} --project {cloud.project}"
+        yield Problem(
+            "cloud.zones",
+            f"is unset: GKE keeps the zones that the cluster has, {there}",
+            f"write `zones: [{there}]`, or the zones you want; for GKE's own choice run `gcloud container clusters update {where}"
+            f" --node-locations {cloud.place if cloud.zonal else 'ZONE,ZONE,ZONE'}` first",
+        )
+
+
+def _kept_gpus(path: str, args: Mapping[str, Any], live: Mapping[str, Any]) -> Iterator[Problem]:
+    """GPUs that are attached to a machine and no longer asked for: an update that leaves them out changes nothing."""
+    now, wanted = _accelerators(live, args)
+    if now != wanted == "none":
+        yield Problem(
+            f"{path}.gpus",
+            f"{args['name']}: has {now} a machine, which GKE does not take from a pool",
+            "give the pool another name: the new one is made before the old one goes",
+        )
+
+
+def _kept_disk(path: str, args: Mapping[str, Any], live: Mapping[str, Any]) -> Iterator[Problem]:
+    """A type of disk that is no longer asked for, of a machine that the catalogue does not have."""
+    disk = config(live).get("diskType")
+    if not _wanted(args).get("diskType") and disk and disk not in _DEFAULT_DISKS:
+        yield Problem(
+            f"{path}.gcp.diskType",
+            f"{args['name']}: is {disk} in the cluster, and what GKE would choose for {_wanted(args)['machineType']} is not known",
+            f"write `diskType: {disk}`, or the one you want",
+        )
+
+
+def pool_problems(spec: ClusterSpec, pool: NodePool, args: Mapping[str, Any], live: LiveCluster) -> Iterator[Problem]:
+    """What the stack file wants of a live pool that GKE does not do, or that would end running on-demand nodes."""
+    there = live.pools.get(pool.name)
+    if there is None:
+        return
+    path = f"pools[{spec.pools.index(pool.source)}]"
+    if _vanishes(there):
+        yield from _kept_gpus(path, args, there)
+        yield from _kept_disk(path, args, there)
+        return
+    if pool.spot:
+        yield Problem(
+            f"{path}.capacity",
+            f"{pool.name}: is on-demand in the cluster and cannot become {pool.source.capacity}",
+            "give that pool another name; the on-demand pool goes when the new one is there",
+        )
+        return
+    letter = next_generation(pool.source, live.pools, gke())
+    yield from differences(path, args, there, f"add `generation: {letter}`: a new pool is made before the old one goes")
+    yield from _kept_disk(path, args, there)
+
+
+def system_problems(args: Mapping[str, Any], live: LiveCluster) -> Iterator[Problem]:
+    """As `pool_problems`, for the system pool, which has no generations; under another name it is another pool."""
+    there = live.pools.get(args["name"])
+    if there:
+        yield from differences(
+            "systemPool", args, there, "give it another name as well: the new pool is made before the old one goes"
+        )
+        yield from _kept_disk("systemPool", args, there)
+
+
+def _vanishes(live: Mapping[str, Any]) -> bool:
+    return bool(config(live).get("spot") or config(live).get("preemptible"))
+
+
+def refuse(problems: Iterable[Problem]) -> None:
+    """Raises `pulumi.RunError`, which prints without a traceback, when there are any."""
+    found = sorted(problems)
+    if found:
+        head = f"{len(found)} change{'s' if len(found) > 1 else ''} that GKE refuses; nothing was declared."
+        raise pulumi.RunError("\n".join([head, *(f"  {problem}" for problem in found)]))

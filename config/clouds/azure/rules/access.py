@@ -1,0 +1,127 @@
+"""Checks of who reaches the API server, and as whom."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from ipaddress import IPv4Network
+
+from config.clouds.azure.rules import ids
+from config.clouds.azure.settings import AzureAccess
+from config.clouds.traits import Cloud
+from config.draft import Draft
+from config.problems import Problem
+
+_PATH = "cloud.access"
+
+_MOST_RANGES = 200
+"""learn.microsoft.com/azure/aks/api-server-authorized-ip-ranges"""
+
+_ITSELF = IPv4Network("0.0.0.0/32")
+"""Same page: stands for the cluster's own outbound address alone."""
+
+_EXAMPLES = tuple(map(IPv4Network, ("192.0.2.0/24", "198.51.100.0/24", "203.0.113.0/24")))
+"""https://www.rfc-editor.org/rfc/rfc5737: what our own stack files and remedies show."""
+
+
+def _access(draft: Draft) -> AzureAccess | None:
+    return draft.new_aks.access if draft.new_aks else None
+
+
+def _private(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    access = _access(draft)
+    if access and access.private and access.authorized_ranges:
+        # learn.microsoft.com/azure/aks/private-clusters
+        yield Problem(
+            f"{_PATH}.authorizedRanges",
+            "is set for a private API server, which has no public address to guard",
+            "remove it, or `private`",
+        )
+    if access and access.private_dns_zone and not access.private:
+        yield Problem(
+            f"{_PATH}.privateDnsZone", "has no use without `private: true`", "add `private: true`, or remove it"
+        )
+
+
+def _zone(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    access = _access(draft)
+    if not draft.new_aks or not access or access.private_dns_zone in (None, "system", "none"):
+        return
+    zone = str(access.private_dns_zone)
+    yield from ids.check(f"{_PATH}.privateDnsZone", zone, "Microsoft.Network/privateDnsZones", "a private DNS zone")
+    name, region = zone.rpartition("/")[2], draft.new_aks.location
+    # learn.microsoft.com/azure/aks/private-clusters; behind the region other clouds than the public one go on otherwise.
+    if region and not re.match(rf"([-\w]{{1,32}}\.)?privatelink\.{region}\.", name, re.IGNORECASE):
+        yield Problem(
+            f"{_PATH}.privateDnsZone",
+            f"{name} is no zone that AKS takes in {region}",
+            f"use privatelink.{region}.azmk8s.io, or a zone below it",
+        )
+
+
+def _ranges(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    access = _access(draft)
+    ranges = access.authorized_ranges if access else ()
+    if len(ranges) > _MOST_RANGES:
+        yield Problem(
+            f"{_PATH}.authorizedRanges",
+            f"has {len(ranges)} ranges",
+            f"at most {_MOST_RANGES}; join some into larger ones",
+        )
+    for index, text in enumerate(ranges):
+        path = f"{_PATH}.authorizedRanges[{index}]"
+        try:
+            found = IPv4Network(text)
+        except ValueError as reason:
+            yield Problem(path, f"{text!r} is not a range: {reason}", "write for example 203.0.113.0/24")
+            continue
+        if any(found.subnet_of(example) for example in _EXAMPLES):
+            yield Problem(
+                path,
+                f"{text} is a range of examples (RFC 5737), which nobody calls from",
+                "write the public address callers come from",
+                warning=True,
+            )
+        # Same page: public ranges. What a public address sees is never a private one.
+        elif not found.is_global and found != _ITSELF:
+            yield Problem(
+                path,
+                f"{text} is not public: no caller of a public API server has such an address",
+                "write the public address callers come from, or make the cluster `private`",
+            )
+
+
+def _way_out(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    if (
+        draft.new_aks
+        and draft.new_aks.access.authorized_ranges
+        and draft.new_aks.network.outbound_type != "loadBalancer"
+    ):
+        yield Problem(
+            f"{_PATH}.authorizedRanges",
+            f"must hold the address nodes leave by: with outboundType {draft.new_aks.network.outbound_type} AKS adds none itself",
+            "make sure that it does, else nodes cannot join",
+            warning=True,
+        )
+
+
+def _logins(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    access = _access(draft)
+    if not access or access.entra:
+        return
+    if not access.local_accounts:
+        # learn.microsoft.com/azure/aks/local-accounts
+        yield Problem(
+            f"{_PATH}.localAccounts",
+            "is false without Entra: nobody could log in",
+            "add `adminGroups` (or `azureRbac: true`), or remove it",
+        )
+    if access.tenant_id:
+        yield Problem(
+            f"{_PATH}.tenantId",
+            "has no use without Entra logins",
+            "add `adminGroups` or `azureRbac: true`, or remove it",
+        )
+
+
+RULES = (_private, _zone, _ranges, _way_out, _logins)

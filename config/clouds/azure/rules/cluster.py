@@ -1,0 +1,106 @@
+"""Checks of the cluster itself that are Azure's: place, groups, tier, tags."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from config.clouds.traits import Cloud
+from config.draft import Draft, most_nodes
+from config.model.fields import readable
+from config.problems import Problem
+
+_TIER_NODES = {"Free": 1000, "Standard": 5000, "Premium": 5000}
+_FREE_NODES = 10
+"""learn.microsoft.com/azure/aks/free-standard-pricing-tiers: Free is for fewer than ten."""
+
+
+def _nodes_group(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    if (
+        draft.new_aks
+        and draft.cluster
+        and draft.cluster.name
+        and draft.new_aks.location
+        and len(draft.cluster.name) <= 54
+    ):
+        group = draft.new_aks.existing_resource_group or draft.new_aks.resource_group or draft.cluster.name
+        whole = f"MC_{group}_{draft.cluster.name}_{draft.new_aks.location}"
+        # learn.microsoft.com/azure/aks/faq: AKS names the group of the nodes so, and cuts nothing.
+        if len(whole) > 80:
+            yield Problem(
+                "cluster.name",
+                f"the resource group of the nodes would be {whole!r}, {len(whole)} characters long",
+                "shorten the cluster's or the resource group's name until it has at most 80",
+            )
+
+
+def _location(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    if draft.new_aks and draft.new_aks.location is None:
+        yield Problem("cloud.location", "is missing", "add `location`, a region's short name such as westeurope")
+
+
+def _resource_groups(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    if draft.new_aks and draft.new_aks.resource_group and draft.new_aks.existing_resource_group:
+        yield Problem(
+            "cloud.existingResourceGroup",
+            "is set beside resourceGroup: a cluster is in one group",
+            "keep `resourceGroup` for one that is made here, or `existingResourceGroup` for one that is there",
+        )
+
+
+def _long_term_support(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    # learn.microsoft.com/azure/aks/long-term-support
+    if not draft.new_aks or not draft.new_aks.long_term_support:
+        return
+    if draft.new_aks.tier != "Premium":
+        yield Problem("cloud.longTermSupport", f"needs tier Premium, not {draft.new_aks.tier}", "add `tier: Premium`")
+    if draft.new_aks.upgrades.channel != "patch":
+        yield Problem(
+            "cloud.longTermSupport",
+            "covers the two newest patches of a version only, and nothing here installs them",
+            "set `upgrades.channel: patch`",
+            warning=True,
+        )
+
+
+def _tier(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    if not draft.new_aks:
+        return
+    tier = draft.new_aks.tier
+    pools = [pool for _, pool in draft.written_pools()]
+    always = sum(pool.min_nodes or 0 for pool in pools if readable(pool, "min_nodes"))
+    if tier == "Free" and always >= _FREE_NODES:
+        yield Problem(
+            "cloud.tier",
+            f"is Free with {always} nodes that always run; AKS advises it for fewer than {_FREE_NODES} and gives no SLA",
+            "set `tier: Standard`",
+            warning=True,
+        )
+    most = sum(most_nodes(pool, draft) or 0 for pool in pools)
+    if most > _TIER_NODES[tier]:
+        yield Problem(
+            "cloud.tier",
+            f"is {tier}, for at most {_TIER_NODES[tier]} nodes; the pools may grow to {most} together",
+            "set `tier: Standard`" if tier == "Free" else "smaller maxNodes",
+            warning=True,
+        )
+
+
+def _tags(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    # learn.microsoft.com/azure/azure-resource-manager/management/tag-resources; one more is the program's own on pools.
+    tags = draft.cluster.tags if draft.cluster else {}
+    if len(tags) > 49:
+        yield Problem("cluster.tags", f"has {len(tags)} tags", "at most 49; Azure takes 50 and this program adds one")
+    seen: set[str] = set()
+    for name, value in tags.items():
+        path = f"cluster.tags.{name}" if re.fullmatch(r"\w+", name) else f'cluster.tags["{name}"]'
+        if not name or len(name) > 512 or set(name) & set("<>%&\\?/"):
+            yield Problem(path, f"{name!r} is no name for a tag", "at most 512 characters, none of < > % & \\ ? /")
+        if len(value) > 256:
+            yield Problem(path, f"has {len(value)} characters", "at most 256")
+        if name.lower() in seen:
+            yield Problem(path, "stands there already: Azure does not tell tags apart by case", "keep one of them")
+        seen.add(name.lower())
+
+
+RULES = (_nodes_group, _location, _resource_groups, _long_term_support, _tier, _tags)

@@ -1,0 +1,53 @@
+"""Checks of where logs and metrics go."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from config.clouds.azure.rules import ids
+from config.clouds.traits import Cloud
+from config.draft import Draft
+from config.problems import Problem
+
+_LOGS = "cloud.monitoring.logs"
+
+
+def _log_workspace(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    logs = draft.new_aks.monitoring.logs if draft.new_aks else None
+    if not logs or not logs.workspace:
+        return
+    path = f"{_LOGS}.workspace"
+    yield from ids.check(path, logs.workspace, "Microsoft.OperationalInsights/workspaces", "a Log Analytics workspace")
+    if "retention_days" in logs.model_fields_set:
+        yield Problem(
+            f"{_LOGS}.retentionDays",
+            "is set for a workspace this stack does not make",
+            "remove it, or `workspace` for one that is made here",
+        )
+
+
+def _control_plane(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    kept = draft.new_aks.monitoring.logs.control_plane if draft.new_aks and draft.new_aks.monitoring.logs else ()
+    for index, category in enumerate(kept):
+        if category in kept[:index]:
+            yield Problem(
+                f"{_LOGS}.controlPlane[{index}]", f"{category} stands in the list already", "remove one of them"
+            )
+    if {"kube-audit", "kube-audit-admin"} <= set(kept):
+        # learn.microsoft.com/azure/aks/monitor-aks: the second is the first without get and list.
+        yield Problem(
+            f"{_LOGS}.controlPlane[{kept.index('kube-audit-admin')}]",
+            "kube-audit-admin is kept and paid for twice: kube-audit holds it",
+            "remove one of them; kube-audit-admin is much the smaller",
+            warning=True,
+        )
+
+
+def _metric_workspace(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    metrics = draft.new_aks.monitoring.metrics if draft.new_aks else None
+    if metrics and metrics.workspace:
+        path = "cloud.monitoring.metrics.workspace"
+        yield from ids.check(path, metrics.workspace, "Microsoft.Monitor/accounts", "an Azure Monitor workspace")
+
+
+RULES = (_log_workspace, _control_plane, _metric_workspace)

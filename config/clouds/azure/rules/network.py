@@ -1,0 +1,123 @@
+"""Checks of the network around the cluster: whose it is, its subnets' names, the way out, network policies."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from config.clouds.azure.rules import ids
+from config.clouds.azure.settings import NODE_SUBNET, AzureNetwork
+from config.clouds.traits import Cloud
+from config.draft import Draft
+from config.model.fields import readable
+from config.model.stack import Pool, SystemPool
+from config.problems import Problem
+from config.rules.network import PATH, theirs
+
+_PODS = 30
+"""A pool must have room for so many (learn.microsoft.com/azure/aks/concepts-network-ip-address-planning)."""
+
+
+def network_of(draft: Draft) -> AzureNetwork | None:
+    return draft.new_aks.network if draft.new_aks else None
+
+
+def _existing(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    network = network_of(draft)
+    if network and network.existing:
+        yield from theirs(network, "address_space", "node_subnet", "subnets")
+
+
+def _subnet_names(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    network = network_of(draft)
+    seen = {NODE_SUBNET: "the subnet of pools that name none"}
+    for name in network.subnets if network and not network.existing else ():
+        if name.lower() in seen:
+            yield Problem(
+                f"{PATH}.subnets.{name}",
+                f"has the same name as {seen[name.lower()]}; Azure does not tell them apart by case",
+                "give it another name",
+            )
+        seen[name.lower()] = f"subnets.{name}"
+
+
+def _subnet(path: str, pool: Pool | SystemPool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    network, subnet = network_of(draft), pool.subnet
+    if not subnet:
+        return
+    if subnet.startswith("/"):
+        yield from ids.check(f"{path}.subnet", subnet, "Microsoft.Network/virtualNetworks/subnets", "a subnet")
+        if network:
+            yield Problem(
+                f"{path}.subnet",
+                "is an id: all pools of a cluster are in one network, so its name is enough",
+                f"write {subnet.rpartition('/')[2]}",
+            )
+    elif (
+        network
+        and not network.existing
+        and readable(network, "subnets")
+        and subnet not in {NODE_SUBNET, *network.subnets}
+    ):
+        known = ", ".join(sorted(network.subnets))
+        yield Problem(
+            f"{path}.subnet",
+            f"there is no subnet {subnet!r} in cloud.network.subnets",
+            f"one of: {known}" if known else f"add it: `cloud.network.subnets: {{{subnet}: 10.8.16.0/20}}`",
+        )
+
+
+def _way_out(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    network = network_of(draft)
+    if network and network.outbound_type == "userDefinedRouting" and not network.existing:
+        # learn.microsoft.com/azure/aks/egress-outboundtype
+        yield Problem(
+            f"{PATH}.outboundType",
+            "is userDefinedRouting: AKS then wants a subnet whose route table sends 0.0.0.0/0 to an appliance of yours",
+            "name that network in `cloud.network.existing`, or use userAssignedNATGateway",
+        )
+
+
+def _policy(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    network = network_of(draft)
+    if not network:
+        return
+    # AKS' subcode CiliumDataplaneRequiresNetworkPolicyCilium: Azure/bicep-registry-modules pull request 3361 for azure,
+    # Azure/azure-cli-extensions 7011 for none. The other way round: REST text of networkPolicy.
+    if (network.dataplane == "cilium") != (network.policy == "cilium"):
+        yield Problem(
+            f"{PATH}.policy",
+            f"is {network.policy or 'none'} with dataplane {network.dataplane}: Cilium comes as both or not at all",
+            "write `dataplane: cilium` and `policy: cilium`, or neither",
+        )
+    elif network.dataplane == "cilium":
+        yield Problem(
+            f"{PATH}.dataplane",
+            "is cilium: without Istio's settings for it Kubeflow's dashboard answers `RBAC: access denied`",
+            "see the README of kubeflow/manifests on Cilium before you install Kubeflow",
+            warning=True,
+        )
+    elif network.policy == "azure":
+        # learn.microsoft.com/azure/aks/use-network-policies
+        yield Problem(
+            f"{PATH}.policy",
+            "is azure, which AKS retires on 2028-09-30 and supports up to 250 nodes only",
+            "use calico, or cilium with `dataplane: cilium`",
+            warning=True,
+        )
+
+
+def _pods(path: str, pool: Pool | SystemPool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    if not pool.max_pods:
+        return
+    most = pool.most_nodes(draft.cloud)
+    if pool.max_pods * most < _PODS:
+        yield Problem(
+            f"{path}.maxPods",
+            f"is {pool.max_pods}: with {most} nodes the pool has room for {pool.max_pods * most} pods, "
+            f"and AKS asks for {_PODS}",
+            "more pods a node, or more nodes",
+        )
+
+
+RULES = (_existing, _subnet_names, _way_out, _policy)
+ANY_POOL_RULES = (_subnet, _pods)

@@ -1,0 +1,159 @@
+"""Checks of address ranges: overlap, size, and what AKS keeps for itself."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from ipaddress import IPv4Network
+from itertools import combinations
+
+from config.clouds.azure.rules.network import network_of
+from config.clouds.azure.settings import NODE_SUBNET
+from config.clouds.traits import Cloud
+from config.draft import Draft, has_gpus, most_nodes, most_with_twin
+from config.model.fields import readable
+from config.model.stack import Pool, SystemPool
+from config.problems import Problem
+from config.rules.network import PATH, are_ranges, readable_ranges
+
+# learn.microsoft.com/azure/aks/configure-azure-cni: AKS refuses clusters that use any part of these.
+_KEPT = tuple(map(IPv4Network, ("169.254.0.0/16", "172.30.0.0/16", "172.31.0.0/16", "192.0.2.0/24")))
+
+# learn.microsoft.com/azure/virtual-network/virtual-networks-faq: addresses Azure takes from every subnet.
+_TAKEN = 5
+
+# learn.microsoft.com/azure/aks/azure-cni-overlay: each node is given a /24 of the pods' range.
+_NODE_PREFIX = 24
+
+
+def _written(draft: Draft) -> dict[str, str]:
+    """The text of each range of a network made here, by its path; of somebody else's those inside the cluster."""
+    network = network_of(draft)
+    if not network or not readable(network, "existing"):
+        return {}
+    inside = {"podCidr": "pod_cidr", "serviceCidr": "service_cidr"}
+    around = {} if network.existing else {"addressSpace": "address_space", "nodeSubnet": "node_subnet"}
+    found = {key: str(getattr(network, name)) for key, name in (around | inside).items() if readable(network, name)}
+    if not network.existing and readable(network, "subnets"):
+        found |= {f"subnets.{name}": text for name, text in network.subnets.items()}
+    return found
+
+
+def _ranges(draft: Draft) -> dict[str, IPv4Network]:
+    return readable_ranges(_written(draft))
+
+
+def _subnets(draft: Draft) -> dict[str, IPv4Network]:
+    return {key: found for key, found in _ranges(draft).items() if key.startswith(("nodeSubnet", "subnets."))}
+
+
+def _are_ranges(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    yield from are_ranges(_written(draft), "10.8.0.0/16")
+
+
+def _subnets_inside(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    space = _ranges(draft).get("addressSpace")
+    for key, subnet in _subnets(draft).items():
+        if space and not subnet.subnet_of(space):
+            yield Problem(f"{PATH}.{key}", f"{subnet} is not inside addressSpace {space}", "choose a part of it")
+
+
+def _overlaps(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    ranges = _ranges(draft)
+    pairs = [("podCidr", "addressSpace"), ("serviceCidr", "addressSpace"), ("serviceCidr", "podCidr")]
+    pairs += [(later, earlier) for earlier, later in combinations(_subnets(draft), 2)]
+    for one, other in pairs:
+        if {one, other} <= ranges.keys() and ranges[one].overlaps(ranges[other]):
+            yield Problem(
+                f"{PATH}.{one}",
+                f"{ranges[one]} overlaps {other} {ranges[other]}",
+                "choose ranges that share no address",
+            )
+
+
+def _kept(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    for key, found in _ranges(draft).items():
+        kept = next((kept for kept in _KEPT if found.overlaps(kept)), None)
+        # A subnet has its network's problem.
+        if kept and key not in _subnets(draft):
+            yield Problem(f"{PATH}.{key}", f"{found} overlaps {kept}, which AKS keeps", "choose another range")
+
+
+def _service_size(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    service = _ranges(draft).get("serviceCidr")
+    # learn.microsoft.com/azure/aks/configure-azure-cni: smaller than /12; the DNS service takes the tenth address.
+    if service and not 12 < service.prefixlen <= 28:
+        yield Problem(
+            f"{PATH}.serviceCidr", f"{service} has an unfit size", "a prefix from /13 to /28, such as 10.0.0.0/16"
+        )
+
+
+def _subnet_sizes(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    for key, subnet in _subnets(draft).items():
+        name, room = key.partition(".")[2] or NODE_SUBNET, subnet.num_addresses - _TAKEN
+        pools = [
+            pool
+            for _, pool in draft.written_pools()
+            if readable(pool, "subnet") and (pool.subnet or NODE_SUBNET) == name
+        ]
+        if room > 0:
+            yield from _room(key, f"{subnet} has room", room, pools, draft, cloud)
+        else:
+            what = f"{subnet} has room for no node: Azure takes {_TAKEN} addresses of a subnet for itself"
+            yield Problem(f"{PATH}.{key}", what, "at least a /29")
+
+
+def _pod_size(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    pods = _ranges(draft).get("podCidr")
+    if pods and pods.prefixlen > _NODE_PREFIX:
+        what = f"{pods} has room for no node: each is given a /{_NODE_PREFIX} of it"
+        yield Problem(f"{PATH}.podCidr", what, "a larger range, such as 10.244.0.0/16")
+    elif pods:
+        pools = [pool for _, pool in draft.written_pools()]
+        yield from _room(
+            "podCidr", f"{pods} has a /{_NODE_PREFIX}", 2 ** (_NODE_PREFIX - pods.prefixlen), pools, draft, cloud
+        )
+
+
+def _room(
+    key: str, has: str, room: int, pools: list[Pool | SystemPool], draft: Draft, cloud: Cloud
+) -> Iterator[Problem]:
+    # Azure counts every pool at its largest: InsufficientSubnetSize, Azure/AKS-Construction issue 701.
+    nodes = sum(most_with_twin(pool, draft) for pool in pools)
+    # Pools are upgraded one after another (page auto-upgrade-cluster). Whether AKS refuses for this is not said.
+    surge = max((_surge(pool, draft, cloud) for pool in pools), default=0)
+    if room < nodes:
+        what = f"{has} for {room} nodes; the pools may grow to {nodes} together"
+        yield Problem(f"{PATH}.{key}", what, "a larger range, or smaller maxNodes")
+    elif room < nodes + surge:
+        what = (
+            f"{has} for {room} nodes: for {nodes} of the pools at their largest, but not for {surge} more in an upgrade"
+        )
+        yield Problem(f"{PATH}.{key}", what, "a larger range, or smaller maxNodes", warning=True)
+
+
+def _surge(pool: Pool | SystemPool, draft: Draft, cloud: Cloud) -> int:
+    """Nodes an upgrade may add to a pool (learn.microsoft.com/azure/aks/upgrade-aks-node-pools-rolling)."""
+    most = most_nodes(pool, draft)
+    if most is None or not readable(pool, "upgrade", "machine"):
+        return 0
+    if pool.upgrade:
+        text = pool.upgrade.max_surge or "0"
+    elif isinstance(pool, SystemPool):
+        text = "10%"
+    elif not readable(pool, "capacity", "gpus") or pool.vanishes or has_gpus(pool, cloud):
+        return 0  # spot pools never, GPU pools not by this program's default
+    else:
+        text = "10%"
+    return math.ceil(int(text[:-1]) / 100 * most) if text.endswith("%") else int(text)
+
+
+RULES = (
+    _are_ranges,
+    _subnets_inside,
+    _overlaps,
+    _kept,
+    _service_size,
+    _subnet_sizes,
+    _pod_size,
+)

@@ -1,0 +1,34 @@
+"""Checks of how Azure sells spot machines."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from config.clouds.traits import Cloud
+from config.draft import Draft
+from config.model.stack import Pool
+from config.problems import Problem
+
+
+def _price(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    price = pool.spot.max_price if pool.spot and pool.vanishes else -1
+    # learn.microsoft.com/azure/aks/spot-node-pool: -1, or positive with at most five decimals
+    if price != -1 and (price <= 0 or round(price, 5) != price):
+        yield Problem(
+            f"{path}.spot.maxPrice",
+            f"is {price:g}",
+            "-1 (never evicted for price), or dollars an hour above 0 with at most five decimals",
+        )
+
+
+def _eviction(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    if pool.vanishes and pool.spot and pool.spot.eviction_policy == "Deallocate":
+        yield Problem(
+            f"{path}.spot.evictionPolicy",
+            "is Deallocate: stopped machines count against the quota and confuse the autoscaler (Azure/AKS issue 5211)",
+            "leave it out; the default is Delete",
+            warning=True,
+        )
+
+
+POOL_RULES = (_price, _eviction)

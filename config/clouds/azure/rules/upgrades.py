@@ -1,0 +1,86 @@
+"""Checks of what is upgraded when, and how."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from config.clouds.traits import Cloud
+from config.draft import Draft
+from config.model.stack import Pool
+from config.problems import Problem
+
+
+def _patch(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    # learn.microsoft.com/azure/aks/auto-upgrade-cluster; AKS takes no version back.
+    path, version = draft.own_version() or ("", "")
+    if draft.new_aks and draft.new_aks.upgrades.channel == "patch" and version.count(".") == 2:
+        minor = version.rpartition(".")[0]
+        yield Problem(
+            path,
+            f"is {version} while upgrades.channel is patch: after AKS' next patch this asks for the old one back",
+            f'write "{minor}", or set `upgrades.channel: none`',
+        )
+
+
+def _cluster_window(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    if draft.new_aks and draft.new_aks.upgrades.cluster_window and draft.new_aks.upgrades.channel == "none":
+        yield Problem(
+            "cloud.upgrades.clusterWindow",
+            "is never used: channel is none, so AKS does not upgrade the cluster by itself",
+            "set `channel: patch`, or remove the window",
+        )
+
+
+def _node_os_window(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    # learn.microsoft.com/azure/aks/auto-upgrade-node-os-image: AKS itself does nothing then.
+    if not draft.new_aks or not draft.new_aks.upgrades.node_os_window:
+        return
+    channel = draft.new_aks.upgrades.node_os_channel
+    if channel in ("None", "Unmanaged"):
+        yield Problem(
+            "cloud.upgrades.nodeOsWindow",
+            f"is never used: nodeOsChannel is {channel}, so AKS does not exchange node images by itself",
+            "set `nodeOsChannel: NodeImage` or SecurityPatch, or remove the window",
+        )
+
+
+def _node_image(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    if draft.new_aks and draft.new_aks.upgrades.channel == "node-image":
+        yield Problem(
+            "cloud.upgrades.channel",
+            "is node-image, which AKS means to give up",
+            "set `channel: none` and `nodeOsChannel: NodeImage`, which do the same",
+            warning=True,
+        )
+
+
+def _pool(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    if not pool.upgrade:
+        return
+    if pool.vanishes:
+        # hashicorp/terraform-provider-azurerm pull request 31129
+        yield Problem(
+            f"{path}.upgrade",
+            "is set on a spot pool: AKS refuses maxSurge and maxUnavailable there",
+            "remove it",
+        )
+        return
+    # learn.microsoft.com/azure/aks/upgrade-aks-node-pools-rolling
+    surge, unavailable = pool.upgrade.max_surge or "0", pool.upgrade.max_unavailable or "0"
+    if surge == unavailable == "0":
+        yield Problem(
+            f"{path}.upgrade",
+            "leaves no way to exchange a node: maxSurge and maxUnavailable are both 0",
+            'write `maxSurge: "1"`, or `maxUnavailable: "1"` where quota leaves no room, or leave it out',
+        )
+    elif "0" not in (surge, unavailable):
+        yield Problem(
+            f"{path}.upgrade",
+            "sets maxSurge and maxUnavailable: AKS has both together in preview only",
+            "keep one of them",
+            warning=True,
+        )
+
+
+RULES = (_patch, _cluster_window, _node_os_window, _node_image)
+POOL_RULES = (_pool,)

@@ -1,0 +1,94 @@
+"""How many nodes may be unready before AKS' cluster autoscaler does nothing any more, for any pool (docs/adr/0026).
+
+It stops where more than `ok-total-unready-count` nodes and more than `max-total-unready-percentage` of all are unready
+(kubernetes/autoscaler 1.36.1, clusterstate.go, IsClusterHealthy), so that it does not empty a cluster whose nodes it cannot see.
+With 3 and 45 % five dead GPU nodes of ten stopped it, and CPU notebooks waited.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from config.clouds.azure.settings import AzureAutoscaler
+
+STEPS = (60, 75, 90)
+"""Percentages beside the release's own. Few, so that another bound of a pool is seldom an update of the cluster as well; none
+above 90, where an outage that leaves a few nodes would go unnoticed."""
+
+_COUNTS = tuple(digit * 10**power for power in range(1, 6) for digit in (1, 2, 5))
+"""Few for the same reason."""
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """What a pool may have, in nodes."""
+
+    name: str
+    least: int
+    most: int
+    vanishes: bool
+
+
+@dataclass(frozen=True)
+class Loss:
+    """Pools that may be gone at once."""
+
+    pools: tuple[str, ...]
+    lost: int
+    """Nodes, at most."""
+    left: int
+    """Nodes of the others, at least."""
+
+    @property
+    def percentage(self) -> int:
+        """The share of what is lost in all nodes, rounded up."""
+        return math.ceil(100 * self.lost / (self.lost + self.left))
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What the autoscaler is told."""
+
+    count: int
+    percentage: int
+
+    def stopped_by(self, loss: Loss) -> bool:
+        """Whether the loss stops it."""
+        return loss.lost > self.count and loss.percentage > self.percentage
+
+
+def losses(pools: Sequence[Bounds], system: int) -> Iterator[Loss]:
+    """All spot pools together, as a region runs out of every size, and each on-demand pool. `system`: least nodes of that pool.
+
+    Without its system pool a cluster is lost anyhow.
+    """
+    together = [pool for pool in pools if pool.vanishes]
+    for gone in (together, *([pool] for pool in pools if not pool.vanishes)):
+        if gone:
+            rest = sum(pool.least for pool in pools if pool not in gone)
+            yield Loss(tuple(pool.name for pool in gone), sum(pool.most for pool in gone), system + rest)
+
+
+def limits(pools: Sequence[Bounds], system: int, pinned: Limits) -> Limits:
+    """The release's, with the percentage raised until no loss stops the autoscaler, and the count where that is not enough.
+
+    The percentage first: it holds in a small cluster as well, where all nodes may be fewer than the count.
+    """
+    stopping = [loss for loss in losses(pools, system) if pinned.stopped_by(loss)]
+    needed = max((loss.percentage for loss in stopping), default=0)
+    percentage = next((step for step in (pinned.percentage, *STEPS) if step >= needed), max(pinned.percentage, *STEPS))
+    lost = max((loss.lost for loss in stopping if loss.percentage > percentage), default=0)
+    return Limits(next(count for count in (pinned.count, *_COUNTS) if count >= lost), percentage)
+
+
+def chosen(own: AzureAutoscaler, release: AzureAutoscaler, pools: Sequence[Bounds], system: int) -> Limits:
+    """The stack file's limits; what it leaves out follows from the bounds, but a percentage of its own stands as it is."""
+    assert release.ok_total_unready_count is not None
+    assert release.max_total_unready_percentage is not None
+    count = release.ok_total_unready_count if own.ok_total_unready_count is None else own.ok_total_unready_count
+    if own.max_total_unready_percentage is not None:
+        return Limits(count, own.max_total_unready_percentage)
+    found = limits(pools, system, Limits(count, release.max_total_unready_percentage))
+    return found if own.ok_total_unready_count is None else Limits(count, found.percentage)

@@ -1,0 +1,1 @@
+"""A Kubernetes cluster on any cloud or none, known by its kubeconfig."""

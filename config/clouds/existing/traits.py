@@ -1,0 +1,35 @@
+"""A cluster of whatever make: nothing is known of its nodes but what the stack file says."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from config.clouds.traits import Added, Cloud
+from config.model.stack import Capacity
+
+
+@cache
+def existing() -> Cloud:
+    """Any cluster. A pool is then a description of nodes that are there: https://kubernetes.io/docs/concepts/overview/working-with-objects/names/."""
+    return Cloud(
+        provider="existing",
+        title="existing cluster",
+        article="an",
+        cluster_name=r".*",
+        cluster_name_words="any",
+        pool_name=r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?",
+        pool_name_words="at most 63 lower-case letters, digits and -, first and last a letter or digit",
+        pool_name_length=63,
+        max_nodes=5000,
+        added={Capacity.SPOT: Added({}, ())},
+        reserved_label_prefixes=(),
+        reserved_labels=frozenset(),
+        machines={},
+        machine_form=r".*",
+        zone_form=r".*",
+        zone_words="any",
+        spot_notice=None,
+        # The shorter of the two clouds that this program knows, Google's, would cut short what other clouds leave.
+        spot_grace=25,
+        makes_pools=False,
+    )

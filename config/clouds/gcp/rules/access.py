@@ -1,0 +1,88 @@
+"""Checks of who reaches the API server (pages network-isolation and authorized-networks)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from ipaddress import IPv4Network
+
+from config.clouds.gcp.settings import GcpAccess
+from config.clouds.traits import Cloud
+from config.draft import Draft
+from config.model.fields import readable
+from config.problems import Problem
+
+_PATH = "cloud.access"
+
+_MOST_RANGES = 100
+"""Page authorized-networks, for private clusters."""
+
+
+def _access(draft: Draft) -> GcpAccess | None:
+    return draft.new_gke.access if draft.new_gke else None
+
+
+def _endpoints(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    access = _access(draft)
+    if not access or access.dns_endpoint:
+        return
+    if access.ip_endpoint == "none":
+        yield Problem(
+            f"{_PATH}.ipEndpoint",
+            "is none and dnsEndpoint is false: nobody could reach the API server",
+            "remove `dnsEndpoint: false`, or write `ipEndpoint: private`",
+        )
+    elif access.ip_endpoint == "private":
+        yield Problem(
+            f"{_PATH}.ipEndpoint",
+            "is private and dnsEndpoint is false: the API server is reached from inside the network only",
+            "run Pulumi on a machine in it, or remove `dnsEndpoint: false`",
+            warning=True,
+        )
+
+
+def _private(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    access = _access(draft)
+    # pulumi-gcp, `enablePrivateEndpoint`: only with private nodes
+    if draft.new_gke and access and access.ip_endpoint == "private" and not draft.new_gke.network.private_nodes:
+        yield Problem(
+            f"{_PATH}.ipEndpoint",
+            "is private, but cloud.network.privateNodes is false: GKE gives only private nodes a private endpoint alone",
+            "remove `privateNodes: false`, or write `ipEndpoint: public`",
+        )
+
+
+def _ranges(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    access = _access(draft)
+    if not access or not access.authorized_ranges:
+        return
+    path = f"{_PATH}.authorizedRanges"
+    if readable(access, "ip_endpoint") and access.ip_endpoint == "none":
+        yield Problem(
+            path, "is set, but ipEndpoint is none: there is no address to guard", "remove it, or `ipEndpoint`"
+        )
+        return
+    if len(access.authorized_ranges) > _MOST_RANGES:
+        what = f"has {len(access.authorized_ranges)} ranges"
+        yield Problem(path, what, f"at most {_MOST_RANGES}; join some into larger ones")
+    for index, text in enumerate(access.authorized_ranges):
+        yield from _range(f"{path}[{index}]", text, index, access)
+
+
+def _range(path: str, text: str, index: int, access: GcpAccess) -> Iterator[Problem]:
+    try:
+        found = IPv4Network(text)
+    except ValueError as reason:
+        yield Problem(path, f"{text!r} is not a range: {reason}", "write for example 203.0.113.0/24")
+        return
+    if text in access.authorized_ranges[:index]:
+        yield Problem(path, f"{text} stands in the list already", "remove one of them")
+    elif access.ip_endpoint == "private" and (found.prefixlen == 0 or found.is_global):
+        # terraform-google-kubernetes-engine issue 153: "is not a reserved network, which is required for private endpoints"
+        yield Problem(
+            path,
+            f"{text} is public, and ipEndpoint is private: only callers inside the network reach it",
+            "write the private range callers are in, or `ipEndpoint: public`",
+        )
+
+
+RULES = (_endpoints, _private, _ranges)

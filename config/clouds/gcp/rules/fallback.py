@@ -1,0 +1,175 @@
+"""Checks of the order in which GPU pools are tried: by a ComputeClass or not at all (page about-custom-compute-classes)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from config.clouds.gcp import compute_class
+from config.clouds.gcp.settings import GcpFallback
+from config.clouds.traits import Cloud
+from config.draft import Draft, has_gpus
+from config.model.fields import Unreadable, readable
+from config.model.stack import Pool
+from config.placement import admission, node_pools
+from config.problems import Problem
+
+_PATH = "cloud.fallback"
+
+
+def _by_default(draft: Draft) -> bool:
+    return draft.scheduling is None or draft.scheduling.enabled
+
+
+def _has_class(draft: Draft) -> bool:
+    """Raises `Unreadable` when it cannot be told."""
+    if not draft.gcp or not draft.all_pools or (draft.made_here and not draft.kubernetes_version):
+        raise Unreadable("fallback")
+    version, pools = draft.kubernetes_version or "1.0", draft.pools.values()
+    return compute_class.mode(draft.gcp, pools, version, by_default=_by_default(draft)) == "compute-class"
+
+
+def _no_order(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    chains = [pool for pool in draft.pools.values() if pool.fallback and has_gpus(pool, cloud)]
+    if not chains or _has_class(draft) or not draft.gcp:
+        return
+    if draft.gcp.fallback.mode:
+        why, remedy = "", "write compute-class"
+    elif draft.gcp.existing_cluster:
+        why, remedy = (
+            " in a cluster of somebody else",
+            "write `mode: compute-class` where its GPU pods are this stack's",
+        )
+    elif not _by_default(draft):
+        why, remedy = (
+            " while scheduling.enabled is false",
+            "write `mode: compute-class`, and a nodeSelector in your pods",
+        )
+    else:
+        why, remedy = (
+            f" with Kubernetes {draft.kubernetes_version}",
+            "take a release with 1.36, or leave out `fallback`",
+        )
+    yield Problem(
+        f"{_PATH}.mode",
+        f"is affinity{why}: GKE takes what is cheapest and there, in no order, whatever `fallback` says",
+        remedy,
+        warning=True,
+    )
+
+
+def _no_order_of_cpus(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    if any(step.pool for step in pool.fallback) and not has_gpus(pool, cloud):
+        yield Problem(
+            f"{path}.fallback",
+            "is the order of pools without GPUs, which GKE does not keep: the ComputeClass holds GPU pools only",
+            "leave it out, or keep `onDemand` alone",
+            warning=True,
+        )
+
+
+def _asked_for(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    if not draft.gcp or draft.gcp.fallback.mode != "compute-class":
+        return
+    version = draft.kubernetes_version
+    if not _by_default(draft):
+        why = "scheduling.enabled is false"
+    elif version and not admission.mutates(version):
+        why = f"Kubernetes {version} has no MutatingAdmissionPolicy"
+    else:
+        return
+    yield Problem(
+        f"{_PATH}.mode",
+        f"is compute-class, but {why}: no pod asks for the class by itself",
+        f"write the nodeSelector {compute_class.LABEL}: {draft.gcp.fallback.class_name} in every pod that asks for a GPU",
+        warning=True,
+    )
+
+
+def _nobody_in(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    if not draft.gcp or draft.gcp.fallback.mode != "compute-class" or not draft.all_pools:
+        return
+    with_gpus = [pool for pool in draft.pools.values() if has_gpus(pool, cloud)]
+    # Of a chain without members `_all_in` tells.
+    if not any(compute_class.may_join(pool) or pool.fallback for pool in with_gpus):
+        yield Problem(
+            f"{_PATH}.mode",
+            "is compute-class, but no pool with GPUs is in the class, so none is made",
+            "remove it, or add such a pool" if not with_gpus else "remove it, or a pool's `gcp.computeClass: false`",
+            warning=True,
+        )
+
+
+def _unused(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    settings = draft.gcp.fallback if draft.gcp else None
+    if not settings or not settings.model_fields_set - {"mode"} or _has_class(draft):
+        return
+    for name in sorted(settings.model_fields_set - {"mode"}):
+        yield Problem(
+            f"{_PATH}.{GcpFallback.model_fields[name].alias}",
+            "has no use: this stack has no ComputeClass",
+            "remove it, or write `mode: compute-class`",
+            warning=True,
+        )
+
+
+def _unread_order(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    if draft.growth and draft.growth.order and not _has_class(draft):
+        yield Problem(
+            "growth.order",
+            "is never read: this stack has no ComputeClass",
+            f"remove it, or write `mode: compute-class` in {_PATH}",
+            warning=True,
+        )
+
+
+def _migration(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    if draft.gcp and draft.gcp.fallback.active_migration and _has_class(draft):
+        yield Problem(
+            f"{_PATH}.activeMigration",
+            "is true: GKE evicts running pods when a pool further up has room again",
+            'annotate training that writes no checkpoints cluster-autoscaler.kubernetes.io/safe-to-evict: "false"',
+            warning=True,
+        )
+
+
+def _all_in(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    if compute_class.may_join(pool) or not has_gpus(pool, cloud) or not _has_class(draft):
+        return
+    for other in draft.pools.values():
+        if not readable(other, "name", "fallback", "gcp") or not all(readable(step, "pool") for step in other.fallback):
+            continue
+        members = {name for name in node_pools.chain(other) if name in _joining(draft)}
+        if pool.name in node_pools.chain(other) and members:
+            yield Problem(
+                f"{path}.gcp.computeClass",
+                f"is false, but {', '.join(sorted(members))} of the same chain is in the ComputeClass, which knows no other pools",
+                "remove it, or take the pool out of the chain",
+            )
+            return
+    if pool.fallback:
+        yield Problem(
+            f"{path}.gcp.computeClass",
+            "is false for the whole chain: GKE takes what is cheapest and there, in no order, whatever `fallback` says",
+            "remove it, or leave out `fallback`",
+            warning=True,
+        )
+
+
+def _joining(draft: Draft) -> set[str]:
+    return {
+        pool.name for pool in draft.pools.values() if readable(pool, "name", "gcp") and compute_class.may_join(pool)
+    }
+
+
+def _taints(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    for number, taint in enumerate(pool.taints):
+        if taint.key == compute_class.LABEL:
+            yield Problem(
+                f"{path}.taints[{number}]",
+                "has the key of ComputeClasses, of which a pool is in one at most",
+                "remove it: this program taints the pools of its class itself",
+            )
+
+
+RULES = (_no_order, _asked_for, _nobody_in, _unused, _unread_order, _migration)
+POOL_RULES = (_no_order_of_cpus, _all_in, _taints)

@@ -1,0 +1,115 @@
+"""Checks of GPUs that are attached to machines, and of what GKE does with a pool's GPUs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from config.clouds.machines import Machine
+from config.clouds.traits import Cloud
+from config.draft import Draft, has_gpus, own_machine
+from config.model.stack import Pool
+from config.placement import node_pools
+from config.problems import Problem
+
+_MOST_CLIENTS = 48
+"""Of a GPU, by time-sharing and by MPS (page timesharing-gpus; GKE's autoscaler)."""
+
+
+def _ends(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    gpu = cloud.attachable.get(cloud.model(pool.gpu_model)) if pool.gpu_model else None
+    if not gpu or gpu.status == "current":
+        return
+    retired, machine = gpu.status == "retired", own_machine(pool, cloud)
+    if machine and not machine.attachable and not retired:
+        return  # of a GPU that the machine cannot have `rules.gpus` says enough
+    yield Problem(
+        f"{path}.gpuModel",
+        f"is {pool.gpu_model}, which Google {'retired' if retired else 'ends'} on {gpu.end}",
+        f"use {gpu.replacement}",
+        warning=not retired,
+    )
+
+
+def _attached(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    machine = own_machine(pool, cloud)
+    model = cloud.model(pool.gpu_model) if pool.gpu_model else None
+    gpu = cloud.attachable.get(model) if model else None
+    if gpu and gpu.status == "retired":
+        return
+    if machine is None:
+        if pool.gpus and not model:
+            yield Problem(f"{path}.gpuModel", "is missing: GKE must be told what to attach", "add `gpuModel`")
+    elif machine.attachable and (pool.gpus or model):
+        yield from _of_the_machine(path, pool, machine, model)
+
+
+def _of_the_machine(path: str, pool: Pool, machine: Machine, model: str | None) -> Iterator[Problem]:
+    takes = ", ".join(f"{name} ({_or(counts)})" for name, counts in machine.attachable.items())
+    if model is None:
+        yield Problem(f"{path}.gpuModel", f"is missing: {machine.size} takes several", f"one of: {takes}")
+    elif model not in machine.attachable:
+        what = f"is {pool.gpu_model}, which cannot be attached to {machine.size}"
+        yield Problem(f"{path}.gpuModel", what, f"one of: {takes}")
+    elif not pool.gpus:
+        what = "is missing" if pool.gpus is None else "is 0, but gpuModel is set"
+        yield Problem(f"{path}.gpus", what, f"write how many: {_or(machine.attachable[model])}")
+    elif pool.gpus not in machine.attachable[model]:
+        counts = _or(machine.attachable[model])
+        yield Problem(f"{path}.gpus", f"is {pool.gpus}, but {machine.size} takes {counts} {model}", f"write {counts}")
+
+
+def _or(counts: tuple[int, ...]) -> str:
+    *first, last = map(str, counts)
+    return f"{', '.join(first)} or {last}" if first else last
+
+
+def _clients(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    if pool.gpu_sharing and node_pools.has_clouds_plugin(pool, cloud) and pool.gpu_sharing.replicas > _MOST_CLIENTS:
+        yield Problem(
+            f"{path}.gpuSharing.replicas",
+            f"is {pool.gpu_sharing.replicas}, but GKE takes {_MOST_CLIENTS} clients a GPU",
+            f"{_MOST_CLIENTS} or fewer",
+        )
+
+
+def _driver(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    if not pool.gcp or "driver_version" not in pool.gcp.model_fields_set:
+        return
+    where = f"{path}.gcp.driverVersion"
+    if not has_gpus(pool, cloud):
+        yield Problem(where, "is set for machines without GPUs, which get no driver", "remove it")
+    elif not pool.install_driver:
+        yield Problem(where, "has no use: installDriver is false", "remove one of them")
+    elif pool.gcp.driver_version == "latest" and pool.gcp.image_type != "COS_CONTAINERD":
+        # Page gpus: on Container-Optimized OS only.
+        yield Problem(where, f"is latest, which GKE does not install on {pool.gcp.image_type}", "write default")
+
+
+def _device_plugin(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    if not pool.gcp or pool.gcp.device_plugin != "nvidia":
+        return
+    if not has_gpus(pool, cloud):
+        yield Problem(f"{path}.gcp.devicePlugin", "is nvidia for machines without GPUs", "remove it")
+    elif not draft.device_plugin or draft.device_plugin.install != "never":
+        # docs.nvidia.com/datacenter/cloud-native/gpu-operator, page google-gke; prerequisites of NVIDIA/k8s-device-plugin, and
+        # its issue 741; NVIDIA/nvidia-container-toolkit issue 209.
+        yield Problem(
+            f"{path}.gcp.devicePlugin",
+            "is nvidia, but NVIDIA's plugin alone gives no GPU on GKE, whose nodes have no NVIDIA runtime; the GPU Operator brings"
+            " both",
+            "remove it; or install the GPU Operator as its page on GKE says, and write `devicePlugin: {install: never}` beside"
+            " `pools`",
+        )
+
+
+def _cut_by_nobody(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    # Page gpus-multi: GKE's device plugin cuts the GPUs.
+    if pool.mig and not node_pools.has_clouds_plugin(pool, cloud):
+        yield Problem(
+            f"{path}.mig",
+            "is set, but GKE's own device plugin cuts GPUs, and gcp.devicePlugin keeps it off",
+            "remove one of them",
+        )
+
+
+POOL_RULES = (_ends, _attached, _clients, _driver, _device_plugin, _cut_by_nobody)

@@ -1,0 +1,35 @@
+"""Checks of which logs and metrics are kept."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from config.clouds.traits import Cloud
+from config.draft import Draft
+from config.problems import Problem
+
+_SYSTEM = "SYSTEM_COMPONENTS"
+
+
+def _logging(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    if draft.new_gke:
+        yield from _doubled("cloud.logging.components", draft.new_gke.logging.components)
+
+
+def _monitoring(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    if not draft.new_gke:
+        return
+    path, kept = "cloud.monitoring.components", draft.new_gke.monitoring.components
+    yield from _doubled(path, kept)
+    if kept and _SYSTEM not in kept:
+        # cloud.google.com/stackdriver/docs/solutions/gke/managing-metrics: whoever keeps any keeps those.
+        yield Problem(path, f"is without {_SYSTEM}, which GKE keeps if it keeps any", f"add {_SYSTEM}, or write []")
+
+
+def _doubled(path: str, kept: tuple[str, ...]) -> Iterator[Problem]:
+    for index, component in enumerate(kept):
+        if component in kept[:index]:
+            yield Problem(f"{path}[{index}]", f"{component} stands in the list already", "remove one of them")
+
+
+RULES = (_logging, _monitoring)

@@ -1,0 +1,80 @@
+"""Checks of the network around the cluster: whose it is, and the way out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from config.clouds.gcp.settings import GcpNetwork
+from config.clouds.traits import Cloud
+from config.draft import Draft
+from config.problems import Problem
+from config.rules.network import PATH, theirs
+
+
+def network_of(draft: Draft) -> GcpNetwork | None:
+    return draft.new_gke.network if draft.new_gke else None
+
+
+def _existing(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    network = network_of(draft)
+    if network and network.existing:
+        yield from theirs(network, "node_subnet", "pod_cidr", "service_cidr")
+
+
+def _two_ranges(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    network = network_of(draft)
+    there = network.existing if network else None
+    # Page alias-ips: pods and Services have a range each.
+    if there and there.pod_range == there.service_range:
+        yield Problem(f"{PATH}.existing.serviceRange", "is podRange as well", "name another range of the subnet")
+
+
+def _way_out(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    network = network_of(draft)
+    if not network or "outbound_type" not in network.model_fields_set:
+        return
+    if not network.private_nodes:
+        yield Problem(
+            f"{PATH}.outboundType",
+            f"is {network.outbound_type}, but privateNodes is false: such nodes leave by their own addresses",
+            "remove it, or `privateNodes: false`",
+        )
+    elif network.existing and network.outbound_type == "cloudNat":
+        yield Problem(
+            f"{PATH}.outboundType",
+            "is cloudNat for a network this stack does not make",
+            "remove it: whoever made the network decides this, or `existing` for a network that is made here",
+        )
+    elif network.outbound_type == "none" and not network.existing:
+        yield Problem(
+            f"{PATH}.outboundType",
+            "is none: private nodes pull no image from outside Google, and pods reach no address there",
+            "write cloudNat, or leave it out; else keep images in Artifact Registry",
+            warning=True,
+        )
+
+
+_WEBHOOKS = "8443,9443,15017"
+"""Ports of Kubeflow's webhooks, KServe's and the training operator's among them, and of Istio's."""
+
+
+def _control_plane(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    network = network_of(draft)
+    if network and network.control_plane_cidr and not network.private_nodes:
+        # pulumi-gcp, `masterIpv4CidrBlock`: only with private nodes
+        yield Problem(f"{PATH}.controlPlaneCidr", "has no use: privateNodes is false", "remove one of them")
+    elif network and network.control_plane_cidr and draft.gcp:
+        there = network.existing
+        host = (there.project if there else None) or draft.gcp.project
+        name = there.name if there else (draft.cluster.name if draft.cluster else None) or "NETWORK"
+        # Page private-clusters, "Adding firewall rules for specific use cases"; kubernetes/kubernetes issue 79739.
+        yield Problem(
+            f"{PATH}.controlPlaneCidr",
+            "is where the API server calls webhooks from, and GKE lets it reach nodes on ports 443 and 10250 only",
+            f"gcloud compute firewall-rules create {name}-webhooks --project {host} --network {name} --direction INGRESS"
+            f" --source-ranges {network.control_plane_cidr} --allow tcp:{_WEBHOOKS}   or leave it out of a new cluster",
+            warning=True,
+        )
+
+
+RULES = (_existing, _two_ranges, _way_out, _control_plane)

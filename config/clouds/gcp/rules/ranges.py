@@ -1,0 +1,111 @@
+"""Checks of address ranges: overlap, and room for every pool at its largest (pages alias-ips and flexible-pod-cidr)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from ipaddress import IPv4Network
+from itertools import combinations
+
+from config.clouds.gcp.rules.network import network_of
+from config.clouds.traits import Cloud
+from config.draft import Draft, most_with_twin
+from config.model.fields import Unreadable, readable
+from config.model.stack import Pool, SystemPool
+from config.problems import Problem
+from config.rules.network import PATH, are_ranges, readable_ranges
+
+_TAKEN = 4
+"""docs.cloud.google.com/vpc/docs/subnets: addresses Google takes from a subnet's primary range."""
+
+_PODS = 110
+"""Page flexible-pod-cidr: pods a node takes unless it is told otherwise."""
+
+_KEYS = {
+    "nodeSubnet": "node_subnet",
+    "podCidr": "pod_cidr",
+    "serviceCidr": "service_cidr",
+    "controlPlaneCidr": "control_plane_cidr",
+}
+
+
+def _written(draft: Draft) -> dict[str, str]:
+    """The text of each range that this stack chooses, by its key."""
+    network = network_of(draft)
+    if not network or not readable(network, "existing"):
+        return {}
+    keys = {"controlPlaneCidr": "control_plane_cidr"} if network.existing else _KEYS
+    found = {key: getattr(network, name) for key, name in keys.items() if readable(network, name)}
+    return {key: text for key, text in found.items() if text}
+
+
+def _ranges(draft: Draft) -> dict[str, IPv4Network]:
+    return readable_ranges(_written(draft))
+
+
+def _are_ranges(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    yield from are_ranges(_written(draft), "10.8.0.0/20")
+
+
+def _overlaps(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    # In a VPC-native cluster all of them are addresses of one network.
+    for (one, earlier), (other, later) in combinations(_ranges(draft).items(), 2):
+        if earlier.overlaps(later):
+            yield Problem(f"{PATH}.{other}", f"{later} overlaps {one} {earlier}", "choose ranges that share no address")
+
+
+def _control_plane(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    found = _ranges(draft).get("controlPlaneCidr")
+    if found and found.prefixlen != 28:
+        yield Problem(f"{PATH}.controlPlaneCidr", f"{found} is no /28", "a /28, such as 172.16.0.0/28")
+
+
+def _node_room(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    found = _ranges(draft).get("nodeSubnet")
+    if found:
+        nodes = sum(most_with_twin(pool, draft) for _, pool in draft.written_pools())
+        room = max(found.num_addresses - _TAKEN, 0)
+        yield from _room("nodeSubnet", f"{found} has room for {room} nodes", room, nodes, _surge(draft))
+
+
+def _pod_room(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    found = _ranges(draft).get("podCidr")
+    if not found:
+        return
+    pools = [pool for _, pool in draft.written_pools() if readable(pool, "max_pods")]
+    needed = sum(most_with_twin(pool, draft) * _addresses(pool) for pool in pools)
+    largest = max(map(_addresses, pools), default=0)
+    what = f"{found} has {found.num_addresses} addresses"
+    yield from _room("podCidr", what, found.num_addresses, needed, _surge(draft) * largest, " for pods")
+
+
+def _addresses(pool: Pool | SystemPool) -> int:
+    """Of the range each node of the pool is given: a power of two, at least twice its pods."""
+    return 1 << (2 * (pool.max_pods or _PODS) - 1).bit_length()
+
+
+def _surge(draft: Draft) -> int:
+    """Nodes an upgrade may add at a time; GKE adds one when a pool says nothing."""
+    added = [_surge_of(pool) for _, pool in draft.written_pools()]
+    return max(added, default=0)
+
+
+def _surge_of(pool: Pool | SystemPool) -> int:
+    if not readable(pool, "upgrade") or not pool.upgrade:
+        return 1
+    text = pool.upgrade.max_surge or "0"
+    if text.endswith("%"):
+        raise Unreadable("upgrade")
+    return int(text)
+
+
+def _room(key: str, has: str, room: int, needed: int, surge: int, of: str = "") -> Iterator[Problem]:
+    remedy = "a larger range, or smaller maxNodes"
+    if room < needed:
+        what = f"{has}{of}; the pools may grow to need {needed} together"
+        yield Problem(f"{PATH}.{key}", what, remedy)
+    elif room < needed + surge:
+        what = f"{has}{of}: for the {needed} of the pools at their largest, but not for {surge} more in an upgrade"
+        yield Problem(f"{PATH}.{key}", what, remedy, warning=True)
+
+
+RULES = (_are_ranges, _overlaps, _control_plane, _node_room, _pod_room)

@@ -1,0 +1,22 @@
+"""Checks of the system pool."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from config.clouds.traits import Cloud
+from config.draft import Draft
+from config.problems import Problem
+
+
+def _nodes(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    if draft.made_here and draft.system_pool and draft.system_pool.min_nodes < 2:
+        yield Problem(
+            "systemPool.minNodes",
+            f"is {draft.system_pool.min_nodes}: when that node goes, so do all of the cluster's own pods at a time",
+            "2 or more",
+            warning=True,
+        )
+
+
+RULES = (_nodes,)

@@ -1,0 +1,34 @@
+"""Checks of how nodes are exchanged for newer ones (page node-pool-upgrade-strategies)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from config.clouds.traits import Cloud
+from config.draft import Draft
+from config.model.stack import Pool, SystemPool
+from config.problems import Problem
+
+
+def _whole_nodes(path: str, pool: Pool | SystemPool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    if not pool.upgrade:
+        return
+    given = {"maxSurge": pool.upgrade.max_surge, "maxUnavailable": pool.upgrade.max_unavailable}
+    for key, text in given.items():
+        if text and text.endswith("%"):
+            yield Problem(
+                f"{path}.upgrade.{key}", f"is {text}: GKE takes whole nodes, no shares", 'write for example "1"'
+            )
+
+
+def _no_way(path: str, pool: Pool | SystemPool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    # pulumi-gcp, `upgradeSettings`: one of them must be greater than zero
+    if pool.upgrade and (pool.upgrade.max_surge or "0") == (pool.upgrade.max_unavailable or "0") == "0":
+        yield Problem(
+            f"{path}.upgrade",
+            "leaves no way to exchange a node: maxSurge and maxUnavailable are both 0",
+            'write `maxSurge: "1"`, or `maxUnavailable: "1"` where quota leaves no room, or leave it out',
+        )
+
+
+ANY_POOL_RULES = (_whole_nodes, _no_way)

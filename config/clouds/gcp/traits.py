@@ -1,0 +1,165 @@
+"""GKE as placement and the rules see it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from functools import cache
+
+from config.clouds import machines
+from config.clouds.machines import Machine
+from config.clouds.traits import Added, Cloud
+from config.model.stack import Capacity, Taint
+
+SPOT = "cloud.google.com/gke-spot"
+PREEMPTIBLE = "cloud.google.com/gke-preemptible"
+PROVISIONING = "cloud.google.com/gke-provisioning"
+NO_DEFAULT_PLUGIN = "gke-no-default-nvidia-gpu-device-plugin"
+"""On a node with the value `true` GKE's own device plugin stays away (page gpus)."""
+
+_80GB: Mapping[str, tuple[str, int]] = {
+    "1g": ("1g.10gb", 7),
+    "2g": ("2g.20gb", 3),
+    "3g": ("3g.40gb", 2),
+    "7g": ("7g.80gb", 1),
+}
+
+_PARTITIONS: Mapping[str, Mapping[str, tuple[str, int]]] = {
+    "nvidia-a100": {"1g": ("1g.5gb", 7), "2g": ("2g.10gb", 3), "3g": ("3g.20gb", 2), "7g": ("7g.40gb", 1)},
+    "nvidia-a100-80gb": _80GB,
+    "nvidia-h100": _80GB,
+    "nvidia-h100-mega": _80GB,
+    "nvidia-h200": {"1g": ("1g.18gb", 7), "2g": ("2g.35gb", 3), "3g": ("3g.71gb", 2), "7g": ("7g.141gb", 1)},
+    "nvidia-b200": {"1g": ("1g.23gb", 7), "2g": ("2g.45gb", 3), "3g": ("3g.90gb", 2), "7g": ("7g.180gb", 1)},
+    # Has a 4g, which is all of it.
+    "nvidia-rtx-pro-6000": {"1g": ("1g.24gb", 4), "2g": ("2g.48gb", 2), "4g": ("4g.96gb", 1)},
+}
+"""GKE's sizes of MIG instances, and how many a GPU is cut into. Where a model has two sizes with as many compute slices, the
+smaller memory, as on AKS. Sources: GKE's autoscaler and container-engine-accelerators (config/clouds/README.md); no 4g for
+A100, H100, H200 and B200."""
+
+
+def partition_size(model: str, mig: str) -> str | None:
+    """GKE's `gpuPartitionSize` for a pool's `mig`, such as 1g.5gb; None when GKE does not cut the model so."""
+    found = _PARTITIONS.get(model, {}).get(mig)
+    return found[0] if found else None
+
+
+def partitions(model: str, mig: str) -> int:
+    """How many MIG instances one GPU then is; 0 when GKE does not cut the model so."""
+    found = _PARTITIONS.get(model, {}).get(mig)
+    return found[1] if found else 0
+
+
+def accelerator(model: str) -> str:
+    """Google's name of a GPU model of the catalogue, as node pools and the label gke-accelerator have it."""
+    return next((theirs for theirs, ours in machines.GCP_ACCELERATORS.items() if ours == model), model)
+
+
+_PERSISTENT = ("pd-standard", "pd-balanced", "pd-ssd")
+_BOOT_DISKS = {
+    "n1": _PERSISTENT,
+    "a2": _PERSISTENT,
+    "g2": ("pd-balanced", "pd-ssd"),
+    "g4": ("hyperdisk-balanced",),
+    "a3": ("pd-balanced", "pd-ssd", "hyperdisk-balanced"),
+    "a4": ("hyperdisk-balanced",),
+    "a4x": ("hyperdisk-balanced",),
+}
+"""By machine family. Source: GKE's autoscaler (config/clouds/README.md), which says it of families with GPUs."""
+
+
+def boot_disks(size: str) -> tuple[str, ...]:
+    """The types of boot disk a machine takes, its default first; empty where that is not known."""
+    machine = machines.gcp().get(size.lower())
+    if machine is None:
+        return ()
+    return ("hyperdisk-balanced",) if machine.size.startswith("a3-ultra") else _BOOT_DISKS.get(machine.family, ())
+
+
+def default_boot_disk(size: str) -> str | None:
+    """The disk GKE takes where none is named: balanced where the machine boots from it; None for an unknown machine.
+
+    terraform-provider-google, container_node_pool, `disk_type`; page custom-boot-disks.
+    """
+    if machines.gcp().get(size.lower()) is None:
+        return None
+    takes = boot_disks(size)
+    return "pd-balanced" if not takes or "pd-balanced" in takes else takes[0]
+
+
+_VISIBLE = 0.97
+_CPU = ((1, 0.06), (1, 0.01), (2, 0.005), (math.inf, 0.0025))
+_MEMORY = ((4, 0.25), (4, 0.2), (8, 0.1), (112, 0.06), (math.inf, 0.02))
+
+
+def allocatable(machine: Machine, max_pods: int | None) -> tuple[int, int]:
+    """Millicores and MiB for pods.
+
+    Page plan-node-sizes: shares of the first, second and further cores and GiB, and 100 MiB for eviction. The kernel's share is
+    [inferred]: a machine of 16 GiB showed 97.6 %.
+    """
+    memory = machine.memory_gib * _VISIBLE
+    kept = _shares(memory, _MEMORY) * 1024 + 100
+    return int((machine.vcpus - _shares(machine.vcpus, _CPU)) * 1000), int(memory * 1024 - kept)
+
+
+def _shares(amount: float, steps: tuple[tuple[float, float], ...]) -> float:
+    total = 0.0
+    for width, share in steps:
+        total += min(amount, width) * share
+        amount -= min(amount, width)
+    return total
+
+
+@cache
+def gke() -> Cloud:
+    """GKE Standard.
+
+    Sources: docs.cloud.google.com/kubernetes-engine/docs/concepts/spot-vms (labels; 30 s of notice, of which 15 are left to
+    pods that are not the system's) and concepts/preemptible-vms; magic-modules, resource_container_cluster.go (names of
+    clusters); pulumi-gcp issue 1510 (names of pools); page quotas (nodes of a pool's zone); tutorials with spot VMs, which
+    taint `cloud.google.com/gke-spot=true:NoSchedule` themselves because a Standard pool gets no spot taint from GKE;
+    bitpoke/stack issue 86 (node-role.kubernetes.io); container-engine-accelerators (the device plugin is GKE's).
+    """
+    return Cloud(
+        provider="gcp",
+        title="GKE",
+        article="a",
+        cluster_name=r"[a-z]([-a-z0-9]{0,38}[a-z0-9])?",
+        cluster_name_words="at most 40 lower-case letters, digits and -, a letter first and no - at the end",
+        pool_name=r"[a-z]([-a-z0-9]{0,38}[a-z0-9])?",
+        pool_name_words="at most 40 lower-case letters, digits and -, a letter first and no - at the end",
+        pool_name_length=40,
+        max_nodes=1000,
+        max_nodes_are_of_a_zone=True,
+        added={
+            Capacity.SPOT: Added({SPOT: "true", PROVISIONING: "spot"}, (Taint(key=SPOT, value="true"),)),
+            Capacity.PREEMPTIBLE: Added(
+                {PREEMPTIBLE: "true", PROVISIONING: "preemptible"}, (Taint(key=PREEMPTIBLE, value="true"),)
+            ),
+        },
+        reserved_label_prefixes=("cloud.google.com", "gke.io", "kubernetes.io", "k8s.io"),
+        reserved_labels=frozenset({NO_DEFAULT_PLUGIN}),
+        machines=machines.gcp(),
+        machine_form=r"[a-z]{1,2}[0-9][a-z]?-.+",
+        zone_form=r"[a-z]+-[a-z]+[0-9]{1,2}-[a-z]",
+        zone_words="a zone's name, such as europe-west4-a",
+        accelerators=machines.GCP_ACCELERATORS,
+        attachable=machines.GCP_ATTACHABLE,
+        spot_notice=30,
+        spot_grace=15,
+        spot_rest="the system's own pods",
+        brings_device_plugin=True,
+        priority_expander=False,
+        cpu_machine="e2-standard-4",
+        gpu_machine="g2-standard-8",
+        mig={model: tuple(sizes) for model, sizes in _PARTITIONS.items()},
+        allocatable=allocatable,
+        foreign={
+            "spot.eviction_policy": "remove it",
+            "spot.max_price": "remove it: Google alone sets the price of spot machines",
+            "subnet": "remove it: all nodes are in cloud.network.nodeSubnet",
+            "os_disk.type": "say gcp.diskType, or remove it",
+        },
+    )

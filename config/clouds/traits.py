@@ -1,0 +1,111 @@
+"""What each cloud adds to a node and forbids on it: facts that checks and placement need, free of any SDK."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+
+from config.clouds.machines import Attachable, Machine
+from config.model.stack import Capacity, Pool, Taint
+
+
+@dataclass(frozen=True)
+class Added:
+    """What every node of one capacity has, beside what the pool says."""
+
+    labels: Mapping[str, str]
+    """The cloud puts them on by itself."""
+    taints: tuple[Taint, ...]
+    """The cloud's, or where it sets none those that its pages use; the program declares them in any case."""
+
+
+@dataclass(frozen=True)
+class Cloud:
+    """The traits of a cloud that placement and the rules depend on."""
+
+    provider: str
+    """As the stack file calls it."""
+    title: str
+    article: str
+    """Of the title."""
+    cluster_name: str
+    """Regular expression of the name of a cluster that is made here."""
+    cluster_name_words: str
+    """The same in words."""
+    pool_name: str
+    """Regular expression of a node pool's name."""
+    pool_name_words: str
+    """The same in words."""
+    pool_name_length: int
+    max_nodes: int
+    """Most nodes of one pool, or of one zone of it."""
+    added: Mapping[Capacity, Added]
+    """By each capacity that vanishes and that the cloud has."""
+    reserved_label_prefixes: tuple[str, ...]
+    """Label keys under these domains (and their subdomains) are the cloud's."""
+    reserved_labels: frozenset[str]
+    machines: Mapping[str, Machine]
+    """The catalogue, by lower-cased size."""
+    machine_form: str
+    """Regular expression of what machine sizes look like, those among them that the catalogue does not know."""
+    zone_form: str
+    """Regular expression of a zone."""
+    zone_words: str
+    spot_notice: int | None
+    """Seconds between a spot machine's notice and its end; None where it is not known."""
+    spot_grace: int
+    """Seconds of those that a pod can count on."""
+    accelerators: Mapping[str, str] = field(default_factory=dict)
+    """The cloud's own names of GPU models -> the catalogue's."""
+    attachable: Mapping[str, Attachable] = field(default_factory=dict)
+    """GPU models that machines without any may get."""
+    brings_device_plugin: bool = False
+    """Whether GPU nodes come with a device plugin."""
+    makes_pools: bool = True
+    """False where a pool of the stack file describes nodes that are there already."""
+    max_nodes_are_of_a_zone: bool = False
+    priority_expander: bool = True
+    """Whether the cluster autoscaler reads an order of node groups from a ConfigMap."""
+    spot_rest: str = ""
+    """What the seconds of `spot_notice` go on that no pod can count on."""
+    cpu_machine: str = ""
+    """A size to show in remedies."""
+    gpu_machine: str = ""
+    mig: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """By GPU model, the MIG instances it can be cut into."""
+    allocatable: Callable[[Machine, int | None], tuple[int, int]] | None = None
+    """Millicores and MiB that a node of the machine has for pods, DaemonSets' among them, with so many pods at most (None: the
+    cloud's default); rather too little than too much."""
+    foreign: Mapping[str, str] = field(default_factory=dict)
+    """Keys of a pool that are another cloud's, as attributes, and what to do about them."""
+
+    def machine(self, size: str) -> Machine | None:
+        """The catalogue's machine of that size, in whatever case it is written; None when there is none."""
+        return self.machines.get(size.lower())
+
+    def size(self, written: str) -> str:
+        """The machine's size as the catalogue spells it; as it is written where the catalogue does not know it."""
+        machine = self.machine(written)
+        return machine.size if machine else written
+
+    def model(self, name: str) -> str:
+        """The catalogue's name of a GPU model that is written in it or in the cloud's own."""
+        return self.accelerators.get(name, name)
+
+    def gpus(self, pool: Pool) -> tuple[int, str]:
+        """Number and model of the GPUs of one machine: by the catalogue, else as the pool says; 0 and "" for none."""
+        machine = self.machine(pool.machine)
+        if machine and not machine.attachable:
+            return machine.gpus, machine.gpu_model
+        return (pool.gpus, self.model(pool.gpu_model or "gpu")) if pool.gpus else (0, "")
+
+    @property
+    def spot_taints(self) -> tuple[Taint, ...]:
+        """Taints of nodes that vanish, of any capacity."""
+        return tuple(taint for added in self.added.values() for taint in added.taints)
+
+    @property
+    def spot_labels(self) -> Iterator[tuple[str, str]]:
+        """Labels by which such nodes are known."""
+        for added in self.added.values():
+            yield from added.labels.items()

@@ -1,0 +1,1 @@
+"""The vocabulary of a stack file, in Kubernetes' words. Knows no cloud."""

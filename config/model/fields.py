@@ -1,0 +1,93 @@
+"""What the models of a stack file are made of: the base of all objects, and text with a fixed form."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, StringConstraints
+from pydantic.alias_generators import to_camel
+
+FORMS: dict[str, str] = {}
+"""What to write instead of a text that does not match, by the pattern."""
+
+
+def form(pattern: str, shown: str) -> StringConstraints:
+    """Text that must match; `shown` tells a reader how, in words and with an example."""
+    FORMS[pattern] = shown
+    return StringConstraints(pattern=pattern)
+
+
+_NAME = r"[A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?"
+_DNS = r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?"
+
+LabelKey = Annotated[
+    str,
+    form(
+        rf"^({_DNS}(\.{_DNS})*/)?{_NAME}$",
+        "a label key: at most 63 letters, digits, -, _ and ., such as team or example.com/team",
+    ),
+]
+"""https://kubernetes.io/docs/concepts/overview/working-with-objects/labels/#syntax-and-character-set"""
+
+LabelValue = Annotated[
+    str, form(rf"^({_NAME})?$", "at most 63 letters, digits, -, _ and ., first and last a letter or digit")
+]
+"""Same page as `LabelKey`: at most 63 characters, may be empty."""
+
+Cidr = Annotated[str, form(r"^\d{1,3}(\.\d{1,3}){3}/\d{1,2}$", "an IPv4 range, such as 10.8.0.0/16")]
+"""An IPv4 range such as `10.0.0.0/16`; `config.rules` checks that it is one."""
+
+Namespace = Annotated[
+    str, form(rf"^{_DNS}$", "a namespace's name: at most 63 lower-case letters, digits and -, such as team-a")
+]
+"""https://kubernetes.io/docs/concepts/overview/working-with-objects/namespaces/"""
+
+Zone = Annotated[
+    str,
+    form(
+        r"^([123]|[a-z]+-[a-z]+[0-9]{1,2}-[a-z][a-z0-9]{0,4})$",
+        "a zone: 1, 2 or 3 on AKS, such as europe-west4-a on GKE",
+    ),
+]
+Seconds = Annotated[str, form(r"^[1-9][0-9]*s$", "whole seconds, such as 10s")]
+"""Such as `10s`."""
+Minutes = Annotated[str, form(r"^[1-9][0-9]*m$", "whole minutes, such as 10m")]
+"""Such as `10m`."""
+Duration = Annotated[str, form(r"^(0|[1-9][0-9]*)(s|m|h)$", "a whole number with a unit, such as 30s, 5m or 1h")]
+"""Such as `30s`, `5m` or `1h`."""
+
+
+class Unreadable(Exception):
+    """Asked for is a field that the stack file does not have, or has in a form that cannot be read."""
+
+
+class Model(BaseModel):
+    """A frozen object with camelCase keys; a key it does not know is an error.
+
+    One that `config.objects` read from a faulty stack file lacks the fields that could not be read.
+    """
+
+    model_config = ConfigDict(
+        frozen=True,
+        extra="forbid",
+        alias_generator=to_camel,
+        strict=False,
+        field_title_generator=lambda name, _: name.replace("_", " "),
+    )
+
+    if not TYPE_CHECKING:  # to a type checker every field is there
+
+        def __getattr__(self, name: str) -> Any:
+            if name in type(self).model_fields:
+                raise Unreadable(name)
+            return super().__getattr__(name)
+
+
+def given(thing: Model, *names: str) -> list[str]:
+    """Those of the fields that the stack file sets, readable or not. A key without a value, which YAML allows, sets none."""
+    return [name for name in names if name in thing.model_fields_set and thing.__dict__.get(name, "") is not None]
+
+
+def readable(thing: Model, *names: str) -> bool:
+    """Whether the object has these fields."""
+    return all(name in thing.__dict__ for name in names)

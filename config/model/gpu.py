@@ -1,0 +1,27 @@
+"""The settings of GPUs that pods share, and of what measures them."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field
+
+from config.model.fields import Model
+
+
+class GpuSharing(Model):
+    """How NVIDIA's device plugin shares the GPUs of a pool: each then counts as several nvidia.com/gpu.
+
+    https://github.com/NVIDIA/k8s-device-plugin#shared-access-to-gpus
+    """
+
+    strategy: Literal["time-slicing", "mps"] = Field(
+        description="time-slicing: pods take turns, with no limit on memory; mps: each pod gets its share of memory and cores"
+    )
+    replicas: int = Field(ge=2, description="pods a GPU, or a MIG instance, takes at a time")
+
+
+class DcgmExporter(Model):
+    """NVIDIA's exporter of GPU metrics for Prometheus, on port 9400."""
+
+    enabled: bool

@@ -1,0 +1,1 @@
+"""Pools -> labels, taints, tolerations, affinity, growth order, contract. Knows no cloud."""

@@ -1,0 +1,81 @@
+"""What users' tools may know of the pools: their labels and taints, and the lines that put a pod on them.
+
+Deliberately without bounds, prices and versions: what is said here stays the same when a pool is resized.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from config.clouds.gcp import compute_class
+from config.model.scheduling import Placement
+from config.model.stack import Capacity
+from config.placement.node_pools import CAPACITY_LABEL, POOL_LABEL, NodePool
+from config.placement.pods import ON_SPOT, PREFERENCE, tolerations, usable
+
+_REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
+_NOT_SPOT = {"key": CAPACITY_LABEL, "operator": "NotIn", "values": [Capacity.SPOT.value]}
+"""Met as well by nodes that nobody labelled."""
+
+_AFFINITY: dict[Placement, dict[str, Any]] = {
+    Placement.PREFER_SPOT: {"preferredDuringSchedulingIgnoredDuringExecution": [PREFERENCE]},
+    Placement.REQUIRE_SPOT: {_REQUIRED: {"nodeSelectorTerms": [{"matchExpressions": [ON_SPOT]}]}},
+    Placement.ON_DEMAND: {_REQUIRED: {"nodeSelectorTerms": [{"matchExpressions": [_NOT_SPOT]}]}},
+}
+
+
+def snippets(pools: Iterable[NodePool]) -> dict[str, dict[str, Any]]:
+    """Parts of a pod's spec by name.
+
+    `gpu-PLACEMENT` and `cpu-PLACEMENT`, for each placement that such pods have pools for, and `pool-LABEL` for one pool
+    alone. A pod without GPUs that is to stay on demand needs no lines.
+    """
+    pools = tuple(pools)
+    found: dict[str, dict[str, Any]] = {}
+    for resource in ("gpu", "cpu"):
+        for placement in Placement:
+            meant = usable(pools, placement, gpu=resource == "gpu")
+            if meant:
+                found[f"{resource}-{placement}"] = {
+                    "tolerations": _tolerated(meant),
+                    **({"nodeSelector": asked} if (asked := _class(meant)) else {}),
+                    "affinity": {"nodeAffinity": _AFFINITY[placement]},
+                }
+    for pool in pools:
+        found[f"pool-{pool.label}"] = {
+            "tolerations": _tolerated([pool]),
+            "nodeSelector": {POOL_LABEL: pool.label, **_class([pool])},
+        }
+    return found
+
+
+def _class(pools: Iterable[NodePool]) -> dict[str, str]:
+    """By what a pod asks for GKE's ComputeClass; a stack has one at most, and pods with GPUs go there before elsewhere."""
+    name = next((pool.compute_class for pool in pools if pool.compute_class), None)
+    return {compute_class.LABEL: name} if name else {}
+
+
+def described(pools: Iterable[NodePool]) -> list[dict[str, Any]]:
+    """Each pool as a tool sees its nodes. `gpus` are those of one node.
+
+    `largestRequest` is what one pod can ask for and fits an empty node. AKS' autoscaler takes the machine's whole size for
+    that (kubernetes/autoscaler 1.36.1, azure_template.go): for a pod between the two it buys node after node, in vain.
+    """
+    return [
+        {
+            "name": pool.name,
+            "label": pool.label,
+            "capacity": pool.capacity.value,
+            **({"accelerator": pool.gpu_model} if pool.gpus else {}),
+            "gpus": pool.gpus,
+            **({"largestRequest": dict(pool.largest_request)} if pool.largest_request else {}),
+            "labels": dict(pool.labels),
+            "taints": [taint.model_dump(mode="json") for taint in pool.taints],
+        }
+        for pool in pools
+    ]
+
+
+def _tolerated(pools: Iterable[NodePool]) -> list[dict[str, str]]:
+    return [toleration.as_manifest() for toleration in tolerations(pools)]

@@ -1,0 +1,98 @@
+"""The releases: one TOML file each, named as the file is. docs/releases.md says how one is made.
+
+What is released never changes: its digest is in released.sha256 (`sha256sum --check`), and a file that differs is refused.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import tomllib
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from config import objects
+from config.problems import Problem
+from config.releases.release import Release
+
+DIRECTORY = Path(__file__).parent
+CANDIDATE = "next"
+"""What the next release is made from. It changes at any time."""
+
+_FORM = r"r\d{4}-(0[1-9]|1[0-2])"
+
+
+class Refused(Exception):
+    """A release that is there and must not be used. `problem` says why, and what to do."""
+
+    def __init__(self, what: str, remedy: str) -> None:
+        super().__init__(what)
+        self.problem = Problem("release", what, remedy)
+
+
+@cache
+def names(directory: Path = DIRECTORY) -> tuple[str, ...]:
+    """The names a stack file is meant to give as its release, oldest first."""
+    return tuple(sorted(path.stem for path in directory.glob("r*.toml") if re.fullmatch(_FORM, path.stem)))
+
+
+def known(name: object, directory: Path = DIRECTORY) -> bool:
+    """Whether a stack file may give this name: one of `names`, or the candidate's."""
+    return name in (*names(directory), CANDIDATE)
+
+
+def newer(name: str, other: str) -> bool:
+    """Whether a release came after another. The candidate comes after all."""
+    return (name == CANDIDATE, name) > (other == CANDIDATE, other)
+
+
+def from_a_newer_program(name: str) -> bool:
+    """Whether a release that is not known here looks like one that came after all that are."""
+    return not known(name) and re.fullmatch(_FORM, name) is not None and newer(name, names()[-1])
+
+
+@cache
+def load(name: str, directory: Path = DIRECTORY) -> Release:
+    """The release of that name.
+
+    Raises KeyError when there is none, and `Refused` for one that was changed after it was released or cannot be read.
+    """
+    if not known(name, directory):
+        raise KeyError(name)
+    file = f"{name}.toml"
+    content = (directory / file).read_bytes()
+    recorded = digests(directory).get(file)
+    # By the record alone: a file that now says it is no release any more was changed as well.
+    if recorded and recorded != hashlib.sha256(content).hexdigest():
+        raise Refused(
+            f"config/releases/{file} was changed after it was released; its digest is not that of released.sha256",
+            "put it back (git checkout), and write a new release instead",
+        )
+    problems: list[Problem] = []
+    release = objects.read({**_parsed(file, content), "name": name}, Release, file, problems)
+    if problems or release is None:
+        raise Refused(
+            f"config/releases/{file} cannot be used: {problems[0].path}: {problems[0].what}", problems[0].remedy
+        )
+    if release.released and not recorded:
+        raise Refused(
+            f"config/releases/{file} says it is released, and released.sha256 has no digest of it",
+            "record it as docs/releases.md says, or write `released = false`",
+        )
+    return release
+
+
+def digests(directory: Path = DIRECTORY) -> dict[str, str]:
+    """The SHA-256 of each released file when it was released, by the file's name."""
+    record = directory / "released.sha256"
+    # A star before the name is what sha256sum writes on Windows.
+    rows = re.findall(r"^([0-9a-f]{64}) [ *](\S+)$", record.read_text() if record.exists() else "", re.MULTILINE)
+    return {file: digest for digest, file in rows}
+
+
+def _parsed(file: str, content: bytes) -> dict[str, Any]:
+    try:
+        return tomllib.loads(content.decode())
+    except ValueError as wrong:  # of TOML and of UTF-8
+        raise Refused(f"config/releases/{file} is no TOML: {wrong}", "put it right") from None

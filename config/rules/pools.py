@@ -1,0 +1,108 @@
+"""Checks of any pool on any cloud: machine, bounds, zones, and keys that only another cloud has."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from pydantic.alias_generators import to_camel
+
+from config.clouds import registry
+from config.clouds.traits import Cloud
+from config.draft import Draft, zone_count
+from config.model.fields import given, readable
+from config.model.stack import Pool, SystemPool
+from config.problems import Problem
+
+PER_ZONE = ("min_nodes_per_zone", "max_nodes_per_zone")
+"""Fields of `GcpPool`."""
+
+
+def _machine(path: str, pool: Pool | SystemPool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    if not cloud.makes_pools:
+        return
+    machine, maker = cloud.machine(pool.machine), registry.with_machine(pool.machine)
+    if machine is None and maker not in (None, cloud):
+        assert maker is not None
+        yield Problem(
+            f"{path}.machine",
+            f"{pool.machine!r} is a machine of {maker.title}, and cloud.provider is {cloud.provider}",
+            f"use one of {cloud.title}, such as {cloud.cpu_machine}, or {cloud.gpu_machine} with a GPU",
+        )
+    elif machine is None:
+        yield Problem(
+            f"{path}.machine",
+            f"{pool.machine!r} is not in the catalogue",
+            "check the spelling; it is passed on as written",
+            warning=True,
+        )
+    elif machine.status == "retired":
+        yield Problem(
+            f"{path}.machine",
+            f"{machine.size} was retired on {machine.retirement_date}",
+            f"use {machine.replacement}" if machine.replacement else "choose another size",
+        )
+    elif machine.status == "retiring":
+        yield Problem(
+            f"{path}.machine",
+            f"{machine.size} is retired on {machine.retirement_date}; new subscriptions may not deploy it",
+            f"use {machine.replacement}" if machine.replacement else "choose another size",
+            warning=True,
+        )
+
+
+def _least(path: str, pool: Pool | SystemPool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    if pool.min_nodes is not None and pool.max_nodes is not None and pool.min_nodes > pool.max_nodes:
+        most = pool.max_nodes
+        yield Problem(
+            f"{path}.minNodes", f"is {pool.min_nodes}, more than maxNodes, which is {most}", f"at most {most}"
+        )
+
+
+def _no_most(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    # With bounds of a zone something else is missing: `rules.gke.bounds`.
+    if pool.max_nodes is None and not (pool.gcp and given(pool.gcp, *PER_ZONE)):
+        yield Problem(f"{path}.maxNodes", "is missing", "add `maxNodes`")
+
+
+def _most(path: str, pool: Pool | SystemPool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    if pool.max_nodes is not None:
+        yield from _too_many(f"{path}.maxNodes", pool.max_nodes, pool, draft, cloud)
+
+
+def _most_of_a_twin(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    for number, step in enumerate(pool.fallback):
+        if step.on_demand:
+            at = f"{path}.fallback[{number}].onDemand.maxNodes"
+            yield from _too_many(at, step.on_demand.max_nodes, pool, draft, cloud)
+
+
+def _too_many(path: str, nodes: int, pool: Pool | SystemPool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    zones = zone_count(pool, draft) if cloud.max_nodes_are_of_a_zone else 1
+    if nodes > cloud.max_nodes * zones:
+        of = f"a zone, and the pool has {zones}" if cloud.max_nodes_are_of_a_zone else "a pool"
+        yield Problem(path, f"is {nodes}", f"{cloud.title} takes at most {cloud.max_nodes} nodes {of}")
+
+
+def _zones(path: str, pool: Pool | SystemPool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    if len(set(pool.zones)) < len(pool.zones):
+        yield Problem(f"{path}.zones", f"names a zone twice: {', '.join(pool.zones)}", "name each zone once")
+    for number, zone in enumerate(pool.zones):
+        if not re.fullmatch(cloud.zone_form, zone):
+            yield Problem(f"{path}.zones[{number}]", f"{zone!r} is no zone of {cloud.title}", cloud.zone_words)
+
+
+def _foreign(path: str, pool: Pool | SystemPool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    for key, remedy in cloud.foreign.items():
+        *around, last = key.split(".")
+        thing: Any = pool
+        for name in around:
+            thing = getattr(thing, name, None) if thing and readable(thing, name) else None
+        if thing and last in thing.model_fields_set:
+            where = ".".join([path, *map(to_camel, (*around, last))])
+            yield Problem(where, f"is set, but {cloud.title} has no such setting", remedy)
+
+
+ANY_POOL_RULES = (_machine, _least, _most, _zones, _foreign)
+POOL_RULES = (_no_most, _most_of_a_twin)

@@ -1,0 +1,206 @@
+"""A stack file's settings as plain data -> a checked `ClusterSpec`, or every problem at once.
+
+One problem must not hide another: each top key and each pool is read by itself (`config.objects`), and the rules across
+fields run over whatever could be read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, TypeVar
+
+from config import objects, releases, rules
+from config.clouds.azure.settings import Azure
+from config.clouds.existing.settings import Existing
+from config.clouds.gcp.settings import Gcp
+from config.draft import Draft
+from config.model.fields import Model
+from config.model.gpu import DcgmExporter
+from config.model.scheduling import Scheduling
+from config.model.stack import (
+    Cluster,
+    ClusterSpec,
+    DevicePluginOptions,
+    ExpanderOptions,
+    Growth,
+    ImagePullSecret,
+    Pool,
+    SystemPool,
+    is_production,
+)
+from config.problems import Problem
+from config.releases.release import Overridden, Override, Release, changed, pinned
+
+M = TypeVar("M", bound=Model)
+
+_EXAMPLES = {
+    "release": "{latest}",
+    "cluster": "{name: ml-dev}",
+    "cloud": "{provider: azure, location: westeurope}",
+    "systemPool": "{machine: Standard_D4ds_v5, maxNodes: 4}",
+    "pools": "[{name: t4, machine: Standard_NC4as_T4_v3, capacity: spot, maxNodes: 8}]",
+    "imagePullSecrets": "[{name: acr-auth, server: example.azurecr.io, username: ..., password: ...}]",
+    "devicePlugin": "{install: never}",
+    "dcgmExporter": "{enabled: true}",
+    "expander": "{takeOwnership: true}",
+    "growth": "{order: [t4, a100]}",
+    "scheduling": "{guard: {mode: warn}}",
+    "overrides": '[{pin: kubernetesVersion, value: "1.35", reason: our Istio is tested up to 1.35}]',
+}
+"""What to write for each top key that is missing; `{latest}` is the newest release."""
+
+_EXAMPLES_OF_GCP = {
+    "cloud": "{provider: gcp, project: my-project, location: europe-west4}",
+    "systemPool": "{machine: e2-standard-4, maxNodes: 4}",
+    "pools": "[{name: l4, machine: g2-standard-8, capacity: spot, maxNodes: 8}]",
+    "imagePullSecrets": "[{name: registry-auth, server: registry.example.com, username: ..., password: ...}]",
+}
+
+_REQUIRED = ("release", "cloud")
+_REQUIRED_FOR_A_NEW_CLUSTER = ("cluster", "systemPool")
+
+_CLOUDS: dict[str, type[Azure] | type[Gcp] | type[Existing]] = {"azure": Azure, "gcp": Gcp, "existing": Existing}
+
+
+def read(raw: Mapping[str, Any], stack: str = "") -> tuple[ClusterSpec | None, list[Problem]]:
+    """Check a stack file's settings, given as one value for each top key. `stack` is the stack's name.
+
+    Returns the spec, or None when there is an error, and all errors and warnings sorted by path.
+    """
+    problems: list[Problem] = []
+    release = _release(raw.get("release"), problems) if "release" in raw else None
+    cloud = _cloud(raw["cloud"], problems) if "cloud" in raw else None
+    pools = _list("pools", raw, Pool, problems)
+    draft = Draft(
+        release,
+        _object("cluster", raw, Cluster, problems),
+        cloud,
+        _object("systemPool", raw, SystemPool, problems),
+        pools,
+        all_pools=isinstance(raw.get("pools", []), list) and len(pools) == len(raw.get("pools", [])),
+        made_here=not _exists_already(raw.get("cloud")),
+        image_pull_secrets=_list("imagePullSecrets", raw, ImagePullSecret, problems),
+        device_plugin=_object("devicePlugin", raw, DevicePluginOptions, problems),
+        dcgm_exporter=_object("dcgmExporter", raw, DcgmExporter, problems),
+        expander=_object("expander", raw, ExpanderOptions, problems),
+        growth=_object("growth", raw, Growth, problems),
+        scheduling=_object("scheduling", raw, Scheduling, problems),
+        overrides=_list("overrides", raw, Override, problems),
+        production=is_production(stack),
+    )
+    problems += _top_keys(raw, draft)
+    problems += rules.check(draft)
+    problems.sort()
+    if any(not problem.warning for problem in problems):
+        return None, problems
+    # Each is missing only together with a problem.
+    assert release is not None
+    assert cloud is not None
+    overrides = _overrides(draft)
+    return (
+        ClusterSpec(
+            release=changed(release, overrides),
+            overrides=tuple(Overridden(one.pin, one.value, pinned(release, one.pin), one.reason) for one in overrides),
+            cluster=_guarded(draft),
+            cloud=cloud,
+            systemPool=draft.system_pool,
+            pools=tuple(pools.values()),
+            imagePullSecrets=tuple(draft.image_pull_secrets.values()),
+            devicePlugin=draft.device_plugin or DevicePluginOptions(),
+            dcgmExporter=draft.dcgm_exporter or DcgmExporter(enabled=False),
+            expander=draft.expander or ExpanderOptions(),
+            growth=draft.growth or Growth(),
+            scheduling=draft.scheduling or Scheduling(),
+        ),
+        problems,
+    )
+
+
+def _guarded(draft: Draft) -> Cluster:
+    """The cluster with its protection decided."""
+    said = draft.cluster or Cluster()
+    if said.protect is not None or not draft.made_here:
+        return said
+    return said.model_copy(update={"protect": draft.production})
+
+
+def _top_keys(raw: Mapping[str, Any], draft: Draft) -> Iterator[Problem]:
+    for key in raw:
+        if key not in _EXAMPLES:
+            yield Problem(key, "is not a setting of this program", objects.instead(key, list(_EXAMPLES)))
+    required = _REQUIRED + (_REQUIRED_FOR_A_NEW_CLUSTER if draft.made_here else ())
+    for key in required:
+        if key not in raw:
+            yield Problem(key, "is missing", f"write for example `{key}: {_example(key, raw)}`")
+
+
+def _example(key: str, raw: Mapping[str, Any]) -> str:
+    """What to write for a top key, in the words of the file's cloud."""
+    cloud = raw.get("cloud")
+    google = isinstance(cloud, dict) and cloud.get("provider") == "gcp"
+    return (_EXAMPLES | (_EXAMPLES_OF_GCP if google else {}))[key].replace("{latest}", releases.names()[-1])
+
+
+def _exists_already(cloud: Any) -> bool:
+    """Whether the settings speak of a cluster that somebody else made, readable or not."""
+    return isinstance(cloud, dict) and (cloud.get("provider") == "existing" or "existingCluster" in cloud)
+
+
+def _cloud(value: Any, problems: list[Problem]) -> Azure | Gcp | Existing | None:
+    if not isinstance(value, dict):
+        problems.append(
+            Problem(
+                "cloud",
+                f"is {objects.kind(value)}, not an object",
+                f"write `{_EXAMPLES['cloud']}`, or `{_EXAMPLES_OF_GCP['cloud']}`",
+            )
+        )
+        return None
+    provider = value.get("provider")
+    if not isinstance(provider, str) or provider not in _CLOUDS:
+        what = f"is {provider!r}" if isinstance(provider, str) else f"is {objects.kind(provider)}"
+        what = what if "provider" in value else "is missing"
+        problems.append(Problem("cloud.provider", what, f"one of: {', '.join(_CLOUDS)}"))
+        return None
+    return objects.read(value, _CLOUDS[provider], "cloud", problems)
+
+
+def _release(value: Any, problems: list[Problem]) -> Release | None:
+    those = f"one of: {', '.join(releases.names())}"
+    if releases.known(value):
+        try:
+            return releases.load(value)
+        except releases.Refused as refused:
+            problems.append(refused.problem)
+    elif isinstance(value, str) and releases.from_a_newer_program(value):
+        what = f"{value} is newer than this program, whose newest release is {releases.names()[-1]}"
+        problems.append(Problem("release", what, f"update the checkout (git pull, uv sync), or write {those}"))
+    else:
+        what = f"there is no release {value!r}" if isinstance(value, str | int | float) else f"is {objects.kind(value)}"
+        problems.append(Problem("release", what, those))
+    return None
+
+
+def _overrides(draft: Draft) -> list[Override]:
+    """Of a file without errors: what `overrides` says, and `cluster`."""
+    found = list(draft.overrides.values())
+    if draft.cluster and draft.cluster.kubernetes_version:
+        assert draft.cluster.reason  # `config.rules.cluster` refuses one without
+        version, reason = draft.cluster.kubernetes_version, draft.cluster.reason
+        found.append(Override(pin="kubernetesVersion", value=version, reason=reason))
+    return found
+
+
+def _object(key: str, raw: Mapping[str, Any], model: type[M], problems: list[Problem]) -> M | None:
+    return objects.read(raw[key], model, key, problems) if key in raw else None
+
+
+def _list(key: str, raw: Mapping[str, Any], model: type[M], problems: list[Problem]) -> dict[int, M]:
+    """What can be read of a list of objects, by index."""
+    value = raw.get(key, [])
+    if not isinstance(value, list):
+        example = f"write for example `{_example(key, raw)}`"
+        problems.append(Problem(key, f"is {objects.kind(value)}, not a list", example))
+        return {}
+    found = {index: objects.read(item, model, f"{key}[{index}]", problems) for index, item in enumerate(value)}
+    return {index: item for index, item in found.items() if item is not None}

@@ -1,0 +1,1 @@
+"""Home, locks, files, errors."""

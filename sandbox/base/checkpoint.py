@@ -1,0 +1,54 @@
+"""The engine's state file, read without the engine: to ask it costs half a second."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from sandbox.base.errors import SandboxError
+from sandbox.base.home import Home
+
+State = dict[str, Any]
+"""A resource as the engine's state has it."""
+
+_STACK = "pulumi:pulumi:Stack"
+_CLUSTERS = ("azure-native:containerservice:ManagedCluster", "gcp:container/cluster:Cluster")
+_POOLS = ("azure-native:containerservice:AgentPool", "gcp:container/nodePool:NodePool")
+
+
+class Checkpoint:
+    """The last written state of one stack. Secrets in it are encrypted. Raises SandboxError for a state that cannot be read."""
+
+    def __init__(self, home: Home) -> None:
+        self._folder, self._name = home.backend / ".pulumi" / "stacks", f"{home.stack}.json"
+
+    def exists(self, project: str) -> bool:
+        """Whether the engine has a state of this project's stack."""
+        self._latest()
+        return (self._folder / project / self._name).exists()
+
+    def creating(self) -> list[State]:
+        """The resources of which the engine has asked a provider and has no answer yet."""
+        return [op["resource"] for op in self._latest().get("pending_operations") or () if op["type"] == "creating"]
+
+    def resources(self) -> list[State]:
+        return self._latest().get("resources") or []
+
+    def outputs(self) -> dict[str, Any]:
+        """The stack's outputs by name; empty for a stack that was never brought up."""
+        return next((dict(r.get("outputs") or {}) for r in self.resources() if r["type"] == _STACK), {})
+
+    def clusters(self) -> set[str]:
+        """The cloud ids of the clusters that the stack declares or has pools in."""
+        return {r["id"] for r in self.resources() if r["type"] in _CLUSTERS} | {
+            r["id"].rsplit("/", 2)[0] for r in self.resources() if r["type"] in _POOLS
+        }
+
+    def _latest(self) -> dict[str, Any]:
+        # One folder a project, and a home has one project.
+        for path in self._folder.glob(f"*/{self._name}"):
+            try:
+                return dict(json.loads(path.read_text())["checkpoint"]["latest"] or {})
+            except (ValueError, KeyError, TypeError) as broken:
+                raise SandboxError(f"{path} is not a state the engine has written: {broken!r}") from broken
+        return {}

@@ -1,0 +1,123 @@
+"""Where the sandbox of one stack keeps its state: everything is below one folder, and nothing is outside it."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from sandbox.base.errors import SandboxError
+from sandbox.base.files import write_private
+
+PROJECT = Path(__file__).resolve().parents[2]
+"""This checkout."""
+
+_CHOICES = "choices.json"
+
+
+@dataclass(frozen=True)
+class Home:
+    """The folders of one stack's sandbox. `SANDBOX_HOME` moves them out of the checkout."""
+
+    stack: str
+    project: Path
+    """The folder of `__main__.py`, `Pulumi.yaml` and the stack files."""
+    root: Path
+    config_file: Path | None = None
+    """The stack's own file, where it is not `Pulumi.<stack>.yaml` in the project's folder."""
+    host: str = ""
+    """The stack whose emulated subscription this one uses; empty when it has one of its own."""
+
+    @classmethod
+    def of(cls, stack: str, project: Path = PROJECT) -> Home:
+        """The sandbox of a project's stack, with what it was told before. Raises SandboxError for what is no stack name."""
+        # It becomes a folder's name, and `down` removes that folder: "" and ".." would be other folders.
+        if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_.-]*", stack):
+            raise SandboxError(f"{stack!r} is no stack name: letters, digits, -, _ and ., the first a letter or digit")
+        root = Path(os.environ.get("SANDBOX_HOME") or project / ".sandbox").resolve()
+        home = cls(stack, project.resolve(), root)
+        choices = _choices(home.directory)
+        file = choices.get("config_file")
+        return replace(home, config_file=Path(file) if file else None, host=choices.get("host", ""))
+
+    def told(self, config_file: Path | None = None, beside: str | None = None) -> Home:
+        """The same sandbox with what a command was told; what it was not told stays.
+
+        Raises SandboxError when the stack cannot be beside that other one.
+        """
+        home = replace(self, config_file=config_file or self.config_file)
+        if beside is None or beside == self.host:
+            return home
+        if self.host or self.cloud.exists():
+            has = f"is beside {self.host!r}" if self.host else "has an emulated cloud of its own"
+            raise SandboxError(f"stack {self.stack!r} {has}: `down` it first, then bring it up beside {beside!r}")
+        host = Home.of(beside, self.project)
+        if host.host:
+            raise SandboxError(f"stack {beside!r} is itself beside {host.host!r}: say `--beside {host.host}`")
+        if not host.directory.exists():
+            raise SandboxError(f"stack {beside!r} is not up, so there is no cloud of its to use")
+        return replace(home, host=beside)
+
+    def remember(self) -> None:
+        """Keep what this sandbox was told for the stack's later commands."""
+        choices = {"config_file": str(self.config_file or ""), "host": self.host}
+        write_private(self.directory / _CHOICES, json.dumps(choices).encode())
+
+    def guests(self) -> list[str]:
+        """The stacks that use this one's emulated subscription."""
+        folders = (path.parent for path in self.root.glob(f"*/{_CHOICES}"))
+        return sorted(folder.name for folder in folders if _choices(folder).get("host") == self.stack)
+
+    @property
+    def directory(self) -> Path:
+        return self.root / self.stack
+
+    @property
+    def workspace(self) -> Path:
+        """The engine's scratch copies of the project and stack files."""
+        return self.directory / "workspace"
+
+    @property
+    def engine(self) -> Path:
+        """The engine's own folder: its plugins and credentials."""
+        return self.directory / "pulumi-home"
+
+    @property
+    def backend(self) -> Path:
+        """The engine's state."""
+        return self.directory / "backend"
+
+    @property
+    def subscription(self) -> str:
+        """The stack that has the emulated subscription: the host, or this one."""
+        return self.host or self.stack
+
+    @property
+    def cloud(self) -> Path:
+        """The emulated clouds' own memory."""
+        return self.root / self.subscription / "cloud"
+
+    @property
+    def clusters(self) -> Path:
+        """One control plane a folder."""
+        return self.root / self.subscription / "clusters"
+
+    @property
+    def lock(self) -> Path:
+        # Beside the folder, not in it: `down` removes the folder while it holds the lock. No stack's name has a plus, so this
+        # is no other stack's folder or lock: one may be called `dev.lock`.
+        return self.root / f"{self.stack}+command.lock"
+
+    @property
+    def cloud_lock(self) -> Path:
+        return self.root / f"{self.subscription}+cloud.lock"
+
+
+def _choices(directory: Path) -> dict[str, str]:
+    try:
+        choices: dict[str, str] = json.loads((directory / _CHOICES).read_text())
+    except FileNotFoundError:
+        return {}
+    return choices

@@ -1,0 +1,34 @@
+"""YAML as the engine reads it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from ruamel.yaml import YAML
+from ruamel.yaml.error import YAMLError
+
+from sandbox.base.errors import SandboxError
+
+
+def read_yaml(path: Path) -> dict[str, Any]:
+    """The object in a YAML file. Raises SandboxError when there is none."""
+    try:
+        text = path.read_text()
+    except FileNotFoundError as missing:
+        raise SandboxError(f"{path.name} does not exist in {path.parent}") from missing
+    except UnicodeDecodeError as broken:
+        raise SandboxError(f"{path.name} is not YAML: {broken}") from broken
+    return parsed(text, path.name)
+
+
+def parsed(text: str, title: str) -> dict[str, Any]:
+    """The object in a text, which has a title in errors. Raises SandboxError when there is none."""
+    # YAML 1.2, as the engine's own reader: `yes` is a text, and a key that stands twice is an error.
+    try:
+        content = YAML(typ="safe", pure=True).load(text)
+    except YAMLError as broken:
+        raise SandboxError(f"{title} is not YAML: {broken}") from broken
+    if not isinstance(content, dict):
+        raise SandboxError(f"{title} is not a YAML object")
+    return content

@@ -1,0 +1,307 @@
+"""The `sandbox` command. Imports the engine only in the commands that use it: it takes half a second."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import shutil
+import sys
+import time
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import click
+
+from sandbox.base import locks
+from sandbox.base.errors import SandboxError
+from sandbox.base.home import PROJECT, Home
+from sandbox.cli.options import FILE, FOLDER, file_options, named_by_user, policy_options, stack_options
+from sandbox.cli.out_of_band import delete, edit, scale
+from sandbox.cli.terminal import me, planes, progress, running, silent
+from sandbox.cluster import clusters
+from sandbox.engine.policies import Pack, hosted
+from sandbox.engine.steps import Steps
+from sandbox.toolchain import programs
+
+_SURROUNDINGS = (errno.ENOSPC, errno.EDQUOT, errno.EACCES, errno.EROFS, errno.EEXIST, errno.ENOTDIR)
+"""What is wrong with the machine and not with this program: full disk, read-only or misplaced folder."""
+
+_NOT_WITHOUT_BASE = ("report_dir", "fail_on")
+_NOT_WITH_BASE = (
+    *("refresh", "expect_no_changes", "config_file", "beside"),
+    *("policy_pack", "policy_pack_config", "no_policy_pack"),
+)
+
+
+class _Cli(click.Group):
+    """Prints expected errors as text; anything else is a defect and keeps its traceback."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except SandboxError as error:
+            click.echo(f"error: {error}", err=True)
+        except OSError as error:
+            if error.errno not in _SURROUNDINGS:
+                raise
+            click.echo(f"error: {error.strerror}: {error.filename or 'a file of the sandbox'}", err=True)
+        sys.exit(1)
+
+
+@click.group(cls=_Cli)
+def main() -> None:
+    """Run this Pulumi program with no cloud account: a real engine and Kubernetes over emulated clouds."""
+
+
+for command in (scale, delete, edit):
+    main.add_command(command)
+
+
+@main.command()
+@click.option("--continue-on-error", is_flag=True, help="When a resource fails, go on with those that do not need it.")
+@click.option("--json", "as_json", is_flag=True, help="Print the steps as one JSON object and nothing else.")
+@stack_options
+@file_options
+@policy_options
+def up(
+    home: Home, cloud_file: Path | None, refresh: bool, continue_on_error: bool, as_json: bool, pack: Pack | None
+) -> None:
+    """Declare the stack on the emulated cloud and start its Kubernetes."""
+    began = time.monotonic()
+    steps = Steps()
+    with hosted(pack):
+        from pulumi.automation.errors import CommandError
+
+        from sandbox.engine import engine
+
+        with (
+            # The cluster's programs are built while the engine works; the first cluster waits for them.
+            programs.building(["pulumi", *clusters.PROGRAMS], progress) as built,
+            engine.open(home, progress, cloud_file=cloud_file, pack=pack, ensure=built.ensure) as opened,
+            closing(built),
+        ):
+            try:
+                told = silent if as_json else click.echo
+                changes = opened.up(told, steps.on_event, refresh=refresh, continue_on_error=continue_on_error)
+            except CommandError as failed:
+                steps.failed(str(failed))
+    if as_json:
+        click.echo(json.dumps(steps.as_json(), indent=2))
+    if steps.errors:
+        # The engine has printed what went wrong.
+        sys.exit(1)
+    if as_json:
+        return
+    changed = ", ".join(f"{count} {op}" for op, count in sorted(changes.items()) if op != "same")
+    click.echo(f"stack {home.stack} is up after {time.monotonic() - began:.1f} s: {changed or 'nothing changed'}")
+    click.echo("\nNext:")
+    for command in ("status", "kubectl -- get nodes", "outputs", "down"):
+        click.echo(f"  {me(home, command)}")
+
+
+@main.command()
+@click.option("--expect-no-changes", is_flag=True, help="Fail when `up` would change anything, and say what.")
+@click.option("--json", "as_json", is_flag=True, help="Print the steps as one JSON object and nothing else.")
+@click.option(
+    "--base", metavar="REV", help="Report what differs from this git revision, on all stacks or the one named."
+)
+@click.option("--report-dir", type=FOLDER, help="With --base: write report.json and report.md there.")
+@click.option(
+    "--fail-on", multiple=True, type=click.Choice(["replace", "delete", "policy"]), help="With --base: exit 1."
+)
+@stack_options
+@file_options
+@policy_options
+def preview(
+    home: Home,
+    cloud_file: Path | None,
+    refresh: bool,
+    expect_no_changes: bool,
+    as_json: bool,
+    base: str | None,
+    report_dir: Path | None,
+    fail_on: tuple[str, ...],
+    pack: Pack | None,
+) -> None:
+    """Show what `up` would change; with --base, what the work tree changes in every stack of that revision."""
+    # An option that would do nothing says so: who asks to fail must not be told that all is well.
+    for option in _NOT_WITHOUT_BASE if base is None else _NOT_WITH_BASE:
+        if named_by_user(option):
+            word = "without" if base is None else "with"
+            raise click.UsageError(f"--{option.replace('_', '-')} does nothing {word} --base")
+    if base is not None:
+        from sandbox.report import command
+
+        stack = home.stack if named_by_user("stack") else ""
+        if not command.preview(
+            home, stack, base, directory=report_dir, fail_on=fail_on, as_json=as_json, cloud=cloud_file, tell=progress
+        ):
+            sys.exit(1)
+        return
+
+    steps = Steps()
+    with hosted(pack):
+        from pulumi.automation.errors import CommandError
+
+        from sandbox.engine import engine
+
+        try:
+            with engine.open(home, progress, changing=False, cloud_file=cloud_file, pack=pack) as opened:
+                told = silent if as_json else click.echo
+                opened.preview(told, steps.on_event, refresh=refresh, expect_no_changes=expect_no_changes)
+        except CommandError as failed:
+            steps.failed((expect_no_changes and steps.unexpected()) or str(failed))
+        except SandboxError as failed:
+            if not as_json:
+                raise
+            steps.failed(str(failed))
+    if as_json:
+        click.echo(json.dumps(steps.as_json(), indent=2))
+    if steps.errors:
+        sys.exit(1)
+
+
+@main.command()
+@click.option("--force", is_flag=True, help="Do not ask the engine; end the stack's processes and remove its state.")
+@click.option("--config-file", type=FILE, help="The stack file, where the one last used is gone.")
+@stack_options
+def down(home: Home, force: bool, config_file: Path | None) -> None:
+    """Delete everything the stack declared, end its processes and remove its state."""
+    from pulumi.automation.errors import CommandError
+
+    from sandbox.engine import engine
+    from sandbox.engine.cloud_file import CloudFile
+
+    home = home.told(config_file)
+    if not home.directory.exists():
+        click.echo(f"stack {home.stack} is not up")
+        return
+    _without_guests(home)
+    others = 0
+    if not force:
+        try:
+            with engine.open(home, progress, program=False) as opened:
+                opened.destroy(click.echo)
+                others = CloudFile.kept(home.cloud).remaining(opened.clouds)
+        except CommandError:
+            raise SandboxError(
+                f"the engine could not delete stack {home.stack!r}; it said why above.\n"
+                f"  `{me(home, 'down --force')}` removes the sandbox without asking the engine"
+            ) from None
+    with locks.hold(home):
+        if home.host:
+            # The lock stays: were it removed here, two later commands could hold two files of that name.
+            shutil.rmtree(home.directory)
+        else:
+            with locks.own_cloud(home):
+                _without_guests(home)
+                for plane in clusters.planes(home.clusters):
+                    clusters.remove(plane.directory)
+                shutil.rmtree(home.directory)
+    if others and not home.host:
+        click.echo(f"{others} resources that the cloud file made are removed with the sandbox")
+    if force and home.host:
+        click.echo(f"what it declared stays in the emulated cloud of stack {home.host}")
+    click.echo(f"stack {home.stack} is down")
+
+
+@main.command()
+@stack_options
+def status(home: Home) -> None:
+    """Show the stack's processes and pools."""
+    from sandbox.cli.status import show
+    from sandbox.engine import clouds
+
+    show(planes(home), clouds.opened(home, dict, progress).pools())
+
+
+@main.command()
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@click.option("--show-secrets", is_flag=True, help="Print secret outputs in clear text.")
+@stack_options
+def outputs(home: Home, as_json: bool, show_secrets: bool) -> None:
+    """Show the stack's outputs."""
+    running(home)
+    found = _in_clear_text(home) if show_secrets else _hidden(home)
+    if as_json:
+        click.echo(json.dumps(found, indent=2))
+        return
+    # Only here; every command would pay for it.
+    import yaml
+
+    for name, value in found.items():
+        shown = (
+            f"{name}: {value}" if isinstance(value, str) else yaml.safe_dump({name: value}, sort_keys=False, width=120)
+        )
+        click.echo(shown.rstrip())
+
+
+@main.command()
+@click.argument("file", type=FILE)
+@click.option(
+    "--longest", type=click.IntRange(min=1), help="Characters at most; by default what a comment on GitHub holds."
+)
+@click.option("--pointer", metavar="URL", default="", help="Where the whole report is, for what is left out.")
+def report(file: Path, longest: int | None, pointer: str) -> None:
+    """Draw a report.json of `preview --base` as Markdown. Whoever wrote the file need not be trusted."""
+    from sandbox.report import drawn
+
+    click.echo(drawn.drawn(file, longest, pointer), nl=False)
+
+
+@main.command(context_settings={"ignore_unknown_options": True})
+@click.option("--cluster", help="Another cluster of the emulated cloud.")
+@click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
+@stack_options
+def kubectl(home: Home, cluster: str | None, arguments: tuple[str, ...]) -> None:
+    """Run kubectl against the stack's cluster: `sandbox kubectl -- get nodes`."""
+    running(home)
+    plane = clusters.of_stack(home, cluster)
+    binary = programs.ensure(["kubectl"], progress)["kubectl"]
+    sys.stdout.flush()
+    os.execve(binary, ["kubectl", *arguments], {**os.environ, "KUBECONFIG": str(plane.admin_kubeconfig)})
+
+
+@main.command("diff-release")
+@click.argument("before")
+@click.argument("after")
+@click.option("--cwd", "-C", default=PROJECT, type=click.Path(exists=True, path_type=Path), help="Another checkout.")
+def diff_release(before: str, after: str, cwd: Path) -> None:
+    """Tell in words what a stack gets that moves from release BEFORE to release AFTER."""
+    from sandbox.report import releases
+
+    for sentence in releases.explained(cwd, before, after) or [f"{before} and {after} are the same"]:
+        click.echo(sentence)
+
+
+@main.command()
+def build() -> None:
+    """Build the programs the sandbox runs, which the other commands do when they need them."""
+    programs.ensure(["pulumi", "kubectl", *clusters.PROGRAMS], progress)
+    click.echo("all programs are built")
+
+
+def _hidden(home: Home) -> dict[str, Any]:
+    """The stack's outputs without its secrets, from the engine's state file: the engine itself takes seconds."""
+    from sandbox.base.checkpoint import Checkpoint
+    from sandbox.cloud.secret import has_secret
+
+    found = sorted(Checkpoint(home).outputs().items())
+    return {name: "[secret]" if has_secret(value) else value for name, value in found}
+
+
+def _in_clear_text(home: Home) -> dict[str, Any]:
+    """The stack's outputs as the engine decrypts them."""
+    from sandbox.engine import engine
+
+    with engine.open(home, progress, changing=False, program=False) as opened:
+        return dict(sorted(opened.command.outputs().items()))
+
+
+def _without_guests(home: Home) -> None:
+    if guests := home.guests():
+        raise SandboxError(
+            f"other stacks use the emulated cloud of stack {home.stack!r}; bring them down first: {', '.join(guests)}"
+        )

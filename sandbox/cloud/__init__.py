@@ -1,0 +1,1 @@
+"""What every emulated cloud is made of."""

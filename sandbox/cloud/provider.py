@@ -1,0 +1,123 @@
+"""What a resource provider does, in plain Python values: an emulated cloud implements `Provider`.
+
+Source: https://github.com/pulumi/pulumi/blob/master/proto/pulumi/provider.proto
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+from sandbox.cloud.differences import Kind, differences
+
+UNKNOWN = "04da6b54-80e4-46f7-96ec-b56ff0331ba9"
+"""The wire's stand-in for a value that is not known before the update."""
+
+Props = dict[str, Any]
+
+
+class Refused(Exception):
+    """The cloud refuses a request: nothing was made or changed. The text is shown to the user as it is."""
+
+
+class InitFailed(Exception):
+    """The resource exists but did not become usable; the engine keeps it in the state and reports the reasons."""
+
+    def __init__(self, id: str, outputs: Props, reasons: Iterable[str]) -> None:
+        super().__init__("; ".join(reasons))
+        self.id, self.outputs, self.reasons = id, outputs, list(reasons)
+
+
+@dataclass(frozen=True)
+class Failure:
+    """One property that `check` refuses."""
+
+    property: str
+    reason: str
+
+
+@dataclass
+class Diff:
+    """What an update would do: paths with the kind of change, and those of them that force a replacement."""
+
+    changes: dict[str, Kind] = field(default_factory=dict)
+    replaces: set[str] = field(default_factory=set)
+    delete_before_replace: bool = False
+
+
+@dataclass(frozen=True)
+class Resource:
+    """A resource as a request names it. `id` and the old values are empty where the request has none."""
+
+    type: str
+    name: str
+    urn: str
+    id: str = ""
+    inputs: Props = field(default_factory=dict)
+    old_inputs: Props = field(default_factory=dict)
+    old_outputs: Props = field(default_factory=dict)
+    preview: bool = False
+
+
+class Provider:
+    """One configured instance of a provider. Every method may raise `Refused`."""
+
+    sdk: str
+    """The Python package whose resources this provider serves; the engine is told that package's version."""
+
+    def check_config(self, inputs: Props) -> list[Failure]:
+        return []
+
+    def diff_config(self, old: Props, new: Props) -> Diff:
+        return Diff(dict(differences(old, new)))
+
+    def configure(self, inputs: Props) -> None:
+        """Take the provider's own settings."""
+
+    def check(self, resource: Resource) -> tuple[Props, list[Failure]]:
+        """The inputs with the provider's defaults, and what is wrong with them."""
+        raise NotImplementedError
+
+    def diff(self, resource: Resource) -> Diff:
+        """Compare `old_inputs` (and, where the real provider does, `old_outputs`) with `inputs`."""
+        raise NotImplementedError
+
+    def create(self, resource: Resource) -> tuple[str, Props]:
+        """Make the resource: its id and outputs. In a preview nothing is made and the id is empty. May raise `InitFailed`."""
+        raise NotImplementedError
+
+    def read(self, resource: Resource) -> tuple[Props, Props] | None:
+        """The resource as it is now, as (inputs, outputs); None when it is gone."""
+        raise NotImplementedError
+
+    def update(self, resource: Resource) -> Props:
+        """Change it in place: the new outputs. May raise `InitFailed`."""
+        raise NotImplementedError
+
+    def delete(self, resource: Resource) -> None:
+        """Delete it; a resource that is gone already is no error."""
+        raise NotImplementedError
+
+    def invoke(self, token: str, args: Props) -> Props:
+        raise Refused(f"unknown function {token}")
+
+    def close(self) -> None:
+        """End the connections; the last call."""
+
+
+class CloudProvider(Provider):
+    """A provider over an emulated cloud: what is there is found by an id that follows from the inputs."""
+
+    def id_of(self, type: str, inputs: Props) -> str:
+        """The id of what a create with these inputs makes. Raises `Refused`."""
+        raise NotImplementedError
+
+
+def contains_unknown(value: Any) -> bool:
+    """Whether any part of a plain value is unknown."""
+    if isinstance(value, dict):
+        return any(contains_unknown(v) for v in value.values())
+    if isinstance(value, list):
+        return any(contains_unknown(v) for v in value)
+    return bool(value == UNKNOWN)

@@ -1,0 +1,77 @@
+"""`python -m sandbox.cluster.autoscaler`, as a control plane starts it."""
+
+from __future__ import annotations
+
+import argparse
+import signal
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from sandbox.cloud.node_groups import ScalableCloud
+from sandbox.cluster.autoscaler.api import ApiServer
+from sandbox.cluster.autoscaler.loop import Loop, Settings
+from sandbox.cluster.autoscaler.provisioner import Provisioner
+
+if TYPE_CHECKING:
+    from sandbox.gcp.clusters import Endpoint
+
+
+class Nodes:
+    """What an autoscaler needs of a cluster's runtime: its nodes. It does not wait until they are ready."""
+
+    def __init__(self, kubeconfig: Path) -> None:
+        self._kubeconfig = kubeconfig
+
+    def apply_nodes(self, cluster_id: str, nodes: list[dict[str, Any]]) -> None:
+        # Only here: most scans change no node.
+        from sandbox.kubernetes import nodes as kubernetes_nodes
+
+        with kubernetes_nodes.opened(self._kubeconfig) as client:
+            kubernetes_nodes.apply(client, nodes)
+
+    def start(self, cluster_id: str, name: str, version: str, service_cidr: str) -> None:
+        raise NotImplementedError
+
+    def stop(self, cluster_id: str) -> None:
+        raise NotImplementedError
+
+    def user_kubeconfig(self, cluster_id: str) -> str:
+        raise NotImplementedError
+
+    def endpoint(self, cluster_id: str) -> Endpoint:
+        raise NotImplementedError
+
+
+def opened(cloud: str, state: Path, runtime: Nodes) -> ScalableCloud:
+    """The emulated cloud as it is now. The other one's code is not loaded."""
+    if cloud == "gcp":
+        from sandbox.gcp.cloud import GcpCloud
+        from sandbox.gcp.quotas import Quotas as GcpQuotas
+
+        return GcpCloud(state, runtime, GcpQuotas.kept(state.parent))
+    from sandbox.azure.cloud import AzureCloud
+    from sandbox.azure.quotas import Quotas
+
+    return AzureCloud(state, runtime, Quotas.kept(state.parent))
+
+
+def main() -> None:
+    """Run until SIGTERM, or until the control plane's folder is gone."""
+    parser = argparse.ArgumentParser(prog="sandbox.cluster.autoscaler")
+    parser.add_argument("--directory", type=Path, required=True)
+    parser.add_argument("--port", type=int, required=True)
+    parser.add_argument("--cloud", choices=["azure", "gcp"], required=True)
+    parser.add_argument("--state", type=Path, required=True)
+    parser.add_argument("--cluster", required=True)
+    parser.add_argument("--clock-factor", type=float, default=1.0, dest="factor")
+    settings = Settings(**vars(parser.parse_args()))
+    runtime = Nodes(settings.directory / "kubeconfigs" / "admin.kubeconfig")
+    loop = Loop(settings, lambda: opened(settings.cloud, settings.state, runtime))
+    # A scan that has begun is finished: its nodes are then as the cloud has them.
+    signal.signal(signal.SIGTERM, lambda *_: loop.stopping.set())
+    Provisioner(ApiServer(settings.directory, settings.port), settings.cloud, loop.stopping).start()
+    loop.run()
+
+
+if __name__ == "__main__":
+    main()

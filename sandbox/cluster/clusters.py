@@ -1,0 +1,172 @@
+"""The emulated clouds' clusters as real control planes on this machine."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from sandbox.base.checkpoint import Checkpoint
+from sandbox.base.errors import SandboxError
+from sandbox.base.files import write_private
+from sandbox.base.home import Home
+from sandbox.cloud.state import key
+from sandbox.cluster.control_plane import ControlPlane
+
+if TYPE_CHECKING:
+    from sandbox.gcp.clusters import Endpoint
+
+PROGRAMS = ("etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kwok")
+"""What a control plane is made of."""
+
+CLOCK_FACTOR = "SANDBOX_CLOCK_FACTOR"
+"""An environment variable: by how much the times of the autoscaler's profile pass faster (see `sandbox.cluster.autoscaler`)."""
+
+_SETTINGS = "cluster.json"
+_CLUSTER = "--cluster="
+_DIGITS = 12
+
+
+class LocalClusters:
+    """Starts, stops and fills one control plane for each emulated cluster, by the cluster's cloud id.
+
+    `state` is the emulated cloud's memory, in which the clusters' autoscalers change their pools.
+    """
+
+    def __init__(
+        self,
+        directory: Path,
+        cloud: str,
+        programs: Callable[[], Mapping[str, Path]],
+        report: Callable[[str], None],
+        state: Path,
+    ) -> None:
+        self._directory, self._cloud, self._programs, self._report = directory, cloud, programs, report
+        self._state = state
+
+    def folder(self, cluster_id: str) -> Path:
+        """A cluster's own: the one that says it is this cluster's, whatever its name, or a new one."""
+        there = (settings.parent for settings in sorted(self._directory.glob(f"*/{_SETTINGS}")))
+        return next((f for f in there if _is(cluster_of(f), cluster_id)), self._directory / folder_name(cluster_id))
+
+    def start(self, cluster_id: str, name: str, version: str, service_cidr: str) -> None:
+        folder = self.folder(cluster_id)
+        if sharing := self._shared_before(folder, cluster_id):
+            self._report(
+                f"cluster {label(cluster_id)} gets a control plane of its own: an earlier version of the sandbox gave it that of"
+                f" {label(sharing)}; `up --refresh` makes anew what was declared in it"
+            )
+        folder.mkdir(parents=True, exist_ok=True)
+        loops = [f"--cloud={self._cloud}", f"--state={self._state}", f"{_CLUSTER}{cluster_id}"]
+        if factor := os.environ.get(CLOCK_FACTOR):
+            loops.append(f"--clock-factor={factor}")
+        settings = {"version": version, "cloud": self._cloud, "service_cidr": service_cidr, "loops": loops}
+        write_private(folder / _SETTINGS, json.dumps(settings).encode())
+        started = plane(folder)
+        started.start(self._programs(), self._report)
+        if self._cloud == "gcp":
+            from sandbox.gcp import clusters as gke
+            from sandbox.gcp import workstation
+
+            workstation.trust(self._directory)
+            gke.install(started.admin_kubeconfig, version)
+        else:
+            from sandbox.azure import clusters as aks
+
+            aks.install(started.admin_kubeconfig)
+
+    def _shared_before(self, folder: Path, cluster_id: str) -> str | None:
+        """The id of the cluster that has the folder which earlier versions gave to this one as well."""
+        before = self._directory / label(cluster_id).replace("/", "-")
+        return None if before == folder or folder.exists() else cluster_of(before)
+
+    def stop(self, cluster_id: str) -> None:
+        remove(self.folder(cluster_id))
+
+    def user_kubeconfig(self, cluster_id: str) -> str:
+        return plane(self.folder(cluster_id)).user_kubeconfig()
+
+    def endpoint(self, cluster_id: str) -> Endpoint:
+        """Of a cluster that was started. Raises SandboxError for another."""
+        from sandbox.gcp.clusters import Endpoint
+
+        found = plane(self.folder(cluster_id))
+        return Endpoint(found.address(), found.authority())
+
+    def apply_nodes(self, cluster_id: str, nodes: list[dict[str, Any]]) -> None:
+        """Make the cluster's nodes exactly these, and wait until all are Ready."""
+        # Only here: most commands never ask the API server.
+        from sandbox.kubernetes import nodes as kubernetes_nodes
+
+        with kubernetes_nodes.opened(plane(self.folder(cluster_id)).admin_kubeconfig) as client:
+            kubernetes_nodes.apply(client, nodes)
+            kubernetes_nodes.await_ready(client, nodes)
+
+
+def folder_name(cluster_id: str) -> str:
+    """A new cluster's folder: its name, and what no other id has. The parts of an id cannot be joined instead: each may have
+    in it whatever would stand between them."""
+    return f"{_parts(cluster_id)[-1]}-{hashlib.sha256(key(cluster_id).encode()).hexdigest()[:_DIGITS]}"
+
+
+def label(cluster_id: str) -> str:
+    """A cluster in few words: of Azure's ids the resource group and name, of Google's project, location and name."""
+    parts = _parts(cluster_id)
+    return "/".join([*(parts[1:2] if parts[0] == "projects" else []), *parts[3:4], parts[-1]])
+
+
+def _parts(cluster_id: str) -> list[str]:
+    return key(cluster_id).strip("/").split("/")
+
+
+def cluster_of(folder: Path) -> str | None:
+    """The cloud id of the cluster whose control plane is in a folder; None where it does not say."""
+    try:
+        loops: list[str] = json.loads((folder / _SETTINGS).read_text()).get("loops", [])
+    except FileNotFoundError:
+        return None
+    return next((one.removeprefix(_CLUSTER) for one in loops if one.startswith(_CLUSTER)), None)
+
+
+def _is(id: str | None, other: str) -> bool:
+    return id is not None and key(id) == key(other)
+
+
+def plane(folder: Path) -> ControlPlane:
+    """The control plane in a folder, with the settings it was last started with."""
+    return ControlPlane(folder, **json.loads((folder / _SETTINGS).read_text()))
+
+
+def planes(directory: Path) -> list[ControlPlane]:
+    """Every control plane below a folder, by name."""
+    return [plane(settings.parent) for settings in sorted(directory.glob(f"*/{_SETTINGS}"))]
+
+
+def of_stack(home: Home, name: str | None = None) -> ControlPlane:
+    """The control plane of the cluster that a stack declares or has pools in, or of the one with this name.
+
+    A name is the cluster's, or with more of its id before it: `ml`, `rg-ml/ml`. Raises SandboxError, naming those there are,
+    when that is not one.
+    """
+    there = [(plane, cluster_of(plane.directory) or plane.directory.name) for plane in planes(home.clusters)]
+    if name is not None:
+        found = [plane for plane, id in there if f"/{label(id)}".endswith(f"/{name.lower()}")]
+    else:
+        own = {key(id) for id in Checkpoint(home).clusters()}
+        found = [plane for plane, id in there if key(id) in own] or [plane for plane, _ in there]
+    if len(found) != 1:
+        names = ", ".join(label(id) for _, id in there)
+        raise SandboxError(f"`--cluster` must name one of the emulated cloud's clusters: {names}")
+    return found[0]
+
+
+def remove(folder: Path) -> None:
+    """Stop the control plane in a folder and remove it; nothing when there is none."""
+    if (folder / _SETTINGS).exists():
+        plane(folder).stop()
+    if folder.exists():
+        shutil.rmtree(folder)

@@ -1,0 +1,215 @@
+"""The command lines of a control plane's processes, and the files they read."""
+
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from importlib.resources import files
+from pathlib import Path
+
+from sandbox.base.files import write_private
+from sandbox.cluster.control_plane.kubeconfig import client_kubeconfig
+
+# What the clouds switch on beyond Kubernetes' defaults. AKS: "Can I use admission controller plugins" in the AKS FAQ
+# (https://learn.microsoft.com/azure/aks/faq). GKE documents ExtendedResourceToleration for GPU node pools
+# (https://cloud.google.com/kubernetes-engine/docs/how-to/gpus). Kubernetes' pkg/kubeapiserver/options/plugins.go
+# fixes the order they run in.
+ADMISSION = {
+    "azure": ("ExtendedResourceToleration", "PodNodeSelector", "PodTolerationRestriction"),
+    "gcp": ("ExtendedResourceToleration",),
+}
+ETCD_QUOTA = 512 << 20  # bytes; an emulated cluster holds a few thousand small objects
+NODE_LEASE = 40  # seconds, a kubelet's default (nodeLeaseDurationSeconds in KubeletConfiguration)
+ISSUER = "https://kubernetes.default.svc.cluster.local"
+CHECKOUT = Path(__file__).resolve().parents[3]
+
+
+@dataclass(frozen=True)
+class Command:
+    """A command line, the files whose change calls for a restart, and environment variables."""
+
+    arguments: list[str]
+    inputs: list[Path] = field(default_factory=list)
+    environment: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What the command lines depend on. `emulated` is a minor version such as "1.35", None for the binary's own."""
+
+    directory: Path
+    ports: Mapping[str, int]
+    programs: Mapping[str, Path]
+    cloud: str
+    service_cidr: str
+    emulated: str | None
+    kubelet_version: str
+    loops: Sequence[str] = ()
+
+    @property
+    def certificates(self) -> Path:
+        """The folder of certificates and keys."""
+        return self.directory / "certificates"
+
+    @property
+    def server(self) -> str:
+        """The API server's URL."""
+        return f"https://127.0.0.1:{self.ports['kube-apiserver']}"
+
+    def kubeconfig(self, name: str) -> Path:
+        """The kubeconfig of one of the control plane's own clients."""
+        return self.directory / "kubeconfigs" / f"{name}.kubeconfig"
+
+    def serving(self, name: str) -> list[str]:
+        """Flags every Kubernetes server here takes."""
+        emulated = [f"--emulated-version={self.emulated}"] if self.emulated else []
+        return [
+            "--bind-address=127.0.0.1",
+            f"--secure-port={self.ports[name]}",
+            f"--tls-cert-file={self.certificates / 'serving.crt'}",
+            f"--tls-private-key-file={self.certificates / 'serving.key'}",
+            "--profiling=false",
+            *emulated,
+        ]
+
+
+def write_inputs(settings: Settings) -> list[Path]:
+    """Write the kubeconfigs and kwok's stages; returns the stages' files."""
+    for name in ("admin", "kube-controller-manager", "kube-scheduler", "kwok"):
+        path = settings.kubeconfig(name)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        text = client_kubeconfig(settings.directory.name, settings.server, settings.certificates, name)
+        write_private(path, text.encode())
+    stages = []
+    folder = settings.directory / "stages"
+    folder.mkdir(exist_ok=True)
+    for source in sorted(files(__package__).joinpath("stages").iterdir(), key=lambda entry: entry.name):
+        if source.name.endswith(".yaml"):
+            text = source.read_text().replace("KUBELET_VERSION", f"v{settings.kubelet_version}")
+            write_private(folder / source.name, text.encode())
+            stages.append(folder / source.name)
+    return stages
+
+
+def commands(settings: Settings, stages: list[Path]) -> dict[str, Command]:
+    """All by name, in the order in which they need each other."""
+    found = {
+        "etcd": etcd(settings),
+        "kube-apiserver": apiserver(settings),
+        "kube-scheduler": scheduler(settings),
+        "kube-controller-manager": controllers(settings),
+        "kwok": kwok(settings, stages),
+    }
+    return found | ({"autoscaler": autoscaler(settings)} if settings.loops else {})
+
+
+def etcd(settings: Settings) -> Command:
+    """One member. Without fsync: data survives a killed process and an orderly reboot, not a power cut."""
+    certificates = settings.certificates
+    client = f"https://127.0.0.1:{settings.ports['etcd']}"
+    peer = f"https://127.0.0.1:{settings.ports['etcd-peer']}"
+    arguments = [
+        f"--data-dir={settings.directory / 'etcd'}",
+        f"--listen-client-urls={client}",
+        f"--advertise-client-urls={client}",
+        f"--listen-peer-urls={peer}",
+        f"--initial-advertise-peer-urls={peer}",
+        f"--initial-cluster=default={peer}",
+        # Whoever may read the store may read every Secret: only holders of our certificates, not everyone on the machine.
+        f"--cert-file={certificates / 'serving.crt'}",
+        f"--key-file={certificates / 'serving.key'}",
+        f"--trusted-ca-file={certificates / 'ca.crt'}",
+        "--client-cert-auth",
+        # There is no other member, but the port is open, and a member is told everything.
+        f"--peer-cert-file={certificates / 'serving.crt'}",
+        f"--peer-key-file={certificates / 'serving.key'}",
+        f"--peer-trusted-ca-file={certificates / 'ca.crt'}",
+        "--peer-client-cert-auth",
+        "--enable-grpc-gateway=false",
+        "--unsafe-no-fsync",
+        f"--quota-backend-bytes={ETCD_QUOTA}",
+        "--snapshot-count=5000",
+        "--log-level=warn",
+    ]
+    return Command([str(settings.programs["etcd"]), *arguments])
+
+
+def apiserver(settings: Settings) -> Command:
+    """The API server. Reconciling the `kubernetes` endpoints is off: they may not be loopback addresses."""
+    certificates = settings.certificates
+    arguments = [
+        *settings.serving("kube-apiserver"),
+        f"--etcd-servers=https://127.0.0.1:{settings.ports['etcd']}",
+        f"--etcd-cafile={certificates / 'ca.crt'}",
+        f"--etcd-certfile={certificates / 'etcd-client.crt'}",
+        f"--etcd-keyfile={certificates / 'etcd-client.key'}",
+        "--advertise-address=127.0.0.1",
+        "--endpoint-reconciler-type=none",
+        f"--service-cluster-ip-range={settings.service_cidr}",
+        "--authorization-mode=Node,RBAC",
+        "--anonymous-auth=false",
+        f"--client-ca-file={certificates / 'ca.crt'}",
+        f"--token-auth-file={settings.directory / 'tokens.csv'}",
+        f"--service-account-issuer={ISSUER}",
+        f"--service-account-key-file={certificates / 'service-accounts.pub'}",
+        f"--service-account-signing-key-file={certificates / 'service-accounts.key'}",
+        f"--enable-admission-plugins={','.join(ADMISSION[settings.cloud])}",
+        "--allow-privileged=true",
+    ]
+    return Command(
+        [str(settings.programs["kube-apiserver"]), *arguments], [settings.directory / "tokens.csv"], {"GOGC": "50"}
+    )
+
+
+def scheduler(settings: Settings) -> Command:
+    """The scheduler, with Kubernetes' default profile, as both clouds run it."""
+    kubeconfig = settings.kubeconfig("kube-scheduler")
+    arguments = [*settings.serving("kube-scheduler"), f"--kubeconfig={kubeconfig}", "--leader-elect=false"]
+    return Command([str(settings.programs["kube-scheduler"]), *arguments], [kubeconfig], {"GOGC": "50"})
+
+
+def controllers(settings: Settings) -> Command:
+    """Every controller but the cloud's own loops, each under its own service account, as in a real cluster."""
+    kubeconfig = settings.kubeconfig("kube-controller-manager")
+    certificates = settings.certificates
+    arguments = [
+        *settings.serving("kube-controller-manager"),
+        f"--kubeconfig={kubeconfig}",
+        "--leader-elect=false",
+        "--use-service-account-credentials",
+        f"--service-account-private-key-file={certificates / 'service-accounts.key'}",
+        f"--root-ca-file={certificates / 'ca.crt'}",
+        f"--service-cluster-ip-range={settings.service_cidr}",
+        # Attaching a volume is for a driver on its node to confirm, and nothing runs there.
+        "--controllers=*,-service-lb-controller,-node-route-controller,-cloud-node-lifecycle-controller"
+        ",-persistentvolume-attach-detach-controller",
+        "--kube-api-qps=100",
+        "--kube-api-burst=200",
+    ]
+    return Command([str(settings.programs["kube-controller-manager"]), *arguments], [kubeconfig], {"GOGC": "50"})
+
+
+def kwok(settings: Settings, stages: list[Path]) -> Command:
+    """Plays the kubelet of every node; https://kwok.sigs.k8s.io/docs/user/stages-configuration/."""
+    kubeconfig = settings.kubeconfig("kwok")
+    arguments = [
+        f"--kubeconfig={kubeconfig}",
+        "--manage-all-nodes=true",
+        f"--node-lease-duration-seconds={NODE_LEASE}",
+        f"--server-address=127.0.0.1:{settings.ports['kwok']}",
+        *(f"--config={stage}" for stage in stages),
+    ]
+    return Command([str(settings.programs["kwok"]), *arguments], [kubeconfig, *stages], {"GOGC": "50"})
+
+
+def autoscaler(settings: Settings) -> Command:
+    """The cloud's own loops (see `sandbox.cluster.autoscaler`), in this Python."""
+    arguments = [
+        f"--directory={settings.directory}",
+        f"--port={settings.ports['kube-apiserver']}",
+        *settings.loops,
+    ]
+    environment = {"PYTHONPATH": str(CHECKOUT)}
+    if sys.pycache_prefix:
+        environment["PYTHONPYCACHEPREFIX"] = os.fspath(sys.pycache_prefix)
+    return Command([sys.executable, "-P", "-m", "sandbox.cluster.autoscaler", *arguments], [], environment)

@@ -1,0 +1,129 @@
+"""Finds and stops one control plane; `start` has what brings one up."""
+
+import re
+import secrets
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from filelock import FileLock, Timeout
+
+from sandbox.base.errors import SandboxError
+from sandbox.base.files import write_private
+from sandbox.cluster.control_plane.commands import ADMISSION
+from sandbox.cluster.control_plane.kubeconfig import encoded, token_kubeconfig
+from sandbox.cluster.control_plane.ports import read_ports
+from sandbox.cluster.control_plane.process import Process, stop_all
+
+PROCESSES = ("etcd", "kube-apiserver", "kube-scheduler", "kube-controller-manager", "kwok")
+SERVERS = PROCESSES[:2]
+LOOPS = "autoscaler"
+USER = "cluster-admin"
+Report = Callable[[str], None]
+
+
+class ControlPlane:
+    """etcd, API server, scheduler, controller manager and kwok of one emulated cluster, all on 127.0.0.1.
+
+    `directory` holds everything: certificates, data, logs, records of the processes, kubeconfigs. `version` is a
+    Kubernetes version such as "1.36", "1.35.3" or GKE's "1.35.7-gke.1240000", which nodes show and the API server's
+    `/version` does not. `cloud` is "azure" or "gcp". Given `loops`, arguments of `python -m sandbox.cluster.autoscaler`, a sixth
+    process does the cloud's own work inside the cluster.
+    """
+
+    def __init__(
+        self,
+        directory: Path,
+        *,
+        version: str,
+        cloud: str,
+        service_cidr: str = "10.0.0.0/16",
+        loops: Sequence[str] = (),
+    ) -> None:
+        if not re.fullmatch(r"1\.\d+(\.\d+(-gke\.\d+)?)?", version):
+            raise SandboxError(f"{version!r} is not a Kubernetes version: expected one like 1.36 or 1.35.3")
+        if cloud not in ADMISSION:
+            raise SandboxError(f"no control plane is known for cloud {cloud!r} (known: {', '.join(ADMISSION)})")
+        self.directory = directory.absolute()
+        self.version = version
+        self.cloud = cloud
+        self.service_cidr = service_cidr
+        self.loops = loops
+        names = (*PROCESSES, LOOPS) if loops else PROCESSES
+        self.processes = {name: Process(name, self.directory) for name in names}
+
+    @property
+    def admin_kubeconfig(self) -> Path:
+        """The sandbox's own way in: a client certificate in `system:masters`, mode 0600."""
+        return self.directory / "kubeconfigs" / "admin.kubeconfig"
+
+    def user_kubeconfig(self) -> str:
+        """The kubeconfig a cloud would hand out, with a bearer token. Raises SandboxError before the first start."""
+        server = f"https://{self.address()}"
+        return token_kubeconfig(self.directory.name, server, self.directory / "certificates", USER, self.token())
+
+    def address(self) -> str:
+        """The API server's host and port. Raises SandboxError before the first start."""
+        ports = read_ports(self.directory / "ports.json")
+        if not ports:
+            raise SandboxError(f"the control plane in {self.directory} was never started")
+        return f"127.0.0.1:{ports['kube-apiserver']}"
+
+    def authority(self) -> str:
+        """The certificate of the API server's authority, base64 of PEM."""
+        return encoded(self.directory / "certificates" / "ca.crt")
+
+    def token(self) -> str:
+        """The user's bearer token: random, made once for each control plane, kept with mode 0600."""
+        path = self.directory / "token"
+        if not path.exists():
+            self.directory.mkdir(parents=True, exist_ok=True)
+            write_private(path, secrets.token_urlsafe(32).encode())
+        return path.read_text()
+
+    def running(self) -> bool:
+        """Whether all processes run."""
+        return all(process.find() for process in self.processes.values())
+
+    def memory(self) -> int:
+        """Resident bytes of all processes together."""
+        return sum(process.memory() for process in self.processes.values())
+
+    def stop(self) -> None:
+        """End the processes, clients before servers, and wait until they are gone; nothing when none runs."""
+        if self.directory.is_dir():
+            with self.locked(lambda _: None):
+                self.end()
+
+    def end(self) -> None:
+        """Stop everything; for callers that hold the lock."""
+        clients = [name for name in self.processes if name not in SERVERS]
+        for names in (clients, *([name] for name in reversed(SERVERS))):
+            stop_all([self.processes[name] for name in names])
+
+    def start(self, programs: Mapping[str, Path], report: Report) -> None:
+        """Bring up what does not run, or runs with other settings, and wait until the cluster can be used.
+
+        Raises SandboxError when the programs cannot serve this version or a process ends or hangs; what this call
+        launched is stopped then.
+        """
+        # Only here: certificates and HTTP take 0.1 s to import, and most commands start nothing.
+        from sandbox.cluster.control_plane.start import Start
+
+        self.directory.mkdir(parents=True, exist_ok=True)
+        with self.locked(report):
+            Start(self, programs, report).run()
+
+    @contextmanager
+    def locked(self, report: Report) -> Iterator[None]:
+        """Keep a second start or stop of the same control plane out."""
+        lock = FileLock(self.directory / "lock")
+        try:
+            lock.acquire(timeout=0)
+        except Timeout:
+            report(f"waiting: another process starts or stops {self.directory.name}")
+            lock.acquire()
+        try:
+            yield
+        finally:
+            lock.release()

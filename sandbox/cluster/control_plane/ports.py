@@ -1,0 +1,85 @@
+"""The loopback ports of one control plane: chosen once, remembered, so that a restart keeps the server's address."""
+
+import json
+import random
+import socket
+from collections.abc import Callable, Collection
+from pathlib import Path
+from time import monotonic, sleep
+
+import psutil
+
+from sandbox.base.errors import SandboxError
+from sandbox.base.files import write_private
+
+NAMES = ("kube-apiserver", "etcd", "etcd-peer", "kube-scheduler", "kube-controller-manager", "kwok")
+# Below the range the system takes outgoing connections' ports from (32768 on Linux, 49152 on macOS): those would
+# occupy a remembered port while the control plane is down.
+RANGE = range(20000, 32000)
+PATIENCE = 2.0  # seconds
+
+
+def read_ports(file: Path) -> dict[str, int]:
+    """The remembered ports by name; empty before the first start."""
+    try:
+        ports: dict[str, int] = json.loads(file.read_text())
+    except (FileNotFoundError, ValueError):
+        return {}
+    return ports if set(ports) == set(NAMES) else {}
+
+
+def choose_ports(file: Path, held: Collection[str], report: Callable[[str], None]) -> dict[str, int]:
+    """The ports to use, remembered in `file`.
+
+    `held` names those a running process of this control plane listens on. Any other that somebody else has taken in
+    the meantime is chosen anew, and `report` says so. Raises SandboxError when no port is free.
+    """
+    ports = read_ports(file)
+    for name in NAMES:
+        old = ports.get(name)
+        if old and (name in held or becomes_free(old)):
+            continue
+        ports[name] = free_port(set(ports.values()))
+        if old:
+            consequence = "; kubeconfigs written before name the old one" if name == "kube-apiserver" else ""
+            report(f"port {old} of {name} is taken by {owner(old)}: using {ports[name]}{consequence}")
+    write_private(file, json.dumps(ports, indent=1).encode())
+    return ports
+
+
+def is_free(port: int) -> bool:
+    """Whether a server may listen on this loopback port."""
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # as Go's servers do
+        try:
+            probe.bind(("127.0.0.1", port))
+        except OSError:
+            return False
+    return True
+
+
+def becomes_free(port: int) -> bool:
+    """Whether a port is free, or is within PATIENCE: a process just killed keeps its own while it is torn down."""
+    until = monotonic() + PATIENCE
+    while not (free := is_free(port)) and monotonic() < until:
+        sleep(0.05)
+    return free
+
+
+def free_port(taken: Collection[int]) -> int:
+    """A random free port, so that control planes started together rarely pick the same."""
+    for port in random.sample(RANGE, 500):
+        if port not in taken and is_free(port):
+            return port
+    raise SandboxError(f"no free port on 127.0.0.1 between {RANGE.start} and {RANGE.stop}")
+
+
+def owner(port: int) -> str:
+    """Who listens on a port, as far as this user may know."""
+    try:
+        for connection in psutil.net_connections("tcp"):
+            if connection.status == psutil.CONN_LISTEN and connection.laddr.port == port and connection.pid:
+                return f"{psutil.Process(connection.pid).name()} (pid {connection.pid})"
+    except psutil.Error:
+        pass
+    return "another process"

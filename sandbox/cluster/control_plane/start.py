@@ -1,0 +1,190 @@
+"""Brings one control plane up: its files, its processes in their order, and the wait until it can be used."""
+
+from __future__ import annotations
+
+import re
+import ssl
+from collections.abc import Mapping
+from http.client import HTTPConnection, HTTPException, HTTPSConnection
+from pathlib import Path
+from subprocess import run
+from time import monotonic, sleep
+from typing import TYPE_CHECKING
+
+from sandbox.base.errors import SandboxError
+from sandbox.base.files import write_private
+from sandbox.cluster.control_plane.certificates import ensure_certificates
+from sandbox.cluster.control_plane.commands import Command, Settings, commands, write_inputs
+from sandbox.cluster.control_plane.plane import LOOPS, PROCESSES, SERVERS, USER, Report
+from sandbox.cluster.control_plane.ports import choose_ports
+from sandbox.cluster.control_plane.process import Process, stop_all
+
+if TYPE_CHECKING:
+    from sandbox.cluster.control_plane.plane import ControlPlane
+
+OLDEST_EMULATED = 3  # minor versions behind its own that a 1.36 API server can emulate
+START_TIMEOUT = 120.0  # seconds; a start takes about 6, on a machine that builds something else at the time 40
+
+
+class Start:
+    """One start of one control plane, for a caller that holds its lock."""
+
+    def __init__(self, plane: ControlPlane, programs: Mapping[str, Path], report: Report) -> None:
+        self.plane, self.programs, self.report = plane, programs, report
+        self.processes = plane.processes
+        self.certificates = plane.directory / "certificates"
+        self.launched: list[Process] = []
+
+    def run(self) -> None:
+        """Start what does not run as it should, and wait; what this launched is stopped when that fails."""
+        started = monotonic()
+        settings = self.prepare()
+        wanted = commands(settings, write_inputs(settings))
+        stale = [name for name in self.processes if not self.up_to_date(name, wanted[name])]
+        try:
+            self.launch_all(stale, wanted, settings)
+            self.wait(self.usable(settings), "can be used")
+            if LOOPS in stale:
+                # Last, and not waited for: nothing that is declared needs it, and it would take others' time at the start.
+                self.launch(LOOPS, wanted[LOOPS])
+        except BaseException:
+            stop_all(self.launched)
+            raise
+        if stale:
+            seconds, megabytes = monotonic() - started, self.plane.memory() / 1e6
+            self.report(
+                f"control plane {self.plane.version}: {', '.join(stale)} ready in {seconds:.1f} s, {megabytes:.0f} MB"
+            )
+
+    def up_to_date(self, name: str, command: Command) -> bool:
+        """Whether a process runs as it should."""
+        return self.processes[name].up_to_date(command.arguments, command.inputs)
+
+    def prepare(self) -> Settings:
+        """Everything the processes need before they start."""
+        plane, programs = self.plane, self.programs
+        if missing := [name for name in PROCESSES if name not in programs]:
+            raise SandboxError(f"a control plane also needs {', '.join(missing)}")
+        binary = binary_version(programs["kube-apiserver"])
+        emulated = emulated_version(plane.version, binary)
+        ensure_certificates(self.certificates, plane.service_cidr)
+        write_private(plane.directory / "tokens.csv", f'{plane.token()},{USER},{USER},"system:masters"\n'.encode())
+        alive = {name for name, process in self.processes.items() if process.find()}
+        held = alive | ({"etcd-peer"} if "etcd" in alive else set())
+        ports = choose_ports(plane.directory / "ports.json", held, self.report)
+        full = plane.version if plane.version.count(".") > 1 else f"{plane.version}.0"
+        kubelet = binary if plane.version == binary.rpartition(".")[0] else full
+        return Settings(
+            plane.directory, ports, programs, plane.cloud, plane.service_cidr, emulated, kubelet, plane.loops
+        )
+
+    def launch_all(self, stale: list[str], wanted: Mapping[str, Command], settings: Settings) -> None:
+        """Restart the named processes: etcd and the API server at once, their clients when it answers."""
+        stop_all([self.processes[name] for name in reversed(self.processes) if name in stale])
+        servers = [name for name in stale if name in SERVERS]
+        clients = [name for name in stale if name not in (*SERVERS, LOOPS)]
+        if stale:
+            self.report(f"control plane {self.plane.version}: starting {', '.join(stale)}")
+        for names in (servers, clients):
+            for name in names:
+                self.launch(name, wanted[name])
+            if names is servers and clients:
+                self.wait({"kube-apiserver": self.api(settings, "/readyz")}, "is ready")
+                if "kwok" in clients:
+                    self.release_leases(settings)
+
+    def launch(self, name: str, command: Command) -> None:
+        """Launch one process, and note it among those launched."""
+        process = self.processes[name]
+        self.launched.append(process)
+        process.launch(command.arguments, command.inputs, command.environment)
+
+    def release_leases(self, settings: Settings) -> None:
+        """Drop a dead kwok's node leases, or the new one would leave those nodes alone until they expire."""
+        request(self.api(settings, "/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases"), "DELETE")
+
+    def usable(self, settings: Settings) -> dict[str, Endpoint]:
+        """What must answer before a cluster is handed out, by the name of who is waited for."""
+        trust = self.trust()
+        loops = ("kube-scheduler", "kube-controller-manager")
+        return {
+            "kube-apiserver": self.api(settings, "/readyz"),
+            "kube-system": self.api(settings, "/api/v1/namespaces/kube-system"),
+            # Made by the controller manager; no pod can be created in `default` before.
+            "service accounts": self.api(settings, "/api/v1/namespaces/default/serviceaccounts/default"),
+            **{name: Endpoint(settings.ports[name], "/healthz", trust) for name in loops},
+            "kwok": Endpoint(settings.ports["kwok"], "/healthz", None),
+        }
+
+    def trust(self) -> ssl.SSLContext:
+        """TLS with this control plane's authority and the administrator's certificate."""
+        context = ssl.create_default_context(cafile=str(self.certificates / "ca.crt"))
+        context.load_cert_chain(self.certificates / "admin.crt", self.certificates / "admin.key")
+        return context
+
+    def api(self, settings: Settings, path: str) -> Endpoint:
+        """A path of the API server."""
+        return Endpoint(settings.ports["kube-apiserver"], path, self.trust())
+
+    def wait(self, endpoints: Mapping[str, Endpoint], what: str) -> None:
+        """Wait until every endpoint answers 200. Raises SandboxError when a launched process ends or time is up."""
+        until = monotonic() + START_TIMEOUT
+        waiting = dict(endpoints)
+        while waiting:
+            for process in self.launched:
+                if (code := process.exit_code()) is not None:
+                    tail = process.log_tail()
+                    raise SandboxError(f"{process.name} ended with exit code {code}; {process.log} ends with:\n{tail}")
+            waiting = {name: endpoint for name, endpoint in waiting.items() if request(endpoint) != 200}
+            if waiting and monotonic() > until:
+                names = ", ".join(waiting)
+                raise SandboxError(
+                    f"control plane {self.plane.version}: not every part {what} after {START_TIMEOUT:.0f} s (waiting for"
+                    f" {names}); its logs are in {self.plane.directory / 'logs'}"
+                )
+            if waiting:
+                sleep(0.05)
+
+
+class Endpoint:
+    """An HTTP path on a loopback port; HTTPS when there is a TLS context."""
+
+    def __init__(self, port: int, path: str, trust: ssl.SSLContext | None) -> None:
+        self.port, self.path, self.trust = port, path, trust
+
+
+def request(endpoint: Endpoint, method: str = "GET") -> int:
+    """The status an endpoint answers with, 0 when nobody answers."""
+    trust, port = endpoint.trust, endpoint.port
+    connection = (
+        HTTPSConnection("127.0.0.1", port, timeout=5, context=trust) if trust else HTTPConnection("127.0.0.1", port, 5)
+    )
+    try:
+        connection.request(method, endpoint.path)
+        return connection.getresponse().status
+    except (OSError, HTTPException):
+        return 0
+    finally:
+        connection.close()
+
+
+def binary_version(apiserver: Path) -> str:
+    """The version of an API server's binary, such as "1.36.2". Raises SandboxError."""
+    done = run([apiserver, "--version"], capture_output=True, text=True, check=False)
+    found = re.search(r"v(\d+\.\d+\.\d+)", done.stdout)
+    if not found:
+        raise SandboxError(f"{apiserver} --version tells no version: {done.stdout}{done.stderr}")
+    return found[1]
+
+
+def emulated_version(wanted: str, binary: str) -> str | None:
+    """The minor version a binary must be told to emulate, None for its own.
+
+    Raises SandboxError for a version it cannot serve
+    (https://kubernetes.io/docs/concepts/cluster-administration/compatibility-version/).
+    """
+    minor, own = int(wanted.split(".")[1]), int(binary.split(".")[1])
+    if not own - OLDEST_EMULATED <= minor <= own:
+        supported = f"1.{own - OLDEST_EMULATED} to 1.{own}"
+        raise SandboxError(f"Kubernetes {wanted} cannot be emulated: the API server {binary} serves {supported}")
+    return None if minor == own else f"1.{minor}"

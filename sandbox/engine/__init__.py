@@ -1,0 +1,1 @@
+"""The real Pulumi engine over the unmodified program and the emulated clouds."""

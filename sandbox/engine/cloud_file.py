@@ -1,0 +1,217 @@
+"""The cloud file: the quotas of the emulated clouds, and what somebody else has made in them.
+
+    quotas:
+      westeurope: {cores: 100, lowPriorityCores: 16, standardNCASv3_T4Family: 8}
+      gcp:
+        europe-west4: {PREEMPTIBLE_NVIDIA_L4_GPUS: 4, CPUS: 24}
+        global: {GPUS_ALL_REGIONS: 8}
+    resources:
+      - type: azure-native:resources:ResourceGroup
+        inputs: {resourceGroupName: shared, location: westeurope}
+      - type: gcp:compute/network:Network
+        inputs: {project: example, name: shared, autoCreateSubnetworks: false}
+
+Azure's quotas count vCPUs, Google's what their names say. A resource is made once, in the order of the file, by a request like
+the program's own; one that exists is left alone, and one that is deleted later stays so. A later file replaces the quotas, if it
+has any, and adds its resources.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from filelock import FileLock
+
+from sandbox.azure import ids as azure_ids
+from sandbox.azure.quotas import Quotas as AzureQuotas
+from sandbox.azure.resources.table import kind_of as azure_kind
+from sandbox.base.errors import SandboxError
+from sandbox.base.files import write_private
+from sandbox.base.yaml_file import read_yaml
+from sandbox.cloud import quota_file
+from sandbox.cloud.differences import join
+from sandbox.cloud.provider import InitFailed, Props, Refused, Resource
+from sandbox.cloud.quota_file import KEPT
+from sandbox.cloud.state import key
+from sandbox.engine.clouds import AZURE, GCP, Clouds
+from sandbox.gcp.quotas import Quotas as GcpQuotas
+from sandbox.gcp.resources.resource_type import Settings
+from sandbox.gcp.resources.table import kind_of as gcp_kind
+
+
+@dataclass
+class Entry:
+    """One resource of a cloud file, and whether it was made (or found) already."""
+
+    type: str
+    inputs: Props
+    place: str
+    """`resources[0] of shared.yaml`, for errors."""
+    made: bool = False
+
+    @property
+    def id(self) -> str:
+        if _package(self.type) == GCP:
+            return gcp_kind(self.type).id(self.inputs, Settings())
+        return azure_kind(self.type).id(azure_ids.SUBSCRIPTION, self.inputs)
+
+    @property
+    def name(self) -> str:
+        return self.id.rstrip("/").rsplit("/", 1)[-1]
+
+
+@dataclass
+class CloudFile:
+    """What the cloud files said of the emulated clouds."""
+
+    quotas: dict[str, Any] | None = None
+    resources: list[Entry] = field(default_factory=list)
+
+    @classmethod
+    def read(cls, path: Path, clouds: Clouds) -> CloudFile:
+        """A user's file. Raises SandboxError with everything that is wrong with it; the cloud is not changed."""
+        content = read_yaml(path)
+        problems = [
+            f"{key}: is not a key here; keys: quotas, resources" for key in content.keys() - {"quotas", "resources"}
+        ]
+        found = cls(content.get("quotas"))
+        if "quotas" in content:
+            problems += _quota_problems(content["quotas"])
+        resources = content.get("resources", [])
+        if not isinstance(resources, list):
+            problems.append("resources: is not a list")
+            resources = []
+        for index, item in enumerate(resources):
+            wrong = list(_entry_problems(item, f"resources[{index}]", clouds))
+            problems += wrong
+            if not wrong:
+                found.resources.append(Entry(item["type"], item["inputs"], f"resources[{index}] of {path.name}"))
+        places: dict[str, str] = {}
+        for entry in found.resources:
+            first = places.setdefault(key(entry.id), entry.place)
+            if first != entry.place:
+                problems.append(f"{entry.place}: is the same resource as {first}")
+        if problems:
+            count = "a problem" if len(problems) == 1 else f"{len(problems)} problems"
+            raise SandboxError("\n  ".join([f"{count} in the cloud file {path}; nothing was changed:", *problems]))
+        return found
+
+    @classmethod
+    def kept(cls, folder: Path) -> CloudFile:
+        """What the cloud in this folder was told before."""
+        try:
+            content = json.loads((folder / KEPT).read_text())
+        except FileNotFoundError:
+            return cls()
+        return cls(content["quotas"], [Entry(**entry) for entry in content["resources"]])
+
+    def keep(self, folder: Path) -> None:
+        """Write what `kept` reads; nothing where no cloud file was ever given."""
+        if self == CloudFile():
+            return
+        folder.mkdir(parents=True, exist_ok=True)
+        write_private(folder / KEPT, json.dumps(asdict(self), indent=1).encode())
+
+    def add(self, later: CloudFile) -> None:
+        """Take what a later file says; what was made stays as it was made."""
+        if later.quotas is not None:
+            self.quotas = later.quotas
+        made = [entry for entry in self.resources if entry.made]
+        known = {key(entry.id) for entry in made}
+        said = [entry for entry in later.resources if key(entry.id) not in known]
+        again = {key(entry.id) for entry in said}
+        waiting = [entry for entry in self.resources if not entry.made and key(entry.id) not in again]
+        self.resources = [*made, *waiting, *said]
+
+    def remaining(self, clouds: Clouds) -> int:
+        """How many of its resources there are now."""
+        return sum(clouds.holding(entry.id).get(entry.id) is not None for entry in self.resources)
+
+
+@contextmanager
+def changing(folder: Path) -> Iterator[CloudFile]:
+    """What the cloud in this folder was told, to be changed by one command at a time; kept afterwards in any case."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with FileLock(folder / f"{KEPT}.lock"):
+        told = CloudFile.kept(folder)
+        try:
+            yield told
+        finally:
+            told.keep(folder)
+
+
+def make(told: CloudFile, clouds: Clouds, report: Callable[[str], None]) -> None:
+    """Make in the cloud what was not made yet. Raises SandboxError with everything the cloud refuses."""
+    refusals = []
+    for entry in told.resources:
+        if entry.made:
+            continue
+        try:
+            if clouds.holding(entry.id).get(entry.id) is None:
+                provider = clouds.provider(_package(entry.type))
+                # Checked again: the default of its location may come from a group that did not exist before.
+                checked, _ = provider.check(_request(entry.type, entry.inputs))
+                provider.create(_request(entry.type, checked))
+                report(f"cloud file: made {entry.type} {entry.name}")
+            entry.made = True
+        except (Refused, InitFailed) as refused:
+            refusals.append(f"{entry.place}: {entry.type} {entry.name}: {refused}")
+    if refusals:
+        raise SandboxError("\n  ".join(["the emulated cloud refuses what the cloud file says:", *refusals]))
+
+
+def _request(type: str, inputs: Props) -> Resource:
+    return Resource(type, "cloudfile", "", inputs=inputs)
+
+
+def _quota_problems(quotas: Any) -> Iterator[str]:
+    if not isinstance(quotas, dict):
+        yield "quotas: is not an object"
+        return
+    for read, part in ((AzureQuotas.read, quota_file.azure(quotas)), (GcpQuotas.read, quota_file.gcp(quotas))):
+        try:
+            read(part)
+        except SandboxError as wrong:
+            yield from str(wrong).splitlines()
+
+
+def _entry_problems(item: Any, path: str, clouds: Clouds) -> Iterator[str]:
+    if not isinstance(item, dict):
+        yield f"{path}: is not an object with `type` and `inputs`"
+        return
+    for unknown_key in item.keys() - {"type", "inputs"}:
+        yield f"{join(path, unknown_key)}: is not a key here; keys: type, inputs"
+    type, inputs = item.get("type"), item.get("inputs", {})
+    if not isinstance(inputs, dict):
+        yield f"{path}.inputs: is not an object"
+        return
+    try:
+        needed = _named(str(type))
+    except Refused as unknown:
+        yield f"{path}.type: {unknown if type else 'is missing'}"
+        return
+    # A provider would find a name at random, and another one each time; a project it has none of its own.
+    for name in (name for name in needed if name not in inputs):
+        yield f"{path}.inputs.{name}: is missing; what a cloud file makes has a name"
+    _, failures = clouds.provider(_package(str(type))).check(_request(str(type), inputs))
+    for failure in failures:
+        where = f"{path}.inputs.{failure.property}" if failure.property else f"{path}.inputs"
+        yield f"{where}: {failure.reason}"
+
+
+def _package(type: str) -> str:
+    """Whose type it is; a type of no emulated cloud is Azure's to refuse."""
+    return GCP if type.startswith(f"{GCP}:") else AZURE
+
+
+def _named(type: str) -> list[str]:
+    """The inputs that name a resource of a type. Raises `Refused` for one that is not emulated."""
+    if _package(type) == GCP:
+        kind = gcp_kind(type)
+        return ["project", *([kind.auto_name] if kind.auto_name else [])]
+    return [azure_kind(type).parameters[-1]]

@@ -1,0 +1,146 @@
+"""What a killed command leaves behind: resources that a cloud has made and the engine's state does not know.
+
+The engine writes "creating" into its state, asks the provider, and writes the resource when the answer comes. Killed in
+between, it finds the resource in its way the next time: azure-native answers `cannot create already existing resource`, the
+kubernetes provider `already exists`. Of the ways out that Pulumi documents for a real cloud
+(https://www.pulumi.com/docs/iac/operations/troubleshooting/interrupted-updates/):
+
+- `pulumi refresh --import-pending-creates URN --import-pending-creates ID`, or the same by dialogue, only drops the entry:
+  tried with 3.258.0, the resource is in no state afterwards.
+- `pulumi import` reads the resource with no inputs, so that the next update shows every default of the service as a change.
+- `pulumi stack export`, move the resource from `pending_operations` to `resources`, `pulumi stack import`
+  (https://github.com/pulumi/pulumi/issues/4265) leaves what the engine would have written.
+
+Decided: `up` and `down` do the last before anything else, and say what they found and what it takes with a real cloud.
+What the cloud does not have is dropped, and made again. Other pending operations need nothing: the next refresh shows how
+they ended.
+
+An engine that outlives its provider, as happens when the sandbox alone is killed, takes the silence for a refusal and drops
+the entry by itself. The entries are therefore kept here too, from before a cloud is asked until the engine has ended.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import shutil
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from typing import Any
+
+from pulumi import automation
+from pulumi.automation.errors import CommandError
+
+from sandbox.base.checkpoint import Checkpoint, State
+from sandbox.base.files import write_private
+from sandbox.base.home import Home
+from sandbox.cloud.provider import CloudProvider, Props, Provider, Refused, Resource
+from sandbox.cloud.secret import SECRET, SIGNATURE, has_secret, is_secret
+from sandbox.cluster.kubernetes_provider import KubernetesProvider
+from sandbox.engine.command import EngineCommand
+
+
+class Interrupted:
+    """The creates of one stack of which it is not known how they ended."""
+
+    def __init__(self, home: Home, checkpoint: Checkpoint) -> None:
+        self._checkpoint = checkpoint
+        self._kept = home.directory / "creating"
+        self._count = itertools.count()
+
+    def keep(self, urn: str) -> None:
+        """Keep the engine's entry for a create that a provider is asked for."""
+        self._kept.mkdir(exist_ok=True)
+        for state in self._checkpoint.creating():
+            if state["urn"] == urn:
+                write_private(self._kept / f"{next(self._count):06}.json", json.dumps(state).encode())
+
+    @contextmanager
+    def until_the_engine_ends(self) -> Iterator[None]:
+        """While the engine runs. When it ends by itself its state is right, and nothing need be kept."""
+        try:
+            yield
+        except CommandError:
+            self._forget()
+            raise
+        self._forget()
+
+    def resolve(self, stack: EngineCommand, providers: Mapping[str, Provider], report: Callable[[str], None]) -> None:
+        """Take into the engine's state what a cloud has made, and drop the rest."""
+        kept = [json.loads(path.read_text()) for path in sorted(self._kept.glob("[0-9]*.json"))]
+        pending: dict[str, State] = {state["urn"]: state for state in (*kept, *self._checkpoint.creating())}
+        if not pending:
+            return
+        exported = stack.export_stack()
+        deployment = dict(exported.deployment or {})
+        deployment.pop("pending_operations", None)
+        resources: list[State] = list(deployment.get("resources") or ())
+        taken = []
+        for state in pending.values():
+            found = _find(state, resources, providers)
+            if found is None or any(_is(known, state["urn"], found[0]) for known in resources):
+                continue
+            resources = [*_without_replaced(resources, state["urn"]), _made(state, *found)]
+            taken.append(f"  {state['type']} {state['urn'].rpartition('::')[2]}: {found[0]}")
+        stack.import_stack(automation.Deployment(exported.version, {**deployment, "resources": resources}))
+        self._forget()
+        if taken:
+            report("an earlier command was killed while it made these; they exist, so the engine's state gets them:")
+            report("\n".join(taken))
+            report(
+                "  With a real cloud that is yours to do: `pulumi stack export`, move each from `pending_operations` to"
+                " `resources`\n  with its id, `pulumi stack import`."
+            )
+
+    def _forget(self) -> None:
+        shutil.rmtree(self._kept, ignore_errors=True)
+
+
+def _find(state: State, resources: list[State], providers: Mapping[str, Provider]) -> tuple[str, Props] | None:
+    """What a create has made, as (id, outputs); None when it has made nothing. Components make nothing."""
+    package = state["type"].partition(":")[0]
+    if package not in providers:
+        return None
+    resource = Resource(state["type"], state["urn"].rpartition("::")[2], state["urn"], inputs=state["inputs"])
+    provider = providers[package]
+    urn = state.get("provider", "").rpartition("::")[0]
+    for known in resources:
+        if known["urn"] == urn:
+            provider.configure(_plain(known["inputs"]))
+    if isinstance(provider, CloudProvider):
+        with suppress(Refused):
+            id = provider.id_of(resource.type, resource.inputs)
+            found = provider.read(Resource(resource.type, resource.name, resource.urn, id, old_inputs=resource.inputs))
+            return (id, found[1]) if found else None
+    if isinstance(provider, KubernetesProvider):
+        # All clusters of the cloud run by now; one that is silent is gone.
+        with suppress(Refused):
+            return provider.find(resource)
+    return None
+
+
+def _is(known: State, urn: str, id: str) -> bool:
+    return (
+        known["urn"] == urn and known.get("id") == id and not (known.get("delete") or known.get("pendingReplacement"))
+    )
+
+
+def _without_replaced(resources: list[State], urn: str) -> list[State]:
+    """What the engine does when it has made a replacement: one deleted before is gone, another is still to be deleted."""
+    rest = [known for known in resources if not (known["urn"] == urn and known.get("pendingReplacement"))]
+    return [{**known, "delete": True} if known["urn"] == urn else known for known in rest]
+
+
+def _made(state: State, id: str, outputs: Props) -> State:
+    secret = {name for name, value in state["inputs"].items() if has_secret(value)}
+    secret |= set(state.get("additionalSecretOutputs") or ())
+    shown = {name: _secret(value) if name in secret else value for name, value in outputs.items()}
+    return {**state, "id": id, "outputs": shown}
+
+
+def _secret(value: Any) -> Any:
+    return {SIGNATURE: SECRET, "plaintext": json.dumps(value)}
+
+
+def _plain(inputs: Props) -> Props:
+    return {name: json.loads(value["plaintext"]) if is_secret(value) else value for name, value in inputs.items()}

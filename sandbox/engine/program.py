@@ -1,0 +1,87 @@
+"""A project's program, run in this process as the engine's own Python host runs it."""
+
+from __future__ import annotations
+
+import gc
+import importlib
+import json
+import runpy
+import sys
+import sysconfig
+from collections.abc import Iterable
+from pathlib import Path
+from threading import Thread
+
+from pulumi import log
+
+from sandbox.base.files import write_private
+
+_MAIN = "__main__.py"
+
+
+class Program:
+    """The program in a folder. `learned` is where the names of the installed modules that it imports are kept.
+
+    They may be imported while the engine starts, which takes as long. Not so the project's own modules: what they do when they
+    are imported may depend on the stack's settings, which the engine has.
+    """
+
+    def __init__(self, folder: Path, learned: Path) -> None:
+        self._folder, self._learned = folder, learned
+        self._preload = Thread(target=_import_all, args=[_names(learned)], daemon=True)
+
+    def preload(self) -> None:
+        """Begin to import what the program imported when it was last run without this."""
+        self._preload.start()
+
+    def __call__(self) -> None:
+        """Run it once."""
+        preloaded = self._preload.ident is not None
+        if preloaded:
+            # The SDKs' lazy modules are not made for two threads.
+            self._preload.join()
+        # Some 200 000 objects of imported modules stay: searching them for garbage would take a tenth of the run.
+        gc.freeze()
+        # Each is a request to the engine, 170 of them, which the engine shows only when it is asked to. Nobody can ask here.
+        log.debug = _untold
+        before = set(sys.modules)
+        # The project's folder first, then __main__.py.
+        if str(self._folder) not in sys.path:
+            sys.path.insert(0, str(self._folder))
+        try:
+            runpy.run_path(str(self._folder / _MAIN), run_name="__main__")
+        finally:
+            if not preloaded:
+                imported = [name for name in sys.modules if name not in before]
+                write_private(self._learned, json.dumps(list(_installed(imported))).encode())
+
+
+def _untold(*arguments: object, **options: object) -> None:
+    """Say nothing."""
+
+
+def _names(learned: Path) -> list[str]:
+    try:
+        found: list[str] = json.loads(learned.read_text())
+    except (FileNotFoundError, ValueError):
+        return []
+    return found
+
+
+def _import_all(names: Iterable[str]) -> None:
+    for name in names:
+        try:
+            importlib.import_module(name)
+        except Exception:
+            # The package is another by now. The program says so where it needs it.
+            continue
+
+
+def _installed(names: Iterable[str]) -> Iterable[str]:
+    """Those of the loaded modules that are installed packages'."""
+    paths = sysconfig.get_paths()
+    places = tuple({paths["purelib"], paths["platlib"]})
+    for name in names:
+        spec = getattr(sys.modules.get(name), "__spec__", None)
+        if spec and spec.name == name and (spec.origin or "").startswith(places):
+            yield name

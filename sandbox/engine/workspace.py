@@ -1,0 +1,101 @@
+"""Scratch copies of the project and stack files for the engine, which writes into them; the user's are only read.
+
+Left to itself the engine adds a salt to the stack file and deletes the keys of a stack whose secrets are kept by a cloud's
+key service. The copies therefore have no secrets provider, and each `secure:` value, which only that provider could read,
+is replaced by a marked fake.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import secrets
+from pathlib import Path
+from typing import Any
+
+from sandbox.base.errors import SandboxError
+from sandbox.base.files import write_private
+from sandbox.base.home import Home
+from sandbox.base.yaml_file import read_yaml
+
+FAKE = "sandbox-fake-secret"
+"""What stands for an encrypted value begins so; the program sees this text. Another value has another ending, so that a preview
+tells that it changed."""
+
+_ENGINES_OWN = ("secretsprovider", "encryptedkey", "encryptionsalt")
+
+
+def prepare(home: Home, *, program: bool = True) -> str:
+    """Write the scratch copies; returns the project's name.
+
+    Where the `program` will not run, the last copy does when the stack file is gone: it holds the salt of the stack's
+    secrets. Raises SandboxError when the project or stack file is missing or is not YAML.
+    """
+    copy = home.workspace / f"Pulumi.{home.stack}.yaml"
+    source = _source(home) if copy.exists() and not program else stack_file(home)
+    settings = read_yaml(home.project / "Pulumi.yaml")
+    home.workspace.mkdir(parents=True, exist_ok=True)
+    home.backend.mkdir(parents=True, exist_ok=True)
+    settings.pop("backend", None)
+    # The program is run inline, from the checkout.
+    settings.pop("main", None)
+    settings["runtime"] = "python"
+    _write(home.workspace / "Pulumi.yaml", settings)
+
+    if source.exists():
+        stack = {key: value for key, value in read_yaml(source).items() if key not in _ENGINES_OWN}
+        config = stack.get("config") or {}
+        if not isinstance(config, dict):
+            raise SandboxError(f"{source.name}: `config` is not an object")
+        stack["config"] = {key: _without_secrets(value) for key, value in config.items()}
+        _write(copy, stack | _salt(copy))
+    return str(settings.get("name", home.project.name))
+
+
+def _salt(copy: Path) -> dict[str, Any]:
+    """What the engine keeps in its copy to check the passphrase with; it makes a new one where there is none."""
+    try:
+        return {"encryptionsalt": read_yaml(copy)["encryptionsalt"]}
+    except (SandboxError, KeyError):
+        return {}
+
+
+def stack_file(home: Home) -> Path:
+    """The stack's own file. Raises SandboxError, naming the stacks there are, when it does not exist."""
+    path = _source(home)
+    if path.exists():
+        return path
+    if home.config_file:
+        raise SandboxError(f"the file of stack {home.stack!r}, {path}, does not exist; `--config-file` names another")
+    known = sorted(p.name[len("Pulumi.") : -len(".yaml")] for p in home.project.glob("Pulumi.*.yaml"))
+    raise SandboxError(
+        f"there is no stack {home.stack!r}: {path.name} does not exist; stacks here: {', '.join(known) or 'none'}"
+    )
+
+
+def _source(home: Home) -> Path:
+    return home.config_file or home.project / f"Pulumi.{home.stack}.yaml"
+
+
+def passphrase(home: Home) -> str:
+    """The passphrase of this sandbox's state: random, made once, readable by its owner only."""
+    path = home.directory / "passphrase"
+    if not path.exists():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_private(path, secrets.token_urlsafe(24).encode())
+    return path.read_text()
+
+
+def _without_secrets(value: Any) -> Any:
+    if isinstance(value, dict):
+        if set(value) == {"secure"}:
+            return f"{FAKE}-{hashlib.sha256(str(value['secure']).encode()).hexdigest()[:8]}"
+        return {key: _without_secrets(inner) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [_without_secrets(inner) for inner in value]
+    return value
+
+
+def _write(path: Path, content: dict[str, Any]) -> None:
+    # JSON is YAML that nobody reads in two ways.
+    write_private(path, json.dumps(content, indent=2, default=str).encode())

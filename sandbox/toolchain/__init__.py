@@ -1,0 +1,1 @@
+"""The real programs the sandbox runs, and how they are built."""

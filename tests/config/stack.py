@@ -1,0 +1,57 @@
+"""Stack files for tests: the smallest good one, and variations of it."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+from config import stackfile
+from config.model.stack import ClusterSpec
+
+GOOD: dict[str, Any] = {
+    "release": "r2026-11",
+    "cluster": {"name": "ml-test"},
+    "cloud": {"provider": "azure", "location": "westeurope"},
+    "systemPool": {"machine": "Standard_D4ds_v5", "minNodes": 2, "maxNodes": 4},
+    "pools": [
+        {"name": "general", "machine": "Standard_D8ds_v5", "minNodes": 1, "maxNodes": 6},
+        {
+            "name": "t4",
+            "machine": "Standard_NC4as_T4_v3",
+            "capacity": "spot",
+            "maxNodes": 8,
+            "fallback": [{"pool": "t4big"}, {"onDemand": {"maxNodes": 2}}],
+        },
+        {"name": "t4big", "machine": "Standard_NC8as_T4_v3", "capacity": "spot", "maxNodes": 4},
+    ],
+}
+
+
+def good(**top: Any) -> dict[str, Any]:
+    """A good stack file with some top keys replaced."""
+    return {**copy.deepcopy(GOOD), **top}
+
+
+def with_pool(**keys: Any) -> dict[str, Any]:
+    """A good stack file whose second pool, the spot pool t4, has these keys besides its own."""
+    raw = good()
+    raw["pools"][1].update(keys)
+    return raw
+
+
+def spec(raw: dict[str, Any]) -> ClusterSpec:
+    """The spec of a stack file that must be good."""
+    found, problems = stackfile.read(raw)
+    assert found is not None, problems
+    return found
+
+
+def on_gke(pools: list[dict[str, Any]] | None = None, **cloud: Any) -> dict[str, Any]:
+    """A good stack file for GKE, with pools of one's own and further keys of `cloud`."""
+    return {
+        "release": "r2026-11",
+        "cluster": {"name": "ml-test"},
+        "cloud": {"provider": "gcp", "project": "example-ml", "location": "europe-west4", **cloud},
+        "systemPool": {"machine": "e2-standard-4", "minNodes": 2, "maxNodes": 4},
+        "pools": pools if pools is not None else [{"name": "general", "machine": "n2-standard-8", "maxNodes": 6}],
+    }

@@ -1,0 +1,149 @@
+"""The ComputeClass of a GKE stack: when there is one, which pools it holds, and the order of their growth."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from config.clouds.gcp import compute_class
+from config.clouds.gcp.traits import gke
+from config.model.stack import Capacity
+from config.placement import node_pools as placement
+from config.placement.node_pools import NodePool
+from tests.config.stack import on_gke, spec
+from tests.config.test_placement import NAMES
+
+L4, BIG, N2, N1 = "g2-standard-8", "a2-highgpu-1g", "n2-standard-8", "n1-standard-8"
+few = settings(max_examples=50)
+CHAIN = {"name": "l4", "machine": L4, "capacity": "spot", "maxNodes": 8, "fallback": [{"onDemand": {"maxNodes": 2}}]}
+
+
+@st.composite
+def pool_lists(draw: st.DrawFn) -> list[dict[str, Any]]:
+    names = draw(st.lists(NAMES, min_size=1, max_size=7, unique=True))
+    names = [name for name in names if not any(name == other + "od" for other in names)]
+    pools: list[dict[str, Any]] = []
+    for name in names:
+        machine = draw(st.sampled_from([L4, BIG, N2, N1]))
+        pool: dict[str, Any] = {"name": name, "machine": machine}
+        pool["capacity"] = draw(st.sampled_from(["spot", "preemptible", "on-demand"]))
+        if machine == N1:
+            pool |= {"gpus": 2, "gpuModel": "nvidia-tesla-v100"}
+        if draw(st.booleans()):
+            pool["maxNodes"] = draw(st.integers(1, 20))
+        else:
+            pool["gcp"] = {"minNodesPerZone": draw(st.integers(0, 2)), "maxNodesPerZone": draw(st.integers(2, 5))}
+        if draw(st.booleans()):
+            pool["zones"] = [f"europe-west4-{letter}" for letter in draw(st.sets(st.sampled_from("abc"), min_size=1))]
+        if pool["capacity"] != "on-demand" and draw(st.booleans()):
+            gpu = machine != N2
+            earlier = [p["name"] for p in pools if p["capacity"] != "on-demand" and (p["machine"] != N2) == gpu]
+            steps: list[dict[str, Any]] = [{"pool": draw(st.sampled_from(earlier))}] if earlier else []
+            pool["fallback"] = [*steps, {"onDemand": {"maxNodes": draw(st.integers(1, 3))}}]
+        pools.append(pool)
+    return pools
+
+
+def node_pools(pools: list[dict[str, Any]], **cloud: Any) -> tuple[NodePool, ...]:
+    return placement.node_pools(spec(on_gke(pools, **cloud)), gke())
+
+
+@few
+@given(pool_lists(), st.sampled_from([None, "affinity", "compute-class"]))
+def test_every_gpu_pool_is_in_the_class_or_none_is_and_no_other_ever(
+    pools: list[dict[str, Any]], mode: str | None
+) -> None:
+    found = node_pools(pools, fallback={"mode": mode} if mode else {})
+    name = compute_class.name(spec(on_gke(pools, fallback={"mode": mode} if mode else {})))
+    for pool in found:
+        wanted = name if pool.gpus else None
+        taints = {taint.value for taint in pool.taints if taint.key == compute_class.LABEL}
+        assert pool.compute_class == pool.labels.get(compute_class.LABEL) == wanted
+        assert taints == ({wanted} if wanted else set())
+
+
+@few
+@given(pool_lists(), st.randoms(use_true_random=False))
+def test_nothing_depends_on_the_order_of_pools(pools: list[dict[str, Any]], rng: random.Random) -> None:
+    one, other = spec(on_gke(pools)), spec(on_gke(rng.sample(pools, len(pools))))
+    assert placement.node_pools(one, gke()) == placement.node_pools(other, gke())
+    assert placement.growth_order(one, gke()) == placement.growth_order(other, gke())
+
+
+@few
+@given(pool_lists())
+def test_the_order_keeps_chains_and_has_pools_without_gpus_first(pools: list[dict[str, Any]]) -> None:
+    gpus = {pool.name: pool.gpus for pool in node_pools(pools)} | {"system": 0}
+    order = placement.growth_order(spec(on_gke(pools)), gke())
+    assert sorted(order) == sorted(gpus)
+    assert [gpus[name] > 0 for name in order] == sorted(gpus[name] > 0 for name in order)
+    for pool in pools:
+        chain = [pool["name"], *(step["pool"] for step in pool.get("fallback", []) if "pool" in step)]
+        assert [order.index(name) for name in chain] == sorted(order.index(name) for name in chain)
+
+
+@few
+@given(pool_lists())
+def test_a_twin_is_the_same_machine_without_what_spot_nodes_have(pools: list[dict[str, Any]]) -> None:
+    by_name = {pool.name: pool for pool in node_pools(pools)}
+    for twin in (pool for pool in by_name.values() if pool.twin):
+        source = by_name[twin.source.name]
+        assert (twin.machine, twin.gpus, twin.gpu_model) == (source.machine, source.gpus, source.gpu_model)
+        assert (twin.capacity, twin.preemptible, twin.spot, twin.min_nodes) == (Capacity.ON_DEMAND, False, None, 0)
+        assert set(source.taints) - set(twin.taints) == set(gke().added[source.source.capacity].taints)
+        assert not {"cloud.google.com/gke-spot", "cloud.google.com/gke-preemptible"} & twin.labels.keys()
+
+
+@few
+@given(pool_lists())
+def test_bounds_of_a_zone_count_for_each_zone(pools: list[dict[str, Any]]) -> None:
+    by_name = {pool.name: pool for pool in node_pools(pools)}
+    for pool in pools:
+        zones = len(pool.get("zones", [])) or 3
+        bounds = pool.get("gcp", {})
+        most = bounds["maxNodesPerZone"] * zones if bounds else pool["maxNodes"]
+        assert by_name[pool["name"]].max_nodes == most
+        if bounds:
+            assert by_name[pool["name"]].min_nodes == bounds["minNodesPerZone"] * zones
+
+
+CPU_CHAIN, NO_CHAIN = {**CHAIN, "machine": N2}, {**CHAIN, "fallback": []}
+THEIRS = {"existingCluster": {"location": "europe-west4", "name": "shared"}}
+CLASS = {"fallback": {"mode": "compute-class"}}
+
+CASES: dict[str, tuple[dict[str, Any], dict[str, Any], dict[str, Any], str | None]] = {
+    "a-chain": (CHAIN, {}, {}, "kubeflow-spot"),
+    "own-name": (CHAIN, {"fallback": {"className": "training"}}, {}, "training"),
+    "affinity": (CHAIN, {"fallback": {"mode": "affinity"}}, {}, None),
+    "nothing-to-order": (NO_CHAIN, {}, {}, None),
+    "no-gpus-to-order": (CPU_CHAIN, {}, {}, None),
+    "nothing-to-order-but-wanted": (NO_CHAIN, CLASS, {}, "kubeflow-spot"),
+    # Where pods do not ask for it by themselves.
+    "older": (CHAIN, {}, {"release": "r2026-09"}, None),
+    "no-policies": (CHAIN, {}, {"scheduling": {"enabled": False}}, None),
+    "older-but-wanted": (CHAIN, CLASS, {"release": "r2026-09"}, "kubeflow-spot"),
+    # GPU pods there may be somebody else's.
+    "theirs": (CHAIN, THEIRS, {}, None),
+    "theirs-but-wanted": (CHAIN, THEIRS | CLASS, {}, "kubeflow-spot"),
+}
+
+
+@pytest.mark.parametrize(("pool", "cloud", "top", "name"), CASES.values(), ids=CASES)
+def test_when_there_is_a_class(
+    pool: dict[str, Any], cloud: dict[str, Any], top: dict[str, Any], name: str | None
+) -> None:
+    raw = on_gke([pool], **cloud) | top
+    if "existingCluster" in cloud:
+        del raw["cluster"], raw["systemPool"], raw["cloud"]["location"]
+    assert compute_class.name(spec(raw)) == name
+
+
+def test_a_pool_that_pods_name_themselves_stays_out() -> None:
+    pools = [CHAIN, {"name": "demo", "machine": L4, "maxNodes": 1, "gcp": {"computeClass": False}}]
+    assert {pool.name: pool.compute_class for pool in node_pools(pools)} == {
+        "demo": None, "l4": "kubeflow-spot", "l4od": "kubeflow-spot",
+    }  # fmt: skip

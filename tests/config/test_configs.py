@@ -1,0 +1,74 @@
+"""The stack files of tests/configs: each happy one is good, each error one is bad for its one reason and no other."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from config import stackfile
+from config.problems import Problem
+
+CONFIGS = Path(__file__).parents[1] / "configs"
+HAPPY = sorted(CONFIGS.glob("*.happy.yaml"))
+ERROR = sorted(CONFIGS.glob("*.error.*.yaml"))
+TEN = "ten-mistakes"
+
+
+def settings(path: Path) -> dict[str, Any]:
+    """What the program is given of a stack file."""
+    config: dict[str, Any] = yaml.load(path.read_text(), Loader=yaml.CSafeLoader)["config"]
+    return {key.removeprefix("kubeflow-spot:"): value for key, value in config.items()}
+
+
+def said(path: Path, word: str) -> list[tuple[str, str]]:
+    """Path and start of the message of each `# word: PATH: MESSAGE` line, sorted."""
+    return sorted(re.findall(rf"^# {word}: (\S+): (.+)$", path.read_text(), re.MULTILINE))
+
+
+def shortened(found: list[Problem], wanted: list[tuple[str, str]]) -> list[tuple[str, str]]:
+    """The problems as the file would say them: as much of each message as it has."""
+    starts = dict(wanted)
+    return [(p.path, p.what[: len(starts.get(p.path, p.what))]) for p in found]
+
+
+@pytest.mark.parametrize("path", [*HAPPY, *ERROR], ids=lambda path: path.name)
+def test_a_file_has_exactly_the_problems_it_names(path: Path) -> None:
+    spec, problems = stackfile.read(settings(path))
+    errors, warnings = said(path, "expect"), said(path, "warns")
+    assert shortened([p for p in problems if not p.warning], errors) == errors
+    assert shortened([p for p in problems if p.warning], warnings) == warnings
+    assert bool(errors) == (spec is None) == (path in ERROR)
+
+
+def test_an_error_file_is_near_a_happy_one_and_has_one_reason() -> None:
+    for path in ERROR:
+        if not path.name.startswith(TEN):
+            happy = path.with_name(f"{path.name.partition('.')[0]}.happy.yaml")
+            changes = difflib.ndiff(body(happy), body(path))
+            assert 1 <= sum(line.startswith(("-", "+")) for line in changes) <= 4, path.name
+            assert len(said(path, "expect")) == 1, path.name
+
+
+def body(path: Path) -> list[str]:
+    """A stack file without its comments."""
+    return [line for line in path.read_text().splitlines() if not line.startswith("#")]
+
+
+def test_one_file_with_ten_mistakes_reports_all_ten() -> None:
+    (path,) = (path for path in ERROR if path.name.startswith(TEN))
+    assert len(said(path, "expect")) == 10
+
+
+def test_there_are_many_of_both() -> None:
+    google = [[path for path in paths if path.name.startswith("gke-")] for paths in (HAPPY, ERROR)]
+    assert len(HAPPY) - len(google[0]) >= 20
+    assert len(ERROR) - len(google[1]) >= 60
+    assert len(google[0]) >= 15
+    assert len(google[1]) >= 60
+    others = [path.name for path in CONFIGS.iterdir() if path not in {*HAPPY, *ERROR}]
+    assert others == ["existing.cloud.yaml"]

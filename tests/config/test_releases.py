@@ -1,0 +1,244 @@
+"""The releases a stack may name: complete, by digest, and never changed once they are released."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from pydantic import ValidationError
+
+from config import releases
+from config.releases.release import IMAGE, PINS, VERSION, Override, ReleaseFile
+from tests.config.stack import good
+from tests.config.test_stackfile import problems, warnings
+
+FILES = sorted(releases.DIRECTORY.glob("*.toml"))
+ALL = [*releases.names(), releases.CANDIDATE]
+DIGEST = "sha256:" + 64 * "0"
+
+
+def test_there_is_a_release_for_each_supported_kubernetes() -> None:
+    assert {releases.load(name).kubernetes_version for name in releases.names()} >= {"1.35", "1.36"}
+
+
+def test_every_file_is_a_release_or_the_candidate_and_names_the_schema() -> None:
+    assert [path.stem for path in FILES] == sorted(ALL)
+    assert all(path.read_text().startswith("#:schema ./schema.json\n") for path in FILES)
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_a_release_is_complete_and_pins_its_images_by_digest(name: str) -> None:
+    release = releases.load(name)
+    # A bare number would be read as one by YAML, which turns 2026.10 into 2026.1.
+    assert re.fullmatch(r"r\d{4}-\d{2}|next", release.name)
+    for image in (release.device_plugin_image, release.dcgm_exporter_image):
+        assert re.search(r":[\w.-]+@sha256:[0-9a-f]{64}$", image)
+    assert None not in release.azure_autoscaler.model_dump().values()
+    assert None not in release.gcp_autoscaler.model_dump().values()
+    assert release.released == (name != releases.CANDIDATE)
+
+
+def test_every_released_file_is_recorded_and_none_has_changed_since() -> None:
+    """What `sha256sum --check` says."""
+    recorded = dict(
+        reversed(row.split("  ")) for row in (releases.DIRECTORY / "released.sha256").read_text().splitlines()
+    )
+    assert recorded == {
+        path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in FILES if releases.load(path.stem).released
+    }
+
+
+def test_the_schema_is_the_models() -> None:
+    """Write it anew as docs/releases.md says."""
+    schema = json.loads((releases.DIRECTORY / "schema.json").read_text())
+    assert schema == ReleaseFile.model_json_schema()
+    parts = [schema["properties"], *(part["properties"] for part in schema["$defs"].values())]
+    for part in parts:
+        for key, pin in part.items():
+            assert pin["title"], key
+            assert pin["description"], key
+
+
+def test_what_a_stack_may_override_is_every_pin_that_no_setting_of_its_cloud_is() -> None:
+    pins = {
+        str(field.alias)
+        for name, field in ReleaseFile.model_fields.items()
+        if name not in ("released", "notes") and not name.endswith("_autoscaler")
+    }
+    assert set(PINS) == pins
+    assert set(Override.model_json_schema()["properties"]["pin"]["enum"]) == pins
+    properties = ReleaseFile.model_json_schema()["properties"]
+    assert {pin: properties[pin]["pattern"] for pin in pins} == dict(PINS)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "text", "fits"),
+    [
+        (IMAGE, f"nvcr.io/nvidia/k8s-device-plugin:v0.20.0@{DIGEST}", True),
+        (IMAGE, f"localhost:5000/plugin:v1@{DIGEST}", True),
+        (IMAGE, "nvcr.io/nvidia/k8s-device-plugin:v0.20.0", False),
+        (IMAGE, f"nvcr.io/nvidia/k8s-device-plugin@{DIGEST}", False),
+        (IMAGE, f"nvcr.io/nvidia/k8s-device-plugin:v0.20.0@{DIGEST[:-1]}", False),
+        (IMAGE, f"nvcr.io/nvidia/k8s-device-plugin:v0.20.0@{DIGEST.replace('0', 'F')}", False),
+        (IMAGE, f"plugin:v1@{DIGEST}", False),
+        (VERSION, "1.36", True),
+        (VERSION, "1.36.2", True),
+        (VERSION, "v1.36", False),
+        (VERSION, "1.36-gke", False),
+    ],
+)
+def test_images_are_by_tag_and_digest_and_versions_are_kubernetes(pattern: str, text: str, fits: bool) -> None:
+    assert bool(re.fullmatch(pattern, text)) is fits
+
+
+def test_a_release_that_pins_less_is_none() -> None:
+    whole = releases.load(releases.names()[-1]).model_dump(by_alias=True, exclude={"name"})
+    ReleaseFile.model_validate(whole)
+    for key in whole:
+        with pytest.raises(ValidationError):
+            ReleaseFile.model_validate({other: value for other, value in whole.items() if other != key})
+    for part in ("azureAutoscaler", "gcpAutoscaler"):
+        for key in whole[part].keys() - {"expander"}:
+            less = {**whole, part: {**whole[part], key: None}}
+            with pytest.raises(ValidationError, match=f"{part} pins no {key}"):
+                ReleaseFile.model_validate(less)
+
+
+def test_an_unknown_release_is_a_key_error() -> None:
+    with pytest.raises(KeyError):
+        releases.load("../r2026-11")
+
+
+@pytest.fixture
+def copied(tmp_path: Path) -> Path:
+    """The folder of releases, to be spoilt."""
+    for path in [*FILES, releases.DIRECTORY / "released.sha256"]:
+        shutil.copy(path, tmp_path)
+    return tmp_path
+
+
+def edited(path: Path, old: str, new: str) -> None:
+    text = path.read_text()
+    assert old in text
+    path.write_text(text.replace(old, new))
+
+
+def _raises_a_pin(folder: Path) -> None:
+    edited(folder / "r2026-11.toml", "v0.20.0", "v0.20.1")
+
+
+def _takes_the_release_back(folder: Path) -> None:
+    edited(folder / "r2026-11.toml", "released = true", "released = false")
+
+
+def _changes_a_comment(folder: Path) -> None:
+    edited(folder / "r2026-11.toml", "# NVIDIA/", "# From NVIDIA/")
+
+
+def _drops_the_record(folder: Path) -> None:
+    (folder / "released.sha256").write_text("")
+
+
+def _deletes_the_record(folder: Path) -> None:
+    (folder / "released.sha256").unlink()
+
+
+def _raises_a_pin_of_what_was_recorded_on_windows(folder: Path) -> None:
+    edited(folder / "released.sha256", "  r", " *r")
+    assert releases.load("r2026-11", folder).released
+    releases.load.cache_clear()
+    _raises_a_pin(folder)
+
+
+def _breaks_the_file(folder: Path) -> None:
+    _drops_the_record(folder)
+    edited(folder / "r2026-11.toml", "released = true", "released true")
+
+
+def _drops_a_digest(folder: Path) -> None:
+    (folder / "released.sha256").write_text("")
+    text = (folder / "r2026-11.toml").read_text().replace("released = true", "released = false")
+    (folder / "r2026-11.toml").write_text(re.sub("@sha256:[0-9a-f]+", "", text, count=1))
+
+
+@pytest.mark.parametrize(
+    ("spoil", "what", "remedy"),
+    [
+        (_raises_a_pin, "was changed after it was released", "write a new release instead"),
+        (_takes_the_release_back, "was changed after it was released", "write a new release instead"),
+        (_changes_a_comment, "was changed after it was released", "git checkout"),
+        (_raises_a_pin_of_what_was_recorded_on_windows, "was changed after it was released", "git checkout"),
+        (_drops_the_record, "released.sha256 has no digest of it", "docs/releases.md"),
+        (_deletes_the_record, "released.sha256 has no digest of it", "docs/releases.md"),
+        (_breaks_the_file, "is no TOML", "put it right"),
+        (_drops_a_digest, "r2026-11.toml.devicePluginImage: is 'nvcr.io", "by tag and digest"),
+    ],
+)
+def test_a_release_that_is_not_what_was_released_is_refused(
+    spoil: Callable[[Path], None], what: str, remedy: str, copied: Path
+) -> None:
+    assert releases.load("r2026-11", copied).kubernetes_version == "1.36"
+    releases.load.cache_clear()
+    spoil(copied)
+    with pytest.raises(releases.Refused) as refused:
+        releases.load("r2026-11", copied)
+    problem = refused.value.problem
+    assert problem.path == "release"
+    assert what in problem.what
+    assert remedy in problem.remedy
+    # The others are none the worse.
+    assert releases.load("next", copied).released is False
+
+
+def test_a_stack_on_a_changed_release_is_told_so_beside_its_other_mistakes(
+    copied: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _raises_a_pin(copied)
+    load = releases.load
+    monkeypatch.setattr(releases, "load", lambda name: load(name, copied))
+    found = problems(good(cluster={"name": "-ml"}))
+    assert [problem.path for problem in found] == ["cluster.name", "release"]
+    assert "was changed after it was released" in found[1].what
+
+
+@pytest.mark.parametrize(
+    ("name", "what"),
+    [
+        ("r2099-01", f"is newer than this program, whose newest release is {releases.names()[-1]}"),
+        ("r2026-10", "there is no release 'r2026-10'"),
+        ("r2026-13", "there is no release 'r2026-13'"),
+        ("r2099-01; rm", "there is no release"),
+        ("R2099-01", "there is no release"),
+        ("", "there is no release ''"),
+    ],
+)
+def test_a_release_that_is_not_here_is_newer_than_the_program_or_none_at_all(name: str, what: str) -> None:
+    (found,) = problems(good(release=name))
+    assert found.path == "release"
+    assert what in found.what
+    assert found.remedy.endswith(f"one of: {', '.join(releases.names())}")
+    assert ("update the checkout" in found.remedy) == ("newer" in what)
+
+
+def test_the_order_of_releases_has_the_candidate_last() -> None:
+    assert releases.names()[:2] == ("r2026-09", "r2026-11")
+    assert releases.newer("r2026-11", "r2026-09")
+    assert not releases.newer("r2026-11", "r2026-11")
+    assert releases.newer("next", "r2031-01")
+    assert not releases.newer("r2031-01", "next")
+
+
+def test_the_candidate_is_for_trying_out_and_not_for_production() -> None:
+    raw = good(release="next")
+    assert [problem.path for problem in warnings(raw)] == ["release"]
+    assert problems(raw) == []
+    for stack in ("prod", "production", "prod-eu"):
+        (found,) = problems(raw, stack)
+        assert found.path == "release"
+        assert found.what.endswith("not for production")
+    assert problems(good(), "prod") == []

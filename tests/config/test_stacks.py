@@ -1,0 +1,108 @@
+"""The checked-in stacks: what a reader of them goes by."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterator
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from config import releases, stackfile
+from config.clouds import registry
+from config.model.stack import ClusterSpec
+from config.placement import node_pools
+from tests.config.stack import spec
+from tests.config.test_configs import settings
+
+PROJECT = Path(__file__).parents[2]
+STACKS = {path.stem.removeprefix("Pulumi."): path for path in PROJECT.glob("Pulumi.*.yaml")}
+every_stack = pytest.mark.parametrize("stack", sorted(STACKS))
+
+
+def meant(found: ClusterSpec) -> dict[str, Any]:
+    """All that follows from a stack file, with defaults in place of what it leaves out."""
+    cloud = registry.of(found.cloud)
+    pools = [asdict(pool) | {"source": None} for pool in node_pools.node_pools(found, cloud)]
+    written = [pool.model_dump(exclude={"min_nodes"}) for pool in found.pools]
+    # minNodes of a pool is among what follows.
+    return {**found.model_dump(exclude={"pools"}), "written": written, "pools": pools}
+
+
+def paths(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """Of every key, that of a list's objects among them."""
+    entries = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, inner in entries:
+        if isinstance(value, dict):
+            yield (*path, key)
+        yield from paths(inner, (*path, key))
+
+
+def without(raw: dict[str, Any], path: tuple[Any, ...]) -> dict[str, Any]:
+    less = copy.deepcopy(raw)
+    parent = less
+    for part in path[:-1]:
+        parent = parent[part]
+    del parent[path[-1]]
+    return less
+
+
+def test_there_are_three() -> None:
+    assert sorted(STACKS) == ["dev", "prod", "staging"]
+
+
+@every_stack
+def test_a_stack_writes_nothing_that_holds_without_it(stack: str) -> None:
+    raw = settings(STACKS[stack])
+    whole = meant(spec(raw))
+    idle = []
+    for path in paths(raw):
+        found, _ = stackfile.read(without(raw, path))
+        if found is not None and meant(found) == whole:
+            idle.append(path)
+    assert idle == []
+
+
+def test_a_copied_default_would_be_found() -> None:
+    raw = settings(STACKS["dev"])
+    whole = meant(spec(raw))
+    raw["cloud"]["tier"] = "Free"
+    raw["systemPool"]["minNodes"] = 2
+    raw["pools"][0]["minNodes"] = 1
+    assert meant(spec(raw)) == whole
+
+
+@every_stack
+def test_a_stack_is_tagged_with_whose_it_is_and_what_for(stack: str) -> None:
+    tags = spec(settings(STACKS[stack])).cluster.tags
+    assert tags["environment"] == stack
+    assert tags["owner"]
+
+
+@every_stack
+def test_only_dev_may_be_on_the_candidate(stack: str) -> None:
+    found = spec(settings(STACKS[stack])).release
+    assert found.released or stack == "dev"
+
+
+def test_releases_reach_dev_first_and_prod_last() -> None:
+    dev, staging, prod = (spec(settings(STACKS[stack])).release.name for stack in ("dev", "staging", "prod"))
+    assert not releases.newer(prod, staging)
+    assert not releases.newer(staging, dev)
+
+
+def test_prod_is_guarded_where_dev_is_not() -> None:
+    dev, prod = spec(settings(STACKS["dev"])), spec(settings(STACKS["prod"]))
+    assert (dev.cluster.protect, prod.cluster.protect) == (False, True)
+    assert prod.cloud.access.authorized_ranges or prod.cloud.access.private  # type: ignore[union-attr]
+    assert not prod.cloud.access.local_accounts  # type: ignore[union-attr]
+    assert (dev.cloud.tier, prod.cloud.tier) == ("Free", "Standard")  # type: ignore[union-attr]
+    assert max(pool.max_nodes or 0 for pool in prod.pools) > max(pool.max_nodes or 0 for pool in dev.pools)
+
+
+@every_stack
+def test_the_only_warnings_are_about_what_a_user_replaces(stack: str) -> None:
+    warned = [problem.path for problem in stackfile.read(settings(STACKS[stack]), stack)[1]]
+    assert warned == (["cloud.access.authorizedRanges[0]"] if stack == "prod" else [])
