@@ -9,6 +9,7 @@ from sandbox.azure import errors, ids
 from sandbox.azure.errors import AzureRefused, aks
 from sandbox.azure.resources import permissions
 from sandbox.azure.resources.cluster_request import ClusterRequest
+from sandbox.cloud import rules
 
 _MOST_RANGES = 200
 _GUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
@@ -19,6 +20,7 @@ _ZONE_TARGET = "properties.apiServerAccessProfile.privateDNSZone"
 _PRIVATE_DNS_ZONE_CONTRIBUTOR = "b12aa53e-6015-4669-85d0-8515ebb3ae7f"
 
 
+@rules.as_read
 def local_accounts(request: ClusterRequest) -> AzureRefused | None:
     # cilium PR 48265 (2026-09); the code is UNCONFIRMED.
     if not request.body.get("disableLocalAccounts") or request.part("aadProfile").get("managed"):
@@ -29,6 +31,7 @@ def local_accounts(request: ClusterRequest) -> AzureRefused | None:
     return aks("BadRequest", text)
 
 
+@rules.as_read
 def entra_stays(request: ClusterRequest) -> AzureRefused | None:
     # AKS page enable-authentication: it cannot be switched off again. Text UNCONFIRMED.
     before, after = ((body or {}).get("aadProfile", {}).get("managed") for body in (request.current, request.body))
@@ -39,6 +42,7 @@ def entra_stays(request: ClusterRequest) -> AzureRefused | None:
     )
 
 
+@rules.as_read
 def entra(request: ClusterRequest) -> AzureRefused | None:
     # REST text of enableAzureRBAC, and the page on the end of the older integration (aka.ms/aks/aad-legacy). Codes but the
     # list's InvalidAdminGroupObjectID, and texts, UNCONFIRMED.
@@ -61,6 +65,7 @@ def private_ranges(request: ClusterRequest) -> AzureRefused | None:
     return aks("InvalidParameter", "Private cluster cannot be enabled with AuthorizedIPRanges.")  # tfsec #571
 
 
+@rules.as_read
 def range_formats(request: ClusterRequest) -> AzureRefused | None:
     # REST text ("CIDR format") and AKS page api-server-authorized-ip-ranges (200 of them). Texts UNCONFIRMED.
     found = request.part("apiServerAccessProfile").get("authorizedIPRanges", [])
@@ -77,6 +82,7 @@ def range_formats(request: ClusterRequest) -> AzureRefused | None:
     return None
 
 
+@rules.as_read
 def zone_mode(request: ClusterRequest) -> AzureRefused | None:
     # AKS page private-clusters; code: list.
     access = request.part("apiServerAccessProfile")
@@ -89,6 +95,7 @@ def zone_mode(request: ClusterRequest) -> AzureRefused | None:
     return aks("InvalidPrivateDNSZoneMode", text, _ZONE_TARGET)
 
 
+@rules.as_read
 def zone_without_name(request: ClusterRequest) -> AzureRefused | None:
     # The same page: without a zone the public name is the only one. Code: list.
     access = request.part("apiServerAccessProfile")
@@ -98,6 +105,7 @@ def zone_without_name(request: ClusterRequest) -> AzureRefused | None:
     return aks("NonePrivateDNSZonePublicFQDNDisabledError", text, _ZONE_TARGET)
 
 
+@rules.as_read
 def zone_name(request: ClusterRequest) -> AzureRefused | None:
     # The same page; code: list.
     zone = request.part("apiServerAccessProfile").get("privateDNSZone", "")
@@ -109,6 +117,7 @@ def zone_name(request: ClusterRequest) -> AzureRefused | None:
     return aks("InvalidPrivateDNSZoneResourceID", text, _ZONE_TARGET)
 
 
+@rules.as_read
 def zone_identity(request: ClusterRequest) -> AzureRefused | None:
     # The same page; code: list.
     zone = request.part("apiServerAccessProfile").get("privateDNSZone", "")
@@ -132,6 +141,7 @@ def zone_permission(request: ClusterRequest) -> AzureRefused | None:
     return aks("CustomPrivateDNSZoneMissingPermissionError", text)
 
 
+@rules.as_read
 def subdomain(request: ClusterRequest) -> AzureRefused | None:
     # AKS page private-clusters: only beside a zone of one's own. Text UNCONFIRMED.
     zone = request.part("apiServerAccessProfile").get("privateDNSZone", "")
@@ -140,6 +150,7 @@ def subdomain(request: ClusterRequest) -> AzureRefused | None:
     return aks("InvalidParameter", "fqdnSubdomain needs a custom private DNS zone.", "properties.fqdnSubdomain")
 
 
+@rules.as_read
 def api_server_subnet(request: ClusterRequest) -> AzureRefused | None:
     subnet = request.part("apiServerAccessProfile").get("subnetId")
     if subnet and request.resources.get(subnet) is None:

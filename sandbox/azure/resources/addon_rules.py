@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from sandbox.azure.errors import AzureRefused, aks
 from sandbox.azure.resources.cluster_request import ClusterRequest
+from sandbox.cloud import rules
 
 _WORKSPACE = "logAnalyticsWorkspaceResourceID"
 
 
+@rules.as_read
 def log_workspace(request: ClusterRequest) -> AzureRefused | None:
     addon = request.part("addonProfiles").get("omsagent", {})
     if not addon.get("enabled"):

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from sandbox.azure import errors
+from sandbox.azure import errors, ids
 from sandbox.azure.errors import AzureRefused, aks, arm
 from sandbox.azure.resources import (
     access_rules,
@@ -52,12 +52,13 @@ _DNS_PREFIX = r"[a-zA-Z0-9]([a-zA-Z0-9-]{0,52}[a-zA-Z0-9])?"
 
 
 def location(request: ClusterRequest) -> AzureRefused | None:
-    # ARM's documented code for a missing location.
+    # ARM's documented code (page common-deployment-errors); the text as in tests of Azure/azure-sdk-for-net.
     if request.body.get("location"):
         return None
     return arm("LocationRequired", "The location property is required for this definition.")
 
 
+@rules.as_read
 def pools_named_once(request: ClusterRequest) -> AzureRefused | None:
     names = [profile["name"] for profile in request.wanted.get("agentPoolProfiles", [])]
     if len(set(names)) == len(names):
@@ -81,6 +82,7 @@ def new_inline_pool(request: ClusterRequest) -> AzureRefused | None:
     return None
 
 
+@rules.as_read
 def identity(request: ClusterRequest) -> AzureRefused | None:
     # A cluster needs an identity or a service principal; texts UNCONFIRMED.
     if "identity" not in request.body and "servicePrincipalProfile" not in request.body:
@@ -97,6 +99,7 @@ def identity(request: ClusterRequest) -> AzureRefused | None:
     return None
 
 
+@rules.as_read
 def dns_name(request: ClusterRequest) -> AzureRefused | None:
     # UNCONFIRMED text; the service needs exactly one of the two.
     if bool(request.body.get("dnsPrefix")) != bool(request.body.get("fqdnSubdomain")):
@@ -104,12 +107,14 @@ def dns_name(request: ClusterRequest) -> AzureRefused | None:
     return aks("InvalidParameter", "Exactly one of dnsPrefix and fqdnSubdomain is required.", "properties.dnsPrefix")
 
 
+@rules.as_read
 def dns_prefix(request: ClusterRequest) -> AzureRefused | None:
     if re.fullmatch(_DNS_PREFIX, request.body.get("dnsPrefix") or "a"):
         return None
     return invalid("dnsPrefix")
 
 
+@rules.as_read
 def immutable_change(request: ClusterRequest) -> AzureRefused | None:
     # Text as in azure-native #959 for a pool's property.
     if request.current is None:
@@ -129,17 +134,19 @@ def _at(body: Any, path: str) -> Any:
 
 
 def moved(request: ClusterRequest) -> AzureRefused | None:
-    # ARM's documented code.
+    # ARM's documented code (page common-deployment-errors); the text as in the Azure page on private endpoints' networking.
     current: str = (request.current or request.body)["location"]
     if current == request.body["location"]:
         return None
     text = (
-        f"The resource '{request.name}' already exists in location '{current}'. A resource with the same name cannot be "
-        f"created in location '{request.body['location']}'. Please select a new resource name."
+        f"The resource '{request.name}' already exists in location '{current}' in resource group "
+        f"'{ids.group_name(request.id)}'. A resource with the same name cannot be created in location "
+        f"'{request.body['location']}'. Please select a new resource name."
     )
     return arm("InvalidResourceLocation", text, status=409)
 
 
+@rules.as_read
 def support_plan(request: ClusterRequest) -> AzureRefused | None:
     # AKS page long-term-support; code and text UNCONFIRMED.
     if request.body.get("supportPlan") != "AKSLongTermSupport" or request.part("sku").get("tier") == "Premium":
@@ -147,6 +154,7 @@ def support_plan(request: ClusterRequest) -> AzureRefused | None:
     return aks("BadRequest", "Support plan AKSLongTermSupport needs the Premium tier.", "properties.supportPlan")
 
 
+@rules.as_read
 def issuer_stays(request: ClusterRequest) -> AzureRefused | None:
     # AKS page use-oidc-issuer; code: list.
     before, after = (
@@ -159,6 +167,7 @@ def issuer_stays(request: ClusterRequest) -> AzureRefused | None:
     )
 
 
+@rules.as_read
 def workload_identity(request: ClusterRequest) -> AzureRefused | None:
     # AKS page workload-identity-deploy-cluster: it needs the issuer. Code and text UNCONFIRMED.
     wanted = request.part("securityProfile").get("workloadIdentity", {}).get("enabled")
@@ -177,7 +186,9 @@ def node_provisioning(request: ClusterRequest) -> AzureRefused | None:
         text = f"{prefix} unless .properties.networkProfile.ipFamilies is set to one of [IPv4]."
         return aks("OperationNotAllowed", text, target)
     if "identity" not in request.body:
-        return aks("OperationNotAllowed", f"{prefix} if .properties.servicePrincipalProfile is specified.", target)
+        return aks(
+            "OperationNotAllowed", f"{prefix} if .properties.servicePrincipalProfile is specified.", target
+        ).as_read()
     return None
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from sandbox.azure.errors import AzureRefused, aks
 from sandbox.azure.resources.pool_request import PoolRequest
+from sandbox.cloud import rules
 
 _FEWEST_PODS_A_NODE, _MOST_PODS_A_NODE = 10, 250
 _FEWEST_PODS_A_POOL = 30
@@ -14,9 +15,11 @@ def count_present(request: PoolRequest) -> AzureRefused | None:
     # inline pool the same is assumed. An inline entry of an existing pool keeps the current count.
     if "count" in request.wanted or (request.inline and request.current is not None):
         return None
-    return aks("InvalidParameter", "Required parameter properties.count is missing (null).", "properties.count")
+    refused = aks("InvalidParameter", "Required parameter properties.count is missing (null).", "properties.count")
+    return refused.as_read() if request.inline else refused
 
 
+@rules.as_read
 def bounds_only_with_autoscaling(request: PoolRequest) -> AzureRefused | None:
     # Text UNCONFIRMED.
     if request.body["enableAutoScaling"]:
@@ -28,6 +31,7 @@ def bounds_only_with_autoscaling(request: PoolRequest) -> AzureRefused | None:
     return None
 
 
+@rules.as_read
 def autoscaling_bounds(request: PoolRequest) -> AzureRefused | None:
     # Only the service bounds these (no limits in the schema); texts UNCONFIRMED.
     if not request.body["enableAutoScaling"]:
@@ -60,6 +64,7 @@ def count_bounds(request: PoolRequest) -> AzureRefused | None:
     return aks("InvalidParameter", text, "agentPoolProfile.count")
 
 
+@rules.as_read
 def stale_count(request: PoolRequest) -> AzureRefused | None:
     """A request with the count of another time would switch machines of the autoscaler's off, or on.
 
@@ -76,6 +81,7 @@ def stale_count(request: PoolRequest) -> AzureRefused | None:
     return aks("InvalidParameter", text, "agentPoolProfile.count")
 
 
+@rules.as_read
 def max_pods(request: PoolRequest) -> AzureRefused | None:
     # AKS page concepts-network-ip-address-planning; code: list.
     pods = request.body["maxPods"]
@@ -86,6 +92,7 @@ def max_pods(request: PoolRequest) -> AzureRefused | None:
     return aks(code, text, "agentPoolProfile.maxPods")
 
 
+@rules.as_read
 def pods_of_a_pool(request: PoolRequest) -> AzureRefused | None:
     # The same page: a new pool must have room for 30 pods, three nodes of ten for example; code: list. Which count is meant
     # for one that scales from zero is UNCONFIRMED: one node, here. In a system pool each node must (page use-system-pools).

@@ -8,6 +8,7 @@ from sandbox.azure import errors
 from sandbox.azure.errors import AzureRefused, aks
 from sandbox.azure.resources import permissions
 from sandbox.azure.resources.cluster_request import ClusterRequest
+from sandbox.cloud import rules
 from sandbox.cloud.state import Body
 
 _KEY = re.compile(r"https://[^/]+/keys/[^/]+/[^/]+")
@@ -22,6 +23,7 @@ def _kms(request: ClusterRequest) -> Body:
     return found if found.get("enabled") else {}
 
 
+@rules.as_read
 def key(request: ClusterRequest) -> AzureRefused | None:
     # The identifier with its version; text UNCONFIRMED.
     kms = _kms(request)
@@ -30,6 +32,7 @@ def key(request: ClusterRequest) -> AzureRefused | None:
     return aks("InvalidParameter", f"The key identifier {kms.get('keyId', '')} is invalid.", f"{_TARGET}.keyId")
 
 
+@rules.as_read
 def key_identity(request: ClusterRequest) -> AzureRefused | None:
     # "Doesn't work with system-assigned managed identity"; text UNCONFIRMED.
     if not _kms(request) or request.identities:
@@ -45,9 +48,12 @@ def vault(request: ClusterRequest) -> AzureRefused | None:
         return None
     if private:
         return aks("BadRequest", "KeyVault resource ID is empty when KeyVault network access is Private.", target)
-    return aks("BadRequest", "KeyVault resource ID is not empty when KeyVault network access is Public.", target)
+    return aks(
+        "BadRequest", "KeyVault resource ID is not empty when KeyVault network access is Public.", target
+    ).as_read()
 
 
+@rules.as_read
 def private_vault(request: ClusterRequest) -> AzureRefused | None:
     # The page: a private vault needs API server VNet integration. Text UNCONFIRMED.
     private = _kms(request).get("keyVaultNetworkAccess") == "Private"
@@ -75,6 +81,7 @@ def key_permission(request: ClusterRequest) -> AzureRefused | None:
     return aks("AzureKeyVaultKmsValidateIdentityPermissionCustomerError", text)
 
 
+@rules.as_read
 def disks(request: ClusterRequest) -> AzureRefused | None:
     # "In the same region as the cluster"; code: list. That it must exist is ARM's 404.
     wanted = request.body.get("diskEncryptionSetID")

@@ -22,11 +22,12 @@ def system_pool(fleet: Fleet) -> AzureRefused | None:
         return None
     if fleet.deleting:
         # azure-cli #13420; the code is UNCONFIRMED.
-        return aks("OperationNotAllowed", "There has to be at least one system agent pool.")
+        return aks("OperationNotAllowed", "There has to be at least one system agent pool.").as_read()
     # Azure/AKS #1568, #1602
     return aks("MustDefineAtLeastOneSystemPool", "Must define at least one system pool.")
 
 
+@rules.as_read
 def number_of_pools(fleet: Fleet) -> AzureRefused | None:
     # AKS page quotas-skus-regions; code: list.
     if len(fleet.pools) <= _MOST_POOLS:
@@ -34,6 +35,7 @@ def number_of_pools(fleet: Fleet) -> AzureRefused | None:
     return aks("MaxAgentPoolCountReached", f"A cluster has at most {_MOST_POOLS} agent pools.", "agentPoolProfiles")
 
 
+@rules.as_read
 def node_provisioning(fleet: Fleet) -> AzureRefused | None:
     # AKS pages node-auto-provisioning and migrate-from-autoscaler-to-node-auto-provisioning: autoscaled pools need a feature
     # flag, Windows is not supported. The pattern of the message is Azure/AKS #5345's; whether these two give it is UNCONFIRMED.
@@ -70,6 +72,7 @@ def too_far_apart(pool: str, control_plane: str) -> AzureRefused | None:
     return aks("NodePoolMcVersionIncompatible", text)
 
 
+@rules.as_read
 def standard_balancer(fleet: Fleet) -> AzureRefused | None:
     # AKS pages spot-node-pool, availability-zones and create-node-pools; codes: list (the one for spot pools is UNCONFIRMED).
     if fleet.network["loadBalancerSku"].lower() == "standard":

@@ -6,6 +6,7 @@ import re
 
 from sandbox.azure.errors import AzureRefused, aks
 from sandbox.azure.resources.pool_request import SPOT_LABEL, PoolRequest
+from sandbox.cloud import rules
 
 _TAINT = re.compile(
     r"^(?:[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?/)?[A-Za-z0-9]([-\w.]{0,61}[A-Za-z0-9])?"
@@ -36,7 +37,9 @@ def labels(request: PoolRequest) -> AzureRefused | None:
             return aks("BadRequest", text)  # azurerm #18567
         if key == "agentpool" or not _LABEL_KEY.fullmatch(key) or not _LABEL_VALUE.fullmatch(value):
             # azurerm #28636; text UNCONFIRMED
-            return aks("InvalidParameter", f"Invalid node label {key}={value}.", "agentPoolProfile.nodeLabels")
+            return aks(
+                "InvalidParameter", f"Invalid node label {key}={value}.", "agentPoolProfile.nodeLabels"
+            ).as_read()
     return None
 
 
@@ -44,6 +47,7 @@ def _in_namespace(prefix: str, *namespaces: str) -> bool:
     return any(prefix == n or prefix.endswith("." + n) for n in namespaces)
 
 
+@rules.as_read
 def taints(request: PoolRequest) -> AzureRefused | None:
     # azurerm PR 32269 ("invalid taint spec"); the rest of the text is UNCONFIRMED. kubectl's `key:Effect` without a value
     # is refused as well: the AKS page shows only key=value:Effect.

@@ -6,6 +6,7 @@ from sandbox.azure.errors import AzureRefused, aks
 from sandbox.azure.machines import machines
 from sandbox.azure.regions import zones
 from sandbox.azure.resources.pool_request import PoolRequest
+from sandbox.cloud import rules
 
 _LARGEST_DISK_GB = 2048
 
@@ -63,6 +64,7 @@ def ephemeral_disk(request: PoolRequest) -> AzureRefused | None:
     return aks("VMCacheSizeTooSmall", text)
 
 
+@rules.as_read
 def disk_size(request: PoolRequest) -> AzureRefused | None:
     # azure-rest-api-specs, ContainerServiceOSDisk: 0 (AKS chooses) to 2048. Text UNCONFIRMED.
     if 0 <= request.wanted.get("osDiskSizeGB", 0) <= _LARGEST_DISK_GB:
@@ -71,6 +73,7 @@ def disk_size(request: PoolRequest) -> AzureRefused | None:
     return aks("InvalidParameter", text, "agentPoolProfile.osDiskSizeGB")
 
 
+@rules.as_read
 def gpu_partitions(request: PoolRequest) -> AzureRefused | None:
     # AKS page gpu-multi-instance; code: list.
     machine = request.machine

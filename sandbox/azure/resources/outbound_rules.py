@@ -8,10 +8,12 @@ from __future__ import annotations
 from sandbox.azure.errors import AzureRefused, aks
 from sandbox.azure.resources.cluster_request import ClusterRequest
 from sandbox.azure.resources.fleet import Fleet
+from sandbox.cloud import rules
 
 _TARGET = "networkProfile.outboundType"
 
 
+@rules.as_read
 def balancer(request: ClusterRequest) -> AzureRefused | None:
     profile = request.body["networkProfile"]
     if profile["outboundType"] == "loadBalancer" or profile["loadBalancerSku"].lower() == "standard":
@@ -20,6 +22,7 @@ def balancer(request: ClusterRequest) -> AzureRefused | None:
     return aks("UnexpectedLoadBalancerSkuForCurrentOutboundConfiguration", text, "networkProfile.loadBalancerSku")
 
 
+@rules.as_read
 def managed_gateway(fleet: Fleet) -> AzureRefused | None:
     if fleet.network["outboundType"] != "managedNATGateway" or not fleet.subnets:
         return None
@@ -41,7 +44,7 @@ def own_gateway(fleet: Fleet) -> AzureRefused | None:
             return aks("UserAssignedNATGatewayWithManagedVNetNotAllowed", text, _TARGET)
         if "natGateway" not in _subnet(fleet, pool["vnetSubnetID"]):
             text = f"Subnet {pool['vnetSubnetID']} is not associated with a NAT gateway."
-            return aks("SubnetNotAssociatedWithNATGateway", text, _TARGET)
+            return aks("SubnetNotAssociatedWithNATGateway", text, _TARGET).as_read()
     return None
 
 
@@ -57,11 +60,11 @@ def own_routes(fleet: Fleet) -> AzureRefused | None:
                 f"An existing route table has not been associated with subnet {subnet}. Please update the route table "
                 "association"
             )
-            return aks("ExistingRouteTableNotAssociatedWithSubnet", text, _TARGET)
+            return aks("ExistingRouteTableNotAssociatedWithSubnet", text, _TARGET).as_read()
         hops = [r["nextHopType"] for r in table.body["routes"] if r["addressPrefix"] == "0.0.0.0/0"]
         if not hops:
             text = f"Route table {table.id} has no default route 0.0.0.0/0."
-            return aks("RouteTableMissingDefaultRouteError", text, _TARGET)
+            return aks("RouteTableMissingDefaultRouteError", text, _TARGET).as_read()
         if hops[0] not in ("VirtualAppliance", "VirtualNetworkGateway"):
             # terraform-provider-azurerm #8609
             text = (

@@ -64,6 +64,7 @@ def priority_change(request: PoolRequest) -> AzureRefused | None:
     return aks("BadRequest", text, f"{request.section}.scaleSetPriority")
 
 
+@rules.as_read
 def immutable_change(request: PoolRequest) -> AzureRefused | None:
     # Text as in azure-native #959 for another property; the text for each of these is UNCONFIRMED.
     if request.current is None:
@@ -89,6 +90,7 @@ def version(request: PoolRequest) -> AzureRefused | None:
     return None
 
 
+@rules.as_read
 def subnets(request: PoolRequest) -> AzureRefused | None:
     # ARM's 404; whether AKS reports it in these words is UNCONFIRMED.
     for field in ("vnetSubnetID", "podSubnetID"):

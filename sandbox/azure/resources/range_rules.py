@@ -10,6 +10,7 @@ from sandbox.azure.errors import AzureRefused, aks
 from sandbox.azure.resources import network
 from sandbox.azure.resources.cluster_request import ClusterRequest
 from sandbox.azure.resources.fleet import Fleet
+from sandbox.cloud import rules
 from sandbox.cloud.state import Record
 
 # AKS page configure-azure-cni: no part of these may be used.
@@ -18,6 +19,7 @@ _KEPT = tuple(map(ipaddress.ip_network, ("169.254.0.0/16", "172.30.0.0/16", "172
 _LARGEST_SERVICE_PREFIX = 12
 
 
+@rules.as_read
 def kept_ranges(request: ClusterRequest) -> AzureRefused | None:
     # Code and text UNCONFIRMED.
     profile = request.body["networkProfile"]
@@ -31,6 +33,7 @@ def kept_ranges(request: ClusterRequest) -> AzureRefused | None:
     return None
 
 
+@rules.as_read
 def service_range_size(request: ClusterRequest) -> AzureRefused | None:
     # AKS page configure-azure-cni: smaller than /12. Code and text UNCONFIRMED.
     for text in request.body["networkProfile"]["serviceCidrs"]:
@@ -41,6 +44,7 @@ def service_range_size(request: ClusterRequest) -> AzureRefused | None:
     return None
 
 
+@rules.as_read
 def dns_address(request: ClusterRequest) -> AzureRefused | None:
     # AKS page configure-azure-cni; codes: list.
     profile = request.body["networkProfile"]
@@ -59,6 +63,7 @@ def dns_address(request: ClusterRequest) -> AzureRefused | None:
     return None
 
 
+@rules.as_read
 def ranges_overlap(request: ClusterRequest) -> AzureRefused | None:
     # Code: list.
     profile = request.body["networkProfile"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from sandbox.azure.errors import AzureRefused, aks
 from sandbox.azure.resources.pool_request import PoolRequest, invalid
+from sandbox.cloud import rules
 
 
 def spot_upgrade(request: PoolRequest) -> AzureRefused | None:
@@ -17,10 +18,11 @@ def spot_upgrade(request: PoolRequest) -> AzureRefused | None:
     # Azure/bicep-types-az #2217: with `type` absent the same error came though nothing was set. Seen in a preflight
     # only; the stricter reading is to refuse it here too.
     if request.current is None and "type" not in request.wanted:
-        return invalid("agentPoolProfile.upgradeSettings.maxSurge", "Spot pools can't set max surge")
+        return invalid("agentPoolProfile.upgradeSettings.maxSurge", "Spot pools can't set max surge").as_read()
     return None
 
 
+@rules.as_read
 def spot_mode(request: PoolRequest) -> AzureRefused | None:
     # AKS pages spot-node-pool and use-system-pools; code: list. For the first pool the code is UNCONFIRMED.
     if not request.spot or not (request.system or request.first):
@@ -30,6 +32,7 @@ def spot_mode(request: PoolRequest) -> AzureRefused | None:
     return aks(code, text, "agentPoolProfile.scaleSetPriority")
 
 
+@rules.as_read
 def spot_settings(request: PoolRequest) -> AzureRefused | None:
     # AKS page spot-node-pool; texts UNCONFIRMED. A regular pool may be sent Delete and -1 (recording), nothing else.
     price = request.wanted.get("spotMaxPrice", -1)

@@ -6,6 +6,7 @@ from sandbox.azure import versions
 from sandbox.azure.errors import AzureRefused, aks
 from sandbox.azure.resources.cluster_path import pools_of
 from sandbox.azure.resources.cluster_request import ClusterRequest
+from sandbox.cloud import rules
 
 
 def version(request: ClusterRequest) -> AzureRefused | None:
@@ -25,6 +26,7 @@ def version(request: ClusterRequest) -> AzureRefused | None:
     return aks("K8sVersionNotSupported", text)
 
 
+@rules.as_read
 def version_step(request: ClusterRequest) -> AzureRefused | None:
     # AKS page upgrade-aks-cluster: one minor at a time and never back; code and text UNCONFIRMED.
     wanted, current = request.body.get("kubernetesVersion"), (request.current or {}).get("currentKubernetesVersion")
@@ -47,7 +49,8 @@ def pool_versions(request: ClusterRequest) -> AzureRefused | None:
     stay = all(version in (pools.get(name), _version(request)) for name, version in _named(request).items())
     if stay and _named(request).keys() == pools.keys():
         return None
-    return _not_all_specified()
+    refused = _not_all_specified()
+    return refused if _moves(request) or not stay else refused.as_read()
 
 
 def upgraded_with_channel(request: ClusterRequest) -> AzureRefused | None:
@@ -62,9 +65,11 @@ def upgraded_with_channel(request: ClusterRequest) -> AzureRefused | None:
         return None
     if all(_named(request).get(pool) == _version(request) for pool in _versions(request)):
         return None
-    return _not_all_specified()
+    refused = _not_all_specified()
+    return refused if _named(request) and "none" not in channels else refused.as_read()
 
 
+@rules.as_read
 def spot_with_cluster(request: ClusterRequest) -> AzureRefused | None:
     # AKS page spot-node-pool: where there are spot pools, control plane and pools are not upgraded at the same time; code: list.
     if not _moves(request):

@@ -6,6 +6,7 @@ Words UNCONFIRMED; the permissions are those of the roles.
 
 from __future__ import annotations
 
+from sandbox.cloud import rules
 from sandbox.cloud.state import Resources
 from sandbox.gcp import ids
 from sandbox.gcp.errors import GcpRefused
@@ -46,6 +47,7 @@ def _denied(permission: str, on: str, agent: str) -> GcpRefused:
     )
 
 
+@rules.as_read
 def secrets_key(request: ClusterRequest) -> GcpRefused | None:
     # Page encrypting-secrets: "Grant permission to use the key"; terraform-provider-google, tests of database_encryption.
     said = request.body["databaseEncryption"]
@@ -57,6 +59,7 @@ def secrets_key(request: ClusterRequest) -> GcpRefused | None:
     return _denied("cloudkms.cryptoKeyVersions.useToEncrypt", key, agent)
 
 
+@rules.as_read
 def boot_disk_key(request: PoolRequest) -> GcpRefused | None:
     # Page using-cmek: Compute Engine's agent; terraform-provider-google, TestAccContainerNodePool_withBootDiskKmsKey.
     key, agent = request.config.get("bootDiskKmsKey"), compute(ids.project_of(request.id))
@@ -65,6 +68,7 @@ def boot_disk_key(request: PoolRequest) -> GcpRefused | None:
     return _denied("cloudkms.cryptoKeyVersions.useToEncrypt", key, agent)
 
 
+@rules.as_read
 def shared_vpc(request: ClusterRequest) -> GcpRefused | None:
     # Page cluster-shared-vpc; terraform-provider-google, TestAccContainerCluster_sharedVpc.
     subnet = ids.path(request.body["subnetwork"])

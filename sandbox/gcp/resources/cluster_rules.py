@@ -20,7 +20,8 @@ def not_emulated(request: ClusterRequest) -> Refused | None:
 
 
 def location(request: ClusterRequest) -> GcpRefused | None:
-    # Logs of many projects (GKE does not tell a location that is not from one that is not allowed); UNCONFIRMED by a thread
+    # terraform-provider-google, test of a cluster in the location "wonderland": GKE does not tell a missing location from one
+    # that is not allowed.
     if places.exists(request.location):
         return None
     return GcpRefused(403, f"Permission denied on 'locations/{request.location}' (or it may not exist).", "forbidden")
@@ -60,6 +61,7 @@ def network(request: ClusterRequest) -> GcpRefused | None:
     return None
 
 
+@rules.as_read
 def subnetwork(request: ClusterRequest) -> GcpRefused | None:
     # Words UNCONFIRMED
     found = request.resources.get(request.body["subnetwork"])
@@ -75,6 +77,7 @@ def subnetwork(request: ClusterRequest) -> GcpRefused | None:
     return None
 
 
+@rules.as_read
 def zones(request: ClusterRequest) -> GcpRefused | None:
     # Page regional-clusters; the words are UNCONFIRMED.
     region = ids.region(request.location)
@@ -86,6 +89,7 @@ def zones(request: ClusterRequest) -> GcpRefused | None:
     return None
 
 
+@rules.as_read
 def workload_pool(request: ClusterRequest) -> GcpRefused | None:
     # Page workload-identity: the pool of the cluster's project is the only one. Words as in several logs, UNCONFIRMED.
     pool = (request.body.get("workloadIdentityConfig") or {}).get("workloadPool")
@@ -107,6 +111,7 @@ def policy_on_dataplane(request: ClusterRequest) -> GcpRefused | None:
     return None
 
 
+@rules.as_read
 def autoscaling_limits(request: ClusterRequest) -> GcpRefused | None:
     # pulumi-gcp, ClusterClusterAutoscalingArgs: limits of cpu and memory are required once it is enabled. Words UNCONFIRMED.
     said = request.body["clusterAutoscaling"]
@@ -117,6 +122,7 @@ def autoscaling_limits(request: ClusterRequest) -> GcpRefused | None:
     return None
 
 
+@rules.as_read
 def encryption(request: ClusterRequest) -> GcpRefused | None:
     # Page encrypting-secrets: a key in the cluster's region. Words UNCONFIRMED.
     said = request.body["databaseEncryption"]
@@ -129,6 +135,7 @@ def encryption(request: ClusterRequest) -> GcpRefused | None:
     return None
 
 
+@rules.as_read
 def groups(request: ClusterRequest) -> GcpRefused | None:
     # Page google-groups-rbac: the group has this name. Words UNCONFIRMED.
     group = (request.body.get("authenticatorGroupsConfig") or {}).get("securityGroup")
@@ -137,6 +144,7 @@ def groups(request: ClusterRequest) -> GcpRefused | None:
     return None
 
 
+@rules.as_read
 def some_endpoint(request: ClusterRequest) -> GcpRefused | None:
     # Page network-isolation: a control plane has at least one of the two. Words UNCONFIRMED.
     endpoints = request.body["controlPlaneEndpointsConfig"]
@@ -146,10 +154,12 @@ def some_endpoint(request: ClusterRequest) -> GcpRefused | None:
     return None
 
 
+@rules.as_read
 def resource_labels(request: ClusterRequest) -> GcpRefused | None:
     return machine_rules.bad_resource_labels(request.body.get("resourceLabels") or {})
 
 
+@rules.as_read
 def upgrade(request: ClusterRequest) -> GcpRefused | None:
     # Page upgrading-a-cluster: one minor version at a time, and only to what the channel has. Words UNCONFIRMED.
     if request.current is None:

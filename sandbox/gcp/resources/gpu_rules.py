@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from sandbox.cloud import rules
 from sandbox.gcp import versions
 from sandbox.gcp.errors import GcpRefused, bad_request
 from sandbox.gcp.places import offered
@@ -34,6 +35,7 @@ def in_zone(request: PoolRequest) -> GcpRefused | None:
     return None
 
 
+@rules.as_read
 def one_model(request: PoolRequest) -> GcpRefused | None:
     # REST reference AcceleratorConfig; words UNCONFIRMED
     if len(request.accelerators) > 1:
@@ -51,10 +53,13 @@ def attachable(request: PoolRequest) -> GcpRefused | None:
             return bad_request(
                 f"Cannot use default machine type ({machine.name}) with GPUs; choose a different machine type."
             )
-        return bad_request(f'Accelerator type "{one["type"]}" cannot be used with machine type {machine.name}.')
+        return bad_request(
+            f'Accelerator type "{one["type"]}" cannot be used with machine type {machine.name}.'
+        ).as_read()
     return None
 
 
+@rules.as_read
 def count(request: PoolRequest) -> GcpRefused | None:
     # docs.cloud.google.com GPU machine types: which counts an N1 size takes, and what the others have. Words UNCONFIRMED.
     machine = request.machine
@@ -68,6 +73,7 @@ def count(request: PoolRequest) -> GcpRefused | None:
     return None
 
 
+@rules.as_read
 def declared(request: PoolRequest) -> GcpRefused | None:
     # page gpus: g2, a2 and a3 fix the GPU, and guest_accelerators are still declared. What GKE does without them is
     # UNCONFIRMED: the stricter reading.
@@ -77,6 +83,7 @@ def declared(request: PoolRequest) -> GcpRefused | None:
     return None
 
 
+@rules.as_read
 def sharing(request: PoolRequest) -> GcpRefused | None:
     # Page timesharing-gpus: at most 48 clients. Words UNCONFIRMED.
     for one in request.accelerators:
@@ -90,6 +97,7 @@ def sharing(request: PoolRequest) -> GcpRefused | None:
     return None
 
 
+@rules.as_read
 def partition(request: PoolRequest) -> GcpRefused | None:
     # Words UNCONFIRMED
     for one in request.accelerators:
@@ -104,6 +112,7 @@ def partition(request: PoolRequest) -> GcpRefused | None:
     return None
 
 
+@rules.as_read
 def driver(request: PoolRequest) -> GcpRefused | None:
     # page gpus: latest is for Container-Optimized OS. Words UNCONFIRMED.
     for one in request.accelerators:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from sandbox.cloud import rules
 from sandbox.gcp.errors import GcpRefused, bad_request
 from sandbox.gcp.resources.pool_request import PoolRequest
 
@@ -26,13 +27,15 @@ def labels(request: PoolRequest) -> GcpRefused | None:
     for key, value in (request.config.get("labels") or {}).items():
         prefix = key.rpartition("/")[0]
         if key not in _ALLOWED and any(prefix == one or prefix.endswith(f".{one}") for one in _RESERVED):
-            return bad_request(f"Applying kubernetes label is not allowed: {key}.")
+            refused = bad_request(f"Applying kubernetes label is not allowed: {key}.")
+            return refused if prefix == "node-role.kubernetes.io" else refused.as_read()
         if not _well_formed(key) or (value and not _NAME.fullmatch(value)):
             # Words UNCONFIRMED
-            return bad_request(f"Invalid kubernetes label {key}={value}.")
+            return bad_request(f"Invalid kubernetes label {key}={value}.").as_read()
     return None
 
 
+@rules.as_read
 def taints(request: PoolRequest) -> GcpRefused | None:
     # Kubernetes' validation of a node's taints; the words are UNCONFIRMED.
     seen = set()

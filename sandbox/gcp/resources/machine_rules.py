@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from sandbox.cloud import rules
 from sandbox.gcp import ids, versions
 from sandbox.gcp.errors import GcpRefused, bad_request
 from sandbox.gcp.machines import machines
@@ -32,6 +33,7 @@ def machine_type(request: PoolRequest) -> GcpRefused | None:
     return None
 
 
+@rules.as_read
 def spot_and_preemptible(request: PoolRequest) -> GcpRefused | None:
     # Words UNCONFIRMED; page spot-vms: they are two provisioning models
     if request.config.get("spot") and request.config.get("preemptible"):
@@ -39,6 +41,7 @@ def spot_and_preemptible(request: PoolRequest) -> GcpRefused | None:
     return None
 
 
+@rules.as_read
 def provisioning(request: PoolRequest) -> GcpRefused | None:
     # Accelerator-optimized machines, "Consumption options"; the words are UNCONFIRMED.
     machine, config = request.machine, request.config
@@ -52,6 +55,7 @@ def provisioning(request: PoolRequest) -> GcpRefused | None:
     return None
 
 
+@rules.as_read
 def too_old(request: PoolRequest) -> GcpRefused | None:
     # Page gpus, availability of GPUs by version; what GKE says is UNCONFIRMED.
     since = request.machine.since
@@ -68,6 +72,7 @@ def boot_disk(request: PoolRequest) -> GcpRefused | None:
     return None
 
 
+@rules.as_read
 def boot_disk_key(request: PoolRequest) -> GcpRefused | None:
     # Page using-cmek: a key in the cluster's region. Words UNCONFIRMED.
     key, region = request.config.get("bootDiskKmsKey"), ids.region(request.cluster["location"])
@@ -76,6 +81,7 @@ def boot_disk_key(request: PoolRequest) -> GcpRefused | None:
     return None
 
 
+@rules.as_read
 def image(request: PoolRequest) -> GcpRefused | None:
     # Words UNCONFIRMED
     if request.config["imageType"].upper() not in _IMAGES:
@@ -85,6 +91,7 @@ def image(request: PoolRequest) -> GcpRefused | None:
     return None
 
 
+@rules.as_read
 def shutdown_grace(request: PoolRequest) -> GcpRefused | None:
     # Page spot-vms; SDK docstring: critical pods' part is not more than the whole. Words UNCONFIRMED.
     kubelet = request.config.get("kubeletConfig") or {}
@@ -104,6 +111,7 @@ def shutdown_grace(request: PoolRequest) -> GcpRefused | None:
     return None
 
 
+@rules.as_read
 def service_account(request: PoolRequest) -> GcpRefused | None:
     # Words UNCONFIRMED
     address = request.config["serviceAccount"]
@@ -112,6 +120,7 @@ def service_account(request: PoolRequest) -> GcpRefused | None:
     return None
 
 
+@rules.as_read
 def scopes(request: PoolRequest) -> GcpRefused | None:
     # Page gpus: node pools with GPUs need storage read, from where the driver comes. Words UNCONFIRMED.
     given = {scope.removeprefix(_SCOPE) for scope in request.config["oauthScopes"]}
@@ -123,6 +132,7 @@ def scopes(request: PoolRequest) -> GcpRefused | None:
     return None
 
 
+@rules.as_read
 def workload_metadata(request: PoolRequest) -> GcpRefused | None:
     # Page workload-identity: the cluster has it first. Words UNCONFIRMED.
     mode = (request.config.get("workloadMetadataConfig") or {}).get("mode")
@@ -131,6 +141,7 @@ def workload_metadata(request: PoolRequest) -> GcpRefused | None:
     return None
 
 
+@rules.as_read
 def version(request: PoolRequest) -> GcpRefused | None:
     # Page versioning: nodes are never newer than the control plane, and at most two minor versions older. Words UNCONFIRMED.
     wanted, master = request.body["version"], request.cluster["masterVersion"]
@@ -150,6 +161,7 @@ def version_served(request: PoolRequest) -> GcpRefused | None:
     return None
 
 
+@rules.as_read
 def resource_labels(request: PoolRequest) -> GcpRefused | None:
     return bad_resource_labels(request.config.get("resourceLabels") or {})
 

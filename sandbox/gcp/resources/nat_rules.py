@@ -39,6 +39,7 @@ def router_of(resources: Resources, nat_id: str) -> Record | None:
     return resources.get(ids.regional(project, region, "routers", router))
 
 
+@rules.as_read
 def addresses(request: NatRequest) -> GcpRefused | None:
     option = request.body.get("natIpAllocateOption")
     if not option and request.body.get("type") == "PUBLIC":
@@ -48,12 +49,14 @@ def addresses(request: NatRequest) -> GcpRefused | None:
     return None
 
 
+@rules.as_read
 def listed_subnetworks(request: NatRequest) -> GcpRefused | None:
     if (request.ranges == "LIST_OF_SUBNETWORKS") != bool(request.body.get("subnetworks")):
         return invalid(f"{_FIELD}.subnetworks': they go with LIST_OF_SUBNETWORKS.")
     return None
 
 
+@rules.as_read
 def subnetworks_exist(request: NatRequest) -> GcpRefused | None:
     project, region = ids.project_of(request.router.id), ids.region_of(request.router.id)
     for subnet in request.body.get("subnetworks", []):
@@ -63,6 +66,7 @@ def subnetworks_exist(request: NatRequest) -> GcpRefused | None:
     return None
 
 
+@rules.as_read
 def alone(request: NatRequest) -> GcpRefused | None:
     # The provider's text on source_subnetwork_ip_ranges_to_nat: one for all subnetworks has no other beside it.
     for other in request.resources.of(NAT):

@@ -8,6 +8,7 @@ from __future__ import annotations
 import ipaddress
 from collections.abc import Iterator
 
+from sandbox.cloud import rules
 from sandbox.cloud.provider import Refused
 from sandbox.cloud.state import Record
 from sandbox.gcp import ids
@@ -25,13 +26,15 @@ def secondary_ranges(request: ClusterRequest) -> GcpRefused | None:
     for field, what in (("clusterSecondaryRangeName", "Pod"), ("servicesSecondaryRangeName", "Services")):
         name = policy.get(field)
         if name and name not in known:
-            return bad_request(
+            refused = bad_request(
                 f'{what} secondary range "{name}" not found in network "{ids.last(request.body["network"])}", '
                 f'subnetwork "{ids.last(request.body["subnetwork"])}".'
             )
+            return refused if what == "Pod" else refused.as_read()
     return None
 
 
+@rules.as_read
 def services_of_one_cluster(request: ClusterRequest) -> GcpRefused | None:
     # Page alias-ips: clusters can share a range of pods, not one of Services. Words UNCONFIRMED.
     wanted = request.body["ipAllocationPolicy"].get("servicesSecondaryRangeName")
@@ -45,6 +48,7 @@ def services_of_one_cluster(request: ClusterRequest) -> GcpRefused | None:
     return None
 
 
+@rules.as_read
 def range_overlap(request: ClusterRequest) -> GcpRefused | None:
     # Pages alias-ips and private-clusters: none of a cluster's ranges overlap. Words UNCONFIRMED.
     subnet = request.resources.get(request.body["subnetwork"])
@@ -62,6 +66,7 @@ def range_overlap(request: ClusterRequest) -> GcpRefused | None:
     return None
 
 
+@rules.as_read
 def service_range_size(request: ClusterRequest) -> GcpRefused | None:
     # Page alias-ips, "Cluster sizing secondary range for services": /27 is the smallest, /16 the largest. Words UNCONFIRMED.
     size = ipaddress.ip_network(request.body["servicesIpv4Cidr"], strict=False).prefixlen
@@ -70,6 +75,7 @@ def service_range_size(request: ClusterRequest) -> GcpRefused | None:
     return None
 
 
+@rules.as_read
 def pod_range_size(request: ClusterRequest) -> GcpRefused | None:
     # Page alias-ips: each node takes twice its pods; the range has room for one node at least. Words UNCONFIRMED.
     pods: int = request.body["defaultMaxPodsPerNode"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from sandbox.cloud import rules
 from sandbox.gcp import ids, places
 from sandbox.gcp.errors import GcpRefused, bad_request
 from sandbox.gcp.resources.pool_request import PoolRequest
@@ -25,6 +26,7 @@ def both_limits_zero(request: PoolRequest) -> GcpRefused | None:
     return None
 
 
+@rules.as_read
 def two_kinds_of_limits(request: PoolRequest) -> GcpRefused | None:
     # SDK docstrings: they are mutually exclusive; the words are UNCONFIRMED.
     bounds = request.body.get("autoscaling") or {}
@@ -36,6 +38,7 @@ def two_kinds_of_limits(request: PoolRequest) -> GcpRefused | None:
     return None
 
 
+@rules.as_read
 def least_above_most(request: PoolRequest) -> GcpRefused | None:
     # Words UNCONFIRMED
     bounds = request.body.get("autoscaling") or {}
@@ -51,6 +54,7 @@ def least_above_most(request: PoolRequest) -> GcpRefused | None:
 _TOTALS = ("total_min_node_count", "total_max_node_count")
 
 
+@rules.as_read
 def too_many_nodes(request: PoolRequest) -> GcpRefused | None:
     # Words UNCONFIRMED
     bounds = request.body.get("autoscaling") or {}
@@ -61,6 +65,7 @@ def too_many_nodes(request: PoolRequest) -> GcpRefused | None:
     return None
 
 
+@rules.as_read
 def locations(request: PoolRequest) -> GcpRefused | None:
     # Page regional-clusters: zones of the cluster's region; the words are UNCONFIRMED.
     region = ids.region(request.cluster["location"])
@@ -72,6 +77,7 @@ def locations(request: PoolRequest) -> GcpRefused | None:
     return None
 
 
+@rules.as_read
 def pods_per_node(request: PoolRequest) -> GcpRefused | None:
     # Words UNCONFIRMED
     least, most = _PODS
@@ -92,6 +98,7 @@ def pod_range(request: PoolRequest) -> GcpRefused | None:
     return None
 
 
+@rules.as_read
 def surge(request: PoolRequest) -> GcpRefused | None:
     # Words UNCONFIRMED
     settings = request.body["upgradeSettings"]

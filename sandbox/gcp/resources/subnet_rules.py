@@ -46,7 +46,7 @@ class SubnetRequest:
 def region_exists(region: str) -> None:
     """Raise Compute Engine's refusal of a region there is not; its text is UNCONFIRMED."""
     if not places.zones(region):
-        raise invalid(f"Invalid value for field 'region': '{region}'. Unknown region.")
+        raise invalid(f"Invalid value for field 'region': '{region}'. Unknown region.").as_read()
 
 
 def network(text: str) -> Range:
@@ -74,6 +74,7 @@ def _overlap(one: Range, other: Range) -> bool:
     return one.version == other.version and one.overlaps(other)
 
 
+@rules.as_read
 def range_given(request: SubnetRequest) -> GcpRefused | None:
     # Ranges reserved elsewhere (reservedInternalRange) are not emulated. Words UNCONFIRMED.
     secondary = [one.get("ipCidrRange") for one in request.body.get("secondaryIpRanges", [])]
@@ -82,6 +83,7 @@ def range_given(request: SubnetRequest) -> GcpRefused | None:
     return None
 
 
+@rules.as_read
 def own_names(request: SubnetRequest) -> GcpRefused | None:
     # REST reference subnetworks: unique within the subnetwork. Words UNCONFIRMED.
     names = [one["rangeName"] for one in request.body.get("secondaryIpRanges", [])]
@@ -91,6 +93,7 @@ def own_names(request: SubnetRequest) -> GcpRefused | None:
     return None
 
 
+@rules.as_read
 def network_address(request: SubnetRequest) -> GcpRefused | None:
     # Words UNCONFIRMED
     for field, text in _fields(request.body):
@@ -101,6 +104,7 @@ def network_address(request: SubnetRequest) -> GcpRefused | None:
     return None
 
 
+@rules.as_read
 def usable_range(request: SubnetRequest) -> GcpRefused | None:
     # Words UNCONFIRMED
     for field, text in _fields(request.body):
@@ -141,6 +145,7 @@ def conflict(text: str, name: str, id: str) -> str:
     return f"Invalid IPCidrRange: {text} conflicts with existing subnetwork '{name}' in region '{ids.region_of(id)}'."
 
 
+@rules.as_read
 def range_in_use(request: SubnetRequest) -> GcpRefused | None:
     # Page alias-ips: a range that a cluster uses stays. Words UNCONFIRMED.
     gone = ranges(request.current or {}).keys() - ranges(request.body).keys()
