@@ -1,7 +1,7 @@
-"""What AKS refuses about a managed cluster, in the order of the tables at the end: one function a rule.
+"""Rules of AKS on a managed cluster: one function a rule, in the order of the tables at the end.
 
-Each returns the refusal or None. Codes and texts are quoted from the source beside them; where no source gives the text, it
-says UNCONFIRMED. Rules that need all of a cluster's pools are in `fleet_rules`.
+Each returns the refusal or None. Codes and texts are quoted from the source beside them. A rule that no source confirms says
+UNCONFIRMED and is marked `as_read`. Rules that need all of a cluster's pools are in `fleet_rules`.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ from sandbox.azure.resources.identity import assigned
 from sandbox.azure.resources.pool_request import invalid
 from sandbox.cloud import rules
 
-# azure-native replaces a cluster for most of these before it asks; the rest is fixed by the pages private-clusters and
-# azure-disk-customer-managed-keys. Outbound type, policy and dataplane can be updated in the service.
+# azure-native replaces a cluster for most of these before it sends a request; the pages private-clusters and
+# azure-disk-customer-managed-keys say that the others cannot change. AKS can update outbound type, policy and dataplane.
 _IMMUTABLE = (
     "dnsPrefix",
     "fqdnSubdomain",
@@ -41,7 +41,7 @@ _IMMUTABLE = (
     "apiServerAccessProfile.privateDNSZone",
 )
 
-# What a cluster has when the property is not in its body.
+# Values of a cluster whose body lacks the property.
 _IMPLIED = {
     "apiServerAccessProfile.enablePrivateCluster": False,
     "apiServerAccessProfile.privateDNSZone": "system",
@@ -84,7 +84,7 @@ def new_inline_pool(request: ClusterRequest) -> AzureRefused | None:
 
 @rules.as_read
 def identity(request: ClusterRequest) -> AzureRefused | None:
-    # A cluster needs an identity or a service principal; texts UNCONFIRMED.
+    # A cluster needs an identity or a service principal; texts UNCONFIRMED, also that of the 404 of an identity.
     if "identity" not in request.body and "servicePrincipalProfile" not in request.body:
         text = "Required parameter servicePrincipalProfile is missing (null)."
         return aks("InvalidParameter", text, "servicePrincipalProfile")
@@ -93,15 +93,15 @@ def identity(request: ClusterRequest) -> AzureRefused | None:
     if sent and (sent.get("type") == "UserAssigned") != bool(wanted):
         text = "userAssignedIdentities must be given if, and only if, the identity type is UserAssigned."
         return aks("InvalidParameter", text, "identity")
-    for one in wanted:
-        if assigned(request.resources, one) is None:
-            return errors.resource_not_found(one)
+    for id in wanted:
+        if assigned(request.resources, id) is None:
+            return errors.resource_not_found(id)
     return None
 
 
 @rules.as_read
 def dns_name(request: ClusterRequest) -> AzureRefused | None:
-    # UNCONFIRMED text; the service needs exactly one of the two.
+    # The service needs exactly one of the two; text UNCONFIRMED.
     if bool(request.body.get("dnsPrefix")) != bool(request.body.get("fqdnSubdomain")):
         return None
     return aks("InvalidParameter", "Exactly one of dnsPrefix and fqdnSubdomain is required.", "properties.dnsPrefix")
@@ -109,6 +109,7 @@ def dns_name(request: ClusterRequest) -> AzureRefused | None:
 
 @rules.as_read
 def dns_prefix(request: ClusterRequest) -> AzureRefused | None:
+    # Text as for a pool's name (Azure/AKS #3300), for a DNS prefix UNCONFIRMED.
     if re.fullmatch(_DNS_PREFIX, request.body.get("dnsPrefix") or "a"):
         return None
     return invalid("dnsPrefix")
@@ -116,7 +117,7 @@ def dns_prefix(request: ClusterRequest) -> AzureRefused | None:
 
 @rules.as_read
 def immutable_change(request: ClusterRequest) -> AzureRefused | None:
-    # Text as in azure-native #959 for a pool's property.
+    # Text as in azure-native #959 for a pool's property; for a cluster's UNCONFIRMED.
     if request.current is None:
         return None
     for path in _IMMUTABLE:
@@ -169,7 +170,7 @@ def issuer_stays(request: ClusterRequest) -> AzureRefused | None:
 
 @rules.as_read
 def workload_identity(request: ClusterRequest) -> AzureRefused | None:
-    # AKS page workload-identity-deploy-cluster: it needs the issuer. Code and text UNCONFIRMED.
+    # AKS page workload-identity-deploy-cluster: workload identity needs the OIDC issuer. Code and text UNCONFIRMED.
     wanted = request.part("securityProfile").get("workloadIdentity", {}).get("enabled")
     if not wanted or request.part("oidcIssuerProfile").get("enabled"):
         return None
@@ -177,7 +178,8 @@ def workload_identity(request: ClusterRequest) -> AzureRefused | None:
 
 
 def node_provisioning(request: ClusterRequest) -> AzureRefused | None:
-    # Azure/AKS #4759 and the AKS page node-auto-provisioning.
+    # Azure/AKS #4759 and the AKS page node-auto-provisioning. The second text follows the pattern of Azure/AKS #5345; UNCONFIRMED
+    # for a service principal.
     if request.part("nodeProvisioningProfile").get("mode") != "Auto":
         return None
     target = "properties.nodeProvisioningProfile.mode"
@@ -230,7 +232,7 @@ SENT: tuple[Rule, ...] = (
     encryption_rules.key_permission,
     encryption_rules.disks,
 )
-"""Rules about what was sent: before defaults are added."""
+"""Rules on the body that was sent, before defaults are added."""
 
 RESULT: tuple[Rule, ...] = (
     plugin_rules.overlay_plugin,
@@ -245,7 +247,7 @@ RESULT: tuple[Rule, ...] = (
     range_rules.ranges_overlap,
     node_provisioning,
 )
-"""Rules about what would result: defaults and kept values included."""
+"""Rules on the resulting body: defaults and kept values included."""
 
 
 def check_sent(request: ClusterRequest) -> None:

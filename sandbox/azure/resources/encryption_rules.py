@@ -1,4 +1,4 @@
-"""What AKS refuses about keys of one's own (pages use-kms-etcd-encryption, azure-disk-customer-managed-keys)."""
+"""Rules of AKS on customer-managed keys (pages use-kms-etcd-encryption, azure-disk-customer-managed-keys)."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ _KEY_VAULT_CRYPTO_USER = "12338af0-0e69-4776-bea7-57ae8d297424"
 
 
 def _kms(request: ClusterRequest) -> Body:
-    found: Body = request.part("securityProfile").get("azureKeyVaultKms") or {}
-    return found if found.get("enabled") else {}
+    kms: Body = request.part("securityProfile").get("azureKeyVaultKms") or {}
+    return kms if kms.get("enabled") else {}
 
 
 @rules.as_read
 def key(request: ClusterRequest) -> AzureRefused | None:
-    # The identifier with its version; text UNCONFIRMED.
+    # Page use-kms-etcd-encryption: the identifier contains the version. Text UNCONFIRMED.
     kms = _kms(request)
     if not kms or _KEY.fullmatch(kms.get("keyId", "")):
         return None
@@ -41,7 +41,7 @@ def key_identity(request: ClusterRequest) -> AzureRefused | None:
 
 
 def vault(request: ClusterRequest) -> AzureRefused | None:
-    # telescope PR 1121, and the REST text for the opposite case.
+    # telescope PR 1121. The REST text has the opposite case; its text is UNCONFIRMED.
     kms, target = _kms(request), f"{_TARGET}.keyVaultResourceId"
     private = kms.get("keyVaultNetworkAccess", "Public") == "Private"
     if not kms or private == bool(kms.get("keyVaultResourceId")):
@@ -63,7 +63,7 @@ def private_vault(request: ClusterRequest) -> AzureRefused | None:
 
 
 def key_permission(request: ClusterRequest) -> AzureRefused | None:
-    # azure-docs #98954; not looked at for a private vault. Of access policies instead of roles nothing is known here.
+    # azure-docs #98954. Private vaults are not checked, and access policies (instead of roles) are unknown here.
     kms = _kms(request)
     if not kms or kms.get("keyVaultNetworkAccess") == "Private":
         return None
@@ -72,7 +72,7 @@ def key_permission(request: ClusterRequest) -> AzureRefused | None:
     vaults = [
         v for v in request.resources.of("azure-native:keyvault:Vault") if v.id.lower().endswith(f"/vaults/{name}")
     ]
-    # A vault that nothing here made is taken as it is, like any other resource from outside.
+    # A vault outside the state is accepted, like any other resource from outside.
     if not vaults or vaults[0].body["properties"].get("enableRbacAuthorization") is False:
         return None
     if permissions.holds(request.resources, request.identities, _KEY_VAULT_CRYPTO_USER, vaults[0].id):
@@ -83,14 +83,14 @@ def key_permission(request: ClusterRequest) -> AzureRefused | None:
 
 @rules.as_read
 def disks(request: ClusterRequest) -> AzureRefused | None:
-    # "In the same region as the cluster"; code: list. That it must exist is ARM's 404.
+    # "In the same region as the cluster"; code: list. A missing set is ARM's 404, UNCONFIRMED of AKS.
     wanted = request.body.get("diskEncryptionSetID")
     if not wanted:
         return None
-    found = request.resources.get(wanted)
-    if found is None:
+    encryption_set = request.resources.get(wanted)
+    if encryption_set is None:
         return errors.resource_not_found(wanted)
-    if found.body["location"] == request.body["location"]:
+    if encryption_set.body["location"] == request.body["location"]:
         return None
     text = f"Disk encryption set {wanted} is not in the cluster's region {request.body['location']}."
     return aks("DiskEncryptionSetError", text, "diskEncryptionSetID")

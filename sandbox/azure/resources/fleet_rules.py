@@ -1,4 +1,4 @@
-"""What AKS refuses about a cluster's pools together, standalone ones too."""
+"""Rules of AKS on all pools of a cluster together, inline and standalone."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def some_pool(fleet: Fleet) -> AzureRefused | None:
 
 
 def system_pool(fleet: Fleet) -> AzureRefused | None:
-    # A pool is a system pool only when its mode says so.
+    # Only the mode makes a pool a system pool.
     if any(pool["mode"] == "System" for pool in fleet.pools):
         return None
     if fleet.deleting:
@@ -38,7 +38,7 @@ def number_of_pools(fleet: Fleet) -> AzureRefused | None:
 @rules.as_read
 def node_provisioning(fleet: Fleet) -> AzureRefused | None:
     # AKS pages node-auto-provisioning and migrate-from-autoscaler-to-node-auto-provisioning: autoscaled pools need a feature
-    # flag, Windows is not supported. The pattern of the message is Azure/AKS #5345's; whether these two give it is UNCONFIRMED.
+    # flag, Windows is not supported. The message follows the pattern of Azure/AKS #5345; for these two it is UNCONFIRMED.
     if fleet.cluster.get("nodeProvisioningProfile", {}).get("mode") != "Auto":
         return None
     for pool in fleet.pools:
@@ -74,7 +74,7 @@ def too_far_apart(pool: str, control_plane: str) -> AzureRefused | None:
 
 @rules.as_read
 def standard_balancer(fleet: Fleet) -> AzureRefused | None:
-    # AKS pages spot-node-pool, availability-zones and create-node-pools; codes: list (the one for spot pools is UNCONFIRMED).
+    # AKS pages spot-node-pool, availability-zones and create-node-pools; codes: list, for spot pools UNCONFIRMED.
     if fleet.network["loadBalancerSku"].lower() == "standard":
         return None
     target = "networkProfile.loadBalancerSku"
@@ -103,7 +103,7 @@ RULES: tuple[Rule, ...] = (
 )
 
 REMAINING: tuple[Rule, ...] = (some_pool, system_pool)
-"""Rules about what is left when a pool goes."""
+"""Rules on the pools that remain after a pool is deleted."""
 
 
 def check(fleet: Fleet) -> None:

@@ -1,4 +1,4 @@
-"""What AKS refuses about a pool's machines: size, zones, disk, GPU partitions."""
+"""Rules of AKS on the machines of a pool: size, zones, disk, GPU partitions."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _LARGEST_DISK_GB = 2048
 
 
 def size_known(request: PoolRequest) -> AzureRefused | None:
-    # AKS error page invalidparameter. A retired size is one the region no longer has.
+    # AKS error page invalidparameter. No region has a retired size.
     size = request.wanted.get("vmSize")
     if size is None or (size in machines() and machines()[size].status != "retired"):
         return None
@@ -25,7 +25,7 @@ def size_known(request: PoolRequest) -> AzureRefused | None:
 
 
 def system_size(request: PoolRequest) -> AzureRefused | None:
-    # azure-dev-docs #216; 2-core sizes pass (azure-docs #121181). B-series by the AKS page use-system-pools.
+    # azure-dev-docs #216. 2-core sizes are accepted (azure-docs #121181); B-series are not (AKS page use-system-pools).
     machine = request.machine
     if not request.system or machine is None:
         return None
@@ -36,7 +36,7 @@ def system_size(request: PoolRequest) -> AzureRefused | None:
 
 
 def availability_zones(request: PoolRequest) -> AzureRefused | None:
-    # AKS error page availabilityzonenotsupported; the zones as in public logs ('3,1', and '' where a region has none).
+    # AKS error page availabilityzonenotsupported; zones are written as in public logs ('3,1', and '' for a region without).
     region = request.cluster["location"]
     offered = zones(region)
     missing = [zone for zone in request.body.get("availabilityZones") or [] if zone not in offered]

@@ -1,4 +1,4 @@
-"""What AKS refuses about network plugin, policy and dataplane together."""
+"""Rules of AKS on combinations of network plugin, policy and dataplane."""
 
 from __future__ import annotations
 
@@ -44,8 +44,8 @@ def cilium_plugin(request: ClusterRequest) -> AzureRefused | None:
 
 
 def cilium_policy(request: ClusterRequest) -> AzureRefused | None:
-    # AKS-Construction #535, bicep-registry-modules PR 3361. A policy that is not sent is `none` (REST text), which
-    # azure-cli-extensions PR 7011 saw refused.
+    # AKS-Construction #535, bicep-registry-modules PR 3361. A missing policy is `none` (REST text), and that is refused too
+    # (azure-cli-extensions PR 7011).
     profile = request.body["networkProfile"]
     if profile["networkDataplane"] == "cilium" and profile["networkPolicy"] != "cilium":
         subcode = "CiliumDataplaneRequiresNetworkPolicyCilium"

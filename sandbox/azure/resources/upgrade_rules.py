@@ -1,4 +1,4 @@
-"""What AKS refuses about how a regular pool is upgraded (page upgrade-aks-node-pools-rolling); texts UNCONFIRMED.
+"""Rules of AKS on upgrade settings of regular pools (page upgrade-aks-node-pools-rolling); texts UNCONFIRMED.
 
 For spot pools see `spot_rules`.
 """
@@ -18,7 +18,7 @@ _MINUTES = {"drainTimeoutInMinutes": range(5, 1441), "nodeSoakDurationInMinutes"
 
 @rules.as_read
 def nodes_at_once(request: PoolRequest) -> AzureRefused | None:
-    # A number of nodes or a share of the pool.
+    # A number of nodes or a percentage of the pool.
     settings = request.wanted.get("upgradeSettings", {})
     for field in ("maxSurge", "maxUnavailable"):
         text = settings.get(field, "0")
@@ -46,7 +46,7 @@ def system_unavailable(request: PoolRequest) -> AzureRefused | None:
 
 @rules.as_read
 def surge(request: PoolRequest) -> AzureRefused | None:
-    # Together above 0 they are a preview feature, which wants the preview API.
+    # Both above 0 is a preview feature, which needs the preview API.
     if request.spot:
         return None
     settings = request.body["upgradeSettings"]

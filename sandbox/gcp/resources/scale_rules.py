@@ -1,4 +1,4 @@
-"""What GKE refuses about how many nodes a pool has, where, and how they are exchanged."""
+"""Rules of GKE on the number, zones and upgrades of a pool's nodes."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from sandbox.gcp.errors import GcpRefused, bad_request
 from sandbox.gcp.resources.pool_request import PoolRequest
 from sandbox.gcp.resources.subnet_rules import ranges
 
-# https://cloud.google.com/kubernetes-engine/quotas: nodes of a pool in one zone.
+# https://cloud.google.com/kubernetes-engine/quotas: nodes of a pool in a zone.
 _MOST_NODES = 1000
 # https://cloud.google.com/kubernetes-engine/docs/concepts/node-pool-upgrade-strategies
 _MOST_AT_ONCE = 20
@@ -87,7 +87,7 @@ def pods_per_node(request: PoolRequest) -> GcpRefused | None:
 
 
 def pod_range(request: PoolRequest) -> GcpRefused | None:
-    # fabianlee #2 (2024); a pool that names none has the cluster's
+    # fabianlee #2 (2024). A pool that names no range uses the cluster's.
     subnet = request.resources.get(request.cluster["subnetwork"])
     name = (request.wanted.get("networkConfig") or {}).get("podRange")
     if name and name not in (ranges(subnet.body) if subnet else {}):
@@ -109,7 +109,7 @@ def surge(request: PoolRequest) -> GcpRefused | None:
 
 
 def management(request: PoolRequest) -> GcpRefused | None:
-    # Page release-channels: in one, nodes are upgraded and repaired automatically. Words as in terraform-provider-google #5985.
+    # Page release-channels: in a channel, nodes are upgraded and repaired automatically. Words: terraform-provider-google #5985.
     channel = request.cluster["releaseChannel"]["channel"]
     if channel != "UNSPECIFIED":
         for field, title in (("autoUpgrade", "Auto_upgrade"), ("autoRepair", "Auto_repair")):

@@ -128,7 +128,7 @@ ROWS = [
         "key of another region, for boot disks",
         "page using-cmek",
         machine_rules.boot_disk_key,
-        "is no key of region europe-west4.",
+        "is not a key of region europe-west4.",
         confirmed=False,
         bad=nodes(REGULAR, bootDiskKmsKey=_KEY.format("us-east1")),
         good=nodes(REGULAR, bootDiskKmsKey=_KEY.format("europe-west4")),
