@@ -5,13 +5,13 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
 from functools import partial
 
-from tests.admission.additions import Spec, plain
+from tests.admission.additions import plain
 from tests.admission.api import Object, Refused
 from tests.admission.bed import NAMESPACES, Bed, eventually
 from tests.admission.corpus import STATES, Golden
+from tests.admission.outcome import KIND_ANNOTATION, Outcome, kind_policies
 from tests.admission.posting import (
     JUDGED,
     SETTLED,
@@ -29,36 +29,15 @@ from tests.admission.posting import (
     unmatched,
 )
 
-KIND_ANNOTATION = "kind"
 _LONG = 0.25
 """Seconds between two looks at all pods."""
 _RETRY = 3
 """Seconds; the scheduler waits for one before it tries a pod again."""
 
 
-@dataclass
-class Outcome:
-    """What became of one golden pod."""
-
-    pod: Object = field(default_factory=dict)
-    """As admission left it."""
-    untouched: Object = field(default_factory=dict)
-    """The same in a namespace that no policy of ours selects."""
-    refused: str = ""
-    """The API server's words."""
-    again: Spec = field(default_factory=dict)
-    """The spec of the pod posted again as it came out."""
-    kind: str | None = None
-    """The kind that the policy takes it for."""
-    asked_by_namespace: Spec = field(default_factory=dict)
-    """The spec of the pod posted untouched in a profile whose label asks for spot, without a label of its own."""
-    landed: dict[str, str] = field(default_factory=dict)
-    """By state: pools, or why none."""
-
-
 def observe(bed: Bed, goldens: Iterable[Golden]) -> dict[str, Outcome]:
     """Every golden pod's outcome, by its name. Leaves the cluster without GPU nodes and without these pods."""
-    if told := _telling_kinds(bed):
+    if told := kind_policies(bed):
         for one in told:
             bed.api.create(one)
         bed.await_policies()
@@ -66,27 +45,6 @@ def observe(bed: Bed, goldens: Iterable[Golden]) -> dict[str, Outcome]:
     for one in told:
         bed.api.delete(one)
     return outcomes
-
-
-def _telling_kinds(bed: Bed) -> list[Object]:
-    """The policy of the stack with another mutation: it writes down which kind it takes a pod for, in one namespace."""
-    mutating = [one for one in bed.objects if one["kind"] == "MutatingAdmissionPolicy"]
-    policies = [one for one in mutating if one["metadata"]["name"].endswith("-defaults")]
-    if not policies:
-        return []
-    base = {"apiVersion": "admissionregistration.k8s.io/v1", "metadata": {"name": "golden-kinds"}}
-    expression = (
-        "(has(object.metadata.annotations) ? [] : [JSONPatch{op: 'add', path: '/metadata/annotations', value: {}}])"
-        f" + [JSONPatch{{op: 'add', path: '/metadata/annotations/{KIND_ANNOTATION}', value: variables.kind}}]"
-    )
-    spec = copy.deepcopy(policies[0]["spec"])
-    spec["matchConstraints"]["namespaceSelector"] = {"matchLabels": {"kubernetes.io/metadata.name": JUDGED}}
-    spec["mutations"] = [{"patchType": "JSONPatch", "jsonPatch": {"expression": expression}}]
-    binding = {"policyName": "golden-kinds"}
-    return [
-        {**base, "kind": "MutatingAdmissionPolicy", "spec": spec},
-        {**base, "kind": "MutatingAdmissionPolicyBinding", "spec": binding},
-    ]
 
 
 class _Observer:
