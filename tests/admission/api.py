@@ -1,4 +1,4 @@
-"""The API server as another user sees it: requests as plain JSON, with impersonation and dry run."""
+"""Client of the API server for any user: requests as plain JSON, with impersonation and dry run."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Object = dict[str, Any]
 
 
 class Refused(Exception):
-    """The API server's refusal, in its words."""
+    """The API server's refusal, with its message."""
 
     def __init__(self, status: int, message: str) -> None:
         super().__init__(f"{status}: {message}")
@@ -25,10 +25,10 @@ class Refused(Exception):
 
 
 class Api:
-    """One API server, asked as its administrator unless a user is named.
+    """One API server; requests are the administrator's unless a user is named.
 
     A user `system:serviceaccount:<namespace>:<name>` has a service account's groups, which impersonation adds by itself
-    (kubernetes.io/docs/reference/access-authn-authz/user-impersonation). Objects are told and read in the corpus' `words`. Every
+    (kubernetes.io/docs/reference/access-authn-authz/user-impersonation). Objects are written and read in the corpus' `words`. Every
     method may raise Refused.
     """
 
@@ -55,7 +55,7 @@ class Api:
         groups: tuple[str, ...] = (),
         content: str = "application/json",
     ) -> Object:
-        """Send a request; a path starts with /api, and may end with a query."""
+        """Send a request; the path starts with /api and may end with a query."""
         headers = urllib3.HTTPHeaderDict({"Content-Type": content})
         if user:
             headers["Impersonate-User"] = user
@@ -69,7 +69,7 @@ class Api:
         return result
 
     def warnings(self, wanted: Object) -> list[str]:
-        """What the API server warns of when an object is made; it is not."""
+        """Warnings of the API server on a dry run of a create."""
         answer = self._pool.request(
             "POST", self.server + collection(wanted) + "?dryRun=All", json=self._words.write(wanted)
         )
@@ -77,13 +77,13 @@ class Api:
         return answer.headers.getlist("Warning")
 
     def text(self, path: str) -> str:
-        """What is no JSON, such as /metrics."""
+        """The text of a path that is not JSON, such as /metrics."""
         return str(self._pool.request("GET", self.server + path).data.decode())
 
     def create(
         self, wanted: Object, *, user: str | None = None, groups: tuple[str, ...] = (), dry_run: bool = False
     ) -> Object:
-        """Create an object; with a dry run only what admission makes of it is returned."""
+        """Create an object; a dry run returns the object after admission without creating it."""
         query = "?dryRun=All" if dry_run else ""
         return self.request("POST", collection(wanted) + query, wanted, user=user, groups=groups)
 
@@ -95,7 +95,7 @@ class Api:
         return found
 
     def get(self, there: Object) -> Object:
-        """An object as it is now."""
+        """The current state of an object."""
         return self.request("GET", f"{collection(there)}/{there['metadata']['name']}")
 
     def patch(self, there: Object, change: Object, subresource: str = "", **who: Any) -> Object:
@@ -104,7 +104,7 @@ class Api:
         return self.request("PATCH", path, change, content="application/merge-patch+json", **who)
 
     def delete(self, there: Object) -> None:
-        """Delete an object at once, with its dependants after it; no error when there is none."""
+        """Delete an object at once and its dependants after it; a missing object is no error."""
         options = {"gracePeriodSeconds": 0, "propagationPolicy": "Background"}
         try:
             self.request("DELETE", f"{collection(there)}/{there['metadata']['name']}", options)
@@ -119,12 +119,12 @@ class Api:
         self.request("DELETE", collection(there), options)
 
     def close(self) -> None:
-        """Let go of the connections."""
+        """Close the connections."""
         self._pool.clear()
 
 
 def collection(there: Object) -> str:
-    """The path of the objects of this one's kind and namespace; kinds of Kubernetes itself only."""
+    """The path of the objects of the same kind and namespace; only for kinds of Kubernetes itself."""
     group, kind = there["apiVersion"], there["kind"].lower()
     root = f"/api/{group}" if group == "v1" else f"/apis/{group}"
     namespace = there["metadata"].get("namespace")

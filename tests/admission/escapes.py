@@ -1,4 +1,4 @@
-"""Ways around the guard, tried as the editor of a profile: what each tries, and what stops it."""
+"""Ways around the guard, tried as the editor of a profile, and what stops each of them."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ _RESTRICTED = {
     "runAsNonRoot": True,
     "seccompProfile": {"type": "RuntimeDefault"},
 }
-"""kubernetes.io/docs/concepts/security/pod-security-standards: what the platform's namespaces ask for."""
+"""kubernetes.io/docs/concepts/security/pod-security-standards, as the platform's namespaces require."""
 
 
 @dataclass(frozen=True)
 class Escape:
-    """`tries` returns whoever refused, in the words of `by`; a harmless one returns why it is."""
+    """One way: `tries` returns what refused it, in the words of `by`, or why it is harmless."""
 
     name: str
     by: str
@@ -37,7 +37,7 @@ class Escape:
 
 
 def rule(name: str) -> str:
-    """How a table calls a rule of the guard."""
+    """The name of a rule of the guard in a table."""
     return f"guard, rule `{name}`"
 
 
@@ -73,7 +73,7 @@ def workload(kind: str, name: str, labels: dict[str, str] | None = None, **spec:
 
 
 def _named(refused: Refused) -> str:
-    """Who it was, by the refusal's words."""
+    """The source of a refusal, by its words."""
     if "kubeflow-spot guard, rule " in refused.message:
         return rule(refused.message.partition("kubeflow-spot guard, rule ")[2].partition(":")[0])
     if f'User "{EDITOR}" cannot ' in refused.message:
@@ -94,7 +94,7 @@ def _posted(made: Object) -> Callable[[Bed], str]:
 
 
 def _through_a_controller(made: Object) -> Callable[[Bed], str]:
-    """The object is made; its pods are its controller's to make, and the event says why they are not."""
+    """The object is created; its controller creates the pods, and an event says why they are refused."""
 
     def tries(bed: Bed) -> str:
         bed.api.create(made, user=EDITOR)
@@ -122,7 +122,7 @@ def _failed_create(api: Api, name: str) -> Object | None:
 
 
 def _patched(made: Object, change: Object, subresource: str = "") -> Callable[[Bed], str]:
-    """A pod that is let in, and changed afterwards."""
+    """An admitted pod that is changed afterwards."""
 
     def tries(bed: Bed) -> str:
         there = bed.api.create(made, user=EDITOR)
@@ -153,7 +153,7 @@ def _asked(method: str, path: str, body: Object | None = None) -> Callable[[Bed]
 
 
 def _added(made: Object, toleration: Object = SPOT) -> Callable[[Bed], str]:
-    """The toleration is appended to those the pod has by itself, which the API allows of any pod."""
+    """The toleration is appended to the pod's own, which the API allows for every pod."""
 
     def tries(bed: Bed) -> str:
         there = bed.api.create(made, user=EDITOR)
@@ -185,7 +185,7 @@ def _binds(bed: Bed) -> str:
 
 
 def _impersonates(bed: Bed) -> str:
-    """Impersonation of impersonation does not exist, so the right to do it is asked for."""
+    """Impersonation cannot be nested, so the right to it is asked for."""
     attributes = {
         "verb": "impersonate", "resource": "serviceaccounts", "namespace": "kube-system", "name": "daemon-set-controller",
     }  # fmt: skip
@@ -201,7 +201,7 @@ def _impersonates(bed: Bed) -> str:
 
 
 def _critical(bed: Bed) -> str:
-    """Priority is nothing that a taint knows."""
+    """A taint ignores priority."""
     made = bed.api.create(pod("critical", priorityClassName="system-node-critical"), user=EDITOR, dry_run=True)
     tolerated = {one.get("key") for one in made["spec"]["tolerations"]}
     return (

@@ -1,4 +1,4 @@
-"""Golden pods on a real cluster: what admission makes of each, and where the scheduler puts it."""
+"""Golden pods on a real cluster: each pod after admission, and the node that the scheduler chooses."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ from tests.admission.posting import (
 )
 
 _LONG = 0.25
-"""Seconds between two looks at all pods."""
+"""Seconds between two reads of all pods."""
 _RETRY = 3
-"""Seconds; the scheduler waits for one before it tries a pod again."""
+"""Seconds; the scheduler waits one second before it tries a pod again."""
 
 
 def observe(bed: Bed, goldens: Iterable[Golden]) -> dict[str, Outcome]:
-    """Every golden pod's outcome, by its name. Leaves the cluster without GPU nodes and without these pods."""
+    """The outcome of every golden pod, by its name. Leaves the cluster without GPU nodes and without these pods."""
     if told := kind_policies(bed):
         for one in told:
             bed.api.create(one)
@@ -70,7 +70,7 @@ class _Observer:
         return self._outcomes
 
     def _furnish(self) -> None:
-        """The service accounts and volumes that pods name, wherever they are posted."""
+        """Create the service accounts and volumes that pods name, in every namespace of the pods."""
         for golden in self._goldens.values():
             for namespace in places(golden):
                 for one in furniture(golden, namespace):
@@ -103,9 +103,9 @@ class _Observer:
                     self._outcomes[golden.name].refused = refused.message
 
     def _arrive(self, state: str) -> None:
-        """Create all in their namespaces, and once more where no policy selects them."""
+        """Create all objects in their namespaces, and once more where no policy selects them."""
         made: dict[tuple[str, bool], Object] = {}
-        # A pod's executors come after it.
+        # The executors of a pod are created after it.
         for golden in sorted(self._goldens.values(), key=lambda g: bool(pod_owner(g.object))):
             if golden.expect.refused or golden.name in self._agents:
                 continue
@@ -120,7 +120,7 @@ class _Observer:
                     self._outcomes[golden.name].untouched = self._api.create(wanted, user=golden.user, dry_run=True)
                 else:
                     made[golden.name, untouched] = self._api.create(wanted, user=golden.user)
-        what = "every golden pod is scheduled, or said to be unschedulable"
+        what = "every golden pod is scheduled or unschedulable"
         pods = eventually(lambda: self._settled(made), what, pause=_LONG)
         pools = self._bed.pools()
         for (name, untouched), pod in pods.items():
@@ -131,13 +131,13 @@ class _Observer:
                 self._outcomes[name].landed[state] = landing(decision(pod), pools)
 
     def _settled(self, made: Mapping[tuple[str, bool], Object]) -> dict[tuple[str, bool], Object]:
-        """The pods of these objects, once each has one and the scheduler has decided."""
+        """The pods of these objects, as soon as each has one and the scheduler has decided."""
         owned: dict[str, Object] = {}
         sets = {s["metadata"]["uid"]: s for s in self._api.list("apps/v1", "ReplicaSet")}
         for pod in self._api.list("v1", "Pod"):
             owned[pod["metadata"]["uid"]] = pod
             for owner in pod["metadata"].get("ownerReferences", ()):
-                # An executor does not stand for its driver.
+                # An executor does not count as its driver.
                 owned.setdefault(owner["uid"], pod)
                 for parent in sets.get(owner["uid"], {}).get("metadata", {}).get("ownerReferences", ()):
                     owned[parent["uid"]] = pod
@@ -173,26 +173,26 @@ class _Observer:
         self._gone(self._golden_pods)
 
     def _gone(self, pods: Callable[[], Iterator[Object]]) -> None:
-        """Wait until there are none of these pods."""
+        """Wait until all these pods are deleted."""
         try:
             eventually(lambda: not list(pods()), "golden pods are gone", pause=_LONG)
         except AssertionError as late:
             names = ", ".join(pod["metadata"]["name"] for pod in pods())
-            # Seen: of two tolerations with one key the server keeps one at the next update, which it then refuses.
+            # Observed: of two tolerations with one key the server keeps one at the next update, and then refuses that update.
             raise AssertionError(f"these pods cannot be deleted, see kube-controller-manager.log: {names}") from late
 
     def _golden_pods(self) -> Iterator[Object]:
         return (pod for pod in self._api.list("v1", "Pod") if pod["metadata"]["namespace"] in NAMESPACES)
 
     def _land(self, state: str) -> None:
-        """Schedule every pod as it came out; those with a GPU one after another, as there is one of each kind."""
+        """Schedule every pod as admission left it; pods with a GPU one after another, because each kind has one GPU."""
         index = list(STATES).index(state)
         waiting: list[str] = []
         takers: list[str] = []
         for name, outcome in self._outcomes.items():
             if outcome.pod and name not in self._agents:
                 lands = self._goldens[name].expect.lands[index]
-                # Those expected to stay pending are decided on while the GPUs are still free.
+                # Pods expected to stay pending come first, while the GPUs are still free.
                 (takers if self._goldens[name].gpu and lands != "pending" else waiting).append(name)
         pools = self._bed.pools()
         for names in (waiting, *([name] for name in takers)):
@@ -207,8 +207,8 @@ class _Observer:
     def _decisions(self, expected: Collection[str]) -> dict[str, str]:
         """The node of each pod, or `pending`.
 
-        With patience for those `expected` to land, if they are said to be unschedulable because the scheduler has not yet heard
-        that the pods before them are gone: they are tried again a second later.
+        Pods that are `expected` to land get a second chance: the scheduler may not know yet that the pods before them are
+        deleted, and tries again a second later.
         """
         decisions: dict[str, str] = {}
 
@@ -227,7 +227,7 @@ class _Observer:
         return decisions
 
     def _agents_land(self, state: str) -> None:
-        """DaemonSets anew in each state: which nodes get a pod is settled when their controller has counted."""
+        """Create DaemonSets in each state; their nodes are known as soon as the controller has counted."""
         for name, golden in self._agents.items():
             made = [self._api.create(golden.object)]
             if state == "both":
@@ -246,7 +246,7 @@ class _Observer:
         self._gone(self._agent_pods)
 
     def _complete(self, made: Object) -> list[Object]:
-        """All pods of a DaemonSet on their nodes; a list with nothing in it when it wants none."""
+        """All pods of a DaemonSet on their nodes; a list with an empty pod when it wants none."""
         there = {"apiVersion": "apps/v1", "kind": "DaemonSet", **made}
         status = self._api.get(there)["status"]
         if status.get("observedGeneration") != made["metadata"]["generation"]:

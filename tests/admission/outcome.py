@@ -15,26 +15,26 @@ KIND_ANNOTATION = "kind"
 
 @dataclass
 class Outcome:
-    """What became of one golden pod."""
+    """The outcome of one golden pod."""
 
     pod: Object = field(default_factory=dict)
-    """As admission left it."""
+    """The pod after admission."""
     untouched: Object = field(default_factory=dict)
-    """The same in a namespace that no policy of ours selects."""
+    """The same pod in a namespace that no policy of the program selects."""
     refused: str = ""
-    """The API server's words."""
+    """The message of the API server's refusal."""
     again: Spec = field(default_factory=dict)
-    """The spec of the pod posted again as it came out."""
+    """The spec of the admitted pod after a second pass."""
     kind: str | None = None
-    """The kind that the policy takes it for."""
+    """The workload kind that the policy determines."""
     asked_by_namespace: Spec = field(default_factory=dict)
-    """The spec of the pod posted untouched in a profile whose label asks for spot, without a label of its own."""
+    """The spec of the unchanged pod in a profile whose label asks for spot, without a label of its own."""
     landed: dict[str, str] = field(default_factory=dict)
-    """By state: pools, or why none."""
+    """The pools by state, or the reason for none."""
 
 
 def kind_policies(bed: Bed) -> list[Object]:
-    """The policy of the stack with another mutation: it writes down which kind it takes a pod for, in one namespace."""
+    """The stack's policy with another mutation: it writes the workload kind of a pod into an annotation, in one namespace."""
     mutating = [one for one in bed.objects if one["kind"] == "MutatingAdmissionPolicy"]
     policies = [one for one in mutating if one["metadata"]["name"].endswith("-defaults")]
     if not policies:

@@ -1,4 +1,4 @@
-"""Policies that somebody broke stop neither the platform nor node agents."""
+"""Broken policies stop neither the platform nor node agents."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ pytestmark = pytest.mark.engine
 
 _API = "admissionregistration.k8s.io/v1"
 _FAILS = "object.spec.nothing"
-"""Compiles wherever anything does, as the object has no type, and fails for every pod."""
+"""An expression that compiles, because the object has no type, and fails for every pod."""
 
 
 @pytest.fixture(scope="module")
@@ -25,14 +25,14 @@ def broken(bed: Bed) -> Iterator[Bed]:
     try:
         for policy in ours:
             kind = "MutatingAdmissionPolicy" if "mutations" in policy["spec"] else "ValidatingAdmissionPolicy"
-            # Whatever it works out first
+            # The part that the policy evaluates first.
             part, fails = (
                 ("variables", _FAILS) if "variables" in policy["spec"] else ("matchConditions", f"{_FAILS} == ''")
             )
             failing = [{**one, "expression": fails} for one in policy["spec"][part]]
             bed.api.patch({"apiVersion": _API, "kind": kind, **policy}, {"spec": {part: failing}})
-        # That they are broken shows in profiles, where nothing passes that cannot be judged.
-        eventually(lambda: "no such key" in refusal(bed), "the broken guard is heeded")
+        # In profiles a pod that cannot be judged is refused, which shows that the policies are broken.
+        eventually(lambda: "no such key" in refusal(bed), "the broken guard is in force")
         yield bed
     finally:
         bed.restore()

@@ -1,6 +1,6 @@
-"""The corpus on another cloud: golden pods are written in the words of the dev stack, on AKS; another stack has others.
+"""Words of the corpus on another cloud: golden pods use the labels and names of the dev stack, on AKS.
 
-Only whole texts are exchanged, never parts of one.
+Only whole texts are replaced, never parts of a text.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from tests.subjects import DEV, Subject
 
 
 class Words:
-    """What to write for a text of the corpus on a stack, and how to read what is there."""
+    """Translation between the texts of the corpus and those of a stack."""
 
     def __init__(self, subject: Subject) -> None:
         (corpus_key, corpus_value), (key, value) = DEV.taint, subject.taint
@@ -26,11 +26,11 @@ class Words:
         self._keys, self._values = (corpus_key, key), (corpus_value, value)
 
     def write(self, thing: Any) -> Any:
-        """An object, or a part of one, as the stack under test has it."""
+        """An object, or a part of one, in the words of the stack under test."""
         return self._exchanged(thing, self._written, 0)
 
     def read(self, thing: Any) -> Any:
-        """The other way round."""
+        """An object of the stack in the words of the corpus."""
         return self._exchanged(thing, self._read, 1)
 
     def _exchanged(self, thing: Any, texts: Mapping[str, str], old: int) -> Any:

@@ -1,4 +1,4 @@
-"""Who a real API server sends to the ComputeClass: pods as they arrive, and what the policy makes of them."""
+"""Pods that a real API server sends to the ComputeClass: before admission, and after the policy."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def api(api_server: ControlPlane) -> Iterator[Api]:
         assert spec
         members = [pool for pool in node_pools.node_pools(spec, gke()) if pool.gpus]
         policy, binding = compute_class.policy(ClassDecision(NAME, tuple(members), by_default=True), "test")
-        # The API server checks the expressions' types: a slip is refused here.
+        # The API server checks the types of expressions, and refuses a mistake here.
         assert api.warnings(policy) == []
         for one in (policy, binding):
             api.create(one)
@@ -70,7 +70,7 @@ def _eventually(check: Any) -> None:
 
 
 def made(api: Api, spec: dict[str, Any], *, gpus: str | None = "1", namespace: str = "default", **who: Any) -> Any:
-    """What a pod with this spec is after admission."""
+    """The spec of a pod after admission."""
     container: dict[str, Any] = {"name": "main", "image": "example.com/image:1"}
     if gpus:
         container["resources"] = {"limits": {"nvidia.com/gpu": gpus}}
@@ -124,23 +124,23 @@ def test_a_pod_with_a_gpu_that_has_not_chosen_is_sent_to_the_class(spec: dict[st
 
 
 @pytest.mark.parametrize("spec", LEFT.values(), ids=LEFT)
-def test_a_pod_that_has_chosen_is_left_as_it_is(spec: dict[str, Any], api: Api) -> None:
+def test_a_pod_that_has_chosen_is_unchanged(spec: dict[str, Any], api: Api) -> None:
     found = made(api, spec)
     assert found["nodeSelector"] == spec.get("nodeSelector", {})
     assert KEY not in [one.get("key") for one in found["tolerations"]]
 
 
-def test_a_pod_without_gpus_is_left_as_it_is(api: Api) -> None:
+def test_a_pod_without_gpus_is_unchanged(api: Api) -> None:
     assert made(api, {}, gpus=None)["nodeSelector"] == {}
 
 
-def test_pods_of_kube_system_and_of_daemon_sets_are_left_as_they_are(api: Api) -> None:
+def test_pods_of_kube_system_and_of_daemon_sets_are_unchanged(api: Api) -> None:
     assert made(api, {}, namespace="kube-system")["nodeSelector"] == {}
     groups = ("system:masters",)
     assert made(api, {}, user=DAEMON_SETS, groups=groups)["nodeSelector"] == {}
-    assert made(api, {}, user="system:serviceaccount:default:somebody", groups=groups)["nodeSelector"] == {KEY: NAME}
+    assert made(api, {}, user="system:serviceaccount:default:user", groups=groups)["nodeSelector"] == {KEY: NAME}
 
 
-def test_a_toleration_of_the_class_that_is_there_is_not_doubled(api: Api) -> None:
+def test_an_existing_toleration_of_the_class_is_not_added_again(api: Api) -> None:
     found = made(api, {"tolerations": [{"key": KEY, "operator": "Exists"}]})
     assert [one for one in found["tolerations"] if one.get("key") == KEY] == [{"key": KEY, "operator": "Exists"}]

@@ -21,7 +21,7 @@ from tests.config.stack import good
 pytestmark = pytest.mark.engine
 
 
-def test_on_a_real_api_server_only_its_readers_read_it_its_lines_are_taken_and_the_quota_counts_gpus(
+def test_on_a_real_api_server_only_readers_read_the_contract_its_lines_are_accepted_and_the_quota_counts_gpus(
     api_server: ControlPlane,
 ) -> None:
     kubectl = ensure(["kubectl"], print)["kubectl"]

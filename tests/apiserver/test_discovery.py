@@ -1,4 +1,4 @@
-"""What is read of a real API server."""
+"""Discovery of the contents of a cluster, on a real API server."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ CONTRACT = "/api/v1/namespaces/kube-public/configmaps/kubeflow-spot"
 pytestmark = pytest.mark.engine
 
 
-def test_a_real_api_server_shows_its_device_plugins_to_who_may_see_them(api_server: ControlPlane) -> None:
+def test_a_real_api_server_shows_its_device_plugins_to_users_with_the_right(api_server: ControlPlane) -> None:
     kubectl, plane = ensure(["kubectl"], print)["kubectl"], api_server
     command = [str(kubectl), f"--kubeconfig={plane.admin_kubeconfig}"]
     try:

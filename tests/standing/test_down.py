@@ -26,7 +26,7 @@ def test_a_cluster_whose_processes_died_comes_back_with_the_next_up(stack: Stack
 
 def test_down_leaves_no_process_and_no_state_and_up_works_again(stack: Stack, subject: Subject) -> None:
     told = stack.run("down").stdout
-    # `down` does it itself.
+    # `down` removes the stack itself.
     assert "pulumi stack rm" not in told
     assert told.endswith(f"stack {stack.name} is down\n")
     assert processes_below(stack.home) == []
@@ -40,7 +40,7 @@ def test_down_leaves_no_process_and_no_state_and_up_works_again(stack: Stack, su
 
 
 def processes_below(home: Path) -> list[psutil.Process]:
-    """Running processes that name a path below the sandbox's home."""
+    """Running processes with a path below the sandbox's home in their command."""
     return [
         process
         for process in psutil.process_iter(["cmdline"])

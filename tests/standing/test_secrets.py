@@ -25,7 +25,7 @@ def test_secrets_are_in_no_state_log_or_output(stack: Stack, subject: Subject) -
     printed = "".join(done.stdout + done.stderr for done in ups).encode()
     assert [secret for secret in secrets if secret in printed] == []
     assert b"[secret]" in printed
-    # The API server's own files must hold it; nobody else may read those.
+    # The API server's own files contain it; only their owner may read them.
     own = [token_file, *stack.home.rglob("tokens.csv")]
     files = [path for path in stack.home.rglob("*") if path.is_file() and not path.is_symlink() and path not in own]
     assert len(files) > 20

@@ -1,4 +1,4 @@
-"""The checked-in stacks through the real engine on the emulated clouds: what a newcomer sees after `make up`."""
+"""The checked-in stacks through the real engine on the emulated clouds, as a newcomer sees them after `make up`."""
 
 from __future__ import annotations
 
@@ -130,7 +130,7 @@ def test_a_changed_bound_is_exactly_one_update(stack: Stack, subject: Subject, e
     assert stack.steps() == [("update", f"{subject.cluster}-{subject.spot}", [subject.most])]
 
 
-def test_the_order_of_pools_shows_nothing(stack: Stack, edited: dict[str, Any]) -> None:
+def test_another_order_of_pools_changes_nothing(stack: Stack, edited: dict[str, Any]) -> None:
     edited["pools"].reverse()
     stack.write(edited)
     assert stack.steps() == []
@@ -145,7 +145,7 @@ def test_a_new_pool_changes_the_layer_in_place(stack: Stack, subject: Subject, e
         ("create", f"{subject.cluster}-{subject.another['name']}"),
         *(("update", f"{subject.cluster}-{name}") for name in subject.changed_by_another),
     ]
-    # A preview asks the API server what it would make of an object, and changes none.
+    # A preview sends dry runs to the API server, which change no object.
     assert stack.get(*contract) == there
 
 
@@ -172,7 +172,7 @@ def test_wrong_settings_print_every_problem_without_a_traceback_and_declare_noth
     assert len(preview["errors"]) == 1
 
 
-def test_what_the_cloud_refuses_is_told_in_its_words(stack: Stack, subject: Subject, edited: dict[str, Any]) -> None:
+def test_a_refusal_by_the_cloud_is_printed_as_it_is(stack: Stack, subject: Subject, edited: dict[str, Any]) -> None:
     subject.refused(edited)
     stack.write(edited)
     done = stack.run("up", ok=False)
@@ -180,7 +180,9 @@ def test_what_the_cloud_refuses_is_told_in_its_words(stack: Stack, subject: Subj
     assert "Traceback" not in done.stdout + done.stderr
 
 
-def test_an_update_keeps_the_nodes_the_autoscaler_made(stack: Stack, subject: Subject, edited: dict[str, Any]) -> None:
+def test_an_update_keeps_the_nodes_that_the_autoscaler_added(
+    stack: Stack, subject: Subject, edited: dict[str, Any]
+) -> None:
     def running(pool: str) -> int:
         return len(stack.get("nodes", "-l", f"kubeflow-spot.dev/pool={pool}")["items"])
 
@@ -193,7 +195,7 @@ def test_an_update_keeps_the_nodes_the_autoscaler_made(stack: Stack, subject: Su
     assert stack.steps() == []
     pool = edited["pools"][1]
     name, twin, contract = (f"{subject.cluster}-{one}" for one in (subject.spot, subject.twin, "contract"))
-    # The label is the twin's as well, and the contract tells of it.
+    # The on-demand twin has the label as well, and the contract lists it.
     label = [subject.label.format(key="team")]
     told = ['data["pools.json"]', 'data["pools.yaml"]']
     changes: list[tuple[str, Callable[[], Any], list[tuple[str, list[str]]]]] = [
@@ -211,7 +213,7 @@ def test_an_update_keeps_the_nodes_the_autoscaler_made(stack: Stack, subject: Su
         )
         assert uids() == before, changed
         assert stack.steps() == [], changed
-    # The cluster's own update, which on AKS lists the system pool, leaves all counts alone.
+    # An update of the cluster, which on AKS lists the system pool, keeps all counts.
     edited["cluster"]["tags"]["owner"] = "platform"
     stack.write(edited)
     assert subject.cluster in [name for _, name, _ in stack.steps()]
