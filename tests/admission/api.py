@@ -90,24 +90,24 @@ class Api:
     def list(self, api_version: str, kind: str, namespace: str | None = None) -> list[Object]:
         """All objects of a kind, or those in a namespace."""
         metadata = {"namespace": namespace} if namespace else {}
-        there = {"apiVersion": api_version, "kind": kind, "metadata": metadata}
-        found: list[Object] = self.request("GET", collection(there))["items"]
-        return found
+        example = {"apiVersion": api_version, "kind": kind, "metadata": metadata}
+        items: list[Object] = self.request("GET", collection(example))["items"]
+        return items
 
-    def get(self, there: Object) -> Object:
+    def get(self, target: Object) -> Object:
         """The current state of an object."""
-        return self.request("GET", f"{collection(there)}/{there['metadata']['name']}")
+        return self.request("GET", f"{collection(target)}/{target['metadata']['name']}")
 
-    def patch(self, there: Object, change: Object, subresource: str = "", **who: Any) -> Object:
+    def patch(self, target: Object, change: Object, subresource: str = "", **who: Any) -> Object:
         """Merge a change into an object."""
-        path = f"{collection(there)}/{there['metadata']['name']}{subresource}"
+        path = f"{collection(target)}/{target['metadata']['name']}{subresource}"
         return self.request("PATCH", path, change, content="application/merge-patch+json", **who)
 
-    def delete(self, there: Object) -> None:
+    def delete(self, target: Object) -> None:
         """Delete an object at once and its dependants after it; a missing object is no error."""
         options = {"gracePeriodSeconds": 0, "propagationPolicy": "Background"}
         try:
-            self.request("DELETE", f"{collection(there)}/{there['metadata']['name']}", options)
+            self.request("DELETE", f"{collection(target)}/{target['metadata']['name']}", options)
         except Refused as refused:
             if refused.status != 404:
                 raise
@@ -115,18 +115,18 @@ class Api:
     def clear(self, api_version: str, kind: str, namespace: str) -> None:
         """Delete every object of a kind in a namespace at once."""
         options = {"gracePeriodSeconds": 0, "propagationPolicy": "Background"}
-        there = {"apiVersion": api_version, "kind": kind, "metadata": {"namespace": namespace}}
-        self.request("DELETE", collection(there), options)
+        example = {"apiVersion": api_version, "kind": kind, "metadata": {"namespace": namespace}}
+        self.request("DELETE", collection(example), options)
 
     def close(self) -> None:
         """Close the connections."""
         self._pool.clear()
 
 
-def collection(there: Object) -> str:
+def collection(target: Object) -> str:
     """The path of the objects of the same kind and namespace; only for kinds of Kubernetes itself."""
-    group, kind = there["apiVersion"], there["kind"].lower()
+    group, kind = target["apiVersion"], target["kind"].lower()
     root = f"/api/{group}" if group == "v1" else f"/apis/{group}"
-    namespace = there["metadata"].get("namespace")
+    namespace = target["metadata"].get("namespace")
     plural = f"{kind[:-1]}ies" if kind.endswith("y") else f"{kind}es" if kind.endswith("s") else f"{kind}s"
     return f"{root}/namespaces/{namespace}/{plural}" if namespace else f"{root}/{plural}"

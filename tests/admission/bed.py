@@ -183,7 +183,7 @@ class Bed:
 
     def restore(self, others: Sequence[Object] = ()) -> None:
         """Restore the stack's objects as declared, and delete `others`."""
-        kept = {_name(one) for one in self.objects}
+        kept = {_name(body) for body in self.objects}
         for body in others:
             if _name(body) not in kept:
                 self.api.delete(body)
@@ -218,13 +218,13 @@ class Bed:
             binding: Object = {"policyName": "bed-last"}
             if "validations" in spec:
                 binding["validationActions"] = ["Deny"]
-            made: list[Object] = [{**base, "kind": kind, "spec": {"matchConstraints": match, **spec}}]
-            made.append({**base, "kind": f"{kind}Binding", "spec": binding})
-            for one in made:
-                self.api.create(one)
+            policies: list[Object] = [{**base, "kind": kind, "spec": {"matchConstraints": match, **spec}}]
+            policies.append({**base, "kind": f"{kind}Binding", "spec": binding})
+            for body in policies:
+                self.api.create(body)
             eventually(partial(self._is_heeded_by, kind, probe), f"the last {kind} is heeded")
-            for one in made:
-                self.api.delete(one)
+            for body in policies:
+                self.api.delete(body)
 
     def _is_heeded_by(self, kind: str, probe: Object) -> bool:
         """Whether a policy of this kind judges the probe. A deleted policy of the other kind may still do so for a moment."""
@@ -237,7 +237,7 @@ class Bed:
     def serves_mutating_policies(self) -> bool:
         """Whether this Kubernetes has MutatingAdmissionPolicy as `v1`."""
         served = self.api.request("GET", "/apis/admissionregistration.k8s.io/v1")["resources"]
-        return "mutatingadmissionpolicies" in {one["name"] for one in served}
+        return "mutatingadmissionpolicies" in {resource["name"] for resource in served}
 
 
 @contextmanager

@@ -24,7 +24,7 @@ class Expect:
     """The expected additions to a pod, and its pool in each of STATES."""
 
     kind: str | None
-    """The workload kind in the stack file's word, `labelled` for a pod that only its label moves, None for one that nothing moves."""
+    """The workload kind in the stack file's word, `labelled` when only its label moves the pod, None when nothing does."""
     tolerations: tuple[str, ...]
     """Keys of the added tolerations."""
     affinity: str

@@ -37,13 +37,13 @@ _RETRY = 3
 
 def observe(bed: Bed, goldens: Iterable[Golden]) -> dict[str, Outcome]:
     """The outcome of every golden pod, by its name. Leaves the cluster without GPU nodes and without these pods."""
-    if told := kind_policies(bed):
-        for one in told:
-            bed.api.create(one)
+    if policies := kind_policies(bed):
+        for body in policies:
+            bed.api.create(body)
         bed.await_policies()
     outcomes = _Observer(bed, {golden.name: golden for golden in goldens}).run()
-    for one in told:
-        bed.api.delete(one)
+    for body in policies:
+        bed.api.delete(body)
     return outcomes
 
 
@@ -73,8 +73,8 @@ class _Observer:
         """Create the service accounts and volumes that pods name, in every namespace of the pods."""
         for golden in self._goldens.values():
             for namespace in places(golden):
-                for one in furniture(golden, namespace):
-                    self._create_once(one)
+                for body in furniture(golden, namespace):
+                    self._create_once(body)
         for namespace in NAMESPACES:
             account = named("v1", "ServiceAccount", "default", namespace)
             eventually(partial(self._there, account), f"{namespace} has its service account")
@@ -104,7 +104,7 @@ class _Observer:
 
     def _arrive(self, state: str) -> None:
         """Create all objects in their namespaces, and once more where no policy selects them."""
-        made: dict[tuple[str, bool], Object] = {}
+        created: dict[tuple[str, bool], Object] = {}
         # The executors of a pod are created after it.
         for golden in sorted(self._goldens.values(), key=lambda g: bool(pod_owner(g.object))):
             if golden.expect.refused or golden.name in self._agents:
@@ -114,14 +114,14 @@ class _Observer:
                 if untouched:
                     wanted["metadata"]["namespace"] = unmatched(golden)
                 if owner := pod_owner(wanted):
-                    there = named("v1", "Pod", owner["name"], golden.namespace)
-                    owner["uid"] = self._api.get(there)["metadata"]["uid"]
+                    owning = named("v1", "Pod", owner["name"], golden.namespace)
+                    owner["uid"] = self._api.get(owning)["metadata"]["uid"]
                 if untouched and golden.user:
                     self._outcomes[golden.name].untouched = self._api.create(wanted, user=golden.user, dry_run=True)
                 else:
-                    made[golden.name, untouched] = self._api.create(wanted, user=golden.user)
+                    created[golden.name, untouched] = self._api.create(wanted, user=golden.user)
         what = "every golden pod is scheduled or unschedulable"
-        pods = eventually(lambda: self._settled(made), what, pause=_LONG)
+        pods = eventually(lambda: self._settled(created), what, pause=_LONG)
         pools = self._bed.pools()
         for (name, untouched), pod in pods.items():
             if untouched:
@@ -130,7 +130,7 @@ class _Observer:
                 self._outcomes[name].pod = pod
                 self._outcomes[name].landed[state] = landing(decision(pod), pools)
 
-    def _settled(self, made: Mapping[tuple[str, bool], Object]) -> dict[tuple[str, bool], Object]:
+    def _settled(self, created: Mapping[tuple[str, bool], Object]) -> dict[tuple[str, bool], Object]:
         """The pods of these objects, as soon as each has one and the scheduler has decided."""
         owned: dict[str, Object] = {}
         sets = {s["metadata"]["uid"]: s for s in self._api.list("apps/v1", "ReplicaSet")}
@@ -141,7 +141,7 @@ class _Observer:
                 owned.setdefault(owner["uid"], pod)
                 for parent in sets.get(owner["uid"], {}).get("metadata", {}).get("ownerReferences", ()):
                     owned[parent["uid"]] = pod
-        pods = {key: owned.get(one["metadata"]["uid"]) for key, one in made.items()}
+        pods = {key: owned.get(body["metadata"]["uid"]) for key, body in created.items()}
         return {key: pod for key, pod in pods.items() if pod} if all(p and decision(p) for p in pods.values()) else {}
 
     def _second_passes(self) -> None:
@@ -229,11 +229,14 @@ class _Observer:
     def _agents_land(self, state: str) -> None:
         """Create DaemonSets in each state; their nodes are known as soon as the controller has counted."""
         for name, golden in self._agents.items():
-            made = [self._api.create(golden.object)]
+            created = [self._api.create(golden.object)]
             if state == "both":
                 metadata = {**golden.object["metadata"], "namespace": unmatched(golden)}
-                made.append(self._api.create({**golden.object, "metadata": metadata}))
-            pods = [eventually(partial(self._complete, one), f"DaemonSet {name} is complete") for one in made]
+                created.append(self._api.create({**golden.object, "metadata": metadata}))
+            pods = [
+                eventually(partial(self._complete, daemon_set), f"DaemonSet {name} is complete")
+                for daemon_set in created
+            ]
             outcome = self._outcomes[name]
             outcome.landed[state] = pool_names([p["spec"]["nodeName"] for p in pods[0] if p], self._bed.pools())
             if state == "both":
@@ -241,17 +244,17 @@ class _Observer:
                 node = min(by_node[0])
                 outcome.pod, outcome.untouched = (each[node] for each in by_node)
                 self._second_pass(golden, outcome)
-            for one in made:
-                self._api.delete({**golden.object, "metadata": one["metadata"]})
+            for daemon_set in created:
+                self._api.delete({**golden.object, "metadata": daemon_set["metadata"]})
         self._gone(self._agent_pods)
 
-    def _complete(self, made: Object) -> list[Object]:
+    def _complete(self, daemon_set: Object) -> list[Object]:
         """All pods of a DaemonSet on their nodes; a list with an empty pod when it wants none."""
-        there = {"apiVersion": "apps/v1", "kind": "DaemonSet", **made}
-        status = self._api.get(there)["status"]
-        if status.get("observedGeneration") != made["metadata"]["generation"]:
+        target = {"apiVersion": "apps/v1", "kind": "DaemonSet", **daemon_set}
+        status = self._api.get(target)["status"]
+        if status.get("observedGeneration") != daemon_set["metadata"]["generation"]:
             return []
-        pods = [p for p in self._api.list("v1", "Pod", made["metadata"]["namespace"]) if owned_by(p, made)]
+        pods = [p for p in self._api.list("v1", "Pod", daemon_set["metadata"]["namespace"]) if owned_by(p, daemon_set)]
         on_nodes = [p for p in pods if p["spec"].get("nodeName")]
         return (on_nodes or [{}]) if len(on_nodes) == status["desiredNumberScheduled"] else []
 

@@ -35,8 +35,8 @@ class Outcome:
 
 def kind_policies(bed: Bed) -> list[Object]:
     """The stack's policy with another mutation: it writes the workload kind of a pod into an annotation, in one namespace."""
-    mutating = [one for one in bed.objects if one["kind"] == "MutatingAdmissionPolicy"]
-    policies = [one for one in mutating if one["metadata"]["name"].endswith("-defaults")]
+    mutating = [body for body in bed.objects if body["kind"] == "MutatingAdmissionPolicy"]
+    policies = [body for body in mutating if body["metadata"]["name"].endswith("-defaults")]
     if not policies:
         return []
     base = {"apiVersion": "admissionregistration.k8s.io/v1", "metadata": {"name": "golden-kinds"}}

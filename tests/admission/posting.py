@@ -68,8 +68,8 @@ def landing(decided: str, pools: Mapping[str, str]) -> str:
 
 def pool_names(nodes: Iterable[str], pools: Mapping[str, str]) -> str:
     """The pools of these nodes; the system pool and `general` count as one."""
-    found = {"CPU node" if pools[node] in _ON_CPU else pools[node] for node in nodes}
-    return ", ".join(sorted(found)) or "no node"
+    names = {"CPU node" if pools[node] in _ON_CPU else pools[node] for node in nodes}
+    return ", ".join(sorted(names)) or "no node"
 
 
 def anew(pod: Object, namespace: str) -> Object:
@@ -98,8 +98,8 @@ def bound(claim: str, namespace: str) -> list[Object]:
     modes = {"accessModes": ["ReadWriteOnce"], "storageClassName": ""}
     reference = {"claimRef": {"namespace": namespace, "name": claim}, "hostPath": {"path": "/data"}}
     volume = {"apiVersion": "v1", "kind": "PersistentVolume", "metadata": {"name": f"{namespace}-{claim}"}}
-    asked = {**modes, "resources": {"requests": size}, "volumeName": f"{namespace}-{claim}"}
+    claimed = {**modes, "resources": {"requests": size}, "volumeName": f"{namespace}-{claim}"}
     return [
         {**volume, "spec": {**modes, "capacity": size, **reference}},
-        {**named("v1", "PersistentVolumeClaim", claim, namespace), "spec": asked},
+        {**named("v1", "PersistentVolumeClaim", claim, namespace), "spec": claimed},
     ]

@@ -51,7 +51,7 @@ def test_every_golden_pod_is_unique_and_has_its_source() -> None:
 
 
 @pytest.mark.parametrize(
-    ("before", "after", "found"),
+    ("before", "after", "additions"),
     [
         ({}, {}, Added()),
         ({}, {"tolerations": [SPOT_TOLERATION]}, Added([SPOT_TOLERATION])),
@@ -77,8 +77,8 @@ def test_every_golden_pod_is_unique_and_has_its_source() -> None:
         ({"terminationGracePeriodSeconds": 30}, {"terminationGracePeriodSeconds": 25}, Added(grace=25)),
     ],
 )
-def test_additions_are_recognised(before: dict[str, Any], after: dict[str, Any], found: Added) -> None:
-    assert added(before, after) == found
+def test_additions_are_recognised(before: dict[str, Any], after: dict[str, Any], additions: Added) -> None:
+    assert added(before, after) == additions
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,7 @@ def editor(bed: Bed) -> Iterator[None]:
     base = {"apiVersion": f"{group}/v1", "metadata": {"name": "editor", "namespace": NAMESPACE}}
     binding = {**base, "kind": "RoleBinding", "subjects": [user]}
     debug = {"apiGroups": [""], "resources": ["pods/ephemeralcontainers"], "verbs": ["patch"]}
-    made = [
+    bodies = [
         # Kubernetes' largest role for users of a namespace; Kubeflow's own role for editors allows less.
         {**binding, "roleRef": {"apiGroup": group, "kind": "ClusterRole", "name": "admin"}},
         # For `kubectl debug`, which many platforms allow.
@@ -32,11 +32,11 @@ def editor(bed: Bed) -> Iterator[None]:
             "roleRef": {"apiGroup": group, "kind": "Role", "name": "debug"},
         },
     ]
-    for one in made:
-        bed.api.create(one)
+    for body in bodies:
+        bed.api.create(body)
     yield
-    for one in made:
-        bed.api.delete(one)
+    for body in bodies:
+        bed.api.delete(body)
 
 
 @pytest.mark.parametrize("escape", ESCAPES, ids=lambda escape: escape.name)

@@ -23,9 +23,9 @@ KINDS = {"pipelineStep", "trainingWorker", "jobSetNode", "job"}
 
 @pytest.fixture(scope="module")
 def outcomes(bed: Bed, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Outcome]:
-    with katib(bed.api, frozenset(TRIALS.values()), tmp_path_factory.mktemp("webhook")) as asked:
+    with katib(bed.api, frozenset(TRIALS.values()), tmp_path_factory.mktemp("webhook")) as requested:
         outcomes = observe(bed, GOLDENS.values())
-    assert asked
+    assert requested
     return outcomes
 
 
@@ -75,9 +75,9 @@ def test_a_trial_is_labelled_after_the_policy_has_judged_it(name: str, outcomes:
     late, early = outcomes[name].pod, outcomes[name.removesuffix("-late")].pod
     assert late["metadata"]["labels"][LABEL] == GOLDENS[name].trial
     assert LABEL not in early["metadata"]["labels"]
-    variables = {one["name"] for one in late["spec"]["containers"][0].get("env", ())}
+    variables = {item["name"] for item in late["spec"]["containers"][0].get("env", ())}
     assert VARIABLE in variables
-    collects = COLLECTOR in {one["name"] for one in late["spec"]["containers"]}
+    collects = COLLECTOR in {item["name"] for item in late["spec"]["containers"]}
     assert collects == ("pytorchjob" not in name)
     for key in ("tolerations", "affinity", "terminationGracePeriodSeconds"):
         assert late["spec"][key] == early["spec"][key]

@@ -23,13 +23,13 @@ def warning(bed: Bed, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bed]
         yield bed
 
 
-def in_namespace(made: Object, namespace: str) -> Object:
-    return {**made, "metadata": {**made["metadata"], "namespace": namespace}}
+def in_namespace(body: Object, namespace: str) -> Object:
+    return {**body, "metadata": {**body["metadata"], "namespace": namespace}}
 
 
 def test_a_warning_has_the_text_of_the_refusal_and_admits_the_pod(warning: Bed) -> None:
-    (said,) = warning.api.warnings(pod("notebook-0", **TOLERANT))
-    assert "rule tolerates-spot: pod team-a/notebook-0" in said
+    (warned,) = warning.api.warnings(pod("notebook-0", **TOLERANT))
+    assert "rule tolerates-spot: pod team-a/notebook-0" in warned
 
 
 @pytest.mark.parametrize(
@@ -49,5 +49,5 @@ def test_a_warning_has_the_text_of_the_refusal_and_admits_the_pod(warning: Bed) 
 def test_an_exception_applies_to_its_namespace_and_all_its_labels(
     warning: Bed, labels: dict[str, str], namespace: str, passes: bool
 ) -> None:
-    made = in_namespace(pod("scorer-0", labels=labels, **TOLERANT), namespace)
-    assert (warning.api.warnings(made) == []) == passes
+    body = in_namespace(pod("scorer-0", labels=labels, **TOLERANT), namespace)
+    assert (warning.api.warnings(body) == []) == passes

@@ -26,7 +26,7 @@ def older(subject: Subject, tmp_path_factory: pytest.TempPathFactory) -> Iterato
 
 def test_no_default_is_declared_and_none_is_applied(older: Bed) -> None:
     assert not older.serves_mutating_policies()
-    kinds = {one["kind"] for one in older.objects}
+    kinds = {body["kind"] for body in older.objects}
     assert "ValidatingAdmissionPolicy" in kinds
     assert "MutatingAdmissionPolicy" not in kinds
     container: dict[str, Any] = {"name": "main", "image": "image", "resources": {"limits": {"nvidia.com/gpu": "1"}}}

@@ -51,13 +51,13 @@ def patch(pod: dict[str, Any], trials: frozenset[str]) -> list[dict[str, Any]]:
 @contextmanager
 def katib(api: Api, trials: frozenset[str], folder: Path) -> Iterator[list[str]]:
     """The served and registered webhook; yields the names of the requested trials as they come."""
-    asked: list[str] = []
+    requested: list[str] = []
 
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
             request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))["request"]
             operations = patch(request["object"], trials)
-            asked.extend(o["value"] for o in operations if o["path"].startswith("/metadata/labels/"))
+            requested.extend(o["value"] for o in operations if o["path"].startswith("/metadata/labels/"))
             response = {"uid": request["uid"], "allowed": True}
             if operations:
                 encoded = base64.b64encode(json.dumps(operations).encode()).decode()
@@ -93,8 +93,8 @@ def katib(api: Api, trials: frozenset[str], folder: Path) -> Iterator[list[str]]
         eventually(
             lambda: LABEL in api.create(probe, dry_run=True)["metadata"]["labels"], "the webhook of the test is asked"
         )
-        asked.clear()
-        yield asked
+        requested.clear()
+        yield requested
     finally:
         api.delete(configuration)
         server.shutdown()

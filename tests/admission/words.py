@@ -22,7 +22,7 @@ class Words:
             DEV.twin: subject.twin,
             DEV.accelerator: subject.accelerator,
         }
-        self._read = {there: here for here, there in self._written.items()}
+        self._read = {actual: written for written, actual in self._written.items()}
         self._keys, self._values = (corpus_key, key), (corpus_value, value)
 
     def write(self, thing: Any) -> Any:
@@ -35,13 +35,13 @@ class Words:
 
     def _exchanged(self, thing: Any, texts: Mapping[str, str], old: int) -> Any:
         if isinstance(thing, dict):
-            made = {texts.get(key, key): self._exchanged(value, texts, old) for key, value in thing.items()}
-            return made | self._value(made, old)
+            replaced = {texts.get(key, key): self._exchanged(value, texts, old) for key, value in thing.items()}
+            return replaced | self._value(replaced, old)
         if isinstance(thing, list):
             return [self._exchanged(item, texts, old) for item in thing]
         return texts.get(thing, thing) if isinstance(thing, str) else thing
 
-    def _value(self, made: Mapping[str, Any], old: int) -> dict[str, str]:
+    def _value(self, item: Mapping[str, Any], old: int) -> dict[str, str]:
         """The value of the spot taint, in a taint or a toleration of it, and of the spot label in a selector."""
-        names = [name for name in made if name in self._keys or (name == "value" and made.get("key") in self._keys)]
-        return {name: self._values[1 - old] for name in names if made[name] == self._values[old]}
+        names = [name for name in item if name in self._keys or (name == "value" and item.get("key") in self._keys)]
+        return {name: self._values[1 - old] for name in names if item[name] == self._values[old]}

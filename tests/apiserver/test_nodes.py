@@ -15,13 +15,13 @@ pytestmark = pytest.mark.engine
 
 
 def a_node(name: str) -> dict[str, Any]:
-    has = {"cpu": "4", "memory": "16Gi", "pods": "30"}
+    resources = {"cpu": "4", "memory": "16Gi", "pods": "30"}
     return {
         "apiVersion": "v1",
         "kind": "Node",
         "metadata": {"name": name},
         "spec": {},
-        "status": {"capacity": has, "allocatable": has},
+        "status": {"capacity": resources, "allocatable": resources},
     }
 
 
@@ -48,5 +48,5 @@ def test_a_new_node_of_the_same_name_has_no_pod_of_the_old_one(api_server: Contr
 
 def phase(client: Client, pod: str) -> str:
     """The phase of a pod; empty for a missing pod."""
-    found = client.get("v1", "Pod", pod, "default")
-    return found["status"]["phase"] if found else ""
+    live = client.get("v1", "Pod", pod, "default")
+    return live["status"]["phase"] if live else ""

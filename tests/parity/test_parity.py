@@ -73,8 +73,8 @@ def test_pools_are_equal_except_for_facts_of_one_cloud(wanted: Settings, mode: s
 def test_the_same_pods_tolerate_the_same_pools(wanted: Settings, mode: str | None) -> None:
     aks, gke = (Side.of(raw) for raw in (on_aks(wanted), on_gke(wanted, mode)))
     for gpu in (True, False):
-        for one in Placement:
-            meant = [[pool.label for pool in pods.usable(side.pools, one, gpu=gpu)] for side in (aks, gke)]
+        for placement in Placement:
+            meant = [[pool.label for pool in pods.usable(side.pools, placement, gpu=gpu)] for side in (aks, gke)]
             assert meant[0] == meant[1]
     assert aks.lines.keys() == gke.lines.keys()
     for name, lines in aks.lines.items():
@@ -89,8 +89,8 @@ def test_every_golden_pod_lands_in_the_corresponding_pool(wanted: Settings, mode
     aks, gke = (Side.of(raw) for raw in (on_aks(wanted), on_gke(wanted, mode)))
     event(f"compute class: {compute_class.name(gke.spec) is not None}")
     for golden in GOLDENS:
-        there = [landings(golden, side) for side in (aks, gke)]
-        assert there[0] == there[1], golden.name
+        landed = [landings(golden, side) for side in (aks, gke)]
+        assert landed[0] == landed[1], golden.name
 
 
 def test_the_sorts_are_in_one_order() -> None:
@@ -100,9 +100,9 @@ def test_the_sorts_are_in_one_order() -> None:
 
 
 def size(cloud: Cloud, machine: str) -> tuple[int, float]:
-    found = cloud.machine(machine)
-    assert found
-    return found.vcpus, found.memory_gib
+    offer = cloud.machine(machine)
+    assert offer
+    return offer.vcpus, offer.memory_gib
 
 
 def portable(pool: NodePool) -> dict[str, Any]:
@@ -147,7 +147,7 @@ def shares(pool: NodePool) -> int:
 def admitted(golden: Golden, side: Side) -> dict[str, Any]:
     """The pod after admission: with the lines of the contract where it is moved, and the additions of the cloud."""
     spec: dict[str, Any] = {key: golden.spec[key] for key in ("nodeSelector", "affinity") if key in golden.spec}
-    spec["tolerations"] = [dict(one) for one in golden.spec.get("tolerations", ())]
+    spec["tolerations"] = [dict(toleration) for toleration in golden.spec.get("tolerations", ())]
     spot = next(taint for taint in side.cloud.spot_taints if taint.key in SPOT_KEYS)
     for toleration in spec["tolerations"]:
         if toleration.get("key") in SPOT_KEYS:

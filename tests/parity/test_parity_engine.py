@@ -44,11 +44,11 @@ def test_pods_land_on_equivalent_nodes_on_both_clouds(
     aks, gke = on_aks(drawn), on_gke(drawn)
     sides = {"aks": Side.of(aks), "gke": Side.of(gke)}
     assert [portable(p) for p in sides["aks"].pools] == [portable(p) for p in sides["gke"].pools]
-    found = {}
+    outcomes = {}
     for name, raw in (("aks", aks), ("gke", gke)):
         with up(raw, tmp_path_factory.mktemp(name)) as stack:
-            found[name] = landed(stack, sides[name])
-    assert found["aks"] == found["gke"]
+            outcomes[name] = landed(stack, sides[name])
+    assert outcomes["aks"] == outcomes["gke"]
 
 
 @contextmanager
@@ -83,7 +83,7 @@ def landed(stack: Stack, side: Side) -> dict[str, str]:
         if decided == "pending":
             # The scheduler may not know yet that the pod before is deleted; it then tries again.
             with suppress(AssertionError):
-                decided = eventually(lambda: [one for one in decisions(api) if one != "pending"], "another try", 3)[0]
+                decided = eventually(lambda: [node for node in decisions(api) if node != "pending"], "another try", 3)[0]
         node = {} if decided == "pending" else api.get({**NODE, "metadata": {"name": decided}})["metadata"]["labels"]
         assert not node or node[POOL] in {*landings(golden, side), *(() if golden.gpu else ("system",))}, name
         result[name] = node.get("kubeflow-spot.dev/capacity", "pending")
@@ -95,4 +95,4 @@ def landed(stack: Stack, side: Side) -> dict[str, str]:
 
 def decisions(api: Api) -> list[str]:
     """The node of each pod, or `pending`, for pods that the scheduler has tried."""
-    return [found for pod in api.list("v1", "Pod", TEAM) if (found := decision(pod))]
+    return [decided for pod in api.list("v1", "Pod", TEAM) if (decided := decision(pod))]

@@ -26,8 +26,8 @@ def applied(stack: Stack) -> dict[str, Any]:
 
 def nodes(stack: Stack, *pools: str) -> set[tuple[str, str]]:
     """Names and uids of the nodes of some pools, or of all: a new machine has another uid."""
-    found = (node["metadata"] for node in stack.get("nodes")["items"])
-    return {(node["name"], node["uid"]) for node in found if not pools or node["labels"][POOL] in pools}
+    metadata = (node["metadata"] for node in stack.get("nodes")["items"])
+    return {(node["name"], node["uid"]) for node in metadata if not pools or node["labels"][POOL] in pools}
 
 
 def test_a_pool_deleted_out_of_band_is_detected_by_the_refresh_and_created_again(
@@ -54,8 +54,8 @@ def test_another_purchase_option_replaces_that_pool_and_no_other(
     steps = stack.steps()
     pool = f"{subject.cluster}-{subject.spot}"
     assert [name for op, name, _ in steps if op == "replace"] == [pool]
-    told = {f"{subject.cluster}-{name}" for name in subject.told_how_it_is_bought}
-    assert {name for _, name, _ in steps} == {pool, *told}
+    updated = {f"{subject.cluster}-{name}" for name in subject.told_how_it_is_bought}
+    assert {name for _, name, _ in steps} == {pool, *updated}
     assert " 1 replace" in stack.run("up").stdout
     assert nodes(stack, "system", "general") == others
     assert stack.steps() == []
@@ -79,8 +79,8 @@ def test_a_change_beyond_the_quota_leaves_the_rest_applied_and_the_next_up_compl
     before = nodes(stack, "system", "general")
     for options in ([], ["--continue-on-error"]):
         refused = stack.run("up", "--cloud", quota(tmp_path, subject, short), *options, ok=False)
-        for said in subject.beyond_the_quota:
-            assert said in refused.stdout
+        for words in subject.beyond_the_quota:
+            assert words in refused.stdout
         assert "Traceback" not in refused.stdout + refused.stderr
         assert nodes(stack) == before
     # Only the pool itself waits, nothing else of the same change.

@@ -25,10 +25,10 @@ def test_a_cluster_whose_processes_died_comes_back_with_the_next_up(stack: Stack
 
 
 def test_down_leaves_no_process_and_no_state_and_up_works_again(stack: Stack, subject: Subject) -> None:
-    told = stack.run("down").stdout
+    printed = stack.run("down").stdout
     # `down` removes the stack itself.
-    assert "pulumi stack rm" not in told
-    assert told.endswith(f"stack {stack.name} is down\n")
+    assert "pulumi stack rm" not in printed
+    assert printed.endswith(f"stack {stack.name} is down\n")
     assert processes_below(stack.home) == []
     assert sorted(path.name for path in stack.home.iterdir()) == [
         f"{subject.name}+cloud.lock",
@@ -56,9 +56,9 @@ def test_a_protected_stack_refuses_down_and_loses_nothing_and_no_command_changes
     prod.run("up")
     try:
         nodes = len(prod.get("nodes")["items"])
-        done = prod.run("down", ok=False)
-        assert "because it is protected" in done.stdout
-        assert re.search(r"down --stack prod .*--force", done.stderr)
+        refused = prod.run("down", ok=False)
+        assert "because it is protected" in refused.stdout
+        assert re.search(r"down --stack prod .*--force", refused.stderr)
         assert len(prod.get("nodes")["items"]) == nodes == 5
         assert prod.steps() == []
         versions = {node["status"]["nodeInfo"]["kubeletVersion"] for node in prod.get("nodes")["items"]}

@@ -60,12 +60,12 @@ def test_out_of_band_changes_are_detected_and_reverted(stack: Stack, subject: Su
 
 
 def test_a_field_owned_by_another_manager_is_named_and_a_recreated_object_is_unchanged(stack: Stack) -> None:
-    there = ("configmap", "kubeflow-spot", "-n", "kube-public")
-    stack.kubectl("patch", *there, "-p", '{"data": {"release": "r2020-01"}}')
+    contract = ("configmap", "kubeflow-spot", "-n", "kube-public")
+    stack.kubectl("patch", *contract, "-p", '{"data": {"release": "r2020-01"}}')
     refused = stack.run(*SEARCH, ok=False).stdout
-    for said in ("kube-public/kubeflow-spot", 'conflict with "kubectl-patch"', ".data.release"):
-        assert said in refused
-    stack.kubectl("delete", *there)
+    for part in ("kube-public/kubeflow-spot", 'conflict with "kubectl-patch"', ".data.release"):
+        assert part in refused
+    stack.kubectl("delete", *contract)
     assert [(op, name.rpartition("-")[2]) for op, name, _ in drift(stack)] == [("create", "contract")]
     stack.run("up")
     stack.run(*SEARCH)

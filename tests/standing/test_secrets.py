@@ -22,7 +22,7 @@ def test_secrets_are_in_no_state_log_or_output(stack: Stack, subject: Subject) -
     assert (token in kubeconfig) == subject.token_in_kubeconfig
     secrets = [token.encode(), base64.b64encode(kubeconfig.encode())]
     ups = [stack.run("up"), stack.run("outputs"), stack.run("preview", "--json")]
-    printed = "".join(done.stdout + done.stderr for done in ups).encode()
+    printed = "".join(up.stdout + up.stderr for up in ups).encode()
     assert [secret for secret in secrets if secret in printed] == []
     assert b"[secret]" in printed
     # The API server's own files contain it; only their owner may read them.

@@ -73,11 +73,11 @@ def test_a_gpu_node_has_the_declared_labels_and_taints_and_gets_the_device_plugi
         declared[GKE_CLASS] = subject.class_name
         taints.add(f"{GKE_CLASS}={subject.class_name}:NoSchedule")
     assert declared.items() <= node["metadata"]["labels"].items()
-    there = [f"{t['key']}={t['value']}:{t['effect']}" for t in node["spec"]["taints"]]
-    assert sorted(there) == sorted(taints)
+    actual = [f"{t['key']}={t['value']}:{t['effect']}" for t in node["spec"]["taints"]]
+    assert sorted(actual) == sorted(taints)
     assert until(lambda: device_plugins(stack) == (1, 1))
     assert until(lambda: stack.get("node", gpu_node)["status"]["allocatable"].get("nvidia.com/gpu") == "1")
-    (pod,) = (one for one in stack.get("pods", "-n", "kube-system")["items"] if one["spec"]["nodeName"] == gpu_node)
+    (pod,) = (pod for pod in stack.get("pods", "-n", "kube-system")["items"] if pod["spec"]["nodeName"] == gpu_node)
     assert pod["status"]["phase"] == "Running"
 
 
@@ -85,11 +85,11 @@ def test_only_pods_that_tolerate_spot_land_on_the_gpu_node(stack: Stack, subject
     gpu = {
         "containers": [{"name": "main", "image": "example.com/train:1", "resources": {"limits": {"nvidia.com/gpu": 1}}}]
     }
-    there = {"nodeSelector": {"kubeflow-spot.dev/pool": subject.spot}}
+    pinned = {"nodeSelector": {"kubeflow-spot.dev/pool": subject.spot}}
     run_pod(stack, "plain")
-    run_pod(stack, "plain-pinned", **there)
-    run_pod(stack, "gpu-only", **gpu, **there)
-    run_pod(stack, "spot-only", tolerations=[subject.toleration], **there)
+    run_pod(stack, "plain-pinned", **pinned)
+    run_pod(stack, "gpu-only", **gpu, **pinned)
+    run_pod(stack, "spot-only", tolerations=[subject.toleration], **pinned)
     run_pod(stack, "gpu-spot", tolerations=[subject.toleration], **gpu)
     try:
         assert until(lambda: node_of(stack, "gpu-spot") == gpu_node)
@@ -119,9 +119,9 @@ def test_the_autoscalers_order_is_in_the_cluster(stack: Stack, subject: Subject)
 
 
 def test_a_second_up_changes_nothing(stack: Stack) -> None:
-    done = stack.run("up")
-    assert "nothing changed" in done.stdout
-    assert "warning" not in done.stdout
+    second = stack.run("up")
+    assert "nothing changed" in second.stdout
+    assert "warning" not in second.stdout
 
 
 def test_a_changed_bound_is_exactly_one_update(stack: Stack, subject: Subject, edited: dict[str, Any]) -> None:
@@ -140,13 +140,13 @@ def test_a_new_pool_changes_the_layer_in_place(stack: Stack, subject: Subject, e
     edited["pools"].append(subject.another)
     stack.write(edited)
     contract = ("configmap", "kubeflow-spot", "-n", "kube-public")
-    there = stack.get(*contract)
+    before = stack.get(*contract)
     assert sorted((op, name) for op, name, _ in stack.steps()) == [
         ("create", f"{subject.cluster}-{subject.another['name']}"),
         *(("update", f"{subject.cluster}-{name}") for name in subject.changed_by_another),
     ]
     # A preview sends dry runs to the API server, which change no object.
-    assert stack.get(*contract) == there
+    assert stack.get(*contract) == before
 
 
 def test_wrong_settings_print_every_problem_without_a_traceback_and_declare_nothing(
@@ -155,8 +155,8 @@ def test_wrong_settings_print_every_problem_without_a_traceback_and_declare_noth
     subject.mistake(edited)
     edited["sistemPool"] = edited.pop("systemPool")
     stack.write(edited)
-    done = stack.run("up", ok=False)
-    printed = done.stdout + done.stderr
+    refused = stack.run("up", ok=False)
+    printed = refused.stdout + refused.stderr
     for expected in (
         *subject.told,
         "sistemPool: is not a setting of this program",
@@ -175,9 +175,9 @@ def test_wrong_settings_print_every_problem_without_a_traceback_and_declare_noth
 def test_a_refusal_by_the_cloud_is_printed_as_it_is(stack: Stack, subject: Subject, edited: dict[str, Any]) -> None:
     subject.refused(edited)
     stack.write(edited)
-    done = stack.run("up", ok=False)
-    assert subject.refusal in done.stdout
-    assert "Traceback" not in done.stdout + done.stderr
+    refused = stack.run("up", ok=False)
+    assert subject.refusal in refused.stdout
+    assert "Traceback" not in refused.stdout + refused.stderr
 
 
 def test_an_update_keeps_the_nodes_that_the_autoscaler_added(
@@ -194,13 +194,13 @@ def test_an_update_keeps_the_nodes_that_the_autoscaler_added(
     before = uids()
     assert stack.steps() == []
     pool = edited["pools"][1]
-    name, twin, contract = (f"{subject.cluster}-{one}" for one in (subject.spot, subject.twin, "contract"))
+    name, twin, contract = (f"{subject.cluster}-{part}" for part in (subject.spot, subject.twin, "contract"))
     # The on-demand twin has the label as well, and the contract lists it.
     label = [subject.label.format(key="team")]
-    told = ['data["pools.json"]', 'data["pools.yaml"]']
+    listed = ['data["pools.json"]', 'data["pools.yaml"]']
     changes: list[tuple[str, Callable[[], Any], list[tuple[str, list[str]]]]] = [
         ("maxNodes", lambda: pool.update(maxNodes=7), [(name, [subject.most])]),
-        ("label", lambda: pool["labels"].update(team="vision"), [(contract, told), (name, label), (twin, label)]),
+        ("label", lambda: pool["labels"].update(team="vision"), [(contract, listed), (name, label), (twin, label)]),
         ("minNodes", lambda: pool.update(minNodes=1), [(name, [subject.least])]),
     ]
     for changed, change, expected in changes:
