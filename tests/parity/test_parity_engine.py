@@ -83,7 +83,9 @@ def landed(stack: Stack, side: Side) -> dict[str, str]:
         if decided == "pending":
             # The scheduler may not know yet that the pod before is deleted; it then tries again.
             with suppress(AssertionError):
-                decided = eventually(lambda: [node for node in decisions(api) if node != "pending"], "another try", 3)[0]
+                decided = eventually(lambda: [node for node in decisions(api) if node != "pending"], "another try", 3)[
+                    0
+                ]
         node = {} if decided == "pending" else api.get({**NODE, "metadata": {"name": decided}})["metadata"]["labels"]
         assert not node or node[POOL] in {*landings(golden, side), *(() if golden.gpu else ("system",))}, name
         result[name] = node.get("kubeflow-spot.dev/capacity", "pending")
