@@ -25,11 +25,11 @@ BOT = {"login": "github-actions[bot]"}
 
 
 def archive(*files: tuple[str, str | bytes], how: int = zipfile.ZIP_DEFLATED) -> bytes:
-    made = io.BytesIO()
-    with zipfile.ZipFile(made, "w", how) as opened:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", how) as opened:
         for name, content in files:
             opened.writestr(name, content)
-    return made.getvalue()
+    return buffer.getvalue()
 
 
 def pull(number: int = 12, sha: str = SHA, source: str | None = "stranger/fork") -> dict[str, Any]:
@@ -103,14 +103,16 @@ def test_a_second_preview_changes_the_first_ones_comment(fork: Machine) -> None:
 
 
 @pytest.mark.parametrize("user", [{"login": "stranger"}, {"login": "other[bot]"}, None])
-def test_a_comment_of_another_author_with_the_marker_stays_unchanged(fork: Machine, user: dict[str, str] | None) -> None:
+def test_a_comment_of_another_author_with_the_marker_stays_unchanged(
+    fork: Machine, user: dict[str, str] | None
+) -> None:
     fork.answer(COMMENTS, [[{"id": 5, "user": user, "body": f"{MARKER}\nmine"}]])
     assert comment(fork).returncode == 0
     assert [where for where, _ in written(fork)] == [f"POST {COMMENTS}"]
 
 
 @pytest.mark.parametrize(
-    "found",
+    "pulls",
     [
         pytest.param([], id="closed"),
         pytest.param([pull(sha="b" * 40)], id="moved on"),
@@ -119,8 +121,8 @@ def test_a_comment_of_another_author_with_the_marker_stays_unchanged(fork: Machi
         pytest.param([pull(), pull(13)], id="two of one branch"),
     ],
 )
-def test_an_uncertain_pull_request_gets_no_comment(fork: Machine, found: list[Any]) -> None:
-    fork.answer(PULLS, found)
+def test_an_uncertain_pull_request_gets_no_comment(fork: Machine, pulls: list[Any]) -> None:
+    fork.answer(PULLS, pulls)
     done = comment(fork)
     assert done.returncode == 0
     assert "nothing to comment" in done.stdout
@@ -172,9 +174,7 @@ def test_of_several_attempts_the_last_ones_report_counts(fork: Machine) -> None:
         pytest.param({}, archive(("report.json", "broken")), "cannot be drawn", id="cannot be drawn"),
     ],
 )
-def test_an_invalid_artifact_is_refused(
-    fork: Machine, listed: dict[str, Any], content: bytes, reason: str
-) -> None:
+def test_an_invalid_artifact_is_refused(fork: Machine, listed: dict[str, Any], content: bytes, reason: str) -> None:
     fork.answer(ARTIFACTS, {"artifacts": [artifact(**listed)]})
     fork.serve(ZIP, content)
     done = comment(fork)
