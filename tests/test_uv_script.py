@@ -1,4 +1,4 @@
-"""`scripts/uv` installs uv once for a user, however many first commands there are."""
+"""`scripts/uv`, which installs uv once for a user, for any number of simultaneous first commands."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 
 SCRIPT = Path(__file__).resolve().parents[1] / "scripts" / "uv"
 
-# As `python3 -m pip install --target FOLDER` does, once this many shells are at it.
+# As `python3 -m pip install --target FOLDER` does, with this many shells at the same time.
 PYTHON = f"""\
 #!/bin/sh
 case "$*" in

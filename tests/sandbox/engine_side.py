@@ -12,7 +12,7 @@ Props = dict[str, Any]
 
 
 class RecordingRuntime:
-    """Remembers every call; `before` runs ahead of each and may raise, as a killed process would."""
+    """A recording runtime; `before` runs ahead of each call and may raise, like a killed process."""
 
     def __init__(self) -> None:
         self.calls: list[tuple[str, ...]] = []
@@ -48,7 +48,7 @@ class CheckFailed(Exception):
 
 
 class Caller:
-    """What the engine asks of a provider, in its order."""
+    """The engine's requests to a provider, in its order."""
 
     provider: Provider
 

@@ -89,7 +89,7 @@ def plane(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ControlPlane]:
 
 @pytest.fixture
 def cluster(plane: ControlPlane, programs: dict[str, Path]) -> Cluster:
-    """It runs, also after a test that stopped it."""
+    """The running control plane, also after a test that stopped it."""
     plane.start(programs, tally.said)
     return Cluster(plane, programs)
 
@@ -99,7 +99,7 @@ def pod(image: str = "image", **spec: object) -> dict[str, object]:
 
 
 @engine
-def test_a_node_keeps_what_the_cloud_gave_it_and_becomes_ready(cluster: Cluster) -> None:
+def test_a_node_keeps_the_values_of_the_cloud_and_becomes_ready(cluster: Cluster) -> None:
     cluster.node("kept")
     eventually(lambda: cluster.conditions("node", "kept").get("Ready") == "True", 10)
     eventually(lambda: not cluster.get("node", "kept")["spec"].get("taints"))
@@ -110,16 +110,16 @@ def test_a_node_keeps_what_the_cloud_gave_it_and_becomes_ready(cluster: Cluster)
 
 
 @engine
-def test_pods_of_every_kind_run_end_and_go(cluster: Cluster) -> None:
+def test_pods_of_every_kind_run_end_and_are_deleted(cluster: Cluster) -> None:
     """One pod of a DaemonSet, one of a Job, one with a GPU: scheduler, controllers, admission and kwok together."""
-    # On its own node alone: another test may have left one.
+    # Only on its own node: another test may have left a pod.
     template = {"metadata": {"labels": {"app": "agent"}}, "spec": pod(nodeSelector={"pool": "work"})}
     selector = {"matchLabels": {"app": "agent"}}
     spec = {"selector": selector, "template": template}
     cluster.create(
         apiVersion="apps/v1", kind="DaemonSet", metadata={"name": "agent", "namespace": "kube-system"}, spec=spec
     )
-    cluster.node("worker", pool="work")  # after the DaemonSet, whose pod is then bound before the node has an address
+    cluster.node("worker", pool="work")  # After the DaemonSet, whose pod is then bound before the node has an address.
     job = {"template": {"spec": pod(restartPolicy="Never")}}
     cluster.create(apiVersion="batch/v1", kind="Job", metadata={"name": "train"}, spec=job)
     limits = {"resources": {"limits": {"nvidia.com/gpu": "1"}}}
@@ -132,7 +132,7 @@ def test_pods_of_every_kind_run_end_and_go(cluster: Cluster) -> None:
     eventually(lambda: cluster.conditions("pod", "gpu").get("Ready") == "True")
     running = cluster.get("pod", "gpu")
     assert running["status"]["phase"] == "Running"
-    # ExtendedResourceToleration, an admission plugin that is off unless asked for
+    # ExtendedResourceToleration, an admission plugin that is off by default.
     assert "nvidia.com/gpu" in [toleration["key"] for toleration in running["spec"]["tolerations"]]
     eventually(lambda: cluster.get("-n", "kube-system", "daemonset", "agent")["status"]["numberReady"] == 1)
     (agent,) = cluster.get("-n", "kube-system", "pods")["items"]
@@ -145,7 +145,7 @@ def test_pods_of_every_kind_run_end_and_go(cluster: Cluster) -> None:
 
 
 @engine
-def test_the_users_kubeconfig_opens_the_cluster_and_no_token_does_not(cluster: Cluster, tmp_path: Path) -> None:
+def test_the_users_kubeconfig_gives_access_and_a_missing_token_does_not(cluster: Cluster, tmp_path: Path) -> None:
     document = yaml.safe_load(cluster.plane.user_kubeconfig())
     assert document["current-context"] == "dev"
     assert document["users"][0]["user"] == {"token": cluster.plane.token()}
@@ -160,7 +160,7 @@ def test_the_users_kubeconfig_opens_the_cluster_and_no_token_does_not(cluster: C
 
 
 def told_to_a_stranger(port: int, path: str) -> int | None:
-    """The status that somebody without a certificate is answered with; None where nobody answers."""
+    """The status of an answer to a client without a certificate; None without an answer."""
     connection = HTTPSConnection("127.0.0.1", port, timeout=5, context=ssl._create_unverified_context())
     try:
         connection.request("GET", path)
@@ -172,7 +172,7 @@ def told_to_a_stranger(port: int, path: str) -> int | None:
 
 
 @engine
-def test_the_ports_of_a_control_plane_tell_strangers_nothing(cluster: Cluster) -> None:
+def test_the_ports_of_a_control_plane_refuse_strangers(cluster: Cluster) -> None:
     ports = read_ports(cluster.plane.directory / "ports.json")
     paths = {"etcd": "/version", "etcd-peer": "/members", "kube-apiserver": "/api"}
     paths |= dict.fromkeys(("kube-scheduler", "kube-controller-manager"), "/metrics")
@@ -187,7 +187,7 @@ def test_the_ports_of_a_control_plane_tell_strangers_nothing(cluster: Cluster) -
 
 @engine
 @pytest.mark.parametrize("killed", [("etcd", "kube-apiserver"), ("kwok",), NAMES[:5]], ids="+".join)
-def test_a_start_brings_back_what_was_killed_with_its_data(cluster: Cluster, killed: tuple[str, ...]) -> None:
+def test_a_start_restores_killed_processes_with_their_data(cluster: Cluster, killed: tuple[str, ...]) -> None:
     name = f"kept-{len(killed)}"
     cluster.create(apiVersion="v1", kind="ConfigMap", metadata={"name": name}, data={"a": "b"})
     cluster.node(f"node-{name}")
@@ -199,7 +199,7 @@ def test_a_start_brings_back_what_was_killed_with_its_data(cluster: Cluster, kil
         assert found
         os.kill(found.pid, signal.SIGKILL)
     eventually(lambda: not cluster.plane.running())
-    # another command, which launched none of the processes
+    # Another command, which launched none of the processes.
     again = Cluster(ControlPlane(cluster.plane.directory, version="1.36", cloud="azure"), cluster.programs)
     lines: list[str] = []
     again.plane.start(cluster.programs, lines.append)
@@ -207,7 +207,7 @@ def test_a_start_brings_back_what_was_killed_with_its_data(cluster: Cluster, kil
     assert {n: p.find().pid for n, p in again.plane.processes.items() if n not in killed} == untouched  # type: ignore[union-attr]
     assert again.get("configmap", name)["data"] == {"a": "b"}
     assert yaml.safe_load(again.plane.user_kubeconfig())["clusters"][0]["cluster"]["server"] == server
-    # the new kwok serves the old nodes: a pod runs on one of them, long before a dead kwok's lease would expire
+    # The new kwok serves the old nodes: a pod runs on one of them, long before a dead kwok's lease would expire.
     again.create(apiVersion="v1", kind="Pod", metadata={"name": name}, spec=pod(nodeName=f"node-{name}"))
     eventually(lambda: again.conditions("pod", name).get("Ready") == "True", 15)
     again.plane.start(cluster.programs, lines.append)
@@ -215,7 +215,7 @@ def test_a_start_brings_back_what_was_killed_with_its_data(cluster: Cluster, kil
 
 
 @engine
-def test_mutating_admission_policies_come_with_1_36(cluster: Cluster) -> None:
+def test_mutating_admission_policies_exist_from_1_36_on(cluster: Cluster) -> None:
     """One cluster down and up again by a minor version, its data kept: also how an upgrade is emulated."""
     assert cluster.serves("mutatingadmissionpolicies")
     older = Cluster(ControlPlane(cluster.plane.directory, version="1.35.2", cloud="azure"), cluster.programs)
@@ -255,7 +255,7 @@ def safe_command(process: psutil.Process) -> list[str]:
 
 @engine
 def test_a_port_taken_meanwhile_is_replaced(cluster: Cluster) -> None:
-    """Runs on the stopped cluster of the test before, or stops it."""
+    """Use the stopped cluster of the test before, or stop it."""
     cluster.plane.stop()
     taken = read_ports(cluster.plane.directory / "ports.json")["kube-apiserver"]
     lines: list[str] = []
@@ -284,14 +284,14 @@ def test_versions_within_reach_are_emulated(wanted: str, emulated: str | None) -
 
 
 @pytest.mark.parametrize("wanted", ["1.37", "1.32"])
-def test_other_versions_are_refused_with_what_is_supported(wanted: str) -> None:
+def test_other_versions_are_refused_with_the_supported_ones(wanted: str) -> None:
     with pytest.raises(SandboxError, match=r"1\.33 to 1\.36"):
         emulated_version(wanted, "1.36.2")
 
 
 @pytest.mark.process
 def test_a_reused_pid_is_never_signalled(tmp_path: Path) -> None:
-    """A record of another start time, or of another command line, is not the process of that pid."""
+    """A record with another start time or command line is not the process of that pid."""
     process = Process("sleeper", tmp_path)
     process.launch(SLEEP, [], {})
     try:
@@ -301,7 +301,7 @@ def test_a_reused_pid_is_never_signalled(tmp_path: Path) -> None:
             assert process.find() is None
             stop_all([process])
             assert process.exit_code() is None, "somebody else's process was stopped"
-        process.write(record | {"pid": None})  # a start killed between launch and record
+        process.write(record | {"pid": None})  # A start that was killed between launch and record.
         assert process.find()
     finally:
         assert process.child

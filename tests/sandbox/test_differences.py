@@ -1,4 +1,4 @@
-"""Where property values differ, as Pulumi paths."""
+"""Differences of property values, as Pulumi paths."""
 
 from __future__ import annotations
 

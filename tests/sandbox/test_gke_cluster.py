@@ -1,4 +1,4 @@
-"""What GKE puts into a cluster of its own, in a real API server, how people log in there, and how its pools grow."""
+"""GKE's own objects in a cluster, log-in, and scale-up of its pools, on a real API server."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ def test_pods_that_ask_for_a_class_tolerate_its_taint_and_no_other(client: Clien
     spot = {"key": "cloud.google.com/gke-spot", "operator": "Equal", "value": "true", "effect": "NoSchedule"}
     added = {"key": KEY, "operator": "Equal", "value": "kubeflow-spot", "effect": "NoSchedule"}
     asking = {"nodeSelector": {KEY: "kubeflow-spot"}}
-    # A policy takes effect a moment after it is there.
+    # A policy takes effect a moment after its creation.
     assert until(lambda: added in tolerations("asks", **asking))
     for name, spec, expected in (
         ("asks", asking, [added]),
@@ -125,7 +125,7 @@ def test_pods_that_ask_for_a_class_tolerate_its_taint_and_no_other(client: Clien
         ] == expected
 
 
-def test_the_nodes_show_their_version_and_the_built_in_plugin_goes_where_it_may(
+def test_nodes_have_their_version_and_the_built_in_plugin_runs_on_the_right_ones(
     runtime: LocalClusters, client: Client
 ) -> None:
     def a_node(name: str, **labels: str) -> Object:
@@ -179,7 +179,7 @@ def test_a_user_logs_in_with_the_program_on_the_path(
     for name in ("PATH", "SSL_CERT_FILE"):
         monkeypatch.setenv(name, environment[name])
     programs = ensure(["kubectl"], print)
-    # By address, with the cluster's authority, and by a name whose certificate everybody trusts.
+    # By address, with the cluster's authority, and by a name with a publicly trusted certificate.
     for number, cluster in enumerate(({"certificate-authority-data": endpoint.certificate}, {})):
         text = kubeconfig(cluster)
         own = tmp_path / f"{number}.kubeconfig"
@@ -196,7 +196,7 @@ def test_a_user_logs_in_with_the_program_on_the_path(
 
 
 class Pools:
-    """An emulated cloud that has nothing but one cluster's pools: machines of two GPU pools in one class, and of a third pool."""
+    """An emulated cloud with only one cluster's pools: two GPU pools in one class, and a third pool."""
 
     def __init__(self, runtime: LocalClusters) -> None:
         self._runtime = runtime
@@ -254,11 +254,11 @@ class Pools:
 
 @pytest.fixture
 def pools(runtime: LocalClusters, local: ControlPlane) -> Iterator[Pools]:
-    """With an autoscaler of their own: the cluster's process knows no pool here."""
+    """Pools with an autoscaler of their own: the cluster's process knows no pool here."""
     found = Pools(runtime)
     found.apply_nodes(CLUSTER)
     port = int(local.address().rpartition(":")[2])
-    # Ten minutes take five seconds.
+    # Ten minutes take five seconds here.
     loop = Loop(Settings(local.directory, port, "gcp", local.directory / "none.json", CLUSTER, 120), lambda: found)
     thread = Thread(target=loop.run)
     thread.start()
@@ -267,7 +267,7 @@ def pools(runtime: LocalClusters, local: ControlPlane) -> Iterator[Pools]:
     thread.join()
 
 
-def test_gpu_pods_grow_the_pools_of_their_class_in_its_order(
+def test_gpu_pods_scale_up_the_pools_of_their_class_in_its_order(
     pools: Pools, client: Client, capsys: pytest.CaptureFixture[str]
 ) -> None:
     rules = [{"nodepools": ["l4"]}, {"nodepools": ["l4od"]}]
@@ -293,11 +293,11 @@ def test_gpu_pods_grow_the_pools_of_their_class_in_its_order(
     assert len(re.findall(r"nvidia.com/gpu 1 \(kube-system/nvidia-gpu-device-plugin-\w+\)\n", told)) == 3
     for name in running():
         client.delete("v1", "Pod", name, "default")
-    # Some pool keeps the last node of the cluster, whatever its bounds.
+    # A pool keeps the last node of the cluster, whatever its bounds.
     assert until(lambda: sum(pools.sizes().values()) == 1, 60)
 
 
-def test_a_datastore_s_disks_are_where_its_pods_are_and_go_with_it(
+def test_the_disks_of_a_datastore_are_in_the_zones_of_its_pods_and_deleted_with_it(
     runtime: LocalClusters, client: Client, local: ControlPlane
 ) -> None:
     zonal = [
@@ -322,7 +322,7 @@ def test_a_datastore_s_disks_are_where_its_pods_are_and_go_with_it(
         return [one for one in client.list("v1", "Pod", namespace="default") if one["status"].get("phase") == "Running"]
 
     def volumes() -> dict[str, str]:
-        """Zones by the claims' names."""
+        """The zones of volumes by the names of their claims."""
         found = client.list("v1", "PersistentVolume")
         terms = [one["spec"]["nodeAffinity"]["required"]["nodeSelectorTerms"][0]["matchExpressions"] for one in found]
         return {one["spec"]["claimRef"]["name"]: term[0]["values"][0] for one, term in zip(found, terms, strict=True)}
@@ -330,10 +330,10 @@ def test_a_datastore_s_disks_are_where_its_pods_are_and_go_with_it(
     assert until(lambda: len(pods()) == 2)
     where = {f"data-{pod['metadata']['name']}": pod["spec"]["nodeName"] for pod in pods()}
     assert set(where.values()) == {"europe-west4-a", "europe-west4-b"}
-    # Of a class that waits for nobody any zone will do.
+    # A class that does not wait for a pod may use any zone.
     assert until(lambda: volumes() == {**where, "old": "europe-west4-a"})
 
-    # One that was changed by hand stays so with the next `up`, and one that was deleted comes back.
+    # A class changed by hand stays so with the next `up`, and a deleted one comes back.
     changed = client.get("storage.k8s.io/v1", "StorageClass", "standard-rwo") or {}
     changed["metadata"]["annotations"] = {"storageclass.kubernetes.io/is-default-class": "false"}
     client.apply(changed, "test", force=True)
@@ -348,7 +348,7 @@ def test_a_datastore_s_disks_are_where_its_pods_are_and_go_with_it(
     assert until(lambda: volumes() == {})
 
 
-def test_below_1_36_no_policy_gives_the_toleration_and_the_autoscaler_does(tmp_path: Path) -> None:
+def test_below_1_36_the_autoscaler_adds_the_toleration_instead_of_a_policy(tmp_path: Path) -> None:
     found = unstarted(tmp_path)
     try:
         found.start(CLUSTER, "ml", "1.35.7-gke.1240000", "10.0.0.0/20")

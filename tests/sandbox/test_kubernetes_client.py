@@ -1,4 +1,4 @@
-"""The client of an API server: requests, errors, connections and kubeconfigs, with a server that writes down what it is asked."""
+"""The client of an API server: requests, errors, connections and kubeconfigs, with a server that records its requests."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ POD = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "a", "namespace":
 
 
 class Server(ThreadingHTTPServer):
-    """Answers with what stands in `answers` by path; anything else is not found."""
+    """A server that answers from `answers` by path, and with 404 otherwise."""
 
     daemon_threads = True
 
@@ -66,7 +66,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_header("Content-Length", str(len(text)))
         self.end_headers()
         self.wfile.write(text.encode())
-        # Without a word: as a server does that is restarted.
+        # Without an answer, like a restarting server.
         self.close_connection = self.server.hang_up
 
     do_GET = do_PATCH = do_DELETE = answer
@@ -112,7 +112,7 @@ def client(server: Server) -> Iterator[Client]:
     client.close()
 
 
-def test_an_object_is_applied_in_a_managers_name(server: Server, client: Client) -> None:
+def test_an_object_is_applied_with_the_name_of_its_manager(server: Server, client: Client) -> None:
     server.answers["/api/v1/namespaces/n/pods/a"] = POD
     applied = client.apply(POD, "pulumi", dry_run=True, force=True)
     assert applied == {**POD, "metadata": {"name": "a", "namespace": "n"}}
@@ -126,7 +126,7 @@ def test_an_object_is_applied_in_a_managers_name(server: Server, client: Client)
 def test_objects_are_read_listed_and_deleted(server: Server, client: Client) -> None:
     server.answers["/api/v1/nodes/system%3Anode"] = {"kind": "Node", "metadata": {"name": "system:node"}}
     server.answers["/apis/apps/v1/deployments"] = {"items": [{"metadata": {"name": "d"}}]}
-    # Nodes are in no namespace.
+    # Nodes have no namespace.
     assert client.get("v1", "Node", "system:node", "n") == {"kind": "Node", "metadata": {"name": "system:node"}}
     assert client.get("v1", "Node", "none") is None
     assert client.list("apps/v1", "Deployment", label_selector="a=b") == [{"metadata": {"name": "d"}}]
@@ -139,7 +139,7 @@ def test_objects_are_read_listed_and_deleted(server: Server, client: Client) -> 
     )
 
 
-def test_a_refusal_is_the_servers_own_words(server: Server, client: Client) -> None:
+def test_a_refusal_has_the_words_of_the_server(server: Server, client: Client) -> None:
     path = "/api/v1/namespaces/n/pods/a"
     server.answers[path] = {"status": 422, "message": "spec is required"}
     with pytest.raises(ApiError, match="spec is required") as refused:
@@ -151,7 +151,7 @@ def test_a_refusal_is_the_servers_own_words(server: Server, client: Client) -> N
             ask()
 
 
-def test_kinds_are_asked_once_a_version_and_again_when_one_is_missing(server: Server, client: Client) -> None:
+def test_kinds_are_read_once_a_version_and_again_when_one_is_missing(server: Server, client: Client) -> None:
     assert client.namespaced(POD)
     assert not client.namespaced({"apiVersion": "v1", "kind": "Node"})
     assert server.paths() == ["/api/v1"]
@@ -162,12 +162,12 @@ def test_kinds_are_asked_once_a_version_and_again_when_one_is_missing(server: Se
         ) as missing:
             client.namespaced(body)
         assert missing.value.status == 404
-    # Its definition was made meanwhile.
+    # Its definition was created meanwhile.
     server.answers["/apis/example.com/v1"] = {"resources": [{"name": "things", "kind": "Thing", "namespaced": False}]}
     assert not client.namespaced(own)
 
 
-def test_sixteen_threads_ask_for_kinds_once_and_keep_their_connections(server: Server, client: Client) -> None:
+def test_sixteen_threads_read_kinds_once_and_keep_their_connections(server: Server, client: Client) -> None:
     server.answers["/api/v1/namespaces/n/pods/a"] = {"metadata": {"name": "a"}}
     server.wait = 0.02
     with ThreadPoolExecutor(16) as pool:
@@ -178,7 +178,7 @@ def test_sixteen_threads_ask_for_kinds_once_and_keep_their_connections(server: S
     assert server.connections <= 4
 
 
-def test_a_connection_that_the_server_has_ended_is_made_again(server: Server, client: Client) -> None:
+def test_a_connection_ended_by_the_server_is_opened_again(server: Server, client: Client) -> None:
     server.hang_up = True
     server.answers["/api/v1/nodes/a"] = {"metadata": {"name": "a"}}
     for _ in range(3):
@@ -192,7 +192,7 @@ def test_a_closed_client_keeps_no_connection(server: Server, client: Client) -> 
     client.close()
     (connection,) = [*client._idle, None]
     assert connection is None
-    # One that was asked while it was closed ends its connection itself.
+    # A request during the close ends its connection itself.
     server.answers["/api/v1/nodes/a"] = {"metadata": {"name": "a"}}
     assert client.get("v1", "Node", "a")
     assert client._idle == []
@@ -215,7 +215,7 @@ def certificates(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def secure(certificates: Path) -> Iterator[Server]:
-    """A server that asks for a certificate of its authority."""
+    """A server that requires a client certificate of its authority."""
     server = Server()
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(certificates / "serving.crt", certificates / "serving.key")
@@ -254,7 +254,7 @@ def test_client_certificates_and_authorities_as_data_and_as_files(
     for cluster, user in ((authority, {}), ({}, data), ({**authority, "tls-server-name": "elsewhere"}, data)):
         with pytest.raises(Unreachable):
             names_node(secure, kubeconfig(address, cluster, **user))
-    # Those that everybody trusts (`sandbox.gcp.workstation`).
+    # Publicly trusted authorities (`sandbox.gcp.workstation`).
     monkeypatch.setenv("SSL_CERT_FILE", str(certificates / "ca.crt"))
     assert names_node(secure, kubeconfig(address, {}, **data))
 
@@ -274,7 +274,7 @@ def answering(**status: str) -> str:
 
 
 @pytest.mark.process
-def test_a_login_program_is_asked_once_and_told_what_the_kubeconfig_says(server: Server, tmp_path: Path) -> None:
+def test_a_login_program_runs_once_with_the_settings_of_the_kubeconfig(server: Server, tmp_path: Path) -> None:
     asked = tmp_path / "asked"
     script = f'echo "$KUBERNETES_EXEC_INFO" "$EXTRA" "$@" >> {asked}\n{answering(token="fresh")}'
     text = login(
@@ -346,14 +346,14 @@ def broken(change: Callable[[dict[str, Any]], object]) -> str:
         ),
     ],
 )
-def test_a_kubeconfig_that_cannot_be_used_is_named_without_its_content(text: str, why: str) -> None:
+def test_an_unusable_kubeconfig_is_named_without_its_content(text: str, why: str) -> None:
     with pytest.raises(Unusable, match=why) as unusable:
         Client(text)
     assert "s3cret" not in str(unusable.value)
 
 
 @pytest.mark.process
-def test_a_login_program_that_fails_says_why(server: Server, tmp_path: Path) -> None:
+def test_the_reason_of_a_failed_login_program_is_shown(server: Server, tmp_path: Path) -> None:
     for script, why in (("echo no account >&2; exit 3", "login failed: no account"), ("echo hello", "Expecting value")):
         with pytest.raises(Unusable, match=why):
             Client(login(server, tmp_path, script))

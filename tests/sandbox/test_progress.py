@@ -1,4 +1,4 @@
-"""How far a build is, and how long it still takes."""
+"""Progress of a build, and its remaining time."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -11,7 +11,7 @@ from sandbox.toolchain.progress import EACH_IMPORT, EACH_LINK, Package, Progress
 
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
-    """The time, which the test sets."""
+    """A clock that the test sets."""
     now = [1000.0]
     monkeypatch.setattr(progress, "monotonic", lambda: now[0])
     return now
@@ -25,14 +25,14 @@ def packages(**weights: int) -> Mapping[str, Package]:
     ("total", "done", "measured", "seconds", "left"),
     [
         (100, 25, 25, 60, 180),
-        (100, 75, 25, 60, 60),  # half of the whole was in Go's cache, and says nothing of the rate
+        (100, 75, 25, 60, 60),  # Half of the packages were in Go's cache and do not count for the rate.
         (100, 100, 100, 60, 0),
         (100, 110, 110, 60, 0),
-        (100, 1, 1, 2, None),  # too early
+        (100, 1, 1, 2, None),  # Too early for an estimate.
         (100, 0, 0, 60, None),
     ],
 )
-def test_the_rest_takes_as_long_as_the_rate_so_far_says(
+def test_the_remaining_time_follows_the_rate_so_far(
     total: int, done: int, measured: int, seconds: int, left: float | None
 ) -> None:
     assert remaining(total, done, measured, seconds) == left
@@ -42,11 +42,11 @@ def test_the_rest_takes_as_long_as_the_rate_so_far_says(
     ("seconds", "text"),
     [(0, "about 10 s"), (44, "about 40 s"), (89, "about 90 s"), (95, "about 2 min"), (290, "about 5 min")],
 )
-def test_an_estimate_is_no_more_exact_than_it_is(seconds: float, text: str) -> None:
+def test_an_estimate_is_rounded(seconds: float, text: str) -> None:
     assert about(seconds) == text
 
 
-def test_a_build_tells_how_far_it_is_of_the_whole(clock: list[float]) -> None:
+def test_a_build_reports_its_share_of_the_whole(clock: list[float]) -> None:
     told = Progress({"first": 1, "second": 1})
     half = EACH_LINK
     told.planned("first", packages(a=half, b=half))
@@ -74,8 +74,8 @@ def test_a_package_of_two_builds_counts_once_if_its_version_is_the_same(clock: l
     assert str(told).startswith("1 of 3 packages")
 
 
-def test_what_a_compiled_package_imports_is_done(clock: list[float]) -> None:
-    """What is in Go's cache is not printed, and must not be waited for."""
+def test_the_imports_of_a_compiled_package_count_as_done(clock: list[float]) -> None:
+    """Packages in Go's cache are not printed, and must not be awaited."""
     told = Progress({"only": 0})
     told.planned(
         "only",
@@ -91,7 +91,7 @@ def test_what_a_compiled_package_imports_is_done(clock: list[float]) -> None:
     assert str(told) == "3 of 4 packages (60 %), about 80 s left"
 
 
-def test_what_go_lists_becomes_packages(tmp_path: Path) -> None:
+def test_the_output_of_go_list_becomes_packages(tmp_path: Path) -> None:
     (tmp_path / "a.go").write_text("x" * 100)
     (tmp_path / "b.go").write_text("x" * 50)
     output = (

@@ -1,4 +1,4 @@
-"""Shapes read from an SDK's classes, written to a file and read again, are the same."""
+"""Shapes from an SDK's classes, written to a file and read again."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def same_shape(one: Shape, other: Shape, seen: set[int]) -> bool:
 @pytest.mark.process
 @pytest.mark.parametrize("token", [CLUSTER, SUBNET])
 def test_shapes_of_an_sdk_survive_the_file(token: str, tmp_path: Path) -> None:
-    """Enums, maps, required properties; a subnet's outputs have objects that are within themselves."""
+    """Enums, maps, required properties; a subnet's outputs contain objects that contain themselves."""
     inputs, outputs = sdk.inputs_of(AZURE, token), sdk.outputs_of(AZURE, token)
     file = tmp_path / "schema.json"
     file.write_text(sdk.written({token: inputs}, {token: outputs}, {token: "2025-09-01"}))
