@@ -16,6 +16,7 @@ import pulumi
 
 from components.addons import cel, names
 from components.addons.manifest import Manifest
+from components.addons.part import Inside, Part
 from config.clouds.gcp import compute_class
 from config.clouds.gcp.settings import Gcp, GcpFallback
 from config.clouds.traits import Cloud
@@ -31,20 +32,20 @@ NODE_POOL = "cloud.google.com/gke-nodepool"
 
 _CHOICE = [compute_class.LABEL, NODE_POOL]
 
-# Most pods ask for no GPU, and are done with at the first condition.
+# The cheapest test, as most pods fail this first condition. One name is enough, unlike in `workload_kinds.GPU`: on GKE a MIG
+# instance and a share of a GPU are a `nvidia.com/gpu` as well (pages gpus-multi, timesharing-gpus). Another difference has no
+# reason: a limit of 0 counts here, and does not count there.
 _GPU = cel.value(GPU_TAINT.key)
 _ASKS = f"""\
 object.spec.containers.exists(c, has(c.resources) && has(c.resources.limits) && {_GPU} in c.resources.limits)
 || (has(object.spec.initContainers) && object.spec.initContainers.exists(c,
       has(c.resources) && has(c.resources.limits) && {_GPU} in c.resources.limits))"""
 
-# A DaemonSet's pods are for one node each, which its controller has chosen; so is a pod that names its node.
-_FREE = """\
+# The controller of a DaemonSet chooses one node for each pod; a pod with a nodeName has its node, too.
+_FREE = f"""\
 !(has(object.spec.nodeName) && object.spec.nodeName != '')
-&& request.userInfo.username != 'system:serviceaccount:kube-system:daemon-set-controller'
-&& !(request.userInfo.username == 'system:kube-controller-manager'
-     && has(object.metadata.ownerReferences)
-     && object.metadata.ownerReferences.exists(o, o.kind == 'DaemonSet'))"""
+&& {cel.NOT_BY_DAEMON_SETS}
+&& {cel.NOT_OF_A_DAEMON_SET}"""
 
 _UNDECIDED = Template("""\
 // Whoever names a class, or a pool outside this one, has chosen. What is asked of members is no other choice.
@@ -183,23 +184,21 @@ def policy(plan: ComputeClassPlan, instance: str) -> tuple[dict[str, Any], dict[
     )
 
 
-class ComputeClass(pulumi.ComponentResource):
+class ComputeClass(Part):
     """The class in the cluster, and the policy where the cluster knows the kind."""
 
     def __init__(
         self,
         name: str,
         plan: ComputeClassPlan,
-        *,
-        instance: str,
-        opts: pulumi.ResourceOptions,
-        child: pulumi.ResourceOptions,
+        inside: Inside,
     ) -> None:
-        super().__init__("kubeflow-spot:addons:ComputeClass", name, None, opts)
-        child = pulumi.ResourceOptions.merge(child, pulumi.ResourceOptions(parent=self))
-        made = Manifest(name, manifest(plan, instance), child)
+        super().__init__("kubeflow-spot:addons:ComputeClass", name, inside)
+        made = Manifest(name, manifest(plan, self.instance), self.child)
         if plan.by_default:
             # Not before there is what pods are sent to.
-            given, binding = policy(plan, instance)
-            Manifest(f"{name}-binding", binding, child, after=[made, Manifest(f"{name}-policy", given, child)])
+            given, binding = policy(plan, self.instance)
+            Manifest(
+                f"{name}-binding", binding, self.child, after=[made, Manifest(f"{name}-policy", given, self.child)]
+            )
         self.register_outputs({})
