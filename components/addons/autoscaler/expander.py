@@ -134,10 +134,7 @@ def _for_the_map(lines: Tiers, whole: bool) -> list[str]:
 
 def _for_a_stack(lines: Tiers, instance: str) -> list[str]:
     head = f"  add this to the stack file of {instance}:"
-    groups = [
-        f"      - {{priority: {number}, groups: [{', '.join(map(priorities.quoted, some))}]}}"
-        for number, some in lines.items()
-    ]
+    groups = [f"      - {{priority: {number}, groups: {priorities.listed(some)}}}" for number, some in lines.items()]
     return [head, "    kubeflow-spot:expander:", "      otherGroups:", *groups]
 
 
