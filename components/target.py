@@ -13,7 +13,7 @@ from typing import Any, Protocol
 import pulumi
 
 from components.last_update import LastUpdate
-from config.model.stack import ClusterSpec
+from config.model.spec import ClusterSpec
 from config.placement.node_pools import NodePool
 
 Outputs = dict[str, pulumi.Input[Any]]

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from components.addons import names
 from components.addons.manifest import Manifest
 from components.addons.part import Inside, Part
-from config.model.stack import ImagePullSecret
+from config.model.image_pull_secret import ImagePullSecret
 
 
 def docker_config(secret: ImagePullSecret) -> str:

@@ -19,7 +19,7 @@ from components.last_update import LastUpdate
 from components.resources import Declared, call_later
 from components.target import CloudCluster, Stack
 from config.clouds.azure.settings import Azure
-from config.model.stack import ClusterSpec
+from config.model.spec import ClusterSpec
 
 _REPLACED = ("apiServerAccessProfile.enablePrivateCluster", "apiServerAccessProfile.privateDNSZone")
 """Immutable for a cluster's life (page private-clusters), which azure-native does not know."""

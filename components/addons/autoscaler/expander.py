@@ -13,7 +13,7 @@ from components.addons.autoscaler import priorities
 from components.addons.autoscaler.priorities import Tiers, Wanted
 from components.addons.manifest import Manifest
 from components.addons.part import Inside, Part
-from config.model.stack import ExpanderOptions
+from config.model.growth import ExpanderOptions
 
 NAMESPACE = "kube-system"
 NAME = "cluster-autoscaler-priority-expander"

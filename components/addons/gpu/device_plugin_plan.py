@@ -8,7 +8,7 @@ from typing import Any
 
 from components.addons.gpu.existing_plugins import Plugin, left_to
 from config.clouds.traits import Cloud
-from config.model.stack import ClusterSpec
+from config.model.spec import ClusterSpec
 from config.placement.node_pools import NodePool, has_clouds_plugin
 
 
