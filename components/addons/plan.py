@@ -84,11 +84,12 @@ def _plan(stack: Stack, cloud: Cloud, target: Target, contents: Contents | None)
         plugins = existing_plugins.plugins(contents.daemon_sets, contents.policies, instance)
         exporters = dcgm.exporters(contents.daemon_sets, contents.policies, instance)
         labels = {pool.name: target.node_labels(pool) for pool in node_pools}
+    clouds_plugin = existing_plugins.Plugin(*target.device_plugin, {})
     existing_class = contents.compute_class if contents else None
     compute_class_plan = compute_class.plan(spec, cloud, node_pools, version, instance, existing_class)
     return LayerPlan(
         version,
-        device_plugin_plan.plan(spec, cloud, node_pools, plugins, labels),
+        device_plugin_plan.plan(spec, cloud, node_pools, plugins, labels, clouds_plugin),
         dcgm.plan(spec, node_pools, exporters, labels, target.exporter),
         compute_class_plan,
         _expander(stack, cloud, target, compute_class_plan, contents),

@@ -105,9 +105,8 @@ def plan(
     name = pool_class.name if pool_class else None
     rank = {pool: number for number, pool in enumerate(placement.growth_order(spec, cloud))}
     members = sorted((pool for pool in node_pools if pool.selector), key=lambda pool: rank[pool.name])
-    if name is None or not members:
+    if name is None or not members or not isinstance(spec.cloud, Gcp):
         return ComputeClassPlan()
-    assert isinstance(spec.cloud, Gcp)
     labels = names.labels_of(found or {})
     if found and not names.is_ours(labels, instance):
         raise pulumi.RunError(
