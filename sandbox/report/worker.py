@@ -58,18 +58,18 @@ def _told(command: str, stack: str, project: Path, cloud_file: Path | None, pack
 
     from sandbox.base.errors import SandboxError
     from sandbox.base.home import Home
-    from sandbox.cli.terminal import progress, silent
+    from sandbox.base.notices import discard, to_stderr
     from sandbox.engine import engine
     from sandbox.report.listener import Listener
 
     listener = Listener()
     try:
         home = Home.of(stack, project)
-        with engine.open(home, progress, cloud_file=cloud_file, pack=pack) as opened:
+        with engine.open(home, to_stderr, cloud_file=cloud_file, pack=pack) as opened:
             if command == "up":
-                opened.up(silent, listener.on_event)
+                opened.up(discard, listener.on_event)
             else:
-                opened.preview(silent, listener.on_event)
+                opened.preview(discard, listener.on_event)
     except (CommandError, SandboxError) as failed:
         listener.failed(str(failed))
     return Told(
