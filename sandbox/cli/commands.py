@@ -22,8 +22,8 @@ from sandbox.cli.options import FILE, FOLDER, file_options, named_by_user, polic
 from sandbox.cli.out_of_band import delete, edit, scale
 from sandbox.cli.terminal import me, planes, running
 from sandbox.cluster import clusters
+from sandbox.engine.events import Steps
 from sandbox.engine.policies import Pack, hosted
-from sandbox.engine.steps import Steps
 from sandbox.toolchain import programs
 
 _SURROUNDINGS = (errno.ENOSPC, errno.EDQUOT, errno.EACCES, errno.EROFS, errno.EEXIST, errno.ENOTDIR)
@@ -75,12 +75,12 @@ def up(
     with hosted(pack):
         from pulumi.automation.errors import CommandError
 
-        from sandbox.engine import engine
+        from sandbox.engine import session
 
         with (
             # The cluster's programs are built while the engine works; the first cluster waits for them.
             programs.building(["pulumi", *clusters.PROGRAMS], to_stderr) as built,
-            engine.open(home, to_stderr, cloud_file=cloud_file, pack=pack, ensure=built.ensure) as opened,
+            session.open(home, to_stderr, cloud_file=cloud_file, pack=pack, ensure=built.ensure) as opened,
             closing(built),
         ):
             try:
@@ -146,10 +146,10 @@ def preview(
     with hosted(pack):
         from pulumi.automation.errors import CommandError
 
-        from sandbox.engine import engine
+        from sandbox.engine import session
 
         try:
-            with engine.open(home, to_stderr, changing=False, cloud_file=cloud_file, pack=pack) as opened:
+            with session.open(home, to_stderr, changing=False, cloud_file=cloud_file, pack=pack) as opened:
                 told = discard if as_json else click.echo
                 opened.preview(told, steps.on_event, refresh=refresh, expect_no_changes=expect_no_changes)
         except CommandError as failed:
@@ -172,7 +172,7 @@ def down(home: Home, force: bool, config_file: Path | None) -> None:
     """Delete everything the stack declared, end its processes and remove its state."""
     from pulumi.automation.errors import CommandError
 
-    from sandbox.engine import engine
+    from sandbox.engine import session
     from sandbox.engine.cloud_file import CloudFile
 
     home = home.told(config_file)
@@ -183,7 +183,7 @@ def down(home: Home, force: bool, config_file: Path | None) -> None:
     others = 0
     if not force:
         try:
-            with engine.open(home, to_stderr, program=False) as opened:
+            with session.open(home, to_stderr, program=False) as opened:
                 opened.destroy(click.echo)
                 others = CloudFile.kept(home.cloud).remaining(opened.clouds)
         except CommandError:
@@ -295,9 +295,9 @@ def _hidden(home: Home) -> dict[str, Any]:
 
 def _in_clear_text(home: Home) -> dict[str, Any]:
     """The stack's outputs as the engine decrypts them."""
-    from sandbox.engine import engine
+    from sandbox.engine import session
 
-    with engine.open(home, to_stderr, changing=False, program=False) as opened:
+    with session.open(home, to_stderr, changing=False, program=False) as opened:
         return dict(sorted(opened.command.outputs().items()))
 
 
