@@ -29,7 +29,7 @@ from filelock import FileLock
 
 from sandbox.azure import ids as azure_ids
 from sandbox.azure.quotas import Quotas as AzureQuotas
-from sandbox.azure.resources.table import kind_of as azure_kind
+from sandbox.azure.resources.table import TYPES as AZURE_TYPES
 from sandbox.base.errors import SandboxError
 from sandbox.base.files import write_private
 from sandbox.base.yaml_file import read_yaml
@@ -58,7 +58,7 @@ class Entry:
     def id(self) -> str:
         if _package(self.type) == GCP:
             return gcp_kind(self.type).id(self.inputs, Settings())
-        return azure_kind(self.type).id(azure_ids.SUBSCRIPTION, self.inputs)
+        return AZURE_TYPES[self.type].id(azure_ids.SUBSCRIPTION, self.inputs)
 
     @property
     def name(self) -> str:
@@ -214,4 +214,4 @@ def _named(type: str) -> list[str]:
     if _package(type) == GCP:
         kind = gcp_kind(type)
         return ["project", *([kind.auto_name] if kind.auto_name else [])]
-    return [azure_kind(type).parameters[-1]]
+    return [AZURE_TYPES[type].parameters[-1]]
