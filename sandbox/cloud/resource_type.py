@@ -39,7 +39,12 @@ class ResourceType:
     def __init__(self, token: str, facts: Facts) -> None:
         self.token, self.facts = token, facts
         self.path: str = facts["path"]
-        self.service: Body = facts.get("service", {})
+
+    @property
+    def service(self) -> Body:
+        """The values that the service chooses, to be changed by the caller."""
+        found: Body = copy.deepcopy(self.facts.get("service", {}))
+        return found
 
     @cached_property
     def parameters(self) -> list[str]:

@@ -41,7 +41,7 @@ from sandbox.cloud.state import key
 from sandbox.engine.clouds import AZURE, GCP, Clouds
 from sandbox.gcp.quotas import Quotas as GcpQuotas
 from sandbox.gcp.resources.resource_type import Settings
-from sandbox.gcp.resources.table import kind_of as gcp_kind
+from sandbox.gcp.resources.table import TYPES as GCP_TYPES
 
 
 @dataclass
@@ -57,7 +57,7 @@ class Entry:
     @property
     def id(self) -> str:
         if _package(self.type) == GCP:
-            return gcp_kind(self.type).id(self.inputs, Settings())
+            return GCP_TYPES[self.type].id(self.inputs, Settings())
         return AZURE_TYPES[self.type].id(azure_ids.SUBSCRIPTION, self.inputs)
 
     @property
@@ -212,6 +212,6 @@ def _package(type: str) -> str:
 def _named(type: str) -> list[str]:
     """The inputs that name a resource of a type. Raises `Refused` for one that is not emulated."""
     if _package(type) == GCP:
-        kind = gcp_kind(type)
+        kind = GCP_TYPES[type]
         return ["project", *([kind.auto_name] if kind.auto_name else [])]
     return [AZURE_TYPES[type].parameters[-1]]

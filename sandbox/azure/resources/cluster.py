@@ -59,7 +59,7 @@ def with_defaults(id: str, body: Body) -> Body:
         "fqdn": f"{prefix}-{digest[:8]}.hcp.{location}.azmk8s.io",
         "azurePortalFQDN": f"{prefix}-{digest[:8]}.portal.hcp.{location}.azmk8s.io",
         "kubernetesVersion": version,
-        **copy.deepcopy(type_named(CLUSTER).service),
+        **type_named(CLUSTER).service,
         **body,
         "name": name,
         "type": "Microsoft.ContainerService/ManagedClusters",

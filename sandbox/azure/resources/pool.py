@@ -6,7 +6,6 @@ pages named beside them. What the service refuses is in `pool_rules`.
 
 from __future__ import annotations
 
-import copy
 from typing import Any
 
 from sandbox.azure import ids, versions
@@ -57,7 +56,7 @@ def with_defaults(body: Body, cluster: Body) -> Body:
     """A pool's body with what the service adds."""
     spot = body.get("scaleSetPriority") == "Spot"
     result: Body = {
-        **copy.deepcopy(type_named(POOL).service),
+        **type_named(POOL).service,
         "orchestratorVersion": cluster["kubernetesVersion"],
         "maxPods": 110 if body.get("podSubnetID") else default_max_pods(cluster["networkProfile"]),
         **body,
