@@ -1,4 +1,4 @@
-"""Events of the engine, as it sends them, become changes."""
+"""Changes of a report from the engine's events."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def diff(kind: str = "update") -> dict[str, Any]:
     return {"diffKind": kind, "inputDiff": True}
 
 
-def test_an_update_names_the_properties_with_what_they_were_and_become() -> None:
+def test_an_update_has_its_properties_with_old_and_new_values() -> None:
     told = event(
         "update",
         {"maxCount": 8, "nodeLabels": {"team": "nlp"}, "mode": "User"},
@@ -52,7 +52,7 @@ def test_an_update_names_the_properties_with_what_they_were_and_become() -> None
     )
 
 
-def test_a_replacement_is_one_change_and_says_which_property_is_the_reason() -> None:
+def test_a_replacement_is_one_change_with_the_property_that_is_the_reason() -> None:
     states = ({"vmSize": "A", "maxCount": 8}, {"vmSize": "B", "maxCount": 9})
     told = {"diff": {"vmSize": diff("update-replace"), "maxCount": diff()}}
     found = [change(event(op, *states, **told)) for op in ("create-replacement", "replace", "delete-replaced")]
@@ -62,7 +62,7 @@ def test_a_replacement_is_one_change_and_says_which_property_is_the_reason() -> 
 
 
 def test_a_reason_that_the_engine_names_as_a_key_counts_as_well() -> None:
-    """`replace_on_changes` of the program: the provider itself would have updated."""
+    """`replace_on_changes` of the program, where the provider itself would update."""
     told = event(
         "replace", {"spotMaxPrice": -1}, {"spotMaxPrice": 0.5}, keys=["spotMaxPrice"], diff={"spotMaxPrice": diff()}
     )
@@ -72,7 +72,7 @@ def test_a_reason_that_the_engine_names_as_a_key_counts_as_well() -> None:
 
 
 @pytest.mark.parametrize("op", ["same", "read", "refresh", "create-replacement", "delete-replaced", "discard"])
-def test_what_changes_nothing_is_no_change(op: str) -> None:
+def test_a_step_without_effect_is_no_change(op: str) -> None:
     assert change(event(op, {}, {})) is None
 
 
@@ -81,14 +81,14 @@ def test_a_component_is_no_change() -> None:
     assert change(event("create", None, {})) is not None
 
 
-def test_what_the_cloud_has_and_the_program_never_said_is_told_as_the_cloud_has_it() -> None:
+def test_a_value_that_only_the_cloud_has_is_shown_as_the_old_value() -> None:
     told = event("update", {}, {"count": 2}, outputs={"count": 5}, diff={"count": diff()})
     found = change(told)
     assert found
     assert found.properties == (Property(path="count", before="5", after="2"),)
 
 
-def test_what_is_known_only_after_the_update_is_no_value() -> None:
+def test_a_value_known_only_after_the_update_is_not_shown() -> None:
     unknown = "04da6b54-80e4-46f7-96ec-b56ff0331ba9"  # pulumi, sdk/go/common/resource/plugin, UnknownStringValue
     told = event(
         "replace",
@@ -116,5 +116,5 @@ def test_what_is_known_only_after_the_update_is_no_value() -> None:
         ("a.b[0].c", None),
     ],
 )
-def test_a_property_path_of_the_engine_s_leads_to_a_value_or_nowhere(path: str, value: str | None) -> None:
+def test_a_property_path_of_the_engine_leads_to_a_value_or_to_nothing(path: str, value: str | None) -> None:
     assert at({"a": {"b": [1, {"c.d": "e"}]}}, path) == value

@@ -48,13 +48,13 @@ def test_new_and_removed_pools_have_one_side() -> None:
         {"maxNodes": "many"},
     ],
 )
-def test_a_pool_without_a_known_price_says_so_and_is_never_guessed(parts: dict[str, Any]) -> None:
+def test_a_pool_without_a_known_price_is_listed_and_never_guessed(parts: dict[str, Any]) -> None:
     found = cost.cost(AZURE, AZURE, [pool()], [pool(**parts)])
     assert found
     assert [(one.before, one.after, one.unpriced) for one in found.pools] == [((1, 3), None, True)]
 
 
-def test_n1_machines_with_gpus_have_no_price_since_their_gpus_are_sold_apart() -> None:
+def test_n1_machines_with_gpus_have_no_price_because_their_gpus_are_sold_separately() -> None:
     found = cost.cost(
         ("gcp", "r"),
         ("gcp", "r"),
@@ -65,7 +65,7 @@ def test_n1_machines_with_gpus_have_no_price_since_their_gpus_are_sold_apart() -
     assert [one.unpriced for one in found.pools] == [False, True]
 
 
-def test_what_moves_costs_before_what_it_costs_there(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_moved_pool_has_the_prices_of_both_locations(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(prices, "price", lambda provider, region, machine: {"here": A, "there": B}[region])
     found = cost.cost(("azure", "there"), ("azure", "here"), [pool()], [pool()])
     assert found
@@ -77,7 +77,7 @@ def test_no_cloud_or_no_pools_cost_nothing(provider: str, pools: list[dict[str, 
     assert cost.cost((provider, "r"), (provider, "r"), pools, pools) is None
 
 
-def test_a_pool_that_says_nothing_is_no_error() -> None:
+def test_a_pool_without_facts_is_no_error() -> None:
     found = cost.cost(AZURE, AZURE, [{}], [{}])
     assert found
     assert [one.unpriced for one in found.pools] == [True]

@@ -1,4 +1,4 @@
-"""An older revision runs with what its own lock file says."""
+"""The environment of an older revision, from its own lock file."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ pytestmark = pytest.mark.process
 
 @pytest.fixture
 def revision(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A program whose lock file names no package at all."""
+    """A program whose lock file has no package."""
     cache = Path(os.environ.get("UV_CACHE_DIR") or Path.home() / ".cache" / "uv")
     monkeypatch.setenv("UV_CACHE_DIR", str(cache))
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
@@ -33,7 +33,7 @@ def revision(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def ask(made: Environment, question: str, folder: Path) -> object:
-    """What a line of Python prints in it, as JSON."""
+    """The JSON that a line of Python prints in the environment."""
     done = subprocess.run(
         [made.python, "-c", f"import json, sys; print(json.dumps({question}))"],
         env={**os.environ, **made.variables},
@@ -66,7 +66,7 @@ def test_the_same_lock_file_gives_the_running_environment(tmp_path: Path) -> Non
     assert environment.of(tmp_path, tmp_path / "packages") == Environment()
 
 
-def test_a_lock_file_that_does_not_fit_is_said_so(revision: Path, tmp_path: Path) -> None:
+def test_a_lock_file_that_does_not_fit_is_an_error(revision: Path, tmp_path: Path) -> None:
     with (revision / "pyproject.toml").open("a") as file:
         file.write('dependencies = ["click"]\n')
     with pytest.raises(SandboxError, match="the environment of the base's lock file cannot be made"):

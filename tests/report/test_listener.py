@@ -1,4 +1,4 @@
-"""What a report keeps of the engine's events."""
+"""Contents of a report from the engine's events."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def violated(level: str, urn: str | None = URN) -> dict[str, Any]:
     return {"policyEvent": {**told, **pack, "enforcementLevel": level}}
 
 
-def test_a_change_with_a_long_value_is_kept_and_the_value_cut() -> None:
+def test_a_change_with_a_long_value_is_kept_and_its_value_truncated() -> None:
     def state(data: str) -> dict[str, Any]:
         type = "kubernetes:core/v1:ConfigMap"
         own = {"type": type, "urn": URN, "custom": True, "id": "", "parent": "", "provider": ""}
@@ -45,7 +45,7 @@ def test_a_change_with_a_long_value_is_kept_and_the_value_cut() -> None:
     assert (len(data.after), data.after[-3:]) == (20_000, "bb…")
 
 
-def test_errors_and_warnings_are_kept_once_without_colours_and_nothing_else_is() -> None:
+def test_only_errors_and_warnings_are_kept_once_and_without_colours() -> None:
     found = listened(
         said("warning", "<{%fg 3%}>the image is old<{%reset%}>\n"),
         said("warning", "the image is old"),
@@ -69,13 +69,13 @@ def test_a_violation_names_policy_level_and_resource() -> None:
     ]
 
 
-def test_a_command_that_failed_without_a_word_is_an_error() -> None:
+def test_a_command_that_failed_silently_is_an_error() -> None:
     found = listened()
     found.failed("code: 255")
     assert found.errors == ["code: 255"]
 
 
-def test_a_command_that_failed_for_what_was_told_is_not_told_again() -> None:
+def test_a_failed_command_adds_no_error_to_a_reported_one() -> None:
     broken, wrong, warned = (
         # As the engine does, which says no more.
         listened(violated("mandatory"), said("error", "preview failed")),
@@ -87,7 +87,7 @@ def test_a_command_that_failed_for_what_was_told_is_not_told_again() -> None:
     assert (broken.errors, wrong.errors, warned.errors) == ([], ["no"], ["code: 255"])
 
 
-def test_the_outputs_are_the_stack_s() -> None:
+def test_the_outputs_are_those_of_the_stack() -> None:
     def outputs(type: str, new: dict[str, Any] | None) -> dict[str, Any]:
         return {"resOutputsEvent": {"metadata": {"op": "same", "urn": URN, "type": type, "new": new}}}
 
@@ -98,7 +98,7 @@ def test_the_outputs_are_the_stack_s() -> None:
     assert listened(outputs("pulumi:pulumi:Stack", None)).outputs == {}
 
 
-def test_an_event_that_cannot_be_read_is_an_error_of_the_stack_and_no_missing_line() -> None:
+def test_an_unreadable_event_is_an_error_of_the_stack() -> None:
     listener = Listener()
     unreadable = EngineEvent.from_json({"sequence": 1, "timestamp": 0, "policyEvent": {"resourceUrn": "no urn at all"}})
     with pytest.raises(ValueError, match="unpack"):

@@ -38,7 +38,7 @@ def stack(status: Status = Status.PREVIEWED, **parts: object) -> StackReport:
 
 @settings(max_examples=40, suppress_health_check=[HealthCheck.too_slow], deadline=None)
 @given(reports(), st.integers(1, 6_000) | st.just(LONGEST))
-def test_whatever_a_report_says_the_page_fits_and_only_its_own_markup_is_active(drawn: Report, longest: int) -> None:
+def test_any_report_fits_and_only_its_own_markup_is_active(drawn: Report, longest: int) -> None:
     source = render(drawn, longest=longest, pointer=POINTER)
     assert len(source) <= longest
     assert len(source.encode("utf-16-le")) // 2 <= longest
@@ -46,7 +46,7 @@ def test_whatever_a_report_says_the_page_fits_and_only_its_own_markup_is_active(
 
 
 @pytest.mark.parametrize(("properties", "value"), [(1, 5_000), (30, 100), (400, 10)])
-def test_sixty_changed_resources_fit_a_comment_and_what_is_lost_stays(properties: int, value: int) -> None:
+def test_sixty_changed_resources_fit_a_comment_and_losses_stay(properties: int, value: int) -> None:
     found = page(large(58, properties, value))
     assert len(found.source) <= 65_536
     for name in ("ml-dev-gone", "ml-dev-new", "vmSize", "ml-dev-pool0"):
@@ -55,7 +55,7 @@ def test_sixty_changed_resources_fit_a_comment_and_what_is_lost_stays(properties
         assert POINTER in found.source
 
 
-def test_a_project_without_stacks_is_said_so() -> None:
+def test_a_project_without_stacks_has_a_line_of_its_own() -> None:
     assert render(Report(base="main", head="abc", stacks=())).startswith("There is no stack. Compared with")
 
 
@@ -78,7 +78,7 @@ def test_sixty_resources_with_two_properties_each_are_shown_whole() -> None:
     assert "ml-dev-pool57" in found.text
 
 
-def test_values_go_first_then_properties_then_rows_and_what_is_lost_last() -> None:
+def test_a_long_page_drops_values_then_properties_then_rows_and_losses_last() -> None:
     drawn = large(58, 20, 40)
     shown = [page(drawn, longest) for longest in (700_000, 100_000, 30_000, 12_000, 4_000)]
     assert ["s" * 40 in found.text for found in shown] == [True, False, False, False, False]
@@ -90,7 +90,7 @@ def test_values_go_first_then_properties_then_rows_and_what_is_lost_last() -> No
     ]
 
 
-def test_an_errors_beginning_stays() -> None:
+def test_the_beginning_of_a_long_error_stays() -> None:
     drawn = report(stack(Status.FAILED, errors=("first line\n" + "x" * 19_000,) * 3), *large(58, 40, 500).stacks)
     found = page(drawn, 8_000)
     assert found.text.count("first line") == 3
@@ -119,7 +119,7 @@ def test_an_unchanged_stack_is_one_row_and_the_worst_comes_first() -> None:
     assert "### <code>calm</code>" not in render(drawn)
 
 
-def test_what_is_lost_and_broken_is_said_aloud_before_anything_else_of_its_stack() -> None:
+def test_losses_and_errors_come_first_in_their_stack() -> None:
     drawn = report(
         stack(
             changes=(
@@ -162,7 +162,7 @@ def test_errors_are_shown_whole() -> None:
         ("", False),
     ],
 )
-def test_only_our_own_commands_are_proposed(command: str, shown: bool) -> None:
+def test_only_commands_of_the_report_itself_are_proposed(command: str, shown: bool) -> None:
     pool = ReplacedPool(pool="t4", why=("vmSize",), nodes="0 to 8", runs=("GPU pods.",), look=command)
     change = Change(op=Op.REPLACE, type=AGENT_POOL, name="ml-t4")
     found = page(report(stack(changes=(change,), replaced_pools=(pool,))))
@@ -170,7 +170,7 @@ def test_only_our_own_commands_are_proposed(command: str, shown: bool) -> None:
     assert ("".join(data for within, data in found.texts if within == "pre") == command) == (shown or not command)
 
 
-def test_cost_says_from_what_to_what_and_which_pools_have_no_price() -> None:
+def test_cost_has_both_sides_and_the_pools_without_a_price() -> None:
     cost = Cost(
         currency="USD",
         pools=(
