@@ -20,7 +20,7 @@ from tempfile import TemporaryDirectory
 from tests import tally
 
 _LOADED = (
-    *("sandbox.cli.commands", "sandbox.engine.engine", "sandbox.engine.out_of_band", "sandbox.cli.status"),
+    *("sandbox.cli.commands", "sandbox.engine.session", "sandbox.engine.out_of_band", "sandbox.cli.status"),
     # The program: imports of `__main__.py` come from the checkout itself, for every stack.
     *("components.settings", "components.cluster", "components.azure.target", "components.gcp.target"),
 )

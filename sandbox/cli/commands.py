@@ -17,12 +17,13 @@ import click
 from sandbox.base import locks
 from sandbox.base.errors import SandboxError
 from sandbox.base.home import PROJECT, Home
+from sandbox.base.notices import discard, to_stderr
 from sandbox.cli.options import FILE, FOLDER, file_options, named_by_user, policy_options, stack_options
 from sandbox.cli.out_of_band import delete, edit, scale
-from sandbox.cli.terminal import me, planes, progress, running, silent
+from sandbox.cli.terminal import me, planes, running
 from sandbox.cluster import clusters
+from sandbox.engine.events import Steps
 from sandbox.engine.policies import Pack, hosted
-from sandbox.engine.steps import Steps
 from sandbox.toolchain import programs
 
 _SURROUNDINGS = (errno.ENOSPC, errno.EDQUOT, errno.EACCES, errno.EROFS, errno.EEXIST, errno.ENOTDIR)
@@ -74,16 +75,16 @@ def up(
     with hosted(pack):
         from pulumi.automation.errors import CommandError
 
-        from sandbox.engine import engine
+        from sandbox.engine import session
 
         with (
             # The cluster's programs are built while the engine works; the first cluster waits for them.
-            programs.building(["pulumi", *clusters.PROGRAMS], progress) as built,
-            engine.open(home, progress, cloud_file=cloud_file, pack=pack, ensure=built.ensure) as opened,
+            programs.building(["pulumi", *clusters.PROGRAMS], to_stderr) as built,
+            session.open(home, to_stderr, cloud_file=cloud_file, pack=pack, ensure=built.ensure) as opened,
             closing(built),
         ):
             try:
-                told = silent if as_json else click.echo
+                told = discard if as_json else click.echo
                 changes = opened.up(told, steps.on_event, refresh=refresh, continue_on_error=continue_on_error)
             except CommandError as failed:
                 steps.failed(str(failed))
@@ -136,7 +137,7 @@ def preview(
 
         stack = home.stack if named_by_user("stack") else ""
         if not command.preview(
-            home, stack, base, directory=report_dir, fail_on=fail_on, as_json=as_json, cloud=cloud_file, tell=progress
+            home, stack, base, directory=report_dir, fail_on=fail_on, as_json=as_json, cloud=cloud_file, tell=to_stderr
         ):
             sys.exit(1)
         return
@@ -145,11 +146,11 @@ def preview(
     with hosted(pack):
         from pulumi.automation.errors import CommandError
 
-        from sandbox.engine import engine
+        from sandbox.engine import session
 
         try:
-            with engine.open(home, progress, changing=False, cloud_file=cloud_file, pack=pack) as opened:
-                told = silent if as_json else click.echo
+            with session.open(home, to_stderr, changing=False, cloud_file=cloud_file, pack=pack) as opened:
+                told = discard if as_json else click.echo
                 opened.preview(told, steps.on_event, refresh=refresh, expect_no_changes=expect_no_changes)
         except CommandError as failed:
             steps.failed((expect_no_changes and steps.unexpected()) or str(failed))
@@ -171,7 +172,7 @@ def down(home: Home, force: bool, config_file: Path | None) -> None:
     """Delete everything the stack declared, end its processes and remove its state."""
     from pulumi.automation.errors import CommandError
 
-    from sandbox.engine import engine
+    from sandbox.engine import session
     from sandbox.engine.cloud_file import CloudFile
 
     home = home.told(config_file)
@@ -182,7 +183,7 @@ def down(home: Home, force: bool, config_file: Path | None) -> None:
     others = 0
     if not force:
         try:
-            with engine.open(home, progress, program=False) as opened:
+            with session.open(home, to_stderr, program=False) as opened:
                 opened.destroy(click.echo)
                 others = CloudFile.kept(home.cloud).remaining(opened.clouds)
         except CommandError:
@@ -214,7 +215,7 @@ def status(home: Home) -> None:
     from sandbox.cli.status import show
     from sandbox.engine import clouds
 
-    show(planes(home), clouds.opened(home, dict, progress).pools())
+    show(planes(home), clouds.opened(home, dict, to_stderr).pools())
 
 
 @main.command()
@@ -259,7 +260,7 @@ def kubectl(home: Home, cluster: str | None, arguments: tuple[str, ...]) -> None
     """Run kubectl against the stack's cluster: `sandbox kubectl -- get nodes`."""
     running(home)
     plane = clusters.of_stack(home, cluster)
-    binary = programs.ensure(["kubectl"], progress)["kubectl"]
+    binary = programs.ensure(["kubectl"], to_stderr)["kubectl"]
     sys.stdout.flush()
     os.execve(binary, ["kubectl", *arguments], {**os.environ, "KUBECONFIG": str(plane.admin_kubeconfig)})
 
@@ -279,7 +280,7 @@ def diff_release(before: str, after: str, cwd: Path) -> None:
 @main.command()
 def build() -> None:
     """Build the programs the sandbox runs, which the other commands do when they need them."""
-    programs.ensure(["pulumi", "kubectl", *clusters.PROGRAMS], progress)
+    programs.ensure(["pulumi", "kubectl", *clusters.PROGRAMS], to_stderr)
     click.echo("all programs are built")
 
 
@@ -294,9 +295,9 @@ def _hidden(home: Home) -> dict[str, Any]:
 
 def _in_clear_text(home: Home) -> dict[str, Any]:
     """The stack's outputs as the engine decrypts them."""
-    from sandbox.engine import engine
+    from sandbox.engine import session
 
-    with engine.open(home, progress, changing=False, program=False) as opened:
+    with session.open(home, to_stderr, changing=False, program=False) as opened:
         return dict(sorted(opened.command.outputs().items()))
 
 

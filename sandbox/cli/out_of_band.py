@@ -5,8 +5,9 @@ from __future__ import annotations
 import click
 
 from sandbox.base.home import Home
+from sandbox.base.notices import to_stderr
 from sandbox.cli.options import stack_options
-from sandbox.cli.terminal import progress, running
+from sandbox.cli.terminal import running
 
 
 @click.command()
@@ -21,7 +22,7 @@ def scale(home: Home, pool: str, nodes: int, force: bool) -> None:
     from sandbox.engine import out_of_band
 
     running(home)
-    before = out_of_band.scale(home, pool, nodes, progress, force=force)
+    before = out_of_band.scale(home, pool, nodes, to_stderr, force=force)
     click.echo(f"pool {pool}: {before} -> {nodes} nodes")
 
 
@@ -33,7 +34,7 @@ def delete(home: Home, what: str) -> None:
     from sandbox.engine import out_of_band
 
     running(home)
-    click.echo(f"deleted {out_of_band.delete(home, what, progress)}")
+    click.echo(f"deleted {out_of_band.delete(home, what, to_stderr)}")
 
 
 @click.command()
@@ -48,5 +49,5 @@ def edit(home: Home, what: str, patch: str) -> None:
     from sandbox.engine import out_of_band
 
     running(home)
-    changed = out_of_band.edit(home, what, patch, progress)
+    changed = out_of_band.edit(home, what, patch, to_stderr)
     click.echo(f"changed {what}: {', '.join(changed) or 'nothing'}")

@@ -5,8 +5,6 @@ from __future__ import annotations
 import os
 import shutil
 
-import click
-
 from sandbox.base.errors import SandboxError
 from sandbox.base.home import PROJECT, Home
 from sandbox.cli.options import DEFAULT_STACK
@@ -35,13 +33,3 @@ def me(home: Home, command: str) -> str:
     stack = [] if home.stack == DEFAULT_STACK else ["--stack", home.stack]
     cwd = [] if home.project == PROJECT else ["--cwd", str(home.project)]
     return " ".join([me, name, *stack, *cwd, *([rest] if rest else [])])
-
-
-def progress(line: str) -> None:
-    """Of what takes long; a command's own output stays apart."""
-    click.echo(line, err=True)
-
-
-def silent(line: str) -> None:
-    """For who prints one JSON object and nothing else."""
-    del line

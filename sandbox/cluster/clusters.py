@@ -66,8 +66,11 @@ class LocalClusters:
             loops.append(f"--clock-factor={factor}")
         settings = {"version": version, "cloud": self._cloud, "service_cidr": service_cidr, "loops": loops}
         write_private(folder / _SETTINGS, json.dumps(settings).encode())
+        # Only here: certificates and HTTP take 0.1 s to import, and most commands start nothing.
+        from sandbox.cluster.control_plane.start import start
+
         started = plane(folder)
-        started.start(self._programs(), self._report)
+        start(started, self._programs(), self._report)
         if self._cloud == "gcp":
             from sandbox.gcp import clusters as gke
             from sandbox.gcp import workstation

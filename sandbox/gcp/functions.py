@@ -16,7 +16,7 @@ from sandbox.gcp.resources.cluster_path import CLUSTER
 from sandbox.gcp.resources.network import NETWORK
 from sandbox.gcp.resources.resource_type import Settings
 from sandbox.gcp.resources.subnet_rules import SUBNETWORK
-from sandbox.gcp.resources.table import kind_of
+from sandbox.gcp.resources.table import TYPES
 
 _GET_CLUSTER = "gcp:container/getCluster:getCluster"
 _GET_SUBNETWORK = "gcp:compute/getSubnetwork:getSubnetwork"
@@ -31,7 +31,7 @@ def _arguments(args: Props, known: set[str], required: set[str]) -> None:
 
 def cluster(cloud: GcpCloud, settings: Settings, args: Props) -> Props:
     _arguments(args, {"name", "location", "project"}, {"name"})
-    id = kind_of(CLUSTER).id(args, settings)
+    id = TYPES[CLUSTER].id(args, settings)
     body = cloud.get(id)
     if body is None:
         # The data source reads like the resource, which only forgets a missing cluster.
@@ -43,7 +43,7 @@ def cluster(cloud: GcpCloud, settings: Settings, args: Props) -> Props:
 
 def network(cloud: GcpCloud, settings: Settings, args: Props) -> Props:
     _arguments(args, {"name", "project", "networkProfile"}, {"name"})
-    id = kind_of(NETWORK).id(args, settings)
+    id = TYPES[NETWORK].id(args, settings)
     body = cloud.get(id)
     if body is None:
         raise Refused(f"{id} not found")
@@ -65,7 +65,7 @@ def subnetwork(cloud: GcpCloud, settings: Settings, args: Props) -> Props:
     elif "name" not in args:
         raise Refused("one of `self_link` or `name` must be specified")
     else:
-        id = kind_of(SUBNETWORK).id(args, settings)
+        id = TYPES[SUBNETWORK].id(args, settings)
     body = cloud.get(id)
     if body is None:
         raise Refused(f"{id} not found")

@@ -14,7 +14,7 @@ from typing import Any
 from sandbox.cloud.differences import Kind as Change
 from sandbox.cloud.differences import differences
 from sandbox.cloud.provider import UNKNOWN, Props
-from sandbox.gcp.resources.resource_type import Kind
+from sandbox.gcp.resources.resource_type import GcpType
 
 
 def zero(value: Any) -> bool:
@@ -22,12 +22,12 @@ def zero(value: Any) -> bool:
     return value != UNKNOWN and not value
 
 
-def planned(kind: Kind, wanted: Props, state: Props, last: Props) -> Props:
+def planned(kind: GcpType, wanted: Props, state: Props, last: Props) -> Props:
     """The state after an update from the inputs `last` to the inputs `wanted`."""
     return _object(kind, "", wanted, state, last)
 
 
-def _object(kind: Kind, path: str, wanted: Props, state: Props, last: Props) -> Props:
+def _object(kind: GcpType, path: str, wanted: Props, state: Props, last: Props) -> Props:
     result = {}
     for name in [*state, *(n for n in wanted if n not in state)]:
         where = f"{path}.{name}" if path else name
@@ -40,7 +40,7 @@ def _object(kind: Kind, path: str, wanted: Props, state: Props, last: Props) -> 
     return result
 
 
-def _value(kind: Kind, path: str, wanted: Any, state: Any, last: Any) -> Any:
+def _value(kind: GcpType, path: str, wanted: Any, state: Any, last: Any) -> Any:
     if path in kind.maps:
         return wanted
     if isinstance(wanted, dict) and isinstance(state, dict):
@@ -72,7 +72,7 @@ def _path(reference: str) -> str:
     return re.sub(r"^https://.*?/(?=projects/)", "", reference)
 
 
-def changes(kind: Kind, state: Props, after: Props) -> tuple[dict[str, Change], set[str]]:
+def changes(kind: GcpType, state: Props, after: Props) -> tuple[dict[str, Change], set[str]]:
     """The changes of an update by path, and the paths that force a replacement."""
     changed = dict(differences(state, after))
     replaces = set()
@@ -85,16 +85,16 @@ def changes(kind: Kind, state: Props, after: Props) -> tuple[dict[str, Change], 
     return changed, replaces
 
 
-def _pattern(kind: Kind, path: str) -> str:
+def _pattern(kind: GcpType, path: str) -> str:
     """A path in the form of the table of properties: without indexes, and without the keys of users' maps."""
     pattern = re.sub(r"\[\d+\]", "[]", path)
     maps = (map for map in kind.maps if pattern.startswith((f"{map}.", f"{map}[")))
     return next(maps, pattern)
 
 
-def _forces(kind: Kind, pattern: str, value: Any) -> bool:
+def _forces(kind: GcpType, pattern: str, value: Any) -> bool:
     """Whether a property forces a replacement; for an added or removed object, whether anything in it does."""
-    if pattern in kind.force_new or pattern.removesuffix("[]") in kind.force_new:
+    if pattern in kind.replaces or pattern.removesuffix("[]") in kind.replaces:
         return True
     if isinstance(value, dict):
         return any(_forces(kind, f"{pattern}.{name}", inner) for name, inner in value.items() if not zero(inner))

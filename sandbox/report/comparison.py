@@ -16,7 +16,7 @@ from sandbox.report.environment import Environment
 from sandbox.report.model import Change, Cost, Report, StackReport, Status, Violation
 from sandbox.report.revision import Revision
 from sandbox.report.scratch import Scratch
-from sandbox.report.worker import Told
+from sandbox.report.worker import Outcome
 
 Tell = Callable[[str], None]
 
@@ -85,7 +85,7 @@ class _Comparison:
             self._tell(f"{stack}: {line}")
 
         file = f"Pulumi.{stack}.yaml"
-        before = Told()
+        before = Outcome()
         status = Status.PREVIEWED
         if not (self._project / file).exists():
             tell("its stack file is gone")
@@ -102,7 +102,7 @@ class _Comparison:
         try:
             after = self._scratch.run("preview", stack, self._project, self._after, tell, self._cloud)
         except SandboxError as died:
-            after = Told(errors=[str(died)])
+            after = Outcome(errors=[str(died)])
         changes = tuple(Change.model_validate(change, strict=False) for change in after.changes)
         return StackReport(
             stack=stack,
@@ -117,7 +117,7 @@ class _Comparison:
             errors=tuple(after.errors),
         )
 
-    def _cost(self, file: str, before: Told, after: Told) -> Cost | None:
+    def _cost(self, file: str, before: Outcome, after: Outcome) -> Cost | None:
         # Prices are a place's, and the change may be a move.
         old, new = (
             _place(folder / file) if (folder / file).exists() else ("", "") for folder in (self._base, self._project)
@@ -126,13 +126,13 @@ class _Comparison:
         system = not before.outputs or "systemPool" in before.outputs
         return cost.cost(old, new, _pools(before), _pools(after, system=system))
 
-    def _release_changes(self, before: Told, after: Told) -> tuple[str, ...]:
+    def _release_changes(self, before: Outcome, after: Outcome) -> tuple[str, ...]:
         old, new = before.outputs.get("release"), after.outputs.get("release")
         # Also of one release, which the base may have had otherwise: as a candidate, or against the rules.
         return tuple(releases.difference(self._base, old, self._project, new)) if old and new else ()
 
 
-def _pools(told: Told, *, system: bool = True) -> list[dict[str, Any]]:
+def _pools(told: Outcome, *, system: bool = True) -> list[dict[str, Any]]:
     """The pools in a stack's outputs, the system pool first."""
     pools = told.outputs.get("pools")
     # Another program may call something else that, and what depends on a new resource is a text before it is there.

@@ -20,7 +20,7 @@ from filelock import FileLock, Timeout
 from sandbox.base.errors import SandboxError
 from sandbox.cluster import clusters
 from sandbox.report.environment import Environment
-from sandbox.report.worker import Told
+from sandbox.report.worker import Outcome
 from sandbox.toolchain import programs
 
 Report = Callable[[str], None]
@@ -44,7 +44,7 @@ class Scratch:
 
     def run(
         self, command: str, stack: str, project: Path, environment: Environment, report: Report, cloud: Path | None
-    ) -> Told:
+    ) -> Outcome:
         """Run `up` or `preview` on a stack with the program in a folder; `report` is given the sandbox's progress.
 
         Raises SandboxError when the program cannot be run at all.
@@ -82,7 +82,7 @@ class Scratch:
         listener.join()
         if process.returncode:
             raise SandboxError("\n".join(said[-20:]) or f"the engine's process ended with {process.returncode}")
-        return Told(**json.loads(printed))
+        return Outcome(**json.loads(printed))
 
     def stop(self) -> None:
         """End the commands that run; no other begins."""

@@ -21,8 +21,8 @@ FALLBACK = "SANDBOX_FALLBACK_PACKAGES"
 
 
 @dataclass
-class Told:
-    """What an engine command told."""
+class Outcome:
+    """The outcome of one engine command."""
 
     changes: list[dict[str, Any]] = field(default_factory=list)
     violations: list[dict[str, Any]] = field(default_factory=list)
@@ -48,33 +48,33 @@ def main() -> None:
     # What the base breaks is no news.
     pack = Pack.of(asked.project) if asked.command == "preview" else None
     with hosted(pack):
-        told = _told(asked.command, asked.stack, asked.project, asked.cloud, pack)
+        outcome = _run(asked.command, asked.stack, asked.project, asked.cloud, pack)
     with open(printed, "w", encoding="utf-8") as object:
-        json.dump(vars(told), object)
+        json.dump(vars(outcome), object)
 
 
-def _told(command: str, stack: str, project: Path, cloud_file: Path | None, pack: Pack | None) -> Told:
+def _run(command: str, stack: str, project: Path, cloud_file: Path | None, pack: Pack | None) -> Outcome:
     from pulumi.automation.errors import CommandError
 
     from sandbox.base.errors import SandboxError
     from sandbox.base.home import Home
-    from sandbox.cli.terminal import progress, silent
-    from sandbox.engine import engine
+    from sandbox.base.notices import discard, to_stderr
+    from sandbox.engine import session
     from sandbox.report.listener import Listener
 
     listener = Listener()
     try:
         home = Home.of(stack, project)
-        with engine.open(home, progress, cloud_file=cloud_file, pack=pack) as opened:
+        with session.open(home, to_stderr, cloud_file=cloud_file, pack=pack) as opened:
             if command == "up":
-                opened.up(silent, listener.on_event)
+                opened.up(discard, listener.on_event)
             else:
-                opened.preview(silent, listener.on_event)
+                opened.preview(discard, listener.on_event)
     except (CommandError, SandboxError) as failed:
         listener.failed(str(failed))
-    return Told(
+    return Outcome(
         changes=[change.model_dump(mode="json") for change in listener.changes],
-        violations=[violation.model_dump(mode="json") for violation in listener.violations],
+        violations=[violation.model_dump(mode="json") for violation in listener.policy_violations()],
         warnings=listener.warnings,
         errors=listener.errors,
         outputs=listener.outputs,
