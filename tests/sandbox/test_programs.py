@@ -7,32 +7,21 @@ import subprocess
 import sys
 import threading
 from collections import namedtuple
-from collections.abc import Callable
-from contextlib import suppress
 from pathlib import Path
 from signal import SIGINT, SIGKILL, SIGTERM
-from time import monotonic, sleep
 
-import psutil
 import pytest
 from filelock import FileLock
 
 from sandbox.base.errors import ProgramError
 from sandbox.base.home import PROJECT
 from sandbox.toolchain import golang, modules, programs
-from sandbox.toolchain.builder import executable
 from sandbox.toolchain.golang import version_of
 from sandbox.toolchain.modules import MODULES
 from sandbox.toolchain.programs import building, cache_directory, ensure
+from tests.sandbox.fake_go import LINK, fake_go, key_of, members, until, write_script
 
 pytestmark = pytest.mark.process
-
-
-def write_script(path: Path, body: str) -> Path:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(f"#!/bin/sh\n{body}\n")
-    path.chmod(0o755)
-    return path
 
 
 @pytest.fixture
@@ -47,41 +36,6 @@ def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (tmp_path / "path" / tool).symlink_to(shutil.which(tool) or tool)
     monkeypatch.setenv("PATH", str(tmp_path / "path"))
     return tmp_path
-
-
-LINK = 'for o; do case $prev in -o) out=$o;; esac; prev=$o; done; for p in PROGRAMS; do : > "$out/$p"; done'
-
-
-def fake_go(machine: Path, build: str = LINK, module: str = "cluster") -> None:
-    """A `go` 1.26.8 whose `go build` of programs runs a shell script and notes its environment in $HOME/built."""
-    packages = next(one.packages for one in MODULES if one.name == module).values()
-    build = build.replace("PROGRAMS", " ".join(executable(package) for package in packages))
-    body = f"""case "$1 $2 $*" in
-    "env GOVERSION "*) echo go1.26.8;;
-    "env "*) echo "$HOME/go-cache";;
-    "build "*" -o "*) echo "$GOFLAGS|$GOTOOLCHAIN|$CGO_ENABLED|$GOWORK|$*" >> "$HOME/built"; {build};;
-    esac"""
-    write_script(machine / "path" / "go", body)
-
-
-def members(group: int) -> list[psutil.Process]:
-    """The processes of a process group that still run."""
-    found = []
-    for process in psutil.process_iter():
-        with suppress(psutil.Error, ProcessLookupError):
-            found += [process] if os.getpgid(process.pid) == group and process.status() != "zombie" else []
-    return found
-
-
-def key_of(name: str) -> str:
-    return next(module.key() for module in MODULES if module.name == name)
-
-
-def until(condition: Callable[[], object]) -> None:
-    deadline = monotonic() + 15
-    while not condition():
-        assert monotonic() < deadline
-        sleep(0.05)
 
 
 @pytest.mark.parametrize(
