@@ -99,9 +99,7 @@ def unbroken(value: str) -> str:
 @pytest.mark.parametrize("value", NASTY)
 @pytest.mark.parametrize("place", ["x {}", "- {}", "| a | b |\n| - | - |\n| {} | x |", "> {}", "**{}**, x"])
 @pytest.mark.parametrize("shown", [text, code])
-def test_a_text_is_shown_and_inactive_in_every_place(
-    value: str, place: str, shown: Callable[[str], str]
-) -> None:
+def test_a_text_is_shown_and_inactive_in_every_place(value: str, place: str, shown: Callable[[str], str]) -> None:
     page = Page(place.replace("{}", shown(value)))
     page.check()
     assert set(page.cells) <= {2}

@@ -103,7 +103,9 @@ def test_a_second_preview_changes_the_first_ones_comment(fork: Machine) -> None:
 
 
 @pytest.mark.parametrize("user", [{"login": "stranger"}, {"login": "other[bot]"}, None])
-def test_a_comment_of_another_author_with_the_marker_stays_unchanged(fork: Machine, user: dict[str, str] | None) -> None:
+def test_a_comment_of_another_author_with_the_marker_stays_unchanged(
+    fork: Machine, user: dict[str, str] | None
+) -> None:
     fork.answer(COMMENTS, [[{"id": 5, "user": user, "body": f"{MARKER}\nmine"}]])
     assert comment(fork).returncode == 0
     assert [where for where, _ in written(fork)] == [f"POST {COMMENTS}"]
@@ -172,9 +174,7 @@ def test_of_several_attempts_the_last_ones_report_counts(fork: Machine) -> None:
         pytest.param({}, archive(("report.json", "broken")), "cannot be drawn", id="cannot be drawn"),
     ],
 )
-def test_an_invalid_artifact_is_refused(
-    fork: Machine, listed: dict[str, Any], content: bytes, reason: str
-) -> None:
+def test_an_invalid_artifact_is_refused(fork: Machine, listed: dict[str, Any], content: bytes, reason: str) -> None:
     fork.answer(ARTIFACTS, {"artifacts": [artifact(**listed)]})
     fork.serve(ZIP, content)
     done = comment(fork)
