@@ -12,8 +12,8 @@ from pulumi.automation.events import EngineEvent, PolicyEvent
 
 from sandbox.base.errors import SandboxError
 from sandbox.base.home import Home
+from sandbox.engine.events import Steps
 from sandbox.engine.policies import Pack, furnish
-from sandbox.engine.steps import Steps
 
 BROKEN = PolicyEvent(
     message="<{%fg 1%}>Refused.<{%reset%}>\n\x1b[31mhere\x1b[0m: so\n",

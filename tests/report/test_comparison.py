@@ -15,7 +15,7 @@ from sandbox.base.errors import SandboxError
 from sandbox.report import comparison, prices
 from sandbox.report.model import Report, Status
 from sandbox.report.revision import Revision
-from sandbox.report.worker import Told
+from sandbox.report.worker import Outcome
 from tests.report.repository import PROJECT, Repository
 
 pytestmark = pytest.mark.process
@@ -26,14 +26,14 @@ CHANGE = {"op": "update", "type": "t", "name": "ml-dev-t4", "properties": []}
 class Engine:
     """An engine with given answers, which records its requests."""
 
-    def __init__(self, folder: Path, **answers: Told) -> None:
+    def __init__(self, folder: Path, **answers: Outcome) -> None:
         self.folder, self.answers = folder, answers
         self.asked: set[tuple[str, str]] = set()
         self.built = self.stopped = False
 
-    def run(self, command: str, stack: str, project: Path, *others: Any) -> Told:
+    def run(self, command: str, stack: str, project: Path, *others: Any) -> Outcome:
         self.asked.add((command, stack))
-        return self.answers.get(f"{command}_{stack}") or Told()
+        return self.answers.get(f"{command}_{stack}") or Outcome()
 
     def build(self, report: Any) -> None:
         self.built = True
@@ -95,7 +95,7 @@ def test_a_stack_comes_up_when_a_file_it_depends_on_differs(
 
 def test_only_a_named_stack_is_compared(repository: Repository, tmp_path: Path) -> None:
     repository.commit({"config/model/stack.py": ""})
-    engine = Engine(tmp_path / "scratch", preview_prod=Told(changes=[CHANGE], outputs={"release": "r2"}))
+    engine = Engine(tmp_path / "scratch", preview_prod=Outcome(changes=[CHANGE], outputs={"release": "r2"}))
     report = compared(repository, engine, "prod")
     assert [(each.stack, len(each.changes), each.release) for each in report.stacks] == [("prod", 1, (None, "r2"))]
     with pytest.raises(SandboxError, match="there is no stack 'test'; stacks here: dev, prod, staging"):
@@ -121,7 +121,7 @@ def test_a_new_stack_is_previewed_from_nothing_and_a_removed_one_is_not_run(
 
 def test_a_base_that_does_not_run_is_reported_with_its_stack_and_reason(repository: Repository, tmp_path: Path) -> None:
     repository.commit({"config/model/stack.py": ""})
-    engine = Engine(tmp_path / "scratch", up_staging=Told(errors=["release: there is no release"]))
+    engine = Engine(tmp_path / "scratch", up_staging=Outcome(errors=["release: there is no release"]))
     with pytest.raises(SandboxError, match=r"the base does not run: stack 'staging'.*\nrelease: there is no release"):
         compared(repository, engine)
     assert engine.stopped
@@ -129,7 +129,7 @@ def test_a_base_that_does_not_run_is_reported_with_its_stack_and_reason(reposito
 
 def test_a_head_that_cannot_be_previewed_fails_only_its_stack(repository: Repository, tmp_path: Path) -> None:
     repository.commit({"config/model/stack.py": ""})
-    engine = Engine(tmp_path / "scratch", preview_staging=Told(errors=["pools[0].machine: is missing"]))
+    engine = Engine(tmp_path / "scratch", preview_staging=Outcome(errors=["pools[0].machine: is missing"]))
     outcomes = {each.stack: (each.status, each.errors) for each in compared(repository, engine).stacks}
     assert outcomes["staging"] == (Status.FAILED, ("pools[0].machine: is missing",))
     assert outcomes["dev"] == outcomes["prod"] == (Status.PREVIEWED, ())
@@ -138,7 +138,7 @@ def test_a_head_that_cannot_be_previewed_fails_only_its_stack(repository: Reposi
 
 def test_a_head_that_ends_its_own_process_fails_only_its_stack(repository: Repository, tmp_path: Path) -> None:
     class Dying(Engine):
-        def run(self, command: str, stack: str, project: Path, *others: Any) -> Told:
+        def run(self, command: str, stack: str, project: Path, *others: Any) -> Outcome:
             if (command, stack) == ("preview", "staging"):
                 raise SandboxError("the engine's process ended with 3")
             return super().run(command, stack, project, *others)
@@ -156,7 +156,7 @@ def test_a_moved_stack_has_its_old_cost_at_the_old_location(repository: Reposito
         return {"Pulumi.dev.yaml": f"config: {{'a:cloud': {{provider: azure, location: {location}}}}}\n"}
 
     pool = {"name": "p", "machine": "Standard_D4s_v5", "capacity": "on-demand", "minNodes": 1, "maxNodes": 1}
-    outputs = Told(outputs={"pools": [pool]})
+    outputs = Outcome(outputs={"pools": [pool]})
     repository.commit(stack("westeurope"))
     repository.commit(stack("eastus"))
     (dev, *_) = compared(repository, Engine(tmp_path / "scratch", up_dev=outputs, preview_dev=outputs)).stacks
@@ -172,8 +172,8 @@ def test_a_system_pool_missing_in_the_base_s_outputs_is_no_new_cost(repository: 
     repository.commit({"Pulumi.dev.yaml": "config: {'a:cloud': {provider: azure, location: westeurope}}\n"})
     pool = {"name": "p", "machine": "Standard_D4s_v5", "capacity": "on-demand", "minNodes": 1, "maxNodes": 1}
     system = {**pool, "name": "system"}
-    old, new = Told(outputs={"pools": [pool]}), Told(outputs={"pools": [pool], "systemPool": system})
-    for number, (base, names) in enumerate([(old, ["p"]), (new, ["p", "system"]), (Told(), ["p", "system"])]):
+    old, new = Outcome(outputs={"pools": [pool]}), Outcome(outputs={"pools": [pool], "systemPool": system})
+    for number, (base, names) in enumerate([(old, ["p"]), (new, ["p", "system"]), (Outcome(), ["p", "system"])]):
         (dev, *_) = compared(repository, Engine(tmp_path / str(number), up_dev=base, preview_dev=new)).stacks
         assert dev.cost
         assert [priced.pool for priced in dev.cost.pools] == names

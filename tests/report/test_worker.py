@@ -18,7 +18,7 @@ from sandbox.report import worker
 def told(*asked):
     print("from Python")
     os.system("echo from a program that it runs")
-    return worker.Told(errors=["wrong"])
+    return worker.Outcome(errors=["wrong"])
 
 worker._told = told
 sys.argv[1:] = ["up", "dev", "."]
