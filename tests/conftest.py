@@ -99,8 +99,8 @@ def subject(request: pytest.FixtureRequest) -> Subject:
 
 def _subject(item: pytest.Item) -> str | None:
     """The name of the stack that a shared test runs on; None for a test that is not shared."""
-    found = getattr(item, "callspec", None)
-    subject = found.params.get("subject") if found else None
+    call = getattr(item, "callspec", None)
+    subject = call.params.get("subject") if call else None
     return subject.name if subject else None
 
 

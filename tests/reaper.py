@@ -35,18 +35,18 @@ def start(mark: str, folder: Path) -> subprocess.Popen[bytes]:
 
 def left(mark: str, folder: str) -> list[psutil.Process]:
     """Running processes of a run."""
-    found = []
+    processes = []
     for process in psutil.process_iter():
         if process.pid == os.getpid():
             continue
         try:
             named = any(folder in part for part in process.cmdline())
             if (named or process.environ().get(VARIABLE) == mark) and process.status() != psutil.STATUS_ZOMBIE:
-                found.append(process)
+                processes.append(process)
         except psutil.Error:
             # The process has ended, or belongs to another user.
             continue
-    return found
+    return processes
 
 
 def running(pid: int) -> bool:

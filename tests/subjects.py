@@ -88,8 +88,8 @@ class Subject:
 
 
 def _spot_pool(config: dict[str, Any]) -> dict[str, Any]:
-    found: dict[str, Any] = config["pools"][1]
-    return found
+    pool: dict[str, Any] = config["pools"][1]
+    return pool
 
 
 DEV = Subject(

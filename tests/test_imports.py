@@ -47,9 +47,9 @@ def imports(path: Path) -> Iterator[str]:
 
 def files(place: str) -> list[Path]:
     path = PROJECT / place
-    found = [path] if path.is_file() else sorted(path.rglob("*.py"))
-    assert found
-    return found
+    paths = [path] if path.is_file() else sorted(path.rglob("*.py"))
+    assert paths
+    return paths
 
 
 @pytest.mark.parametrize("place", ALLOWED)

@@ -36,9 +36,9 @@ def environment(tmp_path: Path) -> dict[str, str]:
     programs.mkdir()
     waiting.mkdir()
     for name in ("sh", "sed", "dirname", "mkdir", "mktemp", "rm", "mv", "touch", "ls", "wc", "sleep", "chmod"):
-        found = shutil.which(name)
-        assert found
-        (programs / name).symlink_to(found)
+        path = shutil.which(name)
+        assert path
+        (programs / name).symlink_to(path)
     (programs / "python3").write_text(PYTHON)
     (programs / "python3").chmod(0o755)
     return {"PATH": str(programs), "HOME": str(tmp_path), "WAITING": str(waiting), "SHELLS": "1"}

@@ -76,8 +76,8 @@ class Pools:
         self._runtime.apply_nodes(
             CLUSTER,
             [
-                node(pool, machines()[pool.body["nodeConfig"]["machineType"]], one.zone, one.number)
+                node(pool, machines()[pool.body["nodeConfig"]["machineType"]], instance.zone, instance.number)
                 for pool in self.pools()
-                for one in instance_groups.instances(self.resources, pool)
+                for instance in instance_groups.instances(self.resources, pool)
             ],
         )

@@ -47,9 +47,9 @@ class _Handler(BaseHTTPRequestHandler):
         body = self.rfile.read(int(self.headers.get("Content-Length") or 0)).decode()
         self.server.asked.append((self.command, self.path, body, self.headers.get("Authorization") or ""))
         time.sleep(self.server.wait)
-        found = self.server.answers.get(self.path.partition("?")[0])
-        status = 404 if found is None else found.pop("status", 200) if isinstance(found, dict) else 502
-        text = json.dumps(found or {"message": "not found"}) if not isinstance(found, str) else found
+        answer = self.server.answers.get(self.path.partition("?")[0])
+        status = 404 if answer is None else answer.pop("status", 200) if isinstance(answer, dict) else 502
+        text = json.dumps(answer or {"message": "not found"}) if not isinstance(answer, str) else answer
         self.send_response(status)
         self.send_header("Content-Length", str(len(text)))
         self.end_headers()

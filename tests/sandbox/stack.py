@@ -173,8 +173,8 @@ class Stack:
 
     def outputs(self) -> dict[str, Any]:
         """The stack's outputs, with secret ones hidden."""
-        found: dict[str, Any] = json.loads(self.run("outputs", "--json").stdout)
-        return found
+        outputs: dict[str, Any] = json.loads(self.run("outputs", "--json").stdout)
+        return outputs
 
 
 class Standing(Stack):
@@ -190,9 +190,9 @@ class Standing(Stack):
         unlimited.write_text("quotas: {}")
         self.run("up", *(["--cloud", str(unlimited)] if self._limited else []))
         self.kubectl("delete", "pod", "--all", "--namespace=default", "--wait=false")
-        there = Counter(node["metadata"]["labels"]["kubeflow-spot.dev/pool"] for node in self.get("nodes")["items"])
-        for pool in sorted(there.keys() | nodes.keys()):
-            if there[pool] != nodes.get(pool, 0):
+        running = Counter(node["metadata"]["labels"]["kubeflow-spot.dev/pool"] for node in self.get("nodes")["items"])
+        for pool in sorted(running.keys() | nodes.keys()):
+            if running[pool] != nodes.get(pool, 0):
                 self.run("scale", pool, str(nodes.get(pool, 0)))
         self._moved = self._limited = False
 

@@ -90,8 +90,8 @@ def log_of(stack: Stack) -> Path:
 
 def grown(stack: Stack) -> list[str]:
     """The pools that the autoscaler has scaled up so far, in order."""
-    found = [re.search(r"  pool (\w+): \d+ -> \d+ nodes for", line) for line in decisions(log_of(stack), 100)]
-    return [match[1] for match in found if match]
+    matches = [re.search(r"  pool (\w+): \d+ -> \d+ nodes for", line) for line in decisions(log_of(stack), 100)]
+    return [match[1] for match in matches if match]
 
 
 def gpus(stack: Stack, pool: str) -> list[str | None]:
@@ -100,13 +100,13 @@ def gpus(stack: Stack, pool: str) -> list[str | None]:
 
 
 def autoscaler(stack: Stack) -> psutil.Process:
-    (found,) = (
+    (running,) = (
         process
         for process in psutil.process_iter(["cmdline"])
         if "sandbox.cluster.autoscaler" in (process.info["cmdline"] or [])
         and str(stack.home) in str(process.info["cmdline"])
     )
-    return found
+    return running
 
 
 @engine
@@ -117,8 +117,8 @@ def test_gpu_pods_scale_up_spot_first_then_the_twin_and_empty_nodes_are_removed(
     eventually(lambda: placed(stack) == {"t4": 8, "t4od": 2}, log_of(stack))
     assert sizes(stack) == {**IDLE, "t4": 8, "t4od": 2}
     # In one step or several, as pods arrive: spot is full before the on-demand twin gets its first node.
-    found = grown(stack)[before:]
-    assert found == sorted(found, key=["t4", "t4od"].index)
+    order = grown(stack)[before:]
+    assert order == sorted(order, key=["t4", "t4od"].index)
     assert "pool t4od: 0 -> " in stack.run("status").stdout
     assert gpus(stack, "t4") == ["1"] * 8
 
@@ -147,7 +147,7 @@ def test_a_datastore_runs_with_its_volumes_which_are_deleted_with_it(stack: Stac
     stack.kubectl("create", "-f", str(path))
 
     def phases(kind: str) -> dict[str, str]:
-        return {one["metadata"]["name"]: one["status"].get("phase", "") for one in stack.get(kind)["items"]}
+        return {body["metadata"]["name"]: body["status"].get("phase", "") for body in stack.get(kind)["items"]}
 
     bound = {"data-mysql-0": "Bound", "data-mysql-1": "Bound", "shared": "Bound"}
     eventually(
@@ -160,9 +160,9 @@ def test_a_datastore_runs_with_its_volumes_which_are_deleted_with_it(stack: Stac
     eventually(
         lambda: refused in stack.kubectl("get", "events", "--field-selector=reason=ProvisioningFailed"), log_of(stack)
     )
-    found = stack.get("persistentvolumes")["items"]
+    volumes = stack.get("persistentvolumes")["items"]
     # The machines of this stack have no zone.
-    zones = {str(one["spec"].get("nodeAffinity")) for one in found if one["spec"]["storageClassName"] == "default"}
+    zones = {str(body["spec"].get("nodeAffinity")) for body in volumes if body["spec"]["storageClassName"] == "default"}
     assert len(zones) == 1
     assert "'values': ['']" in zones.pop()
 
@@ -180,8 +180,8 @@ def test_cpu_pods_never_scale_up_a_gpu_pool_even_with_every_toleration(stack: St
     eventually(lambda: placed(stack)[""] == 1, log_of(stack))
     assert set(sizes(stack)) == {"system", "general"}
     assert set(grown(stack)[before:]) == {"general"}
-    said = "no pool can grow for 1 pod (default/impossible): "
-    eventually(lambda: said in log_of(stack).read_text(), log_of(stack))
+    line = "no pool can grow for 1 pod (default/impossible): "
+    eventually(lambda: line in log_of(stack).read_text(), log_of(stack))
 
 
 @engine
@@ -254,15 +254,15 @@ def test_it_ends_on_request_and_when_the_folder_of_its_control_plane_is_deleted(
     process = Process("autoscaler", tmp_path)
     command = [sys.executable, "-P", "-m", "sandbox.cluster.autoscaler", *arguments]
     process.launch(command, [], {"PYTHONPATH": str(PROJECT)})
-    found = process.find()
-    assert found
+    running = process.find()
+    assert running
     try:
-        eventually(lambda: len(psutil.Process(found.pid).threads()) > 1, process.log)
+        eventually(lambda: len(psutil.Process(running.pid).threads()) > 1, process.log)
         assert process.exit_code() is None
         if end == "folder":
             shutil.rmtree(directory)
         else:
-            found.terminate()
+            running.terminate()
         eventually(lambda: process.exit_code() is not None, process.log, 10)
         assert process.exit_code() == 0
         assert "Traceback" not in process.log.read_text()

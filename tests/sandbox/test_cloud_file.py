@@ -48,19 +48,19 @@ def read(folder: Path, clouds: Clouds, **content: Any) -> CloudFile:
 
 def make(folder: Path, clouds: Clouds, *resources: dict[str, Any], **content: Any) -> list[str]:
     """Create the resources of a cloud file as `up --cloud` does; returns the reported lines."""
-    told: list[str] = []
-    said = read(folder, clouds, resources=list(resources), **content)
+    lines: list[str] = []
+    file = read(folder, clouds, resources=list(resources), **content)
     with cloud_file.changing(folder) as kept:
-        kept.add(said)
-        cloud_file.make(kept, clouds, told.append)
-    return told
+        kept.add(file)
+        cloud_file.make(kept, clouds, lines.append)
+    return lines
 
 
 def test_resources_of_the_cloud_file_exist_and_their_cluster_runs(
     tmp_path: Path, clouds: Clouds, cloud: AzureCloud, runtime: RecordingRuntime
 ) -> None:
-    told = make(tmp_path, clouds, ML, AKS)
-    assert [line.split(" made ")[1] for line in told] == [f"{GROUP} ml", f"{CLUSTER} aks"]
+    lines = make(tmp_path, clouds, ML, AKS)
+    assert [line.split(" made ")[1] for line in lines] == [f"{GROUP} ml", f"{CLUSTER} aks"]
     # The location is that of the group, as when the program omits it.
     cluster = f"{SUBSCRIPTION}/resourcegroups/ml/providers/Microsoft.ContainerService/managedClusters/aks"
     assert (cloud.get(cluster) or {})["location"] == "westeurope"
@@ -107,9 +107,9 @@ def test_all_refusals_are_reported_together_and_tried_again_until_the_file_is_ri
     assert 'Code="ParentResourceNotFound"' in str(refused.value)
     assert 'Code="ResourceGroupNotFound"' in str(refused.value)
     # Even when a later file omits them; a later file with other values replaces them.
-    gone = {"type": GROUP, "inputs": {"resourceGroupName": "gone", "location": "westeurope"}}
+    removed = {"type": GROUP, "inputs": {"resourceGroupName": "gone", "location": "westeurope"}}
     with pytest.raises(SandboxError, match="ParentResourceNotFound"):
-        make(tmp_path, clouds, gone)
+        make(tmp_path, clouds, removed)
     assert make(tmp_path, clouds, AKS, {**pool, "inputs": {**pool["inputs"], "count": 1}}) != []
     assert CloudFile.kept(tmp_path).remaining(clouds) == 5
 

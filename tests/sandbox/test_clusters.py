@@ -50,11 +50,11 @@ def unstarted(directory: Path, cloud: str = "azure") -> LocalClusters:
     return LocalClusters(directory, cloud, none, print, directory / "state.json")
 
 
-def stopped_at_the_programs(found: LocalClusters, *ids: str) -> None:
+def stopped_at_the_programs(local: LocalClusters, *ids: str) -> None:
     """Clusters whose `start` has no programs to run."""
     for id in ids:
         with pytest.raises(SandboxError, match="no programs"):
-            found.start(id, id.rpartition("/")[2], "1.36", "10.0.0.0/16")
+            local.start(id, id.rpartition("/")[2], "1.36", "10.0.0.0/16")
 
 
 def test_no_two_clusters_share_a_folder(tmp_path: Path) -> None:
@@ -67,10 +67,10 @@ def test_no_two_clusters_share_a_folder(tmp_path: Path) -> None:
 
 
 def test_a_cluster_keeps_its_folder_however_its_id_is_spelled(tmp_path: Path) -> None:
-    found = unstarted(tmp_path)
-    before = found.folder(aks("ML", "Dev"))
-    stopped_at_the_programs(found, aks("ml", "dev"))
-    assert found.folder(aks("ML", "Dev")) == found.folder(aks("ml", "dev")) == before
+    local = unstarted(tmp_path)
+    before = local.folder(aks("ML", "Dev"))
+    stopped_at_the_programs(local, aks("ml", "dev"))
+    assert local.folder(aks("ML", "Dev")) == local.folder(aks("ml", "dev")) == before
 
 
 @pytest.mark.parametrize("id", [aks("g" * 90, "c" * 63), gke("p" * 30, "northamerica-northeast1", "c" * 40)])
@@ -83,20 +83,20 @@ OLD = {"version": "1.36", "cloud": "azure", "service_cidr": "10.0.0.0/16"}
 
 def of_earlier_version(directory: Path, folder: str, id: str) -> Path:
     """A control plane under the name of an earlier version, which joined the parts."""
-    made = directory / folder
-    made.mkdir(parents=True)
+    earlier = directory / folder
+    earlier.mkdir(parents=True)
     loops = ["--cloud=azure", f"--state={directory / 'state.json'}", f"--cluster={id}"]
-    (made / "cluster.json").write_text(json.dumps({**OLD, "loops": loops}))
-    return made
+    (earlier / "cluster.json").write_text(json.dumps({**OLD, "loops": loops}))
+    return earlier
 
 
 def test_a_control_plane_of_an_earlier_version_keeps_its_folder(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     before = of_earlier_version(tmp_path, "ml-dev-x", aks("ml-dev", "x").lower())
-    found = unstarted(tmp_path)
-    assert found.folder(aks("ml-dev", "x")) == before
-    stopped_at_the_programs(found, aks("ml-dev", "x"))
+    local = unstarted(tmp_path)
+    assert local.folder(aks("ml-dev", "x")) == before
+    stopped_at_the_programs(local, aks("ml-dev", "x"))
     assert [plane.directory for plane in clusters.planes(tmp_path)] == [before]
     assert capsys.readouterr().out == ""
 
@@ -105,13 +105,13 @@ def test_two_clusters_with_a_shared_folder_get_one_each_and_up_reports_it(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     before = of_earlier_version(tmp_path, "ml-dev-x", aks("ml-dev", "x").lower())
-    found = unstarted(tmp_path)
-    stopped_at_the_programs(found, aks("ml", "dev-x"))
-    assert found.folder(aks("ml", "dev-x")) != before
-    told = capsys.readouterr().out
-    assert "cluster ml/dev-x gets a control plane of its own" in told
-    assert "that of ml-dev/x; `up --refresh` makes anew what was declared in it" in told
-    stopped_at_the_programs(found, aks("ml", "dev-x"))
+    local = unstarted(tmp_path)
+    stopped_at_the_programs(local, aks("ml", "dev-x"))
+    assert local.folder(aks("ml", "dev-x")) != before
+    lines = capsys.readouterr().out
+    assert "cluster ml/dev-x gets a control plane of its own" in lines
+    assert "that of ml-dev/x; `up --refresh` makes anew what was declared in it" in lines
+    stopped_at_the_programs(local, aks("ml", "dev-x"))
     assert capsys.readouterr().out == ""
 
 
@@ -140,8 +140,8 @@ def test_two_pools_of_one_name_are_changed_by_their_clusters_names(
     monkeypatch.setenv("SANDBOX_HOME", str(tmp_path))
     home = Home.of("dev", tmp_path)
     account = Account(tmp_path / "azure.json")
-    there = Clouds(account.cloud, GcpCloud(tmp_path / "gcp.json", account.runtime))  # type: ignore[arg-type]
-    monkeypatch.setattr(out_of_band.clouds, "opened", lambda *told: there)
+    attached = Clouds(account.cloud, GcpCloud(tmp_path / "gcp.json", account.runtime))  # type: ignore[arg-type]
+    monkeypatch.setattr(out_of_band.clouds, "opened", lambda *_: attached)
     system = {**SYSTEM, "enableAutoScaling": True, "minCount": 1, "maxCount": 5}
     for group in ("ml", "Other"):
         account.create(GROUP, {"resourceGroupName": group})
@@ -156,4 +156,4 @@ def test_two_pools_of_one_name_are_changed_by_their_clusters_names(
 def test_a_stack_named_like_a_lock_of_another_has_a_lock_and_a_folder_of_its_own(tmp_path: Path) -> None:
     homes = [Home.of(stack, tmp_path) for stack in ("dev", "dev.lock", "dev-cloud.lock", "dev-command.lock")]
     places = [place for home in homes for place in (home.directory, home.lock, home.cloud_lock)]
-    assert all(one != other for one, other in itertools.combinations(places, 2))
+    assert all(first != second for first, second in itertools.combinations(places, 2))

@@ -62,14 +62,15 @@ class Cluster:
         self.create(apiVersion="v1", kind="Node", metadata={"name": name, "labels": labels}, status=status)
 
     def conditions(self, *resource: str) -> dict[str, str]:
-        return {one["type"]: one["status"] for one in self.get(*resource)["status"].get("conditions", [])}
+        conditions = self.get(*resource)["status"].get("conditions", [])
+        return {condition["type"]: condition["status"] for condition in conditions}
 
     def serves(self, resource: str) -> bool:
         served = json.loads(self.kubectl("get", "--raw", "/apis/admissionregistration.k8s.io/v1"))
-        return resource in {one["name"] for one in served["resources"]}
+        return resource in {each["name"] for each in served["resources"]}
 
     def pids(self) -> list[int]:
-        return [found.pid for process in self.plane.processes.values() if (found := process.find())]
+        return [live.pid for process in self.plane.processes.values() if (live := process.find())]
 
 
 @pytest.fixture(scope="module")
@@ -79,9 +80,9 @@ def programs() -> dict[str, Path]:
 
 @pytest.fixture(scope="module")
 def plane(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ControlPlane]:
-    made = ControlPlane(tmp_path_factory.mktemp("planes") / "dev", version="1.36", cloud="azure")
-    yield made
-    made.stop()
+    plane = ControlPlane(tmp_path_factory.mktemp("planes") / "dev", version="1.36", cloud="azure")
+    yield plane
+    plane.stop()
 
 
 @pytest.fixture
@@ -138,7 +139,7 @@ def test_pods_of_every_kind_run_end_and_are_deleted(cluster: Cluster) -> None:
     cluster.kubectl("delete", "pod", "gpu", "--timeout=10s")
     cluster.kubectl("delete", "job", "train", "--timeout=10s")
     ours = ("gpu", "train-")
-    eventually(lambda: not any(one["metadata"]["name"].startswith(ours) for one in cluster.get("pods")["items"]))
+    eventually(lambda: not any(each["metadata"]["name"].startswith(ours) for each in cluster.get("pods")["items"]))
 
 
 @engine
@@ -191,10 +192,10 @@ def test_a_start_restores_killed_processes_with_their_data(cluster: Cluster, kil
     eventually(lambda: cluster.conditions("node", f"node-{name}").get("Ready") == "True")
     server = yaml.safe_load(cluster.plane.user_kubeconfig())["clusters"][0]["cluster"]["server"]
     untouched = {n: p.find().pid for n, p in cluster.plane.processes.items() if n not in killed}  # type: ignore[union-attr]
-    for victim in killed:
-        found = cluster.plane.processes[victim].find()
-        assert found
-        os.kill(found.pid, signal.SIGKILL)
+    for name_of_killed in killed:
+        victim = cluster.plane.processes[name_of_killed].find()
+        assert victim
+        os.kill(victim.pid, signal.SIGKILL)
     eventually(lambda: not cluster.plane.running())
     # Another command, which launched none of the processes.
     again = Cluster(ControlPlane(cluster.plane.directory, version="1.36", cloud="azure"), cluster.programs)
@@ -231,7 +232,7 @@ def test_stop_ends_every_process_and_is_repeatable(cluster: Cluster) -> None:
     assert len(pids) == 5
     assert cluster.plane.memory() < 1.1e9
     listening = {
-        one.laddr.ip for pid in pids for one in psutil.Process(pid).net_connections() if one.status == "LISTEN"
+        each.laddr.ip for pid in pids for each in psutil.Process(pid).net_connections() if each.status == "LISTEN"
     }
     assert listening == {"127.0.0.1"}
     cluster.plane.stop()
@@ -239,7 +240,7 @@ def test_stop_ends_every_process_and_is_repeatable(cluster: Cluster) -> None:
     assert not cluster.plane.running()
     assert not any(running(pid) for pid in pids)
     directory = str(cluster.plane.directory)
-    left = [one.pid for one in psutil.process_iter() if any(directory in part for part in safe_command(one))]
+    left = [each.pid for each in psutil.process_iter() if any(directory in part for part in safe_command(each))]
     assert left == []
 
 

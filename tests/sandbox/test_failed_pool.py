@@ -27,7 +27,7 @@ def test_a_spot_pool_beyond_its_quota_is_created_by_the_next_up_within_it(tmp_pa
 
     def found() -> tuple[int, str]:
         resources = json.loads((stack.home / "dev" / "cloud" / "azure.json").read_text())["resources"]
-        (body,) = (one["body"] for one in resources if one["id"].endswith("/agentPools/t4"))
+        (body,) = (each["body"] for each in resources if each["id"].endswith("/agentPools/t4"))
         return body["count"], body["provisioningState"]
 
     try:

@@ -53,8 +53,10 @@ def stored(stack: Stack, token: str, name: str) -> dict[str, Any]:
     """The body of a resource of the emulated Google Cloud."""
     (path,) = stack.home.rglob("gcp.json")
     resources = json.loads(path.read_text())["resources"]
-    (found,) = (one["body"] for one in resources if one["type"] == token and one["id"].endswith(f"/{name}"))
-    return dict(found)
+    (body,) = (
+        resource["body"] for resource in resources if resource["type"] == token and resource["id"].endswith(f"/{name}")
+    )
+    return dict(body)
 
 
 @pytest.mark.engine
@@ -81,12 +83,12 @@ def test_a_step_with_four_gpus_scales_the_pool_up_from_zero_and_a_pod_with_only_
     namespace = {"name": "team-a", "labels": {"app.kubernetes.io/part-of": "kubeflow-profile"}}
     worker = {"training.kubeflow.org/replica-type": "worker"}
     metadata = {"name": "train", "namespace": "team-a", "labels": worker}
-    made = [
+    pods = [
         {"apiVersion": "v1", "kind": "Namespace", "metadata": namespace},
         {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": {"restartPolicy": "Never", **GPU}},
     ]
     path = kfp.project / "train.json"
-    path.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": made}))
+    path.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": pods}))
     kfp.kubectl("create", "-f", str(path))
 
     def node() -> str:
@@ -98,9 +100,9 @@ def test_a_step_with_four_gpus_scales_the_pool_up_from_zero_and_a_pod_with_only_
     assert labels["cloud.google.com/gke-preemptible"] == "true"
 
     # The node has room for pods without GPUs: a pod that tolerates everything runs on it, one with the tutorial's toleration not.
-    there = {"kubeflow-spot.dev/pool": "preemptible-gpu-pool"}
-    run_pod(kfp, "everything", tolerations=[{"operator": "Exists"}], nodeSelector=there)
-    run_pod(kfp, "tolerant", tolerations=[{"key": "preemptible", "operator": "Exists"}], nodeSelector=there)
+    selector = {"kubeflow-spot.dev/pool": "preemptible-gpu-pool"}
+    run_pod(kfp, "everything", tolerations=[{"operator": "Exists"}], nodeSelector=selector)
+    run_pod(kfp, "tolerant", tolerations=[{"key": "preemptible", "operator": "Exists"}], nodeSelector=selector)
     assert until(lambda: node_of(kfp, "everything") == node())
     assert until(lambda: "untolerated taint" in unschedulable(kfp, "tolerant"))
 

@@ -85,19 +85,19 @@ def test_the_starting_process_of_a_killed_command_is_awaited(dev: Home) -> None:
 
 
 def test_a_cloud_is_repaired_only_without_users_and_two_may_use_it(dev: Home) -> None:
-    told: list[str] = []
+    repaired: list[str] = []
     guest = up(Home.of("guest", dev.project).told(beside="dev"))
     with (
-        share_cloud(dev, told.append, lambda: told.append("dev alone")),
-        share_cloud(guest, told.append, lambda: told.append("guest alone")),
+        share_cloud(dev, repaired.append, lambda: repaired.append("dev alone")),
+        share_cloud(guest, repaired.append, lambda: repaired.append("guest alone")),
         pytest.raises(SandboxError, match="is working on the cloud of stack 'dev'"),
         own_cloud(dev),
     ):
         pass
-    assert told == ["dev alone"]
-    with share_cloud(guest, told.append, lambda: told.append("guest alone")):
+    assert repaired == ["dev alone"]
+    with share_cloud(guest, repaired.append, lambda: repaired.append("guest alone")):
         pass
-    assert told == ["dev alone", "guest alone"]
+    assert repaired == ["dev alone", "guest alone"]
     with own_cloud(dev):
         pass
 

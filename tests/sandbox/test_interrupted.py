@@ -37,8 +37,8 @@ class State:
 
     @property
     def latest(self) -> dict[str, Any]:
-        found: dict[str, Any] = json.loads(self.path.read_text())["checkpoint"]["latest"]
-        return found
+        newest: dict[str, Any] = json.loads(self.path.read_text())["checkpoint"]["latest"]
+        return newest
 
     def export_stack(self) -> automation.Deployment:
         return automation.Deployment(3, self.latest)

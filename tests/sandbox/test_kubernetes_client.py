@@ -90,8 +90,8 @@ def test_sixteen_threads_read_kinds_once_and_keep_their_connections(server: Serv
     server.wait = 0.02
     with ThreadPoolExecutor(16) as pool:
         for _ in range(3):
-            found = list(pool.map(lambda _: client.get("v1", "Pod", "a", "n"), range(16)))
-            assert found == [{"metadata": {"name": "a"}}] * 16
+            bodies = list(pool.map(lambda _: client.get("v1", "Pod", "a", "n"), range(16)))
+            assert bodies == [{"metadata": {"name": "a"}}] * 16
     assert server.paths().count("/api/v1") == 1
     assert server.connections <= 4
 

@@ -145,12 +145,12 @@ def test_an_existing_object_is_updated_only_on_request_and_with_force_only_then(
 class Counted:
     """A client that takes a while to connect."""
 
-    made: ClassVar[list[Counted]] = []
+    instances: ClassVar[list[Counted]] = []
 
     def __init__(self, kubeconfig: str) -> None:
         time.sleep(0.05)
         self.kubeconfig, self.closed = kubeconfig, False
-        self.made.append(self)
+        self.instances.append(self)
 
     def get(self, *_: Any) -> dict[str, Any] | None:
         return None
@@ -160,13 +160,13 @@ class Counted:
 
 
 @pytest.fixture
-def made(monkeypatch: pytest.MonkeyPatch) -> list[Counted]:
-    monkeypatch.setattr(Counted, "made", [])
+def clients(monkeypatch: pytest.MonkeyPatch) -> list[Counted]:
+    monkeypatch.setattr(Counted, "instances", [])
     monkeypatch.setattr("sandbox.cluster.kubernetes_provider.Client", Counted)
-    return Counted.made
+    return Counted.instances
 
 
-def test_sixteen_simultaneous_first_calls_create_one_client_which_is_closed_at_the_end(made: list[Counted]) -> None:
+def test_sixteen_simultaneous_first_calls_create_one_client_which_is_closed_at_the_end(clients: list[Counted]) -> None:
     struct = json_format.ParseDict({"kubeconfig": KUBECONFIG % 1}, struct_pb2.Struct())
     inputs = json_format.ParseDict(config_map(), struct_pb2.Struct())
     with (
@@ -177,18 +177,18 @@ def test_sixteen_simultaneous_first_calls_create_one_client_which_is_closed_at_t
         stub.Configure(provider_pb2.ConfigureRequest(args=struct))
         read = provider_pb2.ReadRequest(id="n/a", urn="urn:a", type="t", name="a", inputs=inputs)
         with ThreadPoolExecutor(16) as pool:
-            assert {found.id for found in pool.map(lambda _: stub.Read(read), range(16))} == {""}
-        assert [client.closed for client in made] == [False]
-    assert [client.closed for client in made] == [True]
+            assert {answer.id for answer in pool.map(lambda _: stub.Read(read), range(16))} == {""}
+        assert [client.closed for client in clients] == [False]
+    assert [client.closed for client in clients] == [True]
 
 
-def test_another_kubeconfig_is_another_client(made: list[Counted]) -> None:
+def test_another_kubeconfig_is_another_client(clients: list[Counted]) -> None:
     provider = KubernetesProvider()
     for port in (1, 2):
         provider.configure({"kubeconfig": KUBECONFIG % port})
         assert provider.read(Resource("t", "n", "urn", "n/a", old_inputs=config_map())) is None
-    assert [client.kubeconfig for client in made] == [KUBECONFIG % 1, KUBECONFIG % 2]
-    assert [client.closed for client in made] == [True, False]
+    assert [client.kubeconfig for client in clients] == [KUBECONFIG % 1, KUBECONFIG % 2]
+    assert [client.closed for client in clients] == [True, False]
 
 
 def test_an_unusable_kubeconfig_is_refused() -> None:

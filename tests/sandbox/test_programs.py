@@ -177,13 +177,13 @@ def test_programs_build_in_the_background_until_the_command_ends(machine: Path) 
 
 def test_waiting_for_a_stopped_build_raises_an_error(machine: Path) -> None:
     fake_go(machine, "sleep 20")
-    told: list[BaseException] = []
+    errors: list[BaseException] = []
 
     def wait() -> None:
         try:
             programs.ensure(["etcd"], print)
         except ProgramError as error:
-            told.append(error)
+            errors.append(error)
 
     with building(["etcd"], print) as programs:
         waiter = threading.Thread(target=wait)
@@ -191,7 +191,7 @@ def test_waiting_for_a_stopped_build_raises_an_error(machine: Path) -> None:
         until((machine / "built").exists)
         programs.close()
         waiter.join(5)
-        assert "stopped" in str(told)
+        assert "stopped" in str(errors)
 
 
 def test_a_build_begins_when_the_one_before_it_links(machine: Path) -> None:

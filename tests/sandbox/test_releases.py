@@ -56,15 +56,15 @@ def notes(name: str) -> list[str]:
 
 
 def test_an_upgrade_lists_changed_pins_and_the_notes_of_every_release_on_the_way() -> None:
-    told = releases.difference(PROJECT, "r2026-09", PROJECT, "r2026-11")
-    assert told == ["Kubernetes version: 1.35 -> 1.36.", *notes("r2026-11")]
+    lines = releases.difference(PROJECT, "r2026-09", PROJECT, "r2026-11")
+    assert lines == ["Kubernetes version: 1.35 -> 1.36.", *notes("r2026-11")]
 
 
 def test_a_downgrade_is_named_with_its_effect() -> None:
-    told = releases.difference(PROJECT, "r2026-11", PROJECT, "r2026-09")
-    assert told[:2] == ["This goes back: r2026-09 is older than r2026-11.", "Kubernetes version: 1.36 -> 1.35."]
-    assert told[2].startswith("AKS refuses to take a cluster's Kubernetes back.")
-    assert told[3:] == [*(f"given up with {note}" for note in notes("r2026-11")), *notes("r2026-09")]
+    lines = releases.difference(PROJECT, "r2026-11", PROJECT, "r2026-09")
+    assert lines[:2] == ["This goes back: r2026-09 is older than r2026-11.", "Kubernetes version: 1.36 -> 1.35."]
+    assert lines[2].startswith("AKS refuses to take a cluster's Kubernetes back.")
+    assert lines[3:] == [*(f"given up with {note}" for note in notes("r2026-11")), *notes("r2026-09")]
 
 
 @pytest.mark.parametrize("name", ["r2026-09", "r2026-11", "next"])
@@ -118,24 +118,24 @@ def test_every_pin_of_a_changed_release_is_explained_in_the_words_of_the_schema(
     change: Callable[[str], str], sentence: str, project: Path, head: Path
 ) -> None:
     edit(head, "next.toml", change)
-    (told,) = releases.difference(project, "next", head, "next")
-    assert told.startswith(sentence)
+    (lines,) = releases.difference(project, "next", head, "next")
+    assert lines.startswith(sentence)
 
 
 def test_a_lower_kubernetes_in_a_newer_release_is_a_downgrade_all_the_same(project: Path, head: Path) -> None:
     edit(head, "next.toml", lambda text: text.replace('"1.36"', '"1.9"'))
-    told = releases.difference(project, "r2026-11", head, "next")
-    assert told[0] == "Kubernetes version: 1.36 -> 1.9."
-    assert told[1].startswith("AKS refuses")
+    lines = releases.difference(project, "r2026-11", head, "next")
+    assert lines[0] == "Kubernetes version: 1.36 -> 1.9."
+    assert lines[1].startswith("AKS refuses")
 
 
 def test_a_release_that_only_the_head_has_is_explained_from_the_heads_files(project: Path, head: Path) -> None:
     next_one = (head / "config/releases/next.toml").read_text()
     text = next_one.replace("notes = []", 'notes = ["Tried for a month."]').replace('"1.36"', '"1.37"')
     (head / "config/releases/r2027-01.toml").write_text(text)
-    told = releases.difference(project, "r2026-09", head, "r2027-01")
+    lines = releases.difference(project, "r2026-09", head, "r2027-01")
     expected = ["Kubernetes version: 1.35 -> 1.37.", *notes("r2026-11"), "r2027-01: Tried for a month."]
-    assert told == expected
+    assert lines == expected
     assert releases.names(head) == ["r2026-09", "r2026-11", "r2027-01", "next"]
 
 
@@ -150,17 +150,17 @@ def test_a_release_that_only_the_head_has_is_explained_from_the_heads_files(proj
 )
 def test_a_missing_release_is_reported_in_one_sentence(name: str, why: str) -> None:
     for before, after in ((name, "r2026-11"), ("r2026-11", name)):
-        (told,) = releases.difference(PROJECT, before, PROJECT, after)
-        assert "cannot be explained" in told
-        assert why in told
+        (lines,) = releases.difference(PROJECT, before, PROJECT, after)
+        assert "cannot be explained" in lines
+        assert why in lines
 
 
 @pytest.mark.parametrize("spoil", ["released = nonsense", "x" * 1_100_000, "\x00", 'a = "\\ud800"'])
 def test_an_unreadable_file_of_a_stranger_is_reported_in_one_sentence(spoil: str, project: Path) -> None:
     (project / "config/releases/next.toml").write_text(spoil)
-    (told,) = releases.difference(project, "r2026-11", project, "next")
-    assert "cannot be explained" in told
-    assert len(told) < 1000
+    (lines,) = releases.difference(project, "r2026-11", project, "next")
+    assert "cannot be explained" in lines
+    assert len(lines) < 1000
 
 
 SCHEMAS: list[Any] = ["no schema", [], {"properties": []}, {"properties": {"kubernetesVersion": {"title": 3}}}]
@@ -177,9 +177,9 @@ def test_without_a_usable_schema_pins_are_named_by_their_keys(schema: Any, proje
 def test_values_of_any_length_and_kind_stay_lines(project: Path, head: Path) -> None:
     odd = 'scanInterval = ["a", {b = 1979-05-27}]'
     edit(head, "next.toml", lambda text: text.replace('"1.36"', f'"{"1" * 5000}"').replace('scanInterval = "10s"', odd))
-    told = releases.difference(project, "next", head, "next")
-    assert len(told) == 2
-    assert all(len(sentence) < 1000 for sentence in told)
+    lines = releases.difference(project, "next", head, "next")
+    assert len(lines) == 2
+    assert all(len(sentence) < 1000 for sentence in lines)
 
 
 def test_the_command_prints_the_explanation_and_knows_the_releases() -> None:
@@ -199,8 +199,8 @@ def test_the_command_prints_the_explanation_and_knows_the_releases() -> None:
 def renovate() -> dict[str, Any]:
     """The configuration without its comments, which are on lines of their own."""
     lines = (PROJECT / "renovate.json5").read_text().splitlines()
-    found: dict[str, Any] = json.loads("\n".join(line for line in lines if not line.strip().startswith("//")))
-    return found
+    configuration: dict[str, Any] = json.loads("\n".join(line for line in lines if not line.strip().startswith("//")))
+    return configuration
 
 
 def test_pins_are_raised_in_the_candidate_and_never_in_a_release() -> None:
@@ -223,8 +223,8 @@ def test_every_image_of_the_candidate_can_be_raised() -> None:
     (manager,) = renovate()["customManagers"]
     (expression,) = manager["matchStrings"]
     text = (FOLDER / "next.toml").read_text()
-    found = re.finditer(expression.replace("(?<", "(?P<"), text)
-    whole = [f"{one['depName']}:{one['currentValue']}@{one['currentDigest']}" for one in found]
+    matches = re.finditer(expression.replace("(?<", "(?P<"), text)
+    whole = [f"{pattern['depName']}:{pattern['currentValue']}@{pattern['currentDigest']}" for pattern in matches]
     assert whole == [value for key, value in tomllib.loads(text).items() if key.endswith("Image")]
     assert len(whole) == text.count("sha256:")
 
@@ -246,7 +246,7 @@ def test_every_built_tool_can_be_raised() -> None:
         text = path.read_text()
         modules = re.findall(r"^\t?(\S+) v\S+ // indirect$", text, re.MULTILINE)
         for tool in re.findall(r"^(?:tool |\t)(\S+/\S+)$", text, re.MULTILINE):
-            own = max((one for one in modules if f"{tool}/".startswith(f"{one}/")), key=len, default="")
+            own = max((each for each in modules if f"{tool}/".startswith(f"{each}/")), key=len, default="")
             assert any(pattern.fullmatch(own) for pattern in patterns), tool
 
 

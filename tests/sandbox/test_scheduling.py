@@ -39,7 +39,7 @@ def older(subject: Subject, tmp_path: Path) -> Iterator[Stack]:
 
 def ours(stack: Stack, *kinds: str) -> set[str]:
     """Names of the stack's own objects of these kinds."""
-    return {one["metadata"]["name"] for kind in kinds for one in stack.get(kind, *OURS)["items"]}
+    return {body["metadata"]["name"] for kind in kinds for body in stack.get(kind, *OURS)["items"]}
 
 
 def test_placement_by_default_exists_from_1_36_on_works_and_is_removed_without_a_trace(
@@ -94,14 +94,14 @@ def from_zero_training_grows_spot_then_the_next_in_the_chain_then_the_twin_and_n
     older.run("up")
     namespace = {"name": "team-a", "labels": {"app.kubernetes.io/part-of": "kubeflow-profile"}}
     worker = {"training.kubeflow.org/replica-type": "worker"}
-    made = [
+    pods = [
         {"apiVersion": "v1", "kind": "Namespace", "metadata": namespace},
         *(profile_pod(f"train-{number}", "Never", worker, **{"nvidia.com/gpu": "1"}) for number in range(10)),
         *(profile_pod(f"step-{number}", "Never", worker, cpu="2") for number in range(4)),
         *(profile_pod(f"notebook-{number}", "Always", {"notebook-name": "nb"}, cpu="2") for number in range(2)),
     ]
     path = older.project.parent / "pods.json"
-    path.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": made}))
+    path.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": pods}))
     older.kubectl("create", "-f", str(path))
     assert until(lambda: "" not in landed(older).values(), 90), landed(older)
     where = landed(older)

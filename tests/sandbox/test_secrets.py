@@ -49,11 +49,11 @@ def test_a_stack_with_a_key_service_and_encrypted_values_previews_and_its_file_s
     stack.file.write_text(HEAD.format(provider=provider, key="QUJDREVGR0g=") + stack.file.read_text().rstrip() + TAIL)
     os.chmod(stack.file, 0o640)
     before = state(stack.project)
-    made = {f"ml-{name}-pull-{rest}" for rest in ("default-acr-auth", "kube-public-acr-auth", "default-nvcr")}
+    secrets = {f"ml-{name}-pull-{rest}" for rest in ("default-acr-auth", "kube-public-acr-auth", "default-nvcr")}
     # The first time the engine creates the stack; the second time it would ask the key service in the file.
     for _ in range(2):
         printed = stack.run("preview", "--json").stdout
         steps = [(step["op"], step["name"]) for step in json.loads(printed)["steps"]]
-        assert {("create", secret) for secret in made} <= set(steps)
+        assert {("create", secret) for secret in secrets} <= set(steps)
         assert SECURE not in printed
         assert state(stack.project) == before
