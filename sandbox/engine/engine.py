@@ -30,13 +30,12 @@ from sandbox.cluster.kubernetes_provider import KubernetesProvider
 from sandbox.engine import cloud_file as cloudfile
 from sandbox.engine import clouds, workspace
 from sandbox.engine.cloud_file import CloudFile
-from sandbox.engine.clouds import AZURE, GCP, Clouds
+from sandbox.engine.clouds import Clouds
 from sandbox.engine.command import EngineCommand, OnEvent
 from sandbox.engine.interrupted import Interrupted
 from sandbox.engine.policies import Pack, furnish
 from sandbox.engine.program import Program
 from sandbox.engine.steps import Unrepeated, without_advice
-from sandbox.gcp import workstation
 from sandbox.toolchain import programs
 
 Report = Callable[[str], None]
@@ -181,7 +180,7 @@ def open(
             name = workspace.prepare(home, program=program)
             binaries = ensure(["pulumi"], report)
             # Not before: what has to be built is fetched from the network, whose authorities are others.
-            workstation.furnish(home.directory / "workstation", home.clusters, os.environ)
+            clouds.furnish(home.directory / "workstation", home.clusters, os.environ)
             policies = furnish(home, pack) if pack else []
             with cloudfile.changing(home.cloud) as told:
                 told.add(said)
@@ -191,7 +190,7 @@ def open(
             checkpoint = Checkpoint(home)
             interrupted = Interrupted(home, checkpoint)
             providers: dict[str, Callable[[], Provider]] = {
-                **{package: partial(there.provider, package) for package in (AZURE, GCP)},
+                **{package: partial(there.provider, package) for package in there.opened},
                 "kubernetes": KubernetesProvider,
             }
             source = Program(home.project, home.directory / "imported.json")

@@ -11,7 +11,7 @@ from random import Random
 from threading import Event
 from typing import Any
 
-from sandbox.cloud.node_groups import Fleet, NodeGroup, ScalableCloud, ScaleRefused
+from sandbox.cloud.node_groups import NodeGroup, NodeGroups, ScalableCloud, ScaleRefused
 from sandbox.cluster.autoscaler import devices, idle, journal
 from sandbox.cluster.autoscaler.api import ApiServer, Mirror, Object
 from sandbox.cluster.autoscaler.backoff import BackOff
@@ -92,7 +92,7 @@ class Loop:
         if self._first:
             self._release(nodes)
             self._first = False
-        fleet = cloud.fleet(self._settings.cluster)
+        fleet = cloud.node_groups(self._settings.cluster)
         self._report_devices(fleet, nodes, pods)
         now = time.monotonic()
         late = self._see_late(fleet, nodes, now)
@@ -116,7 +116,7 @@ class Loop:
             return self._grow(cloud, fleet, found, now)
         return self._shrink(cloud, fleet, nodes, pods, found, now)
 
-    def _see_late(self, fleet: Fleet, nodes: list[Object], now: float) -> Set[str]:
+    def _see_late(self, fleet: NodeGroups, nodes: list[Object], now: float) -> Set[str]:
         """The machines that nobody counts on any more."""
         limit = str(fleet.profile.get("maxNodeProvisionTime", _PROVISION_TIME))
         seen = self._coming.see(now, fleet.groups, nodes, idle.seconds(limit))
@@ -129,7 +129,7 @@ class Loop:
                 self._journal.write(f"pool {group.pool}: not ready after {limit}, left alone for a while: {late}")
         return seen.late
 
-    def _report_devices(self, fleet: Fleet, nodes: list[Object], pods: list[Object]) -> None:
+    def _report_devices(self, fleet: NodeGroups, nodes: list[Object], pods: list[Object]) -> None:
         """The kubelets' part: GPUs of a node are what the device plugin on it says, and 0 when it has gone."""
         gpus = {name: group.gpus for group in fleet.groups if group.gpus for name in group.nodes}
         maps: dict[tuple[str, str], Mapping[str, str] | None] = {}
@@ -153,7 +153,7 @@ class Loop:
                 shown = ", ".join(f"{key} {value}" for key, value in sorted(after.items()))
                 self._journal.write(f"node {name}: {shown} ({said.why or 'no device plugin runs there'})")
 
-    def _grow(self, cloud: ScalableCloud, fleet: Fleet, found: Plan, now: float) -> bool:
+    def _grow(self, cloud: ScalableCloud, fleet: NodeGroups, found: Plan, now: float) -> bool:
         option, why = self._manners.choose(fleet, found.options, self._random)
         shares = found.shares(option)
         if len(shares) > 1:
@@ -179,7 +179,7 @@ class Loop:
         return True
 
     def _shrink(
-        self, cloud: ScalableCloud, fleet: Fleet, nodes: list[Object], pods: list[Object], found: Plan, now: float
+        self, cloud: ScalableCloud, fleet: NodeGroups, nodes: list[Object], pods: list[Object], found: Plan, now: float
     ) -> bool:
         empty = idle.empty(nodes, pods, found.needed)
         self._idle.see(now, empty)

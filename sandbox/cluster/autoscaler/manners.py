@@ -8,7 +8,7 @@ from random import Random
 from threading import Event
 from typing import Protocol
 
-from sandbox.cloud.node_groups import Fleet
+from sandbox.cloud.node_groups import NodeGroups
 from sandbox.cluster.autoscaler import expander, gke
 from sandbox.cluster.autoscaler.api import ApiServer, Mirror, Object
 from sandbox.cluster.autoscaler.expander import Option
@@ -29,13 +29,13 @@ class Limits:
 class Manners(Protocol):
     """One cloud's. Every method may raise `api.Unanswered`."""
 
-    def limits(self, fleet: Fleet) -> Limits:
+    def limits(self, fleet: NodeGroups) -> Limits:
         """What never grows, or for whom nothing does."""
 
     def admit(self, pods: Iterable[Object]) -> None:
         """Do to waiting pods what the cloud does, where that is left to this process."""
 
-    def choose(self, fleet: Fleet, options: Sequence[Option], random: Random) -> tuple[Option, str]:
+    def choose(self, fleet: NodeGroups, options: Sequence[Option], random: Random) -> tuple[Option, str]:
         """One of the options, and why."""
 
 
@@ -45,13 +45,13 @@ class Aks:
     def __init__(self, api: ApiServer) -> None:
         self._api = api
 
-    def limits(self, fleet: Fleet) -> Limits:
+    def limits(self, fleet: NodeGroups) -> Limits:
         return Limits()
 
     def admit(self, pods: Iterable[Object]) -> None:
         """Nothing."""
 
-    def choose(self, fleet: Fleet, options: Sequence[Option], random: Random) -> tuple[Option, str]:
+    def choose(self, fleet: NodeGroups, options: Sequence[Option], random: Random) -> tuple[Option, str]:
         name = str(fleet.profile["expander"])
         data = (self._api.get(_MAP) or {}).get("data") or {} if name == "priority" else {}
         return expander.choose(name, options, data.get("priorities"), random)
@@ -64,7 +64,7 @@ class Gke:
         self._api, self._classes = api, Mirror(api, _CLASSES, changed)
         self._classes.start()
 
-    def limits(self, fleet: Fleet) -> Limits:
+    def limits(self, fleet: NodeGroups) -> Limits:
         known = self._known()
         return Limits(known.barred(fleet.groups), known.lost)
 
@@ -75,7 +75,7 @@ class Gke:
                 where = f"/api/v1/namespaces/{pod['metadata']['namespace']}/pods/{pod['metadata']['name']}"
                 self._api.patch(where, {"spec": {"tolerations": tolerations}})
 
-    def choose(self, fleet: Fleet, options: Sequence[Option], random: Random) -> tuple[Option, str]:
+    def choose(self, fleet: NodeGroups, options: Sequence[Option], random: Random) -> tuple[Option, str]:
         return self._known().choose(options, fleet.groups, random)
 
     def _known(self) -> gke.Classes:

@@ -16,7 +16,7 @@ from sandbox.gcp.resources.table import TYPES
 @pytest.mark.process
 def test_the_kept_shapes_are_those_of_the_installed_sdk() -> None:
     """Imports the SDK, which takes seconds. `python -m sandbox.gcp.schema` writes them again."""
-    assert schema.FILE.read_text(encoding="utf-8") == schema.written_from_the_sdk()
+    assert schema.STORED.file.read_text(encoding="utf-8") == schema.written_from_the_sdk()
 
 
 def test_what_replaces_and_what_is_computed_was_read_for_the_installed_sdk() -> None:
@@ -40,7 +40,7 @@ def exists(fields: Fields, path: list[str]) -> bool:
 @pytest.mark.parametrize("kind", TYPES.values(), ids=lambda kind: kind.token)
 def test_every_property_that_a_type_speaks_of_is_one_of_its(kind: GcpType) -> None:
     named = kind.replaces | kind.computed | kind.sets | kind.links | kind.maps | {*kind.defaults, *kind.checks}
-    fields = schema.inputs_of(kind.token)
+    fields = schema.STORED.inputs_of(kind.token)
     assert {path for path in named | kind.virtual if not exists(fields, path.split("."))} == set()
 
 
