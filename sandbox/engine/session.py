@@ -20,7 +20,7 @@ from pulumi.automation.errors import CommandError
 from sandbox.base.checkpoint import Checkpoint
 from sandbox.base.errors import SandboxError
 from sandbox.base.home import Home
-from sandbox.base.locks import hold, share_cloud
+from sandbox.base.locks import lock_stack, share_cloud
 from sandbox.base.notices import Notify
 from sandbox.cloud.provider import InitFailed, Provider
 from sandbox.cloud.servicer import serve
@@ -33,7 +33,7 @@ from sandbox.engine.clouds import AZURE, GCP, Clouds
 from sandbox.engine.command import EngineCommand
 from sandbox.engine.engine import Engine
 from sandbox.engine.interrupted import Interrupted
-from sandbox.engine.policies import Pack, furnish
+from sandbox.engine.policies import Pack, install
 from sandbox.engine.program import Program
 from sandbox.gcp import workstation
 from sandbox.toolchain import programs
@@ -101,7 +101,7 @@ def open(
 @contextmanager
 def _locked(home: Home, notify: Notify) -> Iterator[LockedStack]:
     """The stack, locked."""
-    with hold(home):
+    with lock_stack(home):
         home.directory.mkdir(mode=0o700, exist_ok=True)
         _end_orphans(home, notify)
         yield LockedStack(home)
@@ -153,7 +153,7 @@ def _prepared(
     project = workspace.prepare(home, program=program)
     pulumi = ensure(["pulumi"], notify)["pulumi"]
     _trust_clusters(home, pulumi)
-    return Prepared(home, project, pulumi, furnish(home, pack) if pack else [])
+    return Prepared(home, project, pulumi, install(home, pack) if pack else [])
 
 
 def _trust_clusters(home: Home, built: Path) -> None:

@@ -322,6 +322,9 @@ def test_an_unknown_program_is_refused() -> None:
 
 
 def test_importing_needs_none_of_the_program(tmp_path: Path) -> None:
-    code = "import sys, sandbox.toolchain.programs, sandbox.cluster.control_plane; print({'components', 'config'} & set(sys.modules))"
+    code = (
+        "import sys, sandbox.toolchain.programs, sandbox.cluster.control_plane;"
+        "print({'components', 'config'} & set(sys.modules))"
+    )
     done = subprocess.run([sys.executable, "-c", code], cwd=PROJECT, capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "set()"
