@@ -65,8 +65,11 @@ class LocalClusters:
             loops.append(f"--clock-factor={factor}")
         settings = {"version": version, "cloud": self._cloud, "service_cidr": service_cidr, "loops": loops}
         write_private(folder / _SETTINGS, json.dumps(settings).encode())
+        # Only here: certificates and HTTP take 0.1 s to import, and most commands start nothing.
+        from sandbox.cluster.control_plane.start import start
+
         started = plane(folder)
-        started.start(self._programs(), self._report)
+        start(started, self._programs(), self._report)
         plugins.plugin(self._cloud).trust(self._directory)
         plugins.install(self._cloud, started.admin_kubeconfig, version)
 

@@ -77,7 +77,7 @@ def test_like_pools_grow_together_where_the_profile_says_so(
     scans.at(0)
     scans.at(1)
     assert sorted(cloud.sizes().values()) == expected
-    assert ("shared among pools that are alike" in capsys.readouterr().out) == (balanced == "true")
+    assert ("shared among similar pools" in capsys.readouterr().out) == (balanced == "true")
 
 
 def test_of_like_pools_one_that_is_refused_is_left_alone_and_the_other_takes_all(

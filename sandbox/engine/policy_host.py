@@ -1,8 +1,8 @@
-"""A Python that has imported Pulumi before the engine asks for a policy pack; each pack runs in a copy of that process.
+"""The host of policy packs: a Python that has imported Pulumi before the engine asks; each pack runs in a copy of it.
 
-Run by its path, with the folder and the number of a socket that listens: `sandbox.engine.policies` starts it with a command of the
-sandbox, and it ends with that. The engine starts `sandbox/engine/packplugin.py`, which hands over its arguments, environment,
-folder and standard streams. From then on the copy is what `python -u -m pulumi.policy` would have been.
+Run by its path, with a folder and the number of a listening socket: `sandbox.engine.policies` starts it with a command of the
+sandbox, and it ends with that command. The engine starts `sandbox/engine/policy_plugin.py`, which hands over its arguments,
+environment, folder and standard streams. From then on the copy is what `python -u -m pulumi.policy` would have been.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ _PRELOADED = ("pulumi.runtime", "pulumi.policy", "pulumi_policy", "grpc")
 
 
 def main(folder: str, number: str) -> None:
-    """Answer until standard input ends, which is when the sandbox's command does; then remove the socket's folder."""
+    """Answer plugins until standard input ends, which the sandbox's command holds; then remove the socket's folder."""
     # `select` takes numbers below 1024, and the command may have many files open.
     with socket.socket(fileno=os.dup(int(number))) as listener:
         _preload()
-        # The copies have no parent to tell how they ended.
+        # The copies have no parent that asks how they ended.
         signal.signal(signal.SIGCHLD, signal.SIG_IGN)
         # Interrupts at the keyboard are for the command, which ends this process.
         signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -49,30 +49,28 @@ def main(folder: str, number: str) -> None:
 def _preload() -> None:
     gc.disable()
     for name in _PRELOADED:
-        try:
+        # A pack that needs a broken package reports it.
+        with suppress(Exception):
             importlib.import_module(name)
-        except Exception:
-            # Pulumi tells, where the pack wants it.
-            continue
     gc.freeze()
     gc.enable()
 
 
 def _become(plugin: socket.socket) -> None:
-    """Be the process that the engine has started a plugin for. Does not return."""
+    """Become the pack's process for a plugin. Does not return."""
     code = 1
     try:
-        # As the engine's own plugins: interrupts at the keyboard are not for them.
+        # As for the engine's own plugins: interrupts at the keyboard are not for them.
         os.setsid()
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         signal.signal(signal.SIGINT, signal.default_int_handler)
-        told = _received(plugin)
+        request = _received(plugin)
         threading.Thread(target=_end_with, args=[plugin], daemon=True).start()
         os.environ.clear()
-        os.environ.update(told["environment"])
-        os.chdir(told["folder"])
-        sys.path.insert(0, told["folder"])
-        sys.argv = ["pulumi.policy", *told["arguments"]]
+        os.environ.update(request["environment"])
+        os.chdir(request["folder"])
+        sys.path.insert(0, request["folder"])
+        sys.argv = ["pulumi.policy", *request["arguments"]]
         run_module("pulumi.policy", run_name="__main__", alter_sys=True)
         code = 0
     except SystemExit as ended:
@@ -84,7 +82,7 @@ def _become(plugin: socket.socket) -> None:
 
 
 def _received(plugin: socket.socket) -> dict[str, Any]:
-    """What a plugin hands over; its standard streams become this process's."""
+    """The plugin's request; its standard streams become this process's."""
     content, streams, _, _ = socket.recv_fds(plugin, _LONGEST, 3)
     for number, stream in enumerate(streams):
         os.dup2(stream, number)
@@ -94,8 +92,8 @@ def _received(plugin: socket.socket) -> dict[str, Any]:
         if not more:
             os._exit(1)
         content += more
-    found: dict[str, Any] = json.loads(content)
-    return found
+    request: dict[str, Any] = json.loads(content)
+    return request
 
 
 def _end_with(plugin: socket.socket) -> None:

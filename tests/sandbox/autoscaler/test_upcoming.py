@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from sandbox.cluster.autoscaler.backoff import BackOff
-from sandbox.cluster.autoscaler.coming import Coming
 from sandbox.cluster.autoscaler.plan import Picture, plan
+from sandbox.cluster.autoscaler.upcoming import UpcomingNodes
 
 from .objects import node, on_demand, sized, spot, training
 
@@ -15,40 +15,40 @@ READY = [node(POOL, name) for name in POOL.nodes]
 
 
 def test_a_machine_is_late_after_its_time_and_its_group_failed_once() -> None:
-    coming = Coming()
-    coming.asked(0, spot(8))
+    upcoming = UpcomingNodes()
+    upcoming.requested(0, spot(8))
     booting = [node(POOL, ONE), node(POOL, TWO, ready=False)]
     for now in (1, 60):
-        seen = coming.see(now, [POOL], booting, LIMIT)
+        seen = upcoming.observe(now, [POOL], booting, LIMIT)
         assert (seen.late, seen.failed, seen.grew) == (set(), set(), set())
-    assert coming.see(61, [POOL], booting, LIMIT).failed == {POOL.name}
-    again = coming.see(62, [POOL], booting, LIMIT)
+    assert upcoming.observe(61, [POOL], booting, LIMIT).failed == {POOL.name}
+    again = upcoming.observe(62, [POOL], booting, LIMIT)
     assert (again.late, again.failed) == ({TWO}, set())
     # Better late than never.
-    come = coming.see(63, [POOL], READY, LIMIT)
+    come = upcoming.observe(63, [POOL], READY, LIMIT)
     assert (come.late, come.failed, come.grew) == (set(), set(), {POOL.name})
-    assert coming.see(64, [POOL], READY, LIMIT).grew == set()
+    assert upcoming.observe(64, [POOL], READY, LIMIT).grew == set()
 
 
 def test_a_further_request_begins_the_time_anew_for_those_on_their_way() -> None:
-    coming = Coming()
-    coming.see(0, [POOL], [], LIMIT)
-    coming.asked(50, POOL)
+    upcoming = UpcomingNodes()
+    upcoming.observe(0, [POOL], [], LIMIT)
+    upcoming.requested(50, POOL)
     more = sized(POOL, 3)
-    assert coming.see(100, [more], [], LIMIT).late == set()
-    assert coming.see(110, [more], [], LIMIT).late == {ONE, TWO}
+    assert upcoming.observe(100, [more], [], LIMIT).late == set()
+    assert upcoming.observe(110, [more], [], LIMIT).late == {ONE, TWO}
     # What is late stays so, whatever else is asked for.
-    coming.asked(111, more)
-    assert coming.see(111, [more], [], LIMIT).late == {ONE, TWO}
+    upcoming.requested(111, more)
+    assert upcoming.observe(111, [more], [], LIMIT).late == {ONE, TWO}
 
 
 def test_a_node_without_its_gpus_is_on_its_way() -> None:
     without = {"allocatable": {**POOL.template["status"]["allocatable"], "nvidia.com/gpu": "0"}}
-    coming = Coming()
-    coming.see(0, [POOL], READY, LIMIT)
+    upcoming = UpcomingNodes()
+    upcoming.observe(0, [POOL], READY, LIMIT)
     dead = [READY[0], node(POOL, TWO, status=without)]
-    coming.see(1, [POOL], dead, LIMIT)
-    assert coming.see(61, [POOL], dead, LIMIT).late == {TWO}
+    upcoming.observe(1, [POOL], dead, LIMIT)
+    assert upcoming.observe(61, [POOL], dead, LIMIT).late == {TWO}
 
 
 def test_nobody_waits_for_a_late_machine() -> None:

@@ -1,4 +1,4 @@
-"""What differs between the clouds' autoscalers, as the loop asks for it."""
+"""Behaviour: how one cloud's autoscaler differs from the other's, as the loop asks for it."""
 
 from __future__ import annotations
 
@@ -12,31 +12,31 @@ from sandbox.cloud.node_groups import NodeGroups
 from sandbox.cluster.autoscaler import expander, gke
 from sandbox.cluster.autoscaler.api import ApiServer, Mirror, Object
 from sandbox.cluster.autoscaler.expander import Option
-from sandbox.cluster.autoscaler.rooms import Pod
+from sandbox.cluster.autoscaler.node_capacity import Pod
 
-_MAP = f"/api/v1/namespaces/kube-system/configmaps/{expander.CONFIG_MAP}"
-_CLASSES = "/apis/cloud.google.com/v1/computeclasses"
+_CONFIG_MAP = f"/api/v1/namespaces/kube-system/configmaps/{expander.CONFIG_MAP}"
+_COMPUTE_CLASSES = "/apis/cloud.google.com/v1/computeclasses"
 
 
 @dataclass(frozen=True)
 class Limits:
-    """`barred` and `lost` of a `plan.Picture`."""
+    """The limits of growth: `barred` and `hopeless` of a `plan.Picture`."""
 
     barred: Mapping[str, str] = field(default_factory=dict)
-    lost: Callable[[Pod], str] = lambda pod: ""
+    hopeless: Callable[[Pod], str] = lambda pod: ""
 
 
-class Manners(Protocol):
+class Behaviour(Protocol):
     """One cloud's. Every method may raise `api.Unanswered`."""
 
     def limits(self, fleet: NodeGroups) -> Limits:
-        """What never grows, or for whom nothing does."""
+        """The groups that never grow, and the pods for which none does."""
 
     def admit(self, pods: Iterable[Object]) -> None:
-        """Do to waiting pods what the cloud does, where that is left to this process."""
+        """Change waiting pods as the cloud does, where that is left to this process."""
 
     def choose(self, fleet: NodeGroups, options: Sequence[Option], random: Random) -> tuple[Option, str]:
-        """One of the options, and why."""
+        """The option to take, and why."""
 
 
 class Aks:
@@ -49,35 +49,36 @@ class Aks:
         return Limits()
 
     def admit(self, pods: Iterable[Object]) -> None:
-        """Nothing."""
+        """AKS changes no waiting pod."""
 
     def choose(self, fleet: NodeGroups, options: Sequence[Option], random: Random) -> tuple[Option, str]:
         name = str(fleet.profile["expander"])
-        data = (self._api.get(_MAP) or {}).get("data") or {} if name == "priority" else {}
+        data = (self._api.get(_CONFIG_MAP) or {}).get("data") or {} if name == "priority" else {}
         return expander.choose(name, options, data.get("priorities"), random)
 
 
 class Gke:
-    """ComputeClasses, which `changed` tells of, then prices."""
+    """ComputeClasses first, then the price. A ComputeClass that changes sets `changed`."""
 
     def __init__(self, api: ApiServer, changed: Event) -> None:
-        self._api, self._classes = api, Mirror(api, _CLASSES, changed)
+        self._api, self._classes = api, Mirror(api, _COMPUTE_CLASSES, changed)
         self._classes.start()
 
     def limits(self, fleet: NodeGroups) -> Limits:
-        known = self._known()
-        return Limits(known.barred(fleet.groups), known.lost)
+        classes = self._current()
+        return Limits(classes.barred(fleet.groups), classes.missing)
 
     def admit(self, pods: Iterable[Object]) -> None:
-        """Give pods that ask for a class its toleration where no admission policy did (see `sandbox.gcp.admission`)."""
+        """Add a class's toleration to pods that ask for the class where no admission policy did (`sandbox/gcp/data/objects`)."""
         for pod in pods:
-            if tolerations := gke.toleration(pod):
-                where = f"/api/v1/namespaces/{pod['metadata']['namespace']}/pods/{pod['metadata']['name']}"
-                self._api.patch(where, {"spec": {"tolerations": tolerations}})
+            if tolerations := gke.tolerations(pod):
+                metadata = pod["metadata"]
+                path = f"/api/v1/namespaces/{metadata['namespace']}/pods/{metadata['name']}"
+                self._api.patch(path, {"spec": {"tolerations": tolerations}})
 
     def choose(self, fleet: NodeGroups, options: Sequence[Option], random: Random) -> tuple[Option, str]:
-        return self._known().choose(options, fleet.groups, random)
+        return self._current().choose(options, fleet.groups, random)
 
-    def _known(self) -> gke.Classes:
-        # Where the kind is not there yet, or not any more, there is no class.
+    def _current(self) -> gke.Classes:
+        # A cluster without the kind has no class.
         return gke.Classes(self._classes.objects() or ())
