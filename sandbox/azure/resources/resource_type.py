@@ -15,8 +15,9 @@ from pathlib import Path
 from typing import Any
 
 from sandbox.azure import errors, ids
+from sandbox.cloud.facts import read
 from sandbox.cloud.provider import Failure, Refused
-from sandbox.cloud.resource_type import ResourceType, fill, read
+from sandbox.cloud.resource_type import ResourceType, fill
 from sandbox.cloud.state import Body, Record, Resources
 
 TABLE = read(Path(__file__).parents[1] / "data" / "types.toml")
