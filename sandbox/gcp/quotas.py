@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from sandbox.cloud import quotas
 from sandbox.cloud.state import Body, Resources
-from sandbox.gcp import errors, ids, instance_groups, places
+from sandbox.gcp import errors, ids, instance_groups, locations
 from sandbox.gcp.facts import FACTS
 from sandbox.gcp.machines import machines
 from sandbox.gcp.resources.cluster_path import POOL
@@ -71,7 +71,7 @@ class Quotas(quotas.Quotas):
             return {ALL_GPUS}
         gpus = set(_GPUS.values())
         preemptible = {_PREEMPTIBLE_CPUS, *(f"PREEMPTIBLE_{metric}" for metric in gpus)}
-        return {*_CPUS.values(), *gpus, *preemptible} if places.zones(region) else set()
+        return {*_CPUS.values(), *gpus, *preemptible} if locations.zones(region) else set()
 
     @classmethod
     def unknown(cls, region: str) -> str:
