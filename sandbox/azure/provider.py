@@ -18,9 +18,11 @@ from sandbox.azure.refresh import apply_difference
 from sandbox.azure.resources.cluster_path import CLUSTER
 from sandbox.azure.resources.resource_type import AzureType
 from sandbox.azure.resources.table import TYPES
+from sandbox.azure.schema import STORED
 from sandbox.cloud.differences import Kind as Change
 from sandbox.cloud.differences import differences
 from sandbox.cloud.provider import UNKNOWN, CloudProvider, Diff, Failure, InitFailed, Props, Refused, Resource
+from sandbox.cloud.schema import as_inputs, preview, without_nulls
 
 _API_VERSION = "azureApiVersion"
 _AUTO_NAMED = "__createBeforeDelete"
@@ -58,7 +60,7 @@ class AzureProvider(CloudProvider):
 
     def check(self, resource: Resource) -> tuple[Props, list[Failure]]:
         kind = TYPES[resource.type]
-        given = schema.without_nulls(resource.inputs)
+        given = without_nulls(resource.inputs)
         # These two are the provider's own additions to inputs.
         inputs: Props = {k: v for k, v in given.items() if k not in (_API_VERSION, _AUTO_NAMED)}
         marks = self._name(kind, resource, inputs)
@@ -66,13 +68,13 @@ class AzureProvider(CloudProvider):
             default = self._default_location(kind, resource, inputs)
             if default:
                 inputs["location"] = default
-        failures = list(schema.failures(schema.inputs_of(kind.token), inputs))
+        failures = list(schema.failures(STORED.inputs_of(kind.token), inputs))
         for parameter, rule in kind.names.items():
             value = inputs.get(parameter)
             failure = rule.failure(parameter, value) if isinstance(value, str) and value != UNKNOWN else None
             if failure is not None:
                 failures.append(failure)
-        return inputs | marks | {_API_VERSION: schema.api_version(kind.token)}, failures
+        return inputs | marks | {_API_VERSION: STORED.version_of(kind.token)}, failures
 
     @staticmethod
     def _name(kind: AzureType, resource: Resource, inputs: Props) -> Props:
@@ -93,7 +95,7 @@ class AzureProvider(CloudProvider):
             old
             or not isinstance(group, str)
             or group == UNKNOWN
-            or "location" not in schema.inputs_of(kind.token).shapes
+            or "location" not in STORED.inputs_of(kind.token).shapes
         ):
             return old
         return str((self._cloud.get(ids.group_id(self._subscription, group)) or {}).get("location", ""))
@@ -116,14 +118,14 @@ class AzureProvider(CloudProvider):
     def create(self, resource: Resource) -> tuple[str, Props]:
         kind = TYPES[resource.type]
         if resource.preview:
-            return "", schema.preview(schema.outputs_of(kind.token), resource.inputs)
+            return "", preview(STORED.outputs_of(kind.token), resource.inputs)
         id = kind.id(self._subscription, resource.inputs)
         return self._put(kind, id, resource, create=True)
 
     def update(self, resource: Resource) -> Props:
         kind = TYPES[resource.type]
         if resource.preview:
-            shown = schema.preview(schema.outputs_of(kind.token), resource.inputs)
+            shown = preview(STORED.outputs_of(kind.token), resource.inputs)
             # The two outputs azure-native knows never to change in an update.
             return shown | {n: resource.old_outputs[n] for n in ("name", "location") if n in resource.old_outputs}
         return self._put(kind, resource.id, resource, create=False)[1]
@@ -144,14 +146,14 @@ class AzureProvider(CloudProvider):
         body = self._cloud.get(resource.id)
         if body is None:
             return None
-        fields = schema.inputs_of(kind.token)
+        fields = STORED.inputs_of(kind.token)
         if not resource.old_inputs:
             named = kind.matches(resource.id)
             if named is None:
                 raise Refused(f"{resource.id} is not the id of a {kind.arm_type or 'resource group'}")
-            return named | schema.as_inputs(fields, body), _outputs(kind, body, body)
+            return named | as_inputs(fields, body), _outputs(kind, body, body)
         outputs = _outputs(kind, resource.old_inputs, body)
-        old, new = (schema.as_inputs(fields, outs) for outs in (resource.old_outputs, outputs))
+        old, new = (as_inputs(fields, outs) for outs in (resource.old_outputs, outputs))
         return apply_difference(resource.old_inputs, old, new), outputs
 
     def delete(self, resource: Resource) -> None:
@@ -164,7 +166,7 @@ class AzureProvider(CloudProvider):
         kind = TYPES.get(read[1] + read[2]) if read else None
         if kind is None and token not in _ARGUMENTS:
             return super().invoke(token, args)
-        given, known = schema.without_nulls(args), set(kind.parameters) if kind else _ARGUMENTS[token]
+        given, known = without_nulls(args), set(kind.parameters) if kind else _ARGUMENTS[token]
         for name in given.keys() - known:
             raise Refused(f"{token}: unknown argument '{name}'")
         if token == _CLIENT_CONFIG:
@@ -202,10 +204,10 @@ class AzureProvider(CloudProvider):
 
 def _outputs(kind: AzureType, inputs: Props, body: Props) -> Props:
     """What the provider keeps of a body: sub-resource lists the program does not set are shown empty."""
-    shown = schema.outputs_of(kind.token).shapes
+    shown = STORED.outputs_of(kind.token).shapes
     outputs = {name: value for name, value in body.items() if name in shown and value is not None}
     outputs |= {name: [] for name in kind.maintained if name not in inputs}
-    return outputs | {_API_VERSION: schema.api_version(kind.token)}
+    return outputs | {_API_VERSION: STORED.version_of(kind.token)}
 
 
 def _plain_location(location: str) -> str:

@@ -20,7 +20,7 @@ from pulumi.automation.errors import CommandError
 from sandbox.base.checkpoint import Checkpoint
 from sandbox.base.errors import SandboxError
 from sandbox.base.home import Home
-from sandbox.base.locks import hold, share_cloud
+from sandbox.base.locks import lock_stack, share_cloud
 from sandbox.base.notices import Notify
 from sandbox.cloud.provider import InitFailed, Provider
 from sandbox.cloud.servicer import serve
@@ -29,13 +29,12 @@ from sandbox.cluster.kubernetes_provider import KubernetesProvider
 from sandbox.engine import cloud_file as cloud_files
 from sandbox.engine import clouds, workspace
 from sandbox.engine.cloud_file import CloudFile
-from sandbox.engine.clouds import AZURE, GCP, Clouds
+from sandbox.engine.clouds import Clouds
 from sandbox.engine.command import EngineCommand
 from sandbox.engine.engine import Engine
 from sandbox.engine.interrupted import Interrupted
-from sandbox.engine.policies import Pack, furnish
+from sandbox.engine.policies import Pack, install
 from sandbox.engine.program import Program
-from sandbox.gcp import workstation
 from sandbox.toolchain import programs
 
 LockedStack = NewType("LockedStack", Home)
@@ -101,7 +100,7 @@ def open(
 @contextmanager
 def _locked(home: Home, notify: Notify) -> Iterator[LockedStack]:
     """The stack, locked."""
-    with hold(home):
+    with lock_stack(home):
         home.directory.mkdir(mode=0o700, exist_ok=True)
         _end_orphans(home, notify)
         yield LockedStack(home)
@@ -153,7 +152,7 @@ def _prepared(
     project = workspace.prepare(home, program=program)
     pulumi = ensure(["pulumi"], notify)["pulumi"]
     _trust_clusters(home, pulumi)
-    return Prepared(home, project, pulumi, furnish(home, pack) if pack else [])
+    return Prepared(home, project, pulumi, install(home, pack) if pack else [])
 
 
 def _trust_clusters(home: Home, built: Path) -> None:
@@ -162,7 +161,7 @@ def _trust_clusters(home: Home, built: Path) -> None:
     Takes a program that is `built`, because builds download modules from hosts whose certificates have other authorities.
     """
     del built
-    workstation.furnish(home.directory / "workstation", home.clusters, os.environ)
+    clouds.furnish(home.directory / "workstation", home.clusters, os.environ)
 
 
 def _filled(
@@ -185,7 +184,7 @@ def _attached(attachable: Attachable, notify: Notify, *, changing: bool, preload
     checkpoint = Checkpoint(stack.home)
     interrupted = Interrupted(stack.home, checkpoint)
     providers: dict[str, Callable[[], Provider]] = {
-        **{package: partial(attachable.clouds.provider, package) for package in (AZURE, GCP)},
+        **{package: partial(attachable.clouds.provider, package) for package in attachable.clouds.opened},
         "kubernetes": KubernetesProvider,
     }
     program = Program(stack.home.project, stack.home.directory / "imported.json")

@@ -10,13 +10,14 @@ from typing import Any
 
 from sandbox.cloud.provider import Props, Refused
 from sandbox.cloud.schema import Fields, Shape
-from sandbox.gcp import ids, schema
+from sandbox.gcp import ids
 from sandbox.gcp.cloud import GcpCloud
 from sandbox.gcp.resources.cluster_path import CLUSTER
 from sandbox.gcp.resources.network import NETWORK
 from sandbox.gcp.resources.resource_type import Settings
 from sandbox.gcp.resources.subnet_rules import SUBNETWORK
 from sandbox.gcp.resources.table import TYPES
+from sandbox.gcp.schema import STORED
 
 _GET_CLUSTER = "gcp:container/getCluster:getCluster"
 _GET_SUBNETWORK = "gcp:compute/getSubnetwork:getSubnetwork"
@@ -38,7 +39,7 @@ def cluster(cloud: GcpCloud, settings: Settings, args: Props) -> Props:
         raise Refused(f"{id} not found")
     labels = body["effectiveLabels"]
     shown = {**body, "id": id, "resourceLabels": labels, "pulumiLabels": labels}
-    return _listed(schema.outputs_of(_GET_CLUSTER), shown)
+    return _listed(STORED.outputs_of(_GET_CLUSTER), shown)
 
 
 def network(cloud: GcpCloud, settings: Settings, args: Props) -> Props:
@@ -69,7 +70,7 @@ def subnetwork(cloud: GcpCloud, settings: Settings, args: Props) -> Props:
     body = cloud.get(id)
     if body is None:
         raise Refused(f"{id} not found")
-    outputs = {name: body.get(name, "") for name in schema.outputs_of(_GET_SUBNETWORK).shapes}
+    outputs = {name: body.get(name, "") for name in STORED.outputs_of(_GET_SUBNETWORK).shapes}
     ranges = [{"rangeName": r["rangeName"], "ipCidrRange": r["ipCidrRange"]} for r in body.get("secondaryIpRanges", [])]
     return {**outputs, "id": id, "secondaryIpRanges": ranges}
 

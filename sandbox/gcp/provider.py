@@ -21,6 +21,7 @@ from sandbox.gcp.errors import wrapped
 from sandbox.gcp.resources.cluster_path import CLUSTER, POOL
 from sandbox.gcp.resources.resource_type import GcpType, Settings
 from sandbox.gcp.resources.table import TYPES
+from sandbox.gcp.schema import STORED
 
 _RANDOM = 7
 """Hexadecimal digits of a name that the bridge makes (SetAutonaming in pulumi-gcp provider/resources.go)."""
@@ -45,7 +46,7 @@ class GcpProvider(CloudProvider):
         return TYPES[type].id(defaults.without_marks(inputs), self._settings)
 
     def check(self, resource: Resource) -> tuple[Props, list[Failure]]:
-        kind, fields = TYPES[resource.type], schema.inputs_of(resource.type)
+        kind, fields = TYPES[resource.type], STORED.inputs_of(resource.type)
         inputs: Props = defaults.without_marks(without_nulls(resource.inputs))
         failures = []
         named, failure = _name(kind, resource, inputs)
@@ -72,7 +73,7 @@ class GcpProvider(CloudProvider):
     def create(self, resource: Resource) -> tuple[str, Props]:
         kind, inputs = TYPES[resource.type], defaults.without_marks(resource.inputs)
         if resource.preview:
-            return "", preview(schema.outputs_of(kind.token), inputs)
+            return "", preview(STORED.outputs_of(kind.token), inputs)
         id = ""
         try:
             if wrong := kind.check(inputs):
@@ -115,7 +116,7 @@ class GcpProvider(CloudProvider):
             return None
         if not resource.old_inputs:
             outputs = _outputs(kind, _imported_virtuals(kind, parameters), body)
-            return defaults.imported(schema.inputs_of(kind.token), outputs), outputs
+            return defaults.imported(STORED.inputs_of(kind.token), outputs), outputs
         said = defaults.without_marks(resource.old_inputs)
         # Without outputs it is a create that was killed, of which the inputs are all there is.
         outputs = _outputs(kind, resource.old_outputs or said, body)
@@ -195,7 +196,7 @@ def _at(value: Any, steps: list[str], path: str = "", terraform: str = "") -> It
 
 def _outputs(kind: GcpType, said: Props, body: Props) -> Props:
     """What the provider keeps of a body, and of what was said that the service never sees."""
-    shown = schema.outputs_of(kind.token).shapes
+    shown = STORED.outputs_of(kind.token).shapes
     own = {name: said[name] for name in kind.virtual if name in said}
     return {name: value for name, value in (body | own).items() if name in shown and value is not None}
 

@@ -9,7 +9,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from sandbox.azure import AzureCloud, ids
+from sandbox.azure import ids
+from sandbox.azure.cloud import AzureCloud
 from sandbox.azure.provider import AzureProvider
 from sandbox.azure.resources.resource_type import type_of_id
 from tests.components.emulation import Emulated

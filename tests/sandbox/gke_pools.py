@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Any
 
-from sandbox.cloud.node_groups import Fleet
+from sandbox.cloud.node_groups import NodeGroups
 from sandbox.cloud.state import Record, Resources
 from sandbox.cluster.clusters import LocalClusters
 from sandbox.gcp import ids, instance_groups, node_groups
 from sandbox.gcp.machines import machines
 from sandbox.gcp.nodes import node
+from sandbox.gcp.resources.cluster_path import POOL
 
 CLUSTER = "projects/example-ml/locations/europe-west4/clusters/ml"
 KEY = "cloud.google.com/compute-class"
@@ -52,16 +53,18 @@ class Pools:
             "autoscaling": bounds,
             "version": "1.36.4-gke.1767000",
         }
-        self.resources.put(Record(instance_groups.POOL, f"{CLUSTER}/nodePools/{name}", body))
+        self.resources.put(Record(POOL, f"{CLUSTER}/nodePools/{name}", body))
 
     def sizes(self) -> Object:
         return {p.id.rsplit("/", 1)[1]: instance_groups.size(self.resources, p) for p in self.pools()}
 
     def pools(self) -> list[Record]:
-        return self.resources.of(instance_groups.POOL)
+        return self.resources.of(POOL)
 
-    def fleet(self, cluster_id: str) -> Fleet:
-        return node_groups.fleet(self.resources, self.resources.records[CLUSTER])
+    def node_groups(self, cluster_id: str) -> NodeGroups:
+        cluster = self.resources.records[CLUSTER]
+        groups = [node_groups.group(self.resources, cluster, pool) for pool in self.resources.of(POOL, below=CLUSTER)]
+        return NodeGroups(groups, node_groups.profile(cluster))
 
     def grow(self, pool_id: str, by: int) -> None:
         pool = self.resources.records[ids.key(pool_id)]

@@ -14,10 +14,10 @@ from typing import Any
 import pytest
 import yaml
 
+from sandbox.cluster import plugins
 from sandbox.cluster.autoscaler.loop import Loop, Settings
 from sandbox.cluster.clusters import LocalClusters, plane
 from sandbox.cluster.control_plane import ControlPlane
-from sandbox.gcp import clusters as gke
 from sandbox.gcp import workstation
 from sandbox.gcp.auth_plugin import NAME
 from sandbox.kubernetes import nodes as kubernetes_nodes
@@ -270,7 +270,7 @@ def test_the_disks_of_a_datastore_are_in_the_zones_of_its_pods_and_deleted_with_
     changed["metadata"]["annotations"] = {"storageclass.kubernetes.io/is-default-class": "false"}
     client.apply(changed, "test", force=True)
     client.delete("storage.k8s.io/v1", "StorageClass", "premium-rwo")
-    gke.install(local.admin_kubeconfig, "1.36.4-gke.1767000")
+    plugins.install("gcp", local.admin_kubeconfig, "1.36.4-gke.1767000")
     classes = {body["metadata"]["name"]: body["metadata"] for body in client.list("storage.k8s.io/v1", "StorageClass")}
     assert classes.keys() == {"premium-rwo", "standard", "standard-rwo"}
     assert classes["standard-rwo"]["annotations"] == changed["metadata"]["annotations"]

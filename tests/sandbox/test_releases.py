@@ -63,7 +63,7 @@ def test_an_upgrade_lists_changed_pins_and_the_notes_of_every_release_on_the_way
 def test_a_downgrade_is_named_with_its_effect() -> None:
     lines = releases.difference(PROJECT, "r2026-11", PROJECT, "r2026-09")
     assert lines[:2] == ["This goes back: r2026-09 is older than r2026-11.", "Kubernetes version: 1.36 -> 1.35."]
-    assert lines[2].startswith("AKS refuses to take a cluster's Kubernetes back.")
+    assert lines[2].startswith("AKS refuses to downgrade a cluster's Kubernetes.")
     assert lines[3:] == [*(f"given up with {note}" for note in notes("r2026-11")), *notes("r2026-09")]
 
 
@@ -193,7 +193,7 @@ def test_the_command_prints_the_explanation_and_knows_the_releases() -> None:
     assert "no release 'r2026-10'" in done.output
     assert f"releases there: {', '.join(releases.names(PROJECT))}" in done.output
     with pytest.raises(SandboxError, match="there is no release 'x'"):
-        releases.explained(PROJECT, "x", "next")
+        releases.explain(PROJECT, "x", "next")
 
 
 def renovate() -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """Rules of AKS on a managed cluster: one function a rule, in the order of the tables at the end.
 
 Each returns the refusal or None. Codes and texts are quoted from the source beside them. A rule that no source confirms says
-UNCONFIRMED and is marked `as_read`. Rules that need all of a cluster's pools are in `fleet_rules`.
+UNCONFIRMED and is marked `as_read`. Rules that need all of a cluster's pools are in `cluster_pools_rules`.
 """
 
 from __future__ import annotations
@@ -248,11 +248,3 @@ RESULT: tuple[Rule, ...] = (
     node_provisioning,
 )
 """Rules on the resulting body: defaults and kept values included."""
-
-
-def check_sent(request: ClusterRequest) -> None:
-    rules.check(SENT, request)
-
-
-def check_result(request: ClusterRequest) -> None:
-    rules.check(RESULT, request)

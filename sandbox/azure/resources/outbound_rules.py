@@ -6,8 +6,8 @@ Codes: list. Texts are ours, except where a source stands beside them.
 from __future__ import annotations
 
 from sandbox.azure.errors import AzureRefused, aks
+from sandbox.azure.resources.cluster_pools import ClusterPools
 from sandbox.azure.resources.cluster_request import ClusterRequest
-from sandbox.azure.resources.fleet import Fleet
 from sandbox.cloud import rules
 
 _TARGET = "networkProfile.outboundType"
@@ -23,14 +23,14 @@ def balancer(request: ClusterRequest) -> AzureRefused | None:
 
 
 @rules.as_read
-def managed_gateway(fleet: Fleet) -> AzureRefused | None:
+def managed_gateway(fleet: ClusterPools) -> AzureRefused | None:
     if fleet.network["outboundType"] != "managedNATGateway" or not fleet.subnets:
         return None
     text = "Outbound type is managedNATGateway but agent pool is using custom VNet, which is not allowed."
     return aks("ManagedNATGatewayWithCustomVNetNotAllowed", text, _TARGET)
 
 
-def own_gateway(fleet: Fleet) -> AzureRefused | None:
+def own_gateway(fleet: ClusterPools) -> AzureRefused | None:
     # The stricter reading: the subnet of every pool needs the gateway, not only the first one's.
     if fleet.network["outboundType"] != "userAssignedNATGateway":
         return None
@@ -48,7 +48,7 @@ def own_gateway(fleet: Fleet) -> AzureRefused | None:
     return None
 
 
-def own_routes(fleet: Fleet) -> AzureRefused | None:
+def own_routes(fleet: ClusterPools) -> AzureRefused | None:
     if fleet.network["outboundType"] != "userDefinedRouting":
         return None
     for pool in fleet.pools:
@@ -75,6 +75,6 @@ def own_routes(fleet: Fleet) -> AzureRefused | None:
     return None
 
 
-def _subnet(fleet: Fleet, id: str) -> dict[str, dict[str, str]]:
+def _subnet(fleet: ClusterPools, id: str) -> dict[str, dict[str, str]]:
     subnet = fleet.resources.get(id)
     return subnet.body if subnet else {}

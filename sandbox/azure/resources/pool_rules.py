@@ -135,11 +135,3 @@ RESULT: tuple[Rule, ...] = (
     subnets,
 )
 """Rules on the resulting body: defaults and kept values included."""
-
-
-def check_sent(request: PoolRequest) -> None:
-    rules.check(SENT, request)
-
-
-def check_result(request: PoolRequest) -> None:
-    rules.check(RESULT, request)

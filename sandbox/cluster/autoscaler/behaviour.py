@@ -8,7 +8,7 @@ from random import Random
 from threading import Event
 from typing import Protocol
 
-from sandbox.cloud.node_groups import Fleet
+from sandbox.cloud.node_groups import NodeGroups
 from sandbox.cluster.autoscaler import expander, gke
 from sandbox.cluster.autoscaler.api import ApiServer, Mirror, Object
 from sandbox.cluster.autoscaler.expander import Option
@@ -29,13 +29,13 @@ class Limits:
 class Behaviour(Protocol):
     """One cloud's. Every method may raise `api.Unanswered`."""
 
-    def limits(self, fleet: Fleet) -> Limits:
+    def limits(self, fleet: NodeGroups) -> Limits:
         """The groups that never grow, and the pods for which none does."""
 
     def admit(self, pods: Iterable[Object]) -> None:
         """Change waiting pods as the cloud does, where that is left to this process."""
 
-    def choose(self, fleet: Fleet, options: Sequence[Option], random: Random) -> tuple[Option, str]:
+    def choose(self, fleet: NodeGroups, options: Sequence[Option], random: Random) -> tuple[Option, str]:
         """The option to take, and why."""
 
 
@@ -45,13 +45,13 @@ class Aks:
     def __init__(self, api: ApiServer) -> None:
         self._api = api
 
-    def limits(self, fleet: Fleet) -> Limits:
+    def limits(self, fleet: NodeGroups) -> Limits:
         return Limits()
 
     def admit(self, pods: Iterable[Object]) -> None:
         """AKS changes no waiting pod."""
 
-    def choose(self, fleet: Fleet, options: Sequence[Option], random: Random) -> tuple[Option, str]:
+    def choose(self, fleet: NodeGroups, options: Sequence[Option], random: Random) -> tuple[Option, str]:
         name = str(fleet.profile["expander"])
         data = (self._api.get(_CONFIG_MAP) or {}).get("data") or {} if name == "priority" else {}
         return expander.choose(name, options, data.get("priorities"), random)
@@ -64,19 +64,19 @@ class Gke:
         self._api, self._classes = api, Mirror(api, _COMPUTE_CLASSES, changed)
         self._classes.start()
 
-    def limits(self, fleet: Fleet) -> Limits:
+    def limits(self, fleet: NodeGroups) -> Limits:
         classes = self._current()
         return Limits(classes.barred(fleet.groups), classes.missing)
 
     def admit(self, pods: Iterable[Object]) -> None:
-        """Add a class's toleration to pods that ask for the class where no admission policy did (`sandbox.gcp.admission`)."""
+        """Add a class's toleration to pods that ask for the class where no admission policy did (`sandbox/gcp/data/objects`)."""
         for pod in pods:
             if tolerations := gke.tolerations(pod):
                 metadata = pod["metadata"]
                 path = f"/api/v1/namespaces/{metadata['namespace']}/pods/{metadata['name']}"
                 self._api.patch(path, {"spec": {"tolerations": tolerations}})
 
-    def choose(self, fleet: Fleet, options: Sequence[Option], random: Random) -> tuple[Option, str]:
+    def choose(self, fleet: NodeGroups, options: Sequence[Option], random: Random) -> tuple[Option, str]:
         return self._current().choose(options, fleet.groups, random)
 
     def _current(self) -> gke.Classes:

@@ -11,7 +11,7 @@ from random import Random
 from threading import Event
 from typing import Any
 
-from sandbox.cloud.node_groups import Fleet, NodeGroup, ScalableCloud, ScaleRefused
+from sandbox.cloud.node_groups import NodeGroup, NodeGroups, ScalableCloud, ScaleRefused
 from sandbox.cluster.autoscaler import devices, idle, journal
 from sandbox.cluster.autoscaler.api import ApiServer, Mirror, Object
 from sandbox.cluster.autoscaler.backoff import BackOff
@@ -97,7 +97,7 @@ class Loop:
         if self._first:
             self._release(nodes)
             self._first = False
-        fleet = cloud.fleet(self._settings.cluster)
+        fleet = cloud.node_groups(self._settings.cluster)
         self._report_devices(fleet, nodes, pods)
         now = time.monotonic()
         late = self._observe_upcoming(fleet, nodes, now)
@@ -121,7 +121,7 @@ class Loop:
             return self._grow(cloud, fleet, decided, now)
         return self._shrink(cloud, fleet, nodes, pods, decided, now)
 
-    def _observe_upcoming(self, fleet: Fleet, nodes: list[Object], now: float) -> Set[str]:
+    def _observe_upcoming(self, fleet: NodeGroups, nodes: list[Object], now: float) -> Set[str]:
         """The upcoming nodes that do not count any more; their groups back off."""
         limit = str(fleet.profile.get("maxNodeProvisionTime", _PROVISION_TIME))
         upcoming = self._upcoming.observe(now, fleet.groups, nodes, idle.seconds(limit))
@@ -134,7 +134,7 @@ class Loop:
                 self._journal.write(f"pool {group.pool}: not ready after {limit}, left alone for a while: {late}")
         return upcoming.late
 
-    def _report_devices(self, fleet: Fleet, nodes: list[Object], pods: list[Object]) -> None:
+    def _report_devices(self, fleet: NodeGroups, nodes: list[Object], pods: list[Object]) -> None:
         """The kubelets' part: a node has the GPUs that its device plugin reports, and none without a plugin."""
         gpus = {name: group.gpus for group in fleet.groups if group.gpus for name in group.nodes}
         maps: dict[tuple[str, str], Mapping[str, str] | None] = {}
@@ -158,7 +158,7 @@ class Loop:
                 shown = ", ".join(f"{key} {value}" for key, value in sorted(after.items()))
                 self._journal.write(f"node {name}: {shown} ({report.why or 'no device plugin runs there'})")
 
-    def _grow(self, cloud: ScalableCloud, fleet: Fleet, decided: Plan, now: float) -> bool:
+    def _grow(self, cloud: ScalableCloud, fleet: NodeGroups, decided: Plan, now: float) -> bool:
         option, why = self._behaviour.choose(fleet, decided.options, self._random)
         shares = decided.shares(option)
         if len(shares) > 1:
@@ -184,7 +184,13 @@ class Loop:
         return True
 
     def _shrink(
-        self, cloud: ScalableCloud, fleet: Fleet, nodes: list[Object], pods: list[Object], decided: Plan, now: float
+        self,
+        cloud: ScalableCloud,
+        fleet: NodeGroups,
+        nodes: list[Object],
+        pods: list[Object],
+        decided: Plan,
+        now: float,
     ) -> bool:
         empty = idle.empty(nodes, pods, decided.needed)
         self._idle.observe(now, empty)

@@ -90,7 +90,3 @@ RULES: tuple[Callable[[NatRequest], GcpRefused | None], ...] = (
     subnetworks_exist,
     alone,
 )
-
-
-def check(request: NatRequest) -> None:
-    rules.check(RULES, request)

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from sandbox.cloud.node_groups import Fleet, NodeGroup, ScaleRefused
+from sandbox.cloud.node_groups import NodeGroup, NodeGroups, ScaleRefused
 from sandbox.cluster.autoscaler import loop as loops
 from sandbox.cluster.autoscaler.loop import Loop, Settings
 from sandbox.cluster.control_plane.certificates import ensure_certificates
@@ -29,9 +29,9 @@ class Cloud:
 
     def __init__(self, *groups: NodeGroup, full: str = "", **profile: str) -> None:
         times = {"scaleDownUnneededTime": "10m", "scaleDownDelayAfterAdd": "10m"}
-        self.now, self.full = Fleet(list(groups), {"expander": "random", **times, **profile}), full
+        self.now, self.full = NodeGroups(list(groups), {"expander": "random", **times, **profile}), full
 
-    def fleet(self, cluster_id: str) -> Fleet:
+    def node_groups(self, cluster_id: str) -> NodeGroups:
         return self.now
 
     def grow(self, pool_id: str, by: int) -> None:

@@ -6,13 +6,14 @@ from typing import Any
 
 import pytest
 
-from sandbox.azure.storage_classes import CLASSES as AKS
 from sandbox.cluster.autoscaler import volumes
 from sandbox.cluster.autoscaler.volumes import DRIVERS, VolumeRequest
-from sandbox.gcp.storage_classes import CLASSES as GKE
+from sandbox.cluster.plugins import plugin
 
 Object = dict[str, Any]
-BY_CLOUD = {"azure": AKS, "gcp": GKE}
+BY_CLOUD = {
+    name: [body for body in plugin(name).objects("1.36") if body["kind"] == "StorageClass"] for name in ("azure", "gcp")
+}
 DISK = "disk.csi.azure.com"
 
 

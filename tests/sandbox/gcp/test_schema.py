@@ -7,7 +7,7 @@ from importlib.metadata import version
 import pytest
 
 from sandbox.cloud.schema import Fields
-from sandbox.gcp import places, schema
+from sandbox.gcp import locations, schema
 from sandbox.gcp.machines import machines
 from sandbox.gcp.resources.resource_type import READ_FOR, TABLE, GcpType
 from sandbox.gcp.resources.table import TYPES
@@ -16,7 +16,7 @@ from sandbox.gcp.resources.table import TYPES
 @pytest.mark.process
 def test_the_kept_shapes_are_those_of_the_installed_sdk() -> None:
     """Imports the SDK, which takes seconds. `python -m sandbox.gcp.schema` writes them again."""
-    assert schema.FILE.read_text(encoding="utf-8") == schema.written_from_the_sdk()
+    assert schema.STORED.file.read_text(encoding="utf-8") == schema.written_from_the_sdk()
 
 
 def test_what_replaces_and_what_is_computed_was_read_for_the_installed_sdk() -> None:
@@ -40,13 +40,13 @@ def exists(fields: Fields, path: list[str]) -> bool:
 @pytest.mark.parametrize("kind", TYPES.values(), ids=lambda kind: kind.token)
 def test_every_property_that_a_type_speaks_of_is_one_of_its(kind: GcpType) -> None:
     named = kind.replaces | kind.computed | kind.sets | kind.links | kind.maps | {*kind.defaults, *kind.checks}
-    fields = schema.inputs_of(kind.token)
+    fields = schema.STORED.inputs_of(kind.token)
     assert {path for path in named | kind.virtual if not exists(fields, path.split("."))} == set()
 
 
 def test_the_offer_of_gpus_is_in_zones_that_exist() -> None:
-    offers = {name: list(zones) for name, zones in places.offers().items()}
-    assert {zone for zones in offers.values() for zone in zones if zone != "*" and not places.exists(zone)} == set()
+    offers = {name: list(zones) for name, zones in locations.offers().items()}
+    assert {zone for zones in offers.values() for zone in zones if zone != "*" and not locations.exists(zone)} == set()
     built_in = {machine.gpu_model for machine in machines().values() if machine.gpu_model}
     attachable = {model for machine in machines().values() for model in machine.attachable}
     assert built_in | attachable <= offers.keys()

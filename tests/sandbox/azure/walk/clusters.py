@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from sandbox.azure import ids
-from sandbox.azure.resources import cluster_rules, fleet_rules, version_rules
+from sandbox.azure.resources import cluster_pools_rules, cluster_rules, version_rules
 from sandbox.cloud.state import Store
 
 from ..conftest import CLUSTER, CLUSTER_INPUTS, POOL, REGULAR, SPOT, SYSTEM, Account, Props
@@ -255,7 +255,7 @@ ROWS = [
     Row(
         "no system pool",
         "2.1, 7.6",
-        fleet_rules.system_pool,
+        cluster_pools_rules.system_pool,
         "MustDefineAtLeastOneSystemPool",
         "Must define at least one system pool.",
         bad=cluster(agentPoolProfiles=[{**SYSTEM, "mode": "User"}]),
@@ -264,7 +264,7 @@ ROWS = [
     Row(
         "last system pool becomes another",
         "2.1, 7.6",
-        fleet_rules.system_pool,
+        cluster_pools_rules.system_pool,
         "MustDefineAtLeastOneSystemPool",
         "Must define at least one system pool.",
         bad=pool(REGULAR, agentPoolName="system", count=1, mode="User"),
@@ -273,7 +273,7 @@ ROWS = [
     Row(
         "last system pool deleted",
         "2.1, 7.6",
-        fleet_rules.system_pool,
+        cluster_pools_rules.system_pool,
         "OperationNotAllowed",
         "There has to be at least one system agent pool.",
         confirmed=False,
@@ -284,7 +284,7 @@ ROWS = [
     Row(
         "last pool deleted",
         "2.1",
-        fleet_rules.some_pool,
+        cluster_pools_rules.some_pool,
         "OperationNotAllowed",
         "There has to be at least one agent pool.",
         bad=Delete("system"),
@@ -293,7 +293,7 @@ ROWS = [
     Row(
         "more than 100 pools",
         "page quotas-skus-regions",
-        fleet_rules.number_of_pools,
+        cluster_pools_rules.number_of_pools,
         "MaxAgentPoolCountReached",
         "at most 100",
         confirmed=False,
@@ -323,7 +323,7 @@ ROWS = [
     Row(
         "pools left behind by their cluster",
         "2.1, 7.11",
-        fleet_rules.skew,
+        cluster_pools_rules.skew,
         "NodePoolMcVersionIncompatible",
         "Node pool version 1.33.9 and control plane version 1.36.2 are incompatible.",
         given=(
@@ -337,7 +337,7 @@ ROWS = [
     Row(
         "node auto-provisioning with autoscaled pools",
         "2.1",
-        fleet_rules.node_provisioning,
+        cluster_pools_rules.node_provisioning,
         "OperationNotAllowed",
         ".properties.nodeProvisioningProfile.mode cannot be Auto",
         confirmed=False,
@@ -347,7 +347,7 @@ ROWS = [
     Row(
         "autoscaled pool under node auto-provisioning",
         "2.1",
-        fleet_rules.node_provisioning,
+        cluster_pools_rules.node_provisioning,
         "OperationNotAllowed",
         ".properties.nodeProvisioningProfile.mode cannot be Auto",
         confirmed=False,
