@@ -35,13 +35,17 @@ class KubeflowCluster(pulumi.ComponentResource):
 
     outputs: Outputs
 
-    def __init__(self, name: str, spec: ClusterSpec, *, opts: pulumi.ResourceOptions | None = None) -> None:
-        instance = names.instance(pulumi.get_stack())
+    def __init__(
+        self, name: str, spec: ClusterSpec, *, sole: bool = True, opts: pulumi.ResourceOptions | None = None
+    ) -> None:
+        """`sole`: the cluster is all that its stack is for, so that objects inside the cluster are called by the stack alone."""
+        stack = pulumi.get_stack()
+        instance = names.instance(stack if sole else f"{stack}/{name}")
         cloud = registry.of(spec.cloud)
         node_pools = placement.node_pools(spec, cloud)
 
         # What is there already, and what follows from it
-        was = last_update.read()
+        was = last_update.read(None if sole else name)
         site = _site(spec, node_pools, instance, was, opts)
         last_update.refuse(was, site.place)
         class_name = wanted_class.name(spec)

@@ -33,15 +33,28 @@ _KEYS = {
 """What says where a cluster is, and the keys of the stack file behind it."""
 
 
-def read() -> Mapping[str, Any]:
-    """What the stack remembers; empty before its first update. Raises `pulumi.RunError` when its outputs cannot be read."""
+COMPONENT = "component"
+"""What a component of the package remembers beside: its name, by which it finds its own among the stack's outputs."""
+
+
+def read(component: str | None = None) -> Mapping[str, Any]:
+    """What the stack remembers, or one of its components; empty before the first update.
+
+    Raises `pulumi.RunError` when the stack's outputs cannot be read.
+    """
     stack = f"{pulumi.get_organization()}/{pulumi.get_project()}/{pulumi.get_stack()}"
     try:
-        found = outputs_of(stack).get(REMEMBERED)
+        outputs = outputs_of(stack)
     except Exception as failed:
         # The SDK raises plain Exception for every error of a call.
         raise pulumi.RunError(f"the outputs of the last update of {stack} cannot be read: {failed}") from None
-    return found if isinstance(found, Mapping) else {}
+    if component is None:
+        return _mapping(outputs.get(REMEMBERED))
+    return next((value for value in map(_mapping, outputs.values()) if value.get(COMPONENT) == component), {})
+
+
+def _mapping(value: Any) -> Mapping[str, Any]:
+    return value if isinstance(value, Mapping) else {}
 
 
 def asked(pool: Pool | SystemPool) -> dict[str, Any]:

@@ -16,6 +16,7 @@ from components.azure.live import LiveCluster
 from components.azure.monitoring import Monitoring
 from components.azure.network import Network, subnet_path
 from components.azure.types import CLUSTER, MAINTENANCE, RESOURCE_GROUP, USER_CREDENTIALS
+from components.links import output
 from components.resources import Declared, call_later
 from components.target import Outputs
 from config.clouds.azure.settings import Azure
@@ -228,7 +229,7 @@ class AksCluster(pulumi.ComponentResource):
 
     def _resource_group(self, name: str, spec: ClusterSpec, cloud: Azure, group: str) -> pulumi.Input[str]:
         if cloud.existing_resource_group:
-            return group
+            return output(group)
         made = Declared(
             RESOURCE_GROUP,
             name,

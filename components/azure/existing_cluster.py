@@ -16,6 +16,7 @@ from components.azure import credentials, immutable_pools, pools
 from components.azure import live as counts
 from components.azure.live import LiveCluster
 from components.azure.types import USER_CREDENTIALS
+from components.links import output
 from components.resources import call
 from components.target import Outputs
 from config.clouds.azure.settings import Azure, AzureExistingCluster
@@ -120,7 +121,7 @@ class AksPools(pulumi.ComponentResource):
                 args,
                 resource_group=cluster.resource_group,
                 cluster=cluster.name,
-                subnet_id=subnet_id(pool.source.subnet, cluster.live),
+                subnet_id=_linked(wanted["vnetSubnetID"], pool.source.subnet),
                 tags={**spec.cluster.tags, STACK_TAG: instance},
                 parent=self,
                 # Whoever upgrades the cluster upgrades its pools: nothing to undo.
@@ -131,6 +132,11 @@ class AksPools(pulumi.ComponentResource):
         self.outputs = credentials.outputs(cluster.name, cluster.resource_group, cluster.entra)
         self.kubeconfig = pulumi.Output.secret(cluster.kubeconfig)
         self.register_outputs({})
+
+
+def _linked(id: str | None, subnet: str | None) -> pulumi.Input[str] | None:
+    """The id of a subnet that another resource may make."""
+    return pulumi.Output.concat(id.removesuffix(subnet), output(subnet)) if id and subnet else id
 
 
 def _arguments(spec: ClusterSpec, pool: NodePool, cluster: FoundCluster) -> dict[str, Any]:

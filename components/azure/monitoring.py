@@ -20,6 +20,7 @@ from components.azure.types import (
     LOG_WORKSPACE,
     MONITOR_WORKSPACE,
 )
+from components.links import output
 from components.resources import Declared
 from config.clouds.azure.settings import AzureLogs, AzureMonitoring
 
@@ -80,7 +81,7 @@ class Monitoring(pulumi.ComponentResource):
 
     def _log_workspace(self, spec: AzureLogs) -> pulumi.Output[str]:
         if spec.workspace:
-            return pulumi.Output.from_input(spec.workspace)
+            return output(spec.workspace)
         made = self._declare(
             LOG_WORKSPACE,
             "logs",
@@ -95,7 +96,7 @@ class Monitoring(pulumi.ComponentResource):
 
     def _monitor_workspace(self, existing: str | None) -> pulumi.Output[str]:
         if existing:
-            return pulumi.Output.from_input(existing)
+            return output(existing)
         inputs = {**self._placed, "azureMonitorWorkspaceName": self._metrics_name}
         return self._declare(MONITOR_WORKSPACE, "metrics", inputs).id
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pulumi
 
 from components.azure.types import CLIENT_CONFIG, NAT_GATEWAY, PUBLIC_IP_ADDRESS, SUBNET, VIRTUAL_NETWORK
+from components.links import output
 from components.resources import Declared, call
 from config.clouds.azure.settings import NODE_SUBNET, AzureNetwork
 
@@ -43,8 +44,12 @@ class Network(pulumi.ComponentResource):
         if spec.existing:
             self.default = spec.existing.subnet
             subscription = call(CLIENT_CONFIG, {}, pulumi.InvokeOptions(parent=self))["subscriptionId"]
-            path = subnet_path(spec, None, resource_group="", name="").partition("/subnets/")[0]
-            self.id = pulumi.Output.from_input(f"/subscriptions/{subscription}{path}")
+            self.id = pulumi.Output.format(
+                "/subscriptions/{0}/resourceGroups/{1}/providers/Microsoft.Network/virtualNetworks/{2}",
+                subscription,
+                output(spec.existing.resource_group),
+                output(spec.existing.name),
+            )
         else:
             self.default = NODE_SUBNET
             self._declare(name, spec, cluster, resource_group=resource_group, location=location, tags=tags)
@@ -54,7 +59,7 @@ class Network(pulumi.ComponentResource):
         """The id of a subnet by name; None is the one of pools that name none."""
         chosen = subnet or self.default
         # Whatever a network of somebody else has, nobody has told us.
-        return self._subnets.get(chosen) or pulumi.Output.concat(self.id, "/subnets/", chosen)
+        return self._subnets.get(chosen) or pulumi.Output.concat(self.id, "/subnets/", output(chosen))
 
     def _declare(
         self,
