@@ -30,7 +30,7 @@ class Linked(str):
         return linked
 
 
-def output(text: str) -> pulumi.Output[str]:
+def output(text: pulumi.Input[str]) -> pulumi.Output[str]:
     """The output behind a text of the settings; that text where nothing is behind it."""
     return text.output if isinstance(text, Linked) else pulumi.Output.from_input(text)
 

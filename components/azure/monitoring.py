@@ -12,6 +12,7 @@ from typing import Any
 
 import pulumi
 
+from components import links
 from components.azure.types import (
     DATA_COLLECTION_ENDPOINT,
     DATA_COLLECTION_RULE,
@@ -20,7 +21,6 @@ from components.azure.types import (
     LOG_WORKSPACE,
     MONITOR_WORKSPACE,
 )
-from components.links import output
 from components.resources import Declared
 from config.clouds.azure.settings import AzureLogs, AzureMonitoring
 
@@ -81,7 +81,7 @@ class Monitoring(pulumi.ComponentResource):
 
     def _log_workspace(self, spec: AzureLogs) -> pulumi.Output[str]:
         if spec.workspace:
-            return output(spec.workspace)
+            return links.output(spec.workspace)
         made = self._declare(
             LOG_WORKSPACE,
             "logs",
@@ -96,7 +96,7 @@ class Monitoring(pulumi.ComponentResource):
 
     def _monitor_workspace(self, existing: str | None) -> pulumi.Output[str]:
         if existing:
-            return output(existing)
+            return links.output(existing)
         inputs = {**self._placed, "azureMonitorWorkspaceName": self._metrics_name}
         return self._declare(MONITOR_WORKSPACE, "metrics", inputs).id
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pulumi
 
+from components import links
 from components.azure.types import CLIENT_CONFIG, NAT_GATEWAY, PUBLIC_IP_ADDRESS, SUBNET, VIRTUAL_NETWORK
-from components.links import output
 from components.resources import Declared, call
 from config.clouds.azure.settings import NODE_SUBNET, AzureNetwork
 
@@ -47,8 +47,8 @@ class Network(pulumi.ComponentResource):
             self.id = pulumi.Output.format(
                 "/subscriptions/{0}/resourceGroups/{1}/providers/Microsoft.Network/virtualNetworks/{2}",
                 subscription,
-                output(spec.existing.resource_group),
-                output(spec.existing.name),
+                links.output(spec.existing.resource_group),
+                links.output(spec.existing.name),
             )
         else:
             self.default = NODE_SUBNET
@@ -59,7 +59,7 @@ class Network(pulumi.ComponentResource):
         """The id of a subnet by name; None is the one of pools that name none."""
         chosen = subnet or self.default
         # Whatever a network of somebody else has, nobody has told us.
-        return self._subnets.get(chosen) or pulumi.Output.concat(self.id, "/subnets/", output(chosen))
+        return self._subnets.get(chosen) or pulumi.Output.concat(self.id, "/subnets/", links.output(chosen))
 
     def _declare(
         self,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pulumi
 
+from components import links
 from components.gcp.types import GET_SUBNETWORK, NETWORK, ROUTER, ROUTER_NAT, SUBNETWORK
-from components.links import is_placeholder, output
 from components.resources import Declared, call
 from config.clouds.gcp.settings import Gcp, GcpExistingNetwork
 from config.problems import Problem, report
@@ -21,7 +21,7 @@ def refuse(cloud: Gcp, reading: pulumi.InvokeOptions | None = None) -> None:
     there = cloud.network.existing
     if there is None or cloud.region is None:
         return
-    if is_placeholder(there.name, there.subnet, there.pod_range, there.service_range):
+    if links.is_placeholder(there.name, there.subnet, there.pod_range, there.service_range):
         return  # made with the cluster
     project = there.project or cloud.project
     place = f"subnet {there.subnet!r} in {cloud.region} of project {project}"
@@ -74,9 +74,9 @@ class Network(pulumi.ComponentResource):
 
     def _refer(self, cloud: Gcp, there: GcpExistingNetwork) -> None:
         project = there.project or cloud.project
-        self.network = pulumi.Output.concat("projects/", project, "/global/networks/", output(there.name))
+        self.network = pulumi.Output.concat("projects/", project, "/global/networks/", links.output(there.name))
         path = f"projects/{project}/regions/{cloud.region}/subnetworks/"
-        self.subnet = pulumi.Output.concat(path, output(there.subnet))
+        self.subnet = pulumi.Output.concat(path, links.output(there.subnet))
         self.pod_range, self.service_range = there.pod_range, there.service_range
 
     def _declare(self, name: str, cloud: Gcp, cluster: str) -> None:

@@ -78,7 +78,9 @@ class _Reader:
             source = value
             if await source.is_secret():
                 self.arguments.secret.add(path)
-            value = await source.future(with_unknowns=True) if await source.is_known() else Unknown()
+            if not await source.is_known():
+                return self._unknown(path, source)
+            value = await source.future(with_unknowns=True)
         if isinstance(value, Unknown):
             return self._unknown(path, source)
         if isinstance(value, dict):
@@ -94,11 +96,9 @@ class _Reader:
     def _unknown(self, path: Path, source: pulumi.Output[Any] | None) -> str | None:
         reference = self._reference(path)
         if reference is None or source is None:
-            known = ", ".join(sorted(self._references))
             what = "is not known before the update, and the settings are checked before it"
-            self.arguments.problems.append(
-                Problem(shown(path), what, f"write the value itself; another resource may make only: {known}")
-            )
+            remedy = "write the value itself; docs/library.md lists what another resource may make"
+            self.arguments.problems.append(Problem(shown(path), what, remedy))
             return None
         before = self._remembered.get(shown(path))
         text = before or reference.format(len(self.arguments.links) + 1)

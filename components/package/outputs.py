@@ -117,7 +117,9 @@ TYPES: dict[str, dict[str, Any]] = {
     "SchedulingOutput": _object(
         {
             "enabled": {"type": "boolean", "description": "Whether the cluster has policies of this component."},
-            "defaults": _map(_map(_TEXT, ""), "Placement by workload kind, for pods with (`gpu`) and without (`cpu`) GPU."),
+            "defaults": _map(
+                _map(_TEXT, ""), "Placement by workload kind, for pods with (`gpu`) and without (`cpu`) GPU."
+            ),
             "guard": _text("The guard's mode."),
             "shortfall": _many(_TEXT, "What this Kubernetes version cannot do, and what to do instead."),
         },

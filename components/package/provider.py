@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from dataclasses import replace
 from functools import partial
 from importlib.metadata import version
 from typing import Any
@@ -11,8 +11,10 @@ from typing import Any
 import pulumi
 from pulumi.provider import ConstructResult, Provider
 
-from components import last_update, links
+from components import links
+from components.addons import names
 from components.cluster import KubeflowCluster
+from components.last_update import COMPONENT, LastUpdate
 from components.package import inputs as arguments
 from components.package import schema
 from components.package.inputs import Arguments
@@ -22,6 +24,9 @@ from components.package.settings import REQUIRED, SETTINGS
 from config import stackfile
 from config.model.stack import ClusterSpec
 from config.problems import Problem
+
+_INPUTS = "inputs"
+"""Key of the texts that other resources made, in what is remembered."""
 
 
 class Package(Provider):
@@ -42,7 +47,7 @@ class Package(Provider):
         if resource_type != schema.TOKEN:
             raise pulumi.RunError(f"{resource_type} is not in this package, which has {schema.TOKEN}")
         # A coroutine, to wait for the inputs.
-        cluster = pulumi.Output.from_input(_cluster(name, inputs, options))
+        cluster: pulumi.Output[KubeflowCluster] = pulumi.Output.from_input(_cluster(name, inputs, options))
         return ConstructResult(
             cluster.apply(lambda declared: declared.urn), {key: cluster.apply(partial(_output, key)) for key in OUTPUTS}
         )
@@ -53,14 +58,16 @@ def _output(key: str, cluster: KubeflowCluster) -> pulumi.Output[Any]:
 
 
 async def _cluster(name: str, inputs: pulumi.Inputs, options: pulumi.ResourceOptions | None) -> KubeflowCluster:
-    memory = last_update.read(name)
-    given = await arguments.read(inputs, REFERENCES, memory.get("inputs"))
-    spec = _spec(given)
-    cluster = KubeflowCluster(name, spec, sole=False, opts=options)
-    # What the next update of this component finds among the stack's outputs.
-    remembered = {last_update.COMPONENT: name, "inputs": given.known()}
-    cluster.outputs[last_update.REMEMBERED] = {**links.resolved(cluster.outputs[last_update.REMEMBERED]), **remembered}
-    return cluster
+    last = LastUpdate.read(name)
+    given = await arguments.read(inputs, REFERENCES, last.get(_INPUTS))
+    last = replace(last, exported={COMPONENT: name, _INPUTS: given.known()})
+    # A stack may have several clusters, and two of them may be one cluster's.
+    instance = names.instance(f"{pulumi.get_stack()}/{name}")
+    try:
+        return KubeflowCluster(name, _spec(given), instance=instance, last_update=last, opts=options)
+    except pulumi.RunError as refused:
+        # As it is, without the error's class before it.
+        raise pulumi.InputPropertiesError(str(refused)) from None
 
 
 def _spec(given: Arguments) -> ClusterSpec:

@@ -36,7 +36,9 @@ def document(version: str, settings: dict[str, Any], required: tuple[str, ...]) 
         "displayName": "Kubeflow on spot GPUs",
         "description": "A Kubeflow-ready cluster with spot GPU pools on AKS or GKE",
         "license": "Apache-2.0",
-        "language": {language: {"respectSchemaVersion": True} for language in ("nodejs", "python", "csharp", "java", "go")},
+        "language": {
+            language: {"respectSchemaVersion": True} for language in ("nodejs", "python", "csharp", "java", "go")
+        },
         "resources": {
             TOKEN: {
                 "isComponent": True,
@@ -53,9 +55,12 @@ def document(version: str, settings: dict[str, Any], required: tuple[str, ...]) 
 
 def _object(model: type[Model], path: str, types: dict[str, Any]) -> None:
     fields = {str(field.alias): field for field in model.model_fields.values()}
-    types[model.__name__] = spec = {"type": "object", "description": inspect.cleandoc(model.__doc__ or "")}
-    spec["properties"] = {key: _of_field(field, f"{path}.{key}", types) for key, field in fields.items()}
-    spec["required"] = sorted(key for key, field in fields.items() if field.is_required())
+    types[model.__name__] = {
+        "type": "object",
+        "description": inspect.cleandoc(model.__doc__ or ""),
+        "properties": {key: _of_field(field, f"{path}.{key}", types) for key, field in fields.items()},
+        "required": sorted(key for key, field in fields.items() if field.is_required()),
+    }
 
 
 def _of_field(field: FieldInfo, path: str, types: dict[str, Any]) -> dict[str, Any]:

@@ -67,7 +67,7 @@ _PATCH = Template("""\
 
 
 @dataclass(frozen=True)
-class ClassDecision:
+class ComputeClassPlan:
     """The class of a stack; no name where it has none."""
 
     name: str | None = None
@@ -87,14 +87,14 @@ class ClassDecision:
         return {"computeClass": {"name": self.name, "pools": pools, "byDefault": self.by_default}}
 
 
-def decide(
+def plan(
     spec: ClusterSpec,
     cloud: Cloud,
     node_pools: Sequence[NodePool],
     version: str,
     instance: str,
     found: Mapping[str, Any] | None = None,
-) -> ClassDecision:
+) -> ComputeClassPlan:
     """`version` is the API server's; `found` the ComputeClass of that name that is there already, whoever made it.
 
     Raises `pulumi.RunError` when the name is taken.
@@ -103,7 +103,7 @@ def decide(
     rank = {pool: number for number, pool in enumerate(placement.growth_order(spec, cloud))}
     members = sorted((pool for pool in node_pools if pool.compute_class), key=lambda pool: rank[pool.name])
     if name is None or not members:
-        return ClassDecision()
+        return ComputeClassPlan()
     assert isinstance(spec.cloud, Gcp)
     labels = names.labels_of(found or {})
     if found and not names.is_ours(labels, instance):
@@ -114,7 +114,9 @@ def decide(
     able = admission.mutates(version) and spec.scheduling.enabled
     # Of a cluster of this stack the rules have told it.
     told = spec.cloud.existing_cluster is None or admission.mutates(version)
-    return ClassDecision(name, tuple(members), spec.cloud.fallback, able, () if told else (_shortfall(name, version),))
+    return ComputeClassPlan(
+        name, tuple(members), spec.cloud.fallback, able, () if told else (_shortfall(name, version),)
+    )
 
 
 def _shortfall(name: str, version: str) -> str:
@@ -125,15 +127,15 @@ def _shortfall(name: str, version: str) -> str:
     )
 
 
-def manifest(decision: ClassDecision, instance: str) -> dict[str, Any]:
+def manifest(plan: ComputeClassPlan, instance: str) -> dict[str, Any]:
     """The ComputeClass, a rule a pool: within a rule GKE chooses by itself."""
-    options = decision.options
+    options = plan.options
     return {
         "apiVersion": "cloud.google.com/v1",
         "kind": "ComputeClass",
-        "metadata": {"name": decision.name, "labels": names.labels(instance)},
+        "metadata": {"name": plan.name, "labels": names.labels(instance)},
         "spec": {
-            "priorities": [{"nodepools": [pool.name]} for pool in decision.members],
+            "priorities": [{"nodepools": [pool.name]} for pool in plan.members],
             # The default is not the same in all versions.
             "whenUnsatisfiable": options.when_unsatisfiable,
             "activeMigration": {"optimizeRulePriority": options.active_migration},
@@ -142,23 +144,23 @@ def manifest(decision: ClassDecision, instance: str) -> dict[str, Any]:
     }
 
 
-def policy(decision: ClassDecision, instance: str) -> tuple[dict[str, Any], dict[str, Any]]:
+def policy(plan: ComputeClassPlan, instance: str) -> tuple[dict[str, Any], dict[str, Any]]:
     """The policy that gives pods with GPUs the class, and its binding."""
-    assert decision.name
+    assert plan.name
     name = names.object_name(instance, ROLE)
     metadata = {"name": name, "labels": names.labels(instance)}
     created = {"apiGroups": [""], "apiVersions": ["v1"], "operations": ["CREATE"], "resources": ["pods"]}
     everywhere = {"key": "kubernetes.io/metadata.name", "operator": "NotIn", "values": ["kube-system"]}
-    taint = compute_class.taint(decision.name)
+    taint = compute_class.taint(plan.name)
     toleration = Toleration(key=taint.key, value=taint.value, effect=taint.effect)
     undecided = _UNDECIDED.substitute(
         choice=cel.value(_CHOICE),
         pool=cel.value(POOL_LABEL),
-        members=cel.value(sorted(pool.label for pool in decision.members)),
+        members=cel.value(sorted(pool.label for pool in plan.members)),
     )
     patch = _PATCH.substitute(
         label=cel.value(compute_class.LABEL),
-        name=cel.value(decision.name),
+        name=cel.value(plan.name),
         toleration=cel.value(toleration.as_manifest()),
     )
     spec = {
@@ -187,7 +189,7 @@ class ComputeClass(pulumi.ComponentResource):
     def __init__(
         self,
         name: str,
-        decision: ClassDecision,
+        plan: ComputeClassPlan,
         *,
         instance: str,
         opts: pulumi.ResourceOptions,
@@ -195,9 +197,9 @@ class ComputeClass(pulumi.ComponentResource):
     ) -> None:
         super().__init__("kubeflow-spot:addons:ComputeClass", name, None, opts)
         child = pulumi.ResourceOptions.merge(child, pulumi.ResourceOptions(parent=self))
-        made = Manifest(name, manifest(decision, instance), child)
-        if decision.by_default:
+        made = Manifest(name, manifest(plan, instance), child)
+        if plan.by_default:
             # Not before there is what pods are sent to.
-            given, binding = policy(decision, instance)
+            given, binding = policy(plan, instance)
             Manifest(f"{name}-binding", binding, child, after=[made, Manifest(f"{name}-policy", given, child)])
         self.register_outputs({})

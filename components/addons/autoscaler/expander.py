@@ -22,7 +22,7 @@ _MAP = f"the ConfigMap {NAMESPACE}/{NAME}"
 
 
 @dataclass(frozen=True)
-class Decision:
+class ExpanderPlan:
     """What becomes of the ConfigMap, and what the stack's outputs say of it."""
 
     declared: Tiers | None
@@ -33,15 +33,15 @@ class Decision:
     warnings: tuple[str, ...] = ()
 
 
-def decide(
+def plan(
     wanted: Wanted, options: ExpanderOptions, instance: str, found: Mapping[str, Any] | None, cluster: str
-) -> Decision:
+) -> ExpanderPlan:
     """For an autoscaler whose expander is `priority`. `found` is the ConfigMap in the cluster, None when there is none.
 
     Raises `pulumi.RunError` when somebody else's must be changed first, with the lines to add.
     """
     own = priorities.tiers(wanted, {tier.priority: tier.groups for tier in options.other_groups})
-    ours = Decision(own, _view(own, wanted), f"guaranteed by {_MAP}")
+    ours = ExpanderPlan(own, _view(own, wanted), f"guaranteed by {_MAP}")
     # Where the stack file itself ranks somebody else's pools is the user's own choice.
     wrong = list(priorities.faults(own, replace(wanted, others=())))
     if wrong:
@@ -58,7 +58,7 @@ def decide(
         return replace(ours, warnings=_warning(dropped))
     wrong = list(priorities.faults(theirs or {}, wanted))
     if theirs and not wrong:
-        return Decision(None, _view(theirs, wanted), f"guaranteed by {_MAP}, which is not this stack's")
+        return ExpanderPlan(None, _view(theirs, wanted), f"guaranteed by {_MAP}, which is not this stack's")
     if unread:
         wrong = [f"the autoscaler refuses it and chooses at random, as {unread}"]
     raise pulumi.RunError(_refusal(theirs, wanted, wrong, cluster, labels))
@@ -72,14 +72,14 @@ def _read(found: Mapping[str, Any]) -> tuple[Tiers | None, str]:
         return None, str(wrong)
 
 
-def kept_by(what: str) -> Decision:
+def kept_by(what: str) -> ExpanderPlan:
     """For an order that something else keeps."""
-    return Decision(None, [], f"guaranteed by {what}")
+    return ExpanderPlan(None, [], f"guaranteed by {what}")
 
 
-def not_kept(why: str) -> Decision:
+def not_kept(why: str) -> ExpanderPlan:
     """For an autoscaler that does not look at the ConfigMap, or of which that is not known."""
-    return Decision(None, [], f"not guaranteed: {why}")
+    return ExpanderPlan(None, [], f"not guaranteed: {why}")
 
 
 def _view(tiers: Tiers, wanted: Wanted) -> list[dict[str, Any]]:
