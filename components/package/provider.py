@@ -11,7 +11,7 @@ from typing import Any
 import pulumi
 from pulumi.provider import ConstructResult, Provider
 
-from components import links
+from components import links, references
 from components.addons import names
 from components.cluster import KubeflowCluster
 from components.last_update import COMPONENT, LastUpdate
@@ -19,7 +19,6 @@ from components.package import inputs as arguments
 from components.package import schema
 from components.package.inputs import Arguments
 from components.package.outputs import OUTPUTS
-from components.package.references import REFERENCES
 from components.package.settings import REQUIRED, SETTINGS
 from config import stackfile
 from config.model.stack import ClusterSpec
@@ -59,7 +58,7 @@ def _output(key: str, cluster: KubeflowCluster) -> pulumi.Output[Any]:
 
 async def _cluster(name: str, inputs: pulumi.Inputs, options: pulumi.ResourceOptions | None) -> KubeflowCluster:
     last = LastUpdate.read(name)
-    given = await arguments.read(inputs, REFERENCES, last.get(_INPUTS))
+    given = await arguments.read(inputs, references.all_clouds(), last.get(_INPUTS))
     last = replace(last, exported={COMPONENT: name, _INPUTS: given.known()})
     # A stack may have several clusters, and two of them may be one cluster's.
     instance = names.instance(f"{pulumi.get_stack()}/{name}")

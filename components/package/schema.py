@@ -14,8 +14,8 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 from pydantic import SecretStr
 from pydantic.fields import FieldInfo
 
+from components import references
 from components.package import outputs
-from components.package.references import REFERENCES
 from config.model.fields import FORMS, Model
 
 PACKAGE = "kubeflow-spot"
@@ -69,7 +69,7 @@ def _of_field(field: FieldInfo, path: str, types: dict[str, Any]) -> dict[str, A
         annotation = Annotated[(annotation, *field.metadata)]
     found = _property(annotation, path, types)
     about = [_sentence(field.description), found.get("description"), _sentence(_default(field))]
-    if path in REFERENCES:
+    if path in references.all_clouds():
         about.append(_REFERENCE)
     return {**found, "description": " ".join(filter(None, about))}
 
