@@ -126,6 +126,20 @@ TYPES: dict[str, dict[str, Any]] = {
         "Placement by default, and the guard.",
         ("defaults", "guard", "shortfall"),
     ),
+    "ContractPool": _object(
+        {
+            "name": _text("The pool's name."),
+            "label": _text("Value of the label `kubeflow-spot.dev/pool` on its nodes."),
+            "capacity": _text("`spot`, `preemptible` or `on-demand`."),
+            "accelerator": _text("GPU model; left out for a pool without GPUs."),
+            "gpus": _number("GPUs of a machine."),
+            "largestRequest": _map(_TEXT, "The most that one pod can ask for."),
+            "labels": _map(_TEXT, "Labels of its nodes."),
+            "taints": _many(_ref("NodeTaint"), "Taints of its nodes."),
+        },
+        "A pool as a pod sees it.",
+        ("accelerator", "largestRequest"),
+    ),
     "ContractOutput": _object(
         {
             "namespace": _text("Its namespace."),
@@ -133,6 +147,7 @@ TYPES: dict[str, dict[str, Any]] = {
             "placementLabel": _text("The label by which pods and namespaces choose a placement."),
             "placements": _many(_TEXT, "Values of that label."),
             "snippets": _map(_ANY, "Parts of a pod's spec by name."),
+            "pools": _many(_ref("ContractPool"), "The pools as a pod sees them."),
         },
         "The ConfigMap that tells users' tools about the pools.",
     ),
