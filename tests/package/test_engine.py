@@ -28,6 +28,7 @@ from tests import commands
 pytestmark = pytest.mark.engine
 
 PROJECT = Path(__file__).resolve().parents[2]
+PACKAGE = PROJECT / "components" / "package"
 EXAMPLE = (PROJECT / "docs" / "library.md").read_text().partition("```python\n")[2].partition("```")[0]
 
 SUBSCRIPTION = "11111111-2222-4333-8444-555555555555"
@@ -80,7 +81,7 @@ class Team:
 @pytest.fixture(scope="module")
 def plugin(tmp_path_factory: pytest.TempPathFactory) -> Path:
     script = tmp_path_factory.mktemp("plugins") / "pulumi-resource-kubeflow-spot"
-    command = shlex.join([sys.executable, str(PROJECT / "components" / "package")])
+    command = shlex.join([sys.executable, str(PACKAGE)])
     script.write_text(f'#!/bin/sh\nexec {command} "$@"\n')
     script.chmod(0o755)
     return script
@@ -112,6 +113,16 @@ def test_the_engine_reads_the_packages_schema(plugin: Path, tmp_path: Path) -> N
     assert found["types"].keys() == told["types"].keys()
     assert found["resources"][TOKEN]["inputProperties"].keys() == told["resources"][TOKEN]["inputProperties"].keys()
     assert found["resources"][TOKEN]["isComponent"] is True
+
+
+def test_the_engine_takes_the_folder_for_a_plugin_in_python(tmp_path: Path) -> None:
+    pulumi = programs.ensure(["pulumi"], print)["pulumi"]
+    # Without a PATH it finds no language host, with which it would run the folder.
+    environment = {"PATH": "", "PULUMI_HOME": str(tmp_path), "PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION": "true"}
+    done = subprocess.run(
+        [pulumi, "package", "get-schema", PACKAGE], env=environment, capture_output=True, text=True, check=False
+    )
+    assert "no language plugin 'pulumi-language-python' found" in done.stderr
 
 
 def test_a_second_program_constructs_a_cluster_in_a_network_of_its_own(team: Team) -> None:
