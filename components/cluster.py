@@ -11,7 +11,7 @@ from components.last_update import LastUpdate
 from components.outputs import outputs
 from components.target import Outputs, Stack
 from config.clouds import registry
-from config.model.stack import ClusterSpec
+from config.model.spec import ClusterSpec
 from config.placement.node_pools import node_pools
 
 

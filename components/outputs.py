@@ -7,7 +7,7 @@ from typing import Any
 from components import last_update
 from components.addons.plan import LayerPlan
 from components.target import Cluster, Outputs, Stack, Target
-from config.model.stack import Capacity, Pool, SystemPool
+from config.model.pool import Capacity, Pool, SystemPool
 from config.placement import pods
 from config.placement.node_pools import NodePool
 

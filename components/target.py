@@ -13,7 +13,7 @@ from typing import Any, Protocol
 import pulumi
 
 from components.last_update import LastUpdate
-from config.model.stack import ClusterSpec
+from config.model.spec import ClusterSpec
 from config.placement.node_pools import NodePool
 
 Outputs = dict[str, pulumi.Input[Any]]
@@ -75,6 +75,8 @@ class Target:
     """Of an existing cluster: secret, wrap what is passed on. None for a new cluster."""
     on_demand_pools: tuple[str, ...] = ()
     """Names of all on-demand pools of an existing cluster that its autoscaler may grow, this stack's among them."""
+    device_plugin: tuple[str, str] = ("", "the cloud's own device plugin")
+    """Namespace and name of the device plugin on GPU nodes, where the cloud brings one."""
     exporter: str | None = None
     """The exporter of GPU metrics that the cloud runs in a new cluster, in words; None where there is none."""
     place: Mapping[str, str] = field(default_factory=dict)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from config.model.stack import Upgrade
+from config.model.pool import Upgrade
 from config.placement.node_pools import NodePool
 
 IN_PLACE = Upgrade(maxSurge="0", maxUnavailable="1")

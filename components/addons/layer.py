@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pulumi
@@ -10,6 +11,7 @@ from components.addons.autoscaler.compute_class import ComputeClass
 from components.addons.autoscaler.expander import PriorityExpander
 from components.addons.gpu.dcgm import DcgmExporter
 from components.addons.gpu.device_plugin import DevicePlugin
+from components.addons.part import Inside
 from components.addons.plan import LayerPlan
 from components.addons.provider import Provider
 from components.addons.pull_secrets import PullSecrets
@@ -22,7 +24,7 @@ def declare(
     name: str, stack: Stack, cloud: Cloud, plan: LayerPlan, cluster: Cluster, opts: pulumi.ResourceOptions
 ) -> None:
     """Everything that this stack has inside the cluster."""
-    spec, instance = stack.spec, stack.instance
+    spec = stack.spec
     settings: dict[str, Any] = {
         "kubeconfig": cluster.kubeconfig,
         # Without it every cluster update, which makes the kubeconfig unknown, previews the whole layer as replaced.
@@ -43,30 +45,21 @@ def declare(
         if new_cluster
         else {}
     )
-    options: dict[str, Any] = {
-        "instance": instance,
-        "opts": opts,
-        "child": pulumi.ResourceOptions(provider=kubernetes, **follows),
-    }
-    DevicePlugin(f"{name}-device-plugin", plan.device_plugin.pools, spec.release.device_plugin_image, **options)
+    inside = Inside(stack.instance, opts, pulumi.ResourceOptions(provider=kubernetes, **follows))
+    DevicePlugin(f"{name}-device-plugin", plan.device_plugin.pools, spec.release.device_plugin_image, inside)
     if plan.exporter.pools:
-        DcgmExporter(f"{name}-dcgm", plan.exporter.pools, spec.release.dcgm_exporter_image, **options)
+        DcgmExporter(f"{name}-dcgm", plan.exporter.pools, spec.release.dcgm_exporter_image, inside)
     if plan.expander.declared is not None:
+        inside_own = inside
         take_ownership = spec.expander.take_ownership and new_cluster is None
         if new_cluster is None:
             # Only this object may be taken from another owner, hence a provider of its own. The provider stays when the
             # ownership is settled: with another one the object would be replaced.
-            kubernetes = Provider(f"{name}-expander", **settings, upsertExistingObjects=take_ownership, opts=opts)
-        PriorityExpander(
-            f"{name}-expander",
-            plan.expander.declared,
-            instance=instance,
-            take_ownership=take_ownership,
-            opts=opts,
-            child=pulumi.ResourceOptions(provider=kubernetes, **follows),
-        )
+            own = Provider(f"{name}-expander", **settings, upsertExistingObjects=take_ownership, opts=opts)
+            inside_own = replace(inside, child=pulumi.ResourceOptions(provider=own))
+        PriorityExpander(f"{name}-expander", plan.expander.declared, inside_own, take_ownership=take_ownership)
     if plan.compute_class.name:
-        ComputeClass(f"{name}-compute-class", plan.compute_class, **options)
+        ComputeClass(f"{name}-compute-class", plan.compute_class, inside)
     if spec.image_pull_secrets:
-        PullSecrets(f"{name}-pull", spec.image_pull_secrets, **options)
-    scheduling_plan.declare(name, plan.scheduling, spec.release.name, cloud, **options)
+        PullSecrets(f"{name}-pull", spec.image_pull_secrets, inside)
+    scheduling_plan.declare(name, plan.scheduling, spec.release.name, cloud, inside)

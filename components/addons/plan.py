@@ -20,9 +20,8 @@ from components.addons.gpu.device_plugin_plan import DevicePluginPlan
 from components.addons.scheduling import plan as scheduling_plan
 from components.addons.scheduling.plan import SchedulingPlan
 from components.target import Stack, Target
-from config.clouds.gcp import compute_class as gke_class
 from config.clouds.traits import Cloud
-from config.model.stack import Capacity
+from config.model.pool import Capacity
 from config.placement import node_pools as placement
 
 
@@ -64,7 +63,8 @@ def plan(stack: Stack, cloud: Cloud, target: Target) -> LayerPlan:
     """
     contents = None
     if target.kubeconfig:
-        contents = discovery.read(target.kubeconfig, target.key, gke_class.name(stack.spec))
+        pool_class = cloud.pool_class(stack.spec, cloud)
+        contents = discovery.read(target.kubeconfig, target.key, pool_class.name if pool_class else None)
     for warning in release.check(stack.spec.release.name, contents.contract if contents else None, stack.instance):
         pulumi.log.warn(warning)
     layer = _plan(stack, cloud, target, contents)
@@ -84,11 +84,12 @@ def _plan(stack: Stack, cloud: Cloud, target: Target, contents: Contents | None)
         plugins = existing_plugins.plugins(contents.daemon_sets, contents.policies, instance)
         exporters = dcgm.exporters(contents.daemon_sets, contents.policies, instance)
         labels = {pool.name: target.node_labels(pool) for pool in node_pools}
+    clouds_plugin = existing_plugins.Plugin(*target.device_plugin, {})
     existing_class = contents.compute_class if contents else None
     compute_class_plan = compute_class.plan(spec, cloud, node_pools, version, instance, existing_class)
     return LayerPlan(
         version,
-        device_plugin_plan.plan(spec, cloud, node_pools, plugins, labels),
+        device_plugin_plan.plan(spec, cloud, node_pools, plugins, labels, clouds_plugin),
         dcgm.plan(spec, node_pools, exporters, labels, target.exporter),
         compute_class_plan,
         _expander(stack, cloud, target, compute_class_plan, contents),

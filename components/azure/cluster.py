@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import partial
-from typing import Any
 
 import pulumi
 
@@ -14,12 +13,13 @@ from components.azure.identity import ControlPlaneIdentity, Grant
 from components.azure.live import LiveCluster, read, retries
 from components.azure.monitoring import Monitoring
 from components.azure.network import Network, subnet_path
+from components.azure.placed import Placed
 from components.azure.types import CLUSTER, MAINTENANCE, RESOURCE_GROUP, USER_CREDENTIALS
 from components.last_update import LastUpdate
 from components.resources import Declared, call_later
 from components.target import CloudCluster, Stack
 from config.clouds.azure.settings import Azure
-from config.model.stack import ClusterSpec
+from config.model.spec import ClusterSpec
 
 _REPLACED = ("apiServerAccessProfile.enablePrivateCluster", "apiServerAccessProfile.privateDNSZone")
 """Immutable for a cluster's life (page private-clusters), which azure-native does not know."""
@@ -92,20 +92,14 @@ class AksCluster(CloudCluster):
 
         # Around the cluster
         group = self._resource_group(name, spec, cloud, in_group)
-        placed: dict[str, Any] = {
-            "cluster": spec.name,
-            "resource_group": group,
-            "location": cloud.location,
-            "tags": spec.cluster.tags,
-            "opts": child,
-        }
-        network = Network(name, cloud.network, **placed)
+        placed = Placed(spec.name, group, cloud.location, spec.cluster.tags)
+        network = Network(name, cloud.network, placed, opts=child)
         subnets = [first.subnet, *(pool.source.subnet for pool in stack.node_pools)]
         grants = control_plane_grants(cloud, network, subnets)
-        control_plane = ControlPlaneIdentity(name, grants=grants, **placed)
+        control_plane = ControlPlaneIdentity(name, grants, placed, opts=child)
         monitoring = None
         if cloud.monitoring.logs or cloud.monitoring.metrics:
-            monitoring = Monitoring(name, cloud.monitoring, **placed)
+            monitoring = Monitoring(name, cloud.monitoring, placed, opts=child)
 
         # The control plane
         listed = pools.listed(live) if self._lists(spec.kubernetes_version, live, stack.last_update) else []

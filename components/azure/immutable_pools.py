@@ -17,7 +17,8 @@ from components.last_update import LastUpdate, asked
 from components.target import Stack
 from config.clouds.azure.settings import AzureEncryption
 from config.clouds.azure.traits import aks
-from config.model.stack import ClusterSpec, Pool, SystemPool
+from config.model.pool import Pool, SystemPool
+from config.model.spec import ClusterSpec
 from config.placement.node_pools import NodePool, next_generation
 from config.problems import Problem
 

@@ -16,6 +16,9 @@ from config.clouds.gcp.settings import Gcp
 _BY_PRICE = "GKE takes what is cheapest among pools that fit, and has no priority expander"
 """Page cluster-autoscaler."""
 
+_DEVICE_PLUGIN = ("kube-system", "nvidia-gpu-device-plugin")
+"""On every GPU node that is not labelled otherwise (page gpus)."""
+
 
 def target(stack: Stack, opts: pulumi.ResourceOptions | None) -> Target:
     """The cluster of this stack file, read by the provider that `opts` of the component name.
@@ -39,6 +42,7 @@ def _new(stack: Stack, cloud: Gcp, provider: pulumi.InvokeOptions) -> Target:
     return NewCluster(
         declare=lambda name, child: GkeCluster(name, stack, cluster, opts=child),
         node_labels=pools.node_labels,
+        device_plugin=_DEVICE_PLUGIN,
         not_by_priority=f"{_BY_PRICE}; cloud.fallback.mode: compute-class gives it an order",
         place=place,
         # https://docs.cloud.google.com/kubernetes-engine/docs/how-to/dcgm-metrics
@@ -56,6 +60,7 @@ def _existing(stack: Stack, cloud: Gcp, provider: pulumi.InvokeOptions) -> Targe
     return ExistingCluster(
         declare=lambda name, child: GkePools(name, stack, cluster, opts=child),
         node_labels=pools.node_labels,
+        device_plugin=_DEVICE_PLUGIN,
         not_by_priority=f"{_BY_PRICE}; cloud.fallback.mode: compute-class gives pods that ask for it an order",
         kubeconfig=cluster.kubeconfig,
     )

@@ -11,7 +11,7 @@ from components.azure.live import LiveCluster
 from components.last_update import LastUpdate
 from config.clouds.azure.settings import AzureEncryption
 from config.clouds.azure.traits import aks
-from config.model.stack import Pool, SystemPool
+from config.model.pool import Pool, SystemPool
 from config.placement import node_pools
 
 SUBNET = "/resourceGroups/lab/providers/Microsoft.Network/virtualNetworks/lab/subnets/nodes"

@@ -16,10 +16,12 @@ import pulumi
 
 from components.addons import cel, names
 from components.addons.manifest import Manifest
+from components.addons.part import Inside, Part
 from config.clouds.gcp import compute_class
 from config.clouds.gcp.settings import Gcp, GcpFallback
 from config.clouds.traits import Cloud
-from config.model.stack import ClusterSpec, Toleration
+from config.model.spec import ClusterSpec
+from config.model.taint import Taint, Toleration
 from config.placement import admission
 from config.placement import node_pools as placement
 from config.placement.node_pools import GPU_TAINT, POOL_LABEL, NodePool
@@ -31,20 +33,20 @@ NODE_POOL = "cloud.google.com/gke-nodepool"
 
 _CHOICE = [compute_class.LABEL, NODE_POOL]
 
-# Most pods ask for no GPU, and are done with at the first condition.
+# The cheapest test, as most pods fail this first condition. One name is enough, unlike in `workload_kinds.GPU`: on GKE a MIG
+# instance and a share of a GPU are a `nvidia.com/gpu` as well (pages gpus-multi, timesharing-gpus). Another difference has no
+# reason: a limit of 0 counts here, and does not count there.
 _GPU = cel.value(GPU_TAINT.key)
 _ASKS = f"""\
 object.spec.containers.exists(c, has(c.resources) && has(c.resources.limits) && {_GPU} in c.resources.limits)
 || (has(object.spec.initContainers) && object.spec.initContainers.exists(c,
       has(c.resources) && has(c.resources.limits) && {_GPU} in c.resources.limits))"""
 
-# A DaemonSet's pods are for one node each, which its controller has chosen; so is a pod that names its node.
-_FREE = """\
+# The controller of a DaemonSet chooses one node for each pod; a pod with a nodeName has its node, too.
+_FREE = f"""\
 !(has(object.spec.nodeName) && object.spec.nodeName != '')
-&& request.userInfo.username != 'system:serviceaccount:kube-system:daemon-set-controller'
-&& !(request.userInfo.username == 'system:kube-controller-manager'
-     && has(object.metadata.ownerReferences)
-     && object.metadata.ownerReferences.exists(o, o.kind == 'DaemonSet'))"""
+&& {cel.NOT_BY_DAEMON_SETS}
+&& {cel.NOT_OF_A_DAEMON_SET}"""
 
 _UNDECIDED = Template("""\
 // Whoever names a class, or a pool outside this one, has chosen. What is asked of members is no other choice.
@@ -99,12 +101,12 @@ def plan(
 
     Raises `pulumi.RunError` when the name is taken.
     """
-    name = compute_class.name(spec)
+    pool_class = cloud.pool_class(spec, cloud)
+    name = pool_class.name if pool_class else None
     rank = {pool: number for number, pool in enumerate(placement.growth_order(spec, cloud))}
-    members = sorted((pool for pool in node_pools if pool.compute_class), key=lambda pool: rank[pool.name])
-    if name is None or not members:
+    members = sorted((pool for pool in node_pools if pool.selector), key=lambda pool: rank[pool.name])
+    if name is None or not members or not isinstance(spec.cloud, Gcp):
         return ComputeClassPlan()
-    assert isinstance(spec.cloud, Gcp)
     labels = names.labels_of(found or {})
     if found and not names.is_ours(labels, instance):
         raise pulumi.RunError(
@@ -151,7 +153,7 @@ def policy(plan: ComputeClassPlan, instance: str) -> tuple[dict[str, Any], dict[
     metadata = {"name": name, "labels": names.labels(instance)}
     created = {"apiGroups": [""], "apiVersions": ["v1"], "operations": ["CREATE"], "resources": ["pods"]}
     everywhere = {"key": "kubernetes.io/metadata.name", "operator": "NotIn", "values": ["kube-system"]}
-    taint = compute_class.taint(plan.name)
+    taint = Taint(key=compute_class.LABEL, value=plan.name)
     toleration = Toleration(key=taint.key, value=taint.value, effect=taint.effect)
     undecided = _UNDECIDED.substitute(
         choice=cel.value(_CHOICE),
@@ -183,23 +185,21 @@ def policy(plan: ComputeClassPlan, instance: str) -> tuple[dict[str, Any], dict[
     )
 
 
-class ComputeClass(pulumi.ComponentResource):
+class ComputeClass(Part):
     """The class in the cluster, and the policy where the cluster knows the kind."""
 
     def __init__(
         self,
         name: str,
         plan: ComputeClassPlan,
-        *,
-        instance: str,
-        opts: pulumi.ResourceOptions,
-        child: pulumi.ResourceOptions,
+        inside: Inside,
     ) -> None:
-        super().__init__("kubeflow-spot:addons:ComputeClass", name, None, opts)
-        child = pulumi.ResourceOptions.merge(child, pulumi.ResourceOptions(parent=self))
-        made = Manifest(name, manifest(plan, instance), child)
+        super().__init__("kubeflow-spot:addons:ComputeClass", name, inside)
+        made = Manifest(name, manifest(plan, self.instance), self.child)
         if plan.by_default:
             # Not before there is what pods are sent to.
-            given, binding = policy(plan, instance)
-            Manifest(f"{name}-binding", binding, child, after=[made, Manifest(f"{name}-policy", given, child)])
+            given, binding = policy(plan, self.instance)
+            Manifest(
+                f"{name}-binding", binding, self.child, after=[made, Manifest(f"{name}-policy", given, self.child)]
+            )
         self.register_outputs({})

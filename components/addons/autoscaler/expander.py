@@ -12,7 +12,8 @@ from components.addons import names
 from components.addons.autoscaler import priorities
 from components.addons.autoscaler.priorities import Tiers, Wanted
 from components.addons.manifest import Manifest
-from config.model.stack import ExpanderOptions
+from components.addons.part import Inside, Part
+from config.model.growth import ExpanderOptions
 
 NAMESPACE = "kube-system"
 NAME = "cluster-autoscaler-priority-expander"
@@ -133,10 +134,7 @@ def _for_the_map(lines: Tiers, whole: bool) -> list[str]:
 
 def _for_a_stack(lines: Tiers, instance: str) -> list[str]:
     head = f"  add this to the stack file of {instance}:"
-    groups = [
-        f"      - {{priority: {number}, groups: [{', '.join(map(priorities.quoted, some))}]}}"
-        for number, some in lines.items()
-    ]
+    groups = [f"      - {{priority: {number}, groups: {priorities.listed(some)}}}" for number, some in lines.items()]
     return [head, "    kubeflow-spot:expander:", "      otherGroups:", *groups]
 
 
@@ -144,21 +142,19 @@ def _indented(text: str) -> str:
     return "\n".join(f"    {line}" for line in text.splitlines())
 
 
-class PriorityExpander(pulumi.ComponentResource):
+class PriorityExpander(Part):
     """The ConfigMap the autoscaler reads."""
 
     def __init__(
         self,
         name: str,
         tiers: Tiers,
+        inside: Inside,
         *,
-        instance: str,
         take_ownership: bool = False,
-        opts: pulumi.ResourceOptions,
-        child: pulumi.ResourceOptions,
     ) -> None:
-        super().__init__("kubeflow-spot:addons:PriorityExpander", name, None, opts)
-        metadata: dict[str, Any] = {"name": NAME, "namespace": NAMESPACE, "labels": names.labels(instance)}
+        super().__init__("kubeflow-spot:addons:PriorityExpander", name, inside)
+        metadata: dict[str, Any] = {"name": NAME, "namespace": NAMESPACE, "labels": names.labels(self.instance)}
         if take_ownership:
             # Its fields have another manager, to whom the API server would leave them (pulumi-kubernetes, patchForce).
             metadata["annotations"] = {"pulumi.com/patchForce": "true"}
@@ -170,6 +166,6 @@ class PriorityExpander(pulumi.ComponentResource):
                 "metadata": metadata,
                 "data": {"priorities": priorities.written(tiers)},
             },
-            pulumi.ResourceOptions.merge(child, pulumi.ResourceOptions(parent=self)),
+            self.child,
         )
         self.register_outputs({})

@@ -6,12 +6,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import pulumi
-
 from components.addons import names
 from components.addons.gpu import existing_plugins, node_agent
 from components.addons.manifest import Manifest
-from config.model.stack import ClusterSpec
+from components.addons.part import Inside, Part
+from config.model.spec import ClusterSpec
 from config.placement.node_pools import NodePool
 
 ROLE = "dcgm-exporter"
@@ -120,7 +119,7 @@ def service_spec(instance: str) -> dict[str, Any]:
     }
 
 
-class DcgmExporter(pulumi.ComponentResource):
+class DcgmExporter(Part):
     """The exporter in kube-system, with a Service to scrape."""
 
     def __init__(
@@ -128,19 +127,15 @@ class DcgmExporter(pulumi.ComponentResource):
         name: str,
         pools: Sequence[NodePool],
         image: str,
-        *,
-        instance: str,
-        opts: pulumi.ResourceOptions,
-        child: pulumi.ResourceOptions,
+        inside: Inside,
     ) -> None:
-        super().__init__("kubeflow-spot:addons:DcgmExporter", name, None, opts)
-        mine = pulumi.ResourceOptions.merge(child, pulumi.ResourceOptions(parent=self))
-        labels = {**names.labels(instance), **node_agent.selector(instance, ROLE)}
-        metadata = {"name": names.object_name(instance, ROLE), "namespace": NAMESPACE, "labels": labels}
+        super().__init__("kubeflow-spot:addons:DcgmExporter", name, inside)
+        labels = {**names.labels(self.instance), **node_agent.selector(self.instance, ROLE)}
+        metadata = {"name": names.object_name(self.instance, ROLE), "namespace": NAMESPACE, "labels": labels}
         for kind, api, spec in (
-            ("DaemonSet", "apps/v1", daemon_set_spec(pools, image, instance)),
-            ("Service", "v1", service_spec(instance)),
+            ("DaemonSet", "apps/v1", daemon_set_spec(pools, image, self.instance)),
+            ("Service", "v1", service_spec(self.instance)),
         ):
             called = name if kind == "DaemonSet" else f"{name}-service"
-            Manifest(called, {"apiVersion": api, "kind": kind, "metadata": metadata, "spec": spec}, mine)
+            Manifest(called, {"apiVersion": api, "kind": kind, "metadata": metadata, "spec": spec}, self.child)
         self.register_outputs({})

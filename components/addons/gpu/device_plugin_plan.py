@@ -8,7 +8,7 @@ from typing import Any
 
 from components.addons.gpu.existing_plugins import Plugin, left_to
 from config.clouds.traits import Cloud
-from config.model.stack import ClusterSpec
+from config.model.spec import ClusterSpec
 from config.placement.node_pools import NodePool, has_clouds_plugin
 
 
@@ -21,12 +21,14 @@ class DevicePluginPlan:
     """Names of pools, by the plugin that serves them."""
     not_shared: tuple[str, ...] = ()
     """Names of pools whose gpuSharing has no effect for that reason."""
+    clouds: Plugin | None = None
+    """The one among them that the cloud brings."""
 
     @property
     def warnings(self) -> Iterator[str]:
         """Why pools of the stack file get no plugin of this stack's."""
         for plugin, pools in self.left_to.items():
-            if plugin is _CLOUD:
+            if plugin is self.clouds:
                 continue  # the stack file asks for no other
             yield f"{plugin} reaches the nodes of {', '.join(pools)}: they get no device plugin of this stack's"
         if self.not_shared:
@@ -43,9 +45,8 @@ class DevicePluginPlan:
         }
 
 
+_CLOUD = Plugin("", "the cloud's own device plugin", {})
 _DRIVER = Plugin("", "whoever installs the driver (installDriver: false)", {})
-_CLOUD = Plugin("kube-system", "nvidia-gpu-device-plugin", {})
-"""GKE's own, which is on every GPU node that is not labelled otherwise (GKE page gpus)."""
 
 
 def plan(
@@ -54,12 +55,15 @@ def plan(
     node_pools: Sequence[NodePool],
     plugins: Sequence[Plugin] = (),
     labels: Mapping[str, Mapping[str, str]] | None = None,
+    clouds: Plugin = _CLOUD,
 ) -> DevicePluginPlan:
-    """`plugins`: those that the cluster runs; `labels`: of each pool's nodes, by its name, beside the pool's own."""
+    """`plugins`: those that the cluster runs; `labels`: of each pool's nodes, by its name, beside the pool's own; `clouds`: the
+    plugin that the cloud brings, for the pools that it serves (`Cloud.brings_device_plugin`).
+    """
     if spec.device_plugin.install == "never":
         return DevicePluginPlan(())
     gpu_pools = [pool for pool in node_pools if pool.gpus]
-    served = {pool.name: _CLOUD for pool in gpu_pools if has_clouds_plugin(pool.source, cloud)}
+    served = {pool.name: clouds for pool in gpu_pools if has_clouds_plugin(pool.source, cloud)}
     served |= left_to((pool for pool in gpu_pools if pool.name not in served), plugins, labels or {})
     for pool in gpu_pools:
         # NVIDIA's GPU operator brings its plugin with its driver; before the driver is installed, ours would crash.
@@ -69,6 +73,6 @@ def plan(
     for name, plugin in sorted(served.items()):
         left[plugin] = (*left.get(plugin, ()), name)
     not_shared = tuple(
-        pool.name for pool in gpu_pools if served.get(pool.name, _CLOUD) is not _CLOUD and pool.source.gpu_sharing
+        pool.name for pool in gpu_pools if served.get(pool.name, clouds) is not clouds and pool.source.gpu_sharing
     )
-    return DevicePluginPlan(tuple(pool for pool in gpu_pools if pool.name not in served), left, not_shared)
+    return DevicePluginPlan(tuple(pool for pool in gpu_pools if pool.name not in served), left, not_shared, clouds)

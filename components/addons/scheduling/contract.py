@@ -12,11 +12,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import pulumi
 import yaml
 
 from components.addons import names
 from components.addons.manifest import Manifest
+from components.addons.part import Inside, Part
 from config.model.scheduling import Placement
 from config.placement import contract
 from config.placement.node_pools import NodePool
@@ -114,7 +114,7 @@ def access(name: str, readers: Sequence[str], instance: str) -> tuple[dict[str, 
     )
 
 
-class Contract(pulumi.ComponentResource):
+class Contract(Part):
     """The ConfigMap, and who may read it."""
 
     def __init__(
@@ -123,18 +123,14 @@ class Contract(pulumi.ComponentResource):
         plan: ContractPlan,
         content: Mapping[str, str],
         readers: Sequence[str],
-        *,
-        instance: str,
-        opts: pulumi.ResourceOptions,
-        child: pulumi.ResourceOptions,
+        inside: Inside,
     ) -> None:
-        super().__init__("kubeflow-spot:addons:Contract", name, None, opts)
-        metadata = {"name": plan.name, "namespace": NAMESPACE, "labels": names.labels(instance)}
+        super().__init__("kubeflow-spot:addons:Contract", name, inside)
+        metadata = {"name": plan.name, "namespace": NAMESPACE, "labels": names.labels(self.instance)}
         config_map = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": dict(content)}
-        child = pulumi.ResourceOptions.merge(child, pulumi.ResourceOptions(parent=self))
-        Manifest(name, config_map, child)
-        role, binding = access(plan.name, readers, instance)
+        Manifest(name, config_map, self.child)
+        role, binding = access(plan.name, readers, self.instance)
         # Who may not bind every role may bind one that is there and gives no more than he has (page rbac, "Privilege
         # escalation prevention").
-        Manifest(name, binding, child, after=[Manifest(name, role, child)])
+        Manifest(name, binding, self.child, after=[Manifest(name, role, self.child)])
         self.register_outputs({})

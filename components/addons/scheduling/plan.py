@@ -6,8 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import pulumi
-
+from components.addons.part import Inside
 from components.addons.scheduling import contract, pod_defaults
 from components.addons.scheduling.contract import Contract, ContractPlan
 from components.addons.scheduling.defaults import PlacementDefaults
@@ -16,7 +15,7 @@ from components.addons.scheduling.pod_defaults import PodDefaults
 from components.addons.scheduling.quota import Quotas
 from config.clouds.traits import Cloud
 from config.model.scheduling import Placement, Scheduling
-from config.model.stack import ClusterSpec
+from config.model.spec import ClusterSpec
 from config.placement import admission
 from config.placement.node_pools import NodePool, spot_grace
 
@@ -84,28 +83,18 @@ def plan(
     )
 
 
-def declare(
-    name: str,
-    plan: SchedulingPlan,
-    release: str,
-    cloud: Cloud,
-    *,
-    instance: str,
-    opts: pulumi.ResourceOptions,
-    child: pulumi.ResourceOptions,
-) -> None:
-    """The policies, the contract, and what profiles get."""
+def declare(name: str, plan: SchedulingPlan, release: str, cloud: Cloud, inside: Inside) -> None:
+    """The policies, the contract, and objects of profiles."""
     if plan.contract is None:
         return
     scheduling, pools = plan.scheduling, plan.pools
-    options: dict[str, Any] = {"instance": instance, "opts": opts, "child": child}
     if plan.by_default:
         grace = scheduling.grace_period_seconds or spot_grace((pool.source for pool in pools), cloud)
-        PlacementDefaults(f"{name}-defaults", scheduling.defaults, pools, grace=grace, **options)
+        PlacementDefaults(f"{name}-defaults", scheduling.defaults, pools, inside, grace=grace)
     elif scheduling.profiles:
-        PodDefaults(f"{name}-pod-defaults", scheduling.profiles, pools, **options)
-    SpotGuard(f"{name}-guard", scheduling.guard, pools, cloud, **options)
+        PodDefaults(f"{name}-pod-defaults", scheduling.profiles, pools, inside)
+    SpotGuard(f"{name}-guard", scheduling.guard, pools, cloud, inside)
     content = contract.data(release, pools, plan.placements)
-    Contract(f"{name}-contract", plan.contract, content, scheduling.contract.readers, **options)
+    Contract(f"{name}-contract", plan.contract, content, scheduling.contract.readers, inside)
     if any(profile.gpus is not None for profile in scheduling.profiles):
-        Quotas(f"{name}-quota", scheduling.profiles, **options)
+        Quotas(f"{name}-quota", scheduling.profiles, inside)
