@@ -21,7 +21,7 @@ from components.package.inputs import Arguments
 from components.package.outputs import OUTPUTS
 from components.package.settings import REQUIRED, SETTINGS
 from config import stackfile
-from config.model.stack import ClusterSpec
+from config.model.spec import ClusterSpec
 from config.problems import Problem
 
 _INPUTS = "inputs"
