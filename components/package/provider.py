@@ -57,12 +57,12 @@ def _output(key: str, cluster: KubeflowCluster) -> pulumi.Output[Any]:
 
 
 async def _cluster(name: str, inputs: pulumi.Inputs, options: pulumi.ResourceOptions | None) -> KubeflowCluster:
-    last = LastUpdate.read(name)
-    given = await arguments.read(inputs, references.all_clouds(), last.get(_INPUTS))
-    last = replace(last, exported={COMPONENT: name, _INPUTS: given.known()})
-    # A stack may have several clusters, and two of them may be one cluster's.
+    # A stack may have several components, and two of them may be in one cluster.
     instance = names.instance(f"{pulumi.get_stack()}/{name}")
     try:
+        last = LastUpdate.read(name)
+        given = await arguments.read(inputs, references.all_clouds(), last.get(_INPUTS))
+        last = replace(last, exported={COMPONENT: name, _INPUTS: given.known()})
         return KubeflowCluster(name, _spec(given), instance=instance, last_update=last, opts=options)
     except pulumi.RunError as refused:
         # As it is, without the error's class before it.
@@ -75,16 +75,22 @@ def _spec(given: Arguments) -> ClusterSpec:
     spec, found = stackfile.read(given.raw, pulumi.get_stack())
     problems = [*given.problems, *(problem for problem in found if not _follows(problem, unknown))]
     for problem in problems:
-        # Of a text that is made up there is nothing to tell.
+        # A warning about a made-up text would be about nothing.
         if problem.warning and problem.path not in made_up:
             pulumi.log.warn(f"{problem}")
     errors = sorted(problem for problem in problems if not problem.warning)
     if errors or spec is None:
         raise pulumi.InputPropertiesError(
             f"{len(errors)} problem{'s' if len(errors) > 1 else ''} in the arguments; nothing was declared",
-            [{"property_path": problem.path, "reason": f"{problem.what}; {problem.remedy}"} for problem in errors],
+            [{"property_path": problem.path, "reason": _reason(problem, given)} for problem in errors],
         )
     return links.put(spec, given.links)
+
+
+def _reason(problem: Problem, given: Arguments) -> str:
+    """What is wrong and what to write; the value of a secret is not shown."""
+    secret = any(problem.path.startswith(arguments.shown(path)) for path in given.secret)
+    return f"is a secret that is wrong; {problem.remedy}" if secret else f"{problem.what}; {problem.remedy}"
 
 
 def _follows(problem: Problem, unknown: set[str]) -> bool:

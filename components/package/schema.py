@@ -32,6 +32,8 @@ def document(version: str, settings: dict[str, Any], required: tuple[str, ...]) 
     inputs = {key: _property(annotation, key, types) for key, annotation in settings.items()}
     return {
         "name": PACKAGE,
+        # Else a package added by its git URL is called by the URL's owner, and one added by its path is not.
+        "namespace": "pulumi",
         "version": version,
         "displayName": "Kubeflow on spot GPUs",
         "description": "A Kubeflow-ready cluster with spot GPU pools on AKS or GKE",

@@ -16,7 +16,7 @@ import pulumi
 def module(schema: str) -> ModuleType:
     """The module with a class for each component of the schema."""
     document = json.loads(schema)
-    made = ModuleType(f"pulumi_{document['name'].replace('-', '_')}")
+    made = ModuleType(f"{document['namespace']}_{document['name'].replace('-', '_')}")
     for token, component in document["resources"].items():
         setattr(made, token.rpartition(":")[2], _component(token, component, document["types"]))
     return made

@@ -135,6 +135,7 @@ def test_what_another_resource_makes_may_be_unknown_in_a_preview(
     # Nothing of the text that stood for it in the checks.
     assert "unknown-1" not in sent
     assert "unknown-1" not in str(told)
+    assert [text for text in told if text.startswith(path)] == []
     assert "unknown-1" not in str(declared.outputs)
 
 
@@ -152,6 +153,16 @@ def test_a_known_value_of_another_resource_is_checked(tmp_path: Path, monkeypatc
     with pytest.raises(pulumi.InputPropertiesError) as wrong:
         construct(arguments, tmp_path, monkeypatch)
     assert [error["property_path"] for error in wrong.value.errors or ()] == ["cloud.registry.id"]
+
+
+def test_a_wrong_secret_is_not_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    arguments = lambda: changed("cloud.registry.id", pulumi.Output.secret("geheim"))  # noqa: E731
+    with pytest.raises(pulumi.InputPropertiesError) as wrong:
+        construct(arguments, tmp_path, monkeypatch)
+    (error,) = wrong.value.errors or ()
+    assert error["property_path"] == "cloud.registry.id"
+    assert error["reason"].startswith("is a secret that is wrong; an Azure resource's id")
+    assert "geheim" not in str(wrong.value.errors)
 
 
 REGISTRY = "/subscriptions/s/resourceGroups/r/providers/Microsoft.ContainerRegistry/registries/x"

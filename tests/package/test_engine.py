@@ -36,7 +36,8 @@ SDK = """\
 import sys
 from components.package.provider import Package
 from tests.package import sdk
-sys.modules["pulumi_kubeflow_spot"] = sdk.module(Package().schema)
+made = sdk.module(Package().schema)
+sys.modules[made.__name__] = made
 """
 OWN = f"""\
 own = azure.Provider("own", subscription_id="{SUBSCRIPTION}")
