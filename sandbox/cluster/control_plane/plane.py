@@ -32,13 +32,7 @@ class ControlPlane:
     """
 
     def __init__(
-        self,
-        directory: Path,
-        *,
-        version: str,
-        cloud: str,
-        service_cidr: str = "10.0.0.0/16",
-        loops: Sequence[str] = (),
+        self, directory: Path, *, version: str, cloud: str, service_cidr: str = "10.0.0.0/16", loops: Sequence[str] = ()
     ) -> None:
         if not re.fullmatch(r"1\.\d+(\.\d+(-gke\.\d+)?)?", version):
             raise SandboxError(f"{version!r} is not a Kubernetes version: expected one like 1.36 or 1.35.3")
