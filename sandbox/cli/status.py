@@ -1,7 +1,5 @@
 """The tables of `sandbox status`."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterable
 

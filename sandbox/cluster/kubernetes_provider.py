@@ -6,8 +6,6 @@ a cluster identifier, objects that exist already refused, previews by server-sid
 Deliberately does not: wait for rollouts, Helm, kustomize, `Patch` and `List` resources.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Iterator
 from contextlib import contextmanager
