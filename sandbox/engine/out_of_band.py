@@ -1,13 +1,11 @@
 """Changes of the emulated clouds behind Pulumi's back: the autoscaler's, and those of other users of the cloud."""
 
-from __future__ import annotations
-
 import copy
 from typing import Any
 
 from sandbox.base.errors import SandboxError
 from sandbox.base.home import Home
-from sandbox.base.locks import hold, share_cloud
+from sandbox.base.locks import lock_stack, share_cloud
 from sandbox.base.notices import Notify
 from sandbox.base.yaml_file import parsed
 from sandbox.cloud.node_groups import PoolStatus, ScaleRefused
@@ -19,7 +17,7 @@ from sandbox.engine.clouds import Cloud, Clouds
 
 def scale(home: Home, name: str, nodes: int, notify: Notify, *, force: bool = False) -> int:
     """Give a pool this many nodes, by `force` also beyond its bounds; returns the number it had. Raises SandboxError."""
-    with hold(home), share_cloud(home, notify):
+    with lock_stack(home), share_cloud(home, notify):
         both = clouds.opened(home, dict, notify)
         pool = _pool(both, name)
         try:
@@ -31,7 +29,7 @@ def scale(home: Home, name: str, nodes: int, notify: Notify, *, force: bool = Fa
 
 def delete(home: Home, target: str, notify: Notify) -> str:
     """Delete a pool by its name, or any resource by its id; returns the id. Raises SandboxError."""
-    with hold(home), share_cloud(home, notify):
+    with lock_stack(home), share_cloud(home, notify):
         id, cloud, _ = _resource(clouds.opened(home, dict, notify), target)
         try:
             cloud.delete(id)
@@ -45,7 +43,7 @@ def edit(home: Home, target: str, patch: str, notify: Notify) -> list[str]:
 
     The cloud decides, as on any request. Returns the properties that changed. Raises SandboxError.
     """
-    with hold(home), share_cloud(home, notify):
+    with lock_stack(home), share_cloud(home, notify):
         id, cloud, before = _resource(clouds.opened(home, dict, notify), target)
         changes = parsed(patch, "the patch")
         if unknown := changes.keys() - cloud.settable(id):

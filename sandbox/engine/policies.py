@@ -78,7 +78,7 @@ def hosted(pack: Pack | None) -> Iterator[None]:
                 del os.environ[policy_plugin.VARIABLE]
 
 
-def furnish(home: Home, pack: Pack) -> list[str]:
+def install(home: Home, pack: Pack) -> list[str]:
     """Install the plugin that starts a pack; returns the engine's options for the pack.
 
     The pack runs in this interpreter's environment. Raises SandboxError for a folder that is no pack written in Python.

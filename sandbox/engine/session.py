@@ -3,8 +3,6 @@
 The types keep the order of the steps: each step takes what the step before it returns.
 """
 
-from __future__ import annotations
-
 import os
 import shutil
 from collections.abc import Callable, Iterator, Mapping
@@ -20,7 +18,7 @@ from pulumi.automation.errors import CommandError
 from sandbox.base.checkpoint import Checkpoint
 from sandbox.base.errors import SandboxError
 from sandbox.base.home import Home
-from sandbox.base.locks import hold, share_cloud
+from sandbox.base.locks import lock_stack, share_cloud
 from sandbox.base.notices import Notify
 from sandbox.cloud.provider import InitFailed, Provider
 from sandbox.cloud.servicer import serve
@@ -33,7 +31,7 @@ from sandbox.engine.clouds import AZURE, GCP, Clouds
 from sandbox.engine.command import EngineCommand
 from sandbox.engine.engine import Engine
 from sandbox.engine.interrupted import Interrupted
-from sandbox.engine.policies import Pack, furnish
+from sandbox.engine.policies import Pack, install
 from sandbox.engine.program import Program
 from sandbox.gcp import workstation
 from sandbox.toolchain import programs
@@ -43,6 +41,9 @@ LockedStack = NewType("LockedStack", Home)
 
 ReadyCloud = NewType("ReadyCloud", LockedStack)
 """The home of a locked stack whose emulated cloud is repaired and stays: this command shares it."""
+
+FilledClouds = NewType("FilledClouds", Clouds)
+"""The emulated clouds with the quotas and resources of the cloud files."""
 
 _ORPHAN_SECONDS = 20
 
@@ -56,14 +57,6 @@ class Prepared:
     pulumi: Path
     policies: list[str]
     """The engine's options for the policy pack."""
-
-
-@dataclass(frozen=True)
-class Attachable:
-    """A prepared stack whose emulated clouds have the resources of the cloud file."""
-
-    stack: Prepared
-    clouds: Clouds
 
 
 @contextmanager
@@ -93,15 +86,15 @@ def open(
     requested = CloudFile.read(cloud_file, clouds.opened(home, dict, notify)) if cloud_file else CloudFile()
     with _locked(home, notify) as locked, _repaired(locked, control_plane, notify, changing) as ready:
         stack = _prepared(ready, pack, ensure, notify, changing=changing, program=program)
-        attachable = _filled(stack, requested, control_plane, notify)
-        with _attached(attachable, notify, changing=changing, preload=program and not changing) as engine:
+        filled = _filled(stack, requested, control_plane, notify)
+        with _attached(stack, filled, notify, changing=changing, preload=program and not changing) as engine:
             yield engine
 
 
 @contextmanager
 def _locked(home: Home, notify: Notify) -> Iterator[LockedStack]:
     """The stack, locked."""
-    with hold(home):
+    with lock_stack(home):
         home.directory.mkdir(mode=0o700, exist_ok=True)
         _end_orphans(home, notify)
         yield LockedStack(home)
@@ -153,7 +146,7 @@ def _prepared(
     project = workspace.prepare(home, program=program)
     pulumi = ensure(["pulumi"], notify)["pulumi"]
     _trust_clusters(home, pulumi)
-    return Prepared(home, project, pulumi, furnish(home, pack) if pack else [])
+    return Prepared(home, project, pulumi, install(home, pack) if pack else [])
 
 
 def _trust_clusters(home: Home, built: Path) -> None:
@@ -167,25 +160,26 @@ def _trust_clusters(home: Home, built: Path) -> None:
 
 def _filled(
     stack: Prepared, requested: CloudFile, control_plane: Callable[[], Mapping[str, Path]], notify: Notify
-) -> Attachable:
-    """The clouds with the quotas and resources of this cloud file and of earlier ones."""
+) -> FilledClouds:
+    """The clouds, after the quotas and resources of this cloud file and of earlier ones."""
     with cloud_files.changing(stack.home.cloud) as kept:
         kept.add(requested)
         kept.keep(stack.home.cloud)
         # After the file is kept: the clouds read their quotas from it.
         opened = clouds.opened(stack.home, control_plane, notify)
         cloud_files.make(kept, opened, notify)
-    return Attachable(stack, opened)
+    return FilledClouds(opened)
 
 
 @contextmanager
-def _attached(attachable: Attachable, notify: Notify, *, changing: bool, preload: bool) -> Iterator[Engine]:
+def _attached(
+    stack: Prepared, filled: FilledClouds, notify: Notify, *, changing: bool, preload: bool
+) -> Iterator[Engine]:
     """The engine, with providers over the clouds and a state that has all that the clouds made for a killed command."""
-    stack = attachable.stack
     checkpoint = Checkpoint(stack.home)
     interrupted = Interrupted(stack.home, checkpoint)
     providers: dict[str, Callable[[], Provider]] = {
-        **{package: partial(attachable.clouds.provider, package) for package in (AZURE, GCP)},
+        **{package: partial(filled.provider, package) for package in (AZURE, GCP)},
         "kubernetes": KubernetesProvider,
     }
     program = Program(stack.home.project, stack.home.directory / "imported.json")
@@ -202,7 +196,7 @@ def _attached(attachable: Attachable, notify: Notify, *, changing: bool, preload
             finally:
                 for provider in instances.values():
                     provider.close()
-        yield Engine(command, attachable.clouds, checkpoint, interrupted, stack.policies)
+        yield Engine(command, filled, checkpoint, interrupted, stack.policies)
 
 
 def _engine_path(home: Home) -> Path:

@@ -16,7 +16,7 @@ import psutil
 import pytest
 
 from sandbox.base.home import Home
-from sandbox.engine.policies import Pack, furnish, hosted
+from sandbox.engine.policies import Pack, hosted, install
 from sandbox.engine.policy_plugin import VARIABLE
 from tests.reaper import running
 
@@ -39,7 +39,7 @@ class Started:
         self.pack.folder.mkdir(parents=True)
         (self.pack.folder / "PulumiPolicy.yaml").write_text("runtime: python\n")
         (self.pack.folder / "__main__.py").write_text(textwrap.dedent(program))
-        _, copy = furnish(Home("dev", folder, folder / "home"), self.pack)
+        _, copy = install(Home("dev", folder, folder / "home"), self.pack)
         self.folder = Path(copy)
         (script,) = (folder / "home").rglob("pulumi-analyzer-policy-*")
         # Open for as long as the engine lives.

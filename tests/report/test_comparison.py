@@ -207,7 +207,7 @@ def test_the_program_opens_no_file_that_counts_as_outside_every_stack(stack: str
     ours = {str(path.relative_to(PROJECT)) for path in opened if path.is_relative_to(PROJECT)}
     program = {name for name in ours if not name.startswith(".venv/")}
     # Modules of the tests, which run the program.
-    apart = {name for name in program if name.startswith(comparison.APART)} - {
+    apart = {name for name in program if name.startswith(comparison.IRRELEVANT)} - {
         n for n in program if n.startswith("tests/")
     }
     assert apart == set()

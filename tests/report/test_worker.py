@@ -20,7 +20,7 @@ def told(*asked):
     os.system("echo from a program that it runs")
     return worker.Outcome(errors=["wrong"])
 
-worker._told = told
+worker._run = told
 sys.argv[1:] = ["up", "dev", "."]
 worker.main()
 """
