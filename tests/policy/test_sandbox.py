@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 import yaml
 from pulumi.automation.events import EngineEvent, PolicyEvent
-from sandbox.engine.steps import Steps
 
 from sandbox.base.errors import SandboxError
 from sandbox.base.home import Home

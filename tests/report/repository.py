@@ -21,14 +21,14 @@ class Repository:
     def new(cls, folder: Path) -> Repository:
         """An empty repository."""
         folder.mkdir()
-        made = cls(folder)
-        made.git("init", "--quiet")
-        return made
+        repository = cls(folder)
+        repository.git("init", "--quiet")
+        return repository
 
     @classmethod
     def of_the_project(cls, folder: Path) -> Repository:
         """A repository with the files of the project's work tree, committed."""
-        made = cls.new(folder)
+        repository = cls.new(folder)
         listed = subprocess.run(
             ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
             cwd=PROJECT,
@@ -37,10 +37,10 @@ class Repository:
             check=True,
         ).stdout
         files = {name: PROJECT / name for name in listed.split("\0") if name}
-        made.commit(
+        repository.commit(
             {name: path.read_text() for name, path in files.items() if path.is_file() and path.suffix != ".svg"}
         )
-        return made
+        return repository
 
     def commit(self, files: Mapping[str, str]) -> None:
         """Write the files and commit every difference."""

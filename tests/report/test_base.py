@@ -48,9 +48,9 @@ def edit(repository: Repository, stack: str, *edits: tuple[str, str]) -> dict[st
 
 @pytest.fixture(scope="module")
 def repository(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Repository]:
-    made = Repository.of_the_project(tmp_path_factory.mktemp("two") / "project")
-    yield made
-    assert left(made) == []
+    two_commits = Repository.of_the_project(tmp_path_factory.mktemp("two") / "project")
+    yield two_commits
+    assert left(two_commits) == []
 
 
 @pytest.fixture
@@ -119,10 +119,10 @@ def test_a_head_with_wrong_settings_reports_all_errors_and_fails(repository: Rep
     assert done.returncode == 1
     (stack,) = [stack for stack in json.loads(done.stdout)["stacks"] if stack["status"] != "unchanged"]
     assert (stack["stack"], stack["status"], stack["changes"]) == ("dev", "failed", [])
-    said = "\n".join(stack["errors"])
-    assert "pools[0].name" in said
-    assert "pools[1].machine" in said
-    assert "Traceback" not in said + done.stderr
+    errors = "\n".join(stack["errors"])
+    assert "pools[0].name" in errors
+    assert "pools[1].machine" in errors
+    assert "Traceback" not in errors + done.stderr
 
 
 def test_a_base_that_does_not_run_is_an_error_and_leaves_nothing(repository: Repository) -> None:

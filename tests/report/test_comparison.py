@@ -50,10 +50,10 @@ def compared(repository: Repository, engine: Engine, stack: str = "") -> Report:
 
 @pytest.fixture
 def repository(tmp_path: Path) -> Repository:
-    made = Repository.new(tmp_path / "repository")
+    three_stacks = Repository.new(tmp_path / "repository")
     stacks = {f"Pulumi.{name}.yaml": "config: {}\n" for name in ("dev", "staging", "prod")}
-    made.commit({"__main__.py": "", "Pulumi.yaml": "name: a\n", **stacks})
-    return made
+    three_stacks.commit({"__main__.py": "", "Pulumi.yaml": "name: a\n", **stacks})
+    return three_stacks
 
 
 ALL = {(command, stack) for command in ("up", "preview") for stack in ("dev", "staging", "prod")}
@@ -82,18 +82,22 @@ def test_a_stack_comes_up_when_a_file_it_depends_on_differs(
 ) -> None:
     repository.commit({file: "config: {a: b}\n"})
     engine = Engine(tmp_path / "scratch")
-    found = compared(repository, engine)
+    report = compared(repository, engine)
     assert engine.asked == {(command, stack) for command in ("up", "preview") for stack in stacks}
     # A first build takes twenty minutes.
     assert engine.built == bool(stacks)
-    assert {one.stack for one in found.stacks if one.status == Status.UNCHANGED} == {"dev", "staging", "prod"} - stacks
+    assert {each.stack for each in report.stacks if each.status == Status.UNCHANGED} == {
+        "dev",
+        "staging",
+        "prod",
+    } - stacks
 
 
 def test_only_a_named_stack_is_compared(repository: Repository, tmp_path: Path) -> None:
     repository.commit({"config/model/stack.py": ""})
     engine = Engine(tmp_path / "scratch", preview_prod=Outcome(changes=[CHANGE], outputs={"release": "r2"}))
-    found = compared(repository, engine, "prod")
-    assert [(one.stack, len(one.changes), one.release) for one in found.stacks] == [("prod", 1, (None, "r2"))]
+    report = compared(repository, engine, "prod")
+    assert [(each.stack, len(each.changes), each.release) for each in report.stacks] == [("prod", 1, (None, "r2"))]
     with pytest.raises(SandboxError, match="there is no stack 'test'; stacks here: dev, prod, staging"):
         compared(repository, Engine(tmp_path / "again"), "test")
 
@@ -105,8 +109,8 @@ def test_a_new_stack_is_previewed_from_nothing_and_a_removed_one_is_not_run(
     repository.commit({"Pulumi.test.yaml": "config: {}\n", ".gitignore": "Pulumi.mine.yaml\n"})
     (repository.folder / "Pulumi.mine.yaml").write_text("config: {}\n")
     engine = Engine(tmp_path / "scratch")
-    found = {one.stack: one.status for one in compared(repository, engine).stacks}
-    assert found == {
+    outcomes = {each.stack: each.status for each in compared(repository, engine).stacks}
+    assert outcomes == {
         "dev": Status.UNCHANGED,
         "prod": Status.UNCHANGED,
         "staging": Status.REMOVED,
@@ -126,9 +130,9 @@ def test_a_base_that_does_not_run_is_reported_with_its_stack_and_reason(reposito
 def test_a_head_that_cannot_be_previewed_fails_only_its_stack(repository: Repository, tmp_path: Path) -> None:
     repository.commit({"config/model/stack.py": ""})
     engine = Engine(tmp_path / "scratch", preview_staging=Outcome(errors=["pools[0].machine: is missing"]))
-    found = {one.stack: (one.status, one.errors) for one in compared(repository, engine).stacks}
-    assert found["staging"] == (Status.FAILED, ("pools[0].machine: is missing",))
-    assert found["dev"] == found["prod"] == (Status.PREVIEWED, ())
+    outcomes = {each.stack: (each.status, each.errors) for each in compared(repository, engine).stacks}
+    assert outcomes["staging"] == (Status.FAILED, ("pools[0].machine: is missing",))
+    assert outcomes["dev"] == outcomes["prod"] == (Status.PREVIEWED, ())
     assert engine.asked == ALL
 
 
@@ -140,9 +144,11 @@ def test_a_head_that_ends_its_own_process_fails_only_its_stack(repository: Repos
             return super().run(command, stack, project, *others)
 
     repository.commit({"config/model/stack.py": ""})
-    found = {one.stack: (one.status, one.errors) for one in compared(repository, Dying(tmp_path / "scratch")).stacks}
-    assert found["staging"] == (Status.FAILED, ("the engine's process ended with 3",))
-    assert found["dev"] == found["prod"] == (Status.PREVIEWED, ())
+    outcomes = {
+        each.stack: (each.status, each.errors) for each in compared(repository, Dying(tmp_path / "scratch")).stacks
+    }
+    assert outcomes["staging"] == (Status.FAILED, ("the engine's process ended with 3",))
+    assert outcomes["dev"] == outcomes["prod"] == (Status.PREVIEWED, ())
 
 
 def test_a_moved_stack_has_its_old_cost_at_the_old_location(repository: Repository, tmp_path: Path) -> None:
@@ -150,10 +156,10 @@ def test_a_moved_stack_has_its_old_cost_at_the_old_location(repository: Reposito
         return {"Pulumi.dev.yaml": f"config: {{'a:cloud': {{provider: azure, location: {location}}}}}\n"}
 
     pool = {"name": "p", "machine": "Standard_D4s_v5", "capacity": "on-demand", "minNodes": 1, "maxNodes": 1}
-    told = Outcome(outputs={"pools": [pool]})
+    outputs = Outcome(outputs={"pools": [pool]})
     repository.commit(stack("westeurope"))
     repository.commit(stack("eastus"))
-    (dev, *_) = compared(repository, Engine(tmp_path / "scratch", up_dev=told, preview_dev=told)).stacks
+    (dev, *_) = compared(repository, Engine(tmp_path / "scratch", up_dev=outputs, preview_dev=outputs)).stacks
     assert dev.cost
     (priced,) = dev.cost.pools
     known = [prices.price("azure", location, "Standard_D4s_v5") for location in ("westeurope", "eastus")]

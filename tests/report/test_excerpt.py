@@ -48,7 +48,7 @@ def test_many_equal_lines_are_compared_quickly() -> None:
 
 
 @given(st.text(alphabet="ab\n", min_size=201), st.text(alphabet="ab\n"), st.text(alphabet="ab\n"))
-def test_values_that_differ_never_look_alike(common: str, one: str, other: str) -> None:
-    before, after = (json.dumps(common + part + common) for part in (one, other))
+def test_values_that_differ_never_look_alike(common: str, first: str, other: str) -> None:
+    before, after = (json.dumps(common + part + common) for part in (first, other))
     shown = differing(before, after)
     assert (before == after) == (shown[0] == shown[1])

@@ -32,10 +32,10 @@ def test_a_larger_machine_of_a_series_costs_more(column: str) -> None:
     listed = {(row["region"], row["machine"]): float(row[column]) for row in ROWS if row[column]}
     for series in ("Standard_D{}ds_v5", "n2-standard-{}", "e2-standard-{}", "g2-standard-{}", "Standard_NC{}as_T4_v3"):
         for region in {region for region, _ in listed}:
-            found = [
+            costs = [
                 listed[region, name] for size in (4, 8, 16, 32, 64) if (region, name := series.format(size)) in listed
             ]
-            assert found == sorted(found), (region, series)
+            assert costs == sorted(costs), (region, series)
 
 
 @pytest.mark.parametrize(
@@ -48,10 +48,10 @@ def test_a_larger_machine_of_a_series_costs_more(column: str) -> None:
     ],
 )
 def test_a_price_is_read_by_region_or_zone_in_any_letter_case(provider: str, location: str, machine: str) -> None:
-    found = prices.price(provider, location, machine)
-    assert found
-    assert found.on_demand
-    assert found.source.endswith(("2026-06-18", "2026-08-03"))
+    price = prices.price(provider, location, machine)
+    assert price
+    assert price.on_demand
+    assert price.source.endswith(("2026-06-18", "2026-08-03"))
 
 
 @pytest.mark.parametrize(

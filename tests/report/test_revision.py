@@ -16,8 +16,8 @@ pytestmark = pytest.mark.process
 
 @pytest.fixture
 def repository(tmp_path: Path) -> Repository:
-    made = Repository.new(tmp_path / "repository")
-    made.commit(
+    repository = Repository.new(tmp_path / "repository")
+    repository.commit(
         {
             "Pulumi.dev.yaml": "config: {}\n",
             "config/model/stack.py": "A = 1\n",
@@ -25,7 +25,7 @@ def repository(tmp_path: Path) -> Repository:
             "gone.py": "",
         }
     )
-    return made
+    return repository
 
 
 def test_the_files_of_a_commit_are_copied_and_nothing_else(repository: Repository, tmp_path: Path) -> None:
@@ -59,8 +59,8 @@ def test_committed_uncommitted_and_new_files_differ_but_not_ignored_ones(reposit
     (repository.folder / "Pulumi.dev.yaml").write_text("config: {a: b}\n")
     (repository.folder / "new: with space.py").write_text("")
     (repository.folder / "ignored").write_text("")
-    found = Revision.of(repository.folder, "HEAD~1").differing()
-    assert found == ["Pulumi.dev.yaml", "config/model/stack.py", "gone.py", "new: with space.py"]
+    differing = Revision.of(repository.folder, "HEAD~1").differing()
+    assert differing == ["Pulumi.dev.yaml", "config/model/stack.py", "gone.py", "new: with space.py"]
     assert "with changes" in Revision.of(repository.folder, "HEAD").head()
 
 

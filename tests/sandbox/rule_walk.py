@@ -32,7 +32,7 @@ def without_source(rows: Iterable[Any]) -> list[str]:
 def take_out(rule: Rule, tables: Tables, patch: pytest.MonkeyPatch) -> None:
     """Take a rule out of its tables and out of its module."""
     for module, table in tables:
-        patch.setattr(module, table, tuple(one for one in getattr(module, table) if one is not rule))
+        patch.setattr(module, table, tuple(other for other in getattr(module, table) if other is not rule))
     owner: Any = sys.modules[rule.__module__]
     *path, name = rule.__qualname__.split(".")
     for part in path:

@@ -61,8 +61,8 @@ class Machine:
         self.folder = folder
         self.world = folder / "world"
         self.temporary = folder / "runner" / "temp"
-        for made in (self.world, self.temporary, folder / "bin", folder / "project" / "scripts"):
-            made.mkdir(parents=True)
+        for directory in (self.world, self.temporary, folder / "bin", folder / "project" / "scripts"):
+            directory.mkdir(parents=True)
         shutil.copytree(
             SCRIPTS, folder / "project" / ".github" / "scripts", ignore=shutil.ignore_patterns("__pycache__")
         )

@@ -30,8 +30,8 @@ def workflow(name: str) -> Data:
 
 def jobs(path: Path) -> dict[str, Data]:
     """Jobs by name."""
-    found: dict[str, Data] = read(path)["jobs"]
-    return found
+    jobs: dict[str, Data] = read(path)["jobs"]
+    return jobs
 
 
 def steps(content: Data) -> Iterator[Data]:

@@ -25,11 +25,11 @@ BOT = {"login": "github-actions[bot]"}
 
 
 def archive(*files: tuple[str, str | bytes], how: int = zipfile.ZIP_DEFLATED) -> bytes:
-    made = io.BytesIO()
-    with zipfile.ZipFile(made, "w", how) as opened:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", how) as opened:
         for name, content in files:
             opened.writestr(name, content)
-    return made.getvalue()
+    return buffer.getvalue()
 
 
 def pull(number: int = 12, sha: str = SHA, source: str | None = "stranger/fork") -> dict[str, Any]:
@@ -112,7 +112,7 @@ def test_a_comment_of_another_author_with_the_marker_stays_unchanged(
 
 
 @pytest.mark.parametrize(
-    "found",
+    "pulls",
     [
         pytest.param([], id="closed"),
         pytest.param([pull(sha="b" * 40)], id="moved on"),
@@ -121,8 +121,8 @@ def test_a_comment_of_another_author_with_the_marker_stays_unchanged(
         pytest.param([pull(), pull(13)], id="two of one branch"),
     ],
 )
-def test_an_uncertain_pull_request_gets_no_comment(fork: Machine, found: list[Any]) -> None:
-    fork.answer(PULLS, found)
+def test_an_uncertain_pull_request_gets_no_comment(fork: Machine, pulls: list[Any]) -> None:
+    fork.answer(PULLS, pulls)
     done = comment(fork)
     assert done.returncode == 0
     assert "nothing to comment" in done.stdout

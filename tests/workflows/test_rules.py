@@ -41,7 +41,7 @@ def test_one_action_has_one_commit_everywhere() -> None:
         for name, commit in re.findall(r"uses: ([\w/-]+)@(\S+)", path.read_text()):
             commits.setdefault(name, set()).add(commit)
     assert commits
-    assert {name: found for name, found in commits.items() if len(found) > 1} == {}
+    assert {name: shas for name, shas in commits.items() if len(shas) > 1} == {}
 
 
 @pytest.mark.parametrize("path", WORKFLOWS, ids=names(WORKFLOWS))
@@ -90,11 +90,13 @@ def test_a_strangers_code_runs_only_with_the_right_to_read_and_on_no_privileged_
 def test_the_workflow_that_comments_takes_nothing_from_the_pull_request() -> None:
     comment = workflow("preview-comment")
     assert triggers(comment) == {"workflow_run": {"workflows": [workflow("preview")["name"]], "types": ["completed"]}}
-    found = list(steps(comment))
-    checkouts = [step for step in found if "checkout" in step.get("uses", "")]
+    all_steps = list(steps(comment))
+    checkouts = [step for step in all_steps if "checkout" in step.get("uses", "")]
     assert [set(step["with"]) for step in checkouts] == [{"persist-credentials"}]
-    assert [step for step in found if "download-artifact" in step.get("uses", "")] == []
-    assert [step for step in found for text in scalars(step) if "github.event" in text or "github.head" in text] == []
+    assert [step for step in all_steps if "download-artifact" in step.get("uses", "")] == []
+    assert [
+        step for step in all_steps for text in scalars(step) if "github.event" in text or "github.head" in text
+    ] == []
     assert [text for text in scalars(comment) if "actions/cache" in text] == []
 
 
@@ -104,9 +106,9 @@ def test_jobs_with_cloud_credentials_restore_no_cache(name: str) -> None:
 
 
 def test_the_real_preview_runs_the_commit_that_was_approved_and_only_from_the_default_branch() -> None:
-    found = workflow("cloud-preview")
-    assert set(triggers(found)) == {"workflow_dispatch"}
-    pin, preview = found["jobs"]["pin"], found["jobs"]["preview"]
+    preview_workflow = workflow("cloud-preview")
+    assert set(triggers(preview_workflow)) == {"workflow_dispatch"}
+    pin, preview = preview_workflow["jobs"]["pin"], preview_workflow["jobs"]["preview"]
     assert pin["if"] == "github.ref_name == github.event.repository.default_branch"
     assert "environment" not in pin
     assert preview["needs"] == "pin"
@@ -115,7 +117,7 @@ def test_the_real_preview_runs_the_commit_that_was_approved_and_only_from_the_de
     assert refs == [None, "${{ inputs.commit }}"]
     pinned = next(step for step in pin["steps"] if "run" in step)
     assert pinned["env"]["COMMIT"] == "${{ inputs.commit }}"
-    assert "${{ inputs.commit }}" in found["run-name"]
+    assert "${{ inputs.commit }}" in preview_workflow["run-name"]
 
 
 def test_every_stack_is_previewed_deployed_and_watched() -> None:

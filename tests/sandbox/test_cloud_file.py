@@ -1,4 +1,4 @@
-"""The cloud file: what else is in the emulated subscription."""
+"""The cloud file: further resources of the emulated subscription."""
 
 from __future__ import annotations
 
@@ -47,28 +47,28 @@ def read(folder: Path, clouds: Clouds, **content: Any) -> CloudFile:
 
 
 def make(folder: Path, clouds: Clouds, *resources: dict[str, Any], **content: Any) -> list[str]:
-    """As one `up --cloud` does; returns what was reported."""
-    told: list[str] = []
-    said = read(folder, clouds, resources=list(resources), **content)
+    """Create the resources of a cloud file as `up --cloud` does; returns the reported lines."""
+    lines: list[str] = []
+    file = read(folder, clouds, resources=list(resources), **content)
     with cloud_file.changing(folder) as kept:
-        kept.add(said)
-        cloud_file.make(kept, clouds, told.append)
-    return told
+        kept.add(file)
+        cloud_file.make(kept, clouds, lines.append)
+    return lines
 
 
-def test_what_somebody_else_made_is_there_with_its_cluster_running(
+def test_resources_of_the_cloud_file_exist_and_their_cluster_runs(
     tmp_path: Path, clouds: Clouds, cloud: AzureCloud, runtime: RecordingRuntime
 ) -> None:
-    told = make(tmp_path, clouds, ML, AKS)
-    assert [line.split(" made ")[1] for line in told] == [f"{GROUP} ml", f"{CLUSTER} aks"]
-    # The location is its group's, as where the program leaves it out.
+    lines = make(tmp_path, clouds, ML, AKS)
+    assert [line.split(" made ")[1] for line in lines] == [f"{GROUP} ml", f"{CLUSTER} aks"]
+    # The location is that of the group, as when the program omits it.
     cluster = f"{SUBSCRIPTION}/resourcegroups/ml/providers/Microsoft.ContainerService/managedClusters/aks"
     assert (cloud.get(cluster) or {})["location"] == "westeurope"
     assert [call[0] for call in runtime.calls] == ["start", "apply_nodes"]
     assert CloudFile.kept(tmp_path).remaining(clouds) == 2
 
 
-def test_it_is_made_once_and_what_is_deleted_later_stays_so(tmp_path: Path, clouds: Clouds, cloud: AzureCloud) -> None:
+def test_resources_are_created_once_and_stay_deleted(tmp_path: Path, clouds: Clouds, cloud: AzureCloud) -> None:
     make(tmp_path, clouds, ML)
     assert make(tmp_path, clouds, {**ML, "inputs": {**ML["inputs"], "tags": {"owner": "other"}}}) == []
     assert "tags" not in (cloud.get(f"{SUBSCRIPTION}/resourceGroups/ml") or {})
@@ -77,7 +77,7 @@ def test_it_is_made_once_and_what_is_deleted_later_stays_so(tmp_path: Path, clou
     assert CloudFile.kept(tmp_path).remaining(clouds) == 0
 
 
-def test_what_the_cloud_has_already_is_left_alone(tmp_path: Path, clouds: Clouds, cloud: AzureCloud) -> None:
+def test_existing_resources_stay_unchanged(tmp_path: Path, clouds: Clouds, cloud: AzureCloud) -> None:
     cloud.put(GROUP, f"{SUBSCRIPTION}/resourceGroups/ml", {"location": "northeurope"}, create=True)
     assert make(tmp_path, clouds, ML) == []
     assert (cloud.get(f"{SUBSCRIPTION}/resourceGroups/ml") or {})["location"] == "northeurope"
@@ -94,7 +94,7 @@ def test_a_later_file_adds_its_resources_and_replaces_the_quotas_if_it_has_any(t
     assert CloudFile.kept(tmp_path).remaining(clouds) == 2
 
 
-def test_what_the_cloud_refuses_is_told_all_at_once_and_asked_again_until_it_is_right(
+def test_all_refusals_are_reported_together_and_tried_again_until_the_file_is_right(
     tmp_path: Path, clouds: Clouds
 ) -> None:
     pool = {"type": POOL, "inputs": {"resourceGroupName": "ml", "resourceName": "aks", "agentPoolName": "cpu"}}
@@ -106,15 +106,17 @@ def test_what_the_cloud_refuses_is_told_all_at_once_and_asked_again_until_it_is_
     ]
     assert 'Code="ParentResourceNotFound"' in str(refused.value)
     assert 'Code="ResourceGroupNotFound"' in str(refused.value)
-    # Also where a later file says nothing of them; one that says otherwise is believed.
-    gone = {"type": GROUP, "inputs": {"resourceGroupName": "gone", "location": "westeurope"}}
+    # Even when a later file omits them; a later file with other values replaces them.
+    removed = {"type": GROUP, "inputs": {"resourceGroupName": "gone", "location": "westeurope"}}
     with pytest.raises(SandboxError, match="ParentResourceNotFound"):
-        make(tmp_path, clouds, gone)
+        make(tmp_path, clouds, removed)
     assert make(tmp_path, clouds, AKS, {**pool, "inputs": {**pool["inputs"], "count": 1}}) != []
     assert CloudFile.kept(tmp_path).remaining(clouds) == 5
 
 
-def test_every_mistake_in_a_file_is_reported_with_its_place_and_nothing_is_made(tmp_path: Path, clouds: Clouds) -> None:
+def test_every_mistake_in_a_file_is_reported_with_its_place_and_nothing_is_created(
+    tmp_path: Path, clouds: Clouds
+) -> None:
     with pytest.raises(SandboxError) as refused:
         read(
             tmp_path,
@@ -166,7 +168,7 @@ def test_every_mistake_in_a_file_is_reported_with_its_place_and_nothing_is_made(
     assert not (tmp_path / "azure.json").exists()
 
 
-def test_what_is_in_google_cloud_is_made_there_and_its_quotas_are_kept_beside_azures(
+def test_resources_in_google_cloud_are_created_and_its_quotas_are_kept_beside_azures(
     tmp_path: Path, clouds: Clouds
 ) -> None:
     theirs = {"type": NETWORK, "inputs": {"project": "shared-vpc", "name": "theirs", "autoCreateSubnetworks": False}}

@@ -1,4 +1,4 @@
-"""The engine's commands, with a script in the engine's place that tells what it was asked."""
+"""Commands of the engine, with a script in place of the engine that records its requests."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from sandbox.engine.command import EngineCommand
 
 pytestmark = pytest.mark.process
 
-# Writes down its arguments; sends the events that it finds, then prints and ends as it is told.
+# Records its arguments, sends the given events, then prints and ends as configured.
 SCRIPT = """#!{python}
 import json, os, sys
 from pathlib import Path
@@ -41,7 +41,7 @@ sys.exit(answer.get("code", 0))
 
 
 class Fake:
-    """A script in the engine's place."""
+    """A script in place of the engine."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -88,7 +88,7 @@ def messages(taken: list[str]) -> Callable[[EngineEvent], None]:
     return take
 
 
-def test_a_change_is_one_command_and_its_events_are_all_taken_when_it_ends(fake: Fake) -> None:
+def test_a_change_is_one_command_and_all_its_events_are_handled_at_its_end(fake: Fake) -> None:
     fake.answer(events=[*(diagnostic(str(number)) for number in range(500)), SUMMARY], out="one\ntwo", err="three")
     taken: list[str] = []
     lines: list[str] = []
@@ -102,7 +102,7 @@ def test_a_change_is_one_command_and_its_events_are_all_taken_when_it_ends(fake:
     assert "--exec-kind=auto.inline" in asked
 
 
-def test_a_command_that_fails_raises_what_it_printed(fake: Fake) -> None:
+def test_a_failed_command_raises_its_output(fake: Fake) -> None:
     fake.answer(code=255, out="error: a lock", events=[diagnostic("before")])
     taken: list[str] = []
     with pytest.raises(CommandError, match="error: a lock"):
@@ -113,7 +113,7 @@ def test_a_command_that_fails_raises_what_it_printed(fake: Fake) -> None:
         fake.command.outputs()
 
 
-def test_an_event_that_cannot_be_taken_ends_nothing(fake: Fake) -> None:
+def test_an_event_that_cannot_be_handled_ends_nothing(fake: Fake) -> None:
     fake.answer(events=[diagnostic("one"), SUMMARY])
 
     def broken(event: EngineEvent) -> None:
@@ -124,7 +124,7 @@ def test_an_event_that_cannot_be_taken_ends_nothing(fake: Fake) -> None:
         assert fake.command.run("up", on_output=print, on_event=broken) == {"create": 2, "same": 1}
 
 
-def test_a_state_is_taken_out_and_put_back_and_no_copy_of_it_stays(fake: Fake, tmp_path: Path) -> None:
+def test_a_state_is_exported_and_imported_and_no_copy_of_it_stays(fake: Fake, tmp_path: Path) -> None:
     fake.answer(out=json.dumps({"version": 3, "features": ["one"], "deployment": {"resources": []}}))
     state = fake.command.export_stack()
     assert vars(state) == {"version": 3, "deployment": {"resources": []}}
