@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pulumi
 
-from components import clouds
+from components import clouds, links
 from components.addons import layer, names
 from components.addons import plan as layer_plan
 from components.last_update import LastUpdate
@@ -20,11 +20,21 @@ class KubeflowCluster(pulumi.ComponentResource):
 
     outputs: Outputs
 
-    def __init__(self, name: str, spec: ClusterSpec, *, opts: pulumi.ResourceOptions | None = None) -> None:
+    def __init__(
+        self,
+        name: str,
+        spec: ClusterSpec,
+        *,
+        instance: str | None = None,
+        last_update: LastUpdate | None = None,
+        opts: pulumi.ResourceOptions | None = None,
+    ) -> None:
+        """`instance`: the name in labels and names of objects in the cluster; default: the stack's. `last_update`: default:
+        the stack's."""
         # Settings: the stack file, the last update, and an existing cluster as it is; refused before anything is declared
         cloud = registry.of(spec.cloud)
-        instance = names.instance(pulumi.get_stack())
-        stack = Stack(spec, tuple(node_pools(spec, cloud)), instance, LastUpdate.read())
+        instance = instance or names.instance(pulumi.get_stack())
+        stack = Stack(spec, tuple(node_pools(spec, cloud)), instance, last_update or LastUpdate.read())
         target = clouds.target(stack, opts)
         stack.last_update.refuse_move(target.place)
         plan = layer_plan.plan(stack, cloud, target)
@@ -38,5 +48,5 @@ class KubeflowCluster(pulumi.ComponentResource):
         layer.declare(name, stack, cloud, plan, cluster, child)
 
         # Outputs
-        self.outputs = outputs(stack, target, plan, cluster)
+        self.outputs = links.resolved(outputs(stack, target, plan, cluster))
         self.register_outputs(self.outputs)

@@ -20,6 +20,9 @@ from config.problems import Problem, report
 OUTPUT = "remembered"
 """Name of the output."""
 
+COMPONENT = "component"
+"""Key of a component's name: a stack may have several (`components.package`), whose outputs have any name."""
+
 LOSE_IT = (
     "put it back; or, to lose the cluster with all that is in it and make another: `pulumi destroy`, then `pulumi up` (where "
     "`cluster.protect` is true, an `up` with false first)"
@@ -41,17 +44,21 @@ class LastUpdate:
 
     content: Mapping[str, Any] = field(default_factory=dict)
     """`place`, `asked`, and the cloud's own keys."""
+    exported: Mapping[str, Any] = field(default_factory=dict)
+    """What this update exports for the next one beside those."""
 
     @classmethod
-    def read(cls) -> LastUpdate:
-        """The current stack's. Raises `pulumi.RunError` when its outputs cannot be read."""
+    def read(cls, component: str | None = None) -> LastUpdate:
+        """The current stack's, or that of one component in it. Raises `pulumi.RunError` when its outputs cannot be read."""
         stack = f"{pulumi.get_organization()}/{pulumi.get_project()}/{pulumi.get_stack()}"
         try:
-            content = outputs_of(stack).get(OUTPUT)
+            outputs = outputs_of(stack)
         except Exception as failed:
             # The SDK raises plain Exception for every error of a call.
             raise pulumi.RunError(f"the outputs of the last update of {stack} cannot be read: {failed}") from None
-        return cls(content if isinstance(content, Mapping) else {})
+        found = [outputs.get(OUTPUT)] if component is None else outputs.values()
+        contents = [value for value in found if isinstance(value, Mapping) and value.get(COMPONENT) == component]
+        return cls(contents[0] if contents else {})
 
     @property
     def place(self) -> Mapping[str, str]:

@@ -62,4 +62,4 @@ def _remembered(stack: Stack, target: Target) -> dict[str, Any]:
         sources[stack.spec.system_pool.name] = stack.spec.system_pool
     asked = {name: last_update.asked(pool) for name, pool in sources.items()}
     asked = {name: settings for name, settings in asked.items() if settings}
-    return {"place": dict(target.place), "asked": asked, **target.remembered}
+    return {"place": dict(target.place), "asked": asked, **target.remembered, **stack.last_update.exported}

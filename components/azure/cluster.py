@@ -7,7 +7,7 @@ from functools import partial
 
 import pulumi
 
-from components import immutable
+from components import immutable, links
 from components.azure import credentials, identity, immutable_cluster, immutable_pools, pools, profiles, system_pool
 from components.azure.identity import ControlPlaneIdentity, Grant
 from components.azure.live import LiveCluster, read, retries
@@ -191,7 +191,7 @@ class AksCluster(CloudCluster):
 
     def _resource_group(self, name: str, spec: ClusterSpec, cloud: Azure, group: str) -> pulumi.Input[str]:
         if cloud.existing_resource_group:
-            return group
+            return links.output(group)
         return Declared(
             RESOURCE_GROUP,
             name,

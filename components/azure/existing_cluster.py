@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import pulumi
 
-from components import existing_pools, immutable
+from components import existing_pools, immutable, links
 from components.azure import credentials, immutable_pools, live, pools
 from components.azure.live import LiveCluster
 from components.azure.types import USER_CREDENTIALS
@@ -95,7 +95,7 @@ class AksPools(CloudCluster):
             resource_group=cluster.resource_group,
             cluster=cluster.name,
             tags={**stack.spec.cluster.tags, STACK_TAG: stack.instance},
-            subnet_id=lambda subnet: subnet_id(subnet, cluster.live),
+            subnet_id=lambda subnet: _linked(subnet_id(subnet, cluster.live), subnet),
             parent=self,
             # Whoever upgrades the cluster upgrades its pools: nothing to undo.
             ignore_changes=["orchestratorVersion"],
@@ -103,6 +103,11 @@ class AksPools(CloudCluster):
         self.outputs = credentials.outputs(cluster.name, cluster.resource_group, cluster.entra)
         self.kubeconfig = pulumi.Output.secret(cluster.kubeconfig)
         self.register_outputs({})
+
+
+def _linked(id: str | None, subnet: str | None) -> pulumi.Input[str] | None:
+    """A subnet's id; the output where another resource makes the subnet."""
+    return pulumi.Output.concat(id.removesuffix(subnet), links.output(subnet)) if id and subnet else id
 
 
 def _wanted(stack: Stack, cluster: ExistingAks) -> list[pools.Wanted]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import pulumi
 
+from components import links
 from components.azure.placed import Placed
 from components.azure.types import IDENTITY, ROLE_ASSIGNMENT
 from components.resources import Declared
@@ -53,7 +54,7 @@ class Grant:
         A `fixed` principal changes only by such a replacement. A preview in which the identity gets another tag does not know
         the principal, and would else show the assignment as replaced, which no update then does.
         """
-        scope = pulumi.Output.from_input(self.scope)
+        scope = links.output(self.scope)
         ignored = ["roleAssignmentName", *(["principalId"] if fixed else [])]
         return Declared(
             ROLE_ASSIGNMENT,

@@ -12,6 +12,7 @@ from typing import Any
 
 import pulumi
 
+from components import links
 from components.azure.placed import Placed
 from components.azure.types import (
     DATA_COLLECTION_ENDPOINT,
@@ -73,7 +74,7 @@ class Monitoring(pulumi.ComponentResource):
 
     def _log_workspace(self, spec: AzureLogs) -> pulumi.Output[str]:
         if spec.workspace:
-            return pulumi.Output.from_input(spec.workspace)
+            return links.output(spec.workspace)
         made = self._declare(
             LOG_WORKSPACE,
             "logs",
@@ -88,7 +89,7 @@ class Monitoring(pulumi.ComponentResource):
 
     def _monitor_workspace(self, existing: str | None) -> pulumi.Output[str]:
         if existing:
-            return pulumi.Output.from_input(existing)
+            return links.output(existing)
         inputs = {**self._placed, "azureMonitorWorkspaceName": self._metrics_name}
         return self._declare(MONITOR_WORKSPACE, "metrics", inputs).id
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pulumi
 
+from components import links
 from components.azure.placed import Placed
 from components.azure.types import CLIENT_CONFIG, NAT_GATEWAY, PUBLIC_IP_ADDRESS, SUBNET, VIRTUAL_NETWORK
 from components.resources import Declared, call
@@ -36,8 +37,12 @@ class Network(pulumi.ComponentResource):
         if spec.existing:
             self.default = spec.existing.subnet
             subscription = call(CLIENT_CONFIG, {}, pulumi.InvokeOptions(parent=self))["subscriptionId"]
-            path = subnet_path(spec, None, resource_group="", name="").partition("/subnets/")[0]
-            self.id = pulumi.Output.from_input(f"/subscriptions/{subscription}{path}")
+            self.id = pulumi.Output.format(
+                "/subscriptions/{0}/resourceGroups/{1}/providers/Microsoft.Network/virtualNetworks/{2}",
+                subscription,
+                links.output(spec.existing.resource_group),
+                links.output(spec.existing.name),
+            )
         else:
             self.default = NODE_SUBNET
             self._declare(name, spec, placed)
@@ -47,7 +52,7 @@ class Network(pulumi.ComponentResource):
         """The id of a subnet by name; None is the one of pools that name none."""
         chosen = subnet or self.default
         # Whatever a network of somebody else has, nobody has told us.
-        return self._subnets.get(chosen) or pulumi.Output.concat(self.id, "/subnets/", chosen)
+        return self._subnets.get(chosen) or pulumi.Output.concat(self.id, "/subnets/", links.output(chosen))
 
     def _declare(self, name: str, spec: AzureNetwork, placed: Placed) -> None:
         child = pulumi.ResourceOptions(parent=self)
