@@ -35,7 +35,7 @@ class Deployment(AzureType):
             # A deployment in a resource group is where the group is.
             raise arm(
                 "LocationNotRequired", "The location property is not allowed for a deployment to a resource group."
-            )
+            ).as_read()
         properties: Body = wanted["properties"]
         if properties["mode"] != "Incremental":
             # In mode Complete ARM deletes what is in the group and not in the template (page deployment-modes).
@@ -62,7 +62,7 @@ def requests(id: str, wanted: Body) -> Iterator[tuple[str, Body]]:
     template = wanted["properties"].get("template") or {}
     for part in _TEMPLATE:
         if part not in template:
-            raise _invalid(f"Required property '{part}' not found in JSON.")
+            raise _invalid(f"Required property '{part}' not found in JSON.").as_read()
     for resource in template["resources"]:
         type, name = resource.get("type", ""), resource.get("name", "")
         if any(text.startswith("[") and not text.startswith("[[") for text in _texts(resource)):
@@ -79,7 +79,7 @@ def requests(id: str, wanted: Body) -> Iterator[tuple[str, Body]]:
         cluster, pool = name.split("/")
         properties: Body = resource.get("properties") or {}
         for failure in schema.failures(STORED.inputs_of(POOL), _PARENT | properties):
-            raise _invalid(failure.reason)
+            raise _invalid(failure.reason).as_read()
         group = id.lower().index("/providers/")
         place = f"{id[:group].replace('/resourceGroups/', '/resourcegroups/')}/providers/Microsoft.ContainerService"
         yield f"{place}/managedClusters/{cluster}/agentPools/{pool}", properties

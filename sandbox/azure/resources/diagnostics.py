@@ -36,7 +36,7 @@ class DiagnosticSetting(AzureType):
             raise Refused(f"the sandbox does not know the log categories of {scope}, only those of clusters")
         if not any(wanted.get(sink) for sink in _SINKS):
             # Seen in public notes on failed deployments; the code is UNCONFIRMED.
-            raise arm("BadRequest", "At least one data sink needs to be specified.")
+            raise arm("BadRequest", "At least one data sink needs to be specified.").as_read()
         if wanted.get("workspaceId"):
             reference.existing(resources, wanted["workspaceId"], WORKSPACE)
         body = copy.deepcopy({**self.service, **wanted})
@@ -77,7 +77,7 @@ def _collected(body: Body) -> Iterator[str]:
             category, group = entry.get("category"), entry.get("categoryGroup")
             if bool(category) == bool(group):
                 # Code and text UNCONFIRMED.
-                raise arm("BadRequest", "Exactly one of category and categoryGroup must be specified.")
+                raise arm("BadRequest", "Exactly one of category and categoryGroup must be specified.").as_read()
             if (category and category not in known) or (group and group not in groups):
                 # azurerm #2985 (2019-03)
                 raise arm("BadRequest", f"Category '{category or group}' is not supported.")

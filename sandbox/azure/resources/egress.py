@@ -38,10 +38,11 @@ def address(request: ResourceRequest) -> None:
     if wanted.get("publicIPAllocationMethod", "Dynamic") != "Static":
         # Seen in a public log; that no method at all is Dynamic is UNCONFIRMED.
         text = f"Standard sku publicIp {id} must have AllocationMethod set to Static."
-        raise arm("StandardAndStandardV2SkuPublicIPAddressesMustBeStatic", text)
+        refused = arm("StandardAndStandardV2SkuPublicIPAddressesMustBeStatic", text)
+        raise refused if "publicIPAllocationMethod" in wanted else refused.as_read()
     if not 4 <= request.body["idleTimeoutInMinutes"] <= 30:
         # https://learn.microsoft.com/azure/virtual-network/ip-services/public-ip-addresses; text UNCONFIRMED.
-        raise arm("InvalidIdleTimeout", f"The idle timeout of {id} must be between 4 and 30 minutes.")
+        raise arm("InvalidIdleTimeout", f"The idle timeout of {id} must be between 4 and 30 minutes.").as_read()
     number = int(hashlib.sha256(ids.key(id).encode()).hexdigest(), 16)
     request.body.setdefault("ipAddress", str(_NOBODYS[number % _NOBODYS.num_addresses]))
 
@@ -62,15 +63,17 @@ def gateway(request: ResourceRequest) -> None:
     """The rules of a NAT gateway. Codes and texts of all but the last are UNCONFIRMED."""
     resources, id, body = request.resources, request.id, request.body
     if "sku" not in body:
-        raise arm("InvalidRequestFormat", f"NAT gateway {id} needs sku.name.")
+        raise arm("InvalidRequestFormat", f"NAT gateway {id} needs sku.name.").as_read()
     if body["idleTimeoutInMinutes"] not in _IDLE:
         text = f"The idle timeout of NAT gateway {id} must be between {_IDLE[0]} and {_IDLE[-1]} minutes."
-        raise arm("InvalidIdleTimeout", text)
+        raise arm("InvalidIdleTimeout", text).as_read()
     if len(body.get("zones", [])) > 1:
-        raise arm("InvalidZones", f"NAT gateway {id} can be in one zone at most.")
+        raise arm("InvalidZones", f"NAT gateway {id} can be in one zone at most.").as_read()
     addresses = body.get("publicIpAddresses", [])
     if len(addresses) > _MOST_ADDRESSES:
-        raise arm("TooManyPublicIPAddresses", f"NAT gateway {id} takes {_MOST_ADDRESSES} public addresses at most.")
+        raise arm(
+            "TooManyPublicIPAddresses", f"NAT gateway {id} takes {_MOST_ADDRESSES} public addresses at most."
+        ).as_read()
     for one in addresses:
         found = reference.referenced(resources, one, PUBLIC_ADDRESS, id, body["location"])
         for user in reference.users(resources, found.id):
@@ -118,20 +121,20 @@ def _routes(id: str, wanted: list[Body]) -> Iterator[Body]:
     for route in wanted:
         name = route.get("name", "")
         if not name or name.lower() in names:
-            raise arm("InvalidRequestFormat", f"Every route of {id} needs a name of its own.")
+            raise arm("InvalidRequestFormat", f"Every route of {id} needs a name of its own.").as_read()
         names.add(name.lower())
         prefix = route.get("addressPrefix", "")
         # Besides ranges a route takes the tag of an Azure service, which starts with a letter.
         if not prefix[:1].isalpha() and not _is(ipaddress.ip_network, prefix):
             raise arm(
                 "InvalidAddressPrefixFormat", f"Address prefix {prefix} of route {name} is not formatted correctly."
-            )
+            ).as_read()
         appliance, hop = route["nextHopType"] == "VirtualAppliance", route.get("nextHopIpAddress", "")
         if appliance != _is(ipaddress.ip_address, hop) or (hop and not appliance):
             raise arm(
                 "InvalidNextHopIpAddress",
                 f"Route {name} needs an address in nextHopIpAddress if, and only if, nextHopType is VirtualAppliance.",
-            )
+            ).as_read()
         yield {
             **route,
             "id": f"{id}/routes/{name}",

@@ -58,16 +58,18 @@ def _check_parts(name: str, wanted: Body) -> None:
     weekly = [part for part in ("timeInWeek", "notAllowedTime") if part in wanted]
     if name != _DEFAULT and weekly:
         text = f"{weekly[0]} is only allowed in the maintenance configuration '{_DEFAULT}'."
-        raise _invalid(text, weekly[0])
+        raise _invalid(text, weekly[0]).as_read()
     if window == bool(weekly):
         needed = "timeInWeek or maintenanceWindow" if name == _DEFAULT else "maintenanceWindow"
-        raise _invalid(f"Maintenance configuration '{name}' needs exactly one of: {needed}.", "maintenanceWindow")
+        raise _invalid(
+            f"Maintenance configuration '{name}' needs exactly one of: {needed}.", "maintenanceWindow"
+        ).as_read()
 
 
 def _check_slot(slot: Body, path: str) -> None:
     hours = slot.get("hourSlots", [])
     if "day" not in slot or not hours or not all(0 <= hour <= 23 for hour in hours):
-        raise _invalid("A time in week needs a day, and hour slots from 0 to 23.", path)
+        raise _invalid("A time in week needs a day, and hour slots from 0 to 23.", path).as_read()
 
 
 def _window(name: str, window: Body, before: Body) -> Body:
@@ -78,7 +80,7 @@ def _window(name: str, window: Body, before: Body) -> Body:
     _check_range(body["durationHours"], 4, 24, f"{path}.durationHours")
     for field, pattern in (("startTime", _START), ("utcOffset", _OFFSET)):
         if not pattern.fullmatch(body[field]):
-            raise _invalid(f"'{body[field]}' is not a valid {field}.", f"{path}.{field}")
+            raise _invalid(f"'{body[field]}' is not a valid {field}.", f"{path}.{field}").as_read()
     # Without one the service takes the day of creation, and a day that has passed is refused even when it is the one
     # that was sent before (azurerm #22762, PR 23985).
     if "startDate" in window:
@@ -93,7 +95,7 @@ def _window(name: str, window: Body, before: Body) -> Body:
     for index, span in enumerate(body.get("notAllowedDates", [])):
         where = f"{path}.notAllowedDates[{index}]"
         if _day(span["end"], where) < _day(span["start"], where):
-            raise _invalid("The end of a date span is before its start.", where)
+            raise _invalid("The end of a date span is before its start.", where).as_read()
     return body
 
 
@@ -101,26 +103,26 @@ def _check_schedule(name: str, schedule: Body) -> None:
     path = "maintenanceWindow.schedule"
     if len(schedule) != 1:
         # "One and only one of the schedule types should be specified" (REST text)
-        raise _invalid("One and only one of the schedule types should be specified.", path)
+        raise _invalid("One and only one of the schedule types should be specified.", path).as_read()
     ((kind, settings),) = schedule.items()
     for field, (least, most) in _INTERVALS[kind].items():
         _check_range(settings[field], least, most, f"{path}.{kind}.{field}")
     # azure-cli PR 33431 (2026-05): so since API version 2025-03-01.
     if name == _DEFAULT and (kind != "weekly" or settings["intervalWeeks"] != 1):
         text = f"Maintenance configuration '{_DEFAULT}' takes a weekly schedule with intervalWeeks 1 only."
-        raise _invalid(text, path)
+        raise _invalid(text, path).as_read()
 
 
 def _check_range(value: Any, least: int, most: int, path: str) -> None:
     if not least <= value <= most:
-        raise _invalid(f"{value} is not between {least} and {most}.", path)
+        raise _invalid(f"{value} is not between {least} and {most}.", path).as_read()
 
 
 def _day(text: str, path: str) -> date:
     try:
         return date.fromisoformat(text)
     except ValueError:
-        raise _invalid(f"'{text}' is not a date of the form YYYY-MM-DD.", path) from None
+        raise _invalid(f"'{text}' is not a date of the form YYYY-MM-DD.", path).as_read() from None
 
 
 def today() -> date:

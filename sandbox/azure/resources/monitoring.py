@@ -45,7 +45,7 @@ def workspace(request: ResourceRequest) -> None:
             "BadRequest",
             "Pricing tier doesn't match the subscription's billing model. Read http://aka.ms/PricingTierWarning for "
             "more details.",
-        )
+        ).as_read()
     if not 30 <= request.body["retentionInDays"] <= 730:
         # azure-powershell #12524 (2021-09); the code is azurerm #2949's.
         raise arm(
@@ -64,7 +64,8 @@ def collection_rule(request: ResourceRequest) -> None:
     destinations = body.get("destinations", {})
     names = list(_names(destinations))
     if len(set(names)) != len(names):
-        raise _invalid("InvalidDestination", "Destination names must be unique.")  # REST text; code UNCONFIRMED
+        # REST text; code UNCONFIRMED.
+        raise _invalid("InvalidDestination", "Destination names must be unique.").as_read()
     for flow in body.get("dataFlows", []):
         for name in flow.get("destinations", []):
             if name not in names:
@@ -104,10 +105,10 @@ class Association(AzureType):
         rule, endpoint = (wanted.get(name) for name in ("dataCollectionRuleId", "dataCollectionEndpointId"))
         if bool(rule) == bool(endpoint):
             text = "Exactly one of dataCollectionRuleId and dataCollectionEndpointId must be specified."
-            raise arm("InvalidPayload", text)
+            raise arm("InvalidPayload", text).as_read()
         if bool(endpoint) != (ids.last(id) == _ENDPOINT_NAME):
             text = f"The association of a data collection endpoint, and no other, is named {_ENDPOINT_NAME}."
-            raise arm("InvalidAssociationName", text)
+            raise arm("InvalidAssociationName", text).as_read()
         if rule:
             reference.existing(resources, rule, RULE)
         if endpoint:
@@ -125,4 +126,4 @@ def associated(resources: Resources, id: str, going: str) -> None:
                 "AssociationsExist",
                 f"{id} is associated with {reference.scope(user)} and cannot be deleted.",
                 status=409,
-            )
+            ).as_read()

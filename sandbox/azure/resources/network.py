@@ -76,7 +76,7 @@ def require_unused(resources: Resources, subnet_id: str, going: str = "") -> Non
 def check_subnet(resources: Resources, network: Record, name: str, body: Body) -> None:
     """Refuse a subnet outside its network's address space or over another subnet, or with a gateway that is not there."""
     if not prefixes(body):
-        raise arm("InvalidRequestFormat", f"Subnet {name} needs an address prefix.")
+        raise arm("InvalidRequestFormat", f"Subnet {name} needs an address prefix.").as_read()
     for field, token in _ATTACHED.items():
         if field in body:
             subnet_id, region = f"{network.id}/subnets/{name}", network.body.get("location", "")
@@ -108,7 +108,7 @@ class VirtualNetwork(AzureType):
         require_group(resources, id)
         body: Body = merged(current or {}, {k: v for k, v in wanted.items() if k != "subnets"})
         if not space(body):
-            raise arm("InvalidRequestFormat", "A virtual network needs addressSpace.addressPrefixes.")
+            raise arm("InvalidRequestFormat", "A virtual network needs addressSpace.addressPrefixes.").as_read()
         for text in space(body):
             cidr(text, "addressSpace")
         body = self.completed(id, {**self.service, **body, "subnets": []})
@@ -128,7 +128,7 @@ class VirtualNetwork(AzureType):
                 resources.remove(old.id)
         for id, one in named.items():
             if not one.get("name"):
-                raise arm("InvalidRequestFormat", "An inline subnet needs a name.")
+                raise arm("InvalidRequestFormat", "An inline subnet needs a name.").as_read()
             known = resources.get(id)
             resources.put(Record(SUBNET, id, subnet_body(id, merged(_detached(known), one))))
 

@@ -26,7 +26,7 @@ def existing(resources: Resources, id: str, token: str) -> Record:
     """The resource of a type that another one names. Raises ARM's 404; other services' words for it are UNCONFIRMED."""
     found = resources.get(id)
     if found is None or found.token != token:
-        raise errors.resource_not_found(id)
+        raise errors.resource_not_found(id).as_read()
     return found
 
 

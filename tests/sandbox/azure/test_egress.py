@@ -112,7 +112,8 @@ def test_nat_gateway_with_an_address_and_a_subnet(account: Account, address: Res
     ],
 )
 def test_nat_gateway_is_refused(account: Account, group: Resource, changes: Props, code: str) -> None:
-    assert refusal(account, NAT, {**NAT_INPUTS, **changes}).code == code
+    refused = refusal(account, NAT, {**NAT_INPUTS, **changes})
+    assert (refused.code, refused.confirmed) == (code, code == "InvalidResourceReference")
     assert account.create(NAT, {**NAT_INPUTS, "idleTimeoutInMinutes": 120, "zones": ["1"]}).id
 
 
