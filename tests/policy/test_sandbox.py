@@ -103,5 +103,5 @@ def test_the_script_runs_the_pack_in_this_environment(tmp_path: Path, monkeypatc
 
 def test_a_pack_in_another_language_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pack = a_pack(tmp_path / "pack", "nodejs")
-    with pytest.raises(SandboxError, match="runtime python only"):
+    with pytest.raises(SandboxError, match="only packs with the runtime python"):
         install(home(tmp_path, monkeypatch), pack)
