@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Literal
 
-from config.clouds.gcp.settings import Gcp, options_of
+from config.clouds.gcp.pool import options_of
+from config.clouds.gcp.settings import Gcp
 from config.clouds.traits import Cloud, PoolClass
 from config.model.pool import Pool
 from config.model.spec import ClusterSpec

@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from config.clouds.azure import unready
-from config.clouds.azure.settings import Azure, pinned_autoscaler
+from config.clouds.azure.autoscaler import pinned_autoscaler
+from config.clouds.azure.settings import Azure
 from config.clouds.azure.unready import Bounds
 from config.clouds.traits import Cloud
 from config.draft import Draft

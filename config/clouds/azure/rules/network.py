@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from config.clouds.azure.network import NODE_SUBNET
 from config.clouds.azure.rules import ids
-from config.clouds.azure.settings import NODE_SUBNET, Azure
+from config.clouds.azure.settings import Azure
 from config.clouds.traits import Cloud
 from config.draft import Draft
 from config.model.pool import AnyPool

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from ipaddress import IPv4Network
 from itertools import combinations
 
-from config.clouds.azure.settings import NODE_SUBNET, Azure, AzureNetwork
+from config.clouds.azure.network import NODE_SUBNET, AzureNetwork
+from config.clouds.azure.settings import Azure
 from config.clouds.traits import Cloud
 from config.draft import Draft, has_gpus, most_with_twin
 from config.model.pool import AnyPool, Pool

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from config.clouds.gcp.settings import GcpPool, options_of
+from config.clouds.gcp.pool import GcpPool, options_of
 from config.clouds.traits import Cloud
 from config.draft import Draft, most_nodes
 from config.model.fields import given
