@@ -89,9 +89,9 @@ MISTAKES = {
     "cloud.shelf: is missing": changed(cloud={"provider": "toy"}),
     "pools[1].toy.colour: is 'green'": with_pool(toy={"colour": "green"}),
     # Of the rules for every cloud, by its traits.
-    "cluster.name: 'Playroom' is no name for a Toybox cluster": changed(cluster={"name": "Playroom"}),
+    "cluster.name: 'Playroom' is not a valid name for a Toybox cluster": changed(cluster={"name": "Playroom"}),
     "pools[1].maxNodes: is 10": with_pool(maxNodes=10),
-    "pools[1].zones[0]: '1' is no zone of Toybox": with_pool(zones=["1"]),
+    "pools[1].zones[0]: '1' is not a zone of Toybox": with_pool(zones=["1"]),
     "pools[1].gcp: is set, but Toybox has no such setting": with_pool(gcp={}),
     "pools[1].machine: 'g2-standard-8' is a machine of GKE, and cloud.provider is toy": with_pool(machine="g2-standard-8"),
     "pools[1].capacity: is preemptible, which Toybox does not have": with_pool(capacity="preemptible"),
