@@ -1,4 +1,4 @@
-"""Checks of what pools are called: in the stack file, as node pools of the cloud, and in labels."""
+"""Checks of the names of pools: in the stack file, as node pools of the cloud, and in labels."""
 
 from __future__ import annotations
 
@@ -10,23 +10,23 @@ from functools import partial
 from config.clouds.traits import Cloud
 from config.draft import Draft
 from config.model.pool import Pool
-from config.placement import node_pools
+from config.placement import names
 from config.problems import Problem
 from config.reading import known, of_each
 
 
 @dataclass(frozen=True)
 class _Claim:
-    """A name that something is to have alone."""
+    """A name that must be unique."""
 
     path: str
     name: str
     made_up: str = ""
-    """For a name that is not in the file: what it comes from."""
+    """The origin of a name that the program derives; empty for a name in the file."""
 
 
 def _claims(draft: Draft, cloud: Cloud) -> Iterator[_Claim]:
-    """The system pool's first, then those of pools as they are written, then those that follow from them."""
+    """The system pool's name first, then those of pools as they are written, then derived names."""
     named = of_each(draft.written_pools(), lambda pair: (*pair, pair[1].name))
     for path, _, name in named:
         yield _Claim(f"{path}.name", name)
@@ -40,11 +40,11 @@ def _generation(path: str, pool: Pool, cloud: Cloud) -> list[_Claim]:
     if not pool.generation or pool.reclaimable:
         return []
     made_up = f"generation {pool.generation} of {pool.name}"
-    return [_Claim(f"{path}.generation", node_pools.cloud_name(pool, cloud), made_up)]
+    return [_Claim(f"{path}.generation", names.cloud_name(pool, cloud), made_up)]
 
 
 def _twin(path: str, pool: Pool, cloud: Cloud) -> list[_Claim]:
-    twin = node_pools.twin_cloud_name(pool, cloud)
+    twin = names.twin_cloud_name(pool, cloud)
     number = next((number for number, step in enumerate(pool.fallback) if step.on_demand), 0)
     given = pool.fallback[number].on_demand if twin else None
     if not twin:
@@ -58,7 +58,9 @@ def _names(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     for claim in _claims(draft, cloud):
         if not re.fullmatch(cloud.pool_name, claim.name) and not claim.made_up:
             yield Problem(
-                claim.path, f"{claim.name!r} is no name for {cloud.article} {cloud.title} pool", cloud.pool_name_words
+                claim.path,
+                f"{claim.name!r} is not a valid name for {cloud.article} {cloud.title} pool",
+                cloud.pool_name_words,
             )
         other = seen.setdefault(claim.name, claim)
         if other is not claim:

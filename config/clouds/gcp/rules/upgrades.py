@@ -1,4 +1,4 @@
-"""Checks of how nodes are exchanged for newer ones (page node-pool-upgrade-strategies)."""
+"""Checks of the replacement of nodes by newer ones (page node-pool-upgrade-strategies)."""
 
 from __future__ import annotations
 
