@@ -24,8 +24,8 @@ from config.model.spec import ClusterSpec
 _REPLACED = ("apiServerAccessProfile.enablePrivateCluster", "apiServerAccessProfile.privateDNSZone")
 """Immutable for a cluster's life (page private-clusters), which azure-native does not know."""
 
-_UNENFORCED = """cloud.network.policy: is unset, so that nobody enforces NetworkPolicy objects, such as the 40 of kubeflow/manifests
-    write `policy: calico` for a new cluster; an existing one changes by `az aks update`. `policy: none` says that you know"""
+_UNENFORCED = """cloud.network.policy: is unset, so that NetworkPolicy objects have no effect, such as the 40 of kubeflow/manifests
+    write `policy: calico` for a new cluster; an existing one changes by `az aks update`. `policy: none` accepts that"""
 """The objects do not show it: the API server accepts them, and they do nothing (page use-network-policies)."""
 
 
@@ -35,7 +35,7 @@ def group_name(spec: ClusterSpec, cloud: Azure) -> str:
 
 
 def place(spec: ClusterSpec, cloud: Azure) -> dict[str, str]:
-    """Where a new cluster goes, by the stack's outputs."""
+    """The place of a new cluster, by the stack's outputs."""
     return {"clusterName": spec.name, "resourceGroup": group_name(spec, cloud)}
 
 

@@ -100,7 +100,7 @@ def test_somebody_elses_map_is_refused_and_taken_over_by_force_when_asked(
     run: Run, contents: dict[str, Any], emulated: EmulatedAzure, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     contents["expander"] = {"metadata": {}, "data": {"priorities": "50: [agentpool]\n1: ['.*']"}}
-    with pytest.raises(pulumi.RunError, match="belongs to somebody else"):
+    with pytest.raises(pulumi.RunError, match="belongs to another owner"):
         run(AKS)
     declared = declare(with_(AKS, expander={"takeOwnership": True}), monkeypatch, cloud=emulated)
     (expander,) = declared.of(CONFIG_MAP, "-expander").values()

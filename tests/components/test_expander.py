@@ -56,7 +56,7 @@ def test_somebody_elses_map_with_the_wanted_order_is_left_alone() -> None:
 def test_somebody_elses_map_with_another_order_is_refused_with_lines_that_mend_it() -> None:
     text = "50: [.*spot.*]\n10: ['.*']"
     message = refusal(config_map(text))
-    assert "of cluster ml belongs to somebody else" in message
+    assert "of cluster ml belongs to another owner" in message
     assert "t4 (10) does not stand above t4od (10)" in message
     assert "expander.takeOwnership: true" in message
     pasted = yaml.safe_load(message.partition("add these lines to its `priorities`:\n")[2].partition("  or set")[0])

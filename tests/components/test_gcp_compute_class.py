@@ -174,7 +174,7 @@ def in_theirs(*pools: dict[str, Any]) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(
-    ("labels", "owner"), [({}, "somebody else"), (names.labels("blue"), "stack 'blue' of this program")]
+    ("labels", "owner"), [({}, "another owner"), (names.labels("blue"), "stack 'blue' of this program")]
 )
 def test_a_class_of_that_name_that_is_not_ours_is_an_error_with_the_way_out(
     labels: dict[str, str], owner: str, there: dict[str, Any], monkeypatch: pytest.MonkeyPatch
