@@ -14,7 +14,8 @@ from components.gcp.network import Network
 from components.gcp.types import CLUSTER
 from components.resources import Declared
 from components.target import CloudCluster, Stack
-from config.clouds.gcp.settings import Gcp, pinned_autoscaler
+from config.clouds.gcp.autoscaler import pinned_autoscaler
+from config.clouds.gcp.settings import Gcp
 from config.model.spec import ClusterSpec
 
 
@@ -30,7 +31,7 @@ class GkeCluster(CloudCluster):
         # `config.rules` lets no other spec come here.
         assert isinstance(cloud, Gcp)
         assert cloud.location
-        assert spec.system_pool
+        assert stack.system_pool
         child = pulumi.ResourceOptions(parent=self)
         tags = spec.cluster.tags
 
@@ -46,7 +47,7 @@ class GkeCluster(CloudCluster):
         ready = [*access, *network.way_out]
         system = pools.declare(
             name,
-            pools.system_pool(spec.system_pool, cloud, identity.email, tags, live),
+            pools.node_pool(stack.system_pool, cloud, identity.email, tags, live),
             cluster=cluster.name,
             parent=self,
             after=ready,

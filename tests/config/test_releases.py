@@ -14,8 +14,8 @@ from pydantic import ValidationError
 
 from config import releases
 from config.clouds import registry
-from config.clouds.azure import settings as azure
-from config.clouds.gcp import settings as gcp
+from config.clouds.azure import autoscaler as azure
+from config.clouds.gcp import autoscaler as gcp
 from config.model.release import IMAGE, PINS, VERSION, Override
 from tests.config.stack import good
 from tests.config.test_stackfile import problems, warnings

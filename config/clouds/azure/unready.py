@@ -11,7 +11,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from config.clouds.azure.settings import AzureAutoscaler
+from config.clouds.azure.autoscaler import AzureAutoscaler
 
 STEPS = (60, 75, 90)
 """Percentages beside the release's own. Few, so that another bound of a pool is seldom an update of the cluster as well; none

@@ -8,7 +8,7 @@ from functools import cache
 
 from config.clouds.gcp import compute_class
 from config.clouds.gcp.machines import ACCELERATORS, ATTACHABLE, machines
-from config.clouds.gcp.settings import options_of
+from config.clouds.gcp.pool import options_of
 from config.clouds.machines import Machine
 from config.clouds.traits import Added, Cloud
 from config.model.pool import Capacity, Pool

@@ -8,13 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from config.clouds.azure import unready
-from config.clouds.azure.settings import Azure, pinned_autoscaler
+from config.clouds.azure.autoscaler import pinned_autoscaler
+from config.clouds.azure.settings import Azure
 from config.clouds.azure.unready import Bounds
 from config.clouds.traits import Cloud
 from config.draft import Draft
-from config.model.fields import readable
-from config.model.pool import Pool
-from config.placement import node_pools
+from config.placement import names
 from config.problems import Problem
 
 _PATH = "cloud.autoscaler"
@@ -23,10 +22,6 @@ _SECONDS = {"s": 1, "m": 60, "h": 3600}
 
 _PROVISION_MINUTES = 15
 """AKS' default."""
-
-
-def _chains(draft: Draft) -> list[Pool]:
-    return [pool for pool in draft.spot_pools() if readable(pool, "fallback") and pool.fallback]
 
 
 def _seconds(text: str) -> int:
@@ -52,7 +47,7 @@ def _provision_time(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Proble
     if not draft.spot_pools() or not profile.max_node_provision_time:
         return
     limit = profile.max_node_provision_time
-    if _chains(draft) and _seconds(limit) > _PROVISION_MINUTES * 60:
+    if draft.pools_where(lambda pool: pool.reclaimable and pool.fallback) and _seconds(limit) > _PROVISION_MINUTES * 60:
         yield _warning(
             "maxNodeProvisionTime",
             f"is {limit}: for that long a spot pool whose machines never come holds back its fallback",
@@ -90,7 +85,7 @@ def _bounds(draft: Draft, cloud: Cloud) -> Iterator[Bounds]:
         if least is None:
             least = 0 if pool.reclaimable or cloud.gpus(pool)[0] else 1
         yield Bounds(pool.name, least, pool.most_nodes(draft.cloud), pool.reclaimable)
-        if twin := node_pools.twin_name(pool, cloud):
+        if twin := names.twin_name(pool, cloud):
             steps = (step.on_demand for step in pool.fallback if step.on_demand)
             yield Bounds(twin, 0, next(steps).max_nodes, reclaimable=False)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from config.clouds.gcp.settings import options_of
+from config.clouds.gcp.pool import options_of
 from config.clouds.traits import Cloud
 from config.draft import Draft
 from config.model.pool import Capacity, Pool
