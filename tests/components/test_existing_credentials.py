@@ -1,4 +1,4 @@
-"""The kubeconfig of a cluster that somebody else made: from a file, from the settings, from another stack."""
+"""The kubeconfig of an existing cluster: from a file, from the settings, from another stack."""
 
 from __future__ import annotations
 
