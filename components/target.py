@@ -28,7 +28,7 @@ class Stack:
     node_pools: tuple[NodePool, ...]
     """All but the system pool."""
     system_pool: NodePool | None
-    """Of a cluster that the stack makes."""
+    """The system pool of a new cluster; None for an existing one."""
     instance: str
     """The stack's name in labels and names of objects (`components.addons.names`)."""
     last_update: LastUpdate

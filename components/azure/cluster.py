@@ -59,7 +59,7 @@ class AksCluster(CloudCluster):
         reading = pulumi.InvokeOptions(parent=self)
         live = read(in_group, spec.name, reading)
         if live.answer is None:
-            look = "az account show   tells which subscription is read"
+            look = "az account show   shows the subscription that is read"
             stack.last_update.warn_of_missing(place(spec, cloud), look)
         at_host = cloud.encryption.at_host
         system = pools.system_profile(first, spec.kubernetes_version, live, at_host=at_host)

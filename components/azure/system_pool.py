@@ -1,4 +1,4 @@
-"""The system pool: an entry of the cluster that is made, and an operation of its own from then on.
+"""The system pool: an entry of a new cluster, and a separate operation from then on.
 
 AKS makes a cluster with a pool, and refuses a request for a cluster that moves the version of some pools
 (NotAllAgentPoolOrchestratorVersionSpecifiedAndUnchanged). azure-native cannot declare a pool that came with its cluster as a

@@ -44,8 +44,8 @@ class LiveCluster:
         """Whether the API server's address is closed to addresses outside the authorized networks."""
         blocks = self.answer.get("masterAuthorizedNetworksConfigs")
         ranges = {
-            one.get("cidrBlock")
-            for one in block(self.answer, "masterAuthorizedNetworksConfigs").get("cidrBlocks") or ()
+            range.get("cidrBlock")
+            for range in block(self.answer, "masterAuthorizedNetworksConfigs").get("cidrBlocks") or ()
         }
         return bool(blocks) and EVERYBODY not in ranges
 
