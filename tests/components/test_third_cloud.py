@@ -28,3 +28,7 @@ def test_the_layer_and_the_outputs_follow_a_cloud_that_is_registered(monkeypatch
     assert declared.outputs["fallbackOrder"] == "not guaranteed: toys are drawn by lot"
     assert declared.outputs["remembered"]["place"] == {"clusterName": "playroom"}
     assert declared.secret == {"kubeconfig"}
+
+
+def test_every_cloud_of_a_stack_file_has_a_target() -> None:
+    assert clouds.MODULES.keys() == {cloud.provider for cloud in registry.registrations()}
