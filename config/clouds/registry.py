@@ -27,7 +27,7 @@ CLOUDS = (
 
 @dataclass(frozen=True, eq=False)
 class Registration:
-    """What a cloud brings."""
+    """Everything that the program knows a cloud by."""
 
     provider: str
     """The value of `cloud.provider`; also the key of the cloud's own settings of a pool."""
@@ -41,11 +41,11 @@ class Registration:
     pool_options: type[PoolOptions] | None = None
     """The model of the cloud's own settings of a pool."""
     system_pool_options: type[PoolOptions] | None = None
-    """The same of the system pool."""
+    """The model of the cloud's own settings of the system pool."""
     pins: type[Model] | None = None
     """Fields that every release has for this cloud."""
     examples: Mapping[str, str] = field(default_factory=dict)
-    """What to write for a top key that is missing, where that differs between clouds."""
+    """Examples of top keys, for remedies, where clouds differ."""
 
 
 def registrations() -> tuple[Registration, ...]:

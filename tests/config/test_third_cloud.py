@@ -71,7 +71,7 @@ def test_its_stack_file_loads_and_its_pools_are_placed() -> None:
     assert growth_order(found, cloud) == ("general", "system", "training", "trainingod")
 
 
-def test_pods_are_told_how_to_get_onto_its_spot_machines() -> None:
+def test_the_contract_tells_pods_how_to_get_onto_its_spot_machines() -> None:
     found = spec(STACK)
     pools = node_pools.node_pools(found, registry.of(found.cloud))
     keys = [toleration.key for toleration in pods.tolerations(pods.usable(pools, Placement.PREFER_SPOT, gpu=True))]
@@ -89,9 +89,9 @@ MISTAKES = {
     "cloud.shelf: is missing": changed(cloud={"provider": "toy"}),
     "pools[1].toy.colour: is 'green'": with_pool(toy={"colour": "green"}),
     # Of the rules for every cloud, by its traits.
-    "cluster.name: 'Playroom' is no name for a Toybox cluster": changed(cluster={"name": "Playroom"}),
+    "cluster.name: 'Playroom' is not a valid name for a Toybox cluster": changed(cluster={"name": "Playroom"}),
     "pools[1].maxNodes: is 10": with_pool(maxNodes=10),
-    "pools[1].zones[0]: '1' is no zone of Toybox": with_pool(zones=["1"]),
+    "pools[1].zones[0]: '1' is not a zone of Toybox": with_pool(zones=["1"]),
     "pools[1].gcp: is set, but Toybox has no such setting": with_pool(gcp={}),
     "pools[1].machine: 'g2-standard-8' is a machine of GKE, and cloud.provider is toy": with_pool(machine="g2-standard-8"),
     "pools[1].capacity: is preemptible, which Toybox does not have": with_pool(capacity="preemptible"),
@@ -121,6 +121,6 @@ def test_remedies_are_in_its_words() -> None:
     assert problem.remedy == "one of: azure, gcp, existing, toy"
 
 
-def test_without_its_line_nobody_knows_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_its_line_it_is_unknown(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.undo()
     assert "cloud.provider: is 'toy'" in errors(STACK)

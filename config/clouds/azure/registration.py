@@ -1,4 +1,4 @@
-"""AKS, as the registry has it."""
+"""The registration of AKS."""
 
 from __future__ import annotations
 

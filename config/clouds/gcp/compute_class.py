@@ -1,4 +1,4 @@
-"""The ComputeClass that tells GKE in which order to grow pools: whether there is one, and what its pools and pods carry.
+"""The ComputeClass that gives GKE the order of pools: when a stack has one, and the label and taint of its pools.
 
 docs.cloud.google.com/kubernetes-engine/docs/concepts/about-custom-compute-classes: with pools made by hand each has the class
 as a label and as a taint, each pool is in one class at most, and pods ask for the class by a nodeSelector.
@@ -34,7 +34,7 @@ def pool_class(spec: ClusterSpec, cloud: Cloud) -> PoolClass | None:
 def mode(
     settings: Gcp, pools: Iterable[Pool], cloud: Cloud, version: str, *, by_default: bool
 ) -> Literal["compute-class", "affinity"]:
-    """How GPU pools are tried in order. `by_default`: whether pods are placed by policies of this program.
+    """The means by which GPU pools are tried in order. `by_default`: whether policies of this program place pods.
 
     Raises `config.model.fields.Unreadable` when a pool that decides cannot be read.
     """

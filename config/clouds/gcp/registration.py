@@ -1,4 +1,4 @@
-"""GKE, as the registry has it."""
+"""The registration of GKE."""
 
 from __future__ import annotations
 

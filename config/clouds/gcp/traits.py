@@ -1,4 +1,4 @@
-"""GKE as placement and the rules see it."""
+"""The traits of GKE for placement and the rules."""
 
 from __future__ import annotations
 
@@ -44,14 +44,14 @@ A100, H100, H200 and B200."""
 
 def partition_size(model: str, mig: str) -> str | None:
     """GKE's `gpuPartitionSize` for a pool's `mig`, such as 1g.5gb; None when GKE does not cut the model so."""
-    found = _PARTITIONS.get(model, {}).get(mig)
-    return found[0] if found else None
+    partition = _PARTITIONS.get(model, {}).get(mig)
+    return partition[0] if partition else None
 
 
 def partitions(model: str, mig: str) -> int:
-    """How many MIG instances one GPU then is; 0 when GKE does not cut the model so."""
-    found = _PARTITIONS.get(model, {}).get(mig)
-    return found[1] if found else 0
+    """Number of MIG instances of one GPU; 0 when GKE does not cut the model so."""
+    partition = _PARTITIONS.get(model, {}).get(mig)
+    return partition[1] if partition else 0
 
 
 _PERSISTENT = ("pd-standard", "pd-balanced", "pd-ssd")
@@ -64,11 +64,11 @@ _BOOT_DISKS = {
     "a4": ("hyperdisk-balanced",),
     "a4x": ("hyperdisk-balanced",),
 }
-"""By machine family. Source: GKE's autoscaler (config/clouds/gcp/README.md), which says it of families with GPUs."""
+"""Types of boot disk by machine family. Source: GKE's autoscaler (config/clouds/gcp/README.md), for families with GPUs."""
 
 
 def boot_disks(size: str) -> tuple[str, ...]:
-    """The types of boot disk a machine takes, its default first; empty where that is not known."""
+    """The types of boot disk a machine takes, its default first; empty where they are unknown."""
     machine = machines().get(size.lower())
     if machine is None:
         return ()

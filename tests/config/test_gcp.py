@@ -1,4 +1,4 @@
-"""What a GKE stack file may not say, and what it may say with a warning, beside the files of tests/configs."""
+"""Errors and warnings of GKE stack files, beside the files of tests/configs."""
 
 from __future__ import annotations
 
@@ -173,7 +173,7 @@ MAY_WORK = [
 
 
 @pytest.mark.parametrize(("raw", "path"), MAY_WORK, ids=[f"{case[1]}-{i}" for i, case in enumerate(MAY_WORK)])
-def test_what_may_work_is_a_warning_and_no_error(raw: dict[str, Any], path: str) -> None:
+def test_a_doubtful_setting_is_a_warning_and_no_error(raw: dict[str, Any], path: str) -> None:
     assert errors(raw) == []
     assert [warning.path for warning in warnings(raw)] == [path]
     assert warnings(raw)[0].remedy
@@ -205,11 +205,11 @@ WORKS = [
 
 
 @pytest.mark.parametrize("raw", WORKS, ids=range(len(WORKS)))
-def test_what_is_right_has_no_problem(raw: dict[str, Any]) -> None:
+def test_a_right_setting_has_no_problem(raw: dict[str, Any]) -> None:
     assert stackfile.read(raw)[1] == []
 
 
-def test_a_gpu_that_ends_is_no_news_where_the_machine_cannot_have_it() -> None:
+def test_a_retiring_gpu_is_not_reported_where_the_machine_cannot_have_it() -> None:
     assert [problem.what for problem in stackfile.read(a(L4, gpuModel="nvidia-tesla-t4"))[1]] == [
         "is 'nvidia-tesla-t4', but g2-standard-8 has nvidia-l4"
     ]
@@ -229,13 +229,13 @@ def test_the_least_nodes_of_a_pool_are_those_of_all_its_zones(machine: str, gcp:
 
 
 @pytest.mark.parametrize("raw", [on_gke([L4, N1]), good()], ids=["gke", "aks"])
-def test_a_file_without_its_cloud_is_held_against_the_cloud_of_its_machines(raw: dict[str, Any]) -> None:
+def test_a_file_without_a_cloud_is_checked_by_the_rules_of_its_machines_cloud(raw: dict[str, Any]) -> None:
     del raw["cloud"]
     assert [problem.path for problem in errors(raw)] == ["cloud"]
 
 
 @pytest.mark.parametrize("provider", ["azure", "gcp"])
-def test_a_file_of_the_other_cloud_has_one_problem_for_each_thing_that_is_the_others(provider: str) -> None:
+def test_a_file_with_the_wrong_provider_has_one_problem_for_each_setting_of_the_other_cloud(provider: str) -> None:
     theirs, cloud = (good(), on_gke()["cloud"]) if provider == "gcp" else (on_gke([L4]), good()["cloud"])
     machines = ["systemPool.machine", *(f"pools[{n}].machine" for n in range(len(theirs["pools"])))]
     assert [problem.path for problem in errors({**theirs, "cloud": cloud})] == sorted(machines)
@@ -243,7 +243,7 @@ def test_a_file_of_the_other_cloud_has_one_problem_for_each_thing_that_is_the_ot
 
 @pytest.mark.parametrize("key", ["zones", "location", "releaseChannel", "network", "access", "logging", "monitoring",
                                  "maintenance", "autoscaler"])  # fmt: skip
-def test_what_the_maker_of_a_cluster_decides_is_no_setting_in_it(key: str) -> None:
+def test_a_decision_of_an_existing_clusters_owner_is_no_setting(key: str) -> None:
     values = {"zones": ["europe-west4-a"], "location": "europe-west4", "releaseChannel": "RAPID",
               "maintenance": {"startTime": "02:00"}}  # fmt: skip
     cloud = {"provider": "gcp", "project": "example-ml", "existingCluster": THEIRS, key: values.get(key, {})}
@@ -282,7 +282,7 @@ def test_elsewhere_pods_can_count_on_what_the_cloud_leaves() -> None:
     assert node_pools.spot_notice([pool("spot")], existing()) is None
 
 
-def test_mig_instances_have_google_s_sizes() -> None:
+def test_mig_instances_have_googles_sizes() -> None:
     assert [partition_size("nvidia-a100", mig) for mig in ("1g", "2g", "3g", "4g", "7g")] == [
         "1g.5gb", "2g.10gb", "3g.20gb", None, "7g.40gb",
     ]  # fmt: skip
@@ -291,7 +291,7 @@ def test_mig_instances_have_google_s_sizes() -> None:
     assert [partition_size(model, "1g") for model in ("nvidia-t4", "nvidia-l4", "nvidia-v100", "")] == [None] * 4
 
 
-def test_gpu_models_have_one_name_here_and_google_s_there() -> None:
+def test_google_has_its_own_names_of_gpu_models() -> None:
     assert (accelerator("nvidia-t4"), accelerator("nvidia-l4")) == ("nvidia-tesla-t4", "nvidia-l4")
     models = {machine.gpu_model for machine in gke().machines.values() if machine.gpus}
     models |= {model for machine in gke().machines.values() for model in machine.attachable}
@@ -316,7 +316,7 @@ def test_zones_are_asked_for_where_a_gpu_is_not_in_all_of_a_region() -> None:
     assert "a region that has it: asia-east1, " in nowhere.remedy
 
 
-def test_a_channel_that_does_not_have_the_release_yet_is_told_with_its_versions() -> None:
+def test_a_channel_without_the_releases_version_is_reported_with_its_versions() -> None:
     (found,) = warnings(on_gke(releaseChannel="STABLE"))
     assert found.path == "cloud.releaseChannel"
     assert found.what == "is STABLE, which in October 2026 had Kubernetes 1.34 to 1.35, not 1.36"
