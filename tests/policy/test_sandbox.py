@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 import yaml
 from pulumi.automation.events import EngineEvent, PolicyEvent
-from sandbox.engine.steps import Steps
 
 from sandbox.base.errors import SandboxError
 from sandbox.base.home import Home
+from sandbox.engine.events import Steps
 from sandbox.engine.policies import Pack, install
 
 BROKEN = PolicyEvent(
@@ -103,5 +103,5 @@ def test_the_script_runs_the_pack_in_this_environment(tmp_path: Path, monkeypatc
 
 def test_a_pack_in_another_language_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pack = a_pack(tmp_path / "pack", "nodejs")
-    with pytest.raises(SandboxError, match="runtime python only"):
+    with pytest.raises(SandboxError, match="only packs with the runtime python"):
         install(home(tmp_path, monkeypatch), pack)

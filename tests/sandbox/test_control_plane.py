@@ -6,7 +6,6 @@ import signal
 import socket
 import ssl
 import subprocess
-import sys
 from collections.abc import Callable, Iterator, Mapping
 from http.client import HTTPException, HTTPSConnection
 from pathlib import Path
@@ -21,14 +20,12 @@ import yaml
 from sandbox.base.errors import SandboxError
 from sandbox.cluster.control_plane import ControlPlane
 from sandbox.cluster.control_plane.ports import read_ports
-from sandbox.cluster.control_plane.process import Process, stop_all
-from sandbox.cluster.control_plane.start import emulated_version, start
+from sandbox.cluster.control_plane.start import start
 from sandbox.toolchain.programs import ensure
 from tests import tally
 from tests.reaper import running
 
 NAMES = ("etcd", "kube-apiserver", "kube-scheduler", "kube-controller-manager", "kwok", "kubectl")
-SLEEP = [sys.executable, "-c", "import time; time.sleep(60)"]
 engine = pytest.mark.engine
 
 
@@ -274,49 +271,3 @@ def test_a_process_that_dies_at_start_is_named(programs: dict[str, Path], tmp_pa
     with pytest.raises(SandboxError, match=r"(?s)etcd ended with exit code 3;.*cannot open the database"):
         start(plane, programs | {"etcd": broken}, print)
     assert not any(process.find() for process in plane.processes.values())
-
-
-@pytest.mark.parametrize(
-    ("wanted", "emulated"), [("1.36", None), ("1.36.9", None), ("1.35.3", "1.35"), ("1.33", "1.33")]
-)
-def test_versions_within_reach_are_emulated(wanted: str, emulated: str | None) -> None:
-    assert emulated_version(wanted, "1.36.2") == emulated
-
-
-@pytest.mark.parametrize("wanted", ["1.37", "1.32"])
-def test_other_versions_are_refused_with_what_is_supported(wanted: str) -> None:
-    with pytest.raises(SandboxError, match=r"1\.33 to 1\.36"):
-        emulated_version(wanted, "1.36.2")
-
-
-@pytest.mark.process
-def test_a_reused_pid_is_never_signalled(tmp_path: Path) -> None:
-    """A record of another start time, or of another command line, is not the process of that pid."""
-    process = Process("sleeper", tmp_path)
-    process.launch(SLEEP, [], {})
-    try:
-        record = json.loads(process.record.read_text())
-        for change in ({"created": record["created"] - 3600}, {"command": ["other"]}):
-            process.write(record | change)
-            assert process.find() is None
-            stop_all([process])
-            assert process.exit_code() is None, "somebody else's process was stopped"
-        process.write(record | {"pid": None})  # a start killed between launch and record
-        assert process.find()
-    finally:
-        assert process.child
-        process.child.kill()
-        process.child.wait()
-
-
-@pytest.mark.process
-def test_a_process_deaf_to_sigterm_is_killed(tmp_path: Path) -> None:
-    process = Process("deaf", tmp_path)
-    code = (
-        "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); print('deaf', flush=True); time.sleep(60)"
-    )
-    process.launch([sys.executable, "-c", code], [], {})
-    eventually(lambda: "deaf" in process.log_tail())
-    stop_all([process], grace=0.3)
-    assert process.find() is None
-    assert process.exit_code() == -signal.SIGKILL
