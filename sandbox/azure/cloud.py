@@ -23,9 +23,9 @@ from sandbox.azure.quotas import UNLIMITED, Quotas
 from sandbox.azure.resources import deployment
 from sandbox.azure.resources.cluster import finished
 from sandbox.azure.resources.cluster_path import CLUSTER, POOL, pools_of
-from sandbox.azure.resources.deployment import Deployment
-from sandbox.azure.resources.resource_type import Kind
-from sandbox.azure.resources.table import kind_of
+from sandbox.azure.resources.deployment import DEPLOYMENT
+from sandbox.azure.resources.resource_type import AzureType
+from sandbox.azure.resources.table import TYPES
 from sandbox.azure.throttle import Throttle
 from sandbox.cloud.node_groups import Fleet, PoolStatus, ScaleRefused
 from sandbox.cloud.provider import InitFailed, Refused
@@ -53,15 +53,15 @@ class AzureCloud:
         """The body GET returns; None for a 404."""
         resources = self._store.read()
         record = resources.get(id)
-        return kind_of(record.token).view(resources, record) if record else None
+        return TYPES[record.token].view(resources, record) if record else None
 
     def put(self, token: str, id: str, wanted: Body, *, create: bool) -> tuple[str, Body]:
         """Create or change a resource: its id as the service spells it, and its body.
 
         Raises `Refused` when nothing was changed, and `InitFailed` when a cluster or its nodes did not come up.
         """
-        kind = kind_of(token)
-        if token == Deployment.token:
+        kind = TYPES[token]
+        if token == DEPLOYMENT:
             return self._deploy(kind, id, wanted, create=create)
         worked_on = token in (CLUSTER, POOL)
         if worked_on:
@@ -91,7 +91,7 @@ class AzureCloud:
             raise operations.preempted()
         return id, found
 
-    def _deploy(self, kind: Kind, id: str, wanted: Body, *, create: bool) -> tuple[str, Body]:
+    def _deploy(self, kind: AzureType, id: str, wanted: Body, *, create: bool) -> tuple[str, Body]:
         """A template's resources, one after the other; the deployment stays with its state, whatever comes of them."""
         with self._change() as resources:
             record = resources.get(id)
@@ -126,7 +126,7 @@ class AzureCloud:
                 return
             if record.token == POOL and (refused := operations.conflict(resources, POOL, id)):
                 raise refused
-            kind_of(record.token).check_delete(resources, id)
+            TYPES[record.token].check_delete(resources, id)
             # Deleting a cluster does not wait for what runs on it (see `operations.preempted`).
             clusters = [r for r in resources.of(CLUSTER) if _within(r.id, id)]
             for going in (*clusters, *([record] if record.token == POOL else [])):
@@ -144,7 +144,7 @@ class AzureCloud:
         A cluster whose creation did not finish is taken back, as its creator never learnt of it.
         """
         with self._change() as resources:
-            for record in resources.of(Deployment.token):
+            for record in resources.of(DEPLOYMENT):
                 if record.body["properties"]["provisioningState"] == "Running":
                     record.body["properties"]["provisioningState"] = "Failed"
             for pool in resources.of(POOL):

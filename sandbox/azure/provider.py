@@ -16,8 +16,8 @@ from sandbox.azure import errors, ids, schema
 from sandbox.azure.cloud import AzureCloud
 from sandbox.azure.refresh import apply_difference
 from sandbox.azure.resources.cluster_path import CLUSTER
-from sandbox.azure.resources.resource_type import Kind
-from sandbox.azure.resources.table import KINDS, kind_of
+from sandbox.azure.resources.resource_type import AzureType
+from sandbox.azure.resources.table import TYPES
 from sandbox.cloud.differences import Kind as Change
 from sandbox.cloud.differences import differences
 from sandbox.cloud.provider import UNKNOWN, CloudProvider, Diff, Failure, InitFailed, Props, Refused, Resource
@@ -54,10 +54,10 @@ class AzureProvider(CloudProvider):
         self._subscription = inputs.get("subscriptionId") or ids.SUBSCRIPTION
 
     def id_of(self, type: str, inputs: Props) -> str:
-        return kind_of(type).id(self._subscription, inputs)
+        return TYPES[type].id(self._subscription, inputs)
 
     def check(self, resource: Resource) -> tuple[Props, list[Failure]]:
-        kind = kind_of(resource.type)
+        kind = TYPES[resource.type]
         given = schema.without_nulls(resource.inputs)
         # These two are the provider's own additions to inputs.
         inputs: Props = {k: v for k, v in given.items() if k not in (_API_VERSION, _AUTO_NAMED)}
@@ -75,7 +75,7 @@ class AzureProvider(CloudProvider):
         return inputs | marks | {_API_VERSION: schema.api_version(kind.token)}, failures
 
     @staticmethod
-    def _name(kind: Kind, resource: Resource, inputs: Props) -> Props:
+    def _name(kind: AzureType, resource: Resource, inputs: Props) -> Props:
         """Name what has no name, unless it had one before; returns the mark azure-native puts on its own names."""
         parameter = kind.parameters[-1]
         if parameter in inputs:
@@ -86,7 +86,7 @@ class AzureProvider(CloudProvider):
         inputs[parameter] = str(uuid.uuid4()) if kind.guid_name else resource.name + secrets.token_hex(4)
         return {_AUTO_NAMED: True}
 
-    def _default_location(self, kind: Kind, resource: Resource, inputs: Props) -> str:
+    def _default_location(self, kind: AzureType, resource: Resource, inputs: Props) -> str:
         old = resource.old_inputs.get("location") or self._location
         group = inputs.get("resourceGroupName")
         if (
@@ -100,10 +100,10 @@ class AzureProvider(CloudProvider):
 
     def diff(self, resource: Resource) -> Diff:
         """Inputs against old inputs; outputs only to forgive an addition of what the service already has."""
-        kind = kind_of(resource.type)
+        kind = TYPES[resource.type]
         old, new = (_comparable(inputs) for inputs in (resource.old_inputs, resource.inputs))
         found = Diff(dict(differences(old, new)))
-        keys = kind.force_new | set(kind.parameters)
+        keys = kind.replaces | set(kind.parameters)
         for path, change in found.changes.items():
             if not _replaces(path, change, keys):
                 continue
@@ -114,21 +114,21 @@ class AzureProvider(CloudProvider):
         return found
 
     def create(self, resource: Resource) -> tuple[str, Props]:
-        kind = kind_of(resource.type)
+        kind = TYPES[resource.type]
         if resource.preview:
             return "", schema.preview(schema.outputs_of(kind.token), resource.inputs)
         id = kind.id(self._subscription, resource.inputs)
         return self._put(kind, id, resource, create=True)
 
     def update(self, resource: Resource) -> Props:
-        kind = kind_of(resource.type)
+        kind = TYPES[resource.type]
         if resource.preview:
             shown = schema.preview(schema.outputs_of(kind.token), resource.inputs)
             # The two outputs azure-native knows never to change in an update.
             return shown | {n: resource.old_outputs[n] for n in ("name", "location") if n in resource.old_outputs}
         return self._put(kind, resource.id, resource, create=False)[1]
 
-    def _put(self, kind: Kind, id: str, resource: Resource, *, create: bool) -> tuple[str, Props]:
+    def _put(self, kind: AzureType, id: str, resource: Resource, *, create: bool) -> tuple[str, Props]:
         skipped = {*kind.parameters, _API_VERSION, _AUTO_NAMED}
         body = {k: v for k, v in resource.inputs.items() if k not in skipped}
         if isinstance(body.get("location"), str):
@@ -140,7 +140,7 @@ class AzureProvider(CloudProvider):
         return id, _outputs(kind, resource.inputs, found)
 
     def read(self, resource: Resource) -> tuple[Props, Props] | None:
-        kind = kind_of(resource.type)
+        kind = TYPES[resource.type]
         body = self._cloud.get(resource.id)
         if body is None:
             return None
@@ -155,13 +155,13 @@ class AzureProvider(CloudProvider):
         return apply_difference(resource.old_inputs, old, new), outputs
 
     def delete(self, resource: Resource) -> None:
-        kind_of(resource.type)
+        TYPES[resource.type]
         self._cloud.delete(resource.id)
 
     def invoke(self, token: str, args: Props) -> Props:
         # Of every emulated type there is a function that reads one, `getManagedCluster` for example.
         read = _READ.fullmatch(token)
-        kind = KINDS.get(read[1] + read[2]) if read else None
+        kind = TYPES.get(read[1] + read[2]) if read else None
         if kind is None and token not in _ARGUMENTS:
             return super().invoke(token, args)
         given, known = schema.without_nulls(args), set(kind.parameters) if kind else _ARGUMENTS[token]
@@ -178,10 +178,10 @@ class AzureProvider(CloudProvider):
             if name not in given:
                 raise Refused(f"{token}: missing required argument '{name}'")
         if kind is None:
-            return self._credentials(token, kind_of(CLUSTER).id(self._subscription, given))
+            return self._credentials(token, TYPES[CLUSTER].id(self._subscription, given))
         return self._found(kind, kind.id(self._subscription, given))
 
-    def _found(self, kind: Kind, id: str) -> Props:
+    def _found(self, kind: AzureType, id: str) -> Props:
         body = self._cloud.get(id)
         if body is None:
             raise kind.not_found(id)
@@ -200,7 +200,7 @@ class AzureProvider(CloudProvider):
         return {"kubeconfigs": [{"name": name, "value": base64.b64encode(text.encode()).decode()}]}
 
 
-def _outputs(kind: Kind, inputs: Props, body: Props) -> Props:
+def _outputs(kind: AzureType, inputs: Props, body: Props) -> Props:
     """What the provider keeps of a body: sub-resource lists the program does not set are shown empty."""
     shown = schema.outputs_of(kind.token).shapes
     outputs = {name: value for name, value in body.items() if name in shown and value is not None}

@@ -37,7 +37,7 @@ def failures(fields: Fields, value: Props) -> Iterator[Failure]:
 
 def written_from_the_sdk() -> str:
     """The content of `FILE`."""
-    from sandbox.azure.resources.table import KINDS
+    from sandbox.azure.resources.resource_type import TABLE
     from sandbox.cloud import sdk
 
     def version(token: str) -> str:
@@ -47,7 +47,7 @@ def written_from_the_sdk() -> str:
         found = (match.group(1) for match in map(_VERSION.search, texts) if match)
         return next(found, "")
 
-    package, tokens = "pulumi_azure_native", sorted(KINDS)
+    package, tokens = "pulumi_azure_native", sorted(TABLE)
     return sdk.written(
         {token: sdk.inputs_of(package, token) for token in tokens},
         {token: sdk.outputs_of(package, token) for token in tokens},

@@ -29,7 +29,7 @@ from filelock import FileLock
 
 from sandbox.azure import ids as azure_ids
 from sandbox.azure.quotas import Quotas as AzureQuotas
-from sandbox.azure.resources.table import kind_of as azure_kind
+from sandbox.azure.resources.table import TYPES as AZURE_TYPES
 from sandbox.base.errors import SandboxError
 from sandbox.base.files import write_private
 from sandbox.base.yaml_file import read_yaml
@@ -41,7 +41,7 @@ from sandbox.cloud.state import key
 from sandbox.engine.clouds import AZURE, GCP, Clouds
 from sandbox.gcp.quotas import Quotas as GcpQuotas
 from sandbox.gcp.resources.resource_type import Settings
-from sandbox.gcp.resources.table import kind_of as gcp_kind
+from sandbox.gcp.resources.table import TYPES as GCP_TYPES
 
 
 @dataclass
@@ -57,8 +57,8 @@ class Entry:
     @property
     def id(self) -> str:
         if _package(self.type) == GCP:
-            return gcp_kind(self.type).id(self.inputs, Settings())
-        return azure_kind(self.type).id(azure_ids.SUBSCRIPTION, self.inputs)
+            return GCP_TYPES[self.type].id(self.inputs, Settings())
+        return AZURE_TYPES[self.type].id(azure_ids.SUBSCRIPTION, self.inputs)
 
     @property
     def name(self) -> str:
@@ -212,6 +212,6 @@ def _package(type: str) -> str:
 def _named(type: str) -> list[str]:
     """The inputs that name a resource of a type. Raises `Refused` for one that is not emulated."""
     if _package(type) == GCP:
-        kind = gcp_kind(type)
+        kind = GCP_TYPES[type]
         return ["project", *([kind.auto_name] if kind.auto_name else [])]
-    return [azure_kind(type).parameters[-1]]
+    return [AZURE_TYPES[type].parameters[-1]]

@@ -27,7 +27,7 @@ from sandbox.gcp.resources import router
 from sandbox.gcp.resources.cluster_path import CLUSTER, POOL, pools_of
 from sandbox.gcp.resources.nat_rules import NAT
 from sandbox.gcp.resources.subnet_rules import SUBNETWORK
-from sandbox.gcp.resources.table import kind_of
+from sandbox.gcp.resources.table import TYPES
 
 
 class GcpCloud:
@@ -45,7 +45,7 @@ class GcpCloud:
         """What GET returns, in the provider's form; None for a 404."""
         resources = self._store.read()
         record = resources.get(id)
-        return kind_of(record.token).view(resources, record) if record else None
+        return TYPES[record.token].view(resources, record) if record else None
 
     def subnetworks(self, network_id: str) -> list[str]:
         """The ids of a network's subnets."""
@@ -56,7 +56,7 @@ class GcpCloud:
 
         Raises `Refused` when nothing was made, and `InitFailed` when a cluster or its nodes did not come up.
         """
-        kind = kind_of(token)
+        kind = TYPES[token]
         with self._change() as resources:
             there = resources.get(id)
             if there and not kind.shared:
@@ -77,7 +77,7 @@ class GcpCloud:
 
     def update(self, token: str, id: str, before: Body, planned: Body) -> Body:
         """Change what is planned to differ from before; its body. Raises `Refused` and `InitFailed` as `create` does."""
-        kind = kind_of(token)
+        kind = TYPES[token]
         with self._change() as resources:
             record = resources.get(id)
             if record is None:
@@ -102,7 +102,7 @@ class GcpCloud:
             record = resources.get(id)
             if record is None:
                 return
-            kind = kind_of(record.token)
+            kind = TYPES[record.token]
             kind.check_delete(resources, id)
             if kind.worked_on:
                 operations.begin(record, "STOPPING")
@@ -247,7 +247,7 @@ class GcpCloud:
 
     def _operated(self, record: Record) -> Body:
         """What an accepted request still has to do, and the body then. Raises `InitFailed`: the resource stays."""
-        kind, cause, failure = kind_of(record.token), None, ""
+        kind, cause, failure = TYPES[record.token], None, ""
         endpoint = None
         if kind.worked_on:
             try:

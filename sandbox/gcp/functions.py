@@ -1,6 +1,6 @@
-"""The provider's functions: Terraform's data sources, which read what there is.
+"""The provider's functions: Terraform's data sources, which read existing resources.
 
-What each answers when there is nothing is its own text (terraform-provider-google-beta, data_source_*.go).
+Each has its own text for a missing resource (terraform-provider-google-beta, data_source_*.go).
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from sandbox.gcp.resources.cluster_path import CLUSTER
 from sandbox.gcp.resources.network import NETWORK
 from sandbox.gcp.resources.resource_type import Settings
 from sandbox.gcp.resources.subnet_rules import SUBNETWORK
-from sandbox.gcp.resources.table import kind_of
+from sandbox.gcp.resources.table import TYPES
 
 _GET_CLUSTER = "gcp:container/getCluster:getCluster"
 _GET_SUBNETWORK = "gcp:compute/getSubnetwork:getSubnetwork"
@@ -31,10 +31,10 @@ def _arguments(args: Props, known: set[str], required: set[str]) -> None:
 
 def cluster(cloud: GcpCloud, settings: Settings, args: Props) -> Props:
     _arguments(args, {"name", "location", "project"}, {"name"})
-    id = kind_of(CLUSTER).id(args, settings)
+    id = TYPES[CLUSTER].id(args, settings)
     body = cloud.get(id)
     if body is None:
-        # The data source reads as the resource does, and that only forgets what is gone.
+        # The data source reads like the resource, which only forgets a missing cluster.
         raise Refused(f"{id} not found")
     labels = body["effectiveLabels"]
     shown = {**body, "id": id, "resourceLabels": labels, "pulumiLabels": labels}
@@ -43,7 +43,7 @@ def cluster(cloud: GcpCloud, settings: Settings, args: Props) -> Props:
 
 def network(cloud: GcpCloud, settings: Settings, args: Props) -> Props:
     _arguments(args, {"name", "project", "networkProfile"}, {"name"})
-    id = kind_of(NETWORK).id(args, settings)
+    id = TYPES[NETWORK].id(args, settings)
     body = cloud.get(id)
     if body is None:
         raise Refused(f"{id} not found")
@@ -65,20 +65,20 @@ def subnetwork(cloud: GcpCloud, settings: Settings, args: Props) -> Props:
     elif "name" not in args:
         raise Refused("one of `self_link` or `name` must be specified")
     else:
-        id = kind_of(SUBNETWORK).id(args, settings)
+        id = TYPES[SUBNETWORK].id(args, settings)
     body = cloud.get(id)
     if body is None:
         raise Refused(f"{id} not found")
-    found = {name: body.get(name, "") for name in schema.outputs_of(_GET_SUBNETWORK).shapes}
+    outputs = {name: body.get(name, "") for name in schema.outputs_of(_GET_SUBNETWORK).shapes}
     ranges = [{"rangeName": r["rangeName"], "ipCidrRange": r["ipCidrRange"]} for r in body.get("secondaryIpRanges", [])]
-    return {**found, "id": id, "secondaryIpRanges": ranges}
+    return {**outputs, "id": id, "secondaryIpRanges": ranges}
 
 
 def project(cloud: GcpCloud, settings: Settings, args: Props) -> Props:
-    """Every project is taken as existing: nothing here makes one."""
+    """The project of an id: every project exists, because the sandbox creates none."""
     _arguments(args, {"projectId"}, set())
-    found = args.get("projectId") or settings.project
-    if not found:
+    id = args.get("projectId") or settings.project
+    if not id:
         raise Refused(
             "no project value set. `project_id` must be set at the resource level, or a default `project` value must be "
             "specified on the provider"
@@ -89,12 +89,12 @@ def project(cloud: GcpCloud, settings: Settings, args: Props) -> Props:
         "deletionPolicy": "",
         "effectiveLabels": {},
         "folderId": "",
-        "id": f"projects/{found}",
+        "id": f"projects/{id}",
         "labels": {},
-        "name": found,
-        "number": ids.project_number(found),
+        "name": id,
+        "number": ids.project_number(id),
         "orgId": "",
-        "projectId": found,
+        "projectId": id,
         "pulumiLabels": {},
         "tags": {},
     }
@@ -109,7 +109,7 @@ FUNCTIONS: dict[str, Callable[[GcpCloud, Settings, Props], Props]] = {
 
 
 def _listed(fields: Fields, body: Props) -> Props:
-    """A resource's body in a data source's form, in which every block is a list with a plural name."""
+    """A resource's body in the form of a data source, where every block is a list with a plural name."""
     return {name: _shown(shape, _singular(name, body)) for name, shape in fields.shapes.items()}
 
 

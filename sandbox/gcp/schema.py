@@ -14,19 +14,6 @@ from sandbox.cloud.schema import Fields, Stored, Wrong, problems
 
 FILE = Path(__file__).parent / "data" / "schema.json"
 
-RESOURCES = (
-    "gcp:artifactregistry/repositoryIamMember:RepositoryIamMember",
-    "gcp:compute/network:Network",
-    "gcp:compute/router:Router",
-    "gcp:compute/routerNat:RouterNat",
-    "gcp:compute/subnetwork:Subnetwork",
-    "gcp:compute/subnetworkIAMMember:SubnetworkIAMMember",
-    "gcp:container/cluster:Cluster",
-    "gcp:container/nodePool:NodePool",
-    "gcp:kms/cryptoKeyIAMMember:CryptoKeyIAMMember",
-    "gcp:projects/iAMMember:IAMMember",
-    "gcp:serviceaccount/account:Account",
-)
 FUNCTIONS = ("gcp:compute/getSubnetwork:getSubnetwork", "gcp:container/getCluster:getCluster")
 """Those whose answer has objects in it."""
 
@@ -49,10 +36,11 @@ def failures(fields: Fields, value: Props, name: str) -> Iterator[Failure]:
 def written_from_the_sdk() -> str:
     """The content of `FILE`."""
     from sandbox.cloud import sdk
+    from sandbox.gcp.resources.resource_type import TABLE
 
     package = "pulumi_gcp"
-    inputs = {token: sdk.inputs_of(package, token) for token in RESOURCES}
-    outputs = {token: sdk.outputs_of(package, token) for token in RESOURCES}
+    inputs = {token: sdk.inputs_of(package, token) for token in sorted(TABLE)}
+    outputs = {token: sdk.outputs_of(package, token) for token in sorted(TABLE)}
     for token in FUNCTIONS:
         _, place, name = token.split(":")
         module = importlib.import_module(f"{package}.{place.partition('/')[0]}")

@@ -1,6 +1,4 @@
-"""A `go` that is a script, so that a test of the builds builds nothing."""
-
-from __future__ import annotations
+"""A script in place of `go`, and the processes that it starts."""
 
 import os
 from collections.abc import Callable
@@ -26,7 +24,7 @@ LINK = 'for o; do case $prev in -o) out=$o;; esac; prev=$o; done; for p in PROGR
 
 def fake_go(machine: Path, build: str = LINK, module: str = "cluster") -> None:
     """A `go` 1.26.8 whose `go build` of programs runs a shell script and notes its environment in $HOME/built."""
-    packages = next(one.packages for one in MODULES if one.name == module).values()
+    packages = next(each.packages for each in MODULES if each.name == module).values()
     build = build.replace("PROGRAMS", " ".join(executable(package) for package in packages))
     body = f"""case "$1 $2 $*" in
     "env GOVERSION "*) echo go1.26.8;;
@@ -38,11 +36,11 @@ def fake_go(machine: Path, build: str = LINK, module: str = "cluster") -> None:
 
 def members(group: int) -> list[psutil.Process]:
     """The processes of a process group that still run."""
-    found = []
+    processes = []
     for process in psutil.process_iter():
         with suppress(psutil.Error, ProcessLookupError):
-            found += [process] if os.getpgid(process.pid) == group and process.status() != "zombie" else []
-    return found
+            processes += [process] if os.getpgid(process.pid) == group and process.status() != "zombie" else []
+    return processes
 
 
 def key_of(name: str) -> str:

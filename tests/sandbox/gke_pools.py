@@ -1,4 +1,4 @@
-"""Node pools of one GKE cluster in an emulated cloud that has nothing else."""
+"""Pools of one emulated GKE cluster without the rest of the cloud, and objects for it."""
 
 from __future__ import annotations
 
@@ -17,8 +17,17 @@ KEY = "cloud.google.com/compute-class"
 Object = dict[str, Any]
 
 
+def a_class(name: str, **spec: Any) -> Object:
+    return {"apiVersion": "cloud.google.com/v1", "kind": "ComputeClass", "metadata": {"name": name}, "spec": spec}
+
+
+def a_pod(name: str, **spec: Any) -> Object:
+    body = {"containers": [{"name": "main", "image": "example.com/train:1"}], **spec}
+    return {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name, "namespace": "default"}, "spec": body}
+
+
 class Pools:
-    """An emulated cloud with one cluster's pools: two GPU pools of one ComputeClass, and a third pool."""
+    """An emulated cloud with only one cluster's pools: two GPU pools in one class, and a third pool."""
 
     def __init__(self, runtime: LocalClusters) -> None:
         self._runtime = runtime
@@ -67,8 +76,8 @@ class Pools:
         self._runtime.apply_nodes(
             CLUSTER,
             [
-                node(pool, machines()[pool.body["nodeConfig"]["machineType"]], one.zone, one.number)
+                node(pool, machines()[pool.body["nodeConfig"]["machineType"]], instance.zone, instance.number)
                 for pool in self.pools()
-                for one in instance_groups.instances(self.resources, pool)
+                for instance in instance_groups.instances(self.resources, pool)
             ],
         )

@@ -62,14 +62,15 @@ class Cluster:
         self.create(apiVersion="v1", kind="Node", metadata={"name": name, "labels": labels}, status=status)
 
     def conditions(self, *resource: str) -> dict[str, str]:
-        return {one["type"]: one["status"] for one in self.get(*resource)["status"].get("conditions", [])}
+        conditions = self.get(*resource)["status"].get("conditions", [])
+        return {condition["type"]: condition["status"] for condition in conditions}
 
     def serves(self, resource: str) -> bool:
         served = json.loads(self.kubectl("get", "--raw", "/apis/admissionregistration.k8s.io/v1"))
-        return resource in {one["name"] for one in served["resources"]}
+        return resource in {each["name"] for each in served["resources"]}
 
     def pids(self) -> list[int]:
-        return [found.pid for process in self.plane.processes.values() if (found := process.find())]
+        return [live.pid for process in self.plane.processes.values() if (live := process.find())]
 
 
 @pytest.fixture(scope="module")
@@ -79,14 +80,14 @@ def programs() -> dict[str, Path]:
 
 @pytest.fixture(scope="module")
 def plane(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ControlPlane]:
-    made = ControlPlane(tmp_path_factory.mktemp("planes") / "dev", version="1.36", cloud="azure")
-    yield made
-    made.stop()
+    plane = ControlPlane(tmp_path_factory.mktemp("planes") / "dev", version="1.36", cloud="azure")
+    yield plane
+    plane.stop()
 
 
 @pytest.fixture
 def cluster(plane: ControlPlane, programs: dict[str, Path]) -> Cluster:
-    """It runs, also after a test that stopped it."""
+    """The running control plane, also after a test that stopped it."""
     start(plane, programs, tally.said)
     return Cluster(plane, programs)
 
@@ -96,7 +97,7 @@ def pod(image: str = "image", **spec: object) -> dict[str, object]:
 
 
 @engine
-def test_a_node_keeps_what_the_cloud_gave_it_and_becomes_ready(cluster: Cluster) -> None:
+def test_a_node_keeps_the_values_of_the_cloud_and_becomes_ready(cluster: Cluster) -> None:
     cluster.node("kept")
     eventually(lambda: cluster.conditions("node", "kept").get("Ready") == "True", 10)
     eventually(lambda: not cluster.get("node", "kept")["spec"].get("taints"))
@@ -107,16 +108,16 @@ def test_a_node_keeps_what_the_cloud_gave_it_and_becomes_ready(cluster: Cluster)
 
 
 @engine
-def test_pods_of_every_kind_run_end_and_go(cluster: Cluster) -> None:
+def test_pods_of_every_kind_run_end_and_are_deleted(cluster: Cluster) -> None:
     """One pod of a DaemonSet, one of a Job, one with a GPU: scheduler, controllers, admission and kwok together."""
-    # On its own node alone: another test may have left one.
+    # Only on its own node: another test may have left a pod.
     template = {"metadata": {"labels": {"app": "agent"}}, "spec": pod(nodeSelector={"pool": "work"})}
     selector = {"matchLabels": {"app": "agent"}}
     spec = {"selector": selector, "template": template}
     cluster.create(
         apiVersion="apps/v1", kind="DaemonSet", metadata={"name": "agent", "namespace": "kube-system"}, spec=spec
     )
-    cluster.node("worker", pool="work")  # after the DaemonSet, whose pod is then bound before the node has an address
+    cluster.node("worker", pool="work")  # After the DaemonSet, whose pod is then bound before the node has an address.
     job = {"template": {"spec": pod(restartPolicy="Never")}}
     cluster.create(apiVersion="batch/v1", kind="Job", metadata={"name": "train"}, spec=job)
     limits = {"resources": {"limits": {"nvidia.com/gpu": "1"}}}
@@ -129,7 +130,7 @@ def test_pods_of_every_kind_run_end_and_go(cluster: Cluster) -> None:
     eventually(lambda: cluster.conditions("pod", "gpu").get("Ready") == "True")
     running = cluster.get("pod", "gpu")
     assert running["status"]["phase"] == "Running"
-    # ExtendedResourceToleration, an admission plugin that is off unless asked for
+    # ExtendedResourceToleration, an admission plugin that is off by default.
     assert "nvidia.com/gpu" in [toleration["key"] for toleration in running["spec"]["tolerations"]]
     eventually(lambda: cluster.get("-n", "kube-system", "daemonset", "agent")["status"]["numberReady"] == 1)
     (agent,) = cluster.get("-n", "kube-system", "pods")["items"]
@@ -138,11 +139,11 @@ def test_pods_of_every_kind_run_end_and_go(cluster: Cluster) -> None:
     cluster.kubectl("delete", "pod", "gpu", "--timeout=10s")
     cluster.kubectl("delete", "job", "train", "--timeout=10s")
     ours = ("gpu", "train-")
-    eventually(lambda: not any(one["metadata"]["name"].startswith(ours) for one in cluster.get("pods")["items"]))
+    eventually(lambda: not any(each["metadata"]["name"].startswith(ours) for each in cluster.get("pods")["items"]))
 
 
 @engine
-def test_the_users_kubeconfig_opens_the_cluster_and_no_token_does_not(cluster: Cluster, tmp_path: Path) -> None:
+def test_the_users_kubeconfig_gives_access_and_a_missing_token_does_not(cluster: Cluster, tmp_path: Path) -> None:
     document = yaml.safe_load(cluster.plane.user_kubeconfig())
     assert document["current-context"] == "dev"
     assert document["users"][0]["user"] == {"token": cluster.plane.token()}
@@ -157,7 +158,7 @@ def test_the_users_kubeconfig_opens_the_cluster_and_no_token_does_not(cluster: C
 
 
 def told_to_a_stranger(port: int, path: str) -> int | None:
-    """The status that somebody without a certificate is answered with; None where nobody answers."""
+    """The status of an answer to a client without a certificate; None without an answer."""
     connection = HTTPSConnection("127.0.0.1", port, timeout=5, context=ssl._create_unverified_context())
     try:
         connection.request("GET", path)
@@ -169,7 +170,7 @@ def told_to_a_stranger(port: int, path: str) -> int | None:
 
 
 @engine
-def test_the_ports_of_a_control_plane_tell_strangers_nothing(cluster: Cluster) -> None:
+def test_the_ports_of_a_control_plane_refuse_strangers(cluster: Cluster) -> None:
     ports = read_ports(cluster.plane.directory / "ports.json")
     paths = {"etcd": "/version", "etcd-peer": "/members", "kube-apiserver": "/api"}
     paths |= dict.fromkeys(("kube-scheduler", "kube-controller-manager"), "/metrics")
@@ -184,19 +185,19 @@ def test_the_ports_of_a_control_plane_tell_strangers_nothing(cluster: Cluster) -
 
 @engine
 @pytest.mark.parametrize("killed", [("etcd", "kube-apiserver"), ("kwok",), NAMES[:5]], ids="+".join)
-def test_a_start_brings_back_what_was_killed_with_its_data(cluster: Cluster, killed: tuple[str, ...]) -> None:
+def test_a_start_restores_killed_processes_with_their_data(cluster: Cluster, killed: tuple[str, ...]) -> None:
     name = f"kept-{len(killed)}"
     cluster.create(apiVersion="v1", kind="ConfigMap", metadata={"name": name}, data={"a": "b"})
     cluster.node(f"node-{name}")
     eventually(lambda: cluster.conditions("node", f"node-{name}").get("Ready") == "True")
     server = yaml.safe_load(cluster.plane.user_kubeconfig())["clusters"][0]["cluster"]["server"]
     untouched = {n: p.find().pid for n, p in cluster.plane.processes.items() if n not in killed}  # type: ignore[union-attr]
-    for victim in killed:
-        found = cluster.plane.processes[victim].find()
-        assert found
-        os.kill(found.pid, signal.SIGKILL)
+    for name_of_killed in killed:
+        victim = cluster.plane.processes[name_of_killed].find()
+        assert victim
+        os.kill(victim.pid, signal.SIGKILL)
     eventually(lambda: not cluster.plane.running())
-    # another command, which launched none of the processes
+    # Another command, which launched none of the processes.
     again = Cluster(ControlPlane(cluster.plane.directory, version="1.36", cloud="azure"), cluster.programs)
     lines: list[str] = []
     start(again.plane, cluster.programs, lines.append)
@@ -204,7 +205,7 @@ def test_a_start_brings_back_what_was_killed_with_its_data(cluster: Cluster, kil
     assert {n: p.find().pid for n, p in again.plane.processes.items() if n not in killed} == untouched  # type: ignore[union-attr]
     assert again.get("configmap", name)["data"] == {"a": "b"}
     assert yaml.safe_load(again.plane.user_kubeconfig())["clusters"][0]["cluster"]["server"] == server
-    # the new kwok serves the old nodes: a pod runs on one of them, long before a dead kwok's lease would expire
+    # The new kwok serves the old nodes: a pod runs on one of them, long before a dead kwok's lease would expire.
     again.create(apiVersion="v1", kind="Pod", metadata={"name": name}, spec=pod(nodeName=f"node-{name}"))
     eventually(lambda: again.conditions("pod", name).get("Ready") == "True", 15)
     start(again.plane, cluster.programs, lines.append)
@@ -212,7 +213,7 @@ def test_a_start_brings_back_what_was_killed_with_its_data(cluster: Cluster, kil
 
 
 @engine
-def test_mutating_admission_policies_come_with_1_36(cluster: Cluster) -> None:
+def test_mutating_admission_policies_exist_from_1_36_on(cluster: Cluster) -> None:
     """One cluster down and up again by a minor version, its data kept: also how an upgrade is emulated."""
     assert cluster.serves("mutatingadmissionpolicies")
     older = Cluster(ControlPlane(cluster.plane.directory, version="1.35.2", cloud="azure"), cluster.programs)
@@ -231,7 +232,7 @@ def test_stop_ends_every_process_and_is_repeatable(cluster: Cluster) -> None:
     assert len(pids) == 5
     assert cluster.plane.memory() < 1.1e9
     listening = {
-        one.laddr.ip for pid in pids for one in psutil.Process(pid).net_connections() if one.status == "LISTEN"
+        each.laddr.ip for pid in pids for each in psutil.Process(pid).net_connections() if each.status == "LISTEN"
     }
     assert listening == {"127.0.0.1"}
     cluster.plane.stop()
@@ -239,7 +240,7 @@ def test_stop_ends_every_process_and_is_repeatable(cluster: Cluster) -> None:
     assert not cluster.plane.running()
     assert not any(running(pid) for pid in pids)
     directory = str(cluster.plane.directory)
-    left = [one.pid for one in psutil.process_iter() if any(directory in part for part in safe_command(one))]
+    left = [each.pid for each in psutil.process_iter() if any(directory in part for part in safe_command(each))]
     assert left == []
 
 
@@ -252,7 +253,7 @@ def safe_command(process: psutil.Process) -> list[str]:
 
 @engine
 def test_a_port_taken_meanwhile_is_replaced(cluster: Cluster) -> None:
-    """Runs on the stopped cluster of the test before, or stops it."""
+    """Use the stopped cluster of the test before, or stop it."""
     cluster.plane.stop()
     taken = read_ports(cluster.plane.directory / "ports.json")["kube-apiserver"]
     lines: list[str] = []

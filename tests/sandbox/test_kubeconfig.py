@@ -1,4 +1,4 @@
-"""Kubeconfigs as the client reads them: certificates, tokens and login programs."""
+"""Kubeconfigs of the API client: certificates, log-in programs, credentials and mistakes."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from sandbox.cluster.control_plane.certificates import ensure_certificates
 from sandbox.kubernetes.client import Client
 from sandbox.kubernetes.errors import Unreachable
 from sandbox.kubernetes.kubeconfig import Unusable
-from tests.sandbox.kubernetes_server import Server, kubeconfig, serving
+from tests.sandbox.recording_server import Server, kubeconfig, serving
 
 
 @pytest.fixture
@@ -34,7 +34,7 @@ def certificates(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def secure(certificates: Path) -> Iterator[Server]:
-    """A server that asks for a certificate of its authority."""
+    """A server that requires a client certificate of its authority."""
     server = Server()
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(certificates / "serving.crt", certificates / "serving.key")
@@ -73,7 +73,7 @@ def test_client_certificates_and_authorities_as_data_and_as_files(
     for cluster, user in ((authority, {}), ({}, data), ({**authority, "tls-server-name": "elsewhere"}, data)):
         with pytest.raises(Unreachable):
             names_node(secure, kubeconfig(address, cluster, **user))
-    # Those that everybody trusts (`sandbox.gcp.workstation`).
+    # Publicly trusted authorities (`sandbox.gcp.workstation`).
     monkeypatch.setenv("SSL_CERT_FILE", str(certificates / "ca.crt"))
     assert names_node(secure, kubeconfig(address, {}, **data))
 
@@ -93,7 +93,7 @@ def answering(**status: str) -> str:
 
 
 @pytest.mark.process
-def test_a_login_program_is_asked_once_and_told_what_the_kubeconfig_says(server: Server, tmp_path: Path) -> None:
+def test_a_login_program_runs_once_with_the_settings_of_the_kubeconfig(server: Server, tmp_path: Path) -> None:
     asked = tmp_path / "asked"
     script = f'echo "$KUBERNETES_EXEC_INFO" "$EXTRA" "$@" >> {asked}\n{answering(token="fresh")}'
     text = login(
@@ -165,14 +165,14 @@ def broken(change: Callable[[dict[str, Any]], object]) -> str:
         ),
     ],
 )
-def test_a_kubeconfig_that_cannot_be_used_is_named_without_its_content(text: str, why: str) -> None:
+def test_an_unusable_kubeconfig_is_named_without_its_content(text: str, why: str) -> None:
     with pytest.raises(Unusable, match=why) as unusable:
         Client(text)
     assert "s3cret" not in str(unusable.value)
 
 
 @pytest.mark.process
-def test_a_login_program_that_fails_says_why(server: Server, tmp_path: Path) -> None:
+def test_the_reason_of_a_failed_login_program_is_shown(server: Server, tmp_path: Path) -> None:
     for script, why in (("echo no account >&2; exit 3", "login failed: no account"), ("echo hello", "Expecting value")):
         with pytest.raises(Unusable, match=why):
             Client(login(server, tmp_path, script))

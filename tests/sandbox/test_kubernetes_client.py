@@ -1,4 +1,4 @@
-"""The client of an API server: requests, errors and connections, with a server that keeps the requests."""
+"""The client of an API server: requests, errors and connections."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 
 from sandbox.kubernetes.client import Client
 from sandbox.kubernetes.errors import ApiError, Unreachable
-from tests.sandbox.kubernetes_server import Server, kubeconfig, serving
+from tests.sandbox.recording_server import Server, kubeconfig, serving
 
 POD = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "a", "namespace": "n", "managedFields": [{}]}}
 
@@ -30,7 +30,7 @@ def client(server: Server) -> Iterator[Client]:
     client.close()
 
 
-def test_an_object_is_applied_in_a_managers_name(server: Server, client: Client) -> None:
+def test_an_object_is_applied_with_the_name_of_its_manager(server: Server, client: Client) -> None:
     server.answers["/api/v1/namespaces/n/pods/a"] = POD
     applied = client.apply(POD, "pulumi", dry_run=True, force=True)
     assert applied == {**POD, "metadata": {"name": "a", "namespace": "n"}}
@@ -44,7 +44,7 @@ def test_an_object_is_applied_in_a_managers_name(server: Server, client: Client)
 def test_objects_are_read_listed_and_deleted(server: Server, client: Client) -> None:
     server.answers["/api/v1/nodes/system%3Anode"] = {"kind": "Node", "metadata": {"name": "system:node"}}
     server.answers["/apis/apps/v1/deployments"] = {"items": [{"metadata": {"name": "d"}}]}
-    # Nodes are in no namespace.
+    # Nodes have no namespace.
     assert client.get("v1", "Node", "system:node", "n") == {"kind": "Node", "metadata": {"name": "system:node"}}
     assert client.get("v1", "Node", "none") is None
     assert client.list("apps/v1", "Deployment", label_selector="a=b") == [{"metadata": {"name": "d"}}]
@@ -57,7 +57,7 @@ def test_objects_are_read_listed_and_deleted(server: Server, client: Client) -> 
     )
 
 
-def test_a_refusal_is_the_servers_own_words(server: Server, client: Client) -> None:
+def test_a_refusal_has_the_words_of_the_server(server: Server, client: Client) -> None:
     path = "/api/v1/namespaces/n/pods/a"
     server.answers[path] = {"status": 422, "message": "spec is required"}
     with pytest.raises(ApiError, match="spec is required") as refused:
@@ -69,7 +69,7 @@ def test_a_refusal_is_the_servers_own_words(server: Server, client: Client) -> N
             ask()
 
 
-def test_kinds_are_asked_once_a_version_and_again_when_one_is_missing(server: Server, client: Client) -> None:
+def test_kinds_are_read_once_a_version_and_again_when_one_is_missing(server: Server, client: Client) -> None:
     assert client.namespaced(POD)
     assert not client.namespaced({"apiVersion": "v1", "kind": "Node"})
     assert server.paths() == ["/api/v1"]
@@ -80,23 +80,23 @@ def test_kinds_are_asked_once_a_version_and_again_when_one_is_missing(server: Se
         ) as missing:
             client.namespaced(body)
         assert missing.value.status == 404
-    # Its definition was made meanwhile.
+    # Its definition was created meanwhile.
     server.answers["/apis/example.com/v1"] = {"resources": [{"name": "things", "kind": "Thing", "namespaced": False}]}
     assert not client.namespaced(own)
 
 
-def test_sixteen_threads_ask_for_kinds_once_and_keep_their_connections(server: Server, client: Client) -> None:
+def test_sixteen_threads_read_kinds_once_and_keep_their_connections(server: Server, client: Client) -> None:
     server.answers["/api/v1/namespaces/n/pods/a"] = {"metadata": {"name": "a"}}
     server.wait = 0.02
     with ThreadPoolExecutor(16) as pool:
         for _ in range(3):
-            found = list(pool.map(lambda _: client.get("v1", "Pod", "a", "n"), range(16)))
-            assert found == [{"metadata": {"name": "a"}}] * 16
+            bodies = list(pool.map(lambda _: client.get("v1", "Pod", "a", "n"), range(16)))
+            assert bodies == [{"metadata": {"name": "a"}}] * 16
     assert server.paths().count("/api/v1") == 1
     assert server.connections <= 4
 
 
-def test_a_connection_that_the_server_has_ended_is_made_again(server: Server, client: Client) -> None:
+def test_a_connection_ended_by_the_server_is_opened_again(server: Server, client: Client) -> None:
     server.hang_up = True
     server.answers["/api/v1/nodes/a"] = {"metadata": {"name": "a"}}
     for _ in range(3):
@@ -110,7 +110,7 @@ def test_a_closed_client_keeps_no_connection(server: Server, client: Client) -> 
     client.close()
     (connection,) = [*client._idle, None]
     assert connection is None
-    # One that was asked while it was closed ends its connection itself.
+    # A request during the close ends its connection itself.
     server.answers["/api/v1/nodes/a"] = {"metadata": {"name": "a"}}
     assert client.get("v1", "Node", "a")
     assert client._idle == []

@@ -1,9 +1,12 @@
-"""Programs found on the machine, and those that are built, without any build: `go` is a script here."""
+"""Installing and building programs, with a script in place of `go`."""
 
 import shutil
 import subprocess
 import sys
+import threading
+from collections import namedtuple
 from pathlib import Path
+from signal import SIGINT, SIGKILL, SIGTERM
 
 import pytest
 
@@ -12,10 +15,24 @@ from sandbox.base.home import PROJECT
 from sandbox.toolchain import golang, modules, programs
 from sandbox.toolchain.golang import version_of
 from sandbox.toolchain.modules import MODULES
-from sandbox.toolchain.programs import cache_directory, ensure
-from tests.sandbox.fake_go import fake_go, write_script
+from sandbox.toolchain.programs import building, cache_directory, ensure
+from tests.sandbox.fake_go import LINK, fake_go, key_of, members, until, write_script
 
 pytestmark = pytest.mark.process
+
+
+@pytest.fixture
+def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A machine with an empty cache and only basic programs on PATH."""
+    for name in ("KUBEBUILDER_ASSETS", "GOFLAGS"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setenv("HOME", str(tmp_path))
+    (tmp_path / "path").mkdir()
+    for tool in ("sh", "mkdir", "cat", "touch", "sleep"):
+        (tmp_path / "path" / tool).symlink_to(shutil.which(tool) or tool)
+    monkeypatch.setenv("PATH", str(tmp_path / "path"))
+    return tmp_path
 
 
 @pytest.mark.parametrize(
@@ -59,7 +76,7 @@ def test_a_new_enough_pulumi_on_path_is_used(machine: Path, version: str) -> Non
     assert ensure(["pulumi"], print) == {"pulumi": script}
 
 
-def test_an_older_pulumi_is_passed_over_with_a_reason(machine: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_older_pulumi_is_skipped_with_a_reason(machine: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write_script(machine / "path" / "pulumi", "echo v3.99.1")
     fake_go(machine, module="pulumi")
     built = ensure(["pulumi"], print)["pulumi"]
@@ -76,7 +93,7 @@ def test_assets_are_used_when_their_api_server_is_new_enough(machine: Path, monk
     assert ensure(["kube-apiserver", "etcd"], print) == {"kube-apiserver": server, "etcd": machine / "assets" / "etcd"}
 
 
-def test_what_is_in_the_assets_is_not_built_as_well(machine: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_programs_of_the_assets_are_not_built(machine: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("etcd", "kubectl", "kube-controller-manager", "kube-scheduler"):
         write_script(machine / "assets" / name, "true")
     write_script(machine / "assets" / "kube-apiserver", "echo Kubernetes v1.36.0")
@@ -87,7 +104,7 @@ def test_what_is_in_the_assets_is_not_built_as_well(machine: Path, monkeypatch: 
 
 
 @pytest.mark.parametrize("answer", ["echo Kubernetes v1.35.4", "exit 1"])
-def test_assets_of_an_older_release_are_passed_over(
+def test_assets_of_an_older_release_are_skipped(
     machine: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], answer: str
 ) -> None:
     write_script(machine / "assets" / "etcd", "true")
@@ -98,7 +115,96 @@ def test_assets_of_an_older_release_are_passed_over(
     assert "not 1.36 or newer" in capsys.readouterr().out
 
 
-def test_a_version_is_asked_for_once(machine: Path) -> None:
+def test_a_build_is_shielded_from_the_users_go_settings_and_kept(
+    machine: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GOFLAGS", "-mod=vendor -race")
+    monkeypatch.setenv("GOWORK", "/somewhere/go.work")
+    fake_go(machine)
+    first = ensure(["etcd"], print)
+    assert ensure(["etcd"], print) == first
+    (build,) = (machine / "built").read_text().splitlines()
+    assert build.startswith("-trimpath|local|0|off|build -v -mod=readonly ")
+    assert build.endswith(" ".join(next(module.packages for module in MODULES if module.name == "cluster").values()))
+    assert first["etcd"].exists(), "etcd's package is called server"
+
+
+def test_a_failed_build_leaves_nothing_and_shows_the_reason(machine: Path) -> None:
+    fake_go(machine, "echo example.com/some/package; echo '# pkg'; echo 'x.go:1: undefined: y'; exit 1")
+    with pytest.raises(ProgramError) as failure:
+        ensure(["etcd"], print)
+    assert "undefined: y" in str(failure.value)
+    assert "example.com" not in str(failure.value)
+    assert [path.name for path in (cache_directory() / "programs").iterdir() if path.is_dir()] == []
+
+
+def test_the_leftovers_of_a_killed_build_are_cleared(machine: Path) -> None:
+    fake_go(machine)
+    key = key_of("cluster")
+    (cache_directory() / "programs" / f".{key}-killed").mkdir(parents=True)
+    ensure(["etcd"], print)
+    assert [path.name for path in (cache_directory() / "programs").iterdir() if path.is_dir()] == [key]
+
+
+@pytest.mark.parametrize("signal", [SIGINT, SIGTERM, SIGKILL])
+def test_the_compilers_of_a_command_end_with_it(machine: Path, signal: int) -> None:
+    fake_go(machine, 'echo $$ > "$HOME/pid"; sleep 20 & wait')
+    code = "from sandbox.toolchain.programs import ensure; ensure(['etcd'], print)"
+    with subprocess.Popen([sys.executable, "-c", code], cwd=PROJECT, stderr=subprocess.DEVNULL) as command:
+        until((machine / "pid").exists)
+        until((machine / "pid").read_text)
+        group = os.getpgid(int((machine / "pid").read_text()))
+        command.send_signal(signal)
+        command.wait(10)
+    until(lambda: not members(group))
+
+
+def test_programs_build_in_the_background_until_the_command_ends(machine: Path) -> None:
+    write_script(machine / "path" / "pulumi", "echo v3.999.0")
+    fake_go(machine, 'echo $$ > "$HOME/pid"; sleep 20 & wait')
+    with building(["pulumi", "etcd"], print) as programs:
+        assert programs.ensure(["pulumi"], print)["pulumi"].name == "pulumi"
+        until((machine / "pid").exists)
+        until((machine / "pid").read_text)
+        group = os.getpgid(int((machine / "pid").read_text()))
+        assert members(group)
+    assert members(group) == []
+    assert [path.name for path in (cache_directory() / "programs").iterdir() if path.is_dir()] == []
+
+
+def test_waiting_for_a_stopped_build_raises_an_error(machine: Path) -> None:
+    fake_go(machine, "sleep 20")
+    errors: list[BaseException] = []
+
+    def wait() -> None:
+        try:
+            programs.ensure(["etcd"], print)
+        except ProgramError as error:
+            errors.append(error)
+
+    with building(["etcd"], print) as programs:
+        waiter = threading.Thread(target=wait)
+        waiter.start()
+        until((machine / "built").exists)
+        programs.close()
+        waiter.join(5)
+        assert "stopped" in str(errors)
+
+
+def test_a_build_begins_when_the_one_before_it_links(machine: Path) -> None:
+    """Not earlier: two would share the cores. Not later: linking leaves one idle."""
+    main = next(iter(MODULES[0].packages.values()))
+    build = f"""case "$*" in
+    *{main}) echo some/package; sleep 1; test -e "$HOME/second" && exit 7; echo {main}
+      for _ in 1 2 3 4 5 6 7 8 9; do test -e "$HOME/second" || sleep 1; done; test -e "$HOME/second" || exit 8;;
+    *) : > "$HOME/second";;
+    esac; {LINK}"""
+    fake_go(machine, build.replace("PROGRAMS", "pulumi PROGRAMS"))
+    paths = ensure(["pulumi", "etcd"], print)
+    assert all(path.exists() for path in paths.values())
+
+
+def test_a_version_is_read_once(machine: Path) -> None:
     """It takes half a second, in every command that runs the engine."""
     write_script(machine / "path" / "pulumi", 'echo asked >> "$HOME/asked"; echo v3.999.0')
     for _ in range(2):
@@ -106,7 +212,47 @@ def test_a_version_is_asked_for_once(machine: Path) -> None:
     assert (machine / "asked").read_text() == "asked\n"
 
 
-def test_an_old_go_gives_way_to_the_one_uv_installs(
+@pytest.mark.parametrize("where", ["compiler", "system"])
+def test_a_full_disk_is_named(machine: Path, monkeypatch: pytest.MonkeyPatch, where: str) -> None:
+    fake_go(machine, "echo 'write /tmp/x: no space left on device'; exit 1")
+    if where == "system":
+
+        def full(**_: object) -> str:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+        monkeypatch.setattr("tempfile.mkdtemp", full)
+    with pytest.raises(ProgramError, match=r"disk is full: \S*kubeflow-spot\S* has .* GB free"):
+        ensure(["etcd"], print)
+
+
+def test_too_little_disk_stops_a_build_before_it_begins(machine: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    fake_go(machine)
+    usage = namedtuple("usage", "total used free")
+    monkeypatch.setattr("shutil.disk_usage", lambda _: usage(1 << 40, 1 << 40, 100 << 20))
+    with pytest.raises(ProgramError, match="disk is full"):
+        ensure(["etcd"], print)
+    assert not (machine / "built").exists()
+
+
+def test_a_second_build_waits_for_the_first(machine: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The one that waits says so, and takes what the other has built."""
+    fake_go(machine)
+    key = key_of("cluster")
+    folder = cache_directory() / "programs" / key
+    folder.parent.mkdir(parents=True)
+    lines: list[str] = []
+    with FileLock(folder.with_name(f"{key}.lock")):
+        waiter = threading.Thread(target=ensure, args=(["etcd"], lines.append))
+        waiter.start()
+        while not any("waiting" in line for line in lines):
+            assert waiter.is_alive()
+        folder.mkdir()
+    waiter.join(10)
+    assert not (machine / "built").exists()
+    assert any("another process builds kube-apiserver" in line for line in lines)
+
+
+def test_an_old_go_is_replaced_by_the_one_uv_installs(
     machine: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     write_script(machine / "path" / "go", "echo go1.24.1")
@@ -126,10 +272,10 @@ def test_an_unknown_program_is_refused() -> None:
         ensure(["kubeadm"], print)
 
 
-def test_importing_needs_none_of_the_program(tmp_path: Path) -> None:
+def test_importing_loads_nothing_of_the_program(tmp_path: Path) -> None:
     code = (
         "import sys, sandbox.toolchain.programs, sandbox.cluster.control_plane;"
-        "print({'components', 'config'} & set(sys.modules))"
+        " print({'components', 'config'} & set(sys.modules))"
     )
     done = subprocess.run([sys.executable, "-c", code], cwd=PROJECT, capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "set()"

@@ -10,32 +10,23 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator
-from typing import Any, ClassVar
+from typing import Any
 
 from sandbox.azure import errors, ids, schema
 from sandbox.azure.errors import AzureRefused, arm
 from sandbox.azure.resources.cluster_path import POOL
-from sandbox.azure.resources.resource_type import GROUP_NAME, Kind, NameRule, require_group
+from sandbox.azure.resources.resource_type import AzureType, require_group
 from sandbox.cloud.provider import Refused
 from sandbox.cloud.state import Body, Resources
+
+DEPLOYMENT = "azure-native:resources:Deployment"
 
 _POOL_TYPE = "Microsoft.ContainerService/managedClusters/agentPools"
 _TEMPLATE = ("$schema", "contentVersion", "resources")
 
 
-class Deployment(Kind):
+class Deployment(AzureType):
     """`Microsoft.Resources/deployments`. What is in its template is put by `AzureCloud`; deleting it deletes none of that."""
-
-    token = "azure-native:resources:Deployment"
-    path = (
-        "/subscriptions/{subscriptionId}/resourceGroups/{resourceGroupName}"
-        "/providers/Microsoft.Resources/deployments/{deploymentName}"
-    )
-    names: ClassVar[dict[str, NameRule]] = {
-        "resourceGroupName": GROUP_NAME,
-        "deploymentName": NameRule(longest=64, pattern=r"^[-\w\._\(\)]+$"),
-    }
-    located = False
 
     def put(self, resources: Resources, id: str, wanted: Body, current: Body | None) -> Body:
         require_group(resources, id)
@@ -51,9 +42,7 @@ class Deployment(Kind):
         list(requests(id, wanted))
         before = (current or {}).get("properties", {}).get("correlationId", "")
         template = json.dumps(properties["template"], sort_keys=True)
-        return {
-            "name": ids.last(id),
-            "type": self.arm_type,
+        result: Body = {
             "properties": {
                 "mode": properties["mode"],
                 "templateHash": hashlib.sha256(template.encode()).hexdigest()[:20],
@@ -61,6 +50,7 @@ class Deployment(Kind):
                 "provisioningState": "Running",
             },
         }
+        return self.completed(id, result)
 
     def not_found(self, id: str) -> Refused:
         return errors.deployment_not_found(ids.last(id))

@@ -1,4 +1,4 @@
-"""What Terraform's provider validates before it asks a service: functions of a property's Terraform path and its value.
+"""Validation by Terraform's provider, before a request: functions of a property's Terraform path and its value.
 
 Texts are those of terraform-plugin-sdk helper/validation and of the provider's package verify.
 """
@@ -8,9 +8,11 @@ from __future__ import annotations
 import ipaddress
 import json
 import re
+from collections.abc import Callable
 from typing import Any
 
-from sandbox.gcp.resources.resource_type import Check
+Check = Callable[[str, Any], str | None]
+"""The fault of a property's value, by its Terraform path; None for none."""
 
 
 def one_of(*allowed: str) -> Check:
@@ -36,18 +38,18 @@ def matching(pattern: str) -> Check:
     return check
 
 
-GCE_NAME = matching(r"(?:[a-z](?:[-a-z0-9]{0,61}[a-z0-9])?)")
+gce_name = matching(r"(?:[a-z](?:[-a-z0-9]{0,61}[a-z0-9])?)")
 """verify.ValidateGCEName"""
 
-NAT_NAME = matching(r"(?:[a-z](?:[-a-z0-9]{0,61}[a-z0-9]))")
+nat_name = matching(r"(?:[a-z](?:[-a-z0-9]{0,61}[a-z0-9]))")
 """verify.ValidateRFC1035Name(2, 63)"""
 
-ACCOUNT_NAME = matching(r"(?:[a-z](?:[-a-z0-9]{4,28}[a-z0-9]))")
+account_name = matching(r"(?:[a-z](?:[-a-z0-9]{4,28}[a-z0-9]))")
 """verify.ValidateRFC1035Name(6, 30)"""
 
 
 def cluster_name(path: str, value: str) -> str | None:
-    # resource_container_cluster.go; it tells every one that holds, here the first
+    # resource_container_cluster.go, which reports every problem; here the first one.
     if len(value) > 40:
         return f'"{path}" cannot be longer than 40 characters'
     if not re.fullmatch("[a-z0-9-]+", value):
@@ -72,13 +74,13 @@ def network(least: int, most: int) -> Check:
 
     def check(path: str, value: str) -> str | None:
         try:
-            found = ipaddress.ip_network(value, strict=False)
+            range = ipaddress.ip_network(value, strict=False)
         except ValueError:
             return f'expected "{path}" to be a valid IPv4 Value, got {value}: invalid CIDR address: {value}'
-        if str(found) != value:
-            return f'expected "{path}" to contain a valid network Value, expected {found}, got {value}'
-        if not least <= found.prefixlen <= most:
-            bits = f"between {least} and {most} significant bits, got: {found.prefixlen}"
+        if str(range) != value:
+            return f'expected "{path}" to contain a valid network Value, expected {range}, got {value}'
+        if not least <= range.prefixlen <= most:
+            bits = f"between {least} and {most} significant bits, got: {range.prefixlen}"
             return f'expected "{path}" to contain a network Value with {bits}'
         return None
 
@@ -90,8 +92,21 @@ def control_plane_range(path: str, value: str) -> str | None:
     return network(28, 28)(path, value) if value else None
 
 
+any_network = network(0, 32)
+
+
 def time_of_day(path: str, value: str) -> str | None:
     """verify.ValidateRFC3339Time"""
     if re.fullmatch(r"([01]\d|2[0-3]):[0-5]\d", value):
         return None
     return f'"{path}" ("{value}") must be in the format HH:mm (RFC3399)'
+
+
+def check(rule: list[str] | int | str) -> Check:
+    """The check that an entry of the table names: its values, its least number, or a function of this file."""
+    if isinstance(rule, list):
+        return one_of(*rule)
+    if isinstance(rule, int):
+        return at_least(rule)
+    named: Check = globals()[rule]
+    return named

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from sandbox.azure import schema
-from sandbox.azure.resources.table import KINDS
+from sandbox.azure.resources.table import TYPES
 
 
 @pytest.mark.process
@@ -15,4 +15,4 @@ def test_the_kept_shapes_are_those_of_the_installed_sdk() -> None:
 
 
 def test_every_emulated_type_has_its_shapes_and_the_version_of_its_api() -> None:
-    assert {token for token in KINDS if not schema.outputs_of(token).shapes or not schema.api_version(token)} == set()
+    assert {token for token in TYPES if not schema.outputs_of(token).shapes or not schema.api_version(token)} == set()

@@ -1,4 +1,4 @@
-"""What a row says, and how it is tried."""
+"""Rows of the walk over the rules of AKS, and how one is tried."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from typing import Any
 from sandbox.azure import ids
 from sandbox.azure.errors import AzureRefused
 from sandbox.azure.resources import cluster_rules, fleet_rules, pool_rules
-from sandbox.azure.resources.table import kind_of
+from sandbox.azure.resources.table import TYPES
 from sandbox.cloud.provider import InitFailed, Resource
-from tests.sandbox.rule_walk import Rule
+from tests.sandbox.rule_walk import Rule, marked
 
 from ..conftest import CLUSTER, CLUSTER_INPUTS, POOL, Account, Props
 
@@ -25,7 +25,7 @@ TABLES = [
     (fleet_rules, "RULES"),
     (fleet_rules, "REMAINING"),
 ]
-"""Where rules are looked up."""
+"""The tables of rules."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class Put:
 
     def __call__(self, account: Account) -> None:
         wanted = Resource(self.token, "it", "urn:it", inputs=account.check(self.token, self.inputs))
-        id = kind_of(self.token).id(ids.SUBSCRIPTION, wanted.inputs)
+        id = TYPES[self.token].id(ids.SUBSCRIPTION, wanted.inputs)
         if account.cloud.get(id) is None:
             account.provider.create(wanted)
         else:
@@ -59,16 +59,21 @@ Step = Callable[[Account], object]
 
 @dataclass(frozen=True)
 class Row:
-    """`where` is the section of the facts about the API, or the page, that has the rule; `rule` is the function that keeps it."""
+    """A request that a rule refuses, and a near neighbour that it takes.
+
+    `source` is the section of the facts about the API, the issue or the page that has the rule; `rule` is the function that
+    keeps it. `confirmed` is false where no source shows the cloud's own code and words for this refusal.
+    """
 
     name: str
-    where: str
+    source: str
     rule: Rule
     code: str
     text: str
     bad: Step
     good: Step
     given: tuple[Step, ...] = ()
+    confirmed: bool = True
 
     def __str__(self) -> str:
         return self.name
@@ -84,24 +89,33 @@ def pool(base: Props, **changes: Any) -> Put:
 
 
 def id_of(token: str, **parameters: str) -> str:
-    return kind_of(token).id(ids.SUBSCRIPTION, parameters)
+    return TYPES[token].id(ids.SUBSCRIPTION, parameters)
 
 
-def refusal(account: Account, step: Step) -> tuple[str, str] | None:
-    """The code and the message of what a request is refused with, at once or later; None when it is taken.
+@dataclass(frozen=True)
+class Refusal:
+    """A refusal as the walk compares it. `marked`: the line that the user sees ends in the mark."""
+
+    code: str
+    message: str
+    marked: bool = False
+
+
+def refusal(account: Account, step: Step) -> Refusal | None:
+    """The refusal of a request, at once or later; None when it is taken.
 
     Without its rule the emulator may stumble over a request instead.
     """
     try:
         step(account)
     except AzureRefused as refused:
-        return refused.code, refused.message
+        return Refusal(refused.code, refused.message, marked(str(refused)))
     except InitFailed as failed:
         reason = failed.reasons[0]
         if "ResourceOperationFailure" in reason:
             (inner,) = json.loads(reason.partition('Message="')[2][:-1])["details"]
-            return inner["code"], inner["message"]
-        return "InternalServerError", reason
+            return Refusal(inner["code"], inner["message"])
+        return Refusal("InternalServerError", reason)
     except Exception as crashed:
-        return type(crashed).__name__, str(crashed)
+        return Refusal(type(crashed).__name__, str(crashed))
     return None

@@ -1,4 +1,4 @@
-"""What a row says, and how it is tried."""
+"""Rows of the walk over the rules of Google Cloud, and how one is tried."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 from sandbox.cloud.provider import InitFailed, Refused, Resource
 from sandbox.gcp.resources import cluster_rules, identity, nat_rules, pool_rules, subnet_rules
 from sandbox.gcp.resources.resource_type import Settings
-from sandbox.gcp.resources.table import kind_of
+from sandbox.gcp.resources.table import TYPES
 from tests.sandbox.engine_side import Props
 from tests.sandbox.rule_walk import Rule
 
@@ -25,7 +25,7 @@ TABLES = [
     (nat_rules, "RULES"),
     (identity, "GRANT_RULES"),
 ]
-"""Where rules are looked up."""
+"""The tables of rules."""
 
 Step = Callable[[Project], object]
 
@@ -40,12 +40,12 @@ class Make:
     def __call__(self, project: Project) -> None:
         inputs = project.check(self.token, self.inputs)
         id = id_of(self.token, inputs)
-        if project.cloud.get(id) is None or kind_of(self.token).shared:
+        if project.cloud.get(id) is None or TYPES[self.token].shared:
             project.provider.create(Resource(self.token, "it", "urn:it", inputs=inputs))
             return
         made = project.refresh(Resource(self.token, "it", "urn:it", id, old_inputs=inputs))
-        # What the provider keeps for itself is not in the cloud: only the pool's cluster is as it was said.
-        own = kind_of(self.token).virtual - {"cluster"}
+        # The provider's own outputs are not in the cloud; only the pool's cluster stays as it was sent.
+        own = TYPES[self.token].virtual - {"cluster"}
         outputs = {name: value for name, value in made.old_outputs.items() if name not in own}
         project.provider.update(dataclasses.replace(made, inputs=inputs, old_inputs=inputs, old_outputs=outputs))
 
@@ -61,7 +61,7 @@ def key_granted(key: str, agent: str) -> Make:
 
 @dataclass(frozen=True)
 class Again:
-    """A create of what is there already."""
+    """A create of a resource that exists."""
 
     token: str
     inputs: Props
@@ -80,15 +80,20 @@ class Delete:
 
 @dataclass(frozen=True)
 class Row:
-    """`where` is the section of the facts about the API, or the page, that has the rule; `rule` is the function that keeps it."""
+    """A request that a rule refuses, and a near neighbour that it takes.
+
+    `source` is the section of the facts about the API, the issue or the page that has the rule; `rule` is the function that
+    keeps it. `confirmed` is false where no source shows the cloud's own words for this refusal.
+    """
 
     name: str
-    where: str
+    source: str
     rule: Rule
     text: str
     bad: Step
     good: Step
     given: tuple[Step, ...] = ()
+    confirmed: bool = True
 
     def __str__(self) -> str:
         return self.name
@@ -112,11 +117,11 @@ def nodes(base: Props, **changes: Any) -> Make:
 
 
 def id_of(token: str, inputs: Props) -> str:
-    return kind_of(token).id(inputs, Settings(PROJECT))
+    return TYPES[token].id(inputs, Settings(PROJECT))
 
 
 def refusal(project: Project, step: Step) -> str | None:
-    """What a request is refused with; None when it is taken.
+    """The refusal of a request, as the user sees it; None when it is taken.
 
     Without its rule the emulator may stumble over a request instead.
     """
