@@ -27,7 +27,7 @@ pulumi.export("nested", {"token": pulumi.Output.secret("geheim"), "size": 3})
 
 
 # A stack without a cluster has no processes.
-SANDBOX = "from sandbox.cli import commands as cli; cli.running = lambda home: None; cli.main()"
+SANDBOX = "from sandbox.cli import commands as cli; cli.require_running = lambda home: None; cli.main()"
 
 
 @dataclass

@@ -1,5 +1,7 @@
 """Installing and building programs, with a script in place of `go`."""
 
+import errno
+import os
 import shutil
 import subprocess
 import sys
@@ -9,6 +11,7 @@ from pathlib import Path
 from signal import SIGINT, SIGKILL, SIGTERM
 
 import pytest
+from filelock import FileLock
 
 from sandbox.base.errors import ProgramError
 from sandbox.base.home import PROJECT
