@@ -112,6 +112,6 @@ def test_a_stack_without_a_state_has_no_outputs_and_a_broken_state_is_an_error(h
         check=False,
     )
     assert done.returncode == 1
-    assert f"error: {state} is not a state the engine has written" in done.stderr
+    assert f"error: {state} is no state of the engine" in done.stderr
     state.unlink()
     assert json.loads(run("outputs", "--json")[0]) == {}
