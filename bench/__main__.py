@@ -110,7 +110,7 @@ def program_figures(add: Callable[[str, list[float], str, int], None]) -> None:
     for stack, values in whole.stacks(tuple(SUBJECTS), WHOLE_RUNS).items():
         add(f"program, {stack}: whole process incl. exit (CPU)", values, "s", 2)
     each = whole.pool(WHOLE_RUNS, POOLS[0], POOLS[-1])
-    add("program: one more pool, whole process incl. exit (CPU)", [1000 * one for one in each], "ms", 1)
+    add("program: one more pool, whole process incl. exit (CPU)", [1000 * seconds for seconds in each], "ms", 1)
 
     few, some, many = POOLS
     own = program.pools(POOL_ROUNDS, POOLS)
@@ -132,9 +132,9 @@ def admission_figures(add: Callable[[str, list[float], str, int], None]) -> None
     with tempfile.TemporaryDirectory() as folder, admission.bed(Path(folder), SUBJECTS["dev"]) as bed:
         _latency(bed, "the policies", add)
         rates = [{name: admission.throughput(bed, name, BURST) for name in admission.NAMESPACES} for _ in range(RUNS)]
-        add("pods scheduled, no policy", [one[without] for one in rates], "/s", 0)
-        add("pods scheduled: with / without the policies", [one[profile] / one[without] for one in rates], "x", 2)
-        add("pods scheduled: without / without (A/A)", [one[again] / one[without] for one in rates], "x", 2)
+        add("pods scheduled, no policy", [rate[without] for rate in rates], "/s", 0)
+        add("pods scheduled: with / without the policies", [rate[profile] / rate[without] for rate in rates], "x", 2)
+        add("pods scheduled: without / without (A/A)", [rate[again] / rate[without] for rate in rates], "x", 2)
         admission.hollow_out(bed)
         _latency(bed, "one policy that does nothing", add)
 
@@ -143,11 +143,14 @@ def _latency(bed: admission.Bed, what: str, add: Callable[[str, list[float], str
     without, profile, again = admission.NAMESPACES
     before = admission.check_durations(bed)
     rounds = [admission.latencies(bed, PODS) for _ in range(RUNS)]
-    p50 = [{name: statistics.median(values) for name, values in one.items()} for one in rounds]
-    add(f"pod created, beside {what} (p50)", [one[without] for one in p50], "ms", 2)
-    add(f"pod created: what {what} adds (p50)", [one[profile] - one[without] for one in p50], "ms", 2)
+    p50 = [{name: statistics.median(values) for name, values in times.items()} for times in rounds]
+    add(f"pod created, beside {what} (p50)", [times[without] for times in p50], "ms", 2)
+    add(f"pod created: what {what} adds (p50)", [times[profile] - times[without] for times in p50], "ms", 2)
     add(
-        f"pod created: what nothing adds, beside {what} (A/A, p50)", [one[again] - one[without] for one in p50], "ms", 2
+        f"pod created: what nothing adds, beside {what} (A/A, p50)",
+        [times[again] - times[without] for times in p50],
+        "ms",
+        2,
     )
     for policy, (spent, checks) in admission.check_durations(bed).items():
         earlier, fewer = before.get(policy, (0, 0))

@@ -1,4 +1,4 @@
-"""What Pulumi's Python host does in its process: connect to the engine, run `__main__.py`, exit.
+"""The process of Pulumi's Python host: connects to the engine, runs `__main__.py`, exits.
 
 `python -m bench.host MONITOR ENGINE PROJECT STACK`; the configuration is in PULUMI_CONFIG, as the engine gives it. The steps are
 those of pulumi-language-python-exec, which comes with Pulumi's CLI and not with its SDK. Imports nothing else, so that the

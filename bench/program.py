@@ -1,6 +1,6 @@
-"""What the program costs by itself: the unmodified `__main__.py` under Pulumi's mocks, in a process of its own.
+"""The cost of the program by itself: the unmodified `__main__.py` under Pulumi's mocks, in a process of its own.
 
-`python -m bench.program ROUNDS STACK_FILE...` runs it and prints what its parts took. CPU is that of the program's own
+`python -m bench.program ROUNDS STACK_FILE...` runs it and prints the time of its parts. CPU is that of the program's own
 thread: the mocks answer in others. The stack's outputs are read here as the tests read them, which takes longer than what
 Pulumi's host does with them; the interpreter's start and exit are not in. `bench.whole` measures the real process.
 """
@@ -19,7 +19,7 @@ from importlib.machinery import SourceFileLoader
 from pathlib import Path
 from typing import Any
 
-# Also sees to it that there is bytecode where Python was asked to write none; without, imports take three times as long.
+# Also writes bytecode where Python was asked to write none; without it imports take three times as long.
 import sandbox as sandbox
 
 PROJECT = Path(__file__).resolve().parent.parent
@@ -121,11 +121,11 @@ def _process(rounds: int, *stack_files: Path) -> list[list[Split]]:
         done = subprocess.run(command, cwd=PROJECT, capture_output=True, text=True, check=False)
         if done.returncode:
             sys.exit(f"{' '.join(command)} failed:\n{done.stdout}{done.stderr}")
-        found = json.loads(done.stdout)
-        if not found["compiled"]:
-            splits: list[list[Split]] = found["splits"]
+        result = json.loads(done.stdout)
+        if not result["compiled"]:
+            splits: list[list[Split]] = result["splits"]
             return splits
-    sys.exit(f"no bytecode is kept of {found['compiled'][0]}: the figures would be those of the compiler")
+    sys.exit(f"no bytecode is kept of {result['compiled'][0]}: the figures would be those of the compiler")
 
 
 def stack(name: str, runs: int) -> list[Split]:

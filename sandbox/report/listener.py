@@ -38,7 +38,7 @@ class Listener(Diagnostics):
             raise
 
     def policy_violations(self) -> list[Violation]:
-        """The violations in the report's words: whatever is not mandatory is advisory."""
+        """The violations as the report has them: every level but mandatory is advisory."""
         return [
             Violation(
                 policy=violation.policy,

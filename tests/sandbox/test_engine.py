@@ -27,7 +27,7 @@ pulumi.export("nested", {"token": pulumi.Output.secret("geheim"), "size": 3})
 
 
 # A stack without a cluster has no processes.
-SANDBOX = "from sandbox.cli import commands as cli; cli.running = lambda home: None; cli.main()"
+SANDBOX = "from sandbox.cli import commands as cli; cli.require_running = lambda home: None; cli.main()"
 
 
 @dataclass
@@ -100,4 +100,4 @@ def test_a_state_that_cannot_be_opened_is_an_error(project: Project) -> None:
     state.write_text('{"version": 4,')
     done = project.run("preview")
     assert done.returncode == 1
-    assert f"error: {state} is not a state the engine has written" in done.stderr
+    assert f"error: {state} is no state of the engine" in done.stderr

@@ -46,12 +46,12 @@ class Size:
     most: int
 
 
-def similar(one: NodeGroup, other: NodeGroup) -> bool:
+def similar(first: NodeGroup, second: NodeGroup) -> bool:
     """Whether two groups have machines of one size and the same labels, but for those that do not count."""
     return (
-        _labels(one) == _labels(other)
-        and _close(_resources(one, "capacity"), _resources(other, "capacity"), {"memory": _MEMORY}, Decimal(0))
-        and _close(_resources(one, "allocatable"), _resources(other, "allocatable"), {}, _ALLOCATABLE)
+        _labels(first) == _labels(second)
+        and _close(_resources(first, "capacity"), _resources(second, "capacity"), {"memory": _MEMORY}, Decimal(0))
+        and _close(_resources(first, "allocatable"), _resources(second, "allocatable"), {}, _ALLOCATABLE)
     )
 
 
@@ -75,9 +75,9 @@ def _resources(group: NodeGroup, field: str) -> resources.Resources:
 
 
 def _close(
-    one: resources.Resources, other: resources.Resources, differences: Mapping[str, Decimal], usual: Decimal
+    first: resources.Resources, second: resources.Resources, differences: Mapping[str, Decimal], usual: Decimal
 ) -> bool:
-    return one.keys() == other.keys() and all(
-        abs(amount - other[name]) <= max(amount, other[name]) * differences.get(name, usual)
-        for name, amount in one.items()
+    return first.keys() == second.keys() and all(
+        abs(amount - second[name]) <= max(amount, second[name]) * differences.get(name, usual)
+        for name, amount in first.items()
     )

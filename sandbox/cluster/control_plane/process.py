@@ -120,13 +120,13 @@ def fingerprint(command: list[str], inputs: Iterable[Path]) -> str:
 
 def stop_all(processes: Iterable[Process], grace: float = 10.0) -> None:
     """End processes together and wait for them; SIGKILL after `grace` seconds."""
-    running = {process.name: found for process in processes if (found := process.find())}
+    running = {process.name: alive for process in processes if (alive := process.find())}
     for order, patience in ((signal.SIGTERM, grace), (signal.SIGKILL, 10.0)):
-        for found in running.values():
+        for alive in running.values():
             with suppress(psutil.NoSuchProcess):
-                found.send_signal(order)  # psutil checks again that the pid was not reused
+                alive.send_signal(order)  # psutil checks again that the pid was not reused
         until = monotonic() + patience
-        while (running := {name: found for name, found in running.items() if not gone(found)}) and monotonic() < until:
+        while (running := {name: alive for name, alive in running.items() if not gone(alive)}) and monotonic() < until:
             sleep(0.05)
     for process in processes:
         if process.name not in running:
