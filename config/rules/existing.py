@@ -14,8 +14,8 @@ from config.problems import Problem
 _THEIRS = "is set for a cluster this stack does not make"
 _REMOVE = "remove it: whoever made the cluster decides this"
 
-_CLUSTER = ("name", "protect", "kubernetes_version", "reason")
-_OURS: dict[str, tuple[set[str], set[str]]] = {
+CLUSTER = ("name", "protect", "kubernetes_version", "reason")
+OURS: dict[str, tuple[set[str], set[str]]] = {
     "azure": ({"provider", "existing_cluster", "encryption"}, {"at_host"}),
     "gcp": (
         {"provider", "project", "existing_cluster", "encryption", "fallback", "registries", "service_account"},
@@ -24,7 +24,7 @@ _OURS: dict[str, tuple[set[str], set[str]]] = {
 }
 """What is said of the pools that are added: keys of `cloud`, and of `cloud.encryption`."""
 
-_DESCRIBED = ("generation", "subnet", "os_disk", "max_pods", "mig", "install_driver", "upgrade", "zones", "spot", "gcp")
+DESCRIBED = ("generation", "subnet", "os_disk", "max_pods", "mig", "install_driver", "upgrade", "zones", "spot", "gcp")
 """What a pool says of how machines are made or bought; of those that are there it is too late to say."""
 
 
@@ -34,14 +34,14 @@ def _cluster(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     if draft.system_pool:
         yield Problem("systemPool", _THEIRS, _REMOVE)
     if draft.cluster:
-        yield from _set("cluster", draft.cluster, *_CLUSTER)
+        yield from _set("cluster", draft.cluster, *CLUSTER)
 
 
 def _cloud(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     settings = draft.cloud
     if draft.made_here or settings is None or isinstance(settings, Existing):
         return
-    ours, of_pools = _OURS[cloud.provider]
+    ours, of_pools = OURS[cloud.provider]
     yield from _set("cloud", settings, *sorted(set(type(settings).model_fields) - ours))
     if readable(settings, "encryption"):
         theirs = set(type(settings.encryption).model_fields) - of_pools
@@ -57,7 +57,7 @@ def _set(path: str, thing: Model, *names: str) -> Iterator[Problem]:
 def _pool(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     if cloud.makes_pools:
         return
-    for name in _DESCRIBED:
+    for name in DESCRIBED:
         if name in pool.model_fields_set:
             key = Pool.model_fields[name].alias
             yield Problem(f"{path}.{key}", "is set for nodes that this stack does not make", "remove it")

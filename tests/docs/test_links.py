@@ -19,9 +19,7 @@ def broken(page: Path) -> list[str]:
         if link.startswith(("http://", "https://", "mailto:")):
             continue
         target = (page.parent / path).resolve() if path else page
-        if not target.exists() or PROJECT not in target.parents:
-            found.append(link)
-        elif fragment and fragment not in pages.anchors(target):
+        if not target.exists() or PROJECT not in target.parents or (fragment and fragment not in pages.anchors(target)):
             found.append(link)
     return found
 

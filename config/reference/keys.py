@@ -1,0 +1,97 @@
+"""Every key of a stack file, walked from the models: top keys, and the objects below them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any, get_args, get_origin
+
+from pydantic.fields import FieldInfo
+
+from config.clouds.azure.settings import Azure
+from config.clouds.azure.traits import aks
+from config.clouds.existing.settings import Existing
+from config.clouds.existing.traits import existing
+from config.clouds.gcp.settings import Gcp
+from config.clouds.gcp.traits import gke
+from config.clouds.traits import Cloud
+from config.model.fields import Model
+from config.model.stack import ClusterSpec
+from config.releases.release import Override
+
+CLOUDS: dict[str, tuple[type[Model], Cloud]] = {
+    "azure": (Azure, aks()),
+    "gcp": (Gcp, gke()),
+    "existing": (Existing, existing()),
+}
+"""Settings and traits of each cloud, by its provider."""
+
+_MEANINGS = {
+    "cluster": "the cluster's name, tags and protection",
+    "cloud": "the cloud, and all that only this cloud can be told of a cluster; or an existing cluster",
+    "pools": "groups of equal machines that the cluster autoscaler grows and shrinks",
+    "imagePullSecrets": "docker-registry Secrets for namespaces, with the password as a Pulumi secret",
+    "release": "the pinned bundle: Kubernetes version, images, autoscaler defaults",
+    "overrides": "pins that this stack takes from elsewhere than its release, each with a reason",
+}
+
+
+@dataclass(frozen=True)
+class Key:
+    """A top key of the stack file."""
+
+    name: str
+    meaning: str
+    models: tuple[type[Model], ...]
+    """The objects it may hold; none for plain text."""
+    many: bool = False
+    """Whether it holds a list of them."""
+
+
+@dataclass
+class Section:
+    """An object of the stack file, which may stand at several places."""
+
+    model: type[Model]
+    paths: list[str] = field(default_factory=list)
+
+
+def top_keys() -> list[Key]:
+    """The top keys, in the order of the model."""
+    return [_top(str(info.alias), info) for info in ClusterSpec.model_fields.values()]
+
+
+def _top(name: str, info: FieldInfo) -> Key:
+    found = tuple(models(info.annotation))
+    if name == "release":
+        found = ()
+    elif name == "overrides":
+        found = (Override,)
+    meaning = info.description or _MEANINGS.get(name) or (found[0].__doc__ or "").partition("\n")[0].rstrip(".")
+    return Key(name, meaning, found, many=get_origin(info.annotation) is tuple)
+
+
+def sections() -> list[Section]:
+    """The objects below the top keys, each once with all its places, in the order in which a reader meets them."""
+    found: dict[type[Model], Section] = {}
+    for key in top_keys():
+        for model in key.models:
+            provider = next((name for name, (settings, _) in CLOUDS.items() if settings is model), "")
+            _walk(model, f"{key.name}[]" if key.many else key.name, found, f" ({provider})" if provider else "")
+    return list(found.values())
+
+
+def _walk(model: type[Model], path: str, found: dict[type[Model], Section], note: str) -> None:
+    found.setdefault(model, Section(model)).paths.append(path + note)
+    for info in model.model_fields.values():
+        for inner in models(info.annotation):
+            many = any(get_origin(part) is tuple for part in (info.annotation, *get_args(info.annotation)))
+            _walk(inner, f"{path}.{info.alias}" + ("[]" if many else ""), found, note)
+
+
+def models(annotation: Any) -> Iterator[type[Model]]:
+    """The models in an annotation."""
+    if isinstance(annotation, type) and issubclass(annotation, Model):
+        yield annotation
+    for argument in get_args(annotation):
+        yield from models(argument)

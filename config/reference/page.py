@@ -1,0 +1,198 @@
+"""The reference in docs/stack-file.md: a table for each object of the stack file, in Markdown, generated from the models."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from pydantic.fields import FieldInfo
+from pydantic_core import PydanticUndefined
+
+from config.clouds.traits import Cloud
+from config.model.fields import FORMS, Model
+from config.reference import keys
+from config.reference.keys import CLOUDS, Section
+from config.reference.schema import Node, any_case, schema
+from config.rules import existing
+
+HEAD = ("key", "type", "default", "meaning", "example", "cloud")
+
+
+def page() -> str:
+    """The generated part of the page."""
+    definitions: Node = schema()["definitions"]
+    text = ["## Top keys", "", *_table(_top_rows(), ("key", "type", "required", "meaning"))]
+    for section in keys.sections():
+        node = definitions[section.model.__name__]
+        text += ["", f"## {heading(section)}", "", _summary(section.model), ""]
+        text += _table([_row(section, info, node) for info in section.model.model_fields.values()], HEAD)
+    return "\n".join(text)
+
+
+def heading(section: Section) -> str:
+    """The title of an object's table: where it stands in the file."""
+    places = [path.removesuffix(f" ({name})") for path in section.paths for name in [_provider(section)]]
+    shown = ", ".join(f"`{place}`" for place in dict.fromkeys(places))
+    provider = _provider(section)
+    return shown + (f" with provider {provider}" if provider else "")
+
+
+def anchor(section: Section) -> str:
+    """The fragment that leads to the table."""
+    return re.sub(r"[^\w\- ]", "", heading(section).lower()).replace(" ", "-")
+
+
+def _top_rows() -> Iterator[list[str]]:
+    for key in keys.top_keys():
+        links = [f"[{_provider(section) or 'object'}](#{anchor(section)})" for section in _sections(key.models)]
+        shown = " or ".join(links) or "text"
+        required = {"release": "yes", "cloud": "yes", "cluster": "new clusters", "systemPool": "new clusters"}
+        yield [f"`{key.name}`", f"list of {shown}" if key.many else shown, required.get(key.name, "no"), key.meaning]
+
+
+def _row(section: Section, info: FieldInfo, definition: Node) -> list[str]:
+    name = str(info.alias)
+    node = definition["properties"][name]
+    return [
+        f"`{name}`",
+        _type(info, node),
+        _default(info),
+        info.description or _inner_summary(info),
+        _example(info),
+        _clouds(section, info),
+    ]
+
+
+def _type(info: FieldInfo, node: Node) -> str:
+    """What may be written, in words; an object leads to its own table."""
+    inner = list(keys.models(info.annotation))
+    if inner:
+        (section,) = _sections(tuple(inner))
+        link = f"[object](#{anchor(section)})"
+        return f"list of {link}" if "array" in json.dumps(node) else link
+    return _words(node)
+
+
+def _words(node: Any) -> str:
+    if "allOf" in node or "$ref" in node:
+        reference = node.get("$ref") or node["allOf"][0]["$ref"]
+        return _words(schema()["definitions"][reference.rpartition("/")[2]])
+    if "anyOf" in node:
+        if any("secure" in part.get("properties", {}) for part in node["anyOf"]):
+            return "secret text"
+        parts = [_words(part) for part in node["anyOf"] if part.get("type") != "null"]
+        return " or ".join(dict.fromkeys(parts))
+    if "enum" in node or "const" in node:
+        return ", ".join(f"`{value}`" for value in node.get("enum", [node.get("const")]))
+    kind = node.get("type")
+    if kind == "array":
+        return f"list of {_words(node['items'])}"
+    if kind == "object":
+        values = [*node.get("patternProperties", {}).values(), node.get("additionalProperties")]
+        return "map of " + next(_words(value) for value in values if isinstance(value, dict))
+    if kind in ("integer", "number"):
+        return ("whole number" if kind == "integer" else "number") + _bounds(node)
+    return {"boolean": "`true`, `false`"}.get(str(kind)) or _text(node)
+
+
+def _text(node: Node) -> str:
+    shown = {any_case(pattern): words for pattern, words in FORMS.items()}.get(node.get("pattern", ""))
+    return f"text: {shown}" if shown else "text"
+
+
+def _bounds(node: Node) -> str:
+    low, high = node.get("minimum", node.get("exclusiveMinimum")), node.get("maximum")
+    if low is not None and high is not None:
+        return f", {low:g} to {high:g}"
+    if low is not None:
+        return f", {low:g} or more" if "minimum" in node else f", more than {low:g}"
+    return f", {high:g} or less" if high is not None else ""
+
+
+def _default(info: FieldInfo) -> str:
+    if info.is_required():
+        return "**required**"
+    if info.default is None or info.default is PydanticUndefined:
+        return ""
+    if isinstance(info.default, Model):
+        return ""
+    value = [*info.default] if isinstance(info.default, tuple) else info.default
+    return f"`{_yaml(value)}`"
+
+
+def _example(info: FieldInfo) -> str:
+    """The field's first example; of a choice, one of its values."""
+    examples = info.examples or []
+    if examples:
+        return f"`{info.alias}: {_yaml(examples[0])}`"
+    return ""
+
+
+def _clouds(section: Section, info: FieldInfo) -> str:
+    provider = _provider(section)
+    if provider:
+        return CLOUDS[provider][1].title
+    titles = [cloud.title for _, cloud in CLOUDS.values() if _takes(cloud, section, info)]
+    return "all" if len(titles) == len(CLOUDS) else ", ".join(titles)
+
+
+def _takes(cloud: Cloud, section: Section, info: FieldInfo) -> bool:
+    """Whether a cloud has the key, at any of the places of its object."""
+    own = () if cloud.makes_pools else existing.DESCRIBED
+    without = {_camel(path) for path in (*cloud.foreign, *own)}
+    for place in section.paths:
+        whole = f"{place}.{info.alias}"
+        if place.startswith("systemPool") and not cloud.makes_pools:
+            continue
+        if not any(re.search(rf"^(pools\[\]|systemPool)\.{re.escape(key)}(\W|$)", whole) for key in without):
+            return True
+    return False
+
+
+def _camel(path: str) -> str:
+    return re.sub(r"_(\w)", lambda match: match[1].upper(), path)
+
+
+def _provider(section: Section) -> str:
+    found = re.search(r" \((\w+)\)$", section.paths[0])
+    return found[1] if found else ""
+
+
+def _sections(models: tuple[type[Model], ...]) -> list[Section]:
+    return [section for section in keys.sections() if section.model in models]
+
+
+def _summary(model: type[Model]) -> str:
+    """The docstring's first paragraph."""
+    return " ".join((model.__doc__ or "").partition("\n\n")[0].split())
+
+
+def _inner_summary(info: FieldInfo) -> str:
+    inner = next(keys.models(info.annotation), None)
+    return _summary(inner).rstrip(".") if inner else ""
+
+
+def _yaml(value: Any) -> str:
+    """A value as one writes it in the stack file, on one line."""
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{key}: {_yaml(inner)}" for key, inner in value.items()) + "}"
+    if isinstance(value, list | tuple):
+        return "[" + ", ".join(map(_yaml, value)) + "]"
+    if isinstance(value, str):
+        return value if _PLAIN.fullmatch(value) and value not in _WORDS else json.dumps(value)
+    return json.dumps(value)
+
+
+_PLAIN = re.compile(r"[A-Za-z_./<>@-][^:#{}\[\],&*!|>'\"%`]*")
+_WORDS = ("true", "false", "yes", "no", "on", "off", "null")
+"""Texts that YAML reads as something else."""
+
+
+def _table(rows: Any, head: tuple[str, ...]) -> list[str]:
+    return [
+        f"| {' | '.join(head)} |",
+        f"|{'---|' * len(head)}",
+        *(f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in row)} |" for row in rows),
+    ]
