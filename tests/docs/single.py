@@ -1,7 +1,7 @@
 """Error files that are about one key, told by the data and the loader alone.
 
-A problem is about one key when it is there with nothing else in the file, and stays in whatever good file of the same kind the key is put.
-With the key goes what says what kind of object it is in: `cloud.provider`, `cloud.existingCluster`, and a pool's `capacity`.
+A problem is about one key when it is there with nothing else in the file, and stays in whatever good file of the same kind the key is
+put. With the key goes what says what kind of object it is in: `cloud.provider`, `cloud.existingCluster`, and a pool's `capacity`.
 """
 
 from __future__ import annotations
