@@ -21,10 +21,10 @@ from components.existing import target
 from components.target import Outputs, Site
 from config.clouds import registry
 from config.clouds.azure.settings import Azure
-from config.clouds.gcp import compute_class as wanted_class
 from config.clouds.gcp.settings import Gcp
 from config.clouds.traits import Cloud
-from config.model.stack import Capacity, ClusterSpec, Pool, SystemPool
+from config.model.pool import Capacity, Pool, SystemPool
+from config.model.spec import ClusterSpec
 from config.placement import node_pools as placement
 from config.placement import pods
 from config.placement.node_pools import NodePool
@@ -44,7 +44,8 @@ class KubeflowCluster(pulumi.ComponentResource):
         was = last_update.read()
         site = _site(spec, node_pools, instance, was, opts)
         last_update.refuse(was, site.place)
-        class_name = wanted_class.name(spec)
+        pool_class = cloud.pool_class(spec, cloud)
+        class_name = pool_class.name if pool_class else None
         found = discovery.read(site.kubeconfig, site.key, class_name) if site.kubeconfig else None
         version = found.version if found else spec.kubernetes_version
         for warning in release.check(spec.release.name, found.contract if found else None, instance):

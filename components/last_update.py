@@ -13,7 +13,7 @@ from typing import Any
 import pulumi
 
 from components.resources import outputs_of
-from config.model.stack import Pool, SystemPool
+from config.model.pool import Pool, SystemPool
 from config.problems import Problem, report
 
 REMEMBERED = "remembered"

@@ -5,18 +5,22 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 from config.clouds import registry
-from config.clouds.azure.settings import Azure
-from config.clouds.existing.settings import Existing
-from config.clouds.gcp.settings import Gcp
 from config.clouds.machines import Machine
 from config.clouds.traits import Cloud
+from config.model.cloud import CloudSettings
+from config.model.cluster import Cluster
 from config.model.fields import Unreadable, readable
-from config.model.gpu import DcgmExporter
+from config.model.gpu import DcgmExporter, DevicePluginOptions
+from config.model.growth import ExpanderOptions, Growth
+from config.model.image_pull_secret import ImagePullSecret
+from config.model.pool import AnyPool, Pool, SystemPool
+from config.model.release import VERSION, Override, Release
 from config.model.scheduling import Scheduling
-from config.model.stack import Cluster, DevicePluginOptions, ExpanderOptions, Growth, ImagePullSecret, Pool, SystemPool
-from config.releases.release import VERSION, Override, Release
+
+S = TypeVar("S", bound=CloudSettings)
 
 
 @dataclass(frozen=True)
@@ -26,7 +30,7 @@ class Draft:
     release: Release | None
     """As its file has it."""
     cluster: Cluster | None
-    cloud: Azure | Gcp | Existing | None
+    cloud: CloudSettings | None
     system_pool: SystemPool | None
     pools: dict[int, Pool]
     """By their index in the file."""
@@ -46,20 +50,13 @@ class Draft:
     production: bool = False
     """Whether the stack is called as production stacks are."""
 
-    @property
-    def gcp(self) -> Gcp | None:
-        """The cloud's settings when it is Google's."""
-        return self.cloud if isinstance(self.cloud, Gcp) else None
+    def settings(self, model: type[S]) -> S | None:
+        """The cloud's settings when they are of this model; a rule of one cloud asks for its own."""
+        return self.cloud if isinstance(self.cloud, model) else None
 
-    @property
-    def new_aks(self) -> Azure | None:
-        """The settings of an AKS cluster that this stack makes; None when it makes none."""
-        return self.cloud if self.made_here and isinstance(self.cloud, Azure) else None
-
-    @property
-    def new_gke(self) -> Gcp | None:
-        """The settings of a GKE cluster that this stack makes; None when it makes none."""
-        return self.gcp if self.made_here else None
+    def new_cluster(self, model: type[S]) -> S | None:
+        """The same of a cluster that this stack makes; None when it makes none."""
+        return self.settings(model) if self.made_here else None
 
     @property
     def kubernetes_version(self) -> str | None:
@@ -82,7 +79,7 @@ class Draft:
                 return f"overrides[{index}].value", one.value
         return None
 
-    def written_pools(self) -> Iterator[tuple[str, Pool | SystemPool]]:
+    def written_pools(self) -> Iterator[tuple[str, AnyPool]]:
         """The system pool and all others, with their paths."""
         if self.system_pool and self.made_here:
             yield "systemPool", self.system_pool
@@ -95,10 +92,10 @@ class Draft:
 
     def spot_pools(self) -> list[Pool]:
         """The pools that surely are bought as spot."""
-        return [p for p in self.pools.values() if readable(p, "capacity") and p.vanishes]
+        return [p for p in self.pools.values() if readable(p, "capacity") and p.reclaimable]
 
 
-def most_nodes(pool: Pool | SystemPool, draft: Draft) -> int | None:
+def most_nodes(pool: AnyPool, draft: Draft) -> int | None:
     """The most nodes of a pool, None where that cannot be told."""
     try:
         return pool.most_nodes(draft.cloud)
@@ -106,7 +103,7 @@ def most_nodes(pool: Pool | SystemPool, draft: Draft) -> int | None:
         return None
 
 
-def most_with_twin(pool: Pool | SystemPool, draft: Draft) -> int:
+def most_with_twin(pool: AnyPool, draft: Draft) -> int:
     """The most nodes of a pool and its twin together, as far as it can be told."""
     most = most_nodes(pool, draft) or 0
     steps = pool.fallback if isinstance(pool, Pool) and readable(pool, "fallback") else ()
@@ -114,12 +111,7 @@ def most_with_twin(pool: Pool | SystemPool, draft: Draft) -> int:
     return most + sum(twin.max_nodes for twin in twins if readable(twin, "max_nodes"))
 
 
-def zone_count(pool: Pool | SystemPool, draft: Draft) -> int:
-    """The zones the pool's nodes are in."""
-    return len(pool.zones) or (draft.gcp.zone_count if draft.gcp else 1)
-
-
-def own_machine(pool: Pool | SystemPool, cloud: Cloud) -> Machine | None:
+def own_machine(pool: AnyPool, cloud: Cloud) -> Machine | None:
     """The catalogue's machine of the pool, None for one it does not know.
 
     Raises `Unreadable` for another cloud's: of that `rules.pools` says enough.

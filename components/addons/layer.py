@@ -16,7 +16,7 @@ from components.addons.provider import Provider
 from components.addons.pull_secrets import PullSecrets
 from components.addons.scheduling import plan
 from config.clouds.traits import Cloud
-from config.model.stack import ClusterSpec
+from config.model.spec import ClusterSpec
 from config.placement.node_pools import NodePool, has_clouds_plugin
 
 

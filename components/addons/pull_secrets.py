@@ -10,7 +10,7 @@ import pulumi
 
 from components.addons import names
 from components.addons.manifest import Manifest
-from config.model.stack import ImagePullSecret
+from config.model.image_pull_secret import ImagePullSecret
 
 
 def docker_config(secret: ImagePullSecret) -> str:

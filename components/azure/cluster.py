@@ -19,7 +19,7 @@ from components.azure.types import CLUSTER, MAINTENANCE, RESOURCE_GROUP, USER_CR
 from components.resources import Declared, call_later
 from components.target import Outputs
 from config.clouds.azure.settings import Azure
-from config.model.stack import ClusterSpec
+from config.model.spec import ClusterSpec
 from config.placement.node_pools import NodePool
 
 _REPLACED = ("apiServerAccessProfile.enablePrivateCluster", "apiServerAccessProfile.privateDNSZone")

@@ -19,7 +19,7 @@ from components.azure.types import USER_CREDENTIALS
 from components.resources import call
 from components.target import Outputs
 from config.clouds.azure.settings import Azure, AzureExistingCluster
-from config.model.stack import ClusterSpec
+from config.model.spec import ClusterSpec
 from config.placement.node_pools import POOL_LABEL, NodePool
 from config.problems import Problem, report
 

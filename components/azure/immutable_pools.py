@@ -16,7 +16,8 @@ from components import last_update
 from components.azure.live import LiveCluster, plain
 from config.clouds.azure.settings import AzureEncryption
 from config.clouds.azure.traits import aks
-from config.model.stack import ClusterSpec, Pool, SystemPool
+from config.model.pool import Pool, SystemPool
+from config.model.spec import ClusterSpec
 from config.placement.node_pools import NodePool, next_generation
 from config.problems import Problem
 

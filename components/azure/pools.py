@@ -12,7 +12,7 @@ from components.azure.live import LiveCluster, retries
 from components.azure.types import AGENT_POOL
 from components.resources import Declared
 from config.clouds.azure.traits import aks
-from config.model.stack import Capacity, OsDisk, SystemPool, Upgrade
+from config.model.pool import Capacity, OsDisk, SystemPool, Upgrade
 from config.placement.node_pools import CAPACITY_LABEL, CRITICAL_ADDONS_TAINT, POOL_LABEL, NodePool
 
 _SURGE = Upgrade(maxSurge="10%", maxUnavailable="0")

@@ -15,7 +15,7 @@ from components.azure.existing_cluster import AksPools, FoundCluster, find, node
 from components.resources import reading
 from components.target import Site
 from config.clouds.azure.settings import Azure
-from config.model.stack import ClusterSpec
+from config.model.spec import ClusterSpec
 from config.placement.node_pools import NodePool
 
 

@@ -15,7 +15,7 @@ import yaml
 from components.resources import outputs_of
 from components.target import Outputs, Site
 from config.clouds.existing.settings import Existing, Kubeconfig
-from config.model.stack import ClusterSpec
+from config.model.spec import ClusterSpec
 from config.placement.node_pools import NodePool
 
 _WHERE = "cloud.kubeconfig"

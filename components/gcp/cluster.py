@@ -14,8 +14,8 @@ from components.gcp.network import Network
 from components.gcp.types import CLUSTER
 from components.resources import Declared
 from components.target import Outputs
-from config.clouds.gcp.settings import Gcp
-from config.model.stack import ClusterSpec
+from config.clouds.gcp.settings import Gcp, pinned_autoscaler
+from config.model.spec import ClusterSpec
 from config.placement.node_pools import NodePool
 
 
@@ -122,7 +122,7 @@ class GkeCluster(pulumi.ComponentResource):
             "workloadIdentityConfig": {"workloadPool": f"{cloud.project}.svc.id.goog"},
             "databaseEncryption": profiles.etcd(cloud.encryption),
             # What it does by itself
-            "clusterAutoscaling": profiles.autoscaler(cloud.autoscaler, spec.release.gcp_autoscaler),
+            "clusterAutoscaling": profiles.autoscaler(cloud.autoscaler, pinned_autoscaler(spec.release)),
             "loggingConfig": profiles.logging(cloud.logging),
             "monitoringConfig": profiles.monitoring(cloud.monitoring),
             "maintenancePolicy": profiles.maintenance(cloud.maintenance),

@@ -15,9 +15,10 @@ from components.gcp import agents, credentials, identity, immutable_pools, live,
 from components.gcp.identity import NodeIdentity
 from components.gcp.live import LiveCluster, block, config
 from components.target import Outputs
-from config.clouds.gcp.settings import Gcp, GcpExistingCluster
-from config.clouds.gcp.traits import NO_DEFAULT_PLUGIN, accelerator
-from config.model.stack import ClusterSpec
+from config.clouds.gcp.machines import accelerator
+from config.clouds.gcp.settings import Gcp, GcpExistingCluster, options_of
+from config.clouds.gcp.traits import NO_DEFAULT_PLUGIN
+from config.model.spec import ClusterSpec
 from config.placement.node_pools import POOL_LABEL, NodePool
 from config.problems import Problem, report
 
@@ -187,6 +188,7 @@ def node_labels(pool: NodePool) -> dict[str, str]:
             "cloud.google.com/gke-accelerator-count": str(pool.gpus),
             "cloud.google.com/gke-gpu": "true",
         }
-        if pool.source.gcp and pool.source.gcp.device_plugin == "nvidia":
+        options = options_of(pool.source)
+        if options and options.device_plugin == "nvidia":
             labels[NO_DEFAULT_PLUGIN] = "true"
     return labels

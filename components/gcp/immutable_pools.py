@@ -17,7 +17,7 @@ import pulumi
 from components.gcp.live import LiveCluster, block, config
 from config.clouds.gcp.settings import Gcp
 from config.clouds.gcp.traits import gke
-from config.model.stack import ClusterSpec
+from config.model.spec import ClusterSpec
 from config.placement.node_pools import NodePool, next_generation
 from config.problems import Problem
 

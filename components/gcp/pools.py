@@ -16,9 +16,10 @@ from components.gcp import accelerators
 from components.gcp.live import LiveCluster, block, config
 from components.gcp.types import NODE_POOL
 from components.resources import Declared
-from config.clouds.gcp.settings import Gcp, GcpNodes, GcpPool
+from config.clouds.gcp.settings import Gcp, GcpNodes, GcpPool, nodes_of, options_of
 from config.clouds.gcp.traits import NO_DEFAULT_PLUGIN, default_boot_disk, gke
-from config.model.stack import Capacity, Effect, OsDisk, Pool, SystemPool, Taint, Upgrade
+from config.model.pool import Capacity, OsDisk, Pool, SystemPool, Upgrade
+from config.model.taint import Effect, Taint
 from config.placement.node_pools import CAPACITY_LABEL, CRITICAL_ADDONS_TAINT, POOL_LABEL, NodePool
 
 SCOPES = ("https://www.googleapis.com/auth/cloud-platform",)
@@ -56,7 +57,7 @@ def system_pool(
     pool: SystemPool, cloud: Gcp, account: pulumi.Input[str], tags: Mapping[str, str], live: LiveCluster
 ) -> dict[str, Any]:
     """What the on-demand pool of the cluster's own pods asks of GKE, to which it is a pool like any other."""
-    nodes = pool.gcp or GcpNodes()
+    nodes = nodes_of(pool) or GcpNodes()
     zones = tuple(sorted(pool.zones))
     taints = [CRITICAL_ADDONS_TAINT] if pool.critical_addons_only else []
     labels = {CAPACITY_LABEL: Capacity.ON_DEMAND.value, POOL_LABEL: pool.name}
@@ -91,7 +92,7 @@ def node_pool(
     `workload_identity`: whether the cluster has it; one of this program has.
     """
     source = pool.source
-    nodes = source.gcp or GcpPool()
+    nodes = options_of(source) or GcpPool()
     count = source.zone_count(cloud)
     first = len(pool.zones) or len(live.zones) or count
     grace = _grace(pool, nodes, live)

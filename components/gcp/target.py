@@ -17,7 +17,7 @@ from components.gcp.live import LiveCluster
 from components.resources import reading
 from components.target import Site
 from config.clouds.gcp.settings import Gcp
-from config.model.stack import ClusterSpec
+from config.model.spec import ClusterSpec
 from config.placement.node_pools import NodePool
 
 _BY_PRICE = "GKE takes what is cheapest among pools that fit, and has no priority expander"

@@ -1,4 +1,4 @@
-"""The settings of GPUs that pods share, and of what measures them."""
+"""The settings of GPUs that pods share, of the device plugin, and of what measures them."""
 
 from __future__ import annotations
 
@@ -19,6 +19,14 @@ class GpuSharing(Model):
         description="time-slicing: pods take turns, with no limit on memory; mps: each pod gets its share of memory and cores"
     )
     replicas: int = Field(ge=2, description="pods a GPU, or a MIG instance, takes at a time")
+
+
+class DevicePluginOptions(Model):
+    """NVIDIA's device plugin."""
+
+    install: Literal["auto", "never"] = Field(
+        "auto", description="auto: on every GPU pool that no other device plugin in the cluster reaches"
+    )
 
 
 class DcgmExporter(Model):

@@ -8,23 +8,12 @@ from typing import Any, get_args, get_origin
 
 from pydantic.fields import FieldInfo
 
-from config.clouds.azure.settings import Azure
-from config.clouds.azure.traits import aks
-from config.clouds.existing.settings import Existing
-from config.clouds.existing.traits import existing
-from config.clouds.gcp.settings import Gcp
-from config.clouds.gcp.traits import gke
-from config.clouds.traits import Cloud
+from config.clouds import registry
+from config.clouds.registry import Registration
 from config.model.fields import Model
-from config.model.stack import ClusterSpec
-from config.releases.release import Override
-
-CLOUDS: dict[str, tuple[type[Model], Cloud]] = {
-    "azure": (Azure, aks()),
-    "gcp": (Gcp, gke()),
-    "existing": (Existing, existing()),
-}
-"""Settings and traits of each cloud, by its provider."""
+from config.model.release import Override
+from config.model.spec import ClusterSpec
+from config.rules import existing
 
 _MEANINGS = {
     "cluster": "the cluster's name, tags and protection",
@@ -61,12 +50,24 @@ def top_keys() -> list[Key]:
     return [_top(str(info.alias), info) for info in ClusterSpec.model_fields.values()]
 
 
+def other_clouds_keys(cloud: Registration) -> list[str]:
+    """Keys of a pool, as attributes, that a cloud does not have."""
+    traits = cloud.traits()
+    options = registry.pool_model().cloud_keys
+    if not traits.makes_pools:
+        return [*existing.DESCRIBED, *options]
+    return [*(key for key in options if key != cloud.provider), *traits.other_clouds_keys]
+
+
 def _top(name: str, info: FieldInfo) -> Key:
-    found = tuple(models(info.annotation))
-    if name == "release":
-        found = ()
-    elif name == "overrides":
-        found = (Override,)
+    below: dict[str, tuple[type[Model], ...]] = {
+        "release": (),
+        "overrides": (Override,),
+        "cloud": tuple(cloud.settings for cloud in registry.registrations()),
+        "systemPool": (registry.system_pool_model(),),
+        "pools": (registry.pool_model(),),
+    }
+    found = below[name] if name in below else tuple(models(info.annotation))
     meaning = info.description or _MEANINGS.get(name) or (found[0].__doc__ or "").partition("\n")[0].rstrip(".")
     return Key(name, meaning, found, many=get_origin(info.annotation) is tuple)
 
@@ -76,7 +77,7 @@ def sections() -> list[Section]:
     found: dict[type[Model], Section] = {}
     for key in top_keys():
         for model in key.models:
-            provider = next((name for name, (settings, _) in CLOUDS.items() if settings is model), "")
+            provider = next((cloud.provider for cloud in registry.registrations() if cloud.settings is model), "")
             _walk(model, f"{key.name}[]" if key.many else key.name, found, f" ({provider})" if provider else "")
     return list(found.values())
 

@@ -5,30 +5,37 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from functools import cache
 from typing import Any
 
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
-from config.clouds.traits import Cloud
+from config.clouds import registry
+from config.clouds.registry import Registration
 from config.model.fields import FORMS, Model
 from config.reference import keys
-from config.reference.keys import CLOUDS, Section
+from config.reference.keys import Section, other_clouds_keys
 from config.reference.schema import Node, any_case, schema
-from config.rules import existing
 
 HEAD = ("key", "type", "default", "meaning", "example", "cloud")
 
 
 def page() -> str:
     """The generated part of the page."""
-    definitions: Node = schema()["definitions"]
+    definitions = _definitions()
     text = ["## Top keys", "", *_table(_top_rows(), ("key", "type", "required", "meaning"))]
     for section in keys.sections():
         node = definitions[section.model.__name__]
         text += ["", f"## {heading(section)}", "", _summary(section.model), ""]
         text += _table([_row(section, info, node) for info in section.model.model_fields.values()], HEAD)
     return "\n".join(text)
+
+
+@cache
+def _definitions() -> Node:
+    definitions: Node = schema()["definitions"]
+    return definitions
 
 
 def heading(section: Section) -> str:
@@ -78,7 +85,7 @@ def _type(info: FieldInfo, node: Node) -> str:
 def _words(node: Any) -> str:
     if "allOf" in node or "$ref" in node:
         reference = node.get("$ref") or node["allOf"][0]["$ref"]
-        return _words(schema()["definitions"][reference.rpartition("/")[2]])
+        return _words(_definitions()[reference.rpartition("/")[2]])
     if "anyOf" in node:
         if any("secure" in part.get("properties", {}) for part in node["anyOf"]):
             return "secret text"
@@ -132,23 +139,21 @@ def _example(info: FieldInfo) -> str:
 
 def _clouds(section: Section, info: FieldInfo) -> str:
     provider = _provider(section)
+    clouds = registry.registrations()
     if provider:
-        return CLOUDS[provider][1].title
-    titles = [cloud.title for _, cloud in CLOUDS.values() if _takes(cloud, section, info)]
-    return "all" if len(titles) == len(CLOUDS) else ", ".join(titles)
+        return next(cloud.traits().title for cloud in clouds if cloud.provider == provider)
+    titles = [cloud.traits().title for cloud in clouds if _takes(cloud, section, info)]
+    return "all" if len(titles) == len(clouds) else ", ".join(titles)
 
 
-def _takes(cloud: Cloud, section: Section, info: FieldInfo) -> bool:
+def _takes(cloud: Registration, section: Section, info: FieldInfo) -> bool:
     """Whether a cloud has the key, at any of the places of its object."""
-    own = () if cloud.makes_pools else existing.DESCRIBED
-    without = {_camel(path) for path in (*cloud.foreign, *own)}
-    for place in section.paths:
-        whole = f"{place}.{info.alias}"
-        if place.startswith("systemPool") and not cloud.makes_pools:
-            continue
-        if not any(re.search(rf"^(pools\[\]|systemPool)\.{re.escape(key)}(\W|$)", whole) for key in without):
-            return True
-    return False
+    without = "|".join(re.escape(_camel(key)) for key in other_clouds_keys(cloud))
+    return any(
+        not re.search(rf"^(pools\[\]|systemPool)\.({without})(\W|$)", f"{place}.{info.alias}")
+        for place in section.paths
+        if cloud.traits().makes_pools or not place.startswith("systemPool")
+    )
 
 
 def _camel(path: str) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -17,9 +17,11 @@ from pydantic.alias_generators import to_camel
 from pydantic.json_schema import models_json_schema
 
 from config import releases
+from config.clouds import registry
+from config.clouds.registry import Registration
 from config.clouds.traits import Cloud
 from config.model.fields import Model
-from config.reference.keys import CLOUDS, Key, models, top_keys
+from config.reference.keys import Key, models, other_clouds_keys, top_keys
 from config.rules import existing
 
 Node: TypeAlias = dict[str, Any]
@@ -40,8 +42,8 @@ def schema() -> Node:
     every = [model for key in keys for model in key.models]
     _, generated = models_json_schema([(model, "validation") for model in every], ref_template="#/definitions/{model}")
     definitions = {name: _plain(node) for name, node in sorted(generated["$defs"].items())}
-    for provider, (model, _) in CLOUDS.items():
-        _needs_a_place(definitions[model.__name__], provider)
+    for cloud in registry.registrations():
+        _needs_a_place(definitions[cloud.settings.__name__])
     return {
         "$schema": "http://json-schema.org/draft-07/schema#",
         "title": "A stack file of kubeflow-spot",
@@ -67,14 +69,20 @@ def _config(keys: list[Key]) -> Node:
         "properties": properties,
         "required": [_named("release"), _named("cloud")],
         "propertyNames": {"if": {"pattern": f"^{PROJECT}:"}, "then": {"enum": list(properties)}},
-        "allOf": [
-            *(_given({"provider": {"const": name}}, _narrowed(cloud)) for name, (_, cloud) in CLOUDS.items()),
-            *(_given({"provider": {"const": name}}, _more(name)) for name in CLOUDS),
-            *(_new(name) for name, (_, cloud) in CLOUDS.items() if cloud.makes_pools),
-            *(_existing(name, model) for name, (model, cloud) in CLOUDS.items() if cloud.makes_pools),
-            _given({"provider": {"const": "existing"}}, _without_a_cluster()),
-        ],
+        "allOf": [node for cloud in registry.registrations() for node in _of_a_cloud(cloud)],
     }
+
+
+def _of_a_cloud(cloud: Registration) -> Iterator[Node]:
+    """What holds in the files of one cloud."""
+    here = {"provider": {"const": cloud.provider}}
+    yield _given(here, _narrowed(cloud))
+    yield _given(here, _more(cloud.provider))
+    if cloud.traits().makes_pools:
+        yield _new(here)
+        yield _existing(here, cloud)
+    else:
+        yield _given(here, _without_a_cluster())
 
 
 def _top(key: Key) -> Node:
@@ -83,10 +91,10 @@ def _top(key: Key) -> Node:
         return shown | {"enum": [*releases.names(), releases.CANDIDATE]}
     if key.name == "cloud":
         chosen = [
-            {"if": {"properties": {"provider": {"const": name}}}, "then": _ref(model.__name__)}
-            for name, (model, _) in CLOUDS.items()
+            {"if": {"properties": {"provider": {"const": cloud.provider}}}, "then": _ref(cloud.settings.__name__)}
+            for cloud in registry.registrations()
         ]
-        provider = {"enum": list(CLOUDS), "description": "the cloud"}
+        provider = {"enum": [cloud.provider for cloud in registry.registrations()], "description": "the cloud"}
         return shown | {
             "type": "object",
             "properties": {"provider": provider},
@@ -103,15 +111,11 @@ def _given(cloud: Mapping[str, Any], then: Node) -> Node:
     return {"if": {"properties": {_named("cloud"): condition}, "required": [_named("cloud")]}, "then": then}
 
 
-def _existing(provider: str, settings: type[Model]) -> Node:
-    """What nobody says of a cluster that exists: who made it decides that."""
-    ours, of_pools = existing.OURS[provider]
-    cloud = _without(settings, ours)
-    encryption = next(models(settings.model_fields["encryption"].annotation))
-    cloud["encryption"] = {"properties": _without(encryption, of_pools)}
+def _existing(here: Node, cloud: Registration) -> Node:
+    """What a stack cannot say of an existing cluster: its owner decides that."""
     then = _without_a_cluster()
-    then["properties"][_named("cloud")] = {"properties": cloud}
-    return _given({"provider": {"const": provider}, "existingCluster": {"type": "object"}}, then)
+    then["properties"][_named("cloud")] = {"properties": _unless(cloud.settings, cloud.traits().keys_of_added_pools)}
+    return _given({**here, "existingCluster": {"type": "object"}}, then)
 
 
 def _without_a_cluster() -> Node:
@@ -119,14 +123,21 @@ def _without_a_cluster() -> Node:
     return {"properties": {_named("systemPool"): False, _named("cluster"): {"properties": named}}}
 
 
-def _without(model: type[Model], kept: Collection[str]) -> Node:
-    """Keys of a model that may not be set, as properties."""
-    return {str(info.alias): False for name, info in model.model_fields.items() if name not in kept}
+def _unless(model: type[Model], kept: Collection[str]) -> Node:
+    """The keys of a model, and below it, that are not among those kept, each forbidden, as properties."""
+    first = {key.partition(".")[0] for key in kept}
+    forbidden: Node = {str(info.alias): False for name, info in model.model_fields.items() if name not in first}
+    for name in first:
+        below = {key.partition(".")[2] for key in kept if key.startswith(f"{name}.")}
+        if below:
+            info = model.model_fields[name]
+            forbidden[str(info.alias)] = {"properties": _unless(next(models(info.annotation)), below)}
+    return forbidden
 
 
-def _new(provider: str) -> Node:
+def _new(here: Node) -> Node:
     """What a cluster needs that the stack makes itself."""
-    condition = _given({"provider": {"const": provider}}, {})["if"]
+    condition = _given(here, {})["if"]
     condition["properties"][_named("cloud")]["not"] = {"required": ["existingCluster"]}
     properties = {
         _named("cluster"): {"required": ["name"]},
@@ -135,10 +146,11 @@ def _new(provider: str) -> Node:
     return {"if": condition, "then": {"required": [_named("cluster"), _named("systemPool")], "properties": properties}}
 
 
-def _narrowed(cloud: Cloud) -> Node:
+def _narrowed(registration: Registration) -> Node:
     """What one cloud takes of what the models allow on any."""
-    nodes: Node = {"machine": _machine(cloud), "zones": {"items": {"pattern": _whole(cloud.zone_form)}}}
-    for path in (*cloud.foreign, *(() if cloud.makes_pools else existing.DESCRIBED)):
+    cloud = registration.traits()
+    nodes: Node = {"machine": _machine(registration), "zones": {"items": {"pattern": _whole(cloud.zone_form)}}}
+    for path in other_clouds_keys(registration):
         _forbid(nodes, path)
     capacities = [*(str(capacity) for capacity in cloud.added), "on-demand"]
     pool = {
@@ -167,13 +179,15 @@ def _more(provider: str) -> Node:
     return {"properties": {_named(key): node for key, node in properties.items()}}
 
 
-def _machine(cloud: Cloud) -> Node:
+def _machine(cloud: Registration) -> Node:
     """A machine of the cloud, or one that no catalogue knows; none that is retired."""
-    others = [other.machine_form for _, other in CLOUDS.values() if other.machines and other is not cloud]
-    own: Node = {"pattern": _whole(cloud.machine_form)}
-    retired = sorted(machine.size for machine in cloud.machines.values() if machine.status == "retired")
+    if not cloud.machine_form:
+        return {}
+    others = [other.machine_form for other in registry.registrations() if other.machine_form and other is not cloud]
+    retired = sorted(machine.size for machine in cloud.traits().machines.values() if machine.status == "retired")
+    foreign = {"not": {"anyOf": [{"pattern": _whole(form)} for form in others]}} if others else {}
     return {
-        "anyOf": [own, {"not": {"anyOf": [{"pattern": _whole(form)} for form in others]}}],
+        "anyOf": [{"pattern": _whole(cloud.machine_form)}, foreign],
         **({"not": {"enum": retired}} if retired else {}),
     }
 
@@ -201,7 +215,7 @@ def _forbid(properties: Node, path: str) -> None:
     properties[last] = False
 
 
-def _needs_a_place(settings: Node, provider: str) -> None:
+def _needs_a_place(settings: Node) -> None:
     """A new cluster needs a location; an existing one has one."""
     if {"existingCluster", "location"} <= set(settings["properties"]):
         settings["if"] = {"not": {"required": ["existingCluster"]}}

@@ -2,29 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
-from config.clouds.existing.settings import Existing
 from config.clouds.traits import Cloud
 from config.draft import Draft
 from config.model.fields import Model, readable
-from config.model.stack import Pool
+from config.model.pool import Pool
 from config.problems import Problem
 
 _THEIRS = "is set for a cluster this stack does not make"
 _REMOVE = "remove it: whoever made the cluster decides this"
 
 CLUSTER = ("name", "protect", "kubernetes_version", "reason")
-OURS: dict[str, tuple[set[str], set[str]]] = {
-    "azure": ({"provider", "existing_cluster", "encryption"}, {"at_host"}),
-    "gcp": (
-        {"provider", "project", "existing_cluster", "encryption", "fallback", "registries", "service_account"},
-        {"boot_disk_key"},
-    ),
-}
-"""What is said of the pools that are added: keys of `cloud`, and of `cloud.encryption`."""
-
-DESCRIBED = ("generation", "subnet", "os_disk", "max_pods", "mig", "install_driver", "upgrade", "zones", "spot", "gcp")
+DESCRIBED = ("generation", "subnet", "os_disk", "max_pods", "mig", "install_driver", "upgrade", "zones", "spot")
 """What a pool says of how machines are made or bought; of those that are there it is too late to say."""
 
 
@@ -38,14 +28,24 @@ def _cluster(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
 
 
 def _cloud(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
-    settings = draft.cloud
-    if draft.made_here or settings is None or isinstance(settings, Existing):
+    # A cloud that makes no pools has no cluster of its own to set anything for.
+    if draft.made_here or draft.cloud is None or not cloud.makes_pools:
         return
-    ours, of_pools = OURS[cloud.provider]
-    yield from _set("cloud", settings, *sorted(set(type(settings).model_fields) - ours))
-    if readable(settings, "encryption"):
-        theirs = set(type(settings.encryption).model_fields) - of_pools
-        yield from _set("cloud.encryption", settings.encryption, *sorted(theirs))
+    yield from _unless_of_pools("cloud", draft.cloud, cloud.keys_of_added_pools)
+
+
+def _unless_of_pools(path: str, settings: Model, of_pools: Iterable[str]) -> Iterator[Problem]:
+    """A problem for every key that is set and not about the pools that are added."""
+    inner: dict[str, set[str]] = {}
+    for key in of_pools:
+        name, _, rest = key.partition(".")
+        inner.setdefault(name, set()).update([rest] if rest else [])
+    yield from _set(path, settings, *sorted(set(type(settings).model_fields) - set(inner)))
+    for name, rest_of_pools in inner.items():
+        if rest_of_pools and readable(settings, name):
+            yield from _unless_of_pools(
+                f"{path}.{type(settings).model_fields[name].alias}", getattr(settings, name), rest_of_pools
+            )
 
 
 def _set(path: str, thing: Model, *names: str) -> Iterator[Problem]:
@@ -57,9 +57,9 @@ def _set(path: str, thing: Model, *names: str) -> Iterator[Problem]:
 def _pool(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     if cloud.makes_pools:
         return
-    for name in DESCRIBED:
+    for name in (*DESCRIBED, *pool.cloud_keys):
         if name in pool.model_fields_set:
-            key = Pool.model_fields[name].alias
+            key = type(pool).model_fields[name].alias
             yield Problem(f"{path}.{key}", "is set for nodes that this stack does not make", "remove it")
 
 
@@ -73,21 +73,5 @@ def _twin(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Problem
             )
 
 
-def _kubeconfig(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
-    if not isinstance(draft.cloud, Existing):
-        return
-    given = draft.cloud.kubeconfig.model_fields_set
-    sources = [key for key in ("file", "contents", "stack") if key in given]
-    if len(sources) != 1:
-        yield Problem(
-            "cloud.kubeconfig",
-            f"names {' and '.join(sources)}" if sources else "names no source",
-            "write one of: `file: PATH`, `contents: ...` (a secret), `stack: organization/project/stack`",
-        )
-    for key, needs in (("context", "file"), ("output", "stack")):
-        if key in given and len(sources) == 1 and needs not in given:
-            yield Problem(f"cloud.kubeconfig.{key}", f"has no use without `{needs}`", "remove it")
-
-
-RULES = (_cluster, _cloud, _kubeconfig)
+RULES = (_cluster, _cloud)
 POOL_RULES = (_pool, _twin)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from config.clouds.traits import Cloud
 from config.draft import Draft
-from config.model.stack import ExpanderOptions
+from config.model.growth import ExpanderOptions
 from config.placement import expressions, node_pools
 from config.problems import Problem
 
@@ -21,7 +21,7 @@ def _none(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
             yield Problem(
                 f"expander.{ExpanderOptions.model_fields[name].alias}",
                 f"is set for {cloud.title}, which has no priority expander",
-                "remove it: cloud.fallback says in which order pools grow",
+                f"remove it: {cloud.order_key} says in which order pools grow" if cloud.order_key else "remove it",
             )
 
 
@@ -32,16 +32,6 @@ def _ownership(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
             "expander.takeOwnership",
             "is true for a cluster this stack makes, where nobody else has the ConfigMap",
             "remove it",
-        )
-
-
-def _unused(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
-    aks = draft.new_aks
-    if draft.expander and draft.expander.other_groups and aks and aks.autoscaler.expander != "priority":
-        yield Problem(
-            "expander.otherGroups",
-            f"is never read: cloud.autoscaler.expander is {aks.autoscaler.expander}",
-            "remove it, or set that to priority",
         )
 
 
@@ -83,4 +73,4 @@ def _expressions(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
                 )
 
 
-RULES = (_none, _ownership, _unused, _numbers, _expressions)
+RULES = (_none, _ownership, _numbers, _expressions)

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from config.clouds.traits import Cloud
 from config.draft import Draft, has_gpus, own_machine
 from config.model.fields import readable
-from config.model.stack import Effect, Pool
+from config.model.pool import Pool
+from config.model.taint import Effect
 from config.placement import node_pools
 from config.problems import Problem
 
@@ -133,7 +134,9 @@ def _config_label(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator
     if node_pools.PLUGIN_CONFIG_LABEL not in pool.labels or not pool.install_driver or _never_installed(draft):
         return
     others = [
-        pool for pool in _with(draft, "mig", "gpu_sharing", "gcp") if not node_pools.has_clouds_plugin(pool, cloud)
+        other
+        for other in _with(draft, "mig", "gpu_sharing", *pool.cloud_keys)
+        if not node_pools.has_clouds_plugin(other, cloud)
     ]
     if any(node_pools.has_plugin_config(other) for other in others):
         yield Problem(

@@ -35,16 +35,10 @@ def _names(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
 
 
 def _unread(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
-    if not draft.growth or not draft.growth.order:
-        return
-    aks = draft.new_aks
-    if aks and aks.autoscaler.expander != "priority":
-        why, remedy = f"cloud.autoscaler.expander is {aks.autoscaler.expander}", "remove it, or set that to priority"
-    elif not cloud.makes_pools:
-        why, remedy = "this stack does not say how these pools grow", "remove it"
-    else:
-        return
-    yield Problem("growth.order", f"is never read: {why}", remedy, warning=True)
+    if draft.growth and draft.growth.order and not cloud.makes_pools:
+        yield Problem(
+            "growth.order", "is never read: this stack does not say how these pools grow", "remove it", warning=True
+        )
 
 
 RULES = (_names, _unread)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from config.clouds.traits import Cloud
 from config.draft import Draft
 from config.model.fields import Unreadable, readable
-from config.model.stack import Pool
+from config.model.pool import Pool
 from config.placement import node_pools
 from config.problems import Problem
 
@@ -32,7 +32,7 @@ def _claims(draft: Draft, cloud: Cloud) -> Iterator[_Claim]:
     for path, pool in named.items():
         yield _Claim(f"{path}.name", pool.name)
     for path, pool in named.items():
-        if readable(pool, "generation") and pool.generation and not pool.vanishes:
+        if readable(pool, "generation") and pool.generation and not pool.reclaimable:
             name = node_pools.cloud_name(pool, cloud)
             yield _Claim(f"{path}.generation", name, f"generation {pool.generation} of {pool.name}")
         yield from _twins(path, pool, cloud)

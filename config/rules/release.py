@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from config.clouds.traits import Cloud
 from config.draft import Draft
 from config.model.fields import FORMS, readable
+from config.model.release import PINS, pinned
 from config.problems import Problem
-from config.releases.release import PINS, pinned
 
 
 def _candidate(draft: Draft, cloud: Cloud) -> Iterator[Problem]:

@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from config.clouds.traits import Cloud
 from config.draft import Draft, has_gpus
 from config.model.fields import readable
+from config.model.pool import Capacity, Pool
 from config.model.scheduling import Defaults, KindDefaults, Placement, Scheduling
-from config.model.stack import Capacity, Effect, Pool
+from config.model.taint import Effect
 from config.placement import node_pools as placed
 from config.placement.node_pools import GPU_TAINT
 from config.problems import Problem
@@ -43,7 +44,7 @@ def _defaults(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     scheduling = _enabled(draft)
     if not scheduling or not draft.all_pools or not readable(scheduling, "defaults"):
         return
-    there = {has_gpus(pool, cloud) for pool in draft.pools.values() if pool.vanishes}
+    there = {has_gpus(pool, cloud) for pool in draft.pools.values() if pool.reclaimable}
     for name, kind in Defaults.model_fields.items():
         if not readable(scheduling.defaults, name):
             continue
@@ -74,7 +75,7 @@ def _without_spot(path: str, placement: Placement, sort: str) -> Iterator[Proble
 def _grace(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     scheduling = _enabled(draft)
     seconds = scheduling.grace_period_seconds if scheduling else None
-    pools = [pool for pool in draft.pools.values() if readable(pool, "capacity", "gcp")]
+    pools = [pool for pool in draft.pools.values() if readable(pool, "capacity", *pool.cloud_keys)]
     notice, grace = placed.spot_notice(pools, cloud), placed.spot_grace(pools, cloud)
     path = "scheduling.gracePeriodSeconds"
     remedy = f"{grace} or less; leave it out for {grace}"
@@ -176,7 +177,7 @@ def _nothing_keeps_off(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
         taint for index, pool in draft.pools.items() if pool.capacity == Capacity.ON_DEMAND for taint in telling[index]
     }
     for index, pool in draft.pools.items():
-        if pool.vanishes and not telling[index] - on_demand:
+        if pool.reclaimable and not telling[index] - on_demand:
             yield Problem(
                 f"pools[{index}].taints",
                 f"tell {pool.name} from no on-demand pool: nothing keeps pods that must not vanish off it",

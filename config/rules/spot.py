@@ -9,20 +9,20 @@ from itertools import pairwise
 from config.clouds.traits import Cloud
 from config.draft import Draft, has_gpus
 from config.model.fields import readable
-from config.model.stack import Pool
+from config.model.pool import Pool
 from config.placement import node_pools
 from config.problems import Problem
 
 
 def _offered(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
-    if pool.vanishes and pool.capacity not in cloud.added:
+    if pool.reclaimable and pool.capacity not in cloud.added:
         yield Problem(
             f"{path}.capacity", f"is {pool.capacity}, which {cloud.title} does not have", "write `capacity: spot`"
         )
 
 
 def _only_spot(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
-    if not pool.vanishes:
+    if not pool.reclaimable:
         if pool.spot:
             yield Problem(f"{path}.spot", "is set on an on-demand pool", "remove it, or write `capacity: spot`")
         if pool.fallback:
@@ -32,7 +32,7 @@ def _only_spot(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Pr
 
 
 def _only_on_demand(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
-    if pool.vanishes and pool.generation and cloud.makes_pools and not any(step.on_demand for step in pool.fallback):
+    if pool.reclaimable and pool.generation and cloud.makes_pools and not any(step.on_demand for step in pool.fallback):
         yield Problem(
             f"{path}.generation",
             "is set on a spot pool without a twin: a spot pool is simply replaced when what is fixed changes",
@@ -44,13 +44,13 @@ def _machine(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Prob
     machine = cloud.machine(pool.machine)
     if not machine or machine.status == "retired":
         return
-    if pool.vanishes and machine.spot == "no":
+    if pool.reclaimable and machine.spot == "no":
         yield Problem(
             f"{path}.capacity",
             f"{machine.size} cannot be had as spot",
             "write `capacity: on-demand`, or use another size" if machine.on_demand else "use another size",
         )
-    elif not pool.vanishes and not machine.on_demand:
+    elif not pool.reclaimable and not machine.on_demand:
         yield Problem(
             f"{path}.capacity",
             f"{machine.size} cannot be had on demand",
@@ -70,7 +70,7 @@ def _machine_of_a_twin(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Ite
 
 
 def _fallback(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
-    if not pool.vanishes:
+    if not pool.reclaimable:
         return
     for number, step in enumerate(pool.fallback):
         where = f"{path}.fallback[{number}]"
@@ -87,7 +87,7 @@ def _fallback(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Pro
 
 
 def _fallback_pools(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
-    if not pool.vanishes:
+    if not pool.reclaimable:
         return
     pools = {other.name: other for other in draft.pools.values() if readable(other, "name")}
     for number, step in enumerate(pool.fallback):
@@ -108,7 +108,7 @@ def _fallback_pools(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterat
 def _other_kind(where: str, pool: Pool, other: Pool, cloud: Cloud) -> Iterator[Problem]:
     if not readable(other, "capacity", "machine", "gpus"):
         return
-    if not other.vanishes:
+    if not other.reclaimable:
         yield Problem(
             where,
             f"{other.name!r} is not a spot pool",

@@ -14,7 +14,7 @@ from config.clouds import registry
 from config.clouds.azure.traits import aks
 from config.clouds.existing.traits import existing
 from config.clouds.traits import Cloud
-from config.model.stack import ClusterSpec
+from config.model.spec import ClusterSpec
 from config.placement import node_pools
 from config.placement.node_pools import NodePool
 from tests.admission.bed import Bed

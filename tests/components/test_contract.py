@@ -16,8 +16,8 @@ from components.addons.gpu.matching import may_run
 from components.addons.scheduling import contract
 from config.clouds.azure.traits import aks
 from config.clouds.existing.traits import existing
+from config.model.pool import Capacity
 from config.model.scheduling import Placement
-from config.model.stack import Capacity
 from config.placement import node_pools as placement
 from config.placement.contract import snippets
 from config.placement.node_pools import NodePool

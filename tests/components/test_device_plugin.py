@@ -13,7 +13,7 @@ from components.addons import layer, names
 from components.addons.gpu import dcgm, device_plugin, existing_plugins, mps, plugin_config
 from components.addons.gpu.matching import may_run
 from config.clouds.azure.traits import aks
-from config.model.stack import ClusterSpec
+from config.model.spec import ClusterSpec
 from config.placement import node_pools
 from config.placement.node_pools import NodePool
 from tests.components.program import PROJECT, Declared, declare, stack_config

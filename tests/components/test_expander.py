@@ -12,7 +12,7 @@ from components.addons import names
 from components.addons.autoscaler import expander, priorities
 from components.addons.autoscaler.expander import Decision
 from components.addons.autoscaler.priorities import Wanted
-from config.model.stack import ExpanderOptions
+from config.model.growth import ExpanderOptions
 
 WANTED = Wanted(("t4", "t4od"), spot={"t4"}, others=("agentpool",))
 OWN = {20: ["^aks-t4-[0-9]+-vmss$"], 10: ["^aks-t4od-[0-9]+-vmss$"], 1: [".*"]}

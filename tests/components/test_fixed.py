@@ -10,7 +10,7 @@ from components.azure import immutable_pools
 from components.azure.live import LiveCluster
 from config.clouds.azure.settings import AzureEncryption
 from config.clouds.azure.traits import aks
-from config.model.stack import Pool, SystemPool
+from config.model.pool import Pool, SystemPool
 from config.placement import node_pools
 
 SUBNET = "/resourceGroups/lab/providers/Microsoft.Network/virtualNetworks/lab/subnets/nodes"

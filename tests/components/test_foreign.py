@@ -9,7 +9,8 @@ import pytest
 from components.addons import layer, names
 from components.addons.gpu import device_plugin, existing_plugins
 from config.clouds.azure.traits import aks
-from config.model.stack import ClusterSpec, DevicePluginOptions
+from config.model.gpu import DevicePluginOptions
+from config.model.spec import ClusterSpec
 from config.placement import node_pools
 from config.placement.node_pools import NodePool
 from tests.config import stack

@@ -10,7 +10,7 @@ from components.gcp import pools
 from components.gcp.live import LiveCluster
 from config import stackfile
 from config.clouds.gcp.traits import gke
-from config.model.stack import ClusterSpec
+from config.model.spec import ClusterSpec
 from config.placement import node_pools
 from tests.components.google import GENERAL, KEY, L4, WITH_TWIN, stack
 

@@ -11,7 +11,9 @@ from components.azure.live import RETRIED, LiveCluster
 from config import releases
 from config.clouds.azure.settings import Azure
 from config.clouds.azure.traits import aks
-from config.model.stack import Cluster, ClusterSpec, Pool, SystemPool
+from config.model.cluster import Cluster
+from config.model.pool import Pool, SystemPool
+from config.model.spec import ClusterSpec
 from config.placement import node_pools
 
 NOT_YET = LiveCluster({})

@@ -11,7 +11,8 @@ PROJECT = Path(__file__).resolve().parents[2]
 DOCS = PROJECT / "docs"
 PAGES = sorted(
     [
-        *(PROJECT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "config/clouds/README.md")),
+        *(PROJECT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")),
+        *(PROJECT / "config" / "clouds").glob("*/README.md"),
         *DOCS.rglob("*.md"),
     ]
 )

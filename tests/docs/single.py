@@ -1,7 +1,7 @@
 """Error files that are about one key, told by the data and the loader alone.
 
-A problem is about one key when it is there with nothing else in the file, and stays in whatever good file of the same kind the key is
-put. With the key goes what says what kind of object it is in: `cloud.provider`, `cloud.existingCluster`, and a pool's `capacity`.
+A problem is about one key when it is there with nothing else in the file, and stays in whatever good file of the same kind the key
+is put. With the key goes what says in what kind of object it is: `cloud.provider`, `cloud.existingCluster`, a pool's `capacity`.
 """
 
 from __future__ import annotations
@@ -37,11 +37,15 @@ def is_about_one_key(path: Path) -> bool:
         alone["cloud"] |= kind
     if not _has(alone, where, what):
         return False
-    missing = _at(raw, parts) is None
-    others = [
-        good for good in map(settings, HAPPY) if _kind(good).keys() == kind.keys() and _provider(good) == _provider(raw)
-    ]
-    return missing or all(_has(_grafted(good, raw, parts), where, what) for good in others if _fits(good, parts))
+    if _at(raw, parts) is None:
+        return True  # a key that is missing
+    others = [good for good in _good() if _kind(good).keys() == kind.keys() and _provider(good) == _provider(raw)]
+    return all(_has(_grafted(good, raw, parts), where, what) for good in others if _fits(good, parts))
+
+
+@cache
+def _good() -> list[dict[str, Any]]:
+    return [settings(path) for path in HAPPY]
 
 
 def _has(raw: dict[str, Any], where: str, what: str) -> bool:

@@ -8,11 +8,12 @@ from typing import Any, get_args
 import pytest
 
 from config import stackfile
+from config.clouds import registry
 from config.model.fields import Model
-from config.model.stack import ClusterSpec
+from config.model.release import Override
+from config.model.spec import ClusterSpec
 from config.reference import __main__ as command
 from config.reference import keys, page
-from config.releases.release import Override
 from tests.docs import pages
 
 PAGE = pages.DOCS / "stack-file.md"
@@ -28,8 +29,8 @@ def documented() -> dict[str, dict[str, list[str]]]:
     return found
 
 
-def every_model(annotation: Any = ClusterSpec) -> set[type[Model]]:
-    """The models below a whole stack file, found without the generator."""
+def every_model(annotation: Any) -> set[type[Model]]:
+    """The models in an annotation and below them, found without the generator."""
     if isinstance(annotation, type) and issubclass(annotation, Model):
         inner = {model for field in annotation.model_fields.values() for model in every_model(field.annotation)}
         return inner | {annotation}
@@ -45,11 +46,11 @@ def test_every_key_of_every_object_is_in_the_page() -> None:
     shown = documented()
     by_model = {section.model: shown[page.heading(section)] for section in keys.sections()}
     # A release is one text in the file.
-    below = every_model(ClusterSpec.model_fields["cloud"].annotation)
-    for name, field in ClusterSpec.model_fields.items():
-        if name != "release":
-            below |= every_model(field.annotation)
-    assert by_model.keys() - {Override} == below
+    below = {model for cloud in registry.registrations() for model in every_model(cloud.settings)}
+    below |= every_model(registry.pool_model()) | every_model(registry.system_pool_model()) | {Override}
+    for name in ClusterSpec.model_fields.keys() - {"release", "overrides", "cloud", "system_pool", "pools"}:
+        below |= every_model(ClusterSpec.model_fields[name].annotation)
+    assert by_model.keys() == below
     for model, rows in by_model.items():
         assert list(rows) == [str(field.alias) for field in model.model_fields.values()]
 

@@ -15,7 +15,8 @@ from config.clouds import registry
 from config.clouds.gcp import compute_class
 from config.clouds.traits import Cloud
 from config.model.scheduling import Placement
-from config.model.stack import ClusterSpec, Taint
+from config.model.spec import ClusterSpec
+from config.model.taint import Taint
 from config.placement import contract, node_pools, pods
 from config.placement.node_pools import NodePool
 from sandbox.cluster.autoscaler.fit import misfit, tolerates
@@ -87,7 +88,7 @@ def test_the_same_pods_tolerate_the_same_pools(wanted: Settings, mode: str | Non
 @drawn
 def test_every_golden_pod_lands_in_the_corresponding_pool(wanted: Settings, mode: str | None) -> None:
     aks, gke = (Side.of(raw) for raw in (on_aks(wanted), on_gke(wanted, mode)))
-    event(f"compute class: {compute_class.name(gke.spec) is not None}")
+    event(f"compute class: {gke.cloud.pool_class(gke.spec, gke.cloud) is not None}")
     for golden in GOLDENS:
         there = [landings(golden, side) for side in (aks, gke)]
         assert there[0] == there[1], golden.name
@@ -170,8 +171,9 @@ def admitted(golden: Golden, side: Side) -> dict[str, Any]:
 
 def ask_for_the_class(spec: dict[str, Any], side: Side) -> None:
     """As the program's second policy does on GKE."""
-    name = compute_class.name(side.spec)
-    members = {pool.label for pool in side.pools if pool.compute_class}
+    pool_class = side.cloud.pool_class(side.spec, side.cloud)
+    name = pool_class.name if pool_class else None
+    members = {pool.label for pool in side.pools if pool.selector}
     selector = spec.get("nodeSelector", {})
     if name and selector.get("kubeflow-spot.dev/pool", next(iter(members), "")) in members:
         spec["nodeSelector"] = {**selector, compute_class.LABEL: name}

@@ -14,8 +14,9 @@ from typing import Any
 import pytest
 
 from components.addons import discovery
+from config.clouds import registry
 from config.clouds.azure.settings import Azure
-from config.model.stack import Cluster, Pool, SystemPool
+from config.model.cluster import Cluster
 from sandbox.cloud.state import Store
 from tests.components import azure
 from tests.components.azure import ID
@@ -469,7 +470,12 @@ REFUSED_ELSEWHERE = {"cloud.encryption.kms.private", "systemPool.upgrade.maxUnav
 
 
 def test_every_optional_key_has_a_case() -> None:
-    models = (Azure, "cloud"), (Pool, "pools"), (SystemPool, "systemPool"), (Cluster, "cluster")
+    models = (
+        (Azure, "cloud"),
+        (registry.pool_model(), "pools"),
+        (registry.system_pool_model(), "systemPool"),
+        (Cluster, "cluster"),
+    )
     keys = {key for model, path in models for key in optional(model, path) if ".gcp." not in key}
     assert len(keys) > 80
     assert uncounted(keys - REFUSED_ELSEWHERE, CASES) == set()

@@ -13,8 +13,9 @@ import pytest
 
 from components.addons import discovery
 from config import stackfile
+from config.clouds import registry
 from config.clouds.gcp.settings import Gcp
-from config.model.stack import Cluster, Pool, SystemPool
+from config.model.cluster import Cluster
 from tests.components.emulated_google import EmulatedGoogle
 from tests.components.google import KEY
 from tests.upgrade.case import Config
@@ -485,7 +486,12 @@ NOT_ON_GKE = {
 
 
 def test_every_optional_key_has_a_case() -> None:
-    models = (Gcp, "cloud"), (Pool, "pools"), (SystemPool, "systemPool"), (Cluster, "cluster")
+    models = (
+        (Gcp, "cloud"),
+        (registry.pool_model(), "pools"),
+        (registry.system_pool_model(), "systemPool"),
+        (Cluster, "cluster"),
+    )
     keys = [key for model, path in models for key in optional(model, path)]
     assert len(keys) > 80
     assert uncounted(set(keys) - NOT_ON_GKE.keys(), CASES) == set()

@@ -19,7 +19,8 @@ from components.addons.manifest import Manifest
 from config.clouds.gcp import compute_class
 from config.clouds.gcp.settings import Gcp, GcpFallback
 from config.clouds.traits import Cloud
-from config.model.stack import ClusterSpec, Toleration
+from config.model.spec import ClusterSpec
+from config.model.taint import Taint, Toleration
 from config.placement import admission
 from config.placement import node_pools as placement
 from config.placement.node_pools import GPU_TAINT, POOL_LABEL, NodePool
@@ -99,9 +100,10 @@ def decide(
 
     Raises `pulumi.RunError` when the name is taken.
     """
-    name = compute_class.name(spec)
+    pool_class = cloud.pool_class(spec, cloud)
+    name = pool_class.name if pool_class else None
     rank = {pool: number for number, pool in enumerate(placement.growth_order(spec, cloud))}
-    members = sorted((pool for pool in node_pools if pool.compute_class), key=lambda pool: rank[pool.name])
+    members = sorted((pool for pool in node_pools if pool.selector), key=lambda pool: rank[pool.name])
     if name is None or not members:
         return ClassDecision()
     assert isinstance(spec.cloud, Gcp)
@@ -149,7 +151,7 @@ def policy(decision: ClassDecision, instance: str) -> tuple[dict[str, Any], dict
     metadata = {"name": name, "labels": names.labels(instance)}
     created = {"apiGroups": [""], "apiVersions": ["v1"], "operations": ["CREATE"], "resources": ["pods"]}
     everywhere = {"key": "kubernetes.io/metadata.name", "operator": "NotIn", "values": ["kube-system"]}
-    taint = compute_class.taint(decision.name)
+    taint = Taint(key=compute_class.LABEL, value=decision.name)
     toleration = Toleration(key=taint.key, value=taint.value, effect=taint.effect)
     undecided = _UNDECIDED.substitute(
         choice=cel.value(_CHOICE),

@@ -12,7 +12,7 @@ from components.addons import names
 from components.addons.autoscaler import priorities
 from components.addons.autoscaler.priorities import Tiers, Wanted
 from components.addons.manifest import Manifest
-from config.model.stack import ExpanderOptions
+from config.model.growth import ExpanderOptions
 
 NAMESPACE = "kube-system"
 NAME = "cluster-autoscaler-priority-expander"

@@ -12,7 +12,7 @@ from components.addons import names
 from components.addons.gpu import existing_plugins, node_agent
 from components.addons.manifest import Manifest
 from config.clouds.gcp.settings import Gcp
-from config.model.stack import ClusterSpec
+from config.model.spec import ClusterSpec
 from config.placement.node_pools import NodePool
 
 ROLE = "dcgm-exporter"

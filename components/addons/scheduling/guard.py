@@ -21,8 +21,9 @@ from components.addons.manifest import Manifest
 from components.addons.scheduling import workload_kinds
 from components.addons.scheduling.defaults import PROFILES
 from config.clouds.traits import Cloud
+from config.model.pool import Capacity
 from config.model.scheduling import Guard, GuardException, Placement
-from config.model.stack import Capacity, Taint
+from config.model.taint import Taint
 from config.placement.node_pools import CAPACITY_LABEL, GPU_TAINT, POOL_LABEL, NodePool
 from config.placement.pods import PLACEMENT_LABEL, spot_taints
 

@@ -16,7 +16,7 @@ from components.addons.scheduling.pod_defaults import PodDefaults
 from components.addons.scheduling.quota import Quotas
 from config.clouds.traits import Cloud
 from config.model.scheduling import Placement, Scheduling
-from config.model.stack import ClusterSpec
+from config.model.spec import ClusterSpec
 from config.placement import admission
 from config.placement.node_pools import NodePool, spot_grace
 

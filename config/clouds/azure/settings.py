@@ -9,7 +9,9 @@ from typing import Annotated, Literal
 
 from pydantic import Field, StringConstraints
 
+from config.model.cloud import CloudSettings
 from config.model.fields import FORMS, Cidr, Duration, Minutes, Model, Seconds, form
+from config.model.release import Release, all_of
 
 ArmId = Annotated[
     str,
@@ -224,7 +226,7 @@ class AzureExistingCluster(Model):
     name: str = Field(min_length=1, max_length=63)
 
 
-class Azure(Model):
+class Azure(CloudSettings):
     """AKS: a new cluster with what it needs, or pools in an existing one."""
 
     provider: Literal["azure"]
@@ -244,3 +246,24 @@ class Azure(Model):
     encryption: AzureEncryption = AzureEncryption()
     monitoring: AzureMonitoring = AzureMonitoring()
     autoscaler: AzureAutoscaler = AzureAutoscaler()
+
+    @property
+    def existing_name(self) -> str | None:
+        """The existing cluster's name."""
+        return self.existing_cluster.name if self.existing_cluster else None
+
+
+class AzurePins(Model):
+    """What a release pins for AKS."""
+
+    azure_autoscaler: AzureAutoscaler = Field(
+        title="AKS' cluster autoscaler",
+        description="what a stack does not set in cloud.autoscaler",
+        json_schema_extra=all_of(AzureAutoscaler),
+    )
+
+
+def pinned_autoscaler(release: Release) -> AzureAutoscaler:
+    """The autoscaler's settings that a release pins."""
+    assert isinstance(release, AzurePins)
+    return release.azure_autoscaler

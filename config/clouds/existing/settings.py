@@ -6,6 +6,7 @@ from typing import Literal
 
 from pydantic import Field, SecretStr
 
+from config.model.cloud import CloudSettings
 from config.model.fields import Model
 
 
@@ -23,7 +24,7 @@ class Kubeconfig(Model):
     output: str = Field("kubeconfig", min_length=1, description="with `stack`: the name of its output")
 
 
-class Existing(Model):
+class Existing(CloudSettings):
     """Any existing cluster, by its kubeconfig."""
 
     provider: Literal["existing"]
@@ -32,3 +33,8 @@ class Existing(Model):
         description="what outputs and resources call the cluster",
     )
     kubeconfig: Kubeconfig
+
+    @property
+    def existing_name(self) -> str:
+        """The name."""
+        return self.name

@@ -6,11 +6,14 @@ of pulumi-gcp 10. Where AKS has the same thing it has the same key (`config.clou
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
+from config.model.cloud import CloudSettings
 from config.model.fields import Cidr, Model, form
+from config.model.pool import AnyPool, Pool, PoolOptions
+from config.model.release import Release, all_of
 
 ProjectId = Annotated[
     str,
@@ -198,7 +201,7 @@ class GcpExistingCluster(Model):
     name: str = Field(min_length=1, max_length=40)
 
 
-class GcpNodes(Model):
+class GcpNodes(PoolOptions):
     """What is Google's own about the nodes of a pool."""
 
     disk_type: Literal["pd-standard", "pd-balanced", "pd-ssd", "hyperdisk-balanced"] | None = Field(
@@ -232,8 +235,20 @@ class GcpPool(GcpNodes):
     )
     compute_class: bool = Field(True, description="false: not in the ComputeClass; for pools that pods name themselves")
 
+    zone_bounds: ClassVar[tuple[str, str] | None] = ("min_nodes_per_zone", "max_nodes_per_zone")
 
-class Gcp(Model):
+
+def nodes_of(pool: AnyPool) -> GcpNodes | None:
+    """What a pool's or the system pool's key `gcp` says of its nodes."""
+    return pool.options if isinstance(pool.options, GcpNodes) else None
+
+
+def options_of(pool: Pool) -> GcpPool | None:
+    """What a pool's key `gcp` says."""
+    return pool.options if isinstance(pool.options, GcpPool) else None
+
+
+class Gcp(CloudSettings):
     """GKE: a new cluster with what it needs, or pools in an existing one."""
 
     provider: Literal["gcp"]
@@ -258,6 +273,11 @@ class Gcp(Model):
     monitoring: GcpMonitoring = GcpMonitoring()
 
     @property
+    def existing_name(self) -> str | None:
+        """The existing cluster's name."""
+        return self.existing_cluster.name if self.existing_cluster else None
+
+    @property
     def place(self) -> str | None:
         """The cluster's location, whoever makes it."""
         return self.existing_cluster.location if self.existing_cluster else self.location
@@ -276,3 +296,19 @@ class Gcp(Model):
     def zone_count(self) -> int:
         """The zones of a pool that names none: GKE takes three of a region (page regional-clusters)."""
         return len(self.zones) or (1 if self.zonal else 3)
+
+
+class GcpPins(Model):
+    """What a release pins for GKE."""
+
+    gcp_autoscaler: GcpAutoscaler = Field(
+        title="GKE's cluster autoscaler",
+        description="what a stack does not set in cloud.autoscaler",
+        json_schema_extra=all_of(GcpAutoscaler),
+    )
+
+
+def pinned_autoscaler(release: Release) -> GcpAutoscaler:
+    """The autoscaler's settings that a release pins."""
+    assert isinstance(release, GcpPins)
+    return release.gcp_autoscaler

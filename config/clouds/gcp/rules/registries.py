@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from config.clouds.gcp.settings import Gcp
 from config.clouds.traits import Cloud
 from config.draft import Draft
 from config.model.fields import readable
 from config.problems import Problem
 
 
-def _doubled(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+def _doubled(gcp: Gcp, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     seen: dict[tuple[str, str, str], int] = {}
-    settings = draft.gcp
-    for index, registry in enumerate(settings.registries if settings else ()):
-        if not settings or not readable(registry, "project", "location", "repository"):
+    for index, registry in enumerate(gcp.registries):
+        if not readable(registry, "project", "location", "repository"):
             continue
-        one = (registry.project or settings.project, registry.location, registry.repository)
+        one = (registry.project or gcp.project, registry.location, registry.repository)
         first = seen.setdefault(one, index)
         if first != index:
             yield Problem(
@@ -24,4 +24,4 @@ def _doubled(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
             )
 
 
-RULES = (_doubled,)
+CLOUD_RULES = (_doubled,)

@@ -8,8 +8,6 @@ from typing import Annotated, Any, Literal
 
 from pydantic import ConfigDict, Field, StringConstraints, model_validator
 
-from config.clouds.azure.settings import AzureAutoscaler
-from config.clouds.gcp.settings import GcpAutoscaler
 from config.model.fields import Model, form
 
 VERSION = r"^1\.\d\d(\.\d+)?$"
@@ -23,14 +21,15 @@ Image = Annotated[
 """By digest, so that nobody can put something else in its place; by tag as well, for the reader."""
 
 
-def _all_of(model: type[Model]) -> dict[str, Any]:
-    """For the schema: what a stack file may leave out has to be in a release."""
+def all_of(model: type[Model]) -> dict[str, Any]:
+    """For the schema of a cloud's pins: what a stack file may leave out has to be in a release."""
     return {"required": sorted(str(field.alias) for field in model.model_fields.values() if field.default is None)}
 
 
 class ReleaseFile(Model):
     """What a file of config/releases holds: pins, and what to know of them."""
 
+    # Each cloud adds the pins of its autoscaler (`config.clouds.registry.Registration`).
     model_config = ConfigDict(title="A release")
 
     released: bool = Field(
@@ -49,26 +48,16 @@ class ReleaseFile(Model):
     dcgm_exporter_image: Image = Field(
         title="image of NVIDIA's DCGM exporter", description="where `dcgmExporter.enabled` asks for it"
     )
-    azure_autoscaler: AzureAutoscaler = Field(
-        title="AKS' cluster autoscaler",
-        description="what a stack does not set in cloud.autoscaler",
-        json_schema_extra=_all_of(AzureAutoscaler),
-    )
-    gcp_autoscaler: GcpAutoscaler = Field(
-        title="GKE's cluster autoscaler",
-        description="what a stack does not set in cloud.autoscaler",
-        json_schema_extra=_all_of(GcpAutoscaler),
-    )
 
     @model_validator(mode="after")
     def _complete(self) -> ReleaseFile:
-        parts: dict[str, Model] = {"azureAutoscaler": self.azure_autoscaler, "gcpAutoscaler": self.gcp_autoscaler}
-        for key, part in parts.items():
-            left_out = sorted(
-                {*_all_of(type(part))["required"]} - part.model_dump(by_alias=True, exclude_none=True).keys()
-            )
-            if left_out:
-                raise ValueError(f"{key} pins no {', '.join(left_out)}")
+        for name, field in type(self).model_fields.items():
+            part = getattr(self, name)
+            if isinstance(part, Model):
+                needed = {*all_of(type(part))["required"]}
+                left_out = sorted(needed - part.model_dump(by_alias=True, exclude_none=True).keys())
+                if left_out:
+                    raise ValueError(f"{field.alias} pins no {', '.join(left_out)}")
         return self
 
 
