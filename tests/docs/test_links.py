@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from urllib.parse import unquote
 
@@ -9,6 +10,8 @@ import pytest
 
 from tests.docs import pages
 from tests.docs.pages import DOCS, PAGES, PROJECT
+
+CONTRIBUTING = PROJECT / "CONTRIBUTING.md"
 
 
 def broken(page: Path) -> list[str]:
@@ -59,3 +62,16 @@ def test_an_index_names_every_page(index: str) -> None:
 def test_every_decision_is_in_their_index() -> None:
     named = set(pages.links(DOCS / "adr" / "README.md"))
     assert {path.name for path in (DOCS / "adr").glob("0*.md")} - named == set()
+
+
+def test_contributing_names_only_files_that_exist() -> None:
+    """A path with `<cloud>` exists for some cloud, one with a star or another placeholder for some file."""
+    named = set(re.findall(r"`((?:\.?\w[\w.-]*/)[\w./<>*-]*|[\w-]+\.(?:toml|md|lock|py))`", CONTRIBUTING.read_text()))
+    assert len(named) > 40
+    missing = []
+    for path in named:
+        pattern = re.sub(r"<\w+>", "*", path).rstrip("/")
+        places = ["", "config/clouds/*/", "components/*/"]
+        if not any(next(PROJECT.glob(place + pattern), None) for place in places):
+            missing.append(path)
+    assert missing == []
