@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from pydantic import Field
+
 from config.model.fields import Model
 
 
 class CloudSettings(Model):
     """What all clouds' settings share."""
 
-    provider: str
+    provider: str = Field(description="The cloud.")
 
     @property
     def existing_name(self) -> str | None:

@@ -18,13 +18,28 @@ def is_production(stack: str) -> bool:
 
 
 class Cluster(Model):
-    """What the cluster is called and how well it is guarded."""
+    """The cluster's name, tags and protection."""
 
-    name: str | None = Field(None, description="of a cluster this stack makes; an existing one has its name in cloud")
-    tags: dict[str, str] = Field({})
+    name: str | None = Field(
+        None,
+        description="The name of the cluster that the stack makes; required for one. An existing cluster's name stands in "
+        "`cloud`.",
+        examples=["ml-dev"],
+    )
+    tags: dict[str, str] = Field(
+        {}, description="Tags (on Google Cloud: labels) of the cloud's resources.", examples=[{"environment": "dev"}]
+    )
     protect: bool | None = Field(
         None,
-        description="refuse to delete or replace the cluster; default: true in a stack called prod, production, prod-eu or so",
+        description="Whether deleting or replacing the cluster is refused. Default: true in a stack called prod, production, "
+        "prod-eu or the like.",
     )
-    kubernetes_version: KubernetesVersion | None = Field(None, description="instead of the release's")
-    reason: str | None = Field(None, min_length=8, description="why kubernetesVersion differs from the release's")
+    kubernetes_version: KubernetesVersion | None = Field(
+        None, description="The Kubernetes version, in quotes. Default: the release's.", examples=["1.35"]
+    )
+    reason: str | None = Field(
+        None,
+        min_length=8,
+        description="Why kubernetesVersion differs from the release's; required with it.",
+        examples=["our Istio is tested up to 1.35"],
+    )

@@ -8,19 +8,25 @@ from config.model.fields import Model
 
 
 class ExpanderTier(Model):
-    """Node groups made by somebody else, in the autoscaler's order of preference."""
+    """Existing node groups in the autoscaler's order of preference."""
 
-    priority: int = Field(ge=1, description="the highest number grows first; the program's own are multiples of 10")
-    groups: tuple[str, ...] = Field(min_length=1, description="regular expressions (RE2) of node group names")
+    priority: int = Field(
+        ge=1,
+        description="The highest number grows first; the program's own numbers are multiples of 10.",
+        examples=[15],
+    )
+    groups: tuple[str, ...] = Field(
+        min_length=1,
+        description="Regular expressions (RE2) of node group names.",
+        examples=[["^aks-spotpool-[0-9]+-vmss$"]],
+    )
 
 
 class ExpanderOptions(Model):
     """The ConfigMap of the cluster autoscaler's priority expander, of which a cluster has one."""
 
-    take_ownership: bool = Field(
-        False, description="replace the ConfigMap that somebody else made in an existing cluster"
-    )
-    other_groups: tuple[ExpanderTier, ...] = Field((), description="further lines to keep in it")
+    take_ownership: bool = Field(False, description="Whether the stack replaces the ConfigMap of an existing cluster.")
+    other_groups: tuple[ExpanderTier, ...] = Field((), description="Further lines to keep in the ConfigMap.")
 
 
 class Growth(Model):
@@ -28,6 +34,7 @@ class Growth(Model):
 
     order: tuple[str, ...] = Field(
         (),
-        description="chains by their first pool, and on-demand pools, in the order in which they are tried; the others come "
-        "after them, smaller machines first",
+        description="Names of pools in the order in which they are tried: a chain by its first pool, and on-demand pools. The "
+        "others come after them, smaller machines first.",
+        examples=[["t4", "a100"]],
     )

@@ -11,9 +11,13 @@ class ImagePullSecret(Model):
     """A Secret of type kubernetes.io/dockerconfigjson, for registries that a node's identity cannot pull from."""
 
     name: str = Field(
-        pattern=r"^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$", description="a Secret's name, such as acr-auth"
+        pattern=r"^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$", description="The Secret's name.", examples=["acr-auth"]
     )
-    server: str = Field(min_length=1, description="the registry's host, such as example.azurecr.io")
-    username: str = Field(min_length=1)
-    password: SecretStr = Field(min_length=1, description="set it with `pulumi config set --secret --path`")
-    namespaces: tuple[Namespace, ...] = Field(("default",), min_length=1, description="namespaces that exist already")
+    server: str = Field(min_length=1, description="The registry's host.", examples=["example.azurecr.io"])
+    username: str = Field(min_length=1, description="The login's name.", examples=["puller"])
+    password: SecretStr = Field(
+        min_length=1, description="The login's password; set it with `pulumi config set --secret --path`."
+    )
+    namespaces: tuple[Namespace, ...] = Field(
+        ("default",), min_length=1, description="Existing namespaces that get the Secret.", examples=[["team-a"]]
+    )

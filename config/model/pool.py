@@ -26,48 +26,66 @@ class Capacity(StrEnum):
 class Spot(Model):
     """How a spot pool is bought; fixed for the life of the pool on Azure (learn.microsoft.com/azure/aks/spot-node-pool)."""
 
-    eviction_policy: Literal["Delete", "Deallocate"] = "Delete"
+    eviction_policy: Literal["Delete", "Deallocate"] = Field(
+        "Delete",
+        description="What Azure does with an evicted machine: delete it, or stop it and keep its disk and quota.",
+    )
     max_price: float = Field(
         -1,
         allow_inf_nan=False,
-        description="US dollars per machine and hour, at most five decimals; -1: never evicted for price",
+        description="The most to pay, in US dollars per machine and hour with at most five decimals; -1: never evicted for its "
+        "price.",
+        examples=[0.5],
     )
 
 
 class OsDisk(Model):
-    """A node's system disk. Unset: the cloud's own choice for the machine."""
+    """A node's system disk."""
 
     type: Literal["Managed", "Ephemeral"] | None = Field(
-        None, description="Ephemeral: on the machine's local disk; faster, free, gone with the machine"
+        None,
+        description="`Ephemeral`: on the machine's local disk, faster and free, and gone with the machine. Default: AKS' "
+        "choice for the machine.",
     )
-    size_gb: int | None = Field(None, ge=30, le=2048, description="GB")
+    size_gb: int | None = Field(
+        None, ge=30, le=2048, description="The disk's size in GB. Default: the cloud's choice.", examples=[128]
+    )
 
 
 class Upgrade(Model):
-    """How an on-demand pool's nodes are exchanged for newer ones. Spot pools have no surge."""
+    """How an on-demand pool's nodes are replaced by newer ones. Spot pools have no surge."""
 
     max_surge: str | None = Field(
-        None, pattern=r"^(0|[1-9][0-9]*%?)$", description='nodes or a share of them, such as "1" or "33%"'
+        None,
+        pattern=r"^(0|[1-9][0-9]*%?)$",
+        description="Nodes that an upgrade adds at a time, in quotes: a number, on AKS also a share. Default: 0.",
+        examples=["1", "33%"],
     )
     max_unavailable: str | None = Field(
         None,
         pattern=r"^(0|[1-9][0-9]*%?)$",
-        description="nodes or a share of them; for pools whose quota leaves no room",
+        description="Nodes that an upgrade takes away at a time, in quotes, for pools whose quota leaves no room for a surge: a "
+        "number, on AKS also a share. Default: 0.",
+        examples=["1"],
     )
 
 
 class OnDemand(Model):
-    """An on-demand twin of a spot pool: the same machine, bought on demand."""
+    """The on-demand twin of a spot pool: a pool of the same machine, bought on demand, that grows when spot cannot."""
 
-    max_nodes: int = Field(ge=1)
-    name: str | None = Field(None, description="default: the spot pool's name, cut to fit, with `od`")
+    max_nodes: int = Field(ge=1, description="Most nodes of the twin.", examples=[2])
+    name: str | None = Field(
+        None,
+        description="The twin's name. Default: the spot pool's name, cut to fit, with `od`.",
+        examples=["t4ondemand"],
+    )
 
 
 class Fallback(Model):
-    """One step of the chain tried when a spot pool cannot grow: another spot pool, or the on-demand twin."""
+    """One step of the chain that is tried when a spot pool cannot grow: another spot pool, or the on-demand twin."""
 
-    pool: str | None = Field(None, min_length=1)
-    on_demand: OnDemand | None = None
+    pool: str | None = Field(None, min_length=1, description="The name of another spot pool.", examples=["t4big"])
+    on_demand: OnDemand | None = Field(None, description="The on-demand twin; the last step of a chain.")
 
 
 class PoolOptions(Model):
@@ -88,15 +106,35 @@ class AnyPool(Model):
     cloud_keys: ClassVar[tuple[str, ...]] = ()
     """The fields with `PoolOptions`; `with_options` adds them."""
 
-    name: str
-    machine: str = Field(min_length=1, description="the cloud's machine size, such as Standard_NC4as_T4_v3")
+    name: str = Field(description="The pool's name; it is the pool's identity.", examples=["t4"])
+    machine: str = Field(
+        min_length=1,
+        description="The cloud's name of the machine size.",
+        examples=["Standard_NC4as_T4_v3", "g2-standard-8"],
+    )
     min_nodes: int | None = None
     max_nodes: int | None = None
-    zones: tuple[Zone, ...] = ()
-    os_disk: OsDisk = OsDisk()
-    max_pods: int | None = Field(None, ge=10, le=250, description="pods a node takes; default: the cloud's")
-    subnet: str | None = Field(None, min_length=1, description="a name in cloud.network; default: the nodes' subnet")
-    upgrade: Upgrade | None = None
+    zones: tuple[Zone, ...] = Field(
+        (),
+        description="Zones of the nodes; empty: on AKS none, on GKE those of the cluster.",
+        examples=[["1", "2"], ["europe-west4-a"]],
+    )
+    os_disk: OsDisk = Field(OsDisk(), description="The system disk of each node.")
+    max_pods: int | None = Field(
+        None, ge=10, le=250, description="Most pods on a node. Default: the cloud's.", examples=[110]
+    )
+    subnet: str | None = Field(
+        None,
+        min_length=1,
+        description="The nodes' subnet: a name of cloud.network.subnets, or of the existing network. Default: "
+        "cloud.network.nodeSubnet, or the existing network's `subnet`.",
+        examples=["gpu"],
+    )
+    upgrade: Upgrade | None = Field(
+        None,
+        description="How nodes are replaced by newer ones. Default: one node more at a time (10% on AKS), of on-demand GPU pools "
+        "one node less.",
+    )
 
     @property
     def options(self) -> PoolOptions | None:
@@ -122,28 +160,68 @@ class AnyPool(Model):
 class Pool(AnyPool):
     """A pool for users' pods."""
 
-    capacity: Capacity = Capacity.ON_DEMAND
+    capacity: Capacity = Field(
+        Capacity.ON_DEMAND,
+        description="How the machines are bought: `spot` costs less and the cloud may take the machines back; `preemptible` is "
+        "Google's older kind of spot.",
+    )
     min_nodes: int | None = Field(
-        None, ge=0, description="of the whole pool; default 0 for GPU and spot pools, 1 for others"
+        None,
+        ge=0,
+        description="Least nodes of the whole pool. Default: 0 for GPU and spot pools, 1 for others.",
+        examples=[0],
     )
-    max_nodes: int | None = Field(None, ge=1, description="of the whole pool; required, but for gcp.maxNodesPerZone")
+    max_nodes: int | None = Field(
+        None,
+        ge=1,
+        description="Most nodes of the whole pool. Required, unless the cloud's own settings bound each zone.",
+        examples=[8],
+    )
     gpus: int | None = Field(
-        None, ge=0, description="per machine; from the catalogue unless it does not know the machine"
+        None,
+        ge=0,
+        description="GPUs of one machine. Default: the catalogue's; required for a machine it does not know.",
+        examples=[1],
     )
-    gpu_model: LabelValue | None = Field(None, description="such as nvidia-t4; from the catalogue like `gpus`")
-    spot: Spot | None = None
-    fallback: tuple[Fallback, ...] = ()
-    labels: dict[LabelKey, LabelValue] = Field({})
-    taints: tuple[Taint, ...] = ()
+    gpu_model: LabelValue | None = Field(
+        None,
+        description="The GPUs' model. Default: the catalogue's; required where GPUs are attached to the machine.",
+        examples=["nvidia-t4"],
+    )
+    spot: Spot | None = Field(
+        None, description="How a spot pool is bought. Default: at any price, evicted machines are deleted."
+    )
+    fallback: tuple[Fallback, ...] = Field(
+        (),
+        description="What is tried, in this order, when the spot pool cannot grow.",
+        examples=[[{"pool": "t4big"}, {"onDemand": {"maxNodes": 2}}]],
+    )
+    labels: dict[LabelKey, LabelValue] = Field(
+        {},
+        description="Labels of the nodes, beside those that the program derives.",
+        examples=[{"example.com/team": "vision"}],
+    )
+    taints: tuple[Taint, ...] = Field(
+        (),
+        description="Taints of the nodes, beside those that the program derives.",
+        examples=[[{"key": "example.com/team", "value": "vision"}]],
+    )
     mig: Literal["1g", "2g", "3g", "4g", "7g"] | None = Field(
-        None, description="cut each GPU into MIG instances of this size; each then counts as one nvidia.com/gpu"
+        None,
+        description="Cut each GPU into MIG instances of this size; each counts as one nvidia.com/gpu. Default: whole GPUs.",
     )
-    gpu_sharing: GpuSharing | None = Field(None, description="lets several pods run on each GPU")
-    install_driver: bool = Field(True, description="false: no NVIDIA driver from the cloud, for the GPU operator's own")
+    gpu_sharing: GpuSharing | None = Field(
+        None, description="Lets several pods run on each GPU. Default: a GPU is one pod's."
+    )
+    install_driver: bool = Field(
+        True, description="Whether the cloud installs NVIDIA's driver; false for the GPU Operator's own."
+    )
     generation: str | None = Field(
         None,
         pattern=r"^[b-z]$",
-        description="a letter, b first: makes a new on-demand pool before the old one goes, to change what is fixed",
+        description="A letter, b first: another letter makes a new on-demand pool before the old one goes, to change what is "
+        "fixed for a pool's life. Default: none.",
+        examples=["b"],
     )
 
     @property
@@ -171,13 +249,16 @@ class Pool(AnyPool):
 class SystemPool(AnyPool):
     """The on-demand pool that holds the cluster's own pods; there is exactly one."""
 
-    name: str = "system"
-    min_nodes: int = Field(2, ge=1)
-    max_nodes: int = Field(ge=1)
+    name: str = Field("system", description="The pool's name; it is the pool's identity.", examples=["system"])
+    min_nodes: int = Field(2, ge=1, description="Least nodes of the pool.")
+    max_nodes: int = Field(ge=1, description="Most nodes of the pool.", examples=[4])
     critical_addons_only: bool = Field(
-        False, description="taint the pool CriticalAddonsOnly=true:NoSchedule; needs another untainted on-demand pool"
+        False,
+        description="Whether the pool is tainted CriticalAddonsOnly=true:NoSchedule; needs another on-demand pool without taints.",
     )
-    max_pods: int | None = Field(None, ge=30, le=250)
+    max_pods: int | None = Field(
+        None, ge=30, le=250, description="Most pods on a node. Default: the cloud's.", examples=[110]
+    )
 
 
 P = TypeVar("P", bound=AnyPool)
@@ -186,7 +267,8 @@ P = TypeVar("P", bound=AnyPool)
 def with_options(pool: type[P], options: Mapping[str, type[PoolOptions]]) -> type[P]:
     """The model of a pool with a field for each cloud's own settings, by provider."""
     fields: dict[str, Any] = {
-        provider: (model | None, Field(None, description=model.__doc__)) for provider, model in options.items()
+        provider: (model | None, Field(None, description=f"{model.__doc__} Default: none."))
+        for provider, model in options.items()
     }
     made: type[P] = create_model(pool.__name__, __base__=pool, __doc__=pool.__doc__, **fields)
     made.cloud_keys = tuple(options)

@@ -64,7 +64,7 @@ class ReleaseFile(Model):
 class Release(ReleaseFile):
     """A file of config/releases by its name, which the file itself does not hold."""
 
-    name: str
+    name: str = Field(description="The release's name.")
 
 
 PINS: Mapping[str, str] = {"kubernetesVersion": VERSION, "devicePluginImage": IMAGE, "dcgmExporterImage": IMAGE}
@@ -74,9 +74,19 @@ PINS: Mapping[str, str] = {"kubernetesVersion": VERSION, "devicePluginImage": IM
 class Override(Model):
     """One pin that a stack takes from elsewhere than its release."""
 
-    pin: Literal["kubernetesVersion", "devicePluginImage", "dcgmExporterImage"] = Field(description="which one")
-    value: str = Field(min_length=1, description="as a release has it; an image by digest")
-    reason: str = Field(min_length=8, description="why this stack leaves its release here, for readers of the outputs")
+    pin: Literal["kubernetesVersion", "devicePluginImage", "dcgmExporterImage"] = Field(
+        description="The pin to override."
+    )
+    value: str = Field(
+        min_length=1,
+        description="The value in its place, in a release's form: an image by tag and digest.",
+        examples=["1.35"],
+    )
+    reason: str = Field(
+        min_length=8,
+        description="Why the stack leaves its release here, for readers of the outputs.",
+        examples=["our Istio is tested up to 1.35"],
+    )
 
 
 @dataclass(frozen=True)

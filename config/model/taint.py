@@ -11,7 +11,7 @@ from config.model.fields import LabelKey, LabelValue, Model
 
 
 class Effect(StrEnum):
-    """https://kubernetes.io/docs/concepts/scheduling-eviction/taint-and-toleration/"""
+    """Effects of a taint (https://kubernetes.io/docs/concepts/scheduling-eviction/taint-and-toleration/)."""
 
     NO_SCHEDULE = "NoSchedule"
     PREFER_NO_SCHEDULE = "PreferNoSchedule"
@@ -21,9 +21,11 @@ class Effect(StrEnum):
 class Taint(Model):
     """A Kubernetes node taint."""
 
-    key: LabelKey
-    value: Annotated[LabelValue, Field(min_length=1)]
-    effect: Effect = Effect.NO_SCHEDULE
+    key: LabelKey = Field(description="The taint's key.", examples=["example.com/team"])
+    value: Annotated[LabelValue, Field(min_length=1)] = Field(description="The taint's value.", examples=["vision"])
+    effect: Effect = Field(
+        Effect.NO_SCHEDULE, description="What happens to pods that do not tolerate the taint, in Kubernetes' words."
+    )
 
     def __str__(self) -> str:
         return f"{self.key}={self.value}:{self.effect}"
