@@ -15,15 +15,6 @@ from config.model.release import Override
 from config.model.spec import ClusterSpec
 from config.rules import existing
 
-_MEANINGS = {
-    "cluster": "the cluster's name, tags and protection",
-    "cloud": "the cloud, and all that only this cloud can be told of a cluster; or an existing cluster",
-    "pools": "groups of equal machines that the cluster autoscaler grows and shrinks",
-    "imagePullSecrets": "docker-registry Secrets for namespaces, with the password as a Pulumi secret",
-    "release": "the pinned bundle: Kubernetes version, images, autoscaler defaults",
-    "overrides": "pins that this stack takes from elsewhere than its release, each with a reason",
-}
-
 
 @dataclass(frozen=True)
 class Key:
@@ -68,8 +59,8 @@ def _top(name: str, info: FieldInfo) -> Key:
         "pools": (registry.pool_model(),),
     }
     found = below[name] if name in below else tuple(models(info.annotation))
-    meaning = info.description or _MEANINGS.get(name) or (found[0].__doc__ or "").partition("\n")[0].rstrip(".")
-    return Key(name, meaning, found, many=get_origin(info.annotation) is tuple)
+    assert info.description, name
+    return Key(name, info.description, found, many=get_origin(info.annotation) is tuple)
 
 
 def sections() -> list[Section]:

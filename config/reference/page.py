@@ -67,7 +67,7 @@ def _row(section: Section, info: FieldInfo, definition: Node) -> list[str]:
         _type(info, node),
         _default(info),
         info.description or _inner_summary(info),
-        _example(info),
+        _example(info, node),
         _clouds(section, info),
     ]
 
@@ -84,8 +84,7 @@ def _type(info: FieldInfo, node: Node) -> str:
 
 def _words(node: Any) -> str:
     if "allOf" in node or "$ref" in node:
-        reference = node.get("$ref") or node["allOf"][0]["$ref"]
-        return _words(_definitions()[reference.rpartition("/")[2]])
+        return _words(_resolved(node))
     if "anyOf" in node:
         if any("secure" in part.get("properties", {}) for part in node["anyOf"]):
             return "secret text"
@@ -129,12 +128,37 @@ def _default(info: FieldInfo) -> str:
     return f"`{_yaml(value)}`"
 
 
-def _example(info: FieldInfo) -> str:
-    """The field's first example; of a choice, one of its values."""
-    examples = info.examples or []
-    if examples:
-        return f"`{info.alias}: {_yaml(examples[0])}`"
-    return ""
+def _example(info: FieldInfo, node: Node) -> str:
+    return f"`{info.alias}: {_yaml(_shown(info, node))}`"
+
+
+def _shown(info: FieldInfo, node: Node) -> Any:
+    """A value to show: the field's example, else one that is not the default; of an object its required keys, or one key."""
+    if info.examples:
+        return info.examples[0]
+    inner = next(keys.models(info.annotation), None)
+    if inner is None:
+        plain = _resolved(node)
+        if plain.get("type") == "boolean":
+            return info.default is not True
+        if plain.get("type") in ("integer", "number"):
+            return plain.get("minimum") if info.default is None else info.default
+        values = plain.get("enum") or plain.get("items", {}).get("enum") or [plain.get("const")]
+        value = next((value for value in values if value != info.default), values[0])
+        return [value] if "items" in plain else value
+    properties = _definitions()[inner.__name__]["properties"]
+    fields = list(inner.model_fields.values())
+    some = [field for field in fields if field.is_required()] or fields[:1]
+    value = {str(field.alias): _shown(field, properties[field.alias]) for field in some}
+    return [value] if "array" in json.dumps(node) else value
+
+
+def _resolved(node: Node) -> Node:
+    """A node behind references, and the first of several forms."""
+    reference = node.get("$ref") or node.get("allOf", [{}])[0].get("$ref")
+    if reference:
+        return _resolved(_definitions()[reference.rpartition("/")[2]])
+    return _resolved(node["anyOf"][0]) if "anyOf" in node else node
 
 
 def _clouds(section: Section, info: FieldInfo) -> str:
@@ -190,7 +214,7 @@ def _yaml(value: Any) -> str:
     return json.dumps(value)
 
 
-_PLAIN = re.compile(r"[A-Za-z_./<>@-][^:#{}\[\],&*!|>'\"%`]*")
+_PLAIN = re.compile(r"[0-9]+[smh]|[A-Za-z_./<>@-][^:#{}\[\],&*!|>'\"%`]*")
 _WORDS = ("true", "false", "yes", "no", "on", "off", "null")
 """Texts that YAML reads as something else."""
 

@@ -6,6 +6,7 @@ import re
 from typing import Any, get_args
 
 import pytest
+import yaml
 
 from config import stackfile
 from config.clouds import registry
@@ -53,6 +54,14 @@ def test_every_key_of_every_object_is_in_the_page() -> None:
     assert by_model.keys() == below
     for model, rows in by_model.items():
         assert list(rows) == [str(field.alias) for field in model.model_fields.values()]
+
+
+def test_every_key_has_a_meaning_and_an_example_that_is_yaml() -> None:
+    for heading, rows in documented().items():
+        for key, cells in rows.items():
+            assert cells[2], (heading, key)
+            if heading != "Top keys":
+                assert yaml.safe_load(cells[3].strip("`").replace("\\|", "|"))[key] is not None, (heading, key)
 
 
 def test_the_top_keys_are_those_that_the_loader_takes() -> None:
