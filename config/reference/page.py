@@ -82,11 +82,16 @@ def _type(info: FieldInfo, node: Node) -> str:
     return _words(node)
 
 
+def _secret(node: Node) -> bool:
+    forms = [form for part in node.get("anyOf", []) for form in (part, *part.get("anyOf", []))]
+    return any("secure" in form.get("properties", {}) for form in forms)
+
+
 def _words(node: Any) -> str:
     if "allOf" in node or "$ref" in node:
         return _words(_resolved(node))
     if "anyOf" in node:
-        if any("secure" in part.get("properties", {}) for part in node["anyOf"]):
+        if _secret(node):
             return "secret text"
         parts = [_words(part) for part in node["anyOf"] if part.get("type") != "null"]
         return " or ".join(dict.fromkeys(parts))
@@ -134,6 +139,8 @@ def _example(info: FieldInfo, node: Node) -> str:
 
 def _shown(info: FieldInfo, node: Node) -> Any:
     """A value to show: the field's example, else one that is not the default; of an object its required keys, or one key."""
+    if _secret(node):
+        return {"secure": "v1:..."}
     if info.examples:
         return info.examples[0]
     inner = next(keys.models(info.annotation), None)
@@ -173,6 +180,9 @@ def _clouds(section: Section, info: FieldInfo) -> str:
 def _takes(cloud: Registration, section: Section, info: FieldInfo) -> bool:
     """Whether a cloud has the key, at any of the places of its object."""
     without = "|".join(re.escape(_camel(key)) for key in other_clouds_keys(cloud))
+    for inner in _sections(tuple(keys.models(info.annotation))):
+        if not any(_takes(cloud, inner, field) for field in inner.model.model_fields.values()):
+            return False
     return any(
         not re.search(rf"^(pools\[\]|systemPool)\.({without})(\W|$)", f"{place}.{info.alias}")
         for place in section.paths
