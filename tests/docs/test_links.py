@@ -59,11 +59,6 @@ def test_an_index_names_every_page(index: str) -> None:
     assert sorted(pages.name(path) for path in every - named) == []
 
 
-def test_every_decision_is_in_their_index() -> None:
-    named = set(pages.links(DOCS / "adr" / "README.md"))
-    assert {path.name for path in (DOCS / "adr").glob("0*.md")} - named == set()
-
-
 def test_contributing_names_only_files_that_exist() -> None:
     """A path with `<cloud>` exists for some cloud, one with a star or another placeholder for some file."""
     named = set(re.findall(r"`((?:\.?\w[\w.-]*/)[\w./<>*-]*|[\w-]+\.(?:toml|md|lock|py))`", CONTRIBUTING.read_text()))
