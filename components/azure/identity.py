@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import pulumi
 
+from components.azure.placed import Placed
 from components.azure.types import IDENTITY, ROLE_ASSIGNMENT
 from components.resources import Declared
 
@@ -88,19 +89,16 @@ class ControlPlaneIdentity(pulumi.ComponentResource):
     def __init__(
         self,
         name: str,
-        *,
-        cluster: str,
-        resource_group: pulumi.Input[str],
-        location: str,
         grants: Iterable[Grant],
-        tags: dict[str, str],
+        placed: Placed,
+        *,
         opts: pulumi.ResourceOptions | None = None,
     ) -> None:
         super().__init__("kubeflow-spot:azure:ControlPlaneIdentity", name, None, opts)
         identity = Declared(
             IDENTITY,
             f"{name}-identity",
-            {"resourceName": cluster, "resourceGroupName": resource_group, "location": location, "tags": tags},
+            {"resourceName": placed.cluster, **placed.inputs},
             pulumi.ResourceOptions(parent=self),
             outputs=("principalId",),
         )

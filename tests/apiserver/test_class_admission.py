@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from components.addons.autoscaler import compute_class
-from components.addons.autoscaler.compute_class import ClassDecision
+from components.addons.autoscaler.compute_class import ComputeClassPlan
 from config import stackfile
 from config.clouds.gcp.traits import gke
 from config.placement import node_pools
@@ -34,7 +34,7 @@ def api(api_server: ControlPlane) -> Iterator[Api]:
         spec, _ = stackfile.read(settings)
         assert spec
         members = [pool for pool in node_pools.node_pools(spec, gke()) if pool.gpus]
-        policy, binding = compute_class.policy(ClassDecision(NAME, tuple(members), by_default=True), "test")
+        policy, binding = compute_class.policy(ComputeClassPlan(NAME, tuple(members), by_default=True), "test")
         # The API server checks the expressions' types: a slip is refused here.
         assert api.warnings(policy) == []
         for one in (policy, binding):

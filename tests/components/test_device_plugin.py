@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 import yaml
 
-from components.addons import layer, names
-from components.addons.gpu import dcgm, device_plugin, existing_plugins, mps, plugin_config
+from components.addons import names
+from components.addons.gpu import dcgm, device_plugin, device_plugin_plan, existing_plugins, mps, plugin_config
 from components.addons.gpu.matching import may_run
 from config.clouds.azure.traits import aks
 from config.model.spec import ClusterSpec
@@ -232,7 +232,7 @@ def test_a_changed_setting_rolls_the_plugin_and_no_other_pools_mps_daemon(
 
 def test_a_foreign_plugin_is_said_not_to_know_of_sharing(spec: ClusterSpec, pools: dict[str, NodePool]) -> None:
     reaching = existing_plugins.Plugin("gpu", "theirs", {"tolerations": [{"operator": "Exists"}]})
-    decision = layer.plugin_decision(spec, aks(), list(pools.values()), [reaching])
+    decision = device_plugin_plan.plan(spec, aks(), list(pools.values()), [reaching])
     assert decision.pools == ()
     assert list(decision.warnings)[1:] == [
         "notebooks, serving, servingod, slices: the device plugin there does not know of gpuSharing in this stack's file"
@@ -264,20 +264,20 @@ def theirs(image: str, labels: dict[str, str] | None = None) -> dict[str, Any]:
 def test_the_exporter_leaves_pools_to_one_that_reaches_them(
     daemon_sets: list[Any], policies: list[Any], ours: bool, spec: ClusterSpec, pools: dict[str, NodePool]
 ) -> None:
-    found = dcgm.decide(spec, list(pools.values()), dcgm.exporters(daemon_sets, policies, "dev"))
+    found = dcgm.plan(spec, list(pools.values()), dcgm.exporters(daemon_sets, policies, "dev"))
     assert [pool.name for pool in found.pools] == (list(pools) if ours else [])
     assert bool(found.warnings) is not ours
 
 
 def test_the_exporter_is_for_pools_with_the_clouds_driver_and_only_when_asked(spec: ClusterSpec) -> None:
     bare = with_(spec, "train", install_driver=False)
-    found = dcgm.decide(spec, list(bare.values()))
+    found = dcgm.plan(spec, list(bare.values()))
     assert "train" not in {pool.name for pool in found.pools}
     assert found.warnings == ("train: no DCGM exporter without the cloud's driver (installDriver: false)",)
-    (nothing,) = dcgm.decide(spec, []).warnings
+    (nothing,) = dcgm.plan(spec, []).warnings
     assert nothing.startswith("dcgmExporter.enabled: ")
     off = spec.model_copy(update={"dcgm_exporter": spec.dcgm_exporter.model_copy(update={"enabled": False})})
-    assert dcgm.decide(off, list(bare.values())) == dcgm.Decision()
+    assert dcgm.plan(off, list(bare.values())) == dcgm.ExporterPlan()
 
 
 def test_the_service_selects_the_exporters_pods_and_their_port(pools: dict[str, NodePool]) -> None:

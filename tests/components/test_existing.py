@@ -11,7 +11,7 @@ import pytest
 import yaml
 from pulumi.runtime.invoke import InvokeResult
 
-from components.existing import target
+from components.existing import credentials
 from config.clouds.existing.settings import Existing
 
 TWO: dict[str, Any] = {
@@ -47,7 +47,7 @@ def file(tmp_path: Path) -> Path:
 
 
 def test_a_files_current_context_goes_on_alone_with_the_content_of_its_files(file: Path) -> None:
-    found = yaml.safe_load(target.kubeconfig(spec(file=str(file))))
+    found = yaml.safe_load(credentials.kubeconfig(spec(file=str(file))))
     authority = base64.b64encode(b"authority").decode()
     assert found == {
         "apiVersion": "v1",
@@ -61,7 +61,7 @@ def test_a_files_current_context_goes_on_alone_with_the_content_of_its_files(fil
 
 def test_contents_are_as_good_as_a_file_and_a_context_can_be_named() -> None:
     text = yaml.safe_dump({**TWO, "clusters": [{"name": "blue", "cluster": {"server": "https://blue"}}]})
-    found = yaml.safe_load(target.kubeconfig(spec(contents=text)))
+    found = yaml.safe_load(credentials.kubeconfig(spec(contents=text)))
     assert found["clusters"] == [{"name": "blue", "cluster": {"server": "https://blue"}}]
 
 
@@ -75,24 +75,24 @@ def test_contents_are_as_good_as_a_file_and_a_context_can_be_named() -> None:
 )
 def test_a_context_that_leads_nowhere_is_told(file: Path, context: str, expected: str) -> None:
     with pytest.raises(pulumi.RunError, match=expected):
-        target.kubeconfig(spec(file=str(file), context=context))
+        credentials.kubeconfig(spec(file=str(file), context=context))
 
 
 def test_without_a_current_context_one_must_be_named() -> None:
     with pytest.raises(pulumi.RunError, match=r"contents: no context is the current one\n.*b, g, lost"):
-        target.kubeconfig(spec(contents=yaml.safe_dump({**TWO, "current-context": ""})))
+        credentials.kubeconfig(spec(contents=yaml.safe_dump({**TWO, "current-context": ""})))
 
 
 @pytest.mark.parametrize("text", ["hello", "a: [secret", "contexts: secret", "- secret"])
 def test_what_is_no_kubeconfig_is_told_and_not_shown(text: str) -> None:
     with pytest.raises(pulumi.RunError, match=r"cloud\.kubeconfig\.contents: is no kubeconfig") as refused:
-        target.kubeconfig(spec(contents=text))
+        credentials.kubeconfig(spec(contents=text))
     assert "secret" not in str(refused.value)
 
 
 def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
     with pytest.raises(pulumi.RunError, match=r"cloud\.kubeconfig\.file: .*/none cannot be read: No such file"):
-        target.kubeconfig(spec(file=str(tmp_path / "none")))
+        credentials.kubeconfig(spec(file=str(tmp_path / "none")))
 
 
 @pytest.fixture
@@ -109,7 +109,7 @@ def other_stacks(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("other_stacks")
 def test_an_output_of_another_stack_is_as_good_as_a_file() -> None:
-    found = yaml.safe_load(target.kubeconfig(spec(stack="org/clusters/prod")))
+    found = yaml.safe_load(credentials.kubeconfig(spec(stack="org/clusters/prod")))
     assert found["users"] == [{"name": "me", "user": {"token": "token-of-me"}}]
 
 
@@ -124,7 +124,7 @@ def test_an_output_of_another_stack_is_as_good_as_a_file() -> None:
 )
 def test_a_stack_or_output_that_is_not_there_is_named(where: dict[str, str], expected: str) -> None:
     with pytest.raises(pulumi.RunError, match=expected):
-        target.kubeconfig(spec(**where))
+        credentials.kubeconfig(spec(**where))
 
 
 @pytest.mark.parametrize(
@@ -147,7 +147,7 @@ def test_a_credential_in_the_kubeconfig_is_told_and_never_shown(
         "users": [{"name": "me", "user": user}],
         "current-context": "lab",
     }
-    monkeypatch.setattr(target, "kubeconfig", lambda spec: target.reduced(yaml.safe_dump(document), "here"))
-    target.warn_of_credentials(target.kubeconfig(spec(contents="...")))
+    monkeypatch.setattr(credentials, "kubeconfig", lambda spec: credentials.reduced(yaml.safe_dump(document), "here"))
+    credentials.warn_of_secrets(credentials.kubeconfig(spec(contents="...")))
     assert ["(" + ", ".join(held) + ")" in text for text in told] == ([True] if held else [])
     assert "correct horse" not in "".join(told)

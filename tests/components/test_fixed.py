@@ -8,6 +8,7 @@ import pytest
 
 from components.azure import immutable_pools
 from components.azure.live import LiveCluster
+from components.last_update import LastUpdate
 from config.clouds.azure.settings import AzureEncryption
 from config.clouds.azure.traits import aks
 from config.model.pool import Pool, SystemPool
@@ -113,7 +114,7 @@ def test_the_next_generation_is_the_first_free_letter(now: str | None, names: li
 
 def system(name: str, **profiles: dict[str, Any]) -> list[str]:
     pool = SystemPool(name=name, machine="Standard_D8ds_v5", maxNodes=3)
-    found = immutable_pools.system_problems(pool, wanted(name=name), LiveCluster(dict(profiles)), {})
+    found = immutable_pools.system_problems(pool, wanted(name=name), LiveCluster(dict(profiles)), LastUpdate())
     return [f"{problem.path}: {problem.what}" for problem in found]
 
 

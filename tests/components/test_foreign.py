@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from components.addons import layer, names
-from components.addons.gpu import device_plugin, existing_plugins
+from components.addons import names
+from components.addons.gpu import device_plugin, device_plugin_plan, existing_plugins
 from config.clouds.azure.traits import aks
 from config.model.gpu import DevicePluginOptions
 from config.model.spec import ClusterSpec
@@ -109,7 +109,7 @@ def pools(spec: ClusterSpec) -> tuple[NodePool, ...]:
 def decided(spec: ClusterSpec, pools: tuple[NodePool, ...], **pod: Any) -> dict[str, Any]:
     plugins = existing_plugins.plugins([daemon_set("nvidia-device-plugin", container("nvidia"), **pod)], (), "dev")
     labels = {pool.name: {"agentpool": pool.name} for pool in pools}
-    return layer.plugin_decision(spec, aks(), pools, plugins, labels).as_output()
+    return device_plugin_plan.plan(spec, aks(), pools, plugins, labels).as_output()
 
 
 def left(*pools: str) -> list[dict[str, Any]]:
@@ -149,8 +149,8 @@ def test_a_stack_beside_ours_serves_its_own_pools_only(spec: ClusterSpec, pools:
     blue = {"metadata": {"name": "blue", "namespace": "kube-system"}, "spec": {"template": template}}
     plugins = existing_plugins.plugins([blue], (), "dev")
     assert len(plugins) == 1
-    assert layer.plugin_decision(spec, aks(), pools, plugins).left_to == {}
-    assert layer.plugin_decision(spec, aks(), others, plugins).pools == ()
+    assert device_plugin_plan.plan(spec, aks(), pools, plugins).left_to == {}
+    assert device_plugin_plan.plan(spec, aks(), others, plugins).pools == ()
 
 
 def test_a_gpu_operator_counts_before_its_first_node_has_come(spec: ClusterSpec, pools: tuple[NodePool, ...]) -> None:
@@ -159,7 +159,7 @@ def test_a_gpu_operator_counts_before_its_first_node_has_come(spec: ClusterSpec,
 
     def decision(**content: Any) -> dict[str, Any]:
         plugins = existing_plugins.plugins([], [policy(**content)], "dev")
-        return layer.plugin_decision(spec, aks(), pools, plugins).as_output()
+        return device_plugin_plan.plan(spec, aks(), pools, plugins).as_output()
 
     operator = "the GPU operator's ClusterPolicy cluster-policy"
     assert decision() == {"pools": ["t4"], "leftTo": [{"namespace": "", "name": operator, "pools": ["t4od"]}]}
@@ -171,7 +171,7 @@ def test_a_gpu_operator_counts_before_its_first_node_has_come(spec: ClusterSpec,
 def test_pools_without_a_driver_are_left_to_whoever_installs_it(spec: ClusterSpec) -> None:
     pools = [pool.model_copy(update={"install_driver": False}) for pool in spec.pools]
     bare = spec.model_copy(update={"pools": tuple(pools)})
-    decision = layer.plugin_decision(bare, aks(), node_pools.node_pools(bare, aks()))
+    decision = device_plugin_plan.plan(bare, aks(), node_pools.node_pools(bare, aks()))
     assert decision.pools == ()
     assert list(decision.left_to.values()) == [("t4", "t4od")]
     assert "installDriver" in next(decision.warnings)
@@ -179,5 +179,5 @@ def test_pools_without_a_driver_are_left_to_whoever_installs_it(spec: ClusterSpe
 
 def test_never_means_never(spec: ClusterSpec, pools: tuple[NodePool, ...]) -> None:
     none = spec.model_copy(update={"device_plugin": DevicePluginOptions(install="never")})
-    assert layer.plugin_decision(none, aks(), pools).as_output() == {"pools": [], "leftTo": []}
-    assert layer.plugin_decision(spec, aks(), pools).as_output() == {"pools": ["t4", "t4od"], "leftTo": []}
+    assert device_plugin_plan.plan(none, aks(), pools).as_output() == {"pools": [], "leftTo": []}
+    assert device_plugin_plan.plan(spec, aks(), pools).as_output() == {"pools": ["t4", "t4od"], "leftTo": []}

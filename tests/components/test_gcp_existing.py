@@ -229,7 +229,7 @@ def pool(name: str, **nodes: Any) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("nodes", "owner"),
     [
-        ({}, "somebody else"),
+        ({}, "another owner"),
         (
             {"labels": {"kubeflow-spot.dev/pool": "l4"}, "resourceLabels": {"kubeflow-spot-stack": "blue"}},
             "stack 'blue'",

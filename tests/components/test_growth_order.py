@@ -35,7 +35,7 @@ class Autoscaler:
     def __init__(self, stack: ClusterSpec, pools: Iterable[NodePool]) -> None:
         spot = {pool.name for pool in pools if pool.capacity == Capacity.SPOT}
         wanted = Wanted(node_pools.growth_order(stack, aks()), spot)
-        declared = expander.decide(wanted, ExpanderOptions(), "dev", None, stack.name).declared
+        declared = expander.plan(wanted, ExpanderOptions(), "dev", None, stack.name).declared
         assert declared
         self.tiers = yaml.safe_load(priorities.written(declared))
 

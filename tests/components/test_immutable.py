@@ -10,6 +10,7 @@ import pytest
 from components import last_update
 from components.azure import immutable_cluster
 from components.azure.live import LiveCluster
+from components.last_update import LastUpdate
 from config.clouds.azure.settings import Azure
 
 KEY = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIexample"
@@ -33,7 +34,9 @@ LIVE: dict[str, Any] = {
 
 
 def paths(wanted: Azure, **live: Any) -> list[str]:
-    return [problem.path for problem in immutable_cluster.problems(wanted, LiveCluster({}, {**LIVE, **live}), {})]
+    return [
+        problem.path for problem in immutable_cluster.problems(wanted, LiveCluster({}, {**LIVE, **live}), LastUpdate())
+    ]
 
 
 def test_nothing_differs_from_what_aks_filled_in() -> None:
@@ -46,7 +49,7 @@ def test_nothing_differs_from_what_aks_filled_in() -> None:
     login = {"adminUsername": "azureuser", "ssh": {"publicKeys": [{"keyData": f"{KEY}\n"}]}}
     assert paths(cloud(ssh={"publicKey": KEY}), linuxProfile=login) == []
     # Nothing is known of a cluster that is not there.
-    assert list(immutable_cluster.problems(cloud(location="northeurope"), LiveCluster({}), {})) == []
+    assert list(immutable_cluster.problems(cloud(location="northeurope"), LiveCluster({}), LastUpdate())) == []
 
 
 @pytest.mark.parametrize(
@@ -66,7 +69,7 @@ def test_nothing_differs_from_what_aks_filled_in() -> None:
     ],
 )
 def test_each_change_and_each_removal_is_refused(changes: dict[str, Any], path: str) -> None:
-    (problem,) = immutable_cluster.problems(cloud(**changes), LiveCluster({}, LIVE), {})
+    (problem,) = immutable_cluster.problems(cloud(**changes), LiveCluster({}, LIVE), LastUpdate())
     assert problem.path == path
     by_hand = path in ("cloud.network.policy", "cloud.network.outboundType")
     assert ("az aks update" if by_hand else "`pulumi destroy`, then `pulumi up`") in problem.remedy
@@ -97,7 +100,7 @@ def test_outputs_that_cannot_be_read_are_one_clean_error(monkeypatch: pytest.Mon
 
     monkeypatch.setattr(last_update, "outputs_of", refused)
     with pytest.raises(pulumi.RunError, match="cannot be read: incorrect passphrase"):
-        last_update.read()
+        LastUpdate.read()
 
 
 @pytest.mark.parametrize("output", [None, "a user's own text", ["a"]])
@@ -105,7 +108,7 @@ def test_what_a_users_program_exports_is_not_taken_for_ours(output: Any, monkeyp
     monkeypatch.setattr(
         last_update, "outputs_of", lambda stack: {"systemPool": "x", "pools": ["a"], "remembered": output}
     )
-    assert last_update.read() == {}
+    assert LastUpdate.read() == LastUpdate()
 
 
 ML = {"clusterName": "ml", "resourceGroup": "ml"}
@@ -132,6 +135,6 @@ ML = {"clusterName": "ml", "resourceGroup": "ml"}
 def test_the_cluster_of_the_last_update_stays_where_it_was(
     was: dict[str, str], place: dict[str, str], paths: list[str]
 ) -> None:
-    found = list(last_update.problems({"place": was}, place))
+    found = list(LastUpdate({"place": was}).moves(place))
     assert [problem.path for problem in found] == paths
     assert all("`pulumi destroy`, then `pulumi up`" in problem.remedy for problem in found)

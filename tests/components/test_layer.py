@@ -270,7 +270,7 @@ def test_a_stopped_cluster_is_one_clean_error(run: Run, monkeypatch: pytest.Monk
 @pytest.mark.parametrize(
     ("labels", "tags", "owner"),
     [
-        ({}, {}, "somebody else"),
+        ({}, {}, "another owner"),
         ({"kubeflow-spot.dev/pool": "spotpool"}, {"kubeflow-spot-stack": "blue"}, "stack 'blue'"),
     ],
 )
