@@ -22,10 +22,10 @@ from typing import Any
 import grpc
 import pulumi
 from google.protobuf import empty_pb2, json_format, struct_pb2
-from pulumi.runtime import rpc
 from pulumi.runtime.proto import engine_pb2, engine_pb2_grpc, resource_pb2, resource_pb2_grpc
 
 from bench.program import pool_files
+from sandbox.cloud.secret import SIGNATURE
 from tests.components.program import Cloud, stack_config
 
 PROJECT = Path(__file__).resolve().parent.parent
@@ -86,11 +86,7 @@ def _unwrapped(value: Any) -> Any:
         return [_unwrapped(item) for item in value]
     if isinstance(value, dict):
         # A secret, or an output with its dependencies
-        return (
-            _unwrapped(value.get("value"))
-            if rpc._special_sig_key in value
-            else {k: _unwrapped(v) for k, v in value.items()}
-        )
+        return _unwrapped(value.get("value")) if SIGNATURE in value else {k: _unwrapped(v) for k, v in value.items()}
     return value
 
 

@@ -20,7 +20,7 @@ from tempfile import TemporaryDirectory
 from tests import tally
 
 _LOADED = (
-    *("sandbox.cli.commands", "sandbox.engine.engine", "sandbox.engine.out_of_band", "sandbox.cli.status"),
+    *("sandbox.cli.commands", "sandbox.engine.session", "sandbox.engine.out_of_band", "sandbox.cli.status"),
     # Of the program: what `__main__.py` imports is the checkout's own, whatever stack it declares.
     *("components.settings", "components.cluster", "components.azure.target", "components.gcp.target"),
 )

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from sandbox.cluster.control_plane import ControlPlane
+from sandbox.cluster.control_plane.start import start
 from sandbox.toolchain.programs import ensure
 from tests import tally
 
@@ -19,7 +20,7 @@ def running(directory: Path, **settings: Any) -> Iterator[ControlPlane]:
     """A control plane in a folder, by default Kubernetes 1.36 as AKS runs it."""
     plane = ControlPlane(directory, **({"version": "1.36", "cloud": "azure"} | settings))
     try:
-        plane.start(ensure(PROGRAMS, print), tally.said)
+        start(plane, ensure(PROGRAMS, print), tally.said)
         yield plane
     finally:
         plane.stop()

@@ -22,6 +22,18 @@ ALLOWED = {
     "__main__.py": {"components"},
 }
 
+FLOORS = (
+    {"base"},
+    {"toolchain"},
+    {"kubernetes", "cloud"},
+    {"azure", "gcp"},
+    {"cluster"},
+    {"engine"},
+    {"report"},
+    {"cli"},
+)
+"""The folders of the sandbox from the ground up (design, sections 3 and 5)."""
+
 
 def imports(path: Path) -> Iterator[str]:
     for node in ast.walk(ast.parse(path.read_text())):
@@ -46,6 +58,21 @@ def test_our_packages_are_imported_in_one_direction_only(place: str) -> None:
         for name in imports(path):
             top = name.partition(".")[0]
             assert top not in OURS or top in ALLOWED[place], f"{path.relative_to(PROJECT)} imports {name}"
+
+
+@pytest.mark.parametrize("height", range(len(FLOORS)), ids=[" and ".join(sorted(floor)) for floor in FLOORS])
+def test_each_floor_of_the_sandbox_imports_only_what_stands_below(height: int) -> None:
+    below = set().union(*FLOORS[:height])
+    for folder in sorted(FLOORS[height]):
+        for path in files(f"sandbox/{folder}"):
+            # `from sandbox import cluster` would hide the floor; it is one that does not exist.
+            imported = {f"{name}.".split(".")[1] for name in imports(path) if name.partition(".")[0] == "sandbox"}
+            assert imported <= {*below, folder}, f"{path.relative_to(PROJECT)} imports {sorted(imported - below)}"
+
+
+def test_every_folder_of_the_sandbox_is_on_a_floor() -> None:
+    folders = {path.parent.name for path in (PROJECT / "sandbox").glob("*/__init__.py")}
+    assert folders == set().union(*FLOORS)
 
 
 @pytest.mark.parametrize(("place", "never"), [*permutations(("addons", "azure", "gcp"), 2)])

@@ -50,6 +50,11 @@ def operation_failed(details: Iterable[tuple[str, str]]) -> str:
     return f'Code="{code}" Message="{json.dumps(body)}"'
 
 
+def internal(error: Exception) -> str:
+    """The text of an operation that failed on this machine, after it was accepted."""
+    return f'Code="InternalServerError" Message="{error}"'
+
+
 def resource_not_found(id: str) -> AzureRefused:
     """ARM's 404 for a resource: the path after `providers`, and its group."""
     # azure-cli recording test_aks_create_spot_node_pool.yaml

@@ -8,7 +8,9 @@ from __future__ import annotations
 import re
 import uuid
 
-from sandbox.cloud.state import key as key
+from sandbox.cloud.ids import key as key
+from sandbox.cloud.ids import last as last
+from sandbox.cloud.ids import parent as parent
 
 SUBSCRIPTION = "00000000-0000-4000-8000-00000000a2e5"
 TENANT = "00000000-0000-4000-8000-0000000007e4"
@@ -23,16 +25,6 @@ _GROUP = re.compile(r"^/subscriptions/[^/]+/resourcegroups/([^/]+)", re.IGNORECA
 def guid(*parts: str) -> str:
     """A stable GUID for something the cloud would number at random."""
     return str(uuid.uuid5(_NAMESPACE, "\0".join(parts)))
-
-
-def last(id: str) -> str:
-    """The name of the resource an id points at."""
-    return id.rstrip("/").rsplit("/", 1)[-1]
-
-
-def parent(id: str) -> str:
-    """The id two segments up: of a pool its cluster, of a subnet its network."""
-    return id.rstrip("/").rsplit("/", 2)[0]
 
 
 def group_name(id: str) -> str:

@@ -1,48 +1,56 @@
-"""The pools of a cluster as those see them who look after its nodes: the autoscaler, and the kubelets."""
+"""The pools of a cluster, as the autoscaler and the kubelets see them (`sandbox.cloud.node_groups.NodeView`)."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from sandbox.azure import scale_sets
 from sandbox.azure.machines import MIG_INSTANCES, machines
-from sandbox.azure.nodes import node_name, scale_set_name, template
+from sandbox.azure.nodes import node, node_name, scale_set_name, template
 from sandbox.azure.resources import autoscaler_rules
 from sandbox.azure.resources.cluster import finished
-from sandbox.azure.resources.cluster_path import pools_of
-from sandbox.cloud.node_groups import Fleet, Gpus, NodeGroup
+from sandbox.cloud.node_groups import Gpus, NodeGroup
 from sandbox.cloud.state import Body, Record, Resources
 
 
-def fleet(resources: Resources, cluster: Record) -> Fleet:
-    """Pools that are being deleted have no nodes any more and are left out."""
-    body = shown(cluster)
-    profile = autoscaler_rules.DEFAULTS | cluster.body.get("autoScalerProfile", {})
-    pools = [p for p in pools_of(resources, cluster.id) if p.body["provisioningState"] != "Deleting"]
-    return Fleet([_group(resources, cluster.id, body, pool) for pool in pools], profile)
+def profile(cluster: Record) -> Mapping[str, Any]:
+    found: Body = autoscaler_rules.DEFAULTS | cluster.body.get("autoScalerProfile", {})
+    return found
 
 
-def shown(cluster: Record) -> Body:
-    """A cluster's body with what its nodes' labels need, also while it is being made."""
+def capacity(pool: Body) -> tuple[str, str]:
+    return pool["vmSize"], pool.get("scaleSetPriority", "Regular")
+
+
+def _shown(cluster: Record) -> Body:
+    """A cluster's body with the parts that its nodes' labels need, also while it is being made."""
     return cluster.body if "identityProfile" in cluster.body else finished(cluster.id, cluster.body)
 
 
-def _group(resources: Resources, cluster_id: str, cluster: Body, pool: Record) -> NodeGroup:
-    body = pool.body
-    machine = machines()[body["vmSize"]]
-    profile = body.get("gpuInstanceProfile") or ""
+def nodes(resources: Resources, cluster: Record, pool: Record) -> list[dict[str, Any]]:
+    body, machine = _shown(cluster), machines()[pool.body["vmSize"]]
+    numbers = scale_sets.instances(resources, pool)
+    return [node(cluster.id, body, pool.body, machine, number) for number in numbers]
+
+
+def group(resources: Resources, cluster: Record, pool: Record) -> NodeGroup:
+    name, machine = pool.body["name"], machines()[pool.body["vmSize"]]
+    mig = pool.body.get("gpuInstanceProfile") or ""
     gpus = Gpus(
         machine.nvidia_gpus,
         machine.gpu_memory_gb,
-        profile,
-        MIG_INSTANCES.get(profile, 1),
-        driver=body.get("gpuProfile", {}).get("driver") != "None",
+        mig,
+        MIG_INSTANCES.get(mig, 1),
+        driver=pool.body.get("gpuProfile", {}).get("driver") != "None",
     )
     return NodeGroup(
-        name=scale_set_name(cluster_id, body["name"]),
-        pool=body["name"],
+        name=scale_set_name(cluster.id, name),
+        pool=name,
         pool_id=pool.id,
-        least=body.get("minCount"),
-        most=body.get("maxCount"),
-        nodes=tuple(node_name(cluster_id, body["name"], i) for i in scale_sets.instances(resources, pool)),
-        template=template(cluster_id, cluster, body, machine),
+        least=pool.body.get("minCount"),
+        most=pool.body.get("maxCount"),
+        nodes=tuple(node_name(cluster.id, name, i) for i in scale_sets.instances(resources, pool)),
+        template=template(cluster.id, _shown(cluster), pool.body, machine),
         gpus=gpus if gpus.count else None,
     )

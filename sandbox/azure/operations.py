@@ -1,30 +1,14 @@
-"""Operations that still run, and what may not begin beside them.
-
-A record's `provisioningState` marks one from the PUT or DELETE that began it until its nodes are as they should be. Records
-outlive the process that wrote them, so another stack's command sees the marks too, and `AzureCloud.reconcile` takes away
-those of a process that was killed.
-"""
+"""What may not begin beside an operation that still runs."""
 
 from __future__ import annotations
 
 from sandbox.azure import ids
 from sandbox.azure.errors import AzureRefused, aks
 from sandbox.azure.resources.cluster_path import CLUSTER, POOL, pools_of
-from sandbox.cloud.state import Body, Record, Resources
+from sandbox.cloud.operations import States
+from sandbox.cloud.state import Body, Resources
 
-_RUNNING = ("Creating", "Updating", "Deleting")
-
-
-def begin(record: Record, state: str) -> None:
-    record.body["provisioningState"] = state
-
-
-def end(record: Record, *, failed: bool = False) -> None:
-    record.body["provisioningState"] = "Failed" if failed else "Succeeded"
-
-
-def running(record: Record) -> bool:
-    return record.body["provisioningState"] in _RUNNING
+STATES = States("provisioningState", "Creating", "Updating", "Deleting", "Succeeded", "Failed")
 
 
 def conflict(resources: Resources, token: str, id: str) -> AzureRefused | None:
@@ -38,10 +22,10 @@ def conflict(resources: Resources, token: str, id: str) -> AzureRefused | None:
         return None
     beside = pools_of(resources, cluster.id) if token == CLUSTER else [resources.get(id)]
     for record in (cluster, *beside):
-        if record is not None and running(record):
+        if record is not None and STATES.running(record):
             # azure-workload-identity #417. azure-native does not try again after this code.
             text = (
-                f"Operation is not allowed: Another operation ({ids.last(record.id)} - {record.body['provisioningState']}) is "
+                f"Operation is not allowed: Another operation ({ids.last(record.id)} - {STATES.of(record)}) is "
                 "in progress, please wait for it to finish before starting a new operation. See "
                 "https://aka.ms/aks-pending-operation for more details"
             )
@@ -57,7 +41,7 @@ def network_conflict(resources: Resources, id: str, body: Body) -> AzureRefused 
     """
     network = _network(body)
     for record in resources.of(POOL):
-        if record.body["provisioningState"] != "Creating" or ids.key(record.id) == ids.key(id):
+        if STATES.of(record) != STATES.creating or ids.key(record.id) == ids.key(id):
             continue
         if network and network == _network(record.body):
             text = (

@@ -16,11 +16,13 @@ from sandbox.azure import errors, ids, schema
 from sandbox.azure.cloud import AzureCloud
 from sandbox.azure.refresh import apply_difference
 from sandbox.azure.resources.cluster_path import CLUSTER
-from sandbox.azure.resources.resource_type import Kind
-from sandbox.azure.resources.table import KINDS, kind_of
+from sandbox.azure.resources.resource_type import AzureType
+from sandbox.azure.resources.table import TYPES
+from sandbox.azure.schema import STORED
 from sandbox.cloud.differences import Kind as Change
 from sandbox.cloud.differences import differences
 from sandbox.cloud.provider import UNKNOWN, CloudProvider, Diff, Failure, InitFailed, Props, Refused, Resource
+from sandbox.cloud.schema import as_inputs, preview, without_nulls
 
 _API_VERSION = "azureApiVersion"
 _AUTO_NAMED = "__createBeforeDelete"
@@ -54,11 +56,11 @@ class AzureProvider(CloudProvider):
         self._subscription = inputs.get("subscriptionId") or ids.SUBSCRIPTION
 
     def id_of(self, type: str, inputs: Props) -> str:
-        return kind_of(type).id(self._subscription, inputs)
+        return TYPES[type].id(self._subscription, inputs)
 
     def check(self, resource: Resource) -> tuple[Props, list[Failure]]:
-        kind = kind_of(resource.type)
-        given = schema.without_nulls(resource.inputs)
+        kind = TYPES[resource.type]
+        given = without_nulls(resource.inputs)
         # These two are the provider's own additions to inputs.
         inputs: Props = {k: v for k, v in given.items() if k not in (_API_VERSION, _AUTO_NAMED)}
         marks = self._name(kind, resource, inputs)
@@ -66,16 +68,16 @@ class AzureProvider(CloudProvider):
             default = self._default_location(kind, resource, inputs)
             if default:
                 inputs["location"] = default
-        failures = list(schema.failures(schema.inputs_of(kind.token), inputs))
+        failures = list(schema.failures(STORED.inputs_of(kind.token), inputs))
         for parameter, rule in kind.names.items():
             value = inputs.get(parameter)
             failure = rule.failure(parameter, value) if isinstance(value, str) and value != UNKNOWN else None
             if failure is not None:
                 failures.append(failure)
-        return inputs | marks | {_API_VERSION: schema.api_version(kind.token)}, failures
+        return inputs | marks | {_API_VERSION: STORED.version_of(kind.token)}, failures
 
     @staticmethod
-    def _name(kind: Kind, resource: Resource, inputs: Props) -> Props:
+    def _name(kind: AzureType, resource: Resource, inputs: Props) -> Props:
         """Name what has no name, unless it had one before; returns the mark azure-native puts on its own names."""
         parameter = kind.parameters[-1]
         if parameter in inputs:
@@ -86,24 +88,24 @@ class AzureProvider(CloudProvider):
         inputs[parameter] = str(uuid.uuid4()) if kind.guid_name else resource.name + secrets.token_hex(4)
         return {_AUTO_NAMED: True}
 
-    def _default_location(self, kind: Kind, resource: Resource, inputs: Props) -> str:
+    def _default_location(self, kind: AzureType, resource: Resource, inputs: Props) -> str:
         old = resource.old_inputs.get("location") or self._location
         group = inputs.get("resourceGroupName")
         if (
             old
             or not isinstance(group, str)
             or group == UNKNOWN
-            or "location" not in schema.inputs_of(kind.token).shapes
+            or "location" not in STORED.inputs_of(kind.token).shapes
         ):
             return old
         return str((self._cloud.get(ids.group_id(self._subscription, group)) or {}).get("location", ""))
 
     def diff(self, resource: Resource) -> Diff:
         """Inputs against old inputs; outputs only to forgive an addition of what the service already has."""
-        kind = kind_of(resource.type)
+        kind = TYPES[resource.type]
         old, new = (_comparable(inputs) for inputs in (resource.old_inputs, resource.inputs))
         found = Diff(dict(differences(old, new)))
-        keys = kind.force_new | set(kind.parameters)
+        keys = kind.replaces | set(kind.parameters)
         for path, change in found.changes.items():
             if not _replaces(path, change, keys):
                 continue
@@ -114,21 +116,21 @@ class AzureProvider(CloudProvider):
         return found
 
     def create(self, resource: Resource) -> tuple[str, Props]:
-        kind = kind_of(resource.type)
+        kind = TYPES[resource.type]
         if resource.preview:
-            return "", schema.preview(schema.outputs_of(kind.token), resource.inputs)
+            return "", preview(STORED.outputs_of(kind.token), resource.inputs)
         id = kind.id(self._subscription, resource.inputs)
         return self._put(kind, id, resource, create=True)
 
     def update(self, resource: Resource) -> Props:
-        kind = kind_of(resource.type)
+        kind = TYPES[resource.type]
         if resource.preview:
-            shown = schema.preview(schema.outputs_of(kind.token), resource.inputs)
+            shown = preview(STORED.outputs_of(kind.token), resource.inputs)
             # The two outputs azure-native knows never to change in an update.
             return shown | {n: resource.old_outputs[n] for n in ("name", "location") if n in resource.old_outputs}
         return self._put(kind, resource.id, resource, create=False)[1]
 
-    def _put(self, kind: Kind, id: str, resource: Resource, *, create: bool) -> tuple[str, Props]:
+    def _put(self, kind: AzureType, id: str, resource: Resource, *, create: bool) -> tuple[str, Props]:
         skipped = {*kind.parameters, _API_VERSION, _AUTO_NAMED}
         body = {k: v for k, v in resource.inputs.items() if k not in skipped}
         if isinstance(body.get("location"), str):
@@ -140,31 +142,31 @@ class AzureProvider(CloudProvider):
         return id, _outputs(kind, resource.inputs, found)
 
     def read(self, resource: Resource) -> tuple[Props, Props] | None:
-        kind = kind_of(resource.type)
+        kind = TYPES[resource.type]
         body = self._cloud.get(resource.id)
         if body is None:
             return None
-        fields = schema.inputs_of(kind.token)
+        fields = STORED.inputs_of(kind.token)
         if not resource.old_inputs:
             named = kind.matches(resource.id)
             if named is None:
                 raise Refused(f"{resource.id} is not the id of a {kind.arm_type or 'resource group'}")
-            return named | schema.as_inputs(fields, body), _outputs(kind, body, body)
+            return named | as_inputs(fields, body), _outputs(kind, body, body)
         outputs = _outputs(kind, resource.old_inputs, body)
-        old, new = (schema.as_inputs(fields, outs) for outs in (resource.old_outputs, outputs))
+        old, new = (as_inputs(fields, outs) for outs in (resource.old_outputs, outputs))
         return apply_difference(resource.old_inputs, old, new), outputs
 
     def delete(self, resource: Resource) -> None:
-        kind_of(resource.type)
+        TYPES[resource.type]
         self._cloud.delete(resource.id)
 
     def invoke(self, token: str, args: Props) -> Props:
         # Of every emulated type there is a function that reads one, `getManagedCluster` for example.
         read = _READ.fullmatch(token)
-        kind = KINDS.get(read[1] + read[2]) if read else None
+        kind = TYPES.get(read[1] + read[2]) if read else None
         if kind is None and token not in _ARGUMENTS:
             return super().invoke(token, args)
-        given, known = schema.without_nulls(args), set(kind.parameters) if kind else _ARGUMENTS[token]
+        given, known = without_nulls(args), set(kind.parameters) if kind else _ARGUMENTS[token]
         for name in given.keys() - known:
             raise Refused(f"{token}: unknown argument '{name}'")
         if token == _CLIENT_CONFIG:
@@ -178,10 +180,10 @@ class AzureProvider(CloudProvider):
             if name not in given:
                 raise Refused(f"{token}: missing required argument '{name}'")
         if kind is None:
-            return self._credentials(token, kind_of(CLUSTER).id(self._subscription, given))
+            return self._credentials(token, TYPES[CLUSTER].id(self._subscription, given))
         return self._found(kind, kind.id(self._subscription, given))
 
-    def _found(self, kind: Kind, id: str) -> Props:
+    def _found(self, kind: AzureType, id: str) -> Props:
         body = self._cloud.get(id)
         if body is None:
             raise kind.not_found(id)
@@ -200,12 +202,12 @@ class AzureProvider(CloudProvider):
         return {"kubeconfigs": [{"name": name, "value": base64.b64encode(text.encode()).decode()}]}
 
 
-def _outputs(kind: Kind, inputs: Props, body: Props) -> Props:
+def _outputs(kind: AzureType, inputs: Props, body: Props) -> Props:
     """What the provider keeps of a body: sub-resource lists the program does not set are shown empty."""
-    shown = schema.outputs_of(kind.token).shapes
+    shown = STORED.outputs_of(kind.token).shapes
     outputs = {name: value for name, value in body.items() if name in shown and value is not None}
     outputs |= {name: [] for name in kind.maintained if name not in inputs}
-    return outputs | {_API_VERSION: schema.api_version(kind.token)}
+    return outputs | {_API_VERSION: STORED.version_of(kind.token)}
 
 
 def _plain_location(location: str) -> str:

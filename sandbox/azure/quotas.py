@@ -1,4 +1,4 @@
-"""A subscription's vCPU quotas: the limits, and how what exceeds them is said.
+"""A subscription's vCPU quotas, and the texts of what exceeds them.
 
 Azure counts three things in each region: all regular machines (`cores`), those of one family, and all spot machines
 (`lowPriorityCores`), whatever their family (https://learn.microsoft.com/azure/quotas/per-vm-quota-requests, spot-quota).
@@ -6,15 +6,12 @@ Azure counts three things in each region: all regular machines (`cores`), those 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Any
+from collections.abc import Collection
+from dataclasses import dataclass
 
 from sandbox.azure.machines import machines
 from sandbox.azure.regions import plain
-from sandbox.base.errors import SandboxError
-from sandbox.cloud import quota_file
+from sandbox.cloud import quotas
 
 CORES = "cores"
 LOW_PRIORITY = "lowPriorityCores"
@@ -61,50 +58,27 @@ class Excess:
         )
 
 
-def _key(name: str) -> str:
-    # The SKU API itself spells families as `standardDSv5Family` and as `Standard NCASv3_T4 Family`.
-    return name.replace(" ", "").lower()
+class Quotas(quotas.Quotas):
+    """Limits in vCPUs: `{westeurope: {cores: 100, lowPriorityCores: 16, standardNCASv3_T4Family: 8}}`, names in any case."""
 
+    where, example, unit = "quotas", "{cores: 100}", " of vCPUs"
 
-@dataclass(frozen=True)
-class Quotas:
-    """Limits in vCPUs by region and name; what is absent is unlimited."""
+    @staticmethod
+    def region(text: str) -> str:
+        return plain(text)
 
-    limits: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
-
-    @classmethod
-    def read(cls, data: Mapping[str, Any]) -> Quotas:
-        """`{westeurope: {cores: 100, lowPriorityCores: 16, standardNCASv3_T4Family: 8}}`, names in any case.
-
-        Raises SandboxError with everything that is wrong, by path.
-        """
-        problems = [problem for region, limits in data.items() for problem in _problems(region, limits)]
-        if problems:
-            raise SandboxError("\n".join(problems))
-        return cls(
-            {plain(region): {_key(name): limit for name, limit in each.items()} for region, each in data.items()}
-        )
+    @staticmethod
+    def name(text: str) -> str:
+        # The SKU API itself spells families as `standardDSv5Family` and as `Standard NCASv3_T4 Family`.
+        return text.replace(" ", "").lower()
 
     @classmethod
-    def kept(cls, folder: Path) -> Quotas:
-        """The limits of the emulated cloud in this folder."""
-        return cls.read(quota_file.azure(quota_file.kept(folder)))
+    def known(cls, region: str) -> Collection[str]:
+        return {cls.name(name) for name in (CORES, LOW_PRIORITY, *(machine.family for machine in machines().values()))}
 
-    def limit(self, location: str, name: str) -> int | None:
-        return self.limits.get(location, {}).get(_key(name))
+    @classmethod
+    def unknown(cls, region: str) -> str:
+        return f"is neither {CORES}, {LOW_PRIORITY} nor a machine family of the catalogue"
 
 
 UNLIMITED = Quotas()
-
-
-def _problems(region: Any, limits: Any) -> Iterator[str]:
-    path = f"quotas.{region}"
-    if not isinstance(region, str) or not isinstance(limits, Mapping):
-        yield f"{path}: is not a region with an object of limits, such as westeurope: {{cores: 100}}"
-        return
-    known = {_key(name) for name in (CORES, LOW_PRIORITY, *(machine.family for machine in machines().values()))}
-    for name, limit in limits.items():
-        if not isinstance(name, str) or _key(name) not in known:
-            yield f"{path}.{name}: is neither {CORES}, {LOW_PRIORITY} nor a machine family of the catalogue"
-        elif not isinstance(limit, int) or isinstance(limit, bool) or limit < 0:
-            yield f"{path}.{name}: is {limit!r}, not a number of vCPUs"

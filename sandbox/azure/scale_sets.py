@@ -1,4 +1,4 @@
-"""Which machines a pool has: the instances of its scale set, by number.
+"""The machines of a pool: the instances of its scale set, by number (`sandbox.cloud.node_groups.Machines`).
 
 A pool's own body knows only how many there are. A record below it knows which, so that the machine that goes is the one that
 was meant, and the others keep their nodes. A number is given once in a scale set's life, as scale sets do [inferred from node
@@ -9,11 +9,22 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
+from sandbox.azure import ids
+from sandbox.azure.nodes import node_name
 from sandbox.azure.resources.cluster_path import POOL
+from sandbox.cloud.node_groups import Bounds, ScaleRefused
 from sandbox.cloud.state import Body, Record, Resources
 
 SCALE_SET = "sandbox:ScaleSet"
 """No type of azure-native: the program never sees these."""
+
+
+def bounds(pool: Body) -> Bounds | None:
+    return Bounds(pool["minCount"], pool["maxCount"]) if pool["enableAutoScaling"] else None
+
+
+def size(resources: Resources, pool: Record) -> int:
+    return int(pool.body["count"])
 
 
 def instances(resources: Resources, pool: Record) -> list[int]:
@@ -28,10 +39,18 @@ def settle(resources: Resources) -> None:
         resources.put(Record(SCALE_SET, _id(pool), {"instances": numbers, "next": following}))
 
 
-def remove(resources: Resources, pool: Record, numbers: Collection[int]) -> None:
-    """Take machines out of a pool; those that are not there are no error."""
-    there, following = _brought_in_line(resources, pool)
-    left = [number for number in there if number not in numbers]
+def resize(resources: Resources, pool: Record, count: int, *, force: bool = False) -> None:
+    least, most = pool.body["minCount"], pool.body["maxCount"]
+    if not (force or least <= count <= most):
+        raise ScaleRefused(f"pool {pool.body['name']} takes {least} to {most} nodes, not {count}")
+    pool.body["count"] = count
+
+
+def remove(resources: Resources, pool: Record, nodes: Collection[str]) -> None:
+    numbers, following = _brought_in_line(resources, pool)
+    left = [n for n in numbers if node_name(ids.parent(pool.id), pool.body["name"], n) not in nodes]
+    if len(left) < pool.body["minCount"]:
+        raise ScaleRefused(f"pool {pool.body['name']} keeps {pool.body['minCount']} nodes")
     pool.body["count"] = len(left)
     resources.put(Record(SCALE_SET, _id(pool), {"instances": left, "next": following}))
 

@@ -11,49 +11,33 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from sandbox.cloud.provider import Failure, Props
-from sandbox.cloud.schema import Fields, Stored, Wrong, as_inputs, preview, problems, without_nulls
+from sandbox.cloud.schema import Fields, Stored, Wrong, problems
 
-__all__ = ["api_version", "as_inputs", "failures", "inputs_of", "outputs_of", "preview", "without_nulls"]
+STORED = Stored(Path(__file__).parent / "data" / "schema.json")
 
-FILE = Path(__file__).parent / "data" / "schema.json"
-
-_STORED = Stored(FILE)
 _VERSION = re.compile(r"Azure REST API version (\d{4}-\d{2}-\d{2}(?:-preview)?)")
-
-inputs_of, outputs_of = _STORED.inputs_of, _STORED.outputs_of
-api_version = _STORED.version_of
-"""The REST API version of the SDK's default type."""
 
 
 def failures(fields: Fields, value: Props) -> Iterator[Failure]:
-    """What azure-native says is wrong with an object."""
-    for found in problems(fields, value):
-        if found.wrong is Wrong.VALUE:
-            yield Failure(found.path, found.reason)
-        else:
-            said = "missing required" if found.wrong is Wrong.MISSING else "unknown"
-            yield Failure(found.path, f"{said} property '{found.path}'")
+    """The faults of an object, in azure-native's words."""
+    for problem in problems(fields, value):
+        kind = {Wrong.MISSING: "missing required", Wrong.UNKNOWN: "unknown"}.get(problem.wrong)
+        yield Failure(problem.path, f"{kind} property '{problem.path}'" if kind else problem.reason)
 
 
 def written_from_the_sdk() -> str:
-    """The content of `FILE`."""
-    from sandbox.azure.resources.table import KINDS
+    """The content of the file."""
+    from sandbox.azure.resources.resource_type import TABLE
     from sandbox.cloud import sdk
 
     def version(token: str) -> str:
-        module, name = sdk.module(package, token)
+        module, name = sdk.module("pulumi_azure_native", token)
         # The text stands in the docstrings of the constructor's overloads.
         texts = (overload.__doc__ or "" for overload in typing.get_overloads(getattr(module, name).__init__))
-        found = (match.group(1) for match in map(_VERSION.search, texts) if match)
-        return next(found, "")
+        return next((match.group(1) for match in map(_VERSION.search, texts) if match), "")
 
-    package, tokens = "pulumi_azure_native", sorted(KINDS)
-    return sdk.written(
-        {token: sdk.inputs_of(package, token) for token in tokens},
-        {token: sdk.outputs_of(package, token) for token in tokens},
-        {token: version(token) for token in tokens},
-    )
+    return sdk.types_written("pulumi_azure_native", TABLE, versions={token: version(token) for token in sorted(TABLE)})
 
 
 if __name__ == "__main__":
-    FILE.write_text(written_from_the_sdk(), encoding="utf-8")
+    STORED.file.write_text(written_from_the_sdk(), encoding="utf-8")

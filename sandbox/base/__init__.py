@@ -1,1 +1,1 @@
-"""Home, locks, files, errors."""
+"""Home, locks, files, errors, notices."""

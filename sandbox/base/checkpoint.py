@@ -1,4 +1,4 @@
-"""The engine's state file, read without the engine: to ask it costs half a second."""
+"""The checkpoint: the engine's state file, read without the engine, which would take half a second."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from sandbox.base.errors import SandboxError
 from sandbox.base.home import Home
 
 State = dict[str, Any]
-"""A resource as the engine's state has it."""
+"""A resource in the engine's state."""
 
 _STACK = "pulumi:pulumi:Stack"
 _CLUSTERS = ("azure-native:containerservice:ManagedCluster", "gcp:container/cluster:Cluster")
@@ -23,12 +23,12 @@ class Checkpoint:
         self._folder, self._name = home.backend / ".pulumi" / "stacks", f"{home.stack}.json"
 
     def exists(self, project: str) -> bool:
-        """Whether the engine has a state of this project's stack."""
+        """Whether the engine's state has this project's stack."""
         self._latest()
         return (self._folder / project / self._name).exists()
 
     def creating(self) -> list[State]:
-        """The resources of which the engine has asked a provider and has no answer yet."""
+        """The resources whose creation a provider has not confirmed yet."""
         return [op["resource"] for op in self._latest().get("pending_operations") or () if op["type"] == "creating"]
 
     def resources(self) -> list[State]:
@@ -45,10 +45,10 @@ class Checkpoint:
         }
 
     def _latest(self) -> dict[str, Any]:
-        # One folder a project, and a home has one project.
+        # The state has one folder for each project, and a home has one project.
         for path in self._folder.glob(f"*/{self._name}"):
             try:
                 return dict(json.loads(path.read_text())["checkpoint"]["latest"] or {})
             except (ValueError, KeyError, TypeError) as broken:
-                raise SandboxError(f"{path} is not a state the engine has written: {broken!r}") from broken
+                raise SandboxError(f"{path} is no state of the engine: {broken!r}") from broken
         return {}

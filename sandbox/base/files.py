@@ -1,4 +1,4 @@
-"""Files that are never half written."""
+"""Files that are written whole or not at all."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from tempfile import mkstemp
 
 
 def write_private(path: Path, content: bytes) -> None:
-    """Replace a file at once, readable by its owner alone at every moment."""
+    """Replace a file at once; only its owner can read it at any time."""
     replace(path, content, 0o600)
 
 
 def replace(path: Path, content: bytes, mode: int) -> None:
-    """Replace a file at once. Any number of threads and processes may do so to one file: the last stays."""
+    """Replace a file at once. Threads and processes may replace one file together: the last content stays."""
     descriptor, unfinished = mkstemp(prefix=f".{path.name}.", dir=path.parent)
     try:
         with open(descriptor, "wb") as file:

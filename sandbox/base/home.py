@@ -1,4 +1,4 @@
-"""Where the sandbox of one stack keeps its state: everything is below one folder, and nothing is outside it."""
+"""The home of one stack's sandbox: all its state is below one folder."""
 
 from __future__ import annotations
 
@@ -32,20 +32,22 @@ class Home:
 
     @classmethod
     def of(cls, stack: str, project: Path = PROJECT) -> Home:
-        """The sandbox of a project's stack, with what it was told before. Raises SandboxError for what is no stack name."""
-        # It becomes a folder's name, and `down` removes that folder: "" and ".." would be other folders.
+        """The home of a project's stack, with the remembered options. Raises SandboxError for a wrong stack name."""
+        # `down` removes the folder of this name: "" and ".." would be other folders.
         if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_.-]*", stack):
-            raise SandboxError(f"{stack!r} is no stack name: letters, digits, -, _ and ., the first a letter or digit")
+            raise SandboxError(
+                f"{stack!r} is no stack name: use letters, digits, -, _ and ., and begin with a letter or digit"
+            )
         root = Path(os.environ.get("SANDBOX_HOME") or project / ".sandbox").resolve()
         home = cls(stack, project.resolve(), root)
         choices = _choices(home.directory)
         file = choices.get("config_file")
         return replace(home, config_file=Path(file) if file else None, host=choices.get("host", ""))
 
-    def told(self, config_file: Path | None = None, beside: str | None = None) -> Home:
-        """The same sandbox with what a command was told; what it was not told stays.
+    def with_options(self, config_file: Path | None = None, beside: str | None = None) -> Home:
+        """The same home with a command's options; options that are missing stay as remembered.
 
-        Raises SandboxError when the stack cannot be beside that other one.
+        Raises SandboxError when the stack cannot be `beside` that other one.
         """
         home = replace(self, config_file=config_file or self.config_file)
         if beside is None or beside == self.host:
@@ -55,13 +57,13 @@ class Home:
             raise SandboxError(f"stack {self.stack!r} {has}: `down` it first, then bring it up beside {beside!r}")
         host = Home.of(beside, self.project)
         if host.host:
-            raise SandboxError(f"stack {beside!r} is itself beside {host.host!r}: say `--beside {host.host}`")
+            raise SandboxError(f"stack {beside!r} is itself beside {host.host!r}: use `--beside {host.host}`")
         if not host.directory.exists():
-            raise SandboxError(f"stack {beside!r} is not up, so there is no cloud of its to use")
+            raise SandboxError(f"stack {beside!r} is not up, so it has no cloud to share")
         return replace(home, host=beside)
 
     def remember(self) -> None:
-        """Keep what this sandbox was told for the stack's later commands."""
+        """Keep the options for the stack's later commands."""
         choices = {"config_file": str(self.config_file or ""), "host": self.host}
         write_private(self.directory / _CHOICES, json.dumps(choices).encode())
 
@@ -91,7 +93,7 @@ class Home:
 
     @property
     def subscription(self) -> str:
-        """The stack that has the emulated subscription: the host, or this one."""
+        """The stack that owns the emulated subscription: the host, or this one."""
         return self.host or self.stack
 
     @property
@@ -101,13 +103,13 @@ class Home:
 
     @property
     def clusters(self) -> Path:
-        """One control plane a folder."""
+        """The folder of the control planes, one folder each."""
         return self.root / self.subscription / "clusters"
 
     @property
     def lock(self) -> Path:
-        # Beside the folder, not in it: `down` removes the folder while it holds the lock. No stack's name has a plus, so this
-        # is no other stack's folder or lock: one may be called `dev.lock`.
+        # Beside the folder, not in it: `down` removes the folder while it holds the lock. No stack's name has a plus: another
+        # stack may be called `dev.lock`.
         return self.root / f"{self.stack}+command.lock"
 
     @property

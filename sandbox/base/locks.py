@@ -1,8 +1,8 @@
-"""Who may work on a stack, and on an emulated cloud, at the same time as whom.
+"""Locks: one command at a time works on a stack, and commands of several stacks may share an emulated cloud.
 
-A stack is one command's at a time. A cloud may be several stacks' (`up --beside`), whose commands may work on it together:
-its requests lock its memory one by one. What needs it alone is setting right what a killed command left, because a request
-that is still running looks the same, and removing it.
+Stacks share a cloud by `up --beside`, and their commands may work on it together: each request locks the cloud's memory. A
+command needs the cloud alone to remove it, and to repair it after a killed command, because a request that still runs looks
+like an interrupted one.
 """
 
 from __future__ import annotations
@@ -15,14 +15,15 @@ from filelock import FileLock, Timeout
 
 from sandbox.base.errors import SandboxError
 from sandbox.base.home import Home
+from sandbox.base.notices import Notify
 
 _PATIENCE = 0.5
-"""Seconds. A process that a killed command was about to start has that command's lock until it runs."""
+"""Seconds. A process that a killed command was about to start holds that command's lock until it runs."""
 
 
 @contextmanager
-def hold(home: Home) -> Iterator[None]:
-    """Keep every other command that works on the stack out. Raises SandboxError when there is one."""
+def lock_stack(home: Home) -> Iterator[None]:
+    """Lock the stack for this command. Raises SandboxError when another command holds it."""
     home.root.mkdir(parents=True, exist_ok=True)
     lock = FileLock(home.lock)
     try:
@@ -38,8 +39,8 @@ def hold(home: Home) -> Iterator[None]:
 
 
 @contextmanager
-def share_cloud(home: Home, report: Callable[[str], None], alone: Callable[[], None] = lambda: None) -> Iterator[None]:
-    """Work on the stack's cloud beside others. `alone` runs first, unless another is at work."""
+def share_cloud(home: Home, notify: Notify, repair: Callable[[], None] = lambda: None) -> Iterator[None]:
+    """Work on the stack's cloud beside other commands. The first of them calls `repair` before."""
     with _file(home) as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -47,22 +48,22 @@ def share_cloud(home: Home, report: Callable[[str], None], alone: Callable[[], N
             try:
                 fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
             except BlockingIOError:
-                report(f"waiting: another command sets the cloud of stack {home.subscription!r} right or removes it")
+                notify(f"waiting: another command repairs or removes the cloud of stack {home.subscription!r}")
                 fcntl.flock(lock, fcntl.LOCK_SH)
         else:
-            alone()
-            # Whoever gets in between finds nobody at work.
+            repair()
+            # A command that gets in between finds a repaired cloud.
             fcntl.flock(lock, fcntl.LOCK_SH)
         if home.host and not home.cloud.parent.exists():
             raise SandboxError(
-                f"stack {home.stack!r} is beside {home.host!r}, which is not up any more; `down --force` removes what is left"
+                f"stack {home.stack!r} is beside {home.host!r}, which is not up any more; `down --force` removes the rest"
             )
         yield
 
 
 @contextmanager
-def own_cloud(home: Home) -> Iterator[None]:
-    """Keep the commands of all stacks away from the cloud. Raises SandboxError when one is at work."""
+def lock_cloud(home: Home) -> Iterator[None]:
+    """Lock the cloud for this command alone. Raises SandboxError when another stack's command shares it."""
     with _file(home) as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -76,6 +77,6 @@ def own_cloud(home: Home) -> Iterator[None]:
 @contextmanager
 def _file(home: Home) -> Iterator[int]:
     home.root.mkdir(parents=True, exist_ok=True)
-    # Not FileLock: it cannot be shared. Closing the file, also by dying, gives the lock back.
+    # Not FileLock: it cannot be shared. The system releases the lock when the file is closed, also by a killed process.
     with home.cloud_lock.open("a") as file:
         yield file.fileno()

@@ -1,4 +1,4 @@
-"""YAML as the engine reads it."""
+"""YAML files, read as the engine reads them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from sandbox.base.errors import SandboxError
 
 
 def read_yaml(path: Path) -> dict[str, Any]:
-    """The object in a YAML file. Raises SandboxError when there is none."""
+    """The object in a YAML file. Raises SandboxError for a missing file or other content."""
     try:
         text = path.read_text()
     except FileNotFoundError as missing:
@@ -23,8 +23,8 @@ def read_yaml(path: Path) -> dict[str, Any]:
 
 
 def parsed(text: str, title: str) -> dict[str, Any]:
-    """The object in a text, which has a title in errors. Raises SandboxError when there is none."""
-    # YAML 1.2, as the engine's own reader: `yes` is a text, and a key that stands twice is an error.
+    """The object in a YAML text; errors name its title. Raises SandboxError for other content."""
+    # YAML 1.2, as in the engine's own reader: `yes` is a text, and a repeated key is an error.
     try:
         content = YAML(typ="safe", pure=True).load(text)
     except YAMLError as broken:

@@ -17,16 +17,17 @@ import click
 from sandbox.base import locks
 from sandbox.base.errors import SandboxError
 from sandbox.base.home import PROJECT, Home
+from sandbox.base.notices import discard, to_stderr
 from sandbox.cli.options import FILE, FOLDER, file_options, named_by_user, policy_options, stack_options
 from sandbox.cli.out_of_band import delete, edit, scale
-from sandbox.cli.terminal import me, planes, progress, running, silent
+from sandbox.cli.terminal import command_line, planes, require_running
 from sandbox.cluster import clusters
+from sandbox.engine.events import Steps
 from sandbox.engine.policies import Pack, hosted
-from sandbox.engine.steps import Steps
 from sandbox.toolchain import programs
 
 _SURROUNDINGS = (errno.ENOSPC, errno.EDQUOT, errno.EACCES, errno.EROFS, errno.EEXIST, errno.ENOTDIR)
-"""What is wrong with the machine and not with this program: full disk, read-only or misplaced folder."""
+"""Errors of the machine and not of this program: full disk, read-only or misplaced folder."""
 
 _NOT_WITHOUT_BASE = ("report_dir", "fail_on")
 _NOT_WITH_BASE = (
@@ -36,7 +37,7 @@ _NOT_WITH_BASE = (
 
 
 class _Cli(click.Group):
-    """Prints expected errors as text; anything else is a defect and keeps its traceback."""
+    """Prints expected errors as text; any other exception is a defect and keeps its traceback."""
 
     def invoke(self, ctx: click.Context) -> Any:
         try:
@@ -60,7 +61,7 @@ for command in (scale, delete, edit):
 
 
 @main.command()
-@click.option("--continue-on-error", is_flag=True, help="When a resource fails, go on with those that do not need it.")
+@click.option("--continue-on-error", is_flag=True, help="Go on with independent resources when one fails.")
 @click.option("--json", "as_json", is_flag=True, help="Print the steps as one JSON object and nothing else.")
 @stack_options
 @file_options
@@ -74,23 +75,23 @@ def up(
     with hosted(pack):
         from pulumi.automation.errors import CommandError
 
-        from sandbox.engine import engine
+        from sandbox.engine import session
 
         with (
             # The cluster's programs are built while the engine works; the first cluster waits for them.
-            programs.building(["pulumi", *clusters.PROGRAMS], progress) as built,
-            engine.open(home, progress, cloud_file=cloud_file, pack=pack, ensure=built.ensure) as opened,
+            programs.building(["pulumi", *clusters.PROGRAMS], to_stderr) as built,
+            session.open(home, to_stderr, cloud_file=cloud_file, pack=pack, ensure=built.ensure) as engine,
             closing(built),
         ):
             try:
-                told = silent if as_json else click.echo
-                changes = opened.up(told, steps.on_event, refresh=refresh, continue_on_error=continue_on_error)
+                on_output = discard if as_json else click.echo
+                changes = engine.up(on_output, steps.on_event, refresh=refresh, continue_on_error=continue_on_error)
             except CommandError as failed:
                 steps.failed(str(failed))
     if as_json:
         click.echo(json.dumps(steps.as_json(), indent=2))
     if steps.errors:
-        # The engine has printed what went wrong.
+        # The engine has printed them.
         sys.exit(1)
     if as_json:
         return
@@ -98,7 +99,7 @@ def up(
     click.echo(f"stack {home.stack} is up after {time.monotonic() - began:.1f} s: {changed or 'nothing changed'}")
     click.echo("\nNext:")
     for command in ("status", "kubectl -- get nodes", "outputs", "down"):
-        click.echo(f"  {me(home, command)}")
+        click.echo(f"  {command_line(home, command)}")
 
 
 @main.command()
@@ -126,7 +127,7 @@ def preview(
     pack: Pack | None,
 ) -> None:
     """Show what `up` would change; with --base, what the work tree changes in every stack of that revision."""
-    # An option that would do nothing says so: who asks to fail must not be told that all is well.
+    # An option without effect is an error: `--fail-on` that checks nothing would say that all is well.
     for option in _NOT_WITHOUT_BASE if base is None else _NOT_WITH_BASE:
         if named_by_user(option):
             word = "without" if base is None else "with"
@@ -136,7 +137,14 @@ def preview(
 
         stack = home.stack if named_by_user("stack") else ""
         if not command.preview(
-            home, stack, base, directory=report_dir, fail_on=fail_on, as_json=as_json, cloud=cloud_file, tell=progress
+            home,
+            stack,
+            base,
+            directory=report_dir,
+            fail_on=fail_on,
+            as_json=as_json,
+            cloud=cloud_file,
+            notify=to_stderr,
         ):
             sys.exit(1)
         return
@@ -145,12 +153,12 @@ def preview(
     with hosted(pack):
         from pulumi.automation.errors import CommandError
 
-        from sandbox.engine import engine
+        from sandbox.engine import session
 
         try:
-            with engine.open(home, progress, changing=False, cloud_file=cloud_file, pack=pack) as opened:
-                told = silent if as_json else click.echo
-                opened.preview(told, steps.on_event, refresh=refresh, expect_no_changes=expect_no_changes)
+            with session.open(home, to_stderr, changing=False, cloud_file=cloud_file, pack=pack) as engine:
+                on_output = discard if as_json else click.echo
+                engine.preview(on_output, steps.on_event, refresh=refresh, expect_no_changes=expect_no_changes)
         except CommandError as failed:
             steps.failed((expect_no_changes and steps.unexpected()) or str(failed))
         except SandboxError as failed:
@@ -164,17 +172,17 @@ def preview(
 
 
 @main.command()
-@click.option("--force", is_flag=True, help="Do not ask the engine; end the stack's processes and remove its state.")
-@click.option("--config-file", type=FILE, help="The stack file, where the one last used is gone.")
+@click.option("--force", is_flag=True, help="End the stack's processes and remove its state without the engine.")
+@click.option("--config-file", type=FILE, help="The stack file, where the last one is missing.")
 @stack_options
 def down(home: Home, force: bool, config_file: Path | None) -> None:
     """Delete everything the stack declared, end its processes and remove its state."""
     from pulumi.automation.errors import CommandError
 
-    from sandbox.engine import engine
+    from sandbox.engine import session
     from sandbox.engine.cloud_file import CloudFile
 
-    home = home.told(config_file)
+    home = home.with_options(config_file)
     if not home.directory.exists():
         click.echo(f"stack {home.stack} is not up")
         return
@@ -182,28 +190,28 @@ def down(home: Home, force: bool, config_file: Path | None) -> None:
     others = 0
     if not force:
         try:
-            with engine.open(home, progress, program=False) as opened:
-                opened.destroy(click.echo)
-                others = CloudFile.kept(home.cloud).remaining(opened.clouds)
+            with session.open(home, to_stderr, program=False) as engine:
+                engine.destroy(click.echo)
+                others = CloudFile.kept(home.cloud).remaining(engine.clouds)
         except CommandError:
             raise SandboxError(
-                f"the engine could not delete stack {home.stack!r}; it said why above.\n"
-                f"  `{me(home, 'down --force')}` removes the sandbox without asking the engine"
+                f"the engine could not delete stack {home.stack!r}; its errors are above.\n"
+                f"  `{command_line(home, 'down --force')}` removes the sandbox without the engine"
             ) from None
-    with locks.hold(home):
+    with locks.lock_stack(home):
         if home.host:
             # The lock stays: were it removed here, two later commands could hold two files of that name.
             shutil.rmtree(home.directory)
         else:
-            with locks.own_cloud(home):
+            with locks.lock_cloud(home):
                 _without_guests(home)
                 for plane in clusters.planes(home.clusters):
                     clusters.remove(plane.directory)
                 shutil.rmtree(home.directory)
     if others and not home.host:
-        click.echo(f"{others} resources that the cloud file made are removed with the sandbox")
+        click.echo(f"{others} resources of the cloud file are removed with the sandbox")
     if force and home.host:
-        click.echo(f"what it declared stays in the emulated cloud of stack {home.host}")
+        click.echo(f"its resources stay in the emulated cloud of stack {home.host}")
     click.echo(f"stack {home.stack} is down")
 
 
@@ -214,41 +222,34 @@ def status(home: Home) -> None:
     from sandbox.cli.status import show
     from sandbox.engine import clouds
 
-    show(planes(home), clouds.opened(home, dict, progress).pools())
+    show(planes(home), clouds.opened(home, dict, to_stderr).pools())
 
 
-@main.command()
+@main.command("outputs")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @click.option("--show-secrets", is_flag=True, help="Print secret outputs in clear text.")
 @stack_options
-def outputs(home: Home, as_json: bool, show_secrets: bool) -> None:
+def show_outputs(home: Home, as_json: bool, show_secrets: bool) -> None:
     """Show the stack's outputs."""
-    running(home)
-    found = _in_clear_text(home) if show_secrets else _hidden(home)
-    if as_json:
-        click.echo(json.dumps(found, indent=2))
-        return
-    # Only here; every command would pay for it.
-    import yaml
+    from sandbox.cli import outputs
 
-    for name, value in found.items():
-        shown = (
-            f"{name}: {value}" if isinstance(value, str) else yaml.safe_dump({name: value}, sort_keys=False, width=120)
-        )
-        click.echo(shown.rstrip())
+    require_running(home)
+    outputs.show(home, as_json=as_json, show_secrets=show_secrets)
 
 
 @main.command()
 @click.argument("file", type=FILE)
 @click.option(
-    "--longest", type=click.IntRange(min=1), help="Characters at most; by default what a comment on GitHub holds."
+    "--longest", type=click.IntRange(min=1), help="Characters at most; by default those of a comment on GitHub."
 )
-@click.option("--pointer", metavar="URL", default="", help="Where the whole report is, for what is left out.")
+@click.option(
+    "--pointer", metavar="URL", default="", help="The address of the whole report, shown where parts are left out."
+)
 def report(file: Path, longest: int | None, pointer: str) -> None:
-    """Draw a report.json of `preview --base` as Markdown. Whoever wrote the file need not be trusted."""
-    from sandbox.report import drawn
+    """Render a report.json of `preview --base` as Markdown. The file need not be trusted."""
+    from sandbox.report import untrusted
 
-    click.echo(drawn.drawn(file, longest, pointer), nl=False)
+    click.echo(untrusted.render(file, longest, pointer), nl=False)
 
 
 @main.command(context_settings={"ignore_unknown_options": True})
@@ -257,9 +258,9 @@ def report(file: Path, longest: int | None, pointer: str) -> None:
 @stack_options
 def kubectl(home: Home, cluster: str | None, arguments: tuple[str, ...]) -> None:
     """Run kubectl against the stack's cluster: `sandbox kubectl -- get nodes`."""
-    running(home)
+    require_running(home)
     plane = clusters.of_stack(home, cluster)
-    binary = programs.ensure(["kubectl"], progress)["kubectl"]
+    binary = programs.ensure(["kubectl"], to_stderr)["kubectl"]
     sys.stdout.flush()
     os.execve(binary, ["kubectl", *arguments], {**os.environ, "KUBECONFIG": str(plane.admin_kubeconfig)})
 
@@ -269,35 +270,18 @@ def kubectl(home: Home, cluster: str | None, arguments: tuple[str, ...]) -> None
 @click.argument("after")
 @click.option("--cwd", "-C", default=PROJECT, type=click.Path(exists=True, path_type=Path), help="Another checkout.")
 def diff_release(before: str, after: str, cwd: Path) -> None:
-    """Tell in words what a stack gets that moves from release BEFORE to release AFTER."""
+    """Explain what changes for a stack that moves from release BEFORE to release AFTER."""
     from sandbox.report import releases
 
-    for sentence in releases.explained(cwd, before, after) or [f"{before} and {after} are the same"]:
+    for sentence in releases.explain(cwd, before, after) or [f"{before} and {after} are the same"]:
         click.echo(sentence)
 
 
 @main.command()
 def build() -> None:
-    """Build the programs the sandbox runs, which the other commands do when they need them."""
-    programs.ensure(["pulumi", "kubectl", *clusters.PROGRAMS], progress)
+    """Build the programs of the sandbox now; the other commands build them when they need them."""
+    programs.ensure(["pulumi", "kubectl", *clusters.PROGRAMS], to_stderr)
     click.echo("all programs are built")
-
-
-def _hidden(home: Home) -> dict[str, Any]:
-    """The stack's outputs without its secrets, from the engine's state file: the engine itself takes seconds."""
-    from sandbox.base.checkpoint import Checkpoint
-    from sandbox.cloud.secret import has_secret
-
-    found = sorted(Checkpoint(home).outputs().items())
-    return {name: "[secret]" if has_secret(value) else value for name, value in found}
-
-
-def _in_clear_text(home: Home) -> dict[str, Any]:
-    """The stack's outputs as the engine decrypts them."""
-    from sandbox.engine import engine
-
-    with engine.open(home, progress, changing=False, program=False) as opened:
-        return dict(sorted(opened.command.outputs().items()))
 
 
 def _without_guests(home: Home) -> None:

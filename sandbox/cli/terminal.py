@@ -1,11 +1,9 @@
-"""What the commands say on the terminal, and what they ask of a stack that is up."""
+"""Checks of a running stack, and the command lines that messages propose."""
 
 from __future__ import annotations
 
 import os
 import shutil
-
-import click
 
 from sandbox.base.errors import SandboxError
 from sandbox.base.home import PROJECT, Home
@@ -15,33 +13,25 @@ from sandbox.cluster.control_plane import ControlPlane
 
 
 def planes(home: Home) -> list[ControlPlane]:
-    """The control planes of a stack. Raises SandboxError when it is not up."""
-    found = clusters.planes(home.clusters)
-    if not found:
-        raise SandboxError(f"stack {home.stack!r} is not up: run `{me(home, 'up')}` first")
-    return found
+    """The control planes of a stack. Raises SandboxError when the stack is not up."""
+    existing = clusters.planes(home.clusters)
+    if not existing:
+        raise SandboxError(f"stack {home.stack!r} is not up: run `{command_line(home, 'up')}` first")
+    return existing
 
 
-def running(home: Home) -> None:
+def require_running(home: Home) -> None:
     """Raises SandboxError when not every process of a stack runs."""
     if not all(plane.running() for plane in planes(home)):
-        raise SandboxError(f"not every process of stack {home.stack!r} runs: `{me(home, 'up')}` brings them back")
+        raise SandboxError(
+            f"not every process of stack {home.stack!r} runs: `{command_line(home, 'up')}` restarts them"
+        )
 
 
-def me(home: Home, command: str) -> str:
-    """How the reader can call this for the same stack: through uv where that is on the PATH."""
-    me = "uv run sandbox" if shutil.which("uv") else os.path.relpath(PROJECT / ".venv" / "bin" / "sandbox")
+def command_line(home: Home, command: str) -> str:
+    """A command for the same stack as the user would type it: through uv where that is on the PATH."""
+    program = "uv run sandbox" if shutil.which("uv") else os.path.relpath(PROJECT / ".venv" / "bin" / "sandbox")
     name, _, rest = command.partition(" ")
     stack = [] if home.stack == DEFAULT_STACK else ["--stack", home.stack]
     cwd = [] if home.project == PROJECT else ["--cwd", str(home.project)]
-    return " ".join([me, name, *stack, *cwd, *([rest] if rest else [])])
-
-
-def progress(line: str) -> None:
-    """Of what takes long; a command's own output stays apart."""
-    click.echo(line, err=True)
-
-
-def silent(line: str) -> None:
-    """For who prints one JSON object and nothing else."""
-    del line
+    return " ".join([program, name, *stack, *cwd, *([rest] if rest else [])])

@@ -1,10 +1,12 @@
-"""An emulated cloud as those see it who look after its nodes: the autoscaler, the kubelets, and `sandbox status`."""
+"""Node pools, as the autoscaler, the kubelets and `sandbox status` see them, and what a cloud implements for that."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
+
+from sandbox.cloud.state import Body, Record, Resources
 
 
 class ScaleRefused(ValueError):
@@ -60,7 +62,7 @@ class NodeGroup:
 
 
 @dataclass(frozen=True)
-class Fleet:
+class NodeGroups:
     """A cluster's groups and its autoscaler's profile."""
 
     groups: list[NodeGroup] = field(default_factory=list)
@@ -70,14 +72,68 @@ class Fleet:
 class ScalableCloud(Protocol):
     """What an autoscaler asks of a cloud. Ids are the cloud's own."""
 
-    def fleet(self, cluster_id: str) -> Fleet:
+    def node_groups(self, cluster_id: str) -> NodeGroups:
         """The cluster's pools as they are now; empty when it is gone."""
 
     def grow(self, pool_id: str, by: int) -> None:
         """Add so many nodes to an autoscaled pool, whatever its size is by now. Raises ScaleRefused."""
 
     def remove(self, pool_id: str, nodes: Collection[str]) -> None:
-        """Take these nodes, by name, out of an autoscaled pool. Raises ScaleRefused."""
+        """Remove these nodes, by name, from an autoscaled pool. Raises ScaleRefused."""
 
     def apply_nodes(self, cluster_id: str) -> None:
         """Make a cluster's nodes those of its pools; nothing when it is gone."""
+
+
+MANY = 1 << 30
+"""No bound."""
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """The bounds of an autoscaled pool: those of all zones together, and those that hold in each zone."""
+
+    least: int
+    most: int
+    zone_least: int = 0
+    zone_most: int = MANY
+
+
+class Machines(Protocol):
+    """The machines of node pools, in the records of a cloud. Implemented by a cloud's module."""
+
+    def bounds(self, pool: Body) -> Bounds | None:
+        """None for a pool that is not autoscaled."""
+
+    def size(self, resources: Resources, pool: Record) -> int:
+        """How many machines a pool has."""
+        ...
+
+    def resize(self, resources: Resources, pool: Record, count: int, *, force: bool = False) -> None:
+        """Give a pool so many machines. Raises ScaleRefused outside its bounds, unless by `force`."""
+
+    def remove(self, resources: Resources, pool: Record, nodes: Collection[str]) -> None:
+        """Remove these machines, by their nodes' names; a missing one is no error. Raises ScaleRefused below a bound."""
+
+    def settle(self, resources: Resources) -> None:
+        """Bring the machines of every pool in line with its body."""
+
+
+class NodeView(Protocol):
+    """A cloud's nodes, as Kubernetes and the autoscaler see them. Implemented by a cloud's module."""
+
+    def profile(self, cluster: Record) -> Mapping[str, Any]:
+        """The autoscaler's profile."""
+        ...
+
+    def capacity(self, pool: Body) -> tuple[str, str]:
+        """The machine of a pool and its priority: `Spot`, `Preemptible` or `Regular`."""
+        ...
+
+    def group(self, resources: Resources, cluster: Record, pool: Record) -> NodeGroup:
+        """A pool as the autoscaler sees it."""
+        ...
+
+    def nodes(self, resources: Resources, cluster: Record, pool: Record) -> list[dict[str, Any]]:
+        """The Node objects of a pool's machines."""
+        ...

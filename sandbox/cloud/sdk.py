@@ -13,7 +13,7 @@ import json
 import re
 import types
 import typing
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache, partial
 from typing import Any
 
@@ -98,6 +98,17 @@ def _shape(annotation: Any) -> Shape:
     if isinstance(only, type) and (_types.is_input_type(only) or _types.is_output_type(only)):
         return Shape("object", inside=partial(fields_of, only))
     return Shape("any")
+
+
+def types_written(
+    package: str,
+    tokens: Iterable[str],
+    answers: Mapping[str, Fields] | None = None,
+    versions: Mapping[str, str] | None = None,
+) -> str:
+    """The content of a cloud's file: its resource types, and the answers of functions."""
+    outputs = {token: outputs_of(package, token) for token in sorted(tokens)}
+    return written({token: inputs_of(package, token) for token in outputs}, {**outputs, **(answers or {})}, versions)
 
 
 def written(

@@ -18,14 +18,11 @@ from typing import Any
 
 from filelock import FileLock
 
+from sandbox.cloud.ids import key as key
+
 Body = dict[str, Any]
 
 _FORMAT = 1
-
-
-def key(id: str) -> str:
-    """What to look an id up by: ARM compares ids without regard to case, and no two of Google's differ in it alone."""
-    return id.rstrip("/").lower()
 
 
 @dataclass

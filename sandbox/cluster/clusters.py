@@ -8,17 +8,16 @@ import os
 import shutil
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sandbox.base.checkpoint import Checkpoint
 from sandbox.base.errors import SandboxError
 from sandbox.base.files import write_private
 from sandbox.base.home import Home
-from sandbox.cloud.state import key
+from sandbox.cloud.clusters import Endpoint
+from sandbox.cloud.ids import key
+from sandbox.cluster import plugins
 from sandbox.cluster.control_plane import ControlPlane
-
-if TYPE_CHECKING:
-    from sandbox.gcp.clusters import Endpoint
 
 PROGRAMS = ("etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kwok")
 """What a control plane is made of."""
@@ -66,18 +65,13 @@ class LocalClusters:
             loops.append(f"--clock-factor={factor}")
         settings = {"version": version, "cloud": self._cloud, "service_cidr": service_cidr, "loops": loops}
         write_private(folder / _SETTINGS, json.dumps(settings).encode())
+        # Only here: certificates and HTTP take 0.1 s to import, and most commands start nothing.
+        from sandbox.cluster.control_plane.start import start
+
         started = plane(folder)
-        started.start(self._programs(), self._report)
-        if self._cloud == "gcp":
-            from sandbox.gcp import clusters as gke
-            from sandbox.gcp import workstation
-
-            workstation.trust(self._directory)
-            gke.install(started.admin_kubeconfig, version)
-        else:
-            from sandbox.azure import clusters as aks
-
-            aks.install(started.admin_kubeconfig)
+        start(started, self._programs(), self._report)
+        plugins.plugin(self._cloud).trust(self._directory)
+        plugins.install(self._cloud, started.admin_kubeconfig, version)
 
     def _shared_before(self, folder: Path, cluster_id: str) -> str | None:
         """The id of the cluster that has the folder which earlier versions gave to this one as well."""
@@ -92,8 +86,6 @@ class LocalClusters:
 
     def endpoint(self, cluster_id: str) -> Endpoint:
         """Of a cluster that was started. Raises SandboxError for another."""
-        from sandbox.gcp.clusters import Endpoint
-
         found = plane(self.folder(cluster_id))
         return Endpoint(found.address(), found.authority())
 

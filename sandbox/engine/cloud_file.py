@@ -27,21 +27,15 @@ from typing import Any
 
 from filelock import FileLock
 
-from sandbox.azure import ids as azure_ids
-from sandbox.azure.quotas import Quotas as AzureQuotas
-from sandbox.azure.resources.table import kind_of as azure_kind
 from sandbox.base.errors import SandboxError
 from sandbox.base.files import write_private
 from sandbox.base.yaml_file import read_yaml
-from sandbox.cloud import quota_file
 from sandbox.cloud.differences import join
 from sandbox.cloud.provider import InitFailed, Props, Refused, Resource
-from sandbox.cloud.quota_file import KEPT
+from sandbox.cloud.quotas import KEPT
 from sandbox.cloud.state import key
-from sandbox.engine.clouds import AZURE, GCP, Clouds
-from sandbox.gcp.quotas import Quotas as GcpQuotas
-from sandbox.gcp.resources.resource_type import Settings
-from sandbox.gcp.resources.table import kind_of as gcp_kind
+from sandbox.cluster.plugins import quotas_of
+from sandbox.engine.clouds import PLUGINS, Clouds, plugin_of
 
 
 @dataclass
@@ -56,9 +50,7 @@ class Entry:
 
     @property
     def id(self) -> str:
-        if _package(self.type) == GCP:
-            return gcp_kind(self.type).id(self.inputs, Settings())
-        return azure_kind(self.type).id(azure_ids.SUBSCRIPTION, self.inputs)
+        return plugin_of(self.type).id_of(self.type, self.inputs)
 
     @property
     def name(self) -> str:
@@ -153,7 +145,7 @@ def make(told: CloudFile, clouds: Clouds, report: Callable[[str], None]) -> None
             continue
         try:
             if clouds.holding(entry.id).get(entry.id) is None:
-                provider = clouds.provider(_package(entry.type))
+                provider = clouds.provider(plugin_of(entry.type).package)
                 # Checked again: the default of its location may come from a group that did not exist before.
                 checked, _ = provider.check(_request(entry.type, entry.inputs))
                 provider.create(_request(entry.type, checked))
@@ -173,9 +165,9 @@ def _quota_problems(quotas: Any) -> Iterator[str]:
     if not isinstance(quotas, dict):
         yield "quotas: is not an object"
         return
-    for read, part in ((AzureQuotas.read, quota_file.azure(quotas)), (GcpQuotas.read, quota_file.gcp(quotas))):
+    for plugin in PLUGINS.values():
         try:
-            read(part)
+            plugin.quotas.read(quotas_of(plugin.name, quotas))
         except SandboxError as wrong:
             yield from str(wrong).splitlines()
 
@@ -191,27 +183,14 @@ def _entry_problems(item: Any, path: str, clouds: Clouds) -> Iterator[str]:
         yield f"{path}.inputs: is not an object"
         return
     try:
-        needed = _named(str(type))
+        needed = plugin_of(str(type)).naming(str(type))
     except Refused as unknown:
         yield f"{path}.type: {unknown if type else 'is missing'}"
         return
     # A provider would find a name at random, and another one each time; a project it has none of its own.
     for name in (name for name in needed if name not in inputs):
         yield f"{path}.inputs.{name}: is missing; what a cloud file makes has a name"
-    _, failures = clouds.provider(_package(str(type))).check(_request(str(type), inputs))
+    _, failures = clouds.provider(plugin_of(str(type)).package).check(_request(str(type), inputs))
     for failure in failures:
         where = f"{path}.inputs.{failure.property}" if failure.property else f"{path}.inputs"
         yield f"{where}: {failure.reason}"
-
-
-def _package(type: str) -> str:
-    """Whose type it is; a type of no emulated cloud is Azure's to refuse."""
-    return GCP if type.startswith(f"{GCP}:") else AZURE
-
-
-def _named(type: str) -> list[str]:
-    """The inputs that name a resource of a type. Raises `Refused` for one that is not emulated."""
-    if _package(type) == GCP:
-        kind = gcp_kind(type)
-        return ["project", *([kind.auto_name] if kind.auto_name else [])]
-    return [azure_kind(type).parameters[-1]]

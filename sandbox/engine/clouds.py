@@ -1,88 +1,49 @@
-"""The emulated clouds of one home: Azure and Google Cloud, each with a memory of its own.
+"""The emulated clouds of one home, each with a memory of its own.
 
-A home may have resources in either or both, so every command has both at hand.
+A home may have resources in any of them, so every command has all at hand.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, MutableMapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
 
-from sandbox.azure import AzureCloud
-from sandbox.azure.quotas import Quotas as AzureQuotas
 from sandbox.base.home import Home
+from sandbox.cloud.cloud import EmulatedCloud
 from sandbox.cloud.node_groups import PoolStatus
-from sandbox.cluster import clusters
-from sandbox.gcp.cloud import GcpCloud
-from sandbox.gcp.quotas import Quotas as GcpQuotas
+from sandbox.cloud.plugin import Plugin
+from sandbox.cloud.provider import Provider
+from sandbox.cluster import plugins
+from sandbox.cluster.clusters import LocalClusters
 
-if TYPE_CHECKING:
-    from sandbox.cloud.provider import Provider
-    from sandbox.cloud.state import Body
+Cloud = EmulatedCloud
 
-AZURE_STATE = "azure.json"
-GCP_STATE = "gcp.json"
-"""The clouds' memories, in the home's folder for clouds."""
-
-AZURE, GCP = "azure-native", "gcp"
-"""The clouds by the names of their providers."""
+PLUGINS: Mapping[str, Plugin] = {plugin.package: plugin for plugin in map(plugins.plugin, plugins.NAMES)}
+"""The clouds by the names of their Pulumi packages."""
 
 
-class Cloud(Protocol):
-    """What commands ask of any emulated cloud. Ids are the cloud's own."""
-
-    def get(self, id: str) -> Body | None:
-        """What GET returns; None for a 404."""
-
-    def delete(self, id: str) -> None:
-        """Delete a resource and all that is in it; one that is gone already is no error. Raises `Refused`."""
-
-    def reconcile(self) -> None:
-        """Finish what a killed process began. Raises `InitFailed`."""
-
-    def pools(self) -> list[PoolStatus]:
-        """Every pool of every cluster."""
-        ...
-
-    def scale(self, cluster_name: str, pool: str, count: int, *, force: bool = False) -> None:
-        """Change a pool's size: within its bounds, as the autoscaler does, or by `force`. Raises ScaleRefused."""
-
-    def settable(self, id: str) -> Collection[str]:
-        """The properties of this resource that a request may set. Raises KeyError for no resource."""
-        ...
-
-    def edit(self, id: str, before: Body, after: Body) -> None:
-        """Change what differs, as a client does that has read a resource. Raises `Refused` and `InitFailed`."""
+def plugin_of(type: str) -> Plugin:
+    """The plugin of a resource type; a type of no emulated cloud is for the first cloud to refuse."""
+    return PLUGINS.get(type.partition(":")[0]) or next(iter(PLUGINS.values()))
 
 
 @dataclass(frozen=True)
 class Clouds:
-    """Both clouds."""
+    """The opened clouds by the names of their Pulumi packages."""
 
-    azure: AzureCloud
-    gcp: GcpCloud
+    opened: Mapping[str, EmulatedCloud]
 
-    def __iter__(self) -> Iterator[Cloud]:
-        yield self.azure
-        yield self.gcp
+    def __iter__(self) -> Iterator[EmulatedCloud]:
+        return iter(self.opened.values())
 
     def provider(self, package: str) -> Provider:
         """A provider over the cloud of this package, such as `gcp`. Raises KeyError for another."""
-        if package == GCP:
-            from sandbox.gcp.provider import GcpProvider
+        return PLUGINS[package].provider(self.opened[package])
 
-            return GcpProvider(self.gcp)
-        if package == AZURE:
-            from sandbox.azure.provider import AzureProvider
-
-            return AzureProvider(self.azure)
-        raise KeyError(package)
-
-    def holding(self, id: str) -> Cloud:
-        """The cloud that ids of this form belong to: Azure's begin with a slash."""
-        return self.azure if id.startswith("/") else self.gcp
+    def holding(self, id: str) -> EmulatedCloud:
+        """The cloud that has a resource of this id; the first one where none has."""
+        return next((cloud for cloud in self if cloud.get(id) is not None), next(iter(self)))
 
     def pools(self) -> list[PoolStatus]:
         return [pool for cloud in self for pool in cloud.pools()]
@@ -90,10 +51,15 @@ class Clouds:
 
 def opened(home: Home, programs: Callable[[], Mapping[str, Path]], report: Callable[[str], None]) -> Clouds:
     """The emulated clouds of a home; `programs` is asked only when a control plane is to start."""
-    azure, gcp = home.cloud / AZURE_STATE, home.cloud / GCP_STATE
-    azure_clusters = clusters.LocalClusters(home.clusters, "azure", programs, report, azure)
-    gcp_clusters = clusters.LocalClusters(home.clusters, "gcp", programs, report, gcp)
-    return Clouds(
-        AzureCloud(azure, azure_clusters, quotas=AzureQuotas.kept(home.cloud)),
-        GcpCloud(gcp, gcp_clusters, quotas=GcpQuotas.kept(home.cloud)),
-    )
+    found = {}
+    for package, plugin in PLUGINS.items():
+        state = home.cloud / plugin.state_file
+        runtime = LocalClusters(home.clusters, plugin.name, programs, report, state)
+        found[package] = plugins.opened(plugin.name, home.cloud, runtime)
+    return Clouds(found)
+
+
+def furnish(folder: Path, clusters: Path, environment: MutableMapping[str, str]) -> None:
+    """Put every cloud's client programs into a folder, and that into an environment, for the clusters below another folder."""
+    for plugin in PLUGINS.values():
+        plugin.furnish(folder, clusters, environment)

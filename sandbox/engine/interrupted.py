@@ -1,7 +1,7 @@
-"""What a killed command leaves behind: resources that a cloud has made and the engine's state does not know.
+"""Interrupted creates: resources that a cloud made for a killed command and the engine's state does not have.
 
-The engine writes "creating" into its state, asks the provider, and writes the resource when the answer comes. Killed in
-between, it finds the resource in its way the next time: azure-native answers `cannot create already existing resource`, the
+The engine writes "creating" into its state, asks the provider, and writes the resource when the answer comes. After a kill in
+between, the next create fails because the resource exists: azure-native answers `cannot create already existing resource`, the
 kubernetes provider `already exists`. Of the ways out that Pulumi documents for a real cloud
 (https://www.pulumi.com/docs/iac/operations/troubleshooting/interrupted-updates/):
 
@@ -11,12 +11,12 @@ kubernetes provider `already exists`. Of the ways out that Pulumi documents for 
 - `pulumi stack export`, move the resource from `pending_operations` to `resources`, `pulumi stack import`
   (https://github.com/pulumi/pulumi/issues/4265) leaves what the engine would have written.
 
-Decided: `up` and `down` do the last before anything else, and say what they found and what it takes with a real cloud.
-What the cloud does not have is dropped, and made again. Other pending operations need nothing: the next refresh shows how
-they ended.
+Decided: `up` and `down` do the last before anything else, and report the resources and the steps for a real cloud. An entry
+whose resource the cloud does not have is dropped, and the resource is created again. Other pending operations need nothing:
+the next refresh shows how they ended.
 
 An engine that outlives its provider, as happens when the sandbox alone is killed, takes the silence for a refusal and drops
-the entry by itself. The entries are therefore kept here too, from before a cloud is asked until the engine has ended.
+the entry. The entries are therefore kept here as well, from before the request to the cloud until the engine has ended.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from __future__ import annotations
 import itertools
 import json
 import shutil
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from typing import Any
 
@@ -34,6 +34,7 @@ from pulumi.automation.errors import CommandError
 from sandbox.base.checkpoint import Checkpoint, State
 from sandbox.base.files import write_private
 from sandbox.base.home import Home
+from sandbox.base.notices import Notify
 from sandbox.cloud.provider import CloudProvider, Props, Provider, Refused, Resource
 from sandbox.cloud.secret import SECRET, SIGNATURE, has_secret, is_secret
 from sandbox.cluster.kubernetes_provider import KubernetesProvider
@@ -41,7 +42,7 @@ from sandbox.engine.command import EngineCommand
 
 
 class Interrupted:
-    """The creates of one stack of which it is not known how they ended."""
+    """The creates of one stack whose end is unknown."""
 
     def __init__(self, home: Home, checkpoint: Checkpoint) -> None:
         self._checkpoint = checkpoint
@@ -49,7 +50,7 @@ class Interrupted:
         self._count = itertools.count()
 
     def keep(self, urn: str) -> None:
-        """Keep the engine's entry for a create that a provider is asked for."""
+        """Keep the engine's entry for a create that a provider begins."""
         self._kept.mkdir(exist_ok=True)
         for state in self._checkpoint.creating():
             if state["urn"] == urn:
@@ -57,7 +58,7 @@ class Interrupted:
 
     @contextmanager
     def until_the_engine_ends(self) -> Iterator[None]:
-        """While the engine runs. When it ends by itself its state is right, and nothing need be kept."""
+        """The time in which the engine runs. An engine that ends by itself leaves a right state, and no entry is needed."""
         try:
             yield
         except CommandError:
@@ -65,8 +66,8 @@ class Interrupted:
             raise
         self._forget()
 
-    def resolve(self, stack: EngineCommand, providers: Mapping[str, Provider], report: Callable[[str], None]) -> None:
-        """Take into the engine's state what a cloud has made, and drop the rest."""
+    def resolve(self, stack: EngineCommand, providers: Mapping[str, Provider], notify: Notify) -> None:
+        """Add the resources that a cloud has made to the engine's state, and drop the other entries."""
         kept = [json.loads(path.read_text()) for path in sorted(self._kept.glob("[0-9]*.json"))]
         pending: dict[str, State] = {state["urn"]: state for state in (*kept, *self._checkpoint.creating())}
         if not pending:
@@ -75,20 +76,22 @@ class Interrupted:
         deployment = dict(exported.deployment or {})
         deployment.pop("pending_operations", None)
         resources: list[State] = list(deployment.get("resources") or ())
-        taken = []
+        added = []
         for state in pending.values():
-            found = _find(state, resources, providers)
-            if found is None or any(_is(known, state["urn"], found[0]) for known in resources):
+            created = _created(state, resources, providers)
+            if created is None or any(_is(known, state["urn"], created[0]) for known in resources):
                 continue
-            resources = [*_without_replaced(resources, state["urn"]), _made(state, *found)]
-            taken.append(f"  {state['type']} {state['urn'].rpartition('::')[2]}: {found[0]}")
+            resources = [*_without_replaced(resources, state["urn"]), _entry(state, *created)]
+            added.append(f"  {state['type']} {state['urn'].rpartition('::')[2]}: {created[0]}")
         stack.import_stack(automation.Deployment(exported.version, {**deployment, "resources": resources}))
         self._forget()
-        if taken:
-            report("an earlier command was killed while it made these; they exist, so the engine's state gets them:")
-            report("\n".join(taken))
-            report(
-                "  With a real cloud that is yours to do: `pulumi stack export`, move each from `pending_operations` to"
+        if added:
+            notify(
+                "an earlier command was killed while it created these; they exist, and are added to the engine's state:"
+            )
+            notify("\n".join(added))
+            notify(
+                "  With a real cloud you do this by hand: `pulumi stack export`, move each from `pending_operations` to"
                 " `resources`\n  with its id, `pulumi stack import`."
             )
 
@@ -96,8 +99,8 @@ class Interrupted:
         shutil.rmtree(self._kept, ignore_errors=True)
 
 
-def _find(state: State, resources: list[State], providers: Mapping[str, Provider]) -> tuple[str, Props] | None:
-    """What a create has made, as (id, outputs); None when it has made nothing. Components make nothing."""
+def _created(state: State, resources: list[State], providers: Mapping[str, Provider]) -> tuple[str, Props] | None:
+    """The resource of a create, as (id, outputs); None when there is none. Components have none."""
     package = state["type"].partition(":")[0]
     if package not in providers:
         return None
@@ -110,10 +113,10 @@ def _find(state: State, resources: list[State], providers: Mapping[str, Provider
     if isinstance(provider, CloudProvider):
         with suppress(Refused):
             id = provider.id_of(resource.type, resource.inputs)
-            found = provider.read(Resource(resource.type, resource.name, resource.urn, id, old_inputs=resource.inputs))
-            return (id, found[1]) if found else None
+            body = provider.read(Resource(resource.type, resource.name, resource.urn, id, old_inputs=resource.inputs))
+            return (id, body[1]) if body else None
     if isinstance(provider, KubernetesProvider):
-        # All clusters of the cloud run by now; one that is silent is gone.
+        # All clusters of the cloud run by now; a silent one is gone.
         with suppress(Refused):
             return provider.find(resource)
     return None
@@ -126,12 +129,12 @@ def _is(known: State, urn: str, id: str) -> bool:
 
 
 def _without_replaced(resources: list[State], urn: str) -> list[State]:
-    """What the engine does when it has made a replacement: one deleted before is gone, another is still to be deleted."""
+    """The resources as after a replacement: one deleted before is gone, another is still to be deleted."""
     rest = [known for known in resources if not (known["urn"] == urn and known.get("pendingReplacement"))]
     return [{**known, "delete": True} if known["urn"] == urn else known for known in rest]
 
 
-def _made(state: State, id: str, outputs: Props) -> State:
+def _entry(state: State, id: str, outputs: Props) -> State:
     secret = {name for name, value in state["inputs"].items() if has_secret(value)}
     secret |= set(state.get("additionalSecretOutputs") or ())
     shown = {name: _secret(value) if name in secret else value for name, value in outputs.items()}

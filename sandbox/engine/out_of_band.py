@@ -1,14 +1,14 @@
-"""What happens in the emulated clouds behind Pulumi's back: the autoscaler's work, and somebody else's."""
+"""Changes of the emulated clouds behind Pulumi's back: the autoscaler's, and those of other users of the cloud."""
 
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable
 from typing import Any
 
 from sandbox.base.errors import SandboxError
 from sandbox.base.home import Home
-from sandbox.base.locks import hold, share_cloud
+from sandbox.base.locks import lock_stack, share_cloud
+from sandbox.base.notices import Notify
 from sandbox.base.yaml_file import parsed
 from sandbox.cloud.node_groups import PoolStatus, ScaleRefused
 from sandbox.cloud.provider import InitFailed, Refused
@@ -16,26 +16,23 @@ from sandbox.cluster.clusters import label
 from sandbox.engine import clouds
 from sandbox.engine.clouds import Cloud, Clouds
 
-Report = Callable[[str], None]
 
-
-def scale(home: Home, pool: str, nodes: int, report: Report, *, force: bool = False) -> int:
-    """Give a pool this many nodes, by `force` also beyond its bounds; returns how many it had. Raises SandboxError."""
-    with hold(home), share_cloud(home, report):
-        there = clouds.opened(home, dict, report)
-        found = _pool(there, pool)
+def scale(home: Home, name: str, nodes: int, notify: Notify, *, force: bool = False) -> int:
+    """Give a pool this many nodes, by `force` also beyond its bounds; returns the number it had. Raises SandboxError."""
+    with lock_stack(home), share_cloud(home, notify):
+        both = clouds.opened(home, dict, notify)
+        pool = _pool(both, name)
         try:
-            there.holding(found.id).scale(_cluster(found), found.pool, nodes, force=force)
+            both.holding(pool.id).scale(_cluster(pool), pool.pool, nodes, force=force)
         except ScaleRefused as refused:
             raise SandboxError(str(refused)) from refused
-    return found.count
+    return pool.count
 
 
-def delete(home: Home, what: str, report: Report) -> str:
-    """Delete a pool by its name or anything by its id; returns the id. Raises SandboxError."""
-    with hold(home), share_cloud(home, report):
-        there = clouds.opened(home, dict, report)
-        id, cloud, _ = _found(there, what)
+def delete(home: Home, target: str, notify: Notify) -> str:
+    """Delete a pool by its name, or any resource by its id; returns the id. Raises SandboxError."""
+    with lock_stack(home), share_cloud(home, notify):
+        id, cloud, _ = _resource(clouds.opened(home, dict, notify), target)
         try:
             cloud.delete(id)
         except Refused as refused:
@@ -43,27 +40,26 @@ def delete(home: Home, what: str, report: Report) -> str:
     return id
 
 
-def edit(home: Home, what: str, patch: str, report: Report) -> list[str]:
-    """Lay a merge patch (RFC 7396, in YAML) over a pool or anything with an id, in the words in which its provider shows it.
+def edit(home: Home, target: str, patch: str, notify: Notify) -> list[str]:
+    """Apply a merge patch (RFC 7396, in YAML) to a pool or any resource, in the provider's names of properties.
 
-    The cloud decides, as for anybody's request. Returns the properties that are otherwise now. Raises SandboxError.
+    The cloud decides, as on any request. Returns the properties that changed. Raises SandboxError.
     """
-    with hold(home), share_cloud(home, report):
-        there = clouds.opened(home, dict, report)
-        id, cloud, before = _found(there, what)
-        wanted = parsed(patch, "the patch")
-        if unknown := wanted.keys() - cloud.settable(id):
-            raise SandboxError(f"{id} has no {', '.join(sorted(unknown))} that anybody sets")
+    with lock_stack(home), share_cloud(home, notify):
+        id, cloud, before = _resource(clouds.opened(home, dict, notify), target)
+        changes = parsed(patch, "the patch")
+        if unknown := changes.keys() - cloud.settable(id):
+            raise SandboxError(f"{id} has no settable property {', '.join(sorted(unknown))}")
         try:
-            cloud.edit(id, before, patched(before, wanted))
+            cloud.edit(id, before, patched(before, changes))
         except (Refused, InitFailed) as refused:
             raise SandboxError(str(refused)) from refused
         after = cloud.get(id) or {}
-    return sorted(name for name in wanted if before.get(name) != after.get(name))
+    return sorted(name for name in changes if before.get(name) != after.get(name))
 
 
 def patched(value: Any, patch: Any) -> Any:
-    """A value with a merge patch laid over it: objects key by key, and null takes a key away."""
+    """A value with a merge patch applied: objects key by key, and null removes a key."""
     if not isinstance(patch, dict):
         return patch
     result = copy.deepcopy(value) if isinstance(value, dict) else {}
@@ -72,27 +68,25 @@ def patched(value: Any, patch: Any) -> Any:
     return {key: inner for key, inner in result.items() if inner is not None}
 
 
-def _found(there: Clouds, what: str) -> tuple[str, Cloud, dict[str, Any]]:
-    """A pool by its name or anything by its id: the id, the cloud it is in, and what GET returns."""
-    named = there.holding(what).get(what) is None and not what.startswith(("/", "projects/"))
-    id = _pool(there, what).id if named else what
-    cloud = there.holding(id)
+def _resource(both: Clouds, target: str) -> tuple[str, Cloud, dict[str, Any]]:
+    """A pool by its name or any resource by its id: the id, its cloud, and the body that GET returns."""
+    is_name = both.holding(target).get(target) is None and not target.startswith(("/", "projects/"))
+    id = _pool(both, target).id if is_name else target
+    cloud = both.holding(id)
     body = cloud.get(id)
     if body is None:
         raise SandboxError(f"there is no {id}")
     return id, cloud, body
 
 
-def _pool(there: Clouds, name: str) -> PoolStatus:
-    """A pool, named as `pool` or, where two clusters have one of that name, `cluster/pool`, with more of the cluster's id before
-    it where two clusters have one name."""
-    pools = {f"{label(_cluster(pool))}/{pool.pool}": pool for pool in there.pools()}
-    found = [pool for called, pool in pools.items() if f"/{called}".endswith(f"/{name.lower()}")]
-    if len(found) != 1:
-        raise SandboxError(
-            f"there is {'more than one' if found else 'no'} pool {name!r}; pools: {', '.join(sorted(pools))}"
-        )
-    return found[0]
+def _pool(both: Clouds, name: str) -> PoolStatus:
+    """A pool by its name; `cluster/pool` where two clusters have the name, with more of the cluster's id where needed."""
+    pools = {f"{label(_cluster(pool))}/{pool.pool}": pool for pool in both.pools()}
+    matching = [pool for path, pool in pools.items() if f"/{path}".endswith(f"/{name.lower()}")]
+    if len(matching) != 1:
+        number = "more than one" if matching else "no"
+        raise SandboxError(f"there is {number} pool {name!r}; pools: {', '.join(sorted(pools))}")
+    return matching[0]
 
 
 def _cluster(pool: PoolStatus) -> str:

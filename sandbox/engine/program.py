@@ -1,4 +1,4 @@
-"""A project's program, run in this process as the engine's own Python host runs it."""
+"""The program of a project, run in this process as the engine's own Python host runs it."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import runpy
 import sys
 import sysconfig
 from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 from threading import Thread
 
@@ -20,10 +21,10 @@ _MAIN = "__main__.py"
 
 
 class Program:
-    """The program in a folder. `learned` is where the names of the installed modules that it imports are kept.
+    """The program in a folder. `learned` is the file with the names of the installed modules that the program imports.
 
-    They may be imported while the engine starts, which takes as long. Not so the project's own modules: what they do when they
-    are imported may depend on the stack's settings, which the engine has.
+    Those may be imported while the engine starts, which takes as long. The project's own modules may not: what they do at
+    import may depend on the stack's settings, which the engine has.
     """
 
     def __init__(self, folder: Path, learned: Path) -> None:
@@ -31,19 +32,20 @@ class Program:
         self._preload = Thread(target=_import_all, args=[_names(learned)], daemon=True)
 
     def preload(self) -> None:
-        """Begin to import what the program imported when it was last run without this."""
+        """Begin to import the modules that the program imported in its last run without this."""
         self._preload.start()
 
     def __call__(self) -> None:
-        """Run it once."""
+        """Run the program once."""
         preloaded = self._preload.ident is not None
         if preloaded:
             # The SDKs' lazy modules are not made for two threads.
             self._preload.join()
         # Some 200 000 objects of imported modules stay: searching them for garbage would take a tenth of the run.
         gc.freeze()
-        # Each is a request to the engine, 170 of them, which the engine shows only when it is asked to. Nobody can ask here.
-        log.debug = _untold
+        # Each debug message is a request to the engine, 170 in a run, and the engine shows them only with an option that the
+        # sandbox does not have.
+        log.debug = lambda *arguments, **options: None
         before = set(sys.modules)
         # The project's folder first, then __main__.py.
         if str(self._folder) not in sys.path:
@@ -56,32 +58,26 @@ class Program:
                 write_private(self._learned, json.dumps(list(_installed(imported))).encode())
 
 
-def _untold(*arguments: object, **options: object) -> None:
-    """Say nothing."""
-
-
 def _names(learned: Path) -> list[str]:
     try:
-        found: list[str] = json.loads(learned.read_text())
+        names: list[str] = json.loads(learned.read_text())
     except (FileNotFoundError, ValueError):
         return []
-    return found
+    return names
 
 
 def _import_all(names: Iterable[str]) -> None:
     for name in names:
-        try:
+        # The package may have changed. The program reports that where it needs the module.
+        with suppress(Exception):
             importlib.import_module(name)
-        except Exception:
-            # The package is another by now. The program says so where it needs it.
-            continue
 
 
 def _installed(names: Iterable[str]) -> Iterable[str]:
-    """Those of the loaded modules that are installed packages'."""
+    """The loaded modules that belong to installed packages."""
     paths = sysconfig.get_paths()
-    places = tuple({paths["purelib"], paths["platlib"]})
+    folders = tuple({paths["purelib"], paths["platlib"]})
     for name in names:
         spec = getattr(sys.modules.get(name), "__spec__", None)
-        if spec and spec.name == name and (spec.origin or "").startswith(places):
+        if spec and spec.name == name and (spec.origin or "").startswith(folders):
             yield name

@@ -1,4 +1,6 @@
-"""Scratch copies of the project and stack files for the engine, which writes into them; the user's are only read.
+"""The workspace: scratch copies of the project and stack files for the engine, which writes into them.
+
+The user's own files are only read.
 
 Left to itself the engine adds a salt to the stack file and deletes the keys of a stack whose secrets are kept by a cloud's
 key service. The copies therefore have no secrets provider, and each `secure:` value, which only that provider could read,
@@ -19,17 +21,17 @@ from sandbox.base.home import Home
 from sandbox.base.yaml_file import read_yaml
 
 FAKE = "sandbox-fake-secret"
-"""What stands for an encrypted value begins so; the program sees this text. Another value has another ending, so that a preview
-tells that it changed."""
+"""The beginning of the text that the program gets for an encrypted value. Another value has another ending, so that a preview
+shows the change."""
 
-_ENGINES_OWN = ("secretsprovider", "encryptedkey", "encryptionsalt")
+_ENGINE_KEYS = ("secretsprovider", "encryptedkey", "encryptionsalt")
 
 
 def prepare(home: Home, *, program: bool = True) -> str:
     """Write the scratch copies; returns the project's name.
 
-    Where the `program` will not run, the last copy does when the stack file is gone: it holds the salt of the stack's
-    secrets. Raises SandboxError when the project or stack file is missing or is not YAML.
+    Without the `program` running, the last copy replaces a missing stack file: it holds the salt of the stack's secrets.
+    Raises SandboxError when the project or stack file is missing or is not YAML.
     """
     copy = home.workspace / f"Pulumi.{home.stack}.yaml"
     source = _source(home) if copy.exists() and not program else stack_file(home)
@@ -43,7 +45,7 @@ def prepare(home: Home, *, program: bool = True) -> str:
     _write(home.workspace / "Pulumi.yaml", settings)
 
     if source.exists():
-        stack = {key: value for key, value in read_yaml(source).items() if key not in _ENGINES_OWN}
+        stack = {key: value for key, value in read_yaml(source).items() if key not in _ENGINE_KEYS}
         config = stack.get("config") or {}
         if not isinstance(config, dict):
             raise SandboxError(f"{source.name}: `config` is not an object")
@@ -53,7 +55,7 @@ def prepare(home: Home, *, program: bool = True) -> str:
 
 
 def _salt(copy: Path) -> dict[str, Any]:
-    """What the engine keeps in its copy to check the passphrase with; it makes a new one where there is none."""
+    """The salt that the engine keeps in its copy to check the passphrase; the engine makes a new one where there is none."""
     try:
         return {"encryptionsalt": read_yaml(copy)["encryptionsalt"]}
     except (SandboxError, KeyError):
@@ -61,7 +63,7 @@ def _salt(copy: Path) -> dict[str, Any]:
 
 
 def stack_file(home: Home) -> Path:
-    """The stack's own file. Raises SandboxError, naming the stacks there are, when it does not exist."""
+    """The stack's own file. Raises SandboxError, with the names of the stacks, when it does not exist."""
     path = _source(home)
     if path.exists():
         return path
@@ -97,5 +99,5 @@ def _without_secrets(value: Any) -> Any:
 
 
 def _write(path: Path, content: dict[str, Any]) -> None:
-    # JSON is YAML that nobody reads in two ways.
+    # JSON is YAML with one reading.
     write_private(path, json.dumps(content, indent=2, default=str).encode())

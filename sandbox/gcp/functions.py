@@ -10,13 +10,14 @@ from typing import Any
 
 from sandbox.cloud.provider import Props, Refused
 from sandbox.cloud.schema import Fields, Shape
-from sandbox.gcp import ids, schema
+from sandbox.gcp import ids
 from sandbox.gcp.cloud import GcpCloud
 from sandbox.gcp.resources.cluster_path import CLUSTER
 from sandbox.gcp.resources.network import NETWORK
 from sandbox.gcp.resources.resource_type import Settings
 from sandbox.gcp.resources.subnet_rules import SUBNETWORK
-from sandbox.gcp.resources.table import kind_of
+from sandbox.gcp.resources.table import TYPES
+from sandbox.gcp.schema import STORED
 
 _GET_CLUSTER = "gcp:container/getCluster:getCluster"
 _GET_SUBNETWORK = "gcp:compute/getSubnetwork:getSubnetwork"
@@ -31,19 +32,19 @@ def _arguments(args: Props, known: set[str], required: set[str]) -> None:
 
 def cluster(cloud: GcpCloud, settings: Settings, args: Props) -> Props:
     _arguments(args, {"name", "location", "project"}, {"name"})
-    id = kind_of(CLUSTER).id(args, settings)
+    id = TYPES[CLUSTER].id(args, settings)
     body = cloud.get(id)
     if body is None:
         # The data source reads as the resource does, and that only forgets what is gone.
         raise Refused(f"{id} not found")
     labels = body["effectiveLabels"]
     shown = {**body, "id": id, "resourceLabels": labels, "pulumiLabels": labels}
-    return _listed(schema.outputs_of(_GET_CLUSTER), shown)
+    return _listed(STORED.outputs_of(_GET_CLUSTER), shown)
 
 
 def network(cloud: GcpCloud, settings: Settings, args: Props) -> Props:
     _arguments(args, {"name", "project", "networkProfile"}, {"name"})
-    id = kind_of(NETWORK).id(args, settings)
+    id = TYPES[NETWORK].id(args, settings)
     body = cloud.get(id)
     if body is None:
         raise Refused(f"{id} not found")
@@ -65,11 +66,11 @@ def subnetwork(cloud: GcpCloud, settings: Settings, args: Props) -> Props:
     elif "name" not in args:
         raise Refused("one of `self_link` or `name` must be specified")
     else:
-        id = kind_of(SUBNETWORK).id(args, settings)
+        id = TYPES[SUBNETWORK].id(args, settings)
     body = cloud.get(id)
     if body is None:
         raise Refused(f"{id} not found")
-    found = {name: body.get(name, "") for name in schema.outputs_of(_GET_SUBNETWORK).shapes}
+    found = {name: body.get(name, "") for name in STORED.outputs_of(_GET_SUBNETWORK).shapes}
     ranges = [{"rangeName": r["rangeName"], "ipCidrRange": r["ipCidrRange"]} for r in body.get("secondaryIpRanges", [])]
     return {**found, "id": id, "secondaryIpRanges": ranges}
 

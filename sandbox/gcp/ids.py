@@ -8,7 +8,9 @@ from __future__ import annotations
 import hashlib
 import re
 
-from sandbox.cloud.state import key as key
+from sandbox.cloud.ids import key as key
+from sandbox.cloud.ids import last as last
+from sandbox.cloud.ids import parent as parent
 
 _COMPUTE = "https://www.googleapis.com/compute/v1/"
 _CONTAINER = "https://container.googleapis.com/v1/"
@@ -26,16 +28,6 @@ def hexadecimal(count: int, *parts: str) -> str:
 
 def project_number(project: str) -> str:
     return digits(12, "project", project)
-
-
-def last(id: str) -> str:
-    """The name of the resource an id points at."""
-    return id.rstrip("/").rsplit("/", 1)[-1]
-
-
-def parent(id: str) -> str:
-    """The id two segments up: of a node pool its cluster."""
-    return id.rstrip("/").rsplit("/", 2)[0]
 
 
 def is_zone(location: str) -> bool:

@@ -1,4 +1,4 @@
-"""Which machines a pool has: those of its instance groups, one for each zone, by number.
+"""The machines of a pool: those of its instance groups, one for each zone, by number (`sandbox.cloud.node_groups.Machines`).
 
 A pool's own body knows only how many there are in a zone on average. A record below it for each zone knows which, so that the
 machine that goes is the one that was meant. A number, and so a name, is given once in a group's life.
@@ -12,28 +12,16 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
 
-from sandbox.cloud.node_groups import ScaleRefused
+from sandbox.cloud.node_groups import MANY, Bounds, ScaleRefused
 from sandbox.cloud.state import Body, Record, Resources
 from sandbox.gcp import ids
 from sandbox.gcp.nodes import node_name
+from sandbox.gcp.resources.cluster_path import POOL
 
-POOL = "gcp:container/nodePool:NodePool"
 GROUP = "sandbox:InstanceGroup"
 """No type of the gcp provider: the program never sees these."""
 
-_MANY = 1 << 30
-
 _MADE_OF = ("machineType", "diskType", "diskSizeGb", "imageType")
-
-
-@dataclass(frozen=True)
-class Bounds:
-    """Of an autoscaled pool: those of all zones together, and those that hold in each zone."""
-
-    least: int
-    most: int
-    zone_least: int = 0
-    zone_most: int = _MANY
 
 
 @dataclass(frozen=True)
@@ -110,7 +98,7 @@ def size(resources: Resources, pool: Record) -> int:
 
 def resize(resources: Resources, pool: Record, count: int, *, force: bool = False) -> None:
     """Give a pool so many machines in all its zones together. Raises ScaleRefused outside its bounds, but not by `force`."""
-    limits = (None if force else bounds(pool.body)) or Bounds(0, _MANY)
+    limits = (None if force else bounds(pool.body)) or Bounds(0, MANY)
     if not limits.least <= count <= limits.most:
         title = ids.last(pool.id)
         raise ScaleRefused(f"pool {title} takes {limits.least} to {limits.most} nodes, not {count}")
@@ -128,7 +116,7 @@ def remove(resources: Resources, pool: Record, nodes: Collection[str]) -> None:
 
     Raises ScaleRefused when a lower bound stands against it.
     """
-    limits = bounds(pool.body) or Bounds(0, _MANY)
+    limits = bounds(pool.body) or Bounds(0, MANY)
     left = {
         zone: [n for n in _numbers(resources, pool, zone) if node_name(pool.id, zone, n) not in nodes]
         for zone in pool.body["nodeLocations"]
@@ -144,7 +132,15 @@ def remove(resources: Resources, pool: Record, nodes: Collection[str]) -> None:
     _tell(resources, pool)
 
 
-def renew(resources: Resources, pool: Record, before: Body) -> None:
+def follow(resources: Resources, pool: Record, before: Body) -> None:
+    """Give a pool without autoscaling the size that an update of its body sets, and new machines where their make has changed."""
+    count = pool.body.get("nodeCount")
+    if not pool.body.get("autoscaling") and count is not None and count != before.get("nodeCount"):
+        resize(resources, pool, count * len(pool.body["nodeLocations"]))
+    _renew(resources, pool, before)
+
+
+def _renew(resources: Resources, pool: Record, before: Body) -> None:
     """Make every machine anew when what it is made of has changed since the pool's body was `before`.
 
     GKE does so as in an upgrade (page managing-clusters); here all at once.
@@ -161,7 +157,7 @@ def renew(resources: Resources, pool: Record, before: Body) -> None:
 def next_zone(resources: Resources, pool: Record) -> str:
     """The zone that would take the next machine; the first where none may."""
     try:
-        return _growing(resources, pool, bounds(pool.body) or Bounds(0, _MANY))
+        return _growing(resources, pool, bounds(pool.body) or Bounds(0, MANY))
     except ScaleRefused:
         return str(pool.body["nodeLocations"][0])
 

@@ -1,4 +1,4 @@
-"""The pools of a cluster as those see them who look after its nodes: the autoscaler, and the kubelets.
+"""The pools of a cluster, as the autoscaler and the kubelets see them (`sandbox.cloud.node_groups.NodeView`).
 
 One group a pool, though Google has one a zone: its template is of the zone that takes the next machine, so a pod that names
 another zone of the pool is told that the pool does not help.
@@ -6,26 +6,36 @@ another zone of the pool is told that the pool does not help.
 
 from __future__ import annotations
 
-from sandbox.cloud.node_groups import Fleet, NodeGroup
-from sandbox.cloud.state import Record, Resources
+from collections.abc import Mapping
+from typing import Any
+
+from sandbox.cloud.node_groups import NodeGroup
+from sandbox.cloud.state import Body, Record, Resources
 from sandbox.gcp import ids, instance_groups
-from sandbox.gcp.instance_groups import POOL
 from sandbox.gcp.machines import machines
-from sandbox.gcp.nodes import gpus, group_name, template
+from sandbox.gcp.nodes import gpus, group_name, node, template
 
 # No source gives what the autoscaler of either profile (BALANCED, OPTIMIZE_UTILIZATION) waits for. Both get upstream's
 # defaults (cluster-autoscaler FAQ), the longer wait: UNCONFIRMED.
 _PROFILE = {"scaleDownUnneededTime": "10m", "scaleDownDelayAfterAdd": "10m"}
 
 
-def fleet(resources: Resources, cluster: Record) -> Fleet:
-    """Pools that are being deleted have no nodes any more and are left out."""
-    pools = [pool for pool in resources.of(POOL, below=cluster.id) if pool.body.get("status") != "STOPPING"]
-    return Fleet([_group(resources, pool) for pool in pools], _PROFILE)
+def profile(cluster: Record) -> Mapping[str, Any]:
+    return _PROFILE
 
 
-def _group(resources: Resources, pool: Record) -> NodeGroup:
-    there = instance_groups.instances(resources, pool)
+def capacity(pool: Body) -> tuple[str, str]:
+    config = pool["nodeConfig"]
+    return config["machineType"], "Spot" if config["spot"] else "Preemptible" if config["preemptible"] else "Regular"
+
+
+def nodes(resources: Resources, cluster: Record, pool: Record) -> list[dict[str, Any]]:
+    machine = machines()[pool.body["nodeConfig"]["machineType"]]
+    return [node(pool, machine, one.zone, one.number) for one in instance_groups.instances(resources, pool)]
+
+
+def group(resources: Resources, cluster: Record, pool: Record) -> NodeGroup:
+    found = instance_groups.instances(resources, pool)
     limits = instance_groups.bounds(pool.body)
     zone = instance_groups.next_zone(resources, pool)
     zones = pool.body["nodeLocations"]
@@ -35,10 +45,10 @@ def _group(resources: Resources, pool: Record) -> NodeGroup:
         pool_id=pool.id,
         least=limits.least if limits else None,
         most=limits.most if limits else None,
-        nodes=tuple(instance.name for instance in there),
+        nodes=tuple(instance.name for instance in found),
         template=template(pool, machines()[pool.body["nodeConfig"]["machineType"]], zone),
         gpus=gpus(pool.body),
-        floors=tuple((frozenset(i.name for i in there if i.zone == zone), limits.zone_least) for zone in zones)
+        floors=tuple((frozenset(i.name for i in found if i.zone == zone), limits.zone_least) for zone in zones)
         if limits and limits.zone_least
         else (),
     )

@@ -14,7 +14,7 @@ from typing import Any
 from sandbox.cloud.differences import Kind as Change
 from sandbox.cloud.differences import differences
 from sandbox.cloud.provider import UNKNOWN, Props
-from sandbox.gcp.resources.resource_type import Kind
+from sandbox.gcp.resources.resource_type import GcpType
 
 
 def zero(value: Any) -> bool:
@@ -22,12 +22,12 @@ def zero(value: Any) -> bool:
     return value != UNKNOWN and not value
 
 
-def planned(kind: Kind, wanted: Props, state: Props, said: Props) -> Props:
+def planned(kind: GcpType, wanted: Props, state: Props, said: Props) -> Props:
     """The state after an update to the inputs `wanted`, where before it were `said`."""
     return _object(kind, "", wanted, state, said)
 
 
-def _object(kind: Kind, path: str, wanted: Props, state: Props, said: Props) -> Props:
+def _object(kind: GcpType, path: str, wanted: Props, state: Props, said: Props) -> Props:
     result = {}
     for name in [*state, *(n for n in wanted if n not in state)]:
         where = f"{path}.{name}" if path else name
@@ -40,7 +40,7 @@ def _object(kind: Kind, path: str, wanted: Props, state: Props, said: Props) -> 
     return result
 
 
-def _value(kind: Kind, path: str, wanted: Any, state: Any, said: Any) -> Any:
+def _value(kind: GcpType, path: str, wanted: Any, state: Any, said: Any) -> Any:
     if path in kind.maps:
         return wanted
     if isinstance(wanted, dict) and isinstance(state, dict):
@@ -72,7 +72,7 @@ def _path(reference: str) -> str:
     return re.sub(r"^https://.*?/(?=projects/)", "", reference)
 
 
-def changes(kind: Kind, state: Props, after: Props) -> tuple[dict[str, Change], set[str]]:
+def changes(kind: GcpType, state: Props, after: Props) -> tuple[dict[str, Change], set[str]]:
     """What an update changes, and which of that replaces."""
     found = dict(differences(state, after))
     replaces = set()
@@ -85,16 +85,16 @@ def changes(kind: Kind, state: Props, after: Props) -> tuple[dict[str, Change], 
     return found, replaces
 
 
-def _pattern(kind: Kind, path: str) -> str:
+def _pattern(kind: GcpType, path: str) -> str:
     """A path as the table of properties has it: without indexes, and without the keys of users' maps."""
     pattern = re.sub(r"\[\d+\]", "[]", path)
     inside = (one for one in kind.maps if pattern.startswith((f"{one}.", f"{one}[")))
     return next(inside, pattern)
 
 
-def _forces(kind: Kind, pattern: str, value: Any) -> bool:
+def _forces(kind: GcpType, pattern: str, value: Any) -> bool:
     """Whether a property, or for a whole object that comes or goes anything in it, forces a replacement."""
-    if pattern in kind.force_new or pattern.removesuffix("[]") in kind.force_new:
+    if pattern in kind.replaces or pattern.removesuffix("[]") in kind.replaces:
         return True
     if isinstance(value, dict):
         return any(_forces(kind, f"{pattern}.{name}", inner) for name, inner in value.items() if not zero(inner))

@@ -19,8 +19,9 @@ from sandbox.gcp.cloud import GcpCloud
 from sandbox.gcp.defaults import DEFAULTS
 from sandbox.gcp.errors import wrapped
 from sandbox.gcp.resources.cluster_path import CLUSTER, POOL
-from sandbox.gcp.resources.resource_type import Kind, Settings
-from sandbox.gcp.resources.table import kind_of
+from sandbox.gcp.resources.resource_type import GcpType, Settings
+from sandbox.gcp.resources.table import TYPES
+from sandbox.gcp.schema import STORED
 
 _RANDOM = 7
 """Hexadecimal digits of a name that the bridge makes (SetAutonaming in pulumi-gcp provider/resources.go)."""
@@ -42,10 +43,10 @@ class GcpProvider(CloudProvider):
 
     def id_of(self, type: str, inputs: Props) -> str:
         """The id of what a create with these inputs makes. Raises `Refused`."""
-        return kind_of(type).id(defaults.without_marks(inputs), self._settings)
+        return TYPES[type].id(defaults.without_marks(inputs), self._settings)
 
     def check(self, resource: Resource) -> tuple[Props, list[Failure]]:
-        kind, fields = kind_of(resource.type), schema.inputs_of(resource.type)
+        kind, fields = TYPES[resource.type], STORED.inputs_of(resource.type)
         inputs: Props = defaults.without_marks(without_nulls(resource.inputs))
         failures = []
         named, failure = _name(kind, resource, inputs)
@@ -58,7 +59,7 @@ class GcpProvider(CloudProvider):
 
     def diff(self, resource: Resource) -> Diff:
         """Terraform's plan against the state."""
-        kind = kind_of(resource.type)
+        kind = TYPES[resource.type]
         after = self._planned(resource)
         changes, replaces = plan.changes(kind, resource.old_outputs, after)
         marks = resource.inputs.get(DEFAULTS) or []
@@ -67,12 +68,12 @@ class GcpProvider(CloudProvider):
 
     def _planned(self, resource: Resource) -> Props:
         wanted, said = (defaults.without_marks(inputs) for inputs in (resource.inputs, resource.old_inputs))
-        return plan.planned(kind_of(resource.type), wanted, resource.old_outputs, said)
+        return plan.planned(TYPES[resource.type], wanted, resource.old_outputs, said)
 
     def create(self, resource: Resource) -> tuple[str, Props]:
-        kind, inputs = kind_of(resource.type), defaults.without_marks(resource.inputs)
+        kind, inputs = TYPES[resource.type], defaults.without_marks(resource.inputs)
         if resource.preview:
-            return "", preview(schema.outputs_of(kind.token), inputs)
+            return "", preview(STORED.outputs_of(kind.token), inputs)
         id = ""
         try:
             if wrong := kind.check(inputs):
@@ -89,7 +90,7 @@ class GcpProvider(CloudProvider):
         return id, _outputs(kind, inputs, body)
 
     def update(self, resource: Resource) -> Props:
-        kind, inputs = kind_of(resource.type), defaults.without_marks(resource.inputs)
+        kind, inputs = TYPES[resource.type], defaults.without_marks(resource.inputs)
         after = self._planned(resource)
         if resource.preview:
             return after
@@ -106,7 +107,7 @@ class GcpProvider(CloudProvider):
         return _outputs(kind, inputs, body)
 
     def read(self, resource: Resource) -> tuple[Props, Props] | None:
-        kind = kind_of(resource.type)
+        kind = TYPES[resource.type]
         parameters = kind.matches(resource.id)
         if parameters is None:
             raise Refused(f"{resource.id} is not the id of a {resource.type}: {kind.path}")
@@ -115,14 +116,14 @@ class GcpProvider(CloudProvider):
             return None
         if not resource.old_inputs:
             outputs = _outputs(kind, _imported_virtuals(kind, parameters), body)
-            return defaults.imported(schema.inputs_of(kind.token), outputs), outputs
+            return defaults.imported(STORED.inputs_of(kind.token), outputs), outputs
         said = defaults.without_marks(resource.old_inputs)
         # Without outputs it is a create that was killed, of which the inputs are all there is.
         outputs = _outputs(kind, resource.old_outputs or said, body)
         return defaults.refreshed(said, outputs), outputs
 
     def delete(self, resource: Resource) -> None:
-        kind = kind_of(resource.type)
+        kind = TYPES[resource.type]
         try:
             if kind.token == CLUSTER and resource.old_outputs.get("deletionProtection"):
                 # resource_container_cluster.go
@@ -147,7 +148,7 @@ class GcpProvider(CloudProvider):
             raise Refused(f"invoking {token}: {wrapped(str(refused))}") from refused
 
 
-def _name(kind: Kind, resource: Resource, inputs: Props) -> tuple[frozenset[str], Failure | None]:
+def _name(kind: GcpType, resource: Resource, inputs: Props) -> tuple[frozenset[str], Failure | None]:
     """Name what has no name, unless it had one before; which property was filled, and what is wrong with that."""
     name = kind.auto_name
     if not name or name in inputs or "namePrefix" in inputs:
@@ -165,7 +166,7 @@ def _name(kind: Kind, resource: Resource, inputs: Props) -> tuple[frozenset[str]
     return frozenset({name}), None
 
 
-def _invalid(kind: Kind, inputs: Props, name: str) -> Iterator[Failure]:
+def _invalid(kind: GcpType, inputs: Props, name: str) -> Iterator[Failure]:
     for pattern, check in kind.checks.items():
         for path, terraform, value in _at(inputs, pattern.split(".")):
             if value == UNKNOWN or value is None:
@@ -193,14 +194,14 @@ def _at(value: Any, steps: list[str], path: str = "", terraform: str = "") -> It
         yield from _at(inner, rest, where, f"{in_terraform}.0" if isinstance(inner, dict) else in_terraform)
 
 
-def _outputs(kind: Kind, said: Props, body: Props) -> Props:
+def _outputs(kind: GcpType, said: Props, body: Props) -> Props:
     """What the provider keeps of a body, and of what was said that the service never sees."""
-    shown = schema.outputs_of(kind.token).shapes
+    shown = STORED.outputs_of(kind.token).shapes
     own = {name: said[name] for name in kind.virtual if name in said}
     return {name: value for name, value in (body | own).items() if name in shown and value is not None}
 
 
-def _imported_virtuals(kind: Kind, parameters: dict[str, str]) -> Props:
+def _imported_virtuals(kind: GcpType, parameters: dict[str, str]) -> Props:
     if kind.token == CLUSTER:
         # resource_container_cluster.go, its importer
         return {"deletionProtection": True}

@@ -8,13 +8,10 @@ one was requested, then only that (second hand, UNCONFIRMED); and all GPUs of th
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Any
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
 
-from sandbox.base.errors import SandboxError
-from sandbox.cloud import quota_file
+from sandbox.cloud import quotas
 from sandbox.cloud.state import Body, Resources
 from sandbox.gcp import errors, ids, instance_groups, places
 from sandbox.gcp.machines import machines
@@ -83,29 +80,23 @@ class Excess:
         return f"Quota '{self.metric}' exceeded. Limit: {self.limit}.0 {where}."
 
 
-@dataclass(frozen=True)
-class Quotas:
-    """Limits by region and metric; what is absent is unlimited."""
+class Quotas(quotas.Quotas):
+    """Limits such as `{europe-west4: {PREEMPTIBLE_NVIDIA_L4_GPUS: 4, CPUS: 24}, global: {GPUS_ALL_REGIONS: 8}}`."""
 
-    limits: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
-
-    @classmethod
-    def read(cls, data: Any) -> Quotas:
-        """`{europe-west4: {PREEMPTIBLE_NVIDIA_L4_GPUS: 4, CPUS: 24}, global: {GPUS_ALL_REGIONS: 8}}`.
-
-        Raises SandboxError with everything that is wrong, by path.
-        """
-        if not isinstance(data, Mapping):
-            raise SandboxError("quotas.gcp: is not an object of regions")
-        problems = [problem for region, limits in data.items() for problem in _problems(region, limits)]
-        if problems:
-            raise SandboxError("\n".join(problems))
-        return cls({region: dict(limits) for region, limits in data.items()})
+    where, example = "quotas.gcp", "{NVIDIA_L4_GPUS: 4}"
+    no_region = f"neither a region of Google Cloud nor {GLOBAL}"
 
     @classmethod
-    def kept(cls, folder: Path) -> Quotas:
-        """The limits of the emulated clouds in this folder."""
-        return cls.read(quota_file.gcp(quota_file.kept(folder)))
+    def known(cls, region: str) -> Collection[str]:
+        if region == GLOBAL:
+            return {ALL_GPUS}
+        gpus = set(_GPUS.values())
+        preemptible = {_PREEMPTIBLE_CPUS, *(f"PREEMPTIBLE_{metric}" for metric in gpus)}
+        return {*_CPUS.values(), *gpus, *preemptible} if places.zones(region) else set()
+
+    @classmethod
+    def unknown(cls, region: str) -> str:
+        return f"is no quota of Compute Engine's here, such as {', '.join(sorted(cls.known(region))[:3])}"
 
     def usage(self, resources: Resources) -> Usage:
         """What all pools use."""
@@ -133,7 +124,7 @@ class Quotas:
         """The limits that a change breaks: those that it uses more of than there are."""
         found = []
         for (region, metric), amount in sorted(after.items()):
-            limit, used = self.limits.get(region, {}).get(metric), before[region, metric]
+            limit, used = self.limit(region, metric), before[region, metric]
             if limit is not None and amount > limit and amount > used:
                 found.append(Excess(region, metric, limit, used, amount - used))
         return found
@@ -151,21 +142,3 @@ def refusal(excesses: list[Excess], project: str) -> errors.GcpRefused:
         # kaiwaehner/hivemq-mqtt-tensorflow-kafka-realtime-iot-machine-learning-training-inference #48
         text = "".join(f"\n\t({i}) i{one.at_the_door}{more}" for i, one in enumerate(excesses, 1))
     return errors.GcpRefused(403, text, "forbidden")
-
-
-def _problems(region: Any, limits: Any) -> Iterator[str]:
-    path = f"quotas.gcp.{region}"
-    if region != GLOBAL and not places.zones(str(region)):
-        yield f"{path}: is neither a region of Google Cloud nor {GLOBAL}"
-        return
-    if not isinstance(limits, Mapping):
-        yield f"{path}: is not an object of limits, such as {{NVIDIA_L4_GPUS: 4}}"
-        return
-    gpus = set(_GPUS.values())
-    known = {ALL_GPUS} if region == GLOBAL else {*_CPUS.values(), *gpus, _PREEMPTIBLE_CPUS}
-    known |= set() if region == GLOBAL else {f"PREEMPTIBLE_{metric}" for metric in gpus}
-    for name, limit in limits.items():
-        if name not in known:
-            yield f"{path}.{name}: is no quota of Compute Engine's here, such as {', '.join(sorted(known)[:3])}"
-        elif not isinstance(limit, int) or isinstance(limit, bool) or limit < 0:
-            yield f"{path}.{name}: is {limit!r}, not a number"

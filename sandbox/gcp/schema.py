@@ -12,53 +12,34 @@ from pathlib import Path
 from sandbox.cloud.provider import Failure, Props
 from sandbox.cloud.schema import Fields, Stored, Wrong, problems
 
-FILE = Path(__file__).parent / "data" / "schema.json"
+STORED = Stored(Path(__file__).parent / "data" / "schema.json")
 
-RESOURCES = (
-    "gcp:artifactregistry/repositoryIamMember:RepositoryIamMember",
-    "gcp:compute/network:Network",
-    "gcp:compute/router:Router",
-    "gcp:compute/routerNat:RouterNat",
-    "gcp:compute/subnetwork:Subnetwork",
-    "gcp:compute/subnetworkIAMMember:SubnetworkIAMMember",
-    "gcp:container/cluster:Cluster",
-    "gcp:container/nodePool:NodePool",
-    "gcp:kms/cryptoKeyIAMMember:CryptoKeyIAMMember",
-    "gcp:projects/iAMMember:IAMMember",
-    "gcp:serviceaccount/account:Account",
-)
 FUNCTIONS = ("gcp:compute/getSubnetwork:getSubnetwork", "gcp:container/getCluster:getCluster")
-"""Those whose answer has objects in it."""
-
-
-_STORED = Stored(FILE)
-
-inputs_of, outputs_of = _STORED.inputs_of, _STORED.outputs_of
+"""Functions whose answer has objects in it."""
 
 
 def failures(fields: Fields, value: Props, name: str) -> Iterator[Failure]:
-    """What the bridge says is wrong with a resource of this name; it names no property beside its text."""
-    for found in problems(fields, value):
-        if found.wrong is Wrong.MISSING:
-            yield Failure("", f"Missing required property '{found.path}'")
+    """The faults of a resource of this name, in the bridge's words; it names no property beside its text."""
+    for problem in problems(fields, value):
+        if problem.wrong is Wrong.MISSING:
+            yield Failure("", f"Missing required property '{problem.path}'")
         else:
-            reason = "Invalid or unknown key" if found.wrong is Wrong.UNKNOWN else found.reason
-            yield Failure("", f"{reason}. Examine values at '{name}.{found.path}'.")
+            reason = "Invalid or unknown key" if problem.wrong is Wrong.UNKNOWN else problem.reason
+            yield Failure("", f"{reason}. Examine values at '{name}.{problem.path}'.")
 
 
 def written_from_the_sdk() -> str:
-    """The content of `FILE`."""
+    """The content of the file."""
     from sandbox.cloud import sdk
+    from sandbox.gcp.resources.resource_type import TABLE
 
-    package = "pulumi_gcp"
-    inputs = {token: sdk.inputs_of(package, token) for token in RESOURCES}
-    outputs = {token: sdk.outputs_of(package, token) for token in RESOURCES}
+    answers = {}
     for token in FUNCTIONS:
         _, place, name = token.split(":")
-        module = importlib.import_module(f"{package}.{place.partition('/')[0]}")
-        outputs[token] = sdk.fields_of(getattr(module, f"G{name[1:]}Result"))
-    return sdk.written(inputs, outputs)
+        module = importlib.import_module(f"pulumi_gcp.{place.partition('/')[0]}")
+        answers[token] = sdk.fields_of(getattr(module, f"G{name[1:]}Result"))
+    return sdk.types_written("pulumi_gcp", TABLE, answers)
 
 
 if __name__ == "__main__":
-    FILE.write_text(written_from_the_sdk(), encoding="utf-8")
+    STORED.file.write_text(written_from_the_sdk(), encoding="utf-8")

@@ -1,1 +1,1 @@
-"""What a change would do to every stack, for whoever reviews it: found, written as data, and drawn as one Markdown page."""
+"""The report of a change for its reviewers: the effects on every stack as data, and as one Markdown page."""

@@ -1,14 +1,15 @@
-"""`sandbox preview --base REV`: compare, write the report, and say by the exit code whether somebody should look."""
+"""`sandbox preview --base REV`: compares, writes the report, and fails where a reviewer must look."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from pathlib import Path
 
 import click
 
 from sandbox.base.home import Home
+from sandbox.base.notices import Notify
 from sandbox.report import comparison, markdown, scratch
 from sandbox.report.model import Level, Op, Report, Status
 from sandbox.report.revision import Revision
@@ -23,46 +24,46 @@ def preview(
     fail_on: Collection[str],
     as_json: bool,
     cloud: Path | None,
-    tell: Callable[[str], None],
+    notify: Notify,
 ) -> bool:
-    """Write the report of all stacks, or of the one named, into a folder or to the terminal; whether all is well.
+    """Write the report of all stacks, or of the named one, into a folder or to stdout; False when the command must fail.
 
-    Not well is a stack that cannot be previewed, and what `fail_on` names: something replaced or deleted, or a mandatory policy
-    that is broken. Raises SandboxError when the base is no revision or does not run.
+    It fails for a stack that cannot be previewed, and for the events in `fail_on`: a resource is replaced or deleted, or a
+    mandatory policy is broken. Raises SandboxError when the base is no revision or does not run.
     """
     revision = Revision.of(home.project, base)
-    with scratch.opened(home.root, tell) as folder:
-        found = comparison.compare(home.project, revision, folder, tell, stack, cloud)
+    with scratch.opened(home.root, notify) as folder:
+        report = comparison.compare(home.project, revision, folder, notify, stack, cloud)
     if directory:
         directory.mkdir(parents=True, exist_ok=True)
-        (directory / "report.json").write_text(found.model_dump_json(indent=2), encoding="utf-8")
-        (directory / "report.md").write_text(markdown.render(found), encoding="utf-8")
-        tell(f"wrote report.json and report.md to {directory}")
+        (directory / "report.json").write_text(report.model_dump_json(indent=2), encoding="utf-8")
+        (directory / "report.md").write_text(markdown.render(report), encoding="utf-8")
+        notify(f"wrote report.json and report.md to {directory}")
     elif as_json:
-        click.echo(found.model_dump_json(indent=2))
+        click.echo(report.model_dump_json(indent=2))
     else:
-        # A terminal has room for all of it.
-        click.echo(markdown.render(found, longest=sys.maxsize))
-    reasons = sorted(_reasons(found) & {*fail_on, "failed"})
+        # A terminal has room for the whole report.
+        click.echo(markdown.render(report, longest=sys.maxsize))
+    reasons = sorted(_reasons(report) & {*fail_on, "failed"})
     for reason in reasons:
-        tell(_SAID[reason])
+        notify(_NOTICES[reason])
     return not reasons
 
 
-_SAID = {
+_NOTICES = {
     "failed": "a stack cannot be previewed: see its errors",
-    "replace": "--fail-on replace: something is replaced",
-    "delete": "--fail-on delete: something is deleted",
+    "replace": "--fail-on replace: a resource is replaced",
+    "delete": "--fail-on delete: a resource is deleted",
     "policy": "--fail-on policy: a mandatory policy is broken",
 }
 
 
 def _reasons(report: Report) -> set[str]:
-    found: set[str] = set()
+    reasons: set[str] = set()
     for stack in report.stacks:
         if stack.status == Status.FAILED:
-            found.add("failed")
-        found |= {change.op.value for change in stack.changes if change.op in (Op.REPLACE, Op.DELETE)}
+            reasons.add("failed")
+        reasons |= {change.op.value for change in stack.changes if change.op in (Op.REPLACE, Op.DELETE)}
         if any(violation.level == Level.MANDATORY for violation in stack.violations):
-            found.add("policy")
-    return found
+            reasons.add("policy")
+    return reasons

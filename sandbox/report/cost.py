@@ -1,4 +1,4 @@
-"""What a stack's machines cost before and after a change: from each pool's fewest nodes to its most, and how that is written."""
+"""The cost of a stack's machines before and after a change, from each pool's fewest nodes to its most, and as text."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from sandbox.report.model import Cost, PoolCost
 
 CAVEAT = (
     "Machines only: no disks, addresses, traffic, nor the fee for the cluster itself. "
-    "Retail prices of that day; those of spot machines move all the time."
+    "Retail prices of that day; spot prices change all the time."
 )
 
 HOURS = 730
-"""A month's, as both clouds' price calculators count."""
+"""The hours of a month, as both clouds' price calculators count."""
 
 _NONE = "no price"
 _Range = tuple[float, float]
@@ -29,9 +29,9 @@ def cost(
     pools_before: Sequence[Mapping[str, Any]],
     pools_after: Sequence[Mapping[str, Any]],
 ) -> Cost | None:
-    """Of the pools in a stack's outputs before and after; None where there are none, or the machines are not a cloud's.
+    """The cost of the pools in a stack's outputs; None without pools, or with machines of no cloud.
 
-    A pool without a known price is there and says so.
+    A pool without a known price is marked.
     """
     if place_after[0] not in ("azure", "gcp"):
         return None
@@ -39,11 +39,11 @@ def cost(
     if not before and not after:
         return None
     sources: set[str] = set()
-    found = tuple(
+    costs = tuple(
         _pool(name, (place_before, before.get(name)), (place_after, after.get(name)), sources)
         for name in sorted({**before, **after})
     )
-    return Cost(currency=prices.CURRENCY, pools=found, sources=tuple(sorted(sources)))
+    return Cost(currency=prices.CURRENCY, pools=costs, sources=tuple(sorted(sources)))
 
 
 _Side = tuple[Place, Mapping[str, Any] | None]
@@ -51,14 +51,14 @@ _Side = tuple[Place, Mapping[str, Any] | None]
 
 def _pool(name: str, before: _Side, after: _Side, sources: set[str]) -> PoolCost:
     ranges = [None if pool is None else _range(place, pool, sources) for place, pool in (before, after)]
-    there = [pool for _, pool in (before, after) if pool is not None]
+    existing = [pool for _, pool in (before, after) if pool is not None]
     return PoolCost(
         pool=name,
-        machine=_changed(there, "machine"),
-        capacity=_changed(there, "capacity"),
+        machine=_changed(existing, "machine"),
+        capacity=_changed(existing, "capacity"),
         before=ranges[0],
         after=ranges[1],
-        unpriced=sum(found is not None for found in ranges) < len(there),
+        unpriced=sum(each is not None for each in ranges) < len(existing),
     )
 
 
@@ -82,34 +82,35 @@ def _changed(pools: Sequence[Mapping[str, Any]], key: str) -> str:
 
 
 def hourly(pool: PoolCost) -> tuple[str, str]:
-    """Before and after, for a table."""
+    """The price of a pool before and after, per hour."""
     missing = _NONE if pool.unpriced else ""
-    return tuple(_written(found, 1, 2) if found else missing for found in (pool.before, pool.after))  # type: ignore[return-value]
+    return tuple(_written(each, 1, 2) if each else missing for each in (pool.before, pool.after))  # type: ignore[return-value]
 
 
-def total(found: Cost) -> tuple[str, str]:
-    """Of all pools with a price, before and after, in an hour."""
-    return _written(_sum(pool.before for pool in found.pools), 1, 2), _written(
-        _sum(pool.after for pool in found.pools), 1, 2
-    )
+def total(cost: Cost) -> tuple[str, str]:
+    """The price of all pools with a known one, before and after, per hour."""
+    return _totals(cost, 1, 2)
 
 
-def monthly(found: Cost) -> tuple[str, str]:
-    """Of all pools with a price, before and after, in a month."""
-    return _written(_sum(pool.before for pool in found.pools), HOURS, 0), _written(
-        _sum(pool.after for pool in found.pools), HOURS, 0
-    )
+def monthly(cost: Cost) -> tuple[str, str]:
+    """The price of all pools with a known one, before and after, per month."""
+    return _totals(cost, HOURS, 0)
+
+
+def _totals(cost: Cost, hours: int, digits: int) -> tuple[str, str]:
+    before, after = _sum(pool.before for pool in cost.pools), _sum(pool.after for pool in cost.pools)
+    return _written(before, hours, digits), _written(after, hours, digits)
 
 
 def _sum(ranges: Iterable[_Range | None]) -> _Range:
-    known = [found for found in ranges if found]
+    known = [each for each in ranges if each]
     return sum(least for least, _ in known), sum(most for _, most in known)
 
 
-def _written(found: _Range, times: int, digits: int) -> str:
-    return " to ".join(dict.fromkeys(_figure(number * times, digits) for number in found))
+def _written(amounts: _Range, times: int, digits: int) -> str:
+    return " to ".join(dict.fromkeys(_figure(number * times, digits) for number in amounts))
 
 
 def _figure(number: float, digits: int) -> str:
-    # A file may say anything.
+    # An untrusted file may have any number.
     return f"{number:,.{digits}f}" if math.isfinite(number) and abs(number) < 1e9 else "?"

@@ -1,4 +1,4 @@
-"""How much of a report is shown, for a page that has to fit."""
+"""The detail of a page: the amounts shown of a report, so that the page fits."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 @dataclass(frozen=True)
 class Detail:
-    """How many of a kind, or how many characters of one; as much as the model allows where nothing is left out."""
+    """Maximum counts and characters; the defaults are the model's own limits, which leave nothing out."""
 
     value: int = 20_000
     """Characters of a value before or after; 0: no such table."""
@@ -24,7 +24,7 @@ class Detail:
 
 
 def details() -> Iterable[Detail]:
-    """From all to little: what a reviewer can do without goes first, what hurts last."""
+    """Details from most to least: what a reviewer can miss goes first, replaced and deleted resources last."""
     detail = Detail()
     yield detail
     for steps in (

@@ -1,4 +1,4 @@
-"""The Python environment of an older revision: what its own lock file says, not what the work tree's says."""
+"""The Python environment of an older revision: by its own lock file, not by the work tree's."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _LOCK = ("pyproject.toml", "uv.lock")
 
 @dataclass(frozen=True)
 class Environment:
-    """A Python and the variables it is started with."""
+    """A Python and its environment variables."""
 
     python: str = sys.executable
     variables: dict[str, str] = field(default_factory=dict)
@@ -28,18 +28,18 @@ class Environment:
 def of(revision: Path, folder: Path) -> Environment:
     """The environment of the revision whose files are in a folder; this sandbox is imported from `folder` in it.
 
-    The running one where the lock files are the same; another is made from the lock file once and kept in the user's cache.
+    The running environment where the lock files are equal; another is made once and kept in the user's cache.
     Raises SandboxError when uv cannot make it.
     """
     if _locked(revision) in (_locked(PROJECT), b""):
         return Environment()
     digest = hashlib.sha256(_locked(revision) + sys.version.encode()).hexdigest()[:16]
     home = cache_directory() / "environments" / digest
-    # This checkout's own script: an older revision's is part of what is compared.
+    # This checkout's own script: the older revision's script is itself compared.
     done = uv.sync(revision, home, script=PROJECT / "scripts" / "uv")
     if done.returncode:
         raise SandboxError(f"the environment of the base's lock file cannot be made: {done.stderr.strip()}")
-    # This checkout's sandbox alone: beside it are the work tree's spec and components.
+    # Only this checkout's sandbox: the folder beside it has the work tree's config and components.
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "sandbox").symlink_to(PROJECT / "sandbox")
     packages = sysconfig.get_path("purelib")
@@ -47,6 +47,6 @@ def of(revision: Path, folder: Path) -> Environment:
 
 
 def _locked(project: Path) -> bytes:
-    """What decides the environment; empty for a program that has no lock file, as a folder that borrows this one's."""
+    """The content of the lock files; empty for a program without one, which uses the running environment."""
     files = [project / name for name in _LOCK]
     return b"".join(path.read_bytes() for path in files) if all(path.is_file() for path in files) else b""

@@ -1,4 +1,4 @@
-"""Of two long values, the part in which they differ."""
+"""Excerpts of two long values: the parts in which they differ."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ _AROUND = 40
 
 
 def differing(before: str | None, after: str | None) -> tuple[str | None, str | None]:
-    """Two values as JSON -> what to show of each: all of a short one; of long ones the lines, or the characters, that differ."""
+    """The excerpts of two JSON values: a short value as a whole, of long ones the lines, or the characters, that differ."""
     if before is None or after is None or max(len(before), len(after)) <= _SHORT:
         return before, after
     first, second = _text(before), _text(after)
     if "\n" in first and "\n" in second:
         removed, added = _lines(first.split("\n"), second.split("\n"))
-        # Of lines that only changed places the same ones went and came.
+        # Lines that only moved are equal on both sides.
         if removed != added:
             return removed, added
     begin = max(0, _alike(first, second) - _AROUND)
@@ -28,22 +28,22 @@ def differing(before: str | None, after: str | None) -> tuple[str | None, str | 
 
 
 def _alike(first: str, second: str) -> int:
-    """How many characters both begin with."""
-    unlike = (number for number, (one, other) in enumerate(zip(first, second, strict=False)) if one != other)
+    """The length of the common beginning."""
+    unlike = (number for number, (a, b) in enumerate(zip(first, second, strict=False)) if a != b)
     return next(unlike, min(len(first), len(second)))
 
 
 def _text(value: str) -> str:
-    """A JSON string's text; any other value as it is."""
+    """A JSON string's text; any other value unchanged."""
     try:
-        found = json.loads(value)
+        parsed = json.loads(value)
     except ValueError:
         return value
-    return found if isinstance(found, str) else value
+    return parsed if isinstance(parsed, str) else value
 
 
 def _lines(first: list[str], second: list[str]) -> tuple[str, str]:
-    """Those that go and those that come. Not by `ndiff`, whose time grows with the cube of the lines: a stranger wrote them."""
+    """Removed and added lines. Not by `ndiff`, whose time grows with the cube of the lines: the values are untrusted."""
     removed, added = list[str](), list[str]()
     for kind, start, end, other_start, other_end in difflib.SequenceMatcher(None, first, second).get_opcodes():
         if kind != "equal":
@@ -53,5 +53,5 @@ def _lines(first: list[str], second: list[str]) -> tuple[str, str]:
 
 
 def _within(text: str, begin: int, end: int) -> str:
-    """Without so many characters at either end."""
+    """A text without so many characters at either end."""
     return f"{'…' if begin else ''}{text[begin : len(text) - end]}{'…' if end else ''}"

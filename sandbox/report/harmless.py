@@ -1,19 +1,19 @@
-"""A stranger's text as Markdown that shows it and does nothing else. Three places: a sentence, a piece of code, a block of code.
+"""Harmless Markdown: an untrusted text is shown and does nothing else, in a sentence, a piece of code or a block of code.
 
-Two readers have to be kept from finding markup. The Markdown parser: every character that means something to it is written as a
-numeric entity, which never is structure (spec.commonmark.org, "Entity and numeric character references"); so nothing has to be
-paired, and a `|` does not end a table's cell (github.github.com/gfm, "Tables"). Then GitHub's own filters, which look at the text
-of the finished page, where an entity is a character again; they are stopped by parting what they look for:
+Two readers must find no markup. The Markdown parser: every character that means something to it is written as a
+numeric entity, which never is structure (spec.commonmark.org, "Entity and numeric character references"); so no tag must be
+closed, and a `|` does not end a table's cell (github.github.com/gfm, "Tables"). Then GitHub's own filters, which look at the text
+of the finished page, where an entity is a character again; a separator inside their patterns stops them:
 
 - `@user`, `@org/team`: docs.github.com "Basic writing and formatting syntax", "Mentioning people and teams"
 - `#1`, `org/repo#1`, `GH-1`, commits' hashes, URLs: docs.github.com "Autolinked references and URLs"; `www.` and e-mail addresses:
   github.github.com/gfm, "Autolinks (extension)"
 - `:emoji:`: "Basic writing and formatting syntax", "Using emojis"
-- `$x$`: docs.github.com "Writing mathematical expressions"; a dollar sign in a `span` of its own is the way that page names
+- `$x$`: docs.github.com "Writing mathematical expressions"; that page puts the dollar sign in a `span` of its own
 
-They leave code alone, but the parser does not know the tag `<code>`: what it links by itself is parted there too, and mentions for
-good measure, by `<wbr>`, which is no character, so that what is copied is the value (and types and digests wrap). Sentences are
-parted by a zero-width space, of which it is known that mentions stop at it (Renovate writes it after each `@`).
+They leave code alone, but the parser does not know the tag `<code>`: its automatic links are separated there too, and mentions for
+safety, by `<wbr>`, which is no character: a reader copies the exact value, and types and digests wrap. The separator in sentences
+is a zero-width space, where mentions are known to stop (Renovate writes it after each `@`).
 """
 
 from __future__ import annotations
@@ -22,19 +22,19 @@ import re
 import unicodedata
 
 _MARKUP = r"[&<>|`*_\[\]~\\]"
-"""`"` and `'` mean something in tags only; `-`, `+`, `=`, `#` and digits where a line begins, which no such text ever does."""
+"""`"` and `'` are markup in tags only; `-`, `+`, `=`, `#` and digits at the beginning of a line, where no such text stands."""
 
 _LINKED = r"@|:(?=/)|(?i:www(?=\.))"
-"""After these the parser itself would make a link."""
+"""The parser itself would make a link after these."""
 
 _FILTERED = rf"#|:(?=\S)|(?i:GH-(?=\d))|[0-9A-Fa-f]{{6}}(?=[0-9A-Fa-f])|{_LINKED}"
-"""After these GitHub's filters find something."""
+"""GitHub's filters would match after these."""
 
 _IN_TEXT = re.compile(rf"(?P<part>{_FILTERED})|(?P<markup>{_MARKUP})|(?P<dollar>\$)|(?P<line>\n)")
 _IN_BLOCK = re.compile(rf"(?P<part>{_LINKED}|:|[0-9A-Fa-f]{{32}}(?=[0-9A-Fa-f]))|(?P<markup>{_MARKUP})|(?P<dollar>\$)")
 _SPACES = re.compile("(?<= ) |^ | $")
 
-# Blank though they are letters, marks or symbols: Unicode's Default_Ignorable_Code_Point, Hangul fillers, the empty Braille cell.
+# Invisible letters, marks and symbols: Unicode's Default_Ignorable_Code_Point, Hangul fillers, the empty Braille cell.
 _BLANK = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u180b\u180c\u180d\u180f\u2800\u3164\uffa0") | {
     *map(chr, range(0xFE00, 0xFE10)),
     *map(chr, range(0xE0100, 0xE01F0)),
@@ -45,34 +45,34 @@ _NAMED = {_LINE: r"\n", "\t": r"\t", "\r": r"\r"}
 
 
 def text(value: str) -> str:
-    """Of a sentence: its line breaks stay, blank lines go."""
+    """A sentence: its line breaks stay, blank lines go."""
     lines = (" ".join(line.split()) for line in _unbroken(value).split("\n"))
-    seen = seeable("\n".join(line for line in lines if line), keep=_LINE)
-    shown = _IN_TEXT.sub(_in_text, seen)
+    clean = visible("\n".join(line for line in lines if line), keep=_LINE)
+    shown = _IN_TEXT.sub(_in_text, clean)
     # Else an item of a list could begin with another list or a heading.
-    bare = shown[:1] not in ("", "&") and shown[0] == seen[0] and not seen[0].isalpha()
-    return _entity(seen[0]) + shown[1:] if bare else shown
+    bare = shown[:1] not in ("", "&") and shown[0] == clean[0] and not clean[0].isalpha()
+    return _entity(clean[0]) + shown[1:] if bare else shown
 
 
 def code(value: str) -> str:
-    """Of a name or a value, on one line."""
-    # Of several spaces one would be shown.
-    return f"<code>{_IN_BLOCK.sub(_in_block, _SPACES.sub(_HARD_SPACE, seeable(value)))}</code>"
+    """A name or a value, on one line."""
+    # Several spaces would be shown as one.
+    return f"<code>{_IN_BLOCK.sub(_in_block, _SPACES.sub(_HARD_SPACE, visible(value)))}</code>"
 
 
 def block(value: str) -> str:
-    """Of several lines. No fence: its end would depend on what is in it, and an `@` would have to stay whole. The end of this HTML
+    """Several lines. No fence: its end would depend on its content, and an `@` could not be separated. The end of this HTML
     block is `</pre>` and nothing else (spec.commonmark.org, "HTML blocks", start condition 1)."""
-    return f"<pre>{_IN_BLOCK.sub(_in_block, seeable(_unbroken(value).strip(_LINE), keep=_LINE))}</pre>"
+    return f"<pre>{_IN_BLOCK.sub(_in_block, visible(_unbroken(value).strip(_LINE), keep=_LINE))}</pre>"
 
 
-def seeable(value: str, keep: str = "") -> str:
-    """With what cannot be seen, or turns the direction of what follows, written as an escape (trojansource.codes)."""
-    return re.sub(r"[^\x20-\x7e]", lambda found: found[0] if found[0] in keep else _seen(found[0]), value)
+def visible(value: str, keep: str = "") -> str:
+    """A text with escapes for invisible characters and for those that turn the direction of writing (trojansource.codes)."""
+    return re.sub(r"[^\x20-\x7e]", lambda match: match[0] if match[0] in keep else _visible(match[0]), value)
 
 
-def _seen(character: str) -> str:
-    # C: controls, formats, surrogates, private and unassigned ones. Z: separators; the space itself is not asked about.
+def _visible(character: str) -> str:
+    # C: controls, formats, surrogates, private and unassigned ones. Z: separators; the space itself never comes here.
     if unicodedata.category(character)[0] not in "CZ" and character not in _BLANK:
         return character
     return _NAMED.get(character) or (
@@ -84,18 +84,18 @@ def _unbroken(value: str) -> str:
     return value.replace("\r\n", "\n").replace("\t", "    ")
 
 
-def _in_text(found: re.Match[str]) -> str:
-    if found["part"]:
-        return f"{found['part']}&#8203;"
-    if found["dollar"]:
+def _in_text(match: re.Match[str]) -> str:
+    if match["part"]:
+        return f"{match['part']}&#8203;"
+    if match["dollar"]:
         return "<span>$</span>"
-    return "<br>" if found["line"] else _entity(found[0])
+    return "<br>" if match["line"] else _entity(match[0])
 
 
-def _in_block(found: re.Match[str]) -> str:
-    if found["part"]:
-        return f"{found['part']}<wbr>"
-    return "<span>$</span>" if found["dollar"] else _entity(found[0])
+def _in_block(match: re.Match[str]) -> str:
+    if match["part"]:
+        return f"{match['part']}<wbr>"
+    return "<span>$</span>" if match["dollar"] else _entity(match[0])
 
 
 def _entity(character: str) -> str:

@@ -1,85 +1,60 @@
-"""Listens to one engine command: what it does to resources, what it warns of, and what the stack's outputs become."""
+"""The listener: an engine command's changes, diagnostics and outputs, for the report."""
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, field
 from typing import Any
 
 from pulumi.automation.events import EngineEvent
 
-from sandbox.engine.steps import REPEATED, plain
+from sandbox.engine.events import Diagnostics, plain
 from sandbox.report.changes import change
 from sandbox.report.model import Change, Level, Violation
 
 _REFUSED = "preview failed"
-"""All the engine says of a mandatory policy: it did preview."""
+"""The engine's whole error where a mandatory policy is broken, although it did preview."""
 
 _STACK = "pulumi:pulumi:Stack"
-_NO_NEWS = re.compile(r"using pulumi-analyzer-policy-\w+ from \$PATH")
-"""How the sandbox starts a policy pack (`sandbox.engine.policies`)."""
 
 
 @dataclass
-class Listener:
+class Listener(Diagnostics):
     """`on_event` is the Automation API's callback."""
 
     changes: list[Change] = field(default_factory=list)
-    violations: list[Violation] = field(default_factory=list)
-    warnings: list[str] = field(default_factory=list)
-    errors: list[str] = field(default_factory=list)
     outputs: dict[str, Any] = field(default_factory=dict)
-    """The stack's, with secrets hidden by the engine. Empty when the program ended early."""
+    """The stack's outputs, secrets hidden by the engine. Empty when the program ended early."""
 
     def on_event(self, event: EngineEvent) -> None:
-        """Take what matters of one event."""
+        """Keep what the report needs of an event."""
         try:
-            self._take(event)
+            super().on_event(event)
+            if found := change(event):
+                self.changes.append(found)
+            if event.res_outputs_event and event.res_outputs_event.metadata.type == _STACK:
+                new = event.res_outputs_event.metadata.new
+                self.outputs = dict(new.outputs or {}) if new else {}
         except Exception as defect:
-            # The Automation API only warns of what a callback raises, and a report without the change would be believed.
+            # The caller only warns of what a callback raises, and a report without the change would be believed.
             self.errors.append(f"an event of the engine could not be read: {defect!r}")
             raise
 
-    def _take(self, event: EngineEvent) -> None:
-        if found := change(event):
-            self.changes.append(found)
-        if event.policy_event:
-            self._violated(event)
-        if event.diagnostic_event:
-            self._told(event.diagnostic_event.severity, plain(event.diagnostic_event.message))
-        if event.res_outputs_event and event.res_outputs_event.metadata.type == _STACK:
-            new = event.res_outputs_event.metadata.new
-            self.outputs = dict(new.outputs or {}) if new else {}
+    def policy_violations(self) -> list[Violation]:
+        """The violations in the report's words: whatever is not mandatory is advisory."""
+        return [
+            Violation(
+                policy=violation.policy,
+                level=Level.MANDATORY if violation.level == Level.MANDATORY else Level.ADVISORY,
+                resource=violation.resource,
+                type=violation.type,
+                message=violation.message,
+            )
+            for violation in self.violations
+        ]
 
     def failed(self, reason: str) -> None:
-        """The command ended with an error; one that no event told of is kept. A policy's refusal is told as a violation."""
-        if any(found.level == Level.MANDATORY for found in self.violations):
+        """The command failed for this reason, which is kept where no event gave one. A broken policy is a violation."""
+        if self.mandatory():
             self.errors = [error for error in self.errors if error != _REFUSED]
         elif not self.errors:
             self.errors.append(plain(reason))
-
-    def _told(self, severity: str, message: str) -> None:
-        lines = {"error": self.errors, "warning": self.warnings}.get(severity)
-        if (
-            lines is not None
-            and message not in lines
-            and not message.startswith(REPEATED)
-            and not _NO_NEWS.match(message)
-        ):
-            lines.append(message)
-
-    def _violated(self, event: EngineEvent) -> None:
-        told = event.policy_event
-        assert told
-        level = Level.MANDATORY if told.enforcement_level == Level.MANDATORY else Level.ADVISORY
-        # urn:pulumi:STACK::PROJECT::PARENT$TYPE::NAME
-        types, name = told.resource_urn.split("::", 3)[2:] if told.resource_urn else ("", "")
-        found = Violation(
-            policy=told.policy_name,
-            level=level,
-            resource=name,
-            type=types.rpartition("$")[2],
-            message=plain(told.message),
-        )
-        if found not in self.violations:
-            self.violations.append(found)

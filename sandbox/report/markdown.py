@@ -1,8 +1,8 @@
-"""A report as one Markdown page for whoever reviews a pull request, made to be read on GitHub in the order of what hurts most.
+"""A report as one Markdown page for the reviewers of a pull request on GitHub, the worst changes first.
 
-Whoever wrote the report is not trusted: all its texts go through `sandbox.report.harmless`, all its numbers through a format, and
-the commands it proposes are shown only when they are this program's own. Nothing else here comes from a report. The page is cut by
-leaving out whole parts, and texts end before they are made harmless: no tag and no row is ever cut.
+A report is not trusted: all its texts go through `sandbox.report.harmless`, all its numbers through a format, and its commands are
+shown only when this program could have written them. Nothing else on the page comes from a report. A page that is too long loses
+whole parts, and texts are cut before they are made harmless: no tag and no row is ever cut.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from sandbox.report.detail import Detail, details
 from sandbox.report.excerpt import differing
 from sandbox.report.harmless import block, code, text
 from sandbox.report.model import Change, Cost, Level, Op, Property, ReplacedPool, Report, StackReport, Status, Violation
-from sandbox.report.summary import LOUD, STATUS, count, policy, tells, urgency
+from sandbox.report.summary import LOUD, STATUS, count, has_details, policy, urgency
 
 LONGEST = 65_536
 """Characters of a comment. GitHub refuses more: "Body is too long (maximum is 65536 characters)" (telia-oss/github-pr-resource
@@ -44,7 +44,7 @@ def _length(page: str) -> int:
 
 
 class _TooLongError(Exception):
-    """What is drawn so far is more than fits."""
+    """The page is already longer than fits."""
 
 
 class _Page:
@@ -57,14 +57,14 @@ class _Page:
         against = f"Compared with {self._code(self.report.base)}, at {self._code(self.report.head)}."
         if not stacks:
             return f"There is no stack. {against}\n"
-        if not any(map(tells, stacks)):
+        if not any(map(has_details, stacks)):
             return f"No stack changes: {self._listed(stacks, lambda stack: self._code(stack.stack))}. {against}\n"
         parts = [
             "## What this changes in each stack",
             against,
             f"Shortened to what fits: {self._whole()}." if self.cut else "",
             self._summary(stacks),
-            *(self._stack(stack) for stack in stacks[: self.detail.stacks] if tells(stack)),
+            *(self._stack(stack) for stack in stacks[: self.detail.stacks] if has_details(stack)),
         ]
         return "\n\n".join(part for part in parts if part) + "\n"
 
@@ -108,16 +108,16 @@ class _Page:
             return "> [!CAUTION]\n> It cannot be previewed."
         lost = {op: [change for change in stack.changes if change.op == op] for op in LOUD}
         broken = list(dict.fromkeys(rule.policy for rule in stack.violations if rule.level == Level.MANDATORY))
-        said = [
+        sentences = [
             f"**{word}** {self._listed(things, lambda change: self._code(change.name))}."
             for word, things in (("Replaces", lost[Op.REPLACE]), ("Deletes", lost[Op.DELETE]))
             if things
         ]
         if broken:
-            # The engine goes no further from a resource that breaks one.
+            # The engine stops at a resource that breaks a policy.
             refused = "which `up` refuses; changes of what depends on it may be missing here"
-            said.append(f"**Breaks** {self._listed(broken, self._code)}, {refused}.")
-        return "> [!WARNING]\n> " + "<br>\n> ".join(said) if said else ""
+            sentences.append(f"**Breaks** {self._listed(broken, self._code)}, {refused}.")
+        return "> [!WARNING]\n> " + "<br>\n> ".join(sentences) if sentences else ""
 
     def _release(self, stack: StackReport) -> str:
         before, after = stack.release
@@ -127,16 +127,16 @@ class _Page:
         head = f"**Release** {' → '.join(named)}"
         return "\n".join([head, "", *self._items(stack.release_changes, self._text)]).rstrip()
 
-    def _pools(self, found: Sequence[ReplacedPool]) -> str:
-        if not found:
+    def _pools(self, replaced: Sequence[ReplacedPool]) -> str:
+        if not replaced:
             return ""
-        shown = found[: self.detail.loud]
-        # A reviewer will paste them: somebody else's command has no place here.
+        shown = replaced[: self.detail.loud]
+        # A reviewer will paste these commands: only this program's own are shown.
         looks = [pool.look for pool in shown if pools.ours(pool.look)]
         parts = [
             "**Pools that lose all their nodes**",
             "\n".join(map(self._pool, shown)),
-            self._more(len(found) - len(shown), "pools"),
+            self._more(len(replaced) - len(shown), "pools"),
             _folded("Commands that list what really runs there", block("\n".join(looks))) if looks else "",
         ]
         return "\n\n".join(filter(None, parts))
@@ -229,10 +229,10 @@ class _Page:
 
     def _monthly(self, priced: Cost) -> str:
         before, after = cost.monthly(priced)
-        said = f"{after}, as before" if before == after else f"{before} → <b>{after}</b>"
+        shown = f"{after}, as before" if before == after else f"{before} → <b>{after}</b>"
         unpriced = sum(pool.unpriced for pool in priced.pools)
         apart = f"; {unpriced:,} of {len(priced.pools):,} pools have no known price" if unpriced else ""
-        return f"{self._text(priced.currency)} {said}{apart}"
+        return f"{self._text(priced.currency)} {shown}{apart}"
 
     def _warnings(self, warnings: Sequence[str]) -> str:
         if not warnings:
@@ -265,7 +265,7 @@ class _Page:
         return self._spent(text(_short(sentence, self.detail.sentence)))
 
     def _spent(self, drawn: str) -> str:
-        # So that a report of many megabytes takes no longer than one that fits.
+        # A report of many megabytes then takes no longer than one that fits.
         self.left -= len(drawn)
         if self.left < 0:
             raise _TooLongError
@@ -277,7 +277,7 @@ def _ordered(changes: Iterable[Change]) -> list[Change]:
 
 
 def _table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """Of cells without line breaks and bars; a head that ends in a colon is of numbers."""
+    """A table of cells without line breaks and bars; a head that ends in a colon stands over numbers."""
     lines = [
         [head.removesuffix(":") for head in heads],
         ["--:" if head.endswith(":") else "---" for head in heads],
@@ -287,7 +287,7 @@ def _table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 
 def _folded(summary: str, inner: str) -> str:
-    # Blank lines: what stands between the tags is Markdown again (CommonMark, "HTML blocks", condition 6).
+    # Blank lines: the text between the tags is Markdown again (CommonMark, "HTML blocks", condition 6).
     return f"<details><summary>{summary}</summary>\n\n{inner}\n\n</details>"
 
 

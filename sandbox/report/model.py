@@ -1,6 +1,6 @@
-"""A report as data: what a pull request's job writes and a second job, which trusts nothing in it, reads and draws.
+"""The report as data: a pull request's job writes it, and a second job, which does not trust it, renders it.
 
-Every text may come from a stranger's branch: it is bounded here and made harmless where it is drawn (`sandbox.report.markdown`).
+Every text may come from a fork's branch: it is bounded here and made harmless where it is rendered (`sandbox.report.markdown`).
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, BaseModel, ConfigDict
 
 FORMAT: Literal[1] = 1
-"""Of the file. A reader that knows another one says so instead of guessing."""
+"""The format of the file. A reader of another format refuses it instead of guessing."""
 
 
 def _cut(longest: int) -> AfterValidator:
-    """Cut and not refused: a change whose value is long would else not be in the report at all."""
+    """Cut long texts instead of refusing them: a change with a long value must be in the report."""
     return AfterValidator(lambda value: value if len(value) <= longest else value[: longest - 1] + "…")
 
 
@@ -28,7 +28,7 @@ class _Part(BaseModel):
 
 
 class Op(StrEnum):
-    """What happens to one resource. A replacement is one change, not the engine's three steps."""
+    """The change of one resource. A replacement is one change, not the engine's three steps."""
 
     CREATE = "create"
     UPDATE = "update"
@@ -41,15 +41,15 @@ class Property(_Part):
 
     path: Line
     before: Text | None
-    """As JSON; None where there was none, or where the engine does not tell."""
+    """As JSON; None for a missing value, or one that the engine does not give."""
     after: Text | None
-    """As JSON; None where it goes, or is known only after the update."""
+    """As JSON; None for a removed value, or one known only after the update."""
     replaces: bool = False
-    """Whether this property is why the resource is replaced."""
+    """Whether this property forces the replacement."""
 
 
 class Change(_Part):
-    """What happens to one resource."""
+    """The change of one resource with its properties."""
 
     op: Op
     type: Line
@@ -77,17 +77,17 @@ class Violation(_Part):
 
 
 class ReplacedPool(_Part):
-    """A pool whose nodes all go, and what that means."""
+    """A pool that loses all its nodes, and the consequences."""
 
     pool: Line
     why: tuple[Line, ...]
     """The properties that cannot change in place."""
     nodes: Line
-    """How many nodes it may have, in words: `0 to 8`."""
+    """Its possible number of nodes as text: `0 to 8`."""
     runs: tuple[Line, ...]
-    """What runs there, one sentence or pod each."""
+    """The pods that run there, one sentence or pod each."""
     look: Line
-    """The command that lists what really runs there."""
+    """The command that lists the pods on its nodes."""
 
 
 class PoolCost(_Part):
@@ -97,43 +97,43 @@ class PoolCost(_Part):
     machine: Line
     capacity: Line
     before: tuple[float, float] | None
-    """Per hour, at the minimum and the maximum; None where the pool is new or has no known price."""
+    """Per hour, at the minimum and the maximum; None where the pool is new or its price unknown."""
     after: tuple[float, float] | None
     unpriced: bool = False
 
 
 class Cost(_Part):
-    """What the stack's machines cost in an hour."""
+    """The price of the stack's machines per hour."""
 
     currency: Line
     pools: tuple[PoolCost, ...]
     sources: tuple[Line, ...]
-    """Where the prices are from, and of which day."""
+    """The sources of the prices, with their day."""
 
 
 class Status(StrEnum):
-    """What could be said of a stack."""
+    """The status of a stack in the comparison."""
 
     UNCHANGED = "unchanged"
-    """No file that the stack is made from differs: it was not brought up."""
+    """No file that the stack depends on differs: it was not brought up."""
     PREVIEWED = "previewed"
     NEW = "new"
     """The base has no such stack file: everything is created."""
     REMOVED = "removed"
-    """The head has no such stack file. Nothing is deleted until somebody destroys the stack."""
+    """The head has no such stack file. Nothing is deleted before `pulumi destroy`."""
     FAILED = "failed"
     """The head cannot be previewed; `errors` say why."""
 
 
 class StackReport(_Part):
-    """What the change does to one stack."""
+    """The effects of the change on one stack."""
 
     stack: Line
     status: Status
     release: tuple[Line | None, Line | None] = (None, None)
-    """Of the base and the head."""
+    """The releases of the base and the head."""
     release_changes: tuple[Text, ...] = ()
-    """In words, what another release brings."""
+    """The differences of the releases, one sentence each."""
     changes: tuple[Change, ...] = ()
     replaced_pools: tuple[ReplacedPool, ...] = ()
     violations: tuple[Violation, ...] = ()
@@ -143,10 +143,10 @@ class StackReport(_Part):
 
 
 class Report(_Part):
-    """What a change does to every stack."""
+    """The effects of a change on every stack."""
 
     format: Literal[1] = FORMAT
     base: Line
-    """The revision it was compared with, as the user named it and as a commit."""
+    """The revision of the comparison, as the user named it and as a commit."""
     head: Line
     stacks: tuple[StackReport, ...]

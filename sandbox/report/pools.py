@@ -1,6 +1,6 @@
-"""Which pools lose all their nodes, and what that means for what runs there.
+"""Pools that lose all their nodes, and the consequences for the pods on them.
 
-What a pool is for is read off the stack's output `pools`: its taints say who is kept away, its capacity who may vanish.
+The stack's output `pools` tells a pool's purpose: its taints keep pods away, and its capacity tells which pods may be evicted.
 """
 
 from __future__ import annotations
@@ -24,29 +24,29 @@ _LOOK = """\
 for node in $(kubectl get nodes -l {label}={value} -o name); do
   kubectl get pods --all-namespaces -o wide --field-selector spec.nodeName=${{node#node/}}
 done"""
-"""Pods cannot be selected by a label of their node."""
+"""kubectl cannot select pods by a label of their node."""
 _OURS = re.compile(_VALUE.join(map(re.escape, _LOOK.format(label=_LABEL, value="\0").split("\0"))))
 
 
 def replaced(changes: Iterable[Change], pools_before: Sequence[Mapping[str, Any]]) -> tuple[ReplacedPool, ...]:
-    """The pools whose nodes all go, with those of a cluster that goes as a whole; `pools_before` is the base's output `pools`."""
+    """The pools that lose all nodes, with all pools of a replaced cluster; `pools_before` is the base's output `pools`."""
     by_name = {str(pool.get("name", "")): pool for pool in pools_before}
-    found: dict[str, ReplacedPool] = {}
+    by_pool: dict[str, ReplacedPool] = {}
     for change in changes:
         if change.op not in (Op.REPLACE, Op.DELETE):
             continue
         why = tuple(changed.path for changed in change.properties if changed.replaces)
         if change.type in _POOL_TYPES:
             name = _name(change.name, by_name)
-            found[name] = _replaced(name, by_name.get(name, {}), why)
+            by_pool[name] = _replaced(name, by_name.get(name, {}), why)
         elif change.type in _CLUSTER_TYPES:
             for name, pool in by_name.items():
-                found.setdefault(name, _replaced(name, pool, tuple(f"{path} of the cluster" for path in why)))
-    return tuple(found[name] for name in sorted(found))
+                by_pool.setdefault(name, _replaced(name, pool, tuple(f"{path} of the cluster" for path in why)))
+    return tuple(by_pool[name] for name in sorted(by_pool))
 
 
 def _name(resource: str, pools: Iterable[str]) -> str:
-    """A pool's resource is called `<cluster>-<pool>`, and both may have hyphens."""
+    """The pool of a resource, which is called `<cluster>-<pool>`; both may have hyphens."""
     ends = [name for name in pools if resource == name or (name and resource.endswith(f"-{name}"))]
     return max(ends, key=len, default=resource)
 
@@ -64,7 +64,7 @@ def _replaced(name: str, pool: Mapping[str, Any], why: tuple[str, ...]) -> Repla
 
 def _runs(pool: Mapping[str, Any]) -> Iterator[str]:
     if not pool:
-        yield "Not known: it is no pool of the output `pools`. The system pool runs the cluster's own pods, such as DNS."
+        yield "Unknown: it is no pool of the output `pools`. The system pool runs the cluster's own pods, such as DNS."
         return
     taints = [taint for taint in _list(pool.get("taints")) if isinstance(taint, Mapping)]
     keeping = [taint for taint in taints if taint.get("effect", "NoSchedule") in _KEEPS_AWAY]
@@ -72,7 +72,7 @@ def _runs(pool: Mapping[str, Any]) -> Iterator[str]:
     if gpus and spot:
         yield "GPU pods that accept spot machines, training above all. They start anew, from a checkpoint where they keep one."
     elif gpus:
-        yield "GPU pods that must not vanish, and those for which no spot machine was to be had. They start anew."
+        yield "GPU pods that must not be evicted, and those for which no spot machine was available. They start anew."
     elif spot:
         yield "Pods without GPUs that accept spot machines. They start anew."
     elif not keeping:
@@ -81,13 +81,13 @@ def _runs(pool: Mapping[str, Any]) -> Iterator[str]:
         yield "Pods that tolerate its taints. All are evicted."
     if gpus and not keeping:
         yield "No taint keeps pods without GPUs away: anything may run there."
-    theirs = sorted({_key(taint) for taint in keeping if not _known(taint)})
-    if theirs:
-        yield f"Only pods that tolerate {', '.join(theirs)}."
+    others = sorted({_key(taint) for taint in keeping if not _known(taint)})
+    if others:
+        yield f"Only pods that tolerate {', '.join(others)}."
 
 
 def _known(taint: Mapping[str, Any]) -> bool:
-    """Whether the words above already say it."""
+    """Whether the sentences about GPUs and spot cover a taint."""
     return str(taint.get("key")) in (
         "nvidia.com/gpu",
         "kubernetes.azure.com/scalesetpriority",
@@ -105,10 +105,10 @@ def _list(value: Any) -> list[Any]:
 
 
 def look(label: str) -> str:
-    """The commands that list what really runs on a pool's nodes; none for what cannot be a label, which a shell might run."""
+    """The commands that list the pods on a pool's nodes; empty for a text that is no label, which a shell might run."""
     return _LOOK.format(label=_LABEL, value=shlex.quote(label)) if re.fullmatch(_VALUE, label) else ""
 
 
 def ours(command: str) -> bool:
-    """Whether `look` could have made it, whoever says so."""
+    """Whether `look` could have written this command."""
     return bool(_OURS.fullmatch(command))

@@ -1,6 +1,6 @@
-"""What a machine costs in an hour, as `prices.csv` has it: retail, Linux, US dollars, without taxes and discounts.
+"""Prices of machines per hour, from `prices.csv`: retail, Linux, US dollars, without taxes and discounts.
 
-Nothing is worked out: a machine, region or way of buying that the file does not have has no price.
+No price is estimated: a machine, region or capacity that the file does not have has no price.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from pathlib import Path
 CURRENCY = "USD"
 
 FILE = Path(__file__).parent / "prices.csv"
-"""An empty price: not read, or not sold that way. `source` is one of SOURCES, `date` is of the prices themselves."""
+"""An empty price was not read, or the machine is not sold that way. `source` is a key of SOURCES, `date` that of the prices."""
 
 SOURCES = {
     "GPR": "Azure Retail Prices API, as kept by github.com/sidparty/gpupricing (providers/azure)",
@@ -27,17 +27,17 @@ _ZONE = re.compile(r"([a-z]+-[a-z]+\d+)-[a-z]")
 
 @dataclass(frozen=True)
 class Price:
-    """Of one machine in one region."""
+    """The prices of one machine in one region."""
 
     on_demand: float | None
     spot: float | None
-    """Moves: on Google Cloud up to once a day (cloud.google.com/spot-vms/pricing), on Azure with demand."""
+    """Changes: on Google Cloud up to once a day (cloud.google.com/spot-vms/pricing), on Azure with demand."""
     source: str
-    """Where it is from, and of which day or month."""
+    """The source, with its day or month."""
 
 
 def price(provider: str, location: str, machine: str) -> Price | None:
-    """The price of a machine in a region, or in the region of a Google zone; None where it is not known."""
+    """The price of a machine in a region, or in the region of a Google zone; None for an unknown price."""
     zone = _ZONE.fullmatch(location) if provider == "gcp" else None
     # Azure's names of regions are also written with capitals and spaces (learn.microsoft.com/azure/reliability/regions-list).
     region = zone[1] if zone else location.replace(" ", "").lower()

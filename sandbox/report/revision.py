@@ -1,4 +1,4 @@
-"""A revision of the project's git repository, which is only read: neither its index nor its list of work trees is touched."""
+"""A revision of the project's git repository, which is only read: its index and its list of work trees stay untouched."""
 
 from __future__ import annotations
 
@@ -18,22 +18,22 @@ class Revision:
 
     project: Path
     name: str
-    """As it was asked for: a branch, `HEAD~1`, a commit."""
+    """As the user named it: a branch, `HEAD~1`, a commit."""
     commit: str
 
     @classmethod
     def of(cls, project: Path, name: str) -> Revision:
-        """Raises SandboxError when the project is in no repository, or the name is no revision of it."""
+        """The revision of this name. Raises SandboxError for a project in no repository, or an unknown revision."""
         inside = _git(project, "rev-parse", "--is-inside-work-tree")
         if inside.returncode:
-            raise SandboxError(f"{project} is in no git repository: {_said(inside)}")
-        # The caret asks for a commit: a file's or a folder's name is none. What begins with a dash would be an option.
-        found = _git(project, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}")
-        if found.returncode:
+            raise SandboxError(f"{project} is in no git repository: {_error(inside)}")
+        # The caret asks for a commit: the name of a file or folder is none. A name with a dash in front would be an option.
+        parsed = _git(project, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}")
+        if parsed.returncode:
             raise SandboxError(
                 f"--base: {name!r} is no revision of this repository; name a branch, a tag or a commit that has been fetched"
             )
-        return cls(project, name, found.stdout.strip())
+        return cls(project, name, parsed.stdout.strip())
 
     def copy(self, folder: Path) -> None:
         """Write the project's files of that commit to a new folder. Raises SandboxError."""
@@ -47,12 +47,12 @@ class Revision:
         ):
             done = _git(self._top(), *arguments, environment=own)
             if done.returncode:
-                raise SandboxError(f"the files of {self.name} cannot be read from the repository: {_said(done)}")
+                raise SandboxError(f"the files of {self.name} cannot be read from the repository: {_error(done)}")
 
     def differing(self) -> list[str]:
         """The project's files that differ between that commit and the work tree, new ones that git does not ignore included."""
         with tempfile.TemporaryDirectory() as folder:
-            # git notes in its index which files were touched but not changed, and without that takes them for changed.
+            # git's index knows the files that were touched but not changed; without it git would list them.
             index = _git(self.project, "rev-parse", "--path-format=absolute", "--git-path", "index").stdout.strip()
             own = {"GIT_INDEX_FILE": str(shutil.copy2(index, folder))}
             changed = _git(
@@ -61,11 +61,11 @@ class Revision:
         new = _git(self.project, "ls-files", "--others", "--exclude-standard", "-z")
         for done in (changed, new):
             if done.returncode:
-                raise SandboxError(f"git cannot compare the work tree with {self.name}: {_said(done)}")
+                raise SandboxError(f"git cannot compare the work tree with {self.name}: {_error(done)}")
         return sorted({path for path in (changed.stdout + new.stdout).split("\0") if path})
 
     def head(self) -> str:
-        """What the work tree is, in words: its commit, and whether it has changes."""
+        """The work tree as text: its commit, and whether it has changes."""
         commit = _git(self.project, "rev-parse", "--short=12", "HEAD").stdout.strip()
         return f"{commit} with changes" if _git(self.project, "status", "--porcelain").stdout.strip() else commit
 
@@ -88,5 +88,5 @@ def _git(folder: Path, *arguments: str, environment: dict[str, str] | None = Non
         raise SandboxError("git is not on PATH; `--base` reads the repository with it") from None
 
 
-def _said(done: subprocess.CompletedProcess[str]) -> str:
+def _error(done: subprocess.CompletedProcess[str]) -> str:
     return done.stderr.strip() or f"git ended with {done.returncode}"

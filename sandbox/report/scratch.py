@@ -1,4 +1,4 @@
-"""A folder in which stacks come up for one comparison, and nothing of which is left when that ends, however it ends."""
+"""The scratch folder in which stacks come up for one comparison. It is removed however the comparison ends."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import shutil
 import signal
 import subprocess
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import FrameType
@@ -18,14 +18,13 @@ import psutil
 from filelock import FileLock, Timeout
 
 from sandbox.base.errors import SandboxError
+from sandbox.base.notices import Notify
 from sandbox.cluster import clusters
 from sandbox.report.environment import Environment
-from sandbox.report.worker import Told
+from sandbox.report.worker import Outcome
 from sandbox.toolchain import programs
 
-Report = Callable[[str], None]
-
-# No stack's name has a plus, so no stack's folder is meant.
+# No stack's name has a plus, so this is no stack's folder.
 _PREFIX = "preview+"
 _SECONDS = 30
 
@@ -38,20 +37,20 @@ class Scratch:
         self._ended = False
         self._lock = threading.Lock()
 
-    def build(self, report: Report) -> None:
-        """Build what stacks run on, where that was not done before. Raises SandboxError."""
-        programs.ensure(["pulumi", *clusters.PROGRAMS], report)
+    def build(self, notify: Notify) -> None:
+        """Build the programs that are missing. Raises SandboxError."""
+        programs.ensure(["pulumi", *clusters.PROGRAMS], notify)
 
     def run(
-        self, command: str, stack: str, project: Path, environment: Environment, report: Report, cloud: Path | None
-    ) -> Told:
-        """Run `up` or `preview` on a stack with the program in a folder; `report` is given the sandbox's progress.
+        self, command: str, stack: str, project: Path, environment: Environment, notify: Notify, cloud: Path | None
+    ) -> Outcome:
+        """Run `up` or `preview` on a stack with the program in a folder; `notify` gets the sandbox's progress.
 
         Raises SandboxError when the program cannot be run at all.
         """
         arguments = [environment.python, "-m", "sandbox.report.worker", command, stack, str(project)]
         arguments += ["--cloud", str(cloud)] if cloud else []
-        # The folder it starts in is the first that Python imports from; it has nothing to import.
+        # Python imports first from the folder it starts in, so that folder is empty.
         start = self.folder / "nothing"
         start.mkdir(exist_ok=True)
         with self._lock:
@@ -66,13 +65,13 @@ class Scratch:
                 stderr=subprocess.PIPE,
                 text=True,
             )
-        said: list[str] = []
+        lines: list[str] = []
 
         def listen() -> None:
             assert process.stderr
             for line in process.stderr:
-                said.append(line.rstrip())
-                report(line.rstrip())
+                lines.append(line.rstrip())
+                notify(lines[-1])
 
         listener = threading.Thread(target=listen, daemon=True)
         listener.start()
@@ -81,14 +80,14 @@ class Scratch:
         process.wait()
         listener.join()
         if process.returncode:
-            raise SandboxError("\n".join(said[-20:]) or f"the engine's process ended with {process.returncode}")
-        return Told(**json.loads(printed))
+            raise SandboxError("\n".join(lines[-20:]) or f"the engine's process ended with {process.returncode}")
+        return Outcome(**json.loads(printed))
 
     def stop(self) -> None:
-        """End the commands that run; no other begins."""
+        """End the running commands; no other begins."""
         with self._lock:
             self._ended = True
-        # Also those of a comparison that was killed, which no longer knows them.
+        # By their environment: also those of a comparison that was killed.
         for process in psutil.process_iter():
             if _home(process) == str(self.folder):
                 _end(process)
@@ -103,14 +102,14 @@ class Scratch:
 
 
 @contextmanager
-def opened(root: Path, report: Report) -> Iterator[Scratch]:
-    """A new scratch folder below a sandbox's root. What a comparison that was killed left there is removed first.
+def opened(root: Path, notify: Notify) -> Iterator[Scratch]:
+    """A new scratch folder below a sandbox's root. The folder of a killed comparison is removed first.
 
-    Being interrupted or terminated ends what runs and removes the folder.
+    An interrupt or SIGTERM ends the commands and removes the folder.
     """
     root.mkdir(parents=True, exist_ok=True)
     for left in root.glob(f"{_PREFIX}*.lock"):
-        _remove_left(left, report)
+        _remove_left(left, notify)
     folder = root / f"{_PREFIX}{secrets.token_hex(4)}"
     with FileLock(folder.with_suffix(".lock")), _terminated_as_interrupted():
         folder.mkdir(mode=0o700)
@@ -122,12 +121,12 @@ def opened(root: Path, report: Report) -> Iterator[Scratch]:
             folder.with_suffix(".lock").unlink(missing_ok=True)
 
 
-def _remove_left(lock: Path, report: Report) -> None:
+def _remove_left(lock: Path, notify: Notify) -> None:
     try:
         with FileLock(lock, timeout=0):
             folder = lock.with_suffix("")
             if folder.exists():
-                report(f"removing what a comparison that was killed left in {folder}")
+                notify(f"removing the folder of a comparison that was killed: {folder}")
                 Scratch(folder).remove()
             lock.unlink(missing_ok=True)
     except Timeout:
@@ -144,7 +143,7 @@ def _home(process: psutil.Process) -> str | None:
 
 
 def _end(process: psutil.Process) -> None:
-    """End a process and what it started, the engine above all."""
+    """End a process and its children, the engine above all."""
     try:
         family = [*process.children(recursive=True), process]
     except psutil.NoSuchProcess:
@@ -160,7 +159,7 @@ def _end(process: psutil.Process) -> None:
 
 @contextmanager
 def _terminated_as_interrupted() -> Iterator[None]:
-    """SIGTERM, as a job that is cancelled gets it, ends the command as an interrupt at the keyboard does."""
+    """Treat SIGTERM, which a cancelled job gets, like an interrupt at the keyboard."""
 
     def interrupt(number: int, frame: FrameType | None) -> None:
         raise KeyboardInterrupt

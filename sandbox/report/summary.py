@@ -1,25 +1,25 @@
-"""What the line of one stack says of it."""
+"""The summary of one stack: the cells of its line."""
 
 from __future__ import annotations
 
 from sandbox.report.model import Level, Op, StackReport, Status
 
 LOUD = (Op.REPLACE, Op.DELETE)
-"""What ends something that runs."""
+"""Operations that end something that runs."""
 
 STATUS = {
     Status.UNCHANGED: "unchanged",
     Status.PREVIEWED: "previewed",
     Status.NEW: "new",
-    Status.REMOVED: "its stack file is gone; nothing is deleted before `pulumi destroy`",
+    Status.REMOVED: "its stack file is missing; nothing is deleted before `pulumi destroy`",
     Status.FAILED: "**cannot be previewed**",
 }
 
 
-def tells(stack: StackReport) -> bool:
-    """Whether there is more to say of it than that it does not change."""
-    told = (stack.changes, stack.violations, stack.warnings, stack.errors, stack.release_changes)
-    return any(told) or stack.status not in (Status.UNCHANGED, Status.PREVIEWED)
+def has_details(stack: StackReport) -> bool:
+    """Whether the stack needs more than its line in the table."""
+    details = (stack.changes, stack.violations, stack.warnings, stack.errors, stack.release_changes)
+    return any(details) or stack.status not in (Status.UNCHANGED, Status.PREVIEWED)
 
 
 def urgency(stack: StackReport) -> int:
@@ -27,7 +27,7 @@ def urgency(stack: StackReport) -> int:
         return 0
     if any(change.op in LOUD for change in stack.changes):
         return 1
-    return 2 if tells(stack) else 3
+    return 2 if has_details(stack) else 3
 
 
 def count(stack: StackReport, op: Op) -> str:
@@ -39,5 +39,5 @@ def count(stack: StackReport, op: Op) -> str:
 
 def policy(stack: StackReport) -> str:
     by_level = {level: sum(broken.level == level for broken in stack.violations) for level in Level}
-    said = [f"{by_level[level]:,} {level.value}" for level in (Level.MANDATORY, Level.ADVISORY) if by_level[level]]
-    return f"**{', '.join(said)}**" if by_level[Level.MANDATORY] else ", ".join(said)
+    parts = [f"{by_level[level]:,} {level.value}" for level in (Level.MANDATORY, Level.ADVISORY) if by_level[level]]
+    return f"**{', '.join(parts)}**" if by_level[Level.MANDATORY] else ", ".join(parts)

@@ -1,7 +1,7 @@
 """One engine command on one stack, in a process of its own: `python -m sandbox.report.worker up|preview STACK FOLDER`.
 
-Two revisions of a program cannot share a process, whose modules have one name each. What was found is printed as one JSON object;
-the engine's own lines are kept for when something fails.
+Two revisions of a program cannot share a process, because their modules have the same names. The outcome is printed as one JSON
+object; notices go to stderr.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from typing import Any
 from sandbox.engine.policies import Pack, hosted
 
 FALLBACK = "SANDBOX_FALLBACK_PACKAGES"
-"""An environment variable: a folder of packages for what this sandbox needs and the environment of an older revision lacks."""
+"""An environment variable: a folder of packages that this sandbox needs and the environment of an older revision may lack."""
 
 
 @dataclass
-class Told:
-    """What an engine command told."""
+class Outcome:
+    """The outcome of one engine command."""
 
     changes: list[dict[str, Any]] = field(default_factory=list)
     violations: list[dict[str, Any]] = field(default_factory=list)
@@ -32,49 +32,49 @@ class Told:
 
 
 def main() -> None:
-    """Run the command. Ends with 0 also when the engine failed: `errors` say so."""
+    """Run the command. The exit code is 0 also when the engine failed: `errors` has the reasons."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("command", choices=("up", "preview"))
     parser.add_argument("stack")
     parser.add_argument("project", type=Path)
     parser.add_argument("--cloud", type=Path)
-    asked = parser.parse_args()
+    arguments = parser.parse_args()
     if packages := os.environ.get(FALLBACK):
-        # Last: the revision's own come first.
+        # Last: the revision's own packages come first.
         sys.path.append(packages)
-    # What the program prints must not end up in the object, nor what the programs print that it runs.
+    # Output of the program and of its child processes must stay out of the JSON object.
     printed = os.dup(sys.stdout.fileno())
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
-    # What the base breaks is no news.
-    pack = Pack.of(asked.project) if asked.command == "preview" else None
+    # Policies that the base breaks are no news.
+    pack = Pack.of(arguments.project) if arguments.command == "preview" else None
     with hosted(pack):
-        told = _told(asked.command, asked.stack, asked.project, asked.cloud, pack)
+        outcome = _run(arguments.command, arguments.stack, arguments.project, arguments.cloud, pack)
     with open(printed, "w", encoding="utf-8") as object:
-        json.dump(vars(told), object)
+        json.dump(vars(outcome), object)
 
 
-def _told(command: str, stack: str, project: Path, cloud_file: Path | None, pack: Pack | None) -> Told:
+def _run(command: str, stack: str, project: Path, cloud_file: Path | None, pack: Pack | None) -> Outcome:
     from pulumi.automation.errors import CommandError
 
     from sandbox.base.errors import SandboxError
     from sandbox.base.home import Home
-    from sandbox.cli.terminal import progress, silent
-    from sandbox.engine import engine
+    from sandbox.base.notices import discard, to_stderr
+    from sandbox.engine import session
     from sandbox.report.listener import Listener
 
     listener = Listener()
     try:
         home = Home.of(stack, project)
-        with engine.open(home, progress, cloud_file=cloud_file, pack=pack) as opened:
+        with session.open(home, to_stderr, cloud_file=cloud_file, pack=pack) as opened:
             if command == "up":
-                opened.up(silent, listener.on_event)
+                opened.up(discard, listener.on_event)
             else:
-                opened.preview(silent, listener.on_event)
+                opened.preview(discard, listener.on_event)
     except (CommandError, SandboxError) as failed:
         listener.failed(str(failed))
-    return Told(
+    return Outcome(
         changes=[change.model_dump(mode="json") for change in listener.changes],
-        violations=[violation.model_dump(mode="json") for violation in listener.violations],
+        violations=[violation.model_dump(mode="json") for violation in listener.policy_violations()],
         warnings=listener.warnings,
         errors=listener.errors,
         outputs=listener.outputs,

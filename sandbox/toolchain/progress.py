@@ -1,4 +1,4 @@
-"""Progress of the Go builds: what is compiled, how much that is of the whole, and how long the rest takes here.
+"""Progress of the Go builds: compiled packages, their share of the whole, and the time that the rest takes here.
 
 A package's time follows the size of its source and the number of its imports (measured: the sums for the engine and for the
 cluster's programs are within 6 % of what they take). The rate is that of this run on this machine.
@@ -16,7 +16,7 @@ LISTING = '{{.ImportPath}}\t{{with .Module}}{{.Version}}{{end}}\t{{.Dir}}\t{{joi
 """The template of `go list` for `listed`."""
 
 EACH_IMPORT = 7_000
-"""Bytes of source that take as long as reading what another package exports."""
+"""Bytes of source that take as long as reading the exports of another package."""
 
 EACH_LINK = 1_800_000
 """Bytes of source that take as long as linking one program."""
@@ -30,7 +30,7 @@ Key = tuple[str, str]
 
 @dataclass(frozen=True)
 class Package:
-    """A Go package: its version, how long it takes in bytes of source, and the packages it imports."""
+    """A Go package: its version, its compile time in bytes of source, and its imports."""
 
     version: str
     weight: int
@@ -39,14 +39,14 @@ class Package:
 
 def listed(output: str) -> dict[str, Package]:
     """The packages that `go list -deps` printed by the template LISTING, by import path."""
-    found = {}
+    packages = {}
     for line in output.splitlines():
         if line.count("\t") == 4:
             path, version, folder, files, imports = line.split("\t")
             imported = tuple(imports.split())
             weight = _size(Path(folder), files.split("/")) + EACH_IMPORT * (1 + len(imported))
-            found[path] = Package(version, weight, imported)
-    return found
+            packages[path] = Package(version, weight, imported)
+    return packages
 
 
 def _size(folder: Path, files: Iterable[str]) -> int:
@@ -57,7 +57,7 @@ def _size(folder: Path, files: Iterable[str]) -> int:
 
 
 def remaining(total: float, done: float, measured: float, seconds: float) -> float | None:
-    """Seconds until the rest of `total` is done, of which `measured` took `seconds`; None where that says too little.
+    """Seconds until the rest of `total` is done, if `measured` took `seconds`; None where that is too short to tell.
 
     `done` is larger than `measured` when a part was done before the measurement began.
     """
@@ -67,7 +67,7 @@ def remaining(total: float, done: float, measured: float, seconds: float) -> flo
 
 
 def about(seconds: float) -> str:
-    """A time that is an estimate: minutes, and below one and a half tens of seconds."""
+    """An estimate as text: in minutes, and below 90 seconds in tens of seconds."""
     if seconds >= 90:
         return f"about {round(seconds / 60)} min"
     return f"about {max(10, round(seconds / 10) * 10)} s"
@@ -75,7 +75,7 @@ def about(seconds: float) -> str:
 
 @dataclass
 class _Job:
-    """What is known of one `go build`."""
+    """The state of one `go build`."""
 
     links: int
     plan: Mapping[str, Package] | None = None
@@ -88,25 +88,25 @@ class _Job:
         return path, self.plan[path].version
 
     def done(self) -> set[Key]:
-        """The packages that need no more work: those that are compiled, and what they import."""
+        """The packages that are done: the compiled ones and their imports."""
         assert self.plan is not None
         if self.over:
             return {self.key(path) for path in self.plan}
-        found: set[str] = set()
+        done: set[str] = set()
         open = [path for path in self.compiled if path in self.plan]
         while open:
             path = open.pop()
-            if path not in found:
-                found.add(path)
-                open += [other for other in self.plan[path].imports if other in self.plan]
-        return {self.key(path) for path in found}
+            if path not in done:
+                done.add(path)
+                open += [imported for imported in self.plan[path].imports if imported in self.plan]
+        return {self.key(path) for path in done}
 
 
 class Progress:
-    """Progress of several builds as one. Their threads tell it what happens."""
+    """The progress of several builds as one. Their threads call its methods."""
 
     def __init__(self, links: Mapping[str, int]) -> None:
-        """`links` says of each build how many programs it links."""
+        """`links` has the number of programs that each build links."""
         self._jobs = {name: _Job(count) for name, count in links.items()}
         self._downloads = 0
         self._began: float | None = None
@@ -140,7 +140,7 @@ class Progress:
             self._jobs[name].linked = self._jobs[name].links
 
     def __str__(self) -> str:
-        """Now, for a reader."""
+        """The progress as text."""
         with self._lock:
             jobs = list(self._jobs.values())
             if any(job.plan is None for job in jobs):

@@ -1,4 +1,4 @@
-"""uv makes environments of its own for what runs beside this one."""
+"""uv, which installs Python environments beside this one."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from pathlib import Path
 
 
 def sync(project: Path, environment: Path, *options: str, script: Path) -> subprocess.CompletedProcess[str]:
-    """Install what a project's lock file says into an environment, with this Python; the project itself stays out.
+    """Install the packages of a project's lock file into an environment, with this Python; the project itself stays out.
 
-    uv tells its own path to what it runs; without that the `script` finds or fetches one.
+    uv puts its own path into the environment of programs it runs; elsewhere the `script` finds or fetches one.
     """
     uv = os.environ.get("UV") or str(script)
     command = [uv, "sync", "--locked", *options, "--no-install-project", "--quiet"]

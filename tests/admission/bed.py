@@ -16,11 +16,13 @@ from typing import Any
 
 import pytest
 
-from sandbox.azure import AzureCloud
+from sandbox.azure.cloud import AzureCloud
 from sandbox.azure.provider import AzureProvider
+from sandbox.cloud.clusters import Endpoint
 from sandbox.cluster.control_plane import ControlPlane
+from sandbox.cluster.control_plane.start import start
+from sandbox.cluster.plugins import install
 from sandbox.gcp.cloud import GcpCloud
-from sandbox.gcp.clusters import Endpoint, install
 from sandbox.gcp.provider import GcpProvider
 from sandbox.kubernetes.client import Client
 from sandbox.toolchain.programs import ensure
@@ -91,9 +93,9 @@ class _Cluster:
 
     def start(self, cluster_id: str, name: str, version: str, service_cidr: str) -> None:
         self.plane = ControlPlane(self._directory / name, version=version, cloud=self._cloud, service_cidr=service_cidr)
-        self.plane.start(ensure(PROGRAMS, print), tally.said)
+        start(self.plane, ensure(PROGRAMS, print), tally.said)
         if self._cloud == "gcp":
-            install(self.plane.admin_kubeconfig, version)
+            install("gcp", self.plane.admin_kubeconfig, version)
 
     def stop(self, cluster_id: str) -> None:
         if self.plane:

@@ -9,9 +9,10 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from sandbox.azure import AzureCloud, ids
+from sandbox.azure import ids
+from sandbox.azure.cloud import AzureCloud
 from sandbox.azure.provider import AzureProvider
-from sandbox.azure.resources.table import kind_of_id
+from sandbox.azure.resources.resource_type import type_of_id
 from tests.components.emulation import Emulated
 from tests.sandbox.azure.conftest import CLUSTER, GROUP, NETWORK, SUBNET, RecordingRuntime
 
@@ -107,7 +108,7 @@ class EmulatedAzure(Emulated):
         return made[there["subnet"]]
 
     def _named_by_id(self, id: str) -> None:
-        kind = kind_of_id(id)
+        kind = type_of_id(id)
         parameters = kind.matches(id) if kind else None
         # Of other types, such as DNS zones, the emulated Azure takes every id as existing.
         if kind and parameters and kind.token in _LEAST:

@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from sandbox.cloud.clusters import Endpoint
 from sandbox.gcp.cloud import GcpCloud
-from sandbox.gcp.clusters import Endpoint
 from sandbox.gcp.provider import GcpProvider
 from sandbox.gcp.resources import agent_rules
 from tests.components.emulation import Emulated

@@ -20,7 +20,7 @@ from pulumi.runtime import config, mocks
 from pulumi.runtime.settings import get_root_resource
 from pulumi.runtime.stack import run_pulumi_func
 
-from sandbox.azure.resources.table import KINDS
+from sandbox.azure.resources.table import TYPES
 from tests.components.google import SUBNET
 
 PROJECT = Path(__file__).resolve().parents[2]
@@ -80,7 +80,7 @@ class Cloud(pulumi.runtime.Mocks):
             inputs["identityProfile"] = {"kubeletidentity": {"objectId": KUBELET}}
         if args.typ.startswith("gcp:"):
             return _google(args.typ, args.name, inputs)
-        kind = KINDS.get(args.typ)
+        kind = TYPES.get(args.typ)
         id = kind.id("s", inputs) if kind else args.name
         return id, {
             "name": id.rpartition("/")[2],

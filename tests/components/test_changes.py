@@ -11,7 +11,7 @@ from typing import Any
 import pulumi
 import pytest
 
-from sandbox.azure.resources.table import KINDS
+from sandbox.azure.resources.table import TYPES
 from tests.components.program import Declared, Registration, declare, running
 
 pytestmark = pytest.mark.program
@@ -62,7 +62,7 @@ def outcome(before: Declared, after: Declared, pool: str) -> str:
     """What the engine does to a pool: azure-native's own replacements, and those the program asks for."""
     old, new = before.of(POOL)[f"lab-{pool}"], after.of(POOL)[f"lab-{pool}"]
     changed = {key for key in old.inputs | new.inputs if old.inputs.get(key) != new.inputs.get(key)} - {"count"}
-    if changed & {*new.options.get("replaceOnChanges", ()), *KINDS[POOL].force_new}:
+    if changed & {*new.options.get("replaceOnChanges", ()), *TYPES[POOL].replaces}:
         assert new.options["deleteBeforeReplace"] is True
         return "replaces"
     return "updates" if changed else "leaves"

@@ -16,8 +16,8 @@ import psutil
 import pytest
 
 from sandbox.base.home import Home
-from sandbox.engine.packplugin import VARIABLE
-from sandbox.engine.policies import Pack, furnish, hosted
+from sandbox.engine.policies import Pack, hosted, install
+from sandbox.engine.policy_plugin import VARIABLE
 from tests.reaper import running
 
 pytestmark = pytest.mark.process
@@ -25,7 +25,7 @@ pytestmark = pytest.mark.process
 TELLS = """
 import json, os, sys
 print(json.dumps({"argv": sys.argv[1:], "cwd": os.getcwd(), "path": sys.path[:2], "stack": os.environ.get("PULUMI_STACK"),
-    "hosted": "packhost" in " ".join(sys.orig_argv), "executable": sys.executable, "name": __name__, "pid": os.getpid()}))
+    "hosted": "policy_host" in " ".join(sys.orig_argv), "executable": sys.executable, "name": __name__, "pid": os.getpid()}))
 print("to stderr", file=sys.stderr)
 """
 WAITS = TELLS + "import time\ntime.sleep(60)\n"
@@ -39,7 +39,7 @@ class Started:
         self.pack.folder.mkdir(parents=True)
         (self.pack.folder / "PulumiPolicy.yaml").write_text("runtime: python\n")
         (self.pack.folder / "__main__.py").write_text(textwrap.dedent(program))
-        _, copy = furnish(Home("dev", folder, folder / "home"), self.pack)
+        _, copy = install(Home("dev", folder, folder / "home"), self.pack)
         self.folder = Path(copy)
         (script,) = (folder / "home").rglob("pulumi-analyzer-policy-*")
         # Open for as long as the engine lives.

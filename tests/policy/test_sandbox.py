@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 import yaml
 from pulumi.automation.events import EngineEvent, PolicyEvent
+from sandbox.engine.steps import Steps
 
 from sandbox.base.errors import SandboxError
 from sandbox.base.home import Home
-from sandbox.engine.policies import Pack, furnish
-from sandbox.engine.steps import Steps
+from sandbox.engine.policies import Pack, install
 
 BROKEN = PolicyEvent(
     message="<{%fg 1%}>Refused.<{%reset%}>\n\x1b[31mhere\x1b[0m: so\n",
@@ -81,21 +81,21 @@ def test_the_engine_is_told_a_copy_that_no_language_host_claims(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pack = a_pack(tmp_path / "pa ck")
-    told = furnish(home(tmp_path, monkeypatch), pack)
+    told = install(home(tmp_path, monkeypatch), pack)
     option, folder = told
     copy = yaml.safe_load((Path(folder) / "PulumiPolicy.yaml").read_text())
     assert copy["version"] == "1.2.3"
     assert copy["runtime"] != "python"
     assert option == "--policy-pack"
     config = Pack(pack.folder, tmp_path / "config.json")
-    assert furnish(home(tmp_path, monkeypatch), config) == [*told, "--policy-pack-config", str(config.config)]
+    assert install(home(tmp_path, monkeypatch), config) == [*told, "--policy-pack-config", str(config.config)]
 
 
 @pytest.mark.process
 def test_the_script_runs_the_pack_in_this_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pack = a_pack(tmp_path / "pa ck")
     (pack.folder / "__main__.py").write_text("import sys; print(sys.executable)\n")
-    furnish(home(tmp_path, monkeypatch), pack)
+    install(home(tmp_path, monkeypatch), pack)
     (script,) = (tmp_path / "home").rglob("pulumi-analyzer-policy-*")
     done = subprocess.run([str(script), "127.0.0.1:1", "."], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == sys.executable
@@ -104,4 +104,4 @@ def test_the_script_runs_the_pack_in_this_environment(tmp_path: Path, monkeypatc
 def test_a_pack_in_another_language_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pack = a_pack(tmp_path / "pack", "nodejs")
     with pytest.raises(SandboxError, match="runtime python only"):
-        furnish(home(tmp_path, monkeypatch), pack)
+        install(home(tmp_path, monkeypatch), pack)

@@ -6,7 +6,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from sandbox.cli.commands import main
-from sandbox.report import drawn
+from sandbox.report import untrusted
 from sandbox.report.markdown import render
 from tests.report.reports import large
 
@@ -81,7 +81,7 @@ def test_an_empty_base_is_no_revision_and_not_no_base() -> None:
 
 
 def test_a_file_that_is_too_large_is_not_read(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(drawn, "_LARGEST", 1024**2)
+    monkeypatch.setattr(untrusted, "_LARGEST", 1024**2)
     file.write_bytes(b" " * (1024**2 + 1))
     result = call(file)
     assert (result.exit_code, "larger than a report can be: more than 1 MiB" in result.output) == (1, True)

@@ -15,7 +15,7 @@ from sandbox.base.errors import SandboxError
 from sandbox.report import comparison, prices
 from sandbox.report.model import Report, Status
 from sandbox.report.revision import Revision
-from sandbox.report.worker import Told
+from sandbox.report.worker import Outcome
 from tests.report.repository import PROJECT, Repository
 
 pytestmark = pytest.mark.process
@@ -26,14 +26,14 @@ CHANGE = {"op": "update", "type": "t", "name": "ml-dev-t4", "properties": []}
 class Engine:
     """Answers as it was told, and remembers what it was asked."""
 
-    def __init__(self, folder: Path, **answers: Told) -> None:
+    def __init__(self, folder: Path, **answers: Outcome) -> None:
         self.folder, self.answers = folder, answers
         self.asked: set[tuple[str, str]] = set()
         self.built = self.stopped = False
 
-    def run(self, command: str, stack: str, project: Path, *others: Any) -> Told:
+    def run(self, command: str, stack: str, project: Path, *others: Any) -> Outcome:
         self.asked.add((command, stack))
-        return self.answers.get(f"{command}_{stack}") or Told()
+        return self.answers.get(f"{command}_{stack}") or Outcome()
 
     def build(self, report: Any) -> None:
         self.built = True
@@ -91,7 +91,7 @@ def test_a_stack_comes_up_when_a_file_it_is_made_from_differs(
 
 def test_one_stack_alone_when_it_is_named(repository: Repository, tmp_path: Path) -> None:
     repository.commit({"config/model/stack.py": ""})
-    engine = Engine(tmp_path / "scratch", preview_prod=Told(changes=[CHANGE], outputs={"release": "r2"}))
+    engine = Engine(tmp_path / "scratch", preview_prod=Outcome(changes=[CHANGE], outputs={"release": "r2"}))
     found = compared(repository, engine, "prod")
     assert [(one.stack, len(one.changes), one.release) for one in found.stacks] == [("prod", 1, (None, "r2"))]
     with pytest.raises(SandboxError, match="there is no stack 'test'; stacks here: dev, prod, staging"):
@@ -117,7 +117,7 @@ def test_a_new_stack_is_previewed_from_nothing_and_a_removed_one_is_not_run(
 
 def test_a_base_that_does_not_run_is_said_with_its_stack_and_reason(repository: Repository, tmp_path: Path) -> None:
     repository.commit({"config/model/stack.py": ""})
-    engine = Engine(tmp_path / "scratch", up_staging=Told(errors=["release: there is no release"]))
+    engine = Engine(tmp_path / "scratch", up_staging=Outcome(errors=["release: there is no release"]))
     with pytest.raises(SandboxError, match=r"the base does not run: stack 'staging'.*\nrelease: there is no release"):
         compared(repository, engine)
     assert engine.stopped
@@ -125,7 +125,7 @@ def test_a_base_that_does_not_run_is_said_with_its_stack_and_reason(repository: 
 
 def test_a_head_that_cannot_be_previewed_fails_its_stack_alone(repository: Repository, tmp_path: Path) -> None:
     repository.commit({"config/model/stack.py": ""})
-    engine = Engine(tmp_path / "scratch", preview_staging=Told(errors=["pools[0].machine: is missing"]))
+    engine = Engine(tmp_path / "scratch", preview_staging=Outcome(errors=["pools[0].machine: is missing"]))
     found = {one.stack: (one.status, one.errors) for one in compared(repository, engine).stacks}
     assert found["staging"] == (Status.FAILED, ("pools[0].machine: is missing",))
     assert found["dev"] == found["prod"] == (Status.PREVIEWED, ())
@@ -134,7 +134,7 @@ def test_a_head_that_cannot_be_previewed_fails_its_stack_alone(repository: Repos
 
 def test_a_head_that_ends_its_own_process_fails_its_stack_alone(repository: Repository, tmp_path: Path) -> None:
     class Dying(Engine):
-        def run(self, command: str, stack: str, project: Path, *others: Any) -> Told:
+        def run(self, command: str, stack: str, project: Path, *others: Any) -> Outcome:
             if (command, stack) == ("preview", "staging"):
                 raise SandboxError("the engine's process ended with 3")
             return super().run(command, stack, project, *others)
@@ -150,7 +150,7 @@ def test_what_moved_costs_before_what_it_cost_where_it_was(repository: Repositor
         return {"Pulumi.dev.yaml": f"config: {{'a:cloud': {{provider: azure, location: {location}}}}}\n"}
 
     pool = {"name": "p", "machine": "Standard_D4s_v5", "capacity": "on-demand", "minNodes": 1, "maxNodes": 1}
-    told = Told(outputs={"pools": [pool]})
+    told = Outcome(outputs={"pools": [pool]})
     repository.commit(stack("westeurope"))
     repository.commit(stack("eastus"))
     (dev, *_) = compared(repository, Engine(tmp_path / "scratch", up_dev=told, preview_dev=told)).stacks
@@ -166,8 +166,8 @@ def test_a_system_pool_of_which_the_base_did_not_tell_is_no_new_cost(repository:
     repository.commit({"Pulumi.dev.yaml": "config: {'a:cloud': {provider: azure, location: westeurope}}\n"})
     pool = {"name": "p", "machine": "Standard_D4s_v5", "capacity": "on-demand", "minNodes": 1, "maxNodes": 1}
     system = {**pool, "name": "system"}
-    old, new = Told(outputs={"pools": [pool]}), Told(outputs={"pools": [pool], "systemPool": system})
-    for number, (base, names) in enumerate([(old, ["p"]), (new, ["p", "system"]), (Told(), ["p", "system"])]):
+    old, new = Outcome(outputs={"pools": [pool]}), Outcome(outputs={"pools": [pool], "systemPool": system})
+    for number, (base, names) in enumerate([(old, ["p"]), (new, ["p", "system"]), (Outcome(), ["p", "system"])]):
         (dev, *_) = compared(repository, Engine(tmp_path / str(number), up_dev=base, preview_dev=new)).stacks
         assert dev.cost
         assert [priced.pool for priced in dev.cost.pools] == names
@@ -207,7 +207,7 @@ def test_the_program_opens_no_file_that_counts_as_one_no_stack_is_made_from(stac
     ours = {str(path.relative_to(PROJECT)) for path in opened if path.is_relative_to(PROJECT)}
     program = {name for name in ours if not name.startswith(".venv/")}
     # The tests' own modules run it.
-    apart = {name for name in program if name.startswith(comparison.APART)} - {
+    apart = {name for name in program if name.startswith(comparison.IRRELEVANT)} - {
         n for n in program if n.startswith("tests/")
     }
     assert apart == set()

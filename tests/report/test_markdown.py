@@ -194,7 +194,7 @@ def test_cost_says_from_what_to_what_and_which_pools_have_no_price() -> None:
         [" 0.00 to 1.00 ", " 1.00 to 3.00 "],
     ]
     assert "a price list, 2026-08" in found.text
-    assert "those of spot machines move" in found.text
+    assert "spot prices change" in found.text
 
 
 @pytest.mark.parametrize(

@@ -78,7 +78,7 @@ def test_with_a_cluster_all_its_pools_go(kind: str) -> None:
     [
         ("general", ["Kubeflow's own services", "notebooks", "evicted"]),
         ("t4", ["GPU pods that accept spot", "training"]),
-        ("t4od", ["GPU pods that must not vanish"]),
+        ("t4od", ["GPU pods that must not be evicted"]),
         ("generalb", ["Only pods that tolerate team=ml"]),
     ],
 )

@@ -18,9 +18,9 @@ from sandbox.report import worker
 def told(*asked):
     print("from Python")
     os.system("echo from a program that it runs")
-    return worker.Told(errors=["wrong"])
+    return worker.Outcome(errors=["wrong"])
 
-worker._told = told
+worker._run = told
 sys.argv[1:] = ["up", "dev", "."]
 worker.main()
 """

@@ -6,6 +6,7 @@ import dataclasses
 from collections.abc import Callable
 from typing import Any
 
+from sandbox.cloud.clusters import Endpoint
 from sandbox.cloud.provider import Diff, Failure, Provider, Resource
 
 Props = dict[str, Any]
@@ -30,6 +31,9 @@ class RecordingRuntime:
 
     def user_kubeconfig(self, cluster_id: str) -> str:
         return f"kubeconfig of {cluster_id}"
+
+    def endpoint(self, cluster_id: str) -> Endpoint:
+        return Endpoint("127.0.0.1:6443", "Y2VydGlmaWNhdGU=")
 
     def apply_nodes(self, cluster_id: str, nodes: list[Props]) -> None:
         self.before("apply_nodes")

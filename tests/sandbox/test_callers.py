@@ -20,7 +20,7 @@ from sandbox.cloud import callers
 from sandbox.cloud.callers import of_this_user, own_process_has, owner_by_kernel
 from sandbox.cloud.servicer import serve
 from sandbox.cluster.kubernetes_provider import KubernetesProvider
-from sandbox.engine import command
+from sandbox.engine import language_host
 
 
 @contextmanager
@@ -71,7 +71,7 @@ def test_a_provider_answers_this_user_alone(monkeypatch: pytest.MonkeyPatch) -> 
 def test_the_program_is_run_for_this_user_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     """Its settings, secret ones too, are in what it declares."""
     ran: list[str] = []
-    with command._serving(lambda: ran.append("ran"), lambda event: None) as address:
+    with language_host.serving(lambda: ran.append("ran"), lambda event: None) as address:
         monkeypatch.setattr(callers, "of_this_user", lambda local, remote: False)
         with grpc.insecure_channel(address) as channel, pytest.raises(grpc.RpcError, match="PERMISSION_DENIED"):
             language_pb2_grpc.LanguageRuntimeStub(channel).Run(language_pb2.RunRequest())

@@ -8,16 +8,15 @@ from typing import Any
 import pytest
 import yaml
 
-from sandbox.azure import AzureCloud
-from sandbox.azure.quotas import Quotas as AzureQuotas
+from sandbox.azure.cloud import AzureCloud
 from sandbox.base.errors import SandboxError
+from sandbox.cluster.plugins import limits
 from sandbox.engine import cloud_file
 from sandbox.engine.cloud_file import CloudFile
 from sandbox.engine.clouds import Clouds
 from sandbox.gcp.cloud import GcpCloud
-from sandbox.gcp.quotas import Quotas as GcpQuotas
 from tests.sandbox.azure.conftest import CLUSTER, CLUSTER_INPUTS, GROUP, POOL, RecordingRuntime
-from tests.sandbox.gcp.conftest import NETWORK, RecordingGke
+from tests.sandbox.gcp.conftest import NETWORK
 
 ML: dict[str, Any] = {"type": GROUP, "inputs": {"resourceGroupName": "ml", "location": "westeurope"}}
 AKS: dict[str, Any] = {"type": CLUSTER, "inputs": CLUSTER_INPUTS}
@@ -31,13 +30,15 @@ def runtime() -> RecordingRuntime:
 
 @pytest.fixture
 def clouds(tmp_path: Path, runtime: RecordingRuntime) -> Clouds:
-    google = GcpCloud(tmp_path / "gcp.json", RecordingGke())
-    return Clouds(AzureCloud(tmp_path / "azure.json", runtime), google)
+    google = GcpCloud(tmp_path / "gcp.json", RecordingRuntime())
+    return Clouds({"azure-native": AzureCloud(tmp_path / "azure.json", runtime), "gcp": google})
 
 
 @pytest.fixture
 def cloud(clouds: Clouds) -> AzureCloud:
-    return clouds.azure
+    found = clouds.opened["azure-native"]
+    assert isinstance(found, AzureCloud)
+    return found
 
 
 def read(folder: Path, clouds: Clouds, **content: Any) -> CloudFile:
@@ -175,7 +176,7 @@ def test_what_is_in_google_cloud_is_made_there_and_its_quotas_are_kept_beside_az
         f"cloud file: made {GROUP} ml",
         f"cloud file: made {NETWORK} theirs",
     ]
-    assert clouds.gcp.get("projects/shared-vpc/global/networks/theirs") is not None
-    assert AzureQuotas.kept(tmp_path).limit("westeurope", "cores") == 10
-    assert GcpQuotas.kept(tmp_path).limits == {"europe-west4": {"PREEMPTIBLE_NVIDIA_L4_GPUS": 4}}
+    assert clouds.opened["gcp"].get("projects/shared-vpc/global/networks/theirs") is not None
+    assert limits("azure", tmp_path).limit("westeurope", "cores") == 10
+    assert limits("gcp", tmp_path).limits == {"europe-west4": {"PREEMPTIBLE_NVIDIA_L4_GPUS": 4}}
     assert CloudFile.kept(tmp_path).remaining(clouds) == 2

@@ -140,7 +140,7 @@ def test_of_two_pools_of_one_name_each_is_changed_by_its_cluster_s(
     monkeypatch.setenv("SANDBOX_HOME", str(tmp_path))
     home = Home.of("dev", tmp_path)
     account = Account(tmp_path / "azure.json")
-    there = Clouds(account.cloud, GcpCloud(tmp_path / "gcp.json", account.runtime))  # type: ignore[arg-type]
+    there = Clouds({"azure-native": account.cloud, "gcp": GcpCloud(tmp_path / "gcp.json", account.runtime)})
     monkeypatch.setattr(out_of_band.clouds, "opened", lambda *told: there)
     system = {**SYSTEM, "enableAutoScaling": True, "minCount": 1, "maxCount": 5}
     for group in ("ml", "Other"):

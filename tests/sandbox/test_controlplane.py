@@ -22,7 +22,7 @@ from sandbox.base.errors import SandboxError
 from sandbox.cluster.control_plane import ControlPlane
 from sandbox.cluster.control_plane.ports import read_ports
 from sandbox.cluster.control_plane.process import Process, stop_all
-from sandbox.cluster.control_plane.start import emulated_version
+from sandbox.cluster.control_plane.start import emulated_version, start
 from sandbox.toolchain.programs import ensure
 from tests import tally
 from tests.reaper import running
@@ -90,7 +90,7 @@ def plane(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ControlPlane]:
 @pytest.fixture
 def cluster(plane: ControlPlane, programs: dict[str, Path]) -> Cluster:
     """It runs, also after a test that stopped it."""
-    plane.start(programs, tally.said)
+    start(plane, programs, tally.said)
     return Cluster(plane, programs)
 
 
@@ -202,7 +202,7 @@ def test_a_start_brings_back_what_was_killed_with_its_data(cluster: Cluster, kil
     # another command, which launched none of the processes
     again = Cluster(ControlPlane(cluster.plane.directory, version="1.36", cloud="azure"), cluster.programs)
     lines: list[str] = []
-    again.plane.start(cluster.programs, lines.append)
+    start(again.plane, cluster.programs, lines.append)
     assert again.plane.running()
     assert {n: p.find().pid for n, p in again.plane.processes.items() if n not in killed} == untouched  # type: ignore[union-attr]
     assert again.get("configmap", name)["data"] == {"a": "b"}
@@ -210,7 +210,7 @@ def test_a_start_brings_back_what_was_killed_with_its_data(cluster: Cluster, kil
     # the new kwok serves the old nodes: a pod runs on one of them, long before a dead kwok's lease would expire
     again.create(apiVersion="v1", kind="Pod", metadata={"name": name}, spec=pod(nodeName=f"node-{name}"))
     eventually(lambda: again.conditions("pod", name).get("Ready") == "True", 15)
-    again.plane.start(cluster.programs, lines.append)
+    start(again.plane, cluster.programs, lines.append)
     assert len(lines) == 2, "a second start had something to do"
 
 
@@ -219,12 +219,12 @@ def test_mutating_admission_policies_come_with_1_36(cluster: Cluster) -> None:
     """One cluster down and up again by a minor version, its data kept: also how an upgrade is emulated."""
     assert cluster.serves("mutatingadmissionpolicies")
     older = Cluster(ControlPlane(cluster.plane.directory, version="1.35.2", cloud="azure"), cluster.programs)
-    older.plane.start(cluster.programs, tally.said)
+    start(older.plane, cluster.programs, tally.said)
     assert not older.serves("mutatingadmissionpolicies")
     assert older.serves("validatingadmissionpolicies")
     older.node("older")
     assert eventually(lambda: older.get("node", "older")["status"]["nodeInfo"]["kubeletVersion"]) == "v1.35.2"
-    cluster.plane.start(cluster.programs, tally.said)
+    start(cluster.plane, cluster.programs, tally.said)
     assert cluster.serves("mutatingadmissionpolicies")
 
 
@@ -260,7 +260,7 @@ def test_a_port_taken_meanwhile_is_replaced(cluster: Cluster) -> None:
     taken = read_ports(cluster.plane.directory / "ports.json")["kube-apiserver"]
     lines: list[str] = []
     with socket.create_server(("127.0.0.1", taken)):
-        cluster.plane.start(cluster.programs, lines.append)
+        start(cluster.plane, cluster.programs, lines.append)
     assert f"port {taken} of kube-apiserver is taken by" in lines[0]
     assert cluster.get("namespace", "kube-system")
 
@@ -272,7 +272,7 @@ def test_a_process_that_dies_at_start_is_named(programs: dict[str, Path], tmp_pa
     broken.chmod(0o755)
     plane = ControlPlane(tmp_path / "dev", version="1.36", cloud="gcp")
     with pytest.raises(SandboxError, match=r"(?s)etcd ended with exit code 3;.*cannot open the database"):
-        plane.start(programs | {"etcd": broken}, print)
+        start(plane, programs | {"etcd": broken}, print)
     assert not any(process.find() for process in plane.processes.values())
 
 

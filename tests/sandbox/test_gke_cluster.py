@@ -14,16 +14,17 @@ from typing import Any
 import pytest
 import yaml
 
-from sandbox.cloud.node_groups import Fleet
+from sandbox.cloud.node_groups import NodeGroups
 from sandbox.cloud.state import Record, Resources
+from sandbox.cluster import plugins
 from sandbox.cluster.autoscaler.loop import Loop, Settings
 from sandbox.cluster.clusters import LocalClusters, plane
 from sandbox.cluster.control_plane import ControlPlane
-from sandbox.gcp import clusters as gke
 from sandbox.gcp import ids, instance_groups, node_groups, workstation
 from sandbox.gcp.auth_plugin import NAME
 from sandbox.gcp.machines import machines
 from sandbox.gcp.nodes import node
+from sandbox.gcp.resources.cluster_path import POOL
 from sandbox.kubernetes import nodes as kubernetes_nodes
 from sandbox.kubernetes.client import Client
 from sandbox.kubernetes.errors import ApiError
@@ -221,16 +222,18 @@ class Pools:
             "autoscaling": bounds,
             "version": "1.36.4-gke.1767000",
         }
-        self.resources.put(Record(instance_groups.POOL, f"{CLUSTER}/nodePools/{name}", body))
+        self.resources.put(Record(POOL, f"{CLUSTER}/nodePools/{name}", body))
 
     def sizes(self) -> Object:
         return {p.id.rsplit("/", 1)[1]: instance_groups.size(self.resources, p) for p in self.pools()}
 
     def pools(self) -> list[Record]:
-        return self.resources.of(instance_groups.POOL)
+        return self.resources.of(POOL)
 
-    def fleet(self, cluster_id: str) -> Fleet:
-        return node_groups.fleet(self.resources, self.resources.records[CLUSTER])
+    def node_groups(self, cluster_id: str) -> NodeGroups:
+        cluster = self.resources.records[CLUSTER]
+        groups = [node_groups.group(self.resources, cluster, pool) for pool in self.resources.of(POOL, below=CLUSTER)]
+        return NodeGroups(groups, node_groups.profile(cluster))
 
     def grow(self, pool_id: str, by: int) -> None:
         pool = self.resources.records[ids.key(pool_id)]
@@ -338,7 +341,7 @@ def test_a_datastore_s_disks_are_where_its_pods_are_and_go_with_it(
     changed["metadata"]["annotations"] = {"storageclass.kubernetes.io/is-default-class": "false"}
     client.apply(changed, "test", force=True)
     client.delete("storage.k8s.io/v1", "StorageClass", "premium-rwo")
-    gke.install(local.admin_kubeconfig, "1.36.4-gke.1767000")
+    plugins.install("gcp", local.admin_kubeconfig, "1.36.4-gke.1767000")
     classes = {one["metadata"]["name"]: one["metadata"] for one in client.list("storage.k8s.io/v1", "StorageClass")}
     assert classes.keys() == {"premium-rwo", "standard", "standard-rwo"}
     assert classes["standard-rwo"]["annotations"] == changed["metadata"]["annotations"]

@@ -11,7 +11,7 @@ import pytest
 
 from sandbox.base.errors import SandboxError
 from sandbox.base.home import Home
-from sandbox.base.locks import hold, own_cloud, share_cloud
+from sandbox.base.locks import lock_cloud, lock_stack, share_cloud
 
 
 @pytest.fixture
@@ -29,14 +29,14 @@ def up(home: Home) -> Home:
 
 def test_the_stack_file_a_stack_was_brought_up_with_is_remembered_until_another_is_named(dev: Home) -> None:
     first, second = Path("/stacks/a.yaml"), Path("/stacks/b.yaml")
-    dev.told(first).remember()
+    dev.with_options(first).remember()
     assert Home.of("dev", dev.project).config_file == first
-    assert Home.of("dev", dev.project).told(second).config_file == second
-    assert Home.of("dev", dev.project).told().config_file == first
+    assert Home.of("dev", dev.project).with_options(second).config_file == second
+    assert Home.of("dev", dev.project).with_options().config_file == first
 
 
 def test_a_guest_uses_the_clouds_and_clusters_of_its_host_and_a_home_of_its_own(dev: Home) -> None:
-    guest = up(Home.of("guest", dev.project).told(beside="dev"))
+    guest = up(Home.of("guest", dev.project).with_options(beside="dev"))
     assert Home.of("guest", dev.project) == guest
     assert (guest.cloud, guest.clusters, guest.cloud_lock) == (dev.cloud, dev.clusters, dev.cloud_lock)
     assert guest.directory != dev.directory
@@ -45,29 +45,33 @@ def test_a_guest_uses_the_clouds_and_clusters_of_its_host_and_a_home_of_its_own(
 
 
 def test_a_stack_has_one_cloud_and_only_a_cloud_s_own_stack_can_be_a_host(dev: Home) -> None:
-    guest = up(Home.of("guest", dev.project).told(beside="dev"))
-    assert guest.told(beside="dev") == guest
+    guest = up(Home.of("guest", dev.project).with_options(beside="dev"))
+    assert guest.with_options(beside="dev") == guest
     for home, beside, reason in (
         (dev, "guest", "has an emulated cloud of its own"),
         (guest, "other", "is beside 'dev'"),
-        (Home.of("third", dev.project), "guest", "say `--beside dev`"),
+        (Home.of("third", dev.project), "guest", "use `--beside dev`"),
         (Home.of("third", dev.project), "third", "is not up"),
         (Home.of("third", dev.project), "..", "is no stack name"),
     ):
         with pytest.raises(SandboxError, match=reason):
-            home.told(beside=beside)
+            home.with_options(beside=beside)
 
 
 def test_a_preview_beside_another_stack_does_not_keep_the_first_up_from_it(dev: Home) -> None:
     # A preview makes the folder and remembers nothing.
     Home.of("guest", dev.project).directory.mkdir()
-    assert Home.of("guest", dev.project).told(beside="dev").cloud == dev.cloud
+    assert Home.of("guest", dev.project).with_options(beside="dev").cloud == dev.cloud
 
 
 def test_a_stack_is_one_command_s_at_a_time(dev: Home) -> None:
-    with hold(dev), pytest.raises(SandboxError, match="another command is working on stack 'dev'"), hold(dev):
+    with (
+        lock_stack(dev),
+        pytest.raises(SandboxError, match="another command is working on stack 'dev'"),
+        lock_stack(dev),
+    ):
         pass
-    with hold(dev):
+    with lock_stack(dev):
         pass
 
 
@@ -80,30 +84,30 @@ def test_what_a_killed_command_was_about_to_start_is_waited_for(dev: Home) -> No
     with process:
         assert process.stdout
         process.stdout.readline()
-        with hold(dev):
+        with lock_stack(dev):
             assert process.wait() == 0
 
 
 def test_a_cloud_is_set_right_only_while_nobody_works_on_it_and_two_may_work(dev: Home) -> None:
     told: list[str] = []
-    guest = up(Home.of("guest", dev.project).told(beside="dev"))
+    guest = up(Home.of("guest", dev.project).with_options(beside="dev"))
     with (
         share_cloud(dev, told.append, lambda: told.append("dev alone")),
         share_cloud(guest, told.append, lambda: told.append("guest alone")),
         pytest.raises(SandboxError, match="is working on the cloud of stack 'dev'"),
-        own_cloud(dev),
+        lock_cloud(dev),
     ):
         pass
     assert told == ["dev alone"]
     with share_cloud(guest, told.append, lambda: told.append("guest alone")):
         pass
     assert told == ["dev alone", "guest alone"]
-    with own_cloud(dev):
+    with lock_cloud(dev):
         pass
 
 
 def test_a_guest_whose_host_is_gone_says_so(dev: Home) -> None:
-    guest = up(Home.of("guest", dev.project).told(beside="dev"))
+    guest = up(Home.of("guest", dev.project).with_options(beside="dev"))
     shutil.rmtree(dev.directory)
     with pytest.raises(SandboxError, match="beside 'dev', which is not up any more"), share_cloud(guest, print):
         pass

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from pulumi import automation
 
-from sandbox.azure import AzureCloud
+from sandbox.azure.cloud import AzureCloud
 from sandbox.azure.provider import AzureProvider
 from sandbox.base.checkpoint import Checkpoint
 from sandbox.base.home import Home

@@ -18,10 +18,12 @@ import pytest
 from filelock import FileLock
 
 from sandbox.base.errors import ProgramError
-from sandbox.toolchain import golang, programs
-from sandbox.toolchain.building import executable
+from sandbox.base.home import PROJECT
+from sandbox.toolchain import golang, modules, programs
+from sandbox.toolchain.builder import executable
 from sandbox.toolchain.golang import version_of
-from sandbox.toolchain.programs import MODULES, PROJECT, building, cache_directory, ensure
+from sandbox.toolchain.modules import MODULES
+from sandbox.toolchain.programs import building, cache_directory, ensure
 
 pytestmark = pytest.mark.process
 
@@ -106,7 +108,7 @@ def test_the_linker_stamps_follow_go_mod() -> None:
 
 def test_every_file_a_program_is_built_from_is_in_its_key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     shutil.copytree(PROJECT / "tools", tmp_path / "tools")
-    monkeypatch.setattr(programs, "PROJECT", tmp_path)
+    monkeypatch.setattr(modules, "PROJECT", tmp_path)
     keys = {MODULES[0].key()}
     for name in ("go.sum", "go.mod"):
         with (MODULES[0].folder / name).open("a") as file:
@@ -320,6 +322,9 @@ def test_an_unknown_program_is_refused() -> None:
 
 
 def test_importing_needs_none_of_the_program(tmp_path: Path) -> None:
-    code = "import sys, sandbox.toolchain.programs, sandbox.cluster.control_plane; print({'components', 'spec'} & set(sys.modules))"
+    code = (
+        "import sys, sandbox.toolchain.programs, sandbox.cluster.control_plane;"
+        "print({'components', 'config'} & set(sys.modules))"
+    )
     done = subprocess.run([sys.executable, "-c", code], cwd=PROJECT, capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "set()"

@@ -63,7 +63,7 @@ def test_going_on_names_the_pins_that_change_and_the_notes_of_every_release_on_t
 def test_going_back_says_so_and_what_it_means() -> None:
     told = releases.difference(PROJECT, "r2026-11", PROJECT, "r2026-09")
     assert told[:2] == ["This goes back: r2026-09 is older than r2026-11.", "Kubernetes version: 1.36 -> 1.35."]
-    assert told[2].startswith("AKS refuses to take a cluster's Kubernetes back.")
+    assert told[2].startswith("AKS refuses to downgrade a cluster's Kubernetes.")
     assert told[3:] == [*(f"given up with {note}" for note in notes("r2026-11")), *notes("r2026-09")]
 
 
@@ -193,7 +193,7 @@ def test_the_command_tells_it_and_knows_what_there_is() -> None:
     assert "no release 'r2026-10'" in done.output
     assert f"releases there: {', '.join(releases.names(PROJECT))}" in done.output
     with pytest.raises(SandboxError, match="there is no release 'x'"):
-        releases.explained(PROJECT, "x", "next")
+        releases.explain(PROJECT, "x", "next")
 
 
 def renovate() -> dict[str, Any]:

@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 
 from sandbox.base.home import Home
-from sandbox.engine.clouds import AZURE_STATE
 
 pytestmark = pytest.mark.process
 
@@ -57,7 +56,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Home:
     monkeypatch.setenv("SANDBOX_HOME", str(tmp_path / "home"))
     home = Home.of("dev")
     write(home.clusters / "ml" / "cluster.json", {"version": "1.36", "cloud": "azure"})
-    write(home.cloud / AZURE_STATE, {"format": 1, "resources": []})
+    write(home.cloud / "azure.json", {"format": 1, "resources": []})
     stack = {"urn": "urn:stack", "type": "pulumi:pulumi:Stack", "outputs": OUTPUTS}
     state = {"version": 3, "checkpoint": {"latest": {"resources": [stack]}}}
     write(home.backend / ".pulumi" / "stacks" / "kubeflow-spot" / "dev.json", state)

@@ -107,12 +107,12 @@ def test_a_stack_file_from_elsewhere_is_copied_under_the_stack_s_name(home: Home
     elsewhere = tmp_path / "stacks" / "a100.yaml"
     elsewhere.parent.mkdir()
     elsewhere.write_text("config: {'p:a': 1}")
-    workspace.prepare(home.told(elsewhere))
+    workspace.prepare(home.with_options(elsewhere))
     assert copy(home, "Pulumi.dev.yaml") == {"config": {"p:a": 1}}
     assert elsewhere.read_text() == "config: {'p:a': 1}"
     elsewhere.unlink()
     with pytest.raises(SandboxError, match=r"a100\.yaml, does not exist; `--config-file` names another"):
-        workspace.prepare(home.told(elsewhere))
+        workspace.prepare(home.with_options(elsewhere))
 
 
 def test_a_stack_can_be_deleted_when_its_file_is_gone(home: Home) -> None:

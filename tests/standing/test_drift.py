@@ -73,7 +73,7 @@ def test_a_field_that_somebody_else_took_is_named_and_the_object_made_anew_is_as
 
 def test_an_edit_is_a_request_like_any_other(stack: Stack, subject: Subject) -> None:
     typo = stack.run("edit", subject.spot, "{nodeLabel: {team: vision}}", ok=False)
-    assert "has no nodeLabel that anybody sets" in typo.stderr
+    assert "has no settable property nodeLabel" in typo.stderr
     if subject.class_name:
         beyond = stack.run(
             "edit", subject.spot, "{autoscaling: {totalMinNodeCount: 9, totalMaxNodeCount: 8}}", ok=False

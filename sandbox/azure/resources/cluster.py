@@ -8,30 +8,17 @@ from __future__ import annotations
 
 import copy
 import hashlib
-from typing import Any, ClassVar
+from typing import Any
 
 from sandbox.azure import ids, versions
 from sandbox.azure.resources import autoscaler_rules, cluster_rules, fleet_rules
-from sandbox.azure.resources.cluster_path import CLUSTER, CLUSTER_PATH, pools_of
+from sandbox.azure.resources.cluster_path import CLUSTER, pools_of
 from sandbox.azure.resources.cluster_request import ClusterRequest
 from sandbox.azure.resources.fleet import Fleet
 from sandbox.azure.resources.identity import assigned
 from sandbox.azure.resources.pool import new_record, put_pool
-from sandbox.azure.resources.resource_type import GROUP_NAME, Kind, NameRule, merged, require_group
+from sandbox.azure.resources.resource_type import AzureType, merged, require_group, type_named
 from sandbox.cloud.state import Body, Record, Resources
-
-_NETWORK_FORCE_NEW = (
-    "serviceCidr",
-    "serviceCidrs",
-    "dnsServiceIP",
-    "networkMode",
-    "networkPlugin",
-    "networkPluginMode",
-    "podCidr",
-    "networkDataplane",
-    "networkPolicy",
-    "outboundType",
-)
 
 
 def _network(wanted: Body) -> Body:
@@ -71,16 +58,8 @@ def with_defaults(id: str, body: Body) -> Body:
         "nodeResourceGroup": f"MC_{group}_{name}_{location}",
         "fqdn": f"{prefix}-{digest[:8]}.hcp.{location}.azmk8s.io",
         "azurePortalFQDN": f"{prefix}-{digest[:8]}.portal.hcp.{location}.azmk8s.io",
-        "powerState": {"code": "Running"},
         "kubernetesVersion": version,
-        "enableRBAC": True,
-        "supportPlan": "KubernetesOfficial",
-        "disableLocalAccounts": False,
-        "sku": {"name": "Base", "tier": "Free"},
-        "securityProfile": {},
-        "workloadAutoScalerProfile": {},
-        "bootstrapProfile": {"artifactSource": "Direct"},
-        "metricsProfile": {"costAnalysis": {"enabled": False}},
+        **type_named(CLUSTER).service,
         **body,
         "name": name,
         "type": "Microsoft.ContainerService/ManagedClusters",
@@ -141,27 +120,8 @@ def finished(id: str, body: Body) -> Body:
     return result
 
 
-class ManagedCluster(Kind):
+class ManagedCluster(AzureType):
     """`Microsoft.ContainerService/managedClusters`. Its pools are records of their own below it."""
-
-    token = CLUSTER
-    path = CLUSTER_PATH
-    names: ClassVar[dict[str, NameRule]] = {
-        "resourceGroupName": GROUP_NAME,
-        "resourceName": NameRule(63, r"^[a-zA-Z0-9]$|^[a-zA-Z0-9][-_a-zA-Z0-9]{0,61}[a-zA-Z0-9]$"),
-    }
-    force_new = frozenset(
-        {
-            "diskEncryptionSetID",
-            "dnsPrefix",
-            "fqdnSubdomain",
-            "linuxProfile",
-            "location",
-            "nodeResourceGroup",
-            "windowsProfile",
-            *(f"networkProfile.{name}" for name in _NETWORK_FORCE_NEW),
-        }
-    )
 
     def put(self, resources: Resources, id: str, wanted: Body, current: Body | None) -> Body:
         require_group(resources, id)

@@ -10,32 +10,24 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator
-from typing import Any, ClassVar
+from typing import Any
 
 from sandbox.azure import errors, ids, schema
 from sandbox.azure.errors import AzureRefused, arm
 from sandbox.azure.resources.cluster_path import POOL
-from sandbox.azure.resources.resource_type import GROUP_NAME, Kind, NameRule, require_group
+from sandbox.azure.resources.resource_type import AzureType, require_group
+from sandbox.azure.schema import STORED
 from sandbox.cloud.provider import Refused
-from sandbox.cloud.state import Body, Resources
+from sandbox.cloud.state import Body, Record, Resources
+
+DEPLOYMENT = "azure-native:resources:Deployment"
 
 _POOL_TYPE = "Microsoft.ContainerService/managedClusters/agentPools"
 _TEMPLATE = ("$schema", "contentVersion", "resources")
 
 
-class Deployment(Kind):
+class Deployment(AzureType):
     """`Microsoft.Resources/deployments`. What is in its template is put by `AzureCloud`; deleting it deletes none of that."""
-
-    token = "azure-native:resources:Deployment"
-    path = (
-        "/subscriptions/{subscriptionId}/resourceGroups/{resourceGroupName}"
-        "/providers/Microsoft.Resources/deployments/{deploymentName}"
-    )
-    names: ClassVar[dict[str, NameRule]] = {
-        "resourceGroupName": GROUP_NAME,
-        "deploymentName": NameRule(longest=64, pattern=r"^[-\w\._\(\)]+$"),
-    }
-    located = False
 
     def put(self, resources: Resources, id: str, wanted: Body, current: Body | None) -> Body:
         require_group(resources, id)
@@ -51,9 +43,7 @@ class Deployment(Kind):
         list(requests(id, wanted))
         before = (current or {}).get("properties", {}).get("correlationId", "")
         template = json.dumps(properties["template"], sort_keys=True)
-        return {
-            "name": ids.last(id),
-            "type": self.arm_type,
+        result: Body = {
             "properties": {
                 "mode": properties["mode"],
                 "templateHash": hashlib.sha256(template.encode()).hexdigest()[:20],
@@ -61,6 +51,7 @@ class Deployment(Kind):
                 "provisioningState": "Running",
             },
         }
+        return self.completed(id, result)
 
     def not_found(self, id: str) -> Refused:
         return errors.deployment_not_found(ids.last(id))
@@ -81,13 +72,13 @@ def requests(id: str, wanted: Body) -> Iterator[tuple[str, Body]]:
         if name.count("/") != type.count("/") - 1:
             # Page error-invalid-template
             raise _invalid(f"The template resource '{name}' for type '{type}' has incorrect segment lengths.")
-        if resource.get("apiVersion") != schema.api_version(POOL):
+        if resource.get("apiVersion") != STORED.version_of(POOL):
             raise Refused(
-                f"the sandbox knows agent pools as of {schema.api_version(POOL)}, not {resource.get('apiVersion')}"
+                f"the sandbox knows agent pools as of {STORED.version_of(POOL)}, not {resource.get('apiVersion')}"
             )
         cluster, pool = name.split("/")
         properties: Body = resource.get("properties") or {}
-        for failure in schema.failures(schema.inputs_of(POOL), _PARENT | properties):
+        for failure in schema.failures(STORED.inputs_of(POOL), _PARENT | properties):
             raise _invalid(failure.reason)
         group = id.lower().index("/providers/")
         place = f"{id[:group].replace('/resourceGroups/', '/resourcegroups/')}/providers/Microsoft.ContainerService"
@@ -107,6 +98,15 @@ def _texts(value: Any) -> Iterator[str]:
 
 def _invalid(text: str) -> AzureRefused:
     return arm("InvalidTemplate", f"Deployment template validation failed: '{text}'")
+
+
+def running(deployment: Record) -> bool:
+    """Whether a deployment still puts resources."""
+    return bool(deployment.body["properties"]["provisioningState"] == "Running")
+
+
+def end(deployment: Record, state: str) -> None:
+    deployment.body["properties"]["provisioningState"] = state
 
 
 def active(id: str) -> AzureRefused:

@@ -7,14 +7,13 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterator
-from typing import ClassVar
 
 from sandbox.azure import ids
 from sandbox.azure.errors import arm
 from sandbox.azure.resources import reference
 from sandbox.azure.resources.cluster_path import CLUSTER
-from sandbox.azure.resources.resource_type import Kind, NameRule
-from sandbox.azure.resources.workspace import Workspace
+from sandbox.azure.resources.monitoring import WORKSPACE
+from sandbox.azure.resources.resource_type import AzureType
 from sandbox.cloud.provider import Refused
 from sandbox.cloud.state import Body, Resources
 
@@ -47,13 +46,8 @@ _METRICS = frozenset({"AllMetrics"})
 _SINKS = ("workspaceId", "storageAccountId", "eventHubAuthorizationRuleId", "marketplacePartnerId")
 
 
-class DiagnosticSetting(Kind):
+class DiagnosticSetting(AzureType):
     """`Microsoft.Insights/diagnosticSettings`, at a cluster."""
-
-    token = "azure-native:monitor:DiagnosticSetting"
-    path = "/{resourceUri}/providers/Microsoft.Insights/diagnosticSettings/{name}"
-    names: ClassVar[dict[str, NameRule]] = {}
-    located = False
 
     def put(self, resources: Resources, id: str, wanted: Body, current: Body | None) -> Body:
         scope = reference.scope(id)
@@ -65,13 +59,13 @@ class DiagnosticSetting(Kind):
             # Seen in public notes on failed deployments; the code is UNCONFIRMED.
             raise arm("BadRequest", "At least one data sink needs to be specified.")
         if wanted.get("workspaceId"):
-            reference.existing(resources, wanted["workspaceId"], Workspace.token)
-        body = {"logs": [], "metrics": [], **copy.deepcopy(wanted)}
+            reference.existing(resources, wanted["workspaceId"], WORKSPACE)
+        body = copy.deepcopy({**self.service, **wanted})
         for entry in (*body["logs"], *body["metrics"]):
             _check_retention(entry)
         categories = set(_collected(body))
         self._check_sinks(resources, id, scope, body, categories)
-        return {**body, "name": ids.last(id), "type": self.arm_type}
+        return self.completed(id, body)
 
     def _check_sinks(self, resources: Resources, id: str, scope: str, body: Body, categories: set[str]) -> None:
         for other in resources.of(self.token, below=scope):

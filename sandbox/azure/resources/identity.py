@@ -6,13 +6,15 @@ The codes and texts of these services are those of their public documentation; t
 from __future__ import annotations
 
 import re
-from typing import ClassVar
 
 from sandbox.azure import ids
 from sandbox.azure.errors import arm
 from sandbox.azure.resources import reference
-from sandbox.azure.resources.resource_type import GROUP_NAME, Kind, NameRule, merged, require_group, require_parent
+from sandbox.azure.resources.resource_type import AzureType, merged, require_group, require_parent
 from sandbox.cloud.state import Body, Record, Resources
+
+IDENTITY = "azure-native:managedidentity:UserAssignedIdentity"
+ROLE = "azure-native:authorization:RoleAssignment"
 
 _GUID = re.compile(r"^[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}$", re.IGNORECASE)
 _ROLE = re.compile(
@@ -20,39 +22,8 @@ _ROLE = re.compile(
 )
 
 
-class UserAssignedIdentity(Kind):
-    """`Microsoft.ManagedIdentity/userAssignedIdentities`."""
-
-    token = "azure-native:managedidentity:UserAssignedIdentity"
-    path = (
-        "/subscriptions/{subscriptionId}/resourceGroups/{resourceGroupName}"
-        "/providers/Microsoft.ManagedIdentity/userAssignedIdentities/{resourceName}"
-    )
-    names: ClassVar[dict[str, NameRule]] = {"resourceGroupName": GROUP_NAME, "resourceName": NameRule(longest=128)}
-    force_new = frozenset({"location"})
-
-    def put(self, resources: Resources, id: str, wanted: Body, current: Body | None) -> Body:
-        require_group(resources, id)
-        return {
-            **merged(current or {}, wanted),
-            "name": ids.last(id),
-            "type": self.arm_type,
-            "clientId": ids.guid("client", ids.key(id)),
-            "principalId": ids.guid("principal", ids.key(id)),
-            "tenantId": ids.TENANT,
-        }
-
-
-class FederatedIdentityCredential(Kind):
+class FederatedCredential(AzureType):
     """`Microsoft.ManagedIdentity/userAssignedIdentities/federatedIdentityCredentials`."""
-
-    token = "azure-native:managedidentity:FederatedIdentityCredential"
-    path = UserAssignedIdentity.path + "/federatedIdentityCredentials/{federatedIdentityCredentialResourceName}"
-    names: ClassVar[dict[str, NameRule]] = {
-        "resourceGroupName": GROUP_NAME,
-        "federatedIdentityCredentialResourceName": NameRule(pattern=r"^[a-zA-Z0-9]{1}[a-zA-Z0-9-_]{2,119}$"),
-    }
-    located = False
 
     def put(self, resources: Resources, id: str, wanted: Body, current: Body | None) -> Body:
         require_group(resources, id)
@@ -68,7 +39,7 @@ class FederatedIdentityCredential(Kind):
                 raise arm(
                     "Conflict", "Issuer and subject combination already exists for this Managed Identity.", status=409
                 )
-        return {**body, "name": ids.last(id), "type": self.arm_type}
+        return self.completed(id, body)
 
 
 def principals(resources: Resources) -> set[str]:
@@ -77,22 +48,15 @@ def principals(resources: Resources) -> set[str]:
     A cluster's kubelet has an identity only once the cluster is finished.
     """
     known = {ids.USER_OBJECT}
-    known |= {r.body["principalId"] for r in resources.of(UserAssignedIdentity.token)}
+    known |= {r.body["principalId"] for r in resources.of(IDENTITY)}
     for record in resources.records.values():
         known.add(record.body.get("identity", {}).get("principalId", ""))
         known.add(record.body.get("identityProfile", {}).get("kubeletidentity", {}).get("objectId", ""))
     return known - {""}
 
 
-class RoleAssignment(Kind):
+class RoleAssignment(AzureType):
     """`Microsoft.Authorization/roleAssignments`, at any scope."""
-
-    token = "azure-native:authorization:RoleAssignment"
-    path = "/{scope}/providers/Microsoft.Authorization/roleAssignments/{roleAssignmentName}"
-    names: ClassVar[dict[str, NameRule]] = {}
-    force_new = frozenset({"principalId", "scope"})
-    located = False
-    guid_name = True
 
     def put(self, resources: Resources, id: str, wanted: Body, current: Body | None) -> Body:
         if not _GUID.match(ids.last(id)):
@@ -120,13 +84,7 @@ class RoleAssignment(Kind):
             raise arm("RoleAssignmentUpdateNotPermitted", text, status=403)
         if current is None:
             self._require_new(resources, scope, body)
-        return {
-            "principalType": "ServicePrincipal",
-            **body,
-            "scope": scope,
-            "name": ids.last(id),
-            "type": self.arm_type,
-        }
+        return self.completed(id, {**self.service, **body, "scope": scope})
 
     def _require_new(self, resources: Resources, scope: str, body: Body) -> None:
         for other in resources.of(self.token):
@@ -148,4 +106,4 @@ def _grant(body: Body) -> tuple[str, str]:
 def assigned(resources: Resources, identity: str) -> Record | None:
     """The user-assigned identity with this id."""
     found = resources.get(identity)
-    return found if found and found.token == UserAssignedIdentity.token else None
+    return found if found and found.token == IDENTITY else None

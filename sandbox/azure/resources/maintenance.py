@@ -9,12 +9,11 @@ from __future__ import annotations
 import copy
 import re
 from datetime import UTC, date, datetime
-from typing import Any, ClassVar
+from typing import Any
 
 from sandbox.azure import ids
 from sandbox.azure.errors import AzureRefused, aks
-from sandbox.azure.resources.cluster_path import CLUSTER_PATH
-from sandbox.azure.resources.resource_type import GROUP_NAME, Kind, NameRule, require_group, require_parent
+from sandbox.azure.resources.resource_type import AzureType, require_group, require_parent
 from sandbox.cloud.state import Body, Resources
 
 _DEFAULT = "default"
@@ -30,13 +29,8 @@ _START = re.compile(r"([01]\d|2[0-3]):[0-5]\d")
 _OFFSET = re.compile(r"[-+]\d{2}:\d{2}")
 
 
-class MaintenanceConfiguration(Kind):
+class MaintenanceConfiguration(AzureType):
     """`Microsoft.ContainerService/managedClusters/maintenanceConfigurations`."""
-
-    token = "azure-native:containerservice:MaintenanceConfiguration"
-    path = CLUSTER_PATH + "/maintenanceConfigurations/{configName}"
-    names: ClassVar[dict[str, NameRule]] = {"resourceGroupName": GROUP_NAME}
-    located = False
 
     def put(self, resources: Resources, id: str, wanted: Body, current: Body | None) -> Body:
         require_group(resources, id)
@@ -56,7 +50,7 @@ class MaintenanceConfiguration(Kind):
         if "maintenanceWindow" in body:
             before = (current or {}).get("maintenanceWindow", {})
             body["maintenanceWindow"] = _window(name, body["maintenanceWindow"], before)
-        return {**body, "name": name, "type": self.arm_type}
+        return self.completed(id, body)
 
 
 def _check_parts(name: str, wanted: Body) -> None:

@@ -6,23 +6,30 @@ The codes and texts of the network provider are those in its public documentatio
 from __future__ import annotations
 
 import ipaddress
-from typing import Any, ClassVar
+from typing import Any
 
 from sandbox.azure import errors, ids
 from sandbox.azure.errors import arm
 from sandbox.azure.resources import reference
-from sandbox.azure.resources.nat_gateway import NatGateway
-from sandbox.azure.resources.resource_type import GROUP_NAME, Kind, NameRule, merged, require_group, require_parent
-from sandbox.azure.resources.route_table import RouteTable
+from sandbox.azure.resources.egress import NAT_GATEWAY, ROUTE_TABLE
+from sandbox.azure.resources.resource_type import (
+    AzureType,
+    merged,
+    require_group,
+    require_parent,
+    type_named,
+)
 from sandbox.cloud.state import Body, Record, Resources
 
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
+NETWORK = "azure-native:network:VirtualNetwork"
+SUBNET = "azure-native:network:Subnet"
 _POOL = "azure-native:containerservice:AgentPool"
 _CLUSTER = "azure-native:containerservice:ManagedCluster"
 
 # What a subnet names must be there. (A network security group is taken as it comes: that type is not emulated.)
-_ATTACHED = {"natGateway": NatGateway.token, "routeTable": RouteTable.token}
+_ATTACHED = {"natGateway": NAT_GATEWAY, "routeTable": ROUTE_TABLE}
 
 
 def cidr(text: str, where: str) -> Network:
@@ -83,7 +90,7 @@ def check_subnet(resources: Resources, network: Record, name: str, body: Body) -
                 f"Subnet '{name}' is not valid because its IP address range is outside the IP address range of "
                 f"virtual network '{ids.last(network.id)}'.",
             )
-        for other in resources.of(Subnet.token, below=network.id):
+        for other in resources.of(SUBNET, below=network.id):
             if ids.last(other.id).lower() == name.lower():
                 continue
             if any(overlap(wanted, cidr(taken, other.id)) for taken in prefixes(other.body)):
@@ -94,17 +101,8 @@ def check_subnet(resources: Resources, network: Record, name: str, body: Body) -
                 )
 
 
-class VirtualNetwork(Kind):
+class VirtualNetwork(AzureType):
     """`Microsoft.Network/virtualNetworks`."""
-
-    token = "azure-native:network:VirtualNetwork"
-    path = (
-        "/subscriptions/{subscriptionId}/resourceGroups/{resourceGroupName}"
-        "/providers/Microsoft.Network/virtualNetworks/{virtualNetworkName}"
-    )
-    names: ClassVar[dict[str, NameRule]] = {"resourceGroupName": GROUP_NAME, "virtualNetworkName": NameRule(longest=64)}
-    force_new = frozenset({"location"})
-    maintained = ("subnets",)
 
     def put(self, resources: Resources, id: str, wanted: Body, current: Body | None) -> Body:
         require_group(resources, id)
@@ -113,26 +111,18 @@ class VirtualNetwork(Kind):
             raise arm("InvalidRequestFormat", "A virtual network needs addressSpace.addressPrefixes.")
         for text in space(body):
             cidr(text, "addressSpace")
-        body |= {
-            "name": ids.last(id),
-            "type": self.arm_type,
-            "provisioningState": "Succeeded",
-            "resourceGuid": ids.guid("network", ids.key(id)),
-            "enableDdosProtection": body.get("enableDdosProtection", False),
-            "subnets": [],
-            "virtualNetworkPeerings": body.get("virtualNetworkPeerings", []),
-        }
+        body = self.completed(id, {**self.service, **body, "subnets": []})
         network = Record(self.token, id, body)
         if "subnets" in wanted:
             self._replace_subnets(resources, network, wanted["subnets"])
-        for subnet in resources.of(Subnet.token, below=id):
+        for subnet in resources.of(SUBNET, below=id):
             check_subnet(resources, network, ids.last(subnet.id), subnet.body)
         return body
 
     def _replace_subnets(self, resources: Resources, network: Record, wanted: list[Body]) -> None:
         # An inline list is the complete list: Azure removes the subnets it does not name.
         named = {f"{network.id}/subnets/{w.get('name', '')}": w for w in wanted}
-        for old in resources.of(Subnet.token, below=network.id):
+        for old in resources.of(SUBNET, below=network.id):
             if ids.key(old.id) not in {ids.key(i) for i in named}:
                 require_unused(resources, old.id)
                 resources.remove(old.id)
@@ -140,15 +130,15 @@ class VirtualNetwork(Kind):
             if not one.get("name"):
                 raise arm("InvalidRequestFormat", "An inline subnet needs a name.")
             known = resources.get(id)
-            resources.put(Record(Subnet.token, id, subnet_body(id, merged(_detached(known), one))))
+            resources.put(Record(SUBNET, id, subnet_body(id, merged(_detached(known), one))))
 
     def check_delete(self, resources: Resources, id: str) -> None:
-        for subnet in resources.of(Subnet.token, below=id):
+        for subnet in resources.of(SUBNET, below=id):
             require_unused(resources, subnet.id)
 
     def view(self, resources: Resources, record: Record) -> Body:
         body = super().view(resources, record)
-        body["subnets"] = [{**s.body, "id": s.id} for s in resources.of(Subnet.token, below=record.id)]
+        body["subnets"] = [{**s.body, "id": s.id} for s in resources.of(SUBNET, below=record.id)]
         return body
 
 
@@ -161,24 +151,12 @@ def _detached(subnet: Record | None) -> Body:
 
 
 def subnet_body(id: str, body: Body) -> Body:
-    return {
-        "privateEndpointNetworkPolicies": "Disabled",
-        "privateLinkServiceNetworkPolicies": "Enabled",
-        "delegations": [],
-        **body,
-        "name": ids.last(id),
-        "type": "Microsoft.Network/virtualNetworks/subnets",
-        "provisioningState": "Succeeded",
-    }
+    subnet = type_named(SUBNET)
+    return subnet.completed(id, {**subnet.service, **body})
 
 
-class Subnet(Kind):
+class Subnet(AzureType):
     """`Microsoft.Network/virtualNetworks/subnets`."""
-
-    token = "azure-native:network:Subnet"
-    path = VirtualNetwork.path + "/subnets/{subnetName}"
-    names: ClassVar[dict[str, NameRule]] = {"resourceGroupName": GROUP_NAME, "subnetName": NameRule(longest=80)}
-    located = False
 
     def put(self, resources: Resources, id: str, wanted: Body, current: Body | None) -> Body:
         require_group(resources, id)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from sandbox.azure import ids
-from sandbox.azure.resources.identity import RoleAssignment, assigned
+from sandbox.azure.resources.identity import ROLE, assigned
 from sandbox.cloud.state import Resources
 
 
@@ -17,5 +17,5 @@ def holds(resources: Resources, identities: Iterable[str], role: str, scope: str
         grant.body["principalId"].lower() in principals
         and ids.last(grant.body["roleDefinitionId"]).lower() == role
         and (ids.key(scope) + "/").startswith(ids.key(grant.body["scope"]) + "/")
-        for grant in resources.of(RoleAssignment.token)
+        for grant in resources.of(ROLE)
     )

@@ -6,19 +6,17 @@ pages named beside them. What the service refuses is in `pool_rules`.
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any
 
 from sandbox.azure import ids, versions
 from sandbox.azure.machines import Machine, machines
 from sandbox.azure.resources import fleet_rules, pool_rules
-from sandbox.azure.resources.cluster_path import CLUSTER, CLUSTER_PATH, POOL, pools_of
+from sandbox.azure.resources.cluster_path import CLUSTER, POOL, pools_of
 from sandbox.azure.resources.fleet import Fleet
-from sandbox.azure.resources.pool_request import POOL_NAME, SPOT_LABEL, SPOT_TAINT, PoolRequest
-from sandbox.azure.resources.resource_type import GROUP_NAME, Kind, NameRule, merged, require_group, require_parent
+from sandbox.azure.resources.pool_request import SPOT_LABEL, SPOT_TAINT, PoolRequest
+from sandbox.azure.resources.resource_type import AzureType, merged, require_group, require_parent, type_named
 from sandbox.cloud.state import Body, Record, Resources
 
-# The service chose Standard_D4ds_v4 for an empty vmSize in 2025; the catalogue's nearest current size is v5.
-DEFAULT_SIZE = "Standard_D4ds_v5"
 IMAGE = "AKSUbuntu-2204gen2containerd-202506.16.0"
 
 _EPHEMERAL_FROM_GB = 128
@@ -58,23 +56,9 @@ def with_defaults(body: Body, cluster: Body) -> Body:
     """A pool's body with what the service adds."""
     spot = body.get("scaleSetPriority") == "Spot"
     result: Body = {
-        "type": "VirtualMachineScaleSets",
-        "mode": "User",
-        "vmSize": DEFAULT_SIZE,
-        "enableAutoScaling": False,
-        "scaleDownMode": "Delete",
+        **type_named(POOL).service,
         "orchestratorVersion": cluster["kubernetesVersion"],
-        "enableNodePublicIP": False,
-        "nodeLabels": {},
-        "enableEncryptionAtHost": False,
-        "enableUltraSSD": False,
-        "enableFIPS": False,
-        "osType": "Linux",
-        "osSKU": "Ubuntu",
-        "kubeletDiskType": "OS",
         "maxPods": 110 if body.get("podSubnetID") else default_max_pods(cluster["networkProfile"]),
-        "securityProfile": {"enableVTPM": False, "enableSecureBoot": False},
-        "powerState": {"code": "Running"},
         **body,
         "nodeImageVersion": IMAGE,
         "provisioningState": "Succeeded",
@@ -131,17 +115,8 @@ def put_pool(
     return request.body
 
 
-class AgentPool(Kind):
+class AgentPool(AzureType):
     """`Microsoft.ContainerService/managedClusters/agentPools`."""
-
-    token = POOL
-    path = CLUSTER_PATH + "/agentPools/{agentPoolName}"
-    names: ClassVar[dict[str, NameRule]] = {
-        "resourceGroupName": GROUP_NAME,
-        "agentPoolName": NameRule(pattern=POOL_NAME),
-    }
-    force_new = frozenset({"gpuInstanceProfile", "vmSize", "networkProfile.nodePublicIPTags"})
-    located = False
 
     def put(self, resources: Resources, id: str, wanted: Body, current: Body | None) -> Body:
         require_group(resources, id)

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 
 from sandbox.azure.errors import NAMING_RULES, AzureRefused, aks
 from sandbox.azure.machines import Machine, machines
+from sandbox.azure.resources.cluster_path import POOL
+from sandbox.azure.resources.resource_type import type_named
 from sandbox.cloud.state import Body, Resources
 
-# azure-rest-api-specs, aks/stable/2025-09-01/managedClusters.json
-POOL_NAME = r"^[a-z][a-z0-9]{0,11}$"
+POOL_NAME: str = type_named(POOL).facts["names"]["agentPoolName"]["pattern"]
 
 SPOT_LABEL = ("kubernetes.azure.com/scalesetpriority", "spot")
 SPOT_TAINT = "kubernetes.azure.com/scalesetpriority=spot:NoSchedule"

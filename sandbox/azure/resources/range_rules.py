@@ -79,7 +79,7 @@ def service_range(fleet: Fleet) -> AzureRefused | None:
     for text in fleet.network["serviceCidrs"]:
         service = network.cidr(text, "networkProfile.serviceCIDR")
         for vnet in _networks(fleet):
-            for subnet in fleet.resources.of(network.Subnet.token, below=vnet.id):
+            for subnet in fleet.resources.of(network.SUBNET, below=vnet.id):
                 for taken in network.prefixes(subnet.body):
                     if network.overlap(service, network.cidr(taken, subnet.id)):
                         words = f"The specified service CIDR {text} is conflicted with an existing subnet CIDR {taken}"

@@ -6,7 +6,7 @@ from typing import Any
 
 from sandbox.azure import errors, ids
 from sandbox.azure.errors import arm
-from sandbox.azure.resources.resource_type import require_group
+from sandbox.azure.resources.resource_type import require_group, type_of_id
 from sandbox.cloud.state import Body, Record, Resources
 
 
@@ -56,12 +56,10 @@ def require_scope(resources: Resources, scope: str) -> None:
     A scope of another type is taken as existing: nothing can make such a resource here, and a role at one (a storage
     account, a DNS zone) is no reason to keep a program from running at all.
     """
-    from sandbox.azure.resources.table import kind_of_id
-
     if not scope.lower().startswith(("/subscriptions/", "/providers/")):
         # ARM's answer to a path outside any subscription.
         text = "The request did not have a subscription or a valid tenant level resource provider."
         raise arm("MissingSubscription", text, status=404)
-    if kind_of_id(scope) is not None and resources.get(scope) is None:
+    if type_of_id(scope) is not None and resources.get(scope) is None:
         require_group(resources, scope + "/providers/")
         raise errors.resource_not_found(scope)

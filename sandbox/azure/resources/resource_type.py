@@ -1,20 +1,27 @@
-"""What one resource type is to Azure Resource Manager: its id, its names, and what PUT, GET and DELETE do.
+"""Resource types as Azure Resource Manager sees them: ids, names, and the effect of PUT, GET and DELETE.
 
-A further type is a subclass in a file of this folder and a row in `table.KINDS`.
+A further type is an entry in `data/types.toml` and a line in `table`; its rules, where it has any, are functions in a file of
+this folder.
 """
 
 from __future__ import annotations
 
 import copy
 import re
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from functools import cache, cached_property
+from pathlib import Path
+from typing import Any
 
 from sandbox.azure import errors, ids
 from sandbox.cloud.provider import Failure, Refused
+from sandbox.cloud.resource_type import ResourceType, fill, read
 from sandbox.cloud.state import Body, Record, Resources
 
-_PARAMETER = re.compile(r"\{(\w+)\}")
+TABLE = read(Path(__file__).parents[1] / "data" / "types.toml")
+
+_GROUP = "/subscriptions/{subscriptionId}/resourceGroups/{resourceGroupName}"
 _UNMERGED = frozenset({"tags", "nodeLabels", "userAssignedIdentities"})
 
 # Parameters that hold a whole id: resources of these types stand below any other resource.
@@ -42,85 +49,146 @@ class NameRule:
 
 
 # azure-rest-api-specs, common-types: ResourceGroupNameParameter.
-GROUP_NAME = NameRule(longest=90)
-
-# https://learn.microsoft.com/azure/azure-resource-manager/management/resource-name-rules, Microsoft.Network. The
-# specification has no pattern: it is the service that refuses such a name.
-NETWORK_NAME = NameRule(longest=80, pattern=r"[A-Za-z0-9]([A-Za-z0-9_.-]*[A-Za-z0-9_])?")
+_GROUP_NAME = {"resourceGroupName": NameRule(longest=90)}
 
 
-class Kind:
-    """One resource type. The class attributes are its entry in the REST specification."""
+class AzureType(ResourceType):
+    """One type of the table. A PUT is laid over the resource: properties left out keep their value."""
 
-    token: ClassVar[str]
-    path: ClassVar[str]
-    """The id, with parameters in braces; the last one is named automatically when absent."""
-    names: ClassVar[dict[str, NameRule]] = {"resourceGroupName": GROUP_NAME}
-    force_new: ClassVar[frozenset[str]] = frozenset()
-    """Property paths that force a replacement: `a`, `a.b` or `a[].b` (pulumi-azure-native replacement.go)."""
-    located: ClassVar[bool] = True
-    maintained: ClassVar[tuple[str, ...]] = ()
-    """Sub-resource lists the provider leaves alone when a program does not set them (its CONTRIBUTING.md)."""
-    guid_name: ClassVar[bool] = False
+    spelling = re.IGNORECASE
 
-    @property
+    def __init__(self, token: str) -> None:
+        facts = TABLE[token]
+        super().__init__(token, {**facts, "path": facts["path"].replace("{group}", _GROUP)})
+        self.replaces = frozenset[str](facts.get("replaces", ()))
+        self.located: bool = facts.get("located", True)
+        self.maintained: list[str] = facts.get("maintained", [])
+        self.guid_name: bool = facts.get("guid_name", False)
+
+    @cached_property
     def parameters(self) -> list[str]:
-        return [p for p in _PARAMETER.findall(self.path) if p != "subscriptionId"]
+        """The parameters of the type's ids that a program gives, in order."""
+        return [name for name in super().parameters if name != "subscriptionId"]
+
+    @cached_property
+    def names(self) -> dict[str, NameRule]:
+        """The rules for path parameters."""
+        group = _GROUP_NAME if "resourceGroupName" in self.parameters else {}
+        return group | {name: NameRule(**rule) for name, rule in self.facts.get("names", {}).items()}
+
+    @cached_property
+    def arm_type(self) -> str:
+        """The type in ARM's words, such as `Microsoft.Network/virtualNetworks/subnets`."""
+        return ids.arm_type(self.path)
 
     def id(self, subscription: str, inputs: Body) -> str:
         values = {"subscriptionId": subscription, **inputs}
-        filled = _PARAMETER.sub(lambda match: str(values[match[1]]).strip("/"), self.path)
-        return "/" + filled.lstrip("/")
+        return "/" + fill(self.path, {name: str(value).strip("/") for name, value in values.items()}).lstrip("/")
 
     def matches(self, id: str) -> dict[str, str] | None:
         """The path parameters in an id of this type; None when it is of another type."""
-        pattern = re.escape(self.path)
-        for name in _PARAMETER.findall(self.path):
-            one = "[^/]+" if name not in _SCOPES else ".+"
-            pattern = pattern.replace(re.escape("{" + name + "}"), f"(?P<{name}>{one})")
-        found = re.fullmatch(pattern.removeprefix("/"), id.strip("/"), re.IGNORECASE)
+        found = super().matches("/" + id.strip("/"))
         if found is None:
             return None
-        values = {k: v for k, v in found.groupdict().items() if k != "subscriptionId"}
-        return {k: "/" + v if k in _SCOPES else v for k, v in values.items()}
-
-    @property
-    def arm_type(self) -> str:
-        return ids.arm_type(self.path)
+        return {k: "/" + v if k in _SCOPES else v for k, v in found.items() if k != "subscriptionId"}
 
     def put(self, resources: Resources, id: str, wanted: Body, current: Body | None) -> Body:
         """The body after a PUT, as GET would return it; `current` is None on a create. Raises `Refused`."""
-        raise NotImplementedError
+        require_group(resources, id)
+        return self.completed(id, merged(current or {}, wanted))
 
-    def check_delete(self, resources: Resources, id: str) -> None:
-        """Raise `Refused` when this must not go."""
+    def completed(self, id: str, body: Body) -> Body:
+        """A body with its name, its type and what the service computes."""
+        named = {**body, "name": ids.last(id), "type": self.arm_type}
+        result: Body = merged(named, self.added(_words(id, body)))
+        return result
 
     def not_found(self, id: str) -> Refused:
-        """What a function that reads one says where it is not."""
+        """The refusal of a function that reads a missing resource."""
         return errors.resource_not_found(id)
 
-    def view(self, resources: Resources, record: Record) -> Body:
-        """What GET returns for a stored record."""
-        return copy.deepcopy(record.body)
+
+@cache
+def type_named(token: str) -> AzureType:
+    """The facts of a type, without its rules. Raises KeyError for one that is not in the table."""
+    return AzureType(token)
 
 
-class Tracked(Kind):
+def type_of_id(id: str) -> AzureType | None:
+    """The type an ARM id is of; None when no emulated type has such ids."""
+    return next((type for type in map(type_named, TABLE) if type.matches(id) is not None), None)
+
+
+def _words(id: str, body: Body) -> Mapping[str, Any]:
+    name, sku = ids.last(id), body.get("sku")
+    return {
+        "name": name,
+        "lower": name.lower(),
+        "location": body.get("location"),
+        "group": ids.group_name(id),
+        "subscription": id.split("/")[2],
+        "tenant": ids.TENANT,
+        "sku": sku.get("name") if isinstance(sku, dict) else None,
+        "guid": _Guids(id),
+        "hex": _Guids(id, hyphens=False),
+    }
+
+
+@dataclass(frozen=True)
+class _Guids:
+    """Stable GUIDs of a resource, by what they number."""
+
+    id: str
+    hyphens: bool = True
+
+    def __getitem__(self, seed: str) -> str:
+        found = ids.guid(seed, ids.key(self.id))
+        return found if self.hyphens else found.replace("-", "")
+
+
+@dataclass
+class Request:
+    """A PUT of a resource. `wanted` is what was sent, `body` what would result, `current` None on a create."""
+
+    resources: Resources
+    id: str
+    wanted: Body
+    body: Body
+    current: Body | None
+
+
+class Tracked(AzureType):
     """A type whose resources are in a group and a region, which is what ARM itself checks.
 
-    A PUT replaces what was there: what a request leaves out goes back to its default.
+    A PUT replaces the resource: a property that a request leaves out goes back to its default. `rule` may refuse a request and
+    complete its body, `held` refuses to delete a resource in use unless its users are below `going`, and `shown` adds to GET.
     """
+
+    def __init__(
+        self,
+        token: str,
+        rule: Callable[[Request], None] = lambda request: None,
+        held: Callable[[Resources, str, str], None] = lambda resources, id, going: None,
+        shown: Callable[[Resources, str], Body] = lambda resources, id: {},
+    ) -> None:
+        super().__init__(token)
+        self._rule, self.held, self._shown = rule, held, shown
 
     def put(self, resources: Resources, id: str, wanted: Body, current: Body | None) -> Body:
         require_group(resources, id)
         require_place(id, wanted, current)
-        body = self.made(resources, id, copy.deepcopy(wanted), current)
+        request = Request(resources, id, wanted, merged(self.service, wanted), current)
+        self._rule(request)
+        body = self.completed(id, request.body)
         if "identity" in wanted:
             body["identity"] = _identity(resources, id, wanted["identity"])
-        return {**body, "name": ids.last(id), "type": self.arm_type, "provisioningState": "Succeeded"}
+        return {**body, "provisioningState": "Succeeded"}
 
-    def made(self, resources: Resources, id: str, wanted: Body, current: Body | None) -> Body:
-        """The properties that result from those `wanted`, with what the service adds. Raises `Refused`."""
-        raise NotImplementedError
+    def check_delete(self, resources: Resources, id: str) -> None:
+        self.held(resources, id, "")
+
+    def view(self, resources: Resources, record: Record) -> Body:
+        return super().view(resources, record) | self._shown(resources, record.id)
 
 
 def _identity(resources: Resources, id: str, wanted: Body) -> Body:
@@ -157,7 +225,7 @@ def require_place(id: str, wanted: Body, current: Body | None) -> None:
 def require_group(resources: Resources, id: str) -> None:
     """Raise ARM's 404 unless the resource group in an id exists."""
     group = ids.group_name(id)
-    if group and resources.get(id[: id.lower().index("/providers/")]) is None:
+    if group and "/providers/" in id.lower() and resources.get(id[: id.lower().index("/providers/")]) is None:
         raise errors.group_not_found(group)
 
 
@@ -169,7 +237,7 @@ def require_parent(resources: Resources, id: str, child_type: str) -> Record:
 
 
 def merged(current: Any, wanted: Any) -> Any:
-    """A PUT laid over what is there: properties left out keep their value, at any depth.
+    """A PUT laid over the resource: properties left out keep their value, at any depth.
 
     Lists and free-form maps are replaced whole. That AKS keeps omitted properties is known for inline pools
     (azure-native #1686, #2719); for the rest it is UNCONFIRMED, and the reading under which a removal in the program

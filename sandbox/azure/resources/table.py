@@ -1,64 +1,79 @@
-"""The table of emulated resource types. A type that is not in it is refused."""
+"""The emulated resource types with their rules. A type that is not among them is refused."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
+from sandbox.azure.errors import arm
+from sandbox.azure.resources import egress, monitoring, network, reference
 from sandbox.azure.resources.cluster import ManagedCluster
-from sandbox.azure.resources.collection_association import DataCollectionRuleAssociation
-from sandbox.azure.resources.collection_endpoint import DataCollectionEndpoint
-from sandbox.azure.resources.collection_rule import DataCollectionRule
-from sandbox.azure.resources.deployment import Deployment
+from sandbox.azure.resources.cluster_path import CLUSTER, POOL
+from sandbox.azure.resources.deployment import DEPLOYMENT, Deployment
 from sandbox.azure.resources.diagnostics import DiagnosticSetting
-from sandbox.azure.resources.disk_encryption import DiskEncryptionSet
-from sandbox.azure.resources.group import ResourceGroup
-from sandbox.azure.resources.identity import FederatedIdentityCredential, RoleAssignment, UserAssignedIdentity
+from sandbox.azure.resources.identity import IDENTITY, ROLE, FederatedCredential, RoleAssignment
 from sandbox.azure.resources.maintenance import MaintenanceConfiguration
-from sandbox.azure.resources.monitor_account import AzureMonitorWorkspace
-from sandbox.azure.resources.nat_gateway import NatGateway
-from sandbox.azure.resources.network import Subnet, VirtualNetwork
 from sandbox.azure.resources.pool import AgentPool
-from sandbox.azure.resources.public_address import PublicIPAddress
-from sandbox.azure.resources.registry import Registry
-from sandbox.azure.resources.resource_type import Kind
-from sandbox.azure.resources.route_table import RouteTable
-from sandbox.azure.resources.vault import Vault
-from sandbox.azure.resources.workspace import Workspace
-from sandbox.cloud.provider import Refused
+from sandbox.azure.resources.resource_type import AzureType, Request, Tracked
+from sandbox.cloud.resource_type import Types
+from sandbox.cloud.state import Body, Resources
 
-_KINDS: tuple[Kind, ...] = (
-    ResourceGroup(),
-    VirtualNetwork(),
-    Subnet(),
-    NatGateway(),
-    PublicIPAddress(),
-    RouteTable(),
-    UserAssignedIdentity(),
-    FederatedIdentityCredential(),
-    RoleAssignment(),
-    ManagedCluster(),
-    AgentPool(),
-    MaintenanceConfiguration(),
-    Deployment(),
-    Workspace(),
-    AzureMonitorWorkspace(),
-    DataCollectionEndpoint(),
-    DataCollectionRule(),
-    DataCollectionRuleAssociation(),
-    DiagnosticSetting(),
-    Registry(),
-    Vault(),
-    DiskEncryptionSet(),
+VAULT = "azure-native:keyvault:Vault"
+
+# In use, these keep their group from being deleted, unless the user goes with the group.
+_HELD: dict[str, Callable[[Resources, str, str], None]] = {
+    network.SUBNET: network.require_unused,
+    egress.NAT_GATEWAY: egress.gateway_held,
+    egress.PUBLIC_ADDRESS: egress.address_held,
+    egress.ROUTE_TABLE: egress.table_held,
+}
+
+
+class ResourceGroup(AzureType):
+    """`Microsoft.Resources/resourceGroups`. Deleting one deletes what is in it."""
+
+    def put(self, resources: Resources, id: str, wanted: Body, current: Body | None) -> Body:
+        body = super().put(resources, id, wanted, current)
+        if not body.get("location"):
+            raise arm("LocationRequired", "The location property is required for this definition.")
+        return body
+
+    def check_delete(self, resources: Resources, id: str) -> None:
+        for token, require_unused in _HELD.items():
+            for record in resources.of(token, below=id):
+                require_unused(resources, record.id, id)
+
+
+def disk_encryption(request: Request) -> None:
+    """The rules of a disk encryption set. Codes and texts of both are UNCONFIRMED."""
+    if "activeKey" not in request.body or request.body.get("identity", {}).get("type", "None") == "None":
+        raise arm("InvalidParameter", "Required parameter 'activeKey' or 'identity' is missing (null).")
+    if vault := request.body["activeKey"].get("sourceVault", {}).get("id"):
+        reference.existing(request.resources, vault, VAULT)
+
+
+TYPES = Types[AzureType](
+    (
+        ResourceGroup("azure-native:resources:ResourceGroup"),
+        network.VirtualNetwork(network.NETWORK),
+        network.Subnet(network.SUBNET),
+        Tracked(egress.NAT_GATEWAY, egress.gateway, egress.gateway_held, egress.attached),
+        Tracked(egress.PUBLIC_ADDRESS, egress.address, egress.address_held),
+        Tracked(egress.ROUTE_TABLE, egress.routes, egress.table_held, egress.attached),
+        AzureType(IDENTITY),
+        FederatedCredential("azure-native:managedidentity:FederatedIdentityCredential"),
+        RoleAssignment(ROLE),
+        ManagedCluster(CLUSTER),
+        AgentPool(POOL),
+        MaintenanceConfiguration("azure-native:containerservice:MaintenanceConfiguration"),
+        Deployment(DEPLOYMENT),
+        Tracked(monitoring.WORKSPACE, monitoring.workspace),
+        Tracked(monitoring.ACCOUNT),
+        Tracked(monitoring.ENDPOINT, held=monitoring.associated),
+        Tracked(monitoring.RULE, monitoring.collection_rule, monitoring.associated),
+        monitoring.Association(monitoring.ASSOCIATION),
+        DiagnosticSetting("azure-native:monitor:DiagnosticSetting"),
+        Tracked("azure-native:containerregistry:Registry"),
+        Tracked(VAULT),
+        Tracked("azure-native:compute:DiskEncryptionSet", disk_encryption),
+    )
 )
-
-KINDS = {kind.token: kind for kind in _KINDS}
-
-
-def kind_of(token: str) -> Kind:
-    """Raises `Refused` for a type that is not emulated."""
-    if token not in KINDS:
-        raise Refused(f"the sandbox does not emulate {token}; it knows {', '.join(sorted(KINDS))}")
-    return KINDS[token]
-
-
-def kind_of_id(id: str) -> Kind | None:
-    """The type an ARM id is of; None when no emulated type has such ids."""
-    return next((kind for kind in _KINDS if kind.matches(id) is not None), None)

@@ -5,15 +5,13 @@ from __future__ import annotations
 import argparse
 import signal
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from sandbox.cloud.node_groups import ScalableCloud
+from sandbox.cloud.clusters import Endpoint
+from sandbox.cluster import plugins
 from sandbox.cluster.autoscaler.api import ApiServer
 from sandbox.cluster.autoscaler.loop import Loop, Settings
 from sandbox.cluster.autoscaler.provisioner import Provisioner
-
-if TYPE_CHECKING:
-    from sandbox.gcp.clusters import Endpoint
 
 
 class Nodes:
@@ -42,31 +40,18 @@ class Nodes:
         raise NotImplementedError
 
 
-def opened(cloud: str, state: Path, runtime: Nodes) -> ScalableCloud:
-    """The emulated cloud as it is now. The other one's code is not loaded."""
-    if cloud == "gcp":
-        from sandbox.gcp.cloud import GcpCloud
-        from sandbox.gcp.quotas import Quotas as GcpQuotas
-
-        return GcpCloud(state, runtime, GcpQuotas.kept(state.parent))
-    from sandbox.azure.cloud import AzureCloud
-    from sandbox.azure.quotas import Quotas
-
-    return AzureCloud(state, runtime, Quotas.kept(state.parent))
-
-
 def main() -> None:
     """Run until SIGTERM, or until the control plane's folder is gone."""
     parser = argparse.ArgumentParser(prog="sandbox.cluster.autoscaler")
     parser.add_argument("--directory", type=Path, required=True)
     parser.add_argument("--port", type=int, required=True)
-    parser.add_argument("--cloud", choices=["azure", "gcp"], required=True)
+    parser.add_argument("--cloud", choices=plugins.NAMES, required=True)
     parser.add_argument("--state", type=Path, required=True)
     parser.add_argument("--cluster", required=True)
     parser.add_argument("--clock-factor", type=float, default=1.0, dest="factor")
     settings = Settings(**vars(parser.parse_args()))
     runtime = Nodes(settings.directory / "kubeconfigs" / "admin.kubeconfig")
-    loop = Loop(settings, lambda: opened(settings.cloud, settings.state, runtime))
+    loop = Loop(settings, lambda: plugins.opened(settings.cloud, settings.state.parent, runtime))
     # A scan that has begun is finished: its nodes are then as the cloud has them.
     signal.signal(signal.SIGTERM, lambda *_: loop.stopping.set())
     Provisioner(ApiServer(settings.directory, settings.port), settings.cloud, loop.stopping).start()

@@ -1,6 +1,6 @@
 """The API server as the loops use it: single requests, and lists that keep themselves up to date.
 
-Plain HTTP: the client library takes 30 MB and half a second to import, in a process that mostly waits.
+Python's own HTTP client: the client library takes 30 MB and half a second to import, in a process that mostly waits.
 """
 
 from __future__ import annotations
@@ -12,18 +12,18 @@ from collections.abc import Iterator
 from http.client import HTTPException, HTTPSConnection
 from pathlib import Path
 from threading import Event, Lock, Thread
-from typing import Any
+from typing import Any, cast
 from urllib.parse import urlencode
 
 Object = dict[str, Any]
 
 _TIMEOUT = 10  # seconds
 _WATCH = 300  # seconds until a list is fetched anew
-_AGAIN = 1.0  # seconds until a server that went away is asked again
+_RETRY = 1.0  # seconds until a silent server is asked again
 
 
 class Unanswered(Exception):
-    """The API server does not answer, or not with what was asked for."""
+    """The API server does not answer, or answers with an error."""
 
 
 class ApiServer:
@@ -36,20 +36,20 @@ class ApiServer:
         self._trust.load_cert_chain(certificates / "admin.crt", certificates / "admin.key")
 
     def get(self, path: str) -> Object | None:
-        """An object or list; None where there is none. Raises Unanswered."""
+        """An object or list; None for a 404. Raises Unanswered."""
         return self._answer("GET", path)
 
     def patch(self, path: str, body: Object, kind: str = "merge") -> None:
-        """Patch an object; nothing where there is none. Raises Unanswered."""
+        """Patch an object; a missing one is no error. Raises Unanswered."""
         self._answer("PATCH", path, json.dumps(body), f"application/{kind}-patch+json")
 
     def create(self, path: str, body: Object) -> None:
-        """Make an object in the list at a path; one of that name that is there stays. Raises Unanswered."""
+        """Create an object in the list at a path; an existing one of that name stays. Raises Unanswered."""
         if self._answer("POST", path, json.dumps(body), "application/json") is None:
             raise Unanswered(f"POST {path}: 404")
 
     def delete(self, path: str) -> None:
-        """Delete an object; nothing where there is none. Raises Unanswered."""
+        """Delete an object; a missing one is no error. Raises Unanswered."""
         self._answer("DELETE", path)
 
     def watch(self, path: str, version: str) -> Iterator[Object]:
@@ -80,8 +80,7 @@ class ApiServer:
                 return {}
             if answer.status >= 300:
                 raise Unanswered(f"{method} {path}: {answer.status} {text[:200]!r}")
-            found: Object = json.loads(text)
-            return found
+            return cast(Object, json.loads(text))
         except (OSError, HTTPException, ValueError) as error:
             raise Unanswered(f"{method} {path}: {error}") from error
         finally:
@@ -92,7 +91,7 @@ class ApiServer:
 
 
 class Mirror:
-    """All objects of one kind, as the API server tells of them; every change sets `changed`."""
+    """All objects of one kind, kept up to date by a watch; every change sets `changed`."""
 
     def __init__(self, api: ApiServer, path: str, changed: Event) -> None:
         self._api, self._path, self._changed = api, path, changed
@@ -100,11 +99,11 @@ class Mirror:
         self._objects: dict[str, Object] | None = None
 
     def start(self) -> None:
-        """Begin to listen, in a thread that ends with the process."""
+        """Begin to watch, in a thread that ends with the process."""
         Thread(target=self._listen, daemon=True, name=self._path).start()
 
     def objects(self) -> list[Object] | None:
-        """What there is now; None while the server does not answer."""
+        """The objects now; None while the server does not answer."""
         with self._lock:
             return None if self._objects is None else list(self._objects.values())
 
@@ -114,23 +113,24 @@ class Mirror:
                 self._follow()
             except Unanswered:
                 self._set(None)
-                time.sleep(_AGAIN)
+                time.sleep(_RETRY)
 
     def _follow(self) -> None:
         listed = self._api.get(self._path)
         if listed is None:
             raise Unanswered(self._path)
-        self._set({one["metadata"]["uid"]: _slim(one) for one in listed["items"]})
+        self._set({item["metadata"]["uid"]: _slim(item) for item in listed["items"]})
         for event in self._api.watch(self._path, listed["metadata"]["resourceVersion"]):
             if event["type"] == "ERROR":
-                return  # too old a version: list again
-            one = event["object"]
+                return  # the version is too old: list again
+            changed = event["object"]
+            uid = changed["metadata"]["uid"]
             with self._lock:
                 assert self._objects is not None
                 if event["type"] == "DELETED":
-                    self._objects.pop(one["metadata"]["uid"], None)
+                    self._objects.pop(uid, None)
                 else:
-                    self._objects[one["metadata"]["uid"]] = _slim(one)
+                    self._objects[uid] = _slim(changed)
             self._changed.set()
 
     def _set(self, objects: dict[str, Object] | None) -> None:
@@ -139,6 +139,6 @@ class Mirror:
         self._changed.set()
 
 
-def _slim(one: Object) -> Object:
-    one["metadata"].pop("managedFields", None)
-    return one
+def _slim(item: Object) -> Object:
+    item["metadata"].pop("managedFields", None)
+    return item

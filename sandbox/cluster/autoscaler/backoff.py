@@ -1,4 +1,4 @@
-"""Which groups are left alone for a while, because they could not grow.
+"""Back-off: groups that failed to grow are left alone for a while.
 
 cluster-autoscaler 1.36.1, utils/backoff/exponential_backoff.go, with the defaults of its flags; recordings spot-never-ready-*.
 """
@@ -19,14 +19,14 @@ class _Pause:
 
 
 class BackOff:
-    """Times are seconds of any one clock, which passes `factor` times faster than the flags say."""
+    """The back-off of each group. Times are seconds of any one clock; the flags' times are divided by `factor`."""
 
     def __init__(self, factor: float = 1.0, first: float = _FIRST, longest: float = _LONGEST) -> None:
         self._first, self._longest, self._forgotten = first / factor, longest / factor, _FORGOTTEN / factor
         self._pauses: dict[str, _Pause] = {}
 
     def failed(self, now: float, group: str) -> None:
-        """A group could not grow: it is left alone, twice as long as the last time. Failing during a pause does not count twice."""
+        """Leave a group alone, twice as long as after its last failure. A failure during a pause does not count."""
         before = self._pauses.get(group)
         if before is None or before.until + self._forgotten < now:
             length = self._first
@@ -35,9 +35,9 @@ class BackOff:
         self._pauses[group] = _Pause(now + length, length)
 
     def grew(self, group: str) -> None:
-        """All the machines of a group have come: its failures are forgotten."""
+        """Forget the failures of a group that has all requested nodes."""
         self._pauses.pop(group, None)
 
     def groups(self, now: float) -> Set[str]:
-        """Those that are left alone now."""
+        """The groups that are left alone now."""
         return {group for group, pause in self._pauses.items() if now < pause.until}

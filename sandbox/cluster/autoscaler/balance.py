@@ -1,9 +1,9 @@
-"""How the autoscaler shares new nodes among pools that are alike (`balanceSimilarNodeGroups`).
+"""Balance: the autoscaler shares new nodes among similar pools (`balanceSimilarNodeGroups`).
 
 Rules of cluster-autoscaler 1.36.1: processors/nodegroupset (compare_nodegroups.go, azure_nodegroups.go, balancing_processor.go),
 and the recording balance-similar-zones-on-different-tiers: pools of other tiers of the priority expander take their share as well.
 
-Plain: what the cloud says of a pool's machine is compared, and not a node that is there with what is free on it.
+Simplified: it compares the cloud's descriptions of the pools' machines, and no existing nodes with their free resources.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any
 from sandbox.cloud.node_groups import NodeGroup
 from sandbox.cluster.autoscaler import resources
 
-# In which pools that are alike may differ: where a node is, which pool it is of, and what its image is.
+# Labels in which similar pools may differ: a node's place, its pool and its image.
 _IGNORED = {
     "kubernetes.io/hostname",
     "failure-domain.beta.kubernetes.io/zone",
@@ -36,29 +36,29 @@ _IGNORED = {
     "kubernetes.azure.com/node-image-version",
 }
 _MEMORY, _ALLOCATABLE = Decimal("0.015"), Decimal("0.05")
-"""By which share of the larger the memory of two machines may differ, and anything that pods may have of them."""
+"""The shares of the larger by which two machines may differ in memory, and in anything allocatable."""
 
 
 @dataclass(frozen=True)
 class Size:
-    """A group by name, how many nodes it has and how many it may have."""
+    """A group by name, its number of nodes and its maximum."""
 
     group: str
     now: int
     most: int
 
 
-def alike(one: NodeGroup, other: NodeGroup) -> bool:
-    """Whether the machines of two groups differ in nothing that counts. Another label that differs does."""
+def similar(one: NodeGroup, other: NodeGroup) -> bool:
+    """Whether two groups have machines of one size and the same labels, but for those that do not count."""
     return (
         _labels(one) == _labels(other)
-        and _close(_has(one, "capacity"), _has(other, "capacity"), {"memory": _MEMORY}, Decimal(0))
-        and _close(_has(one, "allocatable"), _has(other, "allocatable"), {}, _ALLOCATABLE)
+        and _close(_resources(one, "capacity"), _resources(other, "capacity"), {"memory": _MEMORY}, Decimal(0))
+        and _close(_resources(one, "allocatable"), _resources(other, "allocatable"), {}, _ALLOCATABLE)
     )
 
 
 def shares(sizes: Sequence[Size], nodes: int) -> dict[str, int]:
-    """How many nodes each group gets: one after the other goes to the smallest that may have more."""
+    """The number of new nodes by group: each goes to the smallest group below its maximum."""
     now = {size.group: size.now for size in sizes}
     for _ in range(nodes):
         growing = [size.group for size in sizes if now[size.group] < size.most]
@@ -72,8 +72,8 @@ def _labels(group: NodeGroup) -> dict[str, Any]:
     return {key: value for key, value in group.template["metadata"]["labels"].items() if key not in _IGNORED}
 
 
-def _has(group: NodeGroup, what: str) -> resources.Resources:
-    return resources.of(group.template["status"].get(what))
+def _resources(group: NodeGroup, field: str) -> resources.Resources:
+    return resources.of(group.template["status"].get(field))
 
 
 def _close(

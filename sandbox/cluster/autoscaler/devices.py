@@ -1,7 +1,7 @@
-"""What a device plugin reports of a node's GPUs, by the pods that run there: NVIDIA's, or the one that GKE brings.
+"""Devices: the GPUs that a node's device plugin reports, read off the pods that run there: NVIDIA's plugin, or GKE's own.
 
 From NVIDIA/k8s-device-plugin 0.20: its README (options, sharing, config maps) and the code where the README is silent, named below.
-A plugin whose settings are wrong does not start, and reports nothing. GKE's does as the node pool says (`gpuPartitionSize`,
+A plugin with wrong settings does not start, and reports nothing. GKE's plugin follows the node pool (`gpuPartitionSize`,
 `gpuSharingConfig`).
 """
 
@@ -29,9 +29,9 @@ _IMAGE = re.compile(r"(?:^|/)k8s-device-plugin(?=[:@]|$)")
 _BUILT_IN = re.compile(r"(?:^|/)nvidia-gpu-device-plugin(?=[:@]|$)")
 # Other programs in the same image (deployments/helm/nvidia-device-plugin/templates).
 _CONFIG_MANAGER, _MPS_DAEMON = "config-manager", "mps-control-daemon"
-_HELPERS = {_CONFIG_MANAGER, _MPS_DAEMON, "gpu-feature-discovery"}
+_COMPANIONS = {_CONFIG_MANAGER, _MPS_DAEMON, "gpu-feature-discovery"}
 
-# The memory that a slice has of its GPU: 1g.10gb, 2g.20gb, 3g.40gb, 4g.40gb and 7g.80gb of an A100 of 80 GB
+# The share of a GPU's memory in a slice: 1g.10gb, 2g.20gb, 3g.40gb, 4g.40gb and 7g.80gb of an A100 of 80 GB
 # (https://docs.nvidia.com/datacenter/tesla/mig-user-guide/supported-mig-profiles.html).
 _MEMORY_SHARE = {1: 1 / 8, 2: 1 / 4, 3: 1 / 2, 4: 1 / 2, 7: 1.0}
 
@@ -41,35 +41,35 @@ class Wrong(ValueError):
 
 
 @dataclass(frozen=True)
-class Report:
-    """Extended resources of a node, and what is to be said of them: the plugin's pod, or why there are none."""
+class DeviceReport:
+    """Extended resources of a node, with the plugin's pod, or the reason why there are none."""
 
     resources: Mapping[str, int]
     why: str = ""
 
 
-def report(node: Object, pods: Iterable[Object], gpus: Gpus, read: ReadMap) -> Report:
-    """What a node of such `gpus` offers with these pods on it, nothing when no plugin runs."""
+def report(node: Object, pods: Iterable[Object], gpus: Gpus, read: ReadMap) -> DeviceReport:
+    """The devices of a node with such `gpus` and these pods; none when no plugin runs."""
     running = [pod for pod in pods if _runs(pod, node)]
-    there = [(pod, one) for pod in running for one in pod["spec"]["containers"]]
-    own = next(((pod, one) for pod, one in there if _is_plugin(one)), None)
-    built_in = next((pod for pod, one in there if _BUILT_IN.search(one["image"])), None)
-    if own and built_in:
-        # The kubelet has one endpoint for a resource; which of two gets it, and for how long, is a matter of chance.
-        return Report({}, f"{_name(own[0])} and {_name(built_in)} compete for {PREFIX}gpu")
-    pod = own[0] if own else built_in
+    containers = [(pod, container) for pod in running for container in pod["spec"]["containers"]]
+    plugin = next(((pod, container) for pod, container in containers if _is_plugin(container)), None)
+    built_in = next((pod for pod, container in containers if _BUILT_IN.search(container["image"])), None)
+    if plugin and built_in:
+        # The kubelet has one endpoint for a resource; chance decides which plugin gets it, and for how long.
+        return DeviceReport({}, f"{_name(plugin[0])} and {_name(built_in)} compete for {PREFIX}gpu")
+    pod = plugin[0] if plugin else built_in
     if pod is None:
-        return Report({})
+        return DeviceReport({})
     name = _name(pod)
     if not gpus.driver:
-        return Report({}, f"{name} finds no driver")
-    if own is None:
-        return Report({f"{PREFIX}gpu": gpus.count * gpus.instances * gpus.clients}, name)
-    daemon = any(_program(one) == _MPS_DAEMON for other in running for one in other["spec"]["containers"])
+        return DeviceReport({}, f"{name} finds no driver")
+    if plugin is None:
+        return DeviceReport({f"{PREFIX}gpu": gpus.count * gpus.instances * gpus.clients}, name)
+    daemon = any(_program(container) == _MPS_DAEMON for _, container in containers)
     try:
-        return Report(_resources(_settings(pod, own[1], node, read), gpus, daemon), name)
+        return DeviceReport(_resources(_settings(pod, plugin[1], node, read), gpus, daemon), name)
     except Wrong as wrong:
-        return Report({}, f"{name} does not start: {wrong}")
+        return DeviceReport({}, f"{name} does not start: {wrong}")
 
 
 def _name(pod: Object) -> str:
@@ -77,7 +77,7 @@ def _name(pod: Object) -> str:
 
 
 def _runs(pod: Object, node: Object) -> bool:
-    """A pod of an earlier node of the same name may still be listed; it started before this node was there."""
+    """Whether a pod runs on a node; a pod of an earlier node of the same name started before this node existed."""
     status = pod.get("status") or {}
     return (
         pod["spec"].get("nodeName") == node["metadata"]["name"]
@@ -96,27 +96,27 @@ def _program(container: Object) -> str:
 
 
 def _is_plugin(container: Object) -> bool:
-    return _program(container) not in {"", *_HELPERS}
+    return _program(container) not in {"", *_COMPANIONS}
 
 
 def _settings(pod: Object, plugin: Object, node: Object, read: ReadMap) -> Object:
-    """The plugin's configuration file, over which flags and environment stand (README, CONFIG_FILE)."""
-    settings: dict[str, Any] = dict(_parsed(_file(pod, plugin, node, read)))
+    """The plugin's configuration file; flags and environment overrule it (README, CONFIG_FILE)."""
+    settings = _parsed(_file(pod, plugin, node, read))
     flags = dict(settings.get("flags") or {})
-    told = _flag(plugin, "--mig-strategy") or _environment(plugin).get("MIG_STRATEGY")
-    strategy = told or flags.get("migStrategy") or "none"
+    overruled = _flag(plugin, "--mig-strategy") or _environment(plugin).get("MIG_STRATEGY")
+    strategy = overruled or flags.get("migStrategy") or "none"
     if strategy not in ("none", "single", "mixed"):
         raise Wrong(f"unknown MIG strategy {strategy}")
-    return settings | {"flags": flags | {"migStrategy": strategy}}
+    return {**settings, "flags": flags | {"migStrategy": strategy}}
 
 
 def _file(pod: Object, plugin: Object, node: Object, read: ReadMap) -> str:
     """The text of the configuration file; empty for none."""
-    managers = [one for one in _containers(pod) if _program(one) == _CONFIG_MANAGER]
+    managers = [container for container in _containers(pod) if _program(container) == _CONFIG_MANAGER]
     if not managers:
         path = _flag(plugin, "--config-file") or _environment(plugin).get("CONFIG_FILE")
         return _mounted(pod, plugin, path, read) if path else ""
-    # The config manager puts the file in place that the node's label names, else the default (cmd/config-manager/main.go).
+    # The config manager installs the file that the node's label names, else the default (cmd/config-manager/main.go).
     environment = _environment(managers[0])
     files = _folder(pod, managers[0], environment.get("CONFIG_FILE_SRCDIR", ""), read)
     chosen = (node["metadata"].get("labels") or {}).get(CONFIG_LABEL) or environment.get("DEFAULT_CONFIG")
@@ -147,7 +147,7 @@ def _mounted(pod: Object, container: Object, path: str, read: ReadMap) -> str:
 
 
 def _folder(pod: Object, container: Object, path: str, read: ReadMap) -> Mapping[str, str]:
-    """The files of the ConfigMap that a container has mounted at a path."""
+    """The files of the ConfigMap that a container mounts at a path."""
     mounts = {mount["mountPath"].rstrip("/"): mount["name"] for mount in container.get("volumeMounts") or []}
     volumes = {volume["name"]: volume for volume in pod["spec"].get("volumes") or []}
     source = volumes.get(mounts.get(path.rstrip("/"), ""), {}).get("configMap")
@@ -159,37 +159,37 @@ def _folder(pod: Object, container: Object, path: str, read: ReadMap) -> Mapping
 
 def _parsed(text: str) -> Object:
     try:
-        found = yaml.safe_load(text) or {}
+        settings = yaml.safe_load(text) or {}
     except yaml.YAMLError as wrong:
         raise Wrong("its config is not YAML") from wrong
-    if not isinstance(found, dict) or found.get("version", "v1") != "v1":
+    if not isinstance(settings, dict) or settings.get("version", "v1") != "v1":
         raise Wrong("its config is not of version v1")
-    return found
+    return settings
 
 
 def _resources(settings: Object, gpus: Gpus, daemon: bool) -> dict[str, int]:
-    found = _devices(settings["flags"]["migStrategy"], gpus)
+    devices = _devices(settings["flags"]["migStrategy"], gpus)
     sharing = settings.get("sharing") or {}
-    # Both may not be there (README); with both, MPS is what the code looks at (api/config/v1/sharing.go).
+    # The README forbids both; the code then takes MPS (api/config/v1/sharing.go).
     mps = sharing.get("mps")
     shared = mps or sharing.get("timeSlicing")
     if not shared:
-        return found
+        return devices
     if mps and gpus.profile and settings["flags"]["migStrategy"] != "none":
         raise Wrong("MPS is not supported with MIG devices")
     if mps and not daemon:
         # internal/plugin/mps.go, waitForDaemon
         raise Wrong("no MPS control daemon runs on the node")
     for name, replicas in _replicas(shared).items():
-        if name in found:
-            count = found.pop(name) * replicas
+        if name in devices:
+            count = devices.pop(name) * replicas
             # `rename` and `devices` of a single resource are read and ignored (disableResoureRenaming in replicas.go).
-            found[f"{name}.shared" if shared.get("renameByDefault") else name] = count
-    return found
+            devices[f"{name}.shared" if shared.get("renameByDefault") else name] = count
+    return devices
 
 
 def _devices(strategy: str, gpus: Gpus) -> dict[str, int]:
-    """GPUs and MIG devices before sharing (internal/rm/device_map.go): `none` sees whole GPUs, cut up or not."""
+    """GPUs and MIG devices before sharing (internal/rm/device_map.go): `none` reports whole GPUs, cut up or not."""
     if not gpus.profile or strategy == "none":
         return {f"{PREFIX}gpu": gpus.count}
     if strategy == "single":
@@ -205,13 +205,13 @@ def _replicas(shared: Object) -> dict[str, int]:
     resources = shared.get("resources")
     if not isinstance(resources, list) or not resources:
         raise Wrong("no resources to share are specified")
-    found = {}
-    for one in resources:
-        name, replicas = one.get("name"), one.get("replicas")
-        if not isinstance(name, str) or type(replicas) is not int or replicas < 2:
+    replicas = {}
+    for resource in resources:
+        name, count = resource.get("name"), resource.get("replicas")
+        if not isinstance(name, str) or type(count) is not int or count < 2:
             raise Wrong("a shared resource needs a name and 2 or more replicas")
-        found[name if name.startswith(PREFIX) else PREFIX + name] = replicas
-    return found
+        replicas[name if name.startswith(PREFIX) else PREFIX + name] = count
+    return replicas
 
 
 def _containers(pod: Object) -> list[Object]:
@@ -219,7 +219,7 @@ def _containers(pod: Object) -> list[Object]:
 
 
 def _environment(container: Object) -> dict[str, str]:
-    return {one["name"]: one["value"] for one in container.get("env") or [] if one.get("value")}
+    return {entry["name"]: entry["value"] for entry in container.get("env") or [] if entry.get("value")}
 
 
 def _flag(container: Object, name: str) -> str:

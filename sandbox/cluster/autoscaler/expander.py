@@ -1,4 +1,4 @@
-"""Which of the pools that could grow does: the autoscaler's expanders.
+"""Expanders: choose the pool to scale up.
 
 The rules are those of cluster-autoscaler 1.36.1 (expander/priority/readme.md, priority.go, and its recorded decisions), which reads
 the ConfigMap by sigs.k8s.io/yaml 1.6 into `map[int][]string` and each expression by Go's regexp, which is RE2.
@@ -16,21 +16,23 @@ from typing import Any
 
 import yaml
 
+from sandbox.cluster.autoscaler.node_capacity import Pod
 from sandbox.cluster.autoscaler.resources import NONE
-from sandbox.cluster.autoscaler.rooms import Pod
 
 CONFIG_MAP = "cluster-autoscaler-priority-expander"
 
 Tiers = dict[int, list[str]]
 
-_ABSENT = ("", "~", "null")
+ONLY = "the only pool that can"
+
+_NULLS = ("", "~", "null")
 _LEAST = -1
-"""What is below never wins: the search for the highest number begins here."""
+"""Lower priorities never win: the search for the highest begins here."""
 
 
 @dataclass(frozen=True)
 class Option:
-    """A pool that would take `pods` with so many more `nodes`."""
+    """A pool that could grow: `nodes` more of them would take these `pods`."""
 
     group: str
     """The name of its scale set."""
@@ -40,11 +42,11 @@ class Option:
     nodes: int
     pods: Sequence[Pod]
     waste: Decimal = NONE
-    """The shares of CPU and memory of the new nodes that would stay free, added."""
+    """The sum of the shares of CPU and memory that would stay free on the new nodes."""
 
 
 def choose(expander: str, options: Sequence[Option], priorities: str | None, random: Random) -> tuple[Option, str]:
-    """One of the options, and why. `priorities` is the ConfigMap's text for the expander `priority`, None without one."""
+    """The option to take, and why. `priorities` is the ConfigMap's text for the expander `priority`, None without one."""
     best, why = list(options), ""
     if expander == "priority":
         best, why = by_priority(options, priorities)
@@ -54,15 +56,20 @@ def choose(expander: str, options: Sequence[Option], priorities: str | None, ran
     elif expander == "most-pods":
         most = max(len(option.pods) for option in options)
         best, why = [option for option in options if len(option.pods) == most], "takes most pods"
-    if len(best) > 1:
-        drawn = ", ".join(sorted(option.pool for option in best))
-        why = f"{why}; drawn from {drawn}" if why else f"drawn from {drawn}"
-    chosen = random.choice(best)
-    return chosen, why if len(options) > 1 else "the only pool that can"
+    chosen, why = draw(best, why, random)
+    return chosen, why if len(options) > 1 else ONLY
+
+
+def draw(options: Sequence[Option], why: str, random: Random) -> tuple[Option, str]:
+    """One of equally good options, and why it was chosen."""
+    if len(options) > 1:
+        drawn = "drawn from " + ", ".join(sorted(option.pool for option in options))
+        why = f"{why}; {drawn}" if why else drawn
+    return random.choice(options), why
 
 
 def by_priority(options: Sequence[Option], priorities: str | None) -> tuple[list[Option], str]:
-    """The options of the highest number that has any; all of them where the ConfigMap says nothing of any."""
+    """The options of the highest priority; all options where the ConfigMap names none of them."""
     if priorities is None:
         return list(options), f"no {CONFIG_MAP}"
     try:
@@ -79,25 +86,25 @@ def by_priority(options: Sequence[Option], priorities: str | None) -> tuple[list
 
 
 def rank(tiers: Tiers, group: str) -> int:
-    """A group's number: the highest with an expression found anywhere in its name; below `_LEAST` for none."""
-    found = (n for n, patterns in tiers.items() if n >= _LEAST and any(_pattern(one).search(group) for one in patterns))
-    return max(found, default=_LEAST - 1)
+    """A group's priority: the highest with an expression that matches anywhere in its name; below `_LEAST` for none."""
+    matching = (n for n, texts in tiers.items() if n >= _LEAST and any(_pattern(text).search(group) for text in texts))
+    return max(matching, default=_LEAST - 1)
 
 
 def parse(text: str) -> Tiers:
-    """`{50: ["^aks-t4-"], 10: [".*"]}`; of a number that is there twice the last. Raises ValueError for what is malformed."""
+    """The tiers, `{50: ["^aks-t4-"], 10: [".*"]}`; of a repeated number the last. Raises ValueError for malformed text."""
     try:
-        # The base loader leaves every scalar as it is written, and has a style for those in quotes.
-        found = next(iter(yaml.compose_all(text, yaml.BaseLoader)), None)
+        # The base loader leaves every scalar as it is written, and tells whether it was quoted.
+        root = next(iter(yaml.compose_all(text, yaml.BaseLoader)), None)
     except yaml.YAMLError as wrong:
         raise ValueError(f"it is not YAML ({str(wrong).splitlines()[0]})") from wrong
-    if not isinstance(found, yaml.MappingNode) or not found.value:
+    if not isinstance(root, yaml.MappingNode) or not root.value:
         raise ValueError("it is not an object of numbers")
-    return {_number(key): _patterns(key.value, value) for key, value in found.value}
+    return {_number(key): _patterns(key.value, value) for key, value in root.value}
 
 
 def _number(key: yaml.Node) -> int:
-    """Numbers in JSON's keys are decimal texts, whatever they were in YAML: `50`, `"50"`, `50.0` and `0x32` are one."""
+    """A key as JSON has it, a decimal text: `50`, `"50"`, `50.0` and `0x32` are the same."""
     if not isinstance(key, yaml.ScalarNode):
         raise ValueError(f"{key.value!r} is not a number")
     text = str(key.value)
@@ -115,7 +122,7 @@ def _number(key: yaml.Node) -> int:
 
 
 def _patterns(number: str, node: yaml.Node) -> list[str]:
-    if isinstance(node, yaml.ScalarNode) and node.style is None and node.value.lower() in _ABSENT:
+    if isinstance(node, yaml.ScalarNode) and node.style is None and node.value.lower() in _NULLS:
         return []
     if not isinstance(node, yaml.SequenceNode):
         raise ValueError(f"{number} has no list")
@@ -123,25 +130,25 @@ def _patterns(number: str, node: yaml.Node) -> list[str]:
     # A number or truth value stays as it is written.
     for item in node.value:
         if not isinstance(item, yaml.ScalarNode):
-            raise ValueError(f"{number} has a list of other things than texts")
-        # What is absent becomes an empty text, which every name has in it.
-        patterns.append("" if item.style is None and item.value.lower() in _ABSENT else item.value)
+            raise ValueError(f"the list of {number} has an item that is no text")
+        # A null becomes an empty text, which matches every name.
+        patterns.append("" if item.style is None and item.value.lower() in _NULLS else item.value)
         _pattern(patterns[-1])
     return patterns
 
 
 @lru_cache(maxsize=256)
 def _pattern(text: str) -> Any:
-    """Raises ValueError for what RE2 refuses."""
+    """A compiled expression. Raises ValueError for one that RE2 refuses."""
     import re2
 
     quiet = re2.Options()
     quiet.log_errors = False
     try:
-        found = re2.compile(text, quiet)
+        compiled = re2.compile(text, quiet)
     except re2.error as wrong:
         raise ValueError(f"{text!r} is not a regular expression of RE2: {wrong}") from wrong
-    # The only thing that Go's refuses beside that (pkg.go.dev/regexp/syntax).
+    # Go's regexp refuses this one as well (pkg.go.dev/regexp/syntax).
     if re.search(r"(?<!\\)(\\\\)*\\C", text):
         raise ValueError(f"{text!r} is not a regular expression of Go: \\C")
-    return found
+    return compiled

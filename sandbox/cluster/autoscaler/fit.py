@@ -1,32 +1,36 @@
-"""Whether a pod may go to a node, resources apart: taints, node selector, required node affinity.
+"""Fit of a pod on a node, resources apart: taints, node selector, required node affinity.
 
 Preferred affinity never counts: "CA does not consider 'soft' constraints" (cluster-autoscaler FAQ, 1.36.1).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 Object = Mapping[str, Any]
 
 
 def misfit(spec: Object, name: str, labels: Mapping[str, str], taints: Iterable[Object]) -> str:
-    """Why a pod of this spec may not go to the node with this name, labels and taints; empty when it may."""
+    """The reason why a pod of this spec may not run on a node with this name, labels and taints; empty when it may."""
+    tolerations = spec.get("tolerations") or []
     for taint in taints:
-        if taint["effect"] != "PreferNoSchedule" and not any(
-            tolerates(one, taint) for one in spec.get("tolerations") or []
-        ):
+        if taint["effect"] != "PreferNoSchedule" and not any(tolerates(each, taint) for each in tolerations):
             return f"does not tolerate {taint['key']}={taint.get('value', '')}:{taint['effect']}"
     for key, value in (spec.get("nodeSelector") or {}).items():
         if labels.get(key) != value:
             return f"selects {key}={value}"
-    required = ((spec.get("affinity") or {}).get("nodeAffinity") or {}).get(
-        "requiredDuringSchedulingIgnoredDuringExecution"
-    )
-    if required and not any(_term(term, name, labels) for term in required["nodeSelectorTerms"]):
+    terms = required_terms(spec)
+    if terms is not None and not any(_matches_term(term, name, labels) for term in terms):
         return "requires other nodes by its affinity"
     return ""
+
+
+def required_terms(spec: Object) -> Sequence[Object] | None:
+    """The terms of a pod's required node affinity, any of which must match; None where it has no such affinity."""
+    affinity = (spec.get("affinity") or {}).get("nodeAffinity") or {}
+    required = affinity.get("requiredDuringSchedulingIgnoredDuringExecution")
+    return required["nodeSelectorTerms"] if required else None
 
 
 def tolerates(toleration: Object, taint: Object) -> bool:
@@ -39,12 +43,12 @@ def tolerates(toleration: Object, taint: Object) -> bool:
     return bool(key) and (toleration.get("value") or "") == (taint.get("value") or "")
 
 
-def _term(term: Object, name: str, labels: Mapping[str, str]) -> bool:
+def _matches_term(term: Object, name: str, labels: Mapping[str, str]) -> bool:
     expressions, fields = term.get("matchExpressions") or [], term.get("matchFields") or []
     # A term without requirements matches no node (API reference, NodeSelectorTerm).
     return bool(expressions or fields) and (
-        all(_matches(one, labels) for one in expressions)
-        and all(_matches(one, {"metadata.name": name}) for one in fields)
+        all(_matches(expression, labels) for expression in expressions)
+        and all(_matches(field, {"metadata.name": name}) for field in fields)
     )
 
 

@@ -1,10 +1,10 @@
-"""Which pool grows on GKE: the order of a ComputeClass, and without one what costs least.
+"""GKE's choice of a pool to scale up: by the order of a ComputeClass, and without one by the price.
 
 Pages about-cluster-autoscaler and about-custom-compute-classes; where they are silent the autoscaler's own code,
 GoogleCloudPlatform/cluster-autoscaler of 2026-08-21 (pkg/computeclass/{organizer,matcher}.go, pkg/expander/gkeprice).
 
-Plain: there are no prices here, so vCPUs and then memory stand for them, and spot costs less than what is not. Of several spot
-pools GKE does not pick the cheapest; one is drawn. A rule without `nodepools` matches nothing.
+Simplified: there are no prices here, so vCPUs and then memory stand for them, and spot costs less than on-demand. Of several
+spot pools GKE does not pick the cheapest; one is drawn. A rule without `nodepools` matches nothing.
 """
 
 from __future__ import annotations
@@ -17,23 +17,25 @@ from typing import Any
 
 from sandbox.cloud.node_groups import NodeGroup
 from sandbox.cluster.autoscaler import resources
-from sandbox.cluster.autoscaler.expander import Option
-from sandbox.cluster.autoscaler.rooms import Object, Pod
+from sandbox.cluster.autoscaler.expander import ONLY, Option, draw
+from sandbox.cluster.autoscaler.fit import required_terms
+from sandbox.cluster.autoscaler.node_capacity import Object, Pod
 
 KEY = "cloud.google.com/compute-class"
-_VANISHING = ("cloud.google.com/gke-spot", "cloud.google.com/gke-preemptible")
+_RECLAIMABLE = ("cloud.google.com/gke-spot", "cloud.google.com/gke-preemptible")
 
 
 @dataclass(frozen=True)
 class ComputeClass:
-    """Its rules as sets of pool names (the order inside a list is ignored), and whether other pools of it come last."""
+    """A ComputeClass: its rules as sets of pool names (the order inside a list is ignored)."""
 
     rules: tuple[frozenset[str], ...]
     anyway: bool
+    """Whether pools of the class that no rule names grow last."""
 
     @classmethod
     def of(cls, body: Object) -> ComputeClass:
-        """`whenUnsatisfiable` is DoNotScaleUp where it says nothing, as from 1.33 on."""
+        """`whenUnsatisfiable` is DoNotScaleUp by default, as from 1.33 on."""
         spec = body["spec"]
         return cls(
             tuple(frozenset(rule.get("nodepools") or ()) for rule in spec["priorities"]),
@@ -41,7 +43,7 @@ class ComputeClass:
         )
 
     def tier(self, pool: str) -> int | None:
-        """The first rule that names a pool, from 0; None where it never grows."""
+        """The first rule that names a pool, from 0; None where the pool never grows."""
         named = next((number for number, pools in enumerate(self.rules) if pool in pools), None)
         return len(self.rules) if named is None and self.anyway else named
 
@@ -50,37 +52,35 @@ class Classes:
     """The cluster's ComputeClasses by name."""
 
     def __init__(self, objects: Iterable[Object]) -> None:
-        self._known = {body["metadata"]["name"]: ComputeClass.of(body) for body in objects}
+        self._by_name = {body["metadata"]["name"]: ComputeClass.of(body) for body in objects}
 
-    def lost(self, pod: Pod) -> str:
-        """Why no pool will grow for a pod, whatever it is; empty where one may."""
-        name = asked(pod.spec)
-        return f"there is no ComputeClass {name}" if name and name not in self._known else ""
+    def missing(self, pod: Pod) -> str:
+        """The reason why no pool can grow for a pod: its class does not exist. Empty where one may."""
+        name = requested(pod.spec)
+        return f"there is no ComputeClass {name}" if name and name not in self._by_name else ""
 
     def barred(self, groups: Iterable[NodeGroup]) -> dict[str, str]:
-        """The groups of a class that its rules do not name, by name: they do not grow for anybody."""
-        found = {}
-        for group in groups:
-            name = _label(group)
-            known = self._known.get(name)
-            if known and known.tier(group.pool) is None:
-                found[group.name] = f"no rule of ComputeClass {name} names it"
-        return found
+        """The groups of a class that none of its rules names, with the reason: they never grow."""
+        return {
+            group.name: f"no rule of ComputeClass {name} names it"
+            for group in groups
+            if (known := self._by_name.get(name := _label(group))) and known.tier(group.pool) is None
+        }
 
     def choose(self, options: Sequence[Option], groups: Iterable[NodeGroup], random: Random) -> tuple[Option, str]:
-        """One of the options, and why.
+        """The option to take, and why.
 
-        Of the classes that have one, and the pools of none, any comes first: "so that no crd starves".
+        One class is drawn first, where pools without a class count as one: "so that no crd starves".
         """
         by_name = {group.name: group for group in groups}
         families: dict[str, list[Option]] = {}
         for option in options:
             name = _label(by_name[option.group])
-            families.setdefault(name if name in self._known else "", []).append(option)
+            families.setdefault(name if name in self._by_name else "", []).append(option)
         name = random.choice(sorted(families))
         if not name:
             return cheapest(families[name], by_name, random)
-        own = self._known[name]
+        own = self._by_name[name]
         tiers = {option.group: _tier(own, option.pool) for option in families[name]}
         best = [option for option in families[name] if tiers[option.group] == min(tiers.values())]
         option, why = cheapest(best, by_name, random)
@@ -90,56 +90,50 @@ class Classes:
 
 
 def cheapest(options: Sequence[Option], groups: Mapping[str, NodeGroup], random: Random) -> tuple[Option, str]:
-    """The option that costs least, and why."""
+    """The cheapest option, and why it is."""
     if len(options) == 1:
-        return options[0], "the only pool that can"
+        return options[0], ONLY
     why = ""
     # gke_price.go, acceleratorsUnfitnessOverride: "so it will never use nodes with expensive GPUs".
     best = [option for option in options if not groups[option.group].gpus] or list(options)
     if len(best) < len(options):
         why = "it has no GPUs"
-    spot = [option for option in best if _vanishes(groups[option.group])]
+    spot = [option for option in best if _reclaimable(groups[option.group])]
     if spot:
         if len(spot) < len(best):
             why = "spot costs less"
         best = spot
     else:
         costs = {option.group: _cost(option, groups[option.group]) for option in best}
-        cheap = [option for option in best if costs[option.group] == min(costs.values())]
-        if len(cheap) < len(best):
+        least = [option for option in best if costs[option.group] == min(costs.values())]
+        if len(least) < len(best):
             why = "least vCPUs and memory"
-        best = cheap
-    if len(best) > 1:
-        drawn = "drawn from " + ", ".join(sorted(option.pool for option in best))
-        why = f"{why}; {drawn}" if why else drawn
-    return random.choice(best), why
+        best = least
+    return draw(best, why, random)
 
 
-def asked(spec: Object) -> str:
-    """The class that a pod asks for, by node selector or a required affinity that leaves no other; empty for none."""
+def requested(spec: Object) -> str:
+    """The class that a pod requests, by node selector or a required affinity that leaves no other; empty for none."""
     if selected := (spec.get("nodeSelector") or {}).get(KEY):
         return str(selected)
-    required = ((spec.get("affinity") or {}).get("nodeAffinity") or {}).get(
-        "requiredDuringSchedulingIgnoredDuringExecution"
-    )
-    terms: Sequence[Any] = (required or {}).get("nodeSelectorTerms") or ()
+    terms = required_terms(spec) or ()
     if len(terms) != 1:
         return ""
-    for one in terms[0].get("matchExpressions") or ():
-        if one["key"] == KEY and one["operator"] == "In" and len(one["values"]) == 1:
-            return str(one["values"][0])
+    for expression in terms[0].get("matchExpressions") or ():
+        if expression["key"] == KEY and expression["operator"] == "In" and len(expression["values"]) == 1:
+            return str(expression["values"][0])
     return ""
 
 
-def toleration(pod: Object) -> list[Any] | None:
-    """The tolerations of a waiting pod with the one that GKE gives to those asking for a class; None where it has that."""
+def tolerations(pod: Object) -> list[Any] | None:
+    """A waiting pod's tolerations and the one that GKE adds for the class it selects; None where nothing is to be added."""
     spec = pod["spec"]
     name = (spec.get("nodeSelector") or {}).get(KEY)
-    known = spec.get("tolerations") or []
-    done = spec.get("nodeName") or pod["metadata"].get("deletionTimestamp")
-    if not name or done or any(one.get("key") == KEY and one.get("value") == name for one in known):
+    present = spec.get("tolerations") or []
+    scheduled = spec.get("nodeName") or pod["metadata"].get("deletionTimestamp")
+    if not name or scheduled or any(each.get("key") == KEY and each.get("value") == name for each in present):
         return None
-    return [*known, {"key": KEY, "operator": "Equal", "value": name, "effect": "NoSchedule"}]
+    return [*present, {"key": KEY, "operator": "Equal", "value": name, "effect": "NoSchedule"}]
 
 
 def _label(group: NodeGroup) -> str:
@@ -147,15 +141,15 @@ def _label(group: NodeGroup) -> str:
 
 
 def _tier(own: ComputeClass, pool: str) -> int:
-    found = own.tier(pool)
-    assert found is not None, f"{pool} is barred"
-    return found
+    tier = own.tier(pool)
+    assert tier is not None, f"{pool} is barred"
+    return tier
 
 
-def _vanishes(group: NodeGroup) -> bool:
-    return any(group.template["metadata"]["labels"].get(key) == "true" for key in _VANISHING)
+def _reclaimable(group: NodeGroup) -> bool:
+    return any(group.template["metadata"]["labels"].get(key) == "true" for key in _RECLAIMABLE)
 
 
 def _cost(option: Option, group: NodeGroup) -> tuple[Decimal, Decimal]:
-    has = resources.of(group.template["status"]["allocatable"])
-    return has["cpu"] * option.nodes, has["memory"] * option.nodes
+    allocatable = resources.of(group.template["status"]["allocatable"])
+    return allocatable["cpu"] * option.nodes, allocatable["memory"] * option.nodes

@@ -13,10 +13,10 @@ _TAIL = 64 << 10  # bytes
 
 
 class Journal:
-    """Writes lines to the process's log, and nothing twice in a row that only goes on."""
+    """Writes lines to the process's log, and a lasting state only when it changes."""
 
     def __init__(self) -> None:
-        self._going_on: dict[str, str] = {}
+        self._states: dict[str, str] = {}
 
     def write(self, text: str) -> None:
         now = datetime.now().strftime("%Y-%m-%d %H:%M:%S")
@@ -24,11 +24,11 @@ class Journal:
         sys.stdout.write(f"{now}  {text}\n")
         sys.stdout.flush()
 
-    def state(self, what: str, text: str) -> None:
-        """Write how something is, when that has changed; empty for "as it should be"."""
-        if text and self._going_on.get(what, "") != text:
+    def state(self, subject: str, text: str) -> None:
+        """Write the state of a subject when it has changed; empty for a good state."""
+        if text and self._states.get(subject, "") != text:
             self.write(text)
-        self._going_on[what] = text
+        self._states[subject] = text
 
 
 def pods(names: Sequence[str]) -> str:

@@ -1,4 +1,4 @@
-"""What one scan finds: which pods wait in vain, and which pool should grow for them."""
+"""The plan of one scan: the pods that no node takes, and the pools that could grow for them."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from sandbox.cloud.node_groups import NodeGroup
-from sandbox.cluster.autoscaler import balance, resources, rooms
+from sandbox.cluster.autoscaler import balance, node_capacity, resources
 from sandbox.cluster.autoscaler.balance import Size
 from sandbox.cluster.autoscaler.expander import Option
+from sandbox.cluster.autoscaler.node_capacity import NodeCapacity, Object, Pod
 from sandbox.cluster.autoscaler.resources import NONE, Resources
-from sandbox.cluster.autoscaler.rooms import Object, Pod, Room
 
 # Pods below never trigger a scale-up (--expendable-pods-priority-cutoff; recording priority-class-below-cutoff).
 _CUTOFF = -10
@@ -19,147 +19,160 @@ _CUTOFF = -10
 
 @dataclass(frozen=True)
 class Picture:
-    """Everything that a scan looks at. `backed_off` are names of groups that are left alone for now, `barred` says by name why
-    others never grow, and `lost` why no group helps a pod, empty where one may. Nobody counts on nodes that are `late`. With
-    `balanced` groups that are alike share new nodes."""
+    """Everything that a scan looks at."""
 
     groups: Sequence[NodeGroup]
     nodes: Sequence[Object]
     pods: Sequence[Object]
     daemon_sets: Sequence[Object] = ()
     backed_off: Set[str] = frozenset()
+    """Groups, by name, that are left alone for now."""
     barred: Mapping[str, str] = field(default_factory=dict)
-    lost: Callable[[Pod], str] = lambda pod: ""
+    """Why a group never grows, by the group's name."""
+    hopeless: Callable[[Pod], str] = lambda pod: ""
+    """Why no group helps a pod; empty where one may."""
     late: Set[str] = frozenset()
+    """Nodes that do not count."""
     balanced: bool = False
+    """Whether similar groups share new nodes."""
 
 
 @dataclass(frozen=True)
 class Plan:
-    """`needed` are nodes on which a waiting pod will find room; `hopeless` says of every other pod why no pool helps.
-
-    `sharing` are the groups among which an option's nodes are shared, by the name of its group, which is one of them.
-    """
+    """The result of a scan."""
 
     needed: Set[str] = frozenset()
+    """Nodes that will take a waiting pod."""
     options: Sequence[Option] = ()
     hopeless: Mapping[str, str] = field(default_factory=dict)
+    """Why no pool helps, by the name of every other pod."""
     sharing: Mapping[str, Sequence[Size]] = field(default_factory=dict)
+    """The groups that share an option's nodes, by the name of the option's group, which is one of them."""
 
     def shares(self, option: Option) -> dict[str, int]:
-        """How many nodes each group gets, by name, once an option is chosen."""
+        """The number of new nodes by group, once an option is chosen."""
         return balance.shares(self.sharing[option.group], option.nodes)
 
 
 def plan(picture: Picture) -> Plan:
-    """Pods first get what is free on nodes that are there or coming; pools are asked for the rest."""
-    waiting = [_pod(pod) for pod in sorted(picture.pods, key=_order) if unschedulable(pod)]
+    """Assign waiting pods to existing and upcoming nodes; find pools for the rest."""
+    waiting = [_pod(pod) for pod in sorted(picture.pods, key=_queue_order) if unschedulable(pod)]
     if not waiting:
         return Plan()
-    new = {group.name: rooms.template(group, picture.nodes, picture.daemon_sets) for group in picture.groups}
-    there = rooms.known(picture.nodes, picture.pods, picture.groups, new, picture.late)
-    needed, left = _put(waiting, there)
-    lost = {pod.name: why for pod in left if (why := picture.lost(pod))}
-    left = [pod for pod in left if pod.name not in lost]
+    templates = {
+        group.name: node_capacity.template(group, picture.nodes, picture.daemon_sets) for group in picture.groups
+    }
+    existing = node_capacity.known(picture.nodes, picture.pods, picture.groups, templates, picture.late)
+    needed, left = _assign(waiting, existing)
+    hopeless = {pod.name: reason for pod in left if (reason := picture.hopeless(pod))}
+    left = [pod for pod in left if pod.name not in hopeless]
     growing: dict[str, tuple[NodeGroup, list[Pod]]] = {}
     refusals = {pod.name: dict[str, str]() for pod in left}
     for group in picture.groups:
         if group.most is None:
             continue
-        takes = []
+        fitting = []
         for pod in left:
-            if refusal := new[group.name].refusal(pod):
+            if refusal := templates[group.name].refusal(pod):
                 refusals[pod.name][group.pool] = refusal
             else:
-                takes.append(pod)
-        if group.name in picture.barred:
-            why = picture.barred[group.name]
-        elif group.name in picture.backed_off:
-            why = "left alone because it could not grow"
-        elif len(group.nodes) >= group.most:
-            why = f"at its most, {group.most} nodes"
-        else:
-            why = ""
-            if takes:
-                growing[group.name] = (group, takes)
-        refusals |= {pod.name: refusals[pod.name] | {group.pool: why} for pod in takes if why}
+                fitting.append(pod)
+        if reason := _stopped(group, group.most, picture):
+            for pod in fitting:
+                refusals[pod.name][group.pool] = reason
+        elif fitting:
+            growing[group.name] = (group, fitting)
     sharing = {name: _sharing(name, growing, picture) for name in growing}
     options = [
-        _option(group, takes, new[name], sum(size.most - size.now for size in sharing[name]))
-        for name, (group, takes) in growing.items()
+        _option(group, pods, templates[name], sum(size.most - size.now for size in sharing[name]))
+        for name, (group, pods) in growing.items()
     ]
-    helped = {pod.name for _, takes in growing.values() for pod in takes}
-    hopeless = {
-        pod: "; ".join(f"{pool}: {why}" for pool, why in found.items())
-        for pod, found in refusals.items()
-        if pod not in helped
-    }
-    return Plan(needed, options, lost | hopeless, sharing)
+    helped = {pod.name for _, pods in growing.values() for pod in pods}
+    for pod_name, reasons in refusals.items():
+        if pod_name not in helped:
+            hopeless[pod_name] = "; ".join(f"{pool}: {reason}" for pool, reason in reasons.items())
+    return Plan(needed, options, hopeless, sharing)
 
 
 def unschedulable(pod: Object) -> bool:
     """Whether the scheduler found no node for a pod, and the autoscaler cares.
 
-    DaemonSets' pods belong to nodes that are there, and a pod for which others are being preempted has one.
+    It ignores DaemonSets' pods, whose nodes exist, and pods for which the scheduler preempts others.
     """
     status, spec = pod.get("status") or {}, pod["spec"]
     if spec.get("nodeName") or status.get("nominatedNodeName") or pod["metadata"].get("deletionTimestamp"):
         return False
-    if rooms.of_node(pod) or spec.get("priority", 0) < _CUTOFF:
+    if node_capacity.of_node(pod) or spec.get("priority", 0) < _CUTOFF:
         return False
     return any(
-        one["type"] == "PodScheduled" and one["status"] == "False" and one.get("reason") == "Unschedulable"
-        for one in status.get("conditions") or []
+        condition["type"] == "PodScheduled"
+        and condition["status"] == "False"
+        and condition.get("reason") == "Unschedulable"
+        for condition in status.get("conditions") or []
     )
 
 
-def estimate(pods: Iterable[Pod], new: Room, most: int) -> tuple[int, list[Pod], Resources]:
-    """How many such nodes take which pods, and what stays free; largest pods first, each on the first node that has room."""
-    full = new.free
+def estimate(pods: Iterable[Pod], template: NodeCapacity, most: int) -> tuple[int, list[Pod], Resources]:
+    """The number of new nodes, the pods they take, and the resources that stay free.
+
+    Largest pods first, each on the first node with enough left.
+    """
+    full = template.free
 
     def share(pod: Pod) -> Any:
-        return sum(pod.needs.get(name, NONE) / full[name] for name in ("cpu", "memory") if full.get(name))
+        return sum(pod.requests.get(name, NONE) / full[name] for name in ("cpu", "memory") if full.get(name))
 
-    nodes: list[Room] = []
+    nodes: list[NodeCapacity] = []
     taken = []
     for pod in sorted(pods, key=share, reverse=True):
-        place = next((node for node in nodes if not node.refusal(pod)), None)
-        if place is None and len(nodes) < most and not new.refusal(pod):
-            place = new.another(len(nodes))
-            nodes.append(place)
-        if place is not None:
-            place.take(pod)
+        target = next((node for node in nodes if not node.refusal(pod)), None)
+        if target is None and len(nodes) < most and not template.refusal(pod):
+            target = template.another(len(nodes))
+            nodes.append(target)
+        if target is not None:
+            target.take(pod)
             taken.append(pod)
     return len(nodes), taken, resources.total(node.free for node in nodes)
 
 
+def _stopped(group: NodeGroup, most: int, picture: Picture) -> str:
+    """The reason why a group cannot grow now; empty when it can."""
+    if group.name in picture.barred:
+        return picture.barred[group.name]
+    if group.name in picture.backed_off:
+        return "left alone because it could not grow"
+    return f"at its most, {most} nodes" if len(group.nodes) >= most else ""
+
+
 def _sharing(name: str, growing: Mapping[str, tuple[NodeGroup, list[Pod]]], picture: Picture) -> list[Size]:
-    """A group, and those alike that can grow now and take all its pods."""
-    own, takes = growing[name]
+    """A group, and the similar groups that can grow now and take all its pods."""
+    own, pods = growing[name]
     others = [
         group
-        for group, taken in growing.values()
-        if picture.balanced and group is not own and {p.name for p in takes} <= {p.name for p in taken}
-        if balance.alike(own, group)
+        for group, fitting in growing.values()
+        if picture.balanced and group is not own and {p.name for p in pods} <= {p.name for p in fitting}
+        if balance.similar(own, group)
     ]
     return [Size(group.name, len(group.nodes), group.most or 0) for group in (own, *others)]
 
 
-def _option(group: NodeGroup, pods: Sequence[Pod], new: Room, most: int) -> Option:
-    nodes, taken, free = estimate(pods, new, most)
-    waste = sum((free[name] / (nodes * new.free[name]) for name in ("cpu", "memory") if new.free.get(name)), start=NONE)
+def _option(group: NodeGroup, pods: Sequence[Pod], template: NodeCapacity, most: int) -> Option:
+    nodes, taken, free = estimate(pods, template, most)
+    full = template.free
+    waste = sum((free[name] / (nodes * full[name]) for name in ("cpu", "memory") if full.get(name)), start=NONE)
     return Option(group.name, group.pool, group.pool_id, len(group.nodes), nodes, taken, waste)
 
 
-def _put(pods: Iterable[Pod], there: Sequence[Room]) -> tuple[set[str], list[Pod]]:
+def _assign(pods: Iterable[Pod], nodes: Sequence[NodeCapacity]) -> tuple[set[str], list[Pod]]:
+    """The nodes that take a pod, and the pods that are left."""
     used, left = set(), []
     for pod in pods:
-        place = next((room for room in there if not room.refusal(pod)), None)
-        if place is None:
+        target = next((node for node in nodes if not node.refusal(pod)), None)
+        if target is None:
             left.append(pod)
         else:
-            place.take(pod)
-            used.add(place.name)
+            target.take(pod)
+            used.add(target.name)
     return used, left
 
 
@@ -168,7 +181,7 @@ def _pod(pod: Object) -> Pod:
     return Pod(name, pod["spec"], resources.requests(pod["spec"]))
 
 
-def _order(pod: Object) -> tuple[int, str, str]:
-    """As the scheduler's queue: by priority, then age."""
+def _queue_order(pod: Object) -> tuple[int, str, str]:
+    """The scheduler's order: by priority, then age."""
     metadata = pod["metadata"]
     return (-pod["spec"].get("priority", 0), metadata.get("creationTimestamp", ""), metadata["name"])

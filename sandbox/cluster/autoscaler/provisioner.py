@@ -1,6 +1,6 @@
-"""The storage drivers' loop: makes the volumes that claims wait for, and removes those whose claims are gone.
+"""The provisioner: the storage drivers' loop makes the volumes that claims wait for, and removes those whose claims are gone.
 
-Nothing is attached or mounted, as nothing runs on the nodes.
+It attaches and mounts nothing, because nothing runs on the nodes.
 """
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ from typing import Any
 from sandbox.cluster.autoscaler import volumes
 from sandbox.cluster.autoscaler.api import ApiServer, Mirror
 from sandbox.cluster.autoscaler.journal import Journal
-from sandbox.cluster.autoscaler.volumes import Wish
+from sandbox.cluster.autoscaler.volumes import VolumeRequest
 
-_AGAIN = 1.0  # seconds
+_INTERVAL = 1.0  # seconds
 _NAME = "sandbox-provisioner"
 
 
 class Provisioner:
-    """One cluster's, on "azure" or "gcp"."""
+    """The provisioner of one cluster, on "azure" or "gcp"."""
 
     def __init__(self, api: ApiServer, cloud: str, stopping: Event) -> None:
         self._api, self._drivers, self._stopping = api, volumes.DRIVERS[cloud], stopping
@@ -30,8 +30,8 @@ class Provisioner:
             "/apis/storage.k8s.io/v1/storageclasses",
         )
         self._mirrors = [Mirror(api, path, self._changed) for path in paths]
-        self._told: set[str] = set()
-        """Uids of claims that were told why they get no volume."""
+        self._refused: set[str] = set()
+        """Uids of claims with an event that says why they get no volume."""
 
     def start(self) -> None:
         """Begin, in a thread that ends with the process."""
@@ -42,62 +42,62 @@ class Provisioner:
     def _run(self) -> None:
         while not self._stopping.is_set():
             try:
-                self._see_to_all()
+                self._provision()
                 self._journal.state("trouble", "")
-            except Exception as error:  # an API server that is restarted: the next try may be better
+            except Exception as error:  # an API server that is restarted: the next try may succeed
                 self._journal.state("trouble", f"volumes: {type(error).__name__}: {error}")
-            # Also without a change: a node may come that a claim waits for.
-            self._changed.wait(_AGAIN)
+            # Also without a change: a node may come for which a claim waits.
+            self._changed.wait(_INTERVAL)
             self._changed.clear()
 
-    def _see_to_all(self) -> None:
-        claims, there, classes = (mirror.objects() for mirror in self._mirrors)
-        if claims is None or there is None or classes is None:
+    def _provision(self) -> None:
+        claims, existing, classes = (mirror.objects() for mirror in self._mirrors)
+        if claims is None or existing is None or classes is None:
             return
-        for name in volumes.left(there, self._drivers):
+        for name in volumes.released(existing, self._drivers):
             self._api.delete(f"/api/v1/persistentvolumes/{name}")
             self._journal.write(f"volume {name}: gone with its claim")
-        self._told &= {claim["metadata"]["uid"] for claim in claims}
-        for wish in volumes.wishes(claims, classes, there, self._drivers):
-            if why := volumes.problem(wish):
-                self._refuse(wish, why)
-            elif (zone := self._zone(wish)) is not None:
-                self._make(wish, zone)
+        self._refused &= {claim["metadata"]["uid"] for claim in claims}
+        for request in volumes.requests(claims, classes, existing, self._drivers):
+            if why := volumes.problem(request):
+                self._refuse(request, why)
+            elif (zone := self._zone(request)) is not None:
+                self._make(request, zone)
 
-    def _make(self, wish: Wish, zone: str) -> None:
-        metadata, body = wish.claim["metadata"], volumes.volume(wish, zone)
+    def _make(self, request: VolumeRequest, zone: str) -> None:
+        metadata, body = request.claim["metadata"], volumes.volume(request, zone)
         self._api.create("/api/v1/persistentvolumes", body)
         place = f" in zone {zone}" if zone else ""
         self._journal.write(
-            f"volume {wish.name}: {body['spec']['capacity']['storage']} of {body['spec']['storageClassName']} for"
+            f"volume {request.name}: {body['spec']['capacity']['storage']} of {body['spec']['storageClassName']} for"
             f" {metadata['namespace']}/{metadata['name']}{place}"
         )
 
-    def _zone(self, wish: Wish) -> str | None:
-        """Where a volume goes, "" for anywhere; None where it cannot come yet."""
-        if not wish.driver.zone:
+    def _zone(self, request: VolumeRequest) -> str | None:
+        """The zone of a volume, "" for any; None where it cannot be made yet."""
+        if not request.driver.zone:
             return ""
-        if wish.node:
-            node = self._api.get(f"/api/v1/nodes/{wish.node}")
+        if request.node:
+            node = self._api.get(f"/api/v1/nodes/{request.node}")
             if node is None:
-                # The scheduler is to choose anew, as it is when the real provisioner does not find the node.
-                metadata = wish.claim["metadata"]
+                # The scheduler must choose again, as when the real provisioner does not find the node.
+                metadata = request.claim["metadata"]
                 where = f"/api/v1/namespaces/{metadata['namespace']}/persistentvolumeclaims/{metadata['name']}"
                 self._api.patch(where, {"metadata": {"annotations": {volumes.SELECTED_NODE: None}}})
                 return None
-            return volumes.zone_of(node, wish.driver)
+            return volumes.zone_of(node, request.driver)
         nodes = (self._api.get("/api/v1/nodes") or {"items": []})["items"]
-        zones = {zone for node in nodes if (zone := volumes.zone_of(node, wish.driver)) is not None}
+        zones = {zone for node in nodes if (zone := volumes.zone_of(node, request.driver)) is not None}
         return min(zones, default=None)
 
-    def _refuse(self, wish: Wish, why: str) -> None:
-        metadata = wish.claim["metadata"]
-        if metadata["uid"] in self._told:
+    def _refuse(self, request: VolumeRequest, why: str) -> None:
+        metadata = request.claim["metadata"]
+        if metadata["uid"] in self._refused:
             return
-        name = wish.storage_class["metadata"]["name"]
+        name = request.storage_class["metadata"]["name"]
         text = f'failed to provision volume with StorageClass "{name}": {why}'
-        self._api.create(f"/api/v1/namespaces/{metadata['namespace']}/events", _event(wish.claim, text))
-        self._told.add(metadata["uid"])
+        self._api.create(f"/api/v1/namespaces/{metadata['namespace']}/events", _event(request.claim, text))
+        self._refused.add(metadata["uid"])
         self._journal.write(f"claim {metadata['namespace']}/{metadata['name']}: {text}")
 
 

@@ -1,4 +1,4 @@
-"""What pods ask for and nodes have: Kubernetes' resource quantities, added up."""
+"""Resources of pods and nodes: Kubernetes' quantities, added up."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _LETTERS = "numkKMGTPEi"
 
 @lru_cache(maxsize=4096)
 def quantity(text: str) -> Decimal:
-    """`1500m` is 1.5. Raises ValueError."""
+    """The number of a quantity: `1500m` is 1.5. Raises ValueError."""
     # The client library has this as well, and takes 0.4 s and 30 MB to import.
     number = text.rstrip(_LETTERS)
     try:
@@ -38,7 +38,7 @@ def of(quantities: Mapping[str, Any] | None) -> Resources:
 
 
 def requests(spec: Mapping[str, Any]) -> Resources:
-    """What a pod occupies: its containers together, or its largest init container where that is more.
+    """The resources that a pod occupies: its containers together, or its largest init container where that is more.
 
     Init containers that restart (sidecars) stay and count with all that start after them
     (https://kubernetes.io/docs/concepts/workloads/pods/sidecar-containers/#resource-sharing-within-containers). Requests of
@@ -47,19 +47,19 @@ def requests(spec: Mapping[str, Any]) -> Resources:
     sidecars: Resources = {}
     starting: Resources = {}
     for container in spec.get("initContainers") or []:
-        needs = _asked(container)
+        needs = _requested(container)
         if container.get("restartPolicy") == "Always":
             sidecars = total([sidecars, needs])
             starting = larger(starting, sidecars)
         else:
             starting = larger(starting, total([sidecars, needs]))
-    running = total([sidecars, *(_asked(container) for container in spec.get("containers") or [])])
-    found = larger(starting, running) | _asked(spec)
-    return total([found, of(spec.get("overhead")), {"pods": Decimal(1)}])
+    running = total([sidecars, *(_requested(container) for container in spec.get("containers") or [])])
+    needed = larger(starting, running) | _requested(spec)
+    return total([needed, of(spec.get("overhead")), {"pods": Decimal(1)}])
 
 
-def _asked(of_what: Mapping[str, Any]) -> Resources:
-    return of((of_what.get("resources") or {}).get("requests"))
+def _requested(part: Mapping[str, Any]) -> Resources:
+    return of((part.get("resources") or {}).get("requests"))
 
 
 def total(parts: Iterable[Resources]) -> Resources:
@@ -70,15 +70,15 @@ def total(parts: Iterable[Resources]) -> Resources:
     return result
 
 
-def larger(one: Resources, other: Resources) -> Resources:
-    """The larger of both, resource by resource."""
-    return {name: max(one.get(name, NONE), other.get(name, NONE)) for name in {**one, **other}}
+def larger(first: Resources, second: Resources) -> Resources:
+    """The larger amount of each resource."""
+    return {name: max(first.get(name, NONE), second.get(name, NONE)) for name in {**first, **second}}
 
 
-def less(room: Resources, taken: Resources) -> Resources:
-    return {name: amount - taken.get(name, NONE) for name, amount in room.items()}
+def less(free: Resources, taken: Resources) -> Resources:
+    return {name: amount - taken.get(name, NONE) for name, amount in free.items()}
 
 
-def shortage(needs: Resources, room: Resources) -> str:
-    """The first resource of which there is not enough; empty when it fits."""
-    return next((name for name, amount in needs.items() if amount > 0 and amount > room.get(name, NONE)), "")
+def shortage(requests: Resources, free: Resources) -> str:
+    """The first resource that does not suffice; empty when all do."""
+    return next((name for name, amount in requests.items() if amount > 0 and amount > free.get(name, NONE)), "")

@@ -1,11 +1,11 @@
-"""Which volumes a cloud's storage drivers make and take away: pure functions of claims, classes, nodes and volumes.
+"""Volumes that a cloud's storage drivers make and remove: pure functions of claims, classes, nodes and volumes.
 
 As kubernetes-csi/external-provisioner does with the clouds' drivers: a claim gets a volume of its own, named after its uid. It
 comes at once, or when the scheduler has chosen a node for the claim's first pod, as its class says (kubernetes.io, page
 storage-classes, "Volume Binding Mode"); and it goes with the claim where the reclaim policy is Delete.
 
-Plain: volumes do not grow with their claims, and are of whole GiB. `allowedTopologies` and regional disks are not looked at.
-Quotas of disks and the most disks of a machine are not counted.
+Simplified: volumes do not grow with their claims, and have whole GiB. `allowedTopologies`, regional disks, quotas of disks and
+the maximum of disks of a machine are ignored.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from sandbox.cluster.autoscaler.resources import quantity
 Object = Mapping[str, Any]
 
 SELECTED_NODE = "volume.kubernetes.io/selected-node"
-"""The scheduler's word on where the first pod of a claim goes."""
+"""The annotation with the node that the scheduler chose for the first pod of a claim."""
 
 _PROVISIONED_BY = "pv.kubernetes.io/provisioned-by"
 _GIB = Decimal(1 << 30)
@@ -28,7 +28,7 @@ _GIB = Decimal(1 << 30)
 
 @dataclass(frozen=True)
 class Driver:
-    """One of a cloud's storage drivers. A disk is reachable from its zone alone, which nodes tell by the label `zone`."""
+    """A storage driver. A disk is reachable from its zone alone; nodes have their zone in the label `zone`."""
 
     name: str
     zone: str = ""
@@ -40,15 +40,15 @@ _GCE_DISK = Driver("pd.csi.storage.gke.io", "topology.gke.io/zone")
 
 DRIVERS: Mapping[str, Mapping[str, Driver]] = {
     "azure": {_AZURE_DISK.name: _AZURE_DISK, "file.csi.azure.com": Driver("file.csi.azure.com")},
-    # The old name is one for the same driver (kubernetes.io, page persistent-volumes, "CSI migration").
+    # The old name stands for the same driver (kubernetes.io, page persistent-volumes, "CSI migration").
     "gcp": {_GCE_DISK.name: _GCE_DISK, "kubernetes.io/gce-pd": _GCE_DISK},
 }
-"""By cloud and by the provisioner that a class names."""
+"""The drivers by cloud and by the provisioner that a class names."""
 
 
 @dataclass(frozen=True)
-class Wish:
-    """A claim that is to have a volume now."""
+class VolumeRequest:
+    """A claim that must get a volume now."""
 
     claim: Object
     storage_class: Object
@@ -61,67 +61,67 @@ class Wish:
         return volume_name(self.claim)
 
 
-def wishes(
+def requests(
     claims: Iterable[Object], classes: Iterable[Object], volumes: Iterable[Object], drivers: Mapping[str, Driver]
-) -> list[Wish]:
-    """The claims whose time has come, oldest first."""
+) -> list[VolumeRequest]:
+    """The claims that must get a volume now, oldest first."""
     by_name = {body["metadata"]["name"]: body for body in classes}
-    there = {volume["metadata"]["name"] for volume in volumes}
-    found = []
+    existing = {volume["metadata"]["name"] for volume in volumes}
+    waiting = []
     for claim in sorted(claims, key=lambda claim: str(claim["metadata"].get("creationTimestamp", ""))):
         metadata, spec = claim["metadata"], claim["spec"]
-        kind = by_name.get(spec.get("storageClassName") or "")
-        if kind is None or kind["provisioner"] not in drivers:
+        storage_class = by_name.get(spec.get("storageClassName") or "")
+        if storage_class is None or storage_class["provisioner"] not in drivers:
             continue
-        if spec.get("volumeName") or metadata.get("deletionTimestamp") or volume_name(claim) in there:
+        if spec.get("volumeName") or metadata.get("deletionTimestamp") or volume_name(claim) in existing:
             continue
         node = (metadata.get("annotations") or {}).get(SELECTED_NODE, "")
-        if node or kind.get("volumeBindingMode") != "WaitForFirstConsumer":
-            found.append(Wish(claim, kind, drivers[kind["provisioner"]], node))
-    return found
+        if node or storage_class.get("volumeBindingMode") != "WaitForFirstConsumer":
+            waiting.append(VolumeRequest(claim, storage_class, drivers[storage_class["provisioner"]], node))
+    return waiting
 
 
-def problem(wish: Wish) -> str:
-    """Why a driver makes no volume for a claim, whatever happens; empty when it can."""
-    spec = wish.claim["spec"]
+def problem(request: VolumeRequest) -> str:
+    """The reason why a driver can never make a volume for a claim; empty when it can."""
+    spec = request.claim["spec"]
     if spec.get("selector"):
         return "claim Selector is not supported"
-    if wish.driver.zone and "ReadWriteMany" in spec["accessModes"]:
-        # azuredisk-csi-driver and gcp-compute-persistent-disk-csi-driver refuse it in words of their own; these are ours.
-        return f"rpc error: code = InvalidArgument desc = {wish.driver.name} has no volumes for ReadWriteMany"
+    if request.driver.zone and "ReadWriteMany" in spec["accessModes"]:
+        # azuredisk-csi-driver and gcp-compute-persistent-disk-csi-driver refuse it in other words.
+        return f"rpc error: code = InvalidArgument desc = {request.driver.name} has no volumes for ReadWriteMany"
     return ""
 
 
 def zone_of(node: Object, driver: Driver) -> str | None:
-    """Where a driver sees a node; None where it is not there. Azure has "" for a machine without a zone."""
-    found = (node["metadata"].get("labels") or {}).get(driver.zone)
-    return None if found is None else str(found)
+    """A node's zone as a driver sees it; None where the driver is not there. Azure has "" for a machine without a zone."""
+    zone = (node["metadata"].get("labels") or {}).get(driver.zone)
+    return None if zone is None else str(zone)
 
 
-def volume(wish: Wish, zone: str) -> dict[str, Any]:
-    """The volume for a claim; a disk's is in the zone."""
-    claim, kind, driver = wish.claim, wish.storage_class, wish.driver
+def volume(request: VolumeRequest, zone: str) -> dict[str, Any]:
+    """The volume for a claim, in the zone if it is a disk."""
+    claim, storage_class, driver = request.claim, request.storage_class, request.driver
     metadata, spec = claim["metadata"], claim["spec"]
     size = quantity(str(spec["resources"]["requests"]["storage"])) / _GIB
-    where = {"matchExpressions": [{"key": driver.zone, "operator": "In", "values": [zone]}]}
+    in_zone = {"matchExpressions": [{"key": driver.zone, "operator": "In", "values": [zone]}]}
     return {
         "apiVersion": "v1",
         "kind": "PersistentVolume",
-        "metadata": {"name": wish.name, "annotations": {_PROVISIONED_BY: driver.name}},
+        "metadata": {"name": request.name, "annotations": {_PROVISIONED_BY: driver.name}},
         "spec": {
             "capacity": {"storage": f"{int(size.to_integral_value(ROUND_CEILING))}Gi"},
             "accessModes": spec["accessModes"],
             "volumeMode": spec.get("volumeMode", "Filesystem"),
-            "storageClassName": kind["metadata"]["name"],
-            "persistentVolumeReclaimPolicy": kind.get("reclaimPolicy", "Delete"),
-            "mountOptions": kind.get("mountOptions") or [],
+            "storageClassName": storage_class["metadata"]["name"],
+            "persistentVolumeReclaimPolicy": storage_class.get("reclaimPolicy", "Delete"),
+            "mountOptions": storage_class.get("mountOptions") or [],
             "claimRef": {
                 "apiVersion": "v1",
                 "kind": "PersistentVolumeClaim",
                 **{key: metadata[key] for key in ("namespace", "name", "uid")},
             },
-            "csi": {"driver": driver.name, "volumeHandle": wish.name},
-            **({"nodeAffinity": {"required": {"nodeSelectorTerms": [where]}}} if driver.zone else {}),
+            "csi": {"driver": driver.name, "volumeHandle": request.name},
+            **({"nodeAffinity": {"required": {"nodeSelectorTerms": [in_zone]}}} if driver.zone else {}),
         },
     }
 
@@ -130,14 +130,14 @@ def volume_name(claim: Object) -> str:
     return f"pvc-{claim['metadata']['uid']}"
 
 
-def left(volumes: Iterable[Object], drivers: Mapping[str, Driver]) -> list[str]:
-    """The volumes, by name, that go because their claims have gone."""
+def released(volumes: Iterable[Object], drivers: Mapping[str, Driver]) -> list[str]:
+    """The volumes, by name, that are deleted because their claims are gone."""
     ours = {driver.name for driver in drivers.values()}
     return [
-        found["metadata"]["name"]
-        for found in volumes
-        if (found["metadata"].get("annotations") or {}).get(_PROVISIONED_BY) in ours
-        and not found["metadata"].get("deletionTimestamp")
-        and found["spec"].get("persistentVolumeReclaimPolicy") == "Delete"
-        and (found.get("status") or {}).get("phase") == "Released"
+        volume["metadata"]["name"]
+        for volume in volumes
+        if (volume["metadata"].get("annotations") or {}).get(_PROVISIONED_BY) in ours
+        and not volume["metadata"].get("deletionTimestamp")
+        and volume["spec"].get("persistentVolumeReclaimPolicy") == "Delete"
+        and (volume.get("status") or {}).get("phase") == "Released"
     ]

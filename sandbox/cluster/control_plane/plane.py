@@ -1,8 +1,8 @@
-"""Finds and stops one control plane; `start` has what brings one up."""
+"""One control plane: its processes found and stopped. `sandbox.cluster.control_plane.start` brings it up."""
 
 import re
 import secrets
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -10,6 +10,7 @@ from filelock import FileLock, Timeout
 
 from sandbox.base.errors import SandboxError
 from sandbox.base.files import write_private
+from sandbox.base.notices import Notify
 from sandbox.cluster.control_plane.commands import ADMISSION
 from sandbox.cluster.control_plane.kubeconfig import encoded, token_kubeconfig
 from sandbox.cluster.control_plane.ports import read_ports
@@ -19,7 +20,6 @@ PROCESSES = ("etcd", "kube-apiserver", "kube-scheduler", "kube-controller-manage
 SERVERS = PROCESSES[:2]
 LOOPS = "autoscaler"
 USER = "cluster-admin"
-Report = Callable[[str], None]
 
 
 class ControlPlane:
@@ -101,27 +101,14 @@ class ControlPlane:
         for names in (clients, *([name] for name in reversed(SERVERS))):
             stop_all([self.processes[name] for name in names])
 
-    def start(self, programs: Mapping[str, Path], report: Report) -> None:
-        """Bring up what does not run, or runs with other settings, and wait until the cluster can be used.
-
-        Raises SandboxError when the programs cannot serve this version or a process ends or hangs; what this call
-        launched is stopped then.
-        """
-        # Only here: certificates and HTTP take 0.1 s to import, and most commands start nothing.
-        from sandbox.cluster.control_plane.start import Start
-
-        self.directory.mkdir(parents=True, exist_ok=True)
-        with self.locked(report):
-            Start(self, programs, report).run()
-
     @contextmanager
-    def locked(self, report: Report) -> Iterator[None]:
+    def locked(self, notify: Notify) -> Iterator[None]:
         """Keep a second start or stop of the same control plane out."""
         lock = FileLock(self.directory / "lock")
         try:
             lock.acquire(timeout=0)
         except Timeout:
-            report(f"waiting: another process starts or stops {self.directory.name}")
+            notify(f"waiting: another process starts or stops {self.directory.name}")
             lock.acquire()
         try:
             yield

@@ -9,28 +9,36 @@ from http.client import HTTPConnection, HTTPException, HTTPSConnection
 from pathlib import Path
 from subprocess import run
 from time import monotonic, sleep
-from typing import TYPE_CHECKING
 
 from sandbox.base.errors import SandboxError
 from sandbox.base.files import write_private
+from sandbox.base.notices import Notify
 from sandbox.cluster.control_plane.certificates import ensure_certificates
 from sandbox.cluster.control_plane.commands import Command, Settings, commands, write_inputs
-from sandbox.cluster.control_plane.plane import LOOPS, PROCESSES, SERVERS, USER, Report
+from sandbox.cluster.control_plane.plane import LOOPS, PROCESSES, SERVERS, USER, ControlPlane
 from sandbox.cluster.control_plane.ports import choose_ports
 from sandbox.cluster.control_plane.process import Process, stop_all
-
-if TYPE_CHECKING:
-    from sandbox.cluster.control_plane.plane import ControlPlane
 
 OLDEST_EMULATED = 3  # minor versions behind its own that a 1.36 API server can emulate
 START_TIMEOUT = 120.0  # seconds; a start takes about 6, on a machine that builds something else at the time 40
 
 
-class Start:
+def start(plane: ControlPlane, programs: Mapping[str, Path], notify: Notify) -> None:
+    """Bring up what does not run, or runs with other settings, and wait until the cluster can be used.
+
+    Raises SandboxError when the programs cannot serve this version or a process ends or hangs; the processes launched by
+    this call are stopped then.
+    """
+    plane.directory.mkdir(parents=True, exist_ok=True)
+    with plane.locked(notify):
+        _Start(plane, programs, notify).run()
+
+
+class _Start:
     """One start of one control plane, for a caller that holds its lock."""
 
-    def __init__(self, plane: ControlPlane, programs: Mapping[str, Path], report: Report) -> None:
-        self.plane, self.programs, self.report = plane, programs, report
+    def __init__(self, plane: ControlPlane, programs: Mapping[str, Path], notify: Notify) -> None:
+        self.plane, self.programs, self.notify = plane, programs, notify
         self.processes = plane.processes
         self.certificates = plane.directory / "certificates"
         self.launched: list[Process] = []
@@ -52,7 +60,7 @@ class Start:
             raise
         if stale:
             seconds, megabytes = monotonic() - started, self.plane.memory() / 1e6
-            self.report(
+            self.notify(
                 f"control plane {self.plane.version}: {', '.join(stale)} ready in {seconds:.1f} s, {megabytes:.0f} MB"
             )
 
@@ -71,7 +79,7 @@ class Start:
         write_private(plane.directory / "tokens.csv", f'{plane.token()},{USER},{USER},"system:masters"\n'.encode())
         alive = {name for name, process in self.processes.items() if process.find()}
         held = alive | ({"etcd-peer"} if "etcd" in alive else set())
-        ports = choose_ports(plane.directory / "ports.json", held, self.report)
+        ports = choose_ports(plane.directory / "ports.json", held, self.notify)
         full = plane.version if plane.version.count(".") > 1 else f"{plane.version}.0"
         kubelet = binary if plane.version == binary.rpartition(".")[0] else full
         return Settings(
@@ -84,7 +92,7 @@ class Start:
         servers = [name for name in stale if name in SERVERS]
         clients = [name for name in stale if name not in (*SERVERS, LOOPS)]
         if stale:
-            self.report(f"control plane {self.plane.version}: starting {', '.join(stale)}")
+            self.notify(f"control plane {self.plane.version}: starting {', '.join(stale)}")
         for names in (servers, clients):
             for name in names:
                 self.launch(name, wanted[name])

@@ -9,89 +9,29 @@ Deliberately without Autopilot, inline pools and auto-provisioned pools.
 from __future__ import annotations
 
 import copy
-from types import MappingProxyType
-from typing import Any, ClassVar
 
 from sandbox.cloud.state import Body, Record, Resources
 from sandbox.gcp import ids, places, versions
 from sandbox.gcp.resources import cluster_rules, pool
-from sandbox.gcp.resources.cluster_path import CLUSTER, CLUSTER_PATH, POOL, pools_of
+from sandbox.gcp.resources.cluster_path import CLUSTER, POOL, pools_of
 from sandbox.gcp.resources.cluster_request import ClusterRequest
-from sandbox.gcp.resources.resource_type import Kind, Settings, location_parameters
+from sandbox.gcp.resources.resource_type import GcpType
 from sandbox.gcp.resources.subnet_rules import ranges
-from sandbox.gcp.resources.validation import cluster_name, control_plane_range, network, one_of, time_of_day
 
 DEFAULT_POOL = "default-pool"
 
-_MAX_PODS = 110
 # Page alias-ips: ranges that GKE manages where none was named.
 _SERVICES = "34.118.224.0/20"
 _PODS = "10.64.0.0/14"
 
-_LOGS = ("SYSTEM_COMPONENTS", "APISERVER", "CONTROLLER_MANAGER", "KCP_CONNECTION", "KCP_SSHD", "KCP_HPA", "KCP_VPA")
-_METRICS = (
-    *("SYSTEM_COMPONENTS", "APISERVER", "SCHEDULER", "CONTROLLER_MANAGER", "STORAGE", "HPA", "POD", "DAEMONSET"),
-    *("DEPLOYMENT", "STATEFULSET", "KUBELET", "CADVISOR", "DCGM", "JOBSET"),
-)
-_PRIVATE = "privateClusterConfig"
 
-
-class Cluster(Kind):
+class Cluster(GcpType):
     """A Standard cluster."""
-
-    token = CLUSTER
-    path = CLUSTER_PATH
-    deleting = "Error deleting Cluster: "
-    longest_name = 255
-    lower_name = False
-    worked_on = True
-    sets = frozenset({"nodeLocations", "loggingConfig.enableComponents", "nodeConfig.oauthScopes"})
-    links = frozenset({"network", "subnetwork", f"{_PRIVATE}.privateEndpointSubnetwork"})
-    maps = frozenset({"resourceLabels", "nodeConfig.labels", "nodeConfig.resourceLabels", "nodeConfig.metadata"})
-    virtual = Kind.virtual | {
-        "deletionProtection",
-        "removeDefaultNodePool",
-        "ignoreNodeCountChanges",
-        "skipNodePoolRefresh",
-        "minMasterVersion",
-    }
-    defaults: ClassVar[Any] = MappingProxyType(
-        {
-            "deletionProtection": True,
-            "enableShieldedNodes": True,
-            "network": "default",
-            "clusterAutoscaling.autoscalingProfile": "BALANCED",
-            "ipAllocationPolicy.stackType": "IPV4",
-            "dnsConfig.clusterDns": "PROVIDER_UNSPECIFIED",
-            "nodeConfig.shieldedInstanceConfig.enableIntegrityMonitoring": True,
-        }
-    )
-    checks: ClassVar[Any] = MappingProxyType(
-        {
-            "name": cluster_name,
-            "releaseChannel.channel": one_of("UNSPECIFIED", "RAPID", "REGULAR", "STABLE", "EXTENDED"),
-            "datapathProvider": one_of("DATAPATH_PROVIDER_UNSPECIFIED", "LEGACY_DATAPATH", "ADVANCED_DATAPATH"),
-            "networkingMode": one_of("VPC_NATIVE", "ROUTES"),
-            "clusterAutoscaling.autoscalingProfile": one_of("BALANCED", "OPTIMIZE_UTILIZATION"),
-            "databaseEncryption.state": one_of("ENCRYPTED", "ALL_OBJECTS_ENCRYPTION_ENABLED", "DECRYPTED"),
-            "ipAllocationPolicy.stackType": one_of("IPV4", "IPV4_IPV6"),
-            "loggingConfig.enableComponents[]": one_of(*_LOGS, "SCHEDULER", "WORKLOADS"),
-            "monitoringConfig.enableComponents[]": one_of(*_METRICS),
-            "maintenancePolicy.dailyMaintenanceWindow.startTime": time_of_day,
-            "privateClusterConfig.masterIpv4CidrBlock": control_plane_range,
-            "masterAuthorizedNetworksConfig.cidrBlocks[].cidrBlock": network(0, 32),
-            "nodeConfig.taints[].effect": pool.NodePool.checks["nodeConfig.taints[].effect"],
-            "nodeConfig.diskSizeGb": pool.NodePool.checks["nodeConfig.diskSizeGb"],
-        }
-    )
-
-    def parameters(self, inputs: Body, settings: Settings) -> dict[str, str]:
-        return location_parameters(self, inputs, settings)
 
     def create(self, resources: Resources, id: str, wanted: Body) -> Body:
         request = ClusterRequest(id, wanted, {}, None, resources)
         cluster_rules.check_sent(request)
-        request.body = _shown(_with_defaults(resources, id, wanted))
+        request.body = _shown(_with_defaults(resources, id, {**self.service, **wanted}))
         cluster_rules.check_result(request)
         # GKE makes a pool in any case; the provider takes it away again where it is told to.
         default = Record(POOL, f"{id}/nodePools/{DEFAULT_POOL}", {})
@@ -153,23 +93,6 @@ def _with_defaults(resources: Resources, id: str, wanted: Body) -> Body:
     own_zone = [location] if ids.is_zone(location) else []
     labels = wanted.get("resourceLabels") or {}
     return {
-        "addonsConfig": {"gcePersistentDiskCsiDriverConfig": {"enabled": True}},
-        "clusterAutoscaling": {"enabled": False, "autoscalingProfile": "BALANCED"},
-        "databaseEncryption": {"state": "DECRYPTED", "keyName": ""},
-        "datapathProvider": "LEGACY_DATAPATH",
-        "defaultMaxPodsPerNode": _MAX_PODS,
-        "defaultSnatStatus": {"disabled": False},
-        "enableKubernetesAlpha": False,
-        "enableLegacyAbac": False,
-        "enableShieldedNodes": True,
-        "enableTpu": False,
-        "enableIntranodeVisibility": False,
-        "initialNodeCount": 0,
-        "loggingConfig": {"enableComponents": ["SYSTEM_COMPONENTS", "WORKLOADS"]},
-        "loggingService": "logging.googleapis.com/kubernetes",
-        "monitoringConfig": {"enableComponents": ["SYSTEM_COMPONENTS"], "managedPrometheus": {"enabled": True}},
-        "monitoringService": "monitoring.googleapis.com/kubernetes",
-        "networkingMode": "VPC_NATIVE",
         **wanted,
         "releaseChannel": {"channel": channel},
         "name": ids.last(id),

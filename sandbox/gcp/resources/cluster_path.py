@@ -7,8 +7,6 @@ from sandbox.cloud.state import Record, Resources
 CLUSTER = "gcp:container/cluster:Cluster"
 POOL = "gcp:container/nodePool:NodePool"
 
-CLUSTER_PATH = "projects/{project}/locations/{location}/clusters/{name}"
-
 
 def pools_of(resources: Resources, cluster_id: str) -> list[Record]:
     return resources.of(POOL, below=cluster_id)

@@ -2,53 +2,15 @@
 
 from __future__ import annotations
 
-from types import MappingProxyType
-from typing import Any, ClassVar
-
-from sandbox.cloud.state import Body, Record, Resources
+from sandbox.cloud.state import Record, Resources
 from sandbox.gcp import errors, ids
-from sandbox.gcp.resources.resource_type import Kind
-from sandbox.gcp.resources.validation import GCE_NAME, one_of
+from sandbox.gcp.resources.resource_type import GcpType
 
 NETWORK = "gcp:compute/network:Network"
 
 
-class Network(Kind):
-    """A network. Deliberately makes no subnets and routes of its own where it is in auto mode: no type shows them."""
-
-    token = NETWORK
-    path = "projects/{project}/global/networks/{name}"
-    creating = "Error creating Network: "
-    updating = 'Error updating Network "{id}": '
-    deleting = "Error when reading or editing Network: "
-    virtual = Kind.virtual | {"deleteDefaultRoutesOnCreate", "deleteBgpAlwaysCompareMed"}
-    defaults: ClassVar[Any] = MappingProxyType(
-        {"autoCreateSubnetworks": True, "networkFirewallPolicyEnforcementOrder": "AFTER_CLASSIC_FIREWALL"}
-    )
-    checks: ClassVar[Any] = MappingProxyType(
-        {
-            "name": GCE_NAME,
-            "routingMode": one_of("REGIONAL", "GLOBAL", ""),
-            "networkFirewallPolicyEnforcementOrder": one_of("BEFORE_CLASSIC_FIREWALL", "AFTER_CLASSIC_FIREWALL", ""),
-        }
-    )
-
-    def create(self, resources: Resources, id: str, wanted: Body) -> Body:
-        return {
-            "mtu": 1460,
-            "routingMode": "REGIONAL",
-            "deleteDefaultRoutesOnCreate": False,
-            **wanted,
-            "name": ids.last(id),
-            "project": ids.project_of(id),
-            "gatewayIpv4": "",
-            "networkId": ids.digits(19, id),
-            "numericId": ids.digits(19, id),
-            "selfLink": ids.self_link(id),
-        }
-
-    def update(self, resources: Resources, record: Record, planned: Body) -> Body:
-        return planned
+class Network(GcpType):
+    """A network."""
 
     def check_delete(self, resources: Resources, id: str) -> None:
         users = [r.id for r in resources.records.values() if _network_of(r) == ids.key(id)]

@@ -8,8 +8,6 @@ node_config}.go. Defaults are those of terraform-provider-google-beta and of the
 from __future__ import annotations
 
 import copy
-from types import MappingProxyType
-from typing import Any, ClassVar
 
 from sandbox.cloud.provider import Refused
 from sandbox.cloud.state import Body, Record, Resources
@@ -17,82 +15,19 @@ from sandbox.gcp import errors, ids, places, versions
 from sandbox.gcp.machines import machines
 from sandbox.gcp.nodes import group_name
 from sandbox.gcp.resources import pool_rules
-from sandbox.gcp.resources.cluster_path import CLUSTER_PATH, POOL, pools_of
+from sandbox.gcp.resources.cluster_path import POOL, pools_of
 from sandbox.gcp.resources.pool_request import PoolRequest
-from sandbox.gcp.resources.resource_type import Kind, Settings, location_parameters
-from sandbox.gcp.resources.validation import at_least, one_of
+from sandbox.gcp.resources.resource_type import GcpType, type_named
 
-DEFAULT_MACHINE = "e2-medium"
 _DISK_GB = 100
 
 _GPU_TAINT = {"key": "nvidia.com/gpu", "value": "present", "effect": "NO_SCHEDULE"}
 
-# The six classic ones (terraform-provider-google-beta, services/container/node_config.go).
-_SCOPES = [
-    f"https://www.googleapis.com/auth/{scope}"
-    for scope in (
-        "devstorage.read_only",
-        "logging.write",
-        "monitoring",
-        "service.management.readonly",
-        "servicecontrol",
-        "trace.append",
-    )
-]
 _BOUNDS = ("minNodeCount", "maxNodeCount", "totalMinNodeCount", "totalMaxNodeCount")
 
 
-_DRIVERS = one_of("GPU_DRIVER_VERSION_UNSPECIFIED", "INSTALLATION_DISABLED", "DEFAULT", "LATEST")
-
-
-class NodePool(Kind):
+class NodePool(GcpType):
     """A node pool of a cluster."""
-
-    token = POOL
-    path = "projects/{project}/locations/{location}/clusters/{cluster}/nodePools/{name}"
-    creating = "error creating NodePool: "
-    deleting = "Error deleting NodePool: "
-    longest_name = 255
-    lower_name = False
-    worked_on = True
-    sets = frozenset({"nodeLocations", "nodeConfig.oauthScopes"})
-    blocks = frozenset({"nodeConfig.guestAccelerators"})
-    maps = frozenset({"nodeConfig.labels", "nodeConfig.resourceLabels", "nodeConfig.metadata"})
-    virtual = Kind.virtual | {"cluster", "ignoreNodeCountChanges"}
-    defaults: ClassVar[Any] = MappingProxyType(
-        {
-            "management.autoRepair": True,
-            "management.autoUpgrade": True,
-            "upgradeSettings.strategy": "SURGE",
-            "nodeConfig.shieldedInstanceConfig.enableIntegrityMonitoring": True,
-        }
-    )
-    checks: ClassVar[Any] = MappingProxyType(
-        {
-            "nodeConfig.taints[].effect": one_of("NO_SCHEDULE", "PREFER_NO_SCHEDULE", "NO_EXECUTE"),
-            "nodeConfig.diskSizeGb": at_least(10),
-            "nodeConfig.localSsdCount": at_least(0),
-            "nodeConfig.guestAccelerators[].gpuDriverInstallationConfig.gpuDriverVersion": _DRIVERS,
-            "nodeConfig.workloadMetadataConfig.mode": one_of("MODE_UNSPECIFIED", "GCE_METADATA", "GKE_METADATA"),
-            "nodeConfig.kubeletConfig.cpuManagerPolicy": one_of("static", "none", ""),
-            "nodeConfig.reservationAffinity.consumeReservationType": one_of(
-                *("UNSPECIFIED", "NO_RESERVATION", "ANY_RESERVATION", "SPECIFIC_RESERVATION"),
-                "ANY_RESERVATION_THEN_FAIL",
-            ),
-            "autoscaling.locationPolicy": one_of("BALANCED", "ANY"),
-            **{f"autoscaling.{name}": at_least(0) for name in _BOUNDS},
-            "upgradeSettings.strategy": one_of("SURGE", "BLUE_GREEN"),
-            "upgradeSettings.maxSurge": at_least(0),
-            "upgradeSettings.maxUnavailable": at_least(0),
-            "nodeCount": at_least(0),
-        }
-    )
-
-    def parameters(self, inputs: Body, settings: Settings) -> dict[str, str]:
-        # extractNodePoolInformation: a cluster's id says it all
-        if found := _cluster_id(inputs["cluster"]):
-            return {**found, "cluster": found["name"], "name": inputs["name"]}
-        return location_parameters(self, inputs, settings)
 
     def check(self, inputs: Body) -> str | None:
         if inputs.get("initialNodeCount") and inputs.get("nodeCount"):
@@ -116,13 +51,6 @@ class NodePool(Kind):
             request.body["version"] = versions.resolved(wanted, channel) or wanted
         pool_rules.check_result(request)
         return request.body
-
-
-def _cluster_id(reference: str) -> dict[str, str] | None:
-    class _Path(Kind):
-        path = CLUSTER_PATH
-
-    return _Path().matches(reference)
 
 
 def _running_cluster(resources: Resources, pool_id: str) -> Record:
@@ -213,7 +141,8 @@ def _upgrade(said: Body) -> Body:
 
 
 def _node_config(cluster: Body, said: Body) -> Body:
-    machine = machines().get(said.get("machineType", DEFAULT_MACHINE))
+    said = {**type_named(POOL).service["nodeConfig"], **said}
+    machine = machines().get(said["machineType"])
     disks = machine.boot_disks if machine else ("pd-balanced",)
     boot = said.get("bootDisk") or {}
     # Page custom-boot-disks: balanced where the machine takes it.
@@ -221,15 +150,6 @@ def _node_config(cluster: Body, said: Body) -> Body:
     size = said.get("diskSizeGb") or boot.get("sizeGb") or _DISK_GB
     identity = (cluster.get("workloadIdentityConfig") or {}).get("workloadPool")
     config: Body = {
-        "machineType": DEFAULT_MACHINE,
-        "imageType": "COS_CONTAINERD",
-        "labels": {},
-        "localSsdCount": 0,
-        "loggingVariant": "DEFAULT",
-        "oauthScopes": list(_SCOPES),
-        "preemptible": False,
-        "serviceAccount": "default",
-        "spot": False,
         **said,
         "metadata": {"disable-legacy-endpoints": "true", **said.get("metadata", {})},
         "shieldedInstanceConfig": {

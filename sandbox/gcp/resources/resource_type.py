@@ -1,125 +1,120 @@
-"""What one resource type is to the bridged provider and to the service behind it.
+"""Resource types as the bridged provider and the service behind it see them.
 
-The class attributes and `data/terraform.csv` are facts of the Terraform provider's schema (terraform-provider-google-beta
-@93c65b2d60 of 2026-08-21, the file named in each subclass). Property paths are `a`, `a.b` or `a[].b`, in the provider's own
-names. A further type is a subclass in a file of this folder and a row in `table.KINDS`.
+Facts stand in `data/types.toml` and `data/terraform.csv`; a further type is an entry there and a line in `table`, with a subclass
+in a file of this folder where it has rules of its own.
 
-The table was read from the provider's Go source, of which the SDK shows too little to write it again: `READ_FOR` says for which
-SDK, and a test fails with another.
+`terraform.csv` was read from the provider's Go source, of which the SDK shows too little to write it again: `READ_FOR` says for
+which SDK, and a test fails with another.
 """
 
 from __future__ import annotations
 
-import copy
 import csv
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
-from types import MappingProxyType
-from typing import Any, ClassVar
+from typing import Any
 
 from sandbox.cloud.provider import Refused
+from sandbox.cloud.resource_type import ResourceType, fill, form, read
 from sandbox.cloud.state import Body, Record, Resources
-
-Check = Callable[[str, Any], str | None]
-"""What is wrong with the value of a property, by its Terraform path; None for nothing."""
+from sandbox.gcp import ids
+from sandbox.gcp.resources import validation
+from sandbox.gcp.resources.validation import Check
 
 READ_FOR = "10.2"
 """The version of pulumi-gcp; which google-beta is behind it is UNCONFIRMED."""
 
-_TABLE = Path(__file__).parents[1] / "data" / "terraform.csv"
-_PARAMETER = re.compile(r"\{(\w+)\}")
+ROLE = r"(projects/[^/]+/|organizations/[^/]+/)?roles/[A-Za-z0-9_.]+"
+
+_DATA = Path(__file__).parents[1] / "data"
+TABLE = read(_DATA / "types.toml")
 
 
 @cache
 def _properties(token: str, column: str) -> frozenset[str]:
     """The properties of a type with a mark in a column of the table."""
     name = token.rpartition(":")[2]
-    with _TABLE.open(encoding="utf-8", newline="") as file:
+    with (_DATA / "terraform.csv").open(encoding="utf-8", newline="") as file:
         return frozenset(r["property"] for r in csv.DictReader(file) if r["type"] == name and r[column])
 
 
 @dataclass(frozen=True)
 class Settings:
-    """The provider's own: what a resource has that names no project, region or zone."""
+    """The provider's own settings, for a resource that names no project, region or zone."""
 
     project: str = ""
     region: str = ""
     zone: str = ""
 
 
-class Kind:
-    """One resource type."""
+class GcpType(ResourceType):
+    """One type of the table."""
 
-    token: ClassVar[str]
-    path: ClassVar[str]
-    """The id, with parameters in braces."""
-    creating: ClassVar[str] = ""
-    """What the provider says before a refusal of a create."""
-    updating: ClassVar[str] = ""
-    """The same for an update; `{id}` is the resource's."""
-    deleting: ClassVar[str] = ""
-    auto_name: ClassVar[str] = "name"
-    """The property that the bridge fills with a name of its own; empty for none."""
-    longest_name: ClassVar[int] = 63
-    lower_name: ClassVar[bool] = True
-    delete_first: ClassVar[bool] = False
-    """Whether a replacement deletes first whatever its name is (pulumi-gcp provider/resources.go)."""
-    sets: ClassVar[frozenset[str]] = frozenset()
-    """Lists without an order."""
-    blocks: ClassVar[frozenset[str]] = frozenset()
-    """Lists of objects."""
-    links: ClassVar[frozenset[str]] = frozenset()
-    """References of which the last part is what counts (CompareSelfLinkOrResourceName)."""
-    maps: ClassVar[frozenset[str]] = frozenset()
-    """Maps whose keys are the user's: one that is left out is taken away."""
-    virtual: ClassVar[frozenset[str]] = frozenset({"deletionPolicy"})
-    """The provider's own properties: the service never sees them."""
-    defaults: ClassVar[Mapping[str, Any]] = MappingProxyType({})
-    """What the bridge adds to inputs: the schema's defaults that are not empty, by path."""
-    checks: ClassVar[Mapping[str, Check]] = MappingProxyType({})
-    """What the provider itself validates, by path."""
-    worked_on: ClassVar[bool] = False
-    """Whether it has a status and nodes to follow it: clusters and node pools."""
-    shared: ClassVar[bool] = False
-    """Whether making one that is there already is no error: members of a policy."""
+    def __init__(self, token: str) -> None:
+        facts = TABLE[token]
+        super().__init__(token, facts)
+        self.shared = "policy" in facts
+        self.auto_name: str = facts.get("auto_name", "" if self.shared else "name")
+        self.longest_name: int = facts.get("longest_name", 63)
+        self.lower_name: bool = facts.get("lower_name", True)
+        self.delete_first: bool = facts.get("delete_first", False)
+        self.worked_on: bool = facts.get("worked_on", False)
+        self.sets, self.blocks, self.links, self.maps = (
+            frozenset[str](facts.get(name, ())) for name in ("sets", "blocks", "links", "maps")
+        )
+        self.virtual = frozenset[str](facts.get("virtual", () if self.shared else ("deletionPolicy",)))
+        self.defaults: Mapping[str, Any] = facts.get("defaults", {})
+
+    @cached_property
+    def checks(self) -> dict[str, Check]:
+        """The provider's own validation, by path."""
+        return {path: validation.check(rule) for path, rule in self.facts.get("checks", {}).items()}
 
     @property
-    def force_new(self) -> frozenset[str]:
-        """What replaces the resource when it changes."""
+    def replaces(self) -> frozenset[str]:
+        """The properties whose change replaces the resource."""
         return _properties(self.token, "replaces")
 
     @property
     def computed(self) -> frozenset[str]:
-        """What keeps its value when a program does not say it any more: Optional and Computed."""
+        """The properties that keep their value when a program does not say it any more: Optional and Computed."""
         return _properties(self.token, "computed")
 
-    def prefix(self, action: str, id: str) -> str:
-        """What the provider says before a refusal of `create`, `update` or `delete`."""
-        words = {"create": self.creating, "update": self.updating, "delete": self.deleting}
-        return words[action].replace("{id}", id)
+    @cached_property
+    def _form(self) -> re.Pattern[str]:
+        of = form(self.path.removesuffix("/{role}/{member}"), self.pattern)
+        return re.compile(of + (rf"[/ ](?P<role>{ROLE})[/ ](?P<member>[^/ ]+)" if self.shared else ""))
 
-    def parameters(self, inputs: Body, settings: Settings) -> dict[str, str]:
-        """The values of the id's parameters. Raises `Refused` when the project is not known."""
-        project = inputs.get("project") or settings.project
-        if not project:
-            # terraform-provider-google tpgresource.GetProject
-            raise Refused("Failed to retrieve project, pid: , err: project: required field is not set")
-        return {**{k: v for k, v in inputs.items() if isinstance(v, str)}, "project": project}
+    def prefix(self, action: str, id: str) -> str:
+        """The provider's words before a refusal of `create`, `update` or `delete`."""
+        if self.shared:
+            of = f'{self.facts["policy"]} "{"/".join(id.split("/")[: self.facts["segments"]])}"'
+            return f"Error applying IAM policy for {of}: Error setting IAM policy for {of}: "
+        words: str = self.facts.get({"create": "creating", "update": "updating", "delete": "deleting"}[action], "")
+        return words.replace("{id}", id)
 
     def id(self, inputs: Body, settings: Settings) -> str:
-        values = self.parameters(inputs, settings)
-        return _PARAMETER.sub(lambda match: values[match[1]], self.path)
+        """The id of what a create with these inputs makes. Raises `Refused` without a project, region or location."""
+        values = {name: value for name, value in inputs.items() if isinstance(value, str)}
+        parent = self.facts.get("parent", "")
+        if parent and (found := re.fullmatch(self._parent_form(parent), values.get(parent, ""))):
+            # A parent's id says it all (extractNodePoolInformation for a cluster's).
+            return fill(self.path, values | found.groupdict())
+        if "project" in self.parameters:
+            values["project"] = _project(values, settings)
+        if "region" in self.parameters:
+            values["region"] = ids.last(_region(values, settings))
+        if "location" in self.parameters:
+            values["location"] = _location(values, settings)
+        by_link = {name: ids.last(values[name]) for name in ("router", "subnetwork") if name in self.parameters}
+        return fill(self.path, values | by_link)
 
-    def matches(self, id: str) -> dict[str, str] | None:
-        """The parameters in an id of this type; None when it is of another type."""
-        pattern = re.escape(self.path)
-        for name in _PARAMETER.findall(self.path):
-            pattern = pattern.replace(re.escape("{" + name + "}"), f"(?P<{name}>[^/]+)")
-        found = re.fullmatch(pattern, id)
-        return found.groupdict() if found else None
+    def _parent_form(self, parent: str) -> str:
+        until = self.path.index("{" + parent + "}") + len(parent) + 2
+        return form(self.path[:until], self.pattern)
 
     def check(self, inputs: Body) -> str | None:
         """What the provider finds wrong with the inputs as a whole, before anything is asked of the service."""
@@ -127,44 +122,60 @@ class Kind:
 
     def create(self, resources: Resources, id: str, wanted: Body) -> Body:
         """The body of a new resource, as the provider shows it. Raises `Refused`."""
-        raise NotImplementedError
+        return {**self.service, **wanted, **self.added(_words(id))}
 
     def update(self, resources: Resources, record: Record, planned: Body) -> Body:
-        """The body after an update; `planned` is what is there with what is to change. Raises `Refused`."""
-        raise NotImplementedError
+        """The body after an update; `planned` is the old one with the changes. Raises `Refused`."""
+        return planned
 
     def replaced_by(self, path: str, old: Any, new: Any) -> bool:
         """Whether a change replaces that the schema alone does not mark (CustomizeDiff)."""
         return False
 
-    def check_delete(self, resources: Resources, id: str) -> None:
-        """Raise `Refused` when this must not go."""
 
-    def removed(self, resources: Resources, record: Record) -> None:
-        """Take with it what goes with a resource and has no id below its."""
-
-    def view(self, resources: Resources, record: Record) -> Body:
-        """What a GET returns for a stored record."""
-        return copy.deepcopy(record.body)
+@cache
+def type_named(token: str) -> GcpType:
+    """The facts of a type, without its rules. Raises KeyError for one that is not in the table."""
+    return GcpType(token)
 
 
-def region_parameters(kind: Kind, inputs: Body, settings: Settings) -> dict[str, str]:
-    """The id's parameters of a regional resource. Raises `Refused` without a region."""
-    values = Kind.parameters(kind, inputs, settings)
-    region = values.get("region") or settings.region or settings.zone.rpartition("-")[0]
-    if not region:
-        # terraform-provider-google tpgresource.GetRegion
-        raise Refused("Cannot determine region: set in this resource, or set provider-level 'region' or 'zone'.")
-    return {**values, "region": region.rsplit("/", 1)[-1]}
+def _project(values: Mapping[str, str], settings: Settings) -> str:
+    if found := values.get("project") or settings.project:
+        return found
+    # terraform-provider-google tpgresource.GetProject
+    raise Refused("Failed to retrieve project, pid: , err: project: required field is not set")
 
 
-def location_parameters(kind: Kind, inputs: Body, settings: Settings) -> dict[str, str]:
-    """The id's parameters of a cluster or node pool. Raises `Refused` without a location."""
-    values = Kind.parameters(kind, inputs, settings)
-    location = values.get("location") or settings.region or settings.zone
-    if not location:
-        # terraform-provider-google tpgresource.GetLocation
-        raise Refused(
-            "Cannot determine location: set location in this resource, or set provider-level 'region' or 'zone'"
-        )
-    return {**values, "location": location}
+def _region(values: Mapping[str, str], settings: Settings) -> str:
+    if found := values.get("region") or settings.region or settings.zone.rpartition("-")[0]:
+        return found
+    # terraform-provider-google tpgresource.GetRegion
+    raise Refused("Cannot determine region: set in this resource, or set provider-level 'region' or 'zone'.")
+
+
+def _location(values: Mapping[str, str], settings: Settings) -> str:
+    if found := values.get("location") or settings.region or settings.zone:
+        return found
+    # terraform-provider-google tpgresource.GetLocation
+    raise Refused("Cannot determine location: set location in this resource, or set provider-level 'region' or 'zone'")
+
+
+def _words(id: str) -> Mapping[str, Any]:
+    return {
+        "id": id,
+        "name": ids.last(id),
+        "project": ids.project_of(id),
+        "region": ids.region_of(id) if "/regions/" in id else "",
+        "link": ids.self_link(id),
+        "digits": _Digits(id),
+    }
+
+
+@dataclass(frozen=True)
+class _Digits:
+    """Stable numbers of a resource, by their length."""
+
+    id: str
+
+    def __getitem__(self, count: int) -> str:
+        return ids.digits(count, self.id)

@@ -2,47 +2,18 @@
 
 from __future__ import annotations
 
-from types import MappingProxyType
-from typing import Any, ClassVar
+from typing import Any
 
 from sandbox.cloud.state import Body, Record, Resources
 from sandbox.gcp import errors, ids
 from sandbox.gcp.resources import network as networks
 from sandbox.gcp.resources import subnet_rules
-from sandbox.gcp.resources.resource_type import Kind, Settings, region_parameters
-from sandbox.gcp.resources.subnet_rules import SUBNETWORK, SubnetRequest
-from sandbox.gcp.resources.validation import GCE_NAME, cidr_range
+from sandbox.gcp.resources.resource_type import GcpType
+from sandbox.gcp.resources.subnet_rules import SubnetRequest
 
 
-class Subnetwork(Kind):
+class Subnetwork(GcpType):
     """A subnet of a network, in one region."""
-
-    token = SUBNETWORK
-    path = "projects/{project}/regions/{region}/subnetworks/{name}"
-    creating = "Error creating Subnetwork: "
-    updating = 'Error updating Subnetwork "{id}": '
-    deleting = "Error when reading or editing Subnetwork: "
-    links = frozenset({"network", "region"})
-    virtual = Kind.virtual | {"sendSecondaryIpRangeIfEmpty"}
-    defaults: ClassVar[Any] = MappingProxyType(
-        {
-            "logConfig.aggregationInterval": "INTERVAL_5_SEC",
-            "logConfig.filterExpr": "true",
-            "logConfig.flowSampling": 0.5,
-            "logConfig.metadata": "INCLUDE_ALL_METADATA",
-        }
-    )
-    checks: ClassVar[Any] = MappingProxyType(
-        {
-            "name": GCE_NAME,
-            "ipCidrRange": cidr_range,
-            "secondaryIpRanges[].rangeName": GCE_NAME,
-            "secondaryIpRanges[].ipCidrRange": cidr_range,
-        }
-    )
-
-    def parameters(self, inputs: Body, settings: Settings) -> dict[str, str]:
-        return region_parameters(self, inputs, settings)
 
     def replaced_by(self, path: str, old: Any, new: Any) -> bool:
         # IsShrinkageIpCidr: a range can only grow in place
@@ -56,19 +27,8 @@ class Subnetwork(Kind):
     def create(self, resources: Resources, id: str, wanted: Body) -> Body:
         subnet_rules.region_exists(ids.region_of(id))
         network = networks.require_network(resources, ids.project_of(id), wanted["network"])
-        body = {
-            "privateIpGoogleAccess": False,
-            "purpose": "PRIVATE",
-            "stackType": "IPV4_ONLY",
-            **wanted,
-            "name": ids.last(id),
-            "project": ids.project_of(id),
-            "region": ids.region_of(id),
-            "network": ids.self_link(network.id),
-            "creationTimestamp": "2026-11-21T00:00:00.000-08:00",
-            "selfLink": ids.self_link(id),
-            "subnetworkId": int(ids.digits(9, id)),
-        }
+        body = super().create(resources, id, wanted)
+        body |= {"network": ids.self_link(network.id), "subnetworkId": int(ids.digits(9, id))}
         return _checked(resources, id, body, None)
 
     def update(self, resources: Resources, record: Record, planned: Body) -> Body:

@@ -8,9 +8,11 @@ from __future__ import annotations
 import ipaddress
 import json
 import re
+from collections.abc import Callable
 from typing import Any
 
-from sandbox.gcp.resources.resource_type import Check
+Check = Callable[[str, Any], str | None]
+"""The fault of a property's value, by its Terraform path; None for none."""
 
 
 def one_of(*allowed: str) -> Check:
@@ -36,13 +38,13 @@ def matching(pattern: str) -> Check:
     return check
 
 
-GCE_NAME = matching(r"(?:[a-z](?:[-a-z0-9]{0,61}[a-z0-9])?)")
+gce_name = matching(r"(?:[a-z](?:[-a-z0-9]{0,61}[a-z0-9])?)")
 """verify.ValidateGCEName"""
 
-NAT_NAME = matching(r"(?:[a-z](?:[-a-z0-9]{0,61}[a-z0-9]))")
+nat_name = matching(r"(?:[a-z](?:[-a-z0-9]{0,61}[a-z0-9]))")
 """verify.ValidateRFC1035Name(2, 63)"""
 
-ACCOUNT_NAME = matching(r"(?:[a-z](?:[-a-z0-9]{4,28}[a-z0-9]))")
+account_name = matching(r"(?:[a-z](?:[-a-z0-9]{4,28}[a-z0-9]))")
 """verify.ValidateRFC1035Name(6, 30)"""
 
 
@@ -90,8 +92,21 @@ def control_plane_range(path: str, value: str) -> str | None:
     return network(28, 28)(path, value) if value else None
 
 
+any_network = network(0, 32)
+
+
 def time_of_day(path: str, value: str) -> str | None:
     """verify.ValidateRFC3339Time"""
     if re.fullmatch(r"([01]\d|2[0-3]):[0-5]\d", value):
         return None
     return f'"{path}" ("{value}") must be in the format HH:mm (RFC3399)'
+
+
+def check(rule: list[str] | int | str) -> Check:
+    """The check that an entry of the table names: its values, its least number, or a function of this file."""
+    if isinstance(rule, list):
+        return one_of(*rule)
+    if isinstance(rule, int):
+        return at_least(rule)
+    named: Check = globals()[rule]
+    return named

@@ -1,4 +1,4 @@
-"""Which pools are alike, and how new nodes are shared among them."""
+"""Similar pools, and how new nodes are shared among them."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from sandbox.cluster.autoscaler.balance import Size, alike, shares
+from sandbox.cluster.autoscaler.balance import Size, shares, similar
 from sandbox.cluster.autoscaler.plan import Picture, plan
 
 from .objects import GPU, ONE_GPU, group, pod, sized, training
@@ -33,20 +33,20 @@ def labelled(pool: str, most: int = 5, *, labels: Any = None, **has: str) -> Any
         (SIMILAR, {"cpu": "3900m"}, True),
     ],
 )
-def test_pools_are_alike(labels: Any, has: dict[str, str], same: bool) -> None:
+def test_pools_are_similar(labels: Any, has: dict[str, str], same: bool) -> None:
     one, other = labelled("a"), labelled("b", labels=labels, **has)
-    assert alike(one, other) == alike(other, one) == same
+    assert similar(one, other) == similar(other, one) == same
 
 
 @pytest.mark.parametrize(
     ("what", "amount", "same"), [("cpu", "3900m", False), ("memory", "16200Mi", True), ("memory", "15Gi", False)]
 )
-def test_machines_of_one_size_are_alike_however_much_of_them_is_kept_back(what: str, amount: str, same: bool) -> None:
+def test_machines_of_one_size_are_similar_however_much_of_them_is_kept_back(what: str, amount: str, same: bool) -> None:
     one, other = labelled("a"), labelled("b")
     for made in (one, other):
         made.template["status"]["capacity"] = {"cpu": "4", "memory": "16Gi"}
     other.template["status"]["capacity"][what] = amount
-    assert alike(one, other) == same
+    assert similar(one, other) == same
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from sandbox.cluster.autoscaler.expander import Option, choose, parse, rank
-from sandbox.cluster.autoscaler.rooms import Pod
+from sandbox.cluster.autoscaler.node_capacity import Pod
 
 
 def option(pool: str, pods: int = 1, waste: str = "0") -> Option:
@@ -52,7 +52,7 @@ def test_the_highest_number_with_an_expression_found_anywhere(text: str, number:
         ('high: [".*"]', "'high' is not a number"),
         ('true: [".*"]', "'true' is not a number"),
         ('50: ".*"', "50 has no list"),
-        ("50: [{a: b}]", "other things than texts"),
+        ("50: [{a: b}]", "an item that is no text"),
         ("1.5: [a]", "is not a number"),
         ("1000000.0: [a]", "is not a number"),
         ("~: [a]", "is not a number"),

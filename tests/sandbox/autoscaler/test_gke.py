@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from sandbox.cloud.node_groups import NodeGroup
-from sandbox.cluster.autoscaler.gke import KEY, Classes, asked, toleration
+from sandbox.cluster.autoscaler.gke import KEY, Classes, requested, tolerations
 from sandbox.cluster.autoscaler.plan import Picture, plan
 
 from .objects import GPU, GPU_TAINT, ONE_GPU, group, pod, sized
@@ -44,7 +44,7 @@ def training(count: int, **spec: Any) -> list[Any]:
 def decisions(groups: Sequence[NodeGroup], pods: Sequence[Any], *classes: Any, seed: int = 0) -> list[Any]:
     """What scan after scan does until nothing is left to do, as (pool, from, to, why)."""
     random, made, now, known = Random(seed), [], list(groups), Classes(classes)
-    while options := plan(Picture(now, [], pods, barred=known.barred(now), lost=known.lost)).options:
+    while options := plan(Picture(now, [], pods, barred=known.barred(now), hopeless=known.missing)).options:
         option, why = known.choose(options, now, random)
         made.append((option.pool, option.size, option.size + option.nodes, why))
         now = [sized(g, made[-1][2]) if g.pool == option.pool else g for g in now]
@@ -53,7 +53,7 @@ def decisions(groups: Sequence[NodeGroup], pods: Sequence[Any], *classes: Any, s
 
 def hopeless(groups: Sequence[NodeGroup], pods: Sequence[Any], *classes: Any) -> Any:
     known = Classes(classes)
-    return plan(Picture(groups, [], pods, barred=known.barred(groups), lost=known.lost)).hopeless
+    return plan(Picture(groups, [], pods, barred=known.barred(groups), hopeless=known.missing)).hopeless
 
 
 MEMBERS = [pool("l4od", 2, of_class=CLASS), pool("l4", 3, spot=True, of_class=CLASS), pool("t4", 2, of_class=CLASS)]
@@ -161,7 +161,7 @@ IS = {"key": KEY, "operator": "In", "values": [CLASS]}
     ],
 )
 def test_how_pods_ask_for_a_class(spec: Any, name: str) -> None:
-    assert asked(spec) == name
+    assert requested(spec) == name
 
 
 @pytest.mark.parametrize(
@@ -177,4 +177,4 @@ def test_how_pods_ask_for_a_class(spec: Any, name: str) -> None:
     ],
 )
 def test_the_toleration_of_the_class_is_added_once_and_the_others_stay(body: Any, given: bool) -> None:
-    assert toleration(body) == ([*body["spec"]["tolerations"], IN_CLASS] if given else None)
+    assert tolerations(body) == ([*body["spec"]["tolerations"], IN_CLASS] if given else None)

@@ -42,9 +42,9 @@ def test_a_node_that_a_waiting_pod_will_use_or_that_is_to_stay_is_not_empty() ->
 
 def test_a_node_goes_when_it_was_empty_all_the_time() -> None:
     idle = Idle()
-    idle.see(0, {ONE, TWO})
-    idle.see(300, {TWO})
-    idle.see(301, {ONE, TWO})
+    idle.observe(0, {ONE, TWO})
+    idle.observe(300, {TWO})
+    idle.observe(301, {ONE, TWO})
     assert idle.due(599, [POOL], PROFILE, 1) == {}
     assert idle.due(600, [POOL], PROFILE, 1) == {POOL.pool_id: [TWO]}
     assert idle.due(901, [POOL], PROFILE, 1) == {POOL.pool_id: [TWO, ONE]}
@@ -57,7 +57,7 @@ def test_a_node_goes_when_it_was_empty_all_the_time() -> None:
 
 def test_nothing_goes_soon_after_a_pool_grew() -> None:
     idle = Idle()
-    idle.see(0, {ONE})
+    idle.observe(0, {ONE})
     idle.grown = 1000
     assert idle.due(1119, [POOL], PROFILE, 1) == {}
     assert idle.due(1120, [POOL], PROFILE, 1) == {POOL.pool_id: [ONE]}
@@ -65,21 +65,21 @@ def test_nothing_goes_soon_after_a_pool_grew() -> None:
 
 def test_each_zone_keeps_its_own_minimum() -> None:
     idle = Idle()
-    idle.see(0, {ONE, TWO, THREE})
+    idle.observe(0, {ONE, TWO, THREE})
     zoned = replace(POOL, floors=((frozenset({ONE, TWO}), 1), (frozenset({THREE}), 1)))
     assert idle.due(600, [zoned], PROFILE, 1) == {POOL.pool_id: [ONE]}
-    idle.see(601, {TWO, THREE})
+    idle.observe(601, {TWO, THREE})
     assert idle.due(1300, [zoned], PROFILE, 1) == {POOL.pool_id: [TWO]}
 
 
 def test_the_last_node_of_a_cluster_stays() -> None:
     idle = Idle()
-    idle.see(0, {ONE, TWO, THREE})
+    idle.observe(0, {ONE, TWO, THREE})
     other = replace(sized(group("other", 6), 1), pool_id="/other", least=None)
     assert idle.due(600, [POOL], PROFILE, 1) == {POOL.pool_id: [ONE, TWO]}
     assert idle.due(600, [POOL, other], PROFILE, 1) == {POOL.pool_id: [ONE, TWO, THREE]}
     third = replace(other, least=0)
-    idle.see(600, {ONE, TWO, THREE, *third.nodes})
+    idle.observe(600, {ONE, TWO, THREE, *third.nodes})
     assert idle.due(1200, [POOL, third], PROFILE, 1) == {POOL.pool_id: [ONE, TWO, THREE]}
     single = replace(POOL, nodes=(ONE,))
     assert idle.due(600, [single], PROFILE, 1) == {}
@@ -87,7 +87,7 @@ def test_the_last_node_of_a_cluster_stays() -> None:
 
 def test_a_faster_clock() -> None:
     idle = Idle()
-    idle.see(0, {ONE})
+    idle.observe(0, {ONE})
     assert idle.due(9.9, [POOL], PROFILE, 60) == {}
     assert idle.due(10, [POOL], PROFILE, 60) == {POOL.pool_id: [ONE]}
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from sandbox.cloud.node_groups import Fleet, NodeGroup, ScaleRefused
+from sandbox.cloud.node_groups import NodeGroup, NodeGroups, ScaleRefused
 from sandbox.cluster.autoscaler import loop as loops
 from sandbox.cluster.autoscaler.loop import Loop, Settings
 from sandbox.cluster.control_plane.certificates import ensure_certificates
@@ -29,9 +29,9 @@ class Cloud:
 
     def __init__(self, *groups: NodeGroup, full: str = "", **profile: str) -> None:
         times = {"scaleDownUnneededTime": "10m", "scaleDownDelayAfterAdd": "10m"}
-        self.now, self.full = Fleet(list(groups), {"expander": "random", **times, **profile}), full
+        self.now, self.full = NodeGroups(list(groups), {"expander": "random", **times, **profile}), full
 
-    def fleet(self, cluster_id: str) -> Fleet:
+    def node_groups(self, cluster_id: str) -> NodeGroups:
         return self.now
 
     def grow(self, pool_id: str, by: int) -> None:
@@ -77,7 +77,7 @@ def test_like_pools_grow_together_where_the_profile_says_so(
     scans.at(0)
     scans.at(1)
     assert sorted(cloud.sizes().values()) == expected
-    assert ("shared among pools that are alike" in capsys.readouterr().out) == (balanced == "true")
+    assert ("shared among similar pools" in capsys.readouterr().out) == (balanced == "true")
 
 
 def test_of_like_pools_one_that_is_refused_is_left_alone_and_the_other_takes_all(

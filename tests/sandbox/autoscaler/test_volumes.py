@@ -6,13 +6,14 @@ from typing import Any
 
 import pytest
 
-from sandbox.azure.storage_classes import CLASSES as AKS
 from sandbox.cluster.autoscaler import volumes
-from sandbox.cluster.autoscaler.volumes import DRIVERS, Wish
-from sandbox.gcp.storage_classes import CLASSES as GKE
+from sandbox.cluster.autoscaler.volumes import DRIVERS, VolumeRequest
+from sandbox.cluster.plugins import plugin
 
 Object = dict[str, Any]
-BY_CLOUD = {"azure": AKS, "gcp": GKE}
+BY_CLOUD = {
+    name: [body for body in plugin(name).objects("1.36") if body["kind"] == "StorageClass"] for name in ("azure", "gcp")
+}
 DISK = "disk.csi.azure.com"
 
 
@@ -25,8 +26,8 @@ def claim(kind: str | None, node: str = "", **spec: Any) -> Object:
     }
 
 
-def wished(cloud: str, *claims: Object, there: tuple[Object, ...] = ()) -> list[Wish]:
-    return volumes.wishes(claims, BY_CLOUD[cloud], there, DRIVERS[cloud])
+def requested(cloud: str, *claims: Object, existing: tuple[Object, ...] = ()) -> list[VolumeRequest]:
+    return volumes.requests(claims, BY_CLOUD[cloud], existing, DRIVERS[cloud])
 
 
 def node(**labels: str) -> Object:
@@ -54,20 +55,20 @@ def test_a_cloud_brings_its_classes(
     marked = [body["metadata"]["name"] for body in BY_CLOUD[cloud] if "annotations" in body["metadata"]]
     assert marked == [default]
     # Nobody waits in vain: each has a driver, and each disk is somewhere.
-    chosen = {name: wished(cloud, claim(name, "n")) for name in names}
+    chosen = {name: requested(cloud, claim(name, "n")) for name in names}
     assert {name for name, (wish,) in chosen.items() if wish.driver.zone} == disks
-    assert {name for name in names if wished(cloud, claim(name))} == at_once
+    assert {name for name in names if requested(cloud, claim(name))} == at_once
 
 
 def test_a_claim_has_one_volume_and_others_have_their_own_ways() -> None:
-    wish = wished("azure", claim("default", "n"))[0]
-    assert wished("azure", claim("default", "n"), there=(volumes.volume(wish, ""),)) == []
-    assert wished("azure", claim("default", "n", volumeName="by-hand")) == []
+    wish = requested("azure", claim("default", "n"))[0]
+    assert requested("azure", claim("default", "n"), existing=(volumes.volume(wish, ""),)) == []
+    assert requested("azure", claim("default", "n", volumeName="by-hand")) == []
     for other in (None, "", "local", "premium-rwo"):
-        assert wished("azure", claim(other, "n")) == []
+        assert requested("azure", claim(other, "n")) == []
     going = claim("default", "n")
     going["metadata"]["deletionTimestamp"] = "2026-11-22T12:00:00Z"
-    assert wished("azure", going) == []
+    assert requested("azure", going) == []
 
 
 @pytest.mark.parametrize(
@@ -82,7 +83,7 @@ def test_a_claim_has_one_volume_and_others_have_their_own_ways() -> None:
     ],
 )
 def test_what_no_driver_makes_is_refused(cloud: str, kind: str, spec: Object, why: str) -> None:
-    (wish,) = wished(cloud, claim(kind, "n", **spec))
+    (wish,) = requested(cloud, claim(kind, "n", **spec))
     problem = volumes.problem(wish)
     assert why in problem
     assert bool(problem) == bool(why)
@@ -100,7 +101,7 @@ def test_what_no_driver_makes_is_refused(cloud: str, kind: str, spec: Object, wh
 def test_a_disk_is_where_its_node_is_and_stays_there(
     cloud: str, kind: str, labels: dict[str, str], zone: str | None
 ) -> None:
-    (wish,) = wished(cloud, claim(kind, "n"))
+    (wish,) = requested(cloud, claim(kind, "n"))
     assert volumes.zone_of(node(**labels), wish.driver) == zone
     if zone is not None:
         (term,) = volumes.volume(wish, zone)["spec"]["nodeAffinity"]["required"]["nodeSelectorTerms"]
@@ -109,7 +110,9 @@ def test_a_disk_is_where_its_node_is_and_stays_there(
 
 
 def test_a_share_is_anywhere_and_a_volume_is_as_its_claim_says() -> None:
-    (wish,) = wished("azure", claim("azurefile", resources={"requests": {"storage": "1500M"}}, volumeMode="Filesystem"))
+    (wish,) = requested(
+        "azure", claim("azurefile", resources={"requests": {"storage": "1500M"}}, volumeMode="Filesystem")
+    )
     made = volumes.volume(wish, "")
     assert "nodeAffinity" not in made["spec"]
     assert (made["metadata"]["name"], made["spec"]["capacity"]) == ("pvc-1-2-3", {"storage": "2Gi"})
@@ -136,6 +139,6 @@ def test_a_share_is_anywhere_and_a_volume_is_as_its_claim_says() -> None:
 def test_a_volume_goes_when_its_claim_has_gone(phase: str, policy: str, by: str | None, goes: bool) -> None:
     metadata = {"name": "pvc-1", "annotations": {"pv.kubernetes.io/provisioned-by": by} if by else None}
     found = {"metadata": metadata, "spec": {"persistentVolumeReclaimPolicy": policy}, "status": {"phase": phase}}
-    assert volumes.left([found], DRIVERS["azure"]) == (["pvc-1"] if goes else [])
+    assert volumes.released([found], DRIVERS["azure"]) == (["pvc-1"] if goes else [])
     metadata["deletionTimestamp"] = "2026-11-22T12:00:00Z"
-    assert volumes.left([found], DRIVERS["azure"]) == []
+    assert volumes.released([found], DRIVERS["azure"]) == []

@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from sandbox.azure import AzureCloud, schema
+from sandbox.azure import schema
+from sandbox.azure.cloud import AzureCloud
 from sandbox.azure.provider import AzureProvider
 from sandbox.azure.quotas import UNLIMITED, Quotas
 from sandbox.azure.throttle import Throttle
@@ -83,7 +84,7 @@ def deployment(pool: str, properties: Props) -> Props:
                 "resources": [
                     {
                         "type": "Microsoft.ContainerService/managedClusters/agentPools",
-                        "apiVersion": schema.api_version(POOL),
+                        "apiVersion": schema.STORED.version_of(POOL),
                         "name": f"aks/{pool}",
                         "properties": {name: value for name, value in properties.items() if name != "name"},
                     }

@@ -150,7 +150,7 @@ def test_gpus_of_a_size(size: str, gpus: dict[str, str]) -> None:
 )
 def test_partitions_count_as_gpus(ready: Account, size: str, profile: str, gpus: str) -> None:
     ready.create(POOL, {**REGULAR, "vmSize": size, "gpuInstanceProfile": profile, "count": 1})
-    status = ready.cloud.fleet(CLUSTER_ID).groups[-1].template["status"]
+    status = ready.cloud.node_groups(CLUSTER_ID).groups[-1].template["status"]
     assert status["capacity"]["nvidia.com/gpu"] == gpus
     assert status["allocatable"]["nvidia.com/gpu"] == gpus
 
@@ -170,7 +170,7 @@ def test_an_empty_pool_promises_the_machines_whole_size_and_a_pod_that_just_does
             "maxCount": 3,
         },
     )
-    group = ready.cloud.fleet(CLUSTER_ID).groups[-1]
+    group = ready.cloud.node_groups(CLUSTER_ID).groups[-1]
     size = {"cpu": "4", "memory": "28672Mi", "pods": "110", "ephemeral-storage": "128Gi", "nvidia.com/gpu": "1"}
     assert group.template["status"]["capacity"] == group.template["status"]["allocatable"] == size
     large = pod("large", {"cpu": "1", "memory": "24Gi", "nvidia.com/gpu": "1"})

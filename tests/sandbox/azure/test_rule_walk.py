@@ -15,9 +15,8 @@ from pathlib import Path
 
 import pytest
 
-from sandbox.azure import cloud
 from sandbox.azure.quotas import Quotas
-from sandbox.cloud import state
+from sandbox.cloud import cloud, state
 from tests.sandbox.rule_walk import take_out, without_rows
 
 from .conftest import IDENTITY, Account

@@ -8,7 +8,8 @@ import pytest
 
 from sandbox.azure.quotas import UNLIMITED, Quotas
 from sandbox.cloud.node_groups import Gpus, NodeGroup, ScaleRefused
-from sandbox.cloud.quota_file import KEPT
+from sandbox.cloud.quotas import KEPT
+from sandbox.cluster.plugins import limits
 
 from .conftest import CLUSTER_ID, POOL, REGULAR, SPOT, Account
 
@@ -21,7 +22,7 @@ def numbers(account: Account, pool: str = "t4spot") -> list[str]:
 
 
 def groups(account: Account) -> dict[str, NodeGroup]:
-    return {group.pool: group for group in account.cloud.fleet(CLUSTER_ID).groups}
+    return {group.pool: group for group in account.cloud.node_groups(CLUSTER_ID).groups}
 
 
 def test_the_named_machines_go_and_a_number_is_given_once(ready: Account) -> None:
@@ -87,21 +88,21 @@ def test_what_the_autoscaler_sees(ready: Account) -> None:
     cut = {"vmSize": "Standard_NC40ads_H100_v5", "gpuInstanceProfile": "MIG2g", "gpuProfile": {"driver": "None"}}
     ready.create(POOL, SPOT)
     ready.create(POOL, {**REGULAR, **cut})
-    fleet = ready.cloud.fleet(CLUSTER_ID)
-    system, spot, gpu = fleet.groups
+    found = ready.cloud.node_groups(CLUSTER_ID)
+    system, spot, gpu = found.groups
     assert (system.least, system.most, system.gpus) == (None, None, None)
     assert (spot.least, spot.most, spot.nodes, spot.gpus) == (0, 4, (), Gpus(1))
     assert spot.template["metadata"]["name"] == f"{spot.name}000000"
     assert gpu.gpus == Gpus(1, 94, "MIG2g", 3, driver=False)
-    assert (fleet.profile["expander"], fleet.profile["scaleDownUnneededTime"]) == ("random", "10m")
-    nobody = ready.cloud.fleet(CLUSTER_ID.replace("aks", "other"))
+    assert (found.profile["expander"], found.profile["scaleDownUnneededTime"]) == ("random", "10m")
+    nobody = ready.cloud.node_groups(CLUSTER_ID.replace("aks", "other"))
     assert (nobody.groups, nobody.profile) == ([], {})
 
 
 def test_quotas_of_the_cloud_file_are_found_beside_the_state(ready: Account) -> None:
     folder = ready.state_file.parent
-    assert Quotas.kept(folder) == UNLIMITED
+    assert limits("azure", folder) == UNLIMITED
     (folder / KEPT).write_text(json.dumps({"quotas": {"westeurope": {"cores": 5}}, "resources": []}))
-    assert Quotas.kept(folder).limit("westeurope", "cores") == 5
+    assert limits("azure", folder).limit("westeurope", "cores") == 5
     (folder / KEPT).write_text(json.dumps({"quotas": None, "resources": []}))
-    assert Quotas.kept(folder) == UNLIMITED
+    assert limits("azure", folder) == UNLIMITED

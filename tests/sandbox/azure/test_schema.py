@@ -5,14 +5,16 @@ from __future__ import annotations
 import pytest
 
 from sandbox.azure import schema
-from sandbox.azure.resources.table import KINDS
+from sandbox.azure.resources.table import TYPES
 
 
 @pytest.mark.process
 def test_the_kept_shapes_are_those_of_the_installed_sdk() -> None:
     """Imports the SDK, which takes seconds. `python -m sandbox.azure.schema` writes them again."""
-    assert schema.FILE.read_text(encoding="utf-8") == schema.written_from_the_sdk()
+    assert schema.STORED.file.read_text(encoding="utf-8") == schema.written_from_the_sdk()
 
 
 def test_every_emulated_type_has_its_shapes_and_the_version_of_its_api() -> None:
-    assert {token for token in KINDS if not schema.outputs_of(token).shapes or not schema.api_version(token)} == set()
+    assert {
+        token for token in TYPES if not schema.STORED.outputs_of(token).shapes or not schema.STORED.version_of(token)
+    } == set()

@@ -6,7 +6,7 @@ import pytest
 
 from sandbox.azure import ids
 from sandbox.azure.errors import AzureRefused
-from sandbox.azure.resources.table import KINDS
+from sandbox.azure.resources.table import TYPES
 from sandbox.cloud.provider import UNKNOWN, Resource
 
 from .conftest import CLUSTER_INPUTS, REGULAR, SYSTEM, Account, CheckFailed, Props, deployment
@@ -157,7 +157,7 @@ def made(account: Account) -> dict[str, Resource]:
 
 
 def test_every_emulated_type_has_a_request_here() -> None:
-    assert {f"azure-native:{name}" for name in REQUESTS} == KINDS.keys()
+    assert {f"azure-native:{name}" for name in REQUESTS} == TYPES.keys()
 
 
 def test_reading_back_and_declaring_again_change_nothing(account: Account, made: dict[str, Resource]) -> None:
@@ -177,7 +177,7 @@ def test_import_finds_the_names_in_the_id(account: Account, made: dict[str, Reso
     for name, one in made.items():
         found = account.provider.read(Resource(one.type, "it", "urn", one.id))
         assert found is not None
-        named = KINDS[one.type].parameters
+        named = TYPES[one.type].parameters
         assert {n: found[0][n] for n in named} == {n: one.old_inputs[n] for n in named}, name
 
 

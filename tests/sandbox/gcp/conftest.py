@@ -11,7 +11,6 @@ import pytest
 
 from sandbox.cloud.provider import Resource
 from sandbox.gcp.cloud import GcpCloud
-from sandbox.gcp.clusters import Endpoint
 from sandbox.gcp.provider import GcpProvider
 from sandbox.gcp.quotas import UNLIMITED, Quotas
 from tests.sandbox.engine_side import Caller, Props, RecordingRuntime
@@ -88,19 +87,12 @@ def with_config(base: Props, **changes: Any) -> Props:
     return {**base, "nodeConfig": {name: value for name, value in config.items() if value is not None}}
 
 
-class RecordingGke(RecordingRuntime):
-    """As every runtime, and with an address for each cluster."""
-
-    def endpoint(self, cluster_id: str) -> Endpoint:
-        return Endpoint("127.0.0.1:6443", "Y2VydGlmaWNhdGU=")
-
-
 class Project(Caller):
     """A project, and the engine's side of it."""
 
     def __init__(self, state_file: Path) -> None:
         self.state_file = state_file
-        self.runtime = RecordingGke()
+        self.runtime = RecordingRuntime()
         self.limit(UNLIMITED)
 
     def limit(self, quotas: Quotas) -> None:

@@ -234,7 +234,7 @@ def test_a_pool_that_is_not_autoscaled_has_the_size_that_is_said(ready: Project)
     ("cluster", "pool", "count", "reason"),
     [
         ("no", "l4", 1, "there is no cluster no"),
-        ("gke", "no", 1, "there is no pool no"),
+        ("gke", "no", 1, "cluster gke has no pool no; it has l4, fixed"),
         ("gke", "l4", 9, "pool l4 takes 0 to 8 nodes, not 9"),
         ("gke", "fixed", 1, "pool fixed is not autoscaled: its size is 3"),
     ],

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from sandbox.cloud.node_groups import ScaleRefused
+from sandbox.cloud.node_groups import NodeGroup, ScaleRefused
 from sandbox.cloud.state import Record, Resources
-from sandbox.gcp import instance_groups
-from sandbox.gcp.instance_groups import POOL, instances, remove, resize, settle, size
-from sandbox.gcp.node_groups import fleet
+from sandbox.gcp import instance_groups, node_groups
+from sandbox.gcp.instance_groups import instances, remove, resize, settle, size
+from sandbox.gcp.resources.cluster_path import POOL
 
 CLUSTER_ID = "projects/example-ml/locations/europe-west4/clusters/ml"
 ZONES = [f"europe-west4-{letter}" for letter in "abc"]
@@ -37,6 +37,9 @@ class Cluster:
         self.resources.put(self.cluster)
         self.resources.put(self.pool)
         settle(self.resources)
+
+    def group(self) -> NodeGroup:
+        return node_groups.group(self.resources, self.cluster, self.pool)
 
     def change(self, **body: Any) -> None:
         self.pool.body |= body
@@ -144,19 +147,15 @@ def test_machines_go_with_their_pool() -> None:
 
 def test_what_the_autoscaler_sees() -> None:
     found = Cluster(autoscaling={"minNodeCount": 1, "maxNodeCount": 2, "locationPolicy": "ANY"})
-    seen = fleet(found.resources, found.cluster)
-    (group,) = seen.groups
+    group = found.group()
     assert (group.pool, group.pool_id) == ("l4", found.pool.id)
     assert (group.least, group.most, group.nodes) == (3, 6, tuple(found.names()))
     assert group.floors == tuple((frozenset(found.names(zone)), 1) for zone in ZONES)
     assert group.gpus
-    assert seen.profile["scaleDownUnneededTime"] == "10m"
+    assert node_groups.profile(found.cluster)["scaleDownUnneededTime"] == "10m"
     labels = group.template["metadata"]["labels"]
     assert labels["topology.kubernetes.io/zone"] == ZONES[0]
     found.resize(4)
-    assert (
-        fleet(found.resources, found.cluster).groups[0].template["metadata"]["labels"]["topology.kubernetes.io/zone"]
-        == ZONES[1]
-    )
-    fixed = fleet(Cluster(initialNodeCount=1).resources, found.cluster).groups[0]
+    assert found.group().template["metadata"]["labels"]["topology.kubernetes.io/zone"] == ZONES[1]
+    fixed = Cluster(initialNodeCount=1).group()
     assert (fixed.least, fixed.most, fixed.floors) == (None, None, ())

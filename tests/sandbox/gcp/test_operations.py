@@ -6,8 +6,8 @@ import dataclasses
 
 import pytest
 
+from sandbox.cloud.clusters import Endpoint
 from sandbox.cloud.provider import Refused
-from sandbox.gcp.clusters import Endpoint
 from sandbox.gcp.quotas import UNLIMITED
 from tests.sandbox.engine_side import Props
 

@@ -11,7 +11,8 @@ import pytest
 from sandbox.base.errors import SandboxError
 from sandbox.cloud.node_groups import ScaleRefused
 from sandbox.cloud.provider import Refused
-from sandbox.cloud.quota_file import KEPT
+from sandbox.cloud.quotas import KEPT
+from sandbox.cluster.plugins import limits
 from sandbox.gcp.quotas import UNLIMITED, Quotas
 from tests.sandbox.engine_side import Props
 
@@ -127,10 +128,10 @@ def test_what_is_over_a_limit_already_may_stay_and_shrink(ready: Project) -> Non
 
 
 def test_the_kept_quotas_are_google_s_part(tmp_path: Path) -> None:
-    assert Quotas.kept(tmp_path) == UNLIMITED
+    assert limits("gcp", tmp_path) == UNLIMITED
     (tmp_path / KEPT).write_text(json.dumps({"quotas": {"westeurope": {"cores": 5}}, "resources": []}))
-    assert Quotas.kept(tmp_path) == UNLIMITED
+    assert limits("gcp", tmp_path) == UNLIMITED
     (tmp_path / KEPT).write_text(json.dumps({"quotas": {"gcp": {REGION: {"CPUS": 5}}}, "resources": []}))
-    assert Quotas.kept(tmp_path).limits == {REGION: {"CPUS": 5}}
+    assert limits("gcp", tmp_path).limits == {REGION: {"CPUS": 5}}
     with pytest.raises(SandboxError, match=r"quotas\.gcp: is not an object"):
         Quotas.read([])

@@ -15,8 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from sandbox.cloud import state
-from sandbox.gcp import cloud
+from sandbox.cloud import cloud, state
 from tests.sandbox.rule_walk import take_out, without_rows
 
 from .conftest import ACCOUNT, NAT, POOL, REGION, REGULAR, ROUTER, Project

@@ -9,14 +9,14 @@ import pytest
 from sandbox.cloud.schema import Fields
 from sandbox.gcp import places, schema
 from sandbox.gcp.machines import machines
-from sandbox.gcp.resources.resource_type import READ_FOR, Kind
-from sandbox.gcp.resources.table import KINDS
+from sandbox.gcp.resources.resource_type import READ_FOR, TABLE, GcpType
+from sandbox.gcp.resources.table import TYPES
 
 
 @pytest.mark.process
 def test_the_kept_shapes_are_those_of_the_installed_sdk() -> None:
     """Imports the SDK, which takes seconds. `python -m sandbox.gcp.schema` writes them again."""
-    assert schema.FILE.read_text(encoding="utf-8") == schema.written_from_the_sdk()
+    assert schema.STORED.file.read_text(encoding="utf-8") == schema.written_from_the_sdk()
 
 
 def test_what_replaces_and_what_is_computed_was_read_for_the_installed_sdk() -> None:
@@ -25,7 +25,7 @@ def test_what_replaces_and_what_is_computed_was_read_for_the_installed_sdk() -> 
 
 
 def test_every_emulated_type_has_its_shapes() -> None:
-    assert set(schema.RESOURCES) == set(KINDS)
+    assert set(TABLE) == set(TYPES)
 
 
 def exists(fields: Fields, path: list[str]) -> bool:
@@ -37,10 +37,10 @@ def exists(fields: Fields, path: list[str]) -> bool:
     return not rest or bool(inner.inside and exists(inner.inside(), rest))
 
 
-@pytest.mark.parametrize("kind", KINDS.values(), ids=lambda kind: kind.token)
-def test_every_property_that_a_type_speaks_of_is_one_of_its(kind: Kind) -> None:
-    named = kind.force_new | kind.computed | kind.sets | kind.links | kind.maps | {*kind.defaults, *kind.checks}
-    fields = schema.inputs_of(kind.token)
+@pytest.mark.parametrize("kind", TYPES.values(), ids=lambda kind: kind.token)
+def test_every_property_that_a_type_speaks_of_is_one_of_its(kind: GcpType) -> None:
+    named = kind.replaces | kind.computed | kind.sets | kind.links | kind.maps | {*kind.defaults, *kind.checks}
+    fields = schema.STORED.inputs_of(kind.token)
     assert {path for path in named | kind.virtual if not exists(fields, path.split("."))} == set()
 
 

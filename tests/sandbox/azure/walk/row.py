@@ -11,7 +11,7 @@ from typing import Any
 from sandbox.azure import ids
 from sandbox.azure.errors import AzureRefused
 from sandbox.azure.resources import cluster_rules, fleet_rules, pool_rules
-from sandbox.azure.resources.table import kind_of
+from sandbox.azure.resources.table import TYPES
 from sandbox.cloud.provider import InitFailed, Resource
 from tests.sandbox.rule_walk import Rule
 
@@ -37,7 +37,7 @@ class Put:
 
     def __call__(self, account: Account) -> None:
         wanted = Resource(self.token, "it", "urn:it", inputs=account.check(self.token, self.inputs))
-        id = kind_of(self.token).id(ids.SUBSCRIPTION, wanted.inputs)
+        id = TYPES[self.token].id(ids.SUBSCRIPTION, wanted.inputs)
         if account.cloud.get(id) is None:
             account.provider.create(wanted)
         else:
@@ -84,7 +84,7 @@ def pool(base: Props, **changes: Any) -> Put:
 
 
 def id_of(token: str, **parameters: str) -> str:
-    return kind_of(token).id(ids.SUBSCRIPTION, parameters)
+    return TYPES[token].id(ids.SUBSCRIPTION, parameters)
 
 
 def refusal(account: Account, step: Step) -> tuple[str, str] | None:

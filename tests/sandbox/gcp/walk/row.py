@@ -10,7 +10,7 @@ from typing import Any
 from sandbox.cloud.provider import InitFailed, Refused, Resource
 from sandbox.gcp.resources import cluster_rules, identity, nat_rules, pool_rules, subnet_rules
 from sandbox.gcp.resources.resource_type import Settings
-from sandbox.gcp.resources.table import kind_of
+from sandbox.gcp.resources.table import TYPES
 from tests.sandbox.engine_side import Props
 from tests.sandbox.rule_walk import Rule
 
@@ -40,12 +40,12 @@ class Make:
     def __call__(self, project: Project) -> None:
         inputs = project.check(self.token, self.inputs)
         id = id_of(self.token, inputs)
-        if project.cloud.get(id) is None or kind_of(self.token).shared:
+        if project.cloud.get(id) is None or TYPES[self.token].shared:
             project.provider.create(Resource(self.token, "it", "urn:it", inputs=inputs))
             return
         made = project.refresh(Resource(self.token, "it", "urn:it", id, old_inputs=inputs))
         # What the provider keeps for itself is not in the cloud: only the pool's cluster is as it was said.
-        own = kind_of(self.token).virtual - {"cluster"}
+        own = TYPES[self.token].virtual - {"cluster"}
         outputs = {name: value for name, value in made.old_outputs.items() if name not in own}
         project.provider.update(dataclasses.replace(made, inputs=inputs, old_inputs=inputs, old_outputs=outputs))
 
@@ -112,7 +112,7 @@ def nodes(base: Props, **changes: Any) -> Make:
 
 
 def id_of(token: str, inputs: Props) -> str:
-    return kind_of(token).id(inputs, Settings(PROJECT))
+    return TYPES[token].id(inputs, Settings(PROJECT))
 
 
 def refusal(project: Project, step: Step) -> str | None:

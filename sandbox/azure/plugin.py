@@ -1,0 +1,25 @@
+"""Azure's plugin."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from sandbox.azure import ids
+from sandbox.azure.cloud import AzureCloud
+from sandbox.azure.provider import AzureProvider
+from sandbox.azure.quotas import Quotas
+from sandbox.azure.resources.table import TYPES
+from sandbox.cloud.plugin import Plugin
+from sandbox.kubernetes import brought
+
+PLUGIN = Plugin(
+    name="azure",
+    package="azure-native",
+    state_file="azure.json",
+    quotas=Quotas,
+    open=AzureCloud,
+    provider=AzureProvider,
+    id_of=lambda type, inputs: TYPES[type].id(ids.SUBSCRIPTION, inputs),
+    naming=lambda type: TYPES[type].parameters[-1:],
+    objects=lambda version: brought.read(Path(__file__).parent / "data" / "objects"),
+)

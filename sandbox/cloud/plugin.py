@@ -1,0 +1,46 @@
+"""One emulated cloud as the rest of the sandbox sees it: its folder has a module `plugin` with a `PLUGIN`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, MutableMapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from sandbox.cloud.cloud import EmulatedCloud
+from sandbox.cloud.clusters import ClusterRuntime
+from sandbox.cloud.provider import CloudProvider
+from sandbox.cloud.quotas import Quotas
+
+Object = dict[str, Any]
+
+
+def _nothing(*arguments: Any) -> None:
+    pass
+
+
+@dataclass(frozen=True)
+class Plugin:
+    """The facts and hooks of one cloud. Functions that raise `Refused` do so for a type that is not emulated."""
+
+    name: str
+    """The name of the cloud's folder."""
+    package: str
+    """The Pulumi package whose types it has, such as `azure-native`."""
+    state_file: str
+    """The cloud's memory, in the home's folder for clouds."""
+    quotas: type[Quotas]
+    open: Callable[[Path, ClusterRuntime, Any], EmulatedCloud]
+    """The cloud of a state file, a runtime and quotas."""
+    provider: Callable[[Any], CloudProvider]
+    """A provider over an opened cloud."""
+    id_of: Callable[[str, dict[str, Any]], str]
+    """The id of a resource of a type, made with the inputs of a cloud file. Raises `Refused`."""
+    naming: Callable[[str], list[str]]
+    """The inputs that name a resource of a type. Raises `Refused`."""
+    objects: Callable[[str], Iterable[Object]]
+    """The Kubernetes objects that the cloud brings to a cluster of a version."""
+    trust: Callable[[Path], None] = _nothing
+    """Let clients trust the clusters below a folder, where they do not by their kubeconfigs."""
+    furnish: Callable[[Path, Path, MutableMapping[str, str]], None] = _nothing
+    """Put the cloud's client programs into a folder, and that into an environment, for the clusters below another folder."""

@@ -1,0 +1,57 @@
+"""The emulated clouds by name. A further cloud is a folder of the sandbox with a module `plugin`, and its name here.
+
+A plugin is imported when it is first asked for: an autoscaler's process has one cloud alone.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from sandbox.cloud import quotas
+from sandbox.cloud.cloud import EmulatedCloud
+from sandbox.cloud.clusters import ClusterRuntime
+from sandbox.cloud.plugin import Plugin
+from sandbox.cloud.quotas import Quotas
+
+NAMES = ("azure", "gcp")
+
+_TOP = "azure"
+"""The quotas of this cloud stand by region at the top of a cloud file, as when it was the only one; others' below their names."""
+
+
+def plugin(name: str) -> Plugin:
+    """The plugin of a cloud. Raises KeyError for a name that is no cloud's."""
+    if name not in NAMES:
+        raise KeyError(name)
+    found: Plugin = importlib.import_module(f"sandbox.{name}.plugin").PLUGIN
+    return found
+
+
+def quotas_of(name: str, all: Mapping[str, Any]) -> Any:
+    """One cloud's part of all quotas, as it was written."""
+    if name == _TOP:
+        return {region: limits for region, limits in all.items() if region not in NAMES}
+    return all.get(name, {})
+
+
+def install(name: str, kubeconfig: Path, version: str) -> None:
+    """Put a cloud's own objects into a cluster of a version, and wait until their kinds are served. Raises SandboxError."""
+    # Only here: most commands never ask the API server.
+    from sandbox.kubernetes import brought, nodes
+
+    with nodes.opened(kubeconfig) as client:
+        brought.install(client, plugin(name).objects(version))
+
+
+def limits(name: str, folder: Path) -> Quotas:
+    """The quotas of a cloud whose memory is in a folder."""
+    return plugin(name).quotas.read(quotas_of(name, quotas.kept(folder)))
+
+
+def opened(name: str, folder: Path, runtime: ClusterRuntime) -> EmulatedCloud:
+    """The emulated cloud whose memory is in a folder, with the quotas that are kept there."""
+    found = plugin(name)
+    return found.open(folder / found.state_file, runtime, limits(name, folder))

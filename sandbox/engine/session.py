@@ -1,0 +1,246 @@
+"""A session: one stack's engine at work, from the stack's lock to the providers that the engine calls.
+
+The types keep the order of the steps: each step takes what the step before it returns.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import NewType
+
+import psutil
+from pulumi.automation.errors import CommandError
+
+from sandbox.base.checkpoint import Checkpoint
+from sandbox.base.errors import SandboxError
+from sandbox.base.home import Home
+from sandbox.base.locks import lock_stack, share_cloud
+from sandbox.base.notices import Notify
+from sandbox.cloud.provider import InitFailed, Provider
+from sandbox.cloud.servicer import serve
+from sandbox.cluster import clusters
+from sandbox.cluster.kubernetes_provider import KubernetesProvider
+from sandbox.engine import cloud_file as cloud_files
+from sandbox.engine import clouds, workspace
+from sandbox.engine.cloud_file import CloudFile
+from sandbox.engine.clouds import Clouds
+from sandbox.engine.command import EngineCommand
+from sandbox.engine.engine import Engine
+from sandbox.engine.interrupted import Interrupted
+from sandbox.engine.policies import Pack, install
+from sandbox.engine.program import Program
+from sandbox.toolchain import programs
+
+LockedStack = NewType("LockedStack", Home)
+"""The home of a stack on which no other command and no engine of a killed command works."""
+
+ReadyCloud = NewType("ReadyCloud", LockedStack)
+"""The home of a locked stack whose emulated cloud is repaired and stays: this command shares it."""
+
+_ORPHAN_SECONDS = 20
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A stack with everything the engine's process needs."""
+
+    home: ReadyCloud
+    project: str
+    pulumi: Path
+    policies: list[str]
+    """The engine's options for the policy pack."""
+
+
+@dataclass(frozen=True)
+class Attachable:
+    """A prepared stack whose emulated clouds have the resources of the cloud file."""
+
+    stack: Prepared
+    clouds: Clouds
+
+
+@contextmanager
+def open(
+    home: Home,
+    notify: Notify,
+    *,
+    changing: bool = True,
+    program: bool = True,
+    cloud_file: Path | None = None,
+    pack: Pack | None = None,
+    ensure: programs.Ensure = programs.ensure,
+) -> Iterator[Engine]:
+    """The stack's engine with its clouds attached; one at a time for each stack.
+
+    Clusters of a machine that was restarted, or of a command that was killed, are repaired first; a command that is not
+    `changing` anything repairs them only when they do not run, and remembers no option. A `cloud_file` replaces quotas and adds
+    resources. With `program` false nothing runs the program, and the stack file may be missing. A policy `pack` checks all that
+    is declared. `ensure` may wait for programs that are being built.
+
+    Raises SandboxError when another command holds the stack, the stack or cloud file is missing or wrong, or a program
+    cannot be built.
+    """
+    control_plane = partial(ensure, clusters.PROGRAMS, notify)
+    if program:
+        workspace.stack_file(home)
+    requested = CloudFile.read(cloud_file, clouds.opened(home, dict, notify)) if cloud_file else CloudFile()
+    with _locked(home, notify) as locked, _repaired(locked, control_plane, notify, changing) as ready:
+        stack = _prepared(ready, pack, ensure, notify, changing=changing, program=program)
+        attachable = _filled(stack, requested, control_plane, notify)
+        with _attached(attachable, notify, changing=changing, preload=program and not changing) as engine:
+            yield engine
+
+
+@contextmanager
+def _locked(home: Home, notify: Notify) -> Iterator[LockedStack]:
+    """The stack, locked."""
+    with lock_stack(home):
+        home.directory.mkdir(mode=0o700, exist_ok=True)
+        _end_orphans(home, notify)
+        yield LockedStack(home)
+
+
+def _end_orphans(home: Home, notify: Notify) -> None:
+    """End the engine of a killed command, which has nobody to talk to any more, and remove that engine's lock.
+
+    No other engine of the stack can run: the caller holds the stack.
+    """
+    engine = str(_engine_path(home))
+    orphans = [p for p in psutil.process_iter(["cmdline"]) if (p.info["cmdline"] or [""])[0] == engine]
+    if orphans:
+        notify("waiting: the engine of a command that was killed still runs")
+        _, alive = psutil.wait_procs(orphans, timeout=_ORPHAN_SECONDS)
+        for process in alive:
+            with suppress(psutil.NoSuchProcess):
+                process.kill()
+        psutil.wait_procs(alive, timeout=_ORPHAN_SECONDS)
+    locks = home.backend / ".pulumi" / "locks"
+    if locks.exists():
+        shutil.rmtree(locks)
+
+
+@contextmanager
+def _repaired(
+    stack: LockedStack, control_plane: Callable[[], Mapping[str, Path]], notify: Notify, changing: bool
+) -> Iterator[ReadyCloud]:
+    """The stack's emulated cloud, shared with other stacks' commands. The first of them repairs it."""
+
+    def repair() -> None:
+        if changing or not all(plane.running() for plane in clusters.planes(stack.clusters)):
+            for cloud in clouds.opened(stack, control_plane, notify):
+                try:
+                    cloud.reconcile()
+                except InitFailed as failed:
+                    raise SandboxError(f"the emulated cloud cannot be repaired: {failed}") from failed
+
+    with share_cloud(stack, notify, repair):
+        yield ReadyCloud(stack)
+
+
+def _prepared(
+    home: ReadyCloud, pack: Pack | None, ensure: programs.Ensure, notify: Notify, *, changing: bool, program: bool
+) -> Prepared:
+    """The files and the program of the engine."""
+    if changing:
+        home.remember()
+    project = workspace.prepare(home, program=program)
+    pulumi = ensure(["pulumi"], notify)["pulumi"]
+    _trust_clusters(home, pulumi)
+    return Prepared(home, project, pulumi, install(home, pack) if pack else [])
+
+
+def _trust_clusters(home: Home, built: Path) -> None:
+    """Put Google's login program and the clusters' authorities into this process's environment.
+
+    Takes a program that is `built`, because builds download modules from hosts whose certificates have other authorities.
+    """
+    del built
+    clouds.furnish(home.directory / "workstation", home.clusters, os.environ)
+
+
+def _filled(
+    stack: Prepared, requested: CloudFile, control_plane: Callable[[], Mapping[str, Path]], notify: Notify
+) -> Attachable:
+    """The clouds with the quotas and resources of this cloud file and of earlier ones."""
+    with cloud_files.changing(stack.home.cloud) as kept:
+        kept.add(requested)
+        kept.keep(stack.home.cloud)
+        # After the file is kept: the clouds read their quotas from it.
+        opened = clouds.opened(stack.home, control_plane, notify)
+        cloud_files.make(kept, opened, notify)
+    return Attachable(stack, opened)
+
+
+@contextmanager
+def _attached(attachable: Attachable, notify: Notify, *, changing: bool, preload: bool) -> Iterator[Engine]:
+    """The engine, with providers over the clouds and a state that has all that the clouds made for a killed command."""
+    stack = attachable.stack
+    checkpoint = Checkpoint(stack.home)
+    interrupted = Interrupted(stack.home, checkpoint)
+    providers: dict[str, Callable[[], Provider]] = {
+        **{package: partial(attachable.clouds.provider, package) for package in attachable.clouds.opened},
+        "kubernetes": KubernetesProvider,
+    }
+    program = Program(stack.home.project, stack.home.directory / "imported.json")
+    if preload:
+        program.preload()
+    with serve(providers, interrupted.keep) as addresses:
+        command = _engine_command(stack, program, addresses)
+        if not checkpoint.exists(stack.project):
+            _create_stack(command, stack.home)
+        if changing:
+            instances = {package: make() for package, make in providers.items()}
+            try:
+                interrupted.resolve(command, instances, notify)
+            finally:
+                for provider in instances.values():
+                    provider.close()
+        yield Engine(command, attachable.clouds, checkpoint, interrupted, stack.policies)
+
+
+def _engine_path(home: Home) -> Path:
+    """The engine's program, under a name that is this stack's own."""
+    return home.directory / "bin" / "pulumi"
+
+
+def _engine_command(stack: Prepared, program: Program, addresses: str) -> EngineCommand:
+    """The engine's command line. `addresses` are the providers', as PULUMI_DEBUG_PROVIDERS has them."""
+    home = stack.home
+    # A variable such as PULUMI_STACK or PULUMI_CONFIG of the user would change what the engine does.
+    for variable in [key for key in os.environ if key.startswith("PULUMI_")]:
+        del os.environ[variable]
+    binary = _engine_path(home)
+    binary.parent.mkdir(exist_ok=True)
+    binary.unlink(missing_ok=True)
+    binary.symlink_to(stack.pulumi)
+    environment = {
+        "PULUMI_HOME": str(home.engine),
+        # The attributes beside each file are not written at once: an engine killed meanwhile leaves a state that cannot be
+        # read, "failed to load checkpoint: EOF" (gocloud.dev/blob/fileblob, setAttrs).
+        "PULUMI_BACKEND_URL": f"{home.backend.as_uri()}?metadata=skip",
+        "PULUMI_CONFIG_PASSPHRASE": workspace.passphrase(home),
+        "PULUMI_DEBUG_PROVIDERS": addresses,
+        # `--event-log` is one of its options for debugging.
+        "PULUMI_DEBUG_COMMANDS": "true",
+        "PULUMI_AUTOMATION_API": "true",
+        # The engine lives for seconds and need not be small: it spent a tenth of its time collecting garbage.
+        "GOGC": os.environ.get("GOGC", "400"),
+        # Both look for things on the network, and failing to find them costs seconds.
+        "PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION": "true",
+        "PULUMI_SKIP_UPDATE_CHECK": "true",
+    }
+    return EngineCommand(binary, home.stack, home.workspace, environment, program)
+
+
+def _create_stack(command: EngineCommand, home: Home) -> None:
+    """Raises SandboxError for a state that the engine cannot open."""
+    try:
+        command.init()
+    except CommandError as failed:
+        raise SandboxError(f"the engine cannot open the stack's state in {home.backend}:\n{failed}") from failed

@@ -1,0 +1,39 @@
+"""Google Cloud's plugin."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from sandbox.cloud.plugin import Object, Plugin
+from sandbox.gcp import versions, workstation
+from sandbox.gcp.cloud import GcpCloud
+from sandbox.gcp.provider import GcpProvider
+from sandbox.gcp.quotas import Quotas
+from sandbox.gcp.resources.resource_type import Settings
+from sandbox.gcp.resources.table import TYPES
+from sandbox.kubernetes import brought
+
+_ADMISSION_POLICIES = (1, 36)
+"""The first version with MutatingAdmissionPolicy v1."""
+
+
+def _objects(version: str) -> list[Object]:
+    found = brought.read(Path(__file__).parent / "data" / "objects")
+    if versions.number(version)[:2] >= _ADMISSION_POLICIES:
+        return found
+    return [body for body in found if not body["kind"].startswith("MutatingAdmissionPolicy")]
+
+
+PLUGIN = Plugin(
+    name="gcp",
+    package="gcp",
+    state_file="gcp.json",
+    quotas=Quotas,
+    open=GcpCloud,
+    provider=GcpProvider,
+    id_of=lambda type, inputs: TYPES[type].id(inputs, Settings()),
+    naming=lambda type: ["project", *filter(None, [TYPES[type].auto_name])],
+    objects=_objects,
+    trust=workstation.trust,
+    furnish=workstation.furnish,
+)
