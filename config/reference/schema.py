@@ -41,7 +41,8 @@ def schema() -> Node:
     keys = top_keys()
     every = [model for key in keys for model in key.models]
     _, generated = models_json_schema([(model, "validation") for model in every], ref_template="#/definitions/{model}")
-    definitions = {name: _plain(node) for name, node in sorted(generated["$defs"].items())}
+    # Without the docstrings: an editor shows them in place of the key's own description.
+    definitions = {name: _plain({**node, "description": None}) for name, node in sorted(generated["$defs"].items())}
     for cloud in registry.registrations():
         _needs_a_place(definitions[cloud.settings.__name__])
     return {
@@ -234,7 +235,7 @@ def _plain(node: Any) -> Any:
     plain = {
         key: _plain(value) if key not in ("default", "examples", "enum", "const") else value
         for key, value in node.items()
-        if not (key == "title" and isinstance(value, str)) and not (key == "default" and value in (None, {}, []))
+        if not (key == "title" and isinstance(value, str)) and not (key in ("default", "description") and value in (None, {}, []))
     }
     if isinstance(plain.get("pattern"), str):
         plain["pattern"] = any_case(plain["pattern"])
