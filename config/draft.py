@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import TypeVar
 
@@ -12,15 +12,17 @@ from config.clouds.machines import Machine
 from config.clouds.traits import Cloud
 from config.model.cloud import CloudSettings
 from config.model.cluster import Cluster
-from config.model.fields import Unreadable, readable
+from config.model.fields import Unreadable
 from config.model.gpu import DcgmExporter, DevicePluginOptions
 from config.model.growth import ExpanderOptions, Growth
 from config.model.image_pull_secret import ImagePullSecret
 from config.model.pool import AnyPool, Pool, SystemPool
 from config.model.release import VERSION, Override, Release
 from config.model.scheduling import Scheduling
+from config.reading import known, of_each, where
 
 S = TypeVar("S", bound=CloudSettings)
+V = TypeVar("V")
 
 
 @dataclass(frozen=True)
@@ -72,12 +74,15 @@ class Draft:
         """
         if self.cluster and self.cluster.kubernetes_version:
             return "cluster.kubernetesVersion", self.cluster.kubernetes_version
-        for index, one in self.overrides.items():
-            if readable(one, "pin") and one.pin == "kubernetesVersion":
-                if not re.fullmatch(VERSION, one.value):
-                    raise Unreadable("value")
-                return f"overrides[{index}].value", one.value
+        for path, override in where(self.written_overrides(), lambda pair: pair[1].pin == "kubernetesVersion"):
+            if not re.fullmatch(VERSION, override.value):
+                raise Unreadable("value")
+            return f"{path}.value", override.value
         return None
+
+    def written_overrides(self) -> list[tuple[str, Override]]:
+        """The overrides, with their paths."""
+        return [(f"overrides[{index}]", override) for index, override in self.overrides.items()]
 
     def written_pools(self) -> Iterator[tuple[str, AnyPool]]:
         """The system pool and all others, with their paths."""
@@ -88,27 +93,31 @@ class Draft:
 
     def names_are_known(self) -> bool:
         """Whether every pool of the file has a name that could be read."""
-        return self.all_pools and all(readable(pool, "name") for pool in self.pools.values())
+        return self.all_pools and len(self.of_pools(lambda pool: pool.name)) == len(self.pools)
 
     def spot_pools(self) -> list[Pool]:
         """The pools that surely are bought as spot."""
-        return [p for p in self.pools.values() if readable(p, "capacity") and p.reclaimable]
+        return self.pools_where(lambda pool: pool.reclaimable)
+
+    def pools_where(self, condition: Callable[[Pool], object]) -> list[Pool]:
+        """The pools of which the condition can be read and is true; not the system pool."""
+        return where(self.pools.values(), condition)
+
+    def of_pools(self, read: Callable[[Pool], V]) -> list[V]:
+        """The values of the pools, without those that cannot be read; not the system pool's."""
+        return of_each(self.pools.values(), read)
 
 
 def most_nodes(pool: AnyPool, draft: Draft) -> int | None:
     """The most nodes of a pool, None where that cannot be told."""
-    try:
-        return pool.most_nodes(draft.cloud)
-    except Unreadable:
-        return None
+    return known(lambda: pool.most_nodes(draft.cloud), None)
 
 
 def most_with_twin(pool: AnyPool, draft: Draft) -> int:
     """The most nodes of a pool and its twin together, as far as it can be told."""
-    most = most_nodes(pool, draft) or 0
-    steps = pool.fallback if isinstance(pool, Pool) and readable(pool, "fallback") else ()
-    twins = [step.on_demand for step in steps if readable(step, "on_demand") and step.on_demand]
-    return most + sum(twin.max_nodes for twin in twins if readable(twin, "max_nodes"))
+    steps = known(lambda: pool.fallback, ()) if isinstance(pool, Pool) else ()
+    twins = of_each(steps, lambda step: step.on_demand.max_nodes if step.on_demand else 0)
+    return (most_nodes(pool, draft) or 0) + sum(twins)
 
 
 def own_machine(pool: AnyPool, cloud: Cloud) -> Machine | None:

@@ -83,8 +83,3 @@ class Model(BaseModel):
 def given(thing: Model, *names: str) -> list[str]:
     """Those of the fields that the stack file sets, readable or not. A key without a value, which YAML allows, sets none."""
     return [name for name in names if name in thing.model_fields_set and thing.__dict__.get(name, "") is not None]
-
-
-def readable(thing: Model, *names: str) -> bool:
-    """Whether the object has these fields."""
-    return all(name in thing.__dict__ for name in names)

@@ -18,13 +18,12 @@ from typing import Any, TypeAlias
 from config.clouds import registry
 from config.clouds.traits import Cloud
 from config.draft import Draft
-from config.model.fields import Unreadable, readable
-from config.model.pool import AnyPool, Pool
+from config.model.pool import AnyPool
 from config.problems import Problem
+from config.reading import of_each, until_unreadable
+from config.rules.items import PoolRule, Rule
 
-Rule: TypeAlias = Callable[[Draft, Cloud], Iterator[Problem]]
 CloudRule: TypeAlias = Callable[[Any, Draft, Cloud], Iterator[Problem]]
-PoolRule: TypeAlias = Callable[[str, Pool, Draft, Cloud], Iterator[Problem]]
 AnyPoolRule: TypeAlias = Callable[[str, AnyPool, Draft, Cloud], Iterator[Problem]]
 
 
@@ -62,7 +61,7 @@ def check(draft: Draft) -> list[Problem]:
 
 def _likely(draft: Draft) -> Cloud:
     """The cloud of a stack file that does not say, or not in a way that can be read."""
-    return registry.likely(pool.machine for _, pool in draft.written_pools() if readable(pool, "machine"))
+    return registry.likely(of_each(draft.written_pools(), lambda pair: pair[1].machine))
 
 
 def _problems(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
@@ -70,20 +69,13 @@ def _problems(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     assert registration is not None
     rules = _rules(__name__, registration.rules)
     for rule in rules.of_the_file:
-        yield from _until_unreadable(rule(draft, cloud))
+        yield from until_unreadable(rule(draft, cloud))
     if draft.cloud:
         for cloud_rule in (*rules.of_the_cloud, *(rules.of_a_new_cluster if draft.made_here else ())):
-            yield from _until_unreadable(cloud_rule(draft.cloud, draft, cloud))
+            yield from until_unreadable(cloud_rule(draft.cloud, draft, cloud))
     for index, pool in draft.pools.items():
         for pool_rule in rules.of_a_pool:
-            yield from _until_unreadable(pool_rule(f"pools[{index}]", pool, draft, cloud))
+            yield from until_unreadable(pool_rule(f"pools[{index}]", pool, draft, cloud))
     for path, any_pool in draft.written_pools():
         for any_pool_rule in rules.of_any_pool:
-            yield from _until_unreadable(any_pool_rule(path, any_pool, draft, cloud))
-
-
-def _until_unreadable(problems: Iterator[Problem]) -> Iterator[Problem]:
-    try:
-        yield from problems
-    except Unreadable:
-        return
+            yield from until_unreadable(any_pool_rule(path, any_pool, draft, cloud))

@@ -6,9 +6,11 @@ from collections.abc import Iterable, Iterator
 
 from config.clouds.traits import Cloud
 from config.draft import Draft
-from config.model.fields import Model, readable
-from config.model.pool import Pool
+from config.model.fields import Model
+from config.model.pool import Fallback, Pool
 from config.problems import Problem
+from config.reading import part
+from config.rules.items import each_step
 
 _THEIRS = "is set for a cluster this stack does not make"
 _REMOVE = "remove it: whoever made the cluster decides this"
@@ -38,14 +40,13 @@ def _unless_of_pools(path: str, settings: Model, of_pools: Iterable[str]) -> Ite
     """A problem for every key that is set and not about the pools that are added."""
     inner: dict[str, set[str]] = {}
     for key in of_pools:
-        name, _, rest = key.partition(".")
-        inner.setdefault(name, set()).update([rest] if rest else [])
+        name, _, last = key.partition(".")
+        inner.setdefault(name, set()).update([last] if last else [])
     yield from _set(path, settings, *sorted(set(type(settings).model_fields) - set(inner)))
-    for name, rest_of_pools in inner.items():
-        if rest_of_pools and readable(settings, name):
-            yield from _unless_of_pools(
-                f"{path}.{type(settings).model_fields[name].alias}", getattr(settings, name), rest_of_pools
-            )
+    for name, rest in inner.items():
+        inside = part(settings, name) if rest else None
+        if inside:
+            yield from _unless_of_pools(f"{path}.{type(settings).model_fields[name].alias}", inside, rest)
 
 
 def _set(path: str, thing: Model, *names: str) -> Iterator[Problem]:
@@ -63,14 +64,14 @@ def _pool(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Problem
             yield Problem(f"{path}.{key}", "is set for nodes that this stack does not make", "remove it")
 
 
-def _twin(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
-    for number, step in enumerate(pool.fallback):
-        if step.on_demand and not cloud.makes_pools:
-            yield Problem(
-                f"{path}.fallback[{number}].onDemand",
-                "would make nodes, which this stack does not in this cluster",
-                "remove it, and describe the on-demand nodes that are there as a pool of their own",
-            )
+@each_step
+def _twin(path: str, number: int, step: Fallback, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    if step.on_demand and not cloud.makes_pools:
+        yield Problem(
+            f"{path}.onDemand",
+            "would make nodes, which this stack does not in this cluster",
+            "remove it, and describe the on-demand nodes that are there as a pool of their own",
+        )
 
 
 RULES = (_cluster, _cloud)

@@ -11,9 +11,11 @@ from pydantic.alias_generators import to_camel
 from config.clouds import registry
 from config.clouds.traits import Cloud
 from config.draft import Draft
-from config.model.fields import given, readable
-from config.model.pool import AnyPool, Pool
+from config.model.fields import given
+from config.model.pool import AnyPool, Fallback, Pool
 from config.problems import Problem
+from config.reading import part
+from config.rules.items import each_step
 
 
 def _machine(path: str, pool: AnyPool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
@@ -68,11 +70,12 @@ def _most(path: str, pool: AnyPool, draft: Draft, cloud: Cloud) -> Iterator[Prob
         yield from _too_many(f"{path}.maxNodes", pool.max_nodes, pool, draft, cloud)
 
 
-def _most_of_a_twin(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
-    for number, step in enumerate(pool.fallback):
-        if step.on_demand:
-            at = f"{path}.fallback[{number}].onDemand.maxNodes"
-            yield from _too_many(at, step.on_demand.max_nodes, pool, draft, cloud)
+@each_step
+def _most_of_a_twin(
+    path: str, number: int, step: Fallback, pool: Pool, draft: Draft, cloud: Cloud
+) -> Iterator[Problem]:
+    if step.on_demand:
+        yield from _too_many(f"{path}.onDemand.maxNodes", step.on_demand.max_nodes, pool, draft, cloud)
 
 
 def _too_many(path: str, nodes: int, pool: AnyPool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
@@ -96,7 +99,7 @@ def _other_clouds_keys(path: str, pool: AnyPool, draft: Draft, cloud: Cloud) -> 
         *around, last = key.split(".")
         thing: Any = pool
         for name in around:
-            thing = getattr(thing, name, None) if thing and readable(thing, name) else None
+            thing = part(thing, name) if thing else None
         if thing and last in thing.model_fields_set:
             where = ".".join([path, *map(to_camel, (*around, last))])
             yield Problem(where, f"is set, but {cloud.title} has no such setting", remedy)

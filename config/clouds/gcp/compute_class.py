@@ -39,10 +39,11 @@ def mode(
     """
     if settings.fallback.mode:
         return settings.fallback.mode
+    # In an existing cluster GPU pods may be meant for other pools; without a policy no pod asks for the class.
+    if settings.existing_cluster or not by_default or not admission.mutates(version):
+        return "affinity"
     ordered = any(cloud.gpus(pool)[0] and pool.fallback for pool in pools)
-    # In a cluster of somebody else GPU pods may be meant for other pools; without a policy no pod asks for the class.
-    ours = settings.existing_cluster is None and by_default
-    return "compute-class" if ordered and ours and admission.mutates(version) else "affinity"
+    return "compute-class" if ordered else "affinity"
 
 
 def may_join(pool: Pool) -> bool:

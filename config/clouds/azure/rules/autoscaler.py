@@ -12,8 +12,6 @@ from config.clouds.azure.settings import Azure, pinned_autoscaler
 from config.clouds.azure.unready import Bounds
 from config.clouds.traits import Cloud
 from config.draft import Draft
-from config.model.fields import readable
-from config.model.pool import Pool
 from config.placement import node_pools
 from config.problems import Problem
 
@@ -23,10 +21,6 @@ _SECONDS = {"s": 1, "m": 60, "h": 3600}
 
 _PROVISION_MINUTES = 15
 """AKS' default."""
-
-
-def _chains(draft: Draft) -> list[Pool]:
-    return [pool for pool in draft.spot_pools() if readable(pool, "fallback") and pool.fallback]
 
 
 def _seconds(text: str) -> int:
@@ -52,7 +46,7 @@ def _provision_time(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Proble
     if not draft.spot_pools() or not profile.max_node_provision_time:
         return
     limit = profile.max_node_provision_time
-    if _chains(draft) and _seconds(limit) > _PROVISION_MINUTES * 60:
+    if draft.pools_where(lambda pool: pool.reclaimable and pool.fallback) and _seconds(limit) > _PROVISION_MINUTES * 60:
         yield _warning(
             "maxNodeProvisionTime",
             f"is {limit}: for that long a spot pool whose machines never come holds back its fallback",

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from config.clouds.azure.settings import Azure
 from config.clouds.traits import Cloud
 from config.draft import Draft, most_nodes
-from config.model.fields import readable
 from config.problems import Problem
+from config.reading import of_each
 
 _TIER_NODES = {"Free": 1000, "Standard": 5000, "Premium": 5000}
 _FREE_NODES = 10
@@ -62,7 +62,7 @@ def _long_term_support(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Pro
 def _tier(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     tier = azure.tier
     pools = [pool for _, pool in draft.written_pools()]
-    always = sum(pool.min_nodes or 0 for pool in pools if readable(pool, "min_nodes"))
+    always = sum(of_each(pools, lambda pool: pool.min_nodes or 0))
     if tier == "Free" and always >= _FREE_NODES:
         yield Problem(
             "cloud.tier",

@@ -8,7 +8,6 @@ from config.clouds.azure.rules import ids
 from config.clouds.azure.settings import NODE_SUBNET, Azure
 from config.clouds.traits import Cloud
 from config.draft import Draft
-from config.model.fields import readable
 from config.model.pool import AnyPool
 from config.problems import Problem
 from config.rules.network import PATH, theirs
@@ -48,12 +47,7 @@ def _subnet(path: str, pool: AnyPool, draft: Draft, cloud: Cloud) -> Iterator[Pr
                 "is an id: all pools of a cluster are in one network, so its name is enough",
                 f"write {subnet.rpartition('/')[2]}",
             )
-    elif (
-        network
-        and not network.existing
-        and readable(network, "subnets")
-        and subnet not in {NODE_SUBNET, *network.subnets}
-    ):
+    elif network and not network.existing and subnet not in {NODE_SUBNET, *network.subnets}:
         known = ", ".join(sorted(network.subnets))
         yield Problem(
             f"{path}.subnet",

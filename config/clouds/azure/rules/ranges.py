@@ -9,10 +9,10 @@ from itertools import combinations
 
 from config.clouds.azure.settings import NODE_SUBNET, Azure, AzureNetwork
 from config.clouds.traits import Cloud
-from config.draft import Draft, has_gpus, most_nodes, most_with_twin
-from config.model.fields import readable
+from config.draft import Draft, has_gpus, most_with_twin
 from config.model.pool import AnyPool, Pool
 from config.problems import Problem
+from config.reading import known, of_each
 from config.rules.network import PATH, are_ranges, readable_ranges
 
 # learn.microsoft.com/azure/aks/configure-azure-cni: AKS refuses clusters that use any part of these.
@@ -27,14 +27,11 @@ _NODE_PREFIX = 24
 
 def _written(network: AzureNetwork) -> dict[str, str]:
     """The text of each range of a network made here, by its path; of somebody else's those inside the cluster."""
-    if not readable(network, "existing"):
-        return {}
     inside = {"podCidr": "pod_cidr", "serviceCidr": "service_cidr"}
     around = {} if network.existing else {"addressSpace": "address_space", "nodeSubnet": "node_subnet"}
-    found = {key: str(getattr(network, name)) for key, name in (around | inside).items() if readable(network, name)}
-    if not network.existing and readable(network, "subnets"):
-        found |= {f"subnets.{name}": text for name, text in network.subnets.items()}
-    return found
+    texts = of_each((around | inside).items(), lambda pair: (pair[0], str(getattr(network, pair[1]))))
+    subnets = {} if network.existing else known(lambda: network.subnets, {})
+    return dict(texts) | {f"subnets.{name}": text for name, text in subnets.items()}
 
 
 def _ranges(azure: Azure) -> dict[str, IPv4Network]:
@@ -87,13 +84,10 @@ def _service_size(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]
 
 
 def _subnet_sizes(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    placed = of_each(draft.written_pools(), lambda pair: (pair[1].subnet or NODE_SUBNET, pair[1]))
     for key, subnet in _subnets(azure).items():
         name, room = key.partition(".")[2] or NODE_SUBNET, subnet.num_addresses - _TAKEN
-        pools = [
-            pool
-            for _, pool in draft.written_pools()
-            if readable(pool, "subnet") and (pool.subnet or NODE_SUBNET) == name
-        ]
+        pools = [pool for its_subnet, pool in placed if its_subnet == name]
         if room > 0:
             yield from _room(key, f"{subnet} has room", room, pools, draft, cloud)
         else:
@@ -117,7 +111,7 @@ def _room(key: str, has: str, room: int, pools: list[AnyPool], draft: Draft, clo
     # Azure counts every pool at its largest: InsufficientSubnetSize, Azure/AKS-Construction issue 701.
     nodes = sum(most_with_twin(pool, draft) for pool in pools)
     # Pools are upgraded one after another (page auto-upgrade-cluster). Whether AKS refuses for this is not said.
-    surge = max((_surge(pool, draft, cloud) for pool in pools), default=0)
+    surge = max(of_each(pools, lambda pool: _surge(pool, draft, cloud)), default=0)
     if room < nodes:
         what = f"{has} for {room} nodes; the pools may grow to {nodes} together"
         yield Problem(f"{PATH}.{key}", what, "a larger range, or smaller maxNodes")
@@ -130,14 +124,12 @@ def _room(key: str, has: str, room: int, pools: list[AnyPool], draft: Draft, clo
 
 def _surge(pool: AnyPool, draft: Draft, cloud: Cloud) -> int:
     """Nodes an upgrade may add to a pool (learn.microsoft.com/azure/aks/upgrade-aks-node-pools-rolling)."""
-    most = most_nodes(pool, draft)
-    if most is None or not readable(pool, "upgrade", "machine"):
-        return 0
+    most = pool.most_nodes(draft.cloud)
     if pool.upgrade:
         text = pool.upgrade.max_surge or "0"
     elif not isinstance(pool, Pool):
         text = "10%"
-    elif not readable(pool, "capacity", "gpus") or pool.reclaimable or has_gpus(pool, cloud):
+    elif pool.reclaimable or has_gpus(pool, cloud):
         return 0  # spot pools never, GPU pools not by this program's default
     else:
         text = "10%"

@@ -8,8 +8,8 @@ from ipaddress import IPv4Network
 from config.clouds.gcp.settings import Gcp, GcpAccess
 from config.clouds.traits import Cloud
 from config.draft import Draft
-from config.model.fields import readable
 from config.problems import Problem
+from config.reading import known
 
 _PATH = "cloud.access"
 
@@ -51,7 +51,7 @@ def _ranges(gcp: Gcp, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     if not access.authorized_ranges:
         return
     path = f"{_PATH}.authorizedRanges"
-    if readable(access, "ip_endpoint") and access.ip_endpoint == "none":
+    if known(lambda: access.ip_endpoint, "") == "none":
         yield Problem(
             path, "is set, but ipEndpoint is none: there is no address to guard", "remove it, or `ipEndpoint`"
         )

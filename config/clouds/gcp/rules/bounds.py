@@ -7,9 +7,10 @@ from collections.abc import Iterator
 from config.clouds.gcp.settings import GcpPool, options_of
 from config.clouds.traits import Cloud
 from config.draft import Draft, most_nodes
-from config.model.fields import given, readable
+from config.model.fields import given
 from config.model.pool import AnyPool, Pool
 from config.problems import Problem
+from config.reading import known
 
 
 def _one_kind(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
@@ -47,7 +48,7 @@ def _location_policy(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Itera
     where, options = f"{path}.gcp.locationPolicy", options_of(pool)
     if not options or not options.location_policy:
         return
-    if readable(pool, "zones") and pool.zone_count(draft.cloud) == 1:
+    if known(lambda: pool.zone_count(draft.cloud), 0) == 1:
         yield Problem(where, "has no use for a pool in one zone", "remove it", warning=True)
     elif pool.reclaimable and options.location_policy == "balanced":
         yield Problem(

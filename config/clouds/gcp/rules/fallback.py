@@ -8,7 +8,7 @@ from config.clouds.gcp import compute_class
 from config.clouds.gcp.settings import Gcp, GcpFallback
 from config.clouds.traits import Cloud
 from config.draft import Draft, has_gpus
-from config.model.fields import Unreadable, readable
+from config.model.fields import Unreadable
 from config.model.pool import Pool
 from config.placement import admission, node_pools
 from config.problems import Problem
@@ -30,7 +30,7 @@ def _has_class(draft: Draft, cloud: Cloud) -> bool:
 
 
 def _no_order(gcp: Gcp, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
-    chains = [pool for pool in draft.pools.values() if pool.fallback and has_gpus(pool, cloud)]
+    chains = draft.pools_where(lambda pool: pool.fallback and has_gpus(pool, cloud))
     if not chains or _has_class(draft, cloud):
         return
     if gcp.fallback.mode:
@@ -136,11 +136,10 @@ def _migration(gcp: Gcp, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
 def _all_in(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     if compute_class.may_join(pool) or not has_gpus(pool, cloud) or not _has_class(draft, cloud):
         return
-    for other in draft.pools.values():
-        if not readable(other, "name", "fallback", "gcp") or not all(readable(step, "pool") for step in other.fallback):
-            continue
-        members = {name for name in node_pools.chain(other) if name in _joining(draft)}
-        if pool.name in node_pools.chain(other) and members:
+    joining = set(draft.of_pools(lambda other: other.name if compute_class.may_join(other) else ""))
+    for chain in draft.of_pools(node_pools.chain):
+        members = joining.intersection(chain)
+        if pool.name in chain and members:
             yield Problem(
                 f"{path}.gcp.computeClass",
                 f"is false, but {', '.join(sorted(members))} of the same chain is in the ComputeClass, which knows no other pools",
@@ -154,12 +153,6 @@ def _all_in(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Probl
             "remove it, or leave out `fallback`",
             warning=True,
         )
-
-
-def _joining(draft: Draft) -> set[str]:
-    return {
-        pool.name for pool in draft.pools.values() if readable(pool, "name", "gcp") and compute_class.may_join(pool)
-    }
 
 
 def _taints(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:

@@ -9,9 +9,10 @@ from itertools import combinations
 from config.clouds.gcp.settings import Gcp, GcpNetwork
 from config.clouds.traits import Cloud
 from config.draft import Draft, most_with_twin
-from config.model.fields import Unreadable, readable
+from config.model.fields import Unreadable
 from config.model.pool import AnyPool
 from config.problems import Problem
+from config.reading import known, of_each
 from config.rules.network import PATH, are_ranges, readable_ranges
 
 _TAKEN = 4
@@ -30,11 +31,9 @@ _KEYS = {
 
 def _written(network: GcpNetwork) -> dict[str, str]:
     """The text of each range that this stack chooses, by its key."""
-    if not readable(network, "existing"):
-        return {}
     keys = {"controlPlaneCidr": "control_plane_cidr"} if network.existing else _KEYS
-    found = {key: getattr(network, name) for key, name in keys.items() if readable(network, name)}
-    return {key: text for key, text in found.items() if text}
+    texts = of_each(keys.items(), lambda pair: (pair[0], getattr(network, pair[1])))
+    return {key: text for key, text in texts if text}
 
 
 def _ranges(gcp: Gcp) -> dict[str, IPv4Network]:
@@ -70,9 +69,9 @@ def _pod_room(gcp: Gcp, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     found = _ranges(gcp).get("podCidr")
     if not found:
         return
-    pools = [pool for _, pool in draft.written_pools() if readable(pool, "max_pods")]
-    needed = sum(most_with_twin(pool, draft) * _addresses(pool) for pool in pools)
-    largest = max(map(_addresses, pools), default=0)
+    addresses = of_each(draft.written_pools(), lambda pair: (pair[1], _addresses(pair[1])))
+    needed = sum(most_with_twin(pool, draft) * each for pool, each in addresses)
+    largest = max((each for _, each in addresses), default=0)
     what = f"{found} has {found.num_addresses} addresses"
     yield from _room("podCidr", what, found.num_addresses, needed, _surge(draft) * largest, " for pods")
 
@@ -89,9 +88,10 @@ def _surge(draft: Draft) -> int:
 
 
 def _surge_of(pool: AnyPool) -> int:
-    if not readable(pool, "upgrade") or not pool.upgrade:
+    upgrade = known(lambda: pool.upgrade, None)
+    if upgrade is None:
         return 1
-    text = pool.upgrade.max_surge or "0"
+    text = upgrade.max_surge or "0"
     if text.endswith("%"):
         raise Unreadable("upgrade")
     return int(text)
