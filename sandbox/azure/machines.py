@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from sandbox.azure.facts import FACTS
+
 _CATALOG = Path(__file__).resolve().parents[2] / "config" / "clouds" / "azure" / "machines.csv"
 
 # Standard_D4ds_v5: family letters, vCPUs, optional constrained vCPUs, feature letters.
@@ -19,13 +21,8 @@ _NAME = re.compile(
     r"^Standard_(?P<family>[A-Z]+)\d+(?:-\d+)?(?P<features>[a-z]*)(?:_[A-Za-z0-9]+)*?(?:_v(?P<version>\d+))?$"
 )
 
-
-# AKS page gpu-multi-instance: the series that have it, and the instances each profile makes of one GPU.
-_MIG_GPUS = ("nvidia-a100", "nvidia-h100", "nvidia-h200")
-MIG_INSTANCES = {"MIG1g": 7, "MIG2g": 3, "MIG3g": 2, "MIG4g": 1, "MIG7g": 1}
-
-# GB of one of those GPUs (https://docs.nvidia.com/datacenter/tesla/mig-user-guide/supported-gpus.html).
-_GPU_MEMORY = {"nvidia-a100": 40, "nvidia-a100-80gb": 80, "nvidia-h100": 80, "nvidia-h100-nvl": 94, "nvidia-h200": 141}
+MIG_INSTANCES: dict[str, int] = FACTS["machines"]["mig_instances"]
+"""The instances that a MIG profile makes of one GPU."""
 
 
 @dataclass(frozen=True)
@@ -59,12 +56,12 @@ class Machine:
     @property
     def gpu_memory_gb(self) -> int:
         """Of one GPU that can be partitioned; 0 for others."""
-        return _GPU_MEMORY.get(self.gpu_model, 0)
+        return int(FACTS["machines"]["gpu_memory"].get(self.gpu_model, 0))
 
     @property
     def mig(self) -> bool:
         """Whether its GPUs can be partitioned."""
-        return self.gpu_model.startswith(_MIG_GPUS)
+        return self.gpu_model.startswith(tuple(FACTS["machines"]["mig_gpus"]))
 
     @property
     def premium_disks(self) -> bool:

@@ -5,9 +5,9 @@ A minor alias (`1.36`) stays an alias in the body; only `current*` carries the p
 
 from __future__ import annotations
 
-# 1.34 to 1.36 are supported in November 2026 (AKS page supported-kubernetes-versions). One patch each: 1.34.7 was read on
-# a node, the other two are examples.
-PATCHES = {"1.34": "1.34.7", "1.35": "1.35.5", "1.36": "1.36.2"}
+from sandbox.azure.facts import FACTS
+
+PATCHES: dict[str, str] = FACTS["versions"]["patches"]
 
 # AKS creates a cluster of the release before the newest when none is named [inferred].
 DEFAULT = "1.35"

@@ -1,4 +1,4 @@
-"""Resource types of an emulated cloud: what a cloud's table says of each (`data/types.toml`), and how the table is read.
+"""Resource types of an emulated cloud: what a cloud's table says of each (`data/types.toml`).
 
 A table's entry is named by the type's token in Pulumi. Every cloud's entries have `path`, the form of the type's ids with
 parameters in braces; `service`, the values that the service chooses where a request leaves a property out; and `added`, the
@@ -9,12 +9,11 @@ from __future__ import annotations
 
 import copy
 import re
-import tomllib
 from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property
-from pathlib import Path
 from typing import Any, TypeVar
 
+from sandbox.cloud.facts import filled
 from sandbox.cloud.provider import Refused
 from sandbox.cloud.state import Body, Record, Resources
 
@@ -22,12 +21,6 @@ Facts = Mapping[str, Any]
 """One entry of a cloud's table."""
 
 _PARAMETER = re.compile(r"\{(\w+)\}")
-
-
-def read(table: Path) -> dict[str, Facts]:
-    """Every entry of a cloud's table, by token."""
-    with table.open("rb") as file:
-        return tomllib.load(file)
 
 
 class ResourceType:
@@ -66,8 +59,8 @@ class ResourceType:
 
     def added(self, words: Mapping[str, Any]) -> Body:
         """The properties that the service computes; `words` are what their templates name."""
-        filled: Body = _filled(self.facts.get("added", {}), words)
-        return filled
+        properties: Body = filled(self.facts.get("added", {}), words)
+        return properties
 
     def check_delete(self, resources: Resources, id: str) -> None:
         """Raise `Refused` when this must not go."""
@@ -97,12 +90,6 @@ def form(path: str, pattern: Callable[[str], str]) -> str:
 def fill(path: str, values: Mapping[str, Any]) -> str:
     """A path with its parameters replaced. Raises KeyError for one without a value."""
     return _PARAMETER.sub(lambda match: str(values[match[1]]), path)
-
-
-def _filled(template: Any, words: Mapping[str, Any]) -> Any:
-    if isinstance(template, dict):
-        return {name: _filled(value, words) for name, value in template.items()}
-    return template.format_map(words) if isinstance(template, str) else template
 
 
 T = TypeVar("T", bound=ResourceType)

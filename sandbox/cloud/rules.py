@@ -3,9 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from typing import TypeVar
 
 from sandbox.cloud.provider import Refused
+from sandbox.cloud.state import Body, Resources
+
+
+@dataclass
+class ResourceRequest:
+    """One resource in a request: `wanted` is the body that was sent, `body` the resulting one, `current` None on a create."""
+
+    id: str
+    wanted: Body
+    body: Body
+    current: Body | None
+    resources: Resources
+
 
 Request = TypeVar("Request")
 

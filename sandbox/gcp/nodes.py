@@ -1,22 +1,24 @@
 """The Node objects of a pool, as GKE's nodes register themselves: pure functions of the bodies.
 
-Names and labels follow one spot node of v1.36.3-gke.1767000 (2026-10-08) and the node of a pool with a long name; GPU labels
-are those of Google's pages on GPUs. No GPU node was read in full. The kubelet's conditions are left to whatever simulates it,
+The kubelet's conditions are left to whatever simulates it,
 and a pool's new version reaches the nodes that come after it, not those that are there.
 """
 
 from __future__ import annotations
 
+from collections import ChainMap
 from typing import Any
 
+from sandbox.cloud import nodes
+from sandbox.cloud.facts import filled
 from sandbox.cloud.node_groups import Gpus
 from sandbox.cloud.state import Body, Record
 from sandbox.gcp import ids
+from sandbox.gcp.facts import FACTS
 from sandbox.gcp.machines import Machine
 
 GPU = "nvidia.com/gpu"
 
-_GKE = "cloud.google.com"
 _KI, _MI, _GI = 1 << 10, 1 << 20, 1 << 30
 
 # One real machine of nominal 16 GiB shows 16380004Ki, one disk of 100 GB 98831908Ki; others are scaled from them [inferred].
@@ -30,23 +32,13 @@ _MEMORY_STEPS = ((4, 0.25), (4, 0.20), (8, 0.10), (112, 0.06), (None, 0.02))
 _EVICTION_SHARE = 0.10000000149011612
 
 _MAX_PODS = 110
-_ARM = ("t2a", "c4a", "n4a", "a4x")
 
-# Google's GKE autoscaler source: the slices that a partition size makes of one GPU. A size is of one GPU model or means
-# the same in all that have it.
-_SLICES = {
-    7: "1g.5gb 1g.10gb 1g.18gb 1g.23gb",
-    4: "1g.20gb 1g.35gb 1g.45gb 1g.47gb 1g.24gb",
-    3: "2g.10gb 2g.20gb 2g.35gb 2g.45gb 2g.47gb",
-    2: "3g.20gb 3g.40gb 3g.71gb 3g.90gb 3g.93gb 2g.48gb",
-    1: "7g.40gb 7g.80gb 7g.141gb 7g.180gb 7g.186gb 4g.96gb",
-}
-PARTITIONS = {size: slices for slices, sizes in _SLICES.items() for size in sizes.split()}
+PARTITIONS = {size: int(slices) for slices, sizes in FACTS["partitions"].items() for size in sizes}
+"""The slices that a partition size makes of one GPU."""
 
 _SHARING = {"TIME_SHARING": "time-sharing", "MPS": "mps"}
 _DRIVERS = {"DEFAULT": "default", "LATEST": "latest"}
 _EFFECTS = {"NO_SCHEDULE": "NoSchedule", "PREFER_NO_SCHEDULE": "PreferNoSchedule", "NO_EXECUTE": "NoExecute"}
-_BASE36 = "0123456789abcdefghijklmnopqrstuvwxyz"
 _SUFFIXES = 36**4
 
 
@@ -66,11 +58,7 @@ def node_name(pool_id: str, zone: str, number: int) -> str:
     offset = int(ids.hexadecimal(8, base), 16)
     # A factor without 2 and 3 in it reaches every one of the 36^4 suffixes once.
     value = (number * 1_000_003 + offset) % _SUFFIXES
-    suffix = ""
-    for _ in range(4):
-        value, digit = divmod(value, 36)
-        suffix += _BASE36[digit]
-    return f"{base}-{suffix}"
+    return f"{base}-{nodes.base36(value, 4)[::-1]}"
 
 
 def gpus(pool: Body) -> Gpus | None:
@@ -125,19 +113,19 @@ def allocatable_disk(capacity: int, disk_gb: int) -> int:
     return capacity - int(capacity * _EVICTION_SHARE) - kept
 
 
-def _resources(pool: Body, machine: Machine) -> tuple[dict[str, str], dict[str, str]]:
+def _resources(pool: Body, machine: Machine) -> dict[str, dict[str, str]]:
     memory = int(machine.memory_gib * _MI * _VISIBLE_MEMORY)
     disk_gb = int(pool["nodeConfig"].get("diskSizeGb") or 100)
     disk = int(disk_gb * _MI * _VISIBLE_DISK)
-    shared = {"pods": str(_max_pods(pool)), "hugepages-1Gi": "0", "hugepages-2Mi": "0"}
-    capacity = {"cpu": str(machine.vcpus), "memory": f"{memory}Ki", "ephemeral-storage": f"{disk}Ki", **shared}
-    allocatable = {
-        "cpu": f"{machine.vcpus * 1000 - reserved_cpu(machine.vcpus)}m",
-        "memory": f"{memory - reserved_memory(memory * _KI) // _KI}Ki",
-        "ephemeral-storage": str(allocatable_disk(disk * _KI, disk_gb)),
-        **shared,
-    }
-    return capacity, allocatable
+    return nodes.resources(
+        machine.vcpus,
+        memory,
+        disk,
+        _max_pods(pool),
+        kept_cpu=reserved_cpu(machine.vcpus),
+        kept_memory_ki=reserved_memory(memory * _KI) // _KI,
+        free_disk=allocatable_disk(disk * _KI, disk_gb),
+    )
 
 
 def _max_pods(pool: Body) -> int:
@@ -145,77 +133,41 @@ def _max_pods(pool: Body) -> int:
 
 
 def labels(pool_id: str, pool: Body, machine: Machine, zone: str, name: str) -> dict[str, str]:
-    """The labels of a node: the pool's own, and GKE's, which nobody else can set.
-
-    Of `disk-type.gke.io` it has the boot disk's type alone; a real node has every type its machine takes.
-    """
+    """The labels of a node: the pool's own, and GKE's by the templates of `data/facts.toml`."""
     config = pool["nodeConfig"]
-    arch = "arm64" if machine.family in _ARM else "amd64"
-    region = ids.region(zone)
     spot, preemptible = bool(config.get("spot")), bool(config.get("preemptible"))
     disk = config.get("diskType") or machine.boot_disks[0]
-    private = (pool.get("networkConfig") or {}).get("enablePrivateNodes")
-    gke = {
-        "gke-boot-disk": disk,
-        "gke-container-runtime": "containerd",
-        "gke-cpu-scaling-level": str(machine.vcpus),
-        "gke-logging-variant": config.get("loggingVariant") or "DEFAULT",
-        "gke-max-pods-per-node": str(_max_pods(pool)),
-        "gke-memory-gb-scaling-level": str(int(machine.memory_gib)),
-        "gke-netd-ready": "true",
-        "gke-nodepool": ids.last(pool_id),
-        "gke-os-distribution": "ubuntu" if str(config.get("imageType")).upper().startswith("UBUNTU") else "cos",
-        "gke-provisioning": "spot" if spot else "preemptible" if preemptible else "standard",
-        "gke-stack-type": "IPV4",
-        "machine-family": machine.family,
-        "private-node": "true" if private else "false",
+    gpu: Body = next((one for one in config.get("guestAccelerators") or [] if int(one["count"])), {})
+    driver, strategy = _DRIVERS.get(_driver(gpu)), _SHARING.get(_sharing(gpu).get("gpuSharingStrategy") or "")
+    words = {
+        "machine": machine,
+        "zone": zone,
+        "disk": disk,
+        "logging": config.get("loggingVariant") or "DEFAULT",
+        "max_pods": _max_pods(pool),
+        "memory_gib": int(machine.memory_gib),
+        "pool": ids.last(pool_id),
+        "os": "ubuntu" if str(config.get("imageType")).upper().startswith("UBUNTU") else "cos",
+        "provisioning": "spot" if spot else "preemptible" if preemptible else "standard",
+        "private": str(bool((pool.get("networkConfig") or {}).get("enablePrivateNodes"))).lower(),
+        "gpu": gpu,
+        "driver": driver,
+        "sharing": strategy,
+        "clients": _sharing(gpu).get("maxSharedClientsPerGpu"),
     }
-    if spot:
-        gke["gke-spot"] = "true"
-    if preemptible:
-        gke["gke-preemptible"] = "true"
-    found = {
-        **(config.get("labels") or {}),
-        **{f"{_GKE}/{key}": value for key, value in (gke | _gpu_labels(config)).items()},
-        "beta.kubernetes.io/arch": arch,
-        "beta.kubernetes.io/instance-type": machine.name,
-        "beta.kubernetes.io/os": "linux",
-        f"disk-type.gke.io/{disk}": "true",
-        "failure-domain.beta.kubernetes.io/region": region,
-        "failure-domain.beta.kubernetes.io/zone": zone,
-        "kubernetes.io/arch": arch,
-        "kubernetes.io/hostname": name,
-        "kubernetes.io/os": "linux",
-        "node.kubernetes.io/instance-type": machine.name,
-        "topology.gke.io/zone": zone,
-        "topology.kubernetes.io/region": region,
-        "topology.kubernetes.io/zone": zone,
+    applies = {
+        "every": True,
+        "spot": spot,
+        "preemptible": preemptible,
+        "gpu": gpu,
+        "driver": gpu and driver,
+        "partition": gpu.get("gpuPartitionSize"),
+        "sharing": strategy,
+        "workload_identity": (config.get("workloadMetadataConfig") or {}).get("mode") == "GKE_METADATA",
     }
-    if (config.get("workloadMetadataConfig") or {}).get("mode") == "GKE_METADATA":
-        found["iam.gke.io/gke-metadata-server-enabled"] = "true"
-    return found
-
-
-def _gpu_labels(config: Body) -> dict[str, str]:
-    found: dict[str, str] = {}
-    for accelerator in config.get("guestAccelerators") or []:
-        if not int(accelerator["count"]):
-            continue
-        found |= {
-            "gke-gpu": "true",
-            "gke-accelerator": accelerator["type"],
-            "gke-accelerator-count": str(accelerator["count"]),
-        }
-        # Absent where Google installs none: its own driver installer for such nodes looks for that.
-        if driver := _DRIVERS.get(_driver(accelerator)):
-            found["gke-gpu-driver-version"] = driver
-        if size := accelerator.get("gpuPartitionSize"):
-            found["gke-gpu-partition-size"] = size
-        sharing = _sharing(accelerator)
-        if strategy := _SHARING.get(sharing.get("gpuSharingStrategy") or ""):
-            found["gke-gpu-sharing-strategy"] = strategy
-            found["gke-max-shared-clients-per-gpu"] = str(sharing.get("maxSharedClientsPerGpu"))
-    return found
+    gke = [filled(template, words) for group, template in FACTS["labels"].items() if applies[group]]
+    known = nodes.well_known_labels(name, machine.name, machine.architecture, ids.region(zone), zone)
+    return {**(config.get("labels") or {}), **dict(ChainMap(*gke)), f"disk-type.gke.io/{disk}": "true", **known}
 
 
 def _taints(config: Body) -> list[dict[str, str]]:
@@ -238,17 +190,9 @@ def template(pool: Record, machine: Machine, zone: str) -> dict[str, Any]:
 def node(pool: Record, machine: Machine, zone: str, number: int) -> dict[str, Any]:
     """The Node object of one machine, as it registers: a device plugin is yet to report its GPUs."""
     name = node_name(pool.id, zone, number)
-    capacity, allocatable = _resources(pool.body, machine)
-    spec: dict[str, Any] = {"providerID": f"gce://{ids.project_of(pool.id)}/{zone}/{name}"}
-    if taints := _taints(pool.body["nodeConfig"]):
-        spec["taints"] = taints
-    status: dict[str, Any] = {"capacity": capacity, "allocatable": allocatable}
+    status: dict[str, Any] = _resources(pool.body, machine)
     if version := pool.body.get("version"):
         status["nodeInfo"] = {"kubeletVersion": f"v{version}"}
-    return {
-        "apiVersion": "v1",
-        "kind": "Node",
-        "metadata": {"name": name, "labels": labels(pool.id, pool.body, machine, zone, name)},
-        "spec": spec,
-        "status": status,
-    }
+    own = labels(pool.id, pool.body, machine, zone, name)
+    machine_id = f"gce://{ids.project_of(pool.id)}/{zone}/{name}"
+    return nodes.node(name, own, machine_id, _taints(pool.body["nodeConfig"]), status)

@@ -13,7 +13,8 @@ from dataclasses import dataclass
 
 from sandbox.cloud import quotas
 from sandbox.cloud.state import Body, Resources
-from sandbox.gcp import errors, ids, instance_groups, places
+from sandbox.gcp import errors, ids, instance_groups, locations
+from sandbox.gcp.facts import FACTS
 from sandbox.gcp.machines import machines
 from sandbox.gcp.resources.cluster_path import POOL
 
@@ -22,30 +23,8 @@ GLOBAL = "global"
 
 ALL_GPUS = "GPUS_ALL_REGIONS"
 
-_CPUS = {
-    "n1": "CPUS",
-    "e2": "CPUS",
-    "n2": "N2_CPUS",
-    "n2d": "N2D_CPUS",
-    "c3": "C3_CPUS",
-    "t2d": "T2D_CPUS",
-    "a2": "A2_CPUS",
-}
-_GPUS = {
-    "nvidia-tesla-t4": "NVIDIA_T4_GPUS",
-    "nvidia-tesla-p4": "NVIDIA_P4_GPUS",
-    "nvidia-tesla-v100": "NVIDIA_V100_GPUS",
-    "nvidia-tesla-p100": "NVIDIA_P100_GPUS",
-    "nvidia-l4": "NVIDIA_L4_GPUS",
-    "nvidia-tesla-a100": "NVIDIA_A100_GPUS",
-    "nvidia-a100-80gb": "NVIDIA_A100_80GB_GPUS",
-    "nvidia-h100-80gb": "NVIDIA_H100_GPUS",
-    "nvidia-h100-mega-80gb": "NVIDIA_H100_MEGA_GPUS",
-    "nvidia-h200-141gb": "NVIDIA_H200_GPUS",
-    "nvidia-b200": "NVIDIA_B200_GPUS",
-    "nvidia-gb200": "NVIDIA_GB200_GPUS",
-    "nvidia-rtx-pro-6000": "NVIDIA_RTX_PRO_6000_GPUS",
-}
+_CPUS: dict[str, str] = FACTS["quotas"]["cpus"]
+_GPUS: dict[str, str] = FACTS["quotas"]["gpus"]
 _PREEMPTIBLE_CPUS = "PREEMPTIBLE_CPUS"
 
 Usage = Counter[tuple[str, str]]
@@ -92,7 +71,7 @@ class Quotas(quotas.Quotas):
             return {ALL_GPUS}
         gpus = set(_GPUS.values())
         preemptible = {_PREEMPTIBLE_CPUS, *(f"PREEMPTIBLE_{metric}" for metric in gpus)}
-        return {*_CPUS.values(), *gpus, *preemptible} if places.zones(region) else set()
+        return {*_CPUS.values(), *gpus, *preemptible} if locations.zones(region) else set()
 
     @classmethod
     def unknown(cls, region: str) -> str:

@@ -1,50 +1,27 @@
-"""Kubernetes versions that each release channel serves.
-
-Minors and defaults are those of GKE's release notes (docs.cloud.google.com) of September and October 2026. Of each minor one patch
-is served here; the numbers after `-gke.` are examples, but for 1.36.3-gke.1767000, read on a node.
-"""
+"""Kubernetes versions that each release channel serves (`data/facts.toml`)."""
 
 from __future__ import annotations
 
-_PATCHES = {
-    "1.31": "1.31.14-gke.1283000",
-    "1.32": "1.32.11-gke.1174000",
-    "1.33": "1.33.9-gke.1129000",
-    "1.34": "1.34.9-gke.1045000",
-    "1.35": "1.35.7-gke.1098000",
-    "1.36": "1.36.4-gke.1132000",
-    "1.37": "1.37.1-gke.1020000",
-}
-_OTHERS = ("1.36.3-gke.1767000", "1.35.6-gke.1212000")
-_MINORS = {
-    "RAPID": ("1.34", "1.35", "1.36", "1.37"),
-    "REGULAR": ("1.34", "1.35", "1.36"),
-    "STABLE": ("1.34", "1.35"),
-    "EXTENDED": ("1.31", "1.32", "1.33", "1.34", "1.35", "1.36"),
-}
-# Extended follows Regular (page release-channels).
-_DEFAULTS = {
-    "RAPID": "1.36.4-gke.1132000",
-    "REGULAR": "1.35.7-gke.1098000",
-    "STABLE": "1.35.6-gke.1212000",
-    "EXTENDED": "1.35.7-gke.1098000",
-}
+from sandbox.gcp.facts import FACTS
+
+_VERSIONS = FACTS["versions"]
+
 DEFAULT_CHANNEL = "REGULAR"
 
 
 def minors(channel: str) -> tuple[str, ...]:
     """A cluster in no channel can have what Regular has (page release-channels: "No channel" is deprecated)."""
-    return _MINORS.get(channel, _MINORS[DEFAULT_CHANNEL])
+    return tuple(_VERSIONS["minors"].get(channel, _VERSIONS["minors"][DEFAULT_CHANNEL]))
 
 
 def served(channel: str) -> list[str]:
     """Every version a channel has, oldest first."""
-    found = [version for version in (*_PATCHES.values(), *_OTHERS) if minor(version) in minors(channel)]
+    found = [version for version in _VERSIONS["served"] if minor(version) in minors(channel)]
     return sorted(found, key=number)
 
 
 def default(channel: str) -> str:
-    return _DEFAULTS.get(channel, _DEFAULTS[DEFAULT_CHANNEL])
+    return str(_VERSIONS["defaults"].get(channel, _VERSIONS["defaults"][DEFAULT_CHANNEL]))
 
 
 def resolved(wanted: str, channel: str) -> str | None:

@@ -11,13 +11,14 @@ import hashlib
 from typing import Any
 
 from sandbox.azure import ids, versions
-from sandbox.azure.resources import autoscaler_rules, cluster_rules, fleet_rules
+from sandbox.azure.resources import autoscaler_rules, cluster_pools_rules, cluster_rules
 from sandbox.azure.resources.cluster_path import CLUSTER, pools_of
+from sandbox.azure.resources.cluster_pools import ClusterPools
 from sandbox.azure.resources.cluster_request import ClusterRequest
-from sandbox.azure.resources.fleet import Fleet
 from sandbox.azure.resources.identity import assigned
 from sandbox.azure.resources.pool import new_record, put_pool
 from sandbox.azure.resources.resource_type import AzureType, merged, require_group, type_named
+from sandbox.cloud import rules
 from sandbox.cloud.state import Body, Record, Resources
 
 
@@ -127,16 +128,16 @@ class ManagedCluster(AzureType):
         require_group(resources, id)
         sent = {k: v for k, v in wanted.items() if k != "agentPoolProfiles"}
         laid_over: Body = merged(current or {}, sent)
-        request = ClusterRequest(id, ids.last(id), wanted, current, laid_over, resources)
-        cluster_rules.check_sent(request)
+        request = ClusterRequest(id, wanted, laid_over, current, resources)
+        rules.check(cluster_rules.SENT, request)
         body = with_defaults(id, laid_over)
         if "identity" in sent:
             body["identity"] = _identity(resources, id, sent["identity"])
         request.body = body
-        cluster_rules.check_result(request)
+        rules.check(cluster_rules.RESULT, request)
         self._put_pools(resources, id, body, wanted.get("agentPoolProfiles", []), new=current is None)
         pools = [pool.body for pool in pools_of(resources, id)]
-        fleet_rules.check(Fleet(body, pools, resources))
+        cluster_pools_rules.check(ClusterPools(body, pools, resources))
         if any(pool["enableAutoScaling"] for pool in pools):
             # Whether sent or not (several pasted `az aks show`). A standalone pool changes nothing here before the cluster's
             # next PUT: what AKS shows then was not seen.

@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
+from sandbox.azure import ids
 from sandbox.azure.errors import AzureRefused
-from sandbox.cloud.state import Body, Resources
+from sandbox.cloud.rules import ResourceRequest
+from sandbox.cloud.state import Body
 
 
-@dataclass
-class ClusterRequest:
-    """A PUT of a cluster. `wanted` is what was sent, `body` what would result (defaults added for `check_result`)."""
+class ClusterRequest(ResourceRequest):
+    """A PUT of a cluster; `body` has defaults once the rules of `RESULT` see it."""
 
-    id: str
-    name: str
-    wanted: Body
-    current: Body | None
-    body: Body
-    resources: Resources
+    @property
+    def name(self) -> str:
+        return ids.last(self.id)
 
     def part(self, name: str) -> Body:
         """One of the objects in what would result; empty when there is none."""

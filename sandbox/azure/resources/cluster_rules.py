@@ -1,7 +1,7 @@
 """What AKS refuses about a managed cluster, in the order of the tables at the end: one function a rule.
 
 Each returns the refusal or None. Codes and texts are quoted from the source beside them; where no source gives the text, it
-says UNCONFIRMED. Rules that need all of a cluster's pools are in `fleet_rules`.
+says UNCONFIRMED. Rules that need all of a cluster's pools are in `cluster_pools_rules`.
 """
 
 from __future__ import annotations
@@ -24,7 +24,6 @@ from sandbox.azure.resources import (
 from sandbox.azure.resources.cluster_request import ClusterRequest, Rule
 from sandbox.azure.resources.identity import assigned
 from sandbox.azure.resources.pool_request import invalid
-from sandbox.cloud import rules
 
 # azure-native replaces a cluster for most of these before it asks; the rest is fixed by the pages private-clusters and
 # azure-disk-customer-managed-keys. Outbound type, policy and dataplane can be updated in the service.
@@ -235,11 +234,3 @@ RESULT: tuple[Rule, ...] = (
     node_provisioning,
 )
 """Rules about what would result: defaults and kept values included."""
-
-
-def check_sent(request: ClusterRequest) -> None:
-    rules.check(SENT, request)
-
-
-def check_result(request: ClusterRequest) -> None:
-    rules.check(RESULT, request)

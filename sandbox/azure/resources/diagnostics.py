@@ -10,6 +10,7 @@ from collections.abc import Iterator
 
 from sandbox.azure import ids
 from sandbox.azure.errors import arm
+from sandbox.azure.facts import FACTS
 from sandbox.azure.resources import reference
 from sandbox.azure.resources.cluster_path import CLUSTER
 from sandbox.azure.resources.monitoring import WORKSPACE
@@ -17,30 +18,8 @@ from sandbox.azure.resources.resource_type import AzureType
 from sandbox.cloud.provider import Refused
 from sandbox.cloud.state import Body, Resources
 
-# Azure Monitor reference, supported-logs/microsoft-containerservice-managedclusters-logs (2025-04).
-_CATEGORIES = frozenset(
-    {
-        "cloud-controller-manager",
-        "cluster-autoscaler",
-        "csi-azuredisk-controller",
-        "csi-azurefile-controller",
-        "csi-snapshot-controller",
-        "fleet-mcs-controller-manager",
-        "fleet-member-agent",
-        "fleet-member-net-controller-manager",
-        "guard",
-        "karpenter-events",
-        "kube-apiserver",
-        "kube-audit",
-        "kube-audit-admin",
-        "kube-controller-manager",
-        "kube-scheduler",
-    }
-)
-# https://learn.microsoft.com/azure/azure-monitor/platform/diagnostic-settings, category groups; which of a cluster's
-# categories are in `audit` is UNCONFIRMED.
-_AUDIT = frozenset({"kube-audit", "kube-audit-admin"})
-_GROUPS = {"allLogs": _CATEGORIES, "audit": _AUDIT}
+_CATEGORIES = frozenset(FACTS["diagnostics"]["categories"])
+_GROUPS = {"allLogs": _CATEGORIES, "audit": frozenset(FACTS["diagnostics"]["audit"])}
 _METRICS = frozenset({"AllMetrics"})
 
 _SINKS = ("workspaceId", "storageAccountId", "eventHubAuthorizationRuleId", "marketplacePartnerId")

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from sandbox.azure import ids
 from sandbox.azure.errors import arm
 from sandbox.azure.resources import reference
-from sandbox.azure.resources.resource_type import Request
+from sandbox.cloud.rules import ResourceRequest
 from sandbox.cloud.state import Body, Resources
 
 NAT_GATEWAY = "azure-native:network:NatGateway"
@@ -25,7 +25,7 @@ _MOST_ADDRESSES = 16
 _NOBODYS = ipaddress.ip_network("198.18.0.0/15")
 
 
-def address(request: Request) -> None:
+def address(request: ResourceRequest) -> None:
     """The rules of a public address."""
     wanted, id = request.wanted, request.id
     # Without a SKU an address is Basic, and those are not made any more since 2025-09-30 (seen in several public
@@ -58,7 +58,7 @@ def address_held(resources: Resources, id: str, going: str) -> None:
         )
 
 
-def gateway(request: Request) -> None:
+def gateway(request: ResourceRequest) -> None:
     """The rules of a NAT gateway. Codes and texts of all but the last are UNCONFIRMED."""
     resources, id, body = request.resources, request.id, request.body
     if "sku" not in body:
@@ -105,7 +105,7 @@ def _subnets(resources: Resources, id: str, going: str = "") -> list[str]:
     return [record.id for record in found if record is not None and record.token == _SUBNET]
 
 
-def routes(request: Request) -> None:
+def routes(request: ResourceRequest) -> None:
     """The rules of a route table."""
     # The provider sends the existing routes where a program says nothing of them.
     wanted: list[Body] = {**(request.current or {}), **request.body}.get("routes", [])

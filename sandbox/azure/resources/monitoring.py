@@ -11,7 +11,8 @@ from collections.abc import Iterator
 from sandbox.azure import ids
 from sandbox.azure.errors import AzureRefused, arm
 from sandbox.azure.resources import reference
-from sandbox.azure.resources.resource_type import AzureType, Request
+from sandbox.azure.resources.resource_type import AzureType
+from sandbox.cloud.rules import ResourceRequest
 from sandbox.cloud.state import Body, Resources
 
 WORKSPACE = "azure-native:operationalinsights:Workspace"
@@ -36,7 +37,7 @@ _KEPT_IN = {
 }
 
 
-def workspace(request: Request) -> None:
+def workspace(request: ResourceRequest) -> None:
     """The rules of a Log Analytics workspace."""
     if request.body["sku"]["name"] not in _OFFERED:
         # Azure Monitor page cost-logs, legacy pricing tiers; the code is UNCONFIRMED.
@@ -55,7 +56,7 @@ def workspace(request: Request) -> None:
         )
 
 
-def collection_rule(request: Request) -> None:
+def collection_rule(request: ResourceRequest) -> None:
     """The rules of a data collection rule; its destinations get the numbers that GET tells."""
     resources, body = request.resources, request.body
     if "dataCollectionEndpointId" in body:

@@ -6,8 +6,8 @@ Codes: list; the texts quoted have their source beside them.
 from __future__ import annotations
 
 from sandbox.azure.errors import AzureRefused, aks
+from sandbox.azure.resources.cluster_pools import ClusterPools
 from sandbox.azure.resources.cluster_request import ClusterRequest
-from sandbox.azure.resources.fleet import Fleet
 
 _TARGET = "networkProfile.outboundType"
 
@@ -20,14 +20,14 @@ def balancer(request: ClusterRequest) -> AzureRefused | None:
     return aks("UnexpectedLoadBalancerSkuForCurrentOutboundConfiguration", text, "networkProfile.loadBalancerSku")
 
 
-def managed_gateway(fleet: Fleet) -> AzureRefused | None:
+def managed_gateway(fleet: ClusterPools) -> AzureRefused | None:
     if fleet.network["outboundType"] != "managedNATGateway" or not fleet.subnets:
         return None
     text = "Outbound type is managedNATGateway but agent pool is using custom VNet, which is not allowed."
     return aks("ManagedNATGatewayWithCustomVNetNotAllowed", text, _TARGET)
 
 
-def own_gateway(fleet: Fleet) -> AzureRefused | None:
+def own_gateway(fleet: ClusterPools) -> AzureRefused | None:
     # That every pool's subnet needs the gateway, not the first's alone, is the stricter reading.
     if fleet.network["outboundType"] != "userAssignedNATGateway":
         return None
@@ -45,7 +45,7 @@ def own_gateway(fleet: Fleet) -> AzureRefused | None:
     return None
 
 
-def own_routes(fleet: Fleet) -> AzureRefused | None:
+def own_routes(fleet: ClusterPools) -> AzureRefused | None:
     if fleet.network["outboundType"] != "userDefinedRouting":
         return None
     for pool in fleet.pools:
@@ -72,6 +72,6 @@ def own_routes(fleet: Fleet) -> AzureRefused | None:
     return None
 
 
-def _subnet(fleet: Fleet, id: str) -> dict[str, dict[str, str]]:
+def _subnet(fleet: ClusterPools, id: str) -> dict[str, dict[str, str]]:
     found = fleet.resources.get(id)
     return found.body if found else {}

@@ -10,11 +10,12 @@ from typing import Any
 
 from sandbox.azure import ids, versions
 from sandbox.azure.machines import Machine, machines
-from sandbox.azure.resources import fleet_rules, pool_rules
+from sandbox.azure.resources import cluster_pools_rules, pool_rules
 from sandbox.azure.resources.cluster_path import CLUSTER, POOL, pools_of
-from sandbox.azure.resources.fleet import Fleet
+from sandbox.azure.resources.cluster_pools import ClusterPools
 from sandbox.azure.resources.pool_request import SPOT_LABEL, SPOT_TAINT, PoolRequest
 from sandbox.azure.resources.resource_type import AzureType, merged, require_group, require_parent, type_named
+from sandbox.cloud import rules
 from sandbox.cloud.state import Body, Record, Resources
 
 IMAGE = "AKSUbuntu-2204gen2containerd-202506.16.0"
@@ -109,9 +110,9 @@ def put_pool(
     """The pool's body after a request, checked; for inline entries and standalone pools alike. Raises `Refused`."""
     laid_over: Body = merged(current or {}, {k: v for k, v in wanted.items() if k != "name"})
     request = PoolRequest(name, wanted, current, laid_over, cluster, resources, inline, first)
-    pool_rules.check_sent(request)
+    rules.check(pool_rules.SENT, request)
     request.body = with_defaults(laid_over, cluster)
-    pool_rules.check_result(request)
+    rules.check(pool_rules.RESULT, request)
     return request.body
 
 
@@ -123,13 +124,13 @@ class AgentPool(AzureType):
         cluster = require_parent(resources, id, "managedClusters/agentPools")
         body = put_pool(resources, cluster.body, ids.last(id), wanted, current, inline=False)
         body = {**body, "name": ids.last(id)}
-        fleet_rules.check(Fleet(cluster.body, [*_others(resources, id), body], resources))
+        cluster_pools_rules.check(ClusterPools(cluster.body, [*_others(resources, id), body], resources))
         return body
 
     def check_delete(self, resources: Resources, id: str) -> None:
         cluster = resources.get(ids.parent(id))
         if cluster is not None and cluster.token == CLUSTER:
-            fleet_rules.check(Fleet(cluster.body, _others(resources, id), resources, deleting=True))
+            cluster_pools_rules.check(ClusterPools(cluster.body, _others(resources, id), resources, deleting=True))
 
 
 def _others(resources: Resources, id: str) -> list[Body]:

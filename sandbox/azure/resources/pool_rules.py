@@ -13,7 +13,6 @@ from sandbox.azure import errors, ids, versions
 from sandbox.azure.errors import AzureRefused, aks
 from sandbox.azure.resources import count_rules, label_rules, machine_rules, spot_rules, upgrade_rules
 from sandbox.azure.resources.pool_request import POOL_NAME, PoolRequest, Rule, invalid
-from sandbox.cloud import rules
 
 # What a pool has when the property is not in its body.
 _IMPLIED = {"scaleSetPriority": "Regular", "scaleSetEvictionPolicy": "Delete", "spotMaxPrice": -1}
@@ -133,11 +132,3 @@ RESULT: tuple[Rule, ...] = (
     subnets,
 )
 """Rules about what would result: defaults and kept values included."""
-
-
-def check_sent(request: PoolRequest) -> None:
-    rules.check(SENT, request)
-
-
-def check_result(request: PoolRequest) -> None:
-    rules.check(RESULT, request)

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from sandbox.azure import ids
 from sandbox.azure.errors import AzureRefused, aks
 from sandbox.azure.resources import network
+from sandbox.azure.resources.cluster_pools import ClusterPools
 from sandbox.azure.resources.cluster_request import ClusterRequest
-from sandbox.azure.resources.fleet import Fleet
 from sandbox.cloud.state import Record
 
 # AKS page configure-azure-cni: no part of these may be used.
@@ -74,7 +74,7 @@ def ranges_overlap(request: ClusterRequest) -> AzureRefused | None:
     return None
 
 
-def service_range(fleet: Fleet) -> AzureRefused | None:
+def service_range(fleet: ClusterPools) -> AzureRefused | None:
     # AKS error page servicecidroverlapexistingsubnetscidr
     for text in fleet.network["serviceCidrs"]:
         service = network.cidr(text, "networkProfile.serviceCIDR")
@@ -87,7 +87,7 @@ def service_range(fleet: Fleet) -> AzureRefused | None:
     return None
 
 
-def pod_range(fleet: Fleet) -> AzureRefused | None:
+def pod_range(fleet: ClusterPools) -> AzureRefused | None:
     # AKS-Construction #403
     for text in fleet.network.get("podCidrs", []):
         pods = network.cidr(text, "networkProfile.podCIDR")
@@ -99,7 +99,7 @@ def pod_range(fleet: Fleet) -> AzureRefused | None:
     return None
 
 
-def _networks(fleet: Fleet) -> Iterator[Record]:
+def _networks(fleet: ClusterPools) -> Iterator[Record]:
     """The networks the cluster's pools are in."""
     found = {ids.key(ids.parent(subnet.id)): fleet.resources.get(ids.parent(subnet.id)) for subnet in fleet.subnets}
     yield from (record for record in found.values() if record is not None)

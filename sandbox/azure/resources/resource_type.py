@@ -15,8 +15,10 @@ from pathlib import Path
 from typing import Any
 
 from sandbox.azure import errors, ids
+from sandbox.cloud.facts import read
 from sandbox.cloud.provider import Failure, Refused
-from sandbox.cloud.resource_type import ResourceType, fill, read
+from sandbox.cloud.resource_type import ResourceType, fill
+from sandbox.cloud.rules import ResourceRequest
 from sandbox.cloud.state import Body, Record, Resources
 
 TABLE = read(Path(__file__).parents[1] / "data" / "types.toml")
@@ -146,17 +148,6 @@ class _Guids:
         return found if self.hyphens else found.replace("-", "")
 
 
-@dataclass
-class Request:
-    """A PUT of a resource. `wanted` is what was sent, `body` what would result, `current` None on a create."""
-
-    resources: Resources
-    id: str
-    wanted: Body
-    body: Body
-    current: Body | None
-
-
 class Tracked(AzureType):
     """A type whose resources are in a group and a region, which is what ARM itself checks.
 
@@ -167,7 +158,7 @@ class Tracked(AzureType):
     def __init__(
         self,
         token: str,
-        rule: Callable[[Request], None] = lambda request: None,
+        rule: Callable[[ResourceRequest], None] = lambda request: None,
         held: Callable[[Resources, str, str], None] = lambda resources, id, going: None,
         shown: Callable[[Resources, str], Body] = lambda resources, id: {},
     ) -> None:
@@ -177,7 +168,7 @@ class Tracked(AzureType):
     def put(self, resources: Resources, id: str, wanted: Body, current: Body | None) -> Body:
         require_group(resources, id)
         require_place(id, wanted, current)
-        request = Request(resources, id, wanted, merged(self.service, wanted), current)
+        request = ResourceRequest(id, wanted, merged(self.service, wanted), current, resources)
         self._rule(request)
         body = self.completed(id, request.body)
         if "identity" in wanted:

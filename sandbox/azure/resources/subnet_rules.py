@@ -7,7 +7,7 @@ from collections import Counter
 from sandbox.azure import ids
 from sandbox.azure.errors import AzureRefused, aks
 from sandbox.azure.resources import network
-from sandbox.azure.resources.fleet import Fleet
+from sandbox.azure.resources.cluster_pools import ClusterPools
 from sandbox.cloud.state import Body, Record
 
 # https://learn.microsoft.com/azure/virtual-network/virtual-networks-faq: what Azure keeps of every subnet.
@@ -43,7 +43,7 @@ def most(pool: Body) -> int:
     return int(pool["maxCount"] if pool["enableAutoScaling"] else pool["count"])
 
 
-def subnet_size(fleet: Fleet) -> AzureRefused | None:
+def subnet_size(fleet: ClusterPools) -> AzureRefused | None:
     # AKS-Construction #701 and Azure/AKS #3653. Nodes of an upgrade's surge are not counted: whether AKS does is UNCONFIRMED.
     wanted: Counter[str] = Counter()
     for pool in fleet.pools:
@@ -55,7 +55,7 @@ def subnet_size(fleet: Fleet) -> AzureRefused | None:
     return None
 
 
-def pod_range_size(fleet: Fleet) -> AzureRefused | None:
+def pod_range_size(fleet: ClusterPools) -> AzureRefused | None:
     # AKS-Construction #701
     if fleet.network.get("networkPluginMode") != "overlay" and fleet.network["networkPlugin"] != "kubenet":
         return None

@@ -13,8 +13,9 @@ from sandbox.azure.resources.diagnostics import DiagnosticSetting
 from sandbox.azure.resources.identity import IDENTITY, ROLE, FederatedCredential, RoleAssignment
 from sandbox.azure.resources.maintenance import MaintenanceConfiguration
 from sandbox.azure.resources.pool import AgentPool
-from sandbox.azure.resources.resource_type import AzureType, Request, Tracked
+from sandbox.azure.resources.resource_type import AzureType, Tracked
 from sandbox.cloud.resource_type import Types
+from sandbox.cloud.rules import ResourceRequest
 from sandbox.cloud.state import Body, Resources
 
 VAULT = "azure-native:keyvault:Vault"
@@ -43,7 +44,7 @@ class ResourceGroup(AzureType):
                 require_unused(resources, record.id, id)
 
 
-def disk_encryption(request: Request) -> None:
+def disk_encryption(request: ResourceRequest) -> None:
     """The rules of a disk encryption set. Codes and texts of both are UNCONFIRMED."""
     if "activeKey" not in request.body or request.body.get("identity", {}).get("type", "None") == "None":
         raise arm("InvalidParameter", "Required parameter 'activeKey' or 'identity' is missing (null).")

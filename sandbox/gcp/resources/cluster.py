@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import copy
 
+from sandbox.cloud import rules
 from sandbox.cloud.state import Body, Record, Resources
-from sandbox.gcp import ids, places, versions
+from sandbox.gcp import ids, locations, versions
 from sandbox.gcp.resources import cluster_rules, pool
 from sandbox.gcp.resources.cluster_path import CLUSTER, POOL, pools_of
 from sandbox.gcp.resources.cluster_request import ClusterRequest
@@ -30,9 +31,9 @@ class Cluster(GcpType):
 
     def create(self, resources: Resources, id: str, wanted: Body) -> Body:
         request = ClusterRequest(id, wanted, {}, None, resources)
-        cluster_rules.check_sent(request)
+        rules.check(cluster_rules.SENT, request)
         request.body = _shown(_with_defaults(resources, id, {**self.service, **wanted}))
-        cluster_rules.check_result(request)
+        rules.check(cluster_rules.RESULT, request)
         # GKE makes a pool in any case; the provider takes it away again where it is told to.
         default = Record(POOL, f"{id}/nodePools/{DEFAULT_POOL}", {})
         said = {"initialNodeCount": wanted.get("initialNodeCount", 0), "nodeConfig": wanted.get("nodeConfig") or {}}
@@ -48,7 +49,7 @@ class Cluster(GcpType):
             channel = request.body["releaseChannel"]["channel"]
             request.body["masterVersion"] = versions.resolved(wanted, channel) or wanted
         request.body["effectiveLabels"] = _effective(planned.get("resourceLabels") or {})
-        cluster_rules.check_result(request)
+        rules.check(cluster_rules.RESULT, request)
         return _shown(request.body)
 
     def view(self, resources: Resources, record: Record) -> Body:
@@ -101,7 +102,7 @@ def _with_defaults(resources: Resources, id: str, wanted: Body) -> Body:
         "network": network,
         "subnetwork": subnet_id,
         "nodeLocations": wanted.get("nodeLocations")
-        or [z for z in places.default_zones(location) if z not in own_zone],
+        or [z for z in locations.default_zones(location) if z not in own_zone],
         "ipAllocationPolicy": {**policy, "clusterIpv4CidrBlock": pods, "servicesIpv4CidrBlock": services},
         "clusterIpv4Cidr": pods,
         "servicesIpv4Cidr": services,

@@ -3,23 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from sandbox.cloud.provider import Refused
-from sandbox.cloud.state import Body, Resources
+from sandbox.cloud.rules import ResourceRequest
 from sandbox.gcp import ids
 from sandbox.gcp.errors import GcpRefused
 
 
-@dataclass
-class ClusterRequest:
-    """`wanted` is what was sent, `body` what would result, and `current` what there is; None on a create."""
-
-    id: str
-    wanted: Body
-    body: Body
-    current: Body | None
-    resources: Resources
+class ClusterRequest(ResourceRequest):
+    """A create or an update of a cluster."""
 
     @property
     def project(self) -> str:

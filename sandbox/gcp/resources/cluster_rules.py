@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from sandbox.cloud import rules
 from sandbox.cloud.provider import Refused
-from sandbox.gcp import ids, places, versions
+from sandbox.gcp import ids, locations, versions
 from sandbox.gcp.errors import GcpRefused, bad_request
 from sandbox.gcp.resources import agent_rules, machine_rules, range_rules
 from sandbox.gcp.resources.cluster_request import ClusterRequest, Rule
@@ -21,7 +20,7 @@ def not_emulated(request: ClusterRequest) -> Refused | None:
 
 def location(request: ClusterRequest) -> GcpRefused | None:
     # Logs of many projects (GKE does not tell a location that is not from one that is not allowed); UNCONFIRMED by a thread
-    if places.exists(request.location):
+    if locations.exists(request.location):
         return None
     return GcpRefused(403, f"Permission denied on 'locations/{request.location}' (or it may not exist).", "forbidden")
 
@@ -79,7 +78,7 @@ def zones(request: ClusterRequest) -> GcpRefused | None:
     # Page regional-clusters; the words are UNCONFIRMED.
     region = ids.region(request.location)
     for zone in request.body["nodeLocations"]:
-        if zone not in places.zones(region):
+        if zone not in locations.zones(region):
             return bad_request(
                 f'Invalid value for field "cluster.locations": zone "{zone}" is not in region "{region}".'
             )
@@ -192,11 +191,3 @@ RESULT: tuple[Rule, ...] = (
     upgrade,
 )
 """Rules about what would result: defaults and kept values included."""
-
-
-def check_sent(request: ClusterRequest) -> None:
-    rules.check(SENT, request)
-
-
-def check_result(request: ClusterRequest) -> None:
-    rules.check(RESULT, request)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sandbox.gcp import versions
 from sandbox.gcp.errors import GcpRefused, bad_request
-from sandbox.gcp.places import offered
+from sandbox.gcp.locations import offered
 from sandbox.gcp.resources.pool_request import PoolRequest
 
 _MOST_CLIENTS = 48

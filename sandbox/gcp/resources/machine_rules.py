@@ -6,8 +6,8 @@ import re
 
 from sandbox.gcp import ids, versions
 from sandbox.gcp.errors import GcpRefused, bad_request
+from sandbox.gcp.locations import offered
 from sandbox.gcp.machines import machines
-from sandbox.gcp.places import offered
 from sandbox.gcp.resources.identity import missing_account
 from sandbox.gcp.resources.pool_request import PoolRequest
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from sandbox.cloud import rules
 from sandbox.cloud.state import Body, Record, Resources
 from sandbox.gcp import ids
 from sandbox.gcp.errors import GcpRefused, invalid, no_resource
@@ -85,7 +84,3 @@ RULES: tuple[Callable[[NatRequest], GcpRefused | None], ...] = (
     subnetworks_exist,
     alone,
 )
-
-
-def check(request: NatRequest) -> None:
-    rules.check(RULES, request)

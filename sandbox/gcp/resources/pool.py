@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import copy
 
+from sandbox.cloud import rules
 from sandbox.cloud.provider import Refused
 from sandbox.cloud.state import Body, Record, Resources
-from sandbox.gcp import errors, ids, places, versions
+from sandbox.gcp import errors, ids, locations, versions
 from sandbox.gcp.machines import machines
 from sandbox.gcp.nodes import group_name
 from sandbox.gcp.resources import pool_rules
@@ -40,16 +41,16 @@ class NodePool(GcpType):
 
     def update(self, resources: Resources, record: Record, planned: Body) -> Body:
         cluster = _running_cluster(resources, record.id)
-        request = PoolRequest(record.id, planned, copy.deepcopy(planned), record.body, cluster.body, resources)
+        request = PoolRequest(record.id, planned, copy.deepcopy(planned), record.body, resources, cluster.body)
         request.wanted = {k: v for k, v in planned.items() if v != record.body.get(k)}
-        pool_rules.check_sent(request)
+        rules.check(pool_rules.SENT, request)
         config = request.config
         config["effectiveTaints"] = _all_taints(config, record.body["nodeConfig"])
         wanted = request.wanted.get("version")
         if wanted:
             channel = cluster.body["releaseChannel"]["channel"]
             request.body["version"] = versions.resolved(wanted, channel) or wanted
-        pool_rules.check_result(request)
+        rules.check(pool_rules.RESULT, request)
         return request.body
 
 
@@ -62,8 +63,8 @@ def _running_cluster(resources: Resources, pool_id: str) -> Record:
 
 def made(resources: Resources, cluster: Record, id: str, wanted: Body) -> Body:
     """The body of a new pool, checked. Raises `Refused`."""
-    request = PoolRequest(id, wanted, {}, None, cluster.body, resources)
-    pool_rules.check_sent(request)
+    request = PoolRequest(id, wanted, {}, None, resources, cluster.body)
+    rules.check(pool_rules.SENT, request)
     request.body = _with_defaults(cluster.body, id, wanted)
     config = request.config
     config["effectiveTaints"] = [dict(taint) for taint in config.get("taints", [])]
@@ -71,7 +72,7 @@ def made(resources: Resources, cluster: Record, id: str, wanted: Body) -> Body:
     # Page gpus: only where the cluster has a pool without GPUs by then, and not a second time.
     if request.accelerators and not told and _has_other_pool(resources, cluster.id):
         config["effectiveTaints"].append(dict(_GPU_TAINT))
-    pool_rules.check_result(request)
+    rules.check(pool_rules.RESULT, request)
     return request.body
 
 
@@ -129,7 +130,7 @@ def _with_defaults(cluster: Body, id: str, wanted: Body) -> Body:
 def _zones(cluster: Body) -> list[str]:
     # A zonal cluster's own zone is not among its node_locations.
     own = [cluster["location"]] if ids.is_zone(cluster["location"]) else []
-    return [*own, *cluster["nodeLocations"]] or places.default_zones(cluster["location"])
+    return [*own, *cluster["nodeLocations"]] or locations.default_zones(cluster["location"])
 
 
 def _upgrade(said: Body) -> Body:

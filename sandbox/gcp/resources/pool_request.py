@@ -5,22 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from sandbox.cloud.state import Body, Resources
+from sandbox.cloud.rules import ResourceRequest
+from sandbox.cloud.state import Body
 from sandbox.gcp import ids
 from sandbox.gcp.errors import GcpRefused
 from sandbox.gcp.machines import Machine, machines
 
 
 @dataclass
-class PoolRequest:
-    """`wanted` is what was sent, `body` what would result, and `current` what there is; None on a create."""
+class PoolRequest(ResourceRequest):
+    """A create or an update of a pool of `cluster`."""
 
-    id: str
-    wanted: Body
-    body: Body
-    current: Body | None
     cluster: Body
-    resources: Resources
 
     @property
     def name(self) -> str:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 
-from sandbox.cloud import rules
 from sandbox.gcp.errors import GcpRefused, bad_request
 from sandbox.gcp.resources import agent_rules, gpu_rules, label_rules, machine_rules, scale_rules
 from sandbox.gcp.resources.pool_request import PoolRequest, Rule
@@ -63,11 +62,3 @@ RESULT: tuple[Rule, ...] = (
     label_rules.labels,
     label_rules.taints,
 )
-
-
-def check_sent(request: PoolRequest) -> None:
-    rules.check(SENT, request)
-
-
-def check_result(request: PoolRequest) -> None:
-    rules.check(RESULT, request)

@@ -17,8 +17,9 @@ from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
+from sandbox.cloud.facts import read
 from sandbox.cloud.provider import Refused
-from sandbox.cloud.resource_type import ResourceType, fill, form, read
+from sandbox.cloud.resource_type import ResourceType, fill, form
 from sandbox.cloud.state import Body, Record, Resources
 from sandbox.gcp import ids
 from sandbox.gcp.resources import validation

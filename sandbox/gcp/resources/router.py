@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from sandbox.cloud import rules
 from sandbox.cloud.provider import Refused
 from sandbox.cloud.state import Body, Record, Resources
 from sandbox.gcp import errors, ids
@@ -43,14 +44,14 @@ class RouterNat(GcpType):
             "project": project,
             "region": region,
         }
-        nat_rules.check(NatRequest(id, body, router, resources))
+        rules.check(nat_rules.RULES, NatRequest(id, body, router, resources))
         return body
 
     def update(self, resources: Resources, record: Record, planned: Body) -> Body:
         router = nat_rules.router_of(resources, record.id)
         if router is None:
             raise errors.no_resource(record.id)
-        nat_rules.check(NatRequest(record.id, planned, router, resources))
+        rules.check(nat_rules.RULES, NatRequest(record.id, planned, router, resources))
         return planned
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from sandbox.gcp import ids, places
+from sandbox.gcp import ids
 from sandbox.gcp.errors import GcpRefused, bad_request
+from sandbox.gcp.locations import zones as zones_of
 from sandbox.gcp.resources.pool_request import PoolRequest
 from sandbox.gcp.resources.subnet_rules import ranges
 
@@ -65,7 +66,7 @@ def locations(request: PoolRequest) -> GcpRefused | None:
     # Page regional-clusters: zones of the cluster's region; the words are UNCONFIRMED.
     region = ids.region(request.cluster["location"])
     for zone in request.zones:
-        if zone not in places.zones(region):
+        if zone not in zones_of(region):
             return bad_request(
                 f'Invalid value for field "node_pool.locations": zone "{zone}" is not in region "{region}".'
             )

@@ -6,9 +6,8 @@ import ipaddress
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from sandbox.cloud import rules
 from sandbox.cloud.state import Body, Record, Resources
-from sandbox.gcp import ids, places
+from sandbox.gcp import ids, locations
 from sandbox.gcp.errors import GcpRefused, invalid
 
 SUBNETWORK = "gcp:compute/subnetwork:Subnetwork"
@@ -45,7 +44,7 @@ class SubnetRequest:
 
 def region_exists(region: str) -> None:
     """Raise Compute Engine's refusal of a region there is not; its text is UNCONFIRMED."""
-    if not places.zones(region):
+    if not locations.zones(region):
         raise invalid(f"Invalid value for field 'region': '{region}'. Unknown region.")
 
 
@@ -161,7 +160,3 @@ RULES: tuple[Callable[[SubnetRequest], GcpRefused | None], ...] = (
     overlap,
     range_in_use,
 )
-
-
-def check(request: SubnetRequest) -> None:
-    rules.check(RULES, request)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from sandbox.cloud import rules
 from sandbox.cloud.state import Body, Record, Resources
 from sandbox.gcp import errors, ids
 from sandbox.gcp.resources import network as networks
@@ -43,6 +44,6 @@ class Subnetwork(GcpType):
 
 
 def _checked(resources: Resources, id: str, body: Body, current: Body | None) -> Body:
-    subnet_rules.check(SubnetRequest(id, body, current, resources))
+    rules.check(subnet_rules.RULES, SubnetRequest(id, body, current, resources))
     body["gatewayAddress"] = str(subnet_rules.network(body["ipCidrRange"])[1])
     return body

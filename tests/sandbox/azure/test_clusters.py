@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sandbox.azure.resources.fleet_rules import too_far_apart
+from sandbox.azure.resources.cluster_pools_rules import too_far_apart
 
 from .conftest import CLUSTER, CLUSTER_INPUTS, POOL, REGULAR, SPOT, SYSTEM, Account, CheckFailed
 

@@ -7,7 +7,7 @@ from importlib.metadata import version
 import pytest
 
 from sandbox.cloud.schema import Fields
-from sandbox.gcp import places, schema
+from sandbox.gcp import locations, schema
 from sandbox.gcp.machines import machines
 from sandbox.gcp.resources.resource_type import READ_FOR, TABLE, GcpType
 from sandbox.gcp.resources.table import TYPES
@@ -45,8 +45,8 @@ def test_every_property_that_a_type_speaks_of_is_one_of_its(kind: GcpType) -> No
 
 
 def test_the_offer_of_gpus_is_in_zones_that_exist() -> None:
-    offers = {name: list(zones) for name, zones in places.offers().items()}
-    assert {zone for zones in offers.values() for zone in zones if zone != "*" and not places.exists(zone)} == set()
+    offers = {name: list(zones) for name, zones in locations.offers().items()}
+    assert {zone for zones in offers.values() for zone in zones if zone != "*" and not locations.exists(zone)} == set()
     built_in = {machine.gpu_model for machine in machines().values() if machine.gpu_model}
     attachable = {model for machine in machines().values() for model in machine.attachable}
     assert built_in | attachable <= offers.keys()

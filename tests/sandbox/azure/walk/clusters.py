@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from sandbox.azure import ids
-from sandbox.azure.resources import cluster_rules, fleet_rules, version_rules
+from sandbox.azure.resources import cluster_pools_rules, cluster_rules, version_rules
 from sandbox.cloud.state import Store
 
 from ..conftest import CLUSTER, CLUSTER_INPUTS, POOL, REGULAR, SPOT, SYSTEM, Account, Props
@@ -240,7 +240,7 @@ ROWS = [
     Row(
         "no system pool",
         "2.1, 7.6",
-        fleet_rules.system_pool,
+        cluster_pools_rules.system_pool,
         "MustDefineAtLeastOneSystemPool",
         "Must define at least one system pool.",
         bad=cluster(agentPoolProfiles=[{**SYSTEM, "mode": "User"}]),
@@ -249,7 +249,7 @@ ROWS = [
     Row(
         "last system pool becomes another",
         "2.1, 7.6",
-        fleet_rules.system_pool,
+        cluster_pools_rules.system_pool,
         "MustDefineAtLeastOneSystemPool",
         "Must define at least one system pool.",
         bad=pool(REGULAR, agentPoolName="system", count=1, mode="User"),
@@ -258,7 +258,7 @@ ROWS = [
     Row(
         "last system pool deleted",
         "2.1, 7.6",
-        fleet_rules.system_pool,
+        cluster_pools_rules.system_pool,
         "OperationNotAllowed",
         "There has to be at least one system agent pool.",
         given=(pool(REGULAR),),
@@ -268,7 +268,7 @@ ROWS = [
     Row(
         "last pool deleted",
         "2.1",
-        fleet_rules.some_pool,
+        cluster_pools_rules.some_pool,
         "OperationNotAllowed",
         "There has to be at least one agent pool.",
         bad=Delete("system"),
@@ -277,7 +277,7 @@ ROWS = [
     Row(
         "more than 100 pools",
         "page quotas-skus-regions",
-        fleet_rules.number_of_pools,
+        cluster_pools_rules.number_of_pools,
         "MaxAgentPoolCountReached",
         "at most 100",
         bad=cluster(agentPoolProfiles=[{**SYSTEM, "name": f"p{n}"} for n in range(101)]),
@@ -305,7 +305,7 @@ ROWS = [
     Row(
         "pools left behind by their cluster",
         "2.1, 7.11",
-        fleet_rules.skew,
+        cluster_pools_rules.skew,
         "NodePoolMcVersionIncompatible",
         "Node pool version 1.33.9 and control plane version 1.36.2 are incompatible.",
         given=(
@@ -319,7 +319,7 @@ ROWS = [
     Row(
         "node auto-provisioning with autoscaled pools",
         "2.1",
-        fleet_rules.node_provisioning,
+        cluster_pools_rules.node_provisioning,
         "OperationNotAllowed",
         ".properties.nodeProvisioningProfile.mode cannot be Auto",
         bad=cluster(nodeProvisioningProfile={"mode": "Auto"}, agentPoolProfiles=[_AUTOSCALED]),
@@ -328,7 +328,7 @@ ROWS = [
     Row(
         "autoscaled pool under node auto-provisioning",
         "2.1",
-        fleet_rules.node_provisioning,
+        cluster_pools_rules.node_provisioning,
         "OperationNotAllowed",
         ".properties.nodeProvisioningProfile.mode cannot be Auto",
         given=(cluster(nodeProvisioningProfile={"mode": "Auto"}),),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from sandbox.azure import allocation
-from sandbox.azure.resources import fleet_rules, outbound_rules, plugin_rules, range_rules, subnet_rules
+from sandbox.azure.resources import cluster_pools_rules, outbound_rules, plugin_rules, range_rules, subnet_rules
 
 from ..conftest import REGULAR, SPOT, SUBNET, SYSTEM
 from .row import Put, Row, cluster, id_of, pool
@@ -225,7 +225,7 @@ ROWS = [
     Row(
         "spot behind a basic balancer",
         "page spot-node-pool",
-        fleet_rules.standard_balancer,
+        cluster_pools_rules.standard_balancer,
         "InvalidParameter",
         "Spot node pools need a Standard Load Balancer.",
         given=(_profile(loadBalancerSku="basic"), cluster(resourceName="three")),
@@ -235,7 +235,7 @@ ROWS = [
     Row(
         "zones behind a basic balancer",
         "page availability-zones",
-        fleet_rules.standard_balancer,
+        cluster_pools_rules.standard_balancer,
         "SLBRequiredForAvailabilityZone",
         "Standard Load Balancer",
         bad=cluster(

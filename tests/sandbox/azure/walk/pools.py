@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sandbox.azure.resources import count_rules, fleet_rules, pool_rules
+from sandbox.azure.resources import cluster_pools_rules, count_rules, pool_rules
 
 from ..conftest import REGULAR, SPOT, SYSTEM
 from .row import Row, cluster, pool
@@ -228,7 +228,7 @@ ROWS = [
     Row(
         "pool newer than its cluster",
         "2.1, 7.11",
-        fleet_rules.skew,
+        cluster_pools_rules.skew,
         "NodePoolMcVersionIncompatible",
         "Node pool version 1.36.2 and control plane version 1.35.5 are incompatible.",
         bad=pool(REGULAR, orchestratorVersion="1.36"),

@@ -10,7 +10,7 @@ from typing import Any
 
 from sandbox.azure import ids
 from sandbox.azure.errors import AzureRefused
-from sandbox.azure.resources import cluster_rules, fleet_rules, pool_rules
+from sandbox.azure.resources import cluster_pools_rules, cluster_rules, pool_rules
 from sandbox.azure.resources.table import TYPES
 from sandbox.cloud.provider import InitFailed, Resource
 from tests.sandbox.rule_walk import Rule
@@ -22,8 +22,8 @@ TABLES = [
     (cluster_rules, "RESULT"),
     (pool_rules, "SENT"),
     (pool_rules, "RESULT"),
-    (fleet_rules, "RULES"),
-    (fleet_rules, "REMAINING"),
+    (cluster_pools_rules, "RULES"),
+    (cluster_pools_rules, "REMAINING"),
 ]
 """Where rules are looked up."""
 

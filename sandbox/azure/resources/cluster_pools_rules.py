@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from sandbox.azure.errors import AzureRefused, aks
 from sandbox.azure.resources import outbound_rules, range_rules, subnet_rules
-from sandbox.azure.resources.fleet import Fleet, Rule
+from sandbox.azure.resources.cluster_pools import ClusterPools, Rule
 from sandbox.cloud import rules
 
 _MOST_POOLS = 100
 
 
-def some_pool(fleet: Fleet) -> AzureRefused | None:
+def some_pool(fleet: ClusterPools) -> AzureRefused | None:
     if fleet.pools or not fleet.deleting:
         return None
     return aks("OperationNotAllowed", "There has to be at least one agent pool.")  # azure-native #1575
 
 
-def system_pool(fleet: Fleet) -> AzureRefused | None:
+def system_pool(fleet: ClusterPools) -> AzureRefused | None:
     # A pool is a system pool only when its mode says so.
     if any(pool["mode"] == "System" for pool in fleet.pools):
         return None
@@ -27,14 +27,14 @@ def system_pool(fleet: Fleet) -> AzureRefused | None:
     return aks("MustDefineAtLeastOneSystemPool", "Must define at least one system pool.")
 
 
-def number_of_pools(fleet: Fleet) -> AzureRefused | None:
+def number_of_pools(fleet: ClusterPools) -> AzureRefused | None:
     # AKS page quotas-skus-regions; code: list.
     if len(fleet.pools) <= _MOST_POOLS:
         return None
     return aks("MaxAgentPoolCountReached", f"A cluster has at most {_MOST_POOLS} agent pools.", "agentPoolProfiles")
 
 
-def node_provisioning(fleet: Fleet) -> AzureRefused | None:
+def node_provisioning(fleet: ClusterPools) -> AzureRefused | None:
     # AKS pages node-auto-provisioning and migrate-from-autoscaler-to-node-auto-provisioning: autoscaled pools need a feature
     # flag, Windows is not supported. The pattern of the message is Azure/AKS #5345's; whether these two give it is UNCONFIRMED.
     if fleet.cluster.get("nodeProvisioningProfile", {}).get("mode") != "Auto":
@@ -50,7 +50,7 @@ def node_provisioning(fleet: Fleet) -> AzureRefused | None:
     return None
 
 
-def skew(fleet: Fleet) -> AzureRefused | None:
+def skew(fleet: ClusterPools) -> AzureRefused | None:
     for pool in fleet.pools:
         refused = too_far_apart(pool["currentOrchestratorVersion"], fleet.cluster["currentKubernetesVersion"])
         if refused is not None:
@@ -70,7 +70,7 @@ def too_far_apart(pool: str, control_plane: str) -> AzureRefused | None:
     return aks("NodePoolMcVersionIncompatible", text)
 
 
-def standard_balancer(fleet: Fleet) -> AzureRefused | None:
+def standard_balancer(fleet: ClusterPools) -> AzureRefused | None:
     # AKS pages spot-node-pool, availability-zones and create-node-pools; codes: list (the one for spot pools is UNCONFIRMED).
     if fleet.network["loadBalancerSku"].lower() == "standard":
         return None
@@ -103,5 +103,5 @@ REMAINING: tuple[Rule, ...] = (some_pool, system_pool)
 """Rules about what is left when a pool goes."""
 
 
-def check(fleet: Fleet) -> None:
+def check(fleet: ClusterPools) -> None:
     rules.check(REMAINING if fleet.deleting else RULES, fleet)

@@ -11,7 +11,7 @@ from sandbox.cloud.state import Body, Record, Resources
 
 
 @dataclass(frozen=True)
-class Fleet:
+class ClusterPools:
     """The bodies that would result; `deleting` when a pool is taken away."""
 
     cluster: Body
@@ -32,4 +32,4 @@ class Fleet:
         return [record for record in found.values() if record is not None]
 
 
-Rule = Callable[[Fleet], AzureRefused | None]
+Rule = Callable[[ClusterPools], AzureRefused | None]
