@@ -235,7 +235,8 @@ def _plain(node: Any) -> Any:
     plain = {
         key: _plain(value) if key not in ("default", "examples", "enum", "const") else value
         for key, value in node.items()
-        if not (key == "title" and isinstance(value, str)) and not (key in ("default", "description") and value in (None, {}, []))
+        if not (key == "title" and isinstance(value, str))
+        and not (key in ("default", "description") and value in (None, {}, []))
     }
     if isinstance(plain.get("pattern"), str):
         plain["pattern"] = any_case(plain["pattern"])
