@@ -12,7 +12,7 @@ from components.outputs import outputs
 from components.target import Outputs, Stack
 from config.clouds import registry
 from config.model.spec import ClusterSpec
-from config.placement.node_pools import node_pools
+from config.placement.node_pools import node_pools, system_pool
 
 
 class KubeflowCluster(pulumi.ComponentResource):
@@ -24,7 +24,8 @@ class KubeflowCluster(pulumi.ComponentResource):
         # Settings: the stack file, the last update, and an existing cluster as it is; refused before anything is declared
         cloud = registry.of(spec.cloud)
         instance = names.instance(pulumi.get_stack())
-        stack = Stack(spec, tuple(node_pools(spec, cloud)), instance, LastUpdate.read())
+        system = system_pool(spec.system_pool, cloud) if spec.system_pool else None
+        stack = Stack(spec, node_pools(spec, cloud), system, instance, LastUpdate.read())
         target = clouds.target(stack, opts)
         stack.last_update.refuse_move(target.place)
         plan = layer_plan.plan(stack, cloud, target)

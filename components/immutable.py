@@ -8,6 +8,7 @@ from typing import Any
 import pulumi
 
 from components.target import Stack
+from config.model.pool import Capacity
 from config.placement.node_pools import NodePool
 from config.problems import Problem
 
@@ -31,7 +32,7 @@ def becomes_spot(stack: Stack, pool: NodePool) -> Problem:
     """An on-demand pool in use that the stack file makes a spot pool."""
     return Problem(
         f"{stack.path(pool)}.capacity",
-        f"{pool.name}: is on-demand in the cluster and cannot become {pool.source.capacity}",
+        f"{pool.name}: is on-demand in the cluster and cannot become {Capacity.PREEMPTIBLE if pool.preemptible else pool.capacity}",
         "give the spot pool another name; the on-demand pool goes when the new one exists",
     )
 

@@ -14,7 +14,7 @@ from typing import Any
 import pulumi
 
 from components.resources import outputs_of
-from config.model.pool import Pool, SystemPool
+from config.model.pool import AnyPool
 from config.problems import Problem, report
 
 OUTPUT = "remembered"
@@ -97,7 +97,7 @@ class LastUpdate:
                 yield Problem(_KEYS[part], what, LOSE_IT)
 
 
-def asked(pool: Pool | SystemPool) -> dict[str, Any]:
+def asked(pool: AnyPool) -> dict[str, Any]:
     """Settings of a pool that AKS keeps when the stack file drops them, by the file's keys."""
     settings = {"osDisk.type": pool.os_disk.type, "osDisk.sizeGb": pool.os_disk.size_gb, "maxPods": pool.max_pods}
     return {key: value for key, value in settings.items() if value is not None}

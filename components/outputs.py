@@ -7,7 +7,6 @@ from typing import Any
 from components import last_update
 from components.addons.plan import LayerPlan
 from components.target import Cluster, Outputs, Stack, Target
-from config.model.pool import Capacity, Pool, SystemPool
 from config.placement import pods
 from config.placement.node_pools import NodePool
 
@@ -20,18 +19,18 @@ def outputs(stack: Stack, target: Target, plan: LayerPlan, cluster: Cluster) -> 
         "overrides": [override.as_output() for override in spec.overrides],
         **cluster.outputs,
         "kubeconfig": cluster.kubeconfig,
-        **({"systemPool": _system_pool(spec.system_pool)} if spec.system_pool else {}),
+        **({"systemPool": _system_pool(stack.system_pool)} if stack.system_pool else {}),
         "pools": [_pool(pool) for pool in stack.node_pools],
         **plan.outputs,
         last_update.OUTPUT: _remembered(stack, target),
     }
 
 
-def _system_pool(pool: SystemPool) -> dict[str, Any]:
+def _system_pool(pool: NodePool) -> dict[str, Any]:
     return {
         "name": pool.name,
-        "machine": pool.machine,
-        "capacity": Capacity.ON_DEMAND.value,
+        "machine": pool.source.machine,
+        "capacity": pool.capacity.value,
         "minNodes": pool.min_nodes,
         "maxNodes": pool.max_nodes,
     }
@@ -57,9 +56,7 @@ def _pool(pool: NodePool) -> dict[str, Any]:
 
 def _remembered(stack: Stack, target: Target) -> dict[str, Any]:
     """The values that the next update compares with (`components.last_update`)."""
-    sources: dict[str, Pool | SystemPool] = {pool.name: pool.source for pool in stack.node_pools}
-    if stack.spec.system_pool:
-        sources[stack.spec.system_pool.name] = stack.spec.system_pool
-    asked = {name: last_update.asked(pool) for name, pool in sources.items()}
+    system = [stack.system_pool] if stack.system_pool else []
+    asked = {pool.name: last_update.asked(pool.source) for pool in (*stack.node_pools, *system)}
     asked = {name: settings for name, settings in asked.items() if settings}
     return {"place": dict(target.place), "asked": asked, **target.remembered}

@@ -13,6 +13,7 @@ from typing import Any, Protocol
 import pulumi
 
 from components.last_update import LastUpdate
+from config.model.pool import Pool
 from config.model.spec import ClusterSpec
 from config.placement.node_pools import NodePool
 
@@ -25,12 +26,17 @@ class Stack:
 
     spec: ClusterSpec
     node_pools: tuple[NodePool, ...]
+    """All but the system pool."""
+    system_pool: NodePool | None
+    """Of a cluster that the stack makes."""
     instance: str
     """The stack's name in labels and names of objects (`components.addons.names`)."""
     last_update: LastUpdate
 
     def path(self, pool: NodePool) -> str:
         """Where the stack file describes a pool, or the pool whose twin it is; such as `pools[1]`."""
+        if not isinstance(pool.source, Pool):
+            return "systemPool"
         return f"pools[{self.spec.pools.index(pool.source)}]"
 
 

@@ -22,7 +22,7 @@ from components.addons.scheduling.plan import SchedulingPlan
 from components.target import Stack, Target
 from config.clouds.traits import Cloud
 from config.model.pool import Capacity
-from config.placement import node_pools as placement
+from config.placement.growth import growth_order
 
 
 @dataclass(frozen=True)
@@ -105,7 +105,7 @@ def _expander(
         return expander.kept_by(f"ComputeClass {compute_class_plan.name}")
     if target.not_by_priority:
         return expander.not_kept(target.not_by_priority)
-    order = placement.growth_order(stack.spec, cloud)
+    order = growth_order(stack.spec, cloud)
     wanted = Wanted(
         order=order,
         spot={pool.name for pool in stack.node_pools if pool.capacity == Capacity.SPOT},

@@ -45,7 +45,7 @@ class AksCluster(CloudCluster):
     def __init__(self, name: str, stack: Stack, *, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("kubeflow-spot:azure:AksCluster", name, None, opts)
         spec = stack.spec
-        cloud, first = spec.cloud, spec.system_pool
+        cloud, first = spec.cloud, stack.system_pool
         # `config.rules` lets no other spec come here.
         assert isinstance(cloud, Azure)
         assert cloud.location
@@ -79,7 +79,7 @@ class AksCluster(CloudCluster):
                 *immutable_pools.key_problems(cloud.encryption, live),
                 *immutable_pools.upgrade_problems(spec, live),
                 *immutable_pools.system_problems(
-                    first, system | {"vnetSubnetID": path(first.subnet)}, live, stack.last_update
+                    first, system | {"vnetSubnetID": path(first.source.subnet)}, live, stack.last_update
                 ),
                 *(
                     problem
@@ -94,7 +94,7 @@ class AksCluster(CloudCluster):
         group = self._resource_group(name, spec, cloud, in_group)
         placed = Placed(spec.name, group, cloud.location, spec.cluster.tags)
         network = Network(name, cloud.network, placed, opts=child)
-        subnets = [first.subnet, *(pool.source.subnet for pool in stack.node_pools)]
+        subnets = [pool.source.subnet for pool in (first, *stack.node_pools)]
         grants = control_plane_grants(cloud, network, subnets)
         control_plane = ControlPlaneIdentity(name, grants, placed, opts=child)
         monitoring = None
@@ -128,7 +128,7 @@ class AksCluster(CloudCluster):
                 "addonProfiles": profiles.addons(monitoring.log_workspace if monitoring else None),
                 "azureMonitorProfile": {"metrics": {"enabled": cloud.monitoring.metrics is not None}},
                 "autoScalerProfile": profiles.autoscaler(spec, stack.node_pools),
-                "agentPoolProfiles": listed or [system | {"vnetSubnetID": network.subnet_id(first.subnet)}],
+                "agentPoolProfiles": listed or [system | {"vnetSubnetID": network.subnet_id(first.source.subnet)}],
             },
             pulumi.ResourceOptions(
                 parent=self,
@@ -151,7 +151,7 @@ class AksCluster(CloudCluster):
             cluster_name=spec.name,
             group_name=in_group,
             resource_group=group,
-            subnet_id=network.subnet_id(first.subnet),
+            subnet_id=network.subnet_id(first.source.subnet),
             parent=self,
         )
         pools.declare_all(

@@ -17,9 +17,10 @@ from components.last_update import LastUpdate, asked
 from components.target import Stack
 from config.clouds.azure.settings import AzureEncryption
 from config.clouds.azure.traits import aks
-from config.model.pool import Pool, SystemPool
+from config.model.pool import AnyPool
 from config.model.spec import ClusterSpec
-from config.placement.node_pools import NodePool, next_generation
+from config.placement.names import next_generation
+from config.placement.node_pools import NodePool
 from config.problems import Problem
 
 _CHOSEN_BY_AKS = object()
@@ -131,7 +132,7 @@ def pool_problems(stack: Stack, pool: NodePool, wanted: Mapping[str, Any], live:
     yield from _dropped(path, pool.name, pool.source, stack.last_update, remedy)
 
 
-def _dropped(path: str, name: str, pool: Pool | SystemPool, last_update: LastUpdate, remedy: str) -> Iterator[Problem]:
+def _dropped(path: str, name: str, pool: AnyPool, last_update: LastUpdate, remedy: str) -> Iterator[Problem]:
     """Settings of the last update that the stack file no longer has: AKS keeps them, and its GET does not tell them from those
     that AKS chose itself."""
     now = asked(pool)
@@ -142,7 +143,7 @@ def _dropped(path: str, name: str, pool: Pool | SystemPool, last_update: LastUpd
 
 
 def system_problems(
-    pool: SystemPool, wanted: Mapping[str, Any], live: LiveCluster, last_update: LastUpdate
+    pool: NodePool, wanted: Mapping[str, Any], live: LiveCluster, last_update: LastUpdate
 ) -> Iterator[Problem]:
     """As `pool_problems`, for the entry in the cluster itself, which has no generations."""
     if not live.profiles:
@@ -154,7 +155,7 @@ def system_problems(
         yield Problem("systemPool.name", what, BY_HAND)
         return
     yield from differences("systemPool", wanted, profile, BY_HAND)
-    yield from _dropped("systemPool", pool.name, pool, last_update, BY_HAND)
+    yield from _dropped("systemPool", pool.name, pool.source, last_update, BY_HAND)
 
 
 def key_problems(spec: AzureEncryption, live: LiveCluster) -> Iterator[Problem]:

@@ -13,32 +13,20 @@ from components.azure import immutable_pools
 from components.azure.live import LiveCluster, retries
 from components.azure.types import AGENT_POOL
 from components.resources import Declared
-from config.clouds.azure.traits import aks
-from config.model.pool import Capacity, OsDisk, SystemPool, Upgrade
-from config.placement.node_pools import CAPACITY_LABEL, CRITICAL_ADDONS_TAINT, POOL_LABEL, NodePool
+from config.model.pool import OsDisk, Upgrade
+from config.placement.node_pools import NodePool, Role
 
 _SURGE = Upgrade(maxSurge="10%", maxUnavailable="0")
 """AKS' default for new pools (page upgrade-aks-node-pools-rolling); sent, because a pool keeps what a request leaves out."""
 
 
-def system_profile(pool: SystemPool, version: str, live: LiveCluster, *, at_host: bool = False) -> dict[str, Any]:
+_MODES = {Role.SYSTEM: "System", Role.USER: "User"}
+
+
+def system_profile(pool: NodePool, version: str | None, live: LiveCluster, *, at_host: bool = False) -> dict[str, Any]:
     """The system pool as the one entry of the cluster's `agentPoolProfiles`, without its subnet; `version` is the
     cluster's."""
-    machine = aks().machine(pool.machine)
-    # System pools take no maxUnavailable (same page as above).
-    surge = pool.upgrade.max_surge if pool.upgrade else _SURGE.max_surge
-    return {
-        "name": pool.name,
-        "mode": "System",
-        "vmSize": machine.size if machine else pool.machine,
-        "orchestratorVersion": version,
-        **_autoscaled(pool, live),
-        "nodeLabels": {CAPACITY_LABEL: Capacity.ON_DEMAND.value, POOL_LABEL: pool.name},
-        "nodeTaints": [str(CRITICAL_ADDONS_TAINT)] if pool.critical_addons_only else [],
-        "availabilityZones": sorted(pool.zones) or None,
-        **_machine_options(pool.os_disk, pool.max_pods, at_host),
-        "upgradeSettings": {"maxSurge": surge},
-    }
+    return {"name": pool.name, **_settings(pool, version, live, at_host)}
 
 
 def agent_pool(pool: NodePool, version: str | None, live: LiveCluster, *, at_host: bool = False) -> dict[str, Any]:
@@ -47,22 +35,35 @@ def agent_pool(pool: NodePool, version: str | None, live: LiveCluster, *, at_hos
     `version` is the cluster's: a pool that names none keeps the one it was made with when the cluster is upgraded. None in
     a cluster that somebody else upgrades.
     """
+    return {
+        "agentPoolName": pool.name,
+        **_settings(pool, version, live, at_host),
+        "tags": retries(live.profiles.get(pool.name)),
+    }
+
+
+def _settings(pool: NodePool, version: str | None, live: LiveCluster, at_host: bool) -> dict[str, Any]:
+    """A pool of any role, without its name."""
     source = pool.source
     args: dict[str, Any] = {
-        "agentPoolName": pool.name,
-        "mode": "User",
+        "mode": _MODES[pool.role],
         "vmSize": pool.machine,
         "orchestratorVersion": version,
-        **_autoscaled(pool, live, pool.label),
+        "enableAutoScaling": True,
+        "count": live.count(pool.name, pool.min_nodes, pool.max_nodes, pool.label),
+        "minCount": pool.min_nodes,
+        "maxCount": pool.max_nodes,
+        "osType": "Linux",
+        # Unset, preflight checks refuse spot pools for a surge nobody asked for (Azure/bicep-types-az issue 2217).
+        "type": "VirtualMachineScaleSets",
         "nodeLabels": dict(pool.labels),
         "nodeTaints": [str(taint) for taint in pool.taints],
         "availabilityZones": list(pool.zones) or None,
         **_machine_options(source.os_disk, source.max_pods, at_host),
-        "tags": retries(live.profiles.get(pool.name)),
     }
-    if source.mig:
-        args["gpuInstanceProfile"] = f"MIG{source.mig}"
-    if pool.gpus and not source.install_driver:
+    if pool.mig:
+        args["gpuInstanceProfile"] = f"MIG{pool.mig}"
+    if pool.gpus and not pool.install_driver:
         args["gpuProfile"] = {"driver": "None"}
     if pool.spot:
         # No upgrade settings: AKS answers 400 to maxSurge and maxUnavailable on spot pools (terraform-provider-azurerm
@@ -72,7 +73,9 @@ def agent_pool(pool: NodePool, version: str | None, live: LiveCluster, *, at_hos
             "scaleSetEvictionPolicy": pool.spot.eviction_policy,
             "spotMaxPrice": pool.spot.max_price,
         }
-    return args | {"upgradeSettings": _both(upgrades.of(pool, _SURGE))}
+    upgrade = upgrades.of(pool, _SURGE)
+    # System pools take no maxUnavailable (same page as above).
+    return args | {"upgradeSettings": {"maxSurge": upgrade.max_surge} if pool.role == Role.SYSTEM else _both(upgrade)}
 
 
 def _both(upgrade: Upgrade) -> dict[str, str]:
@@ -88,18 +91,6 @@ def _machine_options(disk: OsDisk, max_pods: int | None, at_host: bool) -> dict[
         "enableEncryptionAtHost": at_host or None,
     }
     return {key: value for key, value in options.items() if value is not None}
-
-
-def _autoscaled(pool: SystemPool | NodePool, live: LiveCluster, label: str = "") -> dict[str, Any]:
-    return {
-        "enableAutoScaling": True,
-        "count": live.count(pool.name, pool.min_nodes, pool.max_nodes, label),
-        "minCount": pool.min_nodes,
-        "maxCount": pool.max_nodes,
-        "osType": "Linux",
-        # Unset, preflight checks refuse spot pools for a surge nobody asked for (Azure/bicep-types-az issue 2217).
-        "type": "VirtualMachineScaleSets",
-    }
 
 
 _WRITABLE = (

@@ -16,9 +16,10 @@ def guest(pool: NodePool) -> list[dict[str, Any]] | None:
     """The `guestAccelerators` of a pool's machines; None without GPUs. Those that a machine comes with are named as well."""
     if not pool.gpus:
         return None
-    source = pool.source
     driver = (
-        (options_of(source) or GcpPool()).driver_version.upper() if source.install_driver else "INSTALLATION_DISABLED"
+        (options_of(pool.source) or GcpPool()).driver_version.upper()
+        if pool.install_driver
+        else "INSTALLATION_DISABLED"
     )
     found: dict[str, Any] = {
         "type": accelerator(pool.gpu_model),
@@ -27,11 +28,11 @@ def guest(pool: NodePool) -> list[dict[str, Any]] | None:
     }
     # Both are done by GKE's device plugin (pages gpus-multi, timesharing-gpus, nvidia-mps-gpus); the rules let neither stand
     # beside another plugin.
-    if source.mig:
-        found["gpuPartitionSize"] = partition_size(pool.gpu_model, source.mig)
-    if source.gpu_sharing:
+    if pool.mig:
+        found["gpuPartitionSize"] = partition_size(pool.gpu_model, pool.mig)
+    if pool.gpu_sharing:
         found["gpuSharingConfig"] = {
-            "gpuSharingStrategy": _STRATEGIES[source.gpu_sharing.strategy],
-            "maxSharedClientsPerGpu": source.gpu_sharing.replicas,
+            "gpuSharingStrategy": _STRATEGIES[pool.gpu_sharing.strategy],
+            "maxSharedClientsPerGpu": pool.gpu_sharing.replicas,
         }
     return [found]

@@ -30,7 +30,7 @@ class GkeCluster(CloudCluster):
         # `config.rules` lets no other spec come here.
         assert isinstance(cloud, Gcp)
         assert cloud.location
-        assert spec.system_pool
+        assert stack.system_pool
         child = pulumi.ResourceOptions(parent=self)
         tags = spec.cluster.tags
 
@@ -46,7 +46,7 @@ class GkeCluster(CloudCluster):
         ready = [*access, *network.way_out]
         system = pools.declare(
             name,
-            pools.system_pool(spec.system_pool, cloud, identity.email, tags, live),
+            pools.node_pool(stack.system_pool, cloud, identity.email, tags, live),
             cluster=cluster.name,
             parent=self,
             after=ready,

@@ -18,7 +18,8 @@ from components.immutable import Change
 from components.target import Stack
 from config.clouds.gcp.settings import Gcp
 from config.clouds.gcp.traits import gke
-from config.placement.node_pools import NodePool, next_generation
+from config.placement.names import next_generation
+from config.placement.node_pools import NodePool
 from config.problems import Problem
 
 Pair = tuple[Any, Any]

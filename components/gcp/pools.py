@@ -20,9 +20,9 @@ from components.resources import Declared
 from config.clouds.gcp.machines import accelerator
 from config.clouds.gcp.settings import Gcp, GcpNodes, GcpPool, nodes_of, options_of
 from config.clouds.gcp.traits import NO_DEFAULT_PLUGIN, default_boot_disk, gke
-from config.model.pool import Capacity, OsDisk, Pool, SystemPool, Upgrade
+from config.model.pool import AnyPool, OsDisk, Upgrade
 from config.model.taint import Effect, Taint
-from config.placement.node_pools import CAPACITY_LABEL, CRITICAL_ADDONS_TAINT, POOL_LABEL, NodePool
+from config.placement.node_pools import NodePool
 
 SCOPES = ("https://www.googleapis.com/auth/cloud-platform",)
 """All of them: what nodes may do is for IAM to limit (docs.cloud.google.com/compute/docs/access/service-accounts)."""
@@ -52,31 +52,6 @@ _SURGE = Upgrade(maxSurge="1", maxUnavailable="0")
 """GKE's default (page node-pool-upgrade-strategies)."""
 
 
-def system_pool(
-    pool: SystemPool, cloud: Gcp, account: pulumi.Input[str], tags: Mapping[str, str], live: LiveCluster
-) -> dict[str, Any]:
-    """What the on-demand pool of the cluster's own pods asks of GKE, to which it is a pool like any other."""
-    nodes = nodes_of(pool) or GcpNodes()
-    zones = tuple(sorted(pool.zones))
-    taints = [CRITICAL_ADDONS_TAINT] if pool.critical_addons_only else []
-    labels = {CAPACITY_LABEL: Capacity.ON_DEMAND.value, POOL_LABEL: pool.name}
-    count = len(zones) or cloud.zone_count
-    return _pruned(
-        {
-            **_pool(pool.name, pool, cloud, zones, live),
-            "initialNodeCount": _initial(pool.min_nodes, pool.max_nodes, count),
-            "autoscaling": {**_total(pool.min_nodes, pool.max_nodes), "locationPolicy": "BALANCED"},
-            "nodeConfig": {
-                **_machine(gke().size(pool.machine), pool.os_disk, nodes, cloud, account, tags),
-                "workloadMetadataConfig": _METADATA,
-                "labels": labels,
-                "taints": _taints(taints),
-            },
-            "upgradeSettings": _upgrade(pool.upgrade or _SURGE),
-        }
-    )
-
-
 def node_pool(
     pool: NodePool,
     cloud: Gcp,
@@ -86,26 +61,26 @@ def node_pool(
     *,
     workload_identity: bool = True,
 ) -> dict[str, Any]:
-    """What a pool of the stack file, or a twin, asks of GKE, whatever cluster it is in.
+    """What a pool of any role asks of GKE, whatever cluster it is in.
 
     `workload_identity`: whether the cluster has it; one of this program has.
     """
     source = pool.source
-    nodes = options_of(source) or GcpPool()
+    nodes, options = nodes_of(source) or GcpNodes(), options_of(source) or GcpPool()
     count = source.zone_count(cloud)
     first = len(pool.zones) or len(live.zones) or count
-    grace = _grace(pool, nodes, live)
+    grace = _grace(pool, options, live)
     # GKE puts its own on by itself and keeps them from others (page labels-taints-and-tolerations).
     by_itself = {key for key, _ in gke().spot_labels}
     labels = {key: value for key, value in pool.labels.items() if key not in by_itself}
-    if pool.gpus and nodes.device_plugin == "nvidia":
+    if pool.gpus and options.device_plugin == "nvidia":
         labels[NO_DEFAULT_PLUGIN] = "true"
     return _pruned(
         {
             **_pool(pool.name, source, cloud, pool.zones, live),
             # A pool that takes the place of another generation, which goes right after, begins with its nodes.
             "initialNodeCount": _initial(pool.min_nodes, pool.max_nodes, first, live.per_zone(pool.label)),
-            "autoscaling": _bounds(pool, nodes, count),
+            "autoscaling": _bounds(pool, options, count),
             "nodeConfig": {
                 **_machine(pool.machine, source.os_disk, nodes, cloud, account, tags),
                 "workloadMetadataConfig": _METADATA if workload_identity else None,
@@ -139,7 +114,7 @@ def temporary_nodes(cloud: Gcp, account: pulumi.Input[str]) -> dict[str, Any]:
     )
 
 
-def _pool(name: str, pool: Pool | SystemPool, cloud: Gcp, zones: Sequence[str], live: LiveCluster) -> dict[str, Any]:
+def _pool(name: str, pool: AnyPool, cloud: Gcp, zones: Sequence[str], live: LiveCluster) -> dict[str, Any]:
     # Of an existing cluster without alias addresses there is no such number, nor may one be sent (pulumi-gcp, maxPodsPerNode).
     usual = int(live.answer.get("defaultMaxPodsPerNode") or 0) if cloud.existing_cluster else _PODS
     return {

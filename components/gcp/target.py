@@ -68,9 +68,9 @@ def _existing(stack: Stack, cloud: Gcp, provider: pulumi.InvokeOptions) -> Targe
 
 def _refuse_changes(stack: Stack, cloud: Gcp, cluster: LiveCluster, provider: pulumi.InvokeOptions) -> None:
     spec = stack.spec
-    assert spec.system_pool
+    assert stack.system_pool
     account, tags = identity.wanted(cloud, spec.name), spec.cluster.tags
-    system = pools.system_pool(spec.system_pool, cloud, account, tags, cluster)
+    system = pools.node_pool(stack.system_pool, cloud, account, tags, cluster)
     immutable.refuse(
         [
             *immutable_cluster.problems(cloud, spec.name, cluster, provider),

@@ -32,7 +32,7 @@ def usable(pools: Iterable[NodePool], placement: Placement, *, gpu: bool) -> tup
         Placement.ON_DEMAND: (Capacity.ON_DEMAND,) if gpu else (),
     }[placement]
     found = tuple(pool for pool in pools if bool(pool.gpus) == gpu and pool.capacity in wanted)
-    return tuple(pool for pool in found if not pool.source.gpu_sharing) or found
+    return tuple(pool for pool in found if not pool.gpu_sharing) or found
 
 
 def tolerations(pools: Iterable[NodePool]) -> tuple[Toleration, ...]:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from config.clouds.traits import Cloud
 from config.draft import Draft
 from config.model.growth import ExpanderOptions
-from config.placement import expressions, node_pools
+from config.placement import expressions, names
 from config.problems import Problem
 
 
@@ -38,7 +38,7 @@ def _ownership(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
 def _numbers(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     options = _options(draft, cloud)
     groups = options.other_groups if options else ()
-    twins = draft.of_pools(lambda pool: node_pools.twin_name(pool, cloud))
+    twins = draft.of_pools(lambda pool: names.twin_name(pool, cloud))
     # As `components.addons.autoscaler.priorities` gives them: one line a pool, the system pool's too,
     # in steps of ten, above `.*` at 1.
     top = 10 * (len(draft.pools) + len([twin for twin in twins if twin]) + draft.made_here)

@@ -85,7 +85,7 @@ def _shared_gpus(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[
 
 def _shared_by_nobody(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     """Another device plugin has a configuration of its own."""
-    if not pool.gpu_sharing or node_pools.has_clouds_plugin(pool, cloud):
+    if not pool.gpu_sharing or cloud.brings_device_plugin(pool):
         return
     if not pool.install_driver:
         remedy = (
@@ -105,7 +105,7 @@ def _never_installed(draft: Draft) -> bool:
 
 def _mps_and_mig(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     # cmd/mps-control-daemon/mps/manager.go: "MPS sharing is not supported for MIG devices"
-    ours = not node_pools.has_clouds_plugin(pool, cloud)
+    ours = not cloud.brings_device_plugin(pool)
     if ours and pool.mig and pool.gpu_sharing and pool.gpu_sharing.strategy == "mps":
         yield Problem(
             f"{path}.gpuSharing.strategy", "is mps, which cannot share MIG instances", "time-slicing, or no mig"
@@ -116,7 +116,7 @@ _BEFORE_TURING = ("nvidia-k80", "nvidia-m60", "nvidia-p40", "nvidia-p100", "nvid
 
 
 def _mps_clients(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
-    if pool.gpu_sharing and pool.gpu_sharing.strategy == "mps" and not node_pools.has_clouds_plugin(pool, cloud):
+    if pool.gpu_sharing and pool.gpu_sharing.strategy == "mps" and not cloud.brings_device_plugin(pool):
         _, model = cloud.gpus(pool)
         # cmd/mps-control-daemon/mps/device.go: 48, and 16 where the compute capability is below 7.5
         most = 16 if model in _BEFORE_TURING else 48
@@ -132,9 +132,7 @@ def _config_label(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator
     """With a value that names no configuration the plugin does not start (cmd/config-manager/main.go)."""
     if node_pools.PLUGIN_CONFIG_LABEL not in pool.labels or not pool.install_driver or _never_installed(draft):
         return
-    if draft.pools_where(
-        lambda other: node_pools.has_plugin_config(other) and not node_pools.has_clouds_plugin(other, cloud)
-    ):
+    if draft.pools_where(lambda other: node_pools.has_plugin_config(other) and not cloud.brings_device_plugin(other)):
         yield Problem(
             f'{path}.labels["{node_pools.PLUGIN_CONFIG_LABEL}"]',
             "names a configuration of this program's device plugin, which has one a pool",

@@ -6,19 +6,19 @@ from collections.abc import Iterator
 
 from config.clouds.traits import Cloud
 from config.draft import Draft
-from config.placement import node_pools
+from config.placement import names
 from config.problems import Problem
 
 
 def _names(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
-    named = draft.growth.order if draft.growth else ()
+    order = draft.growth.order if draft.growth else ()
     pools = set(draft.of_pools(lambda pool: pool.name))
-    chains = draft.of_pools(node_pools.chain)
-    twins = dict(draft.of_pools(lambda pool: (node_pools.twin_name(pool, cloud), pool.name)))
-    for number, name in enumerate(named):
+    chains = draft.of_pools(names.chain)
+    twins = dict(draft.of_pools(lambda pool: (names.twin_name(pool, cloud), pool.name)))
+    for number, name in enumerate(order):
         path = f"growth.order[{number}]"
         head = next((one[0] for one in chains if name in one[1:]), None)
-        if name in named[:number]:
+        if name in order[:number]:
             yield Problem(path, f"names {name!r} a second time", "remove it")
         elif name in twins:
             yield Problem(

@@ -10,7 +10,7 @@ from functools import partial
 from config.clouds.traits import Cloud
 from config.draft import Draft
 from config.model.pool import Pool
-from config.placement import node_pools
+from config.placement import names
 from config.problems import Problem
 from config.reading import known, of_each
 
@@ -40,11 +40,11 @@ def _generation(path: str, pool: Pool, cloud: Cloud) -> list[_Claim]:
     if not pool.generation or pool.reclaimable:
         return []
     made_up = f"generation {pool.generation} of {pool.name}"
-    return [_Claim(f"{path}.generation", node_pools.cloud_name(pool, cloud), made_up)]
+    return [_Claim(f"{path}.generation", names.cloud_name(pool, cloud), made_up)]
 
 
 def _twin(path: str, pool: Pool, cloud: Cloud) -> list[_Claim]:
-    twin = node_pools.twin_cloud_name(pool, cloud)
+    twin = names.twin_cloud_name(pool, cloud)
     number = next((number for number, step in enumerate(pool.fallback) if step.on_demand), 0)
     given = pool.fallback[number].on_demand if twin else None
     if not twin:

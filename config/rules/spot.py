@@ -9,7 +9,7 @@ from itertools import pairwise
 from config.clouds.traits import Cloud
 from config.draft import Draft, has_gpus
 from config.model.pool import Fallback, Pool
-from config.placement import node_pools
+from config.placement import names
 from config.problems import Problem
 from config.reading import of_each
 from config.rules.items import each_step
@@ -121,7 +121,7 @@ def _other_kind(where: str, pool: Pool, other: Pool, cloud: Cloud) -> Iterator[P
 
 
 def _fallback_cycles(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
-    chains = of_each(draft.pools.items(), lambda pair: (pair[0], node_pools.chain(pair[1])))
+    chains = of_each(draft.pools.items(), lambda pair: (pair[0], names.chain(pair[1])))
     index_of = {chain[0]: index for index, chain in chains}
     earlier: dict[str, set[str]] = {name: set() for name in index_of}
     for _, chain in chains:

@@ -13,6 +13,7 @@ from config.clouds.azure.settings import AzureEncryption
 from config.clouds.azure.traits import aks
 from config.model.pool import Pool, SystemPool
 from config.placement import node_pools
+from config.placement.names import next_generation
 
 SUBNET = "/resourceGroups/lab/providers/Microsoft.Network/virtualNetworks/lab/subnets/nodes"
 
@@ -109,11 +110,11 @@ def test_all_differences_are_reported_together() -> None:
 )
 def test_the_next_generation_is_the_first_free_letter(now: str | None, names: list[str], letter: str) -> None:
     pool = Pool(name="general", machine="Standard_D8ds_v5", maxNodes=2, generation=now)
-    assert node_pools.next_generation(pool, names, aks()) == letter
+    assert next_generation(pool, names, aks()) == letter
 
 
 def system(name: str, **profiles: dict[str, Any]) -> list[str]:
-    pool = SystemPool(name=name, machine="Standard_D8ds_v5", maxNodes=3)
+    pool = node_pools.system_pool(SystemPool(name=name, machine="Standard_D8ds_v5", maxNodes=3), aks())
     found = immutable_pools.system_problems(pool, wanted(name=name), LiveCluster(dict(profiles)), LastUpdate())
     return [f"{problem.path}: {problem.what}" for problem in found]
 

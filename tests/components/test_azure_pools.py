@@ -82,12 +82,14 @@ def test_a_spot_pool_has_no_upgrade_settings_and_its_twin_has() -> None:
 
 def test_a_system_pool_is_sent_a_surge_and_no_max_unavailable() -> None:
     pool = SystemPool.model_validate({"machine": "Standard_D4ds_v5", "maxNodes": 3, "upgrade": {"maxSurge": "1"}})
-    assert pools.system_profile(pool, "1.36", NOT_YET)["upgradeSettings"] == {"maxSurge": "1"}
+    assert pools.system_profile(node_pools.system_pool(pool, aks()), "1.36", NOT_YET)["upgradeSettings"] == {
+        "maxSurge": "1"
+    }
 
 
 def test_a_live_pool_with_what_aks_added_is_as_the_profile_wants_it() -> None:
     pool = SystemPool.model_validate({"machine": "Standard_D4ds_v5", "maxNodes": 3, "upgrade": {"maxSurge": "1"}})
-    profile = pools.system_profile(pool, "1.36", NOT_YET)
+    profile = pools.system_profile(node_pools.system_pool(pool, aks()), "1.36", NOT_YET)
     settings = {"maxSurge": "1", "maxUnavailable": "0"}
     there = {**profile, "nodeTaints": None, "upgradeSettings": settings, "maxPods": 250}
     assert LiveCluster({"system": there}).is_as(profile)

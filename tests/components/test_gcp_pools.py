@@ -198,7 +198,7 @@ def test_the_system_pool_is_an_on_demand_pool_like_any_other(critical: bool, tai
     system = {"machine": "e2-standard-4", "minNodes": 2, "maxNodes": 4, "criticalAddonsOnly": critical}
     read = spec(stack(GENERAL, systemPool=system))
     assert read.system_pool
-    found = pools.system_pool(read.system_pool, read.cloud, ACCOUNT, {}, LiveCluster())  # type: ignore[arg-type]
+    found = pools.node_pool(node_pools.system_pool(read.system_pool, gke()), read.cloud, ACCOUNT, {}, LiveCluster())  # type: ignore[arg-type]
     assert found["autoscaling"] == {**total(2, 4), "locationPolicy": "BALANCED"}
     # One in each of three zones: GKE knows no smaller beginning that holds the minimum.
     assert found["initialNodeCount"] == 1
@@ -212,7 +212,7 @@ def test_a_machine_is_asked_for_as_google_spells_it() -> None:
     settings["kubeflow-spot:systemPool"] = {"machine": "E2-Standard-4", "maxNodes": 4}
     read = spec(settings)
     assert read.system_pool
-    system = pools.system_pool(read.system_pool, read.cloud, ACCOUNT, {}, LiveCluster())  # type: ignore[arg-type]
+    system = pools.node_pool(node_pools.system_pool(read.system_pool, gke()), read.cloud, ACCOUNT, {}, LiveCluster())  # type: ignore[arg-type]
     (general,) = node_pools.node_pools(read, gke())
     asked_for = pools.node_pool(general, read.cloud, ACCOUNT, {}, LiveCluster())  # type: ignore[arg-type]
     assert [found["nodeConfig"]["machineType"] for found in (system, asked_for)] == ["e2-standard-4", "n2-standard-8"]

@@ -15,7 +15,8 @@ from config.clouds.azure.traits import aks
 from config.model.growth import ExpanderOptions
 from config.model.pool import Capacity
 from config.model.spec import ClusterSpec
-from config.placement import node_pools
+from config.placement import names, node_pools
+from config.placement.growth import growth_order
 from config.placement.node_pools import NodePool
 from sandbox.cluster.autoscaler.fit import misfit
 from tests.admission.corpus import corpus
@@ -34,7 +35,7 @@ class Autoscaler:
 
     def __init__(self, stack: ClusterSpec, pools: Iterable[NodePool]) -> None:
         spot = {pool.name for pool in pools if pool.capacity == Capacity.SPOT}
-        wanted = Wanted(node_pools.growth_order(stack, aks()), spot)
+        wanted = Wanted(growth_order(stack, aks()), spot)
         declared = expander.plan(wanted, ExpanderOptions(), "dev", None, stack.name).declared
         assert declared
         self.tiers = yaml.safe_load(priorities.written(declared))
@@ -60,14 +61,14 @@ def vcpus(pool: NodePool) -> int:
 def asked_for(stack: ClusterSpec, size: dict[str, int], most: int) -> set[str]:
     """Pools that stand where they do by chains that begin with machines of at most so many vCPUs, and what must precede them."""
     found: set[str] = set()
-    waiting = [chain for pool in stack.pools if size[pool.name] <= most for chain in [node_pools.chain(pool)]]
+    waiting = [chain for pool in stack.pools if size[pool.name] <= most for chain in [names.chain(pool)]]
     while waiting:
         steps = {*waiting.pop()} - found
         found |= steps
         waiting += [
             whole[: whole.index(step)]
             for pool in stack.pools
-            for whole in [node_pools.chain(pool)]
+            for whole in [names.chain(pool)]
             for step in steps
             if step in whole
         ]
@@ -89,8 +90,8 @@ def test_a_pods_own_chain_is_tried_before_any_dearer_machine_that_it_does_not_ne
         if heads:
             # A pod that tolerates everything: its chain is the one that begins with the smallest machine.
             head = min(heads, key=lambda pool: (size[pool.name], order.index(pool.name)))
-            twin = node_pools.twin_name(head, aks())
-            chain = [name for name in (*node_pools.chain(head), *([twin] if twin else [])) if name in fitting]
+            twin = names.twin_name(head, aks())
+            chain = [name for name in (*names.chain(head), *([twin] if twin else [])) if name in fitting]
             assert [name for name in order if name in chain] == chain
             own = asked_for(stack, size, size[head.name])
             before = order[: order.index(chain[-1])]

@@ -14,6 +14,7 @@ from config.clouds.gcp.traits import gke
 from config.model.pool import Capacity
 from config.model.spec import ClusterSpec
 from config.placement import node_pools as placement
+from config.placement.growth import growth_order
 from config.placement.node_pools import NodePool
 from tests.config.stack import on_gke, spec
 from tests.config.test_placement import NAMES
@@ -78,14 +79,14 @@ def test_every_gpu_pool_is_in_the_class_or_none_is_and_no_other_ever(
 def test_nothing_depends_on_the_order_of_pools(pools: list[dict[str, Any]], rng: random.Random) -> None:
     one, other = spec(on_gke(pools)), spec(on_gke(rng.sample(pools, len(pools))))
     assert placement.node_pools(one, gke()) == placement.node_pools(other, gke())
-    assert placement.growth_order(one, gke()) == placement.growth_order(other, gke())
+    assert growth_order(one, gke()) == growth_order(other, gke())
 
 
 @few
 @given(pool_lists())
 def test_the_order_keeps_chains_and_has_pools_without_gpus_first(pools: list[dict[str, Any]]) -> None:
     gpus = {pool.name: pool.gpus for pool in node_pools(pools)} | {"system": 0}
-    order = placement.growth_order(spec(on_gke(pools)), gke())
+    order = growth_order(spec(on_gke(pools)), gke())
     assert sorted(order) == sorted(gpus)
     assert [gpus[name] > 0 for name in order] == sorted(gpus[name] > 0 for name in order)
     for pool in pools:

@@ -12,6 +12,8 @@ from hypothesis import strategies as st
 from config.clouds.azure.traits import aks
 from config.model.taint import Taint
 from config.placement import node_pools
+from config.placement.growth import growth_order
+from config.placement.node_pools import CAPACITY_LABEL, CRITICAL_ADDONS_TAINT, POOL_LABEL
 from tests.config.stack import good, spec, with_pool
 
 SIZES = ["Standard_D8ds_v5", "Standard_NC4as_T4_v3", "Standard_NC8as_T4_v3", "Standard_NC24ads_A100_v4"]
@@ -49,7 +51,7 @@ def test_nothing_depends_on_the_order_of_pools(pools: list[dict[str, Any]], rng:
     shuffled = rng.sample(pools, len(pools))
     one, other = spec(good(pools=pools)), spec(good(pools=shuffled))
     assert node_pools.node_pools(one, aks()) == node_pools.node_pools(other, aks())
-    assert node_pools.growth_order(one, aks()) == node_pools.growth_order(other, aks())
+    assert growth_order(one, aks()) == growth_order(other, aks())
 
 
 @given(pool_lists())
@@ -58,7 +60,7 @@ def test_every_pool_has_its_own_rank_and_those_without_gpus_stand_before_those_w
 ) -> None:
     wanted = spec(good(pools=pools))
     gpus = {pool.name: pool.gpus for pool in node_pools.node_pools(wanted, aks())} | {"system": 0}
-    order = node_pools.growth_order(wanted, aks())
+    order = growth_order(wanted, aks())
     assert sorted(order) == sorted(gpus)
     assert [gpus[name] > 0 for name in order] == sorted(gpus[name] > 0 for name in order)
 
@@ -68,7 +70,7 @@ def test_a_chain_keeps_its_order_and_ends_with_its_twin(pools: list[dict[str, An
     later = {step["pool"] for pool in pools for step in pool.get("fallback", []) if "pool" in step}
     heads = [pool["name"] for pool in pools if pool["name"] not in later]
     listed = data.draw(st.lists(st.sampled_from(heads), unique=True)) if heads else []
-    order = node_pools.growth_order(spec(good(pools=pools, growth={"order": listed})), aks())
+    order = growth_order(spec(good(pools=pools, growth={"order": listed})), aks())
     for pool in pools:
         chain = [pool["name"], *(step["pool"] for step in pool.get("fallback", []) if "pool" in step)]
         twin = [f"{pool['name']}od"] if any("onDemand" in step for step in pool.get("fallback", [])) else []
@@ -152,7 +154,7 @@ def test_a_fractional_gpu_counts_as_one_device() -> None:
 
 
 def test_the_example_grows_without_gpus_first_then_in_the_order_of_its_chain() -> None:
-    assert node_pools.growth_order(spec(good()), aks()) == ("general", "system", "t4", "t4big", "t4od")
+    assert growth_order(spec(good()), aks()) == ("general", "system", "t4", "t4big", "t4od")
 
 
 SPOT_T4, SPOT_T4_BIG, SPOT_A100 = (
@@ -164,7 +166,7 @@ NOTEBOOKS = {"name": "nb", "machine": SIZES[1], "maxNodes": 4}
 
 def order(*pools: dict[str, Any], growth: tuple[str, ...] = ()) -> list[str]:
     """Of the pools with GPUs; the system pool stands before them."""
-    found = node_pools.growth_order(spec(good(pools=list(pools), growth={"order": list(growth)})), aks())
+    found = growth_order(spec(good(pools=list(pools), growth={"order": list(growth)})), aks())
     assert found[0] == "system"
     return list(found[1:])
 
@@ -209,5 +211,19 @@ def test_the_stack_file_says_what_stands_between_chains() -> None:
 def test_pools_without_gpus_grow_spot_first_and_the_system_pool_last() -> None:
     batch = {"name": "batch", "machine": SIZES[0], "capacity": "spot", "maxNodes": 4}
     general = {"name": "general", "machine": SIZES[0], "maxNodes": 4}
-    found = node_pools.growth_order(spec(good(pools=[SPOT_T4, general, batch])), aks())
+    found = growth_order(spec(good(pools=[SPOT_T4, general, batch])), aks())
     assert found == ("batch", "general", "system", "t4", "t4od")
+
+
+def test_the_system_pool_is_an_on_demand_node_pool_with_a_role() -> None:
+    raw = good()
+    raw["systemPool"] |= {"machine": "standard_d4DS_v5", "zones": ["3", "1"], "criticalAddonsOnly": True}
+    found = spec(raw)
+    assert found.system_pool
+    placed = node_pools.system_pool(found.system_pool, aks())
+    assert (placed.role, placed.name, placed.machine, placed.zones) == (
+        "system", "system", "Standard_D4ds_v5", ("1", "3"),
+    )  # fmt: skip
+    assert placed.labels == {CAPACITY_LABEL: "on-demand", POOL_LABEL: "system"}
+    assert placed.taints == (CRITICAL_ADDONS_TAINT,)
+    assert {pool.role for pool in node_pools.node_pools(found, aks())} == {"user"}

@@ -18,6 +18,7 @@ from config.model.scheduling import Placement
 from config.model.spec import ClusterSpec
 from config.model.taint import Taint
 from config.placement import contract, node_pools, pods
+from config.placement.growth import growth_order
 from config.placement.node_pools import NodePool
 from sandbox.cluster.autoscaler.fit import misfit, tolerates
 from tests.admission.corpus import Golden, corpus
@@ -53,7 +54,7 @@ class Side:
     def order(self) -> list[NodePool]:
         """First choice first; without the system pool."""
         by_name = {pool.name: pool for pool in self.pools}
-        return [by_name[name] for name in node_pools.growth_order(self.spec, self.cloud) if name in by_name]
+        return [by_name[name] for name in growth_order(self.spec, self.cloud) if name in by_name]
 
     @cached_property
     def lines(self) -> dict[str, dict[str, Any]]:
@@ -66,7 +67,7 @@ class Side:
 def test_pools_agree_on_everything_that_is_not_the_clouds_own(wanted: Settings, mode: str | None) -> None:
     aks, gke = (Side.of(raw) for raw in (on_aks(wanted), on_gke(wanted, mode)))
     assert [portable(pool) for pool in aks.pools] == [portable(pool) for pool in gke.pools]
-    assert node_pools.growth_order(aks.spec, aks.cloud) == node_pools.growth_order(gke.spec, gke.cloud)
+    assert growth_order(aks.spec, aks.cloud) == growth_order(gke.spec, gke.cloud)
 
 
 @given(neutral(), MODES)
@@ -142,7 +143,7 @@ def landings(golden: Golden, side: Side) -> tuple[str, ...]:
 
 
 def shares(pool: NodePool) -> int:
-    return pool.gpus * (pool.source.gpu_sharing.replicas if pool.source.gpu_sharing else 1)
+    return pool.gpus * (pool.gpu_sharing.replicas if pool.gpu_sharing else 1)
 
 
 def admitted(golden: Golden, side: Side) -> dict[str, Any]:

@@ -23,7 +23,7 @@ from config.clouds.traits import Cloud
 from config.model.spec import ClusterSpec
 from config.model.taint import Taint, Toleration
 from config.placement import admission
-from config.placement import node_pools as placement
+from config.placement.growth import growth_order
 from config.placement.node_pools import GPU_TAINT, POOL_LABEL, NodePool
 
 ROLE = "compute-class"
@@ -103,7 +103,7 @@ def plan(
     """
     pool_class = cloud.pool_class(spec, cloud)
     name = pool_class.name if pool_class else None
-    rank = {pool: number for number, pool in enumerate(placement.growth_order(spec, cloud))}
+    rank = {pool: number for number, pool in enumerate(growth_order(spec, cloud))}
     members = sorted((pool for pool in node_pools if pool.selector), key=lambda pool: rank[pool.name])
     if name is None or not members or not isinstance(spec.cloud, Gcp):
         return ComputeClassPlan()

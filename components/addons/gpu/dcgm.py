@@ -43,7 +43,7 @@ def plan(
     """
     if not spec.dcgm_exporter.enabled:
         return ExporterPlan()
-    with_driver = [pool for pool in node_pools if pool.gpus and pool.source.install_driver]
+    with_driver = [pool for pool in node_pools if pool.gpus and pool.install_driver]
     if clouds:
         served = {pool.name: existing_plugins.Plugin("", clouds, {}) for pool in with_driver}
     else:
@@ -57,7 +57,7 @@ def _warnings(
 ) -> Iterator[str]:
     for name, exporter in sorted(served.items()):
         yield f"{exporter} reaches the nodes of {name}: they get no DCGM exporter of this stack's"
-    without = [pool.name for pool in node_pools if pool.gpus and not pool.source.install_driver]
+    without = [pool.name for pool in node_pools if pool.gpus and not pool.install_driver]
     if without:
         yield f"{', '.join(without)}: no DCGM exporter without the cloud's driver (installDriver: false)"
     if not pools and not served and not without:

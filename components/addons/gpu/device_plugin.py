@@ -29,7 +29,7 @@ def daemon_set_spec(pools: Sequence[NodePool], image: str, instance: str) -> dic
     nodes without a GPU it would crash (its FAIL_ON_INIT_ERROR is true by default), and on those of another stack it would
     be the second.
     """
-    mig = any(pool.source.mig for pool in pools)
+    mig = any(pool.mig for pool in pools)
     with_mps = any(map(mps.wanted, pools))
     plugin: dict[str, Any] = {
         "name": "nvidia-device-plugin",

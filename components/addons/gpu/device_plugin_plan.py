@@ -9,7 +9,7 @@ from typing import Any
 from components.addons.gpu.existing_plugins import Plugin, left_to
 from config.clouds.traits import Cloud
 from config.model.spec import ClusterSpec
-from config.placement.node_pools import NodePool, has_clouds_plugin
+from config.placement.node_pools import NodePool
 
 
 @dataclass(frozen=True)
@@ -63,16 +63,16 @@ def plan(
     if spec.device_plugin.install == "never":
         return DevicePluginPlan(())
     gpu_pools = [pool for pool in node_pools if pool.gpus]
-    served = {pool.name: clouds for pool in gpu_pools if has_clouds_plugin(pool.source, cloud)}
+    served = {pool.name: clouds for pool in gpu_pools if pool.clouds_plugin}
     served |= left_to((pool for pool in gpu_pools if pool.name not in served), plugins, labels or {})
     for pool in gpu_pools:
         # NVIDIA's GPU operator brings its plugin with its driver; before the driver is installed, ours would crash.
-        if not pool.source.install_driver:
+        if not pool.install_driver:
             served.setdefault(pool.name, _DRIVER)
     left: dict[Plugin, tuple[str, ...]] = {}
     for name, plugin in sorted(served.items()):
         left[plugin] = (*left.get(plugin, ()), name)
     not_shared = tuple(
-        pool.name for pool in gpu_pools if served.get(pool.name, clouds) is not clouds and pool.source.gpu_sharing
+        pool.name for pool in gpu_pools if served.get(pool.name, clouds) is not clouds and pool.gpu_sharing
     )
     return DevicePluginPlan(tuple(pool for pool in gpu_pools if pool.name not in served), left, not_shared, clouds)

@@ -33,7 +33,7 @@ _RESOURCES = {"requests": {"cpu": "50m", "memory": "128Mi"}}
 
 def wanted(pool: NodePool) -> bool:
     """Whether the pool's GPUs are shared by MPS."""
-    return pool.source.gpu_sharing is not None and pool.source.gpu_sharing.strategy == "mps"
+    return pool.gpu_sharing is not None and pool.gpu_sharing.strategy == "mps"
 
 
 def daemon_set_spec(pool: NodePool, image: str, instance: str, config_map: str) -> dict[str, Any]:

@@ -36,17 +36,16 @@ MOUNTS: list[dict[str, Any]] = [
 
 def needed(pools: Iterable[NodePool]) -> bool:
     """Whether one of these pools is to have anything but whole GPUs."""
-    return any(has_plugin_config(pool.source) for pool in pools)
+    return any(has_plugin_config(pool) for pool in pools)
 
 
 def config(pool: NodePool | None) -> dict[str, Any]:
     """As the plugin reads it (api/config/v1/config.go); for no pool, that of whole GPUs."""
-    source = pool.source if pool else None
     # `single` counts each instance as one nvidia.com/gpu (README, MIG_STRATEGY).
-    flags = {"migStrategy": "single" if source and source.mig else "none"}
+    flags = {"migStrategy": "single" if pool and pool.mig else "none"}
     found: dict[str, Any] = {"version": "v1", "flags": flags}
-    if source and source.gpu_sharing:
-        found["sharing"] = _sharing(source.gpu_sharing)
+    if pool and pool.gpu_sharing:
+        found["sharing"] = _sharing(pool.gpu_sharing)
     return found
 
 

@@ -12,7 +12,7 @@ from pydantic import Field
 
 from config.model.cloud import CloudSettings
 from config.model.fields import Cidr, Model, form
-from config.model.pool import AnyPool, Pool, PoolOptions
+from config.model.pool import AnyPool, PoolOptions
 from config.model.release import Release, all_of
 
 ProjectId = Annotated[
@@ -309,7 +309,7 @@ def nodes_of(pool: AnyPool) -> GcpNodes | None:
     return pool.options if isinstance(pool.options, GcpNodes) else None
 
 
-def options_of(pool: Pool) -> GcpPool | None:
+def options_of(pool: AnyPool) -> GcpPool | None:
     """The key `gcp` of a pool."""
     return pool.options if isinstance(pool.options, GcpPool) else None
 

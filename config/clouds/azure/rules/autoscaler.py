@@ -12,7 +12,7 @@ from config.clouds.azure.settings import Azure, pinned_autoscaler
 from config.clouds.azure.unready import Bounds
 from config.clouds.traits import Cloud
 from config.draft import Draft
-from config.placement import node_pools
+from config.placement import names
 from config.problems import Problem
 
 _PATH = "cloud.autoscaler"
@@ -84,7 +84,7 @@ def _bounds(draft: Draft, cloud: Cloud) -> Iterator[Bounds]:
         if least is None:
             least = 0 if pool.reclaimable or cloud.gpus(pool)[0] else 1
         yield Bounds(pool.name, least, pool.most_nodes(draft.cloud), pool.reclaimable)
-        if twin := node_pools.twin_name(pool, cloud):
+        if twin := names.twin_name(pool, cloud):
             steps = (step.on_demand for step in pool.fallback if step.on_demand)
             yield Bounds(twin, 0, next(steps).max_nodes, reclaimable=False)
 

@@ -10,7 +10,7 @@ from config.clouds.traits import Cloud
 from config.draft import Draft, has_gpus
 from config.model.fields import Unreadable
 from config.model.pool import Pool
-from config.placement import admission, node_pools
+from config.placement import admission, names
 from config.problems import Problem
 
 _PATH = "cloud.fallback"
@@ -137,7 +137,7 @@ def _all_in(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Probl
     if compute_class.may_join(pool) or not has_gpus(pool, cloud) or not _has_class(draft, cloud):
         return
     joining = set(draft.of_pools(lambda other: other.name if compute_class.may_join(other) else ""))
-    for chain in draft.of_pools(node_pools.chain):
+    for chain in draft.of_pools(names.chain):
         members = joining.intersection(chain)
         if pool.name in chain and members:
             yield Problem(

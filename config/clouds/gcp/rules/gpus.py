@@ -9,7 +9,6 @@ from config.clouds.machines import Machine
 from config.clouds.traits import Cloud
 from config.draft import Draft, has_gpus, own_machine
 from config.model.pool import Pool
-from config.placement import node_pools
 from config.problems import Problem
 
 _MOST_CLIENTS = 48
@@ -65,7 +64,7 @@ def _or(counts: tuple[int, ...]) -> str:
 
 
 def _clients(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
-    if pool.gpu_sharing and node_pools.has_clouds_plugin(pool, cloud) and pool.gpu_sharing.replicas > _MOST_CLIENTS:
+    if pool.gpu_sharing and cloud.brings_device_plugin(pool) and pool.gpu_sharing.replicas > _MOST_CLIENTS:
         yield Problem(
             f"{path}.gpuSharing.replicas",
             f"is {pool.gpu_sharing.replicas}, but GKE takes {_MOST_CLIENTS} clients a GPU",
@@ -107,7 +106,7 @@ def _device_plugin(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterato
 
 def _cut_by_nobody(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     # Page gpus-multi: GKE's device plugin cuts the GPUs.
-    if pool.mig and not node_pools.has_clouds_plugin(pool, cloud):
+    if pool.mig and not cloud.brings_device_plugin(pool):
         yield Problem(
             f"{path}.mig",
             "is set, but GKE's own device plugin cuts GPUs, and gcp.devicePlugin keeps it off",
