@@ -91,9 +91,16 @@ def test_only_settings_reads_the_stacks_configuration() -> None:
 
 
 @pytest.mark.process
-# The last two are what an autoscaler's process loads, of which every cluster has one.
+# The last three are what an autoscaler's process loads, of which every cluster has one.
 @pytest.mark.parametrize(
-    "module", ["config.placement.node_pools", "config.stackfile", "sandbox.azure.cloud", "sandbox.gcp.cloud"]
+    "module",
+    [
+        "config.placement.node_pools",
+        "config.stackfile",
+        "sandbox.azure.plugin",
+        "sandbox.gcp.plugin",
+        "sandbox.cluster.autoscaler.__main__",
+    ],
 )
 def test_what_has_no_use_for_pulumi_or_re2_does_not_load_it(module: str) -> None:
     loaded = subprocess.run(

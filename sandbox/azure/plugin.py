@@ -9,8 +9,10 @@ from sandbox.azure.cloud import AzureCloud
 from sandbox.azure.provider import AzureProvider
 from sandbox.azure.quotas import Quotas
 from sandbox.azure.resources.table import TYPES
-from sandbox.cloud.plugin import Plugin
+from sandbox.cloud.plugin import Driver, Plugin
 from sandbox.kubernetes import brought
+
+_DISK, _FILE = "disk.csi.azure.com", "file.csi.azure.com"
 
 PLUGIN = Plugin(
     name="azure",
@@ -21,5 +23,8 @@ PLUGIN = Plugin(
     provider=AzureProvider,
     id_of=lambda type, inputs: TYPES[type].id(ids.SUBSCRIPTION, inputs),
     naming=lambda type: TYPES[type].parameters[-1:],
+    # "Can I use admission controller plugins" in the AKS FAQ (https://learn.microsoft.com/azure/aks/faq).
+    admission=("ExtendedResourceToleration", "PodNodeSelector", "PodTolerationRestriction"),
+    drivers={_DISK: Driver(_DISK, "topology.disk.csi.azure.com/zone"), _FILE: Driver(_FILE)},
     objects=lambda version: brought.read(Path(__file__).parent / "data" / "objects"),
 )

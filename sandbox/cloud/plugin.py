@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, MutableMapping
+from collections.abc import Callable, Iterable, Mapping, MutableMapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,6 +13,15 @@ from sandbox.cloud.provider import CloudProvider
 from sandbox.cloud.quotas import Quotas
 
 Object = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Driver:
+    """A storage driver. A disk is reachable from its zone alone; nodes have their zone in the label `zone`."""
+
+    name: str
+    zone: str = ""
+    """Empty for a file share, which any node and any number of nodes may mount."""
 
 
 def _nothing(*arguments: Any) -> None:
@@ -40,6 +49,12 @@ class Plugin:
     """The inputs that name a resource of a type. Raises `Refused`."""
     objects: Callable[[str], Iterable[Object]]
     """The Kubernetes objects that the cloud brings to a cluster of a version."""
+    admission: tuple[str, ...]
+    """The admission plugins that the cloud enables beyond Kubernetes' defaults."""
+    drivers: Mapping[str, Driver]
+    """Its storage drivers, by the provisioner that a StorageClass names."""
+    compute_classes: bool = False
+    """Whether ComputeClasses choose the pool to scale up, instead of the autoscaler's expander."""
     trust: Callable[[Path], None] = _nothing
     """Let clients trust the clusters below a folder, where they do not by their kubeconfigs."""
     furnish: Callable[[Path, Path, MutableMapping[str, str]], None] = _nothing

@@ -35,7 +35,7 @@ from sandbox.cloud.provider import InitFailed, Props, Refused, Resource
 from sandbox.cloud.quotas import KEPT
 from sandbox.cloud.state import key
 from sandbox.cluster.plugins import quotas_of
-from sandbox.engine.clouds import PLUGINS, Clouds, plugin_of
+from sandbox.engine.clouds import Clouds, by_package, plugin_of
 
 
 @dataclass
@@ -165,7 +165,7 @@ def _quota_problems(quotas: Any) -> Iterator[str]:
     if not isinstance(quotas, dict):
         yield "quotas: is not an object"
         return
-    for plugin in PLUGINS.values():
+    for plugin in by_package().values():
         try:
             plugin.quotas.read(quotas_of(plugin.name, quotas))
         except SandboxError as wrong:

@@ -19,13 +19,16 @@ from sandbox.cluster.clusters import LocalClusters
 
 Cloud = EmulatedCloud
 
-PLUGINS: Mapping[str, Plugin] = {plugin.package: plugin for plugin in map(plugins.plugin, plugins.NAMES)}
-"""The clouds by the names of their Pulumi packages."""
+
+def by_package() -> dict[str, Plugin]:
+    """The plugins of all clouds, by the names of their Pulumi packages."""
+    return {plugin.package: plugin for plugin in map(plugins.plugin, plugins.NAMES)}
 
 
 def plugin_of(type: str) -> Plugin:
     """The plugin of a resource type; a type of no emulated cloud is for the first cloud to refuse."""
-    return PLUGINS.get(type.partition(":")[0]) or next(iter(PLUGINS.values()))
+    known = by_package()
+    return known.get(type.partition(":")[0]) or next(iter(known.values()))
 
 
 @dataclass(frozen=True)
@@ -39,7 +42,7 @@ class Clouds:
 
     def provider(self, package: str) -> Provider:
         """A provider over the cloud of this package, such as `gcp`. Raises KeyError for another."""
-        return PLUGINS[package].provider(self.opened[package])
+        return by_package()[package].provider(self.opened[package])
 
     def holding(self, id: str) -> EmulatedCloud:
         """The cloud that has a resource of this id; the first one where none has."""
@@ -52,7 +55,7 @@ class Clouds:
 def opened(home: Home, programs: Callable[[], Mapping[str, Path]], report: Callable[[str], None]) -> Clouds:
     """The emulated clouds of a home; `programs` is asked only when a control plane is to start."""
     found = {}
-    for package, plugin in PLUGINS.items():
+    for package, plugin in by_package().items():
         state = home.cloud / plugin.state_file
         runtime = LocalClusters(home.clusters, plugin.name, programs, report, state)
         found[package] = plugins.opened(plugin.name, home.cloud, runtime)
@@ -61,5 +64,5 @@ def opened(home: Home, programs: Callable[[], Mapping[str, Path]], report: Calla
 
 def furnish(folder: Path, clusters: Path, environment: MutableMapping[str, str]) -> None:
     """Put every cloud's client programs into a folder, and that into an environment, for the clusters below another folder."""
-    for plugin in PLUGINS.values():
+    for plugin in by_package().values():
         plugin.furnish(folder, clusters, environment)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from sandbox.cloud.plugin import Object, Plugin
+from sandbox.cloud.plugin import Driver, Object, Plugin
 from sandbox.gcp import versions, workstation
 from sandbox.gcp.cloud import GcpCloud
 from sandbox.gcp.provider import GcpProvider
@@ -24,6 +24,8 @@ def _objects(version: str) -> list[Object]:
     return [body for body in found if not body["kind"].startswith("MutatingAdmissionPolicy")]
 
 
+_DISK = Driver("pd.csi.storage.gke.io", "topology.gke.io/zone")
+
 PLUGIN = Plugin(
     name="gcp",
     package="gcp",
@@ -33,6 +35,11 @@ PLUGIN = Plugin(
     provider=GcpProvider,
     id_of=lambda type, inputs: TYPES[type].id(inputs, Settings()),
     naming=lambda type: ["project", *filter(None, [TYPES[type].auto_name])],
+    # For GPU node pools (https://cloud.google.com/kubernetes-engine/docs/how-to/gpus).
+    admission=("ExtendedResourceToleration",),
+    # The old name stands for the same driver (kubernetes.io, page persistent-volumes, "CSI migration").
+    drivers={_DISK.name: _DISK, "kubernetes.io/gce-pd": _DISK},
+    compute_classes=True,
     objects=_objects,
     trust=workstation.trust,
     furnish=workstation.furnish,

@@ -5,11 +5,14 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable
 from pathlib import Path
-
-import yaml
+from typing import TYPE_CHECKING, Any
 
 from sandbox.base.errors import SandboxError
-from sandbox.kubernetes.client import Client, Object
+
+if TYPE_CHECKING:
+    from sandbox.kubernetes.client import Client
+
+Object = dict[str, Any]
 
 _MODE = "addonmanager.kubernetes.io/mode"
 _ADDON_MANAGER, _MANAGER = "addon-manager", "gke"
@@ -18,6 +21,9 @@ _SECONDS = 30
 
 def read(folder: Path) -> list[Object]:
     """The objects of every file in a folder, in the order of the files' names."""
+    # Only here: an autoscaler's process never reads them.
+    import yaml
+
     return [body for file in sorted(folder.glob("*.yaml")) for body in yaml.load(file.read_text(), yaml.CSafeLoader)]
 
 

@@ -12,6 +12,7 @@ from threading import Event
 from typing import Any
 
 from sandbox.cloud.node_groups import NodeGroup, NodeGroups, ScalableCloud, ScaleRefused
+from sandbox.cluster import plugins
 from sandbox.cluster.autoscaler import devices, idle, journal
 from sandbox.cluster.autoscaler.api import ApiServer, Mirror, Object
 from sandbox.cluster.autoscaler.backoff import BackOff
@@ -52,7 +53,8 @@ class Loop:
         self._changed, self.stopping = Event(), Event()
         paths = ("/api/v1/nodes", "/api/v1/pods", "/apis/apps/v1/daemonsets")
         self._mirrors = [Mirror(self._api, path, self._changed) for path in paths]
-        self._behaviour: Behaviour = Gke(self._api, self._changed) if settings.cloud == "gcp" else Aks(self._api)
+        by_class = plugins.plugin(settings.cloud).compute_classes
+        self._behaviour: Behaviour = Gke(self._api, self._changed) if by_class else Aks(self._api)
         self._journal, self._idle, self._random = Journal(), idle.Idle(), Random()
         self._back_off, self._upcoming = BackOff(settings.factor), UpcomingNodes()
         self._seen_state = 0

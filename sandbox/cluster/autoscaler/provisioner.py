@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from threading import Event, Thread
 from typing import Any
 
+from sandbox.cluster import plugins
 from sandbox.cluster.autoscaler import volumes
 from sandbox.cluster.autoscaler.api import ApiServer, Mirror
 from sandbox.cluster.autoscaler.journal import Journal
@@ -19,10 +20,10 @@ _NAME = "sandbox-provisioner"
 
 
 class Provisioner:
-    """The provisioner of one cluster, on "azure" or "gcp"."""
+    """The provisioner of one cluster, on the cloud of this name."""
 
     def __init__(self, api: ApiServer, cloud: str, stopping: Event) -> None:
-        self._api, self._drivers, self._stopping = api, volumes.DRIVERS[cloud], stopping
+        self._api, self._drivers, self._stopping = api, plugins.plugin(cloud).drivers, stopping
         self._changed, self._journal = Event(), Journal()
         paths = (
             "/api/v1/persistentvolumeclaims",

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from decimal import ROUND_CEILING, Decimal
 from typing import Any
 
+from sandbox.cloud.plugin import Driver
 from sandbox.cluster.autoscaler.resources import quantity
 
 Object = Mapping[str, Any]
@@ -24,26 +25,6 @@ SELECTED_NODE = "volume.kubernetes.io/selected-node"
 
 _PROVISIONED_BY = "pv.kubernetes.io/provisioned-by"
 _GIB = Decimal(1 << 30)
-
-
-@dataclass(frozen=True)
-class Driver:
-    """A storage driver. A disk is reachable from its zone alone; nodes have their zone in the label `zone`."""
-
-    name: str
-    zone: str = ""
-    """Empty for a file share, which any node and any number of nodes may mount."""
-
-
-_AZURE_DISK = Driver("disk.csi.azure.com", "topology.disk.csi.azure.com/zone")
-_GCE_DISK = Driver("pd.csi.storage.gke.io", "topology.gke.io/zone")
-
-DRIVERS: Mapping[str, Mapping[str, Driver]] = {
-    "azure": {_AZURE_DISK.name: _AZURE_DISK, "file.csi.azure.com": Driver("file.csi.azure.com")},
-    # The old name stands for the same driver (kubernetes.io, page persistent-volumes, "CSI migration").
-    "gcp": {_GCE_DISK.name: _GCE_DISK, "kubernetes.io/gce-pd": _GCE_DISK},
-}
-"""The drivers by cloud and by the provisioner that a class names."""
 
 
 @dataclass(frozen=True)

@@ -8,16 +8,9 @@ from importlib.resources import files
 from pathlib import Path
 
 from sandbox.base.files import write_private
+from sandbox.cluster import plugins
 from sandbox.cluster.control_plane.kubeconfig import client_kubeconfig
 
-# What the clouds switch on beyond Kubernetes' defaults. AKS: "Can I use admission controller plugins" in the AKS FAQ
-# (https://learn.microsoft.com/azure/aks/faq). GKE documents ExtendedResourceToleration for GPU node pools
-# (https://cloud.google.com/kubernetes-engine/docs/how-to/gpus). Kubernetes' pkg/kubeapiserver/options/plugins.go
-# fixes the order they run in.
-ADMISSION = {
-    "azure": ("ExtendedResourceToleration", "PodNodeSelector", "PodTolerationRestriction"),
-    "gcp": ("ExtendedResourceToleration",),
-}
 ETCD_QUOTA = 512 << 20  # bytes; an emulated cluster holds a few thousand small objects
 NODE_LEASE = 40  # seconds, a kubelet's default (nodeLeaseDurationSeconds in KubeletConfiguration)
 ISSUER = "https://kubernetes.default.svc.cluster.local"
@@ -153,7 +146,8 @@ def apiserver(settings: Settings) -> Command:
         f"--service-account-issuer={ISSUER}",
         f"--service-account-key-file={certificates / 'service-accounts.pub'}",
         f"--service-account-signing-key-file={certificates / 'service-accounts.key'}",
-        f"--enable-admission-plugins={','.join(ADMISSION[settings.cloud])}",
+        # Kubernetes' pkg/kubeapiserver/options/plugins.go fixes the order they run in.
+        f"--enable-admission-plugins={','.join(plugins.plugin(settings.cloud).admission)}",
         "--allow-privileged=true",
     ]
     return Command(

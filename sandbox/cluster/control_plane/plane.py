@@ -11,7 +11,7 @@ from filelock import FileLock, Timeout
 from sandbox.base.errors import SandboxError
 from sandbox.base.files import write_private
 from sandbox.base.notices import Notify
-from sandbox.cluster.control_plane.commands import ADMISSION
+from sandbox.cluster import plugins
 from sandbox.cluster.control_plane.kubeconfig import encoded, token_kubeconfig
 from sandbox.cluster.control_plane.ports import read_ports
 from sandbox.cluster.control_plane.process import Process, stop_all
@@ -42,8 +42,8 @@ class ControlPlane:
     ) -> None:
         if not re.fullmatch(r"1\.\d+(\.\d+(-gke\.\d+)?)?", version):
             raise SandboxError(f"{version!r} is not a Kubernetes version: expected one like 1.36 or 1.35.3")
-        if cloud not in ADMISSION:
-            raise SandboxError(f"no control plane is known for cloud {cloud!r} (known: {', '.join(ADMISSION)})")
+        if cloud not in plugins.NAMES:
+            raise SandboxError(f"no control plane is known for cloud {cloud!r} (known: {', '.join(plugins.NAMES)})")
         self.directory = directory.absolute()
         self.version = version
         self.cloud = cloud

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from sandbox.cluster.autoscaler import volumes
-from sandbox.cluster.autoscaler.volumes import DRIVERS, VolumeRequest
+from sandbox.cluster.autoscaler.volumes import VolumeRequest
 from sandbox.cluster.plugins import plugin
 
 Object = dict[str, Any]
@@ -27,7 +27,7 @@ def claim(kind: str | None, node: str = "", **spec: Any) -> Object:
 
 
 def requested(cloud: str, *claims: Object, existing: tuple[Object, ...] = ()) -> list[VolumeRequest]:
-    return volumes.requests(claims, BY_CLOUD[cloud], existing, DRIVERS[cloud])
+    return volumes.requests(claims, BY_CLOUD[cloud], existing, plugin(cloud).drivers)
 
 
 def node(**labels: str) -> Object:
@@ -139,6 +139,6 @@ def test_a_share_is_anywhere_and_a_volume_is_as_its_claim_says() -> None:
 def test_a_volume_goes_when_its_claim_has_gone(phase: str, policy: str, by: str | None, goes: bool) -> None:
     metadata = {"name": "pvc-1", "annotations": {"pv.kubernetes.io/provisioned-by": by} if by else None}
     found = {"metadata": metadata, "spec": {"persistentVolumeReclaimPolicy": policy}, "status": {"phase": phase}}
-    assert volumes.released([found], DRIVERS["azure"]) == (["pvc-1"] if goes else [])
+    assert volumes.released([found], plugin("azure").drivers) == (["pvc-1"] if goes else [])
     metadata["deletionTimestamp"] = "2026-11-22T12:00:00Z"
-    assert volumes.released([found], DRIVERS["azure"]) == []
+    assert volumes.released([found], plugin("azure").drivers) == []
