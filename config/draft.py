@@ -1,4 +1,4 @@
-"""What could be read of a stack file."""
+"""A stack file as far as it could be read."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Draft:
     """The parts that could be read, each perhaps without some of its fields (`config.objects`)."""
 
     release: Release | None
-    """As its file has it."""
+    """With the pins of its file, not the stack's."""
     cluster: Cluster | None
     cloud: CloudSettings | None
     system_pool: SystemPool | None
@@ -40,8 +40,8 @@ class Draft:
     """Whether `pools` holds every pool of the file."""
     image_pull_secrets: dict[int, ImagePullSecret] = field(default_factory=dict)
     """By their index in the file."""
-    made_here: bool = True
-    """Whether this stack makes the cluster, as far as can be told."""
+    makes_cluster: bool = True
+    """Whether this stack makes the cluster, as far as is known."""
     device_plugin: DevicePluginOptions | None = None
     dcgm_exporter: DcgmExporter | None = None
     expander: ExpanderOptions | None = None
@@ -50,7 +50,7 @@ class Draft:
     overrides: dict[int, Override] = field(default_factory=dict)
     """By their index in the file."""
     production: bool = False
-    """Whether the stack is called as production stacks are."""
+    """Whether the stack has a production stack's name."""
 
     def settings(self, model: type[S]) -> S | None:
         """The cloud's settings when they are of this model; a rule of one cloud asks for its own."""
@@ -58,17 +58,17 @@ class Draft:
 
     def new_cluster(self, model: type[S]) -> S | None:
         """The same of a cluster that this stack makes; None when it makes none."""
-        return self.settings(model) if self.made_here else None
+        return self.settings(model) if self.makes_cluster else None
 
     @property
     def kubernetes_version(self) -> str | None:
-        """Of a cluster that this stack makes; None when it makes none or that cannot be told."""
-        if not self.made_here or not self.release:
+        """The version of a cluster that this stack makes; None when it makes none or the version is unknown."""
+        if not self.makes_cluster or not self.release:
             return None
         return (self.own_version() or ("", self.release.kubernetes_version))[1]
 
     def own_version(self) -> tuple[str, str] | None:
-        """The Kubernetes version that the file sets in place of the release's, after the path where it does.
+        """The Kubernetes version that the file sets in place of the release's, after its path.
 
         Raises `config.model.fields.Unreadable` for one that cannot be read.
         """
@@ -86,7 +86,7 @@ class Draft:
 
     def written_pools(self) -> Iterator[tuple[str, AnyPool]]:
         """The system pool and all others, with their paths."""
-        if self.system_pool and self.made_here:
+        if self.system_pool and self.makes_cluster:
             yield "systemPool", self.system_pool
         for index, pool in self.pools.items():
             yield f"pools[{index}]", pool
@@ -109,12 +109,12 @@ class Draft:
 
 
 def most_nodes(pool: AnyPool, draft: Draft) -> int | None:
-    """The most nodes of a pool, None where that cannot be told."""
+    """The most nodes of a pool, None where it is unknown."""
     return known(lambda: pool.most_nodes(draft.cloud), None)
 
 
 def most_with_twin(pool: AnyPool, draft: Draft) -> int:
-    """The most nodes of a pool and its twin together, as far as it can be told."""
+    """The most nodes of a pool and its twin together, as far as it is known."""
     steps = known(lambda: pool.fallback, ()) if isinstance(pool, Pool) else ()
     twins = of_each(steps, lambda step: step.on_demand.max_nodes if step.on_demand else 0)
     return (most_nodes(pool, draft) or 0) + sum(twins)
@@ -123,7 +123,7 @@ def most_with_twin(pool: AnyPool, draft: Draft) -> int:
 def own_machine(pool: AnyPool, cloud: Cloud) -> Machine | None:
     """The catalogue's machine of the pool, None for one it does not know.
 
-    Raises `Unreadable` for another cloud's: of that `rules.pools` says enough.
+    Raises `Unreadable` for another cloud's machine, which `rules.pools` reports.
     """
     machine, maker = cloud.machine(pool.machine), registry.with_machine(pool.machine)
     if machine is None and cloud.makes_pools and maker not in (None, cloud):

@@ -1,7 +1,7 @@
 """Plain data -> an object of the vocabulary, and a problem for everything about it that is wrong.
 
-An object with mistakes is made all the same, without the fields that could not be read: a rule that asks for one of those
-stops (`config.model.fields.Unreadable`), and all others still run.
+A faulty object is made without the fields that cannot be read: a rule that asks for one of those stops
+(`config.model.fields.Unreadable`), and all others still run.
 """
 
 from __future__ import annotations
@@ -29,20 +29,20 @@ def read(value: Any, model: type[M], path: str, problems: list[Problem]) -> M | 
     except ValidationError as invalid:
         errors: dict[str, list[Problem]] = {}
         for error in invalid.errors():
-            found = _problem(error, model, path)
-            errors.setdefault(found.path, []).append(found)
+            problem = _problem(error, model, path)
+            errors.setdefault(problem.path, []).append(problem)
         problems += map(_one, errors.values())
         return _partial(value, model)
 
 
 def instead(key: str, known: list[str]) -> str:
-    """What to write for a key that nothing knows."""
+    """A remedy for an unknown key."""
     close = difflib.get_close_matches(key, known, n=1)
     return (f"did you mean `{close[0]}`? " if close else "") + f"keys here: {', '.join(known)}"
 
 
 def kind(value: Any) -> str:
-    """What a value is, without showing it."""
+    """A value's type in words, without the value."""
     kinds = {bool: "true or false", str: "text", list: "a list", dict: "an object"}
     return "empty" if value is None else kinds.get(type(value), "a number")
 
@@ -59,9 +59,9 @@ def _partial(value: Any, model: type[M]) -> M | None:
     lost: list[str] = []
     for name, field in model.model_fields.items():
         if field.alias in value:
-            found = list(_readable(value[field.alias], _adapter(model, name), field.annotation))
-            if found:
-                kept[name] = found[0]
+            values = list(_readable(value[field.alias], _adapter(model, name), field.annotation))
+            if values:
+                kept[name] = values[0]
             else:
                 lost.append(name)
     given = {name for name, field in model.model_fields.items() if field.alias in value}
@@ -81,7 +81,7 @@ def _readable(value: Any, adapter: TypeAdapter[Any], annotation: Any) -> Iterato
     many = get_origin(annotation)
     if many is dict and isinstance(value, dict):
         entries = ([*_readable({key: item}, adapter, None)] for key, item in value.items())
-        yield {key: item for found in entries for entry in found for key, item in entry.items()}
+        yield {key: item for entry_values in entries for entry in entry_values for key, item in entry.items()}
     elif many is tuple and inner and isinstance(value, list) and all(isinstance(item, dict) for item in value):
         yield tuple(_partial(item, inner) for item in value)
     elif many is not tuple and inner and isinstance(value, dict):
@@ -149,7 +149,7 @@ _REMEDIES = {
 
 
 class _Place:
-    """Where in an object of a model something is."""
+    """The place of a value in an object of a model."""
 
     def __init__(self, model: type[Model], loc: tuple[int | str, ...]) -> None:
         self.path = ""
@@ -175,7 +175,7 @@ class _Place:
 
     @property
     def secret(self) -> bool:
-        """Whether what is written there may be nobody's business."""
+        """Whether the value may be a secret, which no message shows."""
         return _holds_secret(self._annotation)
 
 

@@ -1,4 +1,4 @@
-"""One thing that is wrong in a stack file, and how a list of them reads."""
+"""A problem of a stack file, and the message of a list of them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, order=True)
 class Problem:
-    """Where, what, and what to write instead. A warning does not stop the program."""
+    """A path, what is wrong there, and the remedy. A warning does not stop the program."""
 
     path: str
     what: str

@@ -1,8 +1,7 @@
 """Reading of objects that may lack fields, so that a rule reports all it can and its author asks for nothing.
 
-Who asks a faulty object for an unreadable field gets `Unreadable`. A rule ends there, and no other does (`config.rules`); a
-rule about many items ends for one item when it is about each (`each`), or takes what can be read of the others from `where`
-and `of_each`.
+A faulty object raises `Unreadable` for a field it lacks. Only the rule that asked ends there (`config.rules`). A rule about a
+list asks each item by itself (`config.rules.items.each`), or takes from `where` and `of_each` what can be read of the items.
 """
 
 from __future__ import annotations

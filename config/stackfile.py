@@ -1,7 +1,7 @@
 """A stack file's settings as plain data -> a checked `ClusterSpec`, or every problem at once.
 
 One problem must not hide another: each top key and each pool is read by itself (`config.objects`), and the rules across
-fields run over whatever could be read.
+fields run over all that could be read.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def read(raw: Mapping[str, Any], stack: str = "") -> tuple[ClusterSpec | None, l
         _object("systemPool", raw, registry.system_pool_model(), problems),
         pools,
         all_pools=isinstance(raw.get("pools", []), list) and len(pools) == len(raw.get("pools", [])),
-        made_here=not _exists_already(raw.get("cloud")),
+        makes_cluster=not _exists_already(raw.get("cloud")),
         image_pull_secrets=_list("imagePullSecrets", raw, ImagePullSecret, problems),
         device_plugin=_object("devicePlugin", raw, DevicePluginOptions, problems),
         dcgm_exporter=_object("dcgmExporter", raw, DcgmExporter, problems),
@@ -83,7 +83,10 @@ def read(raw: Mapping[str, Any], stack: str = "") -> tuple[ClusterSpec | None, l
     return (
         ClusterSpec(
             release=changed(release, overrides),
-            overrides=tuple(Overridden(one.pin, one.value, pinned(release, one.pin), one.reason) for one in overrides),
+            overrides=tuple(
+                Overridden(override.pin, override.value, pinned(release, override.pin), override.reason)
+                for override in overrides
+            ),
             cluster=_guarded(draft),
             cloud=cloud,
             systemPool=draft.system_pool,
@@ -101,24 +104,24 @@ def read(raw: Mapping[str, Any], stack: str = "") -> tuple[ClusterSpec | None, l
 
 def _guarded(draft: Draft) -> Cluster:
     """The cluster with its protection decided."""
-    said = draft.cluster or Cluster()
-    if said.protect is not None or not draft.made_here:
-        return said
-    return said.model_copy(update={"protect": draft.production})
+    cluster = draft.cluster or Cluster()
+    if cluster.protect is not None or not draft.makes_cluster:
+        return cluster
+    return cluster.model_copy(update={"protect": draft.production})
 
 
 def _top_keys(raw: Mapping[str, Any], draft: Draft) -> Iterator[Problem]:
     for key in raw:
         if key not in _EXAMPLES:
             yield Problem(key, "is not a setting of this program", objects.instead(key, list(_EXAMPLES)))
-    required = _REQUIRED + (_REQUIRED_FOR_A_NEW_CLUSTER if draft.made_here else ())
+    required = _REQUIRED + (_REQUIRED_FOR_A_NEW_CLUSTER if draft.makes_cluster else ())
     for key in required:
         if key not in raw:
             yield Problem(key, "is missing", f"write for example `{key}: {_example(key, raw)}`")
 
 
 def _example(key: str, raw: Mapping[str, Any]) -> str:
-    """What to write for a top key, in the words of the file's cloud."""
+    """An example of a top key, in the words of the file's cloud."""
     cloud = raw.get("cloud")
     own = registry.registration(cloud.get("provider")) if isinstance(cloud, dict) else None
     examples = {**_EXAMPLES, **registry.registrations()[0].examples, **(own.examples if own else {})}
@@ -151,7 +154,7 @@ def _cloud(value: Any, problems: list[Problem]) -> CloudSettings | None:
 
 
 def _release(value: Any, problems: list[Problem]) -> Release | None:
-    those = f"one of: {', '.join(releases.names())}"
+    choices = f"one of: {', '.join(releases.names())}"
     if releases.known(value):
         try:
             return releases.load(value)
@@ -159,21 +162,21 @@ def _release(value: Any, problems: list[Problem]) -> Release | None:
             problems.append(refused.problem)
     elif isinstance(value, str) and releases.from_a_newer_program(value):
         what = f"{value} is newer than this program, whose newest release is {releases.names()[-1]}"
-        problems.append(Problem("release", what, f"update the checkout (git pull, uv sync), or write {those}"))
+        problems.append(Problem("release", what, f"update the checkout (git pull, uv sync), or write {choices}"))
     else:
         what = f"there is no release {value!r}" if isinstance(value, str | int | float) else f"is {objects.kind(value)}"
-        problems.append(Problem("release", what, those))
+        problems.append(Problem("release", what, choices))
     return None
 
 
 def _overrides(draft: Draft) -> list[Override]:
-    """Of a file without errors: what `overrides` says, and `cluster`."""
-    found = list(draft.overrides.values())
+    """The overrides of a file without errors: those under `overrides`, and that of `cluster`."""
+    overrides = list(draft.overrides.values())
     if draft.cluster and draft.cluster.kubernetes_version:
         assert draft.cluster.reason  # `config.rules.cluster` refuses one without
         version, reason = draft.cluster.kubernetes_version, draft.cluster.reason
-        found.append(Override(pin="kubernetesVersion", value=version, reason=reason))
-    return found
+        overrides.append(Override(pin="kubernetesVersion", value=version, reason=reason))
+    return overrides
 
 
 def _object(key: str, raw: Mapping[str, Any], model: type[M], problems: list[Problem]) -> M | None:
@@ -181,11 +184,11 @@ def _object(key: str, raw: Mapping[str, Any], model: type[M], problems: list[Pro
 
 
 def _list(key: str, raw: Mapping[str, Any], model: type[M], problems: list[Problem]) -> dict[int, M]:
-    """What can be read of a list of objects, by index."""
+    """The objects of a list as far as they can be read, by index."""
     value = raw.get(key, [])
     if not isinstance(value, list):
         example = f"write for example `{_example(key, raw)}`"
         problems.append(Problem(key, f"is {objects.kind(value)}, not a list", example))
         return {}
-    found = {index: objects.read(item, model, f"{key}[{index}]", problems) for index, item in enumerate(value)}
-    return {index: item for index, item in found.items() if item is not None}
+    items = {index: objects.read(item, model, f"{key}[{index}]", problems) for index, item in enumerate(value)}
+    return {index: item for index, item in items.items() if item is not None}

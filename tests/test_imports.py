@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from itertools import permutations
 from pathlib import Path
 
@@ -79,6 +79,62 @@ def test_every_folder_of_the_sandbox_is_on_a_floor() -> None:
 def test_clouds_and_addons_never_import_each_other(place: str, never: str) -> None:
     for path in files(f"components/{place}"):
         assert not [name for name in imports(path) if name.startswith(f"components.{never}")], path
+
+
+def test_config_imports_no_sdk() -> None:
+    sdks = ("pulumi", "kubernetes", "pulumi_kubernetes", "pulumi_azure_native", "pulumi_gcp", "grpc")
+    for path in files("config"):
+        assert not [name for name in imports(path) if name.partition(".")[0] in sdks], path
+
+
+CLOUDS = sorted(path.name for path in (PROJECT / "config/clouds").iterdir() if (path / "registration.py").exists())
+
+
+def test_there_are_clouds() -> None:
+    assert CLOUDS == ["azure", "existing", "gcp"]
+
+
+@pytest.mark.parametrize("cloud", CLOUDS)
+def test_in_config_nothing_outside_a_clouds_folder_imports_the_cloud(cloud: str) -> None:
+    package = f"config.clouds.{cloud}"
+    for path in files("config"):
+        if not path.is_relative_to(PROJECT / "config/clouds" / cloud):
+            assert not [name for name in imports(path) if f"{name}.".startswith(f"{package}.")], path
+
+
+def test_no_file_imports_one_that_imports_it() -> None:
+    modules = {module(path): path for place in ("__main__.py", *sorted(OURS)) for path in files(place)}
+    graph = {name: {part for part in parts(path, modules.keys()) if part != name} for name, path in modules.items()}
+    reached = {name: reachable(name, graph) for name in graph}
+    circles = {frozenset(other for other in reached[name] if name in reached[other]) for name in graph}
+    assert sorted(sorted(circle) for circle in circles if circle) == []
+
+
+def module(path: Path) -> str:
+    """The name by which a file is imported."""
+    names = path.relative_to(PROJECT).with_suffix("").parts
+    return ".".join(names[:-1] if names[-1] == "__init__" else names)
+
+
+def parts(path: Path, modules: Collection[str]) -> Iterator[str]:
+    """Our modules that a file imports, or from which it imports a name."""
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names if alias.name in modules)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            for alias in node.names:
+                inner = f"{node.module}.{alias.name}"
+                yield from [name for name in (inner, node.module) if name in modules][:1]
+
+
+def reachable(start: str, graph: dict[str, set[str]]) -> set[str]:
+    reached: set[str] = set()
+    waiting = [start]
+    while waiting:
+        for name in graph[waiting.pop()] - reached:
+            reached.add(name)
+            waiting.append(name)
+    return reached
 
 
 def test_only_settings_reads_the_stacks_configuration() -> None:

@@ -14,7 +14,8 @@ from components.azure.live import LiveCluster
 from components.azure.types import GET_NETWORK
 from components.last_update import LOSE_IT, LastUpdate
 from components.resources import call
-from config.clouds.azure.settings import NODE_SUBNET, Azure, AzureNetwork
+from config.clouds.azure.network import NODE_SUBNET, AzureNetwork
+from config.clouds.azure.settings import Azure
 from config.problems import Problem
 
 _UNKNOWN = object()

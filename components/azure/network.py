@@ -7,7 +7,7 @@ import pulumi
 from components.azure.placed import Placed
 from components.azure.types import CLIENT_CONFIG, NAT_GATEWAY, PUBLIC_IP_ADDRESS, SUBNET, VIRTUAL_NETWORK
 from components.resources import Declared, call
-from config.clouds.azure.settings import NODE_SUBNET, AzureNetwork
+from config.clouds.azure.network import NODE_SUBNET, AzureNetwork
 
 
 def subnet_path(spec: AzureNetwork, subnet: str | None, *, resource_group: str, name: str) -> str:

@@ -14,16 +14,9 @@ from typing import Any
 import pulumi
 
 from config.clouds.azure import unready
-from config.clouds.azure.settings import (
-    Azure,
-    AzureAccess,
-    AzureEncryption,
-    AzureNetwork,
-    AzureSsh,
-    AzureUpgrades,
-    AzureWindow,
-    pinned_autoscaler,
-)
+from config.clouds.azure.autoscaler import pinned_autoscaler
+from config.clouds.azure.network import AzureNetwork
+from config.clouds.azure.settings import Azure, AzureAccess, AzureEncryption, AzureSsh, AzureUpgrades, AzureWindow
 from config.clouds.azure.unready import Bounds
 from config.model.pool import Capacity
 from config.model.spec import ClusterSpec

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from config.clouds.gcp.machines import accelerator
-from config.clouds.gcp.settings import GcpPool, options_of
+from config.clouds.gcp.pool import GcpPool, options_of
 from config.clouds.gcp.traits import partition_size
 from config.placement.node_pools import NodePool
 

@@ -14,7 +14,8 @@ from components.gcp.network import Network
 from components.gcp.types import CLUSTER
 from components.resources import Declared
 from components.target import CloudCluster, Stack
-from config.clouds.gcp.settings import Gcp, pinned_autoscaler
+from config.clouds.gcp.autoscaler import pinned_autoscaler
+from config.clouds.gcp.settings import Gcp
 from config.model.spec import ClusterSpec
 
 

@@ -18,7 +18,8 @@ from components.gcp.live import LiveCluster, block, config
 from components.gcp.types import NODE_POOL
 from components.resources import Declared
 from config.clouds.gcp.machines import accelerator
-from config.clouds.gcp.settings import Gcp, GcpNodes, GcpPool, nodes_of, options_of
+from config.clouds.gcp.pool import GcpNodes, GcpPool, nodes_of, options_of
+from config.clouds.gcp.settings import Gcp
 from config.clouds.gcp.traits import NO_DEFAULT_PLUGIN, default_boot_disk, gke
 from config.model.pool import AnyPool, OsDisk, Upgrade
 from config.model.taint import Effect, Taint

@@ -9,10 +9,10 @@ from __future__ import annotations
 from typing import Any
 
 from components.gcp.live import EVERYBODY, LiveCluster
+from config.clouds.gcp.autoscaler import GcpAutoscaler
 from config.clouds.gcp.settings import (
     Gcp,
     GcpAccess,
-    GcpAutoscaler,
     GcpEncryption,
     GcpLogging,
     GcpMaintenance,

@@ -27,7 +27,7 @@ CLOUDS = (
 
 @dataclass(frozen=True, eq=False)
 class Registration:
-    """What a cloud brings."""
+    """Everything that the program knows a cloud by."""
 
     provider: str
     """The value of `cloud.provider`; also the key of the cloud's own settings of a pool."""
@@ -45,7 +45,7 @@ class Registration:
     pins: type[Model] | None = None
     """Fields that every release has for this cloud."""
     examples: Mapping[str, str] = field(default_factory=dict)
-    """What to write for a top key that is missing, where that differs between clouds."""
+    """Examples of top keys, for remedies, where clouds differ."""
 
 
 def registrations() -> tuple[Registration, ...]:

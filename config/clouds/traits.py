@@ -13,12 +13,12 @@ from config.model.taint import Taint
 
 @dataclass(frozen=True)
 class Added:
-    """What every node of one capacity has, beside what the pool says."""
+    """Labels and taints that every node of one capacity has, beside the pool's."""
 
     labels: Mapping[str, str]
     """The cloud puts them on by itself."""
     taints: tuple[Taint, ...]
-    """The cloud's, or where it sets none those that its pages use; the program declares them in any case."""
+    """The cloud's taints, or those that its pages use where it sets none; the program declares them in any case."""
 
 
 @dataclass(frozen=True)
@@ -44,10 +44,10 @@ class Cloud:
     """The traits of a cloud that placement and the rules depend on."""
 
     provider: str
-    """As the stack file calls it."""
+    """The value of `cloud.provider`."""
     title: str
     article: str
-    """Of the title."""
+    """The title's article: a or an."""
     cluster_name: str
     """Regular expression of the name of a cluster that is made here."""
     cluster_name_words: str
@@ -72,7 +72,7 @@ class Cloud:
     spot_notice: int | None
     """Seconds between a spot machine's notice and its end; None where it is not known."""
     spot_grace: int
-    """Seconds of those that a pod can count on."""
+    """Seconds of that notice that a pod can count on."""
     accelerators: Mapping[str, str] = field(default_factory=dict)
     """The cloud's own names of GPU models -> the catalogue's."""
     attachable: Mapping[str, Attachable] = field(default_factory=dict)
@@ -84,14 +84,14 @@ class Cloud:
     pool_class: Callable[[ClusterSpec, Cloud], PoolClass | None] = lambda *_: None
     """The class of a stack's GPU pools; None where the stack has none."""
     makes_pools: bool = True
-    """False where a pool of the stack file describes nodes that are there already."""
+    """False where a pool of the stack file describes existing nodes."""
     max_nodes_are_of_a_zone: bool = False
     priority_expander: bool = True
     """Whether the cluster autoscaler reads an order of node groups from a ConfigMap."""
     order_key: str = ""
     """The key of the stack file that says how pools are ordered instead."""
     spot_rest: str = ""
-    """What the seconds of `spot_notice` go on that no pod can count on."""
+    """What takes the seconds of `spot_notice` that no pod can count on."""
     cpu_machine: str = ""
     """A size to show in remedies."""
     gpu_machine: str = ""

@@ -8,7 +8,7 @@ from config.model.fields import Model
 
 
 class CloudSettings(Model):
-    """What all clouds' settings share."""
+    """Settings that all clouds share."""
 
     provider: str = Field(description="The cloud.")
 

@@ -13,7 +13,7 @@ _PRODUCTION = re.compile(r"prod(uction)?([-_.].*)?")
 
 
 def is_production(stack: str) -> bool:
-    """Whether a stack is called as production stacks are: prod or production, or so and more, such as prod-eu."""
+    """Whether a name is a production stack's: prod or production, perhaps with a suffix, such as prod-eu."""
     return _PRODUCTION.fullmatch(stack) is not None
 
 

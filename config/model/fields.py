@@ -1,4 +1,4 @@
-"""What the models of a stack file are made of: the base of all objects, and text with a fixed form."""
+"""Parts of the models of a stack file: the base of all objects, and texts with a fixed form."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from pydantic import BaseModel, ConfigDict, StringConstraints
 from pydantic.alias_generators import to_camel
 
 FORMS: dict[str, str] = {}
-"""What to write instead of a text that does not match, by the pattern."""
+"""The remedy for a text that does not match, by the pattern."""
 
 
 def form(pattern: str, shown: str) -> StringConstraints:
-    """Text that must match; `shown` tells a reader how, in words and with an example."""
+    """A text that must match; `shown` says the form in words and with an example."""
     FORMS[pattern] = shown
     return StringConstraints(pattern=pattern)
 
@@ -55,7 +55,7 @@ Duration = Annotated[str, form(r"^(0|[1-9][0-9]*)(s|m|h)$", "a whole number with
 
 
 class Unreadable(Exception):
-    """Asked for is a field that the stack file does not have, or has in a form that cannot be read."""
+    """A question for a field that the stack file lacks, or has in a form that cannot be read."""
 
 
 class Model(BaseModel):
@@ -72,7 +72,7 @@ class Model(BaseModel):
         field_title_generator=lambda name, _: name.replace("_", " "),
     )
 
-    if not TYPE_CHECKING:  # to a type checker every field is there
+    if not TYPE_CHECKING:  # a type checker is to know every field
 
         def __getattr__(self, name: str) -> Any:
             if name in type(self).model_fields:
@@ -81,5 +81,5 @@ class Model(BaseModel):
 
 
 def given(thing: Model, *names: str) -> list[str]:
-    """Those of the fields that the stack file sets, readable or not. A key without a value, which YAML allows, sets none."""
+    """The fields that the stack file sets, readable or not. A key without a value, which YAML allows, sets none."""
     return [name for name in names if name in thing.model_fields_set and thing.__dict__.get(name, "") is not None]

@@ -1,4 +1,4 @@
-"""Pools of nodes: what the system pool and all others share, and what each has alone."""
+"""Pools of nodes: the settings that the system pool shares with all others, and those of each."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ class PoolOptions(Model):
 
 
 class AnyPool(Model):
-    """A group of equal machines that the cluster autoscaler grows and shrinks: what the system pool has as well."""
+    """A group of equal machines that the cluster autoscaler grows and shrinks; the base of the system pool and all others."""
 
     cloud_keys: ClassVar[tuple[str, ...]] = ()
     """The fields with `PoolOptions`; `with_options` adds them."""
@@ -242,7 +242,7 @@ class Pool(AnyPool):
         return per_zone * self.zone_count(cloud)
 
     def share_count(self, cloud: CloudSettings | None) -> int:
-        """How often the pool's bounds count: once for each zone where they are a zone's."""
+        """How often the pool's bounds count: once for each zone where they bound a zone."""
         return self.zone_count(cloud) if self.options and self.options.of_a_zone(1) else 1
 
 

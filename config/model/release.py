@@ -1,4 +1,4 @@
-"""A release: everything a stack takes from the program unless its file says otherwise; and how a stack leaves one pin of it."""
+"""A release: all that a stack takes from the program unless its file says otherwise; and overrides of its pins."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Image = Annotated[
     str,
     form(IMAGE, "an image by tag and digest, registry.example.com/team/image:v1.2.3@sha256:<64 hexadecimal digits>"),
 ]
-"""By digest, so that nobody can put something else in its place; by tag as well, for the reader."""
+"""By digest, so that its content cannot change; by tag as well, for the reader."""
 
 
 def all_of(model: type[Model]) -> dict[str, Any]:
@@ -68,7 +68,7 @@ class Release(ReleaseFile):
 
 
 PINS: Mapping[str, str] = {"kubernetesVersion": VERSION, "devicePluginImage": IMAGE, "dcgmExporterImage": IMAGE}
-"""Those a stack may override, and the pattern of each. The autoscalers' are settings of `cloud` anyway."""
+"""Pins that a stack may override, and the pattern of each. Those of the autoscalers are settings of `cloud` anyway."""
 
 
 class Override(Model):
@@ -110,8 +110,8 @@ def pinned(release: Release, pin: str) -> str:
 
 
 def changed(release: Release, overrides: Iterable[Override]) -> Release:
-    """The release with the stack's own pins in place of some of its."""
-    return release.model_copy(update={_field(one.pin): one.value for one in overrides})
+    """The release with the stack's overrides in place of its pins."""
+    return release.model_copy(update={_field(override.pin): override.value for override in overrides})
 
 
 def _field(pin: str) -> str:

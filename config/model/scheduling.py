@@ -1,4 +1,4 @@
-"""The settings of `scheduling`: pods that prefer spot by default, and pods that may never land there."""
+"""The settings of `scheduling`: pods that prefer spot by default, and pods that may never run there."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ class Placement(StrEnum):
     """The machines that a pod goes to; also the values of the label `kubeflow-spot.dev/placement` on pods and namespaces."""
 
     PREFER_SPOT = "prefer-spot"
-    """Spot where there is any, else the on-demand pools."""
+    """Spot machines while some are available, else the on-demand pools."""
     REQUIRE_SPOT = "require-spot"
     """Spot or nowhere."""
     ON_DEMAND = "on-demand"

@@ -48,7 +48,7 @@ class ClusterSpec(Model):
 
     @property
     def name(self) -> str:
-        """The cluster's name, whoever makes it."""
+        """The name of the new or existing cluster."""
         name = self.cloud.existing_name or self.cluster.name
         assert name is not None  # `config.rules` refuses a cluster without a name
         return name

@@ -1,4 +1,4 @@
-"""What an API server can do to pods by itself."""
+"""Changes to pods that an API server can make by itself."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ FIRST_VERSION = "1.36"
 
 def mutates(version: str) -> bool:
     """Whether an API server of this version, such as 1.36 or v1.36.2-gke.100, has MutatingAdmissionPolicy."""
-    found = re.match(r"v?(\d+)\.(\d+)", version)
+    numbers = re.match(r"v?(\d+)\.(\d+)", version)
     first = tuple(map(int, FIRST_VERSION.split(".")))
-    # One that does not say its version is taken for a new one, which refuses what it does not know.
-    return found is None or (int(found[1]), int(found[2])) >= first
+    # An unknown version counts as a new one, which refuses what it does not know.
+    return numbers is None or (int(numbers[1]), int(numbers[2])) >= first

@@ -1,6 +1,6 @@
-"""What users' tools may know of the pools: their labels and taints, and the lines that put a pod on them.
+"""The contract with users' tools: labels and taints of the pools, and the lines that put a pod on them.
 
-Deliberately without bounds, prices and versions: what is said here stays the same when a pool is resized.
+Deliberately without bounds, prices and versions: it stays the same when a pool is resized.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from config.placement.pods import ON_SPOT, PREFERENCE, tolerations, usable
 
 _REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 _NOT_SPOT = {"key": CAPACITY_LABEL, "operator": "NotIn", "values": [Capacity.SPOT.value]}
-"""Met as well by nodes that nobody labelled."""
+"""Nodes without the label meet it as well."""
 
 _AFFINITY: dict[Placement, dict[str, Any]] = {
     Placement.PREFER_SPOT: {"preferredDuringSchedulingIgnoredDuringExecution": [PREFERENCE]},
@@ -31,26 +31,26 @@ def snippets(pools: Iterable[NodePool]) -> dict[str, dict[str, Any]]:
     alone. A pod without GPUs that is to stay on demand needs no lines.
     """
     pools = tuple(pools)
-    found: dict[str, dict[str, Any]] = {}
+    parts: dict[str, dict[str, Any]] = {}
     for resource in ("gpu", "cpu"):
         for placement in Placement:
-            meant = usable(pools, placement, gpu=resource == "gpu")
-            if meant:
-                found[f"{resource}-{placement}"] = {
-                    "tolerations": _tolerated(meant),
-                    **({"nodeSelector": selector} if (selector := _selector(meant)) else {}),
+            suitable = usable(pools, placement, gpu=resource == "gpu")
+            if suitable:
+                parts[f"{resource}-{placement}"] = {
+                    "tolerations": _tolerated(suitable),
+                    **({"nodeSelector": selector} if (selector := _selector(suitable)) else {}),
                     "affinity": {"nodeAffinity": _AFFINITY[placement]},
                 }
     for pool in pools:
-        found[f"pool-{pool.label}"] = {
+        parts[f"pool-{pool.label}"] = {
             "tolerations": _tolerated([pool]),
             "nodeSelector": {POOL_LABEL: pool.label, **_selector([pool])},
         }
-    return found
+    return parts
 
 
 def _selector(pools: Iterable[NodePool]) -> dict[str, str]:
-    """The class that a pod must ask for. A stack has one at most, and pods with GPUs go there before elsewhere."""
+    """The class that a pod must ask for. A stack has one at most; pods with GPUs prefer its pools."""
     return next((dict(pool.selector) for pool in pools if pool.selector), {})
 
 

@@ -1,6 +1,6 @@
 """Regular expressions of node group names as the cluster autoscaler reads them: Go's regexp, whose syntax is RE2's.
 
-RE2 itself judges and matches them, as Python's `re` differs both ways: it takes `(?!a)` and `\\Z`, and not `\\pL` or
+RE2 itself checks and matches them, because Python's `re` differs both ways: it takes `(?!a)` and `\\Z`, and not `\\pL` or
 `[[:digit:]]`. Source: kubernetes/autoscaler expander/priority/priority.go; pkg.go.dev/regexp/syntax, by which Go takes "the same
 general syntax [...] except for \\C".
 """
@@ -24,13 +24,13 @@ def fault(expression: str) -> str:
 
 
 def matches(expression: str, group: str) -> bool:
-    """Whether an expression is found anywhere in the name of a node group. Raises ValueError for what is none."""
+    """Whether an expression is found anywhere in the name of a node group. Raises ValueError for a text that is not one."""
     return _compiled(expression).search(group) is not None
 
 
 @lru_cache(maxsize=1024)
 def _compiled(expression: str) -> Any:
-    # Only here: most stacks have lines of the program's own alone.
+    # Imported here only: most stacks have no lines but the program's own.
     import re2
 
     if _ONE_BYTE.search(expression):

@@ -48,10 +48,10 @@ def _laid_out(pools: Iterable[NodePool], spec: ClusterSpec, cloud: Cloud) -> lis
     seen: set[str] = {pool.source.name for pool in single}
 
     def put(name: str) -> None:
-        """A pool behind all that chains of others have before it. A cycle is an error of `config.rules`; this ends anyhow."""
+        """Put a pool behind all pools that other chains have before it. A cycle is an error of `config.rules`; this ends anyhow."""
         if name not in seen:
             seen.add(name)
-            for earlier in sorted(before[name], key=lambda one: key(own[one])):
+            for earlier in sorted(before[name], key=lambda other: key(own[other])):
                 put(earlier)
             result.append(own[name].name)
 

@@ -19,7 +19,7 @@ def twin_name(pool: Pool, cloud: Cloud) -> str | None:
 
 
 def cloud_name(pool: Pool, cloud: Cloud) -> str:
-    """The cloud's name for a pool: its own, with its generation. A spot pool has none: its generation is its twin's."""
+    """The cloud's name for a pool: its own name with its generation. A spot pool's generation is its twin's."""
     return _fitted(pool.name, pool.generation, cloud) if pool.generation and not pool.reclaimable else pool.name
 
 
@@ -44,7 +44,7 @@ def next_generation(pool: AnyPool, names: Iterable[str], cloud: Cloud) -> str:
 
 
 def _fitted(name: str, suffix: str, cloud: Cloud) -> str:
-    """Name and suffix within the cloud's length; a name that must be cut keeps apart from others with the same start."""
+    """Name and suffix within the cloud's length; a truncated name ends in a hash so that it stays unique."""
     if len(name) + len(suffix) <= cloud.pool_name_length:
         return name + suffix
     digest = hashlib.sha256(name.encode()).hexdigest()[:3]

@@ -37,7 +37,7 @@ CRITICAL_ADDONS_TAINT = Taint(key="CriticalAddonsOnly", value="true")
 
 
 class Role(StrEnum):
-    """What a node pool is for."""
+    """The use of a node pool."""
 
     SYSTEM = "system"
     """The cluster's own pods; a cluster that a stack makes has one such pool."""
@@ -83,12 +83,12 @@ class NodePool:
     selector: Mapping[str, str] = field(default_factory=dict)
     """Labels that a pod's nodeSelector must name before the autoscaler grows the pool for it (`Cloud.pool_class`)."""
     largest_request: Mapping[str, str] = field(default_factory=dict)
-    """By resource, the most that one pod can ask for and surely fits an empty node; nothing where that is not known."""
+    """By resource, the most that one pod can ask for so that it surely fits an empty node; empty where it is unknown."""
 
 
 @dataclass(frozen=True)
 class _Stack:
-    """What all pools of a stack have in common."""
+    """Facts that all pools of a stack share."""
 
     cloud: Cloud
     own_plugin: bool
@@ -97,12 +97,12 @@ class _Stack:
 
 
 def has_plugin_config(pool: Pool | NodePool) -> bool:
-    """Whether a device plugin is to do anything but count whole GPUs on the pool's nodes."""
+    """Whether the pool's GPUs are cut or shared, so that its device plugin needs a configuration."""
     return bool(pool.mig or pool.gpu_sharing)
 
 
 def spot_notice(pools: Iterable[AnyPool], cloud: Cloud) -> int | None:
-    """Seconds between notice and end that every spot machine of these pools has; None where it is not known."""
+    """Seconds of notice that every spot machine of these pools has; None where it is unknown."""
     if cloud.spot_notice is None:
         return None
     spot = (pool for pool in pools if isinstance(pool, Pool) and pool.reclaimable)
@@ -168,7 +168,7 @@ def _node_pool(pool: Pool, stack: _Stack, name: str, label: str, bought: Capacit
     capacity = Capacity.SPOT if spot else Capacity.ON_DEMAND
     added = cloud.added.get(bought, Added({}, ()))
     clouds_plugin = cloud.brings_device_plugin(pool)
-    # A twin takes the user's own labels and taints from its spot pool, not the cloud's that a user may have repeated there.
+    # A twin takes the user's labels and taints from its spot pool, but not the cloud's that the user repeated there.
     of_spot = {key for key, _ in cloud.spot_labels}
     users = {key: value for key, value in pool.labels.items() if key not in of_spot}
     taints = {taint for taint in pool.taints if taint not in cloud.spot_taints} | set(added.taints)
@@ -218,5 +218,5 @@ def _largest_request(pool: AnyPool, cloud: Cloud, gpus: int) -> dict[str, str]:
     cpu, memory = (has - taken for has, taken in zip(cloud.allocatable(machine, pool.max_pods), _AGENTS, strict=True))
     if cpu < 100 or memory < 1024:
         return {}
-    found = {"cpu": f"{cpu // 100 * 100}m", "memory": f"{memory // 1024}Gi"}
-    return {**found, GPU_TAINT.key: str(gpus)} if gpus else found
+    request = {"cpu": f"{cpu // 100 * 100}m", "memory": f"{memory // 1024}Gi"}
+    return {**request, GPU_TAINT.key: str(gpus)} if gpus else request

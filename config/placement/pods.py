@@ -1,4 +1,4 @@
-"""Node pools -> what a pod carries to run on them: tolerations and node affinity, as Kubernetes writes them."""
+"""Node pools -> tolerations and node affinity of the pods that run on them, as Kubernetes writes them."""
 
 from __future__ import annotations
 
@@ -21,22 +21,22 @@ PREFERENCE: dict[str, Any] = {"weight": 100, "preference": {"matchExpressions": 
 
 
 def usable(pools: Iterable[NodePool], placement: Placement, *, gpu: bool) -> tuple[NodePool, ...]:
-    """The pools that are meant for such a pod, beside those without taints.
+    """The pools meant for such a pod, beside pools without taints.
 
-    A pod without GPUs never gets a GPU pool, and of the on-demand pools none with taints: those are its owner's to give. A pod
-    with GPUs gets none whose GPUs are shared where there are others: training asks for whole ones.
+    A pod without GPUs never gets a GPU pool, nor an on-demand pool with taints: the pod's owner chooses those. A pod with GPUs
+    gets a pool with shared GPUs only where no pool has whole ones: training asks for whole GPUs.
     """
     wanted = {
         Placement.PREFER_SPOT: tuple(Capacity) if gpu else (Capacity.SPOT,),
         Placement.REQUIRE_SPOT: (Capacity.SPOT,),
         Placement.ON_DEMAND: (Capacity.ON_DEMAND,) if gpu else (),
     }[placement]
-    found = tuple(pool for pool in pools if bool(pool.gpus) == gpu and pool.capacity in wanted)
-    return tuple(pool for pool in found if not pool.gpu_sharing) or found
+    suitable = tuple(pool for pool in pools if bool(pool.gpus) == gpu and pool.capacity in wanted)
+    return tuple(pool for pool in suitable if not pool.gpu_sharing) or suitable
 
 
 def tolerations(pools: Iterable[NodePool]) -> tuple[Toleration, ...]:
-    """What a pod must tolerate to run on every one of the pools: one toleration a key, in a fixed order.
+    """The tolerations a pod needs to run on every one of the pools: one a key, in a fixed order.
 
     Two of one key would make Kubeflow's PodDefaults refuse the pod (kubeflow/kubeflow components/admission-webhook/main.go).
     """
@@ -57,9 +57,9 @@ def _toleration(key: str, taints: set[Taint]) -> Toleration:
 
 
 def spot_taints(pools: Iterable[NodePool]) -> tuple[Taint, ...]:
-    """The taints that tell spot from on-demand: whoever tolerates one of them may land on spot."""
+    """The taints that separate spot from on-demand: a pod that tolerates one of them may run on spot."""
     pools = tuple(pools)
-    kept = {taint for pool in pools if pool.capacity == Capacity.ON_DEMAND for taint in pool.taints}
+    of_on_demand = {taint for pool in pools if pool.capacity == Capacity.ON_DEMAND for taint in pool.taints}
     taints = {taint for pool in pools if pool.capacity == Capacity.SPOT for taint in pool.taints}
-    telling = sorted(taints - kept - {GPU_TAINT}, key=str)
-    return tuple(taint for taint in telling if taint.effect != Effect.PREFER_NO_SCHEDULE)
+    separating = sorted(taints - of_on_demand - {GPU_TAINT}, key=str)
+    return tuple(taint for taint in separating if taint.effect != Effect.PREFER_NO_SCHEDULE)

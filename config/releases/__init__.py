@@ -1,6 +1,6 @@
 """The releases: one TOML file each, named as the file is. docs/releases.md says how one is made.
 
-What is released never changes: its digest is in released.sha256 (`sha256sum --check`), and a file that differs is refused.
+A released file never changes: its digest is in released.sha256 (`sha256sum --check`), and a file that differs is refused.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from config.problems import Problem
 
 DIRECTORY = Path(__file__).parent
 CANDIDATE = "next"
-"""What the next release is made from. It changes at any time."""
+"""The file that the next release is made from. It changes at any time."""
 
 _FORM = r"r\d{4}-(0[1-9]|1[0-2])"
 
 
 class Refused(Exception):
-    """A release that is there and must not be used. `problem` says why, and what to do."""
+    """An existing release that must not be used. `problem` says why, and what to do."""
 
     def __init__(self, what: str, remedy: str) -> None:
         super().__init__(what)
@@ -78,7 +78,7 @@ def load(name: str, directory: Path = DIRECTORY) -> Release:
         )
     if release.released and not recorded:
         raise Refused(
-            f"config/releases/{file} says it is released, and released.sha256 has no digest of it",
+            f"config/releases/{file} says it is released, but released.sha256 has no digest of it",
             "record it as docs/releases.md says, or write `released = false`",
         )
     return release
@@ -96,4 +96,4 @@ def _parsed(file: str, content: bytes) -> dict[str, Any]:
     try:
         return tomllib.loads(content.decode())
     except ValueError as wrong:  # of TOML and of UTF-8
-        raise Refused(f"config/releases/{file} is no TOML: {wrong}", "put it right") from None
+        raise Refused(f"config/releases/{file} is not TOML: {wrong}", "correct it") from None

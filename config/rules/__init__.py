@@ -1,8 +1,12 @@
 """Checks across fields: each rule yields (path, what is wrong, what to write instead). No network, no Pulumi.
 
-A fact that is not confirmed may warn but never refuse. A rule is about the whole file, about one pool of it, or about one
-pool be it the system pool or another; one that asks for what could not be read ends there, which is why each looks at one
-thing only. Rules of one cloud only are in its folder (`Registration.rules`); those here take what differs from `Cloud`.
+An unconfirmed fact may warn but never refuse. A module lists its rules by what they are about:
+
+- `RULES`: the whole file, `CLOUD_RULES`: the settings of the cloud, `NEW_CLUSTER_RULES`: the same where the stack makes the cluster
+- `POOL_RULES`: one pool, `ANY_POOL_RULES`: one pool, also the system pool
+
+A rule that asks for an unreadable field ends there; so that it hides nothing, each rule is about one thing (`config.reading`,
+`config.rules.items`). Rules of one cloud are in its folder (`Registration.rules`); rules here take differences from `Cloud`.
 """
 
 from __future__ import annotations
@@ -71,7 +75,7 @@ def _problems(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     for rule in rules.of_the_file:
         yield from until_unreadable(rule(draft, cloud))
     if draft.cloud:
-        for cloud_rule in (*rules.of_the_cloud, *(rules.of_a_new_cluster if draft.made_here else ())):
+        for cloud_rule in (*rules.of_the_cloud, *(rules.of_a_new_cluster if draft.makes_cluster else ())):
             yield from until_unreadable(cloud_rule(draft.cloud, draft, cloud))
     for index, pool in draft.pools.items():
         for pool_rule in rules.of_a_pool:

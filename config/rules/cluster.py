@@ -12,7 +12,7 @@ from config.problems import Problem
 
 def _version_override(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     cluster = draft.cluster
-    if not cluster or not draft.made_here:
+    if not cluster or not draft.makes_cluster:
         return
     if cluster.kubernetes_version and not cluster.reason:
         yield Problem(
@@ -23,16 +23,16 @@ def _version_override(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     if cluster.reason and not cluster.kubernetes_version:
         yield Problem(
             "cluster.reason",
-            "has nothing to explain: kubernetesVersion is not set",
+            "has no use without kubernetesVersion",
             "remove it, or set kubernetesVersion",
         )
     if draft.release and cluster.kubernetes_version == draft.release.kubernetes_version:
         what = f"is what {draft.release.name} has"
-        yield Problem("cluster.kubernetesVersion", what, "remove it: it has done its work", warning=True)
+        yield Problem("cluster.kubernetesVersion", what, "remove it: the release has caught up", warning=True)
 
 
 def _name(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
-    if not draft.cluster or not draft.made_here:
+    if not draft.cluster or not draft.makes_cluster:
         return
     name = draft.cluster.name
     if name is None:
@@ -40,7 +40,7 @@ def _name(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     elif not re.fullmatch(cloud.cluster_name, name):
         yield Problem(
             "cluster.name",
-            f"{name!r} is no name for {cloud.article} {cloud.title} cluster",
+            f"{name!r} is not a valid name for {cloud.article} {cloud.title} cluster",
             cloud.cluster_name_words,
         )
 

@@ -1,4 +1,4 @@
-"""Checks of stacks in a cluster that somebody else made: what is theirs to decide is no setting here."""
+"""Checks of stacks in an existing cluster: its owner's decisions are no settings here."""
 
 from __future__ import annotations
 
@@ -12,26 +12,26 @@ from config.problems import Problem
 from config.reading import part
 from config.rules.items import each_step
 
-_THEIRS = "is set for a cluster this stack does not make"
-_REMOVE = "remove it: whoever made the cluster decides this"
+_NOT_MADE = "is set for a cluster this stack does not make"
+_REMOVE = "remove it: the cluster's owner decides this"
 
 CLUSTER = ("name", "protect", "kubernetes_version", "reason")
 DESCRIBED = ("generation", "subnet", "os_disk", "max_pods", "mig", "install_driver", "upgrade", "zones", "spot")
-"""What a pool says of how machines are made or bought; of those that are there it is too late to say."""
+"""Settings of how machines are made or bought; for existing machines they come too late."""
 
 
 def _cluster(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
-    if draft.made_here:
+    if draft.makes_cluster:
         return
     if draft.system_pool:
-        yield Problem("systemPool", _THEIRS, _REMOVE)
+        yield Problem("systemPool", _NOT_MADE, _REMOVE)
     if draft.cluster:
         yield from _set("cluster", draft.cluster, *CLUSTER)
 
 
 def _cloud(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     # A cloud that makes no pools has no cluster of its own to set anything for.
-    if draft.made_here or draft.cloud is None or not cloud.makes_pools:
+    if draft.makes_cluster or draft.cloud is None or not cloud.makes_pools:
         return
     yield from _unless_of_pools("cloud", draft.cloud, cloud.keys_of_added_pools)
 
@@ -52,7 +52,7 @@ def _unless_of_pools(path: str, settings: Model, of_pools: Iterable[str]) -> Ite
 def _set(path: str, thing: Model, *names: str) -> Iterator[Problem]:
     for name in names:
         if name in thing.model_fields_set:
-            yield Problem(f"{path}.{type(thing).model_fields[name].alias}", _THEIRS, _REMOVE)
+            yield Problem(f"{path}.{type(thing).model_fields[name].alias}", _NOT_MADE, _REMOVE)
 
 
 def _pool(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
@@ -70,7 +70,7 @@ def _twin(path: str, number: int, step: Fallback, pool: Pool, draft: Draft, clou
         yield Problem(
             f"{path}.onDemand",
             "would make nodes, which this stack does not in this cluster",
-            "remove it, and describe the on-demand nodes that are there as a pool of their own",
+            "remove it, and describe existing on-demand nodes as a pool of their own",
         )
 
 

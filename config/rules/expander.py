@@ -1,4 +1,4 @@
-"""Checks of the priority expander's ConfigMap: who has it, and the lines that are not the program's own."""
+"""Checks of the priority expander's ConfigMap: its owner, and the lines that are not the program's own."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ def _none(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
 
 def _ownership(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     options = _options(draft, cloud)
-    if draft.made_here and options and options.take_ownership:
+    if draft.makes_cluster and options and options.take_ownership:
         yield Problem(
             "expander.takeOwnership",
-            "is true for a cluster this stack makes, where nobody else has the ConfigMap",
+            "is true for a cluster this stack makes, which has no other ConfigMap",
             "remove it",
         )
 
@@ -41,7 +41,7 @@ def _numbers(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     twins = draft.of_pools(lambda pool: names.twin_name(pool, cloud))
     # As `components.addons.autoscaler.priorities` gives them: one line a pool, the system pool's too,
     # in steps of ten, above `.*` at 1.
-    top = 10 * (len(draft.pools) + len([twin for twin in twins if twin]) + draft.made_here)
+    top = 10 * (len(draft.pools) + len([twin for twin in twins if twin]) + draft.makes_cluster)
     for index, tier in enumerate(groups):
         path = f"expander.otherGroups[{index}].priority"
         if tier.priority in [other.priority for other in groups[:index]]:
@@ -67,7 +67,7 @@ def _expressions(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
                 # Known from the autoscaler's code (expander/priority/priority.go), hence no warning.
                 yield Problem(
                     f"expander.otherGroups[{index}].groups[{number}]",
-                    f"{expression!r} is no regular expression of RE2 ({wrong}): the autoscaler would drop the whole list and "
+                    f"{expression!r} is not a regular expression of RE2 ({wrong}): the autoscaler would drop the whole list and "
                     "choose at random",
                     "write for example ^aks-spotpool-[0-9]+-vmss$",
                 )

@@ -1,4 +1,4 @@
-"""Checks of what is said of a pool's GPUs on any cloud: number and model, MIG, driver, sharing."""
+"""Checks of the settings of a pool's GPUs on any cloud: number and model, MIG, driver, sharing."""
 
 from __future__ import annotations
 
@@ -16,7 +16,9 @@ def _number(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Probl
     machine = own_machine(pool, cloud)
     if machine is None and pool.gpus is None:
         why = (
-            f"the catalogue does not know {pool.machine!r}" if cloud.makes_pools else "nothing else says what is there"
+            f"the catalogue does not know {pool.machine!r}"
+            if cloud.makes_pools
+            else "the GPUs of existing nodes are unknown"
         )
         yield Problem(f"{path}.gpus", f"is missing: {why}", "write the GPUs of one machine, 0 for none")
     elif machine and not machine.attachable and pool.gpus is not None and pool.gpus != machine.gpus:
@@ -34,9 +36,9 @@ def _model(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Proble
         return
     model = cloud.model(pool.gpu_model)
     known = cloud.attachable.get(model)
-    # Of a machine without GPUs `gpus` tells as much, and that a model has ended says more.
-    told = (machine and pool.gpus and not machine.gpus) or (known and known.status == "retired")
-    if machine and not machine.attachable and model != machine.gpu_model and not told:
+    # A machine without GPUs is `_number`'s problem, a retired model the cloud's.
+    reported = (machine and pool.gpus and not machine.gpus) or (known and known.status == "retired")
+    if machine and not machine.attachable and model != machine.gpu_model and not reported:
         has = machine.gpu_model or "no GPU"
         yield Problem(f"{path}.gpuModel", f"is {pool.gpu_model!r}, but {machine.size} has {has}", "leave it out")
     if machine is None and pool.gpus == 0 and pool.gpu_model:
@@ -58,17 +60,17 @@ def _mig(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Problem]
         return
     machine, (_, model) = own_machine(pool, cloud), cloud.gpus(pool)
     sizes = cloud.mig.get(model, ())
-    # Of a machine that the catalogue does not know nothing is known.
+    # The catalogue says nothing about an unknown machine.
     if machine and not sizes:
         has = model or "no GPU"
         yield Problem(
             f"{path}.mig",
-            f"is {pool.mig}, but {machine.size} has {has}, which cannot be cut",
+            f"is {pool.mig}, but {machine.size} has {has}, which has no MIG profile",
             "remove it, or use a size with A100, H100 or H200",
         )
     elif machine and pool.mig not in sizes:
         yield Problem(
-            f"{path}.mig", f"is {pool.mig}, into which {cloud.title} cuts no {model}", f"one of: {', '.join(sizes)}"
+            f"{path}.mig", f"{cloud.title} has no {pool.mig} MIG profile for {model}", f"one of: {', '.join(sizes)}"
         )
 
 
@@ -83,17 +85,15 @@ def _shared_gpus(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[
         yield Problem(f"{path}.gpuSharing", f"is set, but {pool.machine} has no GPU", "remove it")
 
 
-def _shared_by_nobody(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+def _shared_without_plugin(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     """Another device plugin has a configuration of its own."""
     if not pool.gpu_sharing or cloud.brings_device_plugin(pool):
         return
     if not pool.install_driver:
-        remedy = (
-            "remove it and tell the GPU operator (devicePlugin.config of its ClusterPolicy), or remove installDriver"
-        )
+        remedy = "remove it and configure the GPU operator (devicePlugin.config of its ClusterPolicy), or remove installDriver"
         yield Problem(f"{path}.gpuSharing", "is for this program's device plugin, and installDriver is false", remedy)
     elif _never_installed(draft):
-        remedy = "remove it and tell the plugin that is there, or remove devicePlugin.install"
+        remedy = "remove it and configure the existing plugin, or remove devicePlugin.install"
         yield Problem(
             f"{path}.gpuSharing", "is for this program's device plugin, and devicePlugin.install is never", remedy
         )
@@ -164,7 +164,7 @@ POOL_RULES = (
     _mig,
     _driver,
     _shared_gpus,
-    _shared_by_nobody,
+    _shared_without_plugin,
     _mps_and_mig,
     _mps_clients,
     _config_label,

@@ -1,4 +1,4 @@
-"""Checks of `growth.order`: which chains and pools it names, and whether anybody reads it."""
+"""Checks of `growth.order`: the chains and pools it names, and whether it has any effect."""
 
 from __future__ import annotations
 

@@ -38,14 +38,16 @@ def _doubled_taints(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterat
 
 def _derived_taints(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     if not cloud.makes_pools:
-        return  # whatever is there may be described
+        return  # existing taints may be described
     for number, taint in enumerate(pool.taints):
         where = f"{path}.taints[{number}]"
         if any(taint.key == own.key for own in cloud.spot_taints):
             if taint not in cloud.added.get(pool.capacity, _NOTHING).taints:
-                yield Problem(where, "is a taint that spot pools get by themselves, and no others have", "remove it")
+                yield Problem(
+                    where, "is the taint of spot pools, which the program adds to them and no others have", "remove it"
+                )
         elif taint.key == node_pools.GPU_TAINT.key and has_gpus(pool, cloud):
-            yield Problem(where, f"the program taints GPU pools {node_pools.GPU_TAINT} itself", "remove it")
+            yield Problem(where, f"the program adds the taint {node_pools.GPU_TAINT} to GPU pools itself", "remove it")
 
 
 POOL_RULES = (_labels, _doubled_taints, _derived_taints)

@@ -1,4 +1,4 @@
-"""Checks of what pools are called: in the stack file, as node pools of the cloud, and in labels."""
+"""Checks of the names of pools: in the stack file, as node pools of the cloud, and in labels."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from config.reading import known, of_each
 
 @dataclass(frozen=True)
 class _Claim:
-    """A name that something is to have alone."""
+    """A name that must be unique."""
 
     path: str
     name: str
     made_up: str = ""
-    """For a name that is not in the file: what it comes from."""
+    """The origin of a name that the program derives; empty for a name in the file."""
 
 
 def _claims(draft: Draft, cloud: Cloud) -> Iterator[_Claim]:
-    """The system pool's first, then those of pools as they are written, then those that follow from them."""
+    """The system pool's name first, then those of pools as they are written, then derived names."""
     named = of_each(draft.written_pools(), lambda pair: (*pair, pair[1].name))
     for path, _, name in named:
         yield _Claim(f"{path}.name", name)
@@ -58,7 +58,9 @@ def _names(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     for claim in _claims(draft, cloud):
         if not re.fullmatch(cloud.pool_name, claim.name) and not claim.made_up:
             yield Problem(
-                claim.path, f"{claim.name!r} is no name for {cloud.article} {cloud.title} pool", cloud.pool_name_words
+                claim.path,
+                f"{claim.name!r} is not a valid name for {cloud.article} {cloud.title} pool",
+                cloud.pool_name_words,
             )
         other = seen.setdefault(claim.name, claim)
         if other is not claim:

@@ -60,7 +60,7 @@ def _least(path: str, pool: AnyPool, draft: Draft, cloud: Cloud) -> Iterator[Pro
 
 
 def _no_most(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
-    # A cloud with bounds of a zone says itself which of those is missing.
+    # Where a cloud's own settings bound each zone, its rules report the missing bound.
     if pool.max_nodes is None and not (pool.options and given(pool.options, *(pool.options.zone_bounds or ()))):
         yield Problem(f"{path}.maxNodes", "is missing", "add `maxNodes`")
 
@@ -90,7 +90,7 @@ def _zones(path: str, pool: AnyPool, draft: Draft, cloud: Cloud) -> Iterator[Pro
         yield Problem(f"{path}.zones", f"names a zone twice: {', '.join(pool.zones)}", "name each zone once")
     for number, zone in enumerate(pool.zones):
         if not re.fullmatch(cloud.zone_form, zone):
-            yield Problem(f"{path}.zones[{number}]", f"{zone!r} is no zone of {cloud.title}", cloud.zone_words)
+            yield Problem(f"{path}.zones[{number}]", f"{zone!r} is not a zone of {cloud.title}", cloud.zone_words)
 
 
 def _other_clouds_keys(path: str, pool: AnyPool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:

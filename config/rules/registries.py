@@ -1,4 +1,4 @@
-"""Checks of what images are pulled with. Nothing here ever shows a password."""
+"""Checks of image pull secrets. No message ever shows a password."""
 
 from __future__ import annotations
 

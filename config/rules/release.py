@@ -23,7 +23,7 @@ def _candidate(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
         where = "production" if draft.production else "a protected cluster"
         yield Problem("release", f"{what}; not for {where}", "name a release")
     else:
-        yield Problem("release", what, "name a release once it has been tried", warning=True)
+        yield Problem("release", what, "name a release once you have tried it", warning=True)
 
 
 @each(Draft.written_overrides)
@@ -33,7 +33,7 @@ def _value(path: str, override: Override, draft: Draft, cloud: Cloud) -> Iterato
         yield Problem(f"{path}.value", f"{value!r} cannot be {pin}", f"write {FORMS[PINS[pin]]}")
     elif draft.release and value == pinned(draft.release, pin):
         what = f"is what {draft.release.name} has for {pin}"
-        yield Problem(f"{path}.value", what, "remove the override: it has done its work", warning=True)
+        yield Problem(f"{path}.value", what, "remove the override: the release has caught up", warning=True)
 
 
 def _twice(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
@@ -45,9 +45,9 @@ def _twice(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
 def _version(path: str, override: Override, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     if override.pin != "kubernetesVersion":
         return
-    if not draft.made_here:
+    if not draft.makes_cluster:
         what = "kubernetesVersion is set for a cluster this stack does not make"
-        yield Problem(f"{path}.pin", what, "remove it: whoever made the cluster decides this")
+        yield Problem(f"{path}.pin", what, "remove it: the cluster's owner decides this")
     elif draft.cluster and "kubernetes_version" in draft.cluster.model_fields_set:
         what = "kubernetesVersion is set in cluster.kubernetesVersion as well"
         yield Problem(f"{path}.pin", what, "keep one of them")

@@ -1,4 +1,4 @@
-"""Checks of placement by default, of the guard, and of what users are told."""
+"""Checks of placement by default, of the guard, of the contract and of profiles."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from config.rules.items import Rule, each
 
 _EVERYBODY = {
     # cloud.google.com/kubernetes-engine/docs/best-practices/rbac
-    "system:authenticated": "on GKE everybody with a Google account",
+    "system:authenticated": "everybody who can log in, with any account of the cloud's where the cloud lets them",
     "system:unauthenticated": "everybody who reaches the API server",
 }
 
 _KUBERNETES = "kube-"
-"""Namespaces of Kubernetes' own; nobody else is to make such
+"""Prefix of Kubernetes' own namespaces; users are not to create such
 (kubernetes.io/docs/concepts/overview/working-with-objects/namespaces)."""
 
 
@@ -94,7 +94,7 @@ def _grace(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     if seconds > notice:
         yield Problem(path, f"is {seconds}, but {cloud.title} ends a spot machine {notice} s after its notice", remedy)
     elif seconds > grace:
-        what = f"is {seconds}: of {cloud.title}'s {notice} s {cloud.spot_rest} take some"
+        what = f"is {seconds}, but {cloud.spot_rest} take some of {cloud.title}'s {notice} s of notice"
         yield Problem(path, what, remedy, warning=True)
 
 
@@ -158,7 +158,7 @@ def _whole_fallback(path: str, profile: Profile, draft: Draft, cloud: Cloud) -> 
     if profile.gpus is None or not draft.all_pools:
         return
     if any(pool.mig for pool in draft.pools.values()):
-        return  # into how many instances a GPU is cut depends on its model
+        return  # the number of MIG instances depends on the GPU's model
     most = sum(_on_demand_gpus(pool, draft, cloud) for pool in draft.pools.values())
     if 0 < most <= profile.gpus:
         yield Problem(
@@ -171,7 +171,7 @@ def _whole_fallback(path: str, profile: Profile, draft: Draft, cloud: Cloud) -> 
 
 
 def _on_demand_gpus(pool: Pool, draft: Draft, cloud: Cloud) -> int:
-    """Most GPUs, or shares of GPUs, of the pool or of its twin that no cloud takes back."""
+    """Most GPUs, or shares of GPUs, of the pool or its twin that are bought on demand."""
     each = cloud.gpus(pool)[0] * (pool.gpu_sharing.replicas if pool.gpu_sharing else 1)
     if pool.capacity == Capacity.ON_DEMAND:
         return each * pool.most_nodes(draft.cloud)
@@ -187,7 +187,7 @@ def _nothing_keeps_off(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
         if capacity != Capacity.ON_DEMAND and not taints - on_demand:
             yield Problem(
                 f"pools[{index}].taints",
-                f"tell {name} from no on-demand pool: nothing keeps pods that must not vanish off it",
+                f"no taint separates spot pool {name} from the on-demand pools: pods that must not be evicted can run on it",
                 "taint its nodes, for example example.com/spot=true:NoSchedule, and write the taint here",
                 warning=True,
             )

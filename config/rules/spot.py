@@ -1,4 +1,4 @@
-"""Checks of spot pools and of what is tried when they cannot grow."""
+"""Checks of spot pools and of their fallback."""
 
 from __future__ import annotations
 
@@ -27,9 +27,7 @@ def _only_spot(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Pr
         if pool.spot:
             yield Problem(f"{path}.spot", "is set on an on-demand pool", "remove it, or write `capacity: spot`")
         if pool.fallback:
-            yield Problem(
-                f"{path}.fallback", "is set on an on-demand pool, which is what one falls back to", "remove it"
-            )
+            yield Problem(f"{path}.fallback", "is set on an on-demand pool, which is itself a fallback", "remove it")
 
 
 def _only_on_demand(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
@@ -48,13 +46,13 @@ def _machine(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Prob
     if pool.reclaimable and machine.spot == "no":
         yield Problem(
             f"{path}.capacity",
-            f"{machine.size} cannot be had as spot",
+            f"{machine.size} is not sold as spot",
             "write `capacity: on-demand`, or use another size" if machine.on_demand else "use another size",
         )
     elif not pool.reclaimable and not machine.on_demand:
         yield Problem(
             f"{path}.capacity",
-            f"{machine.size} cannot be had on demand",
+            f"{machine.size} is not sold on demand",
             "use another size" if machine.spot == "no" else "write `capacity: spot`, or use another size",
         )
 
@@ -67,7 +65,7 @@ def _machine_of_a_twin(
     if step.on_demand and machine and not machine.on_demand:
         yield Problem(
             f"{path}.onDemand",
-            f"asks for a machine that cannot be had on demand: {machine.size}",
+            f"asks for {machine.size}, which is not sold on demand",
             "remove it, or use another size",
         )
 

@@ -11,7 +11,7 @@ from config.problems import Problem
 
 
 def _machine(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
-    if not draft.made_here or not draft.system_pool:
+    if not draft.makes_cluster or not draft.system_pool:
         return
     machine = cloud.machine(draft.system_pool.machine)
     if machine and machine.gpus:
@@ -21,7 +21,7 @@ def _machine(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
 
 
 def _critical_addons_only(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
-    if not draft.made_here or not draft.system_pool or not draft.system_pool.critical_addons_only:
+    if not draft.makes_cluster or not draft.system_pool or not draft.system_pool.critical_addons_only:
         return
     # A pool that cannot be read well enough to tell may be the one.
     others = [

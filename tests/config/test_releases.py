@@ -14,8 +14,8 @@ from pydantic import ValidationError
 
 from config import releases
 from config.clouds import registry
-from config.clouds.azure import settings as azure
-from config.clouds.gcp import settings as gcp
+from config.clouds.azure import autoscaler as azure
+from config.clouds.gcp import autoscaler as gcp
 from config.model.release import IMAGE, PINS, VERSION, Override
 from tests.config.stack import good
 from tests.config.test_stackfile import problems, warnings
@@ -179,7 +179,7 @@ def _drops_a_digest(folder: Path) -> None:
         (_raises_a_pin_of_what_was_recorded_on_windows, "was changed after it was released", "git checkout"),
         (_drops_the_record, "released.sha256 has no digest of it", "docs/releases.md"),
         (_deletes_the_record, "released.sha256 has no digest of it", "docs/releases.md"),
-        (_breaks_the_file, "is no TOML", "put it right"),
+        (_breaks_the_file, "is not TOML", "correct it"),
         (_drops_a_digest, "r2026-11.toml.devicePluginImage: is 'nvcr.io", "by tag and digest"),
     ],
 )

@@ -212,7 +212,7 @@ def test_what_re2_knows_is_no_problem_and_what_only_python_knows_is_named() -> N
     known = [r"^aks-\pL+-", "[[:digit:]]", "(?P<pool>t4)", r"vmss\z", "(?i)T4"]
     assert stackfile.read(good(expander={"otherGroups": [{"priority": 5, "groups": known}]}))[1] == []
     (problem,) = problems(good(expander={"otherGroups": [{"priority": 5, "groups": [*known, "^aks-(?!t4)"]}]}))
-    assert "'^aks-(?!t4)' is no regular expression of RE2 (invalid perl operator: (?!)" in problem.what
+    assert "'^aks-(?!t4)' is not a regular expression of RE2 (invalid perl operator: (?!)" in problem.what
 
 
 def test_an_order_that_nobody_reads_is_a_warning() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from config.clouds.azure.settings import AzureAutoscaler
+from config.clouds.azure.autoscaler import AzureAutoscaler
 from config.clouds.azure.unready import Bounds, Limits, chosen, limits
 
 PINNED = Limits(3, 45)

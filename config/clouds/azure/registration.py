@@ -1,8 +1,9 @@
-"""AKS, as the registry has it."""
+"""The registration of AKS."""
 
 from __future__ import annotations
 
-from config.clouds.azure.settings import Azure, AzurePins
+from config.clouds.azure.autoscaler import AzurePins
+from config.clouds.azure.settings import Azure
 from config.clouds.azure.traits import aks
 from config.clouds.registry import Registration
 

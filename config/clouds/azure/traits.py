@@ -1,4 +1,4 @@
-"""AKS as placement and the rules see it."""
+"""The traits of AKS for placement and the rules."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How many nodes may be unready before AKS' cluster autoscaler does nothing any more, for any pool (docs/adr/0026).
+"""Limits of unready nodes, beyond which AKS' cluster autoscaler stops for every pool (docs/adr/0026).
 
 It stops where more than `ok-total-unready-count` nodes and more than `max-total-unready-percentage` of all are unready
 (kubernetes/autoscaler 1.36.1, clusterstate.go, IsClusterHealthy), so that it does not empty a cluster whose nodes it cannot see.
@@ -11,7 +11,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from config.clouds.azure.settings import AzureAutoscaler
+from config.clouds.azure.autoscaler import AzureAutoscaler
 
 STEPS = (60, 75, 90)
 """Percentages beside the release's own. Few, so that another bound of a pool is seldom an update of the cluster as well; none
@@ -23,7 +23,7 @@ _COUNTS = tuple(digit * 10**power for power in range(1, 6) for digit in (1, 2, 5
 
 @dataclass(frozen=True)
 class Bounds:
-    """What a pool may have, in nodes."""
+    """The bounds of a pool, in nodes."""
 
     name: str
     least: int
@@ -33,7 +33,7 @@ class Bounds:
 
 @dataclass(frozen=True)
 class Loss:
-    """Pools that may be gone at once."""
+    """Pools that may be lost at once."""
 
     pools: tuple[str, ...]
     lost: int
@@ -43,13 +43,13 @@ class Loss:
 
     @property
     def percentage(self) -> int:
-        """The share of what is lost in all nodes, rounded up."""
+        """The share of the lost nodes in all nodes, in per cent, rounded up."""
         return math.ceil(100 * self.lost / (self.lost + self.left))
 
 
 @dataclass(frozen=True)
 class Limits:
-    """What the autoscaler is told."""
+    """The limits that the autoscaler gets."""
 
     count: int
     percentage: int
@@ -90,5 +90,5 @@ def chosen(own: AzureAutoscaler, release: AzureAutoscaler, pools: Sequence[Bound
     count = release.ok_total_unready_count if own.ok_total_unready_count is None else own.ok_total_unready_count
     if own.max_total_unready_percentage is not None:
         return Limits(count, own.max_total_unready_percentage)
-    found = limits(pools, system, Limits(count, release.max_total_unready_percentage))
-    return found if own.ok_total_unready_count is None else Limits(count, found.percentage)
+    derived = limits(pools, system, Limits(count, release.max_total_unready_percentage))
+    return derived if own.ok_total_unready_count is None else Limits(count, derived.percentage)

@@ -1,4 +1,4 @@
-"""An existing cluster on any cloud, as the registry has it."""
+"""The registration of an existing cluster."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A cluster of whatever make: nothing is known of its nodes but what the stack file says."""
+"""The traits of an existing cluster: only the stack file knows its nodes."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from config.model.pool import Capacity
 
 @cache
 def existing() -> Cloud:
-    """Any cluster. A pool is then a description of nodes that are there: https://kubernetes.io/docs/concepts/overview/working-with-objects/names/."""
+    """Any cluster. A pool is then a description of existing nodes: https://kubernetes.io/docs/concepts/overview/working-with-objects/names/."""
     return Cloud(
         provider="existing",
         title="existing cluster",
@@ -28,7 +28,7 @@ def existing() -> Cloud:
         zone_form=r".*",
         zone_words="any",
         spot_notice=None,
-        # The shorter of the two clouds that this program knows, Google's, would cut short what other clouds leave.
+        # AKS' value: the shorter one of GKE would cut short what other clouds leave.
         spot_grace=25,
         makes_pools=False,
     )

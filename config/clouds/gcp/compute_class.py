@@ -1,4 +1,4 @@
-"""The ComputeClass that tells GKE in which order to grow pools: whether there is one, and what its pools and pods carry.
+"""The ComputeClass that gives GKE the order of pools: when a stack has one, and the label and taint of its pools.
 
 docs.cloud.google.com/kubernetes-engine/docs/concepts/about-custom-compute-classes: with pools made by hand each has the class
 as a label and as a taint, each pool is in one class at most, and pods ask for the class by a nodeSelector.
@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Literal
 
-from config.clouds.gcp.settings import Gcp, options_of
+from config.clouds.gcp.pool import options_of
+from config.clouds.gcp.settings import Gcp
 from config.clouds.traits import Cloud, PoolClass
 from config.model.pool import Pool
 from config.model.spec import ClusterSpec

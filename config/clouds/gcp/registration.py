@@ -1,8 +1,10 @@
-"""GKE, as the registry has it."""
+"""The registration of GKE."""
 
 from __future__ import annotations
 
-from config.clouds.gcp.settings import Gcp, GcpNodes, GcpPins, GcpPool
+from config.clouds.gcp.autoscaler import GcpPins
+from config.clouds.gcp.pool import GcpNodes, GcpPool
+from config.clouds.gcp.settings import Gcp
 from config.clouds.gcp.traits import gke
 from config.clouds.registry import Registration
 

@@ -6,51 +6,14 @@ of pulumi-gcp 10. Where AKS has the same thing it has the same key (`config.clou
 
 from __future__ import annotations
 
-from typing import Annotated, ClassVar, Literal
+from typing import Literal
 
 from pydantic import Field
 
+from config.clouds.gcp.autoscaler import GcpAutoscaler
+from config.clouds.gcp.forms import GcpZone, KmsKey, Location, ProjectId, Resource, ServiceAccount
 from config.model.cloud import CloudSettings
-from config.model.fields import Cidr, Model, form
-from config.model.pool import AnyPool, PoolOptions
-from config.model.release import Release, all_of
-
-ProjectId = Annotated[
-    str,
-    form(
-        r"^([a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?(\.[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?)+:)?[a-z][-a-z0-9]{4,28}[a-z0-9]$",
-        "a project's id: 6 to 30 lower-case letters, digits and -, a letter first; not its number or its name",
-    ),
-]
-"""docs.cloud.google.com/resource-manager/docs/creating-managing-projects"""
-
-Location = Annotated[
-    str,
-    form(
-        r"^[a-z]+-[a-z]+[0-9]{1,2}(-[a-z][a-z0-9]{0,4})?$",
-        "a region such as europe-west4 (a regional cluster) or a zone such as europe-west4-a (a zonal one)",
-    ),
-]
-
-GcpZone = Annotated[str, form(r"^[a-z]+-[a-z]+[0-9]{1,2}-[a-z][a-z0-9]{0,4}$", "a zone, such as europe-west4-a")]
-
-Resource = Annotated[
-    str, form(r"^[a-z]([-a-z0-9]{0,61}[a-z0-9])?$", "a name: at most 63 lower-case letters, digits and -")
-]
-"""The name of a Compute Engine resource (RFC 1035)."""
-
-KmsKey = Annotated[
-    str,
-    form(
-        r"^projects/[^/]+/locations/[^/]+/keyRings/[^/]+/cryptoKeys/[^/]+$",
-        "a key of Cloud KMS, projects/.../locations/.../keyRings/.../cryptoKeys/...",
-    ),
-]
-
-ServiceAccount = Annotated[
-    str,
-    form(r"^[^@\s]+@[^@\s]+\.gserviceaccount\.com$", "a service account, NAME@PROJECT.iam.gserviceaccount.com"),
-]
+from config.model.fields import Cidr, Model
 
 
 class GcpExistingNetwork(Model):
@@ -122,16 +85,6 @@ class GcpAccess(Model):
         pattern=r"^gke-security-groups@[^@\s]+\.[^@\s]+$",
         description="The Google group gke-security-groups@DOMAIN: RoleBindings can name its member groups. Default: none.",
         examples=["gke-security-groups@example.com"],
-    )
-
-
-class GcpAutoscaler(Model):
-    """Settings of GKE's cluster autoscaler, which has few (page cluster-autoscaler). Unset: the release's."""
-
-    profile: Literal["balanced", "optimize-utilization"] | None = Field(
-        None,
-        description="When nodes are removed: `optimize-utilization` removes them sooner and sets pods' schedulerName, which "
-        "Kueue and Volcano notice. GKE's own default: balanced.",
     )
 
 
@@ -245,75 +198,6 @@ class GcpExistingCluster(Model):
     name: str = Field(min_length=1, max_length=40, description="The cluster's name.", examples=["shared-gke"])
 
 
-class GcpNodes(PoolOptions):
-    """Settings of a pool's nodes that only GKE has."""
-
-    disk_type: Literal["pd-standard", "pd-balanced", "pd-ssd", "hyperdisk-balanced"] | None = Field(
-        None,
-        description="The boot disk's type. Default: pd-balanced, or the first type the machine family boots from.",
-    )
-    image_type: Literal["COS_CONTAINERD", "UBUNTU_CONTAINERD"] = Field(
-        "COS_CONTAINERD", description="The nodes' operating system: Container-Optimized OS or Ubuntu."
-    )
-    secure_boot: bool = Field(
-        False, description="Secure Boot of Shielded nodes; it refuses drivers that Google has not signed."
-    )
-    integrity_monitoring: bool = Field(True, description="Integrity monitoring of Shielded nodes.")
-
-
-class GcpPool(GcpNodes):
-    """Settings of a pool that only GKE has."""
-
-    min_nodes_per_zone: int | None = Field(
-        None,
-        ge=0,
-        description="Least nodes in each zone, instead of minNodes. Default: 0 for GPU and spot pools, 1 for others.",
-        examples=[0],
-    )
-    max_nodes_per_zone: int | None = Field(
-        None,
-        ge=1,
-        description="Most nodes in each zone, instead of maxNodes. Default: maxNodes bounds the whole pool.",
-        examples=[4],
-    )
-    location_policy: Literal["any", "balanced"] | None = Field(
-        None,
-        description="Which zones grow first: `any` takes machines wherever there are some, `balanced` keeps zones equal. "
-        "Default: any for spot pools, else balanced.",
-    )
-    driver_version: Literal["default", "latest"] = Field(
-        "default", description="The NVIDIA driver that GKE installs; `latest` on Container-Optimized OS only."
-    )
-    shutdown_grace_seconds: int | None = Field(
-        None,
-        ge=30,
-        le=120,
-        description="Seconds of notice that a spot node has, of which the last 15 are for system pods. GKE's own default: 30 "
-        "(page spot-vms).",
-        examples=[120],
-    )
-    device_plugin: Literal["gke", "nvidia"] = Field(
-        "gke",
-        description="`nvidia` keeps GKE's own device plugin off these nodes, for the GPU Operator's; it needs "
-        "`devicePlugin.install: never`.",
-    )
-    compute_class: bool = Field(
-        True, description="Whether the pool may be in the ComputeClass; false for a pool that pods name themselves."
-    )
-
-    zone_bounds: ClassVar[tuple[str, str] | None] = ("min_nodes_per_zone", "max_nodes_per_zone")
-
-
-def nodes_of(pool: AnyPool) -> GcpNodes | None:
-    """The key `gcp` of a pool or of the system pool, as far as it is about nodes."""
-    return pool.options if isinstance(pool.options, GcpNodes) else None
-
-
-def options_of(pool: AnyPool) -> GcpPool | None:
-    """The key `gcp` of a pool."""
-    return pool.options if isinstance(pool.options, GcpPool) else None
-
-
 class Gcp(CloudSettings):
     """GKE: a new cluster with what it needs, or pools in an existing one."""
 
@@ -378,19 +262,3 @@ class Gcp(CloudSettings):
     def zone_count(self) -> int:
         """The zones of a pool that names none: GKE takes three of a region (page regional-clusters)."""
         return len(self.zones) or (1 if self.zonal else 3)
-
-
-class GcpPins(Model):
-    """The pins of a release for GKE."""
-
-    gcp_autoscaler: GcpAutoscaler = Field(
-        title="GKE's cluster autoscaler",
-        description="what a stack does not set in cloud.autoscaler",
-        json_schema_extra=all_of(GcpAutoscaler),
-    )
-
-
-def pinned_autoscaler(release: Release) -> GcpAutoscaler:
-    """The autoscaler's settings that a release pins."""
-    assert isinstance(release, GcpPins)
-    return release.gcp_autoscaler

@@ -1,4 +1,4 @@
-"""GKE as placement and the rules see it."""
+"""The traits of GKE for placement and the rules."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from functools import cache
 
 from config.clouds.gcp import compute_class
 from config.clouds.gcp.machines import ACCELERATORS, ATTACHABLE, machines
-from config.clouds.gcp.settings import options_of
+from config.clouds.gcp.pool import options_of
 from config.clouds.machines import Machine
 from config.clouds.traits import Added, Cloud
 from config.model.pool import Capacity, Pool
@@ -44,14 +44,14 @@ A100, H100, H200 and B200."""
 
 def partition_size(model: str, mig: str) -> str | None:
     """GKE's `gpuPartitionSize` for a pool's `mig`, such as 1g.5gb; None when GKE does not cut the model so."""
-    found = _PARTITIONS.get(model, {}).get(mig)
-    return found[0] if found else None
+    partition = _PARTITIONS.get(model, {}).get(mig)
+    return partition[0] if partition else None
 
 
 def partitions(model: str, mig: str) -> int:
     """How many MIG instances one GPU then is; 0 when GKE does not cut the model so."""
-    found = _PARTITIONS.get(model, {}).get(mig)
-    return found[1] if found else 0
+    partition = _PARTITIONS.get(model, {}).get(mig)
+    return partition[1] if partition else 0
 
 
 _PERSISTENT = ("pd-standard", "pd-balanced", "pd-ssd")
@@ -68,7 +68,7 @@ _BOOT_DISKS = {
 
 
 def boot_disks(size: str) -> tuple[str, ...]:
-    """The types of boot disk a machine takes, its default first; empty where that is not known."""
+    """The types of boot disk a machine takes, its default first; empty where they are unknown."""
     machine = machines().get(size.lower())
     if machine is None:
         return ()

@@ -1,4 +1,4 @@
-"""Checks of who reaches the API server, and as whom."""
+"""Checks of access to the API server, and of logins."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def _private(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
         # learn.microsoft.com/azure/aks/private-clusters
         yield Problem(
             f"{_PATH}.authorizedRanges",
-            "is set for a private API server, which has no public address to guard",
+            "is set for a private API server, which has no public address",
             "remove it, or `private`",
         )
     if access.private_dns_zone and not access.private:
@@ -49,7 +49,7 @@ def _zone(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     if region and not re.match(rf"([-\w]{{1,32}}\.)?privatelink\.{region}\.", name, re.IGNORECASE):
         yield Problem(
             f"{_PATH}.privateDnsZone",
-            f"{name} is no zone that AKS takes in {region}",
+            f"{name} is not a zone that AKS takes in {region}",
             f"use privatelink.{region}.azmk8s.io, or a zone below it",
         )
 
@@ -65,22 +65,22 @@ def _ranges(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     for index, text in enumerate(ranges):
         path = f"{_PATH}.authorizedRanges[{index}]"
         try:
-            found = IPv4Network(text)
+            addresses = IPv4Network(text)
         except ValueError as reason:
             yield Problem(path, f"{text!r} is not a range: {reason}", "write for example 203.0.113.0/24")
             continue
-        if any(found.subnet_of(example) for example in _EXAMPLES):
+        if any(addresses.subnet_of(example) for example in _EXAMPLES):
             yield Problem(
                 path,
-                f"{text} is a range of examples (RFC 5737), which nobody calls from",
+                f"{text} is a range for examples (RFC 5737), which no caller has",
                 "write the public address callers come from",
                 warning=True,
             )
-        # Same page: public ranges. What a public address sees is never a private one.
-        elif not found.is_global and found != _ITSELF:
+        # Same page: public ranges. A public API server never sees a private address.
+        elif not addresses.is_global and addresses != _ITSELF:
             yield Problem(
                 path,
-                f"{text} is not public: no caller of a public API server has such an address",
+                f"{text} is not public: callers of a public API server have public addresses",
                 "write the public address callers come from, or make the cluster `private`",
             )
 

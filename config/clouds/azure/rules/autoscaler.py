@@ -1,6 +1,6 @@
-"""Checks of what the cluster autoscaler is told. They warn: AKS takes all of it, but spot and fallback suffer.
+"""Checks of the cluster autoscaler's settings. They warn: AKS takes all of them, but spot and fallback suffer.
 
-What was seen is in recordings of the real cluster-autoscaler 1.36.1; AKS' page cluster-autoscaler has the defaults.
+Sources: recordings of the real cluster-autoscaler 1.36.1; AKS' page cluster-autoscaler for the defaults.
 """
 
 from __future__ import annotations
@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from config.clouds.azure import unready
-from config.clouds.azure.settings import Azure, pinned_autoscaler
+from config.clouds.azure.autoscaler import pinned_autoscaler
+from config.clouds.azure.settings import Azure
 from config.clouds.azure.unready import Bounds
 from config.clouds.traits import Cloud
 from config.draft import Draft
@@ -69,7 +70,7 @@ def _unready(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     limits = unready.chosen(azure.autoscaler, pinned_autoscaler(release), bounds, system.min_nodes)
     stopping = [loss for loss in unready.losses(bounds, system.min_nodes) if limits.stopped_by(loss)]
     if stopping:
-        loss = max(stopping, key=lambda one: one.percentage)
+        loss = max(stopping, key=lambda loss: loss.percentage)
         yield _warning(
             "maxTotalUnreadyPercentage",
             f"is {limits.percentage}: {loss.lost} unready nodes ({', '.join(loss.pools)}) can be {loss.percentage} % of all, and"

@@ -40,7 +40,7 @@ def _resource_groups(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Probl
         yield Problem(
             "cloud.existingResourceGroup",
             "is set beside resourceGroup: a cluster is in one group",
-            "keep `resourceGroup` for one that is made here, or `existingResourceGroup` for one that is there",
+            "keep `resourceGroup` for a new group, or `existingResourceGroup` for an existing one",
         )
 
 
@@ -89,11 +89,13 @@ def _tags(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     for name, value in tags.items():
         path = f"cluster.tags.{name}" if re.fullmatch(r"\w+", name) else f'cluster.tags["{name}"]'
         if not name or len(name) > 512 or set(name) & set("<>%&\\?/"):
-            yield Problem(path, f"{name!r} is no name for a tag", "at most 512 characters, none of < > % & \\ ? /")
+            yield Problem(
+                path, f"{name!r} is not a valid name for a tag", "at most 512 characters, none of < > % & \\ ? /"
+            )
         if len(value) > 256:
             yield Problem(path, f"has {len(value)} characters", "at most 256")
         if name.lower() in seen:
-            yield Problem(path, "stands there already: Azure does not tell tags apart by case", "keep one of them")
+            yield Problem(path, "is set twice: Azure compares names of tags without case", "keep one of them")
         seen.add(name.lower())
 
 

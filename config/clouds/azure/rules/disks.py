@@ -10,7 +10,7 @@ from config.model.pool import AnyPool, Pool
 from config.problems import Problem
 
 _DEFAULT_GB = 128
-"""Of an ephemeral disk that names no size (learn.microsoft.com/azure/aks/concepts-storage)."""
+"""The size in GB of an ephemeral disk that names none (learn.microsoft.com/azure/aks/concepts-storage)."""
 
 
 def _ephemeral(path: str, pool: AnyPool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
@@ -40,7 +40,7 @@ def _kept_when_stopped(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Ite
         # learn.microsoft.com/azure/virtual-machines/ephemeral-os-disks-faq
         yield Problem(
             f"{path}.osDisk.type",
-            "is Ephemeral: such machines cannot be stopped and kept, as evictionPolicy Deallocate wants",
+            "is Ephemeral: such machines cannot be stopped and kept, which evictionPolicy Deallocate needs",
             "write Managed, or leave out evictionPolicy",
         )
 

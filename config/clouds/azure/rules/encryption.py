@@ -1,4 +1,4 @@
-"""Checks of keys that are not Azure's own."""
+"""Checks of customers' keys."""
 
 from __future__ import annotations
 

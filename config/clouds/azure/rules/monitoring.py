@@ -1,4 +1,4 @@
-"""Checks of where logs and metrics go."""
+"""Checks of the workspaces of logs and metrics."""
 
 from __future__ import annotations
 
@@ -31,9 +31,7 @@ def _control_plane(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem
     kept = azure.monitoring.logs.control_plane if azure.monitoring.logs else ()
     for index, category in enumerate(kept):
         if category in kept[:index]:
-            yield Problem(
-                f"{_LOGS}.controlPlane[{index}]", f"{category} stands in the list already", "remove one of them"
-            )
+            yield Problem(f"{_LOGS}.controlPlane[{index}]", f"{category} is in the list twice", "remove one of them")
     if {"kube-audit", "kube-audit-admin"} <= set(kept):
         # learn.microsoft.com/azure/aks/monitor-aks: the second is the first without get and list.
         yield Problem(

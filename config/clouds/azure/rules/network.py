@@ -1,16 +1,17 @@
-"""Checks of the network around the cluster: whose it is, its subnets' names, the way out, network policies."""
+"""Checks of the network around the cluster: new or existing, names of subnets, the way out, network policies."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
+from config.clouds.azure.network import NODE_SUBNET
 from config.clouds.azure.rules import ids
-from config.clouds.azure.settings import NODE_SUBNET, Azure
+from config.clouds.azure.settings import Azure
 from config.clouds.traits import Cloud
 from config.draft import Draft
 from config.model.pool import AnyPool
 from config.problems import Problem
-from config.rules.network import PATH, theirs
+from config.rules.network import PATH, not_of_existing
 
 _PODS = 30
 """A pool must have room for so many (learn.microsoft.com/azure/aks/concepts-network-ip-address-planning)."""
@@ -18,7 +19,7 @@ _PODS = 30
 
 def _existing(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     if azure.network.existing:
-        yield from theirs(azure.network, "address_space", "node_subnet", "subnets")
+        yield from not_of_existing(azure.network, "address_space", "node_subnet", "subnets")
 
 
 def _subnet_names(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
@@ -28,7 +29,7 @@ def _subnet_names(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]
         if name.lower() in seen:
             yield Problem(
                 f"{PATH}.subnets.{name}",
-                f"has the same name as {seen[name.lower()]}; Azure does not tell them apart by case",
+                f"has the same name as {seen[name.lower()]}; Azure compares names without case",
                 "give it another name",
             )
         seen[name.lower()] = f"subnets.{name}"

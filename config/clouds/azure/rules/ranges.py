@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from ipaddress import IPv4Network
 from itertools import combinations
 
-from config.clouds.azure.settings import NODE_SUBNET, Azure, AzureNetwork
+from config.clouds.azure.network import NODE_SUBNET, AzureNetwork
+from config.clouds.azure.settings import Azure
 from config.clouds.traits import Cloud
 from config.draft import Draft, has_gpus, most_with_twin
 from config.model.pool import AnyPool, Pool
@@ -26,7 +27,7 @@ _NODE_PREFIX = 24
 
 
 def _written(network: AzureNetwork) -> dict[str, str]:
-    """The text of each range of a network made here, by its path; of somebody else's those inside the cluster."""
+    """The text of each range that this stack chooses, by its path; beside an existing network, the ranges inside the cluster."""
     inside = {"podCidr": "pod_cidr", "serviceCidr": "service_cidr"}
     around = {} if network.existing else {"addressSpace": "address_space", "nodeSubnet": "node_subnet"}
     texts = of_each((around | inside).items(), lambda pair: (pair[0], str(getattr(network, pair[1]))))
@@ -39,7 +40,7 @@ def _ranges(azure: Azure) -> dict[str, IPv4Network]:
 
 
 def _subnets(azure: Azure) -> dict[str, IPv4Network]:
-    return {key: found for key, found in _ranges(azure).items() if key.startswith(("nodeSubnet", "subnets."))}
+    return {key: addresses for key, addresses in _ranges(azure).items() if key.startswith(("nodeSubnet", "subnets."))}
 
 
 def _are_ranges(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
@@ -67,11 +68,13 @@ def _overlaps(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
 
 
 def _kept(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
-    for key, found in _ranges(azure).items():
-        kept = next((kept for kept in _KEPT if found.overlaps(kept)), None)
+    for key, addresses in _ranges(azure).items():
+        kept = next((kept for kept in _KEPT if addresses.overlaps(kept)), None)
         # A subnet has its network's problem.
         if kept and key not in _subnets(azure):
-            yield Problem(f"{PATH}.{key}", f"{found} overlaps {kept}, which AKS keeps", "choose another range")
+            yield Problem(
+                f"{PATH}.{key}", f"{addresses} overlaps {kept}, which AKS keeps for itself", "choose another range"
+            )
 
 
 def _service_size(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
@@ -79,7 +82,9 @@ def _service_size(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]
     # learn.microsoft.com/azure/aks/configure-azure-cni: smaller than /12; the DNS service takes the tenth address.
     if service and not 12 < service.prefixlen <= 28:
         yield Problem(
-            f"{PATH}.serviceCidr", f"{service} has an unfit size", "a prefix from /13 to /28, such as 10.0.0.0/16"
+            f"{PATH}.serviceCidr",
+            f"{service} has a size that AKS does not take",
+            "a prefix from /13 to /28, such as 10.0.0.0/16",
         )
 
 
@@ -110,7 +115,7 @@ def _pod_size(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
 def _room(key: str, has: str, room: int, pools: list[AnyPool], draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     # Azure counts every pool at its largest: InsufficientSubnetSize, Azure/AKS-Construction issue 701.
     nodes = sum(most_with_twin(pool, draft) for pool in pools)
-    # Pools are upgraded one after another (page auto-upgrade-cluster). Whether AKS refuses for this is not said.
+    # Pools are upgraded one after another (page auto-upgrade-cluster). No source says whether AKS refuses for this.
     surge = max(of_each(pools, lambda pool: _surge(pool, draft, cloud)), default=0)
     if room < nodes:
         what = f"{has} for {room} nodes; the pools may grow to {nodes} together"

@@ -1,4 +1,4 @@
-"""Checks of how Azure sells spot machines."""
+"""Checks of the purchase of spot machines."""
 
 from __future__ import annotations
 

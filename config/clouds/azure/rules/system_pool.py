@@ -11,7 +11,7 @@ from config.problems import Problem
 
 
 def _nodes(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
-    if draft.made_here and draft.system_pool and draft.system_pool.min_nodes < 2:
+    if draft.makes_cluster and draft.system_pool and draft.system_pool.min_nodes < 2:
         yield Problem(
             "systemPool.minNodes",
             f"is {draft.system_pool.min_nodes}: the cluster's own pods need two nodes to survive an upgrade of one",
@@ -21,7 +21,7 @@ def _nodes(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
 
 def _machine(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     pool = draft.system_pool
-    if not pool or not draft.made_here:
+    if not pool or not draft.makes_cluster:
         return
     machine = cloud.machine(pool.machine)
     # The page asks for 4 vCPU, AKS takes 2 (MicrosoftDocs/azure-docs issue 121181).
@@ -41,7 +41,7 @@ def _machine(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
 
 
 def _upgrade(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
-    if not draft.made_here or not draft.system_pool or not draft.system_pool.upgrade:
+    if not draft.makes_cluster or not draft.system_pool or not draft.system_pool.upgrade:
         return
     # learn.microsoft.com/azure/aks/upgrade-aks-node-pools-rolling
     if draft.system_pool.upgrade.max_unavailable is not None:
@@ -51,7 +51,7 @@ def _upgrade(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     elif draft.system_pool.upgrade.max_surge in (None, "0"):
         yield Problem(
             "systemPool.upgrade.maxSurge",
-            "leaves no way to exchange a node: a system pool is upgraded with more nodes than it has",
+            "leaves no way to replace a node: a system pool is upgraded with more nodes than it has",
             'write at least "1", or leave out `upgrade`',
         )
 

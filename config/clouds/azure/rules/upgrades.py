@@ -1,4 +1,4 @@
-"""Checks of what is upgraded when, and how."""
+"""Checks of upgrades: channels, windows, surge."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def _node_os_window(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Proble
     if channel in ("None", "Unmanaged"):
         yield Problem(
             "cloud.upgrades.nodeOsWindow",
-            f"is never used: nodeOsChannel is {channel}, so AKS does not exchange node images by itself",
+            f"is never used: nodeOsChannel is {channel}, so AKS does not replace node images by itself",
             "set `nodeOsChannel: NodeImage` or SecurityPatch, or remove the window",
         )
 
@@ -49,7 +49,7 @@ def _node_image(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     if azure.upgrades.channel == "node-image":
         yield Problem(
             "cloud.upgrades.channel",
-            "is node-image, which AKS means to give up",
+            "is node-image, which AKS plans to retire",
             "set `channel: none` and `nodeOsChannel: NodeImage`, which do the same",
             warning=True,
         )
@@ -71,7 +71,7 @@ def _pool(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Problem
     if surge == unavailable == "0":
         yield Problem(
             f"{path}.upgrade",
-            "leaves no way to exchange a node: maxSurge and maxUnavailable are both 0",
+            "leaves no way to replace a node: maxSurge and maxUnavailable are both 0",
             'write `maxSurge: "1"`, or `maxUnavailable: "1"` where quota leaves no room, or leave it out',
         )
     elif "0" not in (surge, unavailable):

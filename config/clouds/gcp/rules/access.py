@@ -1,4 +1,4 @@
-"""Checks of who reaches the API server (pages network-isolation and authorized-networks)."""
+"""Checks of access to the API server (pages network-isolation and authorized-networks)."""
 
 from __future__ import annotations
 
@@ -52,9 +52,7 @@ def _ranges(gcp: Gcp, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
         return
     path = f"{_PATH}.authorizedRanges"
     if known(lambda: access.ip_endpoint, "") == "none":
-        yield Problem(
-            path, "is set, but ipEndpoint is none: there is no address to guard", "remove it, or `ipEndpoint`"
-        )
+        yield Problem(path, "is set, but ipEndpoint is none: there is no such address", "remove it, or `ipEndpoint`")
         return
     if len(access.authorized_ranges) > _MOST_RANGES:
         what = f"has {len(access.authorized_ranges)} ranges"
@@ -65,13 +63,13 @@ def _ranges(gcp: Gcp, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
 
 def _range(path: str, text: str, index: int, access: GcpAccess) -> Iterator[Problem]:
     try:
-        found = IPv4Network(text)
+        addresses = IPv4Network(text)
     except ValueError as reason:
         yield Problem(path, f"{text!r} is not a range: {reason}", "write for example 203.0.113.0/24")
         return
     if text in access.authorized_ranges[:index]:
-        yield Problem(path, f"{text} stands in the list already", "remove one of them")
-    elif access.ip_endpoint == "private" and (found.prefixlen == 0 or found.is_global):
+        yield Problem(path, f"{text} is in the list twice", "remove one of them")
+    elif access.ip_endpoint == "private" and (addresses.prefixlen == 0 or addresses.is_global):
         # terraform-google-kubernetes-engine issue 153: "is not a reserved network, which is required for private endpoints"
         yield Problem(
             path,

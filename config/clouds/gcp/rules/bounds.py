@@ -1,10 +1,10 @@
-"""Checks of how large pools may become: of a whole pool or of a zone of it, never both (page cluster-autoscaler)."""
+"""Checks of the bounds of pools: of the whole pool or of each zone, never both (page cluster-autoscaler)."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from config.clouds.gcp.settings import GcpPool, options_of
+from config.clouds.gcp.pool import GcpPool, options_of
 from config.clouds.traits import Cloud
 from config.draft import Draft, most_nodes
 from config.model.fields import given
@@ -53,15 +53,15 @@ def _location_policy(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Itera
     elif pool.reclaimable and options.location_policy == "balanced":
         yield Problem(
             where,
-            "is balanced for a spot pool, which then does not take the machines where there are any",
+            "is balanced for a spot pool, which then misses machines that only one zone has",
             "write any, or leave it out",
             warning=True,
         )
 
 
 def _none_at_first(path: str, pool: AnyPool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
-    # Of a cluster of somebody else the zones are not known.
-    if not draft.made_here and not pool.zones:
+    # The zones of an existing cluster are unknown.
+    if not draft.makes_cluster and not pool.zones:
         return
     most, zones = most_nodes(pool, draft), pool.zone_count(draft.cloud)
     # pulumi-gcp, `initialNodeCount`: in each zone

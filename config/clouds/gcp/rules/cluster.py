@@ -53,7 +53,7 @@ def _channel(gcp: Gcp, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     name = gcp.release_channel
     channel, minor = channels()[name], ".".join(version.split(".")[:2])
     if not channel.has(minor):
-        others = [other for other, found in channels().items() if found.has(minor)]
+        others = [other for other, channel in channels().items() if channel.has(minor)]
         yield Problem(
             "cloud.releaseChannel",
             f"is {name}, which in {channel.read} had Kubernetes {channel.first} to {channel.last}, not {minor}",
@@ -83,12 +83,14 @@ def _labels(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
         if not re.fullmatch(r"[^\W\d_][-\w]{0,62}", name) or name != name.lower():
             yield Problem(
                 path,
-                f"{name!r} is no key of a label of Google's",
+                f"{name!r} is not a valid key of a Google label",
                 "at most 63 lower-case letters, digits, _ and -, a letter first",
             )
         if not re.fullmatch(r"[-\w]{0,63}", value) or value != value.lower():
             yield Problem(
-                path, f"is {value!r}, no value of a label of Google's", "at most 63 lower-case letters, digits, _ and -"
+                path,
+                f"is {value!r}, not a valid value of a Google label",
+                "at most 63 lower-case letters, digits, _ and -",
             )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from config.clouds.gcp.settings import nodes_of
+from config.clouds.gcp.pool import nodes_of
 from config.clouds.gcp.traits import boot_disks
 from config.clouds.traits import Cloud
 from config.draft import Draft

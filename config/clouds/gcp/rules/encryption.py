@@ -1,4 +1,4 @@
-"""Checks of keys that are not Google's own."""
+"""Checks of customers' keys."""
 
 from __future__ import annotations
 

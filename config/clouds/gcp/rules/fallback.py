@@ -1,4 +1,4 @@
-"""Checks of the order in which GPU pools are tried: by a ComputeClass or not at all (page about-custom-compute-classes)."""
+"""Checks of the order of GPU pools, which only a ComputeClass keeps (page about-custom-compute-classes)."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ def _by_default(draft: Draft) -> bool:
 
 
 def _has_class(draft: Draft, cloud: Cloud) -> bool:
-    """Raises `Unreadable` when it cannot be told."""
+    """Whether the stack has a ComputeClass. Raises `Unreadable` when that is unknown."""
     gcp = draft.settings(Gcp)
-    if not gcp or not draft.all_pools or (draft.made_here and not draft.kubernetes_version):
+    if not gcp or not draft.all_pools or (draft.makes_cluster and not draft.kubernetes_version):
         raise Unreadable("fallback")
     version, pools = draft.kubernetes_version or "1.0", draft.pools.values()
     return compute_class.mode(gcp, pools, cloud, version, by_default=_by_default(draft)) == "compute-class"
@@ -37,7 +37,7 @@ def _no_order(gcp: Gcp, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
         why, remedy = "", "write compute-class"
     elif gcp.existing_cluster:
         why, remedy = (
-            " in a cluster of somebody else",
+            " in an existing cluster",
             "write `mode: compute-class` where its GPU pods are this stack's",
         )
     elif not _by_default(draft):
@@ -52,7 +52,7 @@ def _no_order(gcp: Gcp, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
         )
     yield Problem(
         f"{_PATH}.mode",
-        f"is affinity{why}: GKE takes what is cheapest and there, in no order, whatever `fallback` says",
+        f"is affinity{why}: GKE takes the cheapest available machines and ignores `fallback`",
         remedy,
         warning=True,
     )
@@ -86,11 +86,11 @@ def _asked_for(gcp: Gcp, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     )
 
 
-def _nobody_in(gcp: Gcp, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+def _no_members(gcp: Gcp, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     if gcp.fallback.mode != "compute-class" or not draft.all_pools:
         return
     with_gpus = [pool for pool in draft.pools.values() if has_gpus(pool, cloud)]
-    # Of a chain without members `_all_in` tells.
+    # `_all_in` reports a chain without members.
     if not any(compute_class.may_join(pool) or pool.fallback for pool in with_gpus):
         yield Problem(
             f"{_PATH}.mode",
@@ -149,7 +149,7 @@ def _all_in(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Probl
     if pool.fallback:
         yield Problem(
             f"{path}.gcp.computeClass",
-            "is false for the whole chain: GKE takes what is cheapest and there, in no order, whatever `fallback` says",
+            "is false for the whole chain: GKE takes the cheapest available machines and ignores `fallback`",
             "remove it, or leave out `fallback`",
             warning=True,
         )
@@ -165,6 +165,6 @@ def _taints(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Probl
             )
 
 
-CLOUD_RULES = (_no_order, _asked_for, _nobody_in, _unused, _migration)
+CLOUD_RULES = (_no_order, _asked_for, _no_members, _unused, _migration)
 RULES = (_unread_order,)
 POOL_RULES = (_no_order_of_cpus, _all_in, _taints)

@@ -1,10 +1,10 @@
-"""Checks of GPUs that are attached to machines, and of what GKE does with a pool's GPUs."""
+"""Checks of attached GPUs, drivers, device plugin, sharing and MIG on GKE."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from config.clouds.gcp.settings import options_of
+from config.clouds.gcp.pool import options_of
 from config.clouds.machines import Machine
 from config.clouds.traits import Cloud
 from config.draft import Draft, has_gpus, own_machine
@@ -12,7 +12,7 @@ from config.model.pool import Pool
 from config.problems import Problem
 
 _MOST_CLIENTS = 48
-"""Of a GPU, by time-sharing and by MPS (page timesharing-gpus; GKE's autoscaler)."""
+"""Most clients of a GPU, by time-sharing and by MPS (page timesharing-gpus; GKE's autoscaler)."""
 
 
 def _ends(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
@@ -21,7 +21,7 @@ def _ends(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Problem
         return
     retired, machine = gpu.status == "retired", own_machine(pool, cloud)
     if machine and not machine.attachable and not retired:
-        return  # of a GPU that the machine cannot have `rules.gpus` says enough
+        return  # `rules.gpus` reports a GPU that the machine cannot have
     yield Problem(
         f"{path}.gpuModel",
         f"is {pool.gpu_model}, which Google {'retired' if retired else 'ends'} on {gpu.end}",
@@ -38,7 +38,7 @@ def _attached(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Pro
         return
     if machine is None:
         if pool.gpus and not model:
-            yield Problem(f"{path}.gpuModel", "is missing: GKE must be told what to attach", "add `gpuModel`")
+            yield Problem(f"{path}.gpuModel", "is missing: GKE attaches the GPUs that it names", "add `gpuModel`")
     elif machine.attachable and (pool.gpus or model):
         yield from _of_the_machine(path, pool, machine, model)
 
@@ -104,7 +104,7 @@ def _device_plugin(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterato
         )
 
 
-def _cut_by_nobody(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+def _cut_without_plugin(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     # Page gpus-multi: GKE's device plugin cuts the GPUs.
     if pool.mig and not cloud.brings_device_plugin(pool):
         yield Problem(
@@ -114,4 +114,4 @@ def _cut_by_nobody(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterato
         )
 
 
-POOL_RULES = (_ends, _attached, _clients, _driver, _device_plugin, _cut_by_nobody)
+POOL_RULES = (_ends, _attached, _clients, _driver, _device_plugin, _cut_without_plugin)

@@ -1,4 +1,4 @@
-"""Checks of the network around the cluster: whose it is, and the way out."""
+"""Checks of the network around the cluster: new or existing, and the way out."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from config.clouds.gcp.settings import Gcp
 from config.clouds.traits import Cloud
 from config.draft import Draft
 from config.problems import Problem
-from config.rules.network import PATH, theirs
+from config.rules.network import PATH, not_of_existing
 
 
 def _existing(gcp: Gcp, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     network = gcp.network
     if network.existing:
-        yield from theirs(network, "node_subnet", "pod_cidr", "service_cidr")
+        yield from not_of_existing(network, "node_subnet", "pod_cidr", "service_cidr")
 
 
 def _two_ranges(gcp: Gcp, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
-    there = gcp.network.existing
+    existing = gcp.network.existing
     # Page alias-ips: pods and Services have a range each.
-    if there and there.pod_range == there.service_range:
+    if existing and existing.pod_range == existing.service_range:
         yield Problem(f"{PATH}.existing.serviceRange", "is podRange as well", "name another range of the subnet")
 
 
@@ -31,19 +31,19 @@ def _way_out(gcp: Gcp, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     if not network.private_nodes:
         yield Problem(
             f"{PATH}.outboundType",
-            f"is {network.outbound_type}, but privateNodes is false: such nodes leave by their own addresses",
+            f"is {network.outbound_type}, but privateNodes is false: such nodes reach the internet by their own addresses",
             "remove it, or `privateNodes: false`",
         )
     elif network.existing and network.outbound_type == "cloudNat":
         yield Problem(
             f"{PATH}.outboundType",
             "is cloudNat for a network this stack does not make",
-            "remove it: whoever made the network decides this, or `existing` for a network that is made here",
+            "remove it: the network's owner decides this; or remove `existing` for a network that the stack makes",
         )
     elif network.outbound_type == "none" and not network.existing:
         yield Problem(
             f"{PATH}.outboundType",
-            "is none: private nodes pull no image from outside Google, and pods reach no address there",
+            "is none: private nodes pull no image from outside Google, and pods reach no address outside Google",
             "write cloudNat, or leave it out; else keep images in Artifact Registry",
             warning=True,
         )
@@ -59,9 +59,9 @@ def _control_plane(gcp: Gcp, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
         # pulumi-gcp, `masterIpv4CidrBlock`: only with private nodes
         yield Problem(f"{PATH}.controlPlaneCidr", "has no use: privateNodes is false", "remove one of them")
     elif network.control_plane_cidr:
-        there = network.existing
-        host = (there.project if there else None) or gcp.project
-        name = there.name if there else (draft.cluster.name if draft.cluster else None) or "NETWORK"
+        existing = network.existing
+        host = (existing.project if existing else None) or gcp.project
+        name = existing.name if existing else (draft.cluster.name if draft.cluster else None) or "NETWORK"
         # Page private-clusters, "Adding firewall rules for specific use cases"; kubernetes/kubernetes issue 79739.
         yield Problem(
             f"{PATH}.controlPlaneCidr",

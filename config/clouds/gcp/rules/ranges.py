@@ -19,7 +19,7 @@ _TAKEN = 4
 """docs.cloud.google.com/vpc/docs/subnets: addresses Google takes from a subnet's primary range."""
 
 _PODS = 110
-"""Page flexible-pod-cidr: pods a node takes unless it is told otherwise."""
+"""Page flexible-pod-cidr: the default of pods a node takes."""
 
 _KEYS = {
     "nodeSubnet": "node_subnet",
@@ -52,32 +52,32 @@ def _overlaps(gcp: Gcp, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
 
 
 def _control_plane(gcp: Gcp, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
-    found = _ranges(gcp).get("controlPlaneCidr")
-    if found and found.prefixlen != 28:
-        yield Problem(f"{PATH}.controlPlaneCidr", f"{found} is no /28", "a /28, such as 172.16.0.0/28")
+    addresses = _ranges(gcp).get("controlPlaneCidr")
+    if addresses and addresses.prefixlen != 28:
+        yield Problem(f"{PATH}.controlPlaneCidr", f"{addresses} is not a /28", "a /28, such as 172.16.0.0/28")
 
 
 def _node_room(gcp: Gcp, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
-    found = _ranges(gcp).get("nodeSubnet")
-    if found:
+    addresses = _ranges(gcp).get("nodeSubnet")
+    if addresses:
         nodes = sum(most_with_twin(pool, draft) for _, pool in draft.written_pools())
-        room = max(found.num_addresses - _TAKEN, 0)
-        yield from _room("nodeSubnet", f"{found} has room for {room} nodes", room, nodes, _surge(draft))
+        room = max(addresses.num_addresses - _TAKEN, 0)
+        yield from _room("nodeSubnet", f"{addresses} has room for {room} nodes", room, nodes, _surge(draft))
 
 
 def _pod_room(gcp: Gcp, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
-    found = _ranges(gcp).get("podCidr")
-    if not found:
+    pods = _ranges(gcp).get("podCidr")
+    if not pods:
         return
     addresses = of_each(draft.written_pools(), lambda pair: (pair[1], _addresses(pair[1])))
     needed = sum(most_with_twin(pool, draft) * each for pool, each in addresses)
     largest = max((each for _, each in addresses), default=0)
-    what = f"{found} has {found.num_addresses} addresses"
-    yield from _room("podCidr", what, found.num_addresses, needed, _surge(draft) * largest, " for pods")
+    what = f"{pods} has {pods.num_addresses} addresses"
+    yield from _room("podCidr", what, pods.num_addresses, needed, _surge(draft) * largest, " for pods")
 
 
 def _addresses(pool: AnyPool) -> int:
-    """Of the range each node of the pool is given: a power of two, at least twice its pods."""
+    """Addresses of the range that each node of the pool gets: a power of two, at least twice its pods."""
     return 1 << (2 * (pool.max_pods or _PODS) - 1).bit_length()
 
 

@@ -13,7 +13,9 @@ from config.reading import doubled
 
 def _doubled(gcp: Gcp, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     registries = [(f"cloud.registries[{index}]", registry) for index, registry in enumerate(gcp.registries)]
-    for path, first, _ in doubled(registries, lambda one: (one.project or gcp.project, one.location, one.repository)):
+    for path, first, _ in doubled(
+        registries, lambda registry: (registry.project or gcp.project, registry.location, registry.repository)
+    ):
         yield Problem(path, f"is the repository of {first}", "remove one of them")
 
 

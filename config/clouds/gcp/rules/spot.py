@@ -1,10 +1,10 @@
-"""Checks of machines that Google takes back: spot ones, and their predecessor (pages spot-vms and preemptible-vms)."""
+"""Checks of reclaimable machines: spot and its predecessor, preemptible (pages spot-vms and preemptible-vms)."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from config.clouds.gcp.settings import options_of
+from config.clouds.gcp.pool import options_of
 from config.clouds.traits import Cloud
 from config.draft import Draft
 from config.model.pool import Capacity, Pool
@@ -14,7 +14,7 @@ _GRACE_SINCE = (1, 35)
 """Page spot-vms: from 1.35.0-gke.1171000."""
 
 _GRACES = (30, 120)
-"""Of page node-system-config, as magic-modules pull request 17556 tells it; page spot-vms says up to 120."""
+"""Page node-system-config, quoted in magic-modules pull request 17556; page spot-vms says up to 120."""
 
 
 def _preemptible(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
@@ -46,7 +46,7 @@ def _grace(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Proble
     elif version and tuple(map(int, version.split(".")[:2])) < _GRACE_SINCE:
         yield Problem(where, f"needs Kubernetes 1.35, not {version}", "remove it, or take another release")
     elif seconds not in _GRACES:
-        what = f"is {seconds}: GKE is said to take 30 and 120 only"
+        what = f"is {seconds}: by one source GKE takes 30 and 120 only"
         yield Problem(where, what, "write 120, or leave it out", warning=True)
 
 

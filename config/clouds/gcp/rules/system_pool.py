@@ -10,10 +10,10 @@ from config.problems import Problem
 
 
 def _nodes(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
-    if draft.made_here and draft.system_pool and draft.system_pool.min_nodes < 2:
+    if draft.makes_cluster and draft.system_pool and draft.system_pool.min_nodes < 2:
         yield Problem(
             "systemPool.minNodes",
-            f"is {draft.system_pool.min_nodes}: when that node goes, so do all of the cluster's own pods at a time",
+            f"is {draft.system_pool.min_nodes}: when that node goes, all of the cluster's own pods end at once",
             "2 or more",
             warning=True,
         )

@@ -1,4 +1,4 @@
-"""Checks of where GPU machines are to be had. What is offered changes, so they only warn (config/clouds/gcp/README.md)."""
+"""Checks of the zones that offer GPU machines. Offers change, so they only warn (config/clouds/gcp/README.md)."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def _offered(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Prob
         return
     model, region = cloud.gpus(pool)[1], gcp.region
     everywhere, of_the_region = gpu_zones().get(accelerator(model)), zones().get(region)
-    # Of a GPU that is nowhere any more `gpus` says enough.
+    # `gpus` reports a GPU that no zone offers any more.
     if not everywhere or of_the_region is None:
         return
     here = [zone for zone in of_the_region if zone in everywhere]
@@ -35,15 +35,15 @@ def _offered(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Prob
     without = [zone for zone in named if zone in of_the_region and zone not in everywhere]
     if without:
         yield Problem(f"{path}.zones", f"has no {model} in {', '.join(without)}", remedy, warning=True)
-    elif not named and len(here) < len(of_the_region) and (draft.made_here or not here):
+    elif not named and len(here) < len(of_the_region) and (draft.makes_cluster or not here):
         # Page regional-clusters: three zones of GKE's choice.
         what = f"is unset: GKE chooses zones of {region}, and {model} is in {', '.join(here) or 'none of them'} only"
         yield Problem(f"{path}.zones", what if here else what.removesuffix(" only"), remedy, warning=True)
 
 
 def _regions(zones: frozenset[str]) -> str:
-    found = sorted({zone.rpartition("-")[0] for zone in zones})
-    return ", ".join(found[:_SHOWN]) + (", ..." if len(found) > _SHOWN else "")
+    regions = sorted({zone.rpartition("-")[0] for zone in zones})
+    return ", ".join(regions[:_SHOWN]) + (", ..." if len(regions) > _SHOWN else "")
 
 
 POOL_RULES = (_offered,)

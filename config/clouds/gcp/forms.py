@@ -1,0 +1,44 @@
+"""Texts with a fixed form in GKE's settings: ids and names."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from config.model.fields import form
+
+ProjectId = Annotated[
+    str,
+    form(
+        r"^([a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?(\.[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?)+:)?[a-z][-a-z0-9]{4,28}[a-z0-9]$",
+        "a project's id: 6 to 30 lower-case letters, digits and -, a letter first; not its number or its name",
+    ),
+]
+"""docs.cloud.google.com/resource-manager/docs/creating-managing-projects"""
+
+Location = Annotated[
+    str,
+    form(
+        r"^[a-z]+-[a-z]+[0-9]{1,2}(-[a-z][a-z0-9]{0,4})?$",
+        "a region such as europe-west4 (a regional cluster) or a zone such as europe-west4-a (a zonal one)",
+    ),
+]
+
+GcpZone = Annotated[str, form(r"^[a-z]+-[a-z]+[0-9]{1,2}-[a-z][a-z0-9]{0,4}$", "a zone, such as europe-west4-a")]
+
+Resource = Annotated[
+    str, form(r"^[a-z]([-a-z0-9]{0,61}[a-z0-9])?$", "a name: at most 63 lower-case letters, digits and -")
+]
+"""The name of a Compute Engine resource (RFC 1035)."""
+
+KmsKey = Annotated[
+    str,
+    form(
+        r"^projects/[^/]+/locations/[^/]+/keyRings/[^/]+/cryptoKeys/[^/]+$",
+        "a key of Cloud KMS, projects/.../locations/.../keyRings/.../cryptoKeys/...",
+    ),
+]
+
+ServiceAccount = Annotated[
+    str,
+    form(r"^[^@\s]+@[^@\s]+\.gserviceaccount\.com$", "a service account, NAME@PROJECT.iam.gserviceaccount.com"),
+]

@@ -1,0 +1,78 @@
+"""The settings of a pool that only GKE has, under its key `gcp`."""
+
+from __future__ import annotations
+
+from typing import ClassVar, Literal
+
+from pydantic import Field
+
+from config.model.pool import AnyPool, PoolOptions
+
+
+class GcpNodes(PoolOptions):
+    """Settings of a pool's nodes that only GKE has."""
+
+    disk_type: Literal["pd-standard", "pd-balanced", "pd-ssd", "hyperdisk-balanced"] | None = Field(
+        None,
+        description="The boot disk's type. Default: pd-balanced, or the first type the machine family boots from.",
+    )
+    image_type: Literal["COS_CONTAINERD", "UBUNTU_CONTAINERD"] = Field(
+        "COS_CONTAINERD", description="The nodes' operating system: Container-Optimized OS or Ubuntu."
+    )
+    secure_boot: bool = Field(
+        False, description="Secure Boot of Shielded nodes; it refuses drivers that Google has not signed."
+    )
+    integrity_monitoring: bool = Field(True, description="Integrity monitoring of Shielded nodes.")
+
+
+class GcpPool(GcpNodes):
+    """Settings of a pool that only GKE has."""
+
+    min_nodes_per_zone: int | None = Field(
+        None,
+        ge=0,
+        description="Least nodes in each zone, instead of minNodes. Default: 0 for GPU and spot pools, 1 for others.",
+        examples=[0],
+    )
+    max_nodes_per_zone: int | None = Field(
+        None,
+        ge=1,
+        description="Most nodes in each zone, instead of maxNodes. Default: maxNodes bounds the whole pool.",
+        examples=[4],
+    )
+    location_policy: Literal["any", "balanced"] | None = Field(
+        None,
+        description="Which zones grow first: `any` takes machines wherever there are some, `balanced` keeps zones equal. "
+        "Default: any for spot pools, else balanced.",
+    )
+    driver_version: Literal["default", "latest"] = Field(
+        "default", description="The NVIDIA driver that GKE installs; `latest` on Container-Optimized OS only."
+    )
+    shutdown_grace_seconds: int | None = Field(
+        None,
+        ge=30,
+        le=120,
+        description="Seconds of notice that a spot node has, of which the last 15 are for system pods. GKE's own default: 30 "
+        "(page spot-vms).",
+        examples=[120],
+    )
+    device_plugin: Literal["gke", "nvidia"] = Field(
+        "gke",
+        description="`nvidia` keeps GKE's own device plugin off these nodes, for the GPU Operator's; it needs "
+        "`devicePlugin.install: never`.",
+    )
+    compute_class: bool = Field(
+        True, description="Whether the pool may be in the ComputeClass; false for a pool that pods name themselves."
+    )
+
+    zone_bounds: ClassVar[tuple[str, str] | None] = ("min_nodes_per_zone", "max_nodes_per_zone")
+
+
+def nodes_of(pool: AnyPool) -> GcpNodes | None:
+    """The key `gcp` of a pool or of the system pool, as far as it is about nodes."""
+    return pool.options if isinstance(pool.options, GcpNodes) else None
+
+
+def options_of(pool: AnyPool) -> GcpPool | None:
+    """The key `gcp` of a pool."""
+    return pool.options if isinstance(pool.options, GcpPool) else None

@@ -1,0 +1,126 @@
+"""A third cloud is a folder and one line of `config.clouds.registry`: its stack file loads, places pods and gets its errors."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import pytest
+
+from config import stackfile
+from config.clouds import registry
+from config.model.scheduling import Placement
+from config.placement import contract, node_pools, pods
+from config.placement.growth import growth_order
+from tests.config.stack import good, spec
+
+STACK: dict[str, Any] = {
+    "release": "r2026-11",
+    "cluster": {"name": "playroom"},
+    "cloud": {"provider": "toy", "shelf": 2},
+    "systemPool": {"machine": "toy-cpu", "maxNodes": 2},
+    "pools": [
+        {"name": "general", "machine": "toy-cpu", "maxNodes": 4, "zones": ["top"], "toy": {"colour": "blue"}},
+        {
+            "name": "training",
+            "machine": "toy-gpu",
+            "capacity": "spot",
+            "maxNodes": 3,
+            "fallback": [{"onDemand": {"maxNodes": 1}}],
+        },
+    ],
+}
+
+
+@pytest.fixture(autouse=True)
+def registered(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(registry, "CLOUDS", (*registry.CLOUDS, "tests.config.toy"))
+
+
+def changed(**top: Any) -> dict[str, Any]:
+    return {**copy.deepcopy(STACK), **top}
+
+
+def with_pool(**keys: Any) -> dict[str, Any]:
+    raw = changed()
+    raw["pools"][1] |= keys
+    return raw
+
+
+def errors(raw: dict[str, Any]) -> list[str]:
+    return [f"{problem.path}: {problem.what}" for problem in stackfile.read(raw)[1] if not problem.warning]
+
+
+def test_its_stack_file_loads_and_its_pools_are_placed() -> None:
+    found = spec(STACK)
+    cloud = registry.of(found.cloud)
+    pools = {pool.name: pool for pool in node_pools.node_pools(found, cloud)}
+    assert list(pools) == ["general", "training", "trainingod"]
+    assert pools["general"].source.options == found.pools[0].options
+    assert pools["training"].labels == {
+        "kubeflow-spot.dev/accelerator": "nvidia-toy",
+        "kubeflow-spot.dev/capacity": "spot",
+        "kubeflow-spot.dev/pool": "training",
+        "toy.example/lent": "yes",
+    }
+    assert [*map(str, pools["training"].taints)] == [
+        "nvidia.com/gpu=present:NoSchedule",
+        "toy.example/lent=yes:NoSchedule",
+    ]
+    assert [*map(str, pools["trainingod"].taints)] == ["nvidia.com/gpu=present:NoSchedule"]
+    assert growth_order(found, cloud) == ("general", "system", "training", "trainingod")
+
+
+def test_pods_are_told_how_to_get_onto_its_spot_machines() -> None:
+    found = spec(STACK)
+    pools = node_pools.node_pools(found, registry.of(found.cloud))
+    keys = [toleration.key for toleration in pods.tolerations(pods.usable(pools, Placement.PREFER_SPOT, gpu=True))]
+    assert keys == ["nvidia.com/gpu", "toy.example/lent"]
+    snippets = contract.snippets(pools)
+    assert snippets["pool-training"]["nodeSelector"] == {"kubeflow-spot.dev/pool": "training"}
+    assert {"gpu-prefer-spot", "gpu-require-spot", "gpu-on-demand"} <= snippets.keys()
+
+
+MISTAKES = {
+    # Of its own rules, which need no call by anybody.
+    "cloud.shelf: is 9, out of reach": changed(cloud={"provider": "toy", "shelf": 9}),
+    "pools[1].toy.colour: is blue, and GPUs are red": with_pool(toy={"colour": "blue"}),
+    # Of its models.
+    "cloud.shelf: is missing": changed(cloud={"provider": "toy"}),
+    "pools[1].toy.colour: is 'green'": with_pool(toy={"colour": "green"}),
+    # Of the rules for every cloud, by its traits.
+    "cluster.name: 'Playroom' is not a valid name for a Toybox cluster": changed(cluster={"name": "Playroom"}),
+    "pools[1].maxNodes: is 10": with_pool(maxNodes=10),
+    "pools[1].zones[0]: '1' is not a zone of Toybox": with_pool(zones=["1"]),
+    "pools[1].gcp: is set, but Toybox has no such setting": with_pool(gcp={}),
+    "pools[1].machine: 'g2-standard-8' is a machine of GKE, and cloud.provider is toy": with_pool(machine="g2-standard-8"),
+    "pools[1].capacity: is preemptible, which Toybox does not have": with_pool(capacity="preemptible"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("problem", MISTAKES)
+def test_its_mistakes_are_reported_with_their_paths(problem: str) -> None:
+    assert errors(MISTAKES[problem]) == [problem]
+
+
+def test_the_other_clouds_know_of_it() -> None:
+    raw = good()
+    raw["pools"][0]["toy"] = {"colour": "red"}
+    assert errors(raw) == ["pools[0].toy: is set, but AKS has no such setting"]
+    raw = good()
+    raw["systemPool"]["machine"] = "toy-cpu"
+    assert errors(raw) == ["systemPool.machine: 'toy-cpu' is a machine of Toybox, and cloud.provider is azure"]
+
+
+def test_remedies_are_in_its_words() -> None:
+    raw = changed()
+    del raw["systemPool"]
+    (problem,) = stackfile.read(raw)[1]
+    assert problem.remedy == "write for example `systemPool: {machine: toy-cpu, maxNodes: 2}`"
+    (problem,) = stackfile.read(changed(cloud={"provider": "tyo"}))[1]
+    assert problem.remedy == "one of: azure, gcp, existing, toy"
+
+
+def test_without_its_line_nobody_knows_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.undo()
+    assert "cloud.provider: is 'toy'" in errors(STACK)

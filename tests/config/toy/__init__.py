@@ -1,0 +1,1 @@
+"""A drawn cloud, for the test of the seam: two machines, one rule."""

@@ -1,0 +1,1 @@
+"""Checks that are about the drawn cloud only."""

@@ -1,0 +1,25 @@
+"""Checks of colours."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from config.clouds.traits import Cloud
+from config.draft import Draft, has_gpus
+from config.model.pool import Pool
+from config.problems import Problem
+from tests.config.toy.settings import Toy, ToyPool
+
+
+def _gpus_are_red(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    if isinstance(pool.options, ToyPool) and pool.options.colour == "blue" and has_gpus(pool, cloud):
+        yield Problem(f"{path}.toy.colour", "is blue, and GPUs are red", "write red")
+
+
+def _low(toy: Toy, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    if toy.shelf > 3:
+        yield Problem("cloud.shelf", f"is {toy.shelf}, out of reach", "3 or less")
+
+
+NEW_CLUSTER_RULES = (_low,)
+POOL_RULES = (_gpus_are_red,)
