@@ -1,12 +1,12 @@
-"""The program `pulumi up` runs: read the stack's settings, declare the cluster, export the outputs."""
+"""The program that `pulumi up` runs: it reads the stack's settings, declares the cluster and exports the outputs."""
 
 import atexit
 import gc
 
-# Modules are 200 000 objects that stay. By default a sixth of the run goes into searching them for garbage, most of it while
-# they are imported, hence before the imports.
+# Modules are 200 000 objects that stay. By default the collector searches them for a sixth of the run, mostly during the imports:
+# hence before them.
 gc.set_threshold(100_000)
-# At its end the interpreter searches them several times more, to free memory that the process gives back anyway.
+# The interpreter searches them again at its exit, to free memory that the process returns anyway.
 atexit.register(gc.freeze)
 
 import pulumi  # noqa: E402

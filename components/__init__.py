@@ -1,1 +1,1 @@
-"""What is declared: Pulumi components over `spec`."""
+"""Pulumi components: the resources that a checked stack file leads to."""

@@ -1,4 +1,4 @@
-"""LastUpdate: what a stack exported at its last update: where its own cluster is, and settings that a cloud keeps.
+"""LastUpdate: values that a stack exported at its last update: the place of its own cluster, and settings that a cloud keeps.
 
 An edit of the stack file never moves a cluster (docs/adr/0031): the engine would delete it and make another. The settings are an
 output of the stack, read as a stack reference does (https://www.pulumi.com/docs/iac/concepts/stacks/#stackreferences). A
@@ -37,7 +37,7 @@ _KEYS = {
 
 @dataclass(frozen=True)
 class LastUpdate:
-    """What the last update of a stack exported; empty before the first one."""
+    """The exported values of a stack's last update; empty before the first one."""
 
     content: Mapping[str, Any] = field(default_factory=dict)
     """`place`, `asked`, and the cloud's own keys."""
@@ -55,7 +55,7 @@ class LastUpdate:
 
     @property
     def place(self) -> Mapping[str, str]:
-        """Where the cluster is that the stack made, by the stack's outputs; empty for a stack that made none."""
+        """The place of the cluster that the stack made, by the stack's outputs; empty for a stack that made none."""
         place: Mapping[str, str] = self.content.get("place") or {}
         return place
 

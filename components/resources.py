@@ -1,8 +1,8 @@
 """Resources and calls of a cloud by the names of their types, without the SDKs' classes.
 
 The SDKs' modules hold argument and output classes of hundreds of resources that this program does not use, and to import them
-takes longer than all else the program does (docs/adr/0012). Inputs have the names of the wire. A test compares what is sent with
-what the SDKs' classes send.
+takes longer than everything else the program does (docs/adr/0012, 0034). Inputs have the names of the wire. A test
+compares the requests with those of the SDKs' classes.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ def _version(token: str) -> str:
 
 
 class Declared(pulumi.CustomResource):
-    """What the SDK's class of this type declares; to the engine and in the state there is no difference."""
+    """A resource of a cloud. The engine and the state see no difference from the SDK's class of this type."""
 
     name: pulumi.Output[str]
 
@@ -35,20 +35,20 @@ class Declared(pulumi.CustomResource):
         *,
         outputs: Sequence[str] = ("name",),
     ) -> None:
-        """`outputs`: those that are asked for later."""
+        """`outputs`: names of those that are read later."""
         opts = pulumi.ResourceOptions.merge(pulumi.ResourceOptions(version=_version(type)), opts)
         super().__init__(type, name, {**dict.fromkeys(outputs), **inputs}, opts)
 
     def output(self, name: str) -> pulumi.Output[Any]:
-        """One of the outputs asked for, with the names of the wire inside."""
-        found: pulumi.Output[Any] = getattr(self, name)
-        return found
+        """One of these outputs, with the names of the wire inside."""
+        output: pulumi.Output[Any] = getattr(self, name)
+        return output
 
 
 def reading(opts: pulumi.ResourceOptions | None, package: str) -> pulumi.InvokeOptions:
-    """Options of a function that reads what a component with `opts` is about to declare: by the same provider.
+    """Options of a function that reads a cloud by the provider of a component with `opts`.
 
-    A component's own provider stands before its parent's. `package` is the provider's, such as gcp.
+    The component's own provider comes before its parent's. `package` is the provider's, such as gcp.
     """
     if opts is None:
         return pulumi.InvokeOptions()
@@ -63,8 +63,8 @@ def reading(opts: pulumi.ResourceOptions | None, package: str) -> pulumi.InvokeO
 def call(token: str, arguments: Mapping[str, Any], reading: pulumi.InvokeOptions | None = None) -> dict[str, Any]:
     """The answer of a provider's function, with the names of the wire. Raises plain `Exception` for every refusal."""
     options = pulumi.InvokeOptions.merge(pulumi.InvokeOptions(version=_version(token)), reading)
-    found: dict[str, Any] = _whole_numbers(pulumi.runtime.invoke(token, dict(arguments), opts=options).value)
-    return found
+    answer: dict[str, Any] = _whole_numbers(pulumi.runtime.invoke(token, dict(arguments), opts=options).value)
+    return answer
 
 
 def call_later(token: str, arguments: Mapping[str, Any], parent: pulumi.Resource) -> pulumi.Output[dict[str, Any]]:
@@ -75,8 +75,8 @@ def call_later(token: str, arguments: Mapping[str, Any], parent: pulumi.Resource
 
 def outputs_of(stack: str) -> Mapping[str, Any]:
     """Outputs of a stack, `organization/project/stack`, as of its last update. Raises plain `Exception` for every refusal."""
-    found: dict[str, Any] = pulumi.runtime.invoke("pulumi:pulumi:readStackOutputs", {"name": stack}).value
-    outputs: Mapping[str, Any] = found["outputs"]
+    answer: dict[str, Any] = pulumi.runtime.invoke("pulumi:pulumi:readStackOutputs", {"name": stack}).value
+    outputs: Mapping[str, Any] = answer["outputs"]
     return outputs
 
 

@@ -30,8 +30,8 @@ def load() -> ClusterSpec:
 
 
 def raw() -> dict[str, Any]:
-    """Every key the stack sets in this project's namespace. Pulumi hands objects and lists over as JSON text."""
-    # pulumi.Config cannot list its keys, and a misspelt one must not be passed over in silence.
+    """Every key that the stack sets in this project's namespace. Pulumi delivers objects and lists as JSON text."""
+    # pulumi.Config cannot list its keys, and a misspelt key must be an error.
     keys = {*config.CONFIG.get(), *config.get_config_env()}
     prefix = f"{PROJECT}:"
     return {key.removeprefix(prefix): _value(config.get_config(key)) for key in sorted(keys) if key.startswith(prefix)}
@@ -42,6 +42,6 @@ def _value(text: Any) -> Any:
         try:
             return json.loads(text)
         except ValueError:
-            # Text that looks like an object (`pulumi config set` without --path): the spec says what it is instead.
+            # Text that looks like an object (`pulumi config set` without --path): the spec has the error.
             return text
     return text

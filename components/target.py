@@ -28,24 +28,24 @@ class Stack:
     node_pools: tuple[NodePool, ...]
     """All but the system pool."""
     system_pool: NodePool | None
-    """Of a cluster that the stack makes."""
+    """The system pool of a new cluster; None for an existing one."""
     instance: str
     """The stack's name in labels and names of objects (`components.addons.names`)."""
     last_update: LastUpdate
 
     def path(self, pool: NodePool) -> str:
-        """Where the stack file describes a pool, or the pool whose twin it is; such as `pools[1]`."""
+        """The path in the stack file of a pool, or of the pool whose twin it is; such as `pools[1]`."""
         if not isinstance(pool.source, Pool):
             return "systemPool"
         return f"pools[{self.spec.pools.index(pool.source)}]"
 
 
 class Cluster(Protocol):
-    """What a target declares in the cloud."""
+    """The result of a target's `declare`."""
 
     @property
     def outputs(self) -> Outputs:
-        """How to find and reach the cluster, by the names of the stack's outputs."""
+        """Names of the cluster and the command to reach it, by the names of the stack's outputs."""
 
     @property
     def kubeconfig(self) -> pulumi.Output[str]:
@@ -67,18 +67,18 @@ class CloudCluster(pulumi.ComponentResource):
 
 @dataclass(frozen=True, kw_only=True)
 class Target:
-    """A cluster, and what the layer and the outputs must know of it before it is declared."""
+    """A cluster, with the facts that the layer and the outputs need before it is declared."""
 
     declare: Callable[[str, pulumi.ResourceOptions], Cluster]
     """Declares what the stack has in the cloud, by the stack's name and the options of each resource."""
     node_labels: Callable[[NodePool], Mapping[str, str]]
     """The known ones among the labels that the cloud puts on a pool's nodes."""
     not_by_priority: str | None
-    """Why the autoscaler ignores the priority expander's ConfigMap, and how to change that; None where it reads it."""
+    """The reason why the autoscaler ignores the priority expander's ConfigMap, with the remedy; None where it reads it."""
     key: str
     """The key of the stack file by which errors name the cluster."""
     kubeconfig: str | None = None
-    """Of an existing cluster: secret, wrap what is passed on. None for a new cluster."""
+    """Kubeconfig of an existing cluster: secret, wrap it before it is passed on. None for a new cluster."""
     on_demand_pools: tuple[str, ...] = ()
     """Names of all on-demand pools of an existing cluster that its autoscaler may grow, this stack's among them."""
     device_plugin: tuple[str, str] = ("", "the cloud's own device plugin")
@@ -86,7 +86,7 @@ class Target:
     exporter: str | None = None
     """The exporter of GPU metrics that the cloud runs in a new cluster, in words; None where there is none."""
     place: Mapping[str, str] = field(default_factory=dict)
-    """Where a new cluster goes, by the stack's outputs; empty for an existing cluster."""
+    """The place of a new cluster, by the stack's outputs; empty for an existing cluster."""
     remembered: Mapping[str, Any] = field(default_factory=dict)
     """Values of the cloud's own that the next update reads (`components.last_update`)."""
 

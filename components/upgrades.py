@@ -6,7 +6,7 @@ from config.model.pool import Upgrade
 from config.placement.node_pools import NodePool
 
 IN_PLACE = Upgrade(maxSurge="0", maxUnavailable="1")
-"""Of on-demand GPU pools on AKS, of all GPU pools on GKE: quota for one more GPU machine is seldom available, and an upgrade
+"""For on-demand GPU pools on AKS and all GPU pools on GKE: quota for one more GPU machine is seldom available, and an upgrade
 that waits for it stops half-way (pages upgrade-aks-node-pools-rolling and node-pool-upgrade-strategies)."""
 
 

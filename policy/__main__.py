@@ -1,4 +1,4 @@
-"""What the engine starts, by way of its Python host: answers for every resource that is declared until it is ended."""
+"""The pack's program: the engine starts it by its Python host, and it answers for every declared resource until it is ended."""
 
 import os
 import sys

@@ -21,7 +21,7 @@ _DEPLOYED = "microsoft.containerservice/managedclusters/agentpools"
 
 _NVIDIA = re.compile(r"standard_n[cdv].*", re.IGNORECASE)
 _AMD = re.compile(r".*(\das_v4|_v710_.*|_mi\d+x?_.*)", re.IGNORECASE)
-"""Sizes of family N have GPUs; their names tell the accelerator of the newer ones, and NVv4 has AMD's
+"""Sizes of family N have GPUs; the names of newer ones contain the accelerator, and NVv4 has AMD's
 (https://learn.microsoft.com/azure/virtual-machines/vm-naming-conventions, sizes/gpu-accelerated/nv-family)."""
 
 SPOT = Spot(
@@ -132,7 +132,7 @@ def _bounds(at_path: str, inputs: Mapping[str, Any]) -> Bounds | None:
     scaled = inputs.get("enableAutoScaling")
     if scaled is UNKNOWN:
         return None
-    # A fixed pool that says nothing has one node (REST reference, `count`).
+    # A pool of constant size without a count has one node (REST reference, `count`).
     return (
         Bounds(f"{at_path}maxCount", inputs.get("maxCount"))
         if scaled
@@ -140,10 +140,10 @@ def _bounds(at_path: str, inputs: Mapping[str, Any]) -> Bounds | None:
     )
 
 
-def _taints(found: Any) -> tuple[Taint, ...] | Unknown:
-    if found is UNKNOWN or (isinstance(found, list) and UNKNOWN in found):
+def _taints(listed: Any) -> tuple[Taint, ...] | Unknown:
+    if listed is UNKNOWN or (isinstance(listed, list) and UNKNOWN in listed):
         return UNKNOWN
-    parts = (re.fullmatch(r"([^=:]+)(?:=[^:]*)?:(\w+)", str(taint)) for taint in found or ())
+    parts = (re.fullmatch(r"([^=:]+)(?:=[^:]*)?:(\w+)", str(taint)) for taint in listed or ())
     return tuple(Taint(part[1], part[2]) for part in parts if part)
 
 

@@ -1,7 +1,7 @@
 """A resource as it is declared, in plain values.
 
-A preview does not know every value. pulumi-policy raises where one is read, which would end the whole rule: here it is `UNKNOWN`,
-and breaks no rule. What is secret arrives in clear text and unmarked, so no rule repeats a value in what it says.
+A preview does not know every value. pulumi-policy raises where an unknown value is read, which would end the whole rule: here it
+is `UNKNOWN`, and breaks no rule. Secrets arrive in clear text and unmarked, so no rule repeats a value in its message.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ class Unknown(Enum):
     VALUE = "unknown"
 
     def __bool__(self) -> bool:
-        raise TypeError("whether a value that is not known is true is not known either")
+        raise TypeError("the truth of an unknown value is unknown")
 
 
 UNKNOWN: Final = Unknown.VALUE
@@ -34,7 +34,7 @@ _VERSIONED = re.compile(r"(azure-native)(?:_\w+)?:(\w+)(?:/\w+)?:(\w+)")
 
 @dataclass(frozen=True)
 class Declared:
-    """One resource: its inputs by the names of the wire, and what the engine is told about it."""
+    """One resource: its inputs by the names of the wire, and its options."""
 
     type: str
     """Without an API version of Azure."""
@@ -43,7 +43,7 @@ class Declared:
 
     @classmethod
     def of(cls, args: ResourceValidationArgs) -> Declared:
-        """What the engine asks about."""
+        """The resource in a question of the engine."""
         return cls(unversioned(args.resource_type), plain(args.props), args.opts.protect)
 
     def get(self, path: str) -> Any:
@@ -53,12 +53,12 @@ class Declared:
 
 def unversioned(type: str) -> str:
     """A type's token without the version of Azure's API."""
-    found = _VERSIONED.fullmatch(type)
-    return ":".join(found.groups()) if found else type
+    match = _VERSIONED.fullmatch(type)
+    return ":".join(match.groups()) if match else type
 
 
 def at(value: Any, path: str) -> Any:
-    """What is at a path: None where nothing is, `UNKNOWN` where that, or anything on the way, is not known."""
+    """The value at a path: None where there is none, `UNKNOWN` where it, or a value on the way, is unknown."""
     for key in path.split("."):
         if value is UNKNOWN:
             return UNKNOWN
@@ -67,7 +67,7 @@ def at(value: Any, path: str) -> Any:
 
 
 def plain(value: Any) -> Any:
-    """Proxies of pulumi-policy as dictionaries and lists, with `UNKNOWN` for what they refuse to tell."""
+    """Proxies of pulumi-policy as dictionaries and lists, with `UNKNOWN` for unknown values."""
     if isinstance(value, Mapping):
         return {key: _known(value, key) for key in value}
     if isinstance(value, Sequence) and not isinstance(value, str | bytes):

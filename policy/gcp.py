@@ -1,4 +1,4 @@
-"""GKE: pools are node pools of their own, entries of the cluster, or the pool that a cluster begins with."""
+"""GKE: pools are node pools of their own, entries of the cluster, or the initial pool of a cluster."""
 
 from __future__ import annotations
 
@@ -40,12 +40,12 @@ _SYSTEM = ("CriticalAddonsOnly", "components.gke.io/gke-managed-components")
 https://docs.cloud.google.com/kubernetes-engine/docs/how-to/isolate-workloads-dedicated-nodes"""
 
 _WITHOUT_FIRST = ("removeDefaultNodePool", "enableAutopilot")
-"""With these the pool that a cluster begins with goes at once, or there are no pools."""
+"""With these the initial pool of a cluster is removed at once, or there are no pools."""
 
 _EFFECTS = {"NO_SCHEDULE": "NoSchedule", "PREFER_NO_SCHEDULE": "PreferNoSchedule", "NO_EXECUTE": "NoExecute"}
 
 _ZONES_OF_A_REGION = 3
-"""Where a regional pool has nodes unless it or its cluster, which is not seen here, names zones
+"""Zones of a regional pool, unless it or its cluster, which is not seen here, names zones
 (https://docs.cloud.google.com/kubernetes-engine/docs/concepts/regional-clusters)."""
 
 _RANGES = "masterAuthorizedNetworksConfig"
@@ -72,7 +72,7 @@ def pools(declared: Declared) -> Iterator[Pool]:
 
 
 def written(declared: Declared) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """Where each pool of one resource has its inputs, and what they are; of the pool that a cluster begins with the cluster's."""
+    """Path and inputs of each pool in one resource; those of a cluster's initial pool are the cluster's."""
     if declared.type == POOL:
         yield "", declared.inputs
     if declared.type == CLUSTER:
@@ -148,7 +148,7 @@ def _default_accounts(declared: Declared) -> Iterator[Finding]:
 
 
 def has_nvidia(config: Any) -> str | None:
-    """Which setting of the nodes says that they have NVIDIA GPUs."""
+    """The setting of the nodes that means NVIDIA GPUs; None where there is none."""
     accelerators = at(config, "guestAccelerators")
     for accelerator in accelerators if isinstance(accelerators, list) else ():
         if str(at(accelerator, "type")).startswith("nvidia-") and at(accelerator, "count") != 0:
@@ -188,14 +188,14 @@ def _bounds(at_path: str, inputs: Mapping[str, Any]) -> Bounds | None:
         fixed = "nodeCount" if "nodeCount" in inputs else "initialNodeCount"
         return Bounds(f"{at_path}{fixed}", _whole(inputs.get(fixed, 0), inputs))
     total = at(scaled, "totalMaxNodeCount")
-    # GKE's own way to say "none" is 0.
+    # GKE writes 0 for none.
     if total not in (None, 0):
         return Bounds(f"{at_path}autoscaling.totalMaxNodeCount", total)
     return Bounds(f"{at_path}autoscaling.maxNodeCount", _whole(at(scaled, "maxNodeCount"), inputs))
 
 
 def _whole(each: Any, inputs: Mapping[str, Any]) -> Any:
-    """Nodes of the whole pool, of those in each zone."""
+    """Nodes of the whole pool, from the number in each zone."""
     return each * _zones(inputs) if isinstance(each, int | float) else each
 
 
@@ -208,10 +208,10 @@ def _zones(inputs: Mapping[str, Any]) -> int:
     return _ZONES_OF_A_REGION if isinstance(location, str) and location.count("-") == 1 else 1
 
 
-def _taints(found: Any) -> tuple[Taint, ...] | Unknown:
-    if found is UNKNOWN or (isinstance(found, list) and UNKNOWN in found):
+def _taints(declared: Any) -> tuple[Taint, ...] | Unknown:
+    if declared is UNKNOWN or (isinstance(declared, list) and UNKNOWN in declared):
         return UNKNOWN
-    listed = [taint for taint in (found or ()) if isinstance(taint, Mapping)]
+    listed = [taint for taint in (declared or ()) if isinstance(taint, Mapping)]
     return tuple(Taint(taint.get("key", ""), _effect(taint.get("effect"))) for taint in listed)
 
 

@@ -11,7 +11,7 @@ _KEEP_OFF = ("NoSchedule", "NoExecute", UNKNOWN)
 
 @dataclass(frozen=True)
 class Taint:
-    """A taint in Kubernetes' spelling; an effect or key that is not known is `UNKNOWN`."""
+    """A taint in Kubernetes' spelling; an unknown effect or key is `UNKNOWN`."""
 
     key: str | Unknown
     effect: str | Unknown
@@ -22,54 +22,54 @@ class Taints:
     """The taints of a pool, and where they are declared."""
 
     path: str
-    found: tuple[Taint, ...] | Unknown
-    """`UNKNOWN` where any of them is not known."""
+    listed: tuple[Taint, ...] | Unknown
+    """`UNKNOWN` where any of them is unknown."""
     spell: str
-    """How one is written there; `{key}` and `{value}` stand for its parts."""
+    """The form of a taint there; `{key}` and `{value}` stand for its parts."""
 
     def lack(self, *keys: str) -> bool:
-        """Whether certainly none of these keys keeps pods off."""
-        if self.found is UNKNOWN or not isinstance(self.found, tuple):
+        """Whether none of these keys keeps pods off, for certain."""
+        if self.listed is UNKNOWN or not isinstance(self.listed, tuple):
             return False
         return not any(
-            taint.key is UNKNOWN or (taint.key in keys and taint.effect in _KEEP_OFF) for taint in self.found
+            taint.key is UNKNOWN or (taint.key in keys and taint.effect in _KEEP_OFF) for taint in self.listed
         )
 
     def written(self, key: str, value: str) -> str:
-        """A taint as it is to be written."""
+        """A taint to write there."""
         return self.spell.replace("{key}", key).replace("{value}", value)
 
 
 @dataclass(frozen=True)
 class Bounds:
-    """How large a pool may get: what it grows to, or its fixed size."""
+    """The largest size of a pool: its maximum, or its constant size."""
 
     path: str
     maximum: float | Unknown | None
-    """Nodes of the whole pool; None where nothing ends its growth."""
+    """Nodes of the whole pool; None where there is no maximum."""
 
 
 @dataclass(frozen=True)
 class Spot:
-    """How a pool says that its machines may vanish."""
+    """The setting by which a pool's machines may be evicted."""
 
     path: str
     taint: tuple[str, str]
     """The cloud's own, as key and value."""
     kept_off_by: tuple[str, ...]
-    """Keys of which any one keeps pods off that do not ask for such nodes."""
+    """Keys of taints; each of them keeps pods off that do not ask for such nodes."""
 
 
 @dataclass(frozen=True)
 class Pool:
-    """One pool; what is not known is left out, or no rule could be sure."""
+    """One pool; unknown values are left out, as no rule may rely on them."""
 
     nvidia_at: str | None
-    """The path that says it has NVIDIA GPUs; None where it has none."""
+    """The path of the setting that means NVIDIA GPUs; None where it has none."""
     spot: Spot | None
     """None where it is on-demand."""
     system_at: str | None
-    """The path that says it is there for the cluster's own pods; None where nothing does."""
+    """The path of the setting that makes it a pool for the cluster's own pods; None where no setting does."""
     taints: Taints
     bounds: Bounds | None
-    """None where that is not known, or the cloud is asked in a way these rules do not read."""
+    """None where the size is unknown, or declared in a way that these rules do not read."""

@@ -1,4 +1,4 @@
-"""A rule: what it refuses, why, and how it is found in one declared resource."""
+"""A rule: the settings that it refuses, the reason, and the check of one declared resource."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ Settings = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Finding:
-    """Where a resource breaks a rule, and what to write there instead."""
+    """A setting of a resource that breaks a rule, with the remedy."""
 
     path: str
-    """Of the input, by the names of the wire; or the option of the resource."""
+    """Path of the input, by the names of the wire; or the option of the resource."""
     problem: str
     remedy: str
 
@@ -27,7 +27,7 @@ class Finding:
 
 @dataclass(frozen=True)
 class Setting:
-    """What `--policy-pack-config` can change about a rule."""
+    """A value of a rule that `--policy-pack-config` can change."""
 
     schema: Mapping[str, Any]
     """JSON schema, with a `default`."""
@@ -41,7 +41,7 @@ class Rule:
     refuses: str
     reason: str
     sources: tuple[str, ...]
-    """Pages that say so."""
+    """Pages that recommend it."""
     check: Callable[[Declared, Settings], Iterable[Finding]]
     production: bool = False
     """Whether only production stacks must keep it."""
@@ -49,10 +49,10 @@ class Rule:
 
     @property
     def description(self) -> str:
-        """What the engine prints above a finding."""
+        """The text that the engine prints above a finding."""
         return f"{self.refuses}. {self.reason}"
 
     def findings(self, declared: Declared, configured: Settings | None = None) -> list[Finding]:
-        """Where a resource breaks the rule."""
+        """The settings of a resource that break the rule."""
         defaults = {name: setting.schema["default"] for name, setting in self.settings.items()}
         return list(self.check(declared, {**defaults, **(configured or {})}))

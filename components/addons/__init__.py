@@ -1,1 +1,1 @@
-"""What is declared inside a cluster, the same on every cloud. Never imports a cloud."""
+"""The layer inside a cluster, the same on every cloud. Never imports a cloud."""

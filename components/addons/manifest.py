@@ -10,19 +10,19 @@ from typing import Any
 import pulumi
 
 _SECRET = ("data", "stringData")
-"""What is secret of a Secret."""
+"""Keys of a Secret whose values are secret."""
 
 
 @cache
 def sdk_version() -> str:
-    """As the SDK's classes send it; to find it takes a search of all that is installed."""
+    """The version as the SDK's classes send it, cached: a look-up searches all installed packages."""
     return version("pulumi-kubernetes")
 
 
 class Manifest(pulumi.CustomResource):
-    """What the SDK's class of this kind declares; in the state there is no difference (docs/adr/0012).
+    """An object inside the cluster. The state shows no difference from the SDK's class of its kind (docs/adr/0012).
 
-    The data of Secrets is kept secret, whatever is passed.
+    The data of Secrets is always kept secret.
     """
 
     def __init__(

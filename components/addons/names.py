@@ -1,4 +1,4 @@
-"""What the program's objects inside a cluster are called: two stacks on one cluster must never mean the same object."""
+"""Names and labels of the program's objects inside a cluster: two stacks on one cluster must never mean the same object."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _LONGEST = 30
 
 
 def instance(stack: str) -> str:
-    """The stack's name as a DNS label: itself where it is one and short enough, else made so, with a digest of it.
+    """The stack's name as a DNS label: unchanged where it is one and short enough, else converted, with a digest.
 
     Stack names may have upper case, `_` and `.`, and up to 100 characters.
     """
@@ -35,27 +35,27 @@ def object_name(instance: str, role: str) -> str:
 
 
 def labels(instance: str) -> dict[str, str]:
-    """The labels of every object a stack declares, by which it knows its own."""
+    """The labels of every object that a stack declares; it recognizes its own by them."""
     return {INSTANCE: instance, PART_OF: PROGRAM}
 
 
-def is_ours(found: Mapping[str, str], instance: str) -> bool:
+def is_ours(existing: Mapping[str, str], instance: str) -> bool:
     """Whether an object with these labels is this stack's own."""
-    return found.items() >= labels(instance).items()
+    return existing.items() >= labels(instance).items()
 
 
-def labels_of(found: Mapping[str, Any]) -> Mapping[str, str]:
+def labels_of(existing: Mapping[str, Any]) -> Mapping[str, str]:
     """The labels of an object as the API server holds it."""
-    labels: Mapping[str, str] = (found.get("metadata") or {}).get("labels") or {}
+    labels: Mapping[str, str] = (existing.get("metadata") or {}).get("labels") or {}
     return labels
 
 
-def stack(found: Mapping[str, str]) -> str | None:
-    """Which stack of this program declares an object with these labels; None for somebody else's."""
-    return found.get(INSTANCE) if found.get(PART_OF) == PROGRAM else None
+def stack(existing: Mapping[str, str]) -> str | None:
+    """The stack of this program that declares an object with these labels; None for other owners."""
+    return existing.get(INSTANCE) if existing.get(PART_OF) == PROGRAM else None
 
 
-def owner(found: Mapping[str, str]) -> str:
-    """Whose an object with these labels is, in words."""
-    another = stack(found)
-    return f"stack {another!r} of this program" if another else "somebody else"
+def owner(existing: Mapping[str, str]) -> str:
+    """The owner of an object with these labels, in words."""
+    another = stack(existing)
+    return f"stack {another!r} of this program" if another else "another owner"

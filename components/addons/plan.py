@@ -30,7 +30,7 @@ class LayerPlan:
     """The parts of the layer, each with its own plan."""
 
     version: str
-    """Of the cluster's API server."""
+    """The API server's version."""
     device_plugin: DevicePluginPlan
     exporter: ExporterPlan
     compute_class: ComputeClassPlan
@@ -74,7 +74,7 @@ def plan(stack: Stack, cloud: Cloud, target: Target) -> LayerPlan:
 
 
 def _plan(stack: Stack, cloud: Cloud, target: Target, contents: Contents | None) -> LayerPlan:
-    """`contents`: None of a cluster that is yet to be made."""
+    """`contents`: None for a new cluster."""
     spec, node_pools, instance = stack.spec, stack.node_pools, stack.instance
     version = contents.version if contents else spec.kubernetes_version
     plugins: Sequence[existing_plugins.Plugin] = ()

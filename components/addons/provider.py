@@ -28,7 +28,7 @@ _WORDS = {
 
 
 class Provider(pulumi.ProviderResource):
-    """What the SDK's `pulumi_kubernetes.Provider` declares; in the state there is no difference (docs/adr/0012)."""
+    """The provider. The state shows no difference from the SDK's `pulumi_kubernetes.Provider` (docs/adr/0012)."""
 
     def __init__(
         self,
@@ -40,9 +40,11 @@ class Provider(pulumi.ProviderResource):
         **switches: bool,
     ) -> None:
         """`switches`: by the names of the wire."""
-        asked = {key: _WORDS.get(os.environ.get(variable, "")) for key, variable in ENVIRONMENT.items()}
+        from_environment = {key: _WORDS.get(os.environ.get(variable, "")) for key, variable in ENVIRONMENT.items()}
         # Switches go as JSON texts: a provider's inputs are its configuration, which is text.
-        texts = {key: str(value).lower() for key, value in {**asked, **switches}.items() if value is not None}
+        texts = {
+            key: str(value).lower() for key, value in {**from_environment, **switches}.items() if value is not None
+        }
         super().__init__(
             "kubernetes",
             name,

@@ -1,4 +1,4 @@
-"""Secrets that registries ask for, in the namespaces whose pods pull from them."""
+"""Image pull secrets: logins at registries, in the namespaces whose pods pull from them."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def docker_config(secret: ImagePullSecret) -> str:
 
 
 class PullSecrets(Part):
-    """One Secret a namespace. The namespaces are there already; a pod names the Secret in its imagePullSecrets."""
+    """One Secret a namespace. The namespaces must exist; a pod names the Secret in its imagePullSecrets."""
 
     def __init__(
         self,

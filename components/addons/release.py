@@ -1,4 +1,4 @@
-"""The release that a cluster was declared with, as this stack's own contract in it says."""
+"""The release that a cluster was declared with, read from this stack's own contract in it."""
 
 from __future__ import annotations
 
@@ -12,36 +12,36 @@ from config import releases
 from config.problems import Problem, report
 
 
-def check(wanted: str, found: Mapping[str, Any] | None, instance: str) -> tuple[str, ...]:
-    """Warnings about the way from the cluster's release to the one that is wanted.
+def check(wanted: str, config_map: Mapping[str, Any] | None, instance: str) -> tuple[str, ...]:
+    """Warnings about the way from the cluster's release to the wanted one.
 
-    `found` is the ConfigMap kube-public/kubeflow-spot of the cluster, None when there is none. Raises `pulumi.RunError` when a
-    newer program declared the cluster: this one does not know what it would take away.
+    `config_map` is kube-public/kubeflow-spot of the cluster, None when there is none. Raises `pulumi.RunError` when a newer
+    program declared the cluster: this program does not know which objects it would remove.
     """
-    there = declared(found, instance)
-    if there is None or there == wanted:
+    current = declared(config_map, instance)
+    if current is None or current == wanted:
         return ()
-    # One that is older and no longer here is no obstacle to a newer one.
-    if not releases.known(there) and not releases.newer(releases.names()[-1], there):
+    # An older release that this program no longer has is no obstacle to a newer one.
+    if not releases.known(current) and not releases.newer(releases.names()[-1], current):
         what = (
-            f"the cluster was declared with {there}, which this program does not know (its newest is {releases.names()[-1]});"
+            f"the cluster was declared with {current}, which this program does not know (its newest is {releases.names()[-1]});"
             f" the stack file says {wanted}"
         )
-        remedy = f"update the checkout (git pull, uv sync) to one that has config/releases/{there}.toml"
+        remedy = f"update the checkout (git pull, uv sync) to one that has config/releases/{current}.toml"
         raise pulumi.RunError(report([Problem("release", what, remedy)]))
-    if not releases.newer(there, wanted):
+    if not releases.newer(current, wanted):
         return ()
-    # The candidate may have become the release that is wanted, without a change.
-    older = "may be older" if there == releases.CANDIDATE else "is older"
+    # The candidate may have become the wanted release, without a change.
+    older = "may be older" if current == releases.CANDIDATE else "is older"
     return (
-        f"release: the cluster was declared with {there}; {wanted} {older}. Images go back, and what only {there} declares is"
-        " taken away; Kubernetes stays as it is (docs/releases.md, Going back)",
+        f"release: the cluster was declared with {current}; {wanted} {older}. Images go back, and objects that only {current}"
+        " declares are removed; Kubernetes stays as it is (docs/releases.md, Going back)",
     )
 
 
-def declared(found: Mapping[str, Any] | None, instance: str) -> str | None:
+def declared(config_map: Mapping[str, Any] | None, instance: str) -> str | None:
     """The release in the contract; None where there is none of this stack's."""
-    if found is None or not names.is_ours(names.labels_of(found), instance):
+    if config_map is None or not names.is_ours(names.labels_of(config_map), instance):
         return None
-    release = (found.get("data") or {}).get("release")
+    release = (config_map.get("data") or {}).get("release")
     return release if isinstance(release, str) else None

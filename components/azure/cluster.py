@@ -24,8 +24,8 @@ from config.model.spec import ClusterSpec
 _REPLACED = ("apiServerAccessProfile.enablePrivateCluster", "apiServerAccessProfile.privateDNSZone")
 """Immutable for a cluster's life (page private-clusters), which azure-native does not know."""
 
-_UNENFORCED = """cloud.network.policy: is unset, so that nobody enforces NetworkPolicy objects, such as the 40 of kubeflow/manifests
-    write `policy: calico` for a new cluster; an existing one changes by `az aks update`. `policy: none` says that you know"""
+_UNENFORCED = """cloud.network.policy: is unset, so that NetworkPolicy objects have no effect, such as the 40 of kubeflow/manifests
+    write `policy: calico` for a new cluster; an existing one changes by `az aks update`. `policy: none` accepts that"""
 """The objects do not show it: the API server accepts them, and they do nothing (page use-network-policies)."""
 
 
@@ -35,7 +35,7 @@ def group_name(spec: ClusterSpec, cloud: Azure) -> str:
 
 
 def place(spec: ClusterSpec, cloud: Azure) -> dict[str, str]:
-    """Where a new cluster goes, by the stack's outputs."""
+    """The place of a new cluster, by the stack's outputs."""
     return {"clusterName": spec.name, "resourceGroup": group_name(spec, cloud)}
 
 
@@ -59,7 +59,7 @@ class AksCluster(CloudCluster):
         reading = pulumi.InvokeOptions(parent=self)
         live = read(in_group, spec.name, reading)
         if live.answer is None:
-            look = "az account show   tells which subscription is read"
+            look = "az account show   shows the subscription that is read"
             stack.last_update.warn_of_missing(place(spec, cloud), look)
         at_host = cloud.encryption.at_host
         system = pools.system_profile(first, spec.kubernetes_version, live, at_host=at_host)

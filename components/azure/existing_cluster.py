@@ -61,7 +61,7 @@ def read(spec: AzureExistingCluster, reading: pulumi.InvokeOptions | None = None
     if cluster.answer is None:
         raise pulumi.RunError(
             f"{_WHERE}: there is no AKS cluster {spec.name!r} in resource group {spec.resource_group!r} of this subscription"
-            "\n  az aks list --output table   shows those there are"
+            "\n  az aks list --output table   lists the existing ones"
         )
     if (cluster.answer.get("powerState") or {}).get("code") == "Stopped":
         raise pulumi.RunError(

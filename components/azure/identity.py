@@ -1,4 +1,4 @@
-"""The identity AKS' control plane acts as, and the rights it and the nodes need outside the cluster."""
+"""The identity of AKS' control plane, and the rights that it and the nodes need outside the cluster."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Role:
     """A built-in role (learn.microsoft.com/azure/role-based-access-control/built-in-roles)."""
 
     word: str
-    """In names of resources."""
+    """The role's word in names of resources."""
     guid: str
 
 
@@ -46,23 +46,23 @@ class Grant:
         *,
         parent: pulumi.Resource,
         replace_with: Sequence[pulumi.Resource] = (),
-        fixed: bool = False,
+        keep_principal: bool = False,
     ) -> Declared:
-        """Declare it for a managed identity; one that comes and goes with other resources is replaced with them.
+        """Declare the assignment to a managed identity. It is replaced together with the resources in `replace_with`.
 
-        A `fixed` principal changes only by such a replacement. A preview in which the identity gets another tag does not know
-        the principal, and would else show the assignment as replaced, which no update then does.
+        `keep_principal`: the principal changes only by such a replacement. A preview in which the identity gets another tag does
+        not know the principal, and would otherwise show a replacement of the assignment that no update makes.
         """
         scope = pulumi.Output.from_input(self.scope)
-        ignored = ["roleAssignmentName", *(["principalId"] if fixed else [])]
+        ignored = ["roleAssignmentName", *(["principalId"] if keep_principal else [])]
         return Declared(
             ROLE_ASSIGNMENT,
             "-".join(filter(None, [name, self.role.word, self.at])),
             {
-                # Azure wants a GUID, once at each scope: two stacks of one name may share a registry. One derived from what
-                # is assigned stays the same when the state is lost. That of an assignment which is there stays as it is.
+                # Azure wants a GUID that is unique at each scope: two stacks of one name may share a registry. Derived from the
+                # assignment, it stays the same when the state is lost. An existing assignment keeps its GUID.
                 "roleAssignmentName": pulumi.Output.all(principal_id, scope).apply(
-                    lambda of: str(uuid.uuid5(uuid.NAMESPACE_URL, "/".join([*of, self.role.guid])))
+                    lambda parts: str(uuid.uuid5(uuid.NAMESPACE_URL, "/".join([*parts, self.role.guid])))
                 ),
                 "principalId": principal_id,
                 "principalType": "ServicePrincipal",
@@ -80,11 +80,11 @@ class Grant:
 
 
 class ControlPlaneIdentity(pulumi.ComponentResource):
-    """A user-assigned identity with the rights it is granted and no others."""
+    """A user-assigned identity with exactly the given rights."""
 
     id: pulumi.Output[str]
     access: list[Declared]
-    """What the cluster must wait for."""
+    """Assignments that the cluster must wait for."""
 
     def __init__(
         self,
@@ -103,6 +103,8 @@ class ControlPlaneIdentity(pulumi.ComponentResource):
             outputs=("principalId",),
         )
         principal = identity.output("principalId")
-        self.access = [grant.to(name, principal, parent=self, replace_with=[identity], fixed=True) for grant in grants]
+        self.access = [
+            grant.to(name, principal, parent=self, replace_with=[identity], keep_principal=True) for grant in grants
+        ]
         self.id = identity.id
         self.register_outputs({"id": self.id})

@@ -1,6 +1,6 @@
-"""What makes another cluster of an AKS cluster: it is never replaced by an edit (docs/adr/0031).
+"""Properties that only another AKS cluster can have: an edit never replaces a cluster (docs/adr/0031).
 
-AKS fixes some of it for a cluster's life. For the rest azure-native knows replacement only (`forceNew` in its metadata).
+AKS never changes some of them. For the others azure-native knows replacement only (`forceNew` in its metadata).
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from config.problems import Problem
 _UNKNOWN = object()
 
 TENANT = "tenantId"
-"""What the stack remembers: which tenant its file named."""
+"""Key of the last update: the tenant that the stack file named."""
 
 LISTED = "poolsListed"
-"""What the stack remembers: that its state has the cluster's pools as AKS lists them."""
+"""Key of the last update: whether the state has the cluster's pools as AKS lists them."""
 
 KEPT_BY_HAND = (
     "put it back; or change it by hand, where AKS can (az aks update --network-policy, --network-dataplane, --outbound-type), and "
@@ -36,13 +36,13 @@ _BY_HAND = ("cloud.network.policy", "cloud.network.dataplane", "cloud.network.ou
 
 
 def problems(cloud: Azure, live: LiveCluster, last_update: LastUpdate) -> Iterator[Problem]:
-    """What the stack file wants of a live cluster that only another one can have, or that AKS would not do."""
+    """Changes of a live cluster that only another one can have, or that AKS would not make."""
     # Every cluster has a network.
     if not live.answer or "networkProfile" not in live.answer:
         return
-    yield from _stays(cloud, live.answer, last_update)
+    yield from _kept(cloud, live.answer, last_update)
     for path, (now, wanted) in _pairs(cloud, live.answer).items():
-        # What a GET leaves out is not known.
+        # Values that a GET leaves out are unknown.
         if now is not _UNKNOWN and now != wanted:
             what = f"is {_shown(now)} in the cluster and cannot become {_shown(wanted)}: a new cluster would replace it"
             yield Problem(path, what, KEPT_BY_HAND if path in _BY_HAND else LOSE_IT)
@@ -51,13 +51,13 @@ def problems(cloud: Azure, live: LiveCluster, last_update: LastUpdate) -> Iterat
 def subnet_problems(
     spec: AzureNetwork, group: str, name: str, live: LiveCluster, reading: pulumi.InvokeOptions
 ) -> Iterator[Problem]:
-    """Another range for a subnet with nodes in it (InUsePrefixCannotBeDeleted). The network made here is `name`."""
+    """Another range for a subnet with nodes in it (InUsePrefixCannotBeDeleted). A new network is called `name`."""
     ids = {str(pool.get("vnetSubnetID") or "").lower() for pool in live.profiles.values()}
     used = {id.rpartition("/")[2] for id in ids if f"/virtualnetworks/{name.lower()}/" in id}
     if spec.existing or not used or not live.answer or "networkProfile" not in live.answer:
         return
-    found = call(GET_NETWORK, {"resourceGroupName": group, "virtualNetworkName": name}, reading)
-    now = {str(subnet["name"]): subnet.get("addressPrefix") for subnet in found.get("subnets") or ()}
+    answer = call(GET_NETWORK, {"resourceGroupName": group, "virtualNetworkName": name}, reading)
+    now = {str(subnet["name"]): subnet.get("addressPrefix") for subnet in answer.get("subnets") or ()}
     for subnet, prefix in {NODE_SUBNET: spec.node_subnet, **spec.subnets}.items():
         if subnet.lower() in used and now.get(subnet) not in (None, prefix):
             key = "nodeSubnet" if subnet == NODE_SUBNET else f"subnets.{subnet}"
@@ -67,14 +67,14 @@ def subnet_problems(
             )
 
 
-def _stays(cloud: Azure, found: Mapping[str, Any], last_update: LastUpdate) -> Iterator[Problem]:
-    """What AKS keeps when the stack file no longer says it (page enable-authentication)."""
-    managed = bool((found.get("aadProfile") or {}).get("managed"))
+def _kept(cloud: Azure, answer: Mapping[str, Any], last_update: LastUpdate) -> Iterator[Problem]:
+    """Settings that AKS keeps when the stack file drops them (page enable-authentication)."""
+    managed = bool((answer.get("aadProfile") or {}).get("managed"))
     if managed and cloud.access.entra and last_update.get(TENANT) and not cloud.access.tenant_id:
         yield Problem(
             "cloud.access.tenantId",
             f"was {last_update.get(TENANT)}, and AKS keeps a tenant that is no longer named",
-            "write the one you want; `az account show --query tenantId` shows the subscription's",
+            "write the tenant you want; `az account show --query tenantId` shows the subscription's",
         )
     if managed and not cloud.access.entra:
         yield Problem(
@@ -84,14 +84,14 @@ def _stays(cloud: Azure, found: Mapping[str, Any], last_update: LastUpdate) -> I
         )
 
 
-def _pairs(cloud: Azure, found: Mapping[str, Any]) -> dict[str, tuple[Any, Any]]:
-    """By key of the stack file, what is and what is wanted."""
+def _pairs(cloud: Azure, answer: Mapping[str, Any]) -> dict[str, tuple[Any, Any]]:
+    """By key of the stack file, the value in the cluster and the wanted one."""
     network, access = cloud.network, cloud.access
-    profile, api = found["networkProfile"], found.get("apiServerAccessProfile") or {}
+    profile, api = answer["networkProfile"], answer.get("apiServerAccessProfile") or {}
     private = bool(api.get("enablePrivateCluster"))
     zones = (str(zone or "system").lower() for zone in (api.get("privateDNSZone"), access.private_dns_zone))
     return {
-        "cloud.location": (_region(found["location"]), cloud.location),
+        "cloud.location": (_region(answer["location"]), cloud.location),
         "cloud.network.podCidr": (profile.get("podCidr") or _UNKNOWN, network.pod_cidr),
         "cloud.network.serviceCidr": (profile.get("serviceCidr") or _UNKNOWN, network.service_cidr),
         "cloud.network.dataplane": (profile.get("networkDataplane") or "azure", network.dataplane),
@@ -100,10 +100,10 @@ def _pairs(cloud: Azure, found: Mapping[str, Any]) -> dict[str, tuple[Any, Any]]
         "cloud.access.private": (private, access.private),
         **({"cloud.access.privateDnsZone": (next(zones), next(zones))} if private and access.private else {}),
         "cloud.encryption.diskEncryptionSet": (
-            _id(found.get("diskEncryptionSetID")),
+            _id(answer.get("diskEncryptionSetID")),
             _id(cloud.encryption.disk_encryption_set),
         ),
-        "cloud.ssh": (_login(found), (cloud.ssh.username, cloud.ssh.public_key) if cloud.ssh else None),
+        "cloud.ssh": (_login(answer), (cloud.ssh.username, cloud.ssh.public_key) if cloud.ssh else None),
     }
 
 
@@ -115,8 +115,8 @@ def _id(id: Any) -> str:
     return str(id or "").lower()
 
 
-def _login(found: Mapping[str, Any]) -> tuple[str, str] | None:
-    profile = found.get("linuxProfile")
+def _login(answer: Mapping[str, Any]) -> tuple[str, str] | None:
+    profile = answer.get("linuxProfile")
     if not profile:
         return None
     keys = (profile.get("ssh") or {}).get("publicKeys") or [{}]

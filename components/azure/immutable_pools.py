@@ -33,7 +33,7 @@ class Immutable:
     wire: str
     key: str = ""
     unset: Any = _CHOSEN_BY_AKS
-    """What an unset property means; by default whatever AKS chose, so that no live value differs from it."""
+    """The meaning of an unset property; by default the value that AKS chose, so that no live value differs."""
 
 
 PROPERTIES = (
@@ -165,8 +165,8 @@ def key_problems(spec: AzureEncryption, live: LiveCluster) -> Iterator[Problem]:
     if kms.get("enabled") and not spec.kms:
         yield Problem(
             "cloud.encryption.kms",
-            f"encrypts the cluster's Secrets with {kms.get('keyId')} and cannot just go",
-            "put it back; or run `az aks update --disable-azure-keyvault-kms`, then write every Secret anew "
+            f"encrypts the cluster's Secrets with {kms.get('keyId')} and cannot be dropped",
+            "put it back; or run `az aks update --disable-azure-keyvault-kms`, then write every Secret again "
             "(kubectl get secrets -A -o json | kubectl replace -f -), then remove it here",
         )
 
@@ -174,9 +174,9 @@ def key_problems(spec: AzureEncryption, live: LiveCluster) -> Iterator[Problem]:
 def upgrade_problems(spec: ClusterSpec, live: LiveCluster) -> Iterator[Problem]:
     """AKS upgrades control plane and pools together where a channel is set, and refuses that beside spot pools (pages
     auto-upgrade-cluster and spot-node-pool)."""
-    found, version = live.answer or {}, spec.kubernetes_version
-    channel = (found.get("autoUpgradeProfile") or {}).get("upgradeChannel") or "none"
-    now = str(found.get("currentKubernetesVersion") or found.get("kubernetesVersion") or version)
+    answer, version = live.answer or {}, spec.kubernetes_version
+    channel = (answer.get("autoUpgradeProfile") or {}).get("upgradeChannel") or "none"
+    now = str(answer.get("currentKubernetesVersion") or answer.get("kubernetesVersion") or version)
     if channel == "none" or f"{now}.".startswith(f"{version}."):
         return
     yield Problem(

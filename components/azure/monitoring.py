@@ -1,8 +1,8 @@
 """Logs and metrics that outlive a node.
 
 The rules are those of Microsoft's onboarding templates (microsoft/Docker-Provider scripts/onboarding/aks/onboarding-msi-bicep,
-Azure/prometheus-collector AddonBicepTemplate). A workspace that exists must be in the cluster's region: its rule lives where
-it does, and an id does not say where.
+Azure/prometheus-collector AddonBicepTemplate). An existing workspace must be in the cluster's region: its rule is made in
+that region, and an id does not name one.
 """
 
 from __future__ import annotations
@@ -41,11 +41,11 @@ _FORMER_TYPES = {
 """Their names in an earlier version of azure-native; the SDK's classes send them as aliases."""
 
 _NAME_LENGTH = 44
-"""Of a data collection endpoint, the shortest of the names here."""
+"""Characters of a data collection endpoint's name, the shortest limit here."""
 
 
 class Monitoring(pulumi.ComponentResource):
-    """Where logs and metrics go. The workspaces come before the cluster, `watch` after it."""
+    """Workspaces of logs and metrics, made before the cluster; `watch` declares the collection after it."""
 
     log_workspace: pulumi.Output[str] | None
     """The id; None when no logs are kept."""
@@ -64,7 +64,7 @@ class Monitoring(pulumi.ComponentResource):
         self.register_outputs({"logWorkspace": self.log_workspace})
 
     def watch(self, cluster: Declared) -> None:
-        """Declare what is collected from the cluster, and where it goes."""
+        """Declare the collection of logs and metrics from the cluster."""
         if self._spec.logs and self.log_workspace:
             self._collect_logs(cluster, self.log_workspace)
             self._keep_control_plane_logs(cluster, self._spec.logs, self.log_workspace)
@@ -74,7 +74,7 @@ class Monitoring(pulumi.ComponentResource):
     def _log_workspace(self, spec: AzureLogs) -> pulumi.Output[str]:
         if spec.workspace:
             return pulumi.Output.from_input(spec.workspace)
-        made = self._declare(
+        workspace = self._declare(
             LOG_WORKSPACE,
             "logs",
             {
@@ -84,7 +84,7 @@ class Monitoring(pulumi.ComponentResource):
                 "retentionInDays": spec.retention_days,
             },
         )
-        return made.id
+        return workspace.id
 
     def _monitor_workspace(self, existing: str | None) -> pulumi.Output[str]:
         if existing:

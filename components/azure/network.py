@@ -1,4 +1,4 @@
-"""The virtual network of the nodes: made here, or somebody else's."""
+"""The virtual network of the nodes: a new one, or an existing one."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from config.clouds.azure.network import NODE_SUBNET, AzureNetwork
 
 
 def subnet_path(spec: AzureNetwork, subnet: str | None, *, resource_group: str, name: str) -> str:
-    """A subnet's id behind the subscription's, known before anything is declared; the network made here is `name`."""
-    there = spec.existing
-    group, vnet = (there.resource_group, there.name) if there else (resource_group, name)
-    chosen = subnet or (there.subnet if there else NODE_SUBNET)
+    """A subnet's id behind the subscription's, known before anything is declared; a new network is called `name`."""
+    existing = spec.existing
+    group, vnet = (existing.resource_group, existing.name) if existing else (resource_group, name)
+    chosen = subnet or (existing.subnet if existing else NODE_SUBNET)
     return f"/resourceGroups/{group}/providers/Microsoft.Network/virtualNetworks/{vnet}/subnets/{chosen}"
 
 
 class Network(pulumi.ComponentResource):
     """A virtual network with the subnets pools name; pods have an overlay of their own.
 
-    Of somebody else's network nothing is declared: its ids follow from its names.
+    Nothing is declared of an existing network: its ids follow from its names.
     """
 
     id: pulumi.Output[str]
@@ -44,9 +44,9 @@ class Network(pulumi.ComponentResource):
         self.register_outputs({"subnetId": self.subnet_id(None)})
 
     def subnet_id(self, subnet: str | None) -> pulumi.Output[str]:
-        """The id of a subnet by name; None is the one of pools that name none."""
+        """The id of a subnet by name; None is the subnet of pools that name none."""
         chosen = subnet or self.default
-        # Whatever a network of somebody else has, nobody has told us.
+        # Subnets of an existing network are unknown here; the id is built from the name.
         return self._subnets.get(chosen) or pulumi.Output.concat(self.id, "/subnets/", chosen)
 
     def _declare(self, name: str, spec: AzureNetwork, placed: Placed) -> None:
@@ -61,13 +61,13 @@ class Network(pulumi.ComponentResource):
                 "enableDdosProtection": False,
                 "enableVmProtection": False,
             },
-            # A subnet listed inside and declared outside would be each update's bone of contention.
+            # Inline and standalone subnets would overwrite each other.
             pulumi.ResourceOptions(parent=self, ignore_changes=["subnets"]),
         )
         self.id = vnet.id
         gateway = None
         if spec.outbound_type == "userAssignedNATGateway":
-            # AKS wants it on the subnets before the cluster comes (page nat-gateway).
+            # AKS wants it on the subnets before the cluster is made (page nat-gateway).
             address = Declared(
                 PUBLIC_IP_ADDRESS,
                 f"{name}-nat",

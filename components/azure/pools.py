@@ -30,10 +30,10 @@ def system_profile(pool: NodePool, version: str | None, live: LiveCluster, *, at
 
 
 def agent_pool(pool: NodePool, version: str | None, live: LiveCluster, *, at_host: bool = False) -> dict[str, Any]:
-    """What a user pool asks of AKS, whatever cluster it is in.
+    """The arguments of a user pool's AgentPool, in any cluster.
 
-    `version` is the cluster's: a pool that names none keeps the one it was made with when the cluster is upgraded. None in
-    a cluster that somebody else upgrades.
+    `version` is the cluster's: a pool that names none keeps its first version when the cluster is upgraded. None in an existing
+    cluster, which its owner upgrades.
     """
     return {
         "agentPoolName": pool.name,
@@ -54,7 +54,7 @@ def _settings(pool: NodePool, version: str | None, live: LiveCluster, at_host: b
         "minCount": pool.min_nodes,
         "maxCount": pool.max_nodes,
         "osType": "Linux",
-        # Unset, preflight checks refuse spot pools for a surge nobody asked for (Azure/bicep-types-az issue 2217).
+        # Unset, preflight checks refuse spot pools for a surge that no request has (Azure/bicep-types-az issue 2217).
         "type": "VirtualMachineScaleSets",
         "nodeLabels": dict(pool.labels),
         "nodeTaints": [str(taint) for taint in pool.taints],
@@ -133,11 +133,11 @@ _WRITABLE = (
     "securityProfile",
     "powerState",
 )
-"""What a request may say of a pool (REST API 2025-09-01, ManagedClusterAgentPoolProfile)."""
+"""Properties of a pool that a request may have (REST API 2025-09-01, ManagedClusterAgentPoolProfile)."""
 
 
 def listed(live: LiveCluster) -> list[dict[str, Any]]:
-    """The cluster's pools as its GET lists them, to be said again: all with the version they have."""
+    """The cluster's pools as its GET lists them, each with its own version, to be sent again."""
     return [
         {name: profile[name] for name in _WRITABLE if profile.get(name) is not None}
         for profile in live.profiles.values()
@@ -161,7 +161,7 @@ class Wanted:
 
 
 class Turns:
-    """What a pool waits for; spot pools are declared last.
+    """The order in which pools are made; spot pools are declared last.
 
     AKS fails to make two pools of one virtual network at the same time (SetVNetOwnershipFailed, Azure/AKS issue 4522;
     terraform-provider-azurerm pull request 32682): those that are made wait for each other. Of those that exist, only an
@@ -169,14 +169,14 @@ class Turns:
     """
 
     def __init__(self, live: LiveCluster, first: Sequence[pulumi.Resource] = ()) -> None:
-        """`first`: what every pool waits for."""
+        """`first`: resources that every pool waits for."""
         self._live = live
         self._first = list(first)
         self._last_made: pulumi.Resource | None = None
         self._upgraded: list[pulumi.Resource] = []
 
     def before(self, request: Mapping[str, Any]) -> list[pulumi.Resource]:
-        """What AKS must have done before this request."""
+        """Pools that AKS must have finished before this request."""
         if self._is_made(request):
             return [self._last_made] if self._last_made else self._first
         spot = request.get("scaleSetPriority") == "Spot"
@@ -207,8 +207,9 @@ def declare_all(
     first: Sequence[pulumi.Resource] = (),
     **options: Any,
 ) -> None:
-    """All user pools, each in its turn. `subnet_id`: by a pool's `subnet`; `first`: what every pool waits for; `options`: as
-    of `declare`.
+    """All user pools, each in its turn.
+
+    `subnet_id`: by a pool's `subnet`; `first`: resources that every pool waits for; `options`: as of `declare`.
     """
     turns = Turns(live, first)
     for wanted in sorted(pools, key=_evictable_last):
@@ -242,10 +243,10 @@ def declare(
     ignore_changes: Sequence[str] = (),
     after: Sequence[pulumi.Resource] = (),
 ) -> Declared:
-    """One user pool of the cluster with that name; `args` are those of `agent_pool`, `after` what AKS must have done before.
+    """One user pool of the cluster with that name; `args` are those of `agent_pool`, `after` are resources to wait for.
 
     Its name is its identity, so a replacement deletes first. An on-demand pool in use is not replaced: `immutable_pools` refuses
-    that, and only one that was a spot pool until now gives way.
+    that, and replaces only a pool that was a spot pool until now.
     """
     replaced = [p.wire for p in immutable_pools.PROPERTIES] if pool.spot else ["scaleSetPriority"]
     return Declared(

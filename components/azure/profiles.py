@@ -1,8 +1,8 @@
 """The parts of a ManagedCluster, one translation each: from the stack file's words to AKS' own. Pure.
 
-What can be switched off again is sent either way: an update that leaves a property out leaves the cluster as it is
-(pulumi-azure-native issues 1686 and 2719 for pools). What is fixed for the cluster's life is sent only when it differs from
-AKS' default: azure-native replaces a cluster for such a property that was not there before.
+A setting that can be switched off again is sent either way: an update that leaves a property out leaves the cluster as it is
+(pulumi-azure-native issues 1686 and 2719 for pools). An immutable property is sent only when it differs from AKS' default:
+azure-native replaces a cluster when such a property is added.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ _BOOLEANS = (
     "daemonsetEvictionForOccupiedNodes",
     "ignoreDaemonsetsUtilization",
 )
-"""The only fields of the autoscaler that AKS does not want as text."""
+"""The only fields of the autoscaler that AKS takes as booleans; all others are text."""
 
 
 def autoscaler(spec: ClusterSpec, node_pools: Sequence[NodePool]) -> dict[str, Any]:
     """The cluster-wide autoscaler settings: the stack's, else the release's. AKS takes strings.
 
-    How many nodes may be unready follows from the pools' bounds (`config.clouds.azure.unready`).
+    The number of nodes that may be unready follows from the pools' bounds (`config.clouds.azure.unready`).
     """
     assert isinstance(spec.cloud, Azure)
     assert spec.system_pool
@@ -54,7 +54,7 @@ def _text(value: Any) -> str:
 
 
 def network(spec: AzureNetwork) -> dict[str, Any]:
-    """Ranges inside the cluster, and how packets leave it."""
+    """Ranges inside the cluster, and its egress."""
     profile = {
         "networkPlugin": "azure",
         "networkPluginMode": "overlay",
@@ -77,7 +77,7 @@ def dns_service_ip(service_cidr: str) -> str:
 
 
 def api_server(spec: AzureAccess) -> dict[str, Any]:
-    """Who reaches the API server."""
+    """Access to the API server's address."""
     profile: dict[str, Any] = {"disableRunCommand": not spec.run_command}
     if spec.private:
         zone = {"privateDNSZone": spec.private_dns_zone} if spec.private_dns_zone else {}
@@ -98,7 +98,7 @@ def entra(spec: AzureAccess) -> dict[str, Any] | None:
 
 
 def upgrades(spec: AzureUpgrades) -> dict[str, Any]:
-    """What AKS upgrades by itself."""
+    """Upgrades that AKS makes by itself."""
     return {"upgradeChannel": spec.channel, "nodeOSUpgradeChannel": spec.node_os_channel}
 
 

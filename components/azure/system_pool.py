@@ -1,8 +1,8 @@
-"""The system pool: an entry of the cluster that is made, and an operation of its own from then on.
+"""The system pool: an entry of a new cluster, and a separate operation from then on.
 
 AKS makes a cluster with a pool, and refuses a request for a cluster that moves the version of some pools
-(NotAllAgentPoolOrchestratorVersionSpecifiedAndUnchanged). azure-native cannot declare a pool as a resource that came with its
-cluster: it creates nothing that is there. A template can put it, whoever made it. Decision: docs/adr/0023.
+(NotAllAgentPoolOrchestratorVersionSpecifiedAndUnchanged). azure-native cannot declare a pool that came with its cluster as a
+resource: it creates nothing that exists. A template can put an existing pool. Decision: docs/adr/0023.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def declare(
     subnet_id: pulumi.Input[str],
     parent: pulumi.Resource,
 ) -> Declared:
-    """The deployment that keeps the cluster's system pool as `profile`, its entry in the cluster less its subnet, says."""
+    """The deployment that keeps the cluster's system pool as in `profile`, its entry in the cluster without the subnet."""
     deployment = f"{cluster_name[: _NAME_LENGTH - len(_SUFFIX)]}{_SUFFIX}"
     template: dict[str, Any] = {
         "$schema": _SCHEMA,
@@ -51,8 +51,8 @@ def declare(
     }
     differs = live.differences(profile)
     if differs:
-        # The engine sends a template that differs from the last one only, and a pool that was changed by hand is put back by
-        # the same template.
+        # The engine sends a template only when it differs from the last one, and the same template puts back a pool that was
+        # changed by hand.
         template["metadata"] = {"replaces": differs, "after": _last(group_name, deployment, parent)}
     return Declared(
         DEPLOYMENT,
@@ -77,19 +77,19 @@ _SUFFIX = "-system-pool"
 
 
 def _last(group: str, deployment: str, parent: pulumi.Resource) -> str:
-    """What tells the last deployment from every other; "" when there was none."""
+    """The id of the last deployment; "" when there was none."""
     try:
-        asked = {"resourceGroupName": group, "deploymentName": deployment}
-        found = call(GET_DEPLOYMENT, asked, pulumi.InvokeOptions(parent=parent))
+        question = {"resourceGroupName": group, "deploymentName": deployment}
+        answer = call(GET_DEPLOYMENT, question, pulumi.InvokeOptions(parent=parent))
     except Exception as failed:
-        # The SDK raises plain Exception for every error of a provider; ARM's code for a deployment that is not there.
+        # The SDK raises plain Exception for every error of a provider; ARM's code for a missing deployment.
         if "DeploymentNotFound" in str(failed):
             return ""
         place = f"deployment {deployment!r} in resource group {group!r}"
         raise pulumi.RunError(f"cloud: {place} cannot be read\n  {' '.join(str(failed).split())}") from None
-    last = found["properties"]
+    last = answer["properties"]
     if last.get("provisioningState") in ("Accepted", "Running"):
-        # ARM refuses another one of that name until then (DeploymentActive), also after an `up` that was killed.
+        # ARM refuses another deployment of that name meanwhile (DeploymentActive), also after an `up` that was killed.
         raise pulumi.RunError(
             f"the last deployment of the system pool, {deployment}, still runs: wait for it, then go on"
             f"\n  az deployment group wait --created --resource-group {group} --name {deployment}"

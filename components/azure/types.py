@@ -1,10 +1,10 @@
-"""What this program declares in Azure and asks of it, by the names of azure-native."""
+"""Types of resources and functions of Azure that this program uses, by the names of azure-native."""
 
 from __future__ import annotations
 
 AGENT_POOL = "azure-native:containerservice:AgentPool"
 AGENT_POOL_API = "2025-09-01"
-"""Of the pinned azure-native's default type; a template names it itself."""
+"""The API version of the pinned azure-native's default type; a template must name it."""
 CLUSTER = "azure-native:containerservice:ManagedCluster"
 DATA_COLLECTION_ENDPOINT = "azure-native:monitor:DataCollectionEndpoint"
 DATA_COLLECTION_RULE = "azure-native:monitor:DataCollectionRule"

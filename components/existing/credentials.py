@@ -64,7 +64,7 @@ def kubeconfig(spec: Existing) -> str:
 def _output(source: Kubeconfig) -> str:
     """An output of another stack, as a plain value: a `pulumi.StackReference` has its outputs too late.
 
-    What is in the cluster decides what is declared.
+    The contents of the cluster decide what the program declares.
     """
     try:
         outputs = outputs_of(str(source.stack))
@@ -74,15 +74,15 @@ def _output(source: Kubeconfig) -> str:
     if not isinstance(outputs.get(source.output), str):
         known = ", ".join(sorted(outputs)) or "none"
         raise pulumi.RunError(
-            f"{KEY}.output: stack {source.stack} has no text {source.output!r} among its outputs\n  outputs there: {known}"
+            f"{KEY}.output: stack {source.stack} has no text {source.output!r} among its outputs\n  its outputs are: {known}"
         )
     return str(outputs[source.output])
 
 
 def reduced(text: str, where: str, context: str | None = None, folder: Path | None = None) -> str:
-    """As `kubectl config view --minify --flatten`: other clusters' credentials are none of this stack's business.
+    """The result of `kubectl config view --minify --flatten`: credentials of other clusters do not belong to this stack.
 
-    `folder`: what relative paths start from. Raises `pulumi.RunError`, which never shows the content.
+    `folder`: the base of relative paths. Raises `pulumi.RunError`, which never shows the content.
     """
     try:
         document = yaml.safe_load(text)
@@ -93,13 +93,13 @@ def reduced(text: str, where: str, context: str | None = None, folder: Path | No
     name = context or document.get("current-context")
     chosen = _named(document, "contexts", "context", name)
     if chosen is None:
-        known = ", ".join(str(one.get("name")) for one in document["contexts"] if isinstance(one, dict)) or "none"
+        known = ", ".join(str(entry.get("name")) for entry in document["contexts"] if isinstance(entry, dict)) or "none"
         what = f"there is no context {name!r}" if name else "no context is the current one"
         raise pulumi.RunError(f"{where}: {what}\n  set `cloud.kubeconfig.context` to one of: {known}")
     cluster = _named(document, "clusters", "cluster", chosen.get("cluster"))
     user = _named(document, "users", "user", chosen.get("user"))
     if not cluster or user is None:
-        raise pulumi.RunError(f"{where}: the context {name!r} names a cluster or a user that is not there")
+        raise pulumi.RunError(f"{where}: the context {name!r} names a cluster or a user that is missing")
     return str(
         yaml.safe_dump(
             {
@@ -116,10 +116,10 @@ def reduced(text: str, where: str, context: str | None = None, folder: Path | No
 
 
 def _named(document: dict[str, Any], entries: str, entry: str, name: Any) -> dict[str, Any] | None:
-    for one in document.get(entries) or []:
-        if isinstance(one, dict) and one.get("name") == name and isinstance(one.get(entry), dict):
-            found: dict[str, Any] = one[entry]
-            return found
+    for item in document.get(entries) or []:
+        if isinstance(item, dict) and item.get("name") == name and isinstance(item.get(entry), dict):
+            content: dict[str, Any] = item[entry]
+            return content
     return None
 
 

@@ -20,7 +20,7 @@ def target(stack: Stack, opts: pulumi.ResourceOptions | None) -> Target:
         declare=lambda name, child: Reached.by(stack.spec.name, kubeconfig),
         node_labels=lambda pool: {},
         not_by_priority=(
-            "how the cluster's autoscaler chooses is unknown; this program knows no node groups of a cluster of this kind"
+            "how the cluster's autoscaler chooses is not known; this program knows no node groups of a cluster of this kind"
         ),
         key=credentials.KEY,
         kubeconfig=kubeconfig,

@@ -13,7 +13,7 @@ _STRATEGIES = {"time-slicing": "TIME_SHARING", "mps": "MPS"}
 
 
 def guest(pool: NodePool) -> list[dict[str, Any]] | None:
-    """The `guestAccelerators` of a pool's machines; None without GPUs. Those that a machine comes with are named as well."""
+    """The `guestAccelerators` of a pool's machines; None without GPUs. GPUs that a machine comes with are named as well."""
     if not pool.gpus:
         return None
     driver = (
@@ -21,18 +21,18 @@ def guest(pool: NodePool) -> list[dict[str, Any]] | None:
         if pool.install_driver
         else "INSTALLATION_DISABLED"
     )
-    found: dict[str, Any] = {
+    gpu: dict[str, Any] = {
         "type": accelerator(pool.gpu_model),
         "count": pool.gpus,
         "gpuDriverInstallationConfig": {"gpuDriverVersion": driver},
     }
-    # Both are done by GKE's device plugin (pages gpus-multi, timesharing-gpus, nvidia-mps-gpus); the rules let neither stand
-    # beside another plugin.
+    # GKE's device plugin does both (pages gpus-multi, timesharing-gpus, nvidia-mps-gpus); the rules allow neither with another
+    # plugin.
     if pool.mig:
-        found["gpuPartitionSize"] = partition_size(pool.gpu_model, pool.mig)
+        gpu["gpuPartitionSize"] = partition_size(pool.gpu_model, pool.mig)
     if pool.gpu_sharing:
-        found["gpuSharingConfig"] = {
+        gpu["gpuSharingConfig"] = {
             "gpuSharingStrategy": _STRATEGIES[pool.gpu_sharing.strategy],
             "maxSharedClientsPerGpu": pool.gpu_sharing.replicas,
         }
-    return [found]
+    return [gpu]

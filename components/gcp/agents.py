@@ -1,6 +1,6 @@
-"""Google's service agents: the accounts by which its services act in a project, and what they must be allowed elsewhere.
+"""Google's service agents: the accounts by which its services act in a project, and the rights they need elsewhere.
 
-A cluster's keys and a Shared VPC are not the cluster's, so their owners, or this program, grant the agents access.
+Keys and a Shared VPC exist beside the cluster, so their owners, or this program, grant the agents access.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ HOST_ROLE, NETWORK_ROLE = "roles/container.hostServiceAgentUser", "roles/compute
 
 @dataclass(frozen=True)
 class Grant:
-    """One role of one agent on something that is not the cluster's."""
+    """One role of one agent at a resource beside the cluster."""
 
     name: str
-    """What follows the cluster's name in the resource's."""
+    """The end of the resource's name, after the cluster's."""
     type: str
     inputs: dict[str, str]
 
 
 def grants(cloud: Gcp, number: str) -> Iterator[Grant]:
-    """What the agents of the project with this number need for the keys and the network of a stack file."""
+    """Rights of the agents of the project with this number at the keys and the network of a stack file."""
     kubernetes = f"serviceAccount:service-{number}@container-engine-robot.iam.gserviceaccount.com"
     compute = f"serviceAccount:service-{number}@compute-system.iam.gserviceaccount.com"
     google = f"serviceAccount:{number}@cloudservices.gserviceaccount.com"
@@ -44,13 +44,13 @@ def grants(cloud: Gcp, number: str) -> Iterator[Grant]:
         for name, key, member in keys:
             if key:
                 yield Grant(f"{name}-key", KEY_MEMBER, {"cryptoKeyId": key, "role": KEY_ROLE, "member": member})
-    there = cloud.network.existing
-    if there and there.grant_access and there.project and there.project != cloud.project:
-        yield Grant("host", PROJECT_MEMBER, {"project": there.project, "role": HOST_ROLE, "member": kubernetes})
+    network = cloud.network.existing
+    if network and network.grant_access and network.project and network.project != cloud.project:
+        yield Grant("host", PROJECT_MEMBER, {"project": network.project, "role": HOST_ROLE, "member": kubernetes})
         subnet = {
-            "project": there.project,
+            "project": network.project,
             "region": cloud.region or "",
-            "subnetwork": there.subnet,
+            "subnetwork": network.subnet,
             "role": NETWORK_ROLE,
         }
         yield Grant("subnet-kubernetes", SUBNETWORK_MEMBER, {**subnet, "member": kubernetes})
@@ -84,6 +84,6 @@ def _number(project: str, parent: pulumi.Resource) -> str:
         # The SDK raises plain Exception for every error of a provider.
         reason = " ".join(str(failed).split())
         raise pulumi.RunError(
-            f"cloud.project: {project} cannot be read, whose number the service agents' names have\n  {reason}"
+            f"cloud.project: {project} cannot be read; the service agents' names contain its number\n  {reason}"
             "\n  or write `grantAccess: false` under cloud.encryption and cloud.network.existing, and have the owners grant it"
         ) from None

@@ -43,7 +43,7 @@ class GkeCluster(CloudCluster):
         # The control plane
         self.new_cluster = cluster = self._control_plane(name, spec, cloud, network, identity.email, access, live)
 
-        # The pools. GKE taints GPU nodes by itself when there is a pool without GPUs: let it always be so (page gpus).
+        # The pools. GKE taints GPU nodes by itself when a pool without GPUs exists, so GPU pools come after it (page gpus).
         ready = [*access, *network.way_out]
         system = pools.declare(
             name,
@@ -86,10 +86,10 @@ class GkeCluster(CloudCluster):
             "name": spec.name,
             "resourceLabels": spec.cluster.tags,
             "deletionProtection": protect,
-            # Of a channel without a version GKE's default may be older than what the layer needs.
+            # A channel without a version gives GKE's default, which may be older than the layer needs.
             "releaseChannel": {"channel": cloud.release_channel},
             "minMasterVersion": spec.kubernetes_version,
-            # The nodes: pools are declared beside the cluster, and the one that GKE begins with goes at once.
+            # The nodes: pools are declared beside the cluster; the pool that GKE begins with is removed at once.
             "removeDefaultNodePool": True,
             "initialNodeCount": 1,
             "nodeConfig": pools.temporary_nodes(cloud, account),
@@ -124,7 +124,7 @@ class GkeCluster(CloudCluster):
                 parent=self,
                 protect=protect,
                 depends_on=list(access),
-                # After the pool it described is gone GKE shows another's nodes here, and every difference would replace the
+                # Once the pool it described is gone, GKE shows another pool's nodes here, and every difference would replace the
                 # cluster (pulumi-gcp, `remove_default_node_pool`).
                 ignore_changes=["nodeConfig", "initialNodeCount"],
                 delete_before_replace=True,
@@ -139,5 +139,5 @@ class GkeCluster(CloudCluster):
             ways: pulumi.Output[Any] = cluster.output("controlPlaneEndpointsConfig")
             return ways.apply(lambda ways: credentials.kubeconfig(name, ways["dnsEndpointConfig"]["endpoint"], None))
         return pulumi.Output.all(cluster.output("endpoint"), cluster.output("masterAuth")).apply(
-            lambda found: credentials.kubeconfig(name, found[0], found[1]["clusterCaCertificate"])
+            lambda values: credentials.kubeconfig(name, values[0], values[1]["clusterCaCertificate"])
         )

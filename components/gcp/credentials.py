@@ -1,4 +1,4 @@
-"""How users reach a GKE cluster: a kubeconfig without a secret of its own, and the command for it."""
+"""Access of users to a GKE cluster: a kubeconfig without a secret of its own, and the command for it."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ _HINT = (
 
 
 def by_name(access: GcpAccess) -> bool:
-    """Whether the API server's DNS name is the way in: where not everybody reaches its address."""
+    """Whether users reach the API server by its DNS name: where its address is private or closed to some."""
     return access.dns_endpoint and (access.ip_endpoint != "public" or bool(access.authorized_ranges))
 
 
 def kubeconfig(name: str, endpoint: str, authority: str | None) -> str:
-    """As `gcloud container clusters get-credentials` writes it: who asks is told by Google's program (page as in the hint).
+    """The kubeconfig that `gcloud container clusters get-credentials` writes: Google's program adds the login (page in the hint).
 
     `endpoint` is an address or a DNS name, `authority` the certificate of the cluster's authority in base64; None for the DNS
-    name, whose certificate is one that everybody trusts.
+    name, whose certificate is publicly trusted.
     """
     cluster: dict[str, Any] = {"server": f"https://{endpoint}"}
     if authority:
@@ -53,7 +53,7 @@ def kubeconfig(name: str, endpoint: str, authority: str | None) -> str:
 
 
 def outputs(project: str, location: str, name: str, dns: bool) -> Outputs:
-    """What the stack's outputs say of the cluster."""
+    """The stack's outputs about the cluster."""
     command = f"gcloud container clusters get-credentials {name} --location {location} --project {project}"
     return {
         "clusterName": name,

@@ -48,7 +48,7 @@ def read(project: str, spec: GcpExistingCluster, reading: pulumi.InvokeOptions |
     if not cluster.answer:
         raise pulumi.RunError(
             f"{_WHERE}: there is no GKE cluster {spec.name!r} in {spec.location} of project {project}"
-            f"\n  gcloud container clusters list --project {project}   shows those there are"
+            f"\n  gcloud container clusters list --project {project}   lists the existing ones"
         )
     if cluster.answer.get("enableAutopilot"):
         raise pulumi.RunError(

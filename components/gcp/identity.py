@@ -18,11 +18,11 @@ accounts"; CIS GKE benchmark 2.0.0, 5.2.1)."""
 READER_ROLE = "roles/artifactregistry.reader"
 
 _LONGEST = 30
-"""Of an account's id (docs.cloud.google.com/iam/docs/service-accounts-create)."""
+"""Characters of an account's id (docs.cloud.google.com/iam/docs/service-accounts-create)."""
 
 
 def account_id(cluster: str, location: str, instance: str | None = None) -> str:
-    """What the account made here is called; `instance` where two stacks may each have one for the cluster.
+    """The id of the account that this stack makes; with `instance` where two stacks may each make one for the cluster.
 
     A project may have clusters of one name in several places.
     """
@@ -32,25 +32,25 @@ def account_id(cluster: str, location: str, instance: str | None = None) -> str:
 
 
 def email(project: str, account: str) -> str:
-    """The address of a service account, known before it is there.
+    """The address of a service account, known before the account exists.
 
-    The id of a project in a domain, `example.com:lab`, is turned round (page service-account-overview).
+    The id of a project in a domain, `example.com:lab`, becomes `lab.example.com` (page service-account-overview).
     """
     domain, _, plain = project.rpartition(":")
     return f"{account}@{'.'.join(filter(None, (plain, domain)))}.iam.gserviceaccount.com"
 
 
 def wanted(cloud: Gcp, cluster: str, instance: str | None = None) -> str:
-    """The address of the nodes' account, whoever makes it."""
+    """The address of the nodes' account, new or given."""
     return cloud.service_account or email(cloud.project, account_id(cluster, cloud.place or "", instance))
 
 
 class NodeIdentity(pulumi.ComponentResource):
-    """A service account, made here unless the stack file names one, with its rights."""
+    """A service account with its rights; a new one unless the stack file names one."""
 
     email: pulumi.Output[str]
     access: list[pulumi.Resource]
-    """What node pools must wait for: nodes that come before their rights are of no use."""
+    """Resources that node pools must wait for: nodes without rights are of no use."""
 
     def __init__(
         self,
@@ -64,7 +64,7 @@ class NodeIdentity(pulumi.ComponentResource):
         super().__init__("kubeflow-spot:gcp:NodeIdentity", name, None, opts)
         self.access = []
         if cloud.service_account:
-            # Its other rights are whoever made it has seen to.
+            # The account's owner grants its other roles.
             self.email = pulumi.Output.from_input(cloud.service_account)
         else:
             self._account(name, cloud, account_id(cluster, cloud.place or "", instance), cluster)
@@ -72,14 +72,14 @@ class NodeIdentity(pulumi.ComponentResource):
         self.register_outputs({"email": self.email})
 
     def _account(self, name: str, cloud: Gcp, account: str, cluster: str) -> None:
-        made = Declared(
+        declared = Declared(
             ACCOUNT,
             f"{name}-nodes",
             {"project": cloud.project, "accountId": account, "displayName": f"Nodes of GKE cluster {cluster}"},
             pulumi.ResourceOptions(parent=self),
             outputs=("email",),
         )
-        self.email = made.output("email")
+        self.email = declared.output("email")
         self.access.append(
             Declared(
                 PROJECT_MEMBER,

@@ -1,9 +1,9 @@
-"""What GKE fixes for a pool's or the cluster's life, and what a change of it does (docs/adr/0008, 0029).
+"""Properties of a pool and of the cluster that GKE never changes, and the refusal of a change of them (docs/adr/0008, 0029).
 
-Spot pools are replaced: they hold nothing that may not vanish. An on-demand pool, a twin as well, is not: the stack file is
-compared with the live pool, and every difference refused at once, before anything is declared. So is what GKE keeps when a stack
-file no longer says it and that no request takes back. Labels, taints and zones change in place (terraform-provider-google,
-resource_container_node_pool.go).
+Spot pools are replaced: they hold nothing that must not be evicted. An on-demand pool, a twin as well, is not: the stack file is
+compared with the live pool, and every difference refused at once, before anything is declared. Settings are refused too that GKE
+keeps when a stack file drops them, and that no request takes back. Labels, taints and zones change in place
+(terraform-provider-google, resource_container_node_pool.go).
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from config.placement.node_pools import NodePool
 from config.problems import Problem
 
 Pair = tuple[Any, Any]
-"""A value now, and the one that is wanted; None where it is left to GKE."""
+"""The value in the cluster, and the wanted one; None where it is left to GKE."""
 
 
 @dataclass(frozen=True)
@@ -36,8 +36,8 @@ class Immutable:
 
 
 def _wanted(args: Mapping[str, Any]) -> Mapping[str, Any]:
-    found: Mapping[str, Any] = args["nodeConfig"]
-    return found
+    nodes: Mapping[str, Any] = args["nodeConfig"]
+    return nodes
 
 
 def _gpu(live: Mapping[str, Any], args: Mapping[str, Any]) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
@@ -45,7 +45,7 @@ def _gpu(live: Mapping[str, Any], args: Mapping[str, Any]) -> tuple[Mapping[str,
 
 
 def _accelerators(live: Mapping[str, Any], args: Mapping[str, Any]) -> Pair:
-    return tuple(f"{int(one['count'])} {one['type']}" if one else "none" for one in _gpu(live, args))  # type: ignore[return-value]
+    return tuple(f"{int(gpu['count'])} {gpu['type']}" if gpu else "none" for gpu in _gpu(live, args))  # type: ignore[return-value]
 
 
 def _driver(live: Mapping[str, Any], args: Mapping[str, Any]) -> Pair:
@@ -56,17 +56,17 @@ def _driver(live: Mapping[str, Any], args: Mapping[str, Any]) -> Pair:
 
 
 def _partition(live: Mapping[str, Any], args: Mapping[str, Any]) -> Pair:
-    return tuple(one.get("gpuPartitionSize") or "unset" for one in _gpu(live, args))  # type: ignore[return-value]
+    return tuple(gpu.get("gpuPartitionSize") or "unset" for gpu in _gpu(live, args))  # type: ignore[return-value]
 
 
 def _sharing(live: Mapping[str, Any], args: Mapping[str, Any]) -> Pair:
     now, then = _gpu(live, args)
     shared = block(now, "gpuSharingConfigs"), then.get("gpuSharingConfig") or {}
     return tuple(  # type: ignore[return-value]
-        f"{one['gpuSharingStrategy']} {int(one['maxSharedClientsPerGpu'])}"
-        if one.get("gpuSharingStrategy")
+        f"{sharing['gpuSharingStrategy']} {int(sharing['maxSharedClientsPerGpu'])}"
+        if sharing.get("gpuSharingStrategy")
         else "unset"
-        for one in shared
+        for sharing in shared
     )
 
 
@@ -89,7 +89,7 @@ def _max_pods(live: Mapping[str, Any], args: Mapping[str, Any]) -> Pair:
 
 
 def _sized(name: str) -> Callable[[Mapping[str, Any], Mapping[str, Any]], Pair]:
-    """What the live pool always has, and may be wanted as GKE chooses."""
+    """A property that every live pool has, and that a stack file may leave to GKE."""
 
     def of(live: Mapping[str, Any], args: Mapping[str, Any]) -> Pair:
         wanted = _wanted(args).get(name)
@@ -113,7 +113,7 @@ PROPERTIES = (
     Immutable("cloud.encryption.bootDiskKey", _plain("bootDiskKmsKey")),
     Immutable("cloud.serviceAccount", _plain("serviceAccount")),
 )
-"""What ends a pool's nodes, of what this program sends, but for spot, which `pool_problems` knows.
+"""Properties whose change ends a pool's nodes, among those that this program sends. `pool_problems` handles spot.
 
 The first four GKE changes by making every node anew, as it does in an upgrade and without regard to maintenance windows: a GPU
 pool, which has no surge, loses its nodes one by one (page managing-clusters). The others replace the pool.
@@ -123,7 +123,7 @@ _DEFAULT_DISKS = ("pd-balanced", "hyperdisk-balanced")
 """GKE's choices for a machine (terraform-provider-google, container_node_pool, `disk_type`)."""
 
 _ZONES = 3
-"""Of a region that GKE takes by itself (page regional-clusters)."""
+"""Zones of a region that GKE takes by itself (page regional-clusters)."""
 
 
 def differences(path: str, args: Mapping[str, Any], live: Mapping[str, Any], remedy: str) -> Iterator[Problem]:
@@ -142,7 +142,7 @@ def _changes(args: Mapping[str, Any], live: Mapping[str, Any]) -> Iterator[Chang
 
 
 def cluster_problems(name: str, cloud: Gcp, live: LiveCluster) -> Iterator[Problem]:
-    """What the cluster has that a stack file cannot take back by saying nothing."""
+    """Settings of the cluster that stay when the stack file drops them."""
     if not live.answer:
         return
     cidr = block(live.answer, "privateClusterConfigs").get("masterIpv4CidrBlock")
@@ -153,18 +153,18 @@ def cluster_problems(name: str, cloud: Gcp, live: LiveCluster) -> Iterator[Probl
             f"write `controlPlaneCidr: {cidr}`; only another cluster can be without",
         )
     if live.zones and not cloud.zones and len(live.zones) != (1 if cloud.zonal else _ZONES):
-        there = ", ".join(live.zones)
+        zones = ", ".join(live.zones)
         where = f"{name} --location {cloud.place} --project {cloud.project}"
         yield Problem(
             "cloud.zones",
-            f"is unset: GKE keeps the zones that the cluster has, {there}",
-            f"write `zones: [{there}]`, or the zones you want; for GKE's own choice run `gcloud container clusters update {where}"
+            f"is unset: GKE keeps the zones that the cluster has, {zones}",
+            f"write `zones: [{zones}]`, or the zones you want; for GKE's own choice run `gcloud container clusters update {where}"
             f" --node-locations {cloud.place if cloud.zonal else 'ZONE,ZONE,ZONE'}` first",
         )
 
 
 def _kept_gpus(path: str, args: Mapping[str, Any], live: Mapping[str, Any]) -> Iterator[Problem]:
-    """GPUs that are attached to a machine and no longer asked for: an update that leaves them out changes nothing."""
+    """GPUs that are attached to a machine and no longer wanted: an update that leaves them out changes nothing."""
     now, wanted = _accelerators(live, args)
     if now != wanted == "none":
         yield Problem(
@@ -175,13 +175,13 @@ def _kept_gpus(path: str, args: Mapping[str, Any], live: Mapping[str, Any]) -> I
 
 
 def _kept_disk(path: str, args: Mapping[str, Any], live: Mapping[str, Any]) -> Iterator[Problem]:
-    """A type of disk that is no longer asked for, of a machine that the catalogue does not have."""
+    """A type of disk that is no longer wanted, on a machine that the catalogue does not have."""
     disk = config(live).get("diskType")
     if not _wanted(args).get("diskType") and disk and disk not in _DEFAULT_DISKS:
         yield Problem(
             f"{path}.gcp.diskType",
-            f"{args['name']}: is {disk} in the cluster, and what GKE would choose for {_wanted(args)['machineType']} is not known",
-            f"write `diskType: {disk}`, or the one you want",
+            f"{args['name']}: is {disk} in the cluster, and GKE's choice for {_wanted(args)['machineType']} is unknown",
+            f"write `diskType: {disk}`, or another type",
         )
 
 

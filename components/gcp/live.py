@@ -1,6 +1,6 @@
-"""A GKE cluster as `getCluster` tells of it now.
+"""A GKE cluster as `getCluster` shows it now.
 
-In the answer of a function every nested block is a list, and called so: `nodeConfigs`, `masterAuths`.
+In the answer of a function every nested block is a list, with a name in the plural: `nodeConfigs`, `masterAuths`.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ class LiveCluster:
 
     @property
     def pools(self) -> dict[str, Mapping[str, Any]]:
-        """All its node pools by name, whoever declared them."""
+        """All its node pools by name, this stack's and others."""
         return {pool["name"]: pool for pool in self.answer.get("nodePools") or ()}
 
     @property
     def zones(self) -> list[str]:
-        """Where nodes of a pool run that names no zones; empty where that is not known."""
+        """Zones of a pool that names none; empty where they are unknown."""
         # A zonal cluster's own zone is not among its nodeLocations (pulumi-gcp, Cluster.nodeLocations).
         location = str(self.answer.get("location", ""))
         own = [location] if location.count("-") == 2 else []
@@ -41,11 +41,11 @@ class LiveCluster:
 
     @property
     def closed(self) -> bool:
-        """Whether the address of the API server is closed to some: those that no authorized network has."""
+        """Whether the API server's address is closed to addresses outside the authorized networks."""
         blocks = self.answer.get("masterAuthorizedNetworksConfigs")
         ranges = {
-            one.get("cidrBlock")
-            for one in block(self.answer, "masterAuthorizedNetworksConfigs").get("cidrBlocks") or ()
+            range.get("cidrBlock")
+            for range in block(self.answer, "masterAuthorizedNetworksConfigs").get("cidrBlocks") or ()
         }
         return bool(blocks) and EVERYBODY not in ranges
 
@@ -62,26 +62,26 @@ class LiveCluster:
 
 def block(of: Mapping[str, Any], name: str) -> Mapping[str, Any]:
     """A nested block by the name of its list; empty where there is none."""
-    found = of.get(name) or [{}]
-    first: Mapping[str, Any] = found[0] or {}
+    blocks = of.get(name) or [{}]
+    first: Mapping[str, Any] = blocks[0] or {}
     return first
 
 
 def config(pool: Mapping[str, Any]) -> Mapping[str, Any]:
-    """What a pool's nodes are."""
+    """The settings of a pool's nodes."""
     return block(pool, "nodeConfigs")
 
 
 def read(project: str, location: str, name: str, reading: pulumi.InvokeOptions | None = None) -> LiveCluster:
-    """The cluster now, empty when it is not there.
+    """The cluster now, empty when it does not exist.
 
-    Raises `pulumi.RunError` when it cannot be read: no login, no right to, an API that the project has not enabled. Then nothing
-    may be taken for not being there.
+    Raises `pulumi.RunError` when it cannot be read: no login, no right to, an API that the project has not enabled. Such a
+    refusal must not be taken for a missing cluster.
     """
     try:
         return LiveCluster(call(GET_CLUSTER, {"project": project, "location": location, "name": name}, reading))
     except Exception as failed:
-        # The SDK raises plain Exception for every error of a provider; these words are of a cluster that is not there
+        # The SDK raises plain Exception for every error of a provider; these words mean a missing cluster
         # (terraform-provider-google-beta, data_source_google_container_cluster.go).
         if f"projects/{project}/locations/{location}/clusters/{name} not found" in str(failed):
             return LiveCluster()

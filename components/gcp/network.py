@@ -1,4 +1,4 @@
-"""The VPC-native network of the nodes: made here, or somebody else's."""
+"""The VPC-native network of the nodes: a new one, or an existing one."""
 
 from __future__ import annotations
 
@@ -10,35 +10,33 @@ from config.clouds.gcp.settings import Gcp, GcpExistingNetwork
 from config.problems import Problem, report
 
 PODS, SERVICES = "pods", "services"
-"""Names of the secondary ranges made here."""
+"""Names of the secondary ranges of a new subnet."""
 
 _WHERE = "cloud.network.existing"
 
 
 def refuse(cloud: Gcp, reading: pulumi.InvokeOptions | None = None) -> None:
-    """Raises `pulumi.RunError` when the network that the stack file names lacks what the cluster needs, or cannot be read."""
-    there = cloud.network.existing
-    if there is None or cloud.region is None:
+    """Raises `pulumi.RunError` when the network that the stack file names lacks a range or a subnet, or cannot be read."""
+    existing = cloud.network.existing
+    if existing is None or cloud.region is None:
         return
-    project = there.project or cloud.project
-    place = f"subnet {there.subnet!r} in {cloud.region} of project {project}"
+    project = existing.project or cloud.project
+    place = f"subnet {existing.subnet!r} in {cloud.region} of project {project}"
     try:
-        found = call(GET_SUBNETWORK, {"project": project, "region": cloud.region, "name": there.subnet}, reading)
+        answer = call(GET_SUBNETWORK, {"project": project, "region": cloud.region, "name": existing.subnet}, reading)
     except Exception as failed:
         # The SDK raises plain Exception for every error of a provider.
         if "not found" not in str(failed).lower():
             raise pulumi.RunError(f"{_WHERE}: {place} cannot be read\n  {' '.join(str(failed).split())}") from None
-        remedy = (
-            f"gcloud compute networks subnets list --project {project} --regions {cloud.region}   shows those there are"
-        )
+        remedy = f"gcloud compute networks subnets list --project {project} --regions {cloud.region}   lists the existing ones"
         raise pulumi.RunError(report([Problem(f"{_WHERE}.subnet", f"there is no {place}", remedy)])) from None
     problems = []
-    network = str(found.get("network") or "").rpartition("/")[2]
-    if network != there.name:
-        what = f"{place} is of network {network!r}, not of {there.name!r}"
+    network = str(answer.get("network") or "").rpartition("/")[2]
+    if network != existing.name:
+        what = f"{place} is of network {network!r}, not of {existing.name!r}"
         problems.append(Problem(f"{_WHERE}.name", what, f"write `name: {network}`, or the name of another subnet"))
-    ranges = [one["rangeName"] for one in found.get("secondaryIpRanges") or ()]
-    for key, name in (("podRange", there.pod_range), ("serviceRange", there.service_range)):
+    ranges = [range["rangeName"] for range in answer.get("secondaryIpRanges") or ()]
+    for key, name in (("podRange", existing.pod_range), ("serviceRange", existing.service_range)):
         if name not in ranges:
             what = f"{place} has no secondary range {name!r}"
             remedy = (
@@ -50,15 +48,15 @@ def refuse(cloud: Gcp, reading: pulumi.InvokeOptions | None = None) -> None:
 
 
 class Network(pulumi.ComponentResource):
-    """Network, subnet and ranges of a cluster. Of somebody else's nothing is declared: its ids follow from its names."""
+    """Network, subnet and ranges of a cluster. Nothing is declared of an existing network: its ids follow from its names."""
 
     network: pulumi.Output[str]
-    """The id, which names the project: that may be another than the cluster's."""
+    """The id, with the network's project, which may be another one than the cluster's."""
     subnet: pulumi.Output[str]
     pod_range: str
     service_range: str
     way_out: list[pulumi.Resource]
-    """What the nodes' way to the internet consists of."""
+    """Resources of the nodes' way to the internet."""
 
     def __init__(self, name: str, cloud: Gcp, *, cluster: str, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("kubeflow-spot:gcp:Network", name, None, opts)
@@ -69,11 +67,13 @@ class Network(pulumi.ComponentResource):
             self._declare(name, cloud, cluster)
         self.register_outputs({"subnet": self.subnet})
 
-    def _refer(self, cloud: Gcp, there: GcpExistingNetwork) -> None:
-        project = there.project or cloud.project
-        self.network = pulumi.Output.from_input(f"projects/{project}/global/networks/{there.name}")
-        self.subnet = pulumi.Output.from_input(f"projects/{project}/regions/{cloud.region}/subnetworks/{there.subnet}")
-        self.pod_range, self.service_range = there.pod_range, there.service_range
+    def _refer(self, cloud: Gcp, existing: GcpExistingNetwork) -> None:
+        project = existing.project or cloud.project
+        self.network = pulumi.Output.from_input(f"projects/{project}/global/networks/{existing.name}")
+        self.subnet = pulumi.Output.from_input(
+            f"projects/{project}/regions/{cloud.region}/subnetworks/{existing.subnet}"
+        )
+        self.pod_range, self.service_range = existing.pod_range, existing.service_range
 
     def _declare(self, name: str, cloud: Gcp, cluster: str) -> None:
         child = pulumi.ResourceOptions(parent=self)
@@ -81,12 +81,12 @@ class Network(pulumi.ComponentResource):
         network = Declared(
             NETWORK, name, {"project": cloud.project, "name": cluster, "autoCreateSubnetworks": False}, child
         )
-        there = {"project": cloud.project, "region": cloud.region}
+        placed = {"project": cloud.project, "region": cloud.region}
         subnet = Declared(
             SUBNETWORK,
             name,
             {
-                **there,
+                **placed,
                 "name": cluster,
                 "network": network.id,
                 "ipCidrRange": spec.node_subnet,
@@ -94,7 +94,7 @@ class Network(pulumi.ComponentResource):
                     {"rangeName": PODS, "ipCidrRange": spec.pod_cidr},
                     {"rangeName": SERVICES, "ipCidrRange": spec.service_cidr},
                 ],
-                # Google's own services, registries among them, without a way to the internet.
+                # Nodes without a way to the internet reach Google's services, registries among them.
                 "privateIpGoogleAccess": True,
             },
             child,
@@ -102,12 +102,12 @@ class Network(pulumi.ComponentResource):
         self.network, self.subnet = network.id, subnet.id
         self.pod_range, self.service_range = PODS, SERVICES
         if spec.private_nodes and spec.outbound_type == "cloudNat":
-            router = Declared(ROUTER, name, {**there, "name": cluster, "network": network.id}, child)
+            router = Declared(ROUTER, name, {**placed, "name": cluster, "network": network.id}, child)
             nat = Declared(
                 ROUTER_NAT,
                 name,
                 {
-                    **there,
+                    **placed,
                     "name": cluster,
                     "router": router.name,
                     "natIpAllocateOption": "AUTO_ONLY",

@@ -1,7 +1,7 @@
 """Node pools as GKE holds them: pure translations, and the resource that is declared.
 
-No number of nodes is sent but the one a pool begins with: `nodeCount` left out follows the autoscaler in the state. Else what is
-not set is sent as GKE's documented default, because the provider keeps the old value of what is left out (docs/adr/0029).
+Only the initial number of nodes is sent: `nodeCount` left out follows the autoscaler in the state. Every other unset property is
+sent as GKE's documented default, because the provider keeps the old value of a property that is left out (docs/adr/0029).
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from config.model.taint import Effect, Taint
 from config.placement.node_pools import NodePool
 
 SCOPES = ("https://www.googleapis.com/auth/cloud-platform",)
-"""All of them: what nodes may do is for IAM to limit (docs.cloud.google.com/compute/docs/access/service-accounts)."""
+"""All of them: IAM limits the nodes' rights (docs.cloud.google.com/compute/docs/access/service-accounts)."""
 
 _METADATA = {"mode": "GKE_METADATA"}
 """Pods get no further than their own identity (page workload-identity)."""
@@ -62,9 +62,9 @@ def node_pool(
     *,
     workload_identity: bool = True,
 ) -> dict[str, Any]:
-    """What a pool of any role asks of GKE, whatever cluster it is in.
+    """The request for a pool of any role, in any cluster.
 
-    `workload_identity`: whether the cluster has it; one of this program has.
+    `workload_identity`: whether the cluster has it, as every cluster of this program does.
     """
     source = pool.source
     nodes, options = nodes_of(source) or GcpNodes(), options_of(source) or GcpPool()
@@ -79,7 +79,7 @@ def node_pool(
     return _pruned(
         {
             **_pool(pool.name, source, cloud, pool.zones, live),
-            # A pool that takes the place of another generation, which goes right after, begins with its nodes.
+            # A pool that replaces another generation, which is deleted right after, begins with as many nodes.
             "initialNodeCount": _initial(pool.min_nodes, pool.max_nodes, first, live.per_zone(pool.label)),
             "autoscaling": _bounds(pool, options, count),
             "nodeConfig": {
@@ -103,7 +103,7 @@ def node_pool(
 
 
 def temporary_nodes(cloud: Gcp, account: pulumi.Input[str]) -> dict[str, Any]:
-    """The nodes of the pool that GKE makes with the cluster and that is removed at once: no more rights than others."""
+    """Settings of the initial pool, which is removed at once: its nodes get no more rights than others."""
     return _pruned(
         {
             "serviceAccount": account,
@@ -116,7 +116,7 @@ def temporary_nodes(cloud: Gcp, account: pulumi.Input[str]) -> dict[str, Any]:
 
 
 def _pool(name: str, pool: AnyPool, cloud: Gcp, zones: Sequence[str], live: LiveCluster) -> dict[str, Any]:
-    # Of an existing cluster without alias addresses there is no such number, nor may one be sent (pulumi-gcp, maxPodsPerNode).
+    # An existing cluster without alias addresses has no such number and takes none (pulumi-gcp, maxPodsPerNode).
     usual = int(live.answer.get("defaultMaxPodsPerNode") or 0) if cloud.existing_cluster else _PODS
     return {
         "project": cloud.project,
@@ -129,18 +129,16 @@ def _pool(name: str, pool: AnyPool, cloud: Gcp, zones: Sequence[str], live: Live
 
 
 def _clusters_zones(name: str, live: LiveCluster) -> list[str] | None:
-    """The cluster's zones for a live pool that has others; None where GKE gives them to it by itself.
+    """The cluster's zones, for a live pool that has others; None where GKE applies them by itself.
 
     A pool's zones do not go back to the cluster's when they are left out (terraform-provider-google, container_node_pool).
     """
-    there = live.pools.get(name)
-    return (
-        live.zones if there and live.zones and sorted(there.get("nodeLocations") or live.zones) != live.zones else None
-    )
+    pool = live.pools.get(name)
+    return live.zones if pool and live.zones and sorted(pool.get("nodeLocations") or live.zones) != live.zones else None
 
 
 def _grace(pool: NodePool, nodes: GcpPool, live: LiveCluster) -> int | None:
-    """Seconds of notice; None for GKE's default where the live pool has no other: older clusters take none."""
+    """Seconds of notice; None for GKE's default where the live pool has no other value: older clusters refuse the setting."""
     if not pool.spot or pool.preemptible:
         return None
     kubelet = block(config(live.pools.get(pool.name, {})), "kubeletConfigs")
@@ -177,7 +175,7 @@ def _total(least: int, most: int) -> dict[str, Any]:
 
 
 def _bounds(pool: NodePool, nodes: GcpPool, zones: int) -> dict[str, Any]:
-    """Of the whole pool or of each zone, never both (pulumi-gcp, NodePoolAutoscalingArgs)."""
+    """Bounds of the whole pool or of each zone, never both (pulumi-gcp, NodePoolAutoscalingArgs)."""
     # GKE's default is ANY for machines that it may take back (page cluster-autoscaler).
     policy = {"locationPolicy": (nodes.location_policy or ("any" if pool.spot else "balanced")).upper()}
     # A twin has bounds of its own, which are totals.
@@ -187,7 +185,7 @@ def _bounds(pool: NodePool, nodes: GcpPool, zones: int) -> dict[str, Any]:
 
 
 def _initial(least: int, most: int, zones: int, now: int = 0) -> int:
-    """Nodes a zone in the beginning: enough for the minimum, unless that were more than the maximum."""
+    """Initial nodes of each zone: enough for the minimum, and never more than the maximum."""
     return min(max(math.ceil(least / zones), now), most // zones)
 
 
@@ -196,13 +194,13 @@ def _taints(taints: Sequence[Taint]) -> list[dict[str, str]]:
 
 
 def _upgrade(upgrade: Upgrade) -> dict[str, Any]:
-    # The rules let only whole numbers come here.
+    # The rules refuse all but whole numbers.
     surge, away = int(upgrade.max_surge or 0), int(upgrade.max_unavailable or 0)
     return {"strategy": "SURGE", "maxSurge": surge, "maxUnavailable": away}
 
 
 def _pruned(value: dict[str, Any]) -> dict[str, Any]:
-    """Without what is not set."""
+    """Without unset values."""
     return {key: _pruned(item) if isinstance(item, dict) else item for key, item in value.items() if item is not None}
 
 

@@ -1,7 +1,7 @@
 """The parts of a Cluster, one translation each: from the stack file's words to GKE's own. Pure.
 
-What can be switched off again is sent either way, or as long as the live cluster has it: the provider keeps the old value of
-what is left out (Optional and Computed in its schema), and its preview shows nothing (docs/adr/0029).
+A setting that can be switched off again is sent either way, or as long as the live cluster has it: the provider keeps the old
+value of a setting that is left out (Optional and Computed in its schema), and its preview shows nothing (docs/adr/0029).
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from config.clouds.gcp.settings import (
 
 
 def node_locations(cloud: Gcp) -> list[str] | None:
-    """Where pools go that name no zones; of a zonal cluster the zones beside its own (pulumi-gcp, `node_locations`)."""
+    """Zones of pools that name none; in a zonal cluster the zones beside its own (pulumi-gcp, `node_locations`)."""
     return sorted(zone for zone in cloud.zones if zone != cloud.place) or None
 
 
 def privacy(network: GcpNetwork, access: GcpAccess) -> dict[str, Any]:
-    """Whether nodes, and the API server's address, are private (page network-isolation)."""
+    """Private nodes, and a private address of the API server (page network-isolation)."""
     profile: dict[str, Any] = {
         "enablePrivateNodes": network.private_nodes,
         "enablePrivateEndpoint": access.ip_endpoint == "private",
@@ -36,7 +36,7 @@ def privacy(network: GcpNetwork, access: GcpAccess) -> dict[str, Any]:
 
 
 def endpoints(access: GcpAccess) -> dict[str, Any]:
-    """By which ways the API server is reached (page as above)."""
+    """Endpoints of the API server (same page)."""
     return {
         "dnsEndpointConfig": {"allowExternalTraffic": access.dns_endpoint},
         "ipEndpointsConfig": {"enabled": access.ip_endpoint != "none"},
@@ -44,16 +44,16 @@ def endpoints(access: GcpAccess) -> dict[str, Any]:
 
 
 def authorized_networks(access: GcpAccess, live: LiveCluster) -> dict[str, Any] | None:
-    """Who may reach the address; None for everybody. A private one is for the network, and for nobody else unless listed.
+    """Networks that may reach the address; None for all. A private address is for its own network and the listed ones.
 
-    An address that is closed to some is opened by naming everybody: the provider switches the list off in no other way
+    To open an address, the range of all addresses is listed: the provider switches the list off in no other way
     (resource_container_cluster.go, expandMasterAuthorizedNetworksConfig).
     """
     if access.ip_endpoint == "none":
         return None
     if access.ip_endpoint == "public" and not access.authorized_ranges:
         return {"cidrBlocks": [{"cidrBlock": EVERYBODY}]} if live.closed else None
-    return {"cidrBlocks": [{"cidrBlock": one} for one in access.authorized_ranges]}
+    return {"cidrBlocks": [{"cidrBlock": range} for range in access.authorized_ranges]}
 
 
 def dataplane(network: GcpNetwork) -> str:
@@ -64,7 +64,7 @@ def dataplane(network: GcpNetwork) -> str:
 def autoscaler(spec: GcpAutoscaler, release: GcpAutoscaler) -> dict[str, Any]:
     """The profile: the stack's, else the release's.
 
-    Not `enabled`: that would let GKE make pools of its own choice (page node-auto-provisioning).
+    `enabled` stays off: it lets GKE make pools of its own choice (page node-auto-provisioning).
     """
     profile = spec.profile or release.profile
     assert profile  # a release pins it
@@ -72,12 +72,12 @@ def autoscaler(spec: GcpAutoscaler, release: GcpAutoscaler) -> dict[str, Any]:
 
 
 def logging(spec: GcpLogging) -> dict[str, Any]:
-    """Which logs are kept."""
+    """Logs that are kept."""
     return {"enableComponents": list(spec.components)}
 
 
 def monitoring(spec: GcpMonitoring) -> dict[str, Any]:
-    """Which metrics are kept."""
+    """Metrics that are kept."""
     return {
         "enableComponents": list(spec.components),
         "managedPrometheus": {"enabled": spec.managed_prometheus},
@@ -85,12 +85,12 @@ def monitoring(spec: GcpMonitoring) -> dict[str, Any]:
 
 
 def etcd(spec: GcpEncryption) -> dict[str, Any]:
-    """Whose key encrypts Secrets; Google's is there in any case."""
+    """The key that encrypts Secrets, beside Google's own encryption at rest."""
     return {"state": "ENCRYPTED", "keyName": spec.secrets_key} if spec.secrets_key else {"state": "DECRYPTED"}
 
 
 def maintenance(spec: GcpMaintenance | None) -> dict[str, Any] | None:
-    """When GKE may upgrade; None: whenever it likes."""
+    """The window in which GKE may upgrade; None: at any time."""
     return {"dailyMaintenanceWindow": {"startTime": spec.start_time}} if spec else None
 
 

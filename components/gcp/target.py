@@ -37,7 +37,7 @@ def _new(stack: Stack, cloud: Gcp, provider: pulumi.InvokeOptions) -> Target:
     cluster = live.read(cloud.project, cloud.location, stack.spec.name, provider)
     place = {"clusterName": stack.spec.name, "project": cloud.project, "location": cloud.location}
     if not cluster.answer:
-        stack.last_update.warn_of_missing(place, "gcloud config list   tells who reads")
+        stack.last_update.warn_of_missing(place, "gcloud config list   shows the login that reads")
     _refuse_changes(stack, cloud, cluster, provider)
     return NewCluster(
         declare=lambda name, child: GkeCluster(name, stack, cluster, opts=child),

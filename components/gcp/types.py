@@ -1,4 +1,4 @@
-"""What this program declares in Google Cloud and asks of it, by the names of pulumi-gcp."""
+"""Types of resources and functions of Google Cloud that this program uses, by the names of pulumi-gcp."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ def _check(declared: Declared, settings: Settings) -> Iterator[Finding]:
 ACCOUNTS = Rule(
     name="local-accounts",
     refuses="A production cluster with logins that belong to no person",
-    reason="Nobody can tell who used them, and they outlive whoever leaves",
+    reason="Nobody can see who used them, and they still work for people who have left",
     sources=(
         "https://learn.microsoft.com/azure/aks/manage-local-accounts-managed-azure-ad",
         "https://docs.cloud.google.com/kubernetes-engine/docs/how-to/hardening-your-cluster",

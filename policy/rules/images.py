@@ -1,4 +1,4 @@
-"""What containers run."""
+"""Images of containers."""
 
 from __future__ import annotations
 

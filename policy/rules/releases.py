@@ -1,4 +1,4 @@
-"""What a production cluster is made from."""
+"""The release of a production cluster."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _CANDIDATE = "next"
 
 
 def _check(declared: Declared, settings: Settings) -> Iterator[Finding]:
-    # The contract with users' tools says which release the cluster is of.
+    # The contract with users' tools has the cluster's release.
     contract = declared.type == _CONFIG_MAP and declared.get("metadata.namespace") == "kube-public"
     if contract and declared.get("data.release") == _CANDIDATE:
         yield Finding("data.release", "a release that may still change", "name one in the stack file that is released")

@@ -29,7 +29,7 @@ def _kubernetes(declared: Declared) -> Iterator[Finding]:
         if _is_workload(subject):
             yield Finding(
                 f"subjects[{index}]",
-                "whoever gets into one such pod has the cluster",
+                "an intruder in one such pod has the cluster",
                 "bind a ClusterRole with the verbs and resources that are needed",
             )
 

@@ -1,4 +1,4 @@
-"""Where the cluster's own pods run."""
+"""Pools for the cluster's own pods."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ def _check(declared: Declared, settings: Settings) -> Iterator[Finding]:
         if pool.spot and pool.system_at:
             yield Finding(
                 pool.spot.path,
-                f"machines that may vanish, though {pool.system_at} makes it a pool for the cluster's own pods",
-                "make it on-demand, and have a spot pool of its own for what can be lost",
+                f"machines that may be evicted, though {pool.system_at} makes it a pool for the cluster's own pods",
+                "make it on-demand, and add a separate spot pool for work that can be lost",
             )
 
 

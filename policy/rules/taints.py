@@ -1,4 +1,4 @@
-"""Pools that pods must ask for: GPU machines, and machines that may vanish."""
+"""Pools that pods must ask for: GPU machines, and machines that may be evicted."""
 
 from __future__ import annotations
 
@@ -49,8 +49,8 @@ SPOT_POOL = Rule(
     name="spot-pool-untainted",
     refuses="A spot or preemptible pool that every pod may use",
     reason=(
-        "Its machines vanish within seconds, with whatever runs there. AKS sets the taint by itself, and shows one that is not"
-        " declared as drift; GKE sets none on such a pool"
+        "Its machines are evicted within seconds, with everything that runs on them. AKS sets the taint by itself, and shows"
+        " an undeclared one as drift; GKE sets none on such a pool"
     ),
     sources=(
         "https://learn.microsoft.com/azure/aks/spot-node-pool",

@@ -1,4 +1,4 @@
-"""Stacks on GKE for tests: one that says all there is to say of Google, and one in somebody else's network."""
+"""Stacks on GKE for tests: one with every setting of Google, and one in an existing network."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ SUBNET = {
         {"rangeName": "gke-services", "ipCidrRange": "10.20.0.0/20"},
     ],
 }
-"""What `getSubnetwork` says of it."""
+"""The answer of `getSubnetwork`."""
 
 
 def stack(*pools: dict[str, Any], cloud: dict[str, Any] | None = None, **top: Any) -> dict[str, Any]:

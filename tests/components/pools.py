@@ -18,14 +18,14 @@ _EFFECTS = {"NO_SCHEDULE": "NoSchedule", "PREFER_NO_SCHEDULE": "PreferNoSchedule
 
 @dataclass(frozen=True)
 class DeclaredPool:
-    """What matters of a pool to those who run pods."""
+    """A pool as those see it who run pods."""
 
     name: str
     machine: str
     labels: Mapping[str, str]
-    """That the program sends."""
+    """Labels that the program sends."""
     taints: frozenset[str]
-    vanishes: bool
+    reclaimable: bool
     bounds: tuple[int, int]
     inputs: Mapping[str, Any]
 

@@ -137,7 +137,7 @@ def _google(type: str, name: str, inputs: dict[str, Any]) -> tuple[str, dict[str
 
 
 def running(declared: Declared, **counts: int) -> list[dict[str, Any]]:
-    """What a cluster's GET lists once all that was declared is there; pools have their minimum, or the count given.
+    """The pools in a cluster's GET once everything declared exists; pools have their minimum, or the given count.
 
     AKS has chosen what was not sent.
     """
@@ -162,7 +162,7 @@ def declare(
     preview: bool = False,
     stack: str = "test",
 ) -> Declared:
-    """What the program declares with these settings, given as a stack file's `config`.
+    """The resources and outputs that the program declares with these settings, given as a stack file's `config`.
 
     `live` is what the cluster's GET lists as its pools; None when there is no cluster yet. `cloud` answers in place of
     mocks that take everything.

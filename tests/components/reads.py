@@ -1,4 +1,4 @@
-"""Which provider the program's reads of a cloud go to."""
+"""The provider that the program reads a cloud by."""
 
 from __future__ import annotations
 

@@ -8,8 +8,6 @@ import pulumi
 import pytest
 import yaml
 
-from components.addons import discovery
-from components.addons.discovery import Contents
 from tests.components.program import PROJECT, declare, stack_config
 
 pytestmark = pytest.mark.program
@@ -38,14 +36,6 @@ KUBECONFIG = yaml.safe_dump(
 )
 
 
-@pytest.fixture
-def there(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
-    """What is in the cluster, as fields of `Contents`; to be changed before the run."""
-    contents: dict[str, Any] = {"version": "1.36.2"}
-    monkeypatch.setattr(discovery, "read", lambda kubeconfig, what, compute_class=None: Contents(**contents))
-    return contents
-
-
 def with_(settings: dict[str, Any], **top: Any) -> dict[str, Any]:
     return {**settings, **{f"kubeflow-spot:{key}": value for key, value in top.items()}}
 
@@ -64,7 +54,7 @@ class Stacks(pulumi.runtime.Mocks):
 
 
 def test_in_any_cluster_only_the_layer_is_declared_and_the_outputs_say_which_labels_nodes_need(
-    there: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+    contents: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     login = {"name": "acr-auth", "server": "example.azurecr.io", "username": "puller", "password": "correct horse"}
     declared = declare(with_(THEIRS, imagePullSecrets=[login]), monkeypatch, cloud=Stacks())
@@ -83,14 +73,16 @@ def test_in_any_cluster_only_the_layer_is_declared_and_the_outputs_say_which_lab
     }
     assert declared.outputs["devicePlugin"] == {"pools": ["t4"], "leftTo": []}
     assert declared.outputs["fallbackOrder"].startswith(
-        "not guaranteed: how the cluster's autoscaler chooses is unknown"
+        "not guaranteed: how the cluster's autoscaler chooses is not known"
     )
     for resource in declared.resources:
         assert "deletedWith" not in resource.options
         assert "replaceWith" not in resource.options
 
 
-def test_a_built_in_plugin_such_as_gkes_is_not_doubled(there: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_built_in_plugin_such_as_gkes_is_not_doubled(
+    contents: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
     pod = {
         "containers": [{"image": "gke.gcr.io/nvidia-gpu-device-plugin@sha256:0"}],
         "tolerations": [{"operator": "Exists", "effect": "NoSchedule"}],
@@ -105,7 +97,7 @@ def test_a_built_in_plugin_such_as_gkes_is_not_doubled(there: dict[str, Any], mo
         },
     }
     metadata = {"name": "nvidia-gpu-device-plugin", "namespace": "kube-system"}
-    there["daemon_sets"] = ({"metadata": metadata, "spec": {"template": {"spec": pod}}},)
+    contents["daemon_sets"] = ({"metadata": metadata, "spec": {"template": {"spec": pod}}},)
     declared = declare(THEIRS, monkeypatch, cloud=Stacks())
     assert declared.of(DAEMON_SET) == {}
     assert declared.outputs["devicePlugin"]["leftTo"][0]["pools"] == ["t4"]

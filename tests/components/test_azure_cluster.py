@@ -1,4 +1,4 @@
-"""What each setting of `cloud` declares; the emulated Azure takes every one of these stacks."""
+"""A new AKS cluster, setting by setting of `cloud`; the emulated Azure accepts each of these stacks."""
 
 from __future__ import annotations
 

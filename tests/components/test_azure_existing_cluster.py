@@ -1,4 +1,4 @@
-"""The program in clusters that somebody else made: what it declares there, and what it refuses."""
+"""Pools in an existing AKS cluster: declared resources, and refusals."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ pytestmark = pytest.mark.program
 PROVIDER = "pulumi:providers:kubernetes"
 
 
-def test_only_pools_and_the_layer_are_declared_in_somebody_elses_cluster(run: Run) -> None:
+def test_only_pools_and_the_layer_are_declared_in_an_existing_cluster(run: Run) -> None:
     declared = run(AKS)
     assert sorted(r.type for r in declared.resources if r.type.startswith("azure-native")) == [POOL, POOL]
     for pool in declared.of(POOL).values():
         assert (pool.inputs["resourceGroupName"], pool.inputs["resourceName"]) == ("charmed", "charmed-kubeflow")
-        # Made in the cluster's version, and upgraded by whoever upgrades the cluster.
+        # Made in the cluster's version, and upgraded with the cluster by its owner.
         assert "orchestratorVersion" not in pool.inputs
         assert pool.options["ignoreChanges"] == ["orchestratorVersion"]
         assert pool.inputs["tags"] == {"kubeflow-spot-stack": "test"}

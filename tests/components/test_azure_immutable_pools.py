@@ -1,4 +1,4 @@
-"""Which differences between a live pool and the stack file count."""
+"""Differences between a live pool and the stack file that are refused."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ def test_all_differences_are_reported_together() -> None:
         (None, [], "b"),
         ("b", [], "c"),
         ("z", [], "b"),
-        # A pool that somebody else made, or one that is still going.
+        # A pool of another owner, or one that is still being deleted.
         (None, ["generalb"], "c"),
         ("y", ["generalz", "generalb"], "c"),
     ],

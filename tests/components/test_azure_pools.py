@@ -1,4 +1,4 @@
-"""What a pool of the stack file asks of AKS: the translations alone."""
+"""Translations of a pool of the stack file to AKS' words."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a changed stack file does to a pool that is there: replace it, update it in place, or nothing but an error.
+"""Changes of an existing pool by a changed stack file: a replacement, an update in place, or an error alone.
 
 Decision: docs/adr/0008.
 """
@@ -54,12 +54,12 @@ def before() -> Declared:
 
 
 def after(before: Declared, monkeypatch: pytest.MonkeyPatch, changed: Settings) -> Declared:
-    """What the program declares with other settings while what was declared before is running."""
+    """The resources that the program declares with other settings while the earlier ones exist."""
     return declare(changed, monkeypatch, live=running(before, general=2))
 
 
 def outcome(before: Declared, after: Declared, pool: str) -> str:
-    """What the engine does to a pool: azure-native's own replacements, and those the program asks for."""
+    """Steps of the engine on a pool: azure-native's own replacements, and those that the program asks for."""
     old, new = before.of(POOL)[f"lab-{pool}"], after.of(POOL)[f"lab-{pool}"]
     changed = {key for key in old.inputs | new.inputs if old.inputs.get(key) != new.inputs.get(key)} - {"count"}
     if changed & {*new.options.get("replaceOnChanges", ()), *TYPES[POOL].replaces}:
@@ -251,7 +251,7 @@ def test_the_system_pool_is_put_when_it_differs_and_then_whatever_the_last_reque
 
 
 def waits(found: Declared) -> dict[str, set[str]]:
-    """What each pool waits for beside the cluster and its network."""
+    """The resources that each pool waits for beside the cluster and its network."""
     return {
         pool.name: {
             urn.rpartition("::")[2] for urn in pool.options["dependencies"] if "Pool::" in urn or "Deployment" in urn

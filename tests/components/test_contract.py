@@ -131,9 +131,11 @@ def test_a_contract_that_is_not_there_or_ours_has_the_name_that_tools_know(found
 
 @pytest.mark.parametrize(
     ("labels", "owner"),
-    [(None, "somebody else"), ({"a": "b"}, "somebody else"), (names.labels("prod"), "stack 'prod'")],
+    [(None, "another owner"), ({"a": "b"}, "another owner"), (names.labels("prod"), "stack 'prod'")],
 )
-def test_somebody_elses_is_left_alone_and_ours_has_another_name(labels: dict[str, str] | None, owner: str) -> None:
+def test_another_owners_contract_is_left_alone_and_ours_has_another_name(
+    labels: dict[str, str] | None, owner: str
+) -> None:
     decision = contract.plan("dev", {"metadata": {"labels": labels}})
     assert decision.name == "kubeflow-spot-dev"
     (warning,) = decision.warnings

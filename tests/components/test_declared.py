@@ -1,4 +1,4 @@
-"""What each checked-in stack declares, whole: a change here is what a reviewer of the stack would see.
+"""All that each checked-in stack declares: a change here is the change that a reviewer of the stack would see.
 
 `pytest tests/components --snapshot-update` writes the files anew.
 """

@@ -62,7 +62,7 @@ KINDS = {
         "Subnetwork",
     },
 }
-"""What the stacks with everything declare in a cloud."""
+"""Resources of a cloud in the stacks with every setting."""
 
 _VERSIONED = re.compile(r"azure-native:\w+/v\d{8}\w*:")
 """A type of one API version, such as `azure-native:network/v20230201:Subnet`: in states of programs that chose a version, which
@@ -88,7 +88,7 @@ def sdk(type: str) -> tuple[Any, Any]:
 def declared_by_classes(
     wanted: list[Registration], monkeypatch: pytest.MonkeyPatch
 ) -> dict[tuple[str, str], dict[str, Any]]:
-    """What the engine is asked when the SDK's classes declare the same."""
+    """Requests to the engine when the SDK's classes declare the same."""
 
     def declare_all() -> None:
         for resource in wanted:
@@ -102,7 +102,7 @@ def declared_by_classes(
 
 
 def asked(declare_all: Callable[[], None], monkeypatch: pytest.MonkeyPatch) -> dict[tuple[str, str], dict[str, Any]]:
-    """What the engine is asked by a program, by type and name."""
+    """Requests of a program to the engine, by type and name."""
     found: dict[tuple[str, str], dict[str, Any]] = {}
     register = mocks.MockMonitor.RegisterResource
 
@@ -124,7 +124,7 @@ def asked(declare_all: Callable[[], None], monkeypatch: pytest.MonkeyPatch) -> d
 
 
 def strange(value: Any, expected: Any, path: str) -> Iterator[str]:
-    """Where a value, in the names of the wire, is not what the SDK's type says. The SDK itself lets unknown names pass."""
+    """Paths at which a value, in the names of the wire, differs from the SDK's type. The SDK itself lets unknown names pass."""
     if get_origin(expected) is None and _types.is_input_type(expected):
         known = _types.input_type_types(expected)
         for key, item in value.items():
@@ -163,7 +163,7 @@ def _is_a(value: Any, expected: Any) -> bool:
 
 
 def in_a_cloud(settings: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> list[Registration]:
-    """What the program declares outside the cluster."""
+    """Resources that the program declares outside the cluster."""
     return [r for r in declare(settings, monkeypatch).resources if r.type.startswith(("azure-native:", "gcp:"))]
 
 

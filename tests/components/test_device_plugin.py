@@ -138,7 +138,7 @@ def test_every_agent_runs_on_all_nodes_it_serves_whatever_their_taints_and_on_no
     assert len(set(selectors)) == len(agents) - 1  # the two plugins are one, of two stacks
 
 
-def test_a_foreign_plugin_is_said_not_to_know_of_sharing(spec: ClusterSpec, pools: dict[str, NodePool]) -> None:
+def test_a_warning_says_that_an_existing_plugin_does_not_share(spec: ClusterSpec, pools: dict[str, NodePool]) -> None:
     reaching = existing_plugins.Plugin("gpu", "theirs", {"tolerations": [{"operator": "Exists"}]})
     decision = device_plugin_plan.plan(spec, aks(), list(pools.values()), [reaching])
     assert decision.pools == ()

@@ -1,4 +1,4 @@
-"""What is read of a cluster that somebody else made: from a server that answers as told, and from a real API server."""
+"""Contents of an existing cluster: from a server with set answers, and from a real API server."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The kubeconfig of a cluster that somebody else made: from a file, from the settings, from another stack."""
+"""The kubeconfig of an existing cluster: from a file, from the settings, from another stack."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def test_contents_are_as_good_as_a_file_and_a_context_can_be_named() -> None:
     ("context", "expected"),
     [
         ("c", r"file: there is no context 'c'\n.*one of: b, g, lost"),
-        ("lost", "names a cluster or a user that is not there"),
+        ("lost", "names a cluster or a user that is missing"),
         ("g", r"client-certificate: .*a\.crt cannot be read: No such file"),
     ],
 )
@@ -118,7 +118,10 @@ def test_an_output_of_another_stack_is_as_good_as_a_file() -> None:
     ("where", "expected"),
     [
         ({"stack": "org/clusters/dev"}, r"stack: the outputs of org/clusters/dev cannot be read: unknown stack"),
-        ({"stack": "org/clusters/prod", "output": "config"}, r"no text 'config' .*\n  outputs there: kubeconfig, size"),
+        (
+            {"stack": "org/clusters/prod", "output": "config"},
+            r"no text 'config' .*\n  its outputs are: kubeconfig, size",
+        ),
         ({"stack": "org/clusters/prod", "output": "size"}, "no text 'size'"),
     ],
 )

@@ -54,7 +54,7 @@ def test_objects_inside_carry_the_stack_and_the_plugin_selects_its_pools_alone(r
     ]
 
 
-def test_a_foreign_plugins_pools_are_left_to_it_with_a_warning(
+def test_an_existing_plugins_pools_are_left_to_it_with_a_warning(
     run: Run, contents: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     warnings: list[str] = []
@@ -96,11 +96,11 @@ def test_a_cluster_without_a_profile_chooses_at_random(run: Run) -> None:
     assert "expander is random" in run(AKS, autoScalerProfile={}).outputs["fallbackOrder"]
 
 
-def test_somebody_elses_map_is_refused_and_taken_over_by_force_when_asked(
+def test_another_owners_map_is_refused_and_taken_over_by_force_when_asked(
     run: Run, contents: dict[str, Any], emulated: EmulatedAzure, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     contents["expander"] = {"metadata": {}, "data": {"priorities": "50: [agentpool]\n1: ['.*']"}}
-    with pytest.raises(pulumi.RunError, match="belongs to somebody else"):
+    with pytest.raises(pulumi.RunError, match="belongs to another owner"):
         run(AKS)
     declared = declare(with_(AKS, expander={"takeOwnership": True}), monkeypatch, cloud=emulated)
     (expander,) = declared.of(CONFIG_MAP, "-expander").values()
@@ -112,7 +112,7 @@ def test_somebody_elses_map_is_refused_and_taken_over_by_force_when_asked(
     assert using == [CONFIG_MAP]
 
 
-def test_the_pools_of_the_stack_that_made_the_cluster_are_somebody_elses(run: Run, contents: dict[str, Any]) -> None:
+def test_the_pools_of_the_stack_that_made_the_cluster_are_another_owners(run: Run, contents: dict[str, Any]) -> None:
     # Made by a stack of this program, whose pools have the program's labels and no tag.
     contents["expander"] = {"metadata": {"labels": names.labels("blue")}, "data": {"priorities": "9: [od]\n1: ['.*']"}}
     system = {"name": "agentpool", "mode": "System", "count": 2, "vmSize": "Standard_D4s_v5"}

@@ -1,4 +1,4 @@
-"""Device plugins of somebody else: what is one, and which pools it reaches."""
+"""Existing device plugins: how they are recognized, and the pools that they reach."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def test_a_plugin_beside_its_config_manager_is_one() -> None:
     assert found(daemon_set("gpus", container(image, "config-manager"), container(image, "nvidia-device-plugin")))
 
 
-def test_this_stacks_own_plugin_is_not_foreign_and_another_stacks_is() -> None:
+def test_this_stacks_own_plugin_is_no_existing_plugin_and_another_stacks_is() -> None:
     image = container("nvcr.io/nvidia/k8s-device-plugin:v0.20.0")
     own = daemon_set("kubeflow-spot-dev-device-plugin", image, labels=names.labels("dev"))
     other = daemon_set("kubeflow-spot-blue-device-plugin", image, labels=names.labels("blue"))
@@ -116,7 +116,7 @@ def left(*pools: str) -> list[dict[str, Any]]:
     return [{"namespace": "gpu", "name": "nvidia-device-plugin", "pools": list(pools)}]
 
 
-def test_pools_that_a_foreign_plugin_reaches_are_left_to_it(spec: ClusterSpec, pools: tuple[NodePool, ...]) -> None:
+def test_pools_that_an_existing_plugin_reaches_are_left_to_it(spec: ClusterSpec, pools: tuple[NodePool, ...]) -> None:
     # NVIDIA's own manifest, which does not tolerate the taint of spot nodes
     assert decided(spec, pools, tolerations=GPU) == {"pools": ["t4"], "leftTo": left("t4od")}
     assert decided(spec, pools, tolerations=GPU + SPOT) == {"pools": [], "leftTo": left("t4", "t4od")}
@@ -168,7 +168,7 @@ def test_a_gpu_operator_counts_before_its_first_node_has_come(spec: ClusterSpec,
     assert decision(devicePlugin={"enabled": False}, **tolerant)["leftTo"] == []
 
 
-def test_pools_without_a_driver_are_left_to_whoever_installs_it(spec: ClusterSpec) -> None:
+def test_pools_without_a_driver_are_left_to_the_one_who_installs_it(spec: ClusterSpec) -> None:
     pools = [pool.model_copy(update={"install_driver": False}) for pool in spec.pools]
     bare = spec.model_copy(update={"pools": tuple(pools)})
     decision = device_plugin_plan.plan(bare, aks(), node_pools.node_pools(bare, aks()))

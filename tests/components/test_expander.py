@@ -1,4 +1,4 @@
-"""What becomes of the priority expander's ConfigMap in a cluster, whoever made it."""
+"""The plan for the priority expander's ConfigMap, with any owner of the existing one."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def test_a_map_that_is_not_there_or_ours_is_declared(found: dict[str, Any] | Non
     assert [(tier["priority"], tier["pools"]) for tier in decision.shown] == [(20, ["t4"]), (10, ["t4od"]), (1, [])]
 
 
-def test_somebody_elses_map_with_the_wanted_order_is_left_alone() -> None:
+def test_another_owners_map_with_the_wanted_order_is_left_alone() -> None:
     decision = decide(config_map("90: [aks-t4-]\n50: [t4od]\n5: ['.*']"))
     assert decision.declared is None
     assert decision.fallback_order.startswith("guaranteed")
@@ -53,10 +53,10 @@ def test_somebody_elses_map_with_the_wanted_order_is_left_alone() -> None:
     ]
 
 
-def test_somebody_elses_map_with_another_order_is_refused_with_lines_that_mend_it() -> None:
+def test_another_owners_map_with_another_order_is_refused_with_lines_that_mend_it() -> None:
     text = "50: [.*spot.*]\n10: ['.*']"
     message = refusal(config_map(text))
-    assert "of cluster ml belongs to somebody else" in message
+    assert "of cluster ml belongs to another owner" in message
     assert "t4 (10) does not stand above t4od (10)" in message
     assert "expander.takeOwnership: true" in message
     pasted = yaml.safe_load(message.partition("add these lines to its `priorities`:\n")[2].partition("  or set")[0])

@@ -1,4 +1,4 @@
-"""What a GKE cluster of this stack consists of, feature by feature."""
+"""A new GKE cluster, feature by feature."""
 
 from __future__ import annotations
 

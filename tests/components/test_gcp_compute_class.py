@@ -153,8 +153,8 @@ def test_gkes_device_plugin_serves_the_pools(monkeypatch: pytest.MonkeyPatch) ->
 
 
 @pytest.fixture
-def there(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
-    """What is in the cluster, as fields of `Contents`; to be changed before the run."""
+def contents(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+    """Objects in the cluster, as fields of `Contents`; to be changed before the run."""
     contents: dict[str, Any] = {"version": "1.36.2-gke.100"}
 
     def read(kubeconfig: str, what: str, compute_class: str | None = None) -> Contents:
@@ -174,29 +174,29 @@ def in_theirs(*pools: dict[str, Any]) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(
-    ("labels", "owner"), [({}, "somebody else"), (names.labels("blue"), "stack 'blue' of this program")]
+    ("labels", "owner"), [({}, "another owner"), (names.labels("blue"), "stack 'blue' of this program")]
 )
 def test_a_class_of_that_name_that_is_not_ours_is_an_error_with_the_way_out(
-    labels: dict[str, str], owner: str, there: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+    labels: dict[str, str], owner: str, contents: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    there["compute_class"] = {"metadata": {"name": "kubeflow-spot", "labels": labels}}
+    contents["compute_class"] = {"metadata": {"name": "kubeflow-spot", "labels": labels}}
     with pytest.raises(pulumi.RunError, match=rf"cloud\.fallback\.className: .*made by {owner}\n.*className"):
         declare(in_theirs(WITH_TWIN), monkeypatch, live=[])
 
 
-def test_our_own_class_is_declared_again(there: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
-    there["compute_class"] = {"metadata": {"name": "kubeflow-spot", "labels": names.labels("test")}}
+def test_our_own_class_is_declared_again(contents: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    contents["compute_class"] = {"metadata": {"name": "kubeflow-spot", "labels": names.labels("test")}}
     declared = declare(in_theirs(WITH_TWIN), monkeypatch, live=[])
     assert of_class(declared)["metadata"]["name"] == "kubeflow-spot"
     assert declared.outputs["computeClass"]["byDefault"] is True
 
 
 def test_a_cluster_below_1_36_has_the_class_and_no_policy_and_says_what_is_lost(
-    there: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+    contents: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     warnings: list[str] = []
     monkeypatch.setattr(pulumi.log, "warn", warnings.append)
-    there["version"] = "1.35.6-gke.100"
+    contents["version"] = "1.35.6-gke.100"
     declared = declare(in_theirs(WITH_TWIN), monkeypatch, live=[])
     assert of_class(declared)["spec"]["priorities"]
     assert policies(declared) == []

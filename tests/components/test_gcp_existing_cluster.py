@@ -1,4 +1,4 @@
-"""Pools in a GKE cluster that somebody else made: what is declared there, and what is refused."""
+"""Pools in an existing GKE cluster: declared resources, and refusals."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ SHARED: dict[str, Any] = {
     "workloadIdentityConfigs": [{"workloadPool": "example-lab.svc.id.goog"}],
     "masterAuthorizedNetworksConfigs": [],
 }
-"""What `getCluster` says of it."""
+"""The answer of `getCluster`."""
 
 PLUGIN = {
     "metadata": {"name": "nvidia-gpu-device-plugin-small-cos", "namespace": "kube-system"},
@@ -85,8 +85,8 @@ class Theirs(Cloud):
 
 
 @pytest.fixture
-def there(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
-    """What is in the cluster, as fields of `Contents`; to be changed before the run."""
+def contents(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+    """Objects in the cluster, as fields of `Contents`; to be changed before the run."""
     contents: dict[str, Any] = {"version": "1.36.2-gke.100", "daemon_sets": (PLUGIN,)}
     monkeypatch.setattr(discovery, "read", lambda kubeconfig, what, compute_class=None: Contents(**contents))
     return contents
@@ -106,7 +106,7 @@ def run(
     return declare(settings(*pools, **cloud), monkeypatch, cloud=Theirs({**SHARED, **(cluster or {})}))
 
 
-@pytest.mark.usefixtures("there")
+@pytest.mark.usefixtures("contents")
 def test_only_pools_their_identity_and_the_layer_are_declared(monkeypatch: pytest.MonkeyPatch) -> None:
     declared = run(monkeypatch, WITH_TWIN)
     assert sorted(r.type for r in declared.resources if r.type.startswith("gcp:")) == [
@@ -126,12 +126,12 @@ def test_only_pools_their_identity_and_the_layer_are_declared(monkeypatch: pytes
     for resource in declared.resources:
         if resource.type.startswith("kubernetes:"):
             assert not {"deletedWith", "replaceWith"} & resource.options.keys()
-    # Nobody's order there unless asked: GPU pods may be meant for other pools.
+    # No order of growth unless asked: GPU pods may be meant for other pools.
     assert declared.of("kubernetes:cloud.google.com/v1:ComputeClass") == {}
     assert declared.outputs["fallbackOrder"].startswith("not guaranteed: GKE")
 
 
-@pytest.mark.usefixtures("there")
+@pytest.mark.usefixtures("contents")
 def test_two_stacks_in_one_cluster_have_an_account_each(monkeypatch: pytest.MonkeyPatch) -> None:
     def account(name: str) -> str:
         declared = declare(settings(L4), monkeypatch, cloud=Theirs(SHARED), stack=name)
@@ -142,20 +142,22 @@ def test_two_stacks_in_one_cluster_have_an_account_each(monkeypatch: pytest.Monk
     assert 6 <= len(account("blue")) <= 30
 
 
-@pytest.mark.usefixtures("there")
-@pytest.mark.parametrize("there_is", [True, False])
+@pytest.mark.usefixtures("contents")
+@pytest.mark.parametrize("workload_identity", [True, False])
 def test_pods_have_identities_of_their_own_where_the_cluster_has_and_else_that_is_told(
-    there_is: bool, monkeypatch: pytest.MonkeyPatch
+    workload_identity: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     warnings: list[str] = []
     monkeypatch.setattr(pulumi.log, "warn", warnings.append)
-    cluster = {} if there_is else {"workloadIdentityConfigs": []}
+    cluster = {} if workload_identity else {"workloadIdentityConfigs": []}
     (pool,) = run(monkeypatch, L4, cluster=cluster).of(GKE_POOL).values()
-    assert ("workloadMetadataConfig" in pool.inputs["nodeConfig"]) is there_is
-    assert ["--workload-pool example-lab.svc.id.goog" in text for text in warnings].count(True) == (not there_is)
+    assert ("workloadMetadataConfig" in pool.inputs["nodeConfig"]) is workload_identity
+    assert ["--workload-pool example-lab.svc.id.goog" in text for text in warnings].count(True) == (
+        not workload_identity
+    )
 
 
-@pytest.mark.usefixtures("there")
+@pytest.mark.usefixtures("contents")
 def test_a_given_account_is_the_pools_own(monkeypatch: pytest.MonkeyPatch) -> None:
     theirs = "lab-nodes@example-lab.iam.gserviceaccount.com"
     declared = run(monkeypatch, L4, serviceAccount=theirs)
@@ -167,7 +169,7 @@ def test_a_given_account_is_the_pools_own(monkeypatch: pytest.MonkeyPatch) -> No
 DNS = "https://gke-shared.europe-west4.gke.goog"
 
 
-@pytest.mark.usefixtures("there")
+@pytest.mark.usefixtures("contents")
 @pytest.mark.parametrize(
     ("cluster", "server"),
     [
@@ -193,7 +195,7 @@ def test_the_way_in_is_the_one_that_is_open(
     assert declared.outputs["kubernetesVersion"] == "1.36.2-gke.100"
 
 
-@pytest.mark.usefixtures("there")
+@pytest.mark.usefixtures("contents")
 @pytest.mark.parametrize(
     ("answer", "told"),
     [
@@ -215,7 +217,7 @@ def test_a_cluster_that_takes_no_pools_is_one_clean_error(
         declare(settings(L4), monkeypatch, cloud=Theirs(answer))
 
 
-@pytest.mark.usefixtures("there")
+@pytest.mark.usefixtures("contents")
 def test_a_cluster_that_may_not_be_read_is_not_taken_for_a_missing_one(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(pulumi.RunError, match=r"(?s)cannot be read.*container\.clusters\.get"):
         declare(settings(L4), monkeypatch, cloud=Theirs("Error 403: Required container.clusters.get permission"))
@@ -225,7 +227,7 @@ def pool(name: str, **nodes: Any) -> dict[str, Any]:
     return {"nodePools": [*SHARED["nodePools"], {"name": name, "nodeCount": 2, "nodeConfigs": [nodes]}]}
 
 
-@pytest.mark.usefixtures("there")
+@pytest.mark.usefixtures("contents")
 @pytest.mark.parametrize(
     ("nodes", "owner"),
     [
@@ -243,14 +245,14 @@ def test_a_pool_of_that_name_that_is_not_ours_is_told_before_google_is_asked(
         run(monkeypatch, L4, cluster=pool("l4", **nodes))
 
 
-@pytest.mark.usefixtures("there")
+@pytest.mark.usefixtures("contents")
 @pytest.mark.parametrize("labels", [{"kubeflow-spot-stack": "test"}, {}])
 def test_a_second_run_knows_its_own_pools(labels: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
     own = {"spot": True, "labels": {"kubeflow-spot.dev/pool": "l4"}, "resourceLabels": labels}
     assert run(monkeypatch, L4, cluster=pool("l4", **own)).of(GKE_POOL)
 
 
-@pytest.mark.usefixtures("there")
+@pytest.mark.usefixtures("contents")
 def test_gkes_own_plugin_is_told_of(monkeypatch: pytest.MonkeyPatch) -> None:
     warnings: list[str] = []
     monkeypatch.setattr(pulumi.log, "warn", warnings.append)
@@ -263,8 +265,10 @@ def test_gkes_own_plugin_is_told_of(monkeypatch: pytest.MonkeyPatch) -> None:
     assert [text for text in warnings if "device plugin" in text] == []
 
 
-@pytest.mark.usefixtures("there")
-def test_an_on_demand_pool_of_ours_is_not_replaced_there_either(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.usefixtures("contents")
+def test_an_on_demand_pool_of_ours_is_not_replaced_in_an_existing_cluster_either(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     own = {
         "labels": {"kubeflow-spot.dev/pool": "general"},
         "serviceAccount": "other@example-lab.iam.gserviceaccount.com",

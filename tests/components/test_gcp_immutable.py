@@ -1,4 +1,4 @@
-"""What GKE fixes for a pool's life: which differences are told of a live pool, and of which pools none."""
+"""Differences of a live GKE pool that are refused, and pools whose differences are not."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def plural(value: Any) -> Any:
 
 
 def running(declared: Declared) -> list[dict[str, Any]]:
-    """What `getCluster` lists once all that was declared is there; GKE has chosen what was not sent."""
+    """The pools in `getCluster` once everything declared exists; GKE has chosen the settings that were not sent."""
     chosen = {"maxPodsPerNode": 110, "nodeCount": 1}
     found = []
     for pool in declared.of(GKE_POOL).values():
@@ -206,7 +206,7 @@ def test_spot_pools_give_way_and_twins_change_by_generation(monkeypatch: pytest.
         # The number a pool began with replaces none, whatever its minimum is by now.
         assert pool.options["ignoreChanges"] == ["initialNodeCount"]
     assert declare(stack({**L4, "capacity": "preemptible"}), monkeypatch, live=there).of(GKE_POOL)
-    # One that is to be on-demand from now on vanishes no later than it might have.
+    # A spot pool that becomes on-demand is replaced: its nodes may be evicted at any time.
     assert declare(stack({**L4, "capacity": "on-demand"}), monkeypatch, live=there).of(GKE_POOL)
 
 

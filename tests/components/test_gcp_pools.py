@@ -1,4 +1,4 @@
-"""What a pool of the stack file asks of GKE."""
+"""Translations of a pool of the stack file to GKE's words."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the cluster autoscaler makes of the ConfigMap, over drawn stacks: own reading of it, with RE2 itself."""
+"""The cluster autoscaler's reading of the ConfigMap, over drawn stacks: a reading of its own, with RE2 itself."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ PULL_SECRET = {"name": "acr", "server": "example.azurecr.io", "username": "pulle
 def of_kubernetes(
     monkeypatch: pytest.MonkeyPatch, *names: str
 ) -> tuple[dict[str, dict[str, Any]], dict[str, dict[str, Any]]]:
-    """What the program asks the engine for, and what the SDK's classes ask for the same, by the last part of the type."""
+    """Requests of the program, and those of the SDK's classes for the same, by the last part of the type."""
     settings = {**azure.PRIVATE, "kubeflow-spot:imagePullSecrets": [PULL_SECRET]}
     ours = {r.type.rpartition(":")[2]: r for r in declare(settings, monkeypatch).resources}
 

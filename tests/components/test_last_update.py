@@ -1,4 +1,4 @@
-"""What a stack remembers of its last update, and a cluster that would move."""
+"""The last update that a stack remembers, and a cluster that would move."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ ML = {"clusterName": "ml", "resourceGroup": "ml"}
         (ML, {"clusterName": "two", "resourceGroup": "ml"}, ["cluster.name"]),
         (ML, {"clusterName": "ml", "resourceGroup": "two"}, ["cloud.resourceGroup"]),
         (ML, {"clusterName": "two", "resourceGroup": "two"}, ["cluster.name", "cloud.resourceGroup"]),
-        # Another cloud, or somebody else's cluster
+        # Another cloud, or an existing cluster
         (ML, {"clusterName": "ml", "project": "ml", "location": "europe-west4"}, ["cloud"]),
         (ML, {}, ["cloud"]),
         (

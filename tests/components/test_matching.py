@@ -1,4 +1,4 @@
-"""Which nodes a pod may run on, as https://kubernetes.io/docs/concepts/scheduling-eviction/ says."""
+"""Nodes that a pod may run on, as https://kubernetes.io/docs/concepts/scheduling-eviction/ says."""
 
 from __future__ import annotations
 

@@ -126,7 +126,7 @@ def test_the_highest_line_that_matches_anywhere_in_the_name_counts(text: str, ra
     assert priorities.rank(priorities.read(text), "spotpool") == rank
 
 
-def test_an_order_of_somebody_elses_making_is_as_good() -> None:
+def test_an_order_of_another_owner_is_as_good() -> None:
     assert faults("90: ['-t4-']\n80: [t4big]\n30: [t4od]\n20: ['.*']") == []
 
 
@@ -167,7 +167,7 @@ def test_the_lines_to_add_make_any_order_the_wanted_one(
     assert sorted(line for some in added.values() for line in some) == sorted(map(priorities.expression, pools))
 
 
-def test_the_lines_to_add_leave_somebody_elses_spot_pools_above_our_on_demand_ones() -> None:
+def test_the_lines_to_add_leave_another_owners_spot_pools_above_our_on_demand_ones() -> None:
     theirs = {50: [".*spot.*"], 10: [".*"]}
     assert priorities.additions(theirs, Wanted(("t4", "t4od", "general"), {"t4"})) == {
         60: ["^aks-t4-[0-9]+-vmss$"],

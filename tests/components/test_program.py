@@ -68,9 +68,9 @@ def test_every_gpu_pool_has_one_device_plugin_which_tolerates_its_taints(declare
 
 
 def test_spot_pools_are_spot_begin_empty_and_are_tainted_so(declared: Declared) -> None:
-    spot = [pool for pool in pools(declared).values() if pool.vanishes]
+    spot = [pool for pool in pools(declared).values() if pool.reclaimable]
     assert spot
-    on_demand = [pool.taints for pool in pools(declared).values() if not pool.vanishes]
+    on_demand = [pool.taints for pool in pools(declared).values() if not pool.reclaimable]
     for pool in spot:
         assert pool.labels["kubeflow-spot.dev/capacity"] == "spot"
         assert pool.bounds[0] == 0
@@ -80,7 +80,7 @@ def test_spot_pools_are_spot_begin_empty_and_are_tainted_so(declared: Declared) 
 
 @on_aks
 def test_spot_pools_on_aks_declare_what_aks_adds_and_set_no_surge(declared: Declared) -> None:
-    for pool in (pool.inputs for pool in pools(declared).values() if pool.vanishes):
+    for pool in (pool.inputs for pool in pools(declared).values() if pool.reclaimable):
         assert (pool["mode"], pool["type"]) == ("User", "VirtualMachineScaleSets")
         assert pool["nodeLabels"]["kubernetes.azure.com/scalesetpriority"] == "spot"
         assert "kubernetes.azure.com/scalesetpriority=spot:NoSchedule" in pool["nodeTaints"]

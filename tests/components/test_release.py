@@ -10,9 +10,7 @@ import pytest
 from components.addons import names, release
 from config import releases
 from tests.components.program import PROJECT, declare, stack_config
-from tests.components.test_any_cluster import THEIRS, Stacks, there, with_
-
-__all__ = ["there"]
+from tests.components.test_any_cluster import THEIRS, Stacks, with_
 
 IMAGE = "registry.example.com/mirror/plugin:v1@sha256:" + 64 * "a"
 WHY = "our mirror has nothing else"
@@ -28,7 +26,7 @@ def contract(declared: Any, instance: str = "dev") -> dict[str, Any]:
         None,
         contract("r2026-09"),
         contract("r2026-11"),
-        # One that the program had once, and somebody else's, are no obstacle.
+        # An earlier release of the program, and one of another owner, are no obstacle.
         contract("r2025-03"),
         contract("r2099-01", "another"),
         {"metadata": {"labels": None}, "data": {"release": "r2099-01"}},
@@ -60,14 +58,16 @@ def test_going_back_is_told(declared: str, wanted: str, older: str) -> None:
 
 
 @pytest.mark.program
-def test_a_newer_programs_cluster_gets_nothing_declared(there: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
-    there["contract"] = contract("r2099-01", names.instance("test"))
+def test_a_newer_programs_cluster_gets_nothing_declared(
+    contents: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    contents["contract"] = contract("r2099-01", names.instance("test"))
     with pytest.raises(pulumi.RunError, match="r2099-01"):
         declare(THEIRS, monkeypatch, cloud=Stacks())
 
 
 @pytest.mark.program
-def test_the_stacks_own_pins_are_declared_and_shown(there: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_stacks_own_pins_are_declared_and_shown(contents: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
     settings = with_(THEIRS, overrides=[{"pin": "devicePluginImage", "value": IMAGE, "reason": WHY}])
     declared = declare(settings, monkeypatch, cloud=Stacks())
     (plugin,) = declared.of("kubernetes:apps/v1:DaemonSet").values()

@@ -5,21 +5,26 @@ from __future__ import annotations
 import pytest
 
 from components import clouds
+from config.clouds import registry
 from tests.components.program import declare
-from tests.components.test_any_cluster import THEIRS
+from tests.config.test_third_cloud import STACK
 
 pytestmark = pytest.mark.program
 
 
 def test_the_layer_and_the_outputs_follow_a_cloud_that_is_registered(monkeypatch: pytest.MonkeyPatch) -> None:
-    # A stack file of the one cloud that has no resources; its line names the toy instead.
-    monkeypatch.setitem(clouds.MODULES, "existing", "tests.components.toy")
-    declared = declare(THEIRS, monkeypatch)
+    monkeypatch.setattr(registry, "CLOUDS", (*registry.CLOUDS, "tests.config.toy"))
+    monkeypatch.setitem(clouds.MODULES, "toy", "tests.components.toy")
+    declared = declare({f"kubeflow-spot:{key}": value for key, value in STACK.items()}, monkeypatch)
     (cluster,) = declared.of("toy:index:Cluster").values()
-    assert cluster.inputs["pools"] == [pool["name"] for pool in declared.outputs["pools"]]
+    assert cluster.inputs["pools"] == ["general", "training", "trainingod"]
+    (plugin,) = declared.of("kubernetes:apps/v1:DaemonSet").values()
+    tolerated = {toleration["key"] for toleration in plugin.inputs["spec"]["template"]["spec"]["tolerations"]}
+    assert "toy.example/lent" in tolerated
     guards = declared.of("kubernetes:admissionregistration.k8s.io/v1:ValidatingAdmissionPolicy").values()
     assert guards
     assert all(guard.options["deletedWith"].endswith("toy:index:Cluster::" + cluster.name) for guard in guards)
+    assert declared.outputs["systemPool"]["machine"] == "toy-cpu"
     assert declared.outputs["fallbackOrder"] == "not guaranteed: toys are drawn by lot"
-    assert declared.outputs["remembered"]["place"] == {"clusterName": declared.outputs["clusterName"]}
+    assert declared.outputs["remembered"]["place"] == {"clusterName": "playroom"}
     assert declared.secret == {"kubeconfig"}

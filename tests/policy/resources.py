@@ -36,11 +36,11 @@ CLOUD_PLATFORM = "https://www.googleapis.com/auth/cloud-platform"
 DIGEST = "sha256:" + "0" * 64
 
 UNKNOWN = {"unknown": True}
-"""What a preview does not know."""
+"""A value that a preview does not know."""
 
 
 def secret(value: Any) -> dict[str, Any]:
-    """What the engine is told to hide."""
+    """A value that the engine hides."""
     return {"secret": value}
 
 
@@ -200,7 +200,7 @@ def assignment(role: str, scope: Any, who: str = "ServicePrincipal") -> dict[str
 
 
 def contract(namespace: str = "kube-public", **data: Any) -> dict[str, Any]:
-    """What a cluster says about itself."""
+    """The contract of a cluster with its users' tools."""
     return {
         "apiVersion": "v1",
         "kind": "ConfigMap",

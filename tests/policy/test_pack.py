@@ -1,4 +1,4 @@
-"""What the engine is told about the rules, and what readers are."""
+"""The rules as the engine and readers see them."""
 
 from __future__ import annotations
 

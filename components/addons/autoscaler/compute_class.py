@@ -2,7 +2,7 @@
 
 GKE's autoscaler takes the cheapest pool that fits unless a pod asks for a class, by a nodeSelector
 (docs.cloud.google.com/kubernetes-engine/docs/concepts/about-custom-compute-classes). Spot taints stay on the pools, so the
-class says in which order, and a pod's tolerations who may land on spot, as everywhere else.
+class decides the order, and a pod's tolerations decide whether it may land on spot, as everywhere else.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ class ComputeClassPlan:
     """First choice first."""
     options: GcpFallback = field(default_factory=GcpFallback)
     by_default: bool = False
-    """Whether pods ask for it by themselves."""
+    """Whether a policy makes pods ask for it."""
     warnings: tuple[str, ...] = ()
 
     @property
@@ -95,9 +95,9 @@ def plan(
     node_pools: Sequence[NodePool],
     version: str,
     instance: str,
-    found: Mapping[str, Any] | None = None,
+    existing: Mapping[str, Any] | None = None,
 ) -> ComputeClassPlan:
-    """`version` is the API server's; `found` the ComputeClass of that name that is there already, whoever made it.
+    """`version` is the API server's; `existing` the ComputeClass of that name in the cluster, with any owner.
 
     Raises `pulumi.RunError` when the name is taken.
     """
@@ -107,17 +107,17 @@ def plan(
     members = sorted((pool for pool in node_pools if pool.selector), key=lambda pool: rank[pool.name])
     if name is None or not members or not isinstance(spec.cloud, Gcp):
         return ComputeClassPlan()
-    labels = names.labels_of(found or {})
-    if found and not names.is_ours(labels, instance):
+    labels = names.labels_of(existing or {})
+    if existing and not names.is_ours(labels, instance):
         raise pulumi.RunError(
             f"cloud.fallback.className: cluster {spec.name} has a ComputeClass {name!r}, made by {names.owner(labels)}\n"
             "  set `cloud.fallback.className` to a name of this stack's own"
         )
     able = admission.mutates(version) and spec.scheduling.enabled
-    # Of a cluster of this stack the rules have told it.
-    told = spec.cloud.existing_cluster is None or admission.mutates(version)
+    # For a new cluster the rules have reported it.
+    reported = spec.cloud.existing_cluster is None or admission.mutates(version)
     return ComputeClassPlan(
-        name, tuple(members), spec.cloud.fallback, able, () if told else (_shortfall(name, version),)
+        name, tuple(members), spec.cloud.fallback, able, () if reported else (_shortfall(name, version),)
     )
 
 
@@ -130,7 +130,7 @@ def _shortfall(name: str, version: str) -> str:
 
 
 def manifest(plan: ComputeClassPlan, instance: str) -> dict[str, Any]:
-    """The ComputeClass, a rule a pool: within a rule GKE chooses by itself."""
+    """The ComputeClass, with one rule for each pool: within a rule GKE chooses by itself."""
     options = plan.options
     return {
         "apiVersion": "cloud.google.com/v1",
@@ -138,7 +138,7 @@ def manifest(plan: ComputeClassPlan, instance: str) -> dict[str, Any]:
         "metadata": {"name": plan.name, "labels": names.labels(instance)},
         "spec": {
             "priorities": [{"nodepools": [pool.name]} for pool in plan.members],
-            # The default is not the same in all versions.
+            # The default differs between versions.
             "whenUnsatisfiable": options.when_unsatisfiable,
             "activeMigration": {"optimizeRulePriority": options.active_migration},
             "nodePoolAutoCreation": {"enabled": False},
@@ -166,9 +166,9 @@ def policy(plan: ComputeClassPlan, instance: str) -> tuple[dict[str, Any], dict[
         toleration=cel.value(toleration.as_manifest()),
     )
     spec = {
-        # A pod that is not judged waits for its GPU; one that is refused is not there to be found.
+        # A pod that is not judged waits for its GPU and can be seen; a refused pod does not exist.
         "failurePolicy": "Ignore",
-        # What a webhook makes of a pod afterwards is meant so, as with the defaults.
+        # Later changes by webhooks are intended, as with the defaults.
         "reinvocationPolicy": "Never",
         "matchConstraints": {"resourceRules": [created], "namespaceSelector": {"matchExpressions": [everywhere]}},
         "matchConditions": [
@@ -195,11 +195,14 @@ class ComputeClass(Part):
         inside: Inside,
     ) -> None:
         super().__init__("kubeflow-spot:addons:ComputeClass", name, inside)
-        made = Manifest(name, manifest(plan, self.instance), self.child)
+        declared = Manifest(name, manifest(plan, self.instance), self.child)
         if plan.by_default:
-            # Not before there is what pods are sent to.
-            given, binding = policy(plan, self.instance)
+            # Pods must not be sent to a class that does not exist yet.
+            class_policy, binding = policy(plan, self.instance)
             Manifest(
-                f"{name}-binding", binding, self.child, after=[made, Manifest(f"{name}-policy", given, self.child)]
+                f"{name}-binding",
+                binding,
+                self.child,
+                after=[declared, Manifest(f"{name}-policy", class_policy, self.child)],
             )
         self.register_outputs({})

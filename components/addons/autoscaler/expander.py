@@ -17,43 +17,43 @@ from config.model.growth import ExpanderOptions
 
 NAMESPACE = "kube-system"
 NAME = "cluster-autoscaler-priority-expander"
-"""The autoscaler's choice."""
+"""The autoscaler expects this name."""
 
 _MAP = f"the ConfigMap {NAMESPACE}/{NAME}"
 
 
 @dataclass(frozen=True)
 class ExpanderPlan:
-    """What becomes of the ConfigMap, and what the stack's outputs say of it."""
+    """The ConfigMap to write, and its description in the stack's outputs."""
 
     declared: Tiers | None
-    """What this stack writes into it; None when it does not declare it."""
+    """The tiers that this stack writes; None when it does not declare the ConfigMap."""
     shown: list[dict[str, Any]]
-    """What the autoscaler goes by, first choice first; empty when it does not look."""
+    """The tiers that the autoscaler follows, first choice first; empty when it ignores the ConfigMap."""
     fallback_order: str
     warnings: tuple[str, ...] = ()
 
 
 def plan(
-    wanted: Wanted, options: ExpanderOptions, instance: str, found: Mapping[str, Any] | None, cluster: str
+    wanted: Wanted, options: ExpanderOptions, instance: str, existing: Mapping[str, Any] | None, cluster: str
 ) -> ExpanderPlan:
-    """For an autoscaler whose expander is `priority`. `found` is the ConfigMap in the cluster, None when there is none.
+    """The plan for an autoscaler whose expander is `priority`. `existing` is the ConfigMap in the cluster, None when there is none.
 
-    Raises `pulumi.RunError` when somebody else's must be changed first, with the lines to add.
+    Raises `pulumi.RunError` when another owner's ConfigMap must be changed first, with the lines to add.
     """
     own = priorities.tiers(wanted, {tier.priority: tier.groups for tier in options.other_groups})
     ours = ExpanderPlan(own, _view(own, wanted), f"guaranteed by {_MAP}")
-    # Where the stack file itself ranks somebody else's pools is the user's own choice.
+    # The stack file may rank pools of other owners as its user likes.
     wrong = list(priorities.faults(own, replace(wanted, others=())))
     if wrong:
         raise pulumi.RunError(
             f"expander.otherGroups: with these lines pools would not grow in the wanted order: {'; '.join(wrong)}\n"
             "  give them other numbers, or expressions that match no pool of this stack"
         )
-    labels = names.labels_of(found or {})
-    if found is None or names.is_ours(labels, instance):
+    labels = names.labels_of(existing or {})
+    if existing is None or names.is_ours(labels, instance):
         return ours
-    theirs, unread = _read(found)
+    theirs, unread = _read(existing)
     if options.take_ownership:
         dropped = _dropped(theirs or {}, own)
         return replace(ours, warnings=_warning(dropped))
@@ -65,21 +65,21 @@ def plan(
     raise pulumi.RunError(_refusal(theirs, wanted, wrong, cluster, labels))
 
 
-def _read(found: Mapping[str, Any]) -> tuple[Tiers | None, str]:
-    """The ConfigMap's tiers, or why there are none."""
+def _read(existing: Mapping[str, Any]) -> tuple[Tiers | None, str]:
+    """The ConfigMap's tiers, or the reason why it has none."""
     try:
-        return priorities.read((found.get("data") or {}).get("priorities")), ""
+        return priorities.read((existing.get("data") or {}).get("priorities")), ""
     except ValueError as wrong:
         return None, str(wrong)
 
 
 def kept_by(what: str) -> ExpanderPlan:
-    """For an order that something else keeps."""
+    """The plan for an order that `what` keeps."""
     return ExpanderPlan(None, [], f"guaranteed by {what}")
 
 
 def not_kept(why: str) -> ExpanderPlan:
-    """For an autoscaler that does not look at the ConfigMap, or of which that is not known."""
+    """The plan for an autoscaler that ignores the ConfigMap, or may ignore it."""
     return ExpanderPlan(None, [], f"not guaranteed: {why}")
 
 
@@ -112,7 +112,7 @@ def _warning(dropped: Tiers) -> tuple[str, ...]:
 
 def _refusal(theirs: Tiers | None, wanted: Wanted, wrong: list[str], cluster: str, labels: Mapping[str, str]) -> str:
     another = names.stack(labels)
-    # The other stack's own lines move, by tens, with its pools.
+    # The other stack's own lines move by tens when its pools change.
     lines = priorities.additions(theirs or {}, wanted, last_digit=5 if another else 0)
     if theirs is None:
         lines = priorities.tiers(wanted, {})
@@ -122,7 +122,7 @@ def _refusal(theirs: Tiers | None, wanted: Wanted, wrong: list[str], cluster: st
             f" order: {'; '.join(wrong)}",
             *(_for_a_stack(lines, another) if another else _for_the_map(lines, theirs is None)),
             "  or set `expander.takeOwnership: true` here: this stack then replaces its content, and",
-            "  `expander.otherGroups` says which further lines it keeps",
+            "  `expander.otherGroups` lists further lines that it keeps",
         ]
     )
 
@@ -156,7 +156,7 @@ class PriorityExpander(Part):
         super().__init__("kubeflow-spot:addons:PriorityExpander", name, inside)
         metadata: dict[str, Any] = {"name": NAME, "namespace": NAMESPACE, "labels": names.labels(self.instance)}
         if take_ownership:
-            # Its fields have another manager, to whom the API server would leave them (pulumi-kubernetes, patchForce).
+            # Its fields have another manager, and the API server would keep them (pulumi-kubernetes, patchForce).
             metadata["annotations"] = {"pulumi.com/patchForce": "true"}
         Manifest(
             name,

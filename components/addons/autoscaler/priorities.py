@@ -1,8 +1,8 @@
-"""The content of the priority expander's ConfigMap: written, read, and judged as the cluster autoscaler would.
+"""The content of the priority expander's ConfigMap: written, read, and judged as the cluster autoscaler does.
 
-The highest number of a matching line counts; groups with the same number are chosen from at random, and a group without a
-line is dropped as soon as another one has one. Source: kubernetes/autoscaler expander/priority/{readme.md,priority.go} of 1.35 and
-1.36, which read the text by sigs.k8s.io/yaml 1.6 (go-yaml 2, then JSON) into a map from int to a list of texts.
+The highest number of a matching line counts; among groups with the same number the choice is random, and a group without a
+line is dropped as soon as another one has a line. Source: kubernetes/autoscaler expander/priority/{readme.md,priority.go} of 1.35
+and 1.36, which read the text by sigs.k8s.io/yaml 1.6 (go-yaml 2, then JSON) into a map from int to a list of texts.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ class Wanted:
     order: tuple[str, ...]
     """Names of pools, first choice first."""
     spot: Set[str] = frozenset()
-    """Those of them that are spot pools."""
+    """The spot pools among them."""
     others: tuple[str, ...] = ()
-    """On-demand pools of somebody else, which no spot pool may stand behind."""
+    """On-demand pools of other owners; no spot pool may stand behind them."""
 
 
 def expression(pool: str) -> str:
-    """Matches the node group of one AKS pool: RE2, unanchored, hence `^` and `$` (scale set names from AKS' docs)."""
+    """The expression for the node group of one AKS pool: RE2, unanchored, hence `^` and `$` (scale set names from AKS' docs)."""
     return f"^aks-{pool}-[0-9]+-vmss$"
 
 
@@ -89,10 +89,11 @@ def listed(lines: Sequence[str]) -> str:
 
 
 def read(text: str | None) -> dict[int, list[str]]:
-    """The tiers in a ConfigMap's `priorities`. Raises ValueError where the autoscaler refuses all of it, then choosing at random.
+    """The tiers in a ConfigMap's `priorities`. Raises ValueError where the autoscaler refuses all of it and chooses at
+    random.
 
-    Plainer than go-yaml in what nobody writes here: other tags than `!!str` and merge keys are refused, and a fraction among
-    the expressions stays as it is written.
+    Simpler than go-yaml in rare cases: other tags than `!!str` and merge keys are refused, and a fraction among the expressions
+    stays as it is written.
     """
     loader = yaml.SafeLoader(text or "")
     try:
@@ -107,7 +108,7 @@ def read(text: str | None) -> dict[int, list[str]]:
     for key, value in node.value:
         number, plain = _number(key), _scalar_of(key)
         if type(written.setdefault(number, plain)) is not type(plain):
-            raise ValueError(f"{number} is there as a number and as a text, and which of them counts is left to chance")
+            raise ValueError(f"{number} occurs as a number and as a text, and which of them counts is left to chance")
         result[number] = _expressions(number, value)
     return result
 
@@ -121,7 +122,7 @@ _INTEGER = re.compile(r"([-+]?)(0[xX][0-9a-fA-F]+|0[bB][01]+|0[oO]?[0-7]+|[1-9][
 
 
 def _scalar_of(node: yaml.Node) -> Scalar:
-    """What go-yaml 2 takes a scalar for (resolve.go). Raises ValueError for what is none."""
+    """The value that go-yaml 2 reads from a scalar (resolve.go). Raises ValueError for other nodes."""
     if not isinstance(node, yaml.ScalarNode):
         raise ValueError(f"line {node.start_mark.line + 1} is no number or text")
     text = str(node.value)
@@ -130,15 +131,15 @@ def _scalar_of(node: yaml.Node) -> Scalar:
     if node.style is not None or not re.match(r"[-+.0-9]", text):
         return text
     digits = text.replace("_", "")
-    if found := _INTEGER.fullmatch(digits):
-        sign, number = found.groups()
+    if integer := _INTEGER.fullmatch(digits):
+        sign, number = integer.groups()
         octal = re.fullmatch(r"0[0-7]+", number)
         return int(f"{sign}{number}", 8 if octal else 0)
     return float(digits) if _FRACTION.fullmatch(digits) else text
 
 
 def _number(key: yaml.Node) -> int:
-    """A priority: what is left of a key as JSON's text must be decimal digits."""
+    """A priority: the key, as a text of JSON, must be decimal digits."""
     plain = _scalar_of(key)
     if isinstance(plain, float):
         # Written with the digits of 32 bits, and with an exponent from a million on (Go's strconv, format g).
@@ -156,29 +157,29 @@ def _expressions(number: int, node: yaml.Node) -> list[str]:
         return []
     if not isinstance(node, yaml.SequenceNode):
         raise ValueError(f"{number} has no list")
-    found = []
+    lines = []
     for item in node.value:
         plain = _scalar_of(item)
-        # A number becomes a text; what is absent becomes an empty one, which is found in every name.
+        # A number becomes a text; an absent value becomes an empty text, which matches every name.
         line = "" if plain is None else str(plain).lower() if isinstance(plain, bool) else str(plain)
         if isinstance(plain, float):
             line = str(item.value)
         if wrong := expressions.fault(line):
             raise ValueError(f"{line!r} is no regular expression of RE2: {wrong}")
-        found.append(line)
-    return found
+        lines.append(line)
+    return lines
 
 
 def rank(tiers: Tiers, pool: str) -> int | None:
     """The number by which the autoscaler ranks an AKS pool; None when no line matches, or one below -1, which never wins."""
-    # The digits are a cluster's own; a line that asks for certain ones is not for us to judge.
+    # The digits are a cluster's own; lines with certain digits cannot be judged here.
     group = f"aks-{pool}-12345678-vmss"
     matching = (number for number, lines in tiers.items() if any(expressions.matches(line, group) for line in lines))
     return max((number for number in matching if number >= -1), default=None)
 
 
 def faults(tiers: Tiers, wanted: Wanted) -> Iterator[str]:
-    """Why pools would not grow in the wanted order; nothing when they would."""
+    """The reasons why pools would not grow in the wanted order; none when they would."""
     ranks = {pool: rank(tiers, pool) for pool in wanted.order}
     for pool, number in ranks.items():
         if number is None:
@@ -196,8 +197,8 @@ def faults(tiers: Tiers, wanted: Wanted) -> Iterator[str]:
 def additions(tiers: Tiers, wanted: Wanted, last_digit: int = 0) -> dict[int, list[str]]:
     """Lines that give the wanted order when they are added to these, with numbers that are free.
 
-    Spot pools that grow first go above all that is there. The others stay, where there is room, below the next line above them,
-    which may be somebody else's spot pools. Numbers end in `last_digit` where there is room for that.
+    Spot pools that grow first go above all existing lines. The others stay, where there is room, below the next line above them,
+    which may be spot pools of another owner. Numbers end in `last_digit` where there is room for that.
     """
     first = tuple(takewhile(lambda pool: pool in wanted.spot, wanted.order))
     rest = wanted.order[len(first) :]
@@ -213,7 +214,7 @@ def additions(tiers: Tiers, wanted: Wanted, last_digit: int = 0) -> dict[int, li
 
 
 def _between(floor: int, ceiling: int, count: int, last_digit: int) -> list[int]:
-    """That many free numbers, rising; none where there is no room."""
+    """Free numbers, `count` of them, rising; none where there is no room."""
     for step in (STEP, 1):
         numbers = [number for number in range(floor + 1, ceiling) if number % step == last_digit % step][:count]
         if len(numbers) == count:

@@ -1,1 +1,1 @@
-"""What GPU nodes run: NVIDIA's device plugin, MPS, metrics."""
+"""DaemonSets of GPU nodes: NVIDIA's device plugin, MPS, metrics."""

@@ -18,7 +18,7 @@ NAMESPACE = "kube-system"
 PORT = 9400
 
 _SOCKETS = "/var/lib/kubelet/pod-resources"
-"""Here the kubelet tells which pod has which GPU."""
+"""Socket of the kubelet that lists the GPUs of each pod."""
 
 
 @dataclass(frozen=True)
@@ -77,7 +77,7 @@ def _is_exporter(name: str, pod: Mapping[str, Any]) -> bool:
 
 
 def daemon_set_spec(pools: Sequence[NodePool], image: str, instance: str) -> dict[str, Any]:
-    """The DaemonSet, as dcgm-exporter's own chart has it (4.8.2)."""
+    """The DaemonSet, as in dcgm-exporter's own chart (4.8.2)."""
     health = {"httpGet": {"path": "/health", "port": "metrics"}, "initialDelaySeconds": 45}
     exporter = {
         "name": "exporter",
@@ -105,7 +105,7 @@ def daemon_set_spec(pools: Sequence[NodePool], image: str, instance: str) -> dic
         "containers": [exporter],
         "volumes": [{"name": "pod-resources", "hostPath": {"path": _SOCKETS, "type": "Directory"}}],
     }
-    # What a Prometheus that looks at pods goes by.
+    # Annotations for a Prometheus that scrapes pods.
     scrape = {"prometheus.io/scrape": "true", "prometheus.io/port": str(PORT)}
     return node_agent.daemon_set_spec(pools, instance, node_agent.selector(instance, ROLE), pod, scrape)
 
@@ -136,6 +136,6 @@ class DcgmExporter(Part):
             ("DaemonSet", "apps/v1", daemon_set_spec(pools, image, self.instance)),
             ("Service", "v1", service_spec(self.instance)),
         ):
-            called = name if kind == "DaemonSet" else f"{name}-service"
-            Manifest(called, {"apiVersion": api, "kind": kind, "metadata": metadata, "spec": spec}, self.child)
+            resource = name if kind == "DaemonSet" else f"{name}-service"
+            Manifest(resource, {"apiVersion": api, "kind": kind, "metadata": metadata, "spec": spec}, self.child)
         self.register_outputs({})

@@ -18,16 +18,16 @@ ROLE = "device-plugin"
 NAMESPACE = "kube-system"
 
 _PRIVILEGED = {"capabilities": {"add": ["SYS_ADMIN"]}}
-"""What NVIDIA's chart gives a plugin that may see MIG instances, and every one with configurations (k8s-device-plugin 0.20,
-_helpers.tpl). Time-slicing is arithmetic and needs nothing."""
+"""Capabilities that NVIDIA's chart gives a plugin that may see MIG instances, and every plugin with configurations
+(k8s-device-plugin 0.20, _helpers.tpl). Time-slicing is arithmetic and needs nothing."""
 
 
 def daemon_set_spec(pools: Sequence[NodePool], image: str, instance: str) -> dict[str, Any]:
-    """The DaemonSet: on nodes of these pools only, whatever they are tainted with.
+    """The DaemonSet: on nodes of these pools only, with any taints.
 
     A plugin without the spot taint's toleration leaves spot nodes without `nvidia.com/gpu` (Azure/AKS issue 4418); on
     nodes without a GPU it would crash (its FAIL_ON_INIT_ERROR is true by default), and on those of another stack it would
-    be the second.
+    be the second plugin.
     """
     mig = any(pool.mig for pool in pools)
     with_mps = any(map(mps.wanted, pools))
@@ -50,7 +50,7 @@ def daemon_set_spec(pools: Sequence[NodePool], image: str, instance: str) -> dic
     pod: dict[str, Any] = {"containers": [plugin], "volumes": volumes}
     annotations: dict[str, str] = {}
     if plugin_config.needed(pools):
-        # By this name config-manager finds the process.
+        # config-manager finds the process by this name.
         plugin["command"] = ["nvidia-device-plugin"]
         plugin["env"] = _environment(mig, with_mps)
         plugin["volumeMounts"] += plugin_config.MOUNTS
@@ -81,7 +81,7 @@ def _environment(mig: bool, with_mps: bool) -> list[dict[str, str]]:
 
 
 class DevicePlugin(Part):
-    """The plugin in kube-system, for pools that all have GPUs, and what it needs to share them. Nothing where there is none."""
+    """The plugin in kube-system for GPU pools, with its configurations and the MPS daemons. Without pools it declares nothing."""
 
     def __init__(
         self,
@@ -100,7 +100,7 @@ class DevicePlugin(Part):
         self.register_outputs({})
 
     def _configurations(self, name: str, pools: Sequence[NodePool]) -> list[pulumi.Resource]:
-        """The ConfigMap and the right to see which of its keys is a node's."""
+        """The ConfigMap, and the right to read the node's label, which names one of its keys."""
         called = names.object_name(self.instance, ROLE)
         rbac = "rbac.authorization.k8s.io"
         role = {"apiGroup": rbac, "kind": "ClusterRole", "name": called}

@@ -14,7 +14,7 @@ from config.placement.node_pools import NodePool
 
 @dataclass(frozen=True)
 class DevicePluginPlan:
-    """Where the device plugin goes."""
+    """The pools of the device plugin, and those of others."""
 
     pools: tuple[NodePool, ...]
     left_to: Mapping[Plugin, tuple[str, ...]] = field(default_factory=dict)

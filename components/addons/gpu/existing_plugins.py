@@ -1,4 +1,4 @@
-"""Device plugins that somebody else runs in a cluster, and the pools whose nodes they reach.
+"""Device plugins that an existing cluster runs, and the pools whose nodes they reach.
 
 Two plugins on one node both announce `nvidia.com/gpu`, and the kubelet keeps the one that registered last.
 """
@@ -21,7 +21,7 @@ _MIRRORED = re.compile(r"(^|/)k8s-device-plugin([:@]|$)")
 _OTHER_VENDORS = re.compile(r"(^|/)(rocm|amd|intel)/")
 
 _OTHER_PROGRAMS = {"config-manager", "gpu-feature-discovery", "mps-control-daemon"}
-"""What else NVIDIA's image holds; its chart runs each in a DaemonSet of its own (k8s-device-plugin 0.20)."""
+"""Other programs in NVIDIA's image; its chart runs each in a DaemonSet of its own (k8s-device-plugin 0.20)."""
 
 
 @dataclass(frozen=True)
@@ -42,24 +42,24 @@ def plugins(
 ) -> list[Plugin]:
     """The plugins among a cluster's DaemonSets, and those its GPU operators will make; not this stack's own."""
     label = "nvidia.com/gpu.deploy.device-plugin"
-    found = [*operators(policies, "devicePlugin", label), *running(daemon_sets, instance, _is_plugin)]
-    return sorted({str(one): one for one in found}.values(), key=str)
+    plugins = [*operators(policies, "devicePlugin", label), *running(daemon_sets, instance, _is_plugin)]
+    return sorted({str(plugin): plugin for plugin in plugins}.values(), key=str)
 
 
 def running(
     daemon_sets: Iterable[Mapping[str, Any]], instance: str, is_one: Callable[[str, Mapping[str, Any]], bool]
 ) -> Iterator[Plugin]:
-    """Those DaemonSets, not this stack's own, that `is_one` takes for one by name and pod."""
-    for found in daemon_sets:
-        metadata, pod = found["metadata"], found["spec"]["template"]["spec"]
-        if not names.is_ours(names.labels_of(found), instance) and is_one(metadata["name"], pod):
+    """DaemonSets, except this stack's own, whose name and pod `is_one` accepts."""
+    for daemon_set in daemon_sets:
+        metadata, pod = daemon_set["metadata"], daemon_set["spec"]["template"]["spec"]
+        if not names.is_ours(names.labels_of(daemon_set), instance) and is_one(metadata["name"], pod):
             yield Plugin(metadata["namespace"], metadata["name"], pod)
 
 
 def operators(policies: Iterable[Mapping[str, Any]], part: str, label: str) -> Iterator[Plugin]:
-    """What GPU operators will run on nodes that they give this label, for a part that is on by default.
+    """DaemonSets that GPU operators will run on nodes with this label, for a part that is on by default.
 
-    An operator makes its DaemonSets when the first GPU node has come, which is too late here
+    An operator makes its DaemonSets when the first GPU node has joined, which is too late here
     (gpu-operator, controllers/object_controls.go, "No GPU node in the cluster").
     """
     for policy in policies:
@@ -101,11 +101,11 @@ def _is_image(image: str) -> bool:
 def left_to(
     pools: Iterable[NodePool], plugins: Sequence[Plugin], labels: Mapping[str, Mapping[str, str]]
 ) -> dict[str, Plugin]:
-    """The plugin that serves a pool already, by the pool's name. `labels`: what is known of a pool's nodes beside its own."""
-    found: dict[str, Plugin] = {}
+    """The plugin that already serves a pool, by the pool's name. `labels`: known labels of a pool's nodes beside its own."""
+    served: dict[str, Plugin] = {}
     for pool in pools:
         known = {**labels.get(pool.name, {}), **pool.labels}
         for plugin in plugins:
             if may_run(plugin.pod, known, pool.taints):
-                found.setdefault(pool.name, plugin)
-    return found
+                served.setdefault(pool.name, plugin)
+    return served

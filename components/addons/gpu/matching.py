@@ -1,8 +1,7 @@
 """Whether a pod may run on nodes that do not exist yet: taints and required affinity as Kubernetes matches them.
 
-A label is known or it is not: what other programs write on a node later (node-feature-discovery, for example) cannot be
-seen at zero nodes, so a condition on a label that is not known counts as met.
-Deliberately ignores what is no matter of the node's kind: resources, ports, topology, preferred affinity.
+Labels that other programs write on a node later (node-feature-discovery, for example) are unknown at zero nodes, so a condition
+on an unknown label counts as met. Deliberately ignores resources, ports, topology and preferred affinity.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ def may_run(pod: Mapping[str, Any], labels: Mapping[str, str], taints: Iterable[
 
 def tolerated(tolerations: Iterable[Mapping[str, Any]], taint: Taint) -> bool:
     """https://kubernetes.io/docs/concepts/scheduling-eviction/taint-and-toleration/"""
-    return taint.effect == Effect.PREFER_NO_SCHEDULE or any(_matches(one, taint) for one in tolerations)
+    return taint.effect == Effect.PREFER_NO_SCHEDULE or any(_matches(toleration, taint) for toleration in tolerations)
 
 
 def _matches(toleration: Mapping[str, Any], taint: Taint) -> bool:
@@ -35,7 +34,7 @@ def _matches(toleration: Mapping[str, Any], taint: Taint) -> bool:
         return bool(operator == "Exists")
     if key != taint.key:
         return False
-    # The comparing operators of Kubernetes 1.35 are told from Equal, not worked out: such a pod may run there.
+    # The comparing operators of Kubernetes 1.35 are not evaluated: such a pod may run there.
     return operator != "Equal" or (toleration.get("value") or "") == taint.value
 
 
@@ -47,7 +46,7 @@ def _affine(pod: Mapping[str, Any], labels: Mapping[str, str]) -> bool:
     # A term without conditions matches no node (node affinity, API reference of NodeSelectorTerm).
     terms = [term for term in required.get("nodeSelectorTerms") or [] if any(term.values())]
     return any(
-        all(_met(condition, labels) for condition in term.get("matchExpressions") or [])  # names of nodes are not known
+        all(_met(condition, labels) for condition in term.get("matchExpressions") or [])  # names of nodes are unknown
         for term in terms
     )
 

@@ -1,7 +1,7 @@
 """The daemon of NVIDIA's Multi-Process Service (MPS), for pools whose GPUs are shared by it.
 
-As NVIDIA's chart has it (k8s-device-plugin 0.20, daemonset-mps-control-daemon.yml), but one DaemonSet a pool: whatever
-restarts the daemon ends the CUDA work of every pod on the node, so a change of another pool must not reach it. With its one
+As NVIDIA's chart has it (k8s-device-plugin 0.20, daemonset-mps-control-daemon.yml), but one DaemonSet a pool: a restart
+of the daemon ends the CUDA work of every pod on the node, so a change of another pool must not reach it. With its one
 configuration mounted it also needs no config-manager.
 """
 
@@ -25,10 +25,10 @@ MOUNTS: list[dict[str, Any]] = [
     {"name": "mps-root", "mountPath": "/mps"},
     {"name": "mps-shm", "mountPath": "/dev/shm"},
 ]
-"""The plugin has them too: it asks the daemon whether it is well."""
+"""The plugin has them too: it asks the daemon for its health."""
 
 _RESOURCES = {"requests": {"cpu": "50m", "memory": "128Mi"}}
-"""Without a limit: what it shares with its clients may be counted as its own, and they die with it."""
+"""Without a limit: memory shared with its clients may count as the daemon's own, and they die with it."""
 
 
 def wanted(pool: NodePool) -> bool:
@@ -57,7 +57,7 @@ def daemon_set_spec(pool: NodePool, image: str, instance: str, config_map: str) 
     }
     file = {"key": pool.label, "path": plugin_config.FILE.rpartition("/")[2]}
     pod = {
-        # Where the driver is the node's own, the daemon finds its processes by the node's ids (chart, mps.enableHostPID).
+        # Where the driver is installed on the node, the daemon finds its processes by the node's ids (chart, mps.enableHostPID).
         "hostPID": True,
         # Not before the plugin knows that it shares: the daemon makes a GPU refuse any second process beside MPS' own.
         "nodeSelector": {PLUGIN_CONFIG_LABEL: pool.label},

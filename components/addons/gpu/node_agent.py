@@ -1,4 +1,4 @@
-"""What the DaemonSets on GPU nodes have in common."""
+"""Common parts of the DaemonSets on GPU nodes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ UNPRIVILEGED: Mapping[str, Any] = {"allowPrivilegeEscalation": False, "capabilit
 
 
 def selector(instance: str, role: str) -> dict[str, str]:
-    """The labels by which a DaemonSet knows its pods."""
+    """The labels by which a DaemonSet selects its pods."""
     return {"app.kubernetes.io/name": f"{names.PROGRAM}-{role}", names.INSTANCE: instance}
 
 
@@ -24,7 +24,7 @@ def daemon_set_spec(
     pod: Mapping[str, Any],
     annotations: Mapping[str, str] | None = None,
 ) -> dict[str, Any]:
-    """On nodes of these pools only, whatever they are tainted with; nothing there goes before it when room is short."""
+    """A DaemonSet on nodes of these pools only, with any taints; system-node-critical, so that no pod preempts it."""
     metadata: dict[str, Any] = {"labels": {**names.labels(instance), **selector}}
     if annotations:
         metadata["annotations"] = dict(annotations)

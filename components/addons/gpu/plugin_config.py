@@ -35,7 +35,7 @@ MOUNTS: list[dict[str, Any]] = [
 
 
 def needed(pools: Iterable[NodePool]) -> bool:
-    """Whether one of these pools is to have anything but whole GPUs."""
+    """Whether one of these pools has anything but whole GPUs."""
     return any(has_plugin_config(pool) for pool in pools)
 
 
@@ -43,16 +43,16 @@ def config(pool: NodePool | None) -> dict[str, Any]:
     """As the plugin reads it (api/config/v1/config.go); for no pool, that of whole GPUs."""
     # `single` counts each instance as one nvidia.com/gpu (README, MIG_STRATEGY).
     flags = {"migStrategy": "single" if pool and pool.mig else "none"}
-    found: dict[str, Any] = {"version": "v1", "flags": flags}
+    content: dict[str, Any] = {"version": "v1", "flags": flags}
     if pool and pool.gpu_sharing:
-        found["sharing"] = _sharing(pool.gpu_sharing)
-    return found
+        content["sharing"] = _sharing(pool.gpu_sharing)
+    return content
 
 
 def _sharing(sharing: GpuSharing) -> dict[str, Any]:
     return {
         {"time-slicing": "timeSlicing", "mps": "mps"}[sharing.strategy]: {
-            # Two replicas may be of one GPU, and are no more than one of them: such a pod is refused instead.
+            # Two replicas may be on one GPU, and give no more than one replica: such a pod is refused instead.
             "failRequestsGreaterThanOne": True,
             "resources": [{"name": GPU_TAINT.key, "replicas": sharing.replicas}],
         }
@@ -60,7 +60,7 @@ def _sharing(sharing: GpuSharing) -> dict[str, Any]:
 
 
 def data(pools: Sequence[NodePool]) -> dict[str, str]:
-    """The ConfigMap's content. Pools of whole GPUs have their entry too: their nodes may still carry a label of before."""
+    """The ConfigMap's content. Pools of whole GPUs have an entry too: their nodes may still carry an earlier label."""
     return {DEFAULT: _written(config(None)), **{pool.label: _written(config(pool)) for pool in pools}}
 
 
@@ -69,12 +69,12 @@ def _written(config: Mapping[str, Any]) -> str:
 
 
 def digest(data: Mapping[str, str]) -> str:
-    """Changes with the content."""
+    """A text that changes with the content."""
     return hashlib.sha256(json.dumps(data, sort_keys=True).encode()).hexdigest()[:16]
 
 
 def volumes(config_map: str) -> list[dict[str, Any]]:
-    """What `MOUNTS` are of."""
+    """The volumes of `MOUNTS`."""
     return [
         {"name": "available-configs", "configMap": {"name": config_map}},
         {"name": "config", "emptyDir": {}},
@@ -107,5 +107,5 @@ def manager(name: str, image: str, *, signals: str | None, security: Mapping[str
 
 
 def cluster_role_rules() -> list[dict[str, Any]]:
-    """What config-manager may do: watch the node it runs on, which RBAC cannot name."""
+    """Rights of config-manager: it watches its own node, which RBAC cannot name."""
     return [{"apiGroups": [""], "resources": ["nodes"], "verbs": ["get", "list", "watch"]}]

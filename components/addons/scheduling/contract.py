@@ -1,7 +1,7 @@
-"""The contract with users' tools: a ConfigMap in kube-public that says which pools there are and how a pod gets on them.
+"""The contract with users' tools: a ConfigMap in kube-public that lists the pools and how a pod gets on them.
 
-kube-public is readable by nobody by itself; a Role opens this one object. Its readers are groups, never
-`system:authenticated`, which on GKE holds everybody with a Google account (cloud.google.com/kubernetes-engine, page
+kube-public itself gives no right to read; a Role opens this object. Its readers are groups, never
+`system:authenticated`, which on GKE includes everybody with a Google account (cloud.google.com/kubernetes-engine, page
 best-practices/rbac).
 """
 
@@ -24,7 +24,7 @@ from config.placement.pods import PLACEMENT_LABEL
 
 NAMESPACE = "kube-public"
 NAME = names.PROGRAM
-"""What tools ask for, the same in every cluster."""
+"""The name that tools ask for, the same in every cluster."""
 
 ROLE = "contract"
 
@@ -36,23 +36,23 @@ _DUMPER = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
 
 @dataclass(frozen=True)
 class ContractPlan:
-    """Under which name the contract is published."""
+    """The name under which the contract is published."""
 
     name: str
     warnings: tuple[str, ...] = ()
 
 
-def plan(instance: str, found: Mapping[str, Any] | None) -> ContractPlan:
-    """`found` is the ConfigMap kube-public/kubeflow-spot of the cluster, None when there is none."""
-    labels = names.labels_of(found or {})
-    if found is None or names.is_ours(labels, instance):
+def plan(instance: str, existing: Mapping[str, Any] | None) -> ContractPlan:
+    """`existing` is the ConfigMap kube-public/kubeflow-spot of the cluster, None when there is none."""
+    labels = names.labels_of(existing or {})
+    if existing is None or names.is_ours(labels, instance):
         return ContractPlan(NAME)
     name = f"{NAME}-{instance}"
     return ContractPlan(
         name,
         (
-            f"the ConfigMap {NAMESPACE}/{NAME} belongs to {names.owner(labels)}: this stack's contract is {NAMESPACE}/{name},"
-            " and tools must be told so",
+            f"the ConfigMap {NAMESPACE}/{NAME} belongs to {names.owner(labels)}: this stack's contract is {NAMESPACE}/{name};"
+            " configure tools to read that one",
         ),
     )
 
@@ -73,14 +73,14 @@ def data(release: str, pools: Sequence[NodePool], placements: Sequence[Placement
 
 
 def as_yaml(value: Any) -> str:
-    """The text that `yaml.safe_dump` gives, by libyaml where PyYAML has it: in Python it was a quarter of what a pool costs."""
+    """The text of `yaml.safe_dump`, by libyaml where PyYAML has it: in Python it took a quarter of the time that a pool costs."""
     return str(yaml.dump(value, Dumper=_DUMPER, sort_keys=False))
 
 
 def as_output(
     plan: ContractPlan, pools: Sequence[NodePool], placements: Sequence[Placement] = tuple(Placement)
 ) -> dict[str, Any]:
-    """The same for whoever reads the stack's outputs."""
+    """The same content for readers of the stack's outputs."""
     return {
         "namespace": NAMESPACE,
         "name": plan.name,
@@ -92,10 +92,9 @@ def as_output(
 
 
 def access(name: str, readers: Sequence[str], instance: str) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The Role that lets read the ConfigMap of this name, and its binding to all service accounts and the readers.
+    """The Role to read the ConfigMap of this name, and its binding to all service accounts and the readers.
 
-    Only `get`: a name cannot limit list and watch of all, and kube-public holds other things (page rbac, "Referring to
-    resources").
+    Only `get`: a name cannot limit list and watch, and kube-public holds other objects (page rbac, "Referring to resources").
     """
     role = names.object_name(instance, ROLE)
     group = "rbac.authorization.k8s.io"
@@ -109,13 +108,13 @@ def access(name: str, readers: Sequence[str], instance: str) -> tuple[dict[str, 
             "kind": "RoleBinding",
             "metadata": metadata,
             "roleRef": {"apiGroup": group, "kind": "Role", "name": role},
-            "subjects": [{"apiGroup": group, "kind": "Group", "name": one} for one in groups],
+            "subjects": [{"apiGroup": group, "kind": "Group", "name": group_name} for group_name in groups],
         },
     )
 
 
 class Contract(Part):
-    """The ConfigMap, and who may read it."""
+    """The ConfigMap, and the right of its readers."""
 
     def __init__(
         self,
@@ -130,7 +129,7 @@ class Contract(Part):
         config_map = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": dict(content)}
         Manifest(name, config_map, self.child)
         role, binding = access(plan.name, readers, self.instance)
-        # Who may not bind every role may bind one that is there and gives no more than he has (page rbac, "Privilege
-        # escalation prevention").
+        # Without the `bind` verb one can bind only a Role that exists and whose permissions one holds: create the Role first
+        # (page rbac, "Privilege escalation prevention").
         Manifest(name, binding, self.child, after=[Manifest(name, role, self.child)])
         self.register_outputs({})

@@ -1,4 +1,4 @@
-"""Who prefers spot by default: one MutatingAdmissionPolicy, which appends to a pod and never changes what is there.
+"""Placement by default: one MutatingAdmissionPolicy, which appends to a pod and never changes its own lines.
 
 Kubernetes >= 1.36. A pod is judged as it arrives, before all webhooks (kubernetes pkg/kubeapiserver/options/plugins.go).
 """
@@ -85,9 +85,9 @@ def policy(
     metadata = {"name": name, "labels": names.labels(instance)}
     created = {"apiGroups": [""], "apiVersions": ["v1"], "operations": ["CREATE"], "resources": ["pods"]}
     spec = {
-        # A pod that is not judged runs on demand, which costs money; one that is refused does not run at all.
+        # A pod that is not judged runs on-demand, which costs money; a refused pod does not run at all.
         "failurePolicy": "Ignore",
-        # What a webhook makes of a pod afterwards is meant so; judging every pod twice would double the cost (bench).
+        # Later changes by webhooks are intended; judging every pod twice would double the cost (bench).
         "reinvocationPolicy": "Never",
         "matchConstraints": {"resourceRules": [created], "namespaceSelector": PROFILES},
         "matchConditions": [{"name": "ends-by-itself", "expression": _ENDS}],
@@ -125,7 +125,7 @@ def _patch(pools: Sequence[NodePool], grace: int) -> str:
     )
 
 
-# Only the branch that is taken is evaluated; a map of all cases would be built for every pod.
+# CEL evaluates only the branch that is taken; a map of all cases would be built for every pod.
 def _default(defaults: Defaults, resource: str) -> str:
     """The stack file's placement by `variables.kind`."""
     chosen = defaults.model_dump(mode="json", by_alias=True)
@@ -137,9 +137,11 @@ def _default(defaults: Defaults, resource: str) -> str:
 
 
 def _tolerated(pools: Sequence[NodePool], *, gpu: bool) -> str:
-    """What a pod must tolerate, by `variables.placement`."""
-    given = {one: [t.as_manifest() for t in tolerations(usable(pools, one, gpu=gpu))] for one in Placement}
-    cases = (f"variables.placement == {cel.value(one)} ? {cel.value(some)} :\n" for one, some in given.items() if some)
+    """Tolerations that a pod needs, by `variables.placement`."""
+    given = {place: [t.as_manifest() for t in tolerations(usable(pools, place, gpu=gpu))] for place in Placement}
+    cases = (
+        f"variables.placement == {cel.value(place)} ? {cel.value(some)} :\n" for place, some in given.items() if some
+    )
     return f"({''.join(cases)}[])"
 
 
@@ -156,6 +158,6 @@ class PlacementDefaults(Part):
         grace: int,
     ) -> None:
         super().__init__("kubeflow-spot:addons:PlacementDefaults", name, inside)
-        made, binding = policy(defaults, pools, grace, self.instance)
-        Manifest(f"{name}-binding", binding, self.child, after=[Manifest(name, made, self.child)])
+        placement, binding = policy(defaults, pools, grace, self.instance)
+        Manifest(f"{name}-binding", binding, self.child, after=[Manifest(name, placement, self.child)])
         self.register_outputs({})

@@ -1,9 +1,9 @@
-"""Keeps off spot what must not vanish, and off GPU machines what asks for no GPU: ValidatingAdmissionPolicies, which see a pod
-after all webhooks.
+"""The guard: ValidatingAdmissionPolicies, which see a pod after all webhooks. They keep pods off spot that must not be evicted, and
+pods without a GPU off GPU machines.
 
-Two of them with the same rules. In the platform's namespaces every pod is kept; there a policy that somebody broke must not
-stop the pods that a broken cluster needs, so it lets pass what it cannot judge. In profile namespaces every pod that never
-ends by itself is kept, whatever its labels say: Deployments and StatefulSets allow no other restartPolicy (kubernetes
+Two policies have the same rules. In the platform's namespaces every pod is kept off; there a broken policy must not stop the pods
+that a broken cluster needs, so it admits pods that it cannot judge. In profile namespaces every pod that never ends by itself is
+kept off, with any labels: Deployments and StatefulSets allow no other restartPolicy (kubernetes
 pkg/apis/apps/validation), and notebooks, viewers, dashboards, datastores and KServe's predictors are made of those. There a pod
 without a GPU may not tolerate the GPU taint either, as the autoscaler buys a GPU node for it (docs/adr/0024).
 """
@@ -49,13 +49,13 @@ _LASTING = """\
 object.spec.restartPolicy == 'Always'
 && request.userInfo.username != 'system:serviceaccount:kubeflow:training-operator'"""
 
-# Most pods of a profile can break none, and are not to pay for the others.
+# Cheap filter: skip pods that cannot break a rule.
 _SUSPECT = f"""\
 object.spec.restartPolicy == 'Always'
 || has(object.spec.nodeName)
 || (has(object.metadata.labels) && {cel.value(PLACEMENT_LABEL)} in object.metadata.labels)"""
 
-# Pods that ask for a GPU have the toleration too (ExtendedResourceToleration), and are found to be in order.
+# Pods that ask for a GPU have the toleration too (ExtendedResourceToleration), and pass the rules.
 _MAY_PARK = f"""
 || (has(object.spec.tolerations)
     && object.spec.tolerations.exists(t, !has(t.key) || t.key in ['', {cel.value(GPU_TAINT.key)}]))"""
@@ -113,7 +113,7 @@ _RULES = {
         f"has a label {PLACEMENT_LABEL} that is none of {', '.join(Placement)}; write one of these",
     ),
 }
-"""By name: when it is broken, and what is wrong then."""
+"""By name: the condition that breaks the rule, and the message."""
 
 _BROKEN = "".join(f"{broken} ? {cel.value(rule)} :\n" for rule, (broken, _) in _RULES.items()) + "''"
 
@@ -122,7 +122,7 @@ def policies(
     guard: Guard, pools: Sequence[NodePool], cloud: Cloud, instance: str
 ) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
     """Each policy with its binding."""
-    # The cloud's own taint and labels are on spot pools of others as well.
+    # Spot pools of other owners have the cloud's own taint and labels as well.
     taints = {*spot_taints(pools), *cloud.spot_taints}
     labels = {
         CAPACITY_LABEL: [Capacity.SPOT.value],
@@ -162,7 +162,7 @@ def policies(
             "spot": cel.value(labels),
             "exceptions": _exceptions(guard.exceptions),
             "kept": kept,
-            # Of an empty list the API server does not know what it has in it.
+            # The API server cannot infer the type of an empty list.
             "tolerates": _TOLERATES.substitute(taints="taints") if taints else "false",
             "parks": parked,
             "requires": _REQUIRES,
@@ -205,7 +205,7 @@ _PODS = {"apiGroups": [""], "apiVersions": ["v1"], "operations": ["CREATE", "UPD
 
 
 def _validation(instance: str) -> dict[str, str]:
-    """One for all rules: the API server evaluates the message of every one for every pod, and shows the first only."""
+    """One validation for all rules: the API server evaluates every message for every pod, and shows only the first."""
     ask = f", or ask the platform team for an entry in scheduling.guard.exceptions of stack {instance}"
     wrong = "".join(
         f"variables.broken == {cel.value(rule)} ? {cel.value(f' {words}{ask}')} :\n"
@@ -223,8 +223,8 @@ def _validation(instance: str) -> dict[str, str]:
 
 def _exceptions(exceptions: Sequence[GuardException]) -> str:
     listed = "".join(
-        f"\n// {' '.join(one.reason.split())}\n{cel.value({'namespace': one.namespace, 'selector': one.selector})},"
-        for one in exceptions
+        f"\n// {' '.join(entry.reason.split())}\n{cel.value({'namespace': entry.namespace, 'selector': entry.selector})},"
+        for entry in exceptions
     )
     return f"[{listed}]"
 

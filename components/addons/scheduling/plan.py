@@ -1,4 +1,4 @@
-"""What the setting `scheduling` comes to in a cluster: decided from its version and what is there, then declared."""
+"""SchedulingPlan: the effect of the setting `scheduling` in a cluster, by its version and its contents; and its declaration."""
 
 from __future__ import annotations
 
@@ -22,21 +22,21 @@ from config.placement.node_pools import NodePool, spot_grace
 
 @dataclass(frozen=True)
 class SchedulingPlan:
-    """What is declared. `contract` is None where nothing is."""
+    """The objects to declare. `contract` is None where there are none."""
 
     scheduling: Scheduling
     pools: tuple[NodePool, ...]
     by_default: bool
-    """Whether the cluster has the kind of the policy that places pods by default."""
+    """Whether the cluster's version has MutatingAdmissionPolicy, which places pods by default."""
     placements: tuple[Placement, ...]
-    """Values of the placement label that do something there."""
+    """Values of the placement label that have an effect in the cluster."""
     shortfall: tuple[str, ...]
-    """What the cluster cannot do, and what there is instead."""
+    """Missing abilities of the cluster, and their replacements."""
     contract: ContractPlan | None
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """To be told with every `up`."""
+        """Logged with every `up`."""
         lost = ("\n  ".join(self.shortfall),) if self.shortfall else ()
         return lost + (self.contract.warnings if self.contract else ())
 
@@ -68,9 +68,9 @@ def plan(
     node_pools: Sequence[NodePool],
     version: str,
     instance: str,
-    found: Mapping[str, Any] | None = None,
+    existing: Mapping[str, Any] | None = None,
 ) -> SchedulingPlan:
-    """`version` is the API server's; `found` the contract's ConfigMap that is there already, whoever made it."""
+    """`version` is the API server's; `existing` the contract's ConfigMap in the cluster, with any owner."""
     scheduling = spec.scheduling
     pools = tuple(node_pools)
     return SchedulingPlan(
@@ -79,7 +79,7 @@ def plan(
         by_default=admission.mutates(version),
         placements=pod_defaults.heeded(scheduling, pools, version),
         shortfall=tuple(pod_defaults.shortfall(scheduling, pools, version)),
-        contract=contract.plan(instance, found) if scheduling.enabled else None,
+        contract=contract.plan(instance, existing) if scheduling.enabled else None,
     )
 
 

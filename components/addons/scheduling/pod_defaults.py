@@ -1,12 +1,12 @@
-"""What can be had of placement by default where Kubernetes has no MutatingAdmissionPolicy yet: Kubeflow's PodDefaults.
+"""Kubeflow's PodDefaults: placement by default, in part, where Kubernetes has no MutatingAdmissionPolicy yet.
 
-A PodDefault gives tolerations to the pods that its labels select; affinity it cannot give, and it cannot tell what a pod asks
-for (kubeflow/manifests 26.03, applications/admission-webhook/upstream/base/crd.yaml). So pods are only let onto spot, and must
+A PodDefault gives tolerations to the pods that its labels select; it gives no affinity and does not see requests
+(kubeflow/manifests 26.03, applications/admission-webhook/upstream/base/crd.yaml). So pods are only admitted to spot, and must
 carry the label.
 
-Its kind and the profiles' namespaces exist once Kubeflow is installed, which on a new cluster is after the first `up`: a
-namespace is written under `scheduling.profiles` when it is there, and until then nothing is declared. One written too early
-fails the `up` with `no matches for kind "PodDefault"` or `namespaces ... not found`; the next one after Kubeflow makes up for it.
+Its kind and the profiles' namespaces exist once Kubeflow is installed, which on a new cluster is after the first `up`: write a
+namespace under `scheduling.profiles` when it exists; until then nothing is declared. A namespace that is written too early fails
+the `up` with `no matches for kind "PodDefault"` or `namespaces ... not found`; the next `up` after Kubeflow succeeds.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ ROLE = Placement.PREFER_SPOT.value
 
 
 def pod_defaults(profiles: Sequence[Profile], pools: Sequence[NodePool], instance: str) -> Iterator[dict[str, Any]]:
-    """A PodDefault for each profile; none where pods need no toleration that they do not have by themselves."""
+    """A PodDefault for each profile; none where pods need no further toleration."""
     given = _given(pools)
     for profile in profiles if given else ():
         yield {
@@ -48,25 +48,25 @@ def pod_defaults(profiles: Sequence[Profile], pools: Sequence[NodePool], instanc
 
 
 def _given(pools: Sequence[NodePool]) -> list[dict[str, str]]:
-    """What the policy would add, byte for byte, but for the GPU taint.
+    """The tolerations that the policy would add, byte for byte, without that of the GPU taint.
 
     The admission plugin ExtendedResourceToleration has added a toleration of that key in another form, and the webhook of
     PodDefaults refuses a pod that has a different one of the same key (kubeflow/kubeflow components/admission-webhook/main.go,
     mergeTolerations).
     """
     meant = usable(pools, Placement.PREFER_SPOT, gpu=True)
-    return [one.as_manifest() for one in tolerations(meant) if one.key != GPU_TAINT.key]
+    return [toleration.as_manifest() for toleration in tolerations(meant) if toleration.key != GPU_TAINT.key]
 
 
 def heeded(scheduling: Scheduling, pools: Sequence[NodePool], version: str) -> tuple[Placement, ...]:
-    """The values of the placement label that do something in a cluster of this version."""
+    """Values of the placement label that have an effect in a cluster of this version."""
     if admission.mutates(version):
         return tuple(Placement)
     return (Placement.PREFER_SPOT,) if scheduling.profiles and _given(pools) else ()
 
 
 def shortfall(scheduling: Scheduling, pools: Sequence[NodePool], version: str) -> list[str]:
-    """What is lost in a cluster of this version, and what there is instead; empty where nothing is."""
+    """Missing abilities of a cluster of this version, and their replacements; empty where nothing is missing."""
     if admission.mutates(version) or not scheduling.enabled:
         return []
     lost = (
@@ -91,7 +91,7 @@ def shortfall(scheduling: Scheduling, pools: Sequence[NodePool], version: str) -
 
 
 class PodDefaults(Part):
-    """One PodDefault a profile. Namespaces and Kubeflow are there already."""
+    """One PodDefault a profile. Namespaces and Kubeflow must exist."""
 
     def __init__(
         self,

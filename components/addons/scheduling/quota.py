@@ -1,4 +1,4 @@
-"""Most GPUs that the pods of a Kubeflow profile may ask for together."""
+"""ResourceQuotas: the most GPUs that the pods of a Kubeflow profile may ask for together."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from config.placement.node_pools import GPU_TAINT
 ROLE = "gpus"
 
 RESOURCE = f"requests.{GPU_TAINT.key}"
-"""Of an extended resource only requests can be limited; a pod's limits are the same (page resource-quotas)."""
+"""Only requests of an extended resource can be limited; a pod's limits are equal to them (page resource-quotas)."""
 
 
 def quotas(profiles: Sequence[Profile], instance: str) -> Iterator[dict[str, Any]]:
     """A ResourceQuota for each profile with a limit.
 
-    Kubernetes cannot limit by where a pod runs: a quota counts all GPUs of the namespace, those on spot and those of
-    pending pods too. It counts what pods ask for, so a MIG instance or a share of a GPU is one. Pods without GPUs are not
-    touched: unlike CPU and memory, an extended resource under quota need not be asked for
+    Kubernetes cannot limit by node: a quota counts all GPUs of the namespace, those on spot and those of
+    pending pods too. It counts requested units, so a MIG instance or a share of a GPU is one. Pods without GPUs are
+    unaffected: unlike CPU and memory, an extended resource under quota need not be requested
     (kubernetes.io/docs/concepts/policy/resource-quotas).
     """
     for profile in profiles:
@@ -37,7 +37,7 @@ def quotas(profiles: Sequence[Profile], instance: str) -> Iterator[dict[str, Any
 
 
 class Quotas(Part):
-    """One ResourceQuota a namespace. The namespaces are there already."""
+    """One ResourceQuota a namespace. The namespaces must exist."""
 
     def __init__(
         self,

@@ -1,9 +1,9 @@
-"""What kind of workload a pod is, told as it arrives at admission, before any webhook, in CEL.
+"""Workload kinds of pods, tested in CEL as a pod arrives at admission, before any webhook.
 
-Source of each test: the Kubeflow component that makes the pod, in the version of kubeflow/manifests 26.03. All of them can be
-written by a user of the namespace as well, who then gets what the kind gets: no more than a toleration and a preference.
-Leaders, launchers, parameter servers, initializers, drivers and importers are deliberately no kind: their loss ends the job,
-or they hold no GPU.
+Each test has its source in the Kubeflow component that makes the pod, in the version of kubeflow/manifests 26.03. A user of the
+namespace can write such a pod as well, and gets the same for it: a toleration and a preference.
+Leaders, launchers, parameter servers, initializers, drivers and importers are deliberately no workload kind: their loss ends the
+job, or they hold no GPU.
 """
 
 from __future__ import annotations
@@ -45,10 +45,10 @@ TESTS = {
     "jobSetNode": _NODE,
     "job": _JOB,
 }
-"""By kind, as the stack file calls it. Each asks for a variable `labels`."""
+"""Tests by workload kind, with the stack file's names. Each uses a variable `labels`."""
 
 KIND = "".join(f"{test} ? {cel.value(kind)} :\n" for kind, test in TESTS.items()) + "''"
-"""The pod's kind, empty for what is none of these."""
+"""The pod's workload kind; empty for other pods."""
 
 _ASKS = "c, has(c.resources) && has(c.resources.limits) && c.resources.limits.exists(r, r.startsWith('nvidia.com/')"
 # Kubernetes asks for a limit wherever there is a request for an extended resource.
@@ -57,4 +57,4 @@ GPU = (
     f"object.spec.containers.exists({_SOME})"
     f" || (has(object.spec.initContainers) && object.spec.initContainers.exists({_SOME}))"
 )
-"""Whether the pod asks for a GPU, or for a part of one under whatever name."""
+"""Whether the pod asks for a GPU, or for a part of one under any name of NVIDIA's. `compute_class` has a narrower test."""
