@@ -1,7 +1,7 @@
-"""Which of the nodes a request asks for the subscription and the subnets have room for.
+"""Allocation: the requested nodes that the quotas and the subnets have room for.
 
-On-demand quota is looked at before a request is accepted. Spot quota and a subnet that other clusters have filled come to
-light when the machines are asked for: the request is accepted, the pool keeps the nodes it had, and ends as Failed.
+On-demand quota is checked before a request is accepted. Spot quota and a subnet that other clusters have filled are found
+when the machines are requested: the request is accepted, the pool keeps the nodes it had, and ends as Failed.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from sandbox.azure.resources.cluster_path import CLUSTER, pools_of
 from sandbox.cloud.state import Record, Resources
 
 Nodes = Mapping[str, int]
-"""How many a pool has, by its lower-cased id."""
+"""Number of nodes of each pool, by its lower-cased id."""
 
 _Pool = tuple[Record, Record]
 """A pool behind its cluster."""
@@ -50,7 +50,7 @@ def quota_at_the_door(resources: Resources, before: Nodes, quotas: Quotas) -> Az
 
 
 def shortages(resources: Resources, before: Nodes, quotas: Quotas) -> list[Shortage]:
-    """Every pool that cannot have what the request gave it; its count goes back to what it had."""
+    """Every pool that cannot have its new nodes; its count goes back to the old one."""
     found = []
     granted = dict(before)
     for cluster, pool in list(_grown(resources, before)):
@@ -66,7 +66,7 @@ def shortages(resources: Resources, before: Nodes, quotas: Quotas) -> list[Short
 
 
 def autoscaler_refusal(resources: Resources, before: Nodes, quotas: Quotas) -> str:
-    """What the compute service answers the autoscaler that made a pool larger; empty when it can have its nodes."""
+    """The answer of the compute service to the autoscaler that made a pool larger; empty when it can have its nodes."""
     for cluster, pool in _grown(resources, before):
         for name in () if _spot(pool) else (_family(pool), CORES):
             excess = _excess(resources, cluster, name, before, [(cluster, pool)], quotas)

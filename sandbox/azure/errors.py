@@ -1,4 +1,4 @@
-"""How Azure refuses: the error bodies, and the line azure-native makes of them.
+"""Refusals of Azure: the error bodies, and the line that azure-native prints for them.
 
 AKS's own errors are not wrapped, ARM's are (azurerm PR 31129, microsoft/tyger #121; azure-cli recording of 2025-07-01).
 azure-native prints `Status=<n> Code="<code>" Message="<msg>"` where the message of an unwrapped body is the whole body
@@ -39,7 +39,7 @@ def arm(code: str, message: str, *, status: int = 400) -> AzureRefused:
 
 
 def operation_failed(details: Iterable[tuple[str, str]]) -> str:
-    """What azure-native reports of an operation that was accepted and failed later; `details` are codes and messages."""
+    """The report of azure-native on an operation that was accepted and failed later; `details` are codes and messages."""
     # jenkins-infra/helpdesk #3584, kaito-project/kaito #2075; printed whole as an unwrapped body is [inferred].
     code = "ResourceOperationFailure"
     body = {

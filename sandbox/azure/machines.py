@@ -50,17 +50,17 @@ class Machine:
 
     @property
     def nvidia_gpus(self) -> int:
-        """How many NVIDIA GPUs the machine shows; a fraction of one is one."""
+        """Number of NVIDIA GPUs that the machine shows; a fraction of one counts as one."""
         return max(1, int(self.gpus)) if self.gpu_model.startswith("nvidia-") and self.gpus else 0
 
     @property
     def gpu_memory_gb(self) -> int:
-        """Of one GPU that can be partitioned; 0 for others."""
+        """Memory of one GPU that can be partitioned; 0 for others."""
         return int(FACTS["machines"]["gpu_memory"].get(self.gpu_model, 0))
 
     @property
     def mig(self) -> bool:
-        """Whether its GPUs can be partitioned."""
+        """True where the GPUs can be partitioned."""
         return self.gpu_model.startswith(tuple(FACTS["machines"]["mig_gpus"]))
 
     @property

@@ -39,12 +39,12 @@ def node_name(cluster_id: str, pool: str, index: int) -> str:
 
 
 def scale_set_name(cluster_id: str, pool: str) -> str:
-    """What the autoscaler calls a pool (`func (scaleSet *ScaleSet) Id()`, kubernetes/autoscaler)."""
+    """The name of a pool for the autoscaler (`func (scaleSet *ScaleSet) Id()`, kubernetes/autoscaler)."""
     return f"aks-{pool}-{scale_set_digits(cluster_id)}-vmss"
 
 
 def gpu_resources(machine: Machine, partitions: str = "") -> dict[str, str]:
-    """What the autoscaler expects of a new machine: whole GPUs; a fraction of one counts as one (machine catalogue notes).
+    """The GPUs that the autoscaler expects of a new machine: whole ones; a fraction of one counts as one (machine catalogue notes).
 
     With a MIG profile every partition counts as a GPU, which is the device plugin's `single` strategy.
     """

@@ -1,4 +1,4 @@
-"""What may not begin beside an operation that still runs."""
+"""Conflicts: the refusals of an operation while another one still runs."""
 
 from __future__ import annotations
 

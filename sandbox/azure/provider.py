@@ -203,7 +203,7 @@ class AzureProvider(CloudProvider):
 
 
 def _outputs(kind: AzureType, inputs: Props, body: Props) -> Props:
-    """What the provider keeps of a body: sub-resource lists the program does not set are shown empty."""
+    """The part of a body that the provider keeps: sub-resource lists that the program does not set are empty."""
     shown = STORED.outputs_of(kind.token).shapes
     outputs = {name: value for name, value in body.items() if name in shown and value is not None}
     outputs |= {name: [] for name in kind.maintained if name not in inputs}

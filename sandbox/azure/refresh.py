@@ -1,4 +1,4 @@
-"""How azure-native turns a fresh GET into new inputs.
+"""Refresh: new inputs from a fresh GET, as azure-native makes them.
 
 Old and new outputs are reduced to what inputs could hold; only where these two differ, the old inputs change. Defaults the
 service added at creation are in both and cause no drift; an autoscaled count is in one and does.

@@ -1,4 +1,4 @@
-"""How often AKS takes a PUT of one cluster or pool: 20 at once, then one a minute (AKS page quotas-skus-regions).
+"""Request limits of AKS: 20 PUTs of one cluster or pool at once, then one a minute (AKS page quotas-skus-regions).
 
 azure-native waits and asks again up to three times when it is told 429, so what the engine sees is a request that takes
 longer. The buckets are this process's own: each command of the sandbox starts with full ones, as it would after twenty

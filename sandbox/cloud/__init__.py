@@ -1,1 +1,1 @@
-"""What every emulated cloud is made of."""
+"""The machinery of every emulated cloud: contract of providers, memory, resource types, rules, quotas, operations, node groups."""

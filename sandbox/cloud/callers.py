@@ -1,8 +1,9 @@
-"""Who may call the servers that a command has for its engine.
+"""Callers of the servers that a command has for its engine: this user alone.
 
-They listen on the loopback address, where every user of the machine can call, and would hand out a cluster administrator's token.
-The engine is told a port and nothing else (`PULUMI_DEBUG_PROVIDERS=name:port`), so it cannot show a secret; but the machine knows
-whose the other end of a connection is. Only this user's is answered. What else this user runs can read the sandbox's files anyway.
+The servers listen on the loopback address, where every user of the machine can call, and would hand out a cluster administrator's
+token. The engine gets a port and nothing else (`PULUMI_DEBUG_PROVIDERS=name:port`), so it cannot show a secret; but the kernel
+knows the owner of the other end of a connection. The servers answer this user alone; this user's programs can read the sandbox's
+files anyway.
 """
 
 from __future__ import annotations
@@ -78,7 +79,7 @@ def of_this_user(local: Address, remote: Address) -> bool:
 
 
 def owner_by_kernel(local: Address, remote: Address) -> int | None:
-    """The user that Linux has as the owner (the page sock_diag.7); None for no open connection, and where the kernel does not
+    """The owner of the connection by Linux (the page sock_diag.7); None for no open connection, and where the kernel does not
     tell. The file /proc/net/tcp has the same, and takes a thousand times as long to read on a busy machine."""
     ends = _ENDS.pack(local[1], remote[1], socket.inet_aton(local[0]), socket.inet_aton(remote[0]), _ANY)
     question = _QUESTION.pack(socket.AF_INET, socket.IPPROTO_TCP, 0, 0, 0xFFFFFFFF) + ends

@@ -66,7 +66,7 @@ class EmulatedCloud(ABC):
 
     @abstractmethod
     def _usage(self, resources: Resources) -> Any:
-        """What all pools use of the quotas."""
+        """The usage of the quotas by all pools."""
 
     @abstractmethod
     def _beyond_quota(self, resources: Resources, before: Any) -> str:

@@ -1,6 +1,6 @@
-"""Where two plain property values differ, as Pulumi property paths.
+"""Differences of two plain property values, as Pulumi property paths.
 
-Deliberately knows nothing of any resource type: which of the differences force a replacement is each provider's rule.
+Deliberately knows nothing of any resource type: each provider decides which differences force a replacement.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ _IDENTIFIER = re.compile(r"^[A-Za-z_$][\w$]*$")
 
 
 class Kind(StrEnum):
-    """What happened to one property."""
+    """The change of one property."""
 
     ADD = "add"
     DELETE = "delete"

@@ -34,13 +34,13 @@ class Gpus:
 
     count: int
     memory_gb: int = 0
-    """Of one GPU; 0 where it cannot be partitioned."""
+    """Memory of one GPU; 0 where it cannot be partitioned."""
     profile: str = ""
     instances: int = 1
     driver: bool = True
     """Whether the cloud installs the driver."""
     clients: int = 1
-    """How many pods share one GPU or instance where the cloud's own device plugin says so."""
+    """Number of pods that share one GPU or instance by the cloud's own device plugin."""
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ class NodeGroup:
     template: dict[str, Any]
     gpus: Gpus | None
     floors: tuple[tuple[frozenset[str], int], ...] = ()
-    """Of these nodes at least so many stay, beside `least` of all: bounds of a zone."""
+    """Lower bounds of zones, beside `least` of all: so many of these nodes stay."""
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ class NodeGroups:
 
 
 class ScalableCloud(Protocol):
-    """What an autoscaler asks of a cloud. Ids are the cloud's own."""
+    """The requests of an autoscaler to a cloud. Ids are the cloud's own."""
 
     def node_groups(self, cluster_id: str) -> NodeGroups:
         """The cluster's pools as they are now; empty when it is gone."""
@@ -106,7 +106,7 @@ class Machines(Protocol):
         """None for a pool that is not autoscaled."""
 
     def size(self, resources: Resources, pool: Record) -> int:
-        """How many machines a pool has."""
+        """Number of machines of a pool."""
         ...
 
     def resize(self, resources: Resources, pool: Record, count: int, *, force: bool = False) -> None:

@@ -38,5 +38,5 @@ class States:
         return self.of(record) in (self.creating, self.updating, self.deleting)
 
     def ending(self, record: Record) -> bool:
-        """Whether it is being deleted."""
+        """True while it is being deleted."""
         return self.of(record) == self.deleting

@@ -1,4 +1,4 @@
-"""What a resource provider does, in plain Python values: an emulated cloud implements `Provider`.
+"""Resource providers in plain Python values: an emulated cloud implements `Provider`.
 
 Source: https://github.com/pulumi/pulumi/blob/master/proto/pulumi/provider.proto
 """
@@ -39,7 +39,7 @@ class Failure:
 
 @dataclass
 class Diff:
-    """What an update would do: paths with the kind of change, and those of them that force a replacement."""
+    """The effect of an update: paths with the kind of change, and the paths that force a replacement."""
 
     changes: dict[str, Kind] = field(default_factory=dict)
     replaces: set[str] = field(default_factory=set)
@@ -107,7 +107,7 @@ class Provider:
 
 
 class CloudProvider(Provider):
-    """A provider over an emulated cloud: what is there is found by an id that follows from the inputs."""
+    """A provider over an emulated cloud: an existing resource is found by an id that follows from the inputs."""
 
     def id_of(self, type: str, inputs: Props) -> str:
         """The id of what a create with these inputs makes. Raises `Refused`."""

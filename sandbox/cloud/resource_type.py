@@ -1,4 +1,4 @@
-"""Resource types of an emulated cloud: what a cloud's table says of each (`data/types.toml`).
+"""Resource types of an emulated cloud, by the entries of its table (`data/types.toml`).
 
 A table's entry is named by the type's token in Pulumi. Every cloud's entries have `path`, the form of the type's ids with
 parameters in braces; `service`, the values that the service chooses where a request leaves a property out; and `added`, the
@@ -27,7 +27,7 @@ class ResourceType:
     """One resource type. Methods that raise `Refused` speak for the cloud."""
 
     spelling = re.NOFLAG
-    """How ids are compared: `re.IGNORECASE` where a cloud takes any case."""
+    """The comparison of ids: `re.IGNORECASE` where a cloud takes any case."""
 
     def __init__(self, token: str, facts: Facts) -> None:
         self.token, self.facts = token, facts

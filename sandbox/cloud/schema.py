@@ -99,7 +99,7 @@ def _json_type(value: Any) -> str:
 
 
 class Wrong(StrEnum):
-    """What can be wrong with a property."""
+    """The kinds of faults of a property."""
 
     MISSING = "missing"
     UNKNOWN = "unknown"
@@ -116,7 +116,7 @@ class Problem:
 
 
 def problems(fields: Fields, value: Props, path: str = "") -> Iterator[Problem]:
-    """What is wrong with an object: unknown and missing properties and wrong types, with their paths."""
+    """The faults of an object: unknown and missing properties and wrong types, with their paths."""
     for name in sorted(fields.required - value.keys()):
         yield Problem(join(path, name), Wrong.MISSING)
     for name, item in value.items():

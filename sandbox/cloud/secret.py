@@ -1,4 +1,4 @@
-"""How Pulumi writes a secret value in a state or a request: an object with a signature of its own.
+"""Secret values as Pulumi writes them in a state or a request: an object with a signature of its own.
 
 https://github.com/pulumi/pulumi/blob/master/sdk/python/lib/pulumi/runtime/rpc.py
 """

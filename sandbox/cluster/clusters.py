@@ -20,7 +20,7 @@ from sandbox.cluster import plugins
 from sandbox.cluster.control_plane import ControlPlane
 
 PROGRAMS = ("etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kwok")
-"""What a control plane is made of."""
+"""The programs of a control plane."""
 
 CLOCK_FACTOR = "SANDBOX_CLOCK_FACTOR"
 """An environment variable: by how much the times of the autoscaler's profile pass faster (see `sandbox.cluster.autoscaler`)."""
@@ -85,7 +85,7 @@ class LocalClusters:
         return plane(self.folder(cluster_id)).user_kubeconfig()
 
     def endpoint(self, cluster_id: str) -> Endpoint:
-        """Of a cluster that was started. Raises SandboxError for another."""
+        """The endpoint of a started cluster. Raises SandboxError for another."""
         found = plane(self.folder(cluster_id))
         return Endpoint(found.address(), found.authority())
 

@@ -1,4 +1,4 @@
-"""The cloud file: the quotas of the emulated clouds, and what somebody else has made in them.
+"""The cloud file: the quotas of the emulated clouds, and existing resources in them.
 
     quotas:
       westeurope: {cores: 100, lowPriorityCores: 16, standardNCASv3_T4Family: 8}
@@ -11,9 +11,9 @@
       - type: gcp:compute/network:Network
         inputs: {project: example, name: shared, autoCreateSubnetworks: false}
 
-Azure's quotas count vCPUs, Google's what their names say. A resource is made once, in the order of the file, by a request like
-the program's own; one that exists is left alone, and one that is deleted later stays so. A later file replaces the quotas, if it
-has any, and adds its resources.
+Azure's quotas count vCPUs, Google's the things in their names. A resource is made once, in the order of the file, by a request like
+the program's own; an existing one is left alone, and a resource that is deleted later is not made again. A later file replaces the
+quotas, if it has any, and adds its resources.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class Entry:
 
 @dataclass
 class CloudFile:
-    """What the cloud files said of the emulated clouds."""
+    """The content of the cloud files of one home."""
 
     quotas: dict[str, Any] | None = None
     resources: list[Entry] = field(default_factory=list)
@@ -69,7 +69,8 @@ class CloudFile:
         """A user's file. Raises SandboxError with everything that is wrong with it; the cloud is not changed."""
         content = read_yaml(path)
         problems = [
-            f"{key}: is not a key here; keys: quotas, resources" for key in content.keys() - {"quotas", "resources"}
+            f"{key}: is an unknown key; known keys: quotas, resources"
+            for key in content.keys() - {"quotas", "resources"}
         ]
         found = cls(content.get("quotas"))
         if "quotas" in content:
@@ -95,7 +96,7 @@ class CloudFile:
 
     @classmethod
     def kept(cls, folder: Path) -> CloudFile:
-        """What the cloud in this folder was told before."""
+        """The content that was kept in this folder; empty where no cloud file was given."""
         try:
             content = json.loads((folder / KEPT).read_text())
         except FileNotFoundError:
@@ -110,7 +111,7 @@ class CloudFile:
         write_private(folder / KEPT, json.dumps(asdict(self), indent=1).encode())
 
     def add(self, later: CloudFile) -> None:
-        """Take what a later file says; what was made stays as it was made."""
+        """Add a later file: its quotas replace the old ones, and resources that were made stay as they are."""
         if later.quotas is not None:
             self.quotas = later.quotas
         made = [entry for entry in self.resources if entry.made]
@@ -121,13 +122,13 @@ class CloudFile:
         self.resources = [*made, *waiting, *said]
 
     def remaining(self, clouds: Clouds) -> int:
-        """How many of its resources there are now."""
+        """Number of its resources that exist now."""
         return sum(clouds.holding(entry.id).get(entry.id) is not None for entry in self.resources)
 
 
 @contextmanager
 def changing(folder: Path) -> Iterator[CloudFile]:
-    """What the cloud in this folder was told, to be changed by one command at a time; kept afterwards in any case."""
+    """The content that is kept in this folder, to be changed by one command at a time; written back in any case."""
     folder.mkdir(parents=True, exist_ok=True)
     with FileLock(folder / f"{KEPT}.lock"):
         told = CloudFile.kept(folder)
@@ -138,7 +139,7 @@ def changing(folder: Path) -> Iterator[CloudFile]:
 
 
 def make(told: CloudFile, clouds: Clouds, report: Callable[[str], None]) -> None:
-    """Make in the cloud what was not made yet. Raises SandboxError with everything the cloud refuses."""
+    """Make the resources that were not made yet. Raises SandboxError with everything the cloud refuses."""
     refusals = []
     for entry in told.resources:
         if entry.made:
@@ -154,7 +155,7 @@ def make(told: CloudFile, clouds: Clouds, report: Callable[[str], None]) -> None
         except (Refused, InitFailed) as refused:
             refusals.append(f"{entry.place}: {entry.type} {entry.name}: {refused}")
     if refusals:
-        raise SandboxError("\n  ".join(["the emulated cloud refuses what the cloud file says:", *refusals]))
+        raise SandboxError("\n  ".join(["the emulated cloud refuses resources of the cloud file:", *refusals]))
 
 
 def _request(type: str, inputs: Props) -> Resource:
@@ -177,7 +178,7 @@ def _entry_problems(item: Any, path: str, clouds: Clouds) -> Iterator[str]:
         yield f"{path}: is not an object with `type` and `inputs`"
         return
     for unknown_key in item.keys() - {"type", "inputs"}:
-        yield f"{join(path, unknown_key)}: is not a key here; keys: type, inputs"
+        yield f"{join(path, unknown_key)}: is an unknown key; known keys: type, inputs"
     type, inputs = item.get("type"), item.get("inputs", {})
     if not isinstance(inputs, dict):
         yield f"{path}.inputs: is not an object"
@@ -187,9 +188,9 @@ def _entry_problems(item: Any, path: str, clouds: Clouds) -> Iterator[str]:
     except Refused as unknown:
         yield f"{path}.type: {unknown if type else 'is missing'}"
         return
-    # A provider would find a name at random, and another one each time; a project it has none of its own.
+    # A provider would choose a random name, another one each time; it has no project of its own.
     for name in (name for name in needed if name not in inputs):
-        yield f"{path}.inputs.{name}: is missing; what a cloud file makes has a name"
+        yield f"{path}.inputs.{name}: is missing; a resource of a cloud file needs a name"
     _, failures = clouds.provider(plugin_of(str(type)).package).check(_request(str(type), inputs))
     for failure in failures:
         where = f"{path}.inputs.{failure.property}" if failure.property else f"{path}.inputs"

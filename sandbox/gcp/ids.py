@@ -69,11 +69,11 @@ def project_of(id: str) -> str:
 
 
 def key_location(key: str) -> str:
-    """Of a key of Cloud KMS; empty for what is none."""
+    """The location of a key of Cloud KMS; empty for another id."""
     found = re.fullmatch(r"projects/[^/]+/locations/([^/]+)/keyRings/[^/]+/cryptoKeys/[^/]+", key)
     return found[1] if found else ""
 
 
 def region_of(id: str) -> str:
-    """Of a regional Compute Engine resource."""
+    """The region of a regional Compute Engine resource."""
     return id.split("/")[3]

@@ -83,7 +83,7 @@ def settle(resources: Resources) -> None:
             while size(resources, pool) < limits.least:
                 _add(resources, pool, _growing(resources, pool, limits))
         elif fixed is not None and fixed != size(resources, pool) // len(zones):
-            # Somebody has set the count, which is a zone's.
+            # The count was set; it is a zone's.
             for zone in zones:
                 _put(resources, pool, zone, _numbers(resources, pool, zone)[:fixed])
                 while len(_numbers(resources, pool, zone)) < fixed:
@@ -92,7 +92,7 @@ def settle(resources: Resources) -> None:
 
 
 def size(resources: Resources, pool: Record) -> int:
-    """How many machines a pool has."""
+    """Number of machines of a pool."""
     return sum(len(_numbers(resources, pool, zone)) for zone in pool.body["nodeLocations"])
 
 

@@ -34,7 +34,7 @@ def offers() -> dict[str, frozenset[str]]:
 
 
 def zones(region: str) -> tuple[str, ...]:
-    """Of a region; none when there is no such region."""
+    """The zones of a region; none for an unknown region."""
     return _regions().get(region, ())
 
 
@@ -44,7 +44,7 @@ def exists(location: str) -> bool:
 
 
 def default_zones(location: str) -> list[str]:
-    """Where the nodes of a cluster run that names no zones."""
+    """The zones of the nodes of a cluster that names none."""
     return [location] if ids.is_zone(location) else list(zones(location)[:_ZONES_OF_A_CLUSTER])
 
 

@@ -33,7 +33,10 @@ class Machine:
 
     @property
     def accelerators(self) -> int:
-        """How many GPUs a node pool of it must declare; a fraction of one is one (Google's GKE autoscaler source, machinetypes)."""
+        """Number of GPUs that a node pool of this type must declare; a fraction of one counts as one.
+
+        Source: Google's GKE autoscaler, machinetypes.
+        """
         return max(1, int(self.gpus)) if self.gpu_model else 0
 
     @property

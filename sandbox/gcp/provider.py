@@ -195,7 +195,7 @@ def _at(value: Any, steps: list[str], path: str = "", terraform: str = "") -> It
 
 
 def _outputs(kind: GcpType, said: Props, body: Props) -> Props:
-    """What the provider keeps of a body, and of what was said that the service never sees."""
+    """The part of a body that the provider keeps, with the program's own properties that the service never sees."""
     shown = STORED.outputs_of(kind.token).shapes
     own = {name: said[name] for name in kind.virtual if name in said}
     return {name: value for name, value in (body | own).items() if name in shown and value is not None}

@@ -78,7 +78,7 @@ class Quotas(quotas.Quotas):
         return f"is no quota of Compute Engine's here, such as {', '.join(sorted(cls.known(region))[:3])}"
 
     def usage(self, resources: Resources) -> Usage:
-        """What all pools use."""
+        """The usage of all pools."""
         found: Usage = Counter()
         for pool in resources.of(POOL):
             for metric, amount in self._of_a_node(pool.body, ids.region(pool.body["location"])):

@@ -1,7 +1,7 @@
-"""What a machine has on which people use a GKE cluster: Google's login program, and authorities that everybody trusts.
+"""Client set-up for GKE: the auth plugin and the CA bundle.
 
-A cluster's DNS name has a certificate that everybody trusts, so a kubeconfig with that name holds no authority. The emulated
-clusters have one authority each; here these are the ones that everybody trusts.
+The certificate of a real cluster's DNS name is one that every system trusts, so a kubeconfig with that name holds no authority.
+Each emulated cluster has an authority of its own; the CA bundle holds them all.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ _AUTHORITIES = "authorities.pem"
 
 
 def furnish(folder: Path, clusters: Path, environment: MutableMapping[str, str]) -> None:
-    """Put the login program into a folder, and that folder and the authorities into an environment.
+    """Put the auth plugin into a folder, and that folder and the CA bundle into an environment.
 
-    `clusters` holds the control planes. TLS clients of that environment then trust them in place of the machine's own file of
-    authorities, so what is to be fetched from the network is fetched before.
+    `clusters` holds the control planes. TLS clients of that environment then trust the bundle in place of the system's
+    authorities, so everything from the network must be fetched before.
     """
     auth_plugin.install(folder, clusters)
     paths = [path for path in environment.get("PATH", os.defpath).split(os.pathsep) if path != str(folder)]
@@ -29,6 +29,6 @@ def furnish(folder: Path, clusters: Path, environment: MutableMapping[str, str])
 
 
 def trust(clusters: Path) -> None:
-    """Make the authorities of all control planes those that everybody trusts."""
+    """Write the CA bundle: the authorities of all control planes."""
     found = [path.read_bytes() for path in sorted(clusters.glob("*/certificates/ca.crt"))]
     write_private(clusters / _AUTHORITIES, b"".join(found))

@@ -89,7 +89,7 @@ class Client:
         return "/".join([_group(api_version), *(quote(part, safe="") for part in parts)])
 
     def _kind(self, api_version: str, kind: str) -> Object:
-        """What the server says of a kind; asked once for all kinds of a version, and again for one that it did not have."""
+        """The server's description of a kind; requested once for all kinds of a version, and again for a kind that was missing."""
         known = self._kinds.get(api_version)
         if known is None or kind not in known:
             with self._discovery:

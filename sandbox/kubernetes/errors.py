@@ -1,4 +1,4 @@
-"""How a request to an API server can end badly."""
+"""Errors of requests to an API server."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ class Unusable(SandboxError):
 
 @dataclass(frozen=True)
 class Access:
-    """How to speak to one API server."""
+    """Access to one API server."""
 
     server: str
     headers: Mapping[str, str]
@@ -39,7 +39,7 @@ class Access:
 
 
 def access(text: str) -> Access:
-    """How the current context of a kubeconfig is used; its login program is run. Raises Unusable."""
+    """The access of the current context of a kubeconfig; its login program is run. Raises Unusable."""
     try:
         document = yaml.safe_load(text)
         context = _named(document, "context", document["current-context"])
@@ -92,14 +92,14 @@ def _trust(cluster: Mapping[str, Any], user: Mapping[str, Any]) -> ssl.SSLContex
 
 
 def _content(part: Mapping[str, Any], name: str) -> bytes | None:
-    """What a kubeconfig has as base64 in `<name>-data`, or in a file."""
+    """A value that a kubeconfig has as base64 in `<name>-data`, or in a file."""
     if data := part.get(f"{name}-data"):
         return b64decode(data)
     return Path(part[name]).read_bytes() if part.get(name) else None
 
 
 def _credential(login: Mapping[str, Any], cluster: Mapping[str, Any]) -> dict[str, Any]:
-    """What a login program answers (https://kubernetes.io/docs/reference/config-api/client-authentication.v1/)."""
+    """The answer of a login program (https://kubernetes.io/docs/reference/config-api/client-authentication.v1/)."""
     asked: dict[str, Any] = {"interactive": False}
     if login.get("provideClusterInfo"):
         names = ("server", "tls-server-name", "certificate-authority-data", "insecure-skip-tls-verify")

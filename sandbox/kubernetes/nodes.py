@@ -26,7 +26,7 @@ def opened(kubeconfig: Path) -> Iterator[Client]:
 
 
 def apply(client: Client, nodes: list[Object]) -> None:
-    """Make the cluster's nodes exactly these. What a node has is the machine's to say, once, when it joins."""
+    """Make the cluster's nodes exactly these. A node reports its resources once, when it joins."""
     wanted = {node["metadata"]["name"]: node for node in nodes}
     present = {node["metadata"]["name"]: node for node in client.list("v1", "Node")}
     gone = present.keys() - wanted.keys()
@@ -38,7 +38,7 @@ def apply(client: Client, nodes: list[Object]) -> None:
         node = wanted[name]
         keys = ["apiVersion", "kind", "metadata", "spec"]
         if name not in present:
-            # At once, or whoever plays the kubelet sees a node that has nothing, and says so for it.
+            # At once: otherwise the simulated kubelet sees a node without resources and reports none.
             keys.append("status")
         client.apply({key: node[key] for key in keys if key in node}, _MANAGER, force=True)
 
@@ -47,7 +47,7 @@ def _collect_pods(client: Client, gone: Collection[str]) -> None:
     """Delete the pods of machines that are gone.
 
     Kubernetes' own collector of such pods (kubernetes.io, page pod-lifecycle, "Garbage collection of Pods") comes too late for a
-    machine that is made anew under the same name: its node would have them.
+    machine that is replaced under the same name: the new node would have them.
     """
     for pod in client.list("v1", "Pod"):
         if pod["spec"].get("nodeName") in gone:

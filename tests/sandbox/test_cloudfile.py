@@ -141,14 +141,14 @@ def test_every_mistake_in_a_file_is_reported_with_its_place_and_nothing_is_made(
     lines = str(refused.value).splitlines()
     assert lines[0] == f"21 problems in the cloud file {tmp_path / 'shared.yaml'}; nothing was changed:"
     for place, reason in (
-        ("quotes", "is not a key here"),
+        ("quotes", "is an unknown key"),
         ("quotas.westeurope.cores", "not a number of vCPUs"),
         ("quotas.westeurope.kernels", "is neither"),
         ("resources[0].type", "does not emulate azure-native:resources:Group"),
-        ("resources[1].inputs.resourceName", "what a cloud file makes has a name"),
+        ("resources[1].inputs.resourceName", "a resource of a cloud file needs a name"),
         ("resources[1].inputs.agentPoolProfiles[0].name", "missing required property"),
         ("resources[1].inputs.agentPoolProfiles[0].nam", "unknown property"),
-        ("resources[2].typ", "is not a key here"),
+        ("resources[2].typ", "is an unknown key"),
         ("resources[2].type", "is missing"),
         ("resources[3]", "is not an object"),
         ("resources[4].inputs", "is not an object"),
@@ -159,7 +159,7 @@ def test_every_mistake_in_a_file_is_reported_with_its_place_and_nothing_is_made(
         ("quotas.gcp.europe-west4.NVIDIA_K80_GPUS", "is no quota"),
         ("quotas.gcp.moon", "is neither a region"),
         ("quotas.gcp.global.CPUS", "is no quota"),
-        ("resources[8].inputs.project", "what a cloud file makes has a name"),
+        ("resources[8].inputs.project", "a resource of a cloud file needs a name"),
         ("resources[8].inputs", "doesn't match regexp"),
         ("resources[9].type", "does not emulate gcp:storage/bucket:Bucket"),
     ):

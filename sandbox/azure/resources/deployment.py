@@ -117,7 +117,7 @@ def active(id: str) -> AzureRefused:
 
 
 def failed(cause: str) -> str:
-    """What azure-native reports of a deployment that was accepted and whose resource was refused."""
+    """The report of azure-native on a deployment that was accepted and whose resource was refused."""
     # Page common-deployment-errors: the provider's error is in the details of this one.
     text = "At least one resource deployment operation failed. Please list deployment operations for details."
     return f'Code="DeploymentFailed" Message="{text} {cause}"'

@@ -99,7 +99,7 @@ class RoleAssignment(AzureType):
 
 
 def _grant(body: Body) -> tuple[str, str]:
-    """Who is given what. A role may be named with its subscription or without."""
+    """Principal and role of an assignment. A role may be named with its subscription or without."""
     return body["principalId"].lower(), ids.last(body["roleDefinitionId"]).lower()
 
 

@@ -143,7 +143,7 @@ class VirtualNetwork(AzureType):
 
 
 def _detached(subnet: Record | None) -> Body:
-    """What a PUT of a subnet is laid over: a gateway or table it does not name is taken off.
+    """The body that a PUT of a subnet is laid over: a gateway or route table that the PUT does not name is detached.
 
     That is how azure-cli does it: `subnet update --nat-gateway null` is a PUT without the property.
     """

@@ -1,4 +1,4 @@
-"""What a cluster's identities may do, by the role assignments there are."""
+"""Permissions of a cluster's identities, by the existing role assignments."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""References from one resource to another, and what Azure says when there is nothing at the other end."""
+"""References from one resource to another, and the refusals of a missing one."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from sandbox.cloud.state import Body, Record, Resources
 
 
 def referenced(resources: Resources, reference: Body, token: str, by: str, region: str) -> Record:
-    """What the network provider finds behind `{id}` in a resource of a region; it looks into that region alone."""
+    """The resource behind `{id}`, as the network provider looks for it: in the region of the referring resource alone."""
     found = resources.get(reference.get("id", ""))
     if found is None or found.token != token or found.body["location"] != region:
         raise arm(

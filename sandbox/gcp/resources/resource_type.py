@@ -118,7 +118,7 @@ class GcpType(ResourceType):
         return form(self.path[:until], self.pattern)
 
     def check(self, inputs: Body) -> str | None:
-        """What the provider finds wrong with the inputs as a whole, before anything is asked of the service."""
+        """The fault of the inputs as a whole that the provider finds before any request to the service; None for none."""
         return None
 
     def create(self, resources: Resources, id: str, wanted: Body) -> Body:

@@ -61,5 +61,5 @@ def nats_of(resources: Resources, router: Record) -> list[Record]:
 
 
 def existing_nat(found: Body) -> Refused:
-    """What the provider itself says of a NAT that is there already."""
+    """The provider's own refusal of a NAT that exists."""
     return Refused(f"Unable to create RouterNat, existing object already found: map[name:{found['name']}]")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import shutil
 from pathlib import Path
@@ -109,6 +110,13 @@ class Project(Caller):
 
     def cluster(self, **changes: Any) -> Resource:
         return self.create(CLUSTER, {**CLUSTER_INPUTS, **changes})
+
+    def made_cluster(self) -> Resource:
+        """The cluster `gke` as the engine has it."""
+        inputs = self.check(CLUSTER, CLUSTER_INPUTS)
+        outputs = {**inputs, "clusterAutoscaling": None}
+        made = Resource(CLUSTER, "it", "urn:it", CLUSTER_ID, old_inputs=inputs, old_outputs=outputs)
+        return dataclasses.replace(self.refresh(made), old_inputs=inputs)
 
 
 @pytest.fixture(autouse=True)
