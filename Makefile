@@ -38,5 +38,5 @@ check: ## Format, lint and type-check
 	@$(RUN) mypy
 	@$(RUN) mypy --config-file= --cache-dir=.mypy_cache --strict .github/scripts/*.py
 
-bench: ## Measure the times and sizes the README reports
+bench: ## Measure the times and sizes of docs/figures.md
 	@$(RUN) python -m bench

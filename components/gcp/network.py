@@ -21,10 +21,10 @@ def refuse(cloud: Gcp, reading: pulumi.InvokeOptions | None = None) -> None:
     existing = cloud.network.existing
     if existing is None or cloud.region is None:
         return
-        if links.is_placeholder(existing.name, existing.subnet, existing.pod_range, existing.service_range):
-            return  # made with the cluster
-        project = existing.project or cloud.project
-        place = f"subnet {existing.subnet!r} in {cloud.region} of project {project}"
+    if links.is_placeholder(existing.name, existing.subnet, existing.pod_range, existing.service_range):
+        return  # made with the cluster
+    project = existing.project or cloud.project
+    place = f"subnet {existing.subnet!r} in {cloud.region} of project {project}"
     try:
         answer = call(GET_SUBNETWORK, {"project": project, "region": cloud.region, "name": existing.subnet}, reading)
     except Exception as failed:

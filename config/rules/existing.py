@@ -15,8 +15,8 @@ from config.rules.items import each_step
 _NOT_MADE = "is set for a cluster this stack does not make"
 _REMOVE = "remove it: the cluster's owner decides this"
 
-_CLUSTER = ("name", "protect", "kubernetes_version", "reason")
-_DESCRIBED = ("generation", "subnet", "os_disk", "max_pods", "mig", "install_driver", "upgrade", "zones", "spot")
+CLUSTER = ("name", "protect", "kubernetes_version", "reason")
+DESCRIBED = ("generation", "subnet", "os_disk", "max_pods", "mig", "install_driver", "upgrade", "zones", "spot")
 """Settings of how machines are made or bought; for existing machines they come too late."""
 
 
@@ -26,7 +26,7 @@ def _cluster(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     if draft.system_pool:
         yield Problem("systemPool", _NOT_MADE, _REMOVE)
     if draft.cluster:
-        yield from _set("cluster", draft.cluster, *_CLUSTER)
+        yield from _set("cluster", draft.cluster, *CLUSTER)
 
 
 def _cloud(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
@@ -58,7 +58,7 @@ def _set(path: str, thing: Model, *names: str) -> Iterator[Problem]:
 def _pool(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     if cloud.makes_pools:
         return
-    for name in (*_DESCRIBED, *pool.cloud_keys):
+    for name in (*DESCRIBED, *pool.cloud_keys):
         if name in pool.model_fields_set:
             key = type(pool).model_fields[name].alias
             yield Problem(f"{path}.{key}", "is set for nodes that this stack does not make", "remove it")

@@ -1,0 +1,31 @@
+"""`python -m config.reference`: write the reference page and the JSON Schema of the stack file anew."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from config.reference.page import page
+from config.reference.schema import schema
+
+DOCS = Path(__file__).resolve().parents[2] / "docs"
+PAGE = DOCS / "stack-file.md"
+SCHEMA = DOCS / "stack-file.schema.json"
+BEGIN = "<!-- begin: written by python -m config.reference -->"
+END = "<!-- end -->"
+
+
+def written(text: str) -> str:
+    """The page with its generated part anew."""
+    before, _, rest = text.partition(BEGIN)
+    return f"{before}{BEGIN}\n\n{page()}\n\n{END}{rest.partition(END)[2]}"
+
+
+def schema_file() -> str:
+    """The schema as the file has it."""
+    return json.dumps(schema(), indent=1) + "\n"
+
+
+if __name__ == "__main__":
+    PAGE.write_text(written(PAGE.read_text()))
+    SCHEMA.write_text(schema_file())

@@ -1,0 +1,89 @@
+"""Every key of a stack file, walked from the models: top keys, and the objects below them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any, get_args, get_origin
+
+from pydantic.fields import FieldInfo
+
+from config.clouds import registry
+from config.clouds.registry import Registration
+from config.model.fields import Model
+from config.model.release import Override
+from config.model.spec import ClusterSpec
+from config.rules import existing
+
+
+@dataclass(frozen=True)
+class Key:
+    """A top key of the stack file."""
+
+    name: str
+    meaning: str
+    models: tuple[type[Model], ...]
+    """The objects it may hold; none for plain text."""
+    many: bool = False
+    """Whether it holds a list of them."""
+
+
+@dataclass
+class Section:
+    """An object of the stack file, which may stand at several places."""
+
+    model: type[Model]
+    paths: list[str] = field(default_factory=list)
+
+
+def top_keys() -> list[Key]:
+    """The top keys, in the order of the model."""
+    return [_top(str(info.alias), info) for info in ClusterSpec.model_fields.values()]
+
+
+def other_clouds_keys(cloud: Registration) -> list[str]:
+    """Keys of a pool, as attributes, that a cloud does not have."""
+    traits = cloud.traits()
+    options = registry.pool_model().cloud_keys
+    if not traits.makes_pools:
+        return [*existing.DESCRIBED, *options]
+    return [*(key for key in options if key != cloud.provider), *traits.other_clouds_keys]
+
+
+def _top(name: str, info: FieldInfo) -> Key:
+    below: dict[str, tuple[type[Model], ...]] = {
+        "release": (),
+        "overrides": (Override,),
+        "cloud": tuple(cloud.settings for cloud in registry.registrations()),
+        "systemPool": (registry.system_pool_model(),),
+        "pools": (registry.pool_model(),),
+    }
+    found = below[name] if name in below else tuple(models(info.annotation))
+    assert info.description, name
+    return Key(name, info.description, found, many=get_origin(info.annotation) is tuple)
+
+
+def sections() -> list[Section]:
+    """The objects below the top keys, each once with all its places, in the order in which a reader meets them."""
+    found: dict[type[Model], Section] = {}
+    for key in top_keys():
+        for model in key.models:
+            provider = next((cloud.provider for cloud in registry.registrations() if cloud.settings is model), "")
+            _walk(model, f"{key.name}[]" if key.many else key.name, found, f" ({provider})" if provider else "")
+    return list(found.values())
+
+
+def _walk(model: type[Model], path: str, found: dict[type[Model], Section], note: str) -> None:
+    found.setdefault(model, Section(model)).paths.append(path + note)
+    for info in model.model_fields.values():
+        for inner in models(info.annotation):
+            many = any(get_origin(part) is tuple for part in (info.annotation, *get_args(info.annotation)))
+            _walk(inner, f"{path}.{info.alias}" + ("[]" if many else ""), found, note)
+
+
+def models(annotation: Any) -> Iterator[type[Model]]:
+    """The models in an annotation."""
+    if isinstance(annotation, type) and issubclass(annotation, Model):
+        yield annotation
+    for argument in get_args(annotation):
+        yield from models(argument)

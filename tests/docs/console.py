@@ -1,0 +1,115 @@
+"""What the documentation's console blocks show, for those that are cheap to make: `python -m tests.docs.console` writes them anew.
+
+A block says above itself where its text is from: `<!-- checked: NAME -->` names an entry of `MADE`, and
+`<!-- recorded DATE: COMMAND; shown by TEST -->` a command that needs the real engine, with the test that shows the same thing.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from config import releases, stackfile
+from config.problems import report
+from sandbox.cli.commands import main as sandbox
+from tests.components.program import declare, stack_config
+from tests.docs.pages import PAGES, PROJECT, Block, blocks
+
+CHECKED = re.compile(r"<!-- checked: ([\w./-]+) -->")
+RECORDED = re.compile(r"<!-- recorded (?:before )?\d{4}-\d\d-\d\d[^:]*: .+?(?:; shown by (tests/[\w/]+\.py))? -->")
+
+
+def _settings(stack: str) -> dict[str, Any]:
+    return stack_config(PROJECT / f"Pulumi.{stack}.yaml")
+
+
+def _declared(settings: dict[str, Any]) -> dict[str, Any]:
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        return declare(settings, monkeypatch, stack="dev").outputs
+
+
+def _mistakes() -> str:
+    """The stack dev with three mistakes."""
+    settings = {key.removeprefix("kubeflow-spot:"): value for key, value in _settings("dev").items()}
+    settings["systemPool"]["minNodes"] = 1
+    settings["pools"][1]["maxnodes"] = settings["pools"][1].pop("maxNodes")
+    return "error: " + report(stackfile.read(settings)[1]).replace("\n", "\n    ")
+
+
+def _contract() -> str:
+    """A snippet of the contract, in the order in which the ConfigMap has it."""
+    command = "$ kubectl get configmap -n kube-public kubeflow-spot -o 'jsonpath={.data.gpu-prefer-spot\\.yaml}'"
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        declared = declare(_settings("dev"), monkeypatch, stack="dev")
+    maps = declared.of("kubernetes:core/v1:ConfigMap", "-contract").values()
+    (text,) = [config_map.inputs["data"]["gpu-prefer-spot.yaml"] for config_map in maps]
+    return f"{command}\n{text}"
+
+
+def _below() -> str:
+    settings = _settings("dev") | {
+        "kubeflow-spot:release": "r2026-09",
+        "kubeflow-spot:scheduling": {"profiles": [{"namespace": "team-a"}]},
+    }
+    return "warning: " + "\n  ".join(_declared(settings)["scheduling"]["shortfall"])
+
+
+def _diff() -> str:
+    done = CliRunner().invoke(sandbox, ["diff-release", "r2026-09", "r2026-11"])
+    return f"$ uv run sandbox diff-release r2026-09 r2026-11\n{done.output}"
+
+
+def _changed_release() -> str:
+    """The refusal of a released file that differs from its recorded digest."""
+    with tempfile.TemporaryDirectory() as folder:
+        copy = Path(shutil.copytree(releases.DIRECTORY, folder, dirs_exist_ok=True))
+        file = copy / "r2026-11.toml"
+        file.write_text(file.read_text() + "\n")
+        try:
+            releases.load("r2026-11", copy)
+        except releases.Refused as refused:
+            return "error: " + report([refused.problem]).replace("\n", "\n    ")
+    raise AssertionError("a changed release was loaded")
+
+
+MADE: dict[str, Callable[[], str]] = {
+    "mistakes": _mistakes,
+    "contract": _contract,
+    "below-1.36": _below,
+    "diff-release": _diff,
+    "changed-release": _changed_release,
+}
+"""What a block must show, by the name in its mark."""
+
+
+def renewed(block: Block) -> str | None:
+    """The text that a block must have; None for one that is recorded."""
+    mark = CHECKED.fullmatch(block.above)
+    return MADE[mark[1]]().rstrip("\n") + "\n" if mark else None
+
+
+def console_blocks() -> list[Block]:
+    """All console blocks of the documentation."""
+    return [block for page in PAGES for block in blocks(page) if block.language == "console"]
+
+
+def main() -> None:
+    """Write the blocks anew."""
+    for block in console_blocks():
+        text = renewed(block)
+        if text is not None and text != block.text:
+            opening = f"{block.above}\n```console\n"
+            whole = block.page.read_text()
+            block.page.write_text(whole.replace(f"{opening}{block.text}```", f"{opening}{text}```"))
+            print(f"written: {block}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,116 @@
+"""Error files that are about one key, told by the data and the loader alone.
+
+A problem is about one key when it is there with nothing else in the file, and stays in whatever good file of the same kind the key
+is put. With the key goes what says in what kind of object it is: `cloud.provider`, `cloud.existingCluster`, a pool's `capacity`.
+"""
+
+from __future__ import annotations
+
+import copy
+import re
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from config import stackfile
+from tests.config.test_configs import ERROR, HAPPY, said, settings
+
+Parts = list[str | int]
+
+_PART = re.compile(r"\[(\d+)\]|\[\"([^\"]+)\"\]|(?:^|\.)(\w+)")
+
+
+def error_files() -> list[Path]:
+    """Error files with a single problem."""
+    return [path for path in ERROR if len(said(path, "expect")) == 1]
+
+
+@cache
+def is_about_one_key(path: Path) -> bool:
+    """Whether the file's one problem is about one key."""
+    [(where, what)] = said(path, "expect")
+    raw = settings(path)
+    parts = [_part(match) for match in _PART.finditer(where)]
+    alone = _only(raw, parts)
+    kind = _kind(raw)
+    if kind and where != "cloud.provider" and isinstance(alone.setdefault("cloud", {}), dict):
+        alone["cloud"] |= kind
+    if not _has(alone, where, what):
+        return False
+    if _at(raw, parts) is None:
+        return True  # a key that is missing
+    others = [good for good in _good() if _kind(good).keys() == kind.keys() and _provider(good) == _provider(raw)]
+    return all(_has(_grafted(good, raw, parts), where, what) for good in others if _fits(good, parts))
+
+
+@cache
+def _good() -> list[dict[str, Any]]:
+    return [settings(path) for path in HAPPY]
+
+
+def _has(raw: dict[str, Any], where: str, what: str) -> bool:
+    """Whether the loader finds that problem."""
+    return any(problem.path == where and problem.what.startswith(what) for problem in stackfile.read(raw)[1])
+
+
+def _provider(raw: dict[str, Any]) -> str | None:
+    return _kind(raw).get("provider")
+
+
+def _kind(raw: dict[str, Any]) -> dict[str, Any]:
+    """What says whose cluster it is: the cloud, and an existing cluster of it."""
+    cloud = raw.get("cloud")
+    return (
+        {key: cloud[key] for key in ("provider", "existingCluster") if key in cloud} if isinstance(cloud, dict) else {}
+    )
+
+
+def _at(value: Any, parts: Parts) -> Any:
+    """The value at a path; None where there is none."""
+    for part in parts:
+        try:
+            value = value[part]
+        except (KeyError, IndexError, TypeError):
+            return None
+    return value
+
+
+def _fits(good: dict[str, Any], parts: Parts) -> bool:
+    """Whether a file has the list that the path goes through, long enough."""
+    lists = [number for number, part in enumerate(parts[:-1]) if isinstance(part, int)]
+    return all(_at(good, parts[: number + 1]) is not None for number in lists)
+
+
+def _grafted(good: dict[str, Any], raw: dict[str, Any], parts: Parts) -> dict[str, Any]:
+    """A good file with the key of another in it; of a list's entry the whole list."""
+    end = len(parts) - 1 if isinstance(parts[-1], int) else len(parts)
+    result = copy.deepcopy(good)
+    here: Any = result
+    for number, part in enumerate(parts[: end - 1]):
+        source = _at(raw, parts[: number + 1])
+        here = here.setdefault(part, {}) if isinstance(here, dict) else here[part]
+        if "capacity" in source:
+            here["capacity"] = source["capacity"]
+    here[parts[end - 1]] = _at(raw, parts[:end])
+    return result
+
+
+def _part(match: re.Match[str]) -> str | int:
+    return int(match[1]) if match[1] is not None else match[2] or match[3]
+
+
+def _only(value: Any, parts: Parts) -> Any:
+    """What is left of a value: the way to one key, and the key's own value."""
+    if not parts:
+        return value
+    first, *rest = parts
+    if isinstance(first, int):
+        if not isinstance(value, list) or first >= len(value):
+            return value
+        # Of the objects before it their place.
+        before = [{} if isinstance(item, dict) else item for item in value[:first]]
+        return [*before, _only(value[first], rest)]
+    if not isinstance(value, dict):
+        return value
+    kept = {"capacity": value["capacity"]} if "capacity" in value else {}
+    return kept | ({first: _only(value[first], rest)} if first in value else {})

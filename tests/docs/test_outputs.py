@@ -1,0 +1,68 @@
+"""The page on outputs lists exactly what stacks export, under Pulumi's mocks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import yaml
+
+from components.addons import discovery
+from components.addons.discovery import Contents
+from tests.components.program import PROJECT, Declared, declare, stack_config
+from tests.components.test_any_cluster import THEIRS, Stacks
+from tests.docs import pages
+
+pytestmark = pytest.mark.program
+
+STACKS = ("dev", "staging", "existing")
+WORDS = {str: "text", list: "list", dict: "object"}
+
+
+def exported(stack: str, monkeypatch: pytest.MonkeyPatch) -> Declared:
+    """The stack as the program declares it."""
+    if stack != "existing":
+        return declare(stack_config(PROJECT / f"Pulumi.{stack}.yaml"), monkeypatch, stack=stack)
+    monkeypatch.setattr(discovery, "read", lambda kubeconfig, what, compute_class=None: Contents(version="1.36.2"))
+    return declare(THEIRS, monkeypatch, cloud=Stacks())
+
+
+def rows() -> dict[str, list[str]]:
+    """Type, stacks, secret and example of each output, by its name."""
+    (table,) = pages.tables(pages.DOCS / "outputs.md")
+    assert table[0] == ["output", "type", "which stacks", "secret", "example"]
+    return {row[0].strip("`"): row[1:] for row in table[1:]}
+
+
+def belongs(which: str, stack: str) -> bool:
+    """Whether a stack has an output that the page says these have."""
+    if which.startswith("AKS"):
+        return stack == "dev"
+    if which.startswith("GKE"):
+        return stack == "staging"
+    return stack != "existing" if which.startswith("new clusters") else True
+
+
+@pytest.mark.parametrize("stack", STACKS)
+def test_the_page_lists_the_outputs_of_a_stack_with_their_types(stack: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    declared = exported(stack, monkeypatch)
+    listed = {name: row for name, row in rows().items() if belongs(row[1], stack)}
+    assert sorted(listed) == sorted(declared.outputs)
+    for name, (kind, _, secret, _) in listed.items():
+        value: Any = declared.outputs[name]
+        assert kind.startswith(WORDS[type(value)]), name
+        assert (secret != "no") is (name in declared.secret), name
+
+
+def test_an_example_of_an_object_is_yaml(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, (kind, _, _, example) in rows().items():
+        shown = example.strip("`").replace(", ...", "")
+        if kind.startswith(("object", "list")):
+            assert isinstance(yaml.safe_load(shown), dict | list), name
+
+
+def test_plain_examples_are_those_of_the_checked_in_stacks(monkeypatch: pytest.MonkeyPatch) -> None:
+    outputs = {name: exported(name, monkeypatch).outputs for name in ("dev", "staging")}
+    for name, (kind, _, secret, example) in rows().items():
+        if kind.startswith("text") and secret == "no":
+            assert example.strip("`") in [outputs["dev"].get(name), outputs["staging"].get(name)], name

@@ -1,0 +1,91 @@
+"""The reference of the stack file is what the models give, and covers every key."""
+
+from __future__ import annotations
+
+import re
+from typing import Any, get_args
+
+import pytest
+import yaml
+
+from config import stackfile
+from config.clouds import registry
+from config.model.fields import Model
+from config.model.release import Override
+from config.model.spec import ClusterSpec
+from config.reference import __main__ as command
+from config.reference import keys, page
+from tests.docs import pages
+
+PAGE = pages.DOCS / "stack-file.md"
+
+
+def documented() -> dict[str, dict[str, list[str]]]:
+    """Rows of the page by the heading above them and the key's name."""
+    found: dict[str, dict[str, list[str]]] = {}
+    for part in re.split(r"^## ", PAGE.read_text(), flags=re.MULTILINE)[1:]:
+        title, _, rest = part.partition("\n")
+        rows = re.findall(r"^\| `([^`]+)` \|(.+)\|$", rest, re.MULTILINE)
+        found[title] = {key: [cell.strip() for cell in re.split(r"(?<!\\)\|", cells)] for key, cells in rows}
+    return found
+
+
+def every_model(annotation: Any) -> set[type[Model]]:
+    """The models in an annotation and below them, found without the generator."""
+    if isinstance(annotation, type) and issubclass(annotation, Model):
+        inner = {model for field in annotation.model_fields.values() for model in every_model(field.annotation)}
+        return inner | {annotation}
+    return {model for argument in get_args(annotation) for model in every_model(argument)}
+
+
+def test_the_page_and_the_schema_are_what_the_models_give() -> None:
+    assert command.written(PAGE.read_text()) == PAGE.read_text(), "python -m config.reference"
+    assert command.schema_file() == command.SCHEMA.read_text(), "python -m config.reference"
+
+
+def test_every_key_of_every_object_is_in_the_page() -> None:
+    shown = documented()
+    by_model = {section.model: shown[page.heading(section)] for section in keys.sections()}
+    # A release is one text in the file.
+    below = {model for cloud in registry.registrations() for model in every_model(cloud.settings)}
+    below |= every_model(registry.pool_model()) | every_model(registry.system_pool_model()) | {Override}
+    for name in ClusterSpec.model_fields.keys() - {"release", "overrides", "cloud", "system_pool", "pools"}:
+        below |= every_model(ClusterSpec.model_fields[name].annotation)
+    assert by_model.keys() == below
+    for model, rows in by_model.items():
+        assert list(rows) == [str(field.alias) for field in model.model_fields.values()]
+
+
+def test_every_key_has_a_meaning_and_an_example_that_is_yaml() -> None:
+    for heading, rows in documented().items():
+        for key, cells in rows.items():
+            assert cells[2], (heading, key)
+            if heading != "Top keys":
+                assert yaml.safe_load(cells[3].strip("`").replace("\\|", "|"))[key] is not None, (heading, key)
+
+
+def test_the_top_keys_are_those_that_the_loader_takes() -> None:
+    _, problems = stackfile.read({"cloud": {"provider": "azure", "location": "westeurope"}, "nonsense": 1})
+    (remedy,) = (problem.remedy for problem in problems if problem.path == "nonsense")
+    assert sorted(remedy.removeprefix("keys here: ").split(", ")) == sorted(documented()["Top keys"])
+
+
+@pytest.mark.parametrize(
+    ("heading", "key", "cell", "shown"),
+    [
+        ("`pools[].spot`", "maxPrice", 1, "`-1`"),
+        ("`pools[].spot`", "maxPrice", 4, "AKS"),
+        ("`pools[]`", "machine", 1, "**required**"),
+        ("`pools[]`", "gcp", 4, "GKE"),
+        ("`cloud` with provider gcp", "project", 4, "GKE"),
+        ("`imagePullSecrets[]`", "password", 0, "secret text"),
+        ("`scheduling.guard`", "mode", 0, "`enforce`, `warn`, `audit`"),
+    ],
+)
+def test_a_row_says_type_default_and_cloud(heading: str, key: str, cell: int, shown: str) -> None:
+    assert documented()[heading][key][cell] == shown
+
+
+def test_a_key_that_the_page_lacks_would_be_found() -> None:
+    less = PAGE.read_text().replace("| `maxPrice` |", "| `maximumPrice` |", 1)
+    assert command.written(less) != less

@@ -1,0 +1,175 @@
+"""The JSON Schema of the stack file against the loader: it takes what the loader takes, and refuses most mistakes in one key."""
+
+from __future__ import annotations
+
+import copy
+import json
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+import yaml
+from hypothesis import given
+
+from config import stackfile
+from config.reference.__main__ import SCHEMA
+from sandbox.toolchain.programs import ensure
+from tests.config.test_configs import ERROR, HAPPY, settings
+from tests.config.test_stacks import paths, without
+from tests.docs import pages, single
+from tests.parity.drawn import neutral, on_aks, on_gke
+
+SCHEMA_OF_FILES = json.loads(SCHEMA.read_text())
+VALIDATOR = jsonschema.Draft7Validator(SCHEMA_OF_FILES)
+EXAMPLES = [
+    path for path in (pages.PROJECT / "examples" / "stacks").glob("*.yaml") if not path.name.endswith(".cloud.yaml")
+]
+CHECKED_IN = sorted([*pages.PROJECT.glob("Pulumi.*.yaml"), *EXAMPLES])
+
+
+def refused(file: Any) -> list[str]:
+    """What the schema has against a stack file."""
+    return [f"{error.json_path}: {error.message}"[:300] for error in VALIDATOR.iter_errors(file)]
+
+
+def file_of(raw: dict[str, Any]) -> dict[str, Any]:
+    return {"config": {f"kubeflow-spot:{key}": value for key, value in raw.items()}}
+
+
+def read(path: Path) -> Any:
+    return yaml.load(path.read_text(), Loader=yaml.CSafeLoader)
+
+
+def test_it_is_a_schema_of_draft_7_in_words_that_javascript_reads() -> None:
+    jsonschema.Draft7Validator.check_schema(SCHEMA_OF_FILES)
+    for pattern in patterns(SCHEMA_OF_FILES):
+        # https://tc39.es/ecma262/#sec-patterns with the flag `u`, as ajv has it.
+        assert not re.search(r"\(\?[^:=!]|\\[ZAz]|\\-|\[:|\(\?P", pattern), pattern
+
+
+def patterns(node: Any) -> Iterator[str]:
+    if isinstance(node, dict):
+        if isinstance(node.get("pattern"), str):
+            yield node["pattern"]
+        yield from node.get("patternProperties", {})
+    for inner in node.values() if isinstance(node, dict) else node if isinstance(node, list) else ():
+        yield from patterns(inner)
+
+
+@pytest.mark.parametrize("path", [*HAPPY, *CHECKED_IN], ids=lambda path: path.name)
+def test_it_takes_every_good_file(path: Path) -> None:
+    assert refused(read(path)) == []
+
+
+@pytest.mark.parametrize("path", HAPPY, ids=lambda path: path.name)
+def test_it_takes_a_good_file_without_one_of_its_keys_where_the_loader_does(path: Path) -> None:
+    raw = settings(path)
+    for key in paths(raw):
+        less = without(raw, key)
+        # The schema is quick to say; most of these files are good.
+        against = refused(file_of(less))
+        if against:
+            assert stackfile.read(less)[0] is None, (key, against)
+
+
+@given(neutral())
+def test_it_takes_drawn_files_of_both_clouds(drawn: dict[str, Any]) -> None:
+    for raw in (on_aks(drawn), on_gke(drawn)):
+        if stackfile.read(copy.deepcopy(raw))[0]:
+            assert refused(file_of(raw)) == []
+
+
+def test_it_refuses_four_of_five_error_files_that_are_about_one_key(capsys: pytest.CaptureFixture[str]) -> None:
+    files = [path for path in single.error_files() if single.is_about_one_key(path)]
+    seen = [path for path in files if refused(read(path))]
+    every = [path for path in single.error_files() if refused(read(path))]
+    with capsys.disabled():
+        print(
+            f"\nschema: refuses {len(seen)} of the {len(files)} error files about one key ({len(seen) / len(files):.0%}), "
+            f"{len(every)} of all {len(single.error_files())}"
+        )
+    assert len(files) > len(ERROR) / 3
+    assert len(seen) / len(files) >= 0.8
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "taken"),
+    [
+        (
+            "imagePullSecrets",
+            [{"name": "a", "server": "b.example", "username": "c", "password": {"secure": "v1:x"}}],
+            True,
+        ),
+        (
+            "imagePullSecrets",
+            [{"name": "a", "server": "b.example", "username": {"secure": "v1:x"}, "password": "p"}],
+            False,
+        ),
+        ("growth", {"order": {"secure": "v1:x"}}, False),
+    ],
+)
+def test_a_secure_value_stands_only_where_a_secret_does(key: str, value: Any, taken: bool) -> None:
+    file = read(pages.PROJECT / "Pulumi.dev.yaml")
+    file["config"][f"kubeflow-spot:{key}"] = value
+    assert (refused(file) == []) is taken
+
+
+def test_a_kubeconfig_may_be_secure() -> None:
+    (path,) = (path for path in HAPPY if path.name.startswith("kubeconfig-contents"))
+    file = read(path)
+    file["config"]["kubeflow-spot:cloud"]["kubeconfig"] = {"contents": {"secure": "v1:x"}}
+    assert refused(file) == []
+
+
+def test_keys_of_others_are_theirs_and_unknown_ones_of_ours_are_errors() -> None:
+    file = read(pages.PROJECT / "Pulumi.dev.yaml")
+    file |= {"secretsprovider": "passphrase", "encryptionsalt": "v1:salt"}
+    file["config"] |= {"azure-native:location": "westeurope", "other:token": {"secure": "v1:x"}}
+    assert refused(file) == []
+    file["config"]["kubeflow-spot:relase"] = "r2026-11"
+    assert len(refused(file)) == 1
+
+
+@pytest.mark.parametrize("path", CHECKED_IN, ids=lambda path: path.name)
+def test_a_checked_in_file_names_the_schema_in_its_first_line(path: Path) -> None:
+    (named,) = re.findall(r"^# yaml-language-server: \$schema=(\S+)$", path.read_text().partition("\n")[0])
+    assert (path.parent / named).resolve() == SCHEMA
+
+
+@pytest.mark.engine
+def test_the_line_survives_pulumi_config_set_and_the_file_stays_good(tmp_path: Path) -> None:
+    for name in ("Pulumi.yaml", "Pulumi.dev.yaml"):
+        shutil.copy(pages.PROJECT / name, tmp_path)
+    binary = ensure(["pulumi"], print)["pulumi"]
+    environment = {
+        "PATH": os.environ["PATH"],
+        "HOME": str(tmp_path),
+        "PULUMI_HOME": str(tmp_path / "home"),
+        "PULUMI_BACKEND_URL": f"file://{tmp_path}",
+        "PULUMI_CONFIG_PASSPHRASE": "a passphrase",
+        "PULUMI_SKIP_UPDATE_CHECK": "true",
+    }
+    secret = "kubeflow-spot:imagePullSecrets[0]"
+    for command in (
+        ["stack", "init", "dev"],
+        ["config", "set", "--path", "kubeflow-spot:pools[1].maxNodes", "9"],
+        *(
+            ["config", "set", "--path", f"{secret}.{key}", value]
+            for key, value in (("name", "acr-auth"), ("server", "example.azurecr.io"), ("username", "puller"))
+        ),
+        ["config", "set", "--secret", "--path", f"{secret}.password", "correct horse"],
+    ):
+        done = subprocess.run([str(binary), *command], cwd=tmp_path, env=environment, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+    changed = tmp_path / "Pulumi.dev.yaml"
+    first = (pages.PROJECT / "Pulumi.dev.yaml").read_text().partition("\n")[0]
+    assert changed.read_text().partition("\n")[0] == first
+    assert read(changed)["config"]["kubeflow-spot:pools"][1]["maxNodes"] == 9
+    assert read(changed)["config"]["kubeflow-spot:imagePullSecrets"][0]["password"].keys() == {"secure"}
+    assert refused(read(changed)) == []

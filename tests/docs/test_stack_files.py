@@ -1,0 +1,46 @@
+"""Stack files and parts of them that the documentation shows are good ones."""
+
+from __future__ import annotations
+
+import textwrap
+from typing import Any
+
+import jsonschema
+import pytest
+import yaml
+
+from config import stackfile
+from tests.docs.pages import PAGES, Block, blocks
+from tests.docs.test_schema import SCHEMA_OF_FILES
+
+SHOWN = [
+    block for page in PAGES for block in blocks(page) if block.language == "yaml" and "kubeflow-spot:" in block.text
+]
+PART = {
+    "type": "object",
+    "properties": SCHEMA_OF_FILES["properties"]["config"]["properties"],
+    "definitions": SCHEMA_OF_FILES["definitions"],
+}
+"""Some keys of a stack file."""
+
+
+def content(block: Block) -> dict[str, Any]:
+    found: dict[str, Any] = yaml.safe_load(textwrap.dedent(block.text))
+    return found
+
+
+@pytest.mark.parametrize("block", SHOWN, ids=str)
+def test_a_block_of_a_stack_file_is_good(block: Block) -> None:
+    shown = content(block)
+    if "config" in shown:
+        settings = {key.removeprefix("kubeflow-spot:"): value for key, value in shown["config"].items()}
+        assert [problem for problem in stackfile.read(settings)[1] if not problem.warning] == []
+    else:
+        # What stands in angle brackets is the reader's to write.
+        errors = jsonschema.Draft7Validator(PART).iter_errors(shown)
+        assert [error.message for error in errors if "<" not in str(error.instance)] == []
+
+
+def test_there_are_whole_files_and_parts() -> None:
+    assert len([block for block in SHOWN if "config" in content(block)]) >= 2
+    assert len(SHOWN) >= 8
