@@ -35,11 +35,11 @@ class Draft:
     cloud: CloudSettings | None
     system_pool: SystemPool | None
     pools: dict[int, Pool]
-    """By their index in the file."""
+    """By index in the file."""
     all_pools: bool = True
     """Whether `pools` holds every pool of the file."""
     image_pull_secrets: dict[int, ImagePullSecret] = field(default_factory=dict)
-    """By their index in the file."""
+    """By index in the file."""
     makes_cluster: bool = True
     """Whether this stack makes the cluster, as far as is known."""
     device_plugin: DevicePluginOptions | None = None
@@ -48,7 +48,7 @@ class Draft:
     growth: Growth | None = None
     scheduling: Scheduling | None = None
     overrides: dict[int, Override] = field(default_factory=dict)
-    """By their index in the file."""
+    """By index in the file."""
     production: bool = False
     """Whether the stack has a production stack's name."""
 
@@ -57,7 +57,7 @@ class Draft:
         return self.cloud if isinstance(self.cloud, model) else None
 
     def new_cluster(self, model: type[S]) -> S | None:
-        """The same of a cluster that this stack makes; None when it makes none."""
+        """The cloud's settings of this model when the stack makes the cluster; else None."""
         return self.settings(model) if self.makes_cluster else None
 
     @property

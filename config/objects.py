@@ -41,7 +41,7 @@ def instead(key: str, known: list[str]) -> str:
     return (f"did you mean `{close[0]}`? " if close else "") + f"keys here: {', '.join(known)}"
 
 
-def kind(value: Any) -> str:
+def type_in_words(value: Any) -> str:
     """A value's type in words, without the value."""
     kinds = {bool: "true or false", str: "text", list: "a list", dict: "an object"}
     return "empty" if value is None else kinds.get(type(value), "a number")
@@ -100,7 +100,7 @@ def _problem(error: ErrorDetails, model: type[Model], path: str) -> Problem:
     where = path + place.path
     given = error["input"]
     context = error.get("ctx", {})
-    shown = f"is {kind(given) if place.secret else _shown(given)}"
+    shown = f"is {type_in_words(given) if place.secret else _shown(given)}"
     match error["type"]:
         case "extra_forbidden":
             return Problem(where, "is not a key of this object", instead(str(error["loc"][-1]), place.keys))
@@ -109,11 +109,13 @@ def _problem(error: ErrorDetails, model: type[Model], path: str) -> Problem:
         case "model_type" | "model_attributes_type" | "dict_type":
             inside = ", ".join(place.keys)
             remedy = f"write keys: {inside}" if inside else "write `{key: value}`"
-            return Problem(where, f"is {kind(given)}, not an object", remedy)
+            return Problem(where, f"is {type_in_words(given)}, not an object", remedy)
         case "tuple_type":
-            return Problem(where, f"is {kind(given)}, not a list", "write `[...]`, or one `- ...` a line")
+            return Problem(where, f"is {type_in_words(given)}, not a list", "write `[...]`, or one `- ...` a line")
         case "string_type" if given is None or isinstance(given, dict | list):
-            return Problem(where, f"is {kind(given)}, not text", "write one text; `key: |` goes before several lines")
+            return Problem(
+                where, f"is {type_in_words(given)}, not text", "write one text; `key: |` goes before several lines"
+            )
         case "string_type":
             quoted = "put it in quotes" + ("" if place.secret else f': "{_shown(given)}"')
             return Problem(where, f"{shown}, which YAML does not read as text", quoted)

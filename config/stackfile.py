@@ -140,12 +140,14 @@ def _cloud(value: Any, problems: list[Problem]) -> CloudSettings | None:
     clouds = registry.registrations()
     if not isinstance(value, dict):
         shown = [f"`{cloud.examples['cloud']}`" for cloud in clouds if "cloud" in cloud.examples]
-        problems.append(Problem("cloud", f"is {objects.kind(value)}, not an object", f"write {', or '.join(shown)}"))
+        problems.append(
+            Problem("cloud", f"is {objects.type_in_words(value)}, not an object", f"write {', or '.join(shown)}")
+        )
         return None
     provider = value.get("provider")
     registration = registry.registration(provider)
     if registration is None:
-        what = f"is {provider!r}" if isinstance(provider, str) else f"is {objects.kind(provider)}"
+        what = f"is {provider!r}" if isinstance(provider, str) else f"is {objects.type_in_words(provider)}"
         what = what if "provider" in value else "is missing"
         providers = ", ".join(cloud.provider for cloud in clouds)
         problems.append(Problem("cloud.provider", what, f"one of: {providers}"))
@@ -164,7 +166,11 @@ def _release(value: Any, problems: list[Problem]) -> Release | None:
         what = f"{value} is newer than this program, whose newest release is {releases.names()[-1]}"
         problems.append(Problem("release", what, f"update the checkout (git pull, uv sync), or write {choices}"))
     else:
-        what = f"there is no release {value!r}" if isinstance(value, str | int | float) else f"is {objects.kind(value)}"
+        what = (
+            f"there is no release {value!r}"
+            if isinstance(value, str | int | float)
+            else f"is {objects.type_in_words(value)}"
+        )
         problems.append(Problem("release", what, choices))
     return None
 
@@ -188,7 +194,7 @@ def _list(key: str, raw: Mapping[str, Any], model: type[M], problems: list[Probl
     value = raw.get(key, [])
     if not isinstance(value, list):
         example = f"write for example `{_example(key, raw)}`"
-        problems.append(Problem(key, f"is {objects.kind(value)}, not a list", example))
+        problems.append(Problem(key, f"is {objects.type_in_words(value)}, not a list", example))
         return {}
     items = {index: objects.read(item, model, f"{key}[{index}]", problems) for index, item in enumerate(value)}
     return {index: item for index, item in items.items() if item is not None}

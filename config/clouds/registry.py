@@ -41,7 +41,7 @@ class Registration:
     pool_options: type[PoolOptions] | None = None
     """The model of the cloud's own settings of a pool."""
     system_pool_options: type[PoolOptions] | None = None
-    """The same of the system pool."""
+    """The model of the cloud's own settings of the system pool."""
     pins: type[Model] | None = None
     """Fields that every release has for this cloud."""
     examples: Mapping[str, str] = field(default_factory=dict)

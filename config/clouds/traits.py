@@ -51,16 +51,16 @@ class Cloud:
     cluster_name: str
     """Regular expression of the name of a cluster that is made here."""
     cluster_name_words: str
-    """The same in words."""
+    """The form of such a name in words."""
     pool_name: str
     """Regular expression of a node pool's name."""
     pool_name_words: str
-    """The same in words."""
+    """The form of such a name in words."""
     pool_name_length: int
     max_nodes: int
     """Most nodes of one pool, or of one zone of it."""
     added: Mapping[Capacity, Added]
-    """By each capacity that the cloud has and may take back."""
+    """Additions by reclaimable capacity that the cloud has."""
     reserved_label_prefixes: tuple[str, ...]
     """Label keys under these domains (and their subdomains) are the cloud's."""
     reserved_labels: frozenset[str]
@@ -91,12 +91,12 @@ class Cloud:
     order_key: str = ""
     """The key of the stack file that says how pools are ordered instead."""
     spot_rest: str = ""
-    """What takes the seconds of `spot_notice` that no pod can count on."""
+    """The users of the seconds of `spot_notice` that no pod can count on, for messages."""
     cpu_machine: str = ""
     """A size to show in remedies."""
     gpu_machine: str = ""
     mig: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """By GPU model, the MIG instances it can be cut into."""
+    """Sizes of MIG instances, by GPU model."""
     allocatable: Callable[[Machine, int | None], tuple[int, int]] | None = None
     """Millicores and MiB that a node of the machine has for pods, DaemonSets' among them, with so many pods at most (None: the
     cloud's default); rather too little than too much."""

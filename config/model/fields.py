@@ -45,7 +45,7 @@ Namespace = Annotated[
 Zone = Annotated[
     str, form(r"^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$", "a zone: at most 63 lower-case letters, digits and -")
 ]
-"""How a cloud calls its zones, its rules say (`Cloud.zone_form`)."""
+"""Any cloud's zone; `Cloud.zone_form` is narrower, and a rule checks it."""
 Seconds = Annotated[str, form(r"^[1-9][0-9]*s$", "whole seconds, such as 10s")]
 """Such as `10s`."""
 Minutes = Annotated[str, form(r"^[1-9][0-9]*m$", "whole minutes, such as 10m")]

@@ -10,7 +10,7 @@ from config.model.fields import Model
 
 
 class GpuSharing(Model):
-    """How NVIDIA's device plugin shares the GPUs of a pool: each then counts as several nvidia.com/gpu.
+    """Sharing of a pool's GPUs by NVIDIA's device plugin: each GPU counts as several nvidia.com/gpu.
 
     https://github.com/NVIDIA/k8s-device-plugin#shared-access-to-gpus
     """

@@ -15,7 +15,7 @@ from config.model.taint import Taint
 
 
 class Capacity(StrEnum):
-    """How a machine is bought. Kubernetes has no word for it; `spot` and `on-demand` are the autoscalers' common ones."""
+    """Purchase of a machine. Kubernetes has no word for it; `spot` and `on-demand` are the autoscalers' common ones."""
 
     SPOT = "spot"
     PREEMPTIBLE = "preemptible"
@@ -24,7 +24,7 @@ class Capacity(StrEnum):
 
 
 class Spot(Model):
-    """How a spot pool is bought; fixed for the life of the pool on Azure (learn.microsoft.com/azure/aks/spot-node-pool)."""
+    """Purchase of spot machines; fixed for the pool's life on Azure (learn.microsoft.com/azure/aks/spot-node-pool)."""
 
     eviction_policy: Literal["Delete", "Deallocate"] = Field(
         "Delete",
@@ -53,7 +53,7 @@ class OsDisk(Model):
 
 
 class Upgrade(Model):
-    """How an on-demand pool's nodes are replaced by newer ones. Spot pools have no surge."""
+    """Replacement of an on-demand pool's nodes by newer ones. Spot pools have no surge."""
 
     max_surge: str | None = Field(
         None,
@@ -230,19 +230,19 @@ class Pool(AnyPool):
         return self.capacity != Capacity.ON_DEMAND
 
     def least_nodes(self, cloud: CloudSettings | None) -> int | None:
-        """As `AnyPool.least_nodes`; the file may say it for each zone."""
+        """minNodes of the whole pool, also where the file bounds each zone; None when the file leaves it open."""
         per_zone = self.options.of_a_zone(0) if self.options else None
         return self.min_nodes if per_zone is None else per_zone * self.zone_count(cloud)
 
     def most_nodes(self, cloud: CloudSettings | None) -> int:
-        """As `AnyPool.most_nodes`, likewise."""
+        """maxNodes of the whole pool, also where the file bounds each zone. Raises `Unreadable` when the file has neither."""
         per_zone = self.options.of_a_zone(1) if self.options else None
         if self.max_nodes is not None or per_zone is None:
             return super().most_nodes(cloud)
         return per_zone * self.zone_count(cloud)
 
     def share_count(self, cloud: CloudSettings | None) -> int:
-        """How often the pool's bounds count: once for each zone where they bound a zone."""
+        """Number of zones that the bounds count for: 1 where they bound the whole pool."""
         return self.zone_count(cloud) if self.options and self.options.of_a_zone(1) else 1
 
 

@@ -18,7 +18,7 @@ Image = Annotated[
     str,
     form(IMAGE, "an image by tag and digest, registry.example.com/team/image:v1.2.3@sha256:<64 hexadecimal digits>"),
 ]
-"""By digest, so that its content cannot change; by tag as well, for the reader."""
+"""An image by digest, so that its content cannot change; by tag as well, for the reader."""
 
 
 def all_of(model: type[Model]) -> dict[str, Any]:
@@ -27,7 +27,7 @@ def all_of(model: type[Model]) -> dict[str, Any]:
 
 
 class ReleaseFile(Model):
-    """What a file of config/releases holds: pins, and what to know of them."""
+    """A file of config/releases: pins, and notes on them."""
 
     # Each cloud adds the pins of its autoscaler (`config.clouds.registry.Registration`).
     model_config = ConfigDict(title="A release")
@@ -37,7 +37,7 @@ class ReleaseFile(Model):
         description="true: never changes again (released.sha256 has its digest); false: a candidate",
     )
     notes: tuple[Annotated[str, StringConstraints(min_length=8)], ...] = Field(
-        title="notes", description="sentences for whoever moves a stack to this release"
+        title="notes", description="sentences for a reader who moves a stack to this release"
     )
     kubernetes_version: KubernetesVersion = Field(
         title="Kubernetes version", description="of clusters that this program makes, and of their pools"

@@ -29,8 +29,8 @@ GPU_TAINT = Taint(key="nvidia.com/gpu", value="present")
 of this key; another key would need one written in every pod (kubernetes PR 55839)."""
 
 PLUGIN_CONFIG_LABEL = "nvidia.com/device-plugin.config"
-"""By its value a node's device plugin takes one of several configurations (k8s-device-plugin README, "Updating Per-Node
-Configuration With a Node Label"). Here the value is the pool's POOL_LABEL (docs/adr/0013)."""
+"""The label by which a node's device plugin takes one of several configurations (k8s-device-plugin README, "Updating Per-Node
+Configuration With a Node Label"). The value is the pool's POOL_LABEL (docs/adr/0013)."""
 
 CRITICAL_ADDONS_TAINT = Taint(key="CriticalAddonsOnly", value="true")
 """learn.microsoft.com/azure/aks/use-system-pools"""
@@ -75,7 +75,7 @@ class NodePool:
     clouds_plugin: bool = False
     """Whether its GPUs are served by the device plugin that the cloud brings."""
     labels: Mapping[str, str]
-    """All labels of its nodes that are known beforehand: the program's, the user's, and those the cloud adds by itself."""
+    """Labels of its nodes that are known beforehand: the program's, the user's, and those the cloud adds by itself."""
     taints: tuple[Taint, ...]
     """All declared taints, in a fixed order; as `labels`."""
     zones: tuple[str, ...]
@@ -83,7 +83,7 @@ class NodePool:
     selector: Mapping[str, str] = field(default_factory=dict)
     """Labels that a pod's nodeSelector must name before the autoscaler grows the pool for it (`Cloud.pool_class`)."""
     largest_request: Mapping[str, str] = field(default_factory=dict)
-    """By resource, the most that one pod can ask for so that it surely fits an empty node; empty where it is unknown."""
+    """The most that one pod can request and surely fits an empty node, by resource; empty where it is unknown."""
 
 
 @dataclass(frozen=True)

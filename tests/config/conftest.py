@@ -1,4 +1,4 @@
-"""No test here judges by the clock: on a busy machine hypothesis' deadline does."""
+"""No deadline for hypothesis: on a busy machine it fails tests by the clock."""
 
 from hypothesis import settings
 

@@ -62,7 +62,7 @@ def node_pools(pools: list[dict[str, Any]], **cloud: Any) -> tuple[NodePool, ...
 
 @few
 @given(pool_lists(), st.sampled_from([None, "affinity", "compute-class"]))
-def test_every_gpu_pool_is_in_the_class_or_none_is_and_no_other_ever(
+def test_either_all_gpu_pools_are_in_the_class_or_none_and_never_another_pool(
     pools: list[dict[str, Any]], mode: str | None
 ) -> None:
     found = node_pools(pools, fallback={"mode": mode} if mode else {})
@@ -96,7 +96,7 @@ def test_the_order_keeps_chains_and_has_pools_without_gpus_first(pools: list[dic
 
 @few
 @given(pool_lists())
-def test_a_twin_is_the_same_machine_without_what_spot_nodes_have(pools: list[dict[str, Any]]) -> None:
+def test_a_twin_is_the_same_machine_without_labels_and_taints_of_spot(pools: list[dict[str, Any]]) -> None:
     by_name = {pool.name: pool for pool in node_pools(pools)}
     for twin in (pool for pool in by_name.values() if pool.twin):
         source = by_name[twin.source.name]
@@ -130,11 +130,11 @@ CASES: dict[str, tuple[dict[str, Any], dict[str, Any], dict[str, Any], str | Non
     "nothing-to-order": (NO_CHAIN, {}, {}, None),
     "no-gpus-to-order": (CPU_CHAIN, {}, {}, None),
     "nothing-to-order-but-wanted": (NO_CHAIN, CLASS, {}, "kubeflow-spot"),
-    # Where pods do not ask for it by themselves.
+    # Pods do not ask for the class by themselves.
     "older": (CHAIN, {}, {"release": "r2026-09"}, None),
     "no-policies": (CHAIN, {}, {"scheduling": {"enabled": False}}, None),
     "older-but-wanted": (CHAIN, CLASS, {"release": "r2026-09"}, "kubeflow-spot"),
-    # GPU pods there may be somebody else's.
+    # GPU pods of an existing cluster may be meant for other pools.
     "theirs": (CHAIN, THEIRS, {}, None),
     "theirs-but-wanted": (CHAIN, THEIRS | CLASS, {}, "kubeflow-spot"),
 }

@@ -20,7 +20,7 @@ TEN = "ten-mistakes"
 
 
 def settings(path: Path) -> dict[str, Any]:
-    """What the program is given of a stack file."""
+    """The settings that the program gets of a stack file."""
     config: dict[str, Any] = yaml.load(path.read_text(), Loader=yaml.CSafeLoader)["config"]
     return {key.removeprefix("kubeflow-spot:"): value for key, value in config.items()}
 
@@ -31,7 +31,7 @@ def said(path: Path, word: str) -> list[tuple[str, str]]:
 
 
 def shortened(found: list[Problem], wanted: list[tuple[str, str]]) -> list[tuple[str, str]]:
-    """The problems as the file would say them: as much of each message as it has."""
+    """The problems as the file lists them: as much of each message as it has."""
     starts = dict(wanted)
     return [(p.path, p.what[: len(starts.get(p.path, p.what))]) for p in found]
 

@@ -1,4 +1,4 @@
-"""What is said of pools to users' tools: the lines of each choice, and nothing that a resize would change."""
+"""The contract with users' tools: the lines of each placement, and nothing that a resize would change."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def said(*pools: dict[str, Any]) -> str:
         ([GENERAL, SWEEP], ["cpu-prefer-spot", "cpu-require-spot"]),
     ],
 )
-def test_there_are_lines_for_each_placement_that_has_pools(pools: list[dict[str, Any]], names: list[str]) -> None:
+def test_each_placement_that_has_pools_has_lines(pools: list[dict[str, Any]], names: list[str]) -> None:
     found = contract.snippets(node_pools(*pools))
     assert [name for name in found if not name.startswith("pool-")] == names
 
@@ -105,5 +105,5 @@ def test_bounds_prices_and_order_change_nothing(pools: list[dict[str, Any]]) -> 
         {"machine": "Standard_NC24ads_A100_v4"},
     ],
 )
-def test_what_pods_meet_does_change_it(change: dict[str, Any]) -> None:
+def test_labels_and_taints_change_it(change: dict[str, Any]) -> None:
     assert said({**SPOT, **change}) != said(SPOT)

@@ -1,4 +1,4 @@
-"""What a stack takes from elsewhere than its release: applied in one place, and told with the reason."""
+"""Overrides of a release's pins: applied in one place, and listed with the reason."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def override(pin: str, value: str) -> list[dict[str, str]]:
         ("dcgmExporterImage", IMAGE, "dcgm_exporter_image"),
     ],
 )
-def test_one_pin_is_the_stacks_own_and_all_others_are_the_releases(pin: str, value: str, attribute: str) -> None:
+def test_an_override_changes_one_pin_and_no_other(pin: str, value: str, attribute: str) -> None:
     found = spec(good(overrides=override(pin, value)))
     own = releases.load("r2026-11")
     assert getattr(found.release, attribute) == value
@@ -36,7 +36,7 @@ def test_one_pin_is_the_stacks_own_and_all_others_are_the_releases(pin: str, val
     ]
 
 
-def test_the_clusters_own_version_is_told_in_the_same_way() -> None:
+def test_the_clusters_own_version_is_listed_like_an_override() -> None:
     cluster = {"name": "ml-test", "kubernetesVersion": "1.35", "reason": WHY}
     found = spec(good(cluster=cluster))
     overridden = spec(good(overrides=override("kubernetesVersion", "1.35")))
@@ -44,18 +44,18 @@ def test_the_clusters_own_version_is_told_in_the_same_way() -> None:
     assert found.kubernetes_version == overridden.kubernetes_version == "1.35"
 
 
-def test_without_any_there_is_nothing_to_tell() -> None:
+def test_without_overrides_none_are_listed() -> None:
     assert spec(good()).overrides == ()
 
 
-def test_whatever_follows_from_the_version_follows_from_the_overridden_one() -> None:
+def test_placement_follows_the_overridden_version() -> None:
     pool: dict[str, Any] = {"name": "l4", "machine": "g2-standard-8", "capacity": "spot", "maxNodes": 4}
     raw = on_gke([{**pool, "fallback": [{"onDemand": {"maxNodes": 1}}]}])
     assert class_name(spec(raw)) == "kubeflow-spot"
     assert class_name(spec({**raw, "overrides": override("kubernetesVersion", "1.35")})) is None
 
 
-def test_a_version_that_is_none_is_one_mistake_and_no_rule_goes_by_it() -> None:
+def test_a_text_that_is_no_version_is_one_mistake_and_no_rule_uses_it() -> None:
     found, problems = stackfile.read(on_gke() | {"overrides": override("kubernetesVersion", "latest")})
     assert found is None
     assert [problem.path for problem in problems] == ["overrides[0].value"]

@@ -1,4 +1,4 @@
-"""What cannot be read hides no other problem."""
+"""An unreadable field hides no other problem."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from config.clouds import registry
 from tests.config.test_configs import ERROR, settings
 
 NOTHING: Any = [[]]
-"""A value that no field of a pool takes, and of which nothing can be read."""
+"""A value that no field of a pool takes, not even in part."""
 
 FIELDS = [str(field.alias) for field in registry.pool_model().model_fields.values()]
 
@@ -23,7 +23,7 @@ FIELDS = [str(field.alias) for field in registry.pool_model().model_fields.value
 FROM_ABSENCE = re.compile(
     r"cloud\.fallback\.mode|growth\.order.*|pools.*\.fallback.*\.pool|scheduling\.defaults.*|systemPool\.criticalAddonsOnly"
 )
-"""Paths of conclusions from what no pool of the file is: the one that cannot be read may be it."""
+"""Paths of problems that say no pool of the file is so: the unreadable pool may be the one."""
 
 
 @cache

@@ -110,7 +110,7 @@ def test_a_twin_is_the_same_machine_on_demand_without_the_spot_taint() -> None:
     assert "kubernetes.azure.com/scalesetpriority" not in twin.labels
 
 
-def test_a_twin_does_not_take_over_what_the_cloud_adds_to_spot_nodes() -> None:
+def test_a_twin_gets_none_of_the_labels_and_taints_that_the_cloud_adds_to_spot_nodes() -> None:
     repeated = {"key": "kubernetes.azure.com/scalesetpriority", "value": "spot"}
     raw = with_pool(labels={"kubernetes.azure.com/scalesetpriority": "spot"}, taints=[repeated])
     pools = {pool.name: pool for pool in node_pools.node_pools(spec(raw), aks())}
@@ -165,7 +165,7 @@ NOTEBOOKS = {"name": "nb", "machine": SIZES[1], "maxNodes": 4}
 
 
 def order(*pools: dict[str, Any], growth: tuple[str, ...] = ()) -> list[str]:
-    """Of the pools with GPUs; the system pool stands before them."""
+    """The order of the pools with GPUs; the system pool stands before them."""
     found = growth_order(spec(good(pools=list(pools), growth={"order": list(growth)})), aks())
     assert found[0] == "system"
     return list(found[1:])
@@ -187,7 +187,7 @@ def test_an_on_demand_pool_of_no_chain_stands_before_the_first_larger_twin() -> 
     assert order(NOTEBOOKS, {**SPOT_A100, "fallback": []}) == ["a100", "nb"]
 
 
-def test_the_stack_file_says_what_stands_between_chains() -> None:
+def test_the_stack_file_decides_the_order_of_chains_and_single_pools() -> None:
     all_of_them = (SPOT_A100, SPOT_T4, SPOT_T4_BIG, NOTEBOOKS)
     usual = ["t4", "t4od", "t4big", "nb", "t4bigod", "a100", "a100od"]
     assert order(*all_of_them) == usual

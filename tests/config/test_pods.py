@@ -1,4 +1,4 @@
-"""What a pod carries to run on a pool: exactly what the pool's taints ask for, one toleration a key."""
+"""Tolerations of a pod for a pool: exactly those that the pool's taints need, one a key."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def test_no_pod_without_gpus_gets_the_gpu_taints_toleration(pools: list[dict[str
         assert GPU not in pods.tolerations(pods.usable(found, wanted, gpu=False))
 
 
-def test_a_users_taint_that_a_twin_has_as_well_does_not_tell_spot_from_on_demand() -> None:
+def test_a_users_taint_that_a_twin_has_as_well_does_not_separate_spot() -> None:
     own = {"taints": [{"key": "team", "value": "a"}]}
     alone = node_pools(t4(**own))
     assert [str(taint) for taint in pods.spot_taints(alone)] == [

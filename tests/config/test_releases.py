@@ -48,7 +48,7 @@ def test_a_release_is_complete_and_pins_its_images_by_digest(name: str) -> None:
 
 
 def test_every_released_file_is_recorded_and_none_has_changed_since() -> None:
-    """What `sha256sum --check` says."""
+    """As `sha256sum --check` does."""
     recorded = dict(
         reversed(row.split("  ")) for row in (releases.DIRECTORY / "released.sha256").read_text().splitlines()
     )
@@ -68,7 +68,7 @@ def test_the_schema_is_the_models() -> None:
             assert pin["description"], key
 
 
-def test_what_a_stack_may_override_is_every_pin_that_no_setting_of_its_cloud_is() -> None:
+def test_a_stack_may_override_every_pin_that_is_no_setting_of_its_cloud() -> None:
     pins = {
         str(field.alias)
         for name, field in FILE.model_fields.items()
@@ -96,11 +96,13 @@ def test_what_a_stack_may_override_is_every_pin_that_no_setting_of_its_cloud_is(
         (VERSION, "1.36-gke", False),
     ],
 )
-def test_images_are_by_tag_and_digest_and_versions_are_kubernetes(pattern: str, text: str, fits: bool) -> None:
+def test_images_need_a_tag_and_a_digest_and_versions_are_those_of_kubernetes(
+    pattern: str, text: str, fits: bool
+) -> None:
     assert bool(re.fullmatch(pattern, text)) is fits
 
 
-def test_a_release_that_pins_less_is_none() -> None:
+def test_a_release_must_have_every_pin() -> None:
     whole = releases.load(releases.names()[-1]).model_dump(by_alias=True, exclude={"name"})
     FILE.model_validate(whole)
     for key in whole:
@@ -183,7 +185,7 @@ def _drops_a_digest(folder: Path) -> None:
         (_drops_a_digest, "r2026-11.toml.devicePluginImage: is 'nvcr.io", "by tag and digest"),
     ],
 )
-def test_a_release_that_is_not_what_was_released_is_refused(
+def test_a_release_that_was_changed_is_refused(
     spoil: Callable[[Path], None], what: str, remedy: str, copied: Path
 ) -> None:
     assert releases.load("r2026-11", copied).kubernetes_version == "1.36"
@@ -199,9 +201,7 @@ def test_a_release_that_is_not_what_was_released_is_refused(
     assert releases.load("next", copied).released is False
 
 
-def test_a_stack_on_a_changed_release_is_told_so_beside_its_other_mistakes(
-    copied: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_changed_release_is_reported_beside_other_mistakes(copied: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     _raises_a_pin(copied)
     load = releases.load
     monkeypatch.setattr(releases, "load", lambda name: load(name, copied))
@@ -221,7 +221,7 @@ def test_a_stack_on_a_changed_release_is_told_so_beside_its_other_mistakes(
         ("", "there is no release ''"),
     ],
 )
-def test_a_release_that_is_not_here_is_newer_than_the_program_or_none_at_all(name: str, what: str) -> None:
+def test_an_unknown_release_is_newer_than_the_program_or_not_a_release(name: str, what: str) -> None:
     (found,) = problems(good(release=name))
     assert found.path == "release"
     assert what in found.what

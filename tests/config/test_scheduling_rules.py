@@ -1,4 +1,4 @@
-"""How many GPUs a profile may ask for before one alone could hold every machine that spot falls back to."""
+"""The GPU quota with which one profile alone could hold all on-demand machines."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ def warned(gpus: int, *pools: dict[str, Any]) -> bool:
         ([{**OWN, "gpuSharing": {"strategy": "time-slicing", "replicas": 4}}], 12),
     ],
 )
-def test_as_many_as_the_on_demand_pools_have_is_too_many(pools: list[dict[str, Any]], most: int) -> None:
+def test_a_quota_as_large_as_all_on_demand_pools_is_a_warning(pools: list[dict[str, Any]], most: int) -> None:
     assert [warned(gpus, *pools) for gpus in (0, most - 1, most, most + 1)] == [False, False, True, True]
 
 
 @pytest.mark.parametrize("pools", [[SPOT], [OWN, {"name": "cut", "machine": A100, "maxNodes": 1, "mig": "1g"}]])
-def test_where_nothing_is_to_be_held_or_the_number_is_not_known_nothing_is_said(pools: list[dict[str, Any]]) -> None:
+def test_no_warning_without_on_demand_gpus_or_with_an_unknown_number(pools: list[dict[str, Any]]) -> None:
     assert not warned(50, *pools)

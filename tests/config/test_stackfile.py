@@ -1,4 +1,4 @@
-"""What a stack file may not say: each mistake is named with its path and a remedy, and none hides another."""
+"""Mistakes in a stack file: each is reported with its path and a remedy, and none hides another."""
 
 from __future__ import annotations
 
@@ -192,7 +192,7 @@ MAY_WORK = [
 
 
 @pytest.mark.parametrize(("raw", "path"), MAY_WORK, ids=[f"{case[1]}-{i}" for i, case in enumerate(MAY_WORK)])
-def test_what_may_work_is_a_warning_and_no_error(raw: dict[str, Any], path: str) -> None:
+def test_a_doubtful_setting_is_a_warning_and_no_error(raw: dict[str, Any], path: str) -> None:
     found = warnings(raw)
     assert [warning.path for warning in found] == [path]
     assert found[0].remedy
@@ -208,14 +208,14 @@ def test_the_warning_of_unready_nodes_names_the_pools_whose_loss_stops_the_autos
     assert warnings(cloud(autoscaler={"okTotalUnreadyCount": 0})) == []
 
 
-def test_what_re2_knows_is_no_problem_and_what_only_python_knows_is_named() -> None:
+def test_expressions_are_those_of_re2_and_not_of_python() -> None:
     known = [r"^aks-\pL+-", "[[:digit:]]", "(?P<pool>t4)", r"vmss\z", "(?i)T4"]
     assert stackfile.read(good(expander={"otherGroups": [{"priority": 5, "groups": known}]}))[1] == []
     (problem,) = problems(good(expander={"otherGroups": [{"priority": 5, "groups": [*known, "^aks-(?!t4)"]}]}))
     assert "'^aks-(?!t4)' is not a regular expression of RE2 (invalid perl operator: (?!)" in problem.what
 
 
-def test_an_order_that_nobody_reads_is_a_warning() -> None:
+def test_an_order_without_effect_is_a_warning() -> None:
     growth = {"growth": {"order": ["t4"]}}
     assert warnings(good(**growth)) == []
     (_, unread) = warnings({**cloud(autoscaler={"expander": "random"}), **growth})
@@ -234,7 +234,7 @@ def test_an_order_that_nobody_reads_is_a_warning() -> None:
     assert "this stack has no ComputeClass" in next(one.what for one in found if one.path == "growth.order")
 
 
-def test_a_pool_may_not_be_larger_than_aks_lets_it() -> None:
+def test_a_pool_may_not_be_larger_than_aks_allows() -> None:
     raw = with_pool(fallback=[{"onDemand": {"maxNodes": 1001}}], maxNodes=1001)
     raw["systemPool"]["maxNodes"] = 1001
     raw["cloud"]["network"] = {"podCidr": "100.64.0.0/10"}

@@ -1,4 +1,4 @@
-"""The checked-in stacks: what a reader of them goes by."""
+"""The checked-in stacks: promises to their readers."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def meant(found: ClusterSpec) -> dict[str, Any]:
 
 
 def paths(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
-    """Of every key, that of a list's objects among them."""
+    """The path of every key, also in the objects of a list."""
     entries = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     for key, inner in entries:
         if isinstance(value, dict):
@@ -49,12 +49,12 @@ def without(raw: dict[str, Any], path: tuple[Any, ...]) -> dict[str, Any]:
     return less
 
 
-def test_there_are_three() -> None:
+def test_there_are_three_stacks() -> None:
     assert sorted(STACKS) == ["dev", "prod", "staging"]
 
 
 @every_stack
-def test_a_stack_writes_nothing_that_holds_without_it(stack: str) -> None:
+def test_a_stack_writes_no_default(stack: str) -> None:
     raw = settings(STACKS[stack])
     whole = meant(spec(raw))
     idle = []
@@ -75,7 +75,7 @@ def test_a_copied_default_would_be_found() -> None:
 
 
 @every_stack
-def test_a_stack_is_tagged_with_whose_it_is_and_what_for(stack: str) -> None:
+def test_a_stack_is_tagged_with_its_owner_and_its_environment(stack: str) -> None:
     tags = spec(settings(STACKS[stack])).cluster.tags
     assert tags["environment"] == stack
     assert tags["owner"]
@@ -103,6 +103,6 @@ def test_prod_is_guarded_where_dev_is_not() -> None:
 
 
 @every_stack
-def test_the_only_warnings_are_about_what_a_user_replaces(stack: str) -> None:
+def test_the_only_warnings_are_about_values_that_a_user_replaces(stack: str) -> None:
     warned = [problem.path for problem in stackfile.read(settings(STACKS[stack]), stack)[1]]
     assert warned == (["cloud.access.authorizedRanges[0]"] if stack == "prod" else [])

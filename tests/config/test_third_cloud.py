@@ -71,7 +71,7 @@ def test_its_stack_file_loads_and_its_pools_are_placed() -> None:
     assert growth_order(found, cloud) == ("general", "system", "training", "trainingod")
 
 
-def test_pods_are_told_how_to_get_onto_its_spot_machines() -> None:
+def test_the_contract_tells_pods_how_to_get_onto_its_spot_machines() -> None:
     found = spec(STACK)
     pools = node_pools.node_pools(found, registry.of(found.cloud))
     keys = [toleration.key for toleration in pods.tolerations(pods.usable(pools, Placement.PREFER_SPOT, gpu=True))]
@@ -121,6 +121,6 @@ def test_remedies_are_in_its_words() -> None:
     assert problem.remedy == "one of: azure, gcp, existing, toy"
 
 
-def test_without_its_line_nobody_knows_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_its_line_it_is_unknown(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.undo()
     assert "cloud.provider: is 'toy'" in errors(STACK)

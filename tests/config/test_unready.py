@@ -1,4 +1,4 @@
-"""Limits of unready nodes: what a region takes back stops nothing, and a cluster that is out of sight stops the autoscaler."""
+"""Limits of unready nodes: evictions never stop the autoscaler, losing sight of the cluster does."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ PINNED = Limits(3, 45)
 
 
 def stops(unready: int, nodes: int, told: Limits) -> bool:
-    """As IsClusterHealthy of cluster-autoscaler 1.36.1 decides."""
+    """IsClusterHealthy of cluster-autoscaler 1.36.1."""
     return unready > told.count and unready > told.percentage / 100 * nodes
 
 
@@ -41,7 +41,7 @@ def test_losing_all_spot_or_one_on_demand_pool_never_stops_the_autoscaler(
 
 
 @given(clusters(), st.integers(1, 5))
-def test_a_whole_cluster_out_of_sight_does_stop_it(pools: list[Bounds], system: int) -> None:
+def test_losing_sight_of_the_whole_cluster_stops_it(pools: list[Bounds], system: int) -> None:
     told = limits(pools, system, PINNED)
     everything = system + sum(one.most for one in pools)
     assert told.percentage < 100
@@ -57,7 +57,7 @@ def test_five_dead_gpu_nodes_of_ten_stopped_the_usual_limits_and_do_not_stop_the
     assert not stops(5, 10, limits(pools, 2, PINNED))
 
 
-def test_small_pools_leave_the_releases_limits_and_another_bound_seldom_changes_them() -> None:
+def test_small_pools_keep_the_releases_limits_and_a_changed_bound_seldom_changes_them() -> None:
     small = [pool("general", 1, 3), pool("t4", 0, 3, reclaimable=True)]
     assert limits(small, 2, PINNED) == PINNED
     one, other = ([pool("general", 1, 4), pool("t4", 0, most, reclaimable=True)] for most in (8, 9))
@@ -67,7 +67,7 @@ def test_small_pools_leave_the_releases_limits_and_another_bound_seldom_changes_
     assert limits(fleet, 2, PINNED) == Limits(100, 90)
 
 
-def test_what_the_stack_file_says_stands() -> None:
+def test_the_stack_files_own_limits_stay() -> None:
     fleet = [pool("t4", 0, 60, reclaimable=True)]
     release = AzureAutoscaler(okTotalUnreadyCount=3, maxTotalUnreadyPercentage=45)
     assert chosen(AzureAutoscaler(), release, fleet, 2) == Limits(100, 90)

@@ -428,8 +428,8 @@ CASES = [
     Removal("pools.general.maxPods", refused=["pools[0].maxPods: general: was 64, and AKS keeps", ANOTHER]),
     Removal("pools.general.subnet", refused=["pools[0].subnet: general: is lab/more in the cluster", ANOTHER]),
     Removal("pools.general.upgrade", shows=[updated("general", "upgradeSettings.maxSurge")]),
-    Removal("pools.general.upgrade.maxSurge", refused=["pools[0].upgrade: leaves no way to replace a node"]),
-    Removal("pools.plain.upgrade.maxUnavailable", refused=["pools[1].upgrade: leaves no way to replace a node"]),
+    Removal("pools.general.upgrade.maxSurge", refused=["pools[0].upgrade: leaves no way to exchange a node"]),
+    Removal("pools.plain.upgrade.maxUnavailable", refused=["pools[1].upgrade: leaves no way to exchange a node"]),
     Removal("pools.plain.generation", shows=["create AgentPool lab-plain", "delete AgentPool lab-plainb"]),
     # Spot pools; what a twin shares with its pool changes by generation
     Removal("pools.a100.capacity", shows=[replaced("a100", "scaleSetPriority")]),

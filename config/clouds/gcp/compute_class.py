@@ -34,7 +34,7 @@ def pool_class(spec: ClusterSpec, cloud: Cloud) -> PoolClass | None:
 def mode(
     settings: Gcp, pools: Iterable[Pool], cloud: Cloud, version: str, *, by_default: bool
 ) -> Literal["compute-class", "affinity"]:
-    """How GPU pools are tried in order. `by_default`: whether pods are placed by policies of this program.
+    """The means by which GPU pools are tried in order. `by_default`: whether policies of this program place pods.
 
     Raises `config.model.fields.Unreadable` when a pool that decides cannot be read.
     """

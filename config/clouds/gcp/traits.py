@@ -49,7 +49,7 @@ def partition_size(model: str, mig: str) -> str | None:
 
 
 def partitions(model: str, mig: str) -> int:
-    """How many MIG instances one GPU then is; 0 when GKE does not cut the model so."""
+    """Number of MIG instances of one GPU; 0 when GKE does not cut the model so."""
     partition = _PARTITIONS.get(model, {}).get(mig)
     return partition[1] if partition else 0
 
@@ -64,7 +64,7 @@ _BOOT_DISKS = {
     "a4": ("hyperdisk-balanced",),
     "a4x": ("hyperdisk-balanced",),
 }
-"""By machine family. Source: GKE's autoscaler (config/clouds/gcp/README.md), which says it of families with GPUs."""
+"""Types of boot disk by machine family. Source: GKE's autoscaler (config/clouds/gcp/README.md), for families with GPUs."""
 
 
 def boot_disks(size: str) -> tuple[str, ...]:

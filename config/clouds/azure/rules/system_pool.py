@@ -51,7 +51,7 @@ def _upgrade(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     elif draft.system_pool.upgrade.max_surge in (None, "0"):
         yield Problem(
             "systemPool.upgrade.maxSurge",
-            "leaves no way to replace a node: a system pool is upgraded with more nodes than it has",
+            "leaves no way to exchange a node: a system pool is upgraded with more nodes than it has",
             'write at least "1", or leave out `upgrade`',
         )
 

@@ -71,7 +71,7 @@ def _pool(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Problem
     if surge == unavailable == "0":
         yield Problem(
             f"{path}.upgrade",
-            "leaves no way to replace a node: maxSurge and maxUnavailable are both 0",
+            "leaves no way to exchange a node: maxSurge and maxUnavailable are both 0",
             'write `maxSurge: "1"`, or `maxUnavailable: "1"` where quota leaves no room, or leave it out',
         )
     elif "0" not in (surge, unavailable):

@@ -26,7 +26,7 @@ def _no_way(path: str, pool: AnyPool, draft: Draft, cloud: Cloud) -> Iterator[Pr
     if pool.upgrade and (pool.upgrade.max_surge or "0") == (pool.upgrade.max_unavailable or "0") == "0":
         yield Problem(
             f"{path}.upgrade",
-            "leaves no way to replace a node: maxSurge and maxUnavailable are both 0",
+            "leaves no way to exchange a node: maxSurge and maxUnavailable are both 0",
             'write `maxSurge: "1"`, or `maxUnavailable: "1"` where quota leaves no room, or leave it out',
         )
 

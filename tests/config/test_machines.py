@@ -18,12 +18,12 @@ def test_sizes_are_unique_without_regard_to_case() -> None:
     assert len({row["size"].lower() for row in ROWS}) == len(ROWS) == len(azure())
 
 
-def test_closed_sets_are_closed() -> None:
+def test_status_and_spot_have_known_values() -> None:
     assert {row["status"] for row in ROWS} == {"current", "retiring", "retired"}
     assert {row["spot"] for row in ROWS} == {"yes", "no", "unknown"}
 
 
-def test_a_size_that_ends_has_a_date_and_a_successor_that_does_not() -> None:
+def test_a_retiring_size_has_a_date_and_a_current_successor() -> None:
     ending = [machine for machine in azure().values() if machine.status != "current"]
     assert ending
     for machine in ending:
@@ -32,7 +32,7 @@ def test_a_size_that_ends_has_a_date_and_a_successor_that_does_not() -> None:
             assert azure()[machine.replacement.lower()].status == "current", machine.size
 
 
-def test_every_row_says_where_it_comes_from() -> None:
+def test_every_row_names_its_source() -> None:
     assert [row["size"] for row in ROWS if not row["source"]] == []
 
 
@@ -49,14 +49,14 @@ def test_the_local_disk_is_known_where_there_is_one_kind_only() -> None:
     assert azure()["standard_nc4as_t4_v3"].local_disk_gib is None
 
 
-def test_google_s_rows_are_whole_and_their_sets_closed() -> None:
+def test_googles_rows_are_complete_with_known_values() -> None:
     assert len({row["machine_type"] for row in GOOGLE}) == len(GOOGLE) == len(gcp())
     assert {row["status"] for row in GOOGLE} == {"current"}
     assert {row["spot"] for row in GOOGLE} == {"yes", "no", "unknown"}
     assert [row["machine_type"] for row in GOOGLE if not row["source"] or not row["family"]] == []
 
 
-def test_a_machine_of_google_s_has_gpus_or_takes_some_or_neither() -> None:
+def test_a_google_machine_has_gpus_or_can_get_some_or_neither() -> None:
     for machine in gcp().values():
         assert bool(machine.gpus) == bool(machine.gpu_model), machine.size
         assert not (machine.gpus and machine.attachable), machine.size
@@ -73,7 +73,7 @@ def test_more_vcpus_need_more_gpus() -> None:
     assert gcp()["n1-standard-32"].attachable["nvidia-v100"] == (4, 8)
 
 
-def test_what_is_attached_is_known_with_its_end_and_what_comes_after() -> None:
+def test_an_attachable_gpu_that_retires_has_a_date_and_a_successor() -> None:
     taken = {model for machine in gcp().values() for model in machine.attachable}
     for gpu in ATTACHABLE.values():
         # A retired model is in no machine's row; the error about it comes from here.

@@ -1,0 +1,73 @@
+"""Traits of GKE: notice of spot machines, MIG, names of GPUs, boot disks, zones."""
+
+from __future__ import annotations
+
+import pytest
+
+from config.clouds import registry
+from config.clouds.azure.traits import aks
+from config.clouds.existing.traits import existing
+from config.clouds.gcp import zones
+from config.clouds.gcp.machines import accelerator
+from config.clouds.gcp.traits import boot_disks, gke, partition_size, partitions
+from config.model.pool import Pool
+from config.placement import node_pools
+
+
+def pool(capacity: str, seconds: int | None = None) -> Pool:
+    gcp = {"shutdownGraceSeconds": seconds} if seconds else None
+    return registry.pool_model().model_validate(
+        {"name": "p", "machine": "m", "capacity": capacity, "maxNodes": 1, "gcp": gcp}
+    )
+
+
+@pytest.mark.parametrize(
+    ("pools", "grace"),
+    [
+        ([], 15),
+        ([pool("spot")], 15),
+        ([pool("spot", 120)], 105),
+        ([pool("spot", 120), pool("spot", 60), pool("on-demand")], 45),
+        ([pool("spot", 120), pool("spot")], 15),
+        ([pool("spot", 120), pool("preemptible")], 15),
+        # It is an error to say so; the notice stays what it is.
+        ([pool("preemptible", 120)], 15),
+    ],
+    ids=range(7),
+)
+def test_pods_can_count_on_the_shortest_notice_without_the_systems_share(pools: list[Pool], grace: int) -> None:
+    assert node_pools.spot_grace(pools, gke()) == grace
+    assert node_pools.spot_notice(pools, gke()) == grace + 15
+
+
+def test_elsewhere_pods_can_count_on_what_the_cloud_leaves() -> None:
+    assert node_pools.spot_grace([pool("spot")], aks()) == node_pools.spot_grace([pool("spot")], existing()) == 25
+    assert node_pools.spot_notice([pool("spot")], existing()) is None
+
+
+def test_mig_instances_have_googles_sizes() -> None:
+    assert [partition_size("nvidia-a100", mig) for mig in ("1g", "2g", "3g", "4g", "7g")] == [
+        "1g.5gb", "2g.10gb", "3g.20gb", None, "7g.40gb",
+    ]  # fmt: skip
+    assert partition_size("nvidia-h100-mega", "1g") == "1g.10gb"
+    assert [partitions("nvidia-h200", mig) for mig in ("1g", "2g", "3g", "4g", "7g")] == [7, 3, 2, 0, 1]
+    assert [partition_size(model, "1g") for model in ("nvidia-t4", "nvidia-l4", "nvidia-v100", "")] == [None] * 4
+
+
+def test_google_has_its_own_names_of_gpu_models() -> None:
+    assert (accelerator("nvidia-t4"), accelerator("nvidia-l4")) == ("nvidia-tesla-t4", "nvidia-l4")
+    models = {machine.gpu_model for machine in gke().machines.values() if machine.gpus}
+    models |= {model for machine in gke().machines.values() for model in machine.attachable}
+    assert all(gke().model(accelerator(model)) == model for model in models)
+
+
+def test_the_default_boot_disk_is_the_first_of_the_family() -> None:
+    assert boot_disks("g2-standard-8") == boot_disks("G2-Standard-8") == ("pd-balanced", "pd-ssd")
+    assert boot_disks("a3-ultragpu-8g") == ("hyperdisk-balanced",)
+    assert boot_disks("a3-highgpu-1g")[0] == "pd-balanced"
+    assert boot_disks("e2-standard-4") == boot_disks("unheard") == ()
+
+
+@pytest.mark.parametrize("region", ["asia-southeast3", "europe-north2", "northamerica-south1"])
+def test_young_regions_have_zones(region: str) -> None:
+    assert zones.zones()[region] == (f"{region}-a", f"{region}-b", f"{region}-c")
