@@ -25,6 +25,21 @@ def kept(folder: Path) -> dict[str, Any]:
 
 
 @dataclass(frozen=True)
+class Excess:
+    """A quota that does not suffice: the usage before a request, and the amount that it requires beyond."""
+
+    region: str
+    name: str
+    limit: int
+    used: int
+    required: int
+
+    @property
+    def left(self) -> int:
+        return max(0, self.limit - self.used)
+
+
+@dataclass(frozen=True)
 class Quotas(ABC):
     """One cloud's limits by region and name; what is absent is unlimited."""
 

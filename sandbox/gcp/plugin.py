@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
+from sandbox.cloud.facts import data
 from sandbox.cloud.plugin import Driver, Object, Plugin
 from sandbox.gcp import versions, workstation
 from sandbox.gcp.cloud import GcpCloud
@@ -18,7 +17,7 @@ _ADMISSION_POLICIES = (1, 36)
 
 
 def _objects(version: str) -> list[Object]:
-    found = brought.read(Path(__file__).parent / "data" / "objects")
+    found = brought.read(data("gcp", "objects"))
     if versions.number(version)[:2] >= _ADMISSION_POLICIES:
         return found
     return [body for body in found if not body["kind"].startswith("MutatingAdmissionPolicy")]

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from sandbox.gcp.facts import FACTS
+from sandbox.cloud.facts import tables
 
-_VERSIONS = FACTS["versions"]
+_VERSIONS = tables("gcp")["versions"]
 
 DEFAULT_CHANNEL = "REGULAR"
 
