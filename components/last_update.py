@@ -1,28 +1,33 @@
-"""What a stack remembers of its last update: where its own cluster was, and what its file said that a cloud keeps.
+"""LastUpdate: what a stack exported at its last update: where its own cluster is, and settings that a cloud keeps.
 
-An edit of the stack file never moves a cluster (docs/adr/0031): the engine would delete it and make another. What was remembered is
-an output of the stack, read as a stack reference does (https://www.pulumi.com/docs/iac/concepts/stacks/#stackreferences). A
-program that does not export it remembers nothing.
+An edit of the stack file never moves a cluster (docs/adr/0031): the engine would delete it and make another. The settings are an
+output of the stack, read as a stack reference does (https://www.pulumi.com/docs/iac/concepts/stacks/#stackreferences). A
+program that does not export it keeps nothing.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 import pulumi
 
 from components.resources import outputs_of
-from config.model.stack import Pool, SystemPool
+from config.model.pool import Pool, SystemPool
 from config.problems import Problem, report
 
-REMEMBERED = "remembered"
-"""The output's name."""
+OUTPUT = "remembered"
+"""Name of the output."""
+
+COMPONENT = "component"
+"""Key of a component's name: a stack may have several (`components.package`), whose outputs have any name."""
 
 LOSE_IT = (
     "put it back; or, to lose the cluster with all that is in it and make another: `pulumi destroy`, then `pulumi up` (where "
     "`cluster.protect` is true, an `up` with false first)"
 )
+"""Remedy for a change that only another cluster can have."""
 
 _KEYS = {
     "clusterName": "cluster.name",
@@ -30,49 +35,76 @@ _KEYS = {
     "project": "cloud.project",
     "location": "cloud.location",
 }
-"""What says where a cluster is, and the keys of the stack file behind it."""
+"""Outputs that locate a cluster, and the key of the stack file behind each."""
 
 
-def read() -> Mapping[str, Any]:
-    """What the stack remembers; empty before its first update. Raises `pulumi.RunError` when its outputs cannot be read."""
-    stack = f"{pulumi.get_organization()}/{pulumi.get_project()}/{pulumi.get_stack()}"
-    try:
-        found = outputs_of(stack).get(REMEMBERED)
-    except Exception as failed:
-        # The SDK raises plain Exception for every error of a call.
-        raise pulumi.RunError(f"the outputs of the last update of {stack} cannot be read: {failed}") from None
-    return found if isinstance(found, Mapping) else {}
+@dataclass(frozen=True)
+class LastUpdate:
+    """What the last update of a stack exported; empty before the first one."""
+
+    content: Mapping[str, Any] = field(default_factory=dict)
+    """`place`, `asked`, and the cloud's own keys."""
+    exported: Mapping[str, Any] = field(default_factory=dict)
+    """What this update exports for the next one beside those."""
+
+    @classmethod
+    def read(cls, component: str | None = None) -> LastUpdate:
+        """The current stack's, or that of one component in it. Raises `pulumi.RunError` when its outputs cannot be read."""
+        stack = f"{pulumi.get_organization()}/{pulumi.get_project()}/{pulumi.get_stack()}"
+        try:
+            outputs = outputs_of(stack)
+        except Exception as failed:
+            # The SDK raises plain Exception for every error of a call.
+            raise pulumi.RunError(f"the outputs of the last update of {stack} cannot be read: {failed}") from None
+        found = [outputs.get(OUTPUT)] if component is None else outputs.values()
+        contents = [value for value in found if isinstance(value, Mapping) and value.get(COMPONENT) == component]
+        return cls(contents[0] if contents else {})
+
+    @property
+    def place(self) -> Mapping[str, str]:
+        """Where the cluster is that the stack made, by the stack's outputs; empty for a stack that made none."""
+        place: Mapping[str, str] = self.content.get("place") or {}
+        return place
+
+    def asked(self, pool: str) -> Mapping[str, Any]:
+        """Settings of a pool at the last update, as `asked` gives them."""
+        settings: Mapping[str, Any] = self.content.get("asked", {}).get(pool) or {}
+        return settings
+
+    def get(self, key: str) -> Any:
+        """A value of the cloud's own; None where there is none."""
+        return self.content.get(key)
+
+    def refuse_move(self, place: Mapping[str, str]) -> None:
+        """Raises `pulumi.RunError` when the stack made a cluster elsewhere than in `place`; empty for a stack that makes none."""
+        problems = sorted(self.moves(place))
+        if problems:
+            raise pulumi.RunError(report(problems))
+
+    def warn_of_missing(self, place: Mapping[str, str], look: str) -> None:
+        """Log that the stack's own cluster was not found in `place`: it was deleted, or the login is another one.
+
+        `look`: a command that shows which login reads.
+        """
+        if self.content.get("place") == place:
+            name = place["clusterName"]
+            pulumi.log.warn(
+                f"The stack's cluster {name} is not found and will be made again; if it exists, stop:\n  {look}"
+            )
+
+    def moves(self, place: Mapping[str, str]) -> Iterator[Problem]:
+        """A problem for each part in which `place` differs from the place of the last update."""
+        before = self.place
+        if before and before.keys() != place.keys():
+            yield Problem("cloud", f"the stack has made the cluster {before['clusterName']}, which would go", LOSE_IT)
+            return
+        for part, then in before.items():
+            if then != place[part]:
+                what = f"is {then} and cannot become {place[part]}: a new cluster would replace it"
+                yield Problem(_KEYS[part], what, LOSE_IT)
 
 
 def asked(pool: Pool | SystemPool) -> dict[str, Any]:
-    """What the stack file says of a pool and AKS keeps when it says it no longer, by the file's keys."""
-    said = {"osDisk.type": pool.os_disk.type, "osDisk.sizeGb": pool.os_disk.size_gb, "maxPods": pool.max_pods}
-    return {key: value for key, value in said.items() if value is not None}
-
-
-def refuse(was: Mapping[str, Any], place: Mapping[str, str]) -> None:
-    """Raises `pulumi.RunError` when the stack has made a cluster elsewhere than in `place`; empty for a stack that makes none."""
-    found = sorted(problems(was, place))
-    if found:
-        raise pulumi.RunError(report(found))
-
-
-def warn_of_missing(was: Mapping[str, Any], place: Mapping[str, str], look: str) -> None:
-    """Tell that a cluster which the stack has made is not found where it was: it is gone, or somebody else's login reads."""
-    if was.get("place") == place:
-        name = place["clusterName"]
-        pulumi.log.warn(
-            f"The stack's cluster {name} is not found and will be made again; if it is there, stop:\n  {look}"
-        )
-
-
-def problems(was: Mapping[str, Any], place: Mapping[str, str]) -> Iterator[Problem]:
-    """What differs from the place of the last update."""
-    before: Mapping[str, str] = was.get("place") or {}
-    if before and before.keys() != place.keys():
-        yield Problem("cloud", f"the stack has made the cluster {before['clusterName']}, which would go", LOSE_IT)
-        return
-    for part, then in before.items():
-        if then != place[part]:
-            what = f"is {then} and cannot become {place[part]}: a new cluster would replace it"
-            yield Problem(_KEYS[part], what, LOSE_IT)
+    """Settings of a pool that AKS keeps when the stack file drops them, by the file's keys."""
+    settings = {"osDisk.type": pool.os_disk.type, "osDisk.sizeGb": pool.os_disk.size_gb, "maxPods": pool.max_pods}
+    return {key: value for key, value in settings.items() if value is not None}

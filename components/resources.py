@@ -14,6 +14,8 @@ from typing import Any
 
 import pulumi
 
+from components.links import resolved
+
 
 @cache
 def _version(token: str) -> str:
@@ -37,7 +39,7 @@ class Declared(pulumi.CustomResource):
     ) -> None:
         """`outputs`: those that are asked for later."""
         opts = pulumi.ResourceOptions.merge(pulumi.ResourceOptions(version=_version(type)), opts)
-        super().__init__(type, name, {**dict.fromkeys(outputs), **inputs}, opts)
+        super().__init__(type, name, {**dict.fromkeys(outputs), **resolved(dict(inputs))}, opts)
 
     def output(self, name: str) -> pulumi.Output[Any]:
         """One of the outputs asked for, with the names of the wire inside."""
@@ -70,7 +72,7 @@ def call(token: str, arguments: Mapping[str, Any], reading: pulumi.InvokeOptions
 def call_later(token: str, arguments: Mapping[str, Any], parent: pulumi.Resource) -> pulumi.Output[dict[str, Any]]:
     """The same for arguments that are outputs, by the parent's provider: the function is called once they are known."""
     options = pulumi.InvokeOutputOptions(version=_version(token), parent=parent)
-    return pulumi.runtime.invoke_output(token, dict(arguments), opts=options)
+    return pulumi.runtime.invoke_output(token, resolved(dict(arguments)), opts=options)
 
 
 def outputs_of(stack: str) -> Mapping[str, Any]:

@@ -9,7 +9,7 @@ import pulumi
 from pulumi.runtime import config
 
 from config import stackfile
-from config.model.stack import ClusterSpec
+from config.model.spec import ClusterSpec
 from config.problems import report
 
 PROJECT = "kubeflow-spot"

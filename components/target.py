@@ -1,65 +1,101 @@
-"""What every cloud has to offer to a stack: where its pools and its layer go.
+"""Target: the cluster that a stack's pools and its layer go into, new or existing.
 
-Each of `components.azure.target`, `components.gcp.target` and `components.existing.target` has a function `site` that makes
-one. A cluster that is there already is read then, and what it cannot take is refused, all before anything is declared.
+Each cloud has a module `target` with a function `target`, which `components.clouds` finds. An existing cluster is read by it, and
+changes that the cluster cannot take are refused, all before anything is declared.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 import pulumi
 
+from components.last_update import LastUpdate
+from config.model.spec import ClusterSpec
 from config.placement.node_pools import NodePool
 
 Outputs = dict[str, pulumi.Input[Any]]
 
 
+@dataclass(frozen=True)
+class Stack:
+    """One stack, as a cloud needs it."""
+
+    spec: ClusterSpec
+    node_pools: tuple[NodePool, ...]
+    instance: str
+    """The stack's name in labels and names of objects (`components.addons.names`)."""
+    last_update: LastUpdate
+
+    def path(self, pool: NodePool) -> str:
+        """Where the stack file describes a pool, or the pool whose twin it is; such as `pools[1]`."""
+        return f"pools[{self.spec.pools.index(pool.source)}]"
+
+
 class Cluster(Protocol):
-    """What was declared in the cloud."""
+    """What a target declares in the cloud."""
 
     @property
     def outputs(self) -> Outputs:
-        """How to find and reach the cluster, as the stack's outputs say it."""
+        """How to find and reach the cluster, by the names of the stack's outputs."""
 
     @property
     def kubeconfig(self) -> pulumi.Output[str]:
         """Secret."""
 
     @property
-    def cluster(self) -> pulumi.Resource | None:
-        """The cluster itself; None where it is somebody else's."""
+    def new_cluster(self) -> pulumi.Resource | None:
+        """The resource of a cluster that this stack makes; None for an existing cluster."""
 
 
-class Site(Protocol):
-    """A cluster that this stack makes, or one that it found."""
+class CloudCluster(pulumi.ComponentResource):
+    """A `Cluster` that declares resources of a cloud; the base of each cloud's components."""
 
-    @property
-    def kubeconfig(self) -> str | None:
-        """Of a cluster that was found: secret, wrap what is passed on. None for one that is yet to come."""
+    outputs: Outputs
+    kubeconfig: pulumi.Output[str]
+    """Secret. The kubeconfig that the cloud hands out to users."""
+    new_cluster: pulumi.Resource | None = None
 
-    @property
-    def key(self) -> str:
-        """By which key of the stack file errors name the cluster."""
 
-    @property
-    def place(self) -> Mapping[str, str]:
-        """Where the cluster is that this stack makes, by the stack's outputs; empty for one that it found."""
+@dataclass(frozen=True, kw_only=True)
+class Target:
+    """A cluster, and what the layer and the outputs must know of it before it is declared."""
 
-    @property
-    def remembered(self) -> Mapping[str, Any]:
-        """What the next update is to know beside the place, of this cloud's own."""
+    declare: Callable[[str, pulumi.ResourceOptions], Cluster]
+    """Declares what the stack has in the cloud, by the stack's name and the options of each resource."""
+    node_labels: Callable[[NodePool], Mapping[str, str]]
+    """The known ones among the labels that the cloud puts on a pool's nodes."""
+    not_by_priority: str | None
+    """Why the autoscaler ignores the priority expander's ConfigMap, and how to change that; None where it reads it."""
+    key: str
+    """The key of the stack file by which errors name the cluster."""
+    kubeconfig: str | None = None
+    """Of an existing cluster: secret, wrap what is passed on. None for a new cluster."""
+    on_demand_pools: tuple[str, ...] = ()
+    """Names of all on-demand pools of an existing cluster that its autoscaler may grow, this stack's among them."""
+    device_plugin: tuple[str, str] = ("", "the cloud's own device plugin")
+    """Namespace and name of the device plugin on GPU nodes, where the cloud brings one."""
+    exporter: str | None = None
+    """The exporter of GPU metrics that the cloud runs in a new cluster, in words; None where there is none."""
+    place: Mapping[str, str] = field(default_factory=dict)
+    """Where a new cluster goes, by the stack's outputs; empty for an existing cluster."""
+    remembered: Mapping[str, Any] = field(default_factory=dict)
+    """Values of the cloud's own that the next update reads (`components.last_update`)."""
 
-    @property
-    def not_by_priority(self) -> str | None:
-        """Why the autoscaler does not look at the priority expander's ConfigMap, and what makes it; None where it does."""
 
-    def on_demand_beside(self, own: Collection[str]) -> tuple[str, ...]:
-        """Names of on-demand pools that the autoscaler may grow and that are not among a stack's own."""
+@dataclass(frozen=True, kw_only=True)
+class NewCluster(Target):
+    """A cluster that this stack makes."""
 
-    def node_labels(self, pool: NodePool) -> Mapping[str, str]:
-        """What is known of the labels that the cloud itself puts on a pool's nodes."""
+    place: Mapping[str, str]
+    key: str = "cloud"
 
-    def declare(self, name: str, opts: pulumi.ResourceOptions) -> Cluster:
-        """Declare what this stack has in the cloud."""
+
+@dataclass(frozen=True, kw_only=True)
+class ExistingCluster(Target):
+    """A cluster that exists, and that this stack adds to."""
+
+    kubeconfig: str
+    key: str = "cloud.existingCluster"

@@ -3,20 +3,26 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 from config.clouds import registry
-from config.clouds.azure.settings import Azure
-from config.clouds.existing.settings import Existing
-from config.clouds.gcp.settings import Gcp
 from config.clouds.machines import Machine
 from config.clouds.traits import Cloud
-from config.model.fields import Unreadable, readable
-from config.model.gpu import DcgmExporter
+from config.model.cloud import CloudSettings
+from config.model.cluster import Cluster
+from config.model.fields import Unreadable
+from config.model.gpu import DcgmExporter, DevicePluginOptions
+from config.model.growth import ExpanderOptions, Growth
+from config.model.image_pull_secret import ImagePullSecret
+from config.model.pool import AnyPool, Pool, SystemPool
+from config.model.release import VERSION, Override, Release
 from config.model.scheduling import Scheduling
-from config.model.stack import Cluster, DevicePluginOptions, ExpanderOptions, Growth, ImagePullSecret, Pool, SystemPool
-from config.releases.release import VERSION, Override, Release
+from config.reading import known, of_each, where
+
+S = TypeVar("S", bound=CloudSettings)
+V = TypeVar("V")
 
 
 @dataclass(frozen=True)
@@ -26,7 +32,7 @@ class Draft:
     release: Release | None
     """As its file has it."""
     cluster: Cluster | None
-    cloud: Azure | Gcp | Existing | None
+    cloud: CloudSettings | None
     system_pool: SystemPool | None
     pools: dict[int, Pool]
     """By their index in the file."""
@@ -46,20 +52,13 @@ class Draft:
     production: bool = False
     """Whether the stack is called as production stacks are."""
 
-    @property
-    def gcp(self) -> Gcp | None:
-        """The cloud's settings when it is Google's."""
-        return self.cloud if isinstance(self.cloud, Gcp) else None
+    def settings(self, model: type[S]) -> S | None:
+        """The cloud's settings when they are of this model; a rule of one cloud asks for its own."""
+        return self.cloud if isinstance(self.cloud, model) else None
 
-    @property
-    def new_aks(self) -> Azure | None:
-        """The settings of an AKS cluster that this stack makes; None when it makes none."""
-        return self.cloud if self.made_here and isinstance(self.cloud, Azure) else None
-
-    @property
-    def new_gke(self) -> Gcp | None:
-        """The settings of a GKE cluster that this stack makes; None when it makes none."""
-        return self.gcp if self.made_here else None
+    def new_cluster(self, model: type[S]) -> S | None:
+        """The same of a cluster that this stack makes; None when it makes none."""
+        return self.settings(model) if self.made_here else None
 
     @property
     def kubernetes_version(self) -> str | None:
@@ -75,14 +74,17 @@ class Draft:
         """
         if self.cluster and self.cluster.kubernetes_version:
             return "cluster.kubernetesVersion", self.cluster.kubernetes_version
-        for index, one in self.overrides.items():
-            if readable(one, "pin") and one.pin == "kubernetesVersion":
-                if not re.fullmatch(VERSION, one.value):
-                    raise Unreadable("value")
-                return f"overrides[{index}].value", one.value
+        for path, override in where(self.written_overrides(), lambda pair: pair[1].pin == "kubernetesVersion"):
+            if not re.fullmatch(VERSION, override.value):
+                raise Unreadable("value")
+            return f"{path}.value", override.value
         return None
 
-    def written_pools(self) -> Iterator[tuple[str, Pool | SystemPool]]:
+    def written_overrides(self) -> list[tuple[str, Override]]:
+        """The overrides, with their paths."""
+        return [(f"overrides[{index}]", override) for index, override in self.overrides.items()]
+
+    def written_pools(self) -> Iterator[tuple[str, AnyPool]]:
         """The system pool and all others, with their paths."""
         if self.system_pool and self.made_here:
             yield "systemPool", self.system_pool
@@ -91,35 +93,34 @@ class Draft:
 
     def names_are_known(self) -> bool:
         """Whether every pool of the file has a name that could be read."""
-        return self.all_pools and all(readable(pool, "name") for pool in self.pools.values())
+        return self.all_pools and len(self.of_pools(lambda pool: pool.name)) == len(self.pools)
 
     def spot_pools(self) -> list[Pool]:
         """The pools that surely are bought as spot."""
-        return [p for p in self.pools.values() if readable(p, "capacity") and p.vanishes]
+        return self.pools_where(lambda pool: pool.reclaimable)
+
+    def pools_where(self, condition: Callable[[Pool], object]) -> list[Pool]:
+        """The pools of which the condition can be read and is true; not the system pool."""
+        return where(self.pools.values(), condition)
+
+    def of_pools(self, read: Callable[[Pool], V]) -> list[V]:
+        """The values of the pools, without those that cannot be read; not the system pool's."""
+        return of_each(self.pools.values(), read)
 
 
-def most_nodes(pool: Pool | SystemPool, draft: Draft) -> int | None:
+def most_nodes(pool: AnyPool, draft: Draft) -> int | None:
     """The most nodes of a pool, None where that cannot be told."""
-    try:
-        return pool.most_nodes(draft.cloud)
-    except Unreadable:
-        return None
+    return known(lambda: pool.most_nodes(draft.cloud), None)
 
 
-def most_with_twin(pool: Pool | SystemPool, draft: Draft) -> int:
+def most_with_twin(pool: AnyPool, draft: Draft) -> int:
     """The most nodes of a pool and its twin together, as far as it can be told."""
-    most = most_nodes(pool, draft) or 0
-    steps = pool.fallback if isinstance(pool, Pool) and readable(pool, "fallback") else ()
-    twins = [step.on_demand for step in steps if readable(step, "on_demand") and step.on_demand]
-    return most + sum(twin.max_nodes for twin in twins if readable(twin, "max_nodes"))
+    steps = known(lambda: pool.fallback, ()) if isinstance(pool, Pool) else ()
+    twins = of_each(steps, lambda step: step.on_demand.max_nodes if step.on_demand else 0)
+    return (most_nodes(pool, draft) or 0) + sum(twins)
 
 
-def zone_count(pool: Pool | SystemPool, draft: Draft) -> int:
-    """The zones the pool's nodes are in."""
-    return len(pool.zones) or (draft.gcp.zone_count if draft.gcp else 1)
-
-
-def own_machine(pool: Pool | SystemPool, cloud: Cloud) -> Machine | None:
+def own_machine(pool: AnyPool, cloud: Cloud) -> Machine | None:
     """The catalogue's machine of the pool, None for one it does not know.
 
     Raises `Unreadable` for another cloud's: of that `rules.pools` says enough.

@@ -118,9 +118,10 @@ def _problem(error: ErrorDetails, model: type[Model], path: str) -> Problem:
             quoted = "put it in quotes" + ("" if place.secret else f': "{_shown(given)}"')
             return Problem(where, f"{shown}, which YAML does not read as text", quoted)
         case "string_pattern_mismatch":
-            must = f"it must match {context['pattern']}"
-            described = f"{place.description}; {must}" if place.description else must
-            return Problem(where, shown, FORMS.get(context["pattern"], described))
+            example = "".join(f"write for example {_shown(example)}; " for example in place.examples[:1])
+            meaning = f" ({place.description})" if place.description else ""
+            must = f"{example}it must match {context['pattern']}{meaning}"
+            return Problem(where, shown, FORMS.get(context["pattern"], must))
         case known if known in _REMEDIES:
             return Problem(where, shown, _REMEDIES[known].format(**context))
         case _:
@@ -153,6 +154,7 @@ class _Place:
     def __init__(self, model: type[Model], loc: tuple[int | str, ...]) -> None:
         self.path = ""
         self.description: str | None = None
+        self.examples: list[Any] = []
         self._annotation: Any = model
         self.keys = list(_by_key(model))
         for part in loc:
@@ -166,6 +168,7 @@ class _Place:
             if field is None and self.keys:
                 return  # an unknown key
             self.description = field.description if field else None
+            self.examples = (field.examples or []) if field else []
             self._annotation = field.annotation if field else None
             inner = next(_models(self._annotation), None)
             self.keys = list(_by_key(inner)) if inner else []

@@ -10,36 +10,28 @@ from collections.abc import Iterator, Mapping
 from typing import Any, TypeVar
 
 from config import objects, releases, rules
-from config.clouds.azure.settings import Azure
-from config.clouds.existing.settings import Existing
-from config.clouds.gcp.settings import Gcp
+from config.clouds import registry
 from config.draft import Draft
+from config.model.cloud import CloudSettings
+from config.model.cluster import Cluster, is_production
 from config.model.fields import Model
-from config.model.gpu import DcgmExporter
+from config.model.gpu import DcgmExporter, DevicePluginOptions
+from config.model.growth import ExpanderOptions, Growth
+from config.model.image_pull_secret import ImagePullSecret
+from config.model.release import Overridden, Override, Release, changed, pinned
 from config.model.scheduling import Scheduling
-from config.model.stack import (
-    Cluster,
-    ClusterSpec,
-    DevicePluginOptions,
-    ExpanderOptions,
-    Growth,
-    ImagePullSecret,
-    Pool,
-    SystemPool,
-    is_production,
-)
+from config.model.spec import ClusterSpec
 from config.problems import Problem
-from config.releases.release import Overridden, Override, Release, changed, pinned
 
 M = TypeVar("M", bound=Model)
 
 _EXAMPLES = {
     "release": "{latest}",
     "cluster": "{name: ml-dev}",
-    "cloud": "{provider: azure, location: westeurope}",
-    "systemPool": "{machine: Standard_D4ds_v5, maxNodes: 4}",
-    "pools": "[{name: t4, machine: Standard_NC4as_T4_v3, capacity: spot, maxNodes: 8}]",
-    "imagePullSecrets": "[{name: acr-auth, server: example.azurecr.io, username: ..., password: ...}]",
+    "cloud": "",
+    "systemPool": "",
+    "pools": "",
+    "imagePullSecrets": "",
     "devicePlugin": "{install: never}",
     "dcgmExporter": "{enabled: true}",
     "expander": "{takeOwnership: true}",
@@ -47,19 +39,10 @@ _EXAMPLES = {
     "scheduling": "{guard: {mode: warn}}",
     "overrides": '[{pin: kubernetesVersion, value: "1.35", reason: our Istio is tested up to 1.35}]',
 }
-"""What to write for each top key that is missing; `{latest}` is the newest release."""
-
-_EXAMPLES_OF_GCP = {
-    "cloud": "{provider: gcp, project: my-project, location: europe-west4}",
-    "systemPool": "{machine: e2-standard-4, maxNodes: 4}",
-    "pools": "[{name: l4, machine: g2-standard-8, capacity: spot, maxNodes: 8}]",
-    "imagePullSecrets": "[{name: registry-auth, server: registry.example.com, username: ..., password: ...}]",
-}
+"""Every top key, and what to write where it is missing: `{latest}` is the newest release, for "" each cloud has its own."""
 
 _REQUIRED = ("release", "cloud")
 _REQUIRED_FOR_A_NEW_CLUSTER = ("cluster", "systemPool")
-
-_CLOUDS: dict[str, type[Azure] | type[Gcp] | type[Existing]] = {"azure": Azure, "gcp": Gcp, "existing": Existing}
 
 
 def read(raw: Mapping[str, Any], stack: str = "") -> tuple[ClusterSpec | None, list[Problem]]:
@@ -70,12 +53,12 @@ def read(raw: Mapping[str, Any], stack: str = "") -> tuple[ClusterSpec | None, l
     problems: list[Problem] = []
     release = _release(raw.get("release"), problems) if "release" in raw else None
     cloud = _cloud(raw["cloud"], problems) if "cloud" in raw else None
-    pools = _list("pools", raw, Pool, problems)
+    pools = _list("pools", raw, registry.pool_model(), problems)
     draft = Draft(
         release,
         _object("cluster", raw, Cluster, problems),
         cloud,
-        _object("systemPool", raw, SystemPool, problems),
+        _object("systemPool", raw, registry.system_pool_model(), problems),
         pools,
         all_pools=isinstance(raw.get("pools", []), list) and len(pools) == len(raw.get("pools", [])),
         made_here=not _exists_already(raw.get("cloud")),
@@ -137,32 +120,34 @@ def _top_keys(raw: Mapping[str, Any], draft: Draft) -> Iterator[Problem]:
 def _example(key: str, raw: Mapping[str, Any]) -> str:
     """What to write for a top key, in the words of the file's cloud."""
     cloud = raw.get("cloud")
-    google = isinstance(cloud, dict) and cloud.get("provider") == "gcp"
-    return (_EXAMPLES | (_EXAMPLES_OF_GCP if google else {}))[key].replace("{latest}", releases.names()[-1])
+    own = registry.registration(cloud.get("provider")) if isinstance(cloud, dict) else None
+    examples = {**_EXAMPLES, **registry.registrations()[0].examples, **(own.examples if own else {})}
+    return examples[key].replace("{latest}", releases.names()[-1])
 
 
 def _exists_already(cloud: Any) -> bool:
-    """Whether the settings speak of a cluster that somebody else made, readable or not."""
-    return isinstance(cloud, dict) and (cloud.get("provider") == "existing" or "existingCluster" in cloud)
+    """Whether the settings are about an existing cluster, readable or not."""
+    if not isinstance(cloud, dict):
+        return False
+    own = registry.registration(cloud.get("provider"))
+    return "existingCluster" in cloud or (own is not None and not own.traits().makes_pools)
 
 
-def _cloud(value: Any, problems: list[Problem]) -> Azure | Gcp | Existing | None:
+def _cloud(value: Any, problems: list[Problem]) -> CloudSettings | None:
+    clouds = registry.registrations()
     if not isinstance(value, dict):
-        problems.append(
-            Problem(
-                "cloud",
-                f"is {objects.kind(value)}, not an object",
-                f"write `{_EXAMPLES['cloud']}`, or `{_EXAMPLES_OF_GCP['cloud']}`",
-            )
-        )
+        shown = [f"`{cloud.examples['cloud']}`" for cloud in clouds if "cloud" in cloud.examples]
+        problems.append(Problem("cloud", f"is {objects.kind(value)}, not an object", f"write {', or '.join(shown)}"))
         return None
     provider = value.get("provider")
-    if not isinstance(provider, str) or provider not in _CLOUDS:
+    registration = registry.registration(provider)
+    if registration is None:
         what = f"is {provider!r}" if isinstance(provider, str) else f"is {objects.kind(provider)}"
         what = what if "provider" in value else "is missing"
-        problems.append(Problem("cloud.provider", what, f"one of: {', '.join(_CLOUDS)}"))
+        providers = ", ".join(cloud.provider for cloud in clouds)
+        problems.append(Problem("cloud.provider", what, f"one of: {providers}"))
         return None
-    return objects.read(value, _CLOUDS[provider], "cloud", problems)
+    return objects.read(value, registration.settings, "cloud", problems)
 
 
 def _release(value: Any, problems: list[Problem]) -> Release | None:

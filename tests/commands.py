@@ -1,8 +1,8 @@
-"""Commands of the sandbox as a user gives them, each in a process of its own, started in milliseconds.
+"""Commands of the sandbox as a user gives them, each in a process of its own that starts in milliseconds.
 
-A new interpreter spends most of a short command on importing Pulumi. So one process imports the modules once, and every
-command is a fork of it (`multiprocessing`, start method "forkserver"): its own process, environment and exit code, and nothing
-of the commands before it. Tests that signal a command, or read a terminal's half-written output, start an interpreter.
+A new interpreter spends most of a short command on importing Pulumi. Therefore one process imports the modules once, and every
+command is a fork of it (`multiprocessing`, start method "forkserver"), with its own process, environment and exit code, and no
+trace of earlier commands. Tests that signal a command, or read a terminal's half-written output, start an interpreter.
 """
 
 from __future__ import annotations
@@ -21,18 +21,18 @@ from tests import tally
 
 _LOADED = (
     *("sandbox.cli.commands", "sandbox.engine.session", "sandbox.engine.out_of_band", "sandbox.cli.status"),
-    # Of the program: what `__main__.py` imports is the checkout's own, whatever stack it declares.
+    # The program: imports of `__main__.py` come from the checkout itself, for every stack.
     *("components.settings", "components.cluster", "components.azure.target", "components.gcp.target"),
 )
 _PATIENCE = 900
-"""Seconds after which a command has hung."""
+"""Seconds after which a command counts as hung."""
 
 _FORKS = multiprocessing.get_context("forkserver")
 _FORKS.set_forkserver_preload(list(_LOADED))
 
 
 def run(arguments: Sequence[str], environment: Mapping[str, str] | None = None) -> subprocess.CompletedProcess[str]:
-    """Run `sandbox` with these arguments, and wait for its end."""
+    """Run `sandbox` with these arguments and wait for its end."""
     with TemporaryDirectory(prefix="kubeflow-spot-") as folder:
         output, errors = Path(folder) / "output", Path(folder) / "errors"
         settings = dict(os.environ if environment is None else environment)
@@ -70,6 +70,6 @@ def _command(arguments: list[str], environment: dict[str, str], output: str, err
     try:
         main(arguments, prog_name="sandbox")
     finally:
-        # A forked process leaves these to its parent; a command's own process runs them.
+        # A forked process leaves these to its parent; the process of a command runs them itself.
         with suppress(Exception):
             atexit._run_exitfuncs()

@@ -1,4 +1,4 @@
-"""First of all: `sandbox` turns the bytecode cache on where the environment turns it off (see its docstring)."""
+"""Set-up of all tests. `sandbox` is imported first: it turns the bytecode cache on where the environment turns it off."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ TOGETHER = ("tests/admission/", "tests/apiserver/", "tests/standing/")
 """Folders whose files share a control plane or a stack that is up, one for each subject."""
 
 
-# A wall-clock bound for an example says how busy the machine is.
+# A time limit for an example would only measure how busy the machine is.
 settings.register_profile("tests", deadline=None)
 settings.load_profile("tests")
 
@@ -31,23 +31,23 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    # Tests have sandboxes of their own, wherever the user keeps his.
+    # Tests have sandboxes of their own, wherever the user's sandbox is.
     os.environ.pop("SANDBOX_HOME", None)
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
-        # Of a shell's background jobs, and of whatever tests start: those that are interrupted would go on.
+        # True for background jobs of a shell and for everything that tests start; interrupted processes would go on.
         signal.signal(signal.SIGINT, signal.default_int_handler)
-    # Of this process alone: what a worker of pytest-xdist has started ends with that worker.
+    # For this process only: a worker's processes end with that worker of pytest-xdist.
     os.environ[reaper.VARIABLE] = uuid.uuid4().hex
 
 
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
-    """One worker a core, of which each may have some control planes of half a gigabyte."""
+    """One worker a core; each may run a few control planes of half a gigabyte."""
     return min(4, max(2, os.cpu_count() or 2))
 
 
 @pytest.fixture(scope="session", autouse=True)
 def nothing_is_left_running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """Of a run that is killed too."""
+    """End all processes of the run, even when it is killed."""
     watch = reaper.start(os.environ[reaper.VARIABLE], tmp_path_factory.getbasetemp())
     yield
     assert watch.stdin
@@ -68,14 +68,14 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def _order(item: pytest.Item) -> tuple[bool, bool]:
-    """What takes long first: the rest fills the gaps at the end."""
+    """The order of tests: long ones first, so that short ones fill the gaps at the end."""
     return item.get_closest_marker("engine") is None, item.get_closest_marker("restless") is not None
 
 
 class Groups(LoadScopeScheduling):
-    """Gives a worker the tests of a file, or of a folder of `TOGETHER`, one after the other, and the two stacks to two workers.
+    """Distribution to workers: the tests of a file, or of a folder of `TOGETHER`, stay together, by stack.
 
-    pytest-xdist 3.8 does not see its own marks of groups under pytest 9.2, which no longer reads `Item._nodeid`.
+    pytest-xdist 3.8 does not see its own group marks under pytest 9.2, which no longer reads `Item._nodeid`.
     """
 
     def _split_scope(self, nodeid: str) -> str:
@@ -85,7 +85,7 @@ class Groups(LoadScopeScheduling):
 
 
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Groups:
-    # In the order of collection, see `_order`.
+    # The order of collection is kept, see `_order`.
     config.option.loadscopereorder = False
     return Groups(config, log)
 
@@ -99,8 +99,8 @@ def subject(request: pytest.FixtureRequest) -> Subject:
 
 def _subject(item: pytest.Item) -> str | None:
     """The name of the stack that a shared test runs on; None for a test that is not shared."""
-    found = getattr(item, "callspec", None)
-    subject = found.params.get("subject") if found else None
+    call = getattr(item, "callspec", None)
+    subject = call.params.get("subject") if call else None
     return subject.name if subject else None
 
 
@@ -112,7 +112,7 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_testnodedown(node: object, error: object) -> None:
-    """A worker of pytest-xdist has ended."""
+    """Add the tally of a worker that has ended."""
     tally.DONE.update(getattr(node, "workeroutput", {}).get("tally", {}))
 
 

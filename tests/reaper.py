@@ -1,8 +1,8 @@
-"""Ends what a run of the tests has left running, however the run ended: `python -m tests.reaper MARK FOLDER`.
+"""Reaper of the processes that a test run leaves behind, however the run ended: `python -m tests.reaper MARK FOLDER`.
 
-It waits for the end of its standard input, which comes when the process that holds the other end dies, by SIGKILL too. Then it
-kills every process that has MARK in its environment or FOLDER in its command line: the sandbox's own processes are given
-a bare environment, and name a path below the folder.
+It waits for the end of its standard input, which comes when the process at the other end dies, even by SIGKILL. Then it kills
+every process that has MARK in its environment or FOLDER in its command line: the sandbox's own processes have a bare
+environment, and a path below the folder in their command.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _ROUNDS = 50
 
 
 def start(mark: str, folder: Path) -> subprocess.Popen[bytes]:
-    """Start a reaper for what this process, marked in its environment, starts from now on."""
+    """Start a reaper for processes that this process, marked in its environment, starts from now on."""
     environment = {name: value for name, value in os.environ.items() if name != VARIABLE}
     return subprocess.Popen(
         [sys.executable, "-m", "tests.reaper", mark, str(folder)],
@@ -35,23 +35,23 @@ def start(mark: str, folder: Path) -> subprocess.Popen[bytes]:
 
 def left(mark: str, folder: str) -> list[psutil.Process]:
     """Running processes of a run."""
-    found = []
+    processes = []
     for process in psutil.process_iter():
         if process.pid == os.getpid():
             continue
         try:
             named = any(folder in part for part in process.cmdline())
             if (named or process.environ().get(VARIABLE) == mark) and process.status() != psutil.STATUS_ZOMBIE:
-                found.append(process)
+                processes.append(process)
         except psutil.Error:
-            # It has ended, or is another user's.
+            # The process has ended, or belongs to another user.
             continue
-    return found
+    return processes
 
 
 def running(pid: int) -> bool:
-    """Whether a process runs; one that has ended and that nobody has collected yet does not."""
-    # One look: between two, a process can go.
+    """Whether a process runs; a zombie does not."""
+    # One read only: a process can end between two.
     try:
         return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
     except psutil.NoSuchProcess:
@@ -61,7 +61,7 @@ def running(pid: int) -> bool:
 def main(mark: str, folder: str) -> None:
     sys.stdin.buffer.read()
     for _ in range(_ROUNDS):
-        # A process that is killed may just have started another.
+        # A killed process may just have started another one.
         remaining = left(mark, folder)
         if not remaining:
             return

@@ -1,7 +1,7 @@
-"""The checked-in stacks that the shared tests run on, each in its cloud's words.
+"""The checked-in stacks of the shared tests, with the facts of each in the words of its cloud.
 
-`pytest --stack staging` (`make test STACK=staging`) runs the shared tests on that stack alone. What stands here is written from the
-stack files and from the clouds' pages, and asks nothing of the program.
+`pytest --stack staging` (`make test STACK=staging`) runs the shared tests on that stack only. The facts come from the stack
+files and from the clouds' pages, not from the program.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ Edit = Callable[[dict[str, Any]], Any]
 
 @dataclass(frozen=True)
 class Subject:
-    """A stack with the pools `system` and `general`, a spot pool of GPUs and its on-demand twin; perhaps others between."""
+    """A stack with the pools `system` and `general`, a spot pool with GPUs and its on-demand twin, and perhaps other pools."""
 
     name: str
     cluster: str
@@ -29,67 +29,67 @@ class Subject:
     taint: tuple[str, str]
     """Key and value of the taint that keeps pods off spot nodes; its effect is NoSchedule."""
     added_labels: dict[str, str]
-    """What the cloud puts on spot nodes by itself."""
+    """Labels that the cloud itself adds to spot nodes."""
     class_name: str
-    """The ComputeClass of the GPU pools; "" on clouds that have none."""
+    """The ComputeClass of the GPU pools; "" on clouds without one."""
     grace: int
-    """Seconds that a pod on a spot node can count on."""
+    """Seconds between the notice of an eviction and its end."""
     at_first: dict[str, int]
     """Nodes of each pool after the first `up`."""
     node_name: str
-    """A regular expression with `{pool}`."""
+    """The names of nodes: a regular expression with `{pool}`."""
     most: str
-    """The property of the cloud's pool that has its largest size."""
+    """The property of the cloud's pool for its largest size."""
     least: str
     label: str
-    """The property that has a label, with `{key}`."""
+    """The property of a label, with `{key}`."""
     another: dict[str, Any]
-    """A further spot pool, whose machine the stack does not use yet."""
+    """A further spot pool, with a machine that the stack does not use yet."""
     changed_by_another: tuple[str, ...]
-    """What changes inside the cluster when there is one, without the stack's prefix."""
+    """Objects inside the cluster that change with the further pool, without the stack's prefix."""
     mistake: Edit
-    """Makes a mistake in the spot pool, which `settings` shows."""
+    """A mistake in the settings of the spot pool."""
     told: tuple[str, ...]
-    """What is said of the mistake."""
+    """The messages about the mistake."""
     refused: Edit
-    """Asks for what only the cloud knows to refuse."""
+    """A change that only the cloud refuses."""
     refusal: str
-    """How the cloud's refusals begin."""
+    """The beginning of the cloud's refusals."""
     order: tuple[str, ...]
     """The pools with GPUs, first choice first."""
     larger: dict[str, Any]
     """A spot pool of larger machines with the same GPU, for the second place in the chain."""
     made_by_newer: tuple[str, ...]
-    """What is new inside the cluster with Kubernetes 1.36, without the stack's prefix."""
+    """New objects inside the cluster with Kubernetes 1.36, without the stack's prefix."""
     bought_otherwise: Edit
-    """Changes how the spot pool is bought, which the cloud fixes for a pool's life."""
+    """A change of the spot pool's purchase option, which is immutable."""
     told_how_it_is_bought: tuple[str, ...]
-    """What else changes with it."""
+    """Objects that change with the purchase option."""
     quota: Callable[[int], dict[str, Any]]
-    """A cloud file's quotas with so many vCPUs for machines as the general pool's."""
+    """Quotas of a cloud file with this number of vCPUs for the machine family of the general pool."""
     cores: tuple[int, int, int]
-    """Of these: what the first `up` uses, too few for a pool of two nodes more, and enough."""
+    """Three such quotas: used by the first `up`, too small for two more nodes, and sufficient."""
     beyond_the_quota: tuple[str, ...]
-    """What a refusal says."""
+    """Parts of the refusal beyond the quota."""
     other_network: dict[str, Any]
-    """A network that makes another cluster necessary."""
+    """Network settings that require another cluster."""
     services: str
-    """How addresses of Services begin in it."""
+    """The beginning of Service addresses in that network."""
     bounds_move: tuple[int, int]
-    """Nodes of the spot pool and of `system`, of each of which there are three, when bounds of 1 to 2 and of 4 upwards are set."""
+    """Nodes of the spot pool and of `system` after bounds of 1 to 2 and of at least 4, from three nodes each."""
     token_in_kubeconfig: bool
-    """False where a program of the cloud's finds the credentials."""
+    """False where a program of the cloud supplies the credentials."""
 
     @property
     def toleration(self) -> dict[str, str]:
-        """Of the spot taint."""
+        """The toleration of the spot taint."""
         key, value = self.taint
         return {"key": key, "operator": "Equal", "value": value, "effect": "NoSchedule"}
 
 
 def _spot_pool(config: dict[str, Any]) -> dict[str, Any]:
-    found: dict[str, Any] = config["pools"][1]
-    return found
+    pool: dict[str, Any] = config["pools"][1]
+    return pool
 
 
 DEV = Subject(
@@ -119,12 +119,12 @@ DEV = Subject(
     bought_otherwise=lambda config: _spot_pool(config).update(spot={"maxPrice": 0.5}),
     told_how_it_is_bought=(),
     quota=lambda cores: {"westeurope": {"standardDDSv5Family": cores}},
-    # Two system nodes of 4 vCPUs and a general one of 8 are there.
+    # Two system nodes of 4 vCPUs and a general one of 8 exist.
     cores=(16, 24, 32),
     beyond_the_quota=('Code="ErrCode_InsufficientVCPUQuota"', "standardDDSv5Family"),
     other_network={"serviceCidr": "172.20.0.0/16"},
     services="172.20.",
-    # AKS is sent a count within the bounds (docs/adr/0006).
+    # The program sends AKS a count within the bounds (docs/adr/0006).
     bounds_move=(2, 4),
     token_in_kubeconfig=True,
 )
@@ -154,7 +154,7 @@ STAGING = Subject(
         "pools[1].gpuModel: is nvidia-tesla-k80, which Google retired on 2024-05-01",
         "use g2-standard-8 (nvidia-l4)",
     ),
-    # There is no A100 in that zone.
+    # That zone has no A100.
     refused=lambda config: config["pools"].append({**_A100, "zones": ["europe-west4-c"]}),
     refusal="googleapi: Error 400: ",
     order=("l4", "l4big", "l4od"),
@@ -164,7 +164,7 @@ STAGING = Subject(
         *("defaults", "defaults", "defaults-binding"),
     ),
     bought_otherwise=lambda config: _spot_pool(config).update(capacity="preemptible"),
-    # Taint and label are others.
+    # Taint and label differ.
     told_how_it_is_bought=("contract", "defaults"),
     quota=lambda cores: {"gcp": {"europe-west4": {"N2_CPUS": cores}}},
     # A node of 8 vCPUs in each of three zones; the system pool is of another family.
@@ -172,7 +172,7 @@ STAGING = Subject(
     beyond_the_quota=("googleapi: Error 403: ", "N2_CPUS"),
     other_network={"dataplane": "legacy"},
     services="10.20.",
-    # GKE keeps a minimum, and removes nobody for a lower maximum (docs/adr/0017).
+    # GKE keeps a minimum, and removes no node for a lower maximum (docs/adr/0017).
     bounds_move=(3, 4),
     token_in_kubeconfig=False,
 )

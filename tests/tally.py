@@ -1,4 +1,4 @@
-"""What a run of the tests has done: printed at its end, so that the next growth is seen."""
+"""Numbers of commands and control planes in a test run, printed at its end so that growth is visible."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from collections import Counter
 
 DONE: Counter[str] = Counter()
-"""In this process. pytest-xdist's workers hand theirs to the process that prints."""
+"""The numbers of this process. Workers of pytest-xdist pass theirs to the process that prints."""
 
 PLANE, KUBECTL = "control plane", "kubectl call"
 
@@ -14,13 +14,13 @@ _STARTED = re.compile(r"^control plane \S+: .* ready in ", re.MULTILINE)
 
 
 def command(name: str, told: str) -> None:
-    """Count a command of the sandbox, and the control planes it says it has started."""
+    """Count a command of the sandbox, and the control planes that it reports as started."""
     DONE[KUBECTL if name == "kubectl" else f"sandbox {name}"] += 1
     DONE[PLANE] += len(_STARTED.findall(told))
 
 
 def said(line: str) -> None:
-    """Count what a control plane reports that a test starts itself; pytest shows the line when the test fails."""
+    """Count the report of a control plane that a test starts itself; pytest shows the line when the test fails."""
     print(line)
     DONE[PLANE] += len(_STARTED.findall(line))
 
@@ -31,5 +31,5 @@ def kubectl() -> None:
 
 
 def lines() -> list[str]:
-    """For the end of a run."""
+    """Lines for the end of a run."""
     return [f"{count:5} {name}{'s' if count != 1 else ''}" for name, count in DONE.most_common()]

@@ -47,9 +47,9 @@ def imports(path: Path) -> Iterator[str]:
 
 def files(place: str) -> list[Path]:
     path = PROJECT / place
-    found = [path] if path.is_file() else sorted(path.rglob("*.py"))
-    assert found
-    return found
+    paths = [path] if path.is_file() else sorted(path.rglob("*.py"))
+    assert paths
+    return paths
 
 
 @pytest.mark.parametrize("place", ALLOWED)
@@ -102,7 +102,7 @@ def test_only_settings_reads_the_stacks_configuration() -> None:
         "sandbox.cluster.autoscaler.__main__",
     ],
 )
-def test_what_has_no_use_for_pulumi_or_re2_does_not_load_it(module: str) -> None:
+def test_modules_without_need_of_pulumi_or_re2_do_not_load_it(module: str) -> None:
     loaded = subprocess.run(
         [sys.executable, "-c", f"import sys, {module}; print(*sys.modules)"], capture_output=True, text=True, check=True
     ).stdout.split()
@@ -132,5 +132,5 @@ def test_a_cloud_is_loaded_only_where_it_is_used_and_no_sdk_of_one(stack: str, o
     ).stdout.split()
     clouds = ("components.azure.cluster", "components.gcp.cluster")
     assert {name for name in loaded if name in clouds} == {ours}
-    # Everything is declared by the names of types (docs/adr/0012).
+    # Resources are declared by the names of their types (docs/adr/0012).
     assert {name for name in loaded if name in ("pulumi_azure_native", "pulumi_gcp", "kubernetes")} == set()

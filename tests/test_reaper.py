@@ -1,4 +1,4 @@
-"""A run of the tests that is killed leaves no process."""
+"""Processes of a killed test run."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ time.sleep(600)
 
 
 @pytest.mark.parametrize("end", [signal.SIGKILL, signal.SIGINT])
-def test_what_a_run_has_started_ends_with_it_and_nothing_else_does(tmp_path: Path, end: signal.Signals) -> None:
+def test_only_the_processes_of_a_run_end_with_it(tmp_path: Path, end: signal.Signals) -> None:
     command = [sys.executable, "-c", RUN, str(tmp_path)]
     with subprocess.Popen(command, cwd=PROJECT, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as run:
         assert run.stdout

@@ -1,4 +1,4 @@
-"""`scripts/uv` installs uv once for a user, however many first commands there are."""
+"""`scripts/uv`, which installs uv once for a user, for any number of simultaneous first commands."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 
 SCRIPT = Path(__file__).resolve().parents[1] / "scripts" / "uv"
 
-# As `python3 -m pip install --target FOLDER` does, once this many shells are at it.
+# As `python3 -m pip install --target FOLDER` does, with this many shells at the same time.
 PYTHON = f"""\
 #!/bin/sh
 case "$*" in
@@ -36,9 +36,9 @@ def environment(tmp_path: Path) -> dict[str, str]:
     programs.mkdir()
     waiting.mkdir()
     for name in ("sh", "sed", "dirname", "mkdir", "mktemp", "rm", "mv", "touch", "ls", "wc", "sleep", "chmod"):
-        found = shutil.which(name)
-        assert found
-        (programs / name).symlink_to(found)
+        path = shutil.which(name)
+        assert path
+        (programs / name).symlink_to(path)
     (programs / "python3").write_text(PYTHON)
     (programs / "python3").chmod(0o755)
     return {"PATH": str(programs), "HOME": str(tmp_path), "WAITING": str(waiting), "SHELLS": "1"}

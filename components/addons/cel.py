@@ -7,6 +7,15 @@ from typing import Any
 
 LABELS = "has(object.metadata.labels) ? object.metadata.labels : {}"
 
+NOT_BY_DAEMON_SETS = "request.userInfo.username != 'system:serviceaccount:kube-system:daemon-set-controller'"
+"""Pods that the controller of DaemonSets did not create. The user's name is proof; anybody may write an owner."""
+
+NOT_OF_A_DAEMON_SET = """\
+!(request.userInfo.username == 'system:kube-controller-manager'
+     && has(object.metadata.ownerReferences)
+     && object.metadata.ownerReferences.exists(o, o.kind == 'DaemonSet'))"""
+"""The same where all controllers are one user, whose owner references are true."""
+
 
 def value(plain: Any) -> str:
     """Text, a number, a list or a map as a literal.

@@ -6,11 +6,10 @@ import base64
 import json
 from collections.abc import Sequence
 
-import pulumi
-
 from components.addons import names
 from components.addons.manifest import Manifest
-from config.model.stack import ImagePullSecret
+from components.addons.part import Inside, Part
+from config.model.image_pull_secret import ImagePullSecret
 
 
 def docker_config(secret: ImagePullSecret) -> str:
@@ -27,19 +26,16 @@ def docker_config(secret: ImagePullSecret) -> str:
     return base64.b64encode(json.dumps({"auths": {secret.server: login}}).encode()).decode()
 
 
-class PullSecrets(pulumi.ComponentResource):
+class PullSecrets(Part):
     """One Secret a namespace. The namespaces are there already; a pod names the Secret in its imagePullSecrets."""
 
     def __init__(
         self,
         name: str,
         secrets: Sequence[ImagePullSecret],
-        *,
-        instance: str,
-        opts: pulumi.ResourceOptions,
-        child: pulumi.ResourceOptions,
+        inside: Inside,
     ) -> None:
-        super().__init__("kubeflow-spot:addons:PullSecrets", name, None, opts)
+        super().__init__("kubeflow-spot:addons:PullSecrets", name, inside)
         for secret in secrets:
             # `Manifest` keeps it secret. As data: the API server keeps no stringData to compare with.
             data = {".dockerconfigjson": docker_config(secret)}
@@ -49,10 +45,14 @@ class PullSecrets(pulumi.ComponentResource):
                     {
                         "apiVersion": "v1",
                         "kind": "Secret",
-                        "metadata": {"name": secret.name, "namespace": namespace, "labels": names.labels(instance)},
+                        "metadata": {
+                            "name": secret.name,
+                            "namespace": namespace,
+                            "labels": names.labels(self.instance),
+                        },
                         "type": "kubernetes.io/dockerconfigjson",
                         "data": data,
                     },
-                    pulumi.ResourceOptions.merge(child, pulumi.ResourceOptions(parent=self)),
+                    self.child,
                 )
         self.register_outputs({})

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 
 import pulumi
 
+from components import links
+from components.azure.placed import Placed
 from components.azure.types import IDENTITY, ROLE_ASSIGNMENT
 from components.resources import Declared
 
@@ -52,7 +54,7 @@ class Grant:
         A `fixed` principal changes only by such a replacement. A preview in which the identity gets another tag does not know
         the principal, and would else show the assignment as replaced, which no update then does.
         """
-        scope = pulumi.Output.from_input(self.scope)
+        scope = links.output(self.scope)
         ignored = ["roleAssignmentName", *(["principalId"] if fixed else [])]
         return Declared(
             ROLE_ASSIGNMENT,
@@ -88,19 +90,16 @@ class ControlPlaneIdentity(pulumi.ComponentResource):
     def __init__(
         self,
         name: str,
-        *,
-        cluster: str,
-        resource_group: pulumi.Input[str],
-        location: str,
         grants: Iterable[Grant],
-        tags: dict[str, str],
+        placed: Placed,
+        *,
         opts: pulumi.ResourceOptions | None = None,
     ) -> None:
         super().__init__("kubeflow-spot:azure:ControlPlaneIdentity", name, None, opts)
         identity = Declared(
             IDENTITY,
             f"{name}-identity",
-            {"resourceName": cluster, "resourceGroupName": resource_group, "location": location, "tags": tags},
+            {"resourceName": placed.cluster, **placed.inputs},
             pulumi.ResourceOptions(parent=self),
             outputs=("principalId",),
         )

@@ -12,7 +12,7 @@ import pulumi
 
 from components.azure.live import LiveCluster
 from components.azure.types import GET_NETWORK
-from components.last_update import LOSE_IT
+from components.last_update import LOSE_IT, LastUpdate
 from components.resources import call
 from config.clouds.azure.settings import NODE_SUBNET, Azure, AzureNetwork
 from config.problems import Problem
@@ -34,16 +34,13 @@ KEPT_BY_HAND = (
 _BY_HAND = ("cloud.network.policy", "cloud.network.dataplane", "cloud.network.outboundType")
 
 
-def problems(cloud: Azure, live: LiveCluster, was: Mapping[str, Any]) -> Iterator[Problem]:
-    """What the stack file wants of a live cluster that only another one can have, or that AKS would not do.
-
-    `was`: what the stack remembers (`components.last_update`).
-    """
+def problems(cloud: Azure, live: LiveCluster, last_update: LastUpdate) -> Iterator[Problem]:
+    """What the stack file wants of a live cluster that only another one can have, or that AKS would not do."""
     # Every cluster has a network.
-    if not live.found or "networkProfile" not in live.found:
+    if not live.answer or "networkProfile" not in live.answer:
         return
-    yield from _stays(cloud, live.found, was)
-    for path, (now, wanted) in _pairs(cloud, live.found).items():
+    yield from _stays(cloud, live.answer, last_update)
+    for path, (now, wanted) in _pairs(cloud, live.answer).items():
         # What a GET leaves out is not known.
         if now is not _UNKNOWN and now != wanted:
             what = f"is {_shown(now)} in the cluster and cannot become {_shown(wanted)}: a new cluster would replace it"
@@ -56,7 +53,7 @@ def subnet_problems(
     """Another range for a subnet with nodes in it (InUsePrefixCannotBeDeleted). The network made here is `name`."""
     ids = {str(pool.get("vnetSubnetID") or "").lower() for pool in live.profiles.values()}
     used = {id.rpartition("/")[2] for id in ids if f"/virtualnetworks/{name.lower()}/" in id}
-    if spec.existing or not used or not live.found or "networkProfile" not in live.found:
+    if spec.existing or not used or not live.answer or "networkProfile" not in live.answer:
         return
     found = call(GET_NETWORK, {"resourceGroupName": group, "virtualNetworkName": name}, reading)
     now = {str(subnet["name"]): subnet.get("addressPrefix") for subnet in found.get("subnets") or ()}
@@ -69,13 +66,13 @@ def subnet_problems(
             )
 
 
-def _stays(cloud: Azure, found: Mapping[str, Any], was: Mapping[str, Any]) -> Iterator[Problem]:
+def _stays(cloud: Azure, found: Mapping[str, Any], last_update: LastUpdate) -> Iterator[Problem]:
     """What AKS keeps when the stack file no longer says it (page enable-authentication)."""
     managed = bool((found.get("aadProfile") or {}).get("managed"))
-    if managed and cloud.access.entra and was.get(TENANT) and not cloud.access.tenant_id:
+    if managed and cloud.access.entra and last_update.get(TENANT) and not cloud.access.tenant_id:
         yield Problem(
             "cloud.access.tenantId",
-            f"was {was[TENANT]}, and AKS keeps a tenant that is no longer named",
+            f"was {last_update.get(TENANT)}, and AKS keeps a tenant that is no longer named",
             "write the one you want; `az account show --query tenantId` shows the subscription's",
         )
     if managed and not cloud.access.entra:

@@ -1,4 +1,4 @@
-"""What AKS fixes for a pool's life, and what a change of it does (docs/adr/0008).
+"""Properties of a pool that AKS never changes, and the refusal of a change of them (docs/adr/0008).
 
 Spot pools are replaced. An on-demand pool in use, a twin as well, is not: the stack file is compared with the live pool, and
 every difference refused at once, before anything is declared.
@@ -6,17 +6,19 @@ every difference refused at once, before anything is declared.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import pulumi
-
-from components import last_update
+from components import immutable
 from components.azure.live import LiveCluster, plain
+from components.immutable import Change
+from components.last_update import LastUpdate, asked
+from components.target import Stack
 from config.clouds.azure.settings import AzureEncryption
 from config.clouds.azure.traits import aks
-from config.model.stack import ClusterSpec, Pool, SystemPool
+from config.model.pool import Pool, SystemPool
+from config.model.spec import ClusterSpec
 from config.placement.node_pools import NodePool, next_generation
 from config.problems import Problem
 
@@ -24,7 +26,7 @@ _CHOSEN_BY_AKS = object()
 
 
 @dataclass(frozen=True)
-class Fixed:
+class Immutable:
     """One property: AKS' name, and the stack file's key ("" where no key stands for it alone)."""
 
     wire: str
@@ -34,19 +36,19 @@ class Fixed:
 
 
 PROPERTIES = (
-    Fixed("vmSize", "machine"),
-    Fixed("scaleSetPriority", unset="Regular"),
-    Fixed("scaleSetEvictionPolicy"),
-    Fixed("spotMaxPrice"),
-    Fixed("maxPods", "maxPods"),
-    Fixed("osDiskType", "osDisk.type"),
-    Fixed("osDiskSizeGB", "osDisk.sizeGb"),
-    Fixed("type"),
-    Fixed("availabilityZones", "zones", unset=()),
-    Fixed("vnetSubnetID", "subnet"),
-    Fixed("gpuInstanceProfile", "mig", unset=""),
-    Fixed("gpuProfile", "installDriver", unset={"driver": "Install"}),
-    Fixed("enableEncryptionAtHost", "cloud.encryption.atHost", unset=False),
+    Immutable("vmSize", "machine"),
+    Immutable("scaleSetPriority", unset="Regular"),
+    Immutable("scaleSetEvictionPolicy"),
+    Immutable("spotMaxPrice"),
+    Immutable("maxPods", "maxPods"),
+    Immutable("osDiskType", "osDisk.type"),
+    Immutable("osDiskSizeGB", "osDisk.sizeGb"),
+    Immutable("type"),
+    Immutable("availabilityZones", "zones", unset=()),
+    Immutable("vnetSubnetID", "subnet"),
+    Immutable("gpuInstanceProfile", "mig", unset=""),
+    Immutable("gpuProfile", "installDriver", unset={"driver": "Install"}),
+    Immutable("enableEncryptionAtHost", "cloud.encryption.atHost", unset=False),
 )
 """azure-native itself replaces for `vmSize` and `gpuInstanceProfile` only and would preview updates that Azure then answers
 with PropertyChangeNotAllowed (pulumi-azure-native issue 959)."""
@@ -58,35 +60,39 @@ BY_HAND = (
 
 
 def differences(path: str, wanted: Mapping[str, Any], live: Mapping[str, Any], remedy: str) -> Iterator[Problem]:
-    """A problem for every fixed property that a live on-demand pool has otherwise than its arguments want it.
+    """A problem for every immutable property in which a live on-demand pool differs from the wanted one.
 
-    `live` is the pool's entry in the cluster's GET; a subnet may be wanted by the end of its id.
+    `wanted` are the arguments of its AgentPool or its entry in the cluster, `live` is its entry in the cluster's GET; a subnet
+    may be wanted by the end of its id.
     """
-    for fixed, is_now, is_wanted in _differences(wanted, live):
-        if fixed.key:
-            where = fixed.key if fixed.key.startswith("cloud.") else f"{path}.{fixed.key}"
-            what = f"is {_shown(fixed, is_now)} in the cluster and cannot become {_shown(fixed, is_wanted)}"
-            yield Problem(where, f"{wanted.get('agentPoolName') or wanted['name']}: {what}", remedy)
+    name = wanted.get("agentPoolName") or wanted["name"]
+    yield from immutable.changed(path, str(name), _changes(wanted, live), remedy)
 
 
 def differs(wanted: Mapping[str, Any], live: Mapping[str, Any]) -> bool:
-    """Whether a live pool has any fixed property otherwise, so that it can only be made anew."""
+    """Whether a live pool differs in any immutable property, so that it can only be made anew."""
     return any(_differences(wanted, live))
 
 
-def _differences(wanted: Mapping[str, Any], live: Mapping[str, Any]) -> Iterator[tuple[Fixed, Any, Any]]:
-    """Each with its value now and the one wanted."""
-    for fixed in PROPERTIES:
-        is_now, is_wanted = live.get(fixed.wire), wanted.get(fixed.wire)
-        if fixed.unset is not _CHOSEN_BY_AKS:
-            is_now, is_wanted = is_now or fixed.unset, is_wanted or fixed.unset
+def _changes(wanted: Mapping[str, Any], live: Mapping[str, Any]) -> Iterator[Change]:
+    for property, is_now, is_wanted in _differences(wanted, live):
+        if property.key:
+            yield property.key, _shown(property, is_now), _shown(property, is_wanted)
+
+
+def _differences(wanted: Mapping[str, Any], live: Mapping[str, Any]) -> Iterator[tuple[Immutable, Any, Any]]:
+    """Each property with its value now and the wanted one."""
+    for property in PROPERTIES:
+        is_now, is_wanted = live.get(property.wire), wanted.get(property.wire)
+        if property.unset is not _CHOSEN_BY_AKS:
+            is_now, is_wanted = is_now or property.unset, is_wanted or property.unset
         elif is_wanted is None or is_now is None:
             continue
         now, then = _plain(is_now), _plain(is_wanted)
-        if fixed.wire == "vnetSubnetID" and now.endswith(then):
+        if property.wire == "vnetSubnetID" and now.endswith(then):
             continue
         if now != then:
-            yield fixed, is_now, is_wanted
+            yield property, is_now, is_wanted
 
 
 def _plain(value: Any) -> Any:
@@ -94,75 +100,66 @@ def _plain(value: Any) -> Any:
     return plain(value.get("driver") or "Install") if isinstance(value, Mapping) else plain(value)
 
 
-def _shown(fixed: Fixed, value: Any) -> str:
-    """In the stack file's words."""
-    match fixed.key:
+def _shown(property: Immutable, value: Any) -> str:
+    """The value in the stack file's words."""
+    match property.key:
         case "mig":
             return str(value).removeprefix("MIG") or "unset"
         case "installDriver":
-            return str(_plain(value) == "install").lower()
+            return immutable.word(_plain(value) == "install")
         case "subnet":
             *_, network, _, subnet = str(value).split("/")
             return f"{network}/{subnet}"
         case "zones":
             return f"[{', '.join(sorted(value))}]"
         case _:
-            return str(value).lower() if isinstance(value, bool) else str(value)
+            return immutable.word(value)
 
 
-def pool_problems(
-    spec: ClusterSpec, pool: NodePool, wanted: Mapping[str, Any], live: LiveCluster, was: Mapping[str, Any]
-) -> Iterator[Problem]:
-    """What the stack file wants of a live on-demand pool that AKS refuses, or would not do.
-
-    `wanted` are the arguments of its AgentPool, `was` what the stack remembers (`components.last_update`).
-    """
-    there = live.profiles.get(pool.name)
-    if there is None or there.get("scaleSetPriority") == "Spot":
+def pool_problems(stack: Stack, pool: NodePool, wanted: Mapping[str, Any], live: LiveCluster) -> Iterator[Problem]:
+    """Changes of a live on-demand pool that AKS refuses, or would not make. `wanted` are the arguments of its AgentPool."""
+    profile = live.profiles.get(pool.name)
+    if profile is None or profile.get("scaleSetPriority") == "Spot":
         return
-    path = f"pools[{spec.pools.index(pool.source)}]"
     if pool.spot:
-        yield Problem(
-            f"{path}.capacity",
-            f"{pool.name}: is on-demand in the cluster and cannot become spot",
-            "give the spot pool another name; the on-demand pool goes when the new one is there",
-        )
+        yield immutable.becomes_spot(stack, pool)
         return
+    path = stack.path(pool)
     letter = next_generation(pool.source, live.profiles, aks())
     remedy = f"add `generation: {letter}`: a new pool is made before the old one goes"
-    yield from differences(path, wanted, there, remedy)
-    yield from _forgotten(path, pool.name, pool.source, was, remedy)
+    yield from differences(path, wanted, profile, remedy)
+    yield from _dropped(path, pool.name, pool.source, stack.last_update, remedy)
 
 
-def _forgotten(path: str, name: str, pool: Pool | SystemPool, was: Mapping[str, Any], remedy: str) -> Iterator[Problem]:
-    """What the stack file said at the last update and no longer says: AKS goes on as it was told, and the GET does not tell
-    that from what AKS chose itself."""
-    now = last_update.asked(pool)
-    for key, value in (was.get("asked", {}).get(name) or {}).items():
+def _dropped(path: str, name: str, pool: Pool | SystemPool, last_update: LastUpdate, remedy: str) -> Iterator[Problem]:
+    """Settings of the last update that the stack file no longer has: AKS keeps them, and its GET does not tell them from those
+    that AKS chose itself."""
+    now = asked(pool)
+    for key, value in last_update.asked(name).items():
         if key not in now:
             shown = str(int(value)) if isinstance(value, float) else value
             yield Problem(f"{path}.{key}", f"{name}: was {shown}, and AKS keeps that for the pool's life", remedy)
 
 
 def system_problems(
-    pool: SystemPool, wanted: Mapping[str, Any], live: LiveCluster, was: Mapping[str, Any]
+    pool: SystemPool, wanted: Mapping[str, Any], live: LiveCluster, last_update: LastUpdate
 ) -> Iterator[Problem]:
     """As `pool_problems`, for the entry in the cluster itself, which has no generations."""
     if not live.profiles:
         return
-    there = live.profiles.get(pool.name)
-    if there is None:
+    profile = live.profiles.get(pool.name)
+    if profile is None:
         names = ", ".join(sorted(name for name, profile in live.profiles.items() if profile.get("mode") == "System"))
         what = f"{pool.name}: is no pool of the cluster, whose system pool is {names}; AKS adds none this way"
         yield Problem("systemPool.name", what, BY_HAND)
         return
-    yield from differences("systemPool", wanted, there, BY_HAND)
-    yield from _forgotten("systemPool", pool.name, pool, was, BY_HAND)
+    yield from differences("systemPool", wanted, profile, BY_HAND)
+    yield from _dropped("systemPool", pool.name, pool, last_update, BY_HAND)
 
 
 def key_problems(spec: AzureEncryption, live: LiveCluster) -> Iterator[Problem]:
     """The key of etcd must not go while Secrets are encrypted with it (page use-kms-etcd-encryption)."""
-    profile = (live.found or {}).get("securityProfile") or {}
+    profile = (live.answer or {}).get("securityProfile") or {}
     kms = profile.get("azureKeyVaultKms") or {}
     if kms.get("enabled") and not spec.kms:
         yield Problem(
@@ -173,26 +170,18 @@ def key_problems(spec: AzureEncryption, live: LiveCluster) -> Iterator[Problem]:
         )
 
 
-def upgrade_problems(path: str, version: str, live: LiveCluster) -> Iterator[Problem]:
+def upgrade_problems(spec: ClusterSpec, live: LiveCluster) -> Iterator[Problem]:
     """AKS upgrades control plane and pools together where a channel is set, and refuses that beside spot pools (pages
-    auto-upgrade-cluster and spot-node-pool). `path` is the key that names the version."""
-    found = live.found or {}
+    auto-upgrade-cluster and spot-node-pool)."""
+    found, version = live.answer or {}, spec.kubernetes_version
     channel = (found.get("autoUpgradeProfile") or {}).get("upgradeChannel") or "none"
     now = str(found.get("currentKubernetesVersion") or found.get("kubernetesVersion") or version)
     if channel == "none" or f"{now}.".startswith(f"{version}."):
         return
     yield Problem(
-        path,
+        "cluster.kubernetesVersion" if spec.cluster.kubernetes_version else "release",
         f"{now} cannot become {version} while the cluster's upgrade channel is {channel}: AKS then upgrades control plane and "
         "pools together only, and not beside spot pools",
         f"first keep {now.rpartition('.')[0]}, set `cloud.upgrades.channel: none` and run `pulumi up`; then upgrade; then set "
         "the channel again",
     )
-
-
-def refuse(problems: Iterable[Problem]) -> None:
-    """Raises `pulumi.RunError`, which prints without a traceback, when there are any."""
-    found = sorted(problems)
-    if found:
-        head = f"{len(found)} change{'s' if len(found) > 1 else ''} that AKS refuses; nothing was declared."
-        raise pulumi.RunError("\n".join([head, *(f"  {problem}" for problem in found)]))

@@ -35,7 +35,7 @@ class LiveCluster:
 
     profiles: Mapping[str, Mapping[str, Any]]
     """By pool name, with the names of the wire."""
-    found: Mapping[str, Any] | None = None
+    answer: Mapping[str, Any] | None = None
     """The GET's whole answer; None when there is no such cluster."""
 
     def count(self, pool: str, least: int, most: int, label: str = "") -> int:

@@ -12,6 +12,8 @@ from typing import Any
 
 import pulumi
 
+from components import links
+from components.azure.placed import Placed
 from components.azure.types import (
     DATA_COLLECTION_ENDPOINT,
     DATA_COLLECTION_RULE,
@@ -50,22 +52,14 @@ class Monitoring(pulumi.ComponentResource):
     """The id; None when no logs are kept."""
 
     def __init__(
-        self,
-        name: str,
-        spec: AzureMonitoring,
-        *,
-        cluster: str,
-        resource_group: pulumi.Input[str],
-        location: str,
-        tags: dict[str, str],
-        opts: pulumi.ResourceOptions | None = None,
+        self, name: str, spec: AzureMonitoring, placed: Placed, *, opts: pulumi.ResourceOptions | None = None
     ) -> None:
         super().__init__("kubeflow-spot:azure:Monitoring", name, None, opts)
         self._name = name
         self._spec = spec
-        self._placed = {"resourceGroupName": resource_group, "location": location, "tags": tags}
-        self._logs_name = _fitted(cluster, "-logs")
-        self._metrics_name = _fitted(cluster, "-metrics")
+        self._placed = placed.inputs
+        self._logs_name = _fitted(placed.cluster, "-logs")
+        self._metrics_name = _fitted(placed.cluster, "-metrics")
         self.log_workspace = self._log_workspace(spec.logs) if spec.logs else None
         self._metric_workspace = self._monitor_workspace(spec.metrics.workspace) if spec.metrics else None
         self.register_outputs({"logWorkspace": self.log_workspace})
@@ -80,7 +74,7 @@ class Monitoring(pulumi.ComponentResource):
 
     def _log_workspace(self, spec: AzureLogs) -> pulumi.Output[str]:
         if spec.workspace:
-            return pulumi.Output.from_input(spec.workspace)
+            return links.output(spec.workspace)
         made = self._declare(
             LOG_WORKSPACE,
             "logs",
@@ -95,7 +89,7 @@ class Monitoring(pulumi.ComponentResource):
 
     def _monitor_workspace(self, existing: str | None) -> pulumi.Output[str]:
         if existing:
-            return pulumi.Output.from_input(existing)
+            return links.output(existing)
         inputs = {**self._placed, "azureMonitorWorkspaceName": self._metrics_name}
         return self._declare(MONITOR_WORKSPACE, "metrics", inputs).id
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pulumi
 
+from components import links
+from components.azure.placed import Placed
 from components.azure.types import CLIENT_CONFIG, NAT_GATEWAY, PUBLIC_IP_ADDRESS, SUBNET, VIRTUAL_NETWORK
 from components.resources import Declared, call
 from config.clouds.azure.settings import NODE_SUBNET, AzureNetwork
@@ -28,52 +30,38 @@ class Network(pulumi.ComponentResource):
     """The name of the subnet of pools that name none."""
 
     def __init__(
-        self,
-        name: str,
-        spec: AzureNetwork,
-        *,
-        cluster: str,
-        resource_group: pulumi.Input[str],
-        location: str,
-        tags: dict[str, str],
-        opts: pulumi.ResourceOptions | None = None,
+        self, name: str, spec: AzureNetwork, placed: Placed, *, opts: pulumi.ResourceOptions | None = None
     ) -> None:
         super().__init__("kubeflow-spot:azure:Network", name, None, opts)
         self._subnets: dict[str, pulumi.Output[str]] = {}
         if spec.existing:
             self.default = spec.existing.subnet
             subscription = call(CLIENT_CONFIG, {}, pulumi.InvokeOptions(parent=self))["subscriptionId"]
-            path = subnet_path(spec, None, resource_group="", name="").partition("/subnets/")[0]
-            self.id = pulumi.Output.from_input(f"/subscriptions/{subscription}{path}")
+            self.id = pulumi.Output.format(
+                "/subscriptions/{0}/resourceGroups/{1}/providers/Microsoft.Network/virtualNetworks/{2}",
+                subscription,
+                links.output(spec.existing.resource_group),
+                links.output(spec.existing.name),
+            )
         else:
             self.default = NODE_SUBNET
-            self._declare(name, spec, cluster, resource_group=resource_group, location=location, tags=tags)
+            self._declare(name, spec, placed)
         self.register_outputs({"subnetId": self.subnet_id(None)})
 
     def subnet_id(self, subnet: str | None) -> pulumi.Output[str]:
         """The id of a subnet by name; None is the one of pools that name none."""
         chosen = subnet or self.default
         # Whatever a network of somebody else has, nobody has told us.
-        return self._subnets.get(chosen) or pulumi.Output.concat(self.id, "/subnets/", chosen)
+        return self._subnets.get(chosen) or pulumi.Output.concat(self.id, "/subnets/", links.output(chosen))
 
-    def _declare(
-        self,
-        name: str,
-        spec: AzureNetwork,
-        cluster: str,
-        *,
-        resource_group: pulumi.Input[str],
-        location: str,
-        tags: dict[str, str],
-    ) -> None:
+    def _declare(self, name: str, spec: AzureNetwork, placed: Placed) -> None:
         child = pulumi.ResourceOptions(parent=self)
-        there = {"resourceGroupName": resource_group, "location": location, "tags": tags}
         vnet = Declared(
             VIRTUAL_NETWORK,
             f"{name}-vnet",
             {
-                **there,
-                "virtualNetworkName": cluster,
+                **placed.inputs,
+                "virtualNetworkName": placed.cluster,
                 "addressSpace": {"addressPrefixes": [spec.address_space]},
                 "enableDdosProtection": False,
                 "enableVmProtection": False,
@@ -89,8 +77,8 @@ class Network(pulumi.ComponentResource):
                 PUBLIC_IP_ADDRESS,
                 f"{name}-nat",
                 {
-                    **there,
-                    "publicIpAddressName": f"{cluster}-nat",
+                    **placed.inputs,
+                    "publicIpAddressName": f"{placed.cluster}-nat",
                     # A NAT gateway takes addresses of this kind only.
                     "sku": {"name": "Standard"},
                     "publicIPAllocationMethod": "Static",
@@ -101,8 +89,8 @@ class Network(pulumi.ComponentResource):
                 NAT_GATEWAY,
                 f"{name}-nat",
                 {
-                    **there,
-                    "natGatewayName": cluster,
+                    **placed.inputs,
+                    "natGatewayName": placed.cluster,
                     "sku": {"name": "Standard"},
                     "publicIpAddresses": [{"id": address.id}],
                 },
@@ -115,7 +103,7 @@ class Network(pulumi.ComponentResource):
                 {
                     "subnetName": subnet,
                     "virtualNetworkName": vnet.name,
-                    "resourceGroupName": resource_group,
+                    "resourceGroupName": placed.resource_group,
                     "addressPrefix": prefix,
                     "natGateway": {"id": gateway.id} if gateway else None,
                     "privateEndpointNetworkPolicies": "Disabled",

@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import pulumi
 
+from components import upgrades
 from components.azure import immutable_pools
 from components.azure.live import LiveCluster, retries
 from components.azure.types import AGENT_POOL
 from components.resources import Declared
 from config.clouds.azure.traits import aks
-from config.model.stack import Capacity, OsDisk, SystemPool, Upgrade
+from config.model.pool import Capacity, OsDisk, SystemPool, Upgrade
 from config.placement.node_pools import CAPACITY_LABEL, CRITICAL_ADDONS_TAINT, POOL_LABEL, NodePool
 
 _SURGE = Upgrade(maxSurge="10%", maxUnavailable="0")
-"""AKS' own for new pools (page upgrade-aks-node-pools-rolling); said, because a pool keeps what a request leaves out."""
-
-_IN_PLACE = Upgrade(maxSurge="0", maxUnavailable="1")
-"""For on-demand GPU pools: quota for one more GPU machine is seldom there, and an upgrade that waits for it stops half-way
-(same page)."""
+"""AKS' default for new pools (page upgrade-aks-node-pools-rolling); sent, because a pool keeps what a request leaves out."""
 
 
 def system_profile(pool: SystemPool, version: str, live: LiveCluster, *, at_host: bool = False) -> dict[str, Any]:
@@ -74,7 +72,7 @@ def agent_pool(pool: NodePool, version: str | None, live: LiveCluster, *, at_hos
             "scaleSetEvictionPolicy": pool.spot.eviction_policy,
             "spotMaxPrice": pool.spot.max_price,
         }
-    return args | {"upgradeSettings": _both(source.upgrade or (_IN_PLACE if pool.gpus else _SURGE))}
+    return args | {"upgradeSettings": _both(upgrades.of(pool, _SURGE))}
 
 
 def _both(upgrade: Upgrade) -> dict[str, str]:
@@ -102,11 +100,6 @@ def _autoscaled(pool: SystemPool | NodePool, live: LiveCluster, label: str = "")
         # Unset, preflight checks refuse spot pools for a surge nobody asked for (Azure/bicep-types-az issue 2217).
         "type": "VirtualMachineScaleSets",
     }
-
-
-def in_order(node_pools: Iterable[NodePool]) -> list[NodePool]:
-    """Spot pools last: an upgrade meets those that can vanish anyway after the others."""
-    return sorted(node_pools, key=lambda pool: pool.spot is not None)
 
 
 _WRITABLE = (
@@ -160,11 +153,27 @@ def listed(live: LiveCluster) -> list[dict[str, Any]]:
     ]
 
 
+@dataclass(frozen=True)
+class Wanted:
+    """A user pool as the stack file wants it, known before anything is declared."""
+
+    pool: NodePool
+    args: dict[str, Any]
+    """Those of `agent_pool`."""
+    subnet: str | None
+    """Its subnet's id, or the end of the id; None for AKS' own network."""
+
+    @property
+    def request(self) -> dict[str, Any]:
+        """The arguments that a live pool is compared with."""
+        return self.args | {"vnetSubnetID": self.subnet}
+
+
 class Turns:
-    """What a pool waits for; pools are declared in the order of `in_order`.
+    """What a pool waits for; spot pools are declared last.
 
     AKS fails to make two pools of one virtual network at the same time (SetVNetOwnershipFailed, Azure/AKS issue 4522;
-    terraform-provider-azurerm pull request 32682): those that are made wait for each other. Of those that are there, only an
+    terraform-provider-azurerm pull request 32682): those that are made wait for each other. Of those that exist, only an
     upgrade of a spot pool waits for the on-demand ones, so that a refused pool holds up no other change.
     """
 
@@ -172,30 +181,60 @@ class Turns:
         """`first`: what every pool waits for."""
         self._live = live
         self._first = list(first)
-        self._made: pulumi.Resource | None = None
+        self._last_made: pulumi.Resource | None = None
         self._upgraded: list[pulumi.Resource] = []
 
-    def before(self, args: Mapping[str, Any]) -> list[pulumi.Resource]:
-        """What AKS must have done before the pool of these arguments."""
-        if self._is_made(args):
-            return [self._made] if self._made else self._first
-        spot = args.get("scaleSetPriority") == "Spot"
-        return [*self._first, *(self._upgraded if spot and self._is_upgraded(args) else [])]
+    def before(self, request: Mapping[str, Any]) -> list[pulumi.Resource]:
+        """What AKS must have done before this request."""
+        if self._is_made(request):
+            return [self._last_made] if self._last_made else self._first
+        spot = request.get("scaleSetPriority") == "Spot"
+        return [*self._first, *(self._upgraded if spot and self._is_upgraded(request) else [])]
 
-    def took(self, args: Mapping[str, Any], pool: pulumi.Resource) -> None:
-        """A pool was declared with these arguments."""
-        if self._is_made(args):
-            self._made = pool
-        elif self._is_upgraded(args):
+    def took(self, request: Mapping[str, Any], pool: pulumi.Resource) -> None:
+        """Notes that a pool was declared with this request."""
+        if self._is_made(request):
+            self._last_made = pool
+        elif self._is_upgraded(request):
             self._upgraded.append(pool)
 
-    def _is_made(self, args: Mapping[str, Any]) -> bool:
-        live = self._live.profiles.get(args["agentPoolName"])
-        return live is None or immutable_pools.differs(args, live)
+    def _is_made(self, request: Mapping[str, Any]) -> bool:
+        live = self._live.profiles.get(request["agentPoolName"])
+        return live is None or immutable_pools.differs(request, live)
 
-    def _is_upgraded(self, args: Mapping[str, Any]) -> bool:
-        live = self._live.profiles.get(args["agentPoolName"], {})
-        return args["orchestratorVersion"] not in (None, live.get("orchestratorVersion"))
+    def _is_upgraded(self, request: Mapping[str, Any]) -> bool:
+        live = self._live.profiles.get(request["agentPoolName"], {})
+        return request["orchestratorVersion"] not in (None, live.get("orchestratorVersion"))
+
+
+def declare_all(
+    name: str,
+    pools: Iterable[Wanted],
+    live: LiveCluster,
+    *,
+    subnet_id: Callable[[str | None], pulumi.Input[str] | None],
+    first: Sequence[pulumi.Resource] = (),
+    **options: Any,
+) -> None:
+    """All user pools, each in its turn. `subnet_id`: by a pool's `subnet`; `first`: what every pool waits for; `options`: as
+    of `declare`.
+    """
+    turns = Turns(live, first)
+    for wanted in sorted(pools, key=_evictable_last):
+        declared = declare(
+            name,
+            wanted.pool,
+            wanted.args,
+            subnet_id=subnet_id(wanted.pool.source.subnet),
+            after=turns.before(wanted.request),
+            **options,
+        )
+        turns.took(wanted.request, declared)
+
+
+def _evictable_last(wanted: Wanted) -> bool:
+    """Spot pools last: an upgrade reaches them, which are evicted in any case, after the others."""
+    return wanted.pool.spot is not None
 
 
 def declare(
@@ -214,8 +253,8 @@ def declare(
 ) -> Declared:
     """One user pool of the cluster with that name; `args` are those of `agent_pool`, `after` what AKS must have done before.
 
-    Its name is its identity, so a replacement deletes first. An on-demand pool in use is not replaced: `fixed` refuses that,
-    and only one that was a spot pool until now gives way.
+    Its name is its identity, so a replacement deletes first. An on-demand pool in use is not replaced: `immutable_pools` refuses
+    that, and only one that was a spot pool until now gives way.
     """
     replaced = [p.wire for p in immutable_pools.PROPERTIES] if pool.spot else ["scaleSetPriority"]
     return Declared(
@@ -238,3 +277,17 @@ def declare(
         ),
         outputs=(),
     )
+
+
+def node_labels(pool: NodePool) -> dict[str, str]:
+    """The known ones among the labels that AKS puts on a pool's nodes (a dump of v1.34.7; page use-labels)."""
+    labels = {
+        "agentpool": pool.name,
+        "kubernetes.azure.com/agentpool": pool.name,
+        "kubernetes.azure.com/mode": "user",
+        "kubernetes.io/os": "linux",
+        "node.kubernetes.io/instance-type": pool.machine,
+    }
+    if pool.gpus:
+        labels |= {"accelerator": "nvidia", "kubernetes.azure.com/accelerator": "nvidia"}
+    return labels

@@ -22,9 +22,11 @@ from config.clouds.azure.settings import (
     AzureSsh,
     AzureUpgrades,
     AzureWindow,
+    pinned_autoscaler,
 )
 from config.clouds.azure.unready import Bounds
-from config.model.stack import Capacity, ClusterSpec
+from config.model.pool import Capacity
+from config.model.spec import ClusterSpec
 from config.placement.node_pools import NodePool
 
 _BOOLEANS = (
@@ -42,7 +44,7 @@ def autoscaler(spec: ClusterSpec, node_pools: Sequence[NodePool]) -> dict[str, A
     """
     assert isinstance(spec.cloud, Azure)
     assert spec.system_pool
-    release, own = spec.release.azure_autoscaler, spec.cloud.autoscaler
+    release, own = pinned_autoscaler(spec.release), spec.cloud.autoscaler
     bounds = [Bounds(pool.name, pool.min_nodes, pool.max_nodes, pool.capacity == Capacity.SPOT) for pool in node_pools]
     tolerant = unready.chosen(own, release, bounds, spec.system_pool.min_nodes)
     chosen = {

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from config.clouds.gcp.settings import GcpPool
-from config.clouds.gcp.traits import accelerator, partition_size
+from config.clouds.gcp.machines import accelerator
+from config.clouds.gcp.settings import GcpPool, options_of
+from config.clouds.gcp.traits import partition_size
 from config.placement.node_pools import NodePool
 
 _STRATEGIES = {"time-slicing": "TIME_SHARING", "mps": "MPS"}
@@ -16,7 +17,9 @@ def guest(pool: NodePool) -> list[dict[str, Any]] | None:
     if not pool.gpus:
         return None
     source = pool.source
-    driver = (source.gcp or GcpPool()).driver_version.upper() if source.install_driver else "INSTALLATION_DISABLED"
+    driver = (
+        (options_of(source) or GcpPool()).driver_version.upper() if source.install_driver else "INSTALLATION_DISABLED"
+    )
     found: dict[str, Any] = {
         "type": accelerator(pool.gpu_model),
         "count": pool.gpus,

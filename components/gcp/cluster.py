@@ -13,30 +13,19 @@ from components.gcp.live import LiveCluster
 from components.gcp.network import Network
 from components.gcp.types import CLUSTER
 from components.resources import Declared
-from components.target import Outputs
-from config.clouds.gcp.settings import Gcp
-from config.model.stack import ClusterSpec
-from config.placement.node_pools import NodePool
+from components.target import CloudCluster, Stack
+from config.clouds.gcp.settings import Gcp, pinned_autoscaler
+from config.model.spec import ClusterSpec
 
 
-class GkeCluster(pulumi.ComponentResource):
-    """A GKE cluster with all its pools, and what it needs around it that is not there yet."""
-
-    outputs: Outputs
-    kubeconfig: pulumi.Output[str]
-    """Secret, though whoever has it needs a login of his own."""
-    cluster: Declared
+class GkeCluster(CloudCluster):
+    """A GKE cluster with all its pools, and the network and identity that it lacks."""
 
     def __init__(
-        self,
-        name: str,
-        spec: ClusterSpec,
-        node_pools: Sequence[NodePool],
-        live: LiveCluster,
-        *,
-        opts: pulumi.ResourceOptions | None = None,
+        self, name: str, stack: Stack, live: LiveCluster, *, opts: pulumi.ResourceOptions | None = None
     ) -> None:
         super().__init__("kubeflow-spot:gcp:GkeCluster", name, None, opts)
+        spec = stack.spec
         cloud = spec.cloud
         # `config.rules` lets no other spec come here.
         assert isinstance(cloud, Gcp)
@@ -48,37 +37,36 @@ class GkeCluster(pulumi.ComponentResource):
         # Around the cluster
         network = Network(name, cloud, cluster=spec.name, opts=child)
         identity = NodeIdentity(name, cloud, cluster=spec.name, opts=child)
-
         access = [*identity.access, *agents.declare(name, cloud, self)]
 
         # The control plane
-        self.cluster = self._control_plane(name, spec, cloud, network, identity.email, access, live)
+        self.new_cluster = cluster = self._control_plane(name, spec, cloud, network, identity.email, access, live)
 
         # The pools. GKE taints GPU nodes by itself when there is a pool without GPUs: let it always be so (page gpus).
         ready = [*access, *network.way_out]
         system = pools.declare(
             name,
             pools.system_pool(spec.system_pool, cloud, identity.email, tags, live),
-            cluster=self.cluster.name,
+            cluster=cluster.name,
             parent=self,
             after=ready,
-            deleted_with=self.cluster,
+            deleted_with=cluster,
         )
-        for pool in node_pools:
+        for pool in stack.node_pools:
             pools.declare(
                 name,
                 pools.node_pool(pool, cloud, identity.email, tags, live),
-                cluster=self.cluster.name,
+                cluster=cluster.name,
                 parent=self,
                 after=[*ready, *([system] if pool.gpus else [])],
-                deleted_with=self.cluster,
+                deleted_with=cluster,
             )
 
         # The outputs
         dns = credentials.by_name(cloud.access)
         self.outputs = credentials.outputs(cloud.project, cloud.location, spec.name, dns)
-        self.kubeconfig = pulumi.Output.secret(self._kubeconfig(spec.name, dns))
-        self.register_outputs({"name": self.cluster.name})
+        self.kubeconfig = pulumi.Output.secret(self._kubeconfig(cluster, spec.name, dns))
+        self.register_outputs({"name": cluster.name})
 
     def _control_plane(
         self,
@@ -122,7 +110,7 @@ class GkeCluster(pulumi.ComponentResource):
             "workloadIdentityConfig": {"workloadPool": f"{cloud.project}.svc.id.goog"},
             "databaseEncryption": profiles.etcd(cloud.encryption),
             # What it does by itself
-            "clusterAutoscaling": profiles.autoscaler(cloud.autoscaler, spec.release.gcp_autoscaler),
+            "clusterAutoscaling": profiles.autoscaler(cloud.autoscaler, pinned_autoscaler(spec.release)),
             "loggingConfig": profiles.logging(cloud.logging),
             "monitoringConfig": profiles.monitoring(cloud.monitoring),
             "maintenancePolicy": profiles.maintenance(cloud.maintenance),
@@ -144,10 +132,11 @@ class GkeCluster(pulumi.ComponentResource):
             outputs=("name", "endpoint", "masterAuth", "controlPlaneEndpointsConfig"),
         )
 
-    def _kubeconfig(self, name: str, dns: bool) -> pulumi.Output[str]:
+    @staticmethod
+    def _kubeconfig(cluster: Declared, name: str, dns: bool) -> pulumi.Output[str]:
         if dns:
-            ways: pulumi.Output[Any] = self.cluster.output("controlPlaneEndpointsConfig")
+            ways: pulumi.Output[Any] = cluster.output("controlPlaneEndpointsConfig")
             return ways.apply(lambda ways: credentials.kubeconfig(name, ways["dnsEndpointConfig"]["endpoint"], None))
-        return pulumi.Output.all(self.cluster.output("endpoint"), self.cluster.output("masterAuth")).apply(
+        return pulumi.Output.all(cluster.output("endpoint"), cluster.output("masterAuth")).apply(
             lambda found: credentials.kubeconfig(name, found[0], found[1]["clusterCaCertificate"])
         )

@@ -1,34 +1,31 @@
-"""Pools in a GKE cluster that somebody else made: the cluster is read, never declared.
+"""Pools in an existing GKE cluster: the cluster is read, never declared.
 
 A pool names no Kubernetes version: GKE makes it in the cluster's own and upgrades it with the cluster.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import pulumi
 
+from components import existing_pools, immutable
+from components.existing_pools import STACK_TAG
 from components.gcp import agents, credentials, identity, immutable_pools, live, pools
 from components.gcp.identity import NodeIdentity
 from components.gcp.live import LiveCluster, block, config
-from components.target import Outputs
+from components.target import CloudCluster, Stack
 from config.clouds.gcp.settings import Gcp, GcpExistingCluster
-from config.clouds.gcp.traits import NO_DEFAULT_PLUGIN, accelerator
-from config.model.stack import ClusterSpec
-from config.placement.node_pools import POOL_LABEL, NodePool
+from config.placement.node_pools import NodePool
 from config.problems import Problem, report
 
 _WHERE = "cloud.existingCluster"
 
-STACK_LABEL = "kubeflow-spot-stack"
-"""Resource label of every pool: two stacks may want one of the same name."""
-
 
 @dataclass(frozen=True)
-class FoundCluster:
+class ExistingGke:
     """The cluster as it is now."""
 
     project: str
@@ -42,151 +39,104 @@ class FoundCluster:
     @property
     def workload_identity(self) -> bool:
         """Whether pods can have identities of their own."""
-        return bool(block(self.live.found, "workloadIdentityConfigs").get("workloadPool"))
+        return bool(block(self.live.answer, "workloadIdentityConfigs").get("workloadPool"))
 
 
-def find(project: str, spec: GcpExistingCluster, reading: pulumi.InvokeOptions | None = None) -> FoundCluster:
-    """Read the cluster. Raises `pulumi.RunError` when it is not there or takes no pools."""
-    there = live.read(project, spec.location, spec.name, reading)
-    if not there.found:
+def read(project: str, spec: GcpExistingCluster, reading: pulumi.InvokeOptions | None = None) -> ExistingGke:
+    """Read the cluster. Raises `pulumi.RunError` when it is missing or takes no pools."""
+    cluster = live.read(project, spec.location, spec.name, reading)
+    if not cluster.answer:
         raise pulumi.RunError(
             f"{_WHERE}: there is no GKE cluster {spec.name!r} in {spec.location} of project {project}"
             f"\n  gcloud container clusters list --project {project}   shows those there are"
         )
-    if there.found.get("enableAutopilot"):
+    if cluster.answer.get("enableAutopilot"):
         raise pulumi.RunError(
             f"{_WHERE}: the cluster {spec.name!r} is an Autopilot cluster, which takes no node pools"
             "\n  name a Standard cluster, or reach this one by `provider: existing`, which adds the layer alone"
         )
-    dns = _dns_name(there.found)
+    dns = _dns_name(cluster.answer)
     if dns:
         kubeconfig = credentials.kubeconfig(spec.name, dns, None)
     else:
-        authority = block(there.found, "masterAuths").get("clusterCaCertificate")
-        kubeconfig = credentials.kubeconfig(spec.name, str(there.found.get("endpoint")), authority)
-    return FoundCluster(project, spec.location, spec.name, there, kubeconfig, bool(dns))
+        authority = block(cluster.answer, "masterAuths").get("clusterCaCertificate")
+        kubeconfig = credentials.kubeconfig(spec.name, str(cluster.answer.get("endpoint")), authority)
+    return ExistingGke(project, spec.location, spec.name, cluster, kubeconfig, bool(dns))
 
 
-def _dns_name(found: Mapping[str, Any]) -> str | None:
-    """The DNS name, where that is the way in from everywhere: see `credentials.by_name`."""
-    ways = block(found, "controlPlaneEndpointsConfigs")
+def _dns_name(answer: Mapping[str, Any]) -> str | None:
+    """The DNS name, where users reach the API server by it: see `credentials.by_name`."""
+    ways = block(answer, "controlPlaneEndpointsConfigs")
     dns = block(ways, "dnsEndpointConfigs")
     open_to_all = (
         block(ways, "ipEndpointsConfigs").get("enabled", True)
-        and not block(found, "privateClusterConfigs").get("enablePrivateEndpoint")
-        and not LiveCluster(found).closed
+        and not block(answer, "privateClusterConfigs").get("enablePrivateEndpoint")
+        and not LiveCluster(answer).closed
     )
     usable = dns.get("allowExternalTraffic") and not open_to_all
     return str(dns["endpoint"]) if usable else None
 
 
-class GkePools(pulumi.ComponentResource):
+class GkePools(CloudCluster):
     """This stack's pools in the cluster and their identity, and nothing else of it."""
 
-    outputs: Outputs
-    kubeconfig: pulumi.Output[str]
-    cluster = None
-
     def __init__(
-        self,
-        name: str,
-        spec: ClusterSpec,
-        node_pools: Sequence[NodePool],
-        found: FoundCluster,
-        *,
-        instance: str,
-        opts: pulumi.ResourceOptions | None = None,
+        self, name: str, stack: Stack, cluster: ExistingGke, *, opts: pulumi.ResourceOptions | None = None
     ) -> None:
         super().__init__("kubeflow-spot:gcp:GkePools", name, None, opts)
-        cloud = _gcp(spec)
+        cloud = _gcp(stack)
         child = pulumi.ResourceOptions(parent=self)
-        nodes = NodeIdentity(name, cloud, cluster=found.name, instance=instance, opts=child)
+        nodes = NodeIdentity(name, cloud, cluster=cluster.name, instance=stack.instance, opts=child)
         access = [*nodes.access, *agents.declare(name, cloud, self)]
-        for pool in node_pools:
-            pools.declare(
-                name,
-                _arguments(spec, pool, found, nodes.email, instance),
-                cluster=found.name,
-                parent=self,
-                after=access,
-            )
-        self.outputs = credentials.outputs(found.project, found.location, found.name, found.dns)
-        self.kubeconfig = pulumi.Output.secret(found.kubeconfig)
+        for pool in stack.node_pools:
+            args = _arguments(stack, pool, cluster, nodes.email)
+            pools.declare(name, args, cluster=cluster.name, parent=self, after=access)
+        self.outputs = credentials.outputs(cluster.project, cluster.location, cluster.name, cluster.dns)
+        self.kubeconfig = pulumi.Output.secret(cluster.kubeconfig)
         self.register_outputs({})
 
 
-def _gcp(spec: ClusterSpec) -> Gcp:
-    assert isinstance(spec.cloud, Gcp)
-    return spec.cloud
+def _gcp(stack: Stack) -> Gcp:
+    assert isinstance(stack.spec.cloud, Gcp)
+    return stack.spec.cloud
 
 
-def _arguments(
-    spec: ClusterSpec, pool: NodePool, found: FoundCluster, account: pulumi.Input[str], instance: str
-) -> dict[str, Any]:
-    labels = {**spec.cluster.tags, STACK_LABEL: instance}
+def _arguments(stack: Stack, pool: NodePool, cluster: ExistingGke, account: pulumi.Input[str]) -> dict[str, Any]:
+    labels = {**stack.spec.cluster.tags, STACK_TAG: stack.instance}
     # GKE refuses pools that ask for what the cluster does not have.
-    with_identity = found.workload_identity
-    return pools.node_pool(pool, _gcp(spec), account, labels, found.live, workload_identity=with_identity)
+    with_identity = cluster.workload_identity
+    return pools.node_pool(pool, _gcp(stack), account, labels, cluster.live, workload_identity=with_identity)
 
 
-def refuse(spec: ClusterSpec, node_pools: Sequence[NodePool], found: FoundCluster, instance: str) -> None:
+def refuse(stack: Stack, cluster: ExistingGke) -> None:
     """Raises `pulumi.RunError` for pools that this cluster cannot take, before anything is declared."""
-    problems = sorted(_problems(spec, node_pools, found, instance))
+    problems = sorted(_problems(stack, cluster))
     if problems:
         raise pulumi.RunError(report(problems))
-    account = identity.wanted(_gcp(spec), found.name, instance)
-    immutable_pools.refuse(
-        problem
-        for pool in node_pools
-        for problem in immutable_pools.pool_problems(
-            spec, pool, _arguments(spec, pool, found, account, instance), found.live
-        )
+    account = identity.wanted(_gcp(stack), cluster.name, stack.instance)
+    immutable.refuse(
+        (
+            problem
+            for pool in stack.node_pools
+            for problem in immutable_pools.pool_problems(
+                stack, pool, _arguments(stack, pool, cluster, account), cluster.live
+            )
+        ),
+        "GKE",
     )
-    if not found.workload_identity:
+    if not cluster.workload_identity:
         pulumi.log.warn(
-            f"{_WHERE}: the cluster {found.name!r} has no Workload Identity Federation: pods on its nodes act as the nodes'"
+            f"{_WHERE}: the cluster {cluster.name!r} has no Workload Identity Federation: pods on its nodes act as the nodes'"
             f" service account, {account}\n"
-            f"  gcloud container clusters update {found.name} --location {found.location} --project {found.project}"
-            f" --workload-pool {found.project}.svc.id.goog   gives pods identities of their own"
+            f"  gcloud container clusters update {cluster.name} --location {cluster.location} --project {cluster.project}"
+            f" --workload-pool {cluster.project}.svc.id.goog   gives pods identities of their own"
         )
 
 
-def _problems(
-    spec: ClusterSpec, node_pools: Sequence[NodePool], found: FoundCluster, instance: str
-) -> Iterator[Problem]:
-    for pool in node_pools:
-        there = found.live.pools.get(pool.name)
-        if there is None or _is_ours(there, instance):
-            continue
-        owner = (config(there).get("resourceLabels") or {}).get(STACK_LABEL)
-        whose = f"stack {owner!r}" if owner and owner != instance else "somebody else"
-        yield Problem(
-            f"pools[{spec.pools.index(pool.source)}].name",
-            f"the cluster {found.name!r} has a pool {pool.name!r} already, made by {whose}",
-            f"choose a name that is free; taken are: {', '.join(sorted(found.live.pools))}",
-        )
-
-
-def _is_ours(pool: Mapping[str, Any], instance: str) -> bool:
-    """A pool with the program's label; who made one without the resource label is not known, and it may be this stack."""
-    nodes = config(pool)
-    owner = (nodes.get("resourceLabels") or {}).get(STACK_LABEL, instance)
-    return POOL_LABEL in (nodes.get("labels") or {}) and owner == instance
-
-
-def node_labels(pool: NodePool) -> dict[str, str]:
-    """What is known of the labels GKE itself puts on a pool's nodes (a dump of v1.36.3-gke; page gpus)."""
-    labels = {
-        "cloud.google.com/gke-nodepool": pool.name,
-        "kubernetes.io/os": "linux",
-        "node.kubernetes.io/instance-type": pool.machine,
-    }
-    if pool.gpus:
-        labels |= {
-            "cloud.google.com/gke-accelerator": accelerator(pool.gpu_model),
-            "cloud.google.com/gke-accelerator-count": str(pool.gpus),
-            "cloud.google.com/gke-gpu": "true",
-        }
-        if pool.source.gcp and pool.source.gcp.device_plugin == "nvidia":
-            labels[NO_DEFAULT_PLUGIN] = "true"
-    return labels
+def _problems(stack: Stack, cluster: ExistingGke) -> Iterator[Problem]:
+    for pool in stack.node_pools:
+        nodes = config(cluster.live.pools.get(pool.name, {}))
+        if pool.name in cluster.live.pools:
+            labels, tags = nodes.get("labels"), nodes.get("resourceLabels")
+            names = cluster.live.pools
+            yield from existing_pools.name_taken(stack, pool, cluster.name, labels=labels, tags=tags, names=names)

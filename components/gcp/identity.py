@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 import pulumi
 
+from components import links
 from components.gcp.types import ACCOUNT, PROJECT_MEMBER, REPOSITORY_MEMBER
 from components.resources import Declared
 from config.clouds.gcp.settings import Gcp, GcpRegistry
@@ -65,7 +66,7 @@ class NodeIdentity(pulumi.ComponentResource):
         self.access = []
         if cloud.service_account:
             # Its other rights are whoever made it has seen to.
-            self.email = pulumi.Output.from_input(cloud.service_account)
+            self.email = links.output(cloud.service_account)
         else:
             self._account(name, cloud, account_id(cluster, cloud.place or "", instance), cluster)
         self._readers(name, cloud.project, cloud.registries)

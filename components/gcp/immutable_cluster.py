@@ -24,9 +24,9 @@ from config.problems import Problem
 def problems(cloud: Gcp, name: str, live: LiveCluster, reading: pulumi.InvokeOptions) -> Iterator[Problem]:
     """What the stack file wants of a live cluster that only another one can have. `name` is the cluster's."""
     # Every cluster has a dataplane.
-    if "datapathProvider" not in live.found:
+    if "datapathProvider" not in live.answer:
         return
-    for path, (now, wanted) in _pairs(cloud, name, live.found, reading).items():
+    for path, (now, wanted) in _pairs(cloud, name, live.answer, reading).items():
         # What a GET leaves out is not known.
         if now and now != wanted:
             what = f"is {now} in the cluster and cannot become {wanted}: a new cluster would replace it"

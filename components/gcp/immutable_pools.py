@@ -8,16 +8,16 @@ resource_container_node_pool.go).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import pulumi
-
+from components import immutable
 from components.gcp.live import LiveCluster, block, config
+from components.immutable import Change
+from components.target import Stack
 from config.clouds.gcp.settings import Gcp
 from config.clouds.gcp.traits import gke
-from config.model.stack import ClusterSpec
 from config.placement.node_pools import NodePool, next_generation
 from config.problems import Problem
 
@@ -26,7 +26,7 @@ Pair = tuple[Any, Any]
 
 
 @dataclass(frozen=True)
-class Fixed:
+class Immutable:
     """One property, by the stack file's key (under the pool's, unless it is the cloud's)."""
 
     key: str
@@ -98,19 +98,19 @@ def _sized(name: str) -> Callable[[Mapping[str, Any], Mapping[str, Any]], Pair]:
 
 
 PROPERTIES = (
-    Fixed("machine", _sized("machineType")),
-    Fixed("osDisk.sizeGb", _sized("diskSizeGb")),
-    Fixed("gcp.diskType", _sized("diskType")),
-    Fixed("gcp.imageType", _sized("imageType")),
-    Fixed("gpus", _accelerators),
-    Fixed("gcp.driverVersion", _driver),
-    Fixed("mig", _partition),
-    Fixed("gpuSharing", _sharing),
-    Fixed("gcp.secureBoot", _shielded("enableSecureBoot")),
-    Fixed("gcp.integrityMonitoring", _shielded("enableIntegrityMonitoring")),
-    Fixed("maxPods", _max_pods),
-    Fixed("cloud.encryption.bootDiskKey", _plain("bootDiskKmsKey")),
-    Fixed("cloud.serviceAccount", _plain("serviceAccount")),
+    Immutable("machine", _sized("machineType")),
+    Immutable("osDisk.sizeGb", _sized("diskSizeGb")),
+    Immutable("gcp.diskType", _sized("diskType")),
+    Immutable("gcp.imageType", _sized("imageType")),
+    Immutable("gpus", _accelerators),
+    Immutable("gcp.driverVersion", _driver),
+    Immutable("mig", _partition),
+    Immutable("gpuSharing", _sharing),
+    Immutable("gcp.secureBoot", _shielded("enableSecureBoot")),
+    Immutable("gcp.integrityMonitoring", _shielded("enableIntegrityMonitoring")),
+    Immutable("maxPods", _max_pods),
+    Immutable("cloud.encryption.bootDiskKey", _plain("bootDiskKmsKey")),
+    Immutable("cloud.serviceAccount", _plain("serviceAccount")),
 )
 """What ends a pool's nodes, of what this program sends, but for spot, which `pool_problems` knows.
 
@@ -126,27 +126,25 @@ _ZONES = 3
 
 
 def differences(path: str, args: Mapping[str, Any], live: Mapping[str, Any], remedy: str) -> Iterator[Problem]:
-    """A problem for every fixed property that a live pool has otherwise than `args` want it.
+    """A problem for every immutable property in which a live pool differs from the wanted one.
 
     `args` are those of the NodePool, with the account's address in plain text.
     """
-    for fixed in PROPERTIES:
-        now, wanted = fixed.of(live, args)
+    yield from immutable.changed(path, args["name"], _changes(args, live), remedy)
+
+
+def _changes(args: Mapping[str, Any], live: Mapping[str, Any]) -> Iterator[Change]:
+    for property in PROPERTIES:
+        now, wanted = property.of(live, args)
         if wanted is not None and now != wanted:
-            where = fixed.key if fixed.key.startswith("cloud.") else f"{path}.{fixed.key}"
-            what = f"is {_shown(now)} in the cluster and cannot become {_shown(wanted)}"
-            yield Problem(where, f"{args['name']}: {what}", remedy)
-
-
-def _shown(value: Any) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)
+            yield property.key, immutable.word(now), immutable.word(wanted)
 
 
 def cluster_problems(name: str, cloud: Gcp, live: LiveCluster) -> Iterator[Problem]:
     """What the cluster has that a stack file cannot take back by saying nothing."""
-    if not live.found:
+    if not live.answer:
         return
-    cidr = block(live.found, "privateClusterConfigs").get("masterIpv4CidrBlock")
+    cidr = block(live.answer, "privateClusterConfigs").get("masterIpv4CidrBlock")
     if cidr and not cloud.network.control_plane_cidr:
         yield Problem(
             "cloud.network.controlPlaneCidr",
@@ -186,45 +184,34 @@ def _kept_disk(path: str, args: Mapping[str, Any], live: Mapping[str, Any]) -> I
         )
 
 
-def pool_problems(spec: ClusterSpec, pool: NodePool, args: Mapping[str, Any], live: LiveCluster) -> Iterator[Problem]:
-    """What the stack file wants of a live pool that GKE does not do, or that would end running on-demand nodes."""
-    there = live.pools.get(pool.name)
-    if there is None:
+def pool_problems(stack: Stack, pool: NodePool, args: Mapping[str, Any], live: LiveCluster) -> Iterator[Problem]:
+    """Changes of a live pool that GKE does not make, or that would end running on-demand nodes."""
+    live_pool = live.pools.get(pool.name)
+    if live_pool is None:
         return
-    path = f"pools[{spec.pools.index(pool.source)}]"
-    if _vanishes(there):
-        yield from _kept_gpus(path, args, there)
-        yield from _kept_disk(path, args, there)
+    path = stack.path(pool)
+    if _is_reclaimable(live_pool):
+        yield from _kept_gpus(path, args, live_pool)
+        yield from _kept_disk(path, args, live_pool)
         return
     if pool.spot:
-        yield Problem(
-            f"{path}.capacity",
-            f"{pool.name}: is on-demand in the cluster and cannot become {pool.source.capacity}",
-            "give that pool another name; the on-demand pool goes when the new one is there",
-        )
+        yield immutable.becomes_spot(stack, pool)
         return
     letter = next_generation(pool.source, live.pools, gke())
-    yield from differences(path, args, there, f"add `generation: {letter}`: a new pool is made before the old one goes")
-    yield from _kept_disk(path, args, there)
+    remedy = f"add `generation: {letter}`: a new pool is made before the old one goes"
+    yield from differences(path, args, live_pool, remedy)
+    yield from _kept_disk(path, args, live_pool)
 
 
 def system_problems(args: Mapping[str, Any], live: LiveCluster) -> Iterator[Problem]:
     """As `pool_problems`, for the system pool, which has no generations; under another name it is another pool."""
-    there = live.pools.get(args["name"])
-    if there:
-        yield from differences(
-            "systemPool", args, there, "give it another name as well: the new pool is made before the old one goes"
-        )
-        yield from _kept_disk("systemPool", args, there)
+    live_pool = live.pools.get(args["name"])
+    if live_pool:
+        remedy = "give it another name as well: the new pool is made before the old one goes"
+        yield from differences("systemPool", args, live_pool, remedy)
+        yield from _kept_disk("systemPool", args, live_pool)
 
 
-def _vanishes(live: Mapping[str, Any]) -> bool:
+def _is_reclaimable(live: Mapping[str, Any]) -> bool:
+    """Whether GKE may take the nodes back: spot or preemptible ones."""
     return bool(config(live).get("spot") or config(live).get("preemptible"))
-
-
-def refuse(problems: Iterable[Problem]) -> None:
-    """Raises `pulumi.RunError`, which prints without a traceback, when there are any."""
-    found = sorted(problems)
-    if found:
-        head = f"{len(found)} change{'s' if len(found) > 1 else ''} that GKE refuses; nothing was declared."
-        raise pulumi.RunError("\n".join([head, *(f"  {problem}" for problem in found)]))

@@ -23,35 +23,36 @@ EVERYBODY = "0.0.0.0/0"
 class LiveCluster:
     """The cluster; empty when there is none."""
 
-    found: Mapping[str, Any] = field(default_factory=dict)
+    answer: Mapping[str, Any] = field(default_factory=dict)
     """The whole answer."""
 
     @property
     def pools(self) -> dict[str, Mapping[str, Any]]:
         """All its node pools by name, whoever declared them."""
-        return {pool["name"]: pool for pool in self.found.get("nodePools") or ()}
+        return {pool["name"]: pool for pool in self.answer.get("nodePools") or ()}
 
     @property
     def zones(self) -> list[str]:
         """Where nodes of a pool run that names no zones; empty where that is not known."""
         # A zonal cluster's own zone is not among its nodeLocations (pulumi-gcp, Cluster.nodeLocations).
-        location = str(self.found.get("location", ""))
+        location = str(self.answer.get("location", ""))
         own = [location] if location.count("-") == 2 else []
-        return sorted({*(self.found.get("nodeLocations") or ()), *own})
+        return sorted({*(self.answer.get("nodeLocations") or ()), *own})
 
     @property
     def closed(self) -> bool:
         """Whether the address of the API server is closed to some: those that no authorized network has."""
-        blocks = self.found.get("masterAuthorizedNetworksConfigs")
+        blocks = self.answer.get("masterAuthorizedNetworksConfigs")
         ranges = {
-            one.get("cidrBlock") for one in block(self.found, "masterAuthorizedNetworksConfigs").get("cidrBlocks") or ()
+            one.get("cidrBlock")
+            for one in block(self.answer, "masterAuthorizedNetworksConfigs").get("cidrBlocks") or ()
         }
         return bool(blocks) and EVERYBODY not in ranges
 
     @property
     def security_group(self) -> str:
         """The group of Google Groups for RBAC; empty without."""
-        return str(block(self.found, "authenticatorGroupsConfigs").get("securityGroup") or "")
+        return str(block(self.answer, "authenticatorGroupsConfigs").get("securityGroup") or "")
 
     def per_zone(self, label: str) -> int:
         """Nodes in each zone of the pools with this label under POOL_LABEL, rounded down as `nodeCount` is."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pulumi
 
+from components import links
 from components.gcp.types import GET_SUBNETWORK, NETWORK, ROUTER, ROUTER_NAT, SUBNETWORK
 from components.resources import Declared, call
 from config.clouds.gcp.settings import Gcp, GcpExistingNetwork
@@ -20,6 +21,8 @@ def refuse(cloud: Gcp, reading: pulumi.InvokeOptions | None = None) -> None:
     there = cloud.network.existing
     if there is None or cloud.region is None:
         return
+    if links.is_placeholder(there.name, there.subnet, there.pod_range, there.service_range):
+        return  # made with the cluster
     project = there.project or cloud.project
     place = f"subnet {there.subnet!r} in {cloud.region} of project {project}"
     try:
@@ -71,8 +74,9 @@ class Network(pulumi.ComponentResource):
 
     def _refer(self, cloud: Gcp, there: GcpExistingNetwork) -> None:
         project = there.project or cloud.project
-        self.network = pulumi.Output.from_input(f"projects/{project}/global/networks/{there.name}")
-        self.subnet = pulumi.Output.from_input(f"projects/{project}/regions/{cloud.region}/subnetworks/{there.subnet}")
+        self.network = pulumi.Output.concat("projects/", project, "/global/networks/", links.output(there.name))
+        path = f"projects/{project}/regions/{cloud.region}/subnetworks/"
+        self.subnet = pulumi.Output.concat(path, links.output(there.subnet))
         self.pod_range, self.service_range = there.pod_range, there.service_range
 
     def _declare(self, name: str, cloud: Gcp, cluster: str) -> None:

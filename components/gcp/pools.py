@@ -12,13 +12,16 @@ from typing import Any
 
 import pulumi
 
+from components import upgrades
 from components.gcp import accelerators
 from components.gcp.live import LiveCluster, block, config
 from components.gcp.types import NODE_POOL
 from components.resources import Declared
-from config.clouds.gcp.settings import Gcp, GcpNodes, GcpPool
+from config.clouds.gcp.machines import accelerator
+from config.clouds.gcp.settings import Gcp, GcpNodes, GcpPool, nodes_of, options_of
 from config.clouds.gcp.traits import NO_DEFAULT_PLUGIN, default_boot_disk, gke
-from config.model.stack import Capacity, Effect, OsDisk, Pool, SystemPool, Taint, Upgrade
+from config.model.pool import Capacity, OsDisk, Pool, SystemPool, Upgrade
+from config.model.taint import Effect, Taint
 from config.placement.node_pools import CAPACITY_LABEL, CRITICAL_ADDONS_TAINT, POOL_LABEL, NodePool
 
 SCOPES = ("https://www.googleapis.com/auth/cloud-platform",)
@@ -48,15 +51,12 @@ _NOTICE = 30
 _SURGE = Upgrade(maxSurge="1", maxUnavailable="0")
 """GKE's default (page node-pool-upgrade-strategies)."""
 
-_IN_PLACE = Upgrade(maxSurge="0", maxUnavailable="1")
-"""For GPU pools: quota for one more GPU machine is seldom there (page node-pool-upgrade-strategies)."""
-
 
 def system_pool(
     pool: SystemPool, cloud: Gcp, account: pulumi.Input[str], tags: Mapping[str, str], live: LiveCluster
 ) -> dict[str, Any]:
     """What the on-demand pool of the cluster's own pods asks of GKE, to which it is a pool like any other."""
-    nodes = pool.gcp or GcpNodes()
+    nodes = nodes_of(pool) or GcpNodes()
     zones = tuple(sorted(pool.zones))
     taints = [CRITICAL_ADDONS_TAINT] if pool.critical_addons_only else []
     labels = {CAPACITY_LABEL: Capacity.ON_DEMAND.value, POOL_LABEL: pool.name}
@@ -91,7 +91,7 @@ def node_pool(
     `workload_identity`: whether the cluster has it; one of this program has.
     """
     source = pool.source
-    nodes = source.gcp or GcpPool()
+    nodes = options_of(source) or GcpPool()
     count = source.zone_count(cloud)
     first = len(pool.zones) or len(live.zones) or count
     grace = _grace(pool, nodes, live)
@@ -121,7 +121,7 @@ def node_pool(
                 if grace
                 else None,
             },
-            "upgradeSettings": _upgrade(source.upgrade or (_IN_PLACE if pool.gpus else _SURGE)),
+            "upgradeSettings": _upgrade(upgrades.of(pool, _SURGE)),
         }
     )
 
@@ -141,7 +141,7 @@ def temporary_nodes(cloud: Gcp, account: pulumi.Input[str]) -> dict[str, Any]:
 
 def _pool(name: str, pool: Pool | SystemPool, cloud: Gcp, zones: Sequence[str], live: LiveCluster) -> dict[str, Any]:
     # Of an existing cluster without alias addresses there is no such number, nor may one be sent (pulumi-gcp, maxPodsPerNode).
-    usual = int(live.found.get("defaultMaxPodsPerNode") or 0) if cloud.existing_cluster else _PODS
+    usual = int(live.answer.get("defaultMaxPodsPerNode") or 0) if cloud.existing_cluster else _PODS
     return {
         "project": cloud.project,
         "location": cloud.place,
@@ -241,8 +241,8 @@ def declare(
 ) -> Declared:
     """One pool of the cluster with that name.
 
-    Its name is its identity, so a replacement deletes first; `fixed` refuses that for pools in use. What a pool began with
-    is no change to make of it: GKE would replace it for another number.
+    Its name is its identity, so a replacement deletes first; `immutable_pools` refuses that for pools in use. The initial node
+    count is ignored later: GKE would replace the pool for another number.
     """
     return Declared(
         NODE_POOL,
@@ -256,3 +256,22 @@ def declare(
             ignore_changes=["initialNodeCount"],
         ),
     )
+
+
+def node_labels(pool: NodePool) -> dict[str, str]:
+    """The known ones among the labels that GKE puts on a pool's nodes (a dump of v1.36.3-gke; page gpus)."""
+    labels = {
+        "cloud.google.com/gke-nodepool": pool.name,
+        "kubernetes.io/os": "linux",
+        "node.kubernetes.io/instance-type": pool.machine,
+    }
+    if pool.gpus:
+        labels |= {
+            "cloud.google.com/gke-accelerator": accelerator(pool.gpu_model),
+            "cloud.google.com/gke-accelerator-count": str(pool.gpus),
+            "cloud.google.com/gke-gpu": "true",
+        }
+        options = options_of(pool.source)
+        if options and options.device_plugin == "nvidia":
+            labels[NO_DEFAULT_PLUGIN] = "true"
+    return labels

@@ -1,146 +1,88 @@
-"""A GKE cluster as the site of a stack: made here, or found."""
+"""A GKE cluster as the target of a stack: a new one, or an existing one that was read."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
-from types import MappingProxyType
-from typing import Any, ClassVar
-
 import pulumi
 
-from components import last_update
+from components import immutable
 from components.gcp import identity, immutable_cluster, immutable_pools, live, network, pools
 from components.gcp.cluster import GkeCluster
-from components.gcp.existing_cluster import FoundCluster, GkePools, find, node_labels, refuse
+from components.gcp.existing_cluster import GkePools, read, refuse
 from components.gcp.live import LiveCluster
 from components.resources import reading
-from components.target import Site
+from components.target import ExistingCluster, NewCluster, Stack, Target
 from config.clouds.gcp.settings import Gcp
-from config.model.stack import ClusterSpec
-from config.placement.node_pools import NodePool
 
 _BY_PRICE = "GKE takes what is cheapest among pools that fit, and has no priority expander"
 """Page cluster-autoscaler."""
 
+_DEVICE_PLUGIN = ("kube-system", "nvidia-gpu-device-plugin")
+"""On every GPU node that is not labelled otherwise (page gpus)."""
 
-def site(
-    spec: ClusterSpec,
-    node_pools: Sequence[NodePool],
-    instance: str,
-    was: Mapping[str, Any],
-    opts: pulumi.ResourceOptions | None = None,
-) -> Site:
+
+def target(stack: Stack, opts: pulumi.ResourceOptions | None) -> Target:
     """The cluster of this stack file, read by the provider that `opts` of the component name.
 
-    `was`: what the stack remembers (`components.last_update`). Raises `pulumi.RunError` for one that is not there, cannot be
-    read or cannot take the pools.
+    Raises `pulumi.RunError` for a cluster that cannot be read or cannot take the pools, and for an existing one that is missing.
     """
-    asked = reading(opts, "gcp")
-    cloud = spec.cloud
+    cloud = stack.spec.cloud
     assert isinstance(cloud, Gcp)
-    if cloud.existing_cluster:
-        found = find(cloud.project, cloud.existing_cluster, asked)
-        refuse(spec, node_pools, found, instance)
-        return There(spec, node_pools, instance, found)
+    provider = reading(opts, "gcp")
+    return _existing(stack, cloud, provider) if cloud.existing_cluster else _new(stack, cloud, provider)
+
+
+def _new(stack: Stack, cloud: Gcp, provider: pulumi.InvokeOptions) -> Target:
     assert cloud.location
-    network.refuse(cloud, asked)
-    there = live.read(cloud.project, cloud.location, spec.name, asked)
-    made = New(spec, node_pools, there)
-    if not there.found:
-        last_update.warn_of_missing(was, made.place, "gcloud config list   tells who reads")
-    _refuse_changes(spec, cloud, node_pools, there, asked)
-    return made
-
-
-def _refuse_changes(
-    spec: ClusterSpec,
-    cloud: Gcp,
-    node_pools: Sequence[NodePool],
-    there: LiveCluster,
-    asked: pulumi.InvokeOptions,
-) -> None:
-    assert spec.system_pool
-    account, tags = identity.wanted(cloud, spec.name), spec.cluster.tags
-    immutable_pools.refuse(
-        [
-            *immutable_cluster.problems(cloud, spec.name, there, asked),
-            *immutable_pools.cluster_problems(spec.name, cloud, there),
-            *immutable_pools.system_problems(pools.system_pool(spec.system_pool, cloud, account, tags, there), there),
-            *(
-                problem
-                for pool in node_pools
-                for problem in immutable_pools.pool_problems(
-                    spec, pool, pools.node_pool(pool, cloud, account, tags, there), there
-                )
-            ),
-        ]
+    network.refuse(cloud, provider)
+    cluster = live.read(cloud.project, cloud.location, stack.spec.name, provider)
+    place = {"clusterName": stack.spec.name, "project": cloud.project, "location": cloud.location}
+    if not cluster.answer:
+        stack.last_update.warn_of_missing(place, "gcloud config list   tells who reads")
+    _refuse_changes(stack, cloud, cluster, provider)
+    return NewCluster(
+        declare=lambda name, child: GkeCluster(name, stack, cluster, opts=child),
+        node_labels=pools.node_labels,
+        device_plugin=_DEVICE_PLUGIN,
+        not_by_priority=f"{_BY_PRICE}; cloud.fallback.mode: compute-class gives it an order",
+        place=place,
+        # https://docs.cloud.google.com/kubernetes-engine/docs/how-to/dcgm-metrics
+        exporter="GKE's own DCGM exporter (cloud.monitoring.components: DCGM)"
+        if "DCGM" in cloud.monitoring.components
+        else None,
     )
 
 
-@dataclass(frozen=True)
-class New:
-    """A cluster that this stack makes."""
-
-    spec: ClusterSpec
-    node_pools: Sequence[NodePool]
-    live: LiveCluster
-    kubeconfig = None
-    key = "cloud"
-    remembered: ClassVar[Mapping[str, Any]] = MappingProxyType({})
-
-    @property
-    def place(self) -> Mapping[str, str]:
-        """See `Site`."""
-        assert isinstance(self.spec.cloud, Gcp)
-        assert self.spec.cloud.location
-        return {
-            "clusterName": self.spec.name,
-            "project": self.spec.cloud.project,
-            "location": self.spec.cloud.location,
-        }
-
-    not_by_priority = f"{_BY_PRICE}; cloud.fallback.mode: compute-class gives it an order"
-
-    def on_demand_beside(self, own: Collection[str]) -> tuple[str, ...]:
-        """None: all pools are the stack's."""
-        return ()
-
-    def node_labels(self, pool: NodePool) -> Mapping[str, str]:
-        """See `Site`."""
-        return node_labels(pool)
-
-    def declare(self, name: str, opts: pulumi.ResourceOptions) -> GkeCluster:
-        """See `Site`."""
-        return GkeCluster(name, self.spec, self.node_pools, self.live, opts=opts)
+def _existing(stack: Stack, cloud: Gcp, provider: pulumi.InvokeOptions) -> Target:
+    assert cloud.existing_cluster
+    cluster = read(cloud.project, cloud.existing_cluster, provider)
+    refuse(stack, cluster)
+    # On-demand pools beside the stack's do not matter: there is no order to keep among them.
+    return ExistingCluster(
+        declare=lambda name, child: GkePools(name, stack, cluster, opts=child),
+        node_labels=pools.node_labels,
+        device_plugin=_DEVICE_PLUGIN,
+        not_by_priority=f"{_BY_PRICE}; cloud.fallback.mode: compute-class gives pods that ask for it an order",
+        kubeconfig=cluster.kubeconfig,
+    )
 
 
-@dataclass(frozen=True)
-class There:
-    """A cluster that somebody else made."""
-
-    spec: ClusterSpec
-    node_pools: Sequence[NodePool]
-    instance: str
-    found: FoundCluster
-    key = "cloud.existingCluster"
-    place: ClassVar[Mapping[str, str]] = MappingProxyType({})
-    remembered: ClassVar[Mapping[str, Any]] = MappingProxyType({})
-    not_by_priority = f"{_BY_PRICE}; cloud.fallback.mode: compute-class gives pods that ask for it an order"
-
-    @property
-    def kubeconfig(self) -> str:
-        """See `Site`."""
-        return self.found.kubeconfig
-
-    def on_demand_beside(self, own: Collection[str]) -> tuple[str, ...]:
-        """None that matter: there is no order to keep among them."""
-        return ()
-
-    def node_labels(self, pool: NodePool) -> Mapping[str, str]:
-        """See `Site`."""
-        return node_labels(pool)
-
-    def declare(self, name: str, opts: pulumi.ResourceOptions) -> GkePools:
-        """See `Site`."""
-        return GkePools(name, self.spec, self.node_pools, self.found, instance=self.instance, opts=opts)
+def _refuse_changes(stack: Stack, cloud: Gcp, cluster: LiveCluster, provider: pulumi.InvokeOptions) -> None:
+    spec = stack.spec
+    assert spec.system_pool
+    account, tags = identity.wanted(cloud, spec.name), spec.cluster.tags
+    system = pools.system_pool(spec.system_pool, cloud, account, tags, cluster)
+    immutable.refuse(
+        [
+            *immutable_cluster.problems(cloud, spec.name, cluster, provider),
+            *immutable_pools.cluster_problems(spec.name, cloud, cluster),
+            *immutable_pools.system_problems(system, cluster),
+            *(
+                problem
+                for pool in stack.node_pools
+                for problem in immutable_pools.pool_problems(
+                    stack, pool, pools.node_pool(pool, cloud, account, tags, cluster), cluster
+                )
+            ),
+        ],
+        "GKE",
+    )

@@ -1,32 +1,125 @@
-"""Which cloud a stack file speaks of."""
+"""The clouds that a stack file may name. Each is a folder, and one line here."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from importlib import import_module
+from typing import Any
 
-from config.clouds.azure.settings import Azure
-from config.clouds.azure.traits import aks
-from config.clouds.existing.settings import Existing
-from config.clouds.existing.traits import existing
-from config.clouds.gcp.settings import Gcp
-from config.clouds.gcp.traits import gke
+from pydantic import create_model
+
 from config.clouds.traits import Cloud
+from config.model.cloud import CloudSettings
+from config.model.fields import Model
+from config.model.pool import Pool, PoolOptions, SystemPool, with_options
+from config.model.release import Release, ReleaseFile
+
+CLOUDS = (
+    "config.clouds.azure",
+    "config.clouds.gcp",
+    "config.clouds.existing",
+)
+"""Packages with a module `registration` that has a `REGISTRATION`. The first is the cloud of a file that names none."""
 
 
-def of(settings: Azure | Gcp | Existing) -> Cloud:
+@dataclass(frozen=True, eq=False)
+class Registration:
+    """What a cloud brings."""
+
+    provider: str
+    """The value of `cloud.provider`; also the key of the cloud's own settings of a pool."""
+    settings: type[CloudSettings]
+    """The model of `cloud`."""
+    traits: Callable[[], Cloud]
+    rules: str
+    """The package whose modules have the cloud's own rules (`config.rules`)."""
+    machine_form: str = ""
+    """Regular expression of what machine sizes look like, unknown ones as well; empty for a cloud without machines."""
+    pool_options: type[PoolOptions] | None = None
+    """The model of the cloud's own settings of a pool."""
+    system_pool_options: type[PoolOptions] | None = None
+    """The same of the system pool."""
+    pins: type[Model] | None = None
+    """Fields that every release has for this cloud."""
+    examples: Mapping[str, str] = field(default_factory=dict)
+    """What to write for a top key that is missing, where that differs between clouds."""
+
+
+def registrations() -> tuple[Registration, ...]:
+    """All clouds, in a fixed order."""
+    return _registrations(CLOUDS)
+
+
+def registration(provider: object) -> Registration | None:
+    """The cloud that a stack file calls so; None when there is none."""
+    return next((cloud for cloud in registrations() if cloud.provider == provider), None)
+
+
+def of(settings: CloudSettings) -> Cloud:
     """The traits of the cloud with these settings."""
-    if isinstance(settings, Azure):
-        return aks()
-    return gke() if isinstance(settings, Gcp) else existing()
+    return next(cloud.traits() for cloud in registrations() if isinstance(settings, cloud.settings))
 
 
 def with_machine(size: str) -> Cloud | None:
-    """The cloud whose machine sizes look like this one; None when neither's do."""
-    return next((cloud for cloud in (aks(), gke()) if re.fullmatch(cloud.machine_form, size)), None)
+    """The cloud whose machine sizes look like this one; None when no cloud's do."""
+    return next((cloud.traits() for cloud in registrations() if re.fullmatch(cloud.machine_form, size)), None)
 
 
 def likely(sizes: Iterable[str]) -> Cloud:
-    """The cloud most of these machine sizes look like, that of the first stacks when none does."""
+    """The cloud most of these machine sizes look like; the first when none does."""
     sizes = tuple(sizes)
-    return max((aks(), gke()), key=lambda cloud: sum(with_machine(size) is cloud for size in sizes))
+    with_machines = [cloud for cloud in registrations() if cloud.machine_form]
+    return max(
+        with_machines, key=lambda cloud: sum(re.fullmatch(cloud.machine_form, size) is not None for size in sizes)
+    ).traits()
+
+
+def pool_model() -> type[Pool]:
+    """The model of a pool, with the keys of all clouds: one of another cloud than the file's gets an error of its own."""
+    return _pool_model(registrations())
+
+
+def system_pool_model() -> type[SystemPool]:
+    """The model of the system pool, likewise."""
+    return _system_pool_model(registrations())
+
+
+def release_model() -> type[Release]:
+    """The model of a release, with the pins of all clouds."""
+    model: type[Release] = _with_pins(registrations(), Release)
+    return model
+
+
+def release_file_model() -> type[ReleaseFile]:
+    """The model of a release's file, likewise."""
+    model: type[ReleaseFile] = _with_pins(registrations(), ReleaseFile)
+    return model
+
+
+# The models are kept by the clouds they were made for.
+
+
+@cache
+def _registrations(packages: tuple[str, ...]) -> tuple[Registration, ...]:
+    return tuple(import_module(f"{package}.registration").REGISTRATION for package in packages)
+
+
+@cache
+def _pool_model(clouds: tuple[Registration, ...]) -> type[Pool]:
+    return with_options(Pool, {cloud.provider: cloud.pool_options for cloud in clouds if cloud.pool_options})
+
+
+@cache
+def _system_pool_model(clouds: tuple[Registration, ...]) -> type[SystemPool]:
+    options = {cloud.provider: cloud.system_pool_options for cloud in clouds if cloud.system_pool_options}
+    return with_options(SystemPool, options)
+
+
+@cache
+def _with_pins(clouds: tuple[Registration, ...], model: Any) -> Any:
+    # pydantic takes the fields of the last base first.
+    pins = [cloud.pins for cloud in reversed(clouds) if cloud.pins]
+    return create_model(model.__name__, __base__=(*pins, model), __doc__=model.__doc__)

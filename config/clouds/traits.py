@@ -1,4 +1,4 @@
-"""What each cloud adds to a node and forbids on it: facts that checks and placement need, free of any SDK."""
+"""The traits of a cloud: what it adds to a node and forbids on it, as placement and the rules need it, free of any SDK."""
 
 from __future__ import annotations
 
@@ -6,7 +6,9 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from config.clouds.machines import Attachable, Machine
-from config.model.stack import Capacity, Pool, Taint
+from config.model.pool import Capacity, Pool
+from config.model.spec import ClusterSpec
+from config.model.taint import Taint
 
 
 @dataclass(frozen=True)
@@ -17,6 +19,24 @@ class Added:
     """The cloud puts them on by itself."""
     taints: tuple[Taint, ...]
     """The cloud's, or where it sets none those that its pages use; the program declares them in any case."""
+
+
+@dataclass(frozen=True)
+class PoolClass:
+    """A class of pools in which the autoscaler keeps an order, and for which a pod must ask by a nodeSelector.
+
+    The nodes of its pools carry `key: name` as a label and as a taint.
+    """
+
+    key: str
+    name: str
+    may_join: Callable[[Pool], bool]
+    """Whether the stack file lets a pool with GPUs be in the class; one without GPUs never is."""
+
+    @property
+    def taint(self) -> Taint:
+        """The taint that keeps pods which do not ask for the class off its pools."""
+        return Taint(key=self.key, value=self.name)
 
 
 @dataclass(frozen=True)
@@ -40,14 +60,12 @@ class Cloud:
     max_nodes: int
     """Most nodes of one pool, or of one zone of it."""
     added: Mapping[Capacity, Added]
-    """By each capacity that vanishes and that the cloud has."""
+    """By each capacity that the cloud has and may take back."""
     reserved_label_prefixes: tuple[str, ...]
     """Label keys under these domains (and their subdomains) are the cloud's."""
     reserved_labels: frozenset[str]
     machines: Mapping[str, Machine]
     """The catalogue, by lower-cased size."""
-    machine_form: str
-    """Regular expression of what machine sizes look like, those among them that the catalogue does not know."""
     zone_form: str
     """Regular expression of a zone."""
     zone_words: str
@@ -59,13 +77,19 @@ class Cloud:
     """The cloud's own names of GPU models -> the catalogue's."""
     attachable: Mapping[str, Attachable] = field(default_factory=dict)
     """GPU models that machines without any may get."""
-    brings_device_plugin: bool = False
-    """Whether GPU nodes come with a device plugin."""
+    brings_device_plugin: Callable[[Pool], bool] = lambda _: False
+    """Whether the GPU nodes of a pool come with a device plugin of the cloud."""
+    own_notice: Callable[[Pool], int | None] = lambda _: None
+    """Seconds of notice that the file asks for a pool of spot machines, in place of `spot_notice`."""
+    pool_class: Callable[[ClusterSpec, Cloud], PoolClass | None] = lambda *_: None
+    """The class of a stack's GPU pools; None where the stack has none."""
     makes_pools: bool = True
     """False where a pool of the stack file describes nodes that are there already."""
     max_nodes_are_of_a_zone: bool = False
     priority_expander: bool = True
     """Whether the cluster autoscaler reads an order of node groups from a ConfigMap."""
+    order_key: str = ""
+    """The key of the stack file that says how pools are ordered instead."""
     spot_rest: str = ""
     """What the seconds of `spot_notice` go on that no pod can count on."""
     cpu_machine: str = ""
@@ -76,8 +100,10 @@ class Cloud:
     allocatable: Callable[[Machine, int | None], tuple[int, int]] | None = None
     """Millicores and MiB that a node of the machine has for pods, DaemonSets' among them, with so many pods at most (None: the
     cloud's default); rather too little than too much."""
-    foreign: Mapping[str, str] = field(default_factory=dict)
-    """Keys of a pool that are another cloud's, as attributes, and what to do about them."""
+    other_clouds_keys: Mapping[str, str] = field(default_factory=dict)
+    """Keys of a pool, as attributes, that only other clouds have, and what to do about them."""
+    keys_of_added_pools: frozenset[str] = frozenset()
+    """Keys of `cloud`, as attributes, that mean something in a stack that only adds pools to an existing cluster."""
 
     def machine(self, size: str) -> Machine | None:
         """The catalogue's machine of that size, in whatever case it is written; None when there is none."""
@@ -101,7 +127,7 @@ class Cloud:
 
     @property
     def spot_taints(self) -> tuple[Taint, ...]:
-        """Taints of nodes that vanish, of any capacity."""
+        """Taints of reclaimable nodes, of any capacity."""
         return tuple(taint for added in self.added.values() for taint in added.taints)
 
     @property

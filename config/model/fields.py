@@ -43,12 +43,9 @@ Namespace = Annotated[
 """https://kubernetes.io/docs/concepts/overview/working-with-objects/namespaces/"""
 
 Zone = Annotated[
-    str,
-    form(
-        r"^([123]|[a-z]+-[a-z]+[0-9]{1,2}-[a-z][a-z0-9]{0,4})$",
-        "a zone: 1, 2 or 3 on AKS, such as europe-west4-a on GKE",
-    ),
+    str, form(r"^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$", "a zone: at most 63 lower-case letters, digits and -")
 ]
+"""How a cloud calls its zones, its rules say (`Cloud.zone_form`)."""
 Seconds = Annotated[str, form(r"^[1-9][0-9]*s$", "whole seconds, such as 10s")]
 """Such as `10s`."""
 Minutes = Annotated[str, form(r"^[1-9][0-9]*m$", "whole minutes, such as 10m")]
@@ -86,8 +83,3 @@ class Model(BaseModel):
 def given(thing: Model, *names: str) -> list[str]:
     """Those of the fields that the stack file sets, readable or not. A key without a value, which YAML allows, sets none."""
     return [name for name in names if name in thing.model_fields_set and thing.__dict__.get(name, "") is not None]
-
-
-def readable(thing: Model, *names: str) -> bool:
-    """Whether the object has these fields."""
-    return all(name in thing.__dict__ for name in names)

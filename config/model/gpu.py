@@ -1,4 +1,4 @@
-"""The settings of GPUs that pods share, and of what measures them."""
+"""The settings of GPUs that pods share, of the device plugin, and of what measures them."""
 
 from __future__ import annotations
 
@@ -16,12 +16,22 @@ class GpuSharing(Model):
     """
 
     strategy: Literal["time-slicing", "mps"] = Field(
-        description="time-slicing: pods take turns, with no limit on memory; mps: each pod gets its share of memory and cores"
+        description="`time-slicing`: pods take turns, with no limit on memory; `mps`: each pod gets its share of memory and "
+        "cores."
     )
-    replicas: int = Field(ge=2, description="pods a GPU, or a MIG instance, takes at a time")
+    replicas: int = Field(ge=2, description="Pods that a GPU, or a MIG instance, takes at a time.", examples=[4])
+
+
+class DevicePluginOptions(Model):
+    """NVIDIA's device plugin."""
+
+    install: Literal["auto", "never"] = Field(
+        "auto",
+        description="`auto`: on every GPU pool that no other device plugin in the cluster reaches; `never`: nowhere.",
+    )
 
 
 class DcgmExporter(Model):
     """NVIDIA's exporter of GPU metrics for Prometheus, on port 9400."""
 
-    enabled: bool
+    enabled: bool = Field(description="Whether the exporter runs on GPU nodes.")

@@ -1,4 +1,4 @@
-"""The settings of `scheduling`: who prefers spot by default, and who may never land there."""
+"""The settings of `scheduling`: pods that prefer spot by default, and pods that may never land there."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from config.model.fields import LabelKey, LabelValue, Model, Namespace
 
 
 class Placement(StrEnum):
-    """Where a pod goes; also the values of the label `kubeflow-spot.dev/placement` on pods and namespaces."""
+    """The machines that a pod goes to; also the values of the label `kubeflow-spot.dev/placement` on pods and namespaces."""
 
     PREFER_SPOT = "prefer-spot"
     """Spot where there is any, else the on-demand pools."""
@@ -21,27 +21,35 @@ class Placement(StrEnum):
 
 
 class KindDefaults(Model):
-    """Where pods of one kind go when neither they nor their namespace say."""
+    """The placement of one workload kind's pods when neither they nor their namespace have a label."""
 
-    gpu: Placement = Field(Placement.PREFER_SPOT, description="pods that ask for a GPU")
-    cpu: Placement = Field(Placement.ON_DEMAND, description="the others")
+    gpu: Placement = Field(Placement.PREFER_SPOT, description="The placement of pods that request a GPU.")
+    cpu: Placement = Field(Placement.ON_DEMAND, description="The placement of other pods.")
 
 
 class Defaults(Model):
-    """By kind of workload. Whatever is none of these stays on-demand unless its pod is labelled."""
+    """Placement by workload kind. Pods of other kinds stay on-demand unless they are labelled."""
 
-    pipeline_step: KindDefaults = Field(KindDefaults(), description="Kubeflow Pipelines: what a user's step runs")
-    training_worker: KindDefaults = Field(KindDefaults(), description="Training Operator: workers, not their leaders")
-    job_set_node: KindDefaults = Field(KindDefaults(), description="Trainer: the nodes of a TrainJob")
-    job: KindDefaults = Field(KindDefaults(), description="plain Jobs, Katib's trials among them")
+    pipeline_step: KindDefaults = Field(KindDefaults(), description="Users' steps of Kubeflow Pipelines.")
+    training_worker: KindDefaults = Field(
+        KindDefaults(), description="Workers of the Training Operator, not their leaders."
+    )
+    job_set_node: KindDefaults = Field(KindDefaults(), description="Nodes of Trainer's TrainJobs.")
+    job: KindDefaults = Field(KindDefaults(), description="Plain Jobs, Katib's trials among them.")
 
 
 class GuardException(Model):
     """Pods that the guard lets pass."""
 
-    namespace: Namespace
-    selector: dict[LabelKey, LabelValue] = Field(min_length=1, description="labels of the pods, all of them")
-    reason: str = Field(min_length=8, description="why they may run on machines that vanish")
+    namespace: Namespace = Field(description="The pods' namespace.", examples=["team-a"])
+    selector: dict[LabelKey, LabelValue] = Field(
+        min_length=1, description="Labels that the pods must all have.", examples=[{"app": "batch-scorer"}]
+    )
+    reason: str = Field(
+        min_length=8,
+        description="Why the pods may run on machines that the cloud takes back.",
+        examples=["stateless, and restarts in a second"],
+    )
 
 
 PLATFORM_NAMESPACES = (
@@ -57,38 +65,54 @@ PLATFORM_NAMESPACES = (
 
 
 class Guard(Model):
-    """Keeps off spot what must not vanish."""
+    """The guard: a policy that keeps pods which must not be evicted off spot."""
 
-    mode: Literal["enforce", "warn", "audit"] = Field("enforce", description="refuse, tell the user, or only log")
-    platform_namespaces: tuple[Namespace, ...] = Field(
-        PLATFORM_NAMESPACES, description="whose pods never run on spot; profile namespaces are known by their label"
+    mode: Literal["enforce", "warn", "audit"] = Field(
+        "enforce",
+        description="What happens to such a pod: `enforce` refuses it, `warn` warns its client, `audit` only logs it.",
     )
-    exceptions: tuple[GuardException, ...] = ()
+    platform_namespaces: tuple[Namespace, ...] = Field(
+        PLATFORM_NAMESPACES,
+        description="Namespaces whose pods never run on spot. Namespaces of Kubeflow profiles are known by their label.",
+        examples=[["kubeflow", "istio-system"]],
+    )
+    exceptions: tuple[GuardException, ...] = Field((), description="Pods that the guard lets pass.")
 
 
 class Contract(Model):
     """The ConfigMap in kube-public that tells users' tools about the pools."""
 
     readers: tuple[Annotated[str, Field(min_length=1)], ...] = Field(
-        (), description="groups of users that may read it, beside all service accounts"
+        (),
+        description="Groups of users that may read the ConfigMap, beside all service accounts.",
+        examples=[["data-scientists"]],
     )
 
 
 class Profile(Model):
-    """A Kubeflow profile's namespace, which exists already."""
+    """A Kubeflow profile, which exists already."""
 
-    namespace: Namespace
-    gpus: int | None = Field(None, ge=0, description="most GPUs its pods may ask for together; default: no limit")
+    namespace: Namespace = Field(description="The profile's namespace.", examples=["team-a"])
+    gpus: int | None = Field(
+        None,
+        ge=0,
+        description="Most GPUs that the profile's pods may request together. Default: no limit.",
+        examples=[4],
+    )
 
 
 class Scheduling(Model):
     """Placement by default, and the guard."""
 
-    enabled: bool = Field(True, description="false: no policy, no contract, no quota in the cluster")
-    defaults: Defaults = Defaults()
+    enabled: bool = Field(True, description="Whether the stack puts policies, contract and quotas into the cluster.")
+    defaults: Defaults = Field(Defaults(), description="Placement by workload kind.")
     grace_period_seconds: int | None = Field(
-        None, ge=1, description="for pods that may run on spot and kept Kubernetes' default of 30; default: the cloud's"
+        None,
+        ge=1,
+        description="Seconds to end, for pods that may run on spot and kept Kubernetes' default of 30. Default: the notice that "
+        "the cloud leaves to pods.",
+        examples=[25],
     )
-    guard: Guard = Guard()
-    contract: Contract = Contract()
-    profiles: tuple[Profile, ...] = Field((), description="namespaces that get a quota or a PodDefault")
+    guard: Guard = Field(Guard(), description="The policy that keeps pods which must not be evicted off spot.")
+    contract: Contract = Field(Contract(), description="The ConfigMap that tells users' tools about the pools.")
+    profiles: tuple[Profile, ...] = Field((), description="Kubeflow profiles that get a quota or a PodDefault.")

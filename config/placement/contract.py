@@ -8,9 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from config.clouds.gcp import compute_class
+from config.model.pool import Capacity
 from config.model.scheduling import Placement
-from config.model.stack import Capacity
 from config.placement.node_pools import CAPACITY_LABEL, POOL_LABEL, NodePool
 from config.placement.pods import ON_SPOT, PREFERENCE, tolerations, usable
 
@@ -39,21 +38,20 @@ def snippets(pools: Iterable[NodePool]) -> dict[str, dict[str, Any]]:
             if meant:
                 found[f"{resource}-{placement}"] = {
                     "tolerations": _tolerated(meant),
-                    **({"nodeSelector": asked} if (asked := _class(meant)) else {}),
+                    **({"nodeSelector": selector} if (selector := _selector(meant)) else {}),
                     "affinity": {"nodeAffinity": _AFFINITY[placement]},
                 }
     for pool in pools:
         found[f"pool-{pool.label}"] = {
             "tolerations": _tolerated([pool]),
-            "nodeSelector": {POOL_LABEL: pool.label, **_class([pool])},
+            "nodeSelector": {POOL_LABEL: pool.label, **_selector([pool])},
         }
     return found
 
 
-def _class(pools: Iterable[NodePool]) -> dict[str, str]:
-    """By what a pod asks for GKE's ComputeClass; a stack has one at most, and pods with GPUs go there before elsewhere."""
-    name = next((pool.compute_class for pool in pools if pool.compute_class), None)
-    return {compute_class.LABEL: name} if name else {}
+def _selector(pools: Iterable[NodePool]) -> dict[str, str]:
+    """The class that a pod must ask for. A stack has one at most, and pods with GPUs go there before elsewhere."""
+    return next((dict(pool.selector) for pool in pools if pool.selector), {})
 
 
 def described(pools: Iterable[NodePool]) -> list[dict[str, Any]]:

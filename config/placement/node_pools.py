@@ -13,9 +13,10 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from string import ascii_lowercase
 
-from config.clouds.gcp import compute_class
-from config.clouds.traits import Added, Cloud
-from config.model.stack import Capacity, ClusterSpec, Pool, Spot, Taint
+from config.clouds.traits import Added, Cloud, PoolClass
+from config.model.pool import Capacity, Pool, Spot
+from config.model.spec import ClusterSpec
+from config.model.taint import Taint
 
 PREFIX = "kubeflow-spot.dev"
 """Domain of the labels this program owns, the same on every cloud."""
@@ -60,14 +61,14 @@ class NodePool:
     """All declared taints, in a fixed order; as `labels`."""
     zones: tuple[str, ...]
     spot: Spot | None
-    compute_class: str | None = None
-    """The GKE ComputeClass it is in."""
+    selector: Mapping[str, str] = field(default_factory=dict)
+    """Labels that a pod's nodeSelector must name before the autoscaler grows the pool for it (`Cloud.pool_class`)."""
     largest_request: Mapping[str, str] = field(default_factory=dict)
     """By resource, the most that one pod can ask for and surely fits an empty node; nothing where that is not known."""
 
     @property
     def preemptible(self) -> bool:
-        """Whether it is bought as Google's older kind of spot; `capacity` is SPOT then, as for every pool that vanishes."""
+        """Whether it is bought as Google's older kind of spot; `capacity` is SPOT then, as for every reclaimable pool."""
         return self.source.capacity == Capacity.PREEMPTIBLE and not self.twin
 
 
@@ -78,20 +79,15 @@ def has_plugin_config(pool: Pool) -> bool:
 
 def has_clouds_plugin(pool: Pool, cloud: Cloud) -> bool:
     """Whether the pool's GPUs are served by the device plugin that the cloud brings."""
-    return cloud.brings_device_plugin and (pool.gcp is None or pool.gcp.device_plugin == "gke")
+    return cloud.brings_device_plugin(pool)
 
 
 def spot_notice(pools: Iterable[Pool], cloud: Cloud) -> int | None:
     """Seconds between notice and end that every spot machine of these pools has; None where it is not known."""
     if cloud.spot_notice is None:
         return None
-    return min((_notice(pool, cloud.spot_notice) for pool in pools if pool.vanishes), default=cloud.spot_notice)
-
-
-def _notice(pool: Pool, usual: int) -> int:
-    # Preemptible machines have no longer one (docs.cloud.google.com/kubernetes-engine/docs/how-to/preemptible-vms).
-    longer = pool.gcp.shutdown_grace_seconds if pool.gcp and pool.capacity == Capacity.SPOT else None
-    return longer or usual
+    notices = (cloud.own_notice(pool) or cloud.spot_notice for pool in pools if pool.reclaimable)
+    return min(notices, default=cloud.spot_notice)
 
 
 def spot_grace(pools: Iterable[Pool], cloud: Cloud) -> int:
@@ -112,18 +108,18 @@ def twin_name(pool: Pool, cloud: Cloud) -> str | None:
 
 def cloud_name(pool: Pool, cloud: Cloud) -> str:
     """The cloud's name for a pool: its own, with its generation. A spot pool has none: its generation is its twin's."""
-    return _fitted(pool.name, pool.generation, cloud) if pool.generation and not pool.vanishes else pool.name
+    return _fitted(pool.name, pool.generation, cloud) if pool.generation and not pool.reclaimable else pool.name
 
 
 def twin_cloud_name(pool: Pool, cloud: Cloud) -> str | None:
     """The cloud's name for a pool's twin, with the generation; None when it has none."""
     name = twin_name(pool, cloud)
-    return _fitted(name, pool.generation, cloud) if name and pool.generation and pool.vanishes else name
+    return _fitted(name, pool.generation, cloud) if name and pool.generation and pool.reclaimable else name
 
 
 def next_generation(pool: Pool, names: Iterable[str], cloud: Cloud) -> str:
     """The first letter after the pool's own, from b again after z, whose pool, or twin, is not among the cloud's `names`."""
-    named = twin_cloud_name if pool.vanishes else cloud_name
+    named = twin_cloud_name if pool.reclaimable else cloud_name
     letters = ascii_lowercase[1:]
     start = letters.index(pool.generation) + 1 if pool.generation else 0
     taken = set(names)
@@ -151,23 +147,23 @@ def node_pools(spec: ClusterSpec, cloud: Cloud) -> tuple[NodePool, ...]:
     """Every pool beside the system pool, twins included, by name."""
     # Another plugin, such as the GPU operator's, may read the same label and would not know its value.
     own_plugin = spec.device_plugin.install != "never"
-    class_name = compute_class.name(spec)
-    return tuple(sorted(_expand(spec, cloud, own_plugin, class_name), key=lambda pool: pool.name))
+    pool_class = cloud.pool_class(spec, cloud)
+    return tuple(sorted(_expand(spec, cloud, own_plugin, pool_class), key=lambda pool: pool.name))
 
 
-def _expand(spec: ClusterSpec, cloud: Cloud, own_plugin: bool, class_name: str | None) -> Iterator[NodePool]:
+def _expand(spec: ClusterSpec, cloud: Cloud, own_plugin: bool, pool_class: PoolClass | None) -> Iterator[NodePool]:
     for pool in spec.pools:
         name = cloud_name(pool, cloud)
         ours = own_plugin and pool.install_driver and not has_clouds_plugin(pool, cloud)
         configured = ours and has_plugin_config(pool)
         least, most = pool.least_nodes(spec.cloud), pool.most_nodes(spec.cloud)
         if least is None:
-            least = 0 if cloud.gpus(pool)[0] or pool.vanishes else pool.share_count(spec.cloud)
-        yield _node_pool(pool, cloud, name, pool.name, pool.capacity, least, most, configured, class_name)
+            least = 0 if cloud.gpus(pool)[0] or pool.reclaimable else pool.share_count(spec.cloud)
+        yield _node_pool(pool, cloud, name, pool.name, pool.capacity, least, most, configured, pool_class)
         twin, label = twin_cloud_name(pool, cloud), twin_name(pool, cloud)
         if twin and label:
             most = next(step.on_demand.max_nodes for step in pool.fallback if step.on_demand)
-            yield _node_pool(pool, cloud, twin, label, Capacity.ON_DEMAND, 0, most, configured, class_name)
+            yield _node_pool(pool, cloud, twin, label, Capacity.ON_DEMAND, 0, most, configured, pool_class)
 
 
 def _node_pool(
@@ -179,7 +175,7 @@ def _node_pool(
     least: int,
     most: int,
     configured: bool,
-    class_name: str | None,
+    pool_class: PoolClass | None,
 ) -> NodePool:
     count, model = cloud.gpus(pool)
     spot = bought != Capacity.ON_DEMAND
@@ -195,10 +191,10 @@ def _node_pool(
         taints.add(GPU_TAINT)
         if configured:
             labels[PLUGIN_CONFIG_LABEL] = label
-    joins = class_name if count and compute_class.may_join(pool) else None
-    if joins:
-        labels[compute_class.LABEL] = joins
-        taints.add(compute_class.taint(joins))
+    selector = {pool_class.key: pool_class.name} if pool_class and count and pool_class.may_join(pool) else {}
+    if pool_class and selector:
+        labels |= selector
+        taints.add(pool_class.taint)
     return NodePool(
         name=name,
         label=label,
@@ -214,7 +210,7 @@ def _node_pool(
         taints=tuple(sorted(taints, key=str)),
         zones=tuple(sorted(pool.zones)),
         spot=(pool.spot or Spot()) if spot else None,
-        compute_class=joins,
+        selector=selector,
         largest_request=_largest_request(pool, cloud, count),
     )
 

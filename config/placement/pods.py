@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from config.model.pool import Capacity
 from config.model.scheduling import Placement
-from config.model.stack import Capacity, Effect, Taint, Toleration
+from config.model.taint import Effect, Taint, Toleration
 from config.placement.node_pools import CAPACITY_LABEL, GPU_TAINT, PREFIX, NodePool
 
 PLACEMENT_LABEL = f"{PREFIX}/placement"

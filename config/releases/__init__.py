@@ -13,8 +13,9 @@ from pathlib import Path
 from typing import Any
 
 from config import objects
+from config.clouds import registry
+from config.model.release import Release
 from config.problems import Problem
-from config.releases.release import Release
 
 DIRECTORY = Path(__file__).parent
 CANDIDATE = "next"
@@ -70,7 +71,7 @@ def load(name: str, directory: Path = DIRECTORY) -> Release:
             "put it back (git checkout), and write a new release instead",
         )
     problems: list[Problem] = []
-    release = objects.read({**_parsed(file, content), "name": name}, Release, file, problems)
+    release = objects.read({**_parsed(file, content), "name": name}, registry.release_model(), file, problems)
     if problems or release is None:
         raise Refused(
             f"config/releases/{file} cannot be used: {problems[0].path}: {problems[0].what}", problems[0].remedy

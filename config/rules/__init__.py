@@ -2,109 +2,80 @@
 
 A fact that is not confirmed may warn but never refuse. A rule is about the whole file, about one pool of it, or about one
 pool be it the system pool or another; one that asks for what could not be read ends there, which is why each looks at one
-thing only. Rules of one cloud only are in `aks` and `gke`; the others take what differs from `Cloud`.
+thing only. Rules of one cloud only are in its folder (`Registration.rules`); those here take what differs from `Cloud`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cache
+from importlib import import_module
 from itertools import chain
-from types import ModuleType
-from typing import TypeAlias
+from pkgutil import iter_modules
+from typing import Any, TypeAlias
 
 from config.clouds import registry
-from config.clouds.azure import rules as aks
-from config.clouds.gcp import rules as gke
 from config.clouds.traits import Cloud
 from config.draft import Draft
-from config.model.fields import Unreadable, readable
-from config.model.stack import Pool, SystemPool
+from config.model.pool import AnyPool
 from config.problems import Problem
-from config.rules import (
-    cluster,
-    existing,
-    expander,
-    gpus,
-    growth,
-    labels,
-    names,
-    pools,
-    registries,
-    release,
-    scheduling,
-    spot,
-    system_pool,
-)
+from config.reading import of_each, until_unreadable
+from config.rules.items import PoolRule, Rule
 
-Rule: TypeAlias = Callable[[Draft, Cloud], Iterator[Problem]]
-PoolRule: TypeAlias = Callable[[str, Pool, Draft, Cloud], Iterator[Problem]]
-AnyPoolRule: TypeAlias = Callable[[str, Pool | SystemPool, Draft, Cloud], Iterator[Problem]]
+CloudRule: TypeAlias = Callable[[Any, Draft, Cloud], Iterator[Problem]]
+AnyPoolRule: TypeAlias = Callable[[str, AnyPool, Draft, Cloud], Iterator[Problem]]
 
 
 @dataclass(frozen=True)
 class _Rules:
-    """What some modules have."""
+    """The rules of some modules."""
 
     of_the_file: tuple[Rule, ...]
+    of_the_cloud: tuple[CloudRule, ...]
+    of_a_new_cluster: tuple[CloudRule, ...]
     of_a_pool: tuple[PoolRule, ...]
     of_any_pool: tuple[AnyPoolRule, ...]
 
 
-def _gathered(modules: Sequence[ModuleType]) -> _Rules:
+@cache
+def _rules(*packages: str) -> _Rules:
+    """The rules of all modules of these packages: a new file is enough to add some."""
+    modules = [
+        import_module(f"{package}.{module.name}")
+        for package in packages
+        for module in iter_modules(import_module(package).__path__)
+    ]
+
     def all_of(name: str) -> Iterator[Callable[..., Iterator[Problem]]]:
         return chain.from_iterable(getattr(module, name, ()) for module in modules)
 
-    return _Rules(tuple(all_of("RULES")), tuple(all_of("POOL_RULES")), tuple(all_of("ANY_POOL_RULES")))
-
-
-_EVERYWHERE = (
-    cluster,
-    existing,
-    expander,
-    gpus,
-    growth,
-    labels,
-    names,
-    pools,
-    registries,
-    release,
-    scheduling,
-    spot,
-    system_pool,
-)
-
-_BY_PROVIDER = {
-    "azure": _gathered((*_EVERYWHERE, *aks.MODULES)),
-    "gcp": _gathered((*_EVERYWHERE, *gke.MODULES)),
-    "existing": _gathered(_EVERYWHERE),
-}
+    names = ("RULES", "CLOUD_RULES", "NEW_CLUSTER_RULES", "POOL_RULES", "ANY_POOL_RULES")
+    return _Rules(*(tuple(all_of(name)) for name in names))
 
 
 def check(draft: Draft) -> list[Problem]:
     """Every problem that any rule finds."""
-    return list(_found(draft, registry.of(draft.cloud) if draft.cloud else _likely(draft)))
+    return list(_problems(draft, registry.of(draft.cloud) if draft.cloud else _likely(draft)))
 
 
 def _likely(draft: Draft) -> Cloud:
     """The cloud of a stack file that does not say, or not in a way that can be read."""
-    return registry.likely(pool.machine for _, pool in draft.written_pools() if readable(pool, "machine"))
+    return registry.likely(of_each(draft.written_pools(), lambda pair: pair[1].machine))
 
 
-def _found(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
-    rules = _BY_PROVIDER[cloud.provider]
+def _problems(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    registration = registry.registration(cloud.provider)
+    assert registration is not None
+    rules = _rules(__name__, registration.rules)
     for rule in rules.of_the_file:
-        yield from _until_unreadable(rule(draft, cloud))
+        yield from until_unreadable(rule(draft, cloud))
+    if draft.cloud:
+        for cloud_rule in (*rules.of_the_cloud, *(rules.of_a_new_cluster if draft.made_here else ())):
+            yield from until_unreadable(cloud_rule(draft.cloud, draft, cloud))
     for index, pool in draft.pools.items():
         for pool_rule in rules.of_a_pool:
-            yield from _until_unreadable(pool_rule(f"pools[{index}]", pool, draft, cloud))
+            yield from until_unreadable(pool_rule(f"pools[{index}]", pool, draft, cloud))
     for path, any_pool in draft.written_pools():
         for any_pool_rule in rules.of_any_pool:
-            yield from _until_unreadable(any_pool_rule(path, any_pool, draft, cloud))
-
-
-def _until_unreadable(problems: Iterator[Problem]) -> Iterator[Problem]:
-    try:
-        yield from problems
-    except Unreadable:
-        return
+            yield from until_unreadable(any_pool_rule(path, any_pool, draft, cloud))

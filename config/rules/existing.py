@@ -2,29 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
-from config.clouds.existing.settings import Existing
 from config.clouds.traits import Cloud
 from config.draft import Draft
-from config.model.fields import Model, readable
-from config.model.stack import Pool
+from config.model.fields import Model
+from config.model.pool import Fallback, Pool
 from config.problems import Problem
+from config.reading import part
+from config.rules.items import each_step
 
 _THEIRS = "is set for a cluster this stack does not make"
 _REMOVE = "remove it: whoever made the cluster decides this"
 
 _CLUSTER = ("name", "protect", "kubernetes_version", "reason")
-_OURS: dict[str, tuple[set[str], set[str]]] = {
-    "azure": ({"provider", "existing_cluster", "encryption"}, {"at_host"}),
-    "gcp": (
-        {"provider", "project", "existing_cluster", "encryption", "fallback", "registries", "service_account"},
-        {"boot_disk_key"},
-    ),
-}
-"""What is said of the pools that are added: keys of `cloud`, and of `cloud.encryption`."""
-
-_DESCRIBED = ("generation", "subnet", "os_disk", "max_pods", "mig", "install_driver", "upgrade", "zones", "spot", "gcp")
+_DESCRIBED = ("generation", "subnet", "os_disk", "max_pods", "mig", "install_driver", "upgrade", "zones", "spot")
 """What a pool says of how machines are made or bought; of those that are there it is too late to say."""
 
 
@@ -38,14 +30,23 @@ def _cluster(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
 
 
 def _cloud(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
-    settings = draft.cloud
-    if draft.made_here or settings is None or isinstance(settings, Existing):
+    # A cloud that makes no pools has no cluster of its own to set anything for.
+    if draft.made_here or draft.cloud is None or not cloud.makes_pools:
         return
-    ours, of_pools = _OURS[cloud.provider]
-    yield from _set("cloud", settings, *sorted(set(type(settings).model_fields) - ours))
-    if readable(settings, "encryption"):
-        theirs = set(type(settings.encryption).model_fields) - of_pools
-        yield from _set("cloud.encryption", settings.encryption, *sorted(theirs))
+    yield from _unless_of_pools("cloud", draft.cloud, cloud.keys_of_added_pools)
+
+
+def _unless_of_pools(path: str, settings: Model, of_pools: Iterable[str]) -> Iterator[Problem]:
+    """A problem for every key that is set and not about the pools that are added."""
+    inner: dict[str, set[str]] = {}
+    for key in of_pools:
+        name, _, last = key.partition(".")
+        inner.setdefault(name, set()).update([last] if last else [])
+    yield from _set(path, settings, *sorted(set(type(settings).model_fields) - set(inner)))
+    for name, rest in inner.items():
+        inside = part(settings, name) if rest else None
+        if inside:
+            yield from _unless_of_pools(f"{path}.{type(settings).model_fields[name].alias}", inside, rest)
 
 
 def _set(path: str, thing: Model, *names: str) -> Iterator[Problem]:
@@ -57,37 +58,21 @@ def _set(path: str, thing: Model, *names: str) -> Iterator[Problem]:
 def _pool(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     if cloud.makes_pools:
         return
-    for name in _DESCRIBED:
+    for name in (*_DESCRIBED, *pool.cloud_keys):
         if name in pool.model_fields_set:
-            key = Pool.model_fields[name].alias
+            key = type(pool).model_fields[name].alias
             yield Problem(f"{path}.{key}", "is set for nodes that this stack does not make", "remove it")
 
 
-def _twin(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
-    for number, step in enumerate(pool.fallback):
-        if step.on_demand and not cloud.makes_pools:
-            yield Problem(
-                f"{path}.fallback[{number}].onDemand",
-                "would make nodes, which this stack does not in this cluster",
-                "remove it, and describe the on-demand nodes that are there as a pool of their own",
-            )
-
-
-def _kubeconfig(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
-    if not isinstance(draft.cloud, Existing):
-        return
-    given = draft.cloud.kubeconfig.model_fields_set
-    sources = [key for key in ("file", "contents", "stack") if key in given]
-    if len(sources) != 1:
+@each_step
+def _twin(path: str, number: int, step: Fallback, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    if step.on_demand and not cloud.makes_pools:
         yield Problem(
-            "cloud.kubeconfig",
-            f"names {' and '.join(sources)}" if sources else "names no source",
-            "write one of: `file: PATH`, `contents: ...` (a secret), `stack: organization/project/stack`",
+            f"{path}.onDemand",
+            "would make nodes, which this stack does not in this cluster",
+            "remove it, and describe the on-demand nodes that are there as a pool of their own",
         )
-    for key, needs in (("context", "file"), ("output", "stack")):
-        if key in given and len(sources) == 1 and needs not in given:
-            yield Problem(f"cloud.kubeconfig.{key}", f"has no use without `{needs}`", "remove it")
 
 
-RULES = (_cluster, _cloud, _kubeconfig)
+RULES = (_cluster, _cloud)
 POOL_RULES = (_pool, _twin)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from config.clouds.traits import Cloud
 from config.draft import Draft
-from config.model.stack import ExpanderOptions
+from config.model.growth import ExpanderOptions
 from config.placement import expressions, node_pools
 from config.problems import Problem
 
@@ -21,7 +21,7 @@ def _none(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
             yield Problem(
                 f"expander.{ExpanderOptions.model_fields[name].alias}",
                 f"is set for {cloud.title}, which has no priority expander",
-                "remove it: cloud.fallback says in which order pools grow",
+                f"remove it: {cloud.order_key} says in which order pools grow" if cloud.order_key else "remove it",
             )
 
 
@@ -35,20 +35,10 @@ def _ownership(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
         )
 
 
-def _unused(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
-    aks = draft.new_aks
-    if draft.expander and draft.expander.other_groups and aks and aks.autoscaler.expander != "priority":
-        yield Problem(
-            "expander.otherGroups",
-            f"is never read: cloud.autoscaler.expander is {aks.autoscaler.expander}",
-            "remove it, or set that to priority",
-        )
-
-
 def _numbers(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     options = _options(draft, cloud)
     groups = options.other_groups if options else ()
-    twins = [node_pools.twin_name(pool, cloud) for pool in draft.pools.values()]
+    twins = draft.of_pools(lambda pool: node_pools.twin_name(pool, cloud))
     # As `components.addons.autoscaler.priorities` gives them: one line a pool, the system pool's too,
     # in steps of ten, above `.*` at 1.
     top = 10 * (len(draft.pools) + len([twin for twin in twins if twin]) + draft.made_here)
@@ -83,4 +73,4 @@ def _expressions(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
                 )
 
 
-RULES = (_none, _ownership, _unused, _numbers, _expressions)
+RULES = (_none, _ownership, _numbers, _expressions)

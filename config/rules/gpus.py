@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from config.clouds.traits import Cloud
 from config.draft import Draft, has_gpus, own_machine
-from config.model.fields import readable
-from config.model.stack import Effect, Pool
+from config.model.pool import Pool
+from config.model.taint import Effect
 from config.placement import node_pools
 from config.problems import Problem
 
@@ -132,10 +132,9 @@ def _config_label(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator
     """With a value that names no configuration the plugin does not start (cmd/config-manager/main.go)."""
     if node_pools.PLUGIN_CONFIG_LABEL not in pool.labels or not pool.install_driver or _never_installed(draft):
         return
-    others = [
-        pool for pool in _with(draft, "mig", "gpu_sharing", "gcp") if not node_pools.has_clouds_plugin(pool, cloud)
-    ]
-    if any(node_pools.has_plugin_config(other) for other in others):
+    if draft.pools_where(
+        lambda other: node_pools.has_plugin_config(other) and not node_pools.has_clouds_plugin(other, cloud)
+    ):
         yield Problem(
             f'{path}.labels["{node_pools.PLUGIN_CONFIG_LABEL}"]',
             "names a configuration of this program's device plugin, which has one a pool",
@@ -149,19 +148,15 @@ def _some_whole(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[P
         taint.effect != Effect.PREFER_NO_SCHEDULE and taint not in cloud.spot_taints for taint in pool.taints
     ):
         return
-    others = _with(draft, "name", "machine", "gpus", "gpu_sharing")
-    whole = [other.name for other in others if not other.gpu_sharing and has_gpus(other, cloud)]
+    whole = draft.pools_where(lambda other: other.name and not other.gpu_sharing and has_gpus(other, cloud))
     if whole:
+        names = ", ".join(other.name for other in whole)
         yield Problem(
             f"{path}.gpuSharing",
-            f"a pod that asks for one nvidia.com/gpu gets a share of one here and a whole one in {', '.join(whole)}",
+            f"a pod that asks for one nvidia.com/gpu gets a share of one here and a whole one in {names}",
             f"let pods choose by a nodeSelector on {node_pools.POOL_LABEL}, or give this pool a taint of its own",
             warning=True,
         )
-
-
-def _with(draft: Draft, *fields: str) -> list[Pool]:
-    return [pool for pool in draft.pools.values() if readable(pool, *fields)]
 
 
 POOL_RULES = (

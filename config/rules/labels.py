@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from config.clouds.traits import Added, Cloud
 from config.draft import Draft, has_gpus
-from config.model.stack import Pool
+from config.model.pool import Pool
 from config.placement import node_pools
 from config.problems import Problem
 

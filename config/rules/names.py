@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 
 from config.clouds.traits import Cloud
 from config.draft import Draft
-from config.model.fields import Unreadable, readable
-from config.model.stack import Pool
+from config.model.pool import Pool
 from config.placement import node_pools
 from config.problems import Problem
+from config.reading import known, of_each
 
 
 @dataclass(frozen=True)
@@ -26,28 +27,30 @@ class _Claim:
 
 def _claims(draft: Draft, cloud: Cloud) -> Iterator[_Claim]:
     """The system pool's first, then those of pools as they are written, then those that follow from them."""
-    if draft.made_here and draft.system_pool and readable(draft.system_pool, "name"):
-        yield _Claim("systemPool.name", draft.system_pool.name)
-    named = {f"pools[{index}]": pool for index, pool in draft.pools.items() if readable(pool, "name")}
-    for path, pool in named.items():
-        yield _Claim(f"{path}.name", pool.name)
-    for path, pool in named.items():
-        if readable(pool, "generation") and pool.generation and not pool.vanishes:
-            name = node_pools.cloud_name(pool, cloud)
-            yield _Claim(f"{path}.generation", name, f"generation {pool.generation} of {pool.name}")
-        yield from _twins(path, pool, cloud)
+    named = of_each(draft.written_pools(), lambda pair: (*pair, pair[1].name))
+    for path, _, name in named:
+        yield _Claim(f"{path}.name", name)
+    for path, pool, _ in named:
+        if isinstance(pool, Pool):
+            for derived in (_generation, _twin):
+                yield from known(partial(derived, path, pool, cloud), [])
 
 
-def _twins(path: str, pool: Pool, cloud: Cloud) -> Iterator[_Claim]:
-    try:
-        twin = node_pools.twin_cloud_name(pool, cloud)
-        step = next((number for number, step in enumerate(pool.fallback) if step.on_demand), 0)
-        given = pool.fallback[step].on_demand if twin else None
-    except Unreadable:
-        return
-    if twin:
-        made_up = "" if given and given.name == twin else f"the on-demand twin of {pool.name}"
-        yield _Claim(f"{path}.fallback[{step}].onDemand.name", twin, made_up)
+def _generation(path: str, pool: Pool, cloud: Cloud) -> list[_Claim]:
+    if not pool.generation or pool.reclaimable:
+        return []
+    made_up = f"generation {pool.generation} of {pool.name}"
+    return [_Claim(f"{path}.generation", node_pools.cloud_name(pool, cloud), made_up)]
+
+
+def _twin(path: str, pool: Pool, cloud: Cloud) -> list[_Claim]:
+    twin = node_pools.twin_cloud_name(pool, cloud)
+    number = next((number for number, step in enumerate(pool.fallback) if step.on_demand), 0)
+    given = pool.fallback[number].on_demand if twin else None
+    if not twin:
+        return []
+    made_up = "" if given and given.name == twin else f"the on-demand twin of {pool.name}"
+    return [_Claim(f"{path}.fallback[{number}].onDemand.name", twin, made_up)]
 
 
 def _names(draft: Draft, cloud: Cloud) -> Iterator[Problem]:

@@ -10,16 +10,15 @@ from pydantic.alias_generators import to_camel
 
 from config.clouds import registry
 from config.clouds.traits import Cloud
-from config.draft import Draft, zone_count
-from config.model.fields import given, readable
-from config.model.stack import Pool, SystemPool
+from config.draft import Draft
+from config.model.fields import given
+from config.model.pool import AnyPool, Fallback, Pool
 from config.problems import Problem
+from config.reading import part
+from config.rules.items import each_step
 
-PER_ZONE = ("min_nodes_per_zone", "max_nodes_per_zone")
-"""Fields of `GcpPool`."""
 
-
-def _machine(path: str, pool: Pool | SystemPool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+def _machine(path: str, pool: AnyPool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     if not cloud.makes_pools:
         return
     machine, maker = cloud.machine(pool.machine), registry.with_machine(pool.machine)
@@ -52,7 +51,7 @@ def _machine(path: str, pool: Pool | SystemPool, draft: Draft, cloud: Cloud) -> 
         )
 
 
-def _least(path: str, pool: Pool | SystemPool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+def _least(path: str, pool: AnyPool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     if pool.min_nodes is not None and pool.max_nodes is not None and pool.min_nodes > pool.max_nodes:
         most = pool.max_nodes
         yield Problem(
@@ -61,31 +60,32 @@ def _least(path: str, pool: Pool | SystemPool, draft: Draft, cloud: Cloud) -> It
 
 
 def _no_most(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
-    # With bounds of a zone something else is missing: `rules.gke.bounds`.
-    if pool.max_nodes is None and not (pool.gcp and given(pool.gcp, *PER_ZONE)):
+    # A cloud with bounds of a zone says itself which of those is missing.
+    if pool.max_nodes is None and not (pool.options and given(pool.options, *(pool.options.zone_bounds or ()))):
         yield Problem(f"{path}.maxNodes", "is missing", "add `maxNodes`")
 
 
-def _most(path: str, pool: Pool | SystemPool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+def _most(path: str, pool: AnyPool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     if pool.max_nodes is not None:
         yield from _too_many(f"{path}.maxNodes", pool.max_nodes, pool, draft, cloud)
 
 
-def _most_of_a_twin(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
-    for number, step in enumerate(pool.fallback):
-        if step.on_demand:
-            at = f"{path}.fallback[{number}].onDemand.maxNodes"
-            yield from _too_many(at, step.on_demand.max_nodes, pool, draft, cloud)
+@each_step
+def _most_of_a_twin(
+    path: str, number: int, step: Fallback, pool: Pool, draft: Draft, cloud: Cloud
+) -> Iterator[Problem]:
+    if step.on_demand:
+        yield from _too_many(f"{path}.onDemand.maxNodes", step.on_demand.max_nodes, pool, draft, cloud)
 
 
-def _too_many(path: str, nodes: int, pool: Pool | SystemPool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
-    zones = zone_count(pool, draft) if cloud.max_nodes_are_of_a_zone else 1
+def _too_many(path: str, nodes: int, pool: AnyPool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    zones = pool.zone_count(draft.cloud) if cloud.max_nodes_are_of_a_zone else 1
     if nodes > cloud.max_nodes * zones:
         of = f"a zone, and the pool has {zones}" if cloud.max_nodes_are_of_a_zone else "a pool"
         yield Problem(path, f"is {nodes}", f"{cloud.title} takes at most {cloud.max_nodes} nodes {of}")
 
 
-def _zones(path: str, pool: Pool | SystemPool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+def _zones(path: str, pool: AnyPool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     if len(set(pool.zones)) < len(pool.zones):
         yield Problem(f"{path}.zones", f"names a zone twice: {', '.join(pool.zones)}", "name each zone once")
     for number, zone in enumerate(pool.zones):
@@ -93,16 +93,17 @@ def _zones(path: str, pool: Pool | SystemPool, draft: Draft, cloud: Cloud) -> It
             yield Problem(f"{path}.zones[{number}]", f"{zone!r} is no zone of {cloud.title}", cloud.zone_words)
 
 
-def _foreign(path: str, pool: Pool | SystemPool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
-    for key, remedy in cloud.foreign.items():
+def _other_clouds_keys(path: str, pool: AnyPool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    others = {key: "remove it" for key in pool.cloud_keys if key != cloud.provider} if cloud.makes_pools else {}
+    for key, remedy in {**others, **cloud.other_clouds_keys}.items():
         *around, last = key.split(".")
         thing: Any = pool
         for name in around:
-            thing = getattr(thing, name, None) if thing and readable(thing, name) else None
+            thing = part(thing, name) if thing else None
         if thing and last in thing.model_fields_set:
             where = ".".join([path, *map(to_camel, (*around, last))])
             yield Problem(where, f"is set, but {cloud.title} has no such setting", remedy)
 
 
-ANY_POOL_RULES = (_machine, _least, _most, _zones, _foreign)
+ANY_POOL_RULES = (_machine, _least, _most, _zones, _other_clouds_keys)
 POOL_RULES = (_no_most, _most_of_a_twin)

@@ -6,24 +6,25 @@ from collections.abc import Iterator
 
 from config.clouds.traits import Cloud
 from config.draft import Draft
-from config.model.fields import readable
 from config.problems import Problem
+from config.reading import doubled, of_each
 
 
 def _doubled_secrets(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
-    seen: dict[tuple[str, str], str] = {}
-    for index, secret in draft.image_pull_secrets.items():
-        if not readable(secret, "name", "namespaces"):
-            continue
-        for namespace in secret.namespaces:
-            path = f"imagePullSecrets[{index}]"
-            if (namespace, secret.name) in seen:
-                yield Problem(
-                    path,
-                    f"makes the Secret {secret.name!r} in namespace {namespace!r}, as {seen[namespace, secret.name]} does",
-                    "give it another name, or name each namespace once",
-                )
-            seen[namespace, secret.name] = path
+    made = [
+        (f"imagePullSecrets[{index}]", secret)
+        for index, names in of_each(
+            draft.image_pull_secrets.items(),
+            lambda pair: (pair[0], [(name, pair[1].name) for name in pair[1].namespaces]),
+        )
+        for secret in names
+    ]
+    for path, first, (namespace, name) in doubled(made, lambda secret: secret):
+        yield Problem(
+            path,
+            f"makes the Secret {name!r} in namespace {namespace!r}, as {first} does",
+            "give it another name, or name each namespace once",
+        )
 
 
 RULES = (_doubled_secrets,)

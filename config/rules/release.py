@@ -7,15 +7,17 @@ from collections.abc import Iterator
 
 from config.clouds.traits import Cloud
 from config.draft import Draft
-from config.model.fields import FORMS, readable
+from config.model.fields import FORMS
+from config.model.release import PINS, Override, pinned
 from config.problems import Problem
-from config.releases.release import PINS, pinned
+from config.reading import doubled, known
+from config.rules.items import each
 
 
 def _candidate(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     if not draft.release or draft.release.released:
         return
-    guarded = draft.cluster is not None and readable(draft.cluster, "protect") and bool(draft.cluster.protect)
+    guarded = known(lambda: draft.cluster and draft.cluster.protect, None)
     what = f"is {draft.release.name}, which is not released: its pins change at any time"
     if draft.production or guarded:
         where = "production" if draft.production else "a protected cluster"
@@ -24,40 +26,31 @@ def _candidate(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
         yield Problem("release", what, "name a release once it has been tried", warning=True)
 
 
-def _value(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
-    for index, one in draft.overrides.items():
-        if not readable(one, "pin", "value"):
-            continue
-        path = f"overrides[{index}].value"
-        if not re.fullmatch(PINS[one.pin], one.value):
-            yield Problem(path, f"{one.value!r} cannot be {one.pin}", f"write {FORMS[PINS[one.pin]]}")
-        elif draft.release and one.value == pinned(draft.release, one.pin):
-            what = f"is what {draft.release.name} has for {one.pin}"
-            yield Problem(path, what, "remove the override: it has done its work", warning=True)
+@each(Draft.written_overrides)
+def _value(path: str, override: Override, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    pin, value = override.pin, override.value
+    if not re.fullmatch(PINS[pin], value):
+        yield Problem(f"{path}.value", f"{value!r} cannot be {pin}", f"write {FORMS[PINS[pin]]}")
+    elif draft.release and value == pinned(draft.release, pin):
+        what = f"is what {draft.release.name} has for {pin}"
+        yield Problem(f"{path}.value", what, "remove the override: it has done its work", warning=True)
 
 
 def _twice(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
-    seen: dict[str, int] = {}
-    for index, one in draft.overrides.items():
-        if not readable(one, "pin"):
-            continue
-        if one.pin in seen:
-            what = f"{one.pin} is overridden in overrides[{seen[one.pin]}] already"
-            yield Problem(f"overrides[{index}].pin", what, "keep one of them")
-        seen.setdefault(one.pin, index)
+    for path, first, override in doubled(draft.written_overrides(), lambda override: override.pin):
+        yield Problem(f"{path}.pin", f"{override.pin} is overridden in {first} already", "keep one of them")
 
 
-def _version(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
-    for index, one in draft.overrides.items():
-        if not readable(one, "pin") or one.pin != "kubernetesVersion":
-            continue
-        path = f"overrides[{index}].pin"
-        if not draft.made_here:
-            what = "kubernetesVersion is set for a cluster this stack does not make"
-            yield Problem(path, what, "remove it: whoever made the cluster decides this")
-        elif draft.cluster and "kubernetes_version" in draft.cluster.model_fields_set:
-            what = "kubernetesVersion is set in cluster.kubernetesVersion as well"
-            yield Problem(path, what, "keep one of them")
+@each(Draft.written_overrides)
+def _version(path: str, override: Override, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    if override.pin != "kubernetesVersion":
+        return
+    if not draft.made_here:
+        what = "kubernetesVersion is set for a cluster this stack does not make"
+        yield Problem(f"{path}.pin", what, "remove it: whoever made the cluster decides this")
+    elif draft.cluster and "kubernetes_version" in draft.cluster.model_fields_set:
+        what = "kubernetesVersion is set in cluster.kubernetesVersion as well"
+        yield Problem(f"{path}.pin", what, "keep one of them")
 
 
 RULES = (_candidate, _value, _twice, _version)

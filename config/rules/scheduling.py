@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Literal
 
 from config.clouds.traits import Cloud
 from config.draft import Draft, has_gpus
-from config.model.fields import readable
-from config.model.scheduling import Defaults, KindDefaults, Placement, Scheduling
-from config.model.stack import Capacity, Effect, Pool
+from config.model.pool import Capacity, Pool
+from config.model.scheduling import GuardException, KindDefaults, Placement, Profile, Scheduling
+from config.model.taint import Effect, Taint
 from config.placement import node_pools as placed
 from config.placement.node_pools import GPU_TAINT
 from config.problems import Problem
+from config.reading import doubled, of_each, part
+from config.rules.items import Rule, each
 
 _EVERYBODY = {
     # cloud.google.com/kubernetes-engine/docs/best-practices/rbac
@@ -39,19 +42,27 @@ def _disabled(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
             )
 
 
-def _defaults(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+def _kinds(draft: Draft) -> Iterator[tuple[str, KindDefaults]]:
     scheduling = _enabled(draft)
-    if not scheduling or not draft.all_pools or not readable(scheduling, "defaults"):
-        return
-    there = {has_gpus(pool, cloud) for pool in draft.pools.values() if pool.vanishes}
-    for name, kind in Defaults.model_fields.items():
-        if not readable(scheduling.defaults, name):
-            continue
-        defaults: KindDefaults = getattr(scheduling.defaults, name)
-        for resource, gpus in (("gpu", True), ("cpu", False)):
-            if gpus not in there and resource in defaults.model_fields_set and readable(defaults, resource):
-                path = f"scheduling.defaults.{kind.alias}.{resource}"
-                yield from _without_spot(path, getattr(defaults, resource), "with" if gpus else "without")
+    if scheduling:
+        for name, field in type(scheduling.defaults).model_fields.items():
+            defaults = part(scheduling.defaults, name)
+            if defaults:
+                yield f"scheduling.defaults.{field.alias}", defaults
+
+
+def _defaults(resource: Literal["gpu", "cpu"]) -> Rule:
+    @each(_kinds)
+    def rule(path: str, defaults: KindDefaults, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+        with_gpus = resource == "gpu"
+        if not draft.all_pools or resource not in defaults.model_fields_set:
+            return
+        # A pool that cannot be read well enough to tell may be the one.
+        if with_gpus not in {has_gpus(pool, cloud) for pool in draft.pools.values() if pool.reclaimable}:
+            placement: Placement = getattr(defaults, resource)
+            yield from _without_spot(f"{path}.{resource}", placement, "with" if with_gpus else "without")
+
+    return rule
 
 
 def _without_spot(path: str, placement: Placement, sort: str) -> Iterator[Problem]:
@@ -74,7 +85,7 @@ def _without_spot(path: str, placement: Placement, sort: str) -> Iterator[Proble
 def _grace(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     scheduling = _enabled(draft)
     seconds = scheduling.grace_period_seconds if scheduling else None
-    pools = [pool for pool in draft.pools.values() if readable(pool, "capacity", "gcp")]
+    pools = [pool for pool, _ in draft.of_pools(lambda pool: (pool, pool.reclaimable and cloud.own_notice(pool)))]
     notice, grace = placed.spot_notice(pools, cloud), placed.spot_grace(pools, cloud)
     path = "scheduling.gracePeriodSeconds"
     remedy = f"{grace} or less; leave it out for {grace}"
@@ -100,15 +111,20 @@ def _platform(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
             )
 
 
-def _exceptions(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+def _written_exceptions(draft: Draft) -> Iterator[tuple[str, GuardException]]:
     scheduling = _enabled(draft)
     for index, exception in enumerate(scheduling.guard.exceptions if scheduling else ()):
-        if readable(exception, "namespace") and exception.namespace.startswith(_KUBERNETES):
-            yield Problem(
-                f"scheduling.guard.exceptions[{index}].namespace",
-                f"is {exception.namespace}, which the guard leaves alone anyway",
-                "remove the exception",
-            )
+        yield f"scheduling.guard.exceptions[{index}]", exception
+
+
+@each(_written_exceptions)
+def _exceptions(path: str, exception: GuardException, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    if exception.namespace.startswith(_KUBERNETES):
+        yield Problem(
+            f"{path}.namespace",
+            f"is {exception.namespace}, which the guard leaves alone anyway",
+            "remove the exception",
+        )
 
 
 def _readers(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
@@ -122,36 +138,36 @@ def _readers(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
             )
 
 
-def _doubled_profiles(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+def _profiles(draft: Draft) -> Iterator[tuple[str, Profile]]:
     scheduling = _enabled(draft)
-    seen: dict[str, int] = {}
     for index, profile in enumerate(scheduling.profiles if scheduling else ()):
-        if readable(profile, "namespace"):
-            first = seen.setdefault(profile.namespace, index)
-            if first != index:
-                yield Problem(
-                    f"scheduling.profiles[{index}].namespace",
-                    f"{profile.namespace!r} stands in scheduling.profiles[{first}] already",
-                    "write one entry for each namespace",
-                )
+        yield f"scheduling.profiles[{index}]", profile
 
 
-def _whole_fallback(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
-    scheduling = _enabled(draft)
-    if not scheduling or not scheduling.profiles or not draft.all_pools:
+def _doubled_profiles(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    for path, first, profile in doubled(_profiles(draft), lambda profile: profile.namespace):
+        yield Problem(
+            f"{path}.namespace",
+            f"{profile.namespace!r} stands in {first} already",
+            "write one entry for each namespace",
+        )
+
+
+@each(_profiles)
+def _whole_fallback(path: str, profile: Profile, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    if profile.gpus is None or not draft.all_pools:
         return
     if any(pool.mig for pool in draft.pools.values()):
         return  # into how many instances a GPU is cut depends on its model
     most = sum(_on_demand_gpus(pool, draft, cloud) for pool in draft.pools.values())
-    for index, profile in enumerate(scheduling.profiles):
-        if readable(profile, "gpus") and profile.gpus is not None and 0 < most <= profile.gpus:
-            yield Problem(
-                f"scheduling.profiles[{index}].gpus",
-                f"is {profile.gpus}, and the on-demand pools have {most} at most: this profile alone could hold them all"
-                " when spot is dry",
-                f"fewer than {most}, or larger on-demand pools",
-                warning=True,
-            )
+    if 0 < most <= profile.gpus:
+        yield Problem(
+            f"{path}.gpus",
+            f"is {profile.gpus}, and the on-demand pools have {most} at most: this profile alone could hold them all"
+            " when spot is dry",
+            f"fewer than {most}, or larger on-demand pools",
+            warning=True,
+        )
 
 
 def _on_demand_gpus(pool: Pool, draft: Draft, cloud: Cloud) -> int:
@@ -165,29 +181,27 @@ def _on_demand_gpus(pool: Pool, draft: Draft, cloud: Cloud) -> int:
 def _nothing_keeps_off(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     if cloud.makes_pools:
         return  # and taints them
-    # Every pod that asks for a GPU tolerates the key of GPU_TAINT by itself.
-    telling = {
-        index: {
-            taint for taint in pool.taints if taint.effect != Effect.PREFER_NO_SCHEDULE and taint.key != GPU_TAINT.key
-        }
-        for index, pool in draft.pools.items()
-    }
-    on_demand = {
-        taint for index, pool in draft.pools.items() if pool.capacity == Capacity.ON_DEMAND for taint in telling[index]
-    }
-    for index, pool in draft.pools.items():
-        if pool.vanishes and not telling[index] - on_demand:
+    telling = of_each(draft.pools.items(), lambda pair: (pair[0], pair[1].name, pair[1].capacity, _telling(pair[1])))
+    on_demand = {taint for _, _, capacity, taints in telling if capacity == Capacity.ON_DEMAND for taint in taints}
+    for index, name, capacity, taints in telling:
+        if capacity != Capacity.ON_DEMAND and not taints - on_demand:
             yield Problem(
                 f"pools[{index}].taints",
-                f"tell {pool.name} from no on-demand pool: nothing keeps pods that must not vanish off it",
+                f"tell {name} from no on-demand pool: nothing keeps pods that must not vanish off it",
                 "taint its nodes, for example example.com/spot=true:NoSchedule, and write the taint here",
                 warning=True,
             )
 
 
+def _telling(pool: Pool) -> set[Taint]:
+    """The taints that keep a pod off; every pod that asks for a GPU tolerates the key of GPU_TAINT by itself."""
+    return {taint for taint in pool.taints if taint.effect != Effect.PREFER_NO_SCHEDULE and taint.key != GPU_TAINT.key}
+
+
 RULES = (
     _disabled,
-    _defaults,
+    _defaults("gpu"),
+    _defaults("cpu"),
     _grace,
     _platform,
     _exceptions,

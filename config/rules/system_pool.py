@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from config.clouds.traits import Cloud
 from config.draft import Draft, has_gpus
-from config.model.stack import Capacity
+from config.model.pool import Capacity
 from config.problems import Problem
 
 

@@ -4,28 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from policy import azure, gcp
-from policy.declared import UNKNOWN, Declared
+from policy import clouds
+from policy.declared import Declared
 from policy.rule import Finding, Rule, Settings
-
-_GKE = {
-    "masterAuth.clientCertificateConfig.issueClientCertificate": "a client certificate that never asks who uses it",
-    "enableLegacyAbac": "every service account may do everything",
-}
 
 
 def _check(declared: Declared, settings: Settings) -> Iterator[Finding]:
-    # AKS has them unless they are switched off.
-    if declared.type == azure.CLUSTER and declared.get("disableLocalAccounts") not in (True, UNKNOWN):
-        yield Finding(
-            "disableLocalAccounts",
-            "one administrator's certificate that is the same for everybody",
-            "set it to true, with aadProfile.managed: true so that people can log in",
-        )
-    if declared.type == gcp.CLUSTER:
-        for path, problem in _GKE.items():
-            if declared.get(path) is True:
-                yield Finding(path, problem, "set it to false")
+    for cloud in clouds.CLOUDS:
+        yield from cloud.accounts(declared)
 
 
 ACCOUNTS = Rule(

@@ -1,16 +1,16 @@
-"""What keeps a cluster from being deleted by mistake."""
+"""Protection of a cluster from deletion by mistake."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from policy import azure, gcp
+from policy import clouds
 from policy.declared import Declared
 from policy.rule import Finding, Rule, Settings
 
 
 def _check(declared: Declared, settings: Settings) -> Iterator[Finding]:
-    if declared.type in (azure.CLUSTER, gcp.CLUSTER) and not declared.protected:
+    if declared.type in [cloud.cluster for cloud in clouds.CLOUDS] and not declared.protected:
         yield Finding(
             "protect",
             "the resource option is not set",

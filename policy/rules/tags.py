@@ -1,34 +1,22 @@
-"""Whose a thing is that costs money."""
+"""The owner and the purpose of resources that cost money."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from policy import azure, gcp
+from policy import clouds
 from policy.declared import UNKNOWN, Declared
 from policy.rule import Finding, Rule, Setting, Settings
 
-_GROUP = "azure-native:resources:ResourceGroup"
-
-_PATHS = {
-    azure.CLUSTER: "tags",
-    azure.POOL: "tags",
-    _GROUP: "tags",
-    gcp.CLUSTER: "resourceLabels",
-    gcp.POOL: "nodeConfig.resourceLabels",
-}
-"""Where bills are divided by (https://learn.microsoft.com/azure/aks/use-tags;
-https://docs.cloud.google.com/kubernetes-engine/docs/how-to/creating-managing-labels)."""
-
 
 def _check(declared: Declared, settings: Settings) -> Iterator[Finding]:
-    path = _PATHS.get(declared.type)
+    path = next((cloud.tags[declared.type] for cloud in clouds.CLOUDS if declared.type in cloud.tags), None)
     tags = declared.get(path) if path else UNKNOWN
     if path is None or tags is UNKNOWN:
         return
     # Azure compares names without case.
-    there = {name.lower() for name, value in (tags or {}).items() if value != ""}
-    lacking = [name for name in settings["names"] if name.lower() not in there]
+    present = {name.lower() for name, value in (tags or {}).items() if value != ""}
+    lacking = [name for name in settings["names"] if name.lower() not in present]
     if lacking:
         yield Finding(path, f"no {' and no '.join(lacking)}", "say so (`cluster.tags` in a stack file of this program)")
 

@@ -5,7 +5,8 @@ azure-native prints `Status=<n> Code="<code>" Message="<msg>"` where the message
 (read in its client; the rendered line itself was not seen, so it is [inferred]).
 
 Where a rule says "code: list", the code is one of AKS' own in a public list of about 2021 whose repository could not be named
-(package `apierror`, "Copyright (c) Microsoft Corporation", MIT); the words around it are ours.
+(package `apierror`, "Copyright (c) Microsoft Corporation", MIT). The words around such a code are ours: the rule is marked
+`as_read`, and what the user sees ends in "(as the sandbox reads it)".
 """
 
 from __future__ import annotations

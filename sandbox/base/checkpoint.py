@@ -1,7 +1,5 @@
 """The checkpoint: the engine's state file, read without the engine, which would take half a second."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

@@ -5,8 +5,6 @@ command needs the cloud alone to remove it, and to repair it after a killed comm
 like an interrupted one.
 """
 
-from __future__ import annotations
-
 import fcntl
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager

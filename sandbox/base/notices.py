@@ -1,7 +1,5 @@
 """Notices: lines that tell the person at the terminal what takes long."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable
 

@@ -1,7 +1,5 @@
 """YAML files, read as the engine reads them."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The `sandbox` command. Imports the engine only in the commands that use it: it takes half a second."""
 
-from __future__ import annotations
-
 import errno
 import json
 import os

@@ -1,7 +1,5 @@
 """Options that several commands have, and the objects that the commands get for them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import wraps
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Commands that change an emulated cloud behind Pulumi's back."""
 
-from __future__ import annotations
-
 import click
 
 from sandbox.base.home import Home

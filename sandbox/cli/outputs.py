@@ -1,7 +1,5 @@
 """The outputs of a stack, as `sandbox outputs` prints them."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

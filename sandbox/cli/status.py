@@ -1,7 +1,5 @@
 """The tables of `sandbox status`."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterable
 
@@ -18,12 +16,12 @@ _CAPACITIES = {"Spot": "spot", "Preemptible": "preemptible"}
 
 
 def show(planes: Iterable[ControlPlane], pools: Iterable[PoolStatus]) -> None:
-    """Print the processes of each control plane, the size of each pool, and what the autoscalers did last."""
+    """Print the processes of each control plane, the size of each pool, and the last decisions of the autoscalers."""
     planes = list(planes)
     console = Console()
     for plane in planes:
         where = os.path.relpath(plane.directory)
-        # In one line, however long: a folder is there to be copied.
+        # In one line, however long, so that the folder can be copied.
         console.print(
             f"Kubernetes {plane.version}, {plane.memory() / 1e6:.0f} MB, in {where}", markup=False, soft_wrap=True
         )
@@ -31,8 +29,8 @@ def show(planes: Iterable[ControlPlane], pools: Iterable[PoolStatus]) -> None:
         for column in ("pid", "MB"):
             table.add_column(column, justify="right")
         for name, process in plane.processes.items():
-            found = process.find()
-            table.add_row(name, str(found.pid) if found else "not running", f"{process.memory() / 1e6:.0f}")
+            running = process.find()
+            table.add_row(name, str(running.pid) if running else "not running", f"{process.memory() / 1e6:.0f}")
         console.print(table)
     console.print()
     table = _table("cluster", "pool", "machine", "capacity")

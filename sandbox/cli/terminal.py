@@ -1,7 +1,5 @@
 """Checks of a running stack, and the command lines that messages propose."""
 
-from __future__ import annotations
-
 import os
 import shutil
 

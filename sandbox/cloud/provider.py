@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Self
 
 from sandbox.cloud.differences import Kind, differences
 
@@ -18,7 +18,22 @@ Props = dict[str, Any]
 
 
 class Refused(Exception):
-    """The cloud refuses a request: nothing was made or changed. The text is shown to the user as it is."""
+    """The refusal of a request: nothing was made or changed. The text is shown to the user as it is.
+
+    `confirmed` is false where no source shows that the cloud refuses such a request with this code and these words; the text
+    then ends in a mark.
+    """
+
+    confirmed = True
+
+    def __str__(self) -> str:
+        text = super().__str__()
+        return text if self.confirmed else f"{text} (as the sandbox reads it)"
+
+    def as_read(self) -> Self:
+        """The same refusal, marked as not confirmed."""
+        self.confirmed = False
+        return self
 
 
 class InitFailed(Exception):

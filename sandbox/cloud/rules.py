@@ -1,9 +1,10 @@
-"""What a rule is: a function of a request that returns the refusal, or None."""
+"""Rules: functions of a request that return the refusal, or None."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import wraps
 from typing import TypeVar
 
 from sandbox.cloud.provider import Refused
@@ -22,10 +23,22 @@ class ResourceRequest:
 
 
 Request = TypeVar("Request")
+Refusal = TypeVar("Refusal", bound=Refused)
+
+
+def as_read(rule: Callable[[Request], Refusal | None]) -> Callable[[Request], Refusal | None]:
+    """A rule none of whose refusals is confirmed by a source: code, words or the rule itself is the sandbox's reading."""
+
+    @wraps(rule)
+    def marked(request: Request) -> Refusal | None:
+        refused = rule(request)
+        return None if refused is None else refused.as_read()
+
+    return marked
 
 
 def check(rules: Iterable[Callable[[Request], Refused | None]], request: Request) -> None:
-    """Raise what the first of the rules refuses."""
+    """Raise the refusal of the first rule that has one."""
     for rule in rules:
         refused = rule(request)
         if refused is not None:

@@ -19,8 +19,9 @@ from typing import Any, NoReturn
 
 import grpc
 from google.protobuf import empty_pb2, json_format, struct_pb2
-from google.rpc import status_pb2
-from pulumi.runtime.proto import plugin_pb2, provider_pb2, provider_pb2_grpc
+
+# The SDK's own `google.rpc.Status`: a process cannot load googleapis' beside it, and a program may use `pulumi.provider`.
+from pulumi.runtime.proto import plugin_pb2, provider_pb2, provider_pb2_grpc, status_pb2
 
 from sandbox.cloud.callers import OwnUser
 from sandbox.cloud.differences import Kind, top_level

@@ -1,4 +1,4 @@
-"""The `kubernetes` provider as the engine sees it: every object goes by server-side apply to a real API server.
+"""The `kubernetes` provider for the engine: every object goes by server-side apply to a real API server.
 
 Behaviour follows pulumi-kubernetes 4.34 (provider/pkg/provider/{provider,diff}.go): replacements by field, DiffConfig with
 a cluster identifier, objects that exist already refused, previews by server-side dry run while a cluster is reachable.
@@ -6,9 +6,9 @@ a cluster identifier, objects that exist already refused, previews by server-sid
 Deliberately does not: wait for rollouts, Helm, kustomize, `Patch` and `List` resources.
 """
 
-from __future__ import annotations
-
 import hashlib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from threading import Lock
 from typing import Any
 
@@ -24,11 +24,8 @@ _FORCE_NEW = {
     "DaemonSet": ("spec.selector",),
     "Deployment": ("spec.selector",),
     "StatefulSet": (
-        "spec.podManagementPolicy",
-        "spec.revisionHistoryLimit",
-        "spec.selector",
-        "spec.serviceName",
-        "spec.volumeClaimTemplates",
+        *("spec.podManagementPolicy", "spec.revisionHistoryLimit"),
+        *("spec.selector", "spec.serviceName", "spec.volumeClaimTemplates"),
     ),
     "ClusterRoleBinding": ("roleRef",),
     "RoleBinding": ("roleRef",),
@@ -38,9 +35,15 @@ _FORCE_NEW = {
     "ResourceQuota": ("spec.scopes",),
     "PodDisruptionBudget": ("spec",),
 }
-"""diff.go, table forceNew, the kinds this project may declare."""
+"""diff.go, table forceNew: the kinds that this project may declare."""
 
+_SETTINGS = {
+    *("kubeconfig", "context", "cluster", "clusterIdentifier", "namespace", "enableServerSideApply"),
+    *("enableConfigMapMutable", "enableSecretMutable", "deleteUnreachable", "skipUpdateUnreachable"),
+    *("suppressDeprecationWarnings", "upsertExistingObjects", "version"),
+}
 _INTERNAL = ("__fieldManager", "__inputs")
+_UNREACHABLE = "configured Kubernetes cluster is unreachable"
 
 
 class KubernetesProvider(Provider):
@@ -55,27 +58,19 @@ class KubernetesProvider(Provider):
         self._connected: Client | None = None
 
     def check_config(self, inputs: Props) -> list[Failure]:
-        known = {
-            "kubeconfig", "context", "cluster", "clusterIdentifier", "namespace", "enableServerSideApply",
-            "enableConfigMapMutable", "enableSecretMutable", "deleteUnreachable", "skipUpdateUnreachable",
-            "suppressDeprecationWarnings", "upsertExistingObjects", "version",
-        }  # fmt: skip
-        return [
-            Failure(key, f"unknown property '{key}'") for key in inputs if key not in known and not key.startswith("__")
-        ]
+        unknown = [key for key in inputs if key not in _SETTINGS and not key.startswith("__")]
+        return [Failure(key, f"unknown property '{key}'") for key in unknown]
 
     def diff_config(self, old: Props, new: Props) -> Diff:
         changes = dict(differences(old, new))
         replaces: set[str] = set()
-        same_identifier = new.get("clusterIdentifier") and old.get("clusterIdentifier") == new["clusterIdentifier"]
-        if not same_identifier:
+        identifiers = old.get("clusterIdentifier"), new.get("clusterIdentifier")
+        if not identifiers[1] or identifiers[0] != identifiers[1]:
             # "We can't tell for sure if a computed value has changed, so [..] force a replacement", DiffConfig
             unknown = {key for key in ("kubeconfig", "context", "cluster") if new.get(key) == UNKNOWN}
-            changed_server = "kubeconfig" in changes and _server(old.get("kubeconfig")) != _server(
-                new.get("kubeconfig")
-            )
-            replaces = unknown or ({"kubeconfig"} if changed_server else set())
-            if old.get("clusterIdentifier") and new.get("clusterIdentifier"):
+            moved = "kubeconfig" in changes and _server(old.get("kubeconfig")) != _server(new.get("kubeconfig"))
+            replaces = unknown or ({"kubeconfig"} if moved else set())
+            if all(identifiers):
                 replaces.add("clusterIdentifier")
         return Diff(changes, replaces & changes.keys())
 
@@ -87,16 +82,14 @@ class KubernetesProvider(Provider):
 
     def check(self, resource: Resource) -> tuple[Props, list[Failure]]:
         inputs = dict(resource.inputs)
-        failures = [
-            Failure(key, f"missing required property '{key}'") for key in ("apiVersion", "kind") if not inputs.get(key)
-        ]
+        missing = [key for key in ("apiVersion", "kind") if not inputs.get(key)]
         metadata = dict(inputs.get("metadata") or {})
         if not metadata.get("name"):
             old = (resource.old_inputs.get("metadata") or {}).get("name")
             metadata["name"] = old or f"{resource.name}-{_digest(resource.urn)}"
             metadata["annotations"] = {**metadata.get("annotations", {}), "pulumi.com/autonamed": "true"}
         inputs["metadata"] = metadata
-        return inputs, failures
+        return inputs, [Failure(key, f"missing required property '{key}'") for key in missing]
 
     def diff(self, resource: Resource) -> Diff:
         changes = dict(differences(resource.old_inputs, resource.inputs))
@@ -116,60 +109,40 @@ class KubernetesProvider(Provider):
         body = _body(resource.inputs)
         if resource.preview:
             return "", self._dry_run(resource, body)
+        problem = f"resource {_title(body)} was not successfully created"
         client = self._client()
-        try:
-            self._place(client, body)
-            upsert = _true(self._settings.get("upsertExistingObjects"))
-            if not upsert and client.get(
-                body["apiVersion"], body["kind"], body["metadata"]["name"], body["metadata"].get("namespace")
-            ):
-                raise Refused(
-                    f"resource {_title(body)} was not successfully created: the resource already exists in the cluster"
-                )
+        with _refusing(f"{problem} by the Kubernetes API server"):
+            self._set_namespace(client, body)
+            if not _true(self._settings.get("upsertExistingObjects")) and _live(client, body):
+                raise Refused(f"{problem}: the resource already exists in the cluster")
             live = client.apply(body, _manager(resource), force=_forced(body))
-        except (ApiError, Unreachable) as refused:
-            raise Refused(
-                f"resource {_title(body)} was not successfully created by the Kubernetes API server: {refused}"
-            ) from refused
         return _id(body), _outputs(live, resource)
 
     def find(self, resource: Resource) -> tuple[str, Props] | None:
         """The object that a create would make, as (id, outputs), where the cluster has it already."""
         body = _body(resource.inputs)
-        try:
-            client = self._client()
-            self._place(client, body)
-            live = client.get(
-                body["apiVersion"], body["kind"], body["metadata"]["name"], body["metadata"].get("namespace")
-            )
-        except (ApiError, Unreachable) as refused:
-            raise Refused(f"looking for {_title(body)}: {refused}") from refused
+        client = self._client()
+        with _refusing(f"looking for {_title(body)}"):
+            self._set_namespace(client, body)
+            live = _live(client, body)
         return (_id(body), _outputs(live, resource)) if live else None
 
     def read(self, resource: Resource) -> tuple[Props, Props] | None:
         old = resource.old_inputs
         namespace, _, name = resource.id.rpartition("/")
-        try:
-            live = self._client().get(old["apiVersion"], old["kind"], name, namespace or None)
-        except (ApiError, Unreachable) as refused:
-            raise Refused(f"reading {resource.id}: {refused}") from refused
-        if live is None:
-            return None
-        return _like(live, old), _outputs(live, resource)
+        client = self._client()
+        with _refusing(f"reading {resource.id}"):
+            live = client.get(old["apiVersion"], old["kind"], name, namespace or None)
+        return None if live is None else (_like(live, old), _outputs(live, resource))
 
     def update(self, resource: Resource) -> Props:
         body = _body(resource.inputs)
         if resource.preview:
             return self._dry_run(resource, body)
         client = self._client()
-        try:
-            self._place(client, body)
-            live = client.apply(body, _manager(resource), force=_forced(body))
-        except (ApiError, Unreachable) as refused:
-            raise Refused(
-                f"resource {_title(body)} was not successfully updated by the Kubernetes API server: {refused}"
-            ) from refused
-        return _outputs(live, resource)
+        with _refusing(f"resource {_title(body)} was not successfully updated by the Kubernetes API server"):
+            self._set_namespace(client, body)
+            return _outputs(client.apply(body, _manager(resource), force=_forced(body)), resource)
 
     def delete(self, resource: Resource) -> None:
         old = resource.old_inputs or resource.old_outputs
@@ -180,20 +153,18 @@ class KubernetesProvider(Provider):
             raise Refused(f"deleting {resource.id}: {refused}") from refused
         except Unreachable as silent:
             if not _true(self._settings.get("deleteUnreachable")):
-                raise Refused(f"configured Kubernetes cluster is unreachable: {silent}") from silent
+                raise Refused(f"{_UNREACHABLE}: {silent}") from silent
 
     def _client(self) -> Client:
         if self._kubeconfig is None:
-            raise Refused("configured Kubernetes cluster is unreachable: the provider has no kubeconfig")
+            raise Refused(f"{_UNREACHABLE}: the provider has no kubeconfig")
         with self._connecting:
             if self._connected is None:
                 try:
                     self._connected = Client(self._kubeconfig)
                 except Unusable as unusable:
-                    raise Refused(
-                        "configured Kubernetes cluster is unreachable: unable to load Kubernetes client configuration from"
-                        f" kubeconfig file: {unusable}"
-                    ) from unusable
+                    reason = "unable to load Kubernetes client configuration from kubeconfig file"
+                    raise Refused(f"{_UNREACHABLE}: {reason}: {unusable}") from unusable
             return self._connected
 
     def close(self) -> None:
@@ -203,29 +174,43 @@ class KubernetesProvider(Provider):
                 self._connected = None
 
     def _dry_run(self, resource: Resource, body: Props) -> Props:
-        """What the object would look like; the inputs alone while that cannot be asked."""
+        """The object as the server would store it; the inputs alone while the server cannot be asked."""
         inputs = resource.inputs
         if self._kubeconfig is None or contains_unknown(body):
             return inputs
         client = self._client()
         try:
-            self._place(client, body)
+            self._set_namespace(client, body)
             # Without a live object of ours the real provider always forces a preview (await.go, patchForce).
             live = client.apply(body, _manager(resource), dry_run=True, force=_forced(body) or not resource.id)
         except Unreachable:
             return inputs
         except ApiError as refused:
             if refused.status == 404:
-                # The namespace or the kind may be made by the same update.
+                # The same update may make the namespace or the kind.
                 return inputs
             raise Refused(
                 f"resource {_title(body)} would be refused by the Kubernetes API server: {refused}"
             ) from refused
         return {key: value for key, value in live.items() if key in inputs}
 
-    def _place(self, client: Client, body: Props) -> None:
+    def _set_namespace(self, client: Client, body: Props) -> None:
         if client.namespaced(body):
             body["metadata"].setdefault("namespace", self._settings.get("namespace") or "default")
+
+
+@contextmanager
+def _refusing(problem: str) -> Iterator[None]:
+    """Turn errors of the API server into a refusal."""
+    try:
+        yield
+    except (ApiError, Unreachable) as error:
+        raise Refused(f"{problem}: {error}") from error
+
+
+def _live(client: Client, body: Props) -> Props | None:
+    metadata = body["metadata"]
+    return client.get(body["apiVersion"], body["kind"], metadata["name"], metadata.get("namespace"))
 
 
 def _body(inputs: Props) -> Props:
@@ -248,21 +233,21 @@ def _outputs(live: Props, resource: Resource) -> Props:
 
 
 def _forced(body: Props) -> bool:
-    """Whether fields that another manager has are taken from it (await.go, patchForce)."""
+    """Whether an apply takes fields from other managers (await.go, patchForce)."""
     return _true((body["metadata"].get("annotations") or {}).get("pulumi.com/patchForce"))
 
 
 def _manager(resource: Resource) -> str:
-    """One field manager an object, as the real provider has: two declarations of one object then conflict."""
+    """A field manager for each resource, as in the real provider: two declarations of one object then conflict."""
     return f"pulumi-kubernetes-{_digest(resource.urn)}"
 
 
 def _like(live: Any, old: Any) -> Any:
-    """The live values at the places the old inputs name: defaults that the server added are no drift."""
+    """The live values of the fields in the old inputs: defaults that the server added are no drift."""
     if isinstance(old, dict) and isinstance(live, dict):
         return {key: _like(live[key], value) for key, value in old.items() if key in live}
     if isinstance(old, list) and isinstance(live, list) and len(old) == len(live):
-        return [_like(one, other) for one, other in zip(live, old, strict=True)]
+        return [_like(*pair) for pair in zip(live, old, strict=True)]
     return live
 
 

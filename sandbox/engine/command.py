@@ -4,8 +4,6 @@ The Automation API's `Stack` runs the same commands, and five more around an `up
 twice and `stack history`. Each takes 0.3 s, and the sandbox does not need their output.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -4,8 +4,6 @@ The program runs inline: the engine asks this process for it, so no language-hos
 plugins and credentials are below the sandbox's home; the user's Pulumi is neither read nor written.
 """
 
-from __future__ import annotations
-
 import re
 import sys
 from collections.abc import Sequence

@@ -19,8 +19,6 @@ An engine that outlives its provider, as happens when the sandbox alone is kille
 the entry. The entries are therefore kept here as well, from before the request to the cloud until the engine has ended.
 """
 
-from __future__ import annotations
-
 import itertools
 import json
 import shutil

@@ -5,8 +5,6 @@ This one reports an error itself and answers `bail`, "True if an error happened,
 (sdk/proto/pulumi/language.proto, RunResponse), as Pulumi's own Python host does.
 """
 
-from __future__ import annotations
-
 import asyncio
 import json
 import logging

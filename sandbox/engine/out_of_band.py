@@ -1,7 +1,5 @@
 """Changes of the emulated clouds behind Pulumi's back: the autoscaler's, and those of other users of the cloud."""
 
-from __future__ import annotations
-
 import copy
 from typing import Any
 

@@ -5,8 +5,6 @@ sandbox, and it ends with that command. The engine starts `sandbox/engine/policy
 environment, folder and standard streams. From then on the copy is what `python -u -m pulumi.policy` would have been.
 """
 
-from __future__ import annotations
-
 import gc
 import importlib
 import json

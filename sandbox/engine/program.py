@@ -1,7 +1,5 @@
 """The program of a project, run in this process as the engine's own Python host runs it."""
 
-from __future__ import annotations
-
 import gc
 import importlib
 import json

@@ -3,8 +3,6 @@
 The types keep the order of the steps: each step takes what the step before it returns.
 """
 
-from __future__ import annotations
-
 import os
 import shutil
 from collections.abc import Callable, Iterator, Mapping
@@ -43,6 +41,9 @@ LockedStack = NewType("LockedStack", Home)
 ReadyCloud = NewType("ReadyCloud", LockedStack)
 """The home of a locked stack whose emulated cloud is repaired and stays: this command shares it."""
 
+FilledClouds = NewType("FilledClouds", Clouds)
+"""The emulated clouds with the quotas and resources of the cloud files."""
+
 _ORPHAN_SECONDS = 20
 
 
@@ -55,14 +56,6 @@ class Prepared:
     pulumi: Path
     policies: list[str]
     """The engine's options for the policy pack."""
-
-
-@dataclass(frozen=True)
-class Attachable:
-    """A prepared stack whose emulated clouds have the resources of the cloud file."""
-
-    stack: Prepared
-    clouds: Clouds
 
 
 @contextmanager
@@ -92,8 +85,8 @@ def open(
     requested = CloudFile.read(cloud_file, clouds.opened(home, dict, notify)) if cloud_file else CloudFile()
     with _locked(home, notify) as locked, _repaired(locked, control_plane, notify, changing) as ready:
         stack = _prepared(ready, pack, ensure, notify, changing=changing, program=program)
-        attachable = _filled(stack, requested, control_plane, notify)
-        with _attached(attachable, notify, changing=changing, preload=program and not changing) as engine:
+        filled = _filled(stack, requested, control_plane, notify)
+        with _attached(stack, filled, notify, changing=changing, preload=program and not changing) as engine:
             yield engine
 
 
@@ -166,25 +159,26 @@ def _trust_clusters(home: Home, built: Path) -> None:
 
 def _filled(
     stack: Prepared, requested: CloudFile, control_plane: Callable[[], Mapping[str, Path]], notify: Notify
-) -> Attachable:
-    """The clouds with the quotas and resources of this cloud file and of earlier ones."""
+) -> FilledClouds:
+    """The clouds, after the quotas and resources of this cloud file and of earlier ones."""
     with cloud_files.changing(stack.home.cloud) as kept:
         kept.add(requested)
         kept.keep(stack.home.cloud)
         # After the file is kept: the clouds read their quotas from it.
         opened = clouds.opened(stack.home, control_plane, notify)
         cloud_files.make(kept, opened, notify)
-    return Attachable(stack, opened)
+    return FilledClouds(opened)
 
 
 @contextmanager
-def _attached(attachable: Attachable, notify: Notify, *, changing: bool, preload: bool) -> Iterator[Engine]:
+def _attached(
+    stack: Prepared, filled: FilledClouds, notify: Notify, *, changing: bool, preload: bool
+) -> Iterator[Engine]:
     """The engine, with providers over the clouds and a state that has all that the clouds made for a killed command."""
-    stack = attachable.stack
     checkpoint = Checkpoint(stack.home)
     interrupted = Interrupted(stack.home, checkpoint)
     providers: dict[str, Callable[[], Provider]] = {
-        **{package: partial(attachable.clouds.provider, package) for package in attachable.clouds.opened},
+        **{package: partial(filled.provider, package) for package in filled.opened},
         "kubernetes": KubernetesProvider,
     }
     program = Program(stack.home.project, stack.home.directory / "imported.json")
@@ -201,7 +195,7 @@ def _attached(attachable: Attachable, notify: Notify, *, changing: bool, preload
             finally:
                 for provider in instances.values():
                     provider.close()
-        yield Engine(command, attachable.clouds, checkpoint, interrupted, stack.policies)
+        yield Engine(command, filled, checkpoint, interrupted, stack.policies)
 
 
 def _engine_path(home: Home) -> Path:

@@ -7,8 +7,6 @@ key service. The copies therefore have no secrets provider, and each `secure:` v
 is replaced by a marked fake.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import secrets

@@ -1,7 +1,9 @@
-"""What the bridge adds to inputs in its Check: the schema's defaults, and the list `__defaults` of what it added.
+"""Defaults that the bridge adds to inputs in its Check, and the list `__defaults` of their names.
 
-Every object has such a list, also an empty one. Defaults that are false, zero or empty are not added (pulumi-terraform-bridge
-#2618). A refresh takes the lists out again. Source: applyDefaults in pulumi-terraform-bridge pkg/tfbridge/schema.go.
+Every object has such a list, even an empty object. Defaults that are false, zero or empty are not added
+(pulumi-terraform-bridge #2618). A refresh removes the lists again.
+
+Source: applyDefaults in pulumi-terraform-bridge pkg/tfbridge/schema.go.
 """
 
 from __future__ import annotations
@@ -27,7 +29,7 @@ def without_marks(value: Any) -> Any:
 
 
 def marked(fields: Fields, inputs: Props, defaults: Mapping[str, Any], given: frozenset[str] = frozenset()) -> Props:
-    """Inputs with defaults and lists; `given` are the names of top-level properties that were added already."""
+    """Inputs with defaults and lists; `given` are the names of top-level properties that are already added."""
     added = {n: copy.deepcopy(v) for n, v in defaults.items() if "." not in n and n not in inputs}
     below: dict[str, dict[str, Any]] = {}
     for path, value in defaults.items():
@@ -47,7 +49,7 @@ def _marked(shape: Shape | None, value: Any, defaults: Mapping[str, Any]) -> Any
 
 
 def refreshed(inputs: Any, state: Any) -> Any:
-    """Inputs after a refresh: what a program said, with the values there are now (extractInputs)."""
+    """Inputs after a refresh: the properties of the program, with their current values (extractInputs)."""
     if isinstance(inputs, dict) and isinstance(state, dict):
         return {k: refreshed(v, state[k]) for k, v in inputs.items() if state.get(k) is not None}
     if isinstance(inputs, list) and isinstance(state, list):
@@ -56,14 +58,14 @@ def refreshed(inputs: Any, state: Any) -> Any:
 
 
 def imported(fields: Fields, state: Props) -> Props:
-    """Inputs for a resource that was only read (extractSchemaInputs): what can be said and is neither empty nor a default."""
-    found: Props = {}
+    """Inputs of a resource that was only read (extractSchemaInputs): settable properties that are neither empty nor a default."""
+    inputs: Props = {}
     for name, value in state.items():
         shape = fields.shapes.get(name)
         if shape is None or (zero(value) and name not in fields.required):
             continue
-        found[name] = _imported(shape, value)
-    return found
+        inputs[name] = _imported(shape, value)
+    return inputs
 
 
 def _imported(shape: Shape, value: Any) -> Any:

@@ -3,7 +3,8 @@
 A refusal reads `googleapi: Error <status>: <message>, <reason>`; Terraform's provider puts words before it and the bridge wraps
 it (go-multierror; pulumi-terraform-bridge sdk-v2, provider.go). What failed after it was accepted has no such prefix.
 
-Texts are quoted from the source beside each rule; where none gives it, it says UNCONFIRMED and the words are ours.
+Texts are quoted from the source beside each rule. Where no source gives them the words are ours: the rule is marked
+`as_read`, and what the user sees ends in "(as the sandbox reads it)".
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""The provider's functions: Terraform's data sources, which read what there is.
+"""The provider's functions: Terraform's data sources, which read existing resources.
 
-What each answers when there is nothing is its own text (terraform-provider-google-beta, data_source_*.go).
+Each has its own text for a missing resource (terraform-provider-google-beta, data_source_*.go).
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def cluster(cloud: GcpCloud, settings: Settings, args: Props) -> Props:
     id = TYPES[CLUSTER].id(args, settings)
     body = cloud.get(id)
     if body is None:
-        # The data source reads as the resource does, and that only forgets what is gone.
+        # The data source reads like the resource, which only forgets a missing cluster.
         raise Refused(f"{id} not found")
     labels = body["effectiveLabels"]
     shown = {**body, "id": id, "resourceLabels": labels, "pulumiLabels": labels}
@@ -70,16 +70,16 @@ def subnetwork(cloud: GcpCloud, settings: Settings, args: Props) -> Props:
     body = cloud.get(id)
     if body is None:
         raise Refused(f"{id} not found")
-    found = {name: body.get(name, "") for name in STORED.outputs_of(_GET_SUBNETWORK).shapes}
+    outputs = {name: body.get(name, "") for name in STORED.outputs_of(_GET_SUBNETWORK).shapes}
     ranges = [{"rangeName": r["rangeName"], "ipCidrRange": r["ipCidrRange"]} for r in body.get("secondaryIpRanges", [])]
-    return {**found, "id": id, "secondaryIpRanges": ranges}
+    return {**outputs, "id": id, "secondaryIpRanges": ranges}
 
 
 def project(cloud: GcpCloud, settings: Settings, args: Props) -> Props:
-    """Every project is taken as existing: nothing here makes one."""
+    """The project of an id: every project exists, because the sandbox creates none."""
     _arguments(args, {"projectId"}, set())
-    found = args.get("projectId") or settings.project
-    if not found:
+    id = args.get("projectId") or settings.project
+    if not id:
         raise Refused(
             "no project value set. `project_id` must be set at the resource level, or a default `project` value must be "
             "specified on the provider"
@@ -90,12 +90,12 @@ def project(cloud: GcpCloud, settings: Settings, args: Props) -> Props:
         "deletionPolicy": "",
         "effectiveLabels": {},
         "folderId": "",
-        "id": f"projects/{found}",
+        "id": f"projects/{id}",
         "labels": {},
-        "name": found,
-        "number": ids.project_number(found),
+        "name": id,
+        "number": ids.project_number(id),
         "orgId": "",
-        "projectId": found,
+        "projectId": id,
         "pulumiLabels": {},
         "tags": {},
     }
@@ -110,7 +110,7 @@ FUNCTIONS: dict[str, Callable[[GcpCloud, Settings, Props], Props]] = {
 
 
 def _listed(fields: Fields, body: Props) -> Props:
-    """A resource's body in a data source's form, in which every block is a list with a plural name."""
+    """A resource's body in the form of a data source, where every block is a list with a plural name."""
     return {name: _shown(shape, _singular(name, body)) for name, shape in fields.shapes.items()}
 
 

@@ -1,9 +1,9 @@
-"""What Terraform plans: the state after an update, from what a program says and what there is.
+"""Terraform's plan: the state after an update, from the program's inputs and the current state.
 
-A property that is said gets its value. One that is not said any more keeps its value where the service may choose it
-(Optional and Computed), and goes otherwise; a list of blocks without any is one that is not said (terraform-plugin-sdk:
-in HCL there is no other way to write it). What a program never said is left alone [inferred: everything the emulated services
-add by themselves is Computed].
+A property in the inputs gets its value. A property that the inputs drop keeps its value where the service may choose it
+(Optional and Computed), and is removed otherwise; an empty list of blocks counts as dropped (terraform-plugin-sdk: HCL has no
+other way to write it). A property that was never in the inputs stays [inferred: everything the emulated services add by
+themselves is Computed].
 """
 
 from __future__ import annotations
@@ -18,37 +18,37 @@ from sandbox.gcp.resources.resource_type import GcpType
 
 
 def zero(value: Any) -> bool:
-    """Whether Terraform takes a value for one that was not given."""
+    """Whether Terraform treats a value as missing."""
     return value != UNKNOWN and not value
 
 
-def planned(kind: GcpType, wanted: Props, state: Props, said: Props) -> Props:
-    """The state after an update to the inputs `wanted`, where before it were `said`."""
-    return _object(kind, "", wanted, state, said)
+def planned(kind: GcpType, wanted: Props, state: Props, last: Props) -> Props:
+    """The state after an update from the inputs `last` to the inputs `wanted`."""
+    return _object(kind, "", wanted, state, last)
 
 
-def _object(kind: GcpType, path: str, wanted: Props, state: Props, said: Props) -> Props:
+def _object(kind: GcpType, path: str, wanted: Props, state: Props, last: Props) -> Props:
     result = {}
     for name in [*state, *(n for n in wanted if n not in state)]:
         where = f"{path}.{name}" if path else name
         if name in wanted and not (wanted[name] == [] and where in kind.blocks & kind.computed):
-            value = _value(kind, where, wanted[name], state.get(name), said.get(name))
+            value = _value(kind, where, wanted[name], state.get(name), last.get(name))
             if not (zero(value) and state.get(name) is None):
                 result[name] = value
-        elif name not in said or where in kind.computed:
+        elif name not in last or where in kind.computed:
             result[name] = state[name]
     return result
 
 
-def _value(kind: GcpType, path: str, wanted: Any, state: Any, said: Any) -> Any:
+def _value(kind: GcpType, path: str, wanted: Any, state: Any, last: Any) -> Any:
     if path in kind.maps:
         return wanted
     if isinstance(wanted, dict) and isinstance(state, dict):
-        return _object(kind, path, wanted, state, said if isinstance(said, dict) else {})
+        return _object(kind, path, wanted, state, last if isinstance(last, dict) else {})
     if isinstance(wanted, list) and isinstance(state, list):
         if path in kind.sets and UNKNOWN not in wanted and sorted(map(str, wanted)) == sorted(map(str, state)):
             return state
-        before = said if isinstance(said, list) else []
+        before = last if isinstance(last, list) else []
         return [
             _value(kind, f"{path}[]", item, _at(state, index), _at(before, index)) for index, item in enumerate(wanted)
         ]
@@ -62,7 +62,7 @@ def _at(values: list[Any], index: int) -> Any:
 
 
 def same_resource(one: str, other: str) -> bool:
-    """CompareSelfLinkOrResourceName: by name where either is a plain name, else by path."""
+    """Equality of two references: by name where either is a plain name, else by path (CompareSelfLinkOrResourceName)."""
     if "/" not in one or "/" not in other:
         return one.rsplit("/", 1)[-1] == other.rsplit("/", 1)[-1]
     return _path(one) == _path(other)
@@ -73,27 +73,27 @@ def _path(reference: str) -> str:
 
 
 def changes(kind: GcpType, state: Props, after: Props) -> tuple[dict[str, Change], set[str]]:
-    """What an update changes, and which of that replaces."""
-    found = dict(differences(state, after))
+    """The changes of an update by path, and the paths that force a replacement."""
+    changed = dict(differences(state, after))
     replaces = set()
-    for path, change in found.items():
+    for path, change in changed.items():
         old, new = _at_path(state, path), _at_path(after, path)
         pattern = _pattern(kind, path)
         inside = new if change is Change.ADD else old if change is Change.DELETE else None
         if _forces(kind, pattern, inside) or kind.replaced_by(path, old, new):
             replaces.add(path)
-    return found, replaces
+    return changed, replaces
 
 
 def _pattern(kind: GcpType, path: str) -> str:
-    """A path as the table of properties has it: without indexes, and without the keys of users' maps."""
+    """A path in the form of the table of properties: without indexes, and without the keys of users' maps."""
     pattern = re.sub(r"\[\d+\]", "[]", path)
-    inside = (one for one in kind.maps if pattern.startswith((f"{one}.", f"{one}[")))
-    return next(inside, pattern)
+    maps = (map for map in kind.maps if pattern.startswith((f"{map}.", f"{map}[")))
+    return next(maps, pattern)
 
 
 def _forces(kind: GcpType, pattern: str, value: Any) -> bool:
-    """Whether a property, or for a whole object that comes or goes anything in it, forces a replacement."""
+    """Whether a property forces a replacement; for an added or removed object, whether anything in it does."""
     if pattern in kind.replaces or pattern.removesuffix("[]") in kind.replaces:
         return True
     if isinstance(value, dict):
@@ -113,7 +113,7 @@ def _at_path(value: Any, path: str) -> Any:
 
 
 def applied(before: Props, after: Props, current: Props) -> Props:
-    """What there is, with what an update changes: only that is sent, and what changed meanwhile stays."""
+    """The current body with the changes of an update: only changes are sent, and other changes since then stay."""
     result = dict(current)
     for name in before.keys() | after.keys():
         if before.get(name) == after.get(name):

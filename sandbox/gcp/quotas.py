@@ -112,4 +112,5 @@ def refusal(excesses: list[Excess], project: str) -> errors.GcpRefused:
     else:
         # kaiwaehner/hivemq-mqtt-tensorflow-kafka-realtime-iot-machine-learning-training-inference #48
         text = "".join(f"\n\t({i}) i{one.at_the_door}{more}" for i, one in enumerate(excesses, 1))
-    return errors.GcpRefused(403, text, "forbidden")
+    refused = errors.GcpRefused(403, text, "forbidden")
+    return refused.as_read() if any(one.region == GLOBAL for one in excesses) else refused

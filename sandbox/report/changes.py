@@ -1,7 +1,5 @@
 """Changes of resources, property by property, from the engine's events."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """`sandbox preview --base REV`: compares, writes the report, and fails where a reviewer must look."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Collection
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The comparison: the base's stacks come up on emulated clouds, and the work tree is previewed on top of them."""
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Iterable

@@ -1,7 +1,5 @@
 """The cost of a stack's machines before and after a change, from each pool's fewest nodes to its most, and as text."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any

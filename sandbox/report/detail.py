@@ -1,7 +1,5 @@
 """The detail of a page: the amounts shown of a report, so that the page fits."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 

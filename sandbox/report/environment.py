@@ -1,7 +1,5 @@
 """The Python environment of an older revision: by its own lock file, not by the work tree's."""
 
-from __future__ import annotations
-
 import hashlib
 import sys
 import sysconfig

@@ -1,7 +1,5 @@
 """Excerpts of two long values: the parts in which they differ."""
 
-from __future__ import annotations
-
 import difflib
 import json
 

@@ -16,8 +16,6 @@ safety, by `<wbr>`, which is no character: a reader copies the exact value, and 
 is a zero-width space, where mentions are known to stop (Renovate writes it after each `@`).
 """
 
-from __future__ import annotations
-
 import re
 import unicodedata
 

@@ -1,7 +1,5 @@
 """The listener: an engine command's changes, diagnostics and outputs, for the report."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from typing import Any
 

@@ -5,8 +5,6 @@ shown only when this program could have written them. Nothing else on the page c
 whole parts, and texts are cut before they are made harmless: no tag and no row is ever cut.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress

@@ -3,8 +3,6 @@
 Every text may come from a fork's branch: it is bounded here and made harmless where it is rendered (`sandbox.report.markdown`).
 """
 
-from __future__ import annotations
-
 from enum import StrEnum
 from typing import Annotated, Literal
 

@@ -3,8 +3,6 @@
 The stack's output `pools` tells a pool's purpose: its taints keep pods away, and its capacity tells which pods may be evicted.
 """
 
-from __future__ import annotations
-
 import re
 import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence

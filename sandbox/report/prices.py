@@ -3,8 +3,6 @@
 No price is estimated: a machine, region or capacity that the file does not have has no price.
 """
 
-from __future__ import annotations
-
 import csv
 import re
 from dataclasses import dataclass

@@ -3,8 +3,6 @@
 Reads config/releases of a checkout as data, with the schema's titles: both checkouts may be untrusted branches.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import tomllib

@@ -41,10 +41,7 @@ class Revision:
         # An index of its own: the repository's stays the user's.
         own = {"GIT_INDEX_FILE": str(folder.with_name(f"{folder.name}.index"))}
         prefix = _git(self.project, "rev-parse", "--show-prefix").stdout.strip()
-        for arguments in (
-            ("read-tree", f"{self.commit}:{prefix}"),
-            ("checkout-index", "--all", f"--prefix={folder}/"),
-        ):
+        for arguments in (("read-tree", f"{self.commit}:{prefix}"), ("checkout-index", "--all", f"--prefix={folder}/")):
             done = _git(self._top(), *arguments, environment=own)
             if done.returncode:
                 raise SandboxError(f"the files of {self.name} cannot be read from the repository: {_error(done)}")

@@ -1,7 +1,5 @@
 """The scratch folder in which stacks come up for one comparison. It is removed however the comparison ends."""
 
-from __future__ import annotations
-
 import json
 import os
 import secrets

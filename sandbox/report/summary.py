@@ -1,7 +1,5 @@
 """The summary of one stack: the cells of its line."""
 
-from __future__ import annotations
-
 from sandbox.report.model import Level, Op, StackReport, Status
 
 LOUD = (Op.REPLACE, Op.DELETE)

@@ -1,7 +1,5 @@
 """`sandbox report FILE`: an untrusted report file, checked and rendered."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from pydantic import ValidationError

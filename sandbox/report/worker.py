@@ -4,8 +4,6 @@ Two revisions of a program cannot share a process, because their modules have th
 object; notices go to stderr.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import os

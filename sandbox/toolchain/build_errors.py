@@ -1,7 +1,5 @@
 """Build errors: too little disk, and the remedy for a failed build."""
 
-from __future__ import annotations
-
 import errno
 import os
 import shutil

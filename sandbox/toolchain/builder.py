@@ -4,8 +4,6 @@ Builds run one after another, because two at once would compete for cores and me
 it links, which leaves a core idle.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import shutil
@@ -78,8 +76,9 @@ class Builder:
         self._begin(self._tell)
 
     def wait(self, target: Path) -> None:
-        """Wait until the programs in a job's folder are built. Raises ProgramError when they cannot be."""
-        self._ended[target].result()
+        """Wait until the programs in a folder are built, if a job builds them. Raises ProgramError for a failed build."""
+        if ended := self._ended.get(target):
+            ended.result()
 
     def stop(self) -> None:
         """End the running builds with their compilers; a thread that waits for one gets a ProgramError."""

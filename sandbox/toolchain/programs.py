@@ -28,16 +28,16 @@ Ensure = Callable[[Collection[str], Notify], Mapping[str, Path]]
 class Programs:
     """Programs, some of which are being built. Use `building`."""
 
-    def __init__(self, paths: dict[str, Path], missing: Mapping[str, Path], builder: Builder | None) -> None:
-        """`paths` are the programs' final paths; `missing` has the folders of those that are being built."""
-        self._paths, self._missing, self._builder = paths, missing, builder
+    def __init__(self, paths: Mapping[str, Path], builder: Builder | None) -> None:
+        self._paths, self._builder = paths, builder
 
     def ensure(self, names: Collection[str], notify: Notify) -> dict[str, Path]:
         """Absolute paths of the named programs, once they are built. Raises ProgramError."""
-        for folder in dict.fromkeys(self._missing[name] for name in names if name in self._missing):
-            assert self._builder
-            self._builder.wait(folder)
-        return {name: self._paths[name] for name in names}
+        paths = {name: self._paths[name] for name in names}
+        if self._builder:
+            for folder in dict.fromkeys(path.parent for path in paths.values()):
+                self._builder.wait(folder)
+        return paths
 
     def close(self) -> None:
         """Stop building. A thread that waits for a program gets a ProgramError."""
@@ -67,8 +67,7 @@ def building(names: Collection[str], notify: Notify) -> Iterator[Programs]:
             builder = start_building(missing, folders, notify)
         except OSError as error:
             raise ProgramError(explain(str(error), cache_directory())) from error
-    unbuilt = {folders[module.name] for module in missing}
-    programs = Programs(paths, {name: path.parent for name, path in paths.items() if path.parent in unbuilt}, builder)
+    programs = Programs(paths, builder)
     try:
         with interrupted(builder.abandon) if builder else nullcontext():
             yield programs

@@ -4,8 +4,6 @@ A package's time follows the size of its source and the number of its imports (m
 cluster's programs are within 6 % of what they take). The rate is that of this run on this machine.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path

@@ -1,7 +1,5 @@
 """uv, which installs Python environments beside this one."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""What an admission policy added to a pod: pure comparison of two specs."""
+"""Additions of an admission policy to a pod: pure comparison of two specs."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ _TOKEN_VOLUME = re.compile(r"kube-api-access-[a-z0-9]{5}\b")
 
 
 class Overwritten(AssertionError):
-    """Something was changed or taken away, where only additions are allowed."""
+    """A change or removal, where only additions are allowed."""
 
 
 @dataclass(frozen=True)
 class Added:
-    """Additions of one pass."""
+    """Additions of one pass through admission."""
 
     tolerations: list[dict[str, str]] = field(default_factory=list)
     affinity: str = "none"
@@ -38,7 +38,7 @@ class Added:
 
 
 def added(before: Spec, after: Spec) -> Added:
-    """What `after` has beyond `before`, both as `plain` makes them. Raises Overwritten."""
+    """Additions of `after` to `before`, both as returned by `plain`. Raises Overwritten."""
     differing = {key for key in before | after if before.get(key) != after.get(key)}
     if beyond := differing - {"tolerations", "affinity", "terminationGracePeriodSeconds"}:
         raise Overwritten(f"changed: {', '.join(sorted(beyond))}")
@@ -74,7 +74,7 @@ def _affinity(before: Spec, after: Spec) -> str:
 
 
 def plain(spec: Spec) -> Spec:
-    """A spec without what every pod has of its own: its node, and the name of the volume with its token."""
+    """A spec without the parts that differ in every pod: the node, and the name of the volume with the token."""
     text = _TOKEN_VOLUME.sub("kube-api-access", json.dumps(spec))
     copy: Spec = json.loads(text)
     copy.pop("nodeName", None)

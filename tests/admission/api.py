@@ -1,4 +1,4 @@
-"""The API server as another user sees it: requests as plain JSON, with impersonation and dry run."""
+"""Client of the API server for any user: requests as plain JSON, with impersonation and dry run."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Object = dict[str, Any]
 
 
 class Refused(Exception):
-    """The API server's refusal, in its words."""
+    """The API server's refusal, with its message."""
 
     def __init__(self, status: int, message: str) -> None:
         super().__init__(f"{status}: {message}")
@@ -25,10 +25,10 @@ class Refused(Exception):
 
 
 class Api:
-    """One API server, asked as its administrator unless a user is named.
+    """One API server; requests are the administrator's unless a user is named.
 
     A user `system:serviceaccount:<namespace>:<name>` has a service account's groups, which impersonation adds by itself
-    (kubernetes.io/docs/reference/access-authn-authz/user-impersonation). Objects are told and read in the corpus' `words`. Every
+    (kubernetes.io/docs/reference/access-authn-authz/user-impersonation). Objects are written and read in the corpus' `words`. Every
     method may raise Refused.
     """
 
@@ -55,7 +55,7 @@ class Api:
         groups: tuple[str, ...] = (),
         content: str = "application/json",
     ) -> Object:
-        """Send a request; a path starts with /api, and may end with a query."""
+        """Send a request; the path starts with /api and may end with a query."""
         headers = urllib3.HTTPHeaderDict({"Content-Type": content})
         if user:
             headers["Impersonate-User"] = user
@@ -69,7 +69,7 @@ class Api:
         return result
 
     def warnings(self, wanted: Object) -> list[str]:
-        """What the API server warns of when an object is made; it is not."""
+        """Warnings of the API server on a dry run of a create."""
         answer = self._pool.request(
             "POST", self.server + collection(wanted) + "?dryRun=All", json=self._words.write(wanted)
         )
@@ -77,37 +77,37 @@ class Api:
         return answer.headers.getlist("Warning")
 
     def text(self, path: str) -> str:
-        """What is no JSON, such as /metrics."""
+        """The text of a path that is not JSON, such as /metrics."""
         return str(self._pool.request("GET", self.server + path).data.decode())
 
     def create(
         self, wanted: Object, *, user: str | None = None, groups: tuple[str, ...] = (), dry_run: bool = False
     ) -> Object:
-        """Create an object; with a dry run only what admission makes of it is returned."""
+        """Create an object; a dry run returns the object after admission without creating it."""
         query = "?dryRun=All" if dry_run else ""
         return self.request("POST", collection(wanted) + query, wanted, user=user, groups=groups)
 
     def list(self, api_version: str, kind: str, namespace: str | None = None) -> list[Object]:
         """All objects of a kind, or those in a namespace."""
         metadata = {"namespace": namespace} if namespace else {}
-        there = {"apiVersion": api_version, "kind": kind, "metadata": metadata}
-        found: list[Object] = self.request("GET", collection(there))["items"]
-        return found
+        example = {"apiVersion": api_version, "kind": kind, "metadata": metadata}
+        items: list[Object] = self.request("GET", collection(example))["items"]
+        return items
 
-    def get(self, there: Object) -> Object:
-        """An object as it is now."""
-        return self.request("GET", f"{collection(there)}/{there['metadata']['name']}")
+    def get(self, target: Object) -> Object:
+        """The current state of an object."""
+        return self.request("GET", f"{collection(target)}/{target['metadata']['name']}")
 
-    def patch(self, there: Object, change: Object, subresource: str = "", **who: Any) -> Object:
+    def patch(self, target: Object, change: Object, subresource: str = "", **who: Any) -> Object:
         """Merge a change into an object."""
-        path = f"{collection(there)}/{there['metadata']['name']}{subresource}"
+        path = f"{collection(target)}/{target['metadata']['name']}{subresource}"
         return self.request("PATCH", path, change, content="application/merge-patch+json", **who)
 
-    def delete(self, there: Object) -> None:
-        """Delete an object at once, with its dependants after it; no error when there is none."""
+    def delete(self, target: Object) -> None:
+        """Delete an object at once and its dependants after it; a missing object is no error."""
         options = {"gracePeriodSeconds": 0, "propagationPolicy": "Background"}
         try:
-            self.request("DELETE", f"{collection(there)}/{there['metadata']['name']}", options)
+            self.request("DELETE", f"{collection(target)}/{target['metadata']['name']}", options)
         except Refused as refused:
             if refused.status != 404:
                 raise
@@ -115,18 +115,18 @@ class Api:
     def clear(self, api_version: str, kind: str, namespace: str) -> None:
         """Delete every object of a kind in a namespace at once."""
         options = {"gracePeriodSeconds": 0, "propagationPolicy": "Background"}
-        there = {"apiVersion": api_version, "kind": kind, "metadata": {"namespace": namespace}}
-        self.request("DELETE", collection(there), options)
+        example = {"apiVersion": api_version, "kind": kind, "metadata": {"namespace": namespace}}
+        self.request("DELETE", collection(example), options)
 
     def close(self) -> None:
-        """Let go of the connections."""
+        """Close the connections."""
         self._pool.clear()
 
 
-def collection(there: Object) -> str:
-    """The path of the objects of this one's kind and namespace; kinds of Kubernetes itself only."""
-    group, kind = there["apiVersion"], there["kind"].lower()
+def collection(target: Object) -> str:
+    """The path of the objects of the same kind and namespace; only for kinds of Kubernetes itself."""
+    group, kind = target["apiVersion"], target["kind"].lower()
     root = f"/api/{group}" if group == "v1" else f"/apis/{group}"
-    namespace = there["metadata"].get("namespace")
+    namespace = target["metadata"].get("namespace")
     plural = f"{kind[:-1]}ies" if kind.endswith("y") else f"{kind}es" if kind.endswith("s") else f"{kind}s"
     return f"{root}/namespaces/{namespace}/{plural}" if namespace else f"{root}/{plural}"

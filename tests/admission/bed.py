@@ -1,7 +1,7 @@
-"""A control plane with a stack's nodes, and with what the unmodified program declares inside; no engine, no autoscaler.
+"""A control plane with a stack's nodes and the objects that the unmodified program declares; no engine, no autoscaler.
 
 The program runs under Pulumi's mocks, with the emulated cloud behind them. That cloud starts a real control plane for the
-cluster, and makes the nodes of its pools. The Kubernetes objects are applied afterwards as the sandbox's provider does.
+cluster, and creates the nodes of its pools. The Kubernetes objects are applied afterwards as the sandbox's provider does.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ PROGRAMS = ("etcd", "kube-apiserver", "kube-scheduler", "kube-controller-manager
 _RESTRICTED = {"pod-security.kubernetes.io/enforce": "restricted"}
 _MESH = {"control-plane": "kubeflow", "istio-injection": "enabled", **_RESTRICTED}
 KATIB = {"katib.kubeflow.org/metrics-collector-injection": "enabled"}
-"""On namespaces whose pods pass Katib's webhook (kubeflow/manifests 26.03, applications/katib)."""
+"""Labels of namespaces whose pods pass Katib's webhook (kubeflow/manifests 26.03, applications/katib)."""
 # kubeflow/manifests 26.03, applications/profiles/pss/namespace-labels.yaml and kubeflow/kubeflow v1.10.0, profile_controller.go.
 _PROFILE = {
     "app.kubernetes.io/part-of": "kubeflow-profile",
@@ -52,7 +52,7 @@ _PROFILE = {
 _PLACEMENT = "kubeflow-spot.dev/placement"
 NAMESPACES: Mapping[str, Mapping[str, str]] = {
     "team-a": _PROFILE | KATIB,
-    # A profile's labels may be taken away by the ConfigMap namespace-labels-data.
+    # The ConfigMap namespace-labels-data may remove a profile's labels.
     "team-b": _PROFILE,
     "team-prefer-spot": _PROFILE | {_PLACEMENT: "prefer-spot"},
     "team-on-demand": _PROFILE | {_PLACEMENT: "on-demand"},
@@ -64,15 +64,15 @@ NAMESPACES: Mapping[str, Mapping[str, str]] = {
     "auth": _RESTRICTED,
     "oauth2-proxy": _RESTRICTED,
     "gpu-agents": {},
-    # Nobody's: what comes out there is what no policy of ours has touched.
+    # No policy of the program selects these: pods stay unchanged there.
     "unmatched": {},
     "unmatched-katib": KATIB,
 }
-"""Profiles, the platform's namespaces of Kubeflow 26.03, and others, with their labels."""
+"""Labels of profiles, of the platform's namespaces of Kubeflow 26.03, and of other namespaces."""
 
 
 def eventually(check: Callable[[], Any], what: str, seconds: float = 60, pause: float = 0.02) -> Any:
-    """The first true answer, asked for with pauses (in seconds). Raises AssertionError when there is none in time."""
+    """The first true result of `check`, called with pauses (in seconds). Raises AssertionError when the time is over."""
     until = monotonic() + seconds
     while not (answer := check()):
         assert monotonic() < until, f"not so after {seconds:.0f} s: {what}"
@@ -81,10 +81,10 @@ def eventually(check: Callable[[], Any], what: str, seconds: float = 60, pause: 
 
 
 class _Cluster:
-    """Runs the emulated cloud's cluster (its `ClusterRuntime`): a control plane, and nodes whose GPUs are there at once.
+    """The cluster of the emulated cloud (its `ClusterRuntime`): a control plane, and nodes that have their GPUs at once.
 
-    On a real node, and in the sandbox, the device plugin's pod brings them; what admission and scheduler do with a pod does
-    not depend on how.
+    On a real node, and in the sandbox, the device plugin's pod reports the GPUs; admission and scheduling do not depend on
+    that.
     """
 
     def __init__(self, directory: Path, cloud: str) -> None:
@@ -128,40 +128,40 @@ class _Cluster:
 
 
 def _usable(node: Object) -> bool:
-    """Ready, without the taints of a node that joins."""
+    """Whether a node is ready, without the taints of a joining node."""
     taints = node["spec"].get("taints", [])
     ready = any(c["type"] == "Ready" and c["status"] == "True" for c in node["status"].get("conditions", []))
     return ready and not any(taint["key"].startswith("node.kubernetes.io/") for taint in taints)
 
 
 class Bed:
-    """A stack's cluster. `declared` is all that the program declared."""
+    """A stack's cluster. `declared` are all resources of the program."""
 
     def __init__(self, plane: ControlPlane, declared: Declared, cloud: AzureCloud | GcpCloud, subject: Subject) -> None:
         self.plane, self.declared, self.cloud, self.subject = plane, declared, cloud, subject
         self.words = Words(subject)
         self.api = Api(plane, self.words)
         self.objects = inside(declared)
-        """What the stack has inside the cluster."""
+        """The stack's objects inside the cluster."""
 
     def scale(self, **pools: int) -> None:
-        """Give pools these numbers of nodes, as the autoscaler would; returns when they can be used."""
+        """Set the numbers of nodes of pools, as the autoscaler would; returns when the nodes are usable."""
         for pool, count in pools.items():
             self.cloud.scale(self.subject.cluster, self.words.write(pool), count)
 
     def pools(self) -> dict[str, str]:
-        """The pool of each node, by the node's name."""
+        """The pool of each node, by the name of the node."""
         nodes = self.api.list("v1", "Node")
         return {node["metadata"]["name"]: node["metadata"]["labels"]["kubeflow-spot.dev/pool"] for node in nodes}
 
     def furnish(self) -> None:
-        """Make the namespaces, let service accounts make pods, and apply what the program declared."""
+        """Create the namespaces, let service accounts create pods, and apply the program's objects."""
         for name, labels in NAMESPACES.items():
             self.api.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name, "labels": labels}})
             if labels.items() >= _PROFILE.items():
                 editor = {"name": "default-editor", "namespace": name}
                 self.api.create({"apiVersion": "v1", "kind": "ServiceAccount", "metadata": editor})
-        # What the controllers of Kubeflow may do is theirs to say; here every service account is one of them.
+        # The rights of Kubeflow's controllers are not tested here: every service account has them.
         rbac = {"apiVersion": "rbac.authorization.k8s.io/v1", "metadata": {"name": "pod-makers"}}
         rule = {"apiGroups": [""], "resources": ["pods"], "verbs": ["create"]}
         self.api.create({**rbac, "kind": "ClusterRole", "rules": [rule]})
@@ -172,7 +172,7 @@ class Bed:
 
     @contextmanager
     def otherwise(self, directory: Path, **settings: Any) -> Iterator[None]:
-        """With what the stack has inside when its file has these top keys as well; what it had before comes back."""
+        """The stack with these further top keys in its file; its former objects come back afterwards."""
         stack = _settings(self.subject, "1.36", settings)
         with pytest.MonkeyPatch.context() as monkeypatch:
             others = inside(declare(stack, monkeypatch, cloud=_emulated(stack, directory)))
@@ -184,8 +184,8 @@ class Bed:
             self.restore(others)
 
     def restore(self, others: Sequence[Object] = ()) -> None:
-        """What the stack has inside is as declared again, whatever somebody made of it; `others` go."""
-        kept = {_name(one) for one in self.objects}
+        """Restore the stack's objects as declared, and delete `others`."""
+        kept = {_name(body) for body in self.objects}
         for body in others:
             if _name(body) not in kept:
                 self.api.delete(body)
@@ -199,10 +199,10 @@ class Bed:
         self.await_policies()
 
     def await_policies(self) -> None:
-        """Return when every admission policy made so far is heeded.
+        """Return when every admission policy is in force.
 
-        An API server looks at all policies of a kind together, once a second (k8s.io/apiserver, policy_source.go): when it
-        heeds the last one made, it heeds the others.
+        An API server reads all policies of a kind together, once a second (k8s.io/apiserver, policy_source.go): when the last
+        one created is in force, so are the others.
         """
         namespaced = {"matchLabels": {"kubernetes.io/metadata.name": "unmatched"}}
         rule = {"apiGroups": [""], "apiVersions": ["v1"], "operations": ["CREATE"], "resources": ["configmaps"]}
@@ -220,16 +220,16 @@ class Bed:
             binding: Object = {"policyName": "bed-last"}
             if "validations" in spec:
                 binding["validationActions"] = ["Deny"]
-            made: list[Object] = [{**base, "kind": kind, "spec": {"matchConstraints": match, **spec}}]
-            made.append({**base, "kind": f"{kind}Binding", "spec": binding})
-            for one in made:
-                self.api.create(one)
+            policies: list[Object] = [{**base, "kind": kind, "spec": {"matchConstraints": match, **spec}}]
+            policies.append({**base, "kind": f"{kind}Binding", "spec": binding})
+            for body in policies:
+                self.api.create(body)
             eventually(partial(self._is_heeded_by, kind, probe), f"the last {kind} is heeded")
-            for one in made:
-                self.api.delete(one)
+            for body in policies:
+                self.api.delete(body)
 
     def _is_heeded_by(self, kind: str, probe: Object) -> bool:
-        """Whether a policy of this kind judges the probe. One of the other kind may still do so a moment after it is deleted."""
+        """Whether a policy of this kind judges the probe. A deleted policy of the other kind may still do so for a moment."""
         try:
             changed = bool(self.api.create(probe, dry_run=True).get("data"))
             return changed and kind == "MutatingAdmissionPolicy"
@@ -239,7 +239,7 @@ class Bed:
     def serves_mutating_policies(self) -> bool:
         """Whether this Kubernetes has MutatingAdmissionPolicy as `v1`."""
         served = self.api.request("GET", "/apis/admissionregistration.k8s.io/v1")["resources"]
-        return "mutatingadmissionpolicies" in {one["name"] for one in served}
+        return "mutatingadmissionpolicies" in {resource["name"] for resource in served}
 
 
 @contextmanager
@@ -282,7 +282,7 @@ def _emulated(stack: Mapping[str, Any], directory: Path) -> EmulatedAzure | Emul
 
 
 def inside(declared: Declared) -> list[Object]:
-    """What the program declares inside the cluster."""
+    """The objects that the program declares inside the cluster."""
     return [integers(r.inputs) for r in declared.resources if r.type.startswith("kubernetes:")]
 
 
@@ -291,6 +291,6 @@ def _name(body: Object) -> tuple[str, str, str]:
 
 
 def integers(inputs: Object) -> Object:
-    """Whole numbers as such: between Pulumi and its mocks every number is a float."""
+    """Inputs with whole numbers as integers: between Pulumi and its mocks every number is a float."""
     plain: Object = json.loads(json.dumps(inputs), parse_float=lambda text: int(float(text)))
     return plain

@@ -1,4 +1,4 @@
-"""The golden pods: pods as they arrive at admission, by file, with what is expected of each."""
+"""The golden pods: pods as they arrive at admission, one a file, with their expected result."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ STATES = {
     "both": {"t4": 1, "t4od": 1},
     "only on-demand": {"t4": 0, "t4od": 1},
 }
-"""Nodes of the pools with GPUs, each of them free; the system pool has two and `general` one."""
+"""Numbers of nodes of the GPU pools, all of them free; the system pool has two nodes and `general` one."""
 
 
 @dataclass(frozen=True)
 class Expect:
-    """What the server is to make of a pod, and where it lands in each of STATES."""
+    """The expected additions to a pod, and its pool in each of STATES."""
 
     kind: str | None
-    """The stack file's word for it, `labelled` for a pod that only its label moves, None for one that nothing moves."""
+    """The workload kind in the stack file's word, `labelled` when only its label moves the pod, None when nothing does."""
     tolerations: tuple[str, ...]
-    """Keys of what is added."""
+    """Keys of the added tolerations."""
     affinity: str
-    """What is added to it: none, preferred or required."""
+    """The added affinity: none, preferred or required."""
     grace: int | None
-    """The termination grace put in place of Kubernetes' default, in seconds."""
+    """The termination grace that replaces Kubernetes' default, in seconds."""
     refused: str | None
     """The rule of the guard that refuses the pod."""
     lands: tuple[str, ...]
@@ -38,43 +38,43 @@ class Expect:
 
 @dataclass(frozen=True)
 class Golden:
-    """One file: a pod, or an object of which a controller of Kubernetes makes one."""
+    """One file: a pod, or an object for which a controller of Kubernetes creates one."""
 
     name: str
     made_by: str
     user: str | None
-    """Who creates the pod; None when a controller of the cluster itself does."""
+    """The creator of the pod; None when it is a controller of the cluster itself."""
     object: dict[str, Any]
     trial: str | None
-    """The Katib trial of which it is a part."""
+    """The Katib trial of the pod."""
     expect: Expect
 
     @property
     def namespace(self) -> str:
-        """Where it arrives."""
+        """The namespace of the pod."""
         return str(self.object["metadata"]["namespace"])
 
     @property
     def in_profile(self) -> bool:
-        """Whether that is a Kubeflow profile."""
+        """Whether the namespace is a Kubeflow profile."""
         return self.namespace.startswith("team-")
 
     @property
     def spec(self) -> dict[str, Any]:
-        """The pod's spec, or that of the template."""
+        """The spec of the pod, or of the object's template."""
         spec: dict[str, Any] = self.object["spec"]
         return spec if self.object["kind"] == "Pod" else spec["template"]["spec"]
 
     @property
     def gpu(self) -> bool:
-        """Whether it needs a GPU."""
+        """Whether the pod needs a GPU."""
         containers = [*self.spec["containers"], *self.spec.get("initContainers", ())]
         return any("nvidia.com/gpu" in c.get("resources", {}).get("limits", {}) for c in containers)
 
 
 @cache
 def corpus() -> dict[str, Golden]:
-    """Every golden pod by its name, which is its file's."""
+    """Every golden pod by its name, which is the name of its file."""
     return {path.stem: _read(path) for path in sorted(FOLDER.glob("*.yaml"))}
 
 

@@ -1,4 +1,4 @@
-"""Ways around the guard, tried as the editor of a profile: what each tries, and what stops it."""
+"""Ways around the guard, tried as the editor of a profile, and what stops each of them."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ _RESTRICTED = {
     "runAsNonRoot": True,
     "seccompProfile": {"type": "RuntimeDefault"},
 }
-"""kubernetes.io/docs/concepts/security/pod-security-standards: what the platform's namespaces ask for."""
+"""kubernetes.io/docs/concepts/security/pod-security-standards, as the platform's namespaces require."""
 
 
 @dataclass(frozen=True)
 class Escape:
-    """`tries` returns whoever refused, in the words of `by`; a harmless one returns why it is."""
+    """One way: `tries` returns what refused it, in the words of `by`, or why it is harmless."""
 
     name: str
     by: str
@@ -37,7 +37,7 @@ class Escape:
 
 
 def rule(name: str) -> str:
-    """How a table calls a rule of the guard."""
+    """The name of a rule of the guard in a table."""
     return f"guard, rule `{name}`"
 
 
@@ -58,7 +58,7 @@ def pod(name: str, *, restart: str = "Always", labels: dict[str, str] | None = N
 def workload(kind: str, name: str, labels: dict[str, str] | None = None, **spec: Any) -> Object:
     """A Deployment, StatefulSet or DaemonSet with such a pod."""
     template = pod(name, labels={"app": name, **(labels or {})}, **spec)
-    made: Object = {
+    body: Object = {
         "apiVersion": "apps/v1",
         "kind": kind,
         "metadata": {"name": name, "namespace": NAMESPACE, "labels": labels or {}},
@@ -68,12 +68,12 @@ def workload(kind: str, name: str, labels: dict[str, str] | None = None, **spec:
         },
     }
     if kind == "StatefulSet":
-        made["spec"]["serviceName"] = name
-    return made
+        body["spec"]["serviceName"] = name
+    return body
 
 
 def _named(refused: Refused) -> str:
-    """Who it was, by the refusal's words."""
+    """The source of a refusal, by its words."""
     if "kubeflow-spot guard, rule " in refused.message:
         return rule(refused.message.partition("kubeflow-spot guard, rule ")[2].partition(":")[0])
     if f'User "{EDITOR}" cannot ' in refused.message:
@@ -81,35 +81,35 @@ def _named(refused: Refused) -> str:
     return refused.message
 
 
-def _posted(made: Object) -> Callable[[Bed], str]:
+def _posted(body: Object) -> Callable[[Bed], str]:
     def tries(bed: Bed) -> str:
         try:
-            bed.api.create(made, user=EDITOR)
+            bed.api.create(body, user=EDITOR)
         except Refused as refused:
             return _named(refused)
-        bed.api.delete(made)
+        bed.api.delete(body)
         return "nobody"
 
     return tries
 
 
-def _through_a_controller(made: Object) -> Callable[[Bed], str]:
-    """The object is made; its pods are its controller's to make, and the event says why they are not."""
+def _through_a_controller(body: Object) -> Callable[[Bed], str]:
+    """The object is created; its controller creates the pods, and an event says why they are refused."""
 
     def tries(bed: Bed) -> str:
-        bed.api.create(made, user=EDITOR)
+        bed.api.create(body, user=EDITOR)
         try:
             event = eventually(
-                lambda: _failed_create(bed.api, made["metadata"]["name"]), f"{made['kind']} cannot make pods"
+                lambda: _failed_create(bed.api, body["metadata"]["name"]), f"{body['kind']} cannot make pods"
             )
             assert not [
-                one
-                for one in bed.api.list("v1", "Pod", NAMESPACE)
-                if one["metadata"]["name"].startswith(made["metadata"]["name"])
+                created
+                for created in bed.api.list("v1", "Pod", NAMESPACE)
+                if created["metadata"]["name"].startswith(body["metadata"]["name"])
             ]
             return _named(Refused(403, event["message"]))
         finally:
-            bed.api.delete(made)
+            bed.api.delete(body)
 
     return tries
 
@@ -121,14 +121,14 @@ def _failed_create(api: Api, name: str) -> Object | None:
     )
 
 
-def _patched(made: Object, change: Object, subresource: str = "") -> Callable[[Bed], str]:
-    """A pod that is let in, and changed afterwards."""
+def _patched(body: Object, change: Object, subresource: str = "") -> Callable[[Bed], str]:
+    """An admitted pod that is changed afterwards."""
 
     def tries(bed: Bed) -> str:
-        there = bed.api.create(made, user=EDITOR)
+        created = bed.api.create(body, user=EDITOR)
         try:
-            before = there["spec"].get("tolerations")
-            after = bed.api.patch(there, change, subresource, user=EDITOR)
+            before = created["spec"].get("tolerations")
+            after = bed.api.patch(created, change, subresource, user=EDITOR)
         except Refused as refused:
             return _named(refused)
         else:
@@ -136,7 +136,7 @@ def _patched(made: Object, change: Object, subresource: str = "") -> Callable[[B
                 "harmless: only ephemeral containers change" if after["spec"].get("tolerations") == before else "nobody"
             )
         finally:
-            bed.api.delete(made)
+            bed.api.delete(body)
 
     return tries
 
@@ -152,40 +152,40 @@ def _asked(method: str, path: str, body: Object | None = None) -> Callable[[Bed]
     return tries
 
 
-def _added(made: Object, toleration: Object = SPOT) -> Callable[[Bed], str]:
-    """The toleration is appended to those the pod has by itself, which the API allows of any pod."""
+def _added(body: Object, toleration: Object = SPOT) -> Callable[[Bed], str]:
+    """The toleration is appended to the pod's own, which the API allows for every pod."""
 
     def tries(bed: Bed) -> str:
-        there = bed.api.create(made, user=EDITOR)
-        path = f"{collection(there)}/{there['metadata']['name']}"
+        created = bed.api.create(body, user=EDITOR)
+        path = f"{collection(created)}/{created['metadata']['name']}"
         try:
             added: Any = [{"op": "add", "path": "/spec/tolerations/-", "value": toleration}]
             bed.api.request("PATCH", path, added, user=EDITOR, content="application/json-patch+json")
         except Refused as refused:
             return _named(refused)
         finally:
-            bed.api.delete(made)
+            bed.api.delete(body)
         return "nobody"
 
     return tries
 
 
 def _binds(bed: Bed) -> str:
-    made = pod("bound", schedulerName="nobody")
-    there = bed.api.create(made, user=EDITOR)
+    body = pod("bound", schedulerName="nobody")
+    created = bed.api.create(body, user=EDITOR)
     target = {"apiVersion": "v1", "kind": "Node", "name": "aks-t4"}
     binding = {"apiVersion": "v1", "kind": "Binding", "metadata": {"name": "bound"}, "target": target}
     try:
-        bed.api.request("POST", f"{collection(there)}/bound/binding", binding, user=EDITOR)
+        bed.api.request("POST", f"{collection(created)}/bound/binding", binding, user=EDITOR)
     except Refused as refused:
         return _named(refused)
     finally:
-        bed.api.delete(made)
+        bed.api.delete(body)
     return "nobody"
 
 
 def _impersonates(bed: Bed) -> str:
-    """Impersonation of impersonation does not exist, so the right to do it is asked for."""
+    """Impersonation cannot be nested, so the right to it is asked for."""
     attributes = {
         "verb": "impersonate", "resource": "serviceaccounts", "namespace": "kube-system", "name": "daemon-set-controller",
     }  # fmt: skip
@@ -201,9 +201,9 @@ def _impersonates(bed: Bed) -> str:
 
 
 def _critical(bed: Bed) -> str:
-    """Priority is nothing that a taint knows."""
-    made = bed.api.create(pod("critical", priorityClassName="system-node-critical"), user=EDITOR, dry_run=True)
-    tolerated = {one.get("key") for one in made["spec"]["tolerations"]}
+    """A taint ignores priority."""
+    created = bed.api.create(pod("critical", priorityClassName="system-node-critical"), user=EDITOR, dry_run=True)
+    tolerated = {toleration.get("key") for toleration in created["spec"]["tolerations"]}
     return (
         "harmless: no toleration comes with it" if SPOT["key"] not in tolerated and None not in tolerated else "nobody"
     )
@@ -219,8 +219,8 @@ _EVERYWHERE = "let through: it has a copy on every node, and no node is made for
 
 
 def _agent(bed: Bed) -> str:
-    made = workload("DaemonSet", "agent", **TOLERANT)
-    bed.api.create(made, user=EDITOR)
+    body = workload("DaemonSet", "agent", **TOLERANT)
+    bed.api.create(body, user=EDITOR)
     try:
         eventually(
             lambda: [p for p in bed.api.list("v1", "Pod", NAMESPACE) if p["metadata"]["name"].startswith("agent-")],
@@ -228,17 +228,17 @@ def _agent(bed: Bed) -> str:
         )
         return _EVERYWHERE
     finally:
-        bed.api.delete(made)
+        bed.api.delete(body)
 
 
 def _labelled(bed: Bed) -> str:
-    made = bed.api.create(
+    labelled = bed.api.create(
         pod("worker", labels={"training.kubeflow.org/replica-type": "worker"}), user=EDITOR, dry_run=True
     )
     same = bed.api.create(pod("worker"), user=EDITOR, dry_run=True)
     return (
         "harmless: no default is for pods that never end"
-        if made["spec"]["tolerations"] == same["spec"]["tolerations"]
+        if labelled["spec"]["tolerations"] == same["spec"]["tolerations"]
         else "nobody"
     )
 

@@ -1,17 +1,17 @@
-"""Golden pods on a real cluster: what admission makes of each, and where the scheduler puts it."""
+"""Golden pods on a real cluster: each pod after admission, and the node that the scheduler chooses."""
 
 from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
 from functools import partial
 
-from tests.admission.additions import Spec, plain
+from tests.admission.additions import plain
 from tests.admission.api import Object, Refused
 from tests.admission.bed import NAMESPACES, Bed, eventually
 from tests.admission.corpus import STATES, Golden
+from tests.admission.outcome import KIND_ANNOTATION, Outcome, kind_policies
 from tests.admission.posting import (
     JUDGED,
     SETTLED,
@@ -29,64 +29,22 @@ from tests.admission.posting import (
     unmatched,
 )
 
-KIND_ANNOTATION = "kind"
 _LONG = 0.25
-"""Seconds between two looks at all pods."""
+"""Seconds between two reads of all pods."""
 _RETRY = 3
-"""Seconds; the scheduler waits for one before it tries a pod again."""
-
-
-@dataclass
-class Outcome:
-    """What became of one golden pod."""
-
-    pod: Object = field(default_factory=dict)
-    """As admission left it."""
-    untouched: Object = field(default_factory=dict)
-    """The same in a namespace that no policy of ours selects."""
-    refused: str = ""
-    """The API server's words."""
-    again: Spec = field(default_factory=dict)
-    """The spec of the pod posted again as it came out."""
-    kind: str | None = None
-    """The kind that the policy takes it for."""
-    asked_by_namespace: Spec = field(default_factory=dict)
-    """The spec of the pod posted untouched in a profile whose label asks for spot, without a label of its own."""
-    landed: dict[str, str] = field(default_factory=dict)
-    """By state: pools, or why none."""
+"""Seconds; the scheduler waits one second before it tries a pod again."""
 
 
 def observe(bed: Bed, goldens: Iterable[Golden]) -> dict[str, Outcome]:
-    """Every golden pod's outcome, by its name. Leaves the cluster without GPU nodes and without these pods."""
-    if told := _telling_kinds(bed):
-        for one in told:
-            bed.api.create(one)
+    """The outcome of every golden pod, by its name. Leaves the cluster without GPU nodes and without these pods."""
+    if policies := kind_policies(bed):
+        for body in policies:
+            bed.api.create(body)
         bed.await_policies()
     outcomes = _Observer(bed, {golden.name: golden for golden in goldens}).run()
-    for one in told:
-        bed.api.delete(one)
+    for body in policies:
+        bed.api.delete(body)
     return outcomes
-
-
-def _telling_kinds(bed: Bed) -> list[Object]:
-    """The policy of the stack with another mutation: it writes down which kind it takes a pod for, in one namespace."""
-    mutating = [one for one in bed.objects if one["kind"] == "MutatingAdmissionPolicy"]
-    policies = [one for one in mutating if one["metadata"]["name"].endswith("-defaults")]
-    if not policies:
-        return []
-    base = {"apiVersion": "admissionregistration.k8s.io/v1", "metadata": {"name": "golden-kinds"}}
-    expression = (
-        "(has(object.metadata.annotations) ? [] : [JSONPatch{op: 'add', path: '/metadata/annotations', value: {}}])"
-        f" + [JSONPatch{{op: 'add', path: '/metadata/annotations/{KIND_ANNOTATION}', value: variables.kind}}]"
-    )
-    spec = copy.deepcopy(policies[0]["spec"])
-    spec["matchConstraints"]["namespaceSelector"] = {"matchLabels": {"kubernetes.io/metadata.name": JUDGED}}
-    spec["mutations"] = [{"patchType": "JSONPatch", "jsonPatch": {"expression": expression}}]
-    binding = {"policyName": "golden-kinds"}
-    return [
-        {**base, "kind": "MutatingAdmissionPolicy", "spec": spec},
-        {**base, "kind": "MutatingAdmissionPolicyBinding", "spec": binding},
-    ]
 
 
 class _Observer:
@@ -112,11 +70,11 @@ class _Observer:
         return self._outcomes
 
     def _furnish(self) -> None:
-        """The service accounts and volumes that pods name, wherever they are posted."""
+        """Create the service accounts and volumes that pods name, in every namespace of the pods."""
         for golden in self._goldens.values():
             for namespace in places(golden):
-                for one in furniture(golden, namespace):
-                    self._create_once(one)
+                for body in furniture(golden, namespace):
+                    self._create_once(body)
         for namespace in NAMESPACES:
             account = named("v1", "ServiceAccount", "default", namespace)
             eventually(partial(self._there, account), f"{namespace} has its service account")
@@ -145,9 +103,9 @@ class _Observer:
                     self._outcomes[golden.name].refused = refused.message
 
     def _arrive(self, state: str) -> None:
-        """Create all in their namespaces, and once more where no policy selects them."""
-        made: dict[tuple[str, bool], Object] = {}
-        # A pod's executors come after it.
+        """Create all objects in their namespaces, and once more where no policy selects them."""
+        created: dict[tuple[str, bool], Object] = {}
+        # The executors of a pod are created after it.
         for golden in sorted(self._goldens.values(), key=lambda g: bool(pod_owner(g.object))):
             if golden.expect.refused or golden.name in self._agents:
                 continue
@@ -156,14 +114,14 @@ class _Observer:
                 if untouched:
                     wanted["metadata"]["namespace"] = unmatched(golden)
                 if owner := pod_owner(wanted):
-                    there = named("v1", "Pod", owner["name"], golden.namespace)
-                    owner["uid"] = self._api.get(there)["metadata"]["uid"]
+                    owning = named("v1", "Pod", owner["name"], golden.namespace)
+                    owner["uid"] = self._api.get(owning)["metadata"]["uid"]
                 if untouched and golden.user:
                     self._outcomes[golden.name].untouched = self._api.create(wanted, user=golden.user, dry_run=True)
                 else:
-                    made[golden.name, untouched] = self._api.create(wanted, user=golden.user)
-        what = "every golden pod is scheduled, or said to be unschedulable"
-        pods = eventually(lambda: self._settled(made), what, pause=_LONG)
+                    created[golden.name, untouched] = self._api.create(wanted, user=golden.user)
+        what = "every golden pod is scheduled or unschedulable"
+        pods = eventually(lambda: self._settled(created), what, pause=_LONG)
         pools = self._bed.pools()
         for (name, untouched), pod in pods.items():
             if untouched:
@@ -172,18 +130,18 @@ class _Observer:
                 self._outcomes[name].pod = pod
                 self._outcomes[name].landed[state] = landing(decision(pod), pools)
 
-    def _settled(self, made: Mapping[tuple[str, bool], Object]) -> dict[tuple[str, bool], Object]:
-        """The pods of these objects, once each has one and the scheduler has decided."""
+    def _settled(self, created: Mapping[tuple[str, bool], Object]) -> dict[tuple[str, bool], Object]:
+        """The pods of these objects, as soon as each has one and the scheduler has decided."""
         owned: dict[str, Object] = {}
         sets = {s["metadata"]["uid"]: s for s in self._api.list("apps/v1", "ReplicaSet")}
         for pod in self._api.list("v1", "Pod"):
             owned[pod["metadata"]["uid"]] = pod
             for owner in pod["metadata"].get("ownerReferences", ()):
-                # An executor does not stand for its driver.
+                # An executor does not count as its driver.
                 owned.setdefault(owner["uid"], pod)
                 for parent in sets.get(owner["uid"], {}).get("metadata", {}).get("ownerReferences", ()):
                     owned[parent["uid"]] = pod
-        pods = {key: owned.get(one["metadata"]["uid"]) for key, one in made.items()}
+        pods = {key: owned.get(body["metadata"]["uid"]) for key, body in created.items()}
         return {key: pod for key, pod in pods.items() if pod} if all(p and decision(p) for p in pods.values()) else {}
 
     def _second_passes(self) -> None:
@@ -215,26 +173,26 @@ class _Observer:
         self._gone(self._golden_pods)
 
     def _gone(self, pods: Callable[[], Iterator[Object]]) -> None:
-        """Wait until there are none of these pods."""
+        """Wait until all these pods are deleted."""
         try:
             eventually(lambda: not list(pods()), "golden pods are gone", pause=_LONG)
         except AssertionError as late:
             names = ", ".join(pod["metadata"]["name"] for pod in pods())
-            # Seen: of two tolerations with one key the server keeps one at the next update, which it then refuses.
+            # Observed: of two tolerations with one key the server keeps one at the next update, and then refuses that update.
             raise AssertionError(f"these pods cannot be deleted, see kube-controller-manager.log: {names}") from late
 
     def _golden_pods(self) -> Iterator[Object]:
         return (pod for pod in self._api.list("v1", "Pod") if pod["metadata"]["namespace"] in NAMESPACES)
 
     def _land(self, state: str) -> None:
-        """Schedule every pod as it came out; those with a GPU one after another, as there is one of each kind."""
+        """Schedule every pod as admission left it; pods with a GPU one after another, because each kind has one GPU."""
         index = list(STATES).index(state)
         waiting: list[str] = []
         takers: list[str] = []
         for name, outcome in self._outcomes.items():
             if outcome.pod and name not in self._agents:
                 lands = self._goldens[name].expect.lands[index]
-                # Those expected to stay pending are decided on while the GPUs are still free.
+                # Pods expected to stay pending come first, while the GPUs are still free.
                 (takers if self._goldens[name].gpu and lands != "pending" else waiting).append(name)
         pools = self._bed.pools()
         for names in (waiting, *([name] for name in takers)):
@@ -249,8 +207,8 @@ class _Observer:
     def _decisions(self, expected: Collection[str]) -> dict[str, str]:
         """The node of each pod, or `pending`.
 
-        With patience for those `expected` to land, if they are said to be unschedulable because the scheduler has not yet heard
-        that the pods before them are gone: they are tried again a second later.
+        Pods that are `expected` to land get a second chance: the scheduler may not know yet that the pods before them are
+        deleted, and tries again a second later.
         """
         decisions: dict[str, str] = {}
 
@@ -269,13 +227,16 @@ class _Observer:
         return decisions
 
     def _agents_land(self, state: str) -> None:
-        """DaemonSets anew in each state: which nodes get a pod is settled when their controller has counted."""
+        """Create DaemonSets in each state; their nodes are known as soon as the controller has counted."""
         for name, golden in self._agents.items():
-            made = [self._api.create(golden.object)]
+            created = [self._api.create(golden.object)]
             if state == "both":
                 metadata = {**golden.object["metadata"], "namespace": unmatched(golden)}
-                made.append(self._api.create({**golden.object, "metadata": metadata}))
-            pods = [eventually(partial(self._complete, one), f"DaemonSet {name} is complete") for one in made]
+                created.append(self._api.create({**golden.object, "metadata": metadata}))
+            pods = [
+                eventually(partial(self._complete, daemon_set), f"DaemonSet {name} is complete")
+                for daemon_set in created
+            ]
             outcome = self._outcomes[name]
             outcome.landed[state] = pool_names([p["spec"]["nodeName"] for p in pods[0] if p], self._bed.pools())
             if state == "both":
@@ -283,17 +244,17 @@ class _Observer:
                 node = min(by_node[0])
                 outcome.pod, outcome.untouched = (each[node] for each in by_node)
                 self._second_pass(golden, outcome)
-            for one in made:
-                self._api.delete({**golden.object, "metadata": one["metadata"]})
+            for daemon_set in created:
+                self._api.delete({**golden.object, "metadata": daemon_set["metadata"]})
         self._gone(self._agent_pods)
 
-    def _complete(self, made: Object) -> list[Object]:
-        """All pods of a DaemonSet on their nodes; a list with nothing in it when it wants none."""
-        there = {"apiVersion": "apps/v1", "kind": "DaemonSet", **made}
-        status = self._api.get(there)["status"]
-        if status.get("observedGeneration") != made["metadata"]["generation"]:
+    def _complete(self, daemon_set: Object) -> list[Object]:
+        """All pods of a DaemonSet on their nodes; a list with an empty pod when it wants none."""
+        target = {"apiVersion": "apps/v1", "kind": "DaemonSet", **daemon_set}
+        status = self._api.get(target)["status"]
+        if status.get("observedGeneration") != daemon_set["metadata"]["generation"]:
             return []
-        pods = [p for p in self._api.list("v1", "Pod", made["metadata"]["namespace"]) if owned_by(p, made)]
+        pods = [p for p in self._api.list("v1", "Pod", daemon_set["metadata"]["namespace"]) if owned_by(p, daemon_set)]
         on_nodes = [p for p in pods if p["spec"].get("nodeName")]
         return (on_nodes or [{}]) if len(on_nodes) == status["desiredNumberScheduled"] else []
 

@@ -1,4 +1,4 @@
-"""The forms in which a golden pod is posted, and what is read of one that was: pure functions."""
+"""Forms of a golden pod for its creation, and facts read from a created pod: pure functions."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tests.admission.bed import KATIB, NAMESPACES
 from tests.admission.corpus import Golden
 
 SETTLED = "unmatched"
-"""The namespace in which pods are scheduled as they came out: no policy of ours changes them there."""
+"""The namespace for scheduling admitted pods: no policy of the program changes them there."""
 JUDGED = "team-prefer-spot"
 """The profile whose label asks for spot."""
 _CONTROLLERS = {"Job": "job", "ReplicaSet": "replicaset", "StatefulSet": "statefulset", "DaemonSet": "daemon-set"}
@@ -19,7 +19,7 @@ _ON_CPU = {"system", "general"}
 
 
 def places(golden: Golden) -> set[str]:
-    """Every namespace in which the pod is posted."""
+    """Every namespace in which the pod is created."""
     return {golden.namespace, unmatched(golden), SETTLED} | ({JUDGED} if golden.in_profile else set())
 
 
@@ -33,12 +33,12 @@ def furniture(golden: Golden, namespace: str) -> Iterator[Object]:
 
 
 def unmatched(golden: Golden) -> str:
-    """The namespace where no policy of ours reaches the pod, and Katib's webhook does as in its own."""
+    """The namespace where no policy of the program selects the pod, but Katib's webhook does as in its own namespace."""
     return "unmatched-katib" if KATIB.items() <= NAMESPACES.get(golden.namespace, {}).items() else "unmatched"
 
 
 def pod_owner(wanted: Object) -> Any:
-    """The pod that owns it, in its own words, so that its uid can be filled in."""
+    """The reference to the owning pod, so that its uid can be filled in."""
     return next((o for o in wanted["metadata"].get("ownerReferences", ()) if o["kind"] == "Pod"), None)
 
 
@@ -48,13 +48,13 @@ def owned_by(pod: Object, owner: Object) -> bool:
 
 
 def controller_user(pod: Object) -> str:
-    """The user that made a controller's pod; each controller has a service account of its own in these clusters."""
+    """The user that created a controller's pod; each controller has a service account of its own in these clusters."""
     kind = next(o["kind"] for o in pod["metadata"]["ownerReferences"] if o.get("controller"))
     return f"system:serviceaccount:kube-system:{_CONTROLLERS[kind]}-controller"
 
 
 def decision(pod: Object) -> str:
-    """The pod's node, `pending` when the scheduler found none, nothing when it has not tried."""
+    """The pod's node; `pending` without a suitable node, empty before the scheduler has tried."""
     if node := pod["spec"].get("nodeName"):
         return str(node)
     conditions = pod.get("status", {}).get("conditions", ())
@@ -62,18 +62,18 @@ def decision(pod: Object) -> str:
 
 
 def landing(decided: str, pools: Mapping[str, str]) -> str:
-    """A decision as the table has it; `pools` are those of all nodes."""
+    """A decision in the words of the table; `pools` are the pools of all nodes."""
     return decided if decided == "pending" else pool_names([decided], pools)
 
 
 def pool_names(nodes: Iterable[str], pools: Mapping[str, str]) -> str:
-    """The pools of these nodes; the system pool and `general` are as good as one another."""
-    found = {"CPU node" if pools[node] in _ON_CPU else pools[node] for node in nodes}
-    return ", ".join(sorted(found)) or "no node"
+    """The pools of these nodes; the system pool and `general` count as one."""
+    names = {"CPU node" if pools[node] in _ON_CPU else pools[node] for node in nodes}
+    return ", ".join(sorted(names)) or "no node"
 
 
 def anew(pod: Object, namespace: str) -> Object:
-    """The pod as its creator would post it, had it written all that the server filled in."""
+    """The pod as its creator would send it, including everything that the server filled in."""
     old = copy.deepcopy(pod["metadata"])
     metadata = {key: old[key] for key in ("labels", "annotations", "ownerReferences") if key in old}
     name = {"generateName": old["generateName"]} if "generateName" in old else {"name": f"again-{old['name']}"}
@@ -82,24 +82,24 @@ def anew(pod: Object, namespace: str) -> Object:
 
 
 def bare(name: str, pod: Object) -> Object:
-    """The pod for the scheduler: its spec, and nothing by which a controller or a policy would know it."""
+    """The pod for the scheduler: only its spec, so that no controller or policy selects it."""
     spec = {key: value for key, value in pod["spec"].items() if key != "nodeName"}
     return {**named("v1", "Pod", name, SETTLED), "spec": spec}
 
 
 def named(api_version: str, kind: str, name: str, namespace: str) -> Object:
-    """An object that has no more than a name."""
+    """An object with only a name."""
     return {"apiVersion": api_version, "kind": kind, "metadata": {"name": name, "namespace": namespace}}
 
 
 def bound(claim: str, namespace: str) -> list[Object]:
-    """A volume and the claim that has it."""
+    """A volume and the claim bound to it."""
     size = {"storage": "1Gi"}
     modes = {"accessModes": ["ReadWriteOnce"], "storageClassName": ""}
     reference = {"claimRef": {"namespace": namespace, "name": claim}, "hostPath": {"path": "/data"}}
     volume = {"apiVersion": "v1", "kind": "PersistentVolume", "metadata": {"name": f"{namespace}-{claim}"}}
-    asked = {**modes, "resources": {"requests": size}, "volumeName": f"{namespace}-{claim}"}
+    claimed = {**modes, "resources": {"requests": size}, "volumeName": f"{namespace}-{claim}"}
     return [
         {**volume, "spec": {**modes, "capacity": size, **reference}},
-        {**named("v1", "PersistentVolumeClaim", claim, namespace), "spec": asked},
+        {**named("v1", "PersistentVolumeClaim", claim, namespace), "spec": claimed},
     ]

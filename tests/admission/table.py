@@ -1,4 +1,4 @@
-"""Writes the tables of docs/placement.md and docs/guard.md; the tests of this folder hold each row on a real cluster.
+"""Tables of docs/placement.md and docs/guard.md; the tests of this folder check each row on a real cluster.
 
 python -m tests.admission.table
 """
@@ -31,7 +31,7 @@ def _rows(goldens: Iterable[Golden]) -> Iterator[str]:
 
 
 def escapes(tried: Iterable[Escape]) -> str:
-    """The rows of what was tried."""
+    """The rows of the ways around the guard, in Markdown."""
     rows = [_row("tried", "stopped by"), "|---|---|"]
     return "\n".join([*rows, *(_row(escape.name, escape.by) for escape in tried)])
 
@@ -55,12 +55,12 @@ def _added(expect: Expect) -> str:
 
 
 def written(page: str) -> str:
-    """The table that a page has."""
+    """The table in a page."""
     return page.partition(_BEGIN)[2].partition(_END)[0].strip()
 
 
 def rewritten(page: str, table: str) -> str:
-    """The page with this table. Raises ValueError when it has no place for one."""
+    """The page with this table. Raises ValueError for a page without the marks of a table."""
     head, begin, rest = page.partition(_BEGIN)
     _, end, tail = rest.partition(_END)
     if not (begin and end):

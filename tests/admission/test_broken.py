@@ -1,4 +1,4 @@
-"""Policies that somebody broke stop neither the platform nor node agents."""
+"""Broken policies stop neither the platform nor node agents."""
 
 from __future__ import annotations
 
@@ -14,25 +14,25 @@ pytestmark = pytest.mark.engine
 
 _API = "admissionregistration.k8s.io/v1"
 _FAILS = "object.spec.nothing"
-"""Compiles wherever anything does, as the object has no type, and fails for every pod."""
+"""An expression that compiles, because the object has no type, and fails for every pod."""
 
 
 @pytest.fixture(scope="module")
 def broken(bed: Bed) -> Iterator[Bed]:
-    there = [one for kind in ("Mutating", "Validating") for one in bed.api.list(_API, f"{kind}AdmissionPolicy")]
-    ours = [one for one in there if one["metadata"]["name"].startswith("kubeflow-spot-")]
+    policies = [item for kind in ("Mutating", "Validating") for item in bed.api.list(_API, f"{kind}AdmissionPolicy")]
+    ours = [item for item in policies if item["metadata"]["name"].startswith("kubeflow-spot-")]
     assert len(ours) == (4 if bed.subject.class_name else 3)
     try:
         for policy in ours:
             kind = "MutatingAdmissionPolicy" if "mutations" in policy["spec"] else "ValidatingAdmissionPolicy"
-            # Whatever it works out first
+            # The part that the policy evaluates first.
             part, fails = (
                 ("variables", _FAILS) if "variables" in policy["spec"] else ("matchConditions", f"{_FAILS} == ''")
             )
-            failing = [{**one, "expression": fails} for one in policy["spec"][part]]
+            failing = [{**item, "expression": fails} for item in policy["spec"][part]]
             bed.api.patch({"apiVersion": _API, "kind": kind, **policy}, {"spec": {part: failing}})
-        # That they are broken shows in profiles, where nothing passes that cannot be judged.
-        eventually(lambda: "no such key" in refusal(bed), "the broken guard is heeded")
+        # In profiles a pod that cannot be judged is refused, which shows that the policies are broken.
+        eventually(lambda: "no such key" in refusal(bed), "the broken guard is in force")
         yield bed
     finally:
         bed.restore()
@@ -56,15 +56,15 @@ def refusal(bed: Bed) -> str:
     return ""
 
 
-def starts(bed: Bed, made: Object, namespace: str) -> None:
-    there = {**made, "metadata": {**made["metadata"], "namespace": namespace}}
-    bed.api.create(there)
+def starts(bed: Bed, body: Object, namespace: str) -> None:
+    placed = {**body, "metadata": {**body["metadata"], "namespace": namespace}}
+    bed.api.create(placed)
     try:
-        eventually(lambda: running(bed, namespace, made["metadata"]["name"]), "a pod runs", seconds=20)
+        eventually(lambda: running(bed, namespace, body["metadata"]["name"]), "a pod runs", seconds=20)
     finally:
-        bed.api.delete(there)
+        bed.api.delete(placed)
 
 
 def running(bed: Bed, namespace: str, app: str) -> bool:
     pods = bed.api.list("v1", "Pod", namespace)
-    return any(one["metadata"]["labels"].get("app") == app and one["status"].get("phase") == "Running" for one in pods)
+    return any(pod["metadata"]["labels"].get("app") == app and pod["status"].get("phase") == "Running" for pod in pods)

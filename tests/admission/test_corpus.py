@@ -1,4 +1,4 @@
-"""The corpus and its table, and the comparison by which golden pods are judged."""
+"""The corpus and its table, and the comparison of specs for golden pods."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ TERM: dict[str, Any] = {"matchExpressions": [{"key": "zone", "operator": "Exists
 
 
 @pytest.mark.parametrize(("page", "content"), table.pages().items(), ids=lambda item: getattr(item, "stem", ""))
-def test_the_tables_are_those_of_the_tests(page: Path, content: str) -> None:
+def test_the_tables_of_the_pages_are_up_to_date(page: Path, content: str) -> None:
     assert table.written(page.read_text()) == content, f"run `{table.COMMAND}`"
 
 
-def test_a_page_keeps_what_is_around_its_table() -> None:
+def test_a_page_keeps_the_text_around_its_table() -> None:
     (page, content), *_ = ((path.read_text(), content) for path, content in table.pages().items())
     stale = page.replace("| kfp-executor", "| old")
     assert table.rewritten(stale, content) == page
@@ -32,12 +32,12 @@ def test_a_page_keeps_what_is_around_its_table() -> None:
         table.rewritten("# Placement\n", content)
 
 
-def test_every_golden_pod_is_told_apart_and_has_its_source() -> None:
+def test_every_golden_pod_is_unique_and_has_its_source() -> None:
     assert len(corpus()) >= 40
     seen = set()
     for golden in corpus().values():
         metadata = golden.object["metadata"]
-        # Some come twice: with Katib's webhook and without, which is also how their copies are kept apart.
+        # Some exist twice, with Katib's webhook and without; the suffix keeps the two apart.
         key = (golden.object["kind"], metadata["name"], golden.name.endswith("-late"))
         assert golden.expect.refused or key not in seen, golden.name
         seen.add(key)
@@ -45,13 +45,13 @@ def test_every_golden_pod_is_told_apart_and_has_its_source() -> None:
         assert metadata["namespace"] in {*NAMESPACES, "kube-system"}
         assert golden.expect.kind in KINDS
         assert len(golden.expect.lands) == len(STATES)
-        # Whoever is refused lands nowhere, and whoever gets something has a kind.
+        # A refused pod lands nowhere, and a pod with additions has a kind.
         assert bool(golden.expect.refused) == (set(golden.expect.lands) == {"-"}), golden.name
         assert golden.expect.kind or (golden.expect.tolerations, golden.expect.affinity) == ((), "none"), golden.name
 
 
 @pytest.mark.parametrize(
-    ("before", "after", "found"),
+    ("before", "after", "additions"),
     [
         ({}, {}, Added()),
         ({}, {"tolerations": [SPOT_TOLERATION]}, Added([SPOT_TOLERATION])),
@@ -77,8 +77,8 @@ def test_every_golden_pod_is_told_apart_and_has_its_source() -> None:
         ({"terminationGracePeriodSeconds": 30}, {"terminationGracePeriodSeconds": 25}, Added(grace=25)),
     ],
 )
-def test_additions_are_told(before: dict[str, Any], after: dict[str, Any], found: Added) -> None:
-    assert added(before, after) == found
+def test_additions_are_recognised(before: dict[str, Any], after: dict[str, Any], additions: Added) -> None:
+    assert added(before, after) == additions
 
 
 @pytest.mark.parametrize(
@@ -96,7 +96,7 @@ def test_additions_are_told(before: dict[str, Any], after: dict[str, Any], found
         ({"terminationGracePeriodSeconds": 60}, {"terminationGracePeriodSeconds": 25}),
     ],
 )
-def test_what_is_more_than_an_addition_is_refused(before: dict[str, Any], after: dict[str, Any]) -> None:
+def test_a_change_beyond_additions_is_an_error(before: dict[str, Any], after: dict[str, Any]) -> None:
     with pytest.raises(Overwritten):
         added(before, after)
 

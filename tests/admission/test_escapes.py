@@ -1,4 +1,4 @@
-"""Nobody with the rights of a profile's editor brings onto spot what must not vanish: each way, and what stops it."""
+"""An editor of a profile cannot bring pods onto spot that must not be evicted: each way, and what stops it."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ pytestmark = pytest.mark.engine
 
 @pytest.fixture(scope="module", autouse=True)
 def editor(bed: Bed) -> Iterator[None]:
-    """Whoever tries, with the rights to try."""
+    """The user who tries, with the necessary rights."""
     group = "rbac.authorization.k8s.io"
     user = {"apiGroup": group, "kind": "User", "name": EDITOR}
     base = {"apiVersion": f"{group}/v1", "metadata": {"name": "editor", "namespace": NAMESPACE}}
     binding = {**base, "kind": "RoleBinding", "subjects": [user]}
     debug = {"apiGroups": [""], "resources": ["pods/ephemeralcontainers"], "verbs": ["patch"]}
-    made = [
-        # The most that Kubernetes has for the users of a namespace; Kubeflow's own role for editors allows less.
+    bodies = [
+        # Kubernetes' largest role for users of a namespace; Kubeflow's own role for editors allows less.
         {**binding, "roleRef": {"apiGroup": group, "kind": "ClusterRole", "name": "admin"}},
-        # For `kubectl debug`, which platforms like to allow.
+        # For `kubectl debug`, which many platforms allow.
         {**base, "metadata": {"name": "debug", "namespace": NAMESPACE}, "kind": "Role", "rules": [debug]},
         {
             **binding,
@@ -32,11 +32,11 @@ def editor(bed: Bed) -> Iterator[None]:
             "roleRef": {"apiGroup": group, "kind": "Role", "name": "debug"},
         },
     ]
-    for one in made:
-        bed.api.create(one)
+    for body in bodies:
+        bed.api.create(body)
     yield
-    for one in made:
-        bed.api.delete(one)
+    for body in bodies:
+        bed.api.delete(body)
 
 
 @pytest.mark.parametrize("escape", ESCAPES, ids=lambda escape: escape.name)
@@ -44,7 +44,7 @@ def test_every_way_is_stopped_or_harmless(bed: Bed, escape: Escape) -> None:
     assert escape.tries(bed) == escape.by
 
 
-def test_the_refusal_names_rule_object_and_what_to_ask_for(bed: Bed) -> None:
+def test_the_refusal_names_rule_object_and_the_setting_to_ask_for(bed: Bed) -> None:
     with pytest.raises(Refused) as refused:
         bed.api.create(pod("notebook-0", tolerations=[SPOT]), user=EDITOR)
     for expected in ("rule tolerates-spot", "pod team-a/notebook-0", "scheduling.guard.exceptions of stack test"):
@@ -52,8 +52,8 @@ def test_the_refusal_names_rule_object_and_what_to_ask_for(bed: Bed) -> None:
 
 
 @pytest.mark.parametrize("many", [10, 1000, 8000])
-def test_no_number_of_tolerations_tires_the_guard(bed: Bed, many: int) -> None:
-    """CEL has a budget; a policy that runs out of it must not let the pod pass."""
+def test_the_guard_holds_for_any_number_of_tolerations(bed: Bed, many: int) -> None:
+    """CEL has a budget; a policy that exceeds it must not admit the pod."""
     padding = [{"key": f"example.com/{number}", "operator": "Exists"} for number in range(many)]
     with pytest.raises(Refused) as refused:
         bed.api.create(pod("padded", tolerations=[*padding, SPOT]), user=EDITOR)

@@ -1,4 +1,4 @@
-"""Whatever pools a stack has, an API server takes its policies: it checks their expressions when they are written."""
+"""Policies of stacks with any pools on an API server, which checks expressions when they are written."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from config.clouds import registry
 from config.clouds.azure.traits import aks
 from config.clouds.existing.traits import existing
 from config.clouds.traits import Cloud
-from config.model.stack import ClusterSpec
+from config.model.spec import ClusterSpec
 from config.placement import node_pools
 from config.placement.node_pools import NodePool
 from tests.admission.bed import Bed
@@ -42,23 +42,23 @@ POOLS: dict[str, list[dict[str, Any]]] = {
 
 
 @pytest.mark.parametrize("pools", POOLS.values(), ids=POOLS)
-def test_of_any_pools(bed: Bed, pools: list[dict[str, Any]]) -> None:
+def test_policies_of_any_pools_are_accepted(bed: Bed, pools: list[dict[str, Any]]) -> None:
     spec = checked(good(pools=pools))
     for cloud in (aks(), existing()):
-        taken(bed, spec, cloud, node_pools.node_pools(spec, cloud))
+        assert_accepted(bed, spec, cloud, node_pools.node_pools(spec, cloud))
 
 
 @pytest.mark.parametrize("path", HAPPY, ids=lambda path: path.name.removesuffix(".happy.yaml"))
-def test_of_every_stack_file(bed: Bed, path: Path) -> None:
+def test_policies_of_every_stack_file_are_accepted(bed: Bed, path: Path) -> None:
     spec, _ = stackfile.read(settings(path))
     assert spec
     cloud = registry.of(spec.cloud)
-    taken(bed, spec, cloud, node_pools.node_pools(spec, cloud))
+    assert_accepted(bed, spec, cloud, node_pools.node_pools(spec, cloud))
 
 
-def taken(bed: Bed, spec: ClusterSpec, cloud: Cloud, pools: Sequence[NodePool]) -> None:
-    made = [defaults.policy(spec.scheduling.defaults, pools, node_pools.spot_grace(spec.pools, cloud), "any")]
-    made += guard.policies(spec.scheduling.guard, pools, cloud, "any")
-    for policy, binding in made:
+def assert_accepted(bed: Bed, spec: ClusterSpec, cloud: Cloud, pools: Sequence[NodePool]) -> None:
+    policies = [defaults.policy(spec.scheduling.defaults, pools, node_pools.spot_grace(spec.pools, cloud), "any")]
+    policies += guard.policies(spec.scheduling.guard, pools, cloud, "any")
+    for policy, binding in policies:
         bed.api.create(policy, dry_run=True)
         bed.api.create(binding, dry_run=True)

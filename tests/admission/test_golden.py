@@ -1,4 +1,4 @@
-"""Golden pods on a real API server and scheduler, with what the program declares in force."""
+"""Golden pods on a real API server and scheduler, with the objects of the program in force."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ import pytest
 from tests.admission.additions import SPOT_TOLERATION, Added, added, plain
 from tests.admission.bed import Bed
 from tests.admission.corpus import STATES, Golden, corpus
-from tests.admission.observation import Outcome, observe
+from tests.admission.observation import observe
+from tests.admission.outcome import Outcome
 from tests.admission.webhook import COLLECTOR, LABEL, VARIABLE, katib
 
 pytestmark = pytest.mark.engine
@@ -22,9 +23,9 @@ KINDS = {"pipelineStep", "trainingWorker", "jobSetNode", "job"}
 
 @pytest.fixture(scope="module")
 def outcomes(bed: Bed, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Outcome]:
-    with katib(bed.api, frozenset(TRIALS.values()), tmp_path_factory.mktemp("webhook")) as asked:
+    with katib(bed.api, frozenset(TRIALS.values()), tmp_path_factory.mktemp("webhook")) as requested:
         outcomes = observe(bed, GOLDENS.values())
-    assert asked
+    assert requested
     return outcomes
 
 
@@ -36,7 +37,7 @@ def expected(golden: Golden, bed: Bed) -> Added:
 
 
 @pytest.mark.parametrize("name", ADMITTED)
-def test_only_what_is_expected_was_added(name: str, outcomes: dict[str, Outcome], bed: Bed) -> None:
+def test_only_the_expected_additions_are_made(name: str, outcomes: dict[str, Outcome], bed: Bed) -> None:
     outcome = outcomes[name]
     assert added(plain(outcome.untouched["spec"]), plain(outcome.pod["spec"])) == expected(GOLDENS[name], bed)
 
@@ -47,13 +48,13 @@ def test_a_second_pass_adds_nothing(name: str, outcomes: dict[str, Outcome]) -> 
 
 
 @pytest.mark.parametrize("name", ADMITTED)
-def test_the_scheduler_puts_it_where_it_belongs(name: str, outcomes: dict[str, Outcome]) -> None:
+def test_the_scheduler_chooses_the_expected_pool(name: str, outcomes: dict[str, Outcome]) -> None:
     assert outcomes[name].landed == dict(zip(STATES, GOLDENS[name].expect.lands, strict=True))
 
 
 @pytest.mark.parametrize("name", IN_PROFILES)
-def test_its_kind_is_known_and_only_kinds_follow_the_profile(name: str, outcomes: dict[str, Outcome]) -> None:
-    """In a profile that asks for spot by its label, a kind that may be moved is, and everything else stays."""
+def test_the_kind_is_recognised_and_only_kinds_follow_the_profile(name: str, outcomes: dict[str, Outcome]) -> None:
+    """In a profile whose label asks for spot, pods of a movable kind move, and all others stay."""
     outcome = outcomes[name]
     kind = GOLDENS[name].expect.kind if GOLDENS[name].expect.kind in KINDS else None
     assert outcome.kind == kind
@@ -74,9 +75,9 @@ def test_a_trial_is_labelled_after_the_policy_has_judged_it(name: str, outcomes:
     late, early = outcomes[name].pod, outcomes[name.removesuffix("-late")].pod
     assert late["metadata"]["labels"][LABEL] == GOLDENS[name].trial
     assert LABEL not in early["metadata"]["labels"]
-    variables = {one["name"] for one in late["spec"]["containers"][0].get("env", ())}
+    variables = {item["name"] for item in late["spec"]["containers"][0].get("env", ())}
     assert VARIABLE in variables
-    collects = COLLECTOR in {one["name"] for one in late["spec"]["containers"]}
+    collects = COLLECTOR in {item["name"] for item in late["spec"]["containers"]}
     assert collects == ("pytorchjob" not in name)
     for key in ("tolerations", "affinity", "terminationGracePeriodSeconds"):
         assert late["spec"][key] == early["spec"][key]

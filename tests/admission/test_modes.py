@@ -1,4 +1,4 @@
-"""A guard that only warns, and pods that it lets pass because the stack file says so."""
+"""A guard that only warns, and exceptions from the guard in the stack file."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ def warning(bed: Bed, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bed]
         yield bed
 
 
-def in_namespace(made: Object, namespace: str) -> Object:
-    return {**made, "metadata": {**made["metadata"], "namespace": namespace}}
+def in_namespace(body: Object, namespace: str) -> Object:
+    return {**body, "metadata": {**body["metadata"], "namespace": namespace}}
 
 
-def test_a_warning_says_what_a_refusal_would_and_lets_pass(warning: Bed) -> None:
-    (said,) = warning.api.warnings(pod("notebook-0", **TOLERANT))
-    assert "rule tolerates-spot: pod team-a/notebook-0" in said
+def test_a_warning_has_the_text_of_the_refusal_and_admits_the_pod(warning: Bed) -> None:
+    (warned,) = warning.api.warnings(pod("notebook-0", **TOLERANT))
+    assert "rule tolerates-spot: pod team-a/notebook-0" in warned
 
 
 @pytest.mark.parametrize(
@@ -39,15 +39,15 @@ def test_a_warning_says_what_a_refusal_would_and_lets_pass(warning: Bed) -> None
         ({**SCORER, "more": "labels"}, "team-a", True),
         ({"app": "scorer"}, "team-a", False),
         ({**SCORER, "tier": "online"}, "team-a", False),
-        # The exception is of a namespace; its labels lift nothing elsewhere.
+        # The exception is for one namespace; its labels have no effect elsewhere.
         (SCORER, "team-b", False),
         (SCORER, "kubeflow", False),
         ({"a": "b"}, "kubeflow", True),
         ({"a": "b"}, "team-a", False),
     ],
 )
-def test_an_exception_is_for_its_namespace_and_all_its_labels(
+def test_an_exception_applies_to_its_namespace_and_all_its_labels(
     warning: Bed, labels: dict[str, str], namespace: str, passes: bool
 ) -> None:
-    made = in_namespace(pod("scorer-0", labels=labels, **TOLERANT), namespace)
-    assert (warning.api.warnings(made) == []) == passes
+    body = in_namespace(pod("scorer-0", labels=labels, **TOLERANT), namespace)
+    assert (warning.api.warnings(body) == []) == passes

@@ -1,4 +1,4 @@
-"""Kubernetes 1.35, which has no MutatingAdmissionPolicy: pods come as they are, and the guard stands."""
+"""Kubernetes 1.35, which has no MutatingAdmissionPolicy: pods stay unchanged, and the guard is in force."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ def older(subject: Subject, tmp_path_factory: pytest.TempPathFactory) -> Iterato
         yield bed
 
 
-def test_no_default_is_declared_and_none_is_given(older: Bed) -> None:
+def test_no_default_is_declared_and_none_is_applied(older: Bed) -> None:
     assert not older.serves_mutating_policies()
-    kinds = {one["kind"] for one in older.objects}
+    kinds = {body["kind"] for body in older.objects}
     assert "ValidatingAdmissionPolicy" in kinds
     assert "MutatingAdmissionPolicy" not in kinds
     container: dict[str, Any] = {"name": "main", "image": "image", "resources": {"limits": {"nvidia.com/gpu": "1"}}}

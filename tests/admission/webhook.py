@@ -1,7 +1,7 @@
-"""A mutating webhook as Katib's: it labels the pods of trials, after every MutatingAdmissionPolicy.
+"""A mutating webhook like Katib's: it labels the pods of trials, after every MutatingAdmissionPolicy.
 
 kubeflow/katib v0.19.0, pkg/webhook/v1beta1/pod/inject_webhook.go: label `katib.kubeflow.org/trial`, variable KATIB_TRIAL_NAME,
-and on the primary pod a metrics collector. Katib finds the trial by the pod's owners; here the names are told.
+and on the primary pod a metrics collector. Katib finds the trial by the pod's owners; here the names are given.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _JOB_LABELS = ("batch.kubernetes.io/job-name", "training.kubeflow.org/job-name",
 
 
 def patch(pod: dict[str, Any], trials: frozenset[str]) -> list[dict[str, Any]]:
-    """The JSON patch for a pod; empty for one that is no trial's, or has been here."""
+    """The JSON patch for a pod; empty for a pod without a trial, or with the label already."""
     labels = pod["metadata"].get("labels", {})
     trial = next((labels[key] for key in _JOB_LABELS if labels.get(key) in trials), None)
     if trial is None or LABEL in labels:
@@ -50,14 +50,14 @@ def patch(pod: dict[str, Any], trials: frozenset[str]) -> list[dict[str, Any]]:
 
 @contextmanager
 def katib(api: Api, trials: frozenset[str], folder: Path) -> Iterator[list[str]]:
-    """Serves the webhook and registers it, until left; yields the names of the trials it was asked for, as they come."""
-    asked: list[str] = []
+    """The served and registered webhook; yields the names of the requested trials as they come."""
+    requested: list[str] = []
 
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
             request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))["request"]
             operations = patch(request["object"], trials)
-            asked.extend(o["value"] for o in operations if o["path"].startswith("/metadata/labels/"))
+            requested.extend(o["value"] for o in operations if o["path"].startswith("/metadata/labels/"))
             response = {"uid": request["uid"], "allowed": True}
             if operations:
                 encoded = base64.b64encode(json.dumps(operations).encode()).decode()
@@ -71,10 +71,10 @@ def katib(api: Api, trials: frozenset[str], folder: Path) -> Iterator[list[str]]
             self.wfile.write(body)
 
         def log_message(self, format: str, *args: object) -> None:
-            """Nothing: a test's output is its own."""
+            """Print nothing into the output of a test."""
 
     Handler.protocol_version = "HTTP/1.1"
-    # Else each answer waits 40 ms for the acknowledgement of its header.
+    # Otherwise each answer waits 40 ms for the acknowledgement of its header.
     Handler.disable_nagle_algorithm = True
     names = x509.SubjectAlternativeName([x509.IPAddress(ipaddress.ip_address("127.0.0.1"))])
     Authority(folder).issue("webhook", "katib-controller", None, names)
@@ -89,12 +89,12 @@ def katib(api: Api, trials: frozenset[str], folder: Path) -> Iterator[list[str]]
     try:
         api.create(configuration)
         probe = _probe(next(iter(trials)))
-        # An API server learns of a webhook some milliseconds after it was made.
+        # An API server learns of a webhook some milliseconds after its creation.
         eventually(
             lambda: LABEL in api.create(probe, dry_run=True)["metadata"]["labels"], "the webhook of the test is asked"
         )
-        asked.clear()
-        yield asked
+        requested.clear()
+        yield requested
     finally:
         api.delete(configuration)
         server.shutdown()
@@ -103,7 +103,7 @@ def katib(api: Api, trials: frozenset[str], folder: Path) -> Iterator[list[str]]
 
 
 def _configuration(port: int, authority: bytes) -> dict[str, Any]:
-    """As kubeflow/manifests 26.03 registers it (applications/katib), with this server in place of the Service."""
+    """The registration of kubeflow/manifests 26.03 (applications/katib), with this server in place of the Service."""
     rule = {"apiGroups": [""], "apiVersions": ["v1"], "operations": ["CREATE"], "resources": ["pods"]}
     return {
         "apiVersion": "admissionregistration.k8s.io/v1",

@@ -1,6 +1,6 @@
-"""The corpus on another cloud: golden pods are written in the words of the dev stack, on AKS; another stack has others.
+"""Words of the corpus on another cloud: golden pods use the labels and names of the dev stack, on AKS.
 
-Only whole texts are exchanged, never parts of one.
+Only whole texts are replaced, never parts of a text.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from tests.subjects import DEV, Subject
 
 
 class Words:
-    """What to write for a text of the corpus on a stack, and how to read what is there."""
+    """Translation between the texts of the corpus and those of a stack."""
 
     def __init__(self, subject: Subject) -> None:
         (corpus_key, corpus_value), (key, value) = DEV.taint, subject.taint
@@ -22,26 +22,26 @@ class Words:
             DEV.twin: subject.twin,
             DEV.accelerator: subject.accelerator,
         }
-        self._read = {there: here for here, there in self._written.items()}
+        self._read = {actual: written for written, actual in self._written.items()}
         self._keys, self._values = (corpus_key, key), (corpus_value, value)
 
     def write(self, thing: Any) -> Any:
-        """An object, or a part of one, as the stack under test has it."""
+        """An object, or a part of one, in the words of the stack under test."""
         return self._exchanged(thing, self._written, 0)
 
     def read(self, thing: Any) -> Any:
-        """The other way round."""
+        """An object of the stack in the words of the corpus."""
         return self._exchanged(thing, self._read, 1)
 
     def _exchanged(self, thing: Any, texts: Mapping[str, str], old: int) -> Any:
         if isinstance(thing, dict):
-            made = {texts.get(key, key): self._exchanged(value, texts, old) for key, value in thing.items()}
-            return made | self._value(made, old)
+            replaced = {texts.get(key, key): self._exchanged(value, texts, old) for key, value in thing.items()}
+            return replaced | self._value(replaced, old)
         if isinstance(thing, list):
             return [self._exchanged(item, texts, old) for item in thing]
         return texts.get(thing, thing) if isinstance(thing, str) else thing
 
-    def _value(self, made: Mapping[str, Any], old: int) -> dict[str, str]:
+    def _value(self, item: Mapping[str, Any], old: int) -> dict[str, str]:
         """The value of the spot taint, in a taint or a toleration of it, and of the spot label in a selector."""
-        names = [name for name in made if name in self._keys or (name == "value" and made.get("key") in self._keys)]
-        return {name: self._values[1 - old] for name in names if made[name] == self._values[old]}
+        names = [name for name in item if name in self._keys or (name == "value" and item.get("key") in self._keys)]
+        return {name: self._values[1 - old] for name in names if item[name] == self._values[old]}

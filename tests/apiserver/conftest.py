@@ -1,4 +1,4 @@
-"""A control plane for tests that need no more than an API server and the controllers."""
+"""A control plane for tests that need only an API server and the controllers."""
 
 from __future__ import annotations
 
@@ -12,6 +12,6 @@ from tests import planes
 
 @pytest.fixture(scope="session")
 def api_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ControlPlane]:
-    """A cluster of no cloud's. A test takes away what it makes."""
+    """A cluster without a cloud. A test deletes the objects that it creates."""
     with planes.running(tmp_path_factory.mktemp("api-server") / "there") as plane:
         yield plane

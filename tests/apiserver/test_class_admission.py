@@ -1,4 +1,4 @@
-"""Who a real API server sends to the ComputeClass: pods as they arrive, and what the policy makes of them."""
+"""Pods that a real API server sends to the ComputeClass: before admission, and after the policy."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from components.addons.autoscaler import compute_class
-from components.addons.autoscaler.compute_class import ClassDecision
+from components.addons.autoscaler.compute_class import ComputeClassPlan
 from config import stackfile
 from config.clouds.gcp.traits import gke
 from config.placement import node_pools
@@ -28,18 +28,18 @@ DAEMON_SETS = "system:serviceaccount:kube-system:daemon-set-controller"
 @pytest.fixture(scope="module")
 def api(api_server: ControlPlane) -> Iterator[Api]:
     api = Api(api_server)
-    made_here: list[dict[str, Any]] = []
+    created: list[dict[str, Any]] = []
     try:
         settings = {key.removeprefix("kubeflow-spot:"): value for key, value in stack(WITH_TWIN).items()}
         spec, _ = stackfile.read(settings)
         assert spec
         members = [pool for pool in node_pools.node_pools(spec, gke()) if pool.gpus]
-        policy, binding = compute_class.policy(ClassDecision(NAME, tuple(members), by_default=True), "test")
-        # The API server checks the expressions' types: a slip is refused here.
+        policy, binding = compute_class.policy(ComputeClassPlan(NAME, tuple(members), by_default=True), "test")
+        # The API server checks the types of expressions, and refuses a mistake here.
         assert api.warnings(policy) == []
-        for one in (policy, binding):
-            api.create(one)
-            made_here.append(one)
+        for body in (policy, binding):
+            api.create(body)
+            created.append(body)
         account = {
             "apiVersion": "v1",
             "kind": "ServiceAccount",
@@ -49,11 +49,11 @@ def api(api_server: ControlPlane) -> Iterator[Api]:
             _eventually(
                 lambda where=namespace: api.get({**account, "metadata": {"name": "default", "namespace": where}})
             )
-        _eventually(lambda: KEY in (made(api, {})["nodeSelector"]))
+        _eventually(lambda: KEY in (admitted(api, {})["nodeSelector"]))
         yield api
     finally:
-        for one in reversed(made_here):
-            api.delete(one)
+        for body in reversed(created):
+            api.delete(body)
         api.close()
 
 
@@ -69,8 +69,8 @@ def _eventually(check: Any) -> None:
         sleep(0.05)
 
 
-def made(api: Api, spec: dict[str, Any], *, gpus: str | None = "1", namespace: str = "default", **who: Any) -> Any:
-    """What a pod with this spec is after admission."""
+def admitted(api: Api, spec: dict[str, Any], *, gpus: str | None = "1", namespace: str = "default", **who: Any) -> Any:
+    """The spec of a pod after admission."""
     container: dict[str, Any] = {"name": "main", "image": "example.com/image:1"}
     if gpus:
         container["resources"] = {"limits": {"nvidia.com/gpu": gpus}}
@@ -116,31 +116,33 @@ LEFT: dict[str, dict[str, Any]] = {
 
 @pytest.mark.parametrize("spec", SENT.values(), ids=SENT)
 def test_a_pod_with_a_gpu_that_has_not_chosen_is_sent_to_the_class(spec: dict[str, Any], api: Api) -> None:
-    found = made(api, spec)
-    assert found["nodeSelector"] == {**spec.get("nodeSelector", {}), KEY: NAME}
-    assert found["tolerations"].count(TOLERATION) == 1
+    spec_after = admitted(api, spec)
+    assert spec_after["nodeSelector"] == {**spec.get("nodeSelector", {}), KEY: NAME}
+    assert spec_after["tolerations"].count(TOLERATION) == 1
     for given in spec.get("tolerations", []):
-        assert given in found["tolerations"]
+        assert given in spec_after["tolerations"]
 
 
 @pytest.mark.parametrize("spec", LEFT.values(), ids=LEFT)
-def test_a_pod_that_has_chosen_is_left_as_it_is(spec: dict[str, Any], api: Api) -> None:
-    found = made(api, spec)
-    assert found["nodeSelector"] == spec.get("nodeSelector", {})
-    assert KEY not in [one.get("key") for one in found["tolerations"]]
+def test_a_pod_that_has_chosen_is_unchanged(spec: dict[str, Any], api: Api) -> None:
+    spec_after = admitted(api, spec)
+    assert spec_after["nodeSelector"] == spec.get("nodeSelector", {})
+    assert KEY not in [toleration.get("key") for toleration in spec_after["tolerations"]]
 
 
-def test_a_pod_without_gpus_is_left_as_it_is(api: Api) -> None:
-    assert made(api, {}, gpus=None)["nodeSelector"] == {}
+def test_a_pod_without_gpus_is_unchanged(api: Api) -> None:
+    assert admitted(api, {}, gpus=None)["nodeSelector"] == {}
 
 
-def test_pods_of_kube_system_and_of_daemon_sets_are_left_as_they_are(api: Api) -> None:
-    assert made(api, {}, namespace="kube-system")["nodeSelector"] == {}
+def test_pods_of_kube_system_and_of_daemon_sets_are_unchanged(api: Api) -> None:
+    assert admitted(api, {}, namespace="kube-system")["nodeSelector"] == {}
     groups = ("system:masters",)
-    assert made(api, {}, user=DAEMON_SETS, groups=groups)["nodeSelector"] == {}
-    assert made(api, {}, user="system:serviceaccount:default:somebody", groups=groups)["nodeSelector"] == {KEY: NAME}
+    assert admitted(api, {}, user=DAEMON_SETS, groups=groups)["nodeSelector"] == {}
+    assert admitted(api, {}, user="system:serviceaccount:default:user", groups=groups)["nodeSelector"] == {KEY: NAME}
 
 
-def test_a_toleration_of_the_class_that_is_there_is_not_doubled(api: Api) -> None:
-    found = made(api, {"tolerations": [{"key": KEY, "operator": "Exists"}]})
-    assert [one for one in found["tolerations"] if one.get("key") == KEY] == [{"key": KEY, "operator": "Exists"}]
+def test_an_existing_toleration_of_the_class_is_not_added_again(api: Api) -> None:
+    spec_after = admitted(api, {"tolerations": [{"key": KEY, "operator": "Exists"}]})
+    assert [toleration for toleration in spec_after["tolerations"] if toleration.get("key") == KEY] == [
+        {"key": KEY, "operator": "Exists"}
+    ]

@@ -21,14 +21,14 @@ from tests.config.stack import good
 pytestmark = pytest.mark.engine
 
 
-def test_on_a_real_api_server_only_its_readers_read_it_its_lines_are_taken_and_the_quota_counts_gpus(
+def test_on_a_real_api_server_only_readers_read_the_contract_its_lines_are_accepted_and_the_quota_counts_gpus(
     api_server: ControlPlane,
 ) -> None:
     kubectl = ensure(["kubectl"], print)["kubectl"]
     client = Client(api_server.admin_kubeconfig)
     try:
-        found = node_pools(good()["pools"])
-        data = contract.data("r2026-11", found)
+        pools = node_pools(good()["pools"])
+        data = contract.data("r2026-11", pools)
         labels = names.labels("dev")
         metadata = {"name": "kubeflow-spot", "namespace": "kube-public", "labels": labels}
         team = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "team-a"}}
@@ -44,8 +44,8 @@ def test_on_a_real_api_server_only_its_readers_read_it_its_lines_are_taken_and_t
         def may(verb: str, name: str, user: str, *groups: str) -> bool:
             command = [kubectl, f"--kubeconfig={api_server.admin_kubeconfig}", "auth", "can-i", "--quiet"]
             who = [f"--as={user}", *(f"--as-group={group}" for group in groups)]
-            asked = [*command, verb, f"configmaps/{name}", "--namespace=kube-public", *who]
-            return subprocess.run(asked, check=False).returncode == 0
+            question = [*command, verb, f"configmaps/{name}", "--namespace=kube-public", *who]
+            return subprocess.run(question, check=False).returncode == 0
 
         account = ("system:serviceaccount:team-a:default-editor", "system:serviceaccounts", "system:authenticated")
         assert may("get", "kubeflow-spot", *account)
@@ -56,7 +56,7 @@ def test_on_a_real_api_server_only_its_readers_read_it_its_lines_are_taken_and_t
         for verb in ("list", "watch", "update", "patch", "delete"):
             assert not may(verb, "kubeflow-spot", *account), verb
 
-        for name, lines in snippets(found).items():
+        for name, lines in snippets(pools).items():
             client.apply(pod(name, lines), "test", dry_run=True)
         client.apply(pod("one", {}, gpus=1), "test")
         with pytest.raises(ApiError, match=r"exceeded quota: kubeflow-spot-dev-gpus.*requests.nvidia.com/gpu=1"):

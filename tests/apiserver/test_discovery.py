@@ -1,4 +1,4 @@
-"""What is read of a real API server."""
+"""Discovery of the contents of a cluster, on a real API server."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ CONTRACT = "/api/v1/namespaces/kube-public/configmaps/kubeflow-spot"
 pytestmark = pytest.mark.engine
 
 
-def test_a_real_api_server_shows_its_device_plugins_to_who_may_see_them(api_server: ControlPlane) -> None:
+def test_a_real_api_server_shows_its_device_plugins_to_users_with_the_right(api_server: ControlPlane) -> None:
     kubectl, plane = ensure(["kubectl"], print)["kubectl"], api_server
     command = [str(kubectl), f"--kubeconfig={plane.admin_kubeconfig}"]
     try:
@@ -50,19 +50,19 @@ def test_a_real_api_server_shows_its_device_plugins_to_who_may_see_them(api_serv
         subprocess.run(
             [*command, "create", "-f", "-"], input=json.dumps(objects), text=True, check=True, capture_output=True
         )
-        found = discovery.read(plane.user_kubeconfig(), "cloud.kubeconfig")
-        (plugin,) = existing_plugins.plugins(found.daemon_sets, found.policies, "dev")
+        contents = discovery.read(plane.user_kubeconfig(), "cloud.kubeconfig")
+        (plugin,) = existing_plugins.plugins(contents.daemon_sets, contents.policies, "dev")
         assert (str(plugin), plugin.pod["nodeSelector"]) == ("default/gpus", {"gpu": "yes"})
-        assert found.expander
-        assert found.expander["data"] == {"priorities": "10:\n- .*\n"}
+        assert contents.expander
+        assert contents.expander["data"] == {"priorities": "10:\n- .*\n"}
         nobody = yaml.safe_load(plane.user_kubeconfig())
         nobody["users"][0]["user"] = {"token": "wrong"}
         with pytest.raises(pulumi.RunError, match="401 Unauthorized"):
             discovery.read(yaml.safe_dump(nobody), "cloud.kubeconfig")
     finally:
-        there = (
+        created = (
             ("daemonset/gpus", "--namespace=default"),
             ("configmap/cluster-autoscaler-priority-expander", "-n", "kube-system"),
         )
-        for made in there:
-            subprocess.run([*command, "delete", "--ignore-not-found", *made], check=True, capture_output=True)
+        for name in created:
+            subprocess.run([*command, "delete", "--ignore-not-found", *name], check=True, capture_output=True)

@@ -1,4 +1,4 @@
-"""Nodes that an emulated cloud takes away take their pods along."""
+"""Nodes that an emulated cloud removes: their pods are removed with them."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ pytestmark = pytest.mark.engine
 
 
 def a_node(name: str) -> dict[str, Any]:
-    has = {"cpu": "4", "memory": "16Gi", "pods": "30"}
+    resources = {"cpu": "4", "memory": "16Gi", "pods": "30"}
     return {
         "apiVersion": "v1",
         "kind": "Node",
         "metadata": {"name": name},
         "spec": {},
-        "status": {"capacity": has, "allocatable": has},
+        "status": {"capacity": resources, "allocatable": resources},
     }
 
 
@@ -30,7 +30,7 @@ def a_pod(name: str, node: str) -> dict[str, Any]:
     return {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name, "namespace": "default"}, "spec": spec}
 
 
-def test_a_node_made_anew_under_the_same_name_has_no_pod_of_the_one_before(api_server: ControlPlane) -> None:
+def test_a_new_node_of_the_same_name_has_no_pod_of_the_old_one(api_server: ControlPlane) -> None:
     with nodes.opened(api_server.admin_kubeconfig) as client:
         both = [a_node("comes-again"), a_node("stays")]
         nodes.apply(client, both)
@@ -47,6 +47,6 @@ def test_a_node_made_anew_under_the_same_name_has_no_pod_of_the_one_before(api_s
 
 
 def phase(client: Client, pod: str) -> str:
-    """Empty for a pod that is gone."""
-    found = client.get("v1", "Pod", pod, "default")
-    return found["status"]["phase"] if found else ""
+    """The phase of a pod; empty for a missing pod."""
+    live = client.get("v1", "Pod", pod, "default")
+    return live["status"]["phase"] if live else ""

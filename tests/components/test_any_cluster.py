@@ -83,7 +83,7 @@ def test_in_any_cluster_only_the_layer_is_declared_and_the_outputs_say_which_lab
     }
     assert declared.outputs["devicePlugin"] == {"pools": ["t4"], "leftTo": []}
     assert declared.outputs["fallbackOrder"].startswith(
-        "not guaranteed: how the cluster's autoscaler chooses is not known"
+        "not guaranteed: how the cluster's autoscaler chooses is unknown"
     )
     for resource in declared.resources:
         assert "deletedWith" not in resource.options

@@ -8,7 +8,7 @@ from typing import Any
 import pulumi
 import pytest
 
-from components import last_update
+from components.last_update import LastUpdate
 from tests.components.azure import FULL
 from tests.components.program import Cloud, CloudRefused, declare
 from tests.components.reads import OF_THE_STACK, asked
@@ -71,9 +71,9 @@ def test_a_cluster_that_the_stack_has_made_and_does_not_find_is_told(monkeypatch
     told: list[str] = []
     monkeypatch.setattr(pulumi.log, "warn", told.append)
     was = {"place": {"clusterName": "lab", "resourceGroup": "group"}}
-    last_update.warn_of_missing(was, {"clusterName": "lab", "resourceGroup": "group"}, "look")
-    assert told == ["The stack's cluster lab is not found and will be made again; if it is there, stop:\n  look"]
+    LastUpdate(was).warn_of_missing({"clusterName": "lab", "resourceGroup": "group"}, "look")
+    assert told == ["The stack's cluster lab is not found and will be made again; if it exists, stop:\n  look"]
     # Of a first update, and of a cluster that moves, there is nothing to tell.
-    last_update.warn_of_missing({}, {"clusterName": "lab", "resourceGroup": "group"}, "look")
-    last_update.warn_of_missing(was, {"clusterName": "two", "resourceGroup": "group"}, "look")
+    LastUpdate().warn_of_missing({"clusterName": "lab", "resourceGroup": "group"}, "look")
+    LastUpdate(was).warn_of_missing({"clusterName": "two", "resourceGroup": "group"}, "look")
     assert len(told) == 1

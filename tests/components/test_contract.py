@@ -16,8 +16,8 @@ from components.addons.gpu.matching import may_run
 from components.addons.scheduling import contract
 from config.clouds.azure.traits import aks
 from config.clouds.existing.traits import existing
+from config.model.pool import Capacity
 from config.model.scheduling import Placement
-from config.model.stack import Capacity
 from config.placement import node_pools as placement
 from config.placement.contract import snippets
 from config.placement.node_pools import NodePool
@@ -111,7 +111,7 @@ def test_yaml_json_and_the_outputs_say_the_same(heeded: tuple[Placement, ...]) -
     assert len(from_yaml) + len(from_json) == len(data)
     assert from_yaml == from_json
     assert from_yaml["placements"] == [one.value for one in heeded]
-    output = contract.as_output(contract.decide("dev", None), found, heeded)
+    output = contract.as_output(contract.plan("dev", None), found, heeded)
     assert output == {
         "namespace": "kube-public",
         "name": "kubeflow-spot",
@@ -126,7 +126,7 @@ def test_yaml_json_and_the_outputs_say_the_same(heeded: tuple[Placement, ...]) -
 
 @pytest.mark.parametrize("found", [None, {"metadata": {"labels": {**names.labels("dev"), "team": "ml"}}}])
 def test_a_contract_that_is_not_there_or_ours_has_the_name_that_tools_know(found: dict[str, Any] | None) -> None:
-    assert contract.decide("dev", found) == contract.Decision("kubeflow-spot")
+    assert contract.plan("dev", found) == contract.ContractPlan("kubeflow-spot")
 
 
 @pytest.mark.parametrize(
@@ -134,7 +134,7 @@ def test_a_contract_that_is_not_there_or_ours_has_the_name_that_tools_know(found
     [(None, "somebody else"), ({"a": "b"}, "somebody else"), (names.labels("prod"), "stack 'prod'")],
 )
 def test_somebody_elses_is_left_alone_and_ours_has_another_name(labels: dict[str, str] | None, owner: str) -> None:
-    decision = contract.decide("dev", {"metadata": {"labels": labels}})
+    decision = contract.plan("dev", {"metadata": {"labels": labels}})
     assert decision.name == "kubeflow-spot-dev"
     (warning,) = decision.warnings
     assert warning.startswith(f"the ConfigMap kube-public/kubeflow-spot belongs to {owner}")

@@ -12,8 +12,8 @@ from config.placement import node_pools
 from config.placement.node_pools import NodePool
 from sandbox.cloud.node_groups import Gpus
 from sandbox.cluster.autoscaler import devices
+from tests.components.gpu_agents import IMAGE, SHARING, spec_of
 from tests.components.program import stack_config
-from tests.components.test_device_plugin import IMAGE, SHARING, spec_of
 
 POOLS = [pool for pool in node_pools.node_pools(spec_of(stack_config(SHARING)), aks()) if pool.gpus]
 T4 = Gpus(1, 16)

@@ -10,9 +10,9 @@ import yaml
 
 from components.addons import names
 from components.addons.autoscaler import expander, priorities
-from components.addons.autoscaler.expander import Decision
+from components.addons.autoscaler.expander import ExpanderPlan
 from components.addons.autoscaler.priorities import Wanted
-from config.model.stack import ExpanderOptions
+from config.model.growth import ExpanderOptions
 
 WANTED = Wanted(("t4", "t4od"), spot={"t4"}, others=("agentpool",))
 OWN = {20: ["^aks-t4-[0-9]+-vmss$"], 10: ["^aks-t4od-[0-9]+-vmss$"], 1: [".*"]}
@@ -22,8 +22,8 @@ def config_map(text: str | None, labels: dict[str, str] | None = None) -> dict[s
     return {"metadata": {"labels": labels}, "data": {"priorities": text} if text is not None else None}
 
 
-def decide(found: dict[str, Any] | None, **options: Any) -> Decision:
-    return expander.decide(WANTED, ExpanderOptions.model_validate(options), "dev", found, "ml")
+def decide(found: dict[str, Any] | None, **options: Any) -> ExpanderPlan:
+    return expander.plan(WANTED, ExpanderOptions.model_validate(options), "dev", found, "ml")
 
 
 def refusal(found: dict[str, Any] | None, **options: Any) -> str:
@@ -88,7 +88,7 @@ def test_another_stacks_map_is_mended_in_its_stack_file() -> None:
     options = ExpanderOptions.model_validate(config["kubeflow-spot:expander"])
     # What stack blue then declares is good for both, also once it has further pools.
     for pools in (("a100",), ("a100", "h100", "h200")):
-        blue = expander.decide(Wanted((*pools, "general"), set(pools)), options, "blue", None, "ml")
+        blue = expander.plan(Wanted((*pools, "general"), set(pools)), options, "blue", None, "ml")
         assert blue.declared is not None
         assert decide(config_map(priorities.written(blue.declared), names.labels("blue"))).declared is None
 

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import copy
 from typing import Any
 
 import pulumi
 import pytest
-import yaml
 
-from tests.components.google import GENERAL, KEY, L4, SHARED_VPC, SUBNET, WITH_TWIN, stack
+from tests.components.google import GENERAL, KEY, L4, WITH_TWIN, stack
 from tests.components.pools import GKE_CLUSTER, GKE_POOL, cluster
-from tests.components.program import Cloud, CloudRefused, Declared, declare
+from tests.components.program import Declared, declare
 
 pytestmark = pytest.mark.program
 
@@ -189,28 +187,6 @@ def test_iam_alone_limits_what_nodes_may_do(monkeypatch: pytest.MonkeyPatch) -> 
         assert one["nodeConfig"]["workloadMetadataConfig"] == {"mode": "GKE_METADATA"}
 
 
-def test_a_network_made_here_has_both_ranges_and_private_nodes_a_way_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    declared = declare(stack(L4), monkeypatch)
-    (network,) = declared.of("gcp:compute/network:Network").values()
-    (subnet,) = declared.of("gcp:compute/subnetwork:Subnetwork").values()
-    (router,) = declared.of("gcp:compute/router:Router").values()
-    (nat,) = declared.of("gcp:compute/routerNat:RouterNat").values()
-    assert network.inputs["autoCreateSubnetworks"] is False
-    assert subnet.inputs["privateIpGoogleAccess"] is True
-    ranges = {one["rangeName"]: one["ipCidrRange"] for one in subnet.inputs["secondaryIpRanges"]}
-    assert ranges == {"pods": "10.16.0.0/14", "services": "10.20.0.0/20"}
-    assert (nat.inputs["router"], nat.inputs["region"]) == (router.inputs["name"], "europe-west4")
-    found = inputs(declared)
-    assert found["network"] == "projects/example-lab/global/networks/lab"
-    assert found["subnetwork"] == "projects/example-lab/regions/europe-west4/subnetworks/lab"
-    assert found["ipAllocationPolicy"] == {
-        "clusterSecondaryRangeName": "pods",
-        "servicesSecondaryRangeName": "services",
-    }
-    for pool in declared.of(GKE_POOL):
-        assert f"{nat.type}::{nat.name}" in waits_for(declared, GKE_POOL, pool)
-
-
 def test_gpu_pools_come_after_one_without_gpus(monkeypatch: pytest.MonkeyPatch) -> None:
     # GKE taints GPU nodes by itself only when there is such a pool: it is not to depend on which came first.
     declared = declare(stack(GENERAL, WITH_TWIN), monkeypatch)
@@ -221,192 +197,6 @@ def test_gpu_pools_come_after_one_without_gpus(monkeypatch: pytest.MonkeyPatch) 
     }
     for name in declared.of(GKE_POOL):
         assert f"{GKE_CLUSTER}::lab" in waits_for(declared, GKE_POOL, name)
-
-
-@pytest.mark.parametrize("network", [{"outboundType": "none"}, {"privateNodes": False}])
-def test_without_a_way_out_there_is_no_router(network: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
-    declared = declare(stack(L4, cloud={"network": network}), monkeypatch)
-    assert [r.type for r in declared.resources if "router" in r.type] == []
-
-
-def test_of_a_shared_vpc_nothing_is_declared_and_its_ids_name_its_project(monkeypatch: pytest.MonkeyPatch) -> None:
-    declared = declare(SHARED_VPC, monkeypatch)
-    assert [r.type for r in declared.resources if r.type.startswith("gcp:compute/") and "Member" not in r.type] == []
-    found = inputs(declared)
-    assert found["network"] == "projects/example-net/global/networks/corp"
-    # The region of a zonal cluster.
-    assert found["subnetwork"] == "projects/example-net/regions/europe-west4/subnetworks/nodes"
-    assert found["ipAllocationPolicy"] == {
-        "clusterSecondaryRangeName": "gke-pods",
-        "servicesSecondaryRangeName": "gke-services",
-    }
-
-
-KUBERNETES = "serviceAccount:service-123456789012@container-engine-robot.iam.gserviceaccount.com"
-COMPUTE = "serviceAccount:service-123456789012@compute-system.iam.gserviceaccount.com"
-GOOGLE = "serviceAccount:123456789012@cloudservices.gserviceaccount.com"
-KEY_TYPE = "gcp:kms/cryptoKeyIAMMember:CryptoKeyIAMMember"
-SUBNET_TYPE = "gcp:compute/subnetworkIAMMember:SubnetworkIAMMember"
-
-
-def test_agents_get_what_a_shared_vpc_needs_before_the_cluster(monkeypatch: pytest.MonkeyPatch) -> None:
-    declared = declare(SHARED_VPC, monkeypatch)
-    host = declared.of("gcp:projects/iAMMember:IAMMember")["lab-host"]
-    assert host.inputs == {
-        "project": "example-net",
-        "role": "roles/container.hostServiceAgentUser",
-        "member": KUBERNETES,
-    }
-    subnet = {
-        "project": "example-net",
-        "region": "europe-west4",
-        "subnetwork": "nodes",
-        "role": "roles/compute.networkUser",
-    }
-    found = declared.of(SUBNET_TYPE)
-    assert [one.inputs for one in found.values()] == [{**subnet, "member": KUBERNETES}, {**subnet, "member": GOOGLE}]
-    for name in found:
-        assert f"{SUBNET_TYPE}::{name}" in waits_for(declared, GKE_CLUSTER, "lab")
-
-
-def test_agents_get_the_keys_and_keep_them(monkeypatch: pytest.MonkeyPatch) -> None:
-    declared = declare(stack(L4, cloud={"encryption": {"secretsKey": KEY, "bootDiskKey": KEY}}), monkeypatch)
-    role = {"cryptoKeyId": KEY, "role": "roles/cloudkms.cryptoKeyEncrypterDecrypter"}
-    found = declared.of(KEY_TYPE)
-    assert {name: one.inputs for name, one in found.items()} == {
-        "lab-secrets-key": {**role, "member": KUBERNETES},
-        "lab-disks-key": {**role, "member": COMPUTE},
-    }
-    for name, one in found.items():
-        # Another cluster's disks may be encrypted with the same key.
-        assert one.options["retainOnDelete"] is True
-        assert f"{KEY_TYPE}::{name}" in waits_for(declared, GKE_CLUSTER, "lab")
-        assert f"{KEY_TYPE}::{name}" in waits_for(declared, GKE_POOL, "lab-l4")
-
-
-def test_owners_of_keys_and_networks_may_grant_access_themselves(monkeypatch: pytest.MonkeyPatch) -> None:
-    granted = copy.deepcopy(SHARED_VPC)
-    granted["kubeflow-spot:cloud"]["network"]["existing"]["grantAccess"] = False
-    keys = {"encryption": {"secretsKey": KEY, "bootDiskKey": KEY, "grantAccess": False}}
-    for settings in (granted, stack(L4, cloud=keys)):
-        declared = declare(settings, monkeypatch)
-        assert {**declared.of(KEY_TYPE), **declared.of(SUBNET_TYPE)} == {}
-        assert "lab-host" not in declared.of("gcp:projects/iAMMember:IAMMember")
-
-
-def test_a_network_of_the_clusters_own_project_needs_no_grants(monkeypatch: pytest.MonkeyPatch) -> None:
-    settings = copy.deepcopy(SHARED_VPC)
-    settings["kubeflow-spot:cloud"]["project"] = "example-net"
-    assert declare(settings, monkeypatch).of(SUBNET_TYPE) == {}
-
-
-class Subnet(Cloud):
-    """A cloud with this answer to `getSubnetwork`, or this refusal."""
-
-    def __init__(self, answer: dict[str, Any] | str) -> None:
-        super().__init__(None)
-        self._answer = answer
-
-    def call(self, args: pulumi.runtime.MockCallArgs) -> dict[str, Any]:
-        if not args.token.endswith(":getSubnetwork"):
-            return super().call(args)
-        assert args.args == {"project": "example-net", "region": "europe-west4", "name": "nodes"}
-        if isinstance(self._answer, str):
-            raise CloudRefused(self._answer)
-        return self._answer
-
-
-@pytest.mark.parametrize(
-    ("answer", "told"),
-    [
-        (
-            "projects/example-net/regions/europe-west4/subnetworks/nodes not found",
-            [r"existing\.subnet: there is no subnet"],
-        ),
-        (
-            {**SUBNET, "network": "https://www.googleapis.com/x/global/networks/other"},
-            [r"existing\.name: .* of network 'other'"],
-        ),
-        (
-            {**SUBNET, "secondaryIpRanges": [{"rangeName": "b", "ipCidrRange": "10.0.0.0/14"}]},
-            [
-                r"existing\.podRange: .* no secondary range 'gke-pods'\n +write one of those it has: b",
-                r"existing\.serviceRange: ",
-            ],
-        ),
-        ({**SUBNET, "secondaryIpRanges": []}, ["2 problems", "it has none"]),
-    ],
-)
-def test_a_network_that_lacks_something_is_told_before_anything_is_declared(
-    answer: dict[str, Any] | str, told: list[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for text in told:
-        with pytest.raises(pulumi.RunError, match=text):
-            declare(SHARED_VPC, monkeypatch, cloud=Subnet(answer))
-
-
-def test_a_network_that_may_not_be_read_is_not_taken_for_a_missing_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(pulumi.RunError, match=r"(?s)existing: .* cannot be read.*Required .* permission"):
-        declare(SHARED_VPC, monkeypatch, cloud=Subnet("Required 'compute.subnetworks.get' permission"))
-
-
-@pytest.mark.parametrize(
-    ("access", "endpoints", "authorized", "server"),
-    [
-        ({}, (True, True), None, "https://203.0.113.10"),
-        ({"dnsEndpoint": False}, (False, True), None, "https://203.0.113.10"),
-        (
-            {"authorizedRanges": ["198.51.100.0/24"]},
-            (True, True),
-            ["198.51.100.0/24"],
-            "https://gke-1.europe-west4.gke.goog",
-        ),
-        (
-            {"authorizedRanges": ["198.51.100.0/24"], "dnsEndpoint": False},
-            (False, True),
-            ["198.51.100.0/24"],
-            "https://203.0.113.10",
-        ),
-        ({"ipEndpoint": "private"}, (True, True), [], "https://gke-1.europe-west4.gke.goog"),
-        ({"ipEndpoint": "private", "dnsEndpoint": False}, (False, True), [], "https://203.0.113.10"),
-        ({"ipEndpoint": "none"}, (True, False), None, "https://gke-1.europe-west4.gke.goog"),
-    ],
-)
-def test_the_way_to_the_api_server_is_the_one_that_is_open(
-    access: dict[str, Any],
-    endpoints: tuple[bool, bool],
-    authorized: list[str] | None,
-    server: str,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    declared = declare(stack(L4, cloud={"access": access}), monkeypatch)
-    found = inputs(declared)
-    ways = found["controlPlaneEndpointsConfig"]
-    assert (ways["dnsEndpointConfig"]["allowExternalTraffic"], ways["ipEndpointsConfig"]["enabled"]) == endpoints
-    assert found["privateClusterConfig"]["enablePrivateEndpoint"] is (access.get("ipEndpoint") == "private")
-    blocks = None if authorized is None else {"cidrBlocks": [{"cidrBlock": one} for one in authorized]}
-    assert found.get("masterAuthorizedNetworksConfig") == blocks
-    (entry,) = yaml.safe_load(declared.outputs["kubeconfig"])["clusters"]
-    by_name = "goog" in server
-    # The certificate of the DNS name is not of the cluster's authority.
-    assert entry["cluster"] == {"server": server} | ({} if by_name else {"certificate-authority-data": "Y2E="})
-    assert declared.outputs["kubeconfigCommand"] == (
-        "gcloud container clusters get-credentials lab --location europe-west4 --project example-lab"
-        + (" --dns-endpoint" if by_name else "")
-    )
-
-
-def test_the_kubeconfig_holds_no_credentials_but_googles_program_and_is_secret(monkeypatch: pytest.MonkeyPatch) -> None:
-    declared = declare(stack(L4), monkeypatch)
-    assert declared.secret == {"kubeconfig"}
-    content = yaml.safe_load(declared.outputs["kubeconfig"])
-    (user,) = content["users"]
-    assert set(user["user"]) == {"exec"}
-    login = user["user"]["exec"]
-    assert (login["command"], login["provideClusterInfo"]) == ("gke-gcloud-auth-plugin", True)
-    assert login["installHint"]
-    assert content["current-context"] == content["contexts"][0]["name"]
-    assert (declared.outputs["project"], declared.outputs["location"]) == ("example-lab", "europe-west4")
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from components.gcp import pools
 from components.gcp.live import LiveCluster
 from config import stackfile
 from config.clouds.gcp.traits import gke
-from config.model.stack import ClusterSpec
+from config.model.spec import ClusterSpec
 from config.placement import node_pools
 from tests.components.google import GENERAL, KEY, L4, WITH_TWIN, stack
 
@@ -60,100 +60,6 @@ def test_a_twin_is_on_demand_whatever_its_pool_is() -> None:
     assert not {"spot", "preemptible"} & found["l4od"]["nodeConfig"].keys()
     assert found["l4"]["autoscaling"] == {"minNodeCount": 0, "maxNodeCount": 1, "locationPolicy": "ANY"}
     assert found["l4od"]["autoscaling"] == {**total(0, 2), "locationPolicy": "BALANCED"}
-
-
-def test_taints_have_googles_spelling() -> None:
-    taints = [
-        {"key": "a", "value": "1"},
-        {"key": "b", "value": "1", "effect": "PreferNoSchedule"},
-        {"key": "c", "value": "1", "effect": "NoExecute"},
-    ]
-    assert nodes({**GENERAL, "taints": taints})["taints"] == [
-        {"key": "a", "value": "1", "effect": "NO_SCHEDULE"},
-        {"key": "b", "value": "1", "effect": "PREFER_NO_SCHEDULE"},
-        {"key": "c", "value": "1", "effect": "NO_EXECUTE"},
-    ]
-
-
-def test_labels_that_gke_puts_on_by_itself_are_not_sent() -> None:
-    for pool in (L4, {**L4, "capacity": "preemptible"}):
-        labels = nodes({**pool, "labels": {"team": "a"}})["labels"]
-        assert labels == {
-            "kubeflow-spot.dev/accelerator": "nvidia-l4",
-            "kubeflow-spot.dev/capacity": "spot",
-            "kubeflow-spot.dev/pool": "l4",
-            "team": "a",
-        }
-
-
-def test_the_label_and_taint_of_the_class_are_sent() -> None:
-    found = nodes(WITH_TWIN)
-    assert found["labels"]["cloud.google.com/compute-class"] == "kubeflow-spot"
-    assert {"key": "cloud.google.com/compute-class", "value": "kubeflow-spot", "effect": "NO_SCHEDULE"} in found[
-        "taints"
-    ]
-
-
-@pytest.mark.parametrize(
-    ("pool", "accelerators"),
-    [
-        (GENERAL, None),
-        (L4, {"type": "nvidia-l4", "count": 1, "gpuDriverInstallationConfig": {"gpuDriverVersion": "DEFAULT"}}),
-        (
-            {**L4, "gcp": {"driverVersion": "latest"}},
-            {"type": "nvidia-l4", "count": 1, "gpuDriverInstallationConfig": {"gpuDriverVersion": "LATEST"}},
-        ),
-        (
-            {**L4, "installDriver": False},
-            {
-                "type": "nvidia-l4",
-                "count": 1,
-                "gpuDriverInstallationConfig": {"gpuDriverVersion": "INSTALLATION_DISABLED"},
-            },
-        ),
-        (
-            V100,
-            {"type": "nvidia-tesla-v100", "count": 2, "gpuDriverInstallationConfig": {"gpuDriverVersion": "DEFAULT"}},
-        ),
-        (
-            {**L4, "gpuSharing": {"strategy": "time-slicing", "replicas": 4}},
-            {
-                "type": "nvidia-l4",
-                "count": 1,
-                "gpuDriverInstallationConfig": {"gpuDriverVersion": "DEFAULT"},
-                "gpuSharingConfig": {"gpuSharingStrategy": "TIME_SHARING", "maxSharedClientsPerGpu": 4},
-            },
-        ),
-        (
-            {**L4, "gpuSharing": {"strategy": "mps", "replicas": 2}},
-            {
-                "type": "nvidia-l4",
-                "count": 1,
-                "gpuDriverInstallationConfig": {"gpuDriverVersion": "DEFAULT"},
-                "gpuSharingConfig": {"gpuSharingStrategy": "MPS", "maxSharedClientsPerGpu": 2},
-            },
-        ),
-        (
-            {**L4, "machine": "a2-highgpu-1g", "mig": "3g"},
-            {
-                "type": "nvidia-tesla-a100",
-                "count": 1,
-                "gpuDriverInstallationConfig": {"gpuDriverVersion": "DEFAULT"},
-                "gpuPartitionSize": "3g.20gb",
-            },
-        ),
-    ],
-)
-def test_gpus_have_googles_name_number_driver_partition_and_sharing(
-    pool: dict[str, Any], accelerators: dict[str, Any] | None
-) -> None:
-    assert nodes(pool).get("guestAccelerators") == ([accelerators] if accelerators else None)
-
-
-def test_gkes_plugin_is_kept_off_by_a_label() -> None:
-    found = nodes({**L4, "gcp": {"devicePlugin": "nvidia"}}, devicePlugin={"install": "never"})
-    assert found["labels"]["gke-no-default-nvidia-gpu-device-plugin"] == "true"
-    assert "gke-no-default-nvidia-gpu-device-plugin" not in nodes(L4)["labels"]
 
 
 def total(least: int, most: int) -> dict[str, Any]:

@@ -12,7 +12,9 @@ from components.addons.autoscaler import expander, priorities
 from components.addons.autoscaler.priorities import Wanted
 from config import stackfile
 from config.clouds.azure.traits import aks
-from config.model.stack import Capacity, ClusterSpec, ExpanderOptions
+from config.model.growth import ExpanderOptions
+from config.model.pool import Capacity
+from config.model.spec import ClusterSpec
 from config.placement import node_pools
 from config.placement.node_pools import NodePool
 from sandbox.cluster.autoscaler.fit import misfit
@@ -33,7 +35,7 @@ class Autoscaler:
     def __init__(self, stack: ClusterSpec, pools: Iterable[NodePool]) -> None:
         spot = {pool.name for pool in pools if pool.capacity == Capacity.SPOT}
         wanted = Wanted(node_pools.growth_order(stack, aks()), spot)
-        declared = expander.decide(wanted, ExpanderOptions(), "dev", None, stack.name).declared
+        declared = expander.plan(wanted, ExpanderOptions(), "dev", None, stack.name).declared
         assert declared
         self.tiers = yaml.safe_load(priorities.written(declared))
 
@@ -83,7 +85,7 @@ def test_a_pods_own_chain_is_tried_before_any_dearer_machine_that_it_does_not_ne
     for gpus in (0, 1, 2, 4):
         fitting = {pool.name for pool in pools if pool.gpus >= gpus and bool(pool.gpus) == bool(gpus)}
         order = autoscaler.tries(fitting)
-        heads = [pool for pool in stack.pools if pool.vanishes and pool.name in fitting]
+        heads = [pool for pool in stack.pools if pool.reclaimable and pool.name in fitting]
         if heads:
             # A pod that tolerates everything: its chain is the one that begins with the smallest machine.
             head = min(heads, key=lambda pool: (size[pool.name], order.index(pool.name)))

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from components.addons.gpu.matching import may_run, tolerated
-from config.model.stack import Effect, Taint
+from config.model.taint import Effect, Taint
 
 GPU = Taint(key="nvidia.com/gpu", value="present")
 EVERYTHING = [{"operator": "Exists"}]

@@ -42,6 +42,16 @@ def test_what_is_written_reads_back(tiers: dict[int, list[str]]) -> None:
     assert priorities.read(priorities.written(plain)) == plain
 
 
+def test_the_layout_of_the_text_stays_as_stacks_have_it() -> None:
+    long = "aks-" + "x" * 200
+    tiers = {1: [".*"], 30: ["^aks-t4-[0-9]+-vmss$", "aks", "it's", "^a b", long], 20: ["^{x,y}", "#", "é"]}
+    assert priorities.written(tiers) == (
+        "30:\n  - ^aks-t4-[0-9]+-vmss$\n  - 'aks'\n  - 'it''s'\n  - '^a b'\n"
+        f"  - '{long}'\n20:\n  - ^{{x,y}}\n  - '#'\n  - 'é'\n1:\n  - .*\n"
+    )
+    assert priorities.listed(["^aks", "it's"]) == "['^aks', 'it''s']"
+
+
 # The rows are what sigs.k8s.io/yaml 1.6 and encoding/json do with such text (resolve.go, convertToJSONableObject, ParseInt).
 @pytest.mark.parametrize(
     ("text", "why"),

@@ -6,7 +6,7 @@ import copy
 from typing import Any
 
 from config import stackfile
-from config.model.stack import ClusterSpec
+from config.model.spec import ClusterSpec
 
 GOOD: dict[str, Any] = {
     "release": "r2026-11",

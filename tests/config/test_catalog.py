@@ -5,14 +5,17 @@ from __future__ import annotations
 import csv
 from pathlib import Path
 
-from config.clouds import machines
+from config.clouds import machines as catalogue
+from config.clouds.azure.machines import machines as azure
+from config.clouds.gcp.machines import ATTACHABLE
+from config.clouds.gcp.machines import machines as gcp
 
-ROWS = list(csv.DictReader((Path(machines.__file__).parent / "azure" / "machines.csv").open()))
-GOOGLE = list(csv.DictReader((Path(machines.__file__).parent / "gcp" / "machines.csv").open()))
+ROWS = list(csv.DictReader((Path(catalogue.__file__).parent / "azure" / "machines.csv").open()))
+GOOGLE = list(csv.DictReader((Path(catalogue.__file__).parent / "gcp" / "machines.csv").open()))
 
 
 def test_sizes_are_unique_without_regard_to_case() -> None:
-    assert len({row["size"].lower() for row in ROWS}) == len(ROWS) == len(machines.azure())
+    assert len({row["size"].lower() for row in ROWS}) == len(ROWS) == len(azure())
 
 
 def test_closed_sets_are_closed() -> None:
@@ -21,12 +24,12 @@ def test_closed_sets_are_closed() -> None:
 
 
 def test_a_size_that_ends_has_a_date_and_a_successor_that_does_not() -> None:
-    ending = [machine for machine in machines.azure().values() if machine.status != "current"]
+    ending = [machine for machine in azure().values() if machine.status != "current"]
     assert ending
     for machine in ending:
         assert machine.retirement_date, machine.size
         if machine.status == "retired":
-            assert machines.azure()[machine.replacement.lower()].status == "current", machine.size
+            assert azure()[machine.replacement.lower()].status == "current", machine.size
 
 
 def test_every_row_says_where_it_comes_from() -> None:
@@ -34,48 +37,48 @@ def test_every_row_says_where_it_comes_from() -> None:
 
 
 def test_machines_with_gpus_name_the_model_and_others_do_not() -> None:
-    assert [m.size for m in machines.azure().values() if bool(m.gpus) != bool(m.gpu_model)] == []
-    t4 = machines.azure()["standard_nc4as_t4_v3"]
+    assert [m.size for m in azure().values() if bool(m.gpus) != bool(m.gpu_model)] == []
+    t4 = azure()["standard_nc4as_t4_v3"]
     assert (t4.vcpus, t4.memory_gib, t4.gpus, t4.gpu_model) == (4, 28, 1, "nvidia-t4")
 
 
 def test_the_local_disk_is_known_where_there_is_one_kind_only() -> None:
-    known = {size: machines.azure()[size].local_disk_gib for size in ("standard_d8ds_v5", "standard_e2ds_v5")}
+    known = {size: azure()[size].local_disk_gib for size in ("standard_d8ds_v5", "standard_e2ds_v5")}
     assert known == {"standard_d8ds_v5": 300, "standard_e2ds_v5": 75}
-    assert machines.azure()["standard_d8s_v5"].local_disk_gib == 0
-    assert machines.azure()["standard_nc4as_t4_v3"].local_disk_gib is None
+    assert azure()["standard_d8s_v5"].local_disk_gib == 0
+    assert azure()["standard_nc4as_t4_v3"].local_disk_gib is None
 
 
 def test_google_s_rows_are_whole_and_their_sets_closed() -> None:
-    assert len({row["machine_type"] for row in GOOGLE}) == len(GOOGLE) == len(machines.gcp())
+    assert len({row["machine_type"] for row in GOOGLE}) == len(GOOGLE) == len(gcp())
     assert {row["status"] for row in GOOGLE} == {"current"}
     assert {row["spot"] for row in GOOGLE} == {"yes", "no", "unknown"}
     assert [row["machine_type"] for row in GOOGLE if not row["source"] or not row["family"]] == []
 
 
 def test_a_machine_of_google_s_has_gpus_or_takes_some_or_neither() -> None:
-    for machine in machines.gcp().values():
+    for machine in gcp().values():
         assert bool(machine.gpus) == bool(machine.gpu_model), machine.size
         assert not (machine.gpus and machine.attachable), machine.size
         assert (machine.family == "n1") == bool(machine.attachable), machine.size
-    l4 = machines.gcp()["g2-standard-24"]
+    l4 = gcp()["g2-standard-24"]
     assert (l4.vcpus, l4.memory_gib, l4.gpus, l4.gpu_model, l4.on_demand) == (24, 96, 2, "nvidia-l4", True)
-    assert machines.gcp()["g4-standard-6"].gpus == 1  # an eighth of one
-    assert [machines.gcp()[f"a3-{size}"].on_demand for size in ("highgpu-1g", "highgpu-8g")] == [False, True]
+    assert gcp()["g4-standard-6"].gpus == 1  # an eighth of one
+    assert [gcp()[f"a3-{size}"].on_demand for size in ("highgpu-1g", "highgpu-8g")] == [False, True]
 
 
 def test_more_vcpus_need_more_gpus() -> None:
-    attachable = machines.gcp()["n1-highmem-8"].attachable
+    attachable = gcp()["n1-highmem-8"].attachable
     assert attachable == {"nvidia-t4": (1, 2, 4), "nvidia-p4": (1, 2, 4), "nvidia-v100": (1, 2, 4, 8)}
-    assert machines.gcp()["n1-standard-32"].attachable["nvidia-v100"] == (4, 8)
+    assert gcp()["n1-standard-32"].attachable["nvidia-v100"] == (4, 8)
 
 
 def test_what_is_attached_is_known_with_its_end_and_what_comes_after() -> None:
-    taken = {model for machine in machines.gcp().values() for model in machine.attachable}
-    for gpu in machines.GCP_ATTACHABLE.values():
+    taken = {model for machine in gcp().values() for model in machine.attachable}
+    for gpu in ATTACHABLE.values():
         # A retired model is in no machine's row; the error about it comes from here.
         assert (gpu.model in taken) == (gpu.status != "retired")
         assert bool(gpu.end) == bool(gpu.replacement) == (gpu.status != "current")
         if gpu.replacement:
-            assert machines.gcp()[gpu.replacement.split()[0]].status == "current"
-    assert taken <= machines.GCP_ATTACHABLE.keys()
+            assert gcp()[gpu.replacement.split()[0]].status == "current"
+    assert taken <= ATTACHABLE.keys()

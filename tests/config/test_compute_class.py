@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from config.clouds.gcp import compute_class
 from config.clouds.gcp.traits import gke
-from config.model.stack import Capacity
+from config.model.pool import Capacity
+from config.model.spec import ClusterSpec
 from config.placement import node_pools as placement
 from config.placement.node_pools import NodePool
 from tests.config.stack import on_gke, spec
@@ -48,6 +49,12 @@ def pool_lists(draw: st.DrawFn) -> list[dict[str, Any]]:
     return pools
 
 
+def class_name(spec: ClusterSpec) -> str | None:
+    """The name of a stack's ComputeClass."""
+    pool_class = compute_class.pool_class(spec, gke())
+    return pool_class.name if pool_class else None
+
+
 def node_pools(pools: list[dict[str, Any]], **cloud: Any) -> tuple[NodePool, ...]:
     return placement.node_pools(spec(on_gke(pools, **cloud)), gke())
 
@@ -58,11 +65,11 @@ def test_every_gpu_pool_is_in_the_class_or_none_is_and_no_other_ever(
     pools: list[dict[str, Any]], mode: str | None
 ) -> None:
     found = node_pools(pools, fallback={"mode": mode} if mode else {})
-    name = compute_class.name(spec(on_gke(pools, fallback={"mode": mode} if mode else {})))
+    name = class_name(spec(on_gke(pools, fallback={"mode": mode} if mode else {})))
     for pool in found:
         wanted = name if pool.gpus else None
         taints = {taint.value for taint in pool.taints if taint.key == compute_class.LABEL}
-        assert pool.compute_class == pool.labels.get(compute_class.LABEL) == wanted
+        assert pool.selector.get(compute_class.LABEL) == pool.labels.get(compute_class.LABEL) == wanted
         assert taints == ({wanted} if wanted else set())
 
 
@@ -139,11 +146,11 @@ def test_when_there_is_a_class(
     raw = on_gke([pool], **cloud) | top
     if "existingCluster" in cloud:
         del raw["cluster"], raw["systemPool"], raw["cloud"]["location"]
-    assert compute_class.name(spec(raw)) == name
+    assert class_name(spec(raw)) == name
 
 
 def test_a_pool_that_pods_name_themselves_stays_out() -> None:
     pools = [CHAIN, {"name": "demo", "machine": L4, "maxNodes": 1, "gcp": {"computeClass": False}}]
-    assert {pool.name: pool.compute_class for pool in node_pools(pools)} == {
+    assert {pool.name: pool.selector.get(compute_class.LABEL) for pool in node_pools(pools)} == {
         "demo": None, "l4": "kubeflow-spot", "l4od": "kubeflow-spot",
     }  # fmt: skip

@@ -7,11 +7,13 @@ from typing import Any
 import pytest
 
 from config import stackfile
-from config.clouds import machines as catalog
+from config.clouds import registry
 from config.clouds.azure.traits import aks
 from config.clouds.existing.traits import existing
-from config.clouds.gcp.traits import accelerator, boot_disks, gke, partition_size, partitions
-from config.model.stack import Pool
+from config.clouds.gcp import zones
+from config.clouds.gcp.machines import accelerator
+from config.clouds.gcp.traits import boot_disks, gke, partition_size, partitions
+from config.model.pool import Pool
 from config.placement import node_pools
 from config.problems import Problem
 from tests.config.stack import good, on_gke, spec
@@ -251,7 +253,9 @@ def test_what_the_maker_of_a_cluster_decides_is_no_setting_in_it(key: str) -> No
 
 def pool(capacity: str, seconds: int | None = None) -> Pool:
     gcp = {"shutdownGraceSeconds": seconds} if seconds else None
-    return Pool.model_validate({"name": "p", "machine": "m", "capacity": capacity, "maxNodes": 1, "gcp": gcp})
+    return registry.pool_model().model_validate(
+        {"name": "p", "machine": "m", "capacity": capacity, "maxNodes": 1, "gcp": gcp}
+    )
 
 
 @pytest.mark.parametrize(
@@ -321,4 +325,4 @@ def test_a_channel_that_does_not_have_the_release_yet_is_told_with_its_versions(
 
 @pytest.mark.parametrize("region", ["asia-southeast3", "europe-north2", "northamerica-south1"])
 def test_young_regions_have_zones(region: str) -> None:
-    assert catalog.gcp_zones()[region] == (f"{region}-a", f"{region}-b", f"{region}-c")
+    assert zones.zones()[region] == (f"{region}-a", f"{region}-b", f"{region}-c")

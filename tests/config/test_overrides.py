@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from config import releases, stackfile
-from config.clouds.gcp.compute_class import name as class_name
 from tests.config.stack import good, on_gke, spec
+from tests.config.test_compute_class import class_name
 
 IMAGE = "registry.example.com/mirror/plugin:v1@sha256:" + 64 * "a"
 WHY = "our mirror has nothing else"

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from config.clouds.azure.traits import aks
-from config.model.stack import Taint
+from config.model.taint import Taint
 from config.placement import node_pools
 from tests.config.stack import good, spec, with_pool
 

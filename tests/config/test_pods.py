@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given
 
 from config.clouds.azure.traits import aks
+from config.model.pool import Capacity
 from config.model.scheduling import Placement
-from config.model.stack import Capacity, Effect, Taint, Toleration
+from config.model.taint import Effect, Taint, Toleration
 from config.placement import node_pools as placement
 from config.placement import pods
 from config.placement.node_pools import NodePool

@@ -94,7 +94,7 @@ MISTAKES = [
     ({**cloud(autoscaler={"expander": "random"}), "expander": {"otherGroups": [{"priority": 5, "groups": ["x"]}]}}, "expander.otherGroups", "set that to priority"),
     (system(minNodes=5), "systemPool.minNodes", "at most 4"),
     (system(zones=["1", "1"]), "systemPool.zones", "once"),
-    (system(zones=["banana"]), "systemPool.zones[0]", "1, 2 or 3 on AKS"),
+    (system(zones=["banana"]), "systemPool.zones[0]", "1, 2 or 3"),
     (system(machine="Standard_NC4as_T4_v3"), "systemPool.machine", "without GPUs"),
     (system(machine="Standard_B4ms"), "systemPool.machine", "Standard_D4ds_v5"),
     (system(osDisk={"type": "Ephemeral"}, machine="Standard_D2ds_v5"), "systemPool.osDisk.sizeGb", "at most 75"),

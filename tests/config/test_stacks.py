@@ -12,7 +12,7 @@ import pytest
 
 from config import releases, stackfile
 from config.clouds import registry
-from config.model.stack import ClusterSpec
+from config.model.spec import ClusterSpec
 from config.placement import node_pools
 from tests.config.stack import spec
 from tests.config.test_configs import settings

@@ -16,8 +16,8 @@ def stops(unready: int, nodes: int, told: Limits) -> bool:
     return unready > told.count and unready > told.percentage / 100 * nodes
 
 
-def pool(name: str, least: int, most: int, vanishes: bool = False) -> Bounds:
-    return Bounds(name, least, most, vanishes)
+def pool(name: str, least: int, most: int, reclaimable: bool = False) -> Bounds:
+    return Bounds(name, least, most, reclaimable)
 
 
 @st.composite
@@ -34,7 +34,7 @@ def test_losing_all_spot_or_one_on_demand_pool_never_stops_the_autoscaler(
     pools: list[Bounds], system: int, data: st.DataObject
 ) -> None:
     told = limits(pools, system, PINNED)
-    for gone in ([one for one in pools if one.vanishes], *([one] for one in pools if not one.vanishes)):
+    for gone in ([one for one in pools if one.reclaimable], *([one] for one in pools if not one.reclaimable)):
         lost = sum(data.draw(st.integers(one.least, one.most)) for one in gone)
         left = sum(data.draw(st.integers(one.least, one.most)) for one in pools if one not in gone)
         assert not stops(lost, lost + left + system, told)
@@ -52,23 +52,23 @@ def test_a_whole_cluster_out_of_sight_does_stop_it(pools: list[Bounds], system: 
 
 
 def test_five_dead_gpu_nodes_of_ten_stopped_the_usual_limits_and_do_not_stop_these() -> None:
-    pools = [pool("general", 3, 6), pool("t4", 0, 5, vanishes=True)]
+    pools = [pool("general", 3, 6), pool("t4", 0, 5, reclaimable=True)]
     assert stops(5, 10, PINNED)
     assert not stops(5, 10, limits(pools, 2, PINNED))
 
 
 def test_small_pools_leave_the_releases_limits_and_another_bound_seldom_changes_them() -> None:
-    small = [pool("general", 1, 3), pool("t4", 0, 3, vanishes=True)]
+    small = [pool("general", 1, 3), pool("t4", 0, 3, reclaimable=True)]
     assert limits(small, 2, PINNED) == PINNED
-    one, other = ([pool("general", 1, 4), pool("t4", 0, most, vanishes=True)] for most in (8, 9))
+    one, other = ([pool("general", 1, 4), pool("t4", 0, most, reclaimable=True)] for most in (8, 9))
     assert limits(one, 2, PINNED) == limits(other, 2, PINNED) == Limits(3, 75)
     # Where almost all is spot no percentage is enough.
-    fleet = [pool("general", 1, 3), pool("t4", 0, 60, vanishes=True)]
+    fleet = [pool("general", 1, 3), pool("t4", 0, 60, reclaimable=True)]
     assert limits(fleet, 2, PINNED) == Limits(100, 90)
 
 
 def test_what_the_stack_file_says_stands() -> None:
-    fleet = [pool("t4", 0, 60, vanishes=True)]
+    fleet = [pool("t4", 0, 60, reclaimable=True)]
     release = AzureAutoscaler(okTotalUnreadyCount=3, maxTotalUnreadyPercentage=45)
     assert chosen(AzureAutoscaler(), release, fleet, 2) == Limits(100, 90)
     assert chosen(AzureAutoscaler(okTotalUnreadyCount=5), release, fleet, 2) == Limits(5, 90)

@@ -1,4 +1,4 @@
-"""Stack files that say nothing of a cloud, and what each cloud's file makes of one."""
+"""Stack files without a cloud, and the settings of each cloud for one."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Settings = dict[str, Any]
 
 @dataclass(frozen=True)
 class Sort:
-    """Machines that are as good as one another: a size on AKS, and a machine type on GKE with what is attached to it."""
+    """Equivalent machines: a size on AKS, and a machine type on GKE with its attached GPUs."""
 
     aks: str
     gke: str
@@ -31,9 +31,9 @@ SORTS = (
     Sort("Standard_NC24ads_A100_v4", "a2-ultragpu-1g", 1, "nvidia-a100-80gb"),
     Sort("Standard_NC48ads_A100_v4", "a2-ultragpu-2g", 2, "nvidia-a100-80gb"),
 )
-"""In one order of size on both clouds, which is the order in which pools grow; `test_the_sorts_are_in_one_order`."""
+"""Sorts in ascending size on both clouds, which is the order in which pools grow; `test_the_sorts_are_in_one_order`."""
 
-# Two are the names in the golden pods; no name is what another one's twin is called.
+# Two of these names are in the golden pods; no name equals the name of another pool's on-demand twin.
 _NAMES = st.sampled_from(["t4", "general", "p0", "p1", "p2", "p3"])
 _TAINTS = st.sampled_from([{"key": "team", "value": "vision"}, {"key": "team", "value": "nlp", "effect": "NoExecute"}])
 _LABELS = st.sampled_from([{"gpu": "true"}, {"example.com/team": "vision", "tier": "batch"}])

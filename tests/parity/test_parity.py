@@ -1,4 +1,4 @@
-"""One stack file, two clouds: what is derived of its pools is the same, and every golden pod lands alike."""
+"""One stack file on two clouds: the same pools are derived, and every golden pod lands in the corresponding pool."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ from config.clouds import registry
 from config.clouds.gcp import compute_class
 from config.clouds.traits import Cloud
 from config.model.scheduling import Placement
-from config.model.stack import ClusterSpec, Taint
+from config.model.spec import ClusterSpec
+from config.model.taint import Taint
 from config.placement import contract, node_pools, pods
 from config.placement.node_pools import NodePool
 from sandbox.cluster.autoscaler.fit import misfit, tolerates
@@ -23,7 +24,7 @@ from tests.admission.corpus import Golden, corpus
 from tests.parity.drawn import SORTS, Settings, neutral, on_aks, on_gke
 
 OWN = ("kubernetes.azure.com/", "cloud.google.com/", "nvidia.com/device-plugin.config")
-"""Keys of labels and taints that are a cloud's own, or of the device plugin that AKS does not bring."""
+"""Keys of labels and taints of a cloud, or of the device plugin, which AKS does not install."""
 SPOT = "spot"
 SPOT_KEYS = {"kubernetes.azure.com/scalesetpriority", "cloud.google.com/gke-spot"}
 GOLDENS = [golden for golden in corpus().values() if not golden.expect.refused]
@@ -50,19 +51,19 @@ class Side:
 
     @cached_property
     def order(self) -> list[NodePool]:
-        """First choice first; without the system pool."""
+        """Pools in order of choice, without the system pool."""
         by_name = {pool.name: pool for pool in self.pools}
         return [by_name[name] for name in node_pools.growth_order(self.spec, self.cloud) if name in by_name]
 
     @cached_property
     def lines(self) -> dict[str, dict[str, Any]]:
-        """What the contract gives a pod, by name."""
+        """The lines that the contract has for pods, by name."""
         return contract.snippets(self.pools)
 
 
 @given(neutral(), MODES)
 @drawn
-def test_pools_agree_on_everything_that_is_not_the_clouds_own(wanted: Settings, mode: str | None) -> None:
+def test_pools_are_equal_except_for_facts_of_one_cloud(wanted: Settings, mode: str | None) -> None:
     aks, gke = (Side.of(raw) for raw in (on_aks(wanted), on_gke(wanted, mode)))
     assert [portable(pool) for pool in aks.pools] == [portable(pool) for pool in gke.pools]
     assert node_pools.growth_order(aks.spec, aks.cloud) == node_pools.growth_order(gke.spec, gke.cloud)
@@ -73,12 +74,12 @@ def test_pools_agree_on_everything_that_is_not_the_clouds_own(wanted: Settings, 
 def test_the_same_pods_tolerate_the_same_pools(wanted: Settings, mode: str | None) -> None:
     aks, gke = (Side.of(raw) for raw in (on_aks(wanted), on_gke(wanted, mode)))
     for gpu in (True, False):
-        for one in Placement:
-            meant = [[pool.label for pool in pods.usable(side.pools, one, gpu=gpu)] for side in (aks, gke)]
+        for placement in Placement:
+            meant = [[pool.label for pool in pods.usable(side.pools, placement, gpu=gpu)] for side in (aks, gke)]
             assert meant[0] == meant[1]
     assert aks.lines.keys() == gke.lines.keys()
     for name, lines in aks.lines.items():
-        # Lines for pods with GPUs ask for the class on GKE, which only pools with GPUs are in.
+        # Lines for pods with GPUs ask for the class on GKE, which contains only pools with GPUs.
         gpu = name.startswith("gpu-")
         assert reached(lines, aks, gpu) == reached(gke.lines[name], gke, gpu), name
 
@@ -87,26 +88,26 @@ def test_the_same_pods_tolerate_the_same_pools(wanted: Settings, mode: str | Non
 @drawn
 def test_every_golden_pod_lands_in_the_corresponding_pool(wanted: Settings, mode: str | None) -> None:
     aks, gke = (Side.of(raw) for raw in (on_aks(wanted), on_gke(wanted, mode)))
-    event(f"compute class: {compute_class.name(gke.spec) is not None}")
+    event(f"compute class: {gke.cloud.pool_class(gke.spec, gke.cloud) is not None}")
     for golden in GOLDENS:
-        there = [landings(golden, side) for side in (aks, gke)]
-        assert there[0] == there[1], golden.name
+        landed = [landings(golden, side) for side in (aks, gke)]
+        assert landed[0] == landed[1], golden.name
 
 
 def test_the_sorts_are_in_one_order() -> None:
-    """Which pool grows first goes by size: pairs that differ in that order on the two clouds would prove nothing."""
+    """The smaller pool grows first: pairs in another order on the two clouds would prove nothing."""
     aks, gke = Side.of(on_aks({"pools": []})).cloud, Side.of(on_gke({"pools": []})).cloud
     assert sorted(SORTS, key=lambda sort: size(aks, sort.aks)) == sorted(SORTS, key=lambda sort: size(gke, sort.gke))
 
 
 def size(cloud: Cloud, machine: str) -> tuple[int, float]:
-    found = cloud.machine(machine)
-    assert found
-    return found.vcpus, found.memory_gib
+    offer = cloud.machine(machine)
+    assert offer
+    return offer.vcpus, offer.memory_gib
 
 
 def portable(pool: NodePool) -> dict[str, Any]:
-    """What must not differ between clouds."""
+    """The facts of a pool that must be equal on both clouds."""
     return {
         "name": pool.name,
         "capacity": pool.capacity,
@@ -124,7 +125,7 @@ def in_class(taint: Taint) -> bool:
 
 
 def reached(snippet: Mapping[str, Any], side: Side, gpu: bool) -> set[str]:
-    """Labels of the pools that a pod with these lines, and perhaps a GPU, may run on."""
+    """Labels of the pools on which a pod with these lines, and perhaps a GPU, may run."""
     return {pool.label for pool in side.pools if fits(snippet, pool) and (pool.gpus or not gpu)}
 
 
@@ -133,7 +134,7 @@ def fits(spec: Mapping[str, Any], pool: NodePool) -> bool:
 
 
 def landings(golden: Golden, side: Side) -> tuple[str, ...]:
-    """Labels of the pools the pod may land on, by the order in which they grow."""
+    """Labels of the pools for the pod, in the order in which they grow."""
     spec = admitted(golden, side)
     containers = [*golden.spec["containers"], *golden.spec.get("initContainers", ())]
     asked = max(int(c.get("resources", {}).get("limits", {}).get("nvidia.com/gpu", 0)) for c in containers)
@@ -145,9 +146,9 @@ def shares(pool: NodePool) -> int:
 
 
 def admitted(golden: Golden, side: Side) -> dict[str, Any]:
-    """The pod as admission leaves it: the lines of the contract where it is moved, and what the cloud itself adds."""
+    """The pod after admission: with the lines of the contract where it is moved, and the additions of the cloud."""
     spec: dict[str, Any] = {key: golden.spec[key] for key in ("nodeSelector", "affinity") if key in golden.spec}
-    spec["tolerations"] = [dict(one) for one in golden.spec.get("tolerations", ())]
+    spec["tolerations"] = [dict(toleration) for toleration in golden.spec.get("tolerations", ())]
     spot = next(taint for taint in side.cloud.spot_taints if taint.key in SPOT_KEYS)
     for toleration in spec["tolerations"]:
         if toleration.get("key") in SPOT_KEYS:
@@ -156,11 +157,11 @@ def admitted(golden: Golden, side: Side) -> dict[str, Any]:
                 toleration["value"] = spot.value
     moved = {"preferred": Placement.PREFER_SPOT, "required": Placement.REQUIRE_SPOT}.get(golden.expect.affinity)
     if not moved and golden.expect.kind and golden.gpu:
-        moved = Placement.ON_DEMAND  # by its label, or its namespace's
+        moved = Placement.ON_DEMAND  # By its label, or that of its namespace.
     lines = side.lines.get(f"{'gpu' if golden.gpu else 'cpu'}-{moved}", {})
     spec["tolerations"] += lines.get("tolerations", [])
     if golden.gpu:
-        # ExtendedResourceToleration, on both clouds
+        # ExtendedResourceToleration, on both clouds.
         spec["tolerations"].append({"key": "nvidia.com/gpu", "operator": "Exists", "effect": "NoSchedule"})
         ask_for_the_class(spec, side)
     if golden.expect.affinity == "required":
@@ -169,9 +170,10 @@ def admitted(golden: Golden, side: Side) -> dict[str, Any]:
 
 
 def ask_for_the_class(spec: dict[str, Any], side: Side) -> None:
-    """As the program's second policy does on GKE."""
-    name = compute_class.name(side.spec)
-    members = {pool.label for pool in side.pools if pool.compute_class}
+    """The pod after the program's second policy on GKE."""
+    pool_class = side.cloud.pool_class(side.spec, side.cloud)
+    name = pool_class.name if pool_class else None
+    members = {pool.label for pool in side.pools if pool.selector}
     selector = spec.get("nodeSelector", {})
     if name and selector.get("kubeflow-spot.dev/pool", next(iter(members), "")) in members:
         spec["nodeSelector"] = {**selector, compute_class.LABEL: name}
@@ -180,6 +182,6 @@ def ask_for_the_class(spec: dict[str, Any], side: Side) -> None:
         )
 
 
-def test_a_class_is_tolerated_by_nobody_else() -> None:
+def test_only_pods_of_the_class_tolerate_it() -> None:
     taint = {"key": compute_class.LABEL, "value": "kubeflow-spot", "effect": "NoSchedule"}
     assert not tolerates({"key": "nvidia.com/gpu", "operator": "Exists"}, taint)

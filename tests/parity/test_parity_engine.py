@@ -1,4 +1,4 @@
-"""A few drawn stacks on both clouds, through the real engine: the real scheduler puts the same pods on the same sort of node."""
+"""A few drawn stacks on both clouds through the real engine: the scheduler puts the same pods on equivalent nodes."""
 
 from __future__ import annotations
 
@@ -38,20 +38,22 @@ PROFILE = {"app.kubernetes.io/part-of": "kubeflow-profile"}
     phases=[Phase.generate],
     suppress_health_check=[HealthCheck.too_slow],
 )
-def test_what_both_clouds_make_of_a_stack(tmp_path_factory: pytest.TempPathFactory, drawn: Settings) -> None:
+def test_pods_land_on_equivalent_nodes_on_both_clouds(
+    tmp_path_factory: pytest.TempPathFactory, drawn: Settings
+) -> None:
     aks, gke = on_aks(drawn), on_gke(drawn)
     sides = {"aks": Side.of(aks), "gke": Side.of(gke)}
     assert [portable(p) for p in sides["aks"].pools] == [portable(p) for p in sides["gke"].pools]
-    found = {}
+    outcomes = {}
     for name, raw in (("aks", aks), ("gke", gke)):
         with up(raw, tmp_path_factory.mktemp(name)) as stack:
-            found[name] = landed(stack, sides[name])
-    assert found["aks"] == found["gke"]
+            outcomes[name] = landed(stack, sides[name])
+    assert outcomes["aks"] == outcomes["gke"]
 
 
 @contextmanager
 def up(raw: Settings, folder: Path) -> Iterator[Stack]:
-    """The stack in a sandbox of its own, with a node in every pool that has room for one."""
+    """The stack in a sandbox of its own, with a node in every pool that may have one."""
     stack = Stack.copy(folder)
     stack.write(raw)
     try:
@@ -66,7 +68,7 @@ def up(raw: Settings, folder: Path) -> Iterator[Stack]:
 
 
 def landed(stack: Stack, side: Side) -> dict[str, str]:
-    """For each pod the capacity of its node, or that it waits; its pool is one that it may go to."""
+    """The capacity of each pod's node, or that the pod waits; its pool is an allowed one."""
     (plane,) = clusters.planes(stack.home / stack.name / "clusters")
     api = Api(plane)
     api.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": TEAM, "labels": PROFILE}})
@@ -79,9 +81,11 @@ def landed(stack: Stack, side: Side) -> dict[str, str]:
         api.create(golden.object)
         decided = eventually(lambda: decisions(api), f"the scheduler has decided on {name}")[0]
         if decided == "pending":
-            # The scheduler may not have heard yet that the pod before is gone; it then tries again.
+            # The scheduler may not know yet that the pod before is deleted; it then tries again.
             with suppress(AssertionError):
-                decided = eventually(lambda: [one for one in decisions(api) if one != "pending"], "another try", 3)[0]
+                decided = eventually(lambda: [node for node in decisions(api) if node != "pending"], "another try", 3)[
+                    0
+                ]
         node = {} if decided == "pending" else api.get({**NODE, "metadata": {"name": decided}})["metadata"]["labels"]
         assert not node or node[POOL] in {*landings(golden, side), *(() if golden.gpu else ("system",))}, name
         result[name] = node.get("kubeflow-spot.dev/capacity", "pending")
@@ -92,5 +96,5 @@ def landed(stack: Stack, side: Side) -> dict[str, str]:
 
 
 def decisions(api: Api) -> list[str]:
-    """The node of each pod, or `pending`; of those that the scheduler has looked at."""
-    return [found for pod in api.list("v1", "Pod", TEAM) if (found := decision(pod))]
+    """The node of each pod, or `pending`, for pods that the scheduler has tried."""
+    return [decided for pod in api.list("v1", "Pod", TEAM) if (decided := decision(pod))]

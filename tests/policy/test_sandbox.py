@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 import yaml
 from pulumi.automation.events import EngineEvent, PolicyEvent
-from sandbox.engine.steps import Steps
 
 from sandbox.base.errors import SandboxError
 from sandbox.base.home import Home
+from sandbox.engine.events import Steps
 from sandbox.engine.policies import Pack, install
 
 BROKEN = PolicyEvent(

@@ -1,4 +1,4 @@
-"""A Markdown page as a browser has it, by a CommonMark parser with GitHub's tables and Python's HTML parser."""
+"""A Markdown page as a browser shows it, by a CommonMark parser with GitHub's tables and Python's HTML parser."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ FILTERED = re.compile(
 
 @dataclass
 class Page(HTMLParser):
-    """What is on it: tags, links, texts by where they stand."""
+    """The contents of a page: tags, links, and texts with their place."""
 
     source: str
     tags: list[tuple[str, dict[str, str | None]]] = field(default_factory=list)
@@ -34,9 +34,9 @@ class Page(HTMLParser):
     unbalanced: list[str] = field(default_factory=list)
     odd: list[str] = field(default_factory=list)
     texts: list[tuple[str, str]] = field(default_factory=list)
-    """Each text node with the innermost of `code`, `pre`, `a` around it, or nothing."""
+    """Each text node with the innermost of `code`, `pre`, `a` around it, or an empty name."""
     cells: list[int] = field(default_factory=list)
-    """How many cells each row of a table has."""
+    """The number of cells of each row of a table."""
 
     def __post_init__(self) -> None:
         super().__init__(convert_charrefs=True)
@@ -75,11 +75,11 @@ class Page(HTMLParser):
 
     @property
     def text(self) -> str:
-        """All of it, as a reader sees it."""
+        """The whole text, as a reader sees it."""
         return "".join(data for _, data in self.texts)
 
     def check(self, pointer: str = "") -> None:
-        """Only what the drawing itself writes is active."""
+        """Check that only the markup of the report itself is active."""
         assert not self.odd
         assert not self.unbalanced
         for tag, attributes in self.tags:
@@ -89,5 +89,5 @@ class Page(HTMLParser):
         for within, data in self.texts:
             if within != "a":
                 assert within or not FILTERED.search(data), data
-                # A text node of its own: whatever reads it sees no name after the sign.
+                # A text node of its own: a filter sees no name after the sign.
                 assert not re.search(r"@[A-Za-z0-9]|www\.|://", data), data

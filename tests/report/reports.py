@@ -1,4 +1,4 @@
-"""Reports to draw: one that has everything, and hypothesis strategies for any at all."""
+"""Reports for the tests: one with everything, and hypothesis strategies for any report."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def report(*stacks: StackReport) -> Report:
 
 
 def large(changes: int, properties: int, value: int = 200) -> Report:
-    """One stack with a replaced and a deleted resource after many others."""
+    """A report of one stack with a replaced and a deleted resource after many others."""
     many = tuple(
         Change(
             op=Op.UPDATE,
@@ -58,7 +58,7 @@ def large(changes: int, properties: int, value: int = 200) -> Report:
     return report(StackReport(stack="dev", status=Status.PREVIEWED, changes=many + last))
 
 
-# What a file can hold: JSON has no lone surrogates.
+# Characters of a JSON file, which has no lone surrogates.
 _TEXT = NASTY_TEXT.filter(
     lambda value: value.isascii() or not any("\ud800" <= character <= "\udfff" for character in value)
 )
@@ -66,7 +66,7 @@ _TEXT = NASTY_TEXT.filter(
 
 @st.composite
 def reports(draw: st.DrawFn) -> Report:
-    """Any report at all, with a stranger's texts everywhere."""
+    """Any report, with texts of a stranger everywhere."""
 
     def text() -> str:
         return draw(_TEXT)

@@ -13,7 +13,7 @@ PROJECT = Path(__file__).resolve().parents[2]
 
 @dataclass(frozen=True)
 class Repository:
-    """Commits as somebody who has no settings of git's."""
+    """A repository whose committer has no git settings."""
 
     folder: Path
 
@@ -21,14 +21,14 @@ class Repository:
     def new(cls, folder: Path) -> Repository:
         """An empty repository."""
         folder.mkdir()
-        made = cls(folder)
-        made.git("init", "--quiet")
-        return made
+        repository = cls(folder)
+        repository.git("init", "--quiet")
+        return repository
 
     @classmethod
     def of_the_project(cls, folder: Path) -> Repository:
-        """The project's files as they are in its work tree, committed."""
-        made = cls.new(folder)
+        """A repository with the files of the project's work tree, committed."""
+        repository = cls.new(folder)
         listed = subprocess.run(
             ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
             cwd=PROJECT,
@@ -37,13 +37,13 @@ class Repository:
             check=True,
         ).stdout
         files = {name: PROJECT / name for name in listed.split("\0") if name}
-        made.commit(
+        repository.commit(
             {name: path.read_text() for name, path in files.items() if path.is_file() and path.suffix != ".svg"}
         )
-        return made
+        return repository
 
     def commit(self, files: Mapping[str, str]) -> None:
-        """Write the files and commit whatever differs."""
+        """Write the files and commit every difference."""
         for name, content in files.items():
             path = self.folder / name
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -52,7 +52,7 @@ class Repository:
         self.git("commit", "--quiet", "--message", "change")
 
     def git(self, *arguments: str) -> str:
-        """What git prints."""
+        """Git's output."""
         who = {f"GIT_{role}_{what}": "a@example.com" for role in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
         environment = {**os.environ, **who, "GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_SYSTEM": os.devnull}
         done = subprocess.run(
@@ -62,7 +62,7 @@ class Repository:
         return done.stdout
 
     def bytes(self) -> dict[str, bytes]:
-        """Every file, git's own included."""
+        """The contents of every file, including git's own."""
         return {
             str(path.relative_to(self.folder)): path.read_bytes() for path in self.folder.rglob("*") if path.is_file()
         }

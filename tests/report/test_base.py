@@ -31,14 +31,14 @@ def preview(repository: Repository, *arguments: str) -> subprocess.CompletedProc
 
 
 def left(repository: Repository) -> list[str]:
-    """What a comparison left: files in the sandbox's home, and processes that work there."""
+    """Remains of a comparison: files in the sandbox's home, and processes that work in it."""
     home = repository.folder / ".sandbox"
     processes = [" ".join(p.info["cmdline"] or []) for p in psutil.process_iter(["cmdline"])]
     return [str(path) for path in home.rglob("*")] + [line for line in processes if str(repository.folder) in line]
 
 
 def edit(repository: Repository, stack: str, *edits: tuple[str, str]) -> dict[str, str]:
-    """A stack file's text with replacements, each of which must be one."""
+    """A stack file's text with replacements, each of which must match once."""
     text = (repository.folder / f"Pulumi.{stack}.yaml").read_text()
     for old, new in edits:
         assert old in text
@@ -48,14 +48,14 @@ def edit(repository: Repository, stack: str, *edits: tuple[str, str]) -> dict[st
 
 @pytest.fixture(scope="module")
 def repository(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Repository]:
-    made = Repository.of_the_project(tmp_path_factory.mktemp("two") / "project")
-    yield made
-    assert left(made) == []
+    two_commits = Repository.of_the_project(tmp_path_factory.mktemp("two") / "project")
+    yield two_commits
+    assert left(two_commits) == []
 
 
 @pytest.fixture
 def report(repository: Repository, tmp_path: Path) -> Any:
-    """The report of a head with another bound and label in dev and another release in prod."""
+    """The report on a head with another bound and label in dev and another release in prod."""
     repository.commit(
         edit(repository, "dev", ("maxNodes: 8", "maxNodes: 9"), ('gpu: "true"', 'gpu: "true", team: "vision"'))
     )
@@ -87,7 +87,7 @@ def test_the_report_names_exactly_what_the_head_changes_in_each_stack(report: An
     assert dev - contract == {
         ("update", "ml-dev-t4", "maxCount", "8", "9"),
         ("update", "ml-dev-t4", "nodeLabels.team", None, '"vision"'),
-        # The twin carries the labels of its pool.
+        # The on-demand twin has the labels of its pool.
         ("update", "ml-dev-t4od", "nodeLabels.team", None, '"vision"'),
     }
 
@@ -119,10 +119,10 @@ def test_a_head_with_wrong_settings_reports_all_errors_and_fails(repository: Rep
     assert done.returncode == 1
     (stack,) = [stack for stack in json.loads(done.stdout)["stacks"] if stack["status"] != "unchanged"]
     assert (stack["stack"], stack["status"], stack["changes"]) == ("dev", "failed", [])
-    said = "\n".join(stack["errors"])
-    assert "pools[0].name" in said
-    assert "pools[1].machine" in said
-    assert "Traceback" not in said + done.stderr
+    errors = "\n".join(stack["errors"])
+    assert "pools[0].name" in errors
+    assert "pools[1].machine" in errors
+    assert "Traceback" not in errors + done.stderr
 
 
 def test_a_base_that_does_not_run_is_an_error_and_leaves_nothing(repository: Repository) -> None:
@@ -137,7 +137,7 @@ def test_a_base_that_does_not_run_is_an_error_and_leaves_nothing(repository: Rep
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
-def test_a_comparison_that_is_ended_leaves_nothing_and_one_that_is_killed_leaves_nothing_to_the_next(
+def test_an_ended_comparison_leaves_nothing_and_after_a_killed_one_the_next_cleans_up(
     repository: Repository, number: int
 ) -> None:
     repository.commit(edit(repository, "dev", ("config:", f"# {number}\nconfig:")))
@@ -153,14 +153,14 @@ def test_a_comparison_that_is_ended_leaves_nothing_and_one_that_is_killed_leaves
     assert until(lambda: left(repository) == [], 60), left(repository)
 
 
-def test_no_revision_is_said_so(repository: Repository) -> None:
+def test_an_unknown_revision_is_an_error(repository: Repository) -> None:
     done = preview(repository, "--base", "nowhere")
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr.startswith("error: --base: 'nowhere' is no revision of this repository")
     assert left(repository) == []
 
 
-def test_what_no_stack_is_made_from_gives_an_empty_report_without_an_engine(repository: Repository) -> None:
+def test_files_outside_every_stack_give_an_empty_report_without_an_engine(repository: Repository) -> None:
     repository.commit({"README.md": "changed\n", "tests/test_more.py": "\n", "docs/more.md": "\n"})
     done = preview(repository, "--base", "HEAD~1", "--json")
     assert done.returncode == 0, done.stderr

@@ -1,4 +1,4 @@
-"""Events of the engine, as it sends them, become changes."""
+"""Changes of a report from the engine's events."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ def diff(kind: str = "update") -> dict[str, Any]:
     return {"diffKind": kind, "inputDiff": True}
 
 
-def test_an_update_names_the_properties_with_what_they_were_and_become() -> None:
-    told = event(
+def test_an_update_has_its_properties_with_old_and_new_values() -> None:
+    update = event(
         "update",
         {"maxCount": 8, "nodeLabels": {"team": "nlp"}, "mode": "User"},
         {"maxCount": 9, "nodeLabels": {"team": "nlp", "example.com/a": "b"}, "mode": "User"},
         diff={"maxCount": diff(), 'nodeLabels["example.com/a"]': diff("add")},
     )
-    assert change(told) == Change(
+    assert change(update) == Change(
         op=Op.UPDATE,
         type=POOL,
         name="ml-dev-t4",
@@ -52,27 +52,27 @@ def test_an_update_names_the_properties_with_what_they_were_and_become() -> None
     )
 
 
-def test_a_replacement_is_one_change_and_says_which_property_is_the_reason() -> None:
+def test_a_replacement_is_one_change_with_the_property_that_is_the_reason() -> None:
     states = ({"vmSize": "A", "maxCount": 8}, {"vmSize": "B", "maxCount": 9})
-    told = {"diff": {"vmSize": diff("update-replace"), "maxCount": diff()}}
-    found = [change(event(op, *states, **told)) for op in ("create-replacement", "replace", "delete-replaced")]
-    assert [one and one.op for one in found] == [None, Op.REPLACE, None]
-    assert found[1]
-    assert {(one.path, one.replaces) for one in found[1].properties} == {("vmSize", True), ("maxCount", False)}
+    details = {"diff": {"vmSize": diff("update-replace"), "maxCount": diff()}}
+    changes = [change(event(op, *states, **details)) for op in ("create-replacement", "replace", "delete-replaced")]
+    assert [part and part.op for part in changes] == [None, Op.REPLACE, None]
+    assert changes[1]
+    assert {(part.path, part.replaces) for part in changes[1].properties} == {("vmSize", True), ("maxCount", False)}
 
 
 def test_a_reason_that_the_engine_names_as_a_key_counts_as_well() -> None:
-    """`replace_on_changes` of the program: the provider itself would have updated."""
-    told = event(
+    """`replace_on_changes` of the program, where the provider itself would update."""
+    sent = event(
         "replace", {"spotMaxPrice": -1}, {"spotMaxPrice": 0.5}, keys=["spotMaxPrice"], diff={"spotMaxPrice": diff()}
     )
-    found = change(told)
-    assert found
-    assert [one.replaces for one in found.properties] == [True]
+    replacement = change(sent)
+    assert replacement
+    assert [part.replaces for part in replacement.properties] == [True]
 
 
 @pytest.mark.parametrize("op", ["same", "read", "refresh", "create-replacement", "delete-replaced", "discard"])
-def test_what_changes_nothing_is_no_change(op: str) -> None:
+def test_a_step_without_effect_is_no_change(op: str) -> None:
     assert change(event(op, {}, {})) is None
 
 
@@ -81,24 +81,24 @@ def test_a_component_is_no_change() -> None:
     assert change(event("create", None, {})) is not None
 
 
-def test_what_the_cloud_has_and_the_program_never_said_is_told_as_the_cloud_has_it() -> None:
-    told = event("update", {}, {"count": 2}, outputs={"count": 5}, diff={"count": diff()})
-    found = change(told)
-    assert found
-    assert found.properties == (Property(path="count", before="5", after="2"),)
+def test_a_value_that_only_the_cloud_has_is_shown_as_the_old_value() -> None:
+    sent = event("update", {}, {"count": 2}, outputs={"count": 5}, diff={"count": diff()})
+    update = change(sent)
+    assert update
+    assert update.properties == (Property(path="count", before="5", after="2"),)
 
 
-def test_what_is_known_only_after_the_update_is_no_value() -> None:
+def test_a_value_known_only_after_the_update_is_not_shown() -> None:
     unknown = "04da6b54-80e4-46f7-96ec-b56ff0331ba9"  # pulumi, sdk/go/common/resource/plugin, UnknownStringValue
-    told = event(
+    sent = event(
         "replace",
         {"principalId": "a", "ids": ["a"]},
         {"principalId": unknown, "ids": [unknown]},
         diff={"principalId": diff("update-replace"), "ids": diff()},
     )
-    found = change(told)
-    assert found
-    assert [(one.path, one.after) for one in found.properties] == [
+    replacement = change(sent)
+    assert replacement
+    assert [(part.path, part.after) for part in replacement.properties] == [
         ("ids", '["known after the update"]'),
         ("principalId", None),
     ]
@@ -116,5 +116,5 @@ def test_what_is_known_only_after_the_update_is_no_value() -> None:
         ("a.b[0].c", None),
     ],
 )
-def test_a_property_path_of_the_engine_s_leads_to_a_value_or_nowhere(path: str, value: str | None) -> None:
+def test_a_property_path_of_the_engine_leads_to_a_value_or_to_nothing(path: str, value: str | None) -> None:
     assert at({"a": {"b": [1, {"c.d": "e"}]}}, path) == value

@@ -22,7 +22,7 @@ def file(tmp_path: Path) -> Path:
     return tmp_path / "report.json"
 
 
-def test_a_report_is_drawn_to_the_length_and_with_the_pointer_asked_for(file: Path) -> None:
+def test_a_report_has_the_given_length_and_pointer(file: Path) -> None:
     written = large(58, 30)
     file.write_text(written.model_dump_json())
     assert call(file).output == render(written)
@@ -32,7 +32,7 @@ def test_a_report_is_drawn_to_the_length_and_with_the_pointer_asked_for(file: Pa
 
 
 @pytest.mark.parametrize(
-    ("content", "said"),
+    ("content", "words"),
     [
         (b'{"format": 2, "stacks": []}', "another format; this version reads format 1"),
         (b'{"format": "@octocat", "base": "", "head": "", "stacks": []}', "another format"),
@@ -50,17 +50,17 @@ def test_a_report_is_drawn_to_the_length_and_with_the_pointer_asked_for(file: Pa
         ),
     ],
 )
-def test_what_is_no_report_is_refused_and_not_repeated(file: Path, content: bytes, said: str) -> None:
+def test_a_file_that_is_no_report_is_refused_and_not_printed(file: Path, content: bytes, words: str) -> None:
     file.write_bytes(content)
     result = call(file)
     assert result.exit_code == 1
-    assert said in result.output
+    assert words in result.output
     assert "octocat" not in result.output
     assert "<b>" not in result.output
 
 
 @pytest.mark.parametrize(
-    ("options", "said"),
+    ("options", "words"),
     [
         (("--fail-on", "replace"), "--fail-on does nothing without --base"),
         (("--report-dir", "x"), "--report-dir does nothing without --base"),
@@ -69,13 +69,13 @@ def test_what_is_no_report_is_refused_and_not_repeated(file: Path, content: byte
         (("--base", "HEAD", "--no-policy-pack"), "--no-policy-pack does nothing with --base"),
     ],
 )
-def test_an_option_that_would_do_nothing_is_refused(options: tuple[str, ...], said: str) -> None:
+def test_an_option_without_effect_is_refused(options: tuple[str, ...], words: str) -> None:
     result = CliRunner().invoke(main, ["preview", *options])
-    assert (result.exit_code, said in result.output) == (2, True), result.output
+    assert (result.exit_code, words in result.output) == (2, True), result.output
 
 
-def test_an_empty_base_is_no_revision_and_not_no_base() -> None:
-    """As a script passes it whose own command found none."""
+def test_an_empty_base_is_an_error() -> None:
+    """An empty base, as from a script whose own command printed none."""
     result = CliRunner().invoke(main, ["preview", "--base", ""])
     assert (result.exit_code, "--base: '' is no revision" in result.output) == (1, True), result.output
 

@@ -1,4 +1,4 @@
-"""Which stacks a comparison brings up, and what it says of each: with an engine that is told what to answer."""
+"""Stacks that a comparison brings up, and its report on each, with a stand-in for the engine."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ CHANGE = {"op": "update", "type": "t", "name": "ml-dev-t4", "properties": []}
 
 
 class Engine:
-    """Answers as it was told, and remembers what it was asked."""
+    """An engine with given answers, which records its requests."""
 
     def __init__(self, folder: Path, **answers: Outcome) -> None:
         self.folder, self.answers = folder, answers
@@ -50,10 +50,10 @@ def compared(repository: Repository, engine: Engine, stack: str = "") -> Report:
 
 @pytest.fixture
 def repository(tmp_path: Path) -> Repository:
-    made = Repository.new(tmp_path / "repository")
+    three_stacks = Repository.new(tmp_path / "repository")
     stacks = {f"Pulumi.{name}.yaml": "config: {}\n" for name in ("dev", "staging", "prod")}
-    made.commit({"__main__.py": "", "Pulumi.yaml": "name: a\n", **stacks})
-    return made
+    three_stacks.commit({"__main__.py": "", "Pulumi.yaml": "name: a\n", **stacks})
+    return three_stacks
 
 
 ALL = {(command, stack) for command in ("up", "preview") for stack in ("dev", "staging", "prod")}
@@ -71,29 +71,33 @@ ALL = {(command, stack) for command in ("up", "preview") for stack in ("dev", "s
         ("tests/test_a.py", set()),
         ("docs/a.md", set()),
         (".sandbox/preview+0/base+files/a.py", set()),
-        # Not the folder, not the file, that no stack is made from
+        # Neither the folder nor the file that no stack depends on.
         ("components/docs/a.py", {"dev", "staging", "prod"}),
         ("docs.py", {"dev", "staging", "prod"}),
         ("config/README.md", {"dev", "staging", "prod"}),
     ],
 )
-def test_a_stack_comes_up_when_a_file_it_is_made_from_differs(
+def test_a_stack_comes_up_when_a_file_it_depends_on_differs(
     repository: Repository, tmp_path: Path, file: str, stacks: set[str]
 ) -> None:
     repository.commit({file: "config: {a: b}\n"})
     engine = Engine(tmp_path / "scratch")
-    found = compared(repository, engine)
+    report = compared(repository, engine)
     assert engine.asked == {(command, stack) for command in ("up", "preview") for stack in stacks}
     # A first build takes twenty minutes.
     assert engine.built == bool(stacks)
-    assert {one.stack for one in found.stacks if one.status == Status.UNCHANGED} == {"dev", "staging", "prod"} - stacks
+    assert {each.stack for each in report.stacks if each.status == Status.UNCHANGED} == {
+        "dev",
+        "staging",
+        "prod",
+    } - stacks
 
 
-def test_one_stack_alone_when_it_is_named(repository: Repository, tmp_path: Path) -> None:
+def test_only_a_named_stack_is_compared(repository: Repository, tmp_path: Path) -> None:
     repository.commit({"config/model/stack.py": ""})
     engine = Engine(tmp_path / "scratch", preview_prod=Outcome(changes=[CHANGE], outputs={"release": "r2"}))
-    found = compared(repository, engine, "prod")
-    assert [(one.stack, len(one.changes), one.release) for one in found.stacks] == [("prod", 1, (None, "r2"))]
+    report = compared(repository, engine, "prod")
+    assert [(each.stack, len(each.changes), each.release) for each in report.stacks] == [("prod", 1, (None, "r2"))]
     with pytest.raises(SandboxError, match="there is no stack 'test'; stacks here: dev, prod, staging"):
         compared(repository, Engine(tmp_path / "again"), "test")
 
@@ -105,8 +109,8 @@ def test_a_new_stack_is_previewed_from_nothing_and_a_removed_one_is_not_run(
     repository.commit({"Pulumi.test.yaml": "config: {}\n", ".gitignore": "Pulumi.mine.yaml\n"})
     (repository.folder / "Pulumi.mine.yaml").write_text("config: {}\n")
     engine = Engine(tmp_path / "scratch")
-    found = {one.stack: one.status for one in compared(repository, engine).stacks}
-    assert found == {
+    outcomes = {each.stack: each.status for each in compared(repository, engine).stacks}
+    assert outcomes == {
         "dev": Status.UNCHANGED,
         "prod": Status.UNCHANGED,
         "staging": Status.REMOVED,
@@ -115,7 +119,7 @@ def test_a_new_stack_is_previewed_from_nothing_and_a_removed_one_is_not_run(
     assert engine.asked == {("preview", "test")}
 
 
-def test_a_base_that_does_not_run_is_said_with_its_stack_and_reason(repository: Repository, tmp_path: Path) -> None:
+def test_a_base_that_does_not_run_is_reported_with_its_stack_and_reason(repository: Repository, tmp_path: Path) -> None:
     repository.commit({"config/model/stack.py": ""})
     engine = Engine(tmp_path / "scratch", up_staging=Outcome(errors=["release: there is no release"]))
     with pytest.raises(SandboxError, match=r"the base does not run: stack 'staging'.*\nrelease: there is no release"):
@@ -123,16 +127,16 @@ def test_a_base_that_does_not_run_is_said_with_its_stack_and_reason(repository: 
     assert engine.stopped
 
 
-def test_a_head_that_cannot_be_previewed_fails_its_stack_alone(repository: Repository, tmp_path: Path) -> None:
+def test_a_head_that_cannot_be_previewed_fails_only_its_stack(repository: Repository, tmp_path: Path) -> None:
     repository.commit({"config/model/stack.py": ""})
     engine = Engine(tmp_path / "scratch", preview_staging=Outcome(errors=["pools[0].machine: is missing"]))
-    found = {one.stack: (one.status, one.errors) for one in compared(repository, engine).stacks}
-    assert found["staging"] == (Status.FAILED, ("pools[0].machine: is missing",))
-    assert found["dev"] == found["prod"] == (Status.PREVIEWED, ())
+    outcomes = {each.stack: (each.status, each.errors) for each in compared(repository, engine).stacks}
+    assert outcomes["staging"] == (Status.FAILED, ("pools[0].machine: is missing",))
+    assert outcomes["dev"] == outcomes["prod"] == (Status.PREVIEWED, ())
     assert engine.asked == ALL
 
 
-def test_a_head_that_ends_its_own_process_fails_its_stack_alone(repository: Repository, tmp_path: Path) -> None:
+def test_a_head_that_ends_its_own_process_fails_only_its_stack(repository: Repository, tmp_path: Path) -> None:
     class Dying(Engine):
         def run(self, command: str, stack: str, project: Path, *others: Any) -> Outcome:
             if (command, stack) == ("preview", "staging"):
@@ -140,20 +144,22 @@ def test_a_head_that_ends_its_own_process_fails_its_stack_alone(repository: Repo
             return super().run(command, stack, project, *others)
 
     repository.commit({"config/model/stack.py": ""})
-    found = {one.stack: (one.status, one.errors) for one in compared(repository, Dying(tmp_path / "scratch")).stacks}
-    assert found["staging"] == (Status.FAILED, ("the engine's process ended with 3",))
-    assert found["dev"] == found["prod"] == (Status.PREVIEWED, ())
+    outcomes = {
+        each.stack: (each.status, each.errors) for each in compared(repository, Dying(tmp_path / "scratch")).stacks
+    }
+    assert outcomes["staging"] == (Status.FAILED, ("the engine's process ended with 3",))
+    assert outcomes["dev"] == outcomes["prod"] == (Status.PREVIEWED, ())
 
 
-def test_what_moved_costs_before_what_it_cost_where_it_was(repository: Repository, tmp_path: Path) -> None:
+def test_a_moved_stack_has_its_old_cost_at_the_old_location(repository: Repository, tmp_path: Path) -> None:
     def stack(location: str) -> dict[str, str]:
         return {"Pulumi.dev.yaml": f"config: {{'a:cloud': {{provider: azure, location: {location}}}}}\n"}
 
     pool = {"name": "p", "machine": "Standard_D4s_v5", "capacity": "on-demand", "minNodes": 1, "maxNodes": 1}
-    told = Outcome(outputs={"pools": [pool]})
+    outputs = Outcome(outputs={"pools": [pool]})
     repository.commit(stack("westeurope"))
     repository.commit(stack("eastus"))
-    (dev, *_) = compared(repository, Engine(tmp_path / "scratch", up_dev=told, preview_dev=told)).stacks
+    (dev, *_) = compared(repository, Engine(tmp_path / "scratch", up_dev=outputs, preview_dev=outputs)).stacks
     assert dev.cost
     (priced,) = dev.cost.pools
     known = [prices.price("azure", location, "Standard_D4s_v5") for location in ("westeurope", "eastus")]
@@ -162,7 +168,7 @@ def test_what_moved_costs_before_what_it_cost_where_it_was(repository: Repositor
     assert priced.before != priced.after
 
 
-def test_a_system_pool_of_which_the_base_did_not_tell_is_no_new_cost(repository: Repository, tmp_path: Path) -> None:
+def test_a_system_pool_missing_in_the_base_s_outputs_is_no_new_cost(repository: Repository, tmp_path: Path) -> None:
     repository.commit({"Pulumi.dev.yaml": "config: {'a:cloud': {provider: azure, location: westeurope}}\n"})
     pool = {"name": "p", "machine": "Standard_D4s_v5", "capacity": "on-demand", "minNodes": 1, "maxNodes": 1}
     system = {**pool, "name": "system"}
@@ -192,8 +198,8 @@ print(json.dumps(sorted(opened)))
 
 
 @pytest.mark.parametrize("stack", ["dev", "staging", "prod"])
-def test_the_program_opens_no_file_that_counts_as_one_no_stack_is_made_from(stack: str) -> None:
-    """What makes it right to leave a stack out of a comparison."""
+def test_the_program_opens_no_file_that_counts_as_outside_every_stack(stack: str) -> None:
+    """The reason why a comparison may leave a stack out."""
     done = subprocess.run(
         [sys.executable, "-c", OPENED, str(PROJECT / f"Pulumi.{stack}.yaml")],
         cwd=PROJECT,
@@ -206,7 +212,7 @@ def test_the_program_opens_no_file_that_counts_as_one_no_stack_is_made_from(stac
     opened = {Path(name) for name in json.loads(done.stdout.splitlines()[-1])}
     ours = {str(path.relative_to(PROJECT)) for path in opened if path.is_relative_to(PROJECT)}
     program = {name for name in ours if not name.startswith(".venv/")}
-    # The tests' own modules run it.
+    # Modules of the tests, which run the program.
     apart = {name for name in program if name.startswith(comparison.IRRELEVANT)} - {
         n for n in program if n.startswith("tests/")
     }

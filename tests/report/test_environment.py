@@ -1,4 +1,4 @@
-"""An older revision runs with what its own lock file says."""
+"""The environment of an older revision, from its own lock file."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ pytestmark = pytest.mark.process
 
 @pytest.fixture
 def revision(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A program whose lock file names no package at all."""
+    """A program whose lock file has no package."""
     cache = Path(os.environ.get("UV_CACHE_DIR") or Path.home() / ".cache" / "uv")
     monkeypatch.setenv("UV_CACHE_DIR", str(cache))
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
@@ -32,11 +32,11 @@ def revision(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
-def ask(made: Environment, question: str, folder: Path) -> object:
-    """What a line of Python prints in it, as JSON."""
+def ask(environment_of_base: Environment, question: str, folder: Path) -> object:
+    """The JSON that a line of Python prints in the environment."""
     done = subprocess.run(
-        [made.python, "-c", f"import json, sys; print(json.dumps({question}))"],
-        env={**os.environ, **made.variables},
+        [environment_of_base.python, "-c", f"import json, sys; print(json.dumps({question}))"],
+        env={**os.environ, **environment_of_base.variables},
         cwd=folder,
         capture_output=True,
         text=True,
@@ -49,15 +49,15 @@ def ask(made: Environment, question: str, folder: Path) -> object:
 def test_another_lock_file_gives_another_environment_with_this_sandbox_and_nothing_else_of_the_work_tree(
     revision: Path, tmp_path: Path
 ) -> None:
-    made = environment.of(revision, tmp_path / "packages")
+    other = environment.of(revision, tmp_path / "packages")
     find = "__import__('importlib.util').util.find_spec"
-    assert ask(made, f"{find}('sandbox') is not None", tmp_path)
-    assert ask(made, f"[{find}(name) is None for name in ('spec', 'components', 'pulumi')]", tmp_path) == [True] * 3
+    assert ask(other, f"{find}('sandbox') is not None", tmp_path)
+    assert ask(other, f"[{find}(name) is None for name in ('config', 'components', 'pulumi')]", tmp_path) == [True] * 3
     # The sandbox's own needs come from this environment where the lock file has none of them.
     worker = "__import__('sandbox.report.worker').report.worker"
     looked = f"(sys.path.append(__import__('os').environ[{worker}.FALLBACK]), __import__('click').__name__)[1]"
-    assert ask(made, looked, tmp_path) == "click"
-    assert environment.of(revision, tmp_path / "more").python == made.python
+    assert ask(other, looked, tmp_path) == "click"
+    assert environment.of(revision, tmp_path / "more").python == other.python
 
 
 def test_the_same_lock_file_gives_the_running_environment(tmp_path: Path) -> None:
@@ -66,7 +66,7 @@ def test_the_same_lock_file_gives_the_running_environment(tmp_path: Path) -> Non
     assert environment.of(tmp_path, tmp_path / "packages") == Environment()
 
 
-def test_a_lock_file_that_does_not_fit_is_said_so(revision: Path, tmp_path: Path) -> None:
+def test_a_lock_file_that_does_not_fit_is_an_error(revision: Path, tmp_path: Path) -> None:
     with (revision / "pyproject.toml").open("a") as file:
         file.write('dependencies = ["click"]\n')
     with pytest.raises(SandboxError, match="the environment of the base's lock file cannot be made"):

@@ -77,7 +77,7 @@ BLANK = "\u034f\u115f\u1160\u17b4\u17b5\u180b\u180c\u180d\u180f\u2800\u3164\uffa
 
 
 def seen(value: str, kept: str = " ") -> str:
-    """What a reader should see of a value, worked out without regard to Markdown."""
+    """The text of a value that a reader should see, computed without Markdown."""
     named = {"\n": r"\n", "\t": r"\t", "\r": r"\r"}
 
     def shown(character: str) -> str:
@@ -99,9 +99,7 @@ def unbroken(value: str) -> str:
 @pytest.mark.parametrize("value", NASTY)
 @pytest.mark.parametrize("place", ["x {}", "- {}", "| a | b |\n| - | - |\n| {} | x |", "> {}", "**{}**, x"])
 @pytest.mark.parametrize("shown", [text, code])
-def test_a_text_is_shown_and_does_nothing_wherever_it_stands(
-    value: str, place: str, shown: Callable[[str], str]
-) -> None:
+def test_a_text_is_shown_and_inactive_in_every_place(value: str, place: str, shown: Callable[[str], str]) -> None:
     page = Page(place.replace("{}", shown(value)))
     page.check()
     assert set(page.cells) <= {2}
@@ -115,7 +113,7 @@ def name_is_seen(value: str) -> None:
     page.check()
     assert page.cells == [2, 2]
     shown = "".join(data for within, data in page.texts if within == "code")
-    # A browser would show several spaces as one, and none at an end.
+    # A browser shows several spaces as one, and none at the end of a line.
     assert not re.search("^ | $|  ", shown)
     assert shown.replace("\xa0", " ") == seen(value)
 
@@ -126,7 +124,7 @@ def sentence_is_seen(value: str) -> None:
     assert page.cells == [2, 2]
     # Between the heads and the second cell.
     shown = re.sub(r"\s|\u200b", "", page.text)[2:-1]
-    # How wide a gap is, is not kept; a blank that is none of these is seen.
+    # The width of a gap is not kept; other blanks are visible.
     assert shown == re.sub(
         r"\s", "", seen("\n".join(" ".join(line.split()) for line in unbroken(value).split("\n")), " \n")
     )
@@ -142,21 +140,21 @@ def block_is_seen(value: str) -> None:
 
 @pytest.mark.parametrize("value", NASTY)
 @pytest.mark.parametrize("is_seen", [name_is_seen, sentence_is_seen, block_is_seen])
-def test_what_is_known_to_be_nasty_is_seen_as_it_is(value: str, is_seen: Callable[[str], None]) -> None:
+def test_known_hostile_texts_are_shown_as_they_are(value: str, is_seen: Callable[[str], None]) -> None:
     is_seen(value)
 
 
 @given(NASTY_TEXT)
-def test_anything_is_seen_as_it_is(value: str) -> None:
+def test_any_text_is_shown_as_it_is(value: str) -> None:
     name_is_seen(value)
     sentence_is_seen(value)
     block_is_seen(value)
 
 
-def test_what_cannot_be_seen_is_written_as_an_escape() -> None:
+def test_invisible_characters_are_written_as_escapes() -> None:
     assert code("a\u202eb\u200bc\x1bd\u3164") == "<code>a&#92;u202eb&#92;u200bc&#92;u001bd&#92;u3164</code>"
 
 
-def test_what_is_copied_from_code_is_the_value() -> None:
+def test_text_copied_from_code_is_the_value() -> None:
     digest = f"registry.example/image@sha256:{'0123456789abcdef' * 4}"
     assert "".join(data for within, data in Page(f"x {code(digest)}").texts if within) == digest

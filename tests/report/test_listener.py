@@ -1,4 +1,4 @@
-"""What a report keeps of the engine's events."""
+"""Contents of a report from the engine's events."""
 
 from __future__ import annotations
 
@@ -25,12 +25,17 @@ def said(severity: str, message: str) -> dict[str, Any]:
 
 
 def violated(level: str, urn: str | None = URN) -> dict[str, Any]:
-    told = {"message": "<{%reset%}>is open\x1b[0m to all", "color": "raw", "policyName": "open-api", "resourceUrn": urn}
+    violation = {
+        "message": "<{%reset%}>is open\x1b[0m to all",
+        "color": "raw",
+        "policyName": "open-api",
+        "resourceUrn": urn,
+    }
     pack = {"policyPackName": "kubeflow-spot", "policyPackVersion": "1", "policyPackVersionTag": "1"}
-    return {"policyEvent": {**told, **pack, "enforcementLevel": level}}
+    return {"policyEvent": {**violation, **pack, "enforcementLevel": level}}
 
 
-def test_a_change_with_a_long_value_is_kept_and_the_value_cut() -> None:
+def test_a_change_with_a_long_value_is_kept_and_its_value_truncated() -> None:
     def state(data: str) -> dict[str, Any]:
         type = "kubernetes:core/v1:ConfigMap"
         own = {"type": type, "urn": URN, "custom": True, "id": "", "parent": "", "provider": ""}
@@ -38,56 +43,56 @@ def test_a_change_with_a_long_value_is_kept_and_the_value_cut() -> None:
 
     step = {"op": "update", "urn": URN, "type": "kubernetes:core/v1:ConfigMap", "provider": "", "diffs": ["data"]}
     metadata = {**step, "old": state("a"), "new": state("b" * 100_000)}
-    (found,) = listened({"resourcePreEvent": {"metadata": metadata}}).changes
-    (data,) = found.properties
+    (contents,) = listened({"resourcePreEvent": {"metadata": metadata}}).changes
+    (data,) = contents.properties
     assert (data.path, data.before) == ("data", '"a"')
     assert data.after
     assert (len(data.after), data.after[-3:]) == (20_000, "bb…")
 
 
-def test_errors_and_warnings_are_kept_once_without_colours_and_nothing_else_is() -> None:
-    found = listened(
+def test_only_errors_and_warnings_are_kept_once_and_without_colours() -> None:
+    contents = listened(
         said("warning", "<{%fg 3%}>the image is old<{%reset%}>\n"),
         said("warning", "the image is old"),
         said("error", "release: is missing"),
         said("error", "release: is missing"),
         said("info", "hello"),
     )
-    assert (found.warnings, found.errors) == (["the image is old"], ["release: is missing"])
+    assert (contents.warnings, contents.errors) == (["the image is old"], ["release: is missing"])
 
 
 def test_a_violation_names_policy_level_and_resource() -> None:
     group = "urn:pulumi:prod::kubeflow-spot::kubeflow-spot:index:KubeflowCluster$azure-native:resources:ResourceGroup::ml-prod"
-    found = listened(
+    contents = listened(
         violated("mandatory"), violated("mandatory"), violated("mandatory", group), violated("advisory", None)
     )
-    told = {"policy": "open-api", "level": Level.MANDATORY, "resource": "ml-prod", "message": "is open to all"}
-    assert found.policy_violations() == [
-        Violation.model_validate({**told, "type": "azure-native:containerservice:ManagedCluster"}),
-        Violation.model_validate({**told, "type": "azure-native:resources:ResourceGroup"}),
+    violation = {"policy": "open-api", "level": Level.MANDATORY, "resource": "ml-prod", "message": "is open to all"}
+    assert contents.policy_violations() == [
+        Violation.model_validate({**violation, "type": "azure-native:containerservice:ManagedCluster"}),
+        Violation.model_validate({**violation, "type": "azure-native:resources:ResourceGroup"}),
         Violation(policy="open-api", level=Level.ADVISORY, resource="", message="is open to all"),
     ]
 
 
-def test_a_command_that_failed_without_a_word_is_an_error() -> None:
-    found = listened()
-    found.failed("code: 255")
-    assert found.errors == ["code: 255"]
+def test_a_command_that_failed_silently_is_an_error() -> None:
+    contents = listened()
+    contents.failed("code: 255")
+    assert contents.errors == ["code: 255"]
 
 
-def test_a_command_that_failed_for_what_was_told_is_not_told_again() -> None:
+def test_a_failed_command_adds_no_error_to_a_reported_one() -> None:
     broken, wrong, warned = (
         # As the engine does, which says no more.
         listened(violated("mandatory"), said("error", "preview failed")),
         listened(said("error", "no")),
         listened(violated("advisory")),
     )
-    for found in (broken, wrong, warned):
-        found.failed("code: 255")
+    for contents in (broken, wrong, warned):
+        contents.failed("code: 255")
     assert (broken.errors, wrong.errors, warned.errors) == ([], ["no"], ["code: 255"])
 
 
-def test_the_outputs_are_the_stack_s() -> None:
+def test_the_outputs_are_those_of_the_stack() -> None:
     def outputs(type: str, new: dict[str, Any] | None) -> dict[str, Any]:
         return {"resOutputsEvent": {"metadata": {"op": "same", "urn": URN, "type": type, "new": new}}}
 
@@ -98,7 +103,7 @@ def test_the_outputs_are_the_stack_s() -> None:
     assert listened(outputs("pulumi:pulumi:Stack", None)).outputs == {}
 
 
-def test_an_event_that_cannot_be_read_is_an_error_of_the_stack_and_no_missing_line() -> None:
+def test_an_unreadable_event_is_an_error_of_the_stack() -> None:
     listener = Listener()
     unreadable = EngineEvent.from_json({"sequence": 1, "timestamp": 0, "policyEvent": {"resourceUrn": "no urn at all"}})
     with pytest.raises(ValueError, match="unpack"):

@@ -27,9 +27,9 @@ POINTER = "https://github.com/acme/cluster/actions/runs/1/artifacts/2"
 
 
 def page(drawn: Report, longest: int = LONGEST, pointer: str = POINTER) -> Page:
-    found = Page(render(drawn, longest=longest, pointer=pointer))
-    found.check(pointer)
-    return found
+    rendered = Page(render(drawn, longest=longest, pointer=pointer))
+    rendered.check(pointer)
+    return rendered
 
 
 def stack(status: Status = Status.PREVIEWED, **parts: object) -> StackReport:
@@ -38,7 +38,7 @@ def stack(status: Status = Status.PREVIEWED, **parts: object) -> StackReport:
 
 @settings(max_examples=40, suppress_health_check=[HealthCheck.too_slow], deadline=None)
 @given(reports(), st.integers(1, 6_000) | st.just(LONGEST))
-def test_whatever_a_report_says_the_page_fits_and_only_its_own_markup_is_active(drawn: Report, longest: int) -> None:
+def test_any_report_fits_and_only_its_own_markup_is_active(drawn: Report, longest: int) -> None:
     source = render(drawn, longest=longest, pointer=POINTER)
     assert len(source) <= longest
     assert len(source.encode("utf-16-le")) // 2 <= longest
@@ -46,16 +46,16 @@ def test_whatever_a_report_says_the_page_fits_and_only_its_own_markup_is_active(
 
 
 @pytest.mark.parametrize(("properties", "value"), [(1, 5_000), (30, 100), (400, 10)])
-def test_sixty_changed_resources_fit_a_comment_and_what_is_lost_stays(properties: int, value: int) -> None:
-    found = page(large(58, properties, value))
-    assert len(found.source) <= 65_536
+def test_sixty_changed_resources_fit_a_comment_and_losses_stay(properties: int, value: int) -> None:
+    rendered = page(large(58, properties, value))
+    assert len(rendered.source) <= 65_536
     for name in ("ml-dev-gone", "ml-dev-new", "vmSize", "ml-dev-pool0"):
-        assert name in found.text
-    if "ml-dev-pool57" not in found.text:
-        assert POINTER in found.source
+        assert name in rendered.text
+    if "ml-dev-pool57" not in rendered.text:
+        assert POINTER in rendered.source
 
 
-def test_a_project_without_stacks_is_said_so() -> None:
+def test_a_project_without_stacks_has_a_line_of_its_own() -> None:
     assert render(Report(base="main", head="abc", stacks=())).startswith("There is no stack. Compared with")
 
 
@@ -73,28 +73,28 @@ def test_a_huge_report_takes_no_more_work_than_one_that_fits(monkeypatch: pytest
 
 
 def test_sixty_resources_with_two_properties_each_are_shown_whole() -> None:
-    found = page(large(58, 2, 60))
-    assert "Shortened" not in found.text
-    assert "ml-dev-pool57" in found.text
+    rendered = page(large(58, 2, 60))
+    assert "Shortened" not in rendered.text
+    assert "ml-dev-pool57" in rendered.text
 
 
-def test_values_go_first_then_properties_then_rows_and_what_is_lost_last() -> None:
+def test_a_long_page_drops_values_then_properties_then_rows_and_losses_last() -> None:
     drawn = large(58, 20, 40)
     shown = [page(drawn, longest) for longest in (700_000, 100_000, 30_000, 12_000, 4_000)]
-    assert ["s" * 40 in found.text for found in shown] == [True, False, False, False, False]
-    assert ["some.property[19].of.it" in found.text for found in shown] == [True, True, False, False, False]
-    assert ["ml-dev-pool57" in found.text for found in shown] == [True, True, True, False, False]
-    assert all("ml-dev-new" in found.text and "ml-dev-gone" in found.text for found in shown)
-    assert [f'href="{POINTER}"' in str(found.tags) or POINTER in found.source for found in shown] == [False] + 4 * [
-        True
-    ]
+    assert ["s" * 40 in rendered.text for rendered in shown] == [True, False, False, False, False]
+    assert ["some.property[19].of.it" in rendered.text for rendered in shown] == [True, True, False, False, False]
+    assert ["ml-dev-pool57" in rendered.text for rendered in shown] == [True, True, True, False, False]
+    assert all("ml-dev-new" in rendered.text and "ml-dev-gone" in rendered.text for rendered in shown)
+    assert [f'href="{POINTER}"' in str(rendered.tags) or POINTER in rendered.source for rendered in shown] == [
+        False
+    ] + 4 * [True]
 
 
-def test_an_errors_beginning_stays() -> None:
+def test_the_beginning_of_a_long_error_stays() -> None:
     drawn = report(stack(Status.FAILED, errors=("first line\n" + "x" * 19_000,) * 3), *large(58, 40, 500).stacks)
-    found = page(drawn, 8_000)
-    assert found.text.count("first line") == 3
-    assert "xxx…" in found.text
+    rendered = page(drawn, 8_000)
+    assert rendered.text.count("first line") == 3
+    assert "xxx…" in rendered.text
 
 
 def test_no_change_at_all_is_one_line() -> None:
@@ -119,7 +119,7 @@ def test_an_unchanged_stack_is_one_row_and_the_worst_comes_first() -> None:
     assert "### <code>calm</code>" not in render(drawn)
 
 
-def test_what_is_lost_and_broken_is_said_aloud_before_anything_else_of_its_stack() -> None:
+def test_losses_and_errors_come_first_in_their_stack() -> None:
     drawn = report(
         stack(
             changes=(
@@ -147,10 +147,10 @@ def test_what_is_lost_and_broken_is_said_aloud_before_anything_else_of_its_stack
 
 def test_errors_are_shown_whole() -> None:
     error = "pools[1].machine: unknown\n\n  ```\n</pre><script>@octocat\n" + "x" * 3_000
-    found = page(report(stack(Status.FAILED, errors=(error,))))
-    assert [data for within, data in found.texts if within == "pre"]
-    assert "".join(data for within, data in found.texts if within == "pre") == error
-    assert "cannot be previewed" in found.text
+    rendered = page(report(stack(Status.FAILED, errors=(error,))))
+    assert [data for within, data in rendered.texts if within == "pre"]
+    assert "".join(data for within, data in rendered.texts if within == "pre") == error
+    assert "cannot be previewed" in rendered.text
 
 
 @pytest.mark.parametrize(
@@ -162,15 +162,15 @@ def test_errors_are_shown_whole() -> None:
         ("", False),
     ],
 )
-def test_only_our_own_commands_are_proposed(command: str, shown: bool) -> None:
+def test_only_commands_of_the_report_itself_are_proposed(command: str, shown: bool) -> None:
     pool = ReplacedPool(pool="t4", why=("vmSize",), nodes="0 to 8", runs=("GPU pods.",), look=command)
     change = Change(op=Op.REPLACE, type=AGENT_POOL, name="ml-t4")
-    found = page(report(stack(changes=(change,), replaced_pools=(pool,))))
-    assert "t4, 0 to 8 nodes, because of vmSize. GPU pods." in found.text
-    assert ("".join(data for within, data in found.texts if within == "pre") == command) == (shown or not command)
+    rendered = page(report(stack(changes=(change,), replaced_pools=(pool,))))
+    assert "t4, 0 to 8 nodes, because of vmSize. GPU pods." in rendered.text
+    assert ("".join(data for within, data in rendered.texts if within == "pre") == command) == (shown or not command)
 
 
-def test_cost_says_from_what_to_what_and_which_pools_have_no_price() -> None:
+def test_cost_has_both_sides_and_the_pools_without_a_price() -> None:
     cost = Cost(
         currency="USD",
         pools=(
@@ -180,11 +180,11 @@ def test_cost_says_from_what_to_what_and_which_pools_have_no_price() -> None:
         ),
         sources=("a price list, 2026-08",),
     )
-    found = page(report(stack(changes=(Change(op=Op.UPDATE, type=AGENT_POOL, name="p"),), cost=cost)))
-    assert found.text.count("USD 0 to 730 → 730 to 2,190; 1 of 3 pools have no known price") == 2
+    rendered = page(report(stack(changes=(Change(op=Op.UPDATE, type=AGENT_POOL, name="p"),), cost=cost)))
+    assert rendered.text.count("USD 0 to 730 → 730 to 2,190; 1 of 3 pools have no known price") == 2
     rows = [
         line
-        for line in found.source.splitlines()
+        for line in rendered.source.splitlines()
         if "| m |" in line or "?" in line or "**all**" in line or "<code>m<" in line
     ]
     assert [row.split("|")[-3:-1] for row in rows] == [
@@ -193,16 +193,16 @@ def test_cost_says_from_what_to_what_and_which_pools_have_no_price() -> None:
         [" no price ", " no price "],
         [" 0.00 to 1.00 ", " 1.00 to 3.00 "],
     ]
-    assert "a price list, 2026-08" in found.text
-    assert "spot prices change" in found.text
+    assert "a price list, 2026-08" in rendered.text
+    assert "spot prices change" in rendered.text
 
 
 @pytest.mark.parametrize(
     "pointer", ["", "javascript:alert(1)", "https://x.example/)[a](b", "https://x.example/\n\n# a", "@octocat"]
 )
 def test_a_pointer_that_is_no_plain_url_is_not_drawn(pointer: str) -> None:
-    found = page(large(60, 20, 100), pointer=pointer)
-    assert "report.json" in found.text
-    assert "the artifact" not in found.text
-    assert "a" not in [tag for tag, _ in found.tags]
-    assert "octocat" not in found.text
+    rendered = page(large(60, 20, 100), pointer=pointer)
+    assert "report.json" in rendered.text
+    assert "the artifact" not in rendered.text
+    assert "a" not in [tag for tag, _ in rendered.tags]
+    assert "octocat" not in rendered.text

@@ -43,34 +43,34 @@ def change(name: str, op: Op = Op.REPLACE, kind: str = AGENT_POOL) -> Change:
 
 
 @pytest.mark.parametrize("kind", [AGENT_POOL, NODE_POOL])
-def test_a_replaced_pool_says_why_and_how_many_nodes(kind: str) -> None:
-    (found,) = pools.replaced([change("ml-dev-general", kind=kind)], POOLS)
-    assert (found.pool, found.why, found.nodes) == ("general", ("vmSize",), "1 to 8")
+def test_a_replaced_pool_has_its_reason_and_number_of_nodes(kind: str) -> None:
+    (lost,) = pools.replaced([change("ml-dev-general", kind=kind)], POOLS)
+    assert (lost.pool, lost.why, lost.nodes) == ("general", ("vmSize",), "1 to 8")
 
 
 @pytest.mark.parametrize("op", [Op.UPDATE, Op.CREATE])
-def test_nothing_is_lost_by_an_update_or_a_new_pool(op: Op) -> None:
+def test_an_update_or_a_new_pool_loses_nothing(op: Op) -> None:
     assert (
         pools.replaced([change("ml-dev-t4", op), change("x", Op.REPLACE, "kubernetes:core/v1:ConfigMap")], POOLS) == ()
     )
 
 
-def test_a_deleted_pool_is_lost_without_a_property_that_makes_it_so() -> None:
-    (found,) = pools.replaced([change("ml-dev-t4od", Op.DELETE)], POOLS)
-    assert (found.pool, found.why) == ("t4od", ())
+def test_a_deleted_pool_is_lost_without_a_reason() -> None:
+    (lost,) = pools.replaced([change("ml-dev-t4od", Op.DELETE)], POOLS)
+    assert (lost.pool, lost.why) == ("t4od", ())
 
 
-def test_the_longest_name_that_ends_a_resources_is_its_pool() -> None:
-    (found,) = pools.replaced([change("ml-big-t4")], POOLS)
-    assert found.pool == "big-t4"
+def test_the_longest_matching_pool_name_is_the_resources_pool() -> None:
+    (lost,) = pools.replaced([change("ml-big-t4")], POOLS)
+    assert lost.pool == "big-t4"
 
 
 @pytest.mark.parametrize("kind", ["azure-native:containerservice:ManagedCluster", "gcp:container/cluster:Cluster"])
-def test_with_a_cluster_all_its_pools_go(kind: str) -> None:
-    found = pools.replaced([change("ml", kind=kind), change("ml-t4")], POOLS)
-    assert [one.pool for one in found] == ["big-t4", "general", "generalb", "t4", "t4od"]
-    assert [one.why for one in found if one.pool == "general"] == [("vmSize of the cluster",)]
-    assert [one.why for one in found if one.pool == "t4"] == [("vmSize",)]
+def test_a_replaced_cluster_loses_all_its_pools(kind: str) -> None:
+    lost = pools.replaced([change("ml", kind=kind), change("ml-t4")], POOLS)
+    assert [each.pool for each in lost] == ["big-t4", "general", "generalb", "t4", "t4od"]
+    assert [each.why for each in lost if each.pool == "general"] == [("vmSize of the cluster",)]
+    assert [each.why for each in lost if each.pool == "t4"] == [("vmSize",)]
 
 
 @pytest.mark.parametrize(
@@ -82,31 +82,31 @@ def test_with_a_cluster_all_its_pools_go(kind: str) -> None:
         ("generalb", ["Only pods that tolerate team=ml"]),
     ],
 )
-def test_taints_and_capacity_say_what_runs_there(name: str, words: list[str]) -> None:
-    (found,) = pools.replaced([change(f"ml-dev-{name}")], POOLS)
+def test_taints_and_capacity_tell_the_pods_of_a_pool(name: str, words: list[str]) -> None:
+    (lost,) = pools.replaced([change(f"ml-dev-{name}")], POOLS)
     for word in words:
-        assert word in " ".join(found.runs)
+        assert word in " ".join(lost.runs)
 
 
-def test_a_gpu_pool_that_keeps_nobody_away_says_so() -> None:
-    (found,) = pools.replaced([change("ml-gpu")], [pool("gpu", gpus=1, taints=[{**GPU, "effect": "PreferNoSchedule"}])])
-    assert "anything may run there" in " ".join(found.runs)
+def test_a_gpu_pool_without_an_effective_taint_is_named() -> None:
+    (lost,) = pools.replaced([change("ml-gpu")], [pool("gpu", gpus=1, taints=[{**GPU, "effect": "PreferNoSchedule"}])])
+    assert "anything may run there" in " ".join(lost.runs)
 
 
-def test_a_pool_that_the_output_does_not_have_is_the_systems_or_unknown() -> None:
-    (found,) = pools.replaced([change("ml-dev-system", kind=NODE_POOL)], POOLS)
-    assert (found.pool, found.look) == ("ml-dev-system", "")
-    assert "system pool" in found.runs[0]
+def test_a_pool_missing_in_the_output_is_the_system_pool_or_unknown() -> None:
+    (lost,) = pools.replaced([change("ml-dev-system", kind=NODE_POOL)], POOLS)
+    assert (lost.pool, lost.look) == ("ml-dev-system", "")
+    assert "system pool" in lost.runs[0]
 
 
 def test_a_pool_is_looked_up_by_its_label_which_outlives_its_generation() -> None:
-    (found,) = pools.replaced([change("ml-generalb")], POOLS)
-    assert "kubeflow-spot.dev/pool=general " in found.look
-    assert pools.ours(found.look)
+    (lost,) = pools.replaced([change("ml-generalb")], POOLS)
+    assert "kubeflow-spot.dev/pool=general " in lost.look
+    assert pools.ours(lost.look)
 
 
 @pytest.mark.parametrize("label", ["$(id)", "a b", "t4; id", "`id`", "a\nb", "-o", "", "a" * 64, "t4\n"])
-def test_what_is_no_label_makes_no_command(label: str) -> None:
+def test_an_invalid_label_gives_no_command(label: str) -> None:
     assert pools.look(label) == ""
     assert not pools.ours(pools.look("t4").replace("t4", label, 1))
 
@@ -116,7 +116,7 @@ def test_the_command_asks_for_the_pods_of_each_node(tmp_path: Path) -> None:
     kubectl = tmp_path / "kubectl"
     kubectl.write_text('#!/bin/sh\n[ "$2" = nodes ] && echo "node/one\nnode/two" || echo "$@"\n')
     kubectl.chmod(0o755)
-    told = subprocess.run(
+    printed = subprocess.run(
         ["sh", "-euc", pools.look("t4")],
         env={"PATH": f"{tmp_path}:/usr/bin:/bin"},
         capture_output=True,
@@ -124,12 +124,12 @@ def test_the_command_asks_for_the_pods_of_each_node(tmp_path: Path) -> None:
         check=True,
     )
     asked = "get pods --all-namespaces -o wide --field-selector spec.nodeName="
-    assert told.stdout.splitlines() == [f"{asked}one", f"{asked}two"]
+    assert printed.stdout.splitlines() == [f"{asked}one", f"{asked}two"]
 
 
 @pytest.mark.parametrize(
     "odd", [{}, {"name": None}, {"name": "t4", "taints": "x"}, {"name": "t4", "taints": [1, {"key": 3}]}]
 )
 def test_an_odd_output_is_no_error(odd: dict[str, Any]) -> None:
-    (found,) = pools.replaced([change("ml-t4")], [odd])
-    assert found.runs
+    (lost,) = pools.replaced([change("ml-t4")], [odd])
+    assert lost.runs

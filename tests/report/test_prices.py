@@ -22,7 +22,7 @@ def test_every_row_has_a_price_a_source_and_a_date() -> None:
         assert len(known) < 2 or float(row["spot"]) < float(row["on_demand"]), row
 
 
-def test_each_machine_is_there_once_a_region_and_in_order() -> None:
+def test_each_machine_is_listed_once_a_region_and_in_order() -> None:
     keys = [(row["provider"], row["region"], row["machine"]) for row in ROWS]
     assert keys == sorted(set(keys))
 
@@ -32,10 +32,10 @@ def test_a_larger_machine_of_a_series_costs_more(column: str) -> None:
     listed = {(row["region"], row["machine"]): float(row[column]) for row in ROWS if row[column]}
     for series in ("Standard_D{}ds_v5", "n2-standard-{}", "e2-standard-{}", "g2-standard-{}", "Standard_NC{}as_T4_v3"):
         for region in {region for region, _ in listed}:
-            found = [
+            costs = [
                 listed[region, name] for size in (4, 8, 16, 32, 64) if (region, name := series.format(size)) in listed
             ]
-            assert found == sorted(found), (region, series)
+            assert costs == sorted(costs), (region, series)
 
 
 @pytest.mark.parametrize(
@@ -47,11 +47,11 @@ def test_a_larger_machine_of_a_series_costs_more(column: str) -> None:
         ("gcp", "us-central1-a", "a2-highgpu-1g"),
     ],
 )
-def test_a_price_is_found_by_region_and_zone_whatever_the_case(provider: str, location: str, machine: str) -> None:
-    found = prices.price(provider, location, machine)
-    assert found
-    assert found.on_demand
-    assert found.source.endswith(("2026-06-18", "2026-08-03"))
+def test_a_price_is_read_by_region_or_zone_in_any_letter_case(provider: str, location: str, machine: str) -> None:
+    price = prices.price(provider, location, machine)
+    assert price
+    assert price.on_demand
+    assert price.source.endswith(("2026-06-18", "2026-08-03"))
 
 
 @pytest.mark.parametrize(
@@ -64,11 +64,11 @@ def test_a_price_is_found_by_region_and_zone_whatever_the_case(provider: str, lo
         ("", "", ""),
     ],
 )
-def test_what_is_not_in_the_file_has_no_price(provider: str, location: str, machine: str) -> None:
+def test_a_machine_outside_the_file_has_no_price(provider: str, location: str, machine: str) -> None:
     assert prices.price(provider, location, machine) is None
 
 
-def test_every_machine_of_the_checked_in_stacks_has_the_price_it_is_bought_at() -> None:
+def test_every_machine_of_the_checked_in_stacks_has_the_price_of_its_capacity() -> None:
     known = {(row["region"], row["machine"]) for row in ROWS}
     spot = {(row["region"], row["machine"]) for row in ROWS if row["spot"]}
     azure = {

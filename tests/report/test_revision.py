@@ -1,4 +1,4 @@
-"""A revision is read from the user's repository, which stays as it is."""
+"""Revisions read from the user's repository, which stays unchanged."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ pytestmark = pytest.mark.process
 
 @pytest.fixture
 def repository(tmp_path: Path) -> Repository:
-    made = Repository.new(tmp_path / "repository")
-    made.commit(
+    repository = Repository.new(tmp_path / "repository")
+    repository.commit(
         {
             "Pulumi.dev.yaml": "config: {}\n",
             "config/model/stack.py": "A = 1\n",
@@ -25,7 +25,7 @@ def repository(tmp_path: Path) -> Repository:
             "gone.py": "",
         }
     )
-    return made
+    return repository
 
 
 def test_the_files_of_a_commit_are_copied_and_nothing_else(repository: Repository, tmp_path: Path) -> None:
@@ -41,7 +41,7 @@ def test_the_files_of_a_commit_are_copied_and_nothing_else(repository: Repositor
     }
 
 
-def test_the_repository_stays_byte_for_byte(repository: Repository, tmp_path: Path) -> None:
+def test_the_repository_stays_equal_byte_for_byte(repository: Repository, tmp_path: Path) -> None:
     (repository.folder / "config/model/stack.py").write_text("A = 3\n")
     # A file touched but not changed: git would note that in its index.
     os.utime(repository.folder / "gone.py", (0, 0))
@@ -53,18 +53,18 @@ def test_the_repository_stays_byte_for_byte(repository: Repository, tmp_path: Pa
     assert repository.bytes() == before
 
 
-def test_what_differs_are_committed_uncommitted_and_new_files_but_not_ignored_ones(repository: Repository) -> None:
+def test_committed_uncommitted_and_new_files_differ_but_not_ignored_ones(repository: Repository) -> None:
     (repository.folder / "gone.py").unlink()
     repository.commit({"config/model/stack.py": "A = 2\n"})
     (repository.folder / "Pulumi.dev.yaml").write_text("config: {a: b}\n")
     (repository.folder / "new: with space.py").write_text("")
     (repository.folder / "ignored").write_text("")
-    found = Revision.of(repository.folder, "HEAD~1").differing()
-    assert found == ["Pulumi.dev.yaml", "config/model/stack.py", "gone.py", "new: with space.py"]
+    differing = Revision.of(repository.folder, "HEAD~1").differing()
+    assert differing == ["Pulumi.dev.yaml", "config/model/stack.py", "gone.py", "new: with space.py"]
     assert "with changes" in Revision.of(repository.folder, "HEAD").head()
 
 
-def test_a_file_that_is_touched_and_not_changed_does_not_differ(repository: Repository) -> None:
+def test_a_touched_but_unchanged_file_does_not_differ(repository: Repository) -> None:
     os.utime(repository.folder / "gone.py", (0, 0))
     assert Revision.of(repository.folder, "HEAD").differing() == []
 
@@ -80,11 +80,11 @@ def test_a_project_below_the_repository_s_top_is_compared_by_itself(repository: 
 
 
 @pytest.mark.parametrize("name", ["nowhere", "HEAD:spec", "--upload-pack=x", "", "HEAD~7"])
-def test_what_is_no_revision_is_said_so(repository: Repository, name: str) -> None:
+def test_an_unknown_revision_is_an_error(repository: Repository, name: str) -> None:
     with pytest.raises(SandboxError, match="is no revision of this repository"):
         Revision.of(repository.folder, name)
 
 
-def test_a_folder_in_no_repository_is_said_so(tmp_path: Path) -> None:
+def test_a_folder_outside_a_repository_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(SandboxError, match="is in no git repository"):
         Revision.of(tmp_path, "HEAD")

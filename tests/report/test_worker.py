@@ -1,4 +1,4 @@
-"""What an engine's process prints is one JSON object, whatever else is printed in it."""
+"""Output of an engine's process: one JSON object, whatever the program prints."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ worker.main()
 """
 
 
-def test_what_the_program_prints_is_no_part_of_the_object(tmp_path: Path) -> None:
+def test_output_of_the_program_is_no_part_of_the_object(tmp_path: Path) -> None:
     done = subprocess.run([sys.executable, "-c", NOISY], cwd=tmp_path, capture_output=True, text=True, check=True)
     assert json.loads(done.stdout)["errors"] == ["wrong"]
     assert {"from Python", "from a program that it runs"} <= set(done.stderr.splitlines())

@@ -13,7 +13,7 @@ Props = dict[str, Any]
 
 
 class RecordingRuntime:
-    """Remembers every call; `before` runs ahead of each and may raise, as a killed process would."""
+    """A recording runtime; `before` runs ahead of each call and may raise, like a killed process."""
 
     def __init__(self) -> None:
         self.calls: list[tuple[str, ...]] = []
@@ -52,7 +52,7 @@ class CheckFailed(Exception):
 
 
 class Caller:
-    """What the engine asks of a provider, in its order."""
+    """The engine's requests to a provider, in its order."""
 
     provider: Provider
 
@@ -69,15 +69,17 @@ class Caller:
         id, outputs = self.provider.create(resource)
         return Resource(token, "it", "urn:it", id, old_inputs=resource.inputs, old_outputs=outputs)
 
-    def update(self, made: Resource, inputs: Props) -> Resource:
-        wanted = dataclasses.replace(made, inputs=self.check(made.type, inputs, made.old_inputs))
+    def update(self, existing: Resource, inputs: Props) -> Resource:
+        wanted = dataclasses.replace(existing, inputs=self.check(existing.type, inputs, existing.old_inputs))
         outputs = self.provider.update(wanted)
-        return dataclasses.replace(made, old_inputs=wanted.inputs, old_outputs=outputs)
+        return dataclasses.replace(existing, old_inputs=wanted.inputs, old_outputs=outputs)
 
-    def refresh(self, made: Resource) -> Resource:
-        found = self.provider.read(made)
-        assert found is not None
-        return dataclasses.replace(made, old_inputs=found[0], old_outputs=found[1])
+    def refresh(self, existing: Resource) -> Resource:
+        live = self.provider.read(existing)
+        assert live is not None
+        return dataclasses.replace(existing, old_inputs=live[0], old_outputs=live[1])
 
-    def diff(self, made: Resource, inputs: Props) -> Diff:
-        return self.provider.diff(dataclasses.replace(made, inputs=self.check(made.type, inputs, made.old_inputs)))
+    def diff(self, existing: Resource, inputs: Props) -> Diff:
+        return self.provider.diff(
+            dataclasses.replace(existing, inputs=self.check(existing.type, inputs, existing.old_inputs))
+        )

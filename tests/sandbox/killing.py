@@ -1,4 +1,4 @@
-"""Killing a command at a moment that is seen in what it has done."""
+"""Killing a command at a moment that its effects show."""
 
 from __future__ import annotations
 
@@ -14,28 +14,28 @@ import psutil
 from tests.sandbox.stack import Stack
 
 PATIENCE = 120
-"""Seconds after which a moment that was never seen fails the test."""
+"""Seconds after which a missed moment fails the test."""
 
 
 def stored(stack: Stack, memory: str) -> list[dict[str, Any]]:
-    """What the emulated cloud has in its memory, the file of that name."""
+    """The resources in the emulated cloud's state, the file of that name."""
     path = stack.home / stack.name / "cloud" / memory
-    found: list[dict[str, Any]] = json.loads(path.read_text())["resources"] if path.exists() else []
-    return found
+    resources: list[dict[str, Any]] = json.loads(path.read_text())["resources"] if path.exists() else []
+    return resources
 
 
 def engine_of(process: psutil.Process) -> psutil.Process | None:
     for child in process.children():
-        with suppress(psutil.NoSuchProcess):  # one that ended between the two looks
+        with suppress(psutil.NoSuchProcess):  # A process that ended between the two reads.
             if "pulumi" in child.name():
                 return child
     return None
 
 
 def killed(stack: Stack, command: str, victim: str, moment: Callable[[Path], bool], folder: Path) -> None:
-    """Run a command and kill it, or its engine, at a moment; everything else it started runs on.
+    """Run a command and kill it, or its engine, at a moment; all other processes of the command continue.
 
-    `moment` is asked with the file that has what was printed so far.
+    `moment` is called with the file of the output so far.
     """
     printed = folder / "printed.txt"
     with printed.open("w") as output:

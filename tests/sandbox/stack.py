@@ -26,9 +26,9 @@ from tests.admission.api import Api, Refused
 PROJECT = Path(__file__).resolve().parents[2]
 
 _BEHIND = ("scale", "delete", "edit")
-"""Commands after which the cloud is not as the stack file says."""
+"""Commands after which the cloud differs from the stack file."""
 _HARMLESS = ("pod", "pods", "namespace")
-"""Deleted by tests that made them."""
+"""Objects that tests delete after creating them."""
 
 _CLUSTERED = {
     "nodes",
@@ -61,7 +61,7 @@ class Stack:
     _applied: str | None = field(default=None, init=False)
     """The stack file as of the last `up`, if that succeeded."""
     _moved: bool = field(default=False, init=False)
-    """Whether something has changed beside the stack file."""
+    """Whether the cloud or the cluster was changed out of band."""
     _limited: bool = field(default=False, init=False)
     """Whether a cloud file's quotas are in force."""
 
@@ -78,11 +78,11 @@ class Stack:
         return stack
 
     def git(self, *arguments: str) -> str:
-        """What git prints in the project."""
+        """The output of git in the project."""
         return subprocess.run(["git", *arguments], cwd=self.project, capture_output=True, text=True, check=True).stdout
 
     def changed_files(self) -> str:
-        """What differs from the checked-in files, and files git would ask about."""
+        """Files that differ from the checked-in ones, and untracked files."""
         return self.git("diff", "--name-only") + self.git("ls-files", "--others", "--exclude-standard")
 
     @property
@@ -102,7 +102,7 @@ class Stack:
         )
 
     def run(self, command: str, *arguments: str, ok: bool | None = True) -> subprocess.CompletedProcess[str]:
-        """Run a command of the sandbox; fails the test when it ends otherwise than `ok` says, None for either."""
+        """Run a command of the sandbox; fails the test unless it succeeds or fails as `ok` says (None: either)."""
         applied, self._applied = self._applied, None
         self._limited |= "--cloud" in arguments
         self._moved |= command in _BEHIND
@@ -117,7 +117,7 @@ class Stack:
         return done
 
     def start(self, command: str, output: IO[str], *arguments: str) -> subprocess.Popen[str]:
-        """Start a command of the sandbox, in an interpreter of its own, without waiting for it; all it prints goes to `output`."""
+        """Start a command of the sandbox in an interpreter of its own, without waiting; its output goes to `output`."""
         self._applied = None
         line = [sys.executable, "-m", "sandbox", *self._arguments(command, *arguments)]
         return subprocess.Popen(line, stdout=output, stderr=subprocess.STDOUT, text=True)
@@ -126,13 +126,13 @@ class Stack:
         return [command, "--stack", self.name, "--cwd", str(self.project), *arguments]
 
     def steps(self) -> list[tuple[str, str, list[str]]]:
-        """What an `up` would do, as (operation, resource name, changed properties)."""
+        """The steps of an `up`, as (operation, resource name, changed properties)."""
         printed = json.loads(self.run("preview", "--json").stdout)
         assert printed["errors"] == []
         return [(step["op"], step["name"], step["diff"]) for step in printed["steps"]]
 
     def kubectl(self, *arguments: str, ok: bool = True) -> str:
-        """What kubectl prints."""
+        """The output of kubectl."""
         kubectl = ensure(["kubectl"], print)["kubectl"]
         tally.kubectl()
         settings = {**os.environ, "KUBECONFIG": str(self._plane().admin_kubeconfig)}
@@ -143,7 +143,7 @@ class Stack:
         return done.stdout
 
     def get(self, kind: str, *arguments: str) -> dict[str, Any]:
-        """What `kubectl get -o json` with these arguments finds: a name, `-n`, `-A` or `--all-namespaces`, and `-l`."""
+        """The result of `kubectl get -o json` with these arguments: a name, `-n`, `-A` or `--all-namespaces`, and `-l`."""
         resources, options = _resources(kind), list(arguments)
         everywhere = resources in _CLUSTERED
         namespace, selector, name = "default", "", ""
@@ -172,16 +172,16 @@ class Stack:
         return clusters.of_stack(Home.of(self.name, self.project))
 
     def outputs(self) -> dict[str, Any]:
-        """The stack's outputs; secret ones hidden."""
-        found: dict[str, Any] = json.loads(self.run("outputs", "--json").stdout)
-        return found
+        """The stack's outputs, with secret ones hidden."""
+        outputs: dict[str, Any] = json.loads(self.run("outputs", "--json").stdout)
+        return outputs
 
 
 class Standing(Stack):
-    """A stack that stays up for the tests of several files, each of which finds it as the checked-in file says."""
+    """A stack that stays up for the tests of several files; each test starts from the checked-in stack file."""
 
     def settle(self, nodes: Mapping[str, int]) -> None:
-        """Bring it up as checked in, with these nodes of each pool and no others; nothing when no test has changed it."""
+        """Bring the stack up as checked in, with these nodes of each pool only; nothing when no test has changed it."""
         checked_in = (PROJECT / self.file.name).read_text()
         self.file.write_text(checked_in)
         if self._applied == checked_in and not self._moved and not self._limited:
@@ -190,15 +190,15 @@ class Standing(Stack):
         unlimited.write_text("quotas: {}")
         self.run("up", *(["--cloud", str(unlimited)] if self._limited else []))
         self.kubectl("delete", "pod", "--all", "--namespace=default", "--wait=false")
-        there = Counter(node["metadata"]["labels"]["kubeflow-spot.dev/pool"] for node in self.get("nodes")["items"])
-        for pool in sorted(there.keys() | nodes.keys()):
-            if there[pool] != nodes.get(pool, 0):
+        running = Counter(node["metadata"]["labels"]["kubeflow-spot.dev/pool"] for node in self.get("nodes")["items"])
+        for pool in sorted(running.keys() | nodes.keys()):
+            if running[pool] != nodes.get(pool, 0):
                 self.run("scale", pool, str(nodes.get(pool, 0)))
         self._moved = self._limited = False
 
     @contextmanager
     def scaled(self, pool: str, nodes: int) -> Iterator[None]:
-        """With so many nodes of a pool that has none."""
+        """The stack with this number of nodes in a pool that has none."""
         moved = self._moved
         self.run("scale", pool, str(nodes))
         yield
@@ -207,13 +207,13 @@ class Standing(Stack):
 
 
 def _resources(kind: str) -> str:
-    """The plural: `node` and `nodes` are both understood."""
+    """The plural of a kind: both `node` and `nodes` are known."""
     known = {name for members in _GROUPS.values() for name in members}
     return next(name for name in (kind, f"{kind}s", f"{kind}es", f"{kind[:-1]}ies") if name in known)
 
 
 def until(condition: Callable[[], bool], seconds: float = 30) -> bool:
-    """Whether the condition came true in time."""
+    """Whether the condition becomes true in time."""
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:
         if condition():

@@ -1,4 +1,4 @@
-"""Workloads with volumes, as tests make them in a cluster of either cloud."""
+"""Workloads with volumes, for tests on a cluster of either cloud."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ Object = dict[str, Any]
 
 
 def claim(name: str, mode: str = "ReadWriteOnce", **spec: Any) -> Object:
-    """A claim for one GiB; of the cluster's default class unless `storageClassName` is said."""
+    """A claim for one GiB; of the cluster's default class unless `storageClassName` is given."""
     asked = {"accessModes": [mode], "resources": {"requests": {"storage": "1Gi"}}, **spec}
     return {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": _named(name), "spec": asked}
 
 
 def stateful_set(name: str, replicas: int) -> Object:
-    """With a claim of the default class for each pod, as Kubeflow's datastores have."""
+    """A StatefulSet with a claim of the default class for each pod, like Kubeflow's datastores."""
     template = claim("data")
     return {
         "apiVersion": "apps/v1",
@@ -37,7 +37,7 @@ def stateful_set(name: str, replicas: int) -> Object:
                 },
             },
             "volumeClaimTemplates": [{"metadata": {"name": "data"}, "spec": template["spec"]}],
-            # Claims go with the set.
+            # Claims are deleted with the set.
             "persistentVolumeClaimRetentionPolicy": {"whenDeleted": "Delete"},
         },
     }

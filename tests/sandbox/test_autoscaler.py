@@ -1,4 +1,4 @@
-"""The dev stack's cluster grows and shrinks by itself: real scheduler, real ConfigMap, the cloud's own loops beside them."""
+"""The dev stack's cluster grows and shrinks by itself: with the real scheduler, the real ConfigMap, and the loops of the cloud."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ SPOT = {
 }  # fmt: skip
 GPU = {"key": "nvidia.com/gpu", "operator": "Exists", "effect": "NoSchedule"}
 IDLE = {"system": 2, "general": 1}
-"""The nodes of each pool while there is nothing to do."""
+"""The nodes of each pool without work."""
 
 
 @pytest.fixture(scope="module")
 def up(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
     with pytest.MonkeyPatch.context() as patch:
-        # The profile's ten minutes take five seconds.
+        # Ten minutes of the profile take five seconds.
         patch.setenv("SANDBOX_CLOCK_FACTOR", "120")
         stack = Stack.copy(tmp_path_factory.mktemp("stack"))
         stack.run("up")
@@ -46,7 +46,7 @@ def up(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
 
 @pytest.fixture
 def stack(up: Stack) -> Iterator[Stack]:
-    """The dev stack with nothing to do. What a test leaves running ends, and the nodes for it go: that is waited for."""
+    """The dev stack without work. Pods that a test leaves are deleted, and their nodes removed, before the next test."""
     yield up
     up.kubectl("delete", "pod", "--all", "--wait=false")
     eventually(lambda: sizes(up) == IDLE, log_of(up))
@@ -89,9 +89,9 @@ def log_of(stack: Stack) -> Path:
 
 
 def grown(stack: Stack) -> list[str]:
-    """The pools that the autoscaler let grow so far, in order."""
-    found = [re.search(r"  pool (\w+): \d+ -> \d+ nodes for", line) for line in decisions(log_of(stack), 100)]
-    return [match[1] for match in found if match]
+    """The pools that the autoscaler has scaled up so far, in order."""
+    matches = [re.search(r"  pool (\w+): \d+ -> \d+ nodes for", line) for line in decisions(log_of(stack), 100)]
+    return [match[1] for match in matches if match]
 
 
 def gpus(stack: Stack, pool: str) -> list[str | None]:
@@ -100,29 +100,29 @@ def gpus(stack: Stack, pool: str) -> list[str | None]:
 
 
 def autoscaler(stack: Stack) -> psutil.Process:
-    (found,) = (
+    (running,) = (
         process
         for process in psutil.process_iter(["cmdline"])
         if "sandbox.cluster.autoscaler" in (process.info["cmdline"] or [])
         and str(stack.home) in str(process.info["cmdline"])
     )
-    return found
+    return running
 
 
 @engine
-def test_gpu_pods_grow_spot_first_then_the_twin_and_empty_nodes_go_again(stack: Stack) -> None:
+def test_gpu_pods_scale_up_spot_first_then_the_twin_and_empty_nodes_are_removed(stack: Stack) -> None:
     before = len(grown(stack))
     names = [f"train-{number}" for number in range(10)]
     create(stack, *names, tolerations=[SPOT, GPU], cpu="1")
     eventually(lambda: placed(stack) == {"t4": 8, "t4od": 2}, log_of(stack))
     assert sizes(stack) == {**IDLE, "t4": 8, "t4od": 2}
-    # In one step or in several, as the pods come: spot is full before the twin gets its first node.
-    found = grown(stack)[before:]
-    assert found == sorted(found, key=["t4", "t4od"].index)
+    # In one step or several, as pods arrive: spot is full before the on-demand twin gets its first node.
+    order = grown(stack)[before:]
+    assert order == sorted(order, key=["t4", "t4od"].index)
     assert "pool t4od: 0 -> " in stack.run("status").stdout
     assert gpus(stack, "t4") == ["1"] * 8
 
-    # One node has work left, and that node stays.
+    # One node still has work and stays.
     nodes = {name: stack.get("pod", name)["spec"]["nodeName"] for name in names}
     left = next(name for name, node in nodes.items() if re.fullmatch(r"aks-t4-\d+-vmss000003", node))
     kept = nodes[left]
@@ -134,7 +134,7 @@ def test_gpu_pods_grow_spot_first_then_the_twin_and_empty_nodes_go_again(stack: 
 
 
 @engine
-def test_a_datastore_runs_with_its_volumes_and_they_go_with_it(stack: Stack) -> None:
+def test_a_datastore_runs_with_its_volumes_which_are_deleted_with_it(stack: Stack) -> None:
     path = stack.project.parent / "datastore.json"
     items = [
         stateful_set("mysql", 2),
@@ -147,7 +147,7 @@ def test_a_datastore_runs_with_its_volumes_and_they_go_with_it(stack: Stack) -> 
     stack.kubectl("create", "-f", str(path))
 
     def phases(kind: str) -> dict[str, str]:
-        return {one["metadata"]["name"]: one["status"].get("phase", "") for one in stack.get(kind)["items"]}
+        return {body["metadata"]["name"]: body["status"].get("phase", "") for body in stack.get(kind)["items"]}
 
     bound = {"data-mysql-0": "Bound", "data-mysql-1": "Bound", "shared": "Bound"}
     eventually(
@@ -160,9 +160,9 @@ def test_a_datastore_runs_with_its_volumes_and_they_go_with_it(stack: Stack) -> 
     eventually(
         lambda: refused in stack.kubectl("get", "events", "--field-selector=reason=ProvisioningFailed"), log_of(stack)
     )
-    found = stack.get("persistentvolumes")["items"]
+    volumes = stack.get("persistentvolumes")["items"]
     # The machines of this stack have no zone.
-    zones = {str(one["spec"].get("nodeAffinity")) for one in found if one["spec"]["storageClassName"] == "default"}
+    zones = {str(body["spec"].get("nodeAffinity")) for body in volumes if body["spec"]["storageClassName"] == "default"}
     assert len(zones) == 1
     assert "'values': ['']" in zones.pop()
 
@@ -172,7 +172,7 @@ def test_a_datastore_runs_with_its_volumes_and_they_go_with_it(stack: Stack) -> 
 
 
 @engine
-def test_cpu_pods_never_grow_a_gpu_pool_though_one_tolerates_everything(stack: Stack) -> None:
+def test_cpu_pods_never_scale_up_a_gpu_pool_even_with_every_toleration(stack: Stack) -> None:
     before = len(grown(stack))
     create(stack, *(f"step-{number}" for number in range(8)), cpu="3")
     create(stack, "notebook", tolerations=[{"operator": "Exists"}], cpu="3")
@@ -180,12 +180,12 @@ def test_cpu_pods_never_grow_a_gpu_pool_though_one_tolerates_everything(stack: S
     eventually(lambda: placed(stack)[""] == 1, log_of(stack))
     assert set(sizes(stack)) == {"system", "general"}
     assert set(grown(stack)[before:]) == {"general"}
-    said = "no pool can grow for 1 pod (default/impossible): "
-    eventually(lambda: said in log_of(stack).read_text(), log_of(stack))
+    line = "no pool can grow for 1 pod (default/impossible): "
+    eventually(lambda: line in log_of(stack).read_text(), log_of(stack))
 
 
 @engine
-def test_gpus_are_there_while_the_device_plugin_runs(stack: Stack) -> None:
+def test_nodes_have_gpus_while_the_device_plugin_runs(stack: Stack) -> None:
     (plugin,) = stack.get("daemonsets", "-A")["items"]
     where = ["daemonset", plugin["metadata"]["name"], "-n", plugin["metadata"]["namespace"], "--type=merge", "-p"]
 
@@ -203,7 +203,7 @@ def test_gpus_are_there_while_the_device_plugin_runs(stack: Stack) -> None:
 
 
 @engine
-def test_it_goes_on_after_the_api_server_was_restarted_and_comes_back_after_it_was_killed(stack: Stack) -> None:
+def test_it_continues_after_a_restart_of_the_api_server_and_returns_after_it_was_killed(stack: Stack) -> None:
     before = autoscaler(stack)
     assert before.memory_info().rss < 60e6
     (record,) = stack.home.rglob("kube-apiserver.json")
@@ -223,7 +223,7 @@ def test_it_goes_on_after_the_api_server_was_restarted_and_comes_back_after_it_w
 
 
 @engine
-def test_a_pool_whose_machines_are_refused_is_left_alone_and_the_next_one_grows(stack: Stack, tmp_path: Path) -> None:
+def test_a_pool_whose_machines_are_refused_is_skipped_and_the_next_one_scales_up(stack: Stack, tmp_path: Path) -> None:
     quotas = tmp_path / "cloud.yaml"
     quotas.write_text(yaml.safe_dump({"quotas": {"westeurope": {"lowPriorityCores": 0}}}))
     stack.run("up", "--cloud", str(quotas))
@@ -235,7 +235,7 @@ def test_a_pool_whose_machines_are_refused_is_left_alone_and_the_next_one_grows(
         r"pool t4: 0 -> \d nodes refused for .*exceeding approved LowPriorityCores quota", log_of(stack).read_text()
     )
     assert sizes(stack)["t4"] == 0
-    # And for the next test: it grows again when it may.
+    # The pool scales up again when the cloud allows it, which the next test needs.
     quotas.write_text("quotas: {}")
     stack.run("up", "--cloud", str(quotas))
     create(stack, "train-c", tolerations=[SPOT, GPU])
@@ -244,7 +244,7 @@ def test_a_pool_whose_machines_are_refused_is_left_alone_and_the_next_one_grows(
 
 @pytest.mark.process
 @pytest.mark.parametrize("end", ["folder", "signal"])
-def test_it_ends_when_told_to_and_when_its_control_plane_s_folder_is_gone(tmp_path: Path, end: str) -> None:
+def test_it_ends_on_request_and_when_the_folder_of_its_control_plane_is_deleted(tmp_path: Path, end: str) -> None:
     directory = tmp_path / "cluster"
     ensure_certificates(directory / "certificates", "10.0.0.0/16")
     with socket.socket() as nobody:
@@ -254,15 +254,15 @@ def test_it_ends_when_told_to_and_when_its_control_plane_s_folder_is_gone(tmp_pa
     process = Process("autoscaler", tmp_path)
     command = [sys.executable, "-P", "-m", "sandbox.cluster.autoscaler", *arguments]
     process.launch(command, [], {"PYTHONPATH": str(PROJECT)})
-    found = process.find()
-    assert found
+    running = process.find()
+    assert running
     try:
-        eventually(lambda: len(psutil.Process(found.pid).threads()) > 1, process.log)
+        eventually(lambda: len(psutil.Process(running.pid).threads()) > 1, process.log)
         assert process.exit_code() is None
         if end == "folder":
             shutil.rmtree(directory)
         else:
-            found.terminate()
+            running.terminate()
         eventually(lambda: process.exit_code() is not None, process.log, 10)
         assert process.exit_code() == 0
         assert "Traceback" not in process.log.read_text()

@@ -1,4 +1,4 @@
-"""A command's servers answer the user who has started it, and nobody else on the machine."""
+"""Callers of a command's servers: only the user who started the command."""
 
 from __future__ import annotations
 
@@ -32,18 +32,18 @@ def connected() -> Iterator[tuple[callers.Address, callers.Address]]:
             yield client.getsockname(), client.getpeername()
 
 
-def test_a_connection_belongs_to_who_has_its_other_end_as_long_as_it_is_open() -> None:
+def test_an_open_connection_belongs_to_the_owner_of_its_other_end() -> None:
     asked = (own_process_has, of_this_user, *([owner_by_kernel] if sys.platform == "linux" else []))
     with connected() as (local, remote):
         assert [ask(local, remote) for ask in asked] == [True, True, os.geteuid()][: len(asked)]
         for other in ((local[0], local[1] ^ 1), ("127.0.0.2", local[1])):
             assert not any(ask(other, remote) for ask in asked)
-    # Whoever had it before, it is nobody's now; root's least of all.
+    # Nobody owns a closed connection, least of all root.
     assert not any(ask(local, remote) not in (None, False) for ask in asked)
 
 
 @pytest.mark.parametrize("owner", [0, 1, 65534])
-def test_what_the_kernel_says_is_another_user_s_is(owner: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_connection_of_another_user_is_recognised(owner: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(callers.sys, "platform", "linux")
     monkeypatch.setattr(callers, "owner_by_kernel", lambda local, remote: owner)
     monkeypatch.setattr(callers.os, "geteuid", lambda: 65534)
@@ -61,14 +61,14 @@ def asked_for(attach: str) -> str:
     return "answered"
 
 
-def test_a_provider_answers_this_user_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_provider_answers_only_this_user(monkeypatch: pytest.MonkeyPatch) -> None:
     with serve({"kubernetes": KubernetesProvider}) as attach:
         assert asked_for(attach) == "answered"
         monkeypatch.setattr(callers, "of_this_user", lambda local, remote: False)
         assert asked_for(attach) == "PERMISSION_DENIED"
 
 
-def test_the_program_is_run_for_this_user_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_program_runs_only_for_this_user(monkeypatch: pytest.MonkeyPatch) -> None:
     """Its settings, secret ones too, are in what it declares."""
     ran: list[str] = []
     with language_host.serving(lambda: ran.append("ran"), lambda event: None) as address:
@@ -102,7 +102,7 @@ def test_threads_may_write_one_private_file_at_once(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == [file]
 
 
-def test_of_a_file_that_cannot_be_written_nothing_is_left(tmp_path: Path) -> None:
+def test_a_file_that_cannot_be_written_leaves_nothing(tmp_path: Path) -> None:
     (tmp_path / "token").mkdir()
     with pytest.raises(OSError, match="token"):
         write_private(tmp_path / "token", b"content")

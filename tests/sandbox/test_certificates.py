@@ -24,7 +24,7 @@ def test_the_serving_certificate_covers_loopback_and_the_first_service_address(t
     assert set(names.get_values_for_type(x509.IPAddress)) == expected
 
 
-def test_clients_are_who_kubernetes_roles_expect_and_signed_by_the_authority(tmp_path: Path) -> None:
+def test_clients_have_the_names_of_kubernetes_roles_and_are_signed_by_the_authority(tmp_path: Path) -> None:
     ensure_certificates(tmp_path / "c", "10.0.0.0/16")
     authority = load(tmp_path / "c" / "ca.crt")
     for name, (user, group) in certificates.CLIENTS.items():
@@ -35,7 +35,7 @@ def test_clients_are_who_kubernetes_roles_expect_and_signed_by_the_authority(tmp
         assert groups == ([group] if group else [])
 
 
-def test_files_are_private_made_once_and_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_files_are_private_complete_and_created_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as broken:
         broken.setattr(certificates, "serving_names", lambda _: 1 / 0)
         with pytest.raises(ZeroDivisionError):

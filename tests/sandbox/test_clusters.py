@@ -1,4 +1,4 @@
-"""Every emulated cluster has a control plane of its own, and a name by which people find it."""
+"""Folders and names of emulated clusters: each has a control plane and a name of its own."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def gke(project: str, location: str, name: str) -> str:
     return f"projects/{project}/locations/{location}/clusters/{name}"
 
 
-# Whatever stands between two parts may be in one of them.
+# A separator of two parts may also be inside a part.
 ALIKE = [
     aks("ml", "dev-x"),
     aks("ml-dev", "x"),
@@ -50,11 +50,11 @@ def unstarted(directory: Path, cloud: str = "azure") -> LocalClusters:
     return LocalClusters(directory, cloud, none, print, directory / "state.json")
 
 
-def stopped_at_the_programs(found: LocalClusters, *ids: str) -> None:
-    """Clusters as `start` leaves them that has nothing to run."""
+def stopped_at_the_programs(local: LocalClusters, *ids: str) -> None:
+    """Clusters whose `start` has no programs to run."""
     for id in ids:
         with pytest.raises(SandboxError, match="no programs"):
-            found.start(id, id.rpartition("/")[2], "1.36", "10.0.0.0/16")
+            local.start(id, id.rpartition("/")[2], "1.36", "10.0.0.0/16")
 
 
 def test_no_two_clusters_share_a_folder(tmp_path: Path) -> None:
@@ -67,10 +67,10 @@ def test_no_two_clusters_share_a_folder(tmp_path: Path) -> None:
 
 
 def test_a_cluster_keeps_its_folder_however_its_id_is_spelled(tmp_path: Path) -> None:
-    found = unstarted(tmp_path)
-    before = found.folder(aks("ML", "Dev"))
-    stopped_at_the_programs(found, aks("ml", "dev"))
-    assert found.folder(aks("ML", "Dev")) == found.folder(aks("ml", "dev")) == before
+    local = unstarted(tmp_path)
+    before = local.folder(aks("ML", "Dev"))
+    stopped_at_the_programs(local, aks("ml", "dev"))
+    assert local.folder(aks("ML", "Dev")) == local.folder(aks("ml", "dev")) == before
 
 
 @pytest.mark.parametrize("id", [aks("g" * 90, "c" * 63), gke("p" * 30, "northamerica-northeast1", "c" * 40)])
@@ -82,40 +82,40 @@ OLD = {"version": "1.36", "cloud": "azure", "service_cidr": "10.0.0.0/16"}
 
 
 def of_earlier_version(directory: Path, folder: str, id: str) -> Path:
-    """A control plane under the name by which it was kept when names were joined."""
-    made = directory / folder
-    made.mkdir(parents=True)
+    """A control plane under the name of an earlier version, which joined the parts."""
+    earlier = directory / folder
+    earlier.mkdir(parents=True)
     loops = ["--cloud=azure", f"--state={directory / 'state.json'}", f"--cluster={id}"]
-    (made / "cluster.json").write_text(json.dumps({**OLD, "loops": loops}))
-    return made
+    (earlier / "cluster.json").write_text(json.dumps({**OLD, "loops": loops}))
+    return earlier
 
 
-def test_a_control_plane_of_an_earlier_version_is_found_where_it_is(
+def test_a_control_plane_of_an_earlier_version_keeps_its_folder(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     before = of_earlier_version(tmp_path, "ml-dev-x", aks("ml-dev", "x").lower())
-    found = unstarted(tmp_path)
-    assert found.folder(aks("ml-dev", "x")) == before
-    stopped_at_the_programs(found, aks("ml-dev", "x"))
+    local = unstarted(tmp_path)
+    assert local.folder(aks("ml-dev", "x")) == before
+    stopped_at_the_programs(local, aks("ml-dev", "x"))
     assert [plane.directory for plane in clusters.planes(tmp_path)] == [before]
     assert capsys.readouterr().out == ""
 
 
-def test_of_two_clusters_that_shared_one_each_gets_its_own_and_up_says_so(
+def test_two_clusters_with_a_shared_folder_get_one_each_and_up_reports_it(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     before = of_earlier_version(tmp_path, "ml-dev-x", aks("ml-dev", "x").lower())
-    found = unstarted(tmp_path)
-    stopped_at_the_programs(found, aks("ml", "dev-x"))
-    assert found.folder(aks("ml", "dev-x")) != before
-    told = capsys.readouterr().out
-    assert "cluster ml/dev-x gets a control plane of its own" in told
-    assert "that of ml-dev/x; `up --refresh` makes anew what was declared in it" in told
-    stopped_at_the_programs(found, aks("ml", "dev-x"))
+    local = unstarted(tmp_path)
+    stopped_at_the_programs(local, aks("ml", "dev-x"))
+    assert local.folder(aks("ml", "dev-x")) != before
+    lines = capsys.readouterr().out
+    assert "cluster ml/dev-x gets a control plane of its own" in lines
+    assert "that of ml-dev/x; `up --refresh` makes anew what was declared in it" in lines
+    stopped_at_the_programs(local, aks("ml", "dev-x"))
     assert capsys.readouterr().out == ""
 
 
-def test_a_cluster_is_named_by_as_much_of_its_id_as_tells_it_from_others(
+def test_a_cluster_is_named_by_the_shortest_unique_part_of_its_id(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("SANDBOX_HOME", str(tmp_path))
@@ -128,20 +128,20 @@ def test_a_cluster_is_named_by_as_much_of_its_id_as_tells_it_from_others(
         return clusters.cluster_of(clusters.of_stack(home, name).directory)
 
     assert [named(name) for name in ("dev-x", "ml-dev/x", "Other/X", "europe-west4/ml")] == ids
-    # Part of a name is none.
+    # A part of a name does not count.
     for name in ("x", "ev-x", "dev/x", "west4/ml"):
         with pytest.raises(SandboxError, match=r"clusters: .*ml-dev/x.*other/x"):
             named(name)
 
 
-def test_of_two_pools_of_one_name_each_is_changed_by_its_cluster_s(
+def test_two_pools_of_one_name_are_changed_by_their_clusters_names(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("SANDBOX_HOME", str(tmp_path))
     home = Home.of("dev", tmp_path)
     account = Account(tmp_path / "azure.json")
-    there = Clouds({"azure-native": account.cloud, "gcp": GcpCloud(tmp_path / "gcp.json", account.runtime)})
-    monkeypatch.setattr(out_of_band.clouds, "opened", lambda *told: there)
+    attached = Clouds({"azure-native": account.cloud, "gcp": GcpCloud(tmp_path / "gcp.json", account.runtime)})
+    monkeypatch.setattr(out_of_band.clouds, "opened", lambda *_: attached)
     system = {**SYSTEM, "enableAutoScaling": True, "minCount": 1, "maxCount": 5}
     for group in ("ml", "Other"):
         account.create(GROUP, {"resourceGroupName": group})
@@ -153,7 +153,7 @@ def test_of_two_pools_of_one_name_each_is_changed_by_its_cluster_s(
     assert {p.id.split("/")[4]: (p.count, p.most) for p in account.cloud.pools()} == {"ml": (1, 4), "Other": (3, 5)}
 
 
-def test_a_stack_called_like_another_s_lock_has_a_lock_and_a_folder_of_its_own(tmp_path: Path) -> None:
+def test_a_stack_named_like_a_lock_of_another_has_a_lock_and_a_folder_of_its_own(tmp_path: Path) -> None:
     homes = [Home.of(stack, tmp_path) for stack in ("dev", "dev.lock", "dev-cloud.lock", "dev-command.lock")]
     places = [place for home in homes for place in (home.directory, home.lock, home.cloud_lock)]
-    assert all(one != other for one, other in itertools.combinations(places, 2))
+    assert all(first != second for first, second in itertools.combinations(places, 2))

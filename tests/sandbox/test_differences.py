@@ -1,4 +1,4 @@
-"""Where property values differ, as Pulumi paths."""
+"""Differences of property values, as Pulumi paths."""
 
 from __future__ import annotations
 
@@ -42,8 +42,8 @@ def test_a_value_does_not_differ_from_itself(value: Any) -> None:
 
 
 @given(PLAIN, PLAIN)
-def test_different_directions_find_the_same_paths(one: Any, other: Any) -> None:
-    assert {path for path, _ in differences(one, other)} == {path for path, _ in differences(other, one)}
+def test_different_directions_find_the_same_paths(first: Any, other: Any) -> None:
+    assert {path for path, _ in differences(first, other)} == {path for path, _ in differences(other, first)}
 
 
 @pytest.mark.parametrize(("path", "key"), [("a", "a"), ("a.b", "a"), ('a["x.y"]', "a"), ("a[0].b", "a")])

@@ -1,4 +1,4 @@
-"""Commands ask the engine no more than they need."""
+"""Requests of commands to the engine: no more than necessary."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ pulumi.export("nested", {"token": pulumi.Output.secret("geheim"), "size": 3})
 """
 
 
-# Without a cluster a stack has no processes that could run.
+# A stack without a cluster has no processes.
 SANDBOX = "from sandbox.cli import commands as cli; cli.running = lambda home: None; cli.main()"
 
 
 @dataclass
 class Project:
-    """A project of one resource, and an engine that writes down each command it is given."""
+    """A project of one resource, and an engine that records its commands."""
 
     folder: Path
     engine: Path
@@ -47,12 +47,12 @@ class Project:
         return subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
 
     def asked(self, *arguments: str) -> tuple[list[str], str]:
-        """The engine's commands during one of the sandbox's, which succeeds, and what that prints."""
+        """The engine's commands during a successful command of the sandbox, and its output."""
         log = self.engine.with_name("log")
         log.write_text("")
         done = self.run(*arguments)
         assert done.returncode == 0, done.stdout + done.stderr
-        # Its version is asked because it is on the PATH, where an older one may be.
+        # Its version is read because it comes from the PATH, where an older one may be.
         return [line for line in log.read_text().splitlines() if line != "version"], done.stdout
 
 
@@ -72,7 +72,7 @@ def project(tmp_path: Path) -> Project:
     return Project(folder, engine)
 
 
-def test_each_command_asks_the_engine_once_and_a_new_stack_is_made_once(project: Project) -> None:
+def test_each_command_runs_the_engine_once_and_a_new_stack_is_created_once(project: Project) -> None:
     asked, printed = project.asked("up")
     assert asked == ["stack init dev", "up never dev"]
     assert ": 2 create\n" in printed

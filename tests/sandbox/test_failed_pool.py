@@ -1,4 +1,4 @@
-"""A pool that AKS has accepted and could not give its machines: the next `up` asks again, and the one after that does not."""
+"""A pool that AKS accepted without machines for it: the next `up` asks again, and the one after that does not."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def quota(folder: Path, cores: int) -> str:
     return str(file)
 
 
-def test_a_spot_pool_beyond_its_quota_comes_with_the_next_up_that_finds_room(tmp_path: Path) -> None:
+def test_a_spot_pool_beyond_its_quota_is_created_by_the_next_up_within_it(tmp_path: Path) -> None:
     stack = Stack.copy(tmp_path, "dev")
     config = stack.config
     next(pool for pool in config["pools"] if pool["name"] == "t4")["minNodes"] = 2
@@ -27,14 +27,14 @@ def test_a_spot_pool_beyond_its_quota_comes_with_the_next_up_that_finds_room(tmp
 
     def found() -> tuple[int, str]:
         resources = json.loads((stack.home / "dev" / "cloud" / "azure.json").read_text())["resources"]
-        (body,) = (one["body"] for one in resources if one["id"].endswith("/agentPools/t4"))
+        (body,) = (each["body"] for each in resources if each["id"].endswith("/agentPools/t4"))
         return body["count"], body["provisioningState"]
 
     try:
         failed = stack.run("up", "--cloud", quota(tmp_path, 4), ok=False)
         assert "exceeding approved LowPriorityCores quota" in failed.stdout
         assert found() == (0, "Failed")
-        # Nobody has changed the stack file, and there still is no room.
+        # The stack file is unchanged, and the quota is still too small.
         assert stack.steps() == [("update", "ml-dev-t4", ['tags["kubeflow-spot-retried"]'])]
         assert "LowPriorityCores quota" in stack.run("up", ok=False).stdout
         stack.run("up", "--cloud", quota(tmp_path, 8))

@@ -1,4 +1,4 @@
-"""`up` on a machine that has the engine and not yet the cluster's programs; `go` is a script that builds nothing."""
+"""`up` on a machine with the engine but without the cluster's programs; `go` is a script that builds nothing."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("PATH", os.pathsep.join([str(tmp_path / "path"), os.environ["PATH"]]))
     cache = tmp_path / "cache" / "kubeflow-spot"
     cache.mkdir(parents=True)
-    # What is imported need not be compiled again (see sandbox/__init__.py).
+    # Imported modules need not be compiled again (see sandbox/__init__.py).
     (cache / "bytecode").symlink_to(programs.cache_directory() / "bytecode")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.delenv("KUBEBUILDER_ASSETS", raising=False)
@@ -74,7 +74,7 @@ def test_up_declares_while_the_clusters_programs_are_built_and_can_be_interrupte
 
 
 @pytest.mark.slow
-def test_a_failed_build_fails_the_cluster_and_the_next_up_makes_up_for_it(
+def test_a_failed_build_fails_the_cluster_and_the_next_up_creates_it(
     machine: Path, stack: Stack, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     install_go(machine, "echo '# some/package'; echo 'x.go:1: undefined: y'; exit 1")

@@ -1,4 +1,4 @@
-"""What GKE puts into a cluster of its own, in a real API server, how people log in there, and how its pools grow."""
+"""GKE's own objects in a cluster, log-in, and scale-up of its pools, on a real API server."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import json
 import os
 import re
 import subprocess
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from threading import Thread
 from typing import Any
@@ -14,31 +14,24 @@ from typing import Any
 import pytest
 import yaml
 
-from sandbox.cloud.node_groups import NodeGroups
-from sandbox.cloud.state import Record, Resources
 from sandbox.cluster import plugins
 from sandbox.cluster.autoscaler.loop import Loop, Settings
 from sandbox.cluster.clusters import LocalClusters, plane
 from sandbox.cluster.control_plane import ControlPlane
-from sandbox.gcp import ids, instance_groups, node_groups, workstation
+from sandbox.gcp import workstation
 from sandbox.gcp.auth_plugin import NAME
-from sandbox.gcp.machines import machines
-from sandbox.gcp.nodes import node
-from sandbox.gcp.resources.cluster_path import POOL
 from sandbox.kubernetes import nodes as kubernetes_nodes
 from sandbox.kubernetes.client import Client
 from sandbox.kubernetes.errors import ApiError
 from sandbox.toolchain.programs import ensure
+from tests.sandbox.gke_pools import CLUSTER, KEY, Object, Pools, a_class, a_pod
 from tests.sandbox.stack import until
 from tests.sandbox.stateful import claim, stateful_set
 
 pytestmark = pytest.mark.engine
 
-CLUSTER = "projects/example-ml/locations/europe-west4/clusters/ml"
-KEY = "cloud.google.com/compute-class"
 ZONE = "topology.kubernetes.io/zone"
 ROOMY = {"cpu": "4", "memory": "16Gi", "pods": "30"}
-Object = dict[str, Any]
 
 
 def unstarted(folder: Path) -> LocalClusters:
@@ -48,12 +41,12 @@ def unstarted(folder: Path) -> LocalClusters:
 
 @pytest.fixture(scope="module")
 def runtime(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalClusters]:
-    found = unstarted(tmp_path_factory.mktemp("gke"))
+    clusters = unstarted(tmp_path_factory.mktemp("gke"))
     try:
-        found.start(CLUSTER, "ml", "1.36.4-gke.1767000", "10.0.0.0/20")
-        yield found
+        clusters.start(CLUSTER, "ml", "1.36.4-gke.1767000", "10.0.0.0/20")
+        yield clusters
     finally:
-        found.stop(CLUSTER)
+        clusters.stop(CLUSTER)
 
 
 @pytest.fixture(scope="module")
@@ -63,17 +56,8 @@ def local(runtime: LocalClusters) -> ControlPlane:
 
 @pytest.fixture
 def client(local: ControlPlane) -> Iterator[Client]:
-    with kubernetes_nodes.opened(local.admin_kubeconfig) as found:
-        yield found
-
-
-def a_class(name: str, **spec: Any) -> Object:
-    return {"apiVersion": "cloud.google.com/v1", "kind": "ComputeClass", "metadata": {"name": name}, "spec": spec}
-
-
-def a_pod(name: str, **spec: Any) -> Object:
-    body = {"containers": [{"name": "main", "image": "example.com/train:1"}], **spec}
-    return {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name, "namespace": "default"}, "spec": body}
+    with kubernetes_nodes.opened(local.admin_kubeconfig) as opened:
+        yield opened
 
 
 RULES = [{"nodepools": ["l4"]}, {"nodepools": ["l4od", "l4big"]}]
@@ -107,13 +91,13 @@ def test_compute_classes_are_checked(client: Client, body: Object, refusal: str 
 
 def test_pods_that_ask_for_a_class_tolerate_its_taint_and_no_other(client: Client) -> None:
     def tolerations(name: str, **spec: Any) -> list[Object]:
-        found: list[Object] = client.apply(a_pod(name, **spec), "test", dry_run=True)["spec"]["tolerations"]
-        return found
+        admitted: list[Object] = client.apply(a_pod(name, **spec), "test", dry_run=True)["spec"]["tolerations"]
+        return admitted
 
     spot = {"key": "cloud.google.com/gke-spot", "operator": "Equal", "value": "true", "effect": "NoSchedule"}
     added = {"key": KEY, "operator": "Equal", "value": "kubeflow-spot", "effect": "NoSchedule"}
     asking = {"nodeSelector": {KEY: "kubeflow-spot"}}
-    # A policy takes effect a moment after it is there.
+    # A policy takes effect a moment after its creation.
     assert until(lambda: added in tolerations("asks", **asking))
     for name, spec, expected in (
         ("asks", asking, [added]),
@@ -121,23 +105,26 @@ def test_pods_that_ask_for_a_class_tolerate_its_taint_and_no_other(client: Clien
         ("tolerates", {**asking, "tolerations": [added]}, [added]),
         ("asks-not", {"nodeSelector": {"a": "b"}}, []),
     ):
-        assert [
-            one for one in tolerations(name, **spec) if not one["key"].startswith("node.kubernetes.io/")
-        ] == expected
+        own = [each for each in tolerations(name, **spec) if not each["key"].startswith("node.kubernetes.io/")]
+        assert own == expected
 
 
-def test_the_nodes_show_their_version_and_the_built_in_plugin_goes_where_it_may(
+def test_nodes_have_their_version_and_the_built_in_plugin_runs_on_the_right_ones(
     runtime: LocalClusters, client: Client
 ) -> None:
     def a_node(name: str, **labels: str) -> Object:
-        has = {"cpu": "4", "memory": "16Gi", "pods": "110"}
+        resources = {"cpu": "4", "memory": "16Gi", "pods": "110"}
         taint = {"key": "nvidia.com/gpu", "value": "present", "effect": "NoSchedule"}
         return {
             "apiVersion": "v1",
             "kind": "Node",
             "metadata": {"name": name, "labels": labels},
             "spec": {"taints": [taint]},
-            "status": {"capacity": has, "allocatable": has, "nodeInfo": {"kubeletVersion": "v1.35.7-gke.1240000"}},
+            "status": {
+                "capacity": resources,
+                "allocatable": resources,
+                "nodeInfo": {"kubeletVersion": "v1.35.7-gke.1240000"},
+            },
         }
 
     accelerator = {"cloud.google.com/gke-accelerator": "nvidia-l4"}
@@ -145,9 +132,9 @@ def test_the_nodes_show_their_version_and_the_built_in_plugin_goes_where_it_may(
     wanted = [a_node("cpu"), a_node("gpu", **accelerator), a_node("own", **accelerator, **away)]
     for _ in range(2):
         runtime.apply_nodes(CLUSTER, wanted)
-        found = [node["status"] for node in client.list("v1", "Node")]
-        assert {status["nodeInfo"]["kubeletVersion"] for status in found} == {"v1.35.7-gke.1240000"}
-        assert {status["capacity"]["cpu"] for status in found} == {"4"}
+        nodes = [node["status"] for node in client.list("v1", "Node")]
+        assert {status["nodeInfo"]["kubeletVersion"] for status in nodes} == {"v1.35.7-gke.1240000"}
+        assert {status["capacity"]["cpu"] for status in nodes} == {"4"}
 
     def places() -> list[str]:
         pods = client.list("v1", "Pod", namespace="kube-system", label_selector="k8s-app=nvidia-gpu-device-plugin")
@@ -180,7 +167,7 @@ def test_a_user_logs_in_with_the_program_on_the_path(
     for name in ("PATH", "SSL_CERT_FILE"):
         monkeypatch.setenv(name, environment[name])
     programs = ensure(["kubectl"], print)
-    # By address, with the cluster's authority, and by a name whose certificate everybody trusts.
+    # By address, with the cluster's authority, and by a name with a publicly trusted certificate.
     for number, cluster in enumerate(({"certificate-authority-data": endpoint.certificate}, {})):
         text = kubeconfig(cluster)
         own = tmp_path / f"{number}.kubeconfig"
@@ -196,81 +183,22 @@ def test_a_user_logs_in_with_the_program_on_the_path(
             python.close()
 
 
-class Pools:
-    """An emulated cloud that has nothing but one cluster's pools: machines of two GPU pools in one class, and of a third pool."""
-
-    def __init__(self, runtime: LocalClusters) -> None:
-        self._runtime = runtime
-        self.resources = Resources()
-        self.resources.put(Record("gcp:container/cluster:Cluster", CLUSTER, {}))
-        self.add("general", "e2-standard-4", {}, totalMinNodeCount=0, totalMaxNodeCount=1)
-        gpu = {"guestAccelerators": [{"type": "nvidia-l4", "count": 1}], "labels": {KEY: "kubeflow-spot"}}
-        taints = [
-            {"key": KEY, "value": "kubeflow-spot", "effect": "NO_SCHEDULE"},
-            {"key": "nvidia.com/gpu", "value": "present", "effect": "NO_SCHEDULE"},
-        ]
-        spot = {"key": "cloud.google.com/gke-spot", "value": "true", "effect": "NO_SCHEDULE"}
-        self.add("l4", "g2-standard-8", {**gpu, "spot": True, "taints": [*taints, spot]}, totalMaxNodeCount=2)
-        self.add("l4od", "g2-standard-8", {**gpu, "taints": taints}, totalMaxNodeCount=2)
-        instance_groups.settle(self.resources)
-
-    def add(self, name: str, machine: str, config: Object, **bounds: int) -> None:
-        body: Object = {
-            "nodeConfig": {"machineType": machine, **config},
-            "nodeLocations": ["europe-west4-a"],
-            "initialNodeCount": 1 if name == "general" else 0,
-            "autoscaling": bounds,
-            "version": "1.36.4-gke.1767000",
-        }
-        self.resources.put(Record(POOL, f"{CLUSTER}/nodePools/{name}", body))
-
-    def sizes(self) -> Object:
-        return {p.id.rsplit("/", 1)[1]: instance_groups.size(self.resources, p) for p in self.pools()}
-
-    def pools(self) -> list[Record]:
-        return self.resources.of(POOL)
-
-    def node_groups(self, cluster_id: str) -> NodeGroups:
-        cluster = self.resources.records[CLUSTER]
-        groups = [node_groups.group(self.resources, cluster, pool) for pool in self.resources.of(POOL, below=CLUSTER)]
-        return NodeGroups(groups, node_groups.profile(cluster))
-
-    def grow(self, pool_id: str, by: int) -> None:
-        pool = self.resources.records[ids.key(pool_id)]
-        instance_groups.resize(self.resources, pool, instance_groups.size(self.resources, pool) + by)
-        self.apply_nodes(CLUSTER)
-
-    def remove(self, pool_id: str, nodes: Collection[str]) -> None:
-        instance_groups.remove(self.resources, self.resources.records[ids.key(pool_id)], nodes)
-        self.apply_nodes(CLUSTER)
-
-    def apply_nodes(self, cluster_id: str) -> None:
-        self._runtime.apply_nodes(
-            CLUSTER,
-            [
-                node(pool, machines()[pool.body["nodeConfig"]["machineType"]], one.zone, one.number)
-                for pool in self.pools()
-                for one in instance_groups.instances(self.resources, pool)
-            ],
-        )
-
-
 @pytest.fixture
 def pools(runtime: LocalClusters, local: ControlPlane) -> Iterator[Pools]:
-    """With an autoscaler of their own: the cluster's process knows no pool here."""
-    found = Pools(runtime)
-    found.apply_nodes(CLUSTER)
+    """Pools with an autoscaler of their own: the cluster's process knows no pool here."""
+    emulated = Pools(runtime)
+    emulated.apply_nodes(CLUSTER)
     port = int(local.address().rpartition(":")[2])
-    # Ten minutes take five seconds.
-    loop = Loop(Settings(local.directory, port, "gcp", local.directory / "none.json", CLUSTER, 120), lambda: found)
+    # Ten minutes take five seconds here.
+    loop = Loop(Settings(local.directory, port, "gcp", local.directory / "none.json", CLUSTER, 120), lambda: emulated)
     thread = Thread(target=loop.run)
     thread.start()
-    yield found
+    yield emulated
     loop.stopping.set()
     thread.join()
 
 
-def test_gpu_pods_grow_the_pools_of_their_class_in_its_order(
+def test_gpu_pods_scale_up_the_pools_of_their_class_in_its_order(
     pools: Pools, client: Client, capsys: pytest.CaptureFixture[str]
 ) -> None:
     rules = [{"nodepools": ["l4"]}, {"nodepools": ["l4od"]}]
@@ -284,23 +212,23 @@ def test_gpu_pods_grow_the_pools_of_their_class_in_its_order(
     client.apply(a_pod("lost", nodeSelector={KEY: "nobody"}), "test")
 
     def running() -> Object:
-        there = client.list("v1", "Pod", namespace="default")
-        return {pod["metadata"]["name"]: pod["status"]["phase"] for pod in there}
+        listed = client.list("v1", "Pod", namespace="default")
+        return {pod["metadata"]["name"]: pod["status"]["phase"] for pod in listed}
 
     assert until(lambda: running() == dict.fromkeys(("train-0", "train-1", "train-2"), "Running") | {"lost": "Pending"})
     assert pools.sizes() == {"general": 1, "l4": 2, "l4od": 1}
-    told = capsys.readouterr().out
-    assert re.search(r"pool l4: 0 -> \d nodes for .*: ComputeClass kubeflow-spot, rule 1 of 2\n", told)
-    assert re.search(r"pool l4od: 0 -> 1 nodes for .*: ComputeClass kubeflow-spot, rule 2 of 2\n", told)
-    assert "no pool can grow for 1 pod (default/lost): there is no ComputeClass nobody\n" in told
-    assert len(re.findall(r"nvidia.com/gpu 1 \(kube-system/nvidia-gpu-device-plugin-\w+\)\n", told)) == 3
+    printed = capsys.readouterr().out
+    assert re.search(r"pool l4: 0 -> \d nodes for .*: ComputeClass kubeflow-spot, rule 1 of 2\n", printed)
+    assert re.search(r"pool l4od: 0 -> 1 nodes for .*: ComputeClass kubeflow-spot, rule 2 of 2\n", printed)
+    assert "no pool can grow for 1 pod (default/lost): there is no ComputeClass nobody\n" in printed
+    assert len(re.findall(r"nvidia.com/gpu 1 \(kube-system/nvidia-gpu-device-plugin-\w+\)\n", printed)) == 3
     for name in running():
         client.delete("v1", "Pod", name, "default")
-    # Some pool keeps the last node of the cluster, whatever its bounds.
+    # A pool keeps the last node of the cluster, whatever its bounds.
     assert until(lambda: sum(pools.sizes().values()) == 1, 60)
 
 
-def test_a_datastore_s_disks_are_where_its_pods_are_and_go_with_it(
+def test_the_disks_of_a_datastore_are_in_the_zones_of_its_pods_and_deleted_with_it(
     runtime: LocalClusters, client: Client, local: ControlPlane
 ) -> None:
     zonal = [
@@ -322,27 +250,28 @@ def test_a_datastore_s_disks_are_where_its_pods_are_and_go_with_it(
     client.apply(claim("old", storageClassName="standard"), "test")
 
     def pods() -> list[Object]:
-        return [one for one in client.list("v1", "Pod", namespace="default") if one["status"].get("phase") == "Running"]
+        listed = client.list("v1", "Pod", namespace="default")
+        return [pod for pod in listed if pod["status"].get("phase") == "Running"]
 
     def volumes() -> dict[str, str]:
-        """Zones by the claims' names."""
-        found = client.list("v1", "PersistentVolume")
-        terms = [one["spec"]["nodeAffinity"]["required"]["nodeSelectorTerms"][0]["matchExpressions"] for one in found]
-        return {one["spec"]["claimRef"]["name"]: term[0]["values"][0] for one, term in zip(found, terms, strict=True)}
+        """The zones of volumes by the names of their claims."""
+        specs = [volume["spec"] for volume in client.list("v1", "PersistentVolume")]
+        terms = [spec["nodeAffinity"]["required"]["nodeSelectorTerms"][0]["matchExpressions"] for spec in specs]
+        return {spec["claimRef"]["name"]: term[0]["values"][0] for spec, term in zip(specs, terms, strict=True)}
 
     assert until(lambda: len(pods()) == 2)
     where = {f"data-{pod['metadata']['name']}": pod["spec"]["nodeName"] for pod in pods()}
     assert set(where.values()) == {"europe-west4-a", "europe-west4-b"}
-    # Of a class that waits for nobody any zone will do.
+    # A class that does not wait for a pod may use any zone.
     assert until(lambda: volumes() == {**where, "old": "europe-west4-a"})
 
-    # One that was changed by hand stays so with the next `up`, and one that was deleted comes back.
+    # A class changed by hand stays so with the next `up`, and a deleted one comes back.
     changed = client.get("storage.k8s.io/v1", "StorageClass", "standard-rwo") or {}
     changed["metadata"]["annotations"] = {"storageclass.kubernetes.io/is-default-class": "false"}
     client.apply(changed, "test", force=True)
     client.delete("storage.k8s.io/v1", "StorageClass", "premium-rwo")
     plugins.install("gcp", local.admin_kubeconfig, "1.36.4-gke.1767000")
-    classes = {one["metadata"]["name"]: one["metadata"] for one in client.list("storage.k8s.io/v1", "StorageClass")}
+    classes = {body["metadata"]["name"]: body["metadata"] for body in client.list("storage.k8s.io/v1", "StorageClass")}
     assert classes.keys() == {"premium-rwo", "standard", "standard-rwo"}
     assert classes["standard-rwo"]["annotations"] == changed["metadata"]["annotations"]
 
@@ -351,19 +280,19 @@ def test_a_datastore_s_disks_are_where_its_pods_are_and_go_with_it(
     assert until(lambda: volumes() == {})
 
 
-def test_below_1_36_no_policy_gives_the_toleration_and_the_autoscaler_does(tmp_path: Path) -> None:
-    found = unstarted(tmp_path)
+def test_below_1_36_the_autoscaler_adds_the_toleration_instead_of_a_policy(tmp_path: Path) -> None:
+    clusters = unstarted(tmp_path)
     try:
-        found.start(CLUSTER, "ml", "1.35.7-gke.1240000", "10.0.0.0/20")
-        with kubernetes_nodes.opened(plane(found.folder(CLUSTER)).admin_kubeconfig) as client:
+        clusters.start(CLUSTER, "ml", "1.35.7-gke.1240000", "10.0.0.0/20")
+        with kubernetes_nodes.opened(plane(clusters.folder(CLUSTER)).admin_kubeconfig) as client:
             client.apply(a_class("right", priorities=RULES), "test")
             asks = a_pod("asks", nodeSelector={KEY: "right"})
             assert KEY not in tolerated(client.apply(asks, "test", dry_run=True))
             before = tolerated(client.apply(asks, "test"))
             assert until(lambda: tolerated(client.get("v1", "Pod", "asks", "default") or asks) == [*before, KEY])
     finally:
-        found.stop(CLUSTER)
+        clusters.stop(CLUSTER)
 
 
 def tolerated(pod: Object) -> list[str]:
-    return [one["key"] for one in pod["spec"].get("tolerations", ())]
+    return [toleration["key"] for toleration in pod["spec"].get("tolerations", ())]

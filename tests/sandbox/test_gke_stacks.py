@@ -1,4 +1,4 @@
-"""Stacks on emulated GKE through the real engine: the tutorials' stack files, and pools in a cluster of somebody else."""
+"""Stacks on emulated GKE through the real engine: the tutorials' stack files, and pools in an existing cluster."""
 
 from __future__ import annotations
 
@@ -53,8 +53,10 @@ def stored(stack: Stack, token: str, name: str) -> dict[str, Any]:
     """The body of a resource of the emulated Google Cloud."""
     (path,) = stack.home.rglob("gcp.json")
     resources = json.loads(path.read_text())["resources"]
-    (found,) = (one["body"] for one in resources if one["type"] == token and one["id"].endswith(f"/{name}"))
-    return dict(found)
+    (body,) = (
+        resource["body"] for resource in resources if resource["type"] == token and resource["id"].endswith(f"/{name}")
+    )
+    return dict(body)
 
 
 @pytest.mark.engine
@@ -75,18 +77,18 @@ def test_the_tutorials_pool_is_preemptible_with_four_gpus_its_taint_and_the_scop
 
 @pytest.mark.engine
 @pytest.mark.slow
-def test_a_step_with_four_gpus_goes_there_from_zero_and_a_pod_with_the_tutorials_toleration_alone_does_not(
+def test_a_step_with_four_gpus_scales_the_pool_up_from_zero_and_a_pod_with_only_the_tutorials_toleration_does_not(
     kfp: Stack,
 ) -> None:
     namespace = {"name": "team-a", "labels": {"app.kubernetes.io/part-of": "kubeflow-profile"}}
     worker = {"training.kubeflow.org/replica-type": "worker"}
     metadata = {"name": "train", "namespace": "team-a", "labels": worker}
-    made = [
+    pods = [
         {"apiVersion": "v1", "kind": "Namespace", "metadata": namespace},
         {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": {"restartPolicy": "Never", **GPU}},
     ]
     path = kfp.project / "train.json"
-    path.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": made}))
+    path.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": pods}))
     kfp.kubectl("create", "-f", str(path))
 
     def node() -> str:
@@ -97,10 +99,10 @@ def test_a_step_with_four_gpus_goes_there_from_zero_and_a_pod_with_the_tutorials
     assert labels["kubeflow-spot.dev/pool"] == "preemptible-gpu-pool"
     assert labels["cloud.google.com/gke-preemptible"] == "true"
 
-    # There is room for pods without GPUs: who tolerates everything runs there, and who tolerates the tutorial's taint does not.
-    there = {"kubeflow-spot.dev/pool": "preemptible-gpu-pool"}
-    run_pod(kfp, "everything", tolerations=[{"operator": "Exists"}], nodeSelector=there)
-    run_pod(kfp, "tolerant", tolerations=[{"key": "preemptible", "operator": "Exists"}], nodeSelector=there)
+    # The node has room for pods without GPUs: a pod that tolerates everything runs on it, one with the tutorial's toleration not.
+    selector = {"kubeflow-spot.dev/pool": "preemptible-gpu-pool"}
+    run_pod(kfp, "everything", tolerations=[{"operator": "Exists"}], nodeSelector=selector)
+    run_pod(kfp, "tolerant", tolerations=[{"key": "preemptible", "operator": "Exists"}], nodeSelector=selector)
     assert until(lambda: node_of(kfp, "everything") == node())
     assert until(lambda: "untolerated taint" in unschedulable(kfp, "tolerant"))
 
@@ -128,7 +130,7 @@ def test_aks_engines_design_comes_up_with_its_pools_labels_and_order(imaging: St
 
 @pytest.fixture(scope="module")
 def added(project: Path) -> Iterator[Stack]:
-    """A pool in the cluster of the cloud file, which somebody else made."""
+    """A pool in the existing cluster of the cloud file."""
     folder = project / "added"
     folder.mkdir()
     cloud = {
@@ -148,7 +150,7 @@ def added(project: Path) -> Iterator[Stack]:
 
 
 @pytest.mark.engine
-def test_a_pool_is_added_to_a_cluster_that_is_there_and_nothing_else_of_it_changes(added: Stack) -> None:
+def test_a_pool_is_added_to_an_existing_cluster_and_nothing_else_of_it_changes(added: Stack) -> None:
     assert added.steps() == []
     outputs = added.outputs()
     assert outputs["clusterName"] == "lab"
@@ -164,7 +166,7 @@ def test_a_pool_is_added_to_a_cluster_that_is_there_and_nothing_else_of_it_chang
 
 
 @pytest.mark.engine
-def test_a_cluster_that_is_not_there_is_named_with_where_it_was_looked_for(added: Stack, tmp_path: Path) -> None:
+def test_a_missing_cluster_is_named_with_its_location(added: Stack, tmp_path: Path) -> None:
     cloud = {
         "provider": "gcp",
         "project": "example-shared",
@@ -199,12 +201,12 @@ def test_the_tutorials_gpus_give_an_error_that_names_a_replacement(
         declare(settings, monkeypatch)
     assert "pools[0].gpuModel" in str(refused.value)
     assert ended in str(refused.value)
-    # Of another size here: the tutorial wants four.
+    # Another size here: the tutorial asks for four.
     assert replacement.rpartition("-")[0] in str(refused.value)
 
 
 @pytest.mark.program
-def test_the_tutorials_machine_with_t4s_works_and_is_warned_of_its_end(
+def test_the_tutorials_machine_with_t4s_works_with_a_warning_about_its_retirement(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     settings = stack_config(KFP)

@@ -1,4 +1,4 @@
-"""What a sandbox is told once, and whose cloud it uses."""
+"""The sandbox's home: remembered settings, and the cloud of a stack."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def up(home: Home) -> Home:
     return home
 
 
-def test_the_stack_file_a_stack_was_brought_up_with_is_remembered_until_another_is_named(dev: Home) -> None:
+def test_the_stack_file_of_a_stack_is_remembered_until_another_is_named(dev: Home) -> None:
     first, second = Path("/stacks/a.yaml"), Path("/stacks/b.yaml")
     dev.with_options(first).remember()
     assert Home.of("dev", dev.project).config_file == first
@@ -59,12 +59,12 @@ def test_a_stack_has_one_cloud_and_only_a_cloud_s_own_stack_can_be_a_host(dev: H
 
 
 def test_a_preview_beside_another_stack_does_not_keep_the_first_up_from_it(dev: Home) -> None:
-    # A preview makes the folder and remembers nothing.
+    # A preview creates the folder and remembers nothing.
     Home.of("guest", dev.project).directory.mkdir()
     assert Home.of("guest", dev.project).with_options(beside="dev").cloud == dev.cloud
 
 
-def test_a_stack_is_one_command_s_at_a_time(dev: Home) -> None:
+def test_a_stack_belongs_to_one_command_at_a_time(dev: Home) -> None:
     with (
         lock_stack(dev),
         pytest.raises(SandboxError, match="another command is working on stack 'dev'"),
@@ -76,9 +76,9 @@ def test_a_stack_is_one_command_s_at_a_time(dev: Home) -> None:
 
 
 @pytest.mark.process
-def test_what_a_killed_command_was_about_to_start_is_waited_for(dev: Home) -> None:
+def test_the_starting_process_of_a_killed_command_is_awaited(dev: Home) -> None:
     dev.lock.touch()
-    # A process that has the lock's file open as its starter had, for the moment until it runs.
+    # A process that shares its starter's open lock file until it runs.
     holder = "import fcntl, sys, time; f = open(sys.argv[1]); fcntl.flock(f, fcntl.LOCK_EX); print(flush=True); time.sleep(0.3)"
     process = subprocess.Popen([sys.executable, "-c", holder, str(dev.lock)], stdout=subprocess.PIPE)
     with process:
@@ -88,25 +88,25 @@ def test_what_a_killed_command_was_about_to_start_is_waited_for(dev: Home) -> No
             assert process.wait() == 0
 
 
-def test_a_cloud_is_set_right_only_while_nobody_works_on_it_and_two_may_work(dev: Home) -> None:
-    told: list[str] = []
+def test_a_cloud_is_repaired_only_without_users_and_two_may_use_it(dev: Home) -> None:
+    repaired: list[str] = []
     guest = up(Home.of("guest", dev.project).with_options(beside="dev"))
     with (
-        share_cloud(dev, told.append, lambda: told.append("dev alone")),
-        share_cloud(guest, told.append, lambda: told.append("guest alone")),
+        share_cloud(dev, repaired.append, lambda: repaired.append("dev alone")),
+        share_cloud(guest, repaired.append, lambda: repaired.append("guest alone")),
         pytest.raises(SandboxError, match="is working on the cloud of stack 'dev'"),
         lock_cloud(dev),
     ):
         pass
-    assert told == ["dev alone"]
-    with share_cloud(guest, told.append, lambda: told.append("guest alone")):
+    assert repaired == ["dev alone"]
+    with share_cloud(guest, repaired.append, lambda: repaired.append("guest alone")):
         pass
-    assert told == ["dev alone", "guest alone"]
+    assert repaired == ["dev alone", "guest alone"]
     with lock_cloud(dev):
         pass
 
 
-def test_a_guest_whose_host_is_gone_says_so(dev: Home) -> None:
+def test_a_guest_without_its_host_is_an_error(dev: Home) -> None:
     guest = up(Home.of("guest", dev.project).with_options(beside="dev"))
     shutil.rmtree(dev.directory)
     with pytest.raises(SandboxError, match="beside 'dev', which is not up any more"), share_cloud(guest, print):

@@ -1,4 +1,4 @@
-"""What a killed engine did not learn of."""
+"""Creates whose result a killed engine did not record."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ class State:
 
     @property
     def latest(self) -> dict[str, Any]:
-        found: dict[str, Any] = json.loads(self.path.read_text())["checkpoint"]["latest"]
-        return found
+        newest: dict[str, Any] = json.loads(self.path.read_text())["checkpoint"]["latest"]
+        return newest
 
     def export_stack(self) -> automation.Deployment:
         return automation.Deployment(3, self.latest)
@@ -70,7 +70,7 @@ def creating(resource: dict[str, Any]) -> list[dict[str, Any]]:
     return [{"resource": resource, "type": "creating"}]
 
 
-def test_what_the_cloud_has_made_is_in_the_state_as_if_its_answer_had_come(home: Home, azure: AzureProvider) -> None:
+def test_a_created_resource_is_in_the_state_as_if_the_answer_had_arrived(home: Home, azure: AzureProvider) -> None:
     id, outputs = azure.create(Resource(GROUP, "ml", URN, inputs=INPUTS))
     state = State(home, resources=[], pending_operations=creating(PENDING))
     told = resolved(home, state, azure_native=azure)
@@ -79,7 +79,7 @@ def test_what_the_cloud_has_made_is_in_the_state_as_if_its_answer_had_come(home:
     assert "with a real cloud" in told.lower()
 
 
-def test_what_the_cloud_has_not_made_is_dropped_without_a_word(home: Home, azure: AzureProvider) -> None:
+def test_a_resource_that_was_not_created_is_dropped_silently(home: Home, azure: AzureProvider) -> None:
     state = State(home, resources=[], pending_operations=creating(PENDING))
     assert resolved(home, state, azure_native=azure) == ""
     assert state.latest == {"resources": []}
@@ -94,7 +94,7 @@ def test_an_entry_outlives_an_engine_that_took_silence_for_a_refusal(home: Home,
     assert [resource["id"] for resource in state.latest["resources"]] == [ID]
 
 
-def test_an_entry_the_engine_had_an_answer_to_changes_nothing(home: Home, azure: AzureProvider) -> None:
+def test_an_entry_with_an_answer_changes_nothing(home: Home, azure: AzureProvider) -> None:
     state = State(home, resources=[], pending_operations=creating(PENDING))
     Interrupted(home, Checkpoint(home)).keep(URN)
     id, outputs = azure.create(Resource(GROUP, "ml", URN, inputs=INPUTS))
@@ -122,7 +122,7 @@ def test_entries_are_kept_only_until_the_engine_ends_by_itself(home: Home, azure
         state.write(resources=[], pending_operations=creating(PENDING))
 
 
-def test_a_replacement_takes_the_place_of_what_was_deleted_before_it(home: Home, azure: AzureProvider) -> None:
+def test_a_replacement_takes_the_place_of_the_deleted_resource(home: Home, azure: AzureProvider) -> None:
     azure.create(Resource(GROUP, "ml", URN, inputs=INPUTS))
     old = {**PENDING, "id": ID, "pendingReplacement": True}
     state = State(home, resources=[old], pending_operations=creating(PENDING))
@@ -143,7 +143,7 @@ class Cluster(KubernetesProvider):
         }
 
 
-def test_what_is_secret_in_an_object_is_secret_in_the_state(home: Home) -> None:
+def test_secrets_of_an_object_are_secret_in_the_state(home: Home) -> None:
     def secret(value: Any) -> dict[str, str]:
         return {
             "4dabf18193072939515e22adb298388d": "1b47061264138c4ac30d75fd1eb44270",

@@ -1,6 +1,6 @@
-"""A command killed at any moment leaves nothing that the next one does not set right.
+"""Commands killed at any moment: the next one completes them.
 
-The moments are seen in what a command has done, not counted in seconds.
+A moment is recognised by the effects of a command, not by seconds.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ pytestmark = pytest.mark.slow
 
 @dataclass(frozen=True)
 class Words:
-    """How a cloud calls what a moment is about; resources by the end of their ids."""
+    """The names of one cloud for moments; resources by the end of their ids."""
 
     memory: str
     first: str
-    """What is made before anything else."""
+    """The resource that is created first."""
     cluster: str
     status: str
-    """The cluster's property that says how far it is: while it is made, when it is there, while it is deleted."""
+    """The cluster's status property, and its values during creation, afterwards, and during deletion."""
     making: str
     made: str
     deleting: str
@@ -42,7 +42,7 @@ class Words:
     object: str
     """The type of an object in the cluster."""
     kinds: dict[str, int]
-    """Everything, when it is up."""
+    """All resources of a stack that is up."""
 
 
 WORDS = {
@@ -95,12 +95,12 @@ WORDS = {
         },
     ),
 }
-"""By stack."""
+"""The clouds by stack."""
 
 
 @dataclass(frozen=True)
 class Seen:
-    """What a running command has done so far."""
+    """The effects of a running command so far."""
 
     stack: Stack
     printed: Path
@@ -123,7 +123,7 @@ class Seen:
         return bool(self.cloud().get(self.words.cluster, {}).get(self.words.status) == state)
 
     def asked(self, type: str) -> bool:
-        """Whether a provider was asked to make a resource of a type."""
+        """Whether a provider got the request to create a resource of a type."""
         kept = (self.stack.home / self.stack.name / "creating").glob("[0-9]*.json")
         return any(f"{type}::" in path.read_text() for path in kept)
 
@@ -141,7 +141,7 @@ FOUND: dict[tuple[str, str], Callable[[Words], str]] = {
     ("a pool gets its nodes", "engine"): lambda words: words.pool,
     ("a pool gets its nodes", "sandbox"): lambda words: words.pool,
 }
-"""What the cloud has made by then and the engine cannot know of, where that is certain."""
+"""The resources that exist at that moment and that the engine cannot know of, where that is certain."""
 
 DOWN: dict[str, Callable[[Seen], bool]] = {
     "the engine is asked": lambda seen: True,
@@ -155,7 +155,7 @@ of_every_stack = pytest.mark.parametrize("subject", SUBJECTS.values(), ids=SUBJE
 
 
 def processes(stack: Stack) -> list[str]:
-    """The running programs that name a path below the sandbox's home."""
+    """The running programs with a path below the sandbox's home in their command."""
     lines = (process.info["cmdline"] or [] for process in psutil.process_iter(["cmdline"]))
     return sorted(
         "autoscaler" if "sandbox.cluster.autoscaler" in line else Path(line[0]).name
@@ -165,7 +165,7 @@ def processes(stack: Stack) -> list[str]:
 
 
 def check_up(stack: Stack, subject: Subject) -> None:
-    """Everything is there, once."""
+    """Check that every resource exists exactly once."""
     assert (
         Counter(resource["type"] for resource in stored(stack, WORDS[subject.name].memory)) == WORDS[subject.name].kinds
     )
@@ -183,9 +183,7 @@ def check_up(stack: Stack, subject: Subject) -> None:
 @of_every_stack
 @pytest.mark.parametrize("victim", ["engine", "sandbox"])
 @pytest.mark.parametrize("moment", UP)
-def test_an_up_that_was_killed_is_completed_by_the_next_one(
-    moment: str, victim: str, subject: Subject, tmp_path: Path
-) -> None:
+def test_a_killed_up_is_completed_by_the_next_one(moment: str, victim: str, subject: Subject, tmp_path: Path) -> None:
     stack = Stack.copy(tmp_path, subject.name)
     try:
         killed(stack, "up", victim, lambda printed: UP[moment](Seen(stack, printed)), tmp_path)
@@ -200,9 +198,7 @@ def test_an_up_that_was_killed_is_completed_by_the_next_one(
 @of_every_stack
 @pytest.mark.parametrize("victim", ["engine", "sandbox"])
 @pytest.mark.parametrize("moment", DOWN)
-def test_a_down_that_was_killed_is_completed_by_the_next_one(
-    moment: str, victim: str, subject: Subject, tmp_path: Path
-) -> None:
+def test_a_killed_down_is_completed_by_the_next_one(moment: str, victim: str, subject: Subject, tmp_path: Path) -> None:
     stack = Stack.copy(tmp_path, subject.name)
     try:
         stack.run("up")

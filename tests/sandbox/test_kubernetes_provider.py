@@ -1,4 +1,4 @@
-"""What the kubernetes provider replaces and refuses, without a cluster (pulumi-kubernetes 4.34, diff.go and DiffConfig)."""
+"""Replacements and refusals of the kubernetes provider, without a cluster (pulumi-kubernetes 4.34, diff.go and DiffConfig)."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ def test_without_a_reachable_cluster_a_preview_shows_the_inputs_and_an_update_fa
 
 
 class Server:
-    """An API server that holds one object, of somebody else."""
+    """An API server with one object of another owner."""
 
     def __init__(self) -> None:
         self.applied: list[bool] = []
@@ -127,7 +127,7 @@ class Server:
 
 
 @pytest.mark.parametrize("annotation", ["true", "false"])
-def test_an_object_that_exists_is_updated_only_where_that_is_asked_and_by_force_only_then(
+def test_an_existing_object_is_updated_only_on_request_and_with_force_only_then(
     annotation: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     server = Server()
@@ -145,12 +145,12 @@ def test_an_object_that_exists_is_updated_only_where_that_is_asked_and_by_force_
 class Counted:
     """A client that takes a while to connect."""
 
-    made: ClassVar[list[Counted]] = []
+    instances: ClassVar[list[Counted]] = []
 
     def __init__(self, kubeconfig: str) -> None:
         time.sleep(0.05)
         self.kubeconfig, self.closed = kubeconfig, False
-        self.made.append(self)
+        self.instances.append(self)
 
     def get(self, *_: Any) -> dict[str, Any] | None:
         return None
@@ -160,13 +160,13 @@ class Counted:
 
 
 @pytest.fixture
-def made(monkeypatch: pytest.MonkeyPatch) -> list[Counted]:
-    monkeypatch.setattr(Counted, "made", [])
+def clients(monkeypatch: pytest.MonkeyPatch) -> list[Counted]:
+    monkeypatch.setattr(Counted, "instances", [])
     monkeypatch.setattr("sandbox.cluster.kubernetes_provider.Client", Counted)
-    return Counted.made
+    return Counted.instances
 
 
-def test_sixteen_first_calls_at_once_make_one_client_which_is_closed_when_serving_ends(made: list[Counted]) -> None:
+def test_sixteen_simultaneous_first_calls_create_one_client_which_is_closed_at_the_end(clients: list[Counted]) -> None:
     struct = json_format.ParseDict({"kubeconfig": KUBECONFIG % 1}, struct_pb2.Struct())
     inputs = json_format.ParseDict(config_map(), struct_pb2.Struct())
     with (
@@ -177,21 +177,21 @@ def test_sixteen_first_calls_at_once_make_one_client_which_is_closed_when_servin
         stub.Configure(provider_pb2.ConfigureRequest(args=struct))
         read = provider_pb2.ReadRequest(id="n/a", urn="urn:a", type="t", name="a", inputs=inputs)
         with ThreadPoolExecutor(16) as pool:
-            assert {found.id for found in pool.map(lambda _: stub.Read(read), range(16))} == {""}
-        assert [client.closed for client in made] == [False]
-    assert [client.closed for client in made] == [True]
+            assert {answer.id for answer in pool.map(lambda _: stub.Read(read), range(16))} == {""}
+        assert [client.closed for client in clients] == [False]
+    assert [client.closed for client in clients] == [True]
 
 
-def test_another_kubeconfig_is_another_client(made: list[Counted]) -> None:
+def test_another_kubeconfig_is_another_client(clients: list[Counted]) -> None:
     provider = KubernetesProvider()
     for port in (1, 2):
         provider.configure({"kubeconfig": KUBECONFIG % port})
         assert provider.read(Resource("t", "n", "urn", "n/a", old_inputs=config_map())) is None
-    assert [client.kubeconfig for client in made] == [KUBECONFIG % 1, KUBECONFIG % 2]
-    assert [client.closed for client in made] == [True, False]
+    assert [client.kubeconfig for client in clients] == [KUBECONFIG % 1, KUBECONFIG % 2]
+    assert [client.closed for client in clients] == [True, False]
 
 
-def test_a_kubeconfig_that_cannot_be_used_is_refused() -> None:
+def test_an_unusable_kubeconfig_is_refused() -> None:
     provider = KubernetesProvider()
     provider.configure({"kubeconfig": "current-context: x"})
     with pytest.raises(Refused, match="unable to load Kubernetes client configuration"):

@@ -1,4 +1,4 @@
-"""A merge patch as somebody else's request: what it says changes, what it does not say stays."""
+"""Merge patches as out-of-band requests: named properties change, all others stay."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from sandbox.engine.out_of_band import patched
         ({"a": 1}, {}, {"a": 1}),
     ],
 )
-def test_a_patch_changes_what_it_says(value: object, patch: object, result: object) -> None:
+def test_a_patch_changes_the_properties_it_names(value: object, patch: object, result: object) -> None:
     assert patched(value, patch) == result
 
 
-def test_what_is_patched_stays_as_it_was() -> None:
+def test_the_patched_value_itself_is_not_modified() -> None:
     value = {"labels": {"gpu": "true"}}
     patched(value, {"labels": {"team": "vision"}})
     assert value == {"labels": {"gpu": "true"}}

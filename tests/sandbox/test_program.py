@@ -1,4 +1,4 @@
-"""The program runs as by the engine's own host; what it imported the last time may be imported before."""
+"""Runs of the program as under the engine's own host; modules of the last run may be imported early."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ log.get_engine = None  # whoever asks the engine fails
 log.debug("nobody is asked")
 print(__name__, before, helper.when, sys.path[0] == sys.argv[1])
 """
-# Each in a process of its own, as commands are: modules are imported once.
+# Each run has a process of its own, like a command: modules are imported once.
 RUN = """
 import sys
 from pathlib import Path
@@ -62,7 +62,7 @@ def test_installed_modules_are_imported_early_and_the_projects_own_are_not(proje
     assert run(project, "preload") == "__main__ True in time True"
 
 
-def test_what_is_not_imported_any_more_is_forgotten(project: Path) -> None:
+def test_a_module_that_is_no_longer_imported_is_forgotten(project: Path) -> None:
     run(project)
     (project / "__main__.py").write_text("")
     run(project, "preload")
@@ -71,14 +71,14 @@ def test_what_is_not_imported_any_more_is_forgotten(project: Path) -> None:
     assert learned(project) == []
 
 
-def test_a_package_that_is_gone_or_broken_is_left_to_the_program(project: Path) -> None:
+def test_a_missing_or_broken_package_is_left_to_the_program(project: Path) -> None:
     (project / "learned.json").write_text('["no_such_package", "annotated_types"]')
     assert run(project, "preload").endswith("True in time True")
     (project / "learned.json").write_text('["annot')
     assert run(project, "preload").endswith("False in time True")
 
 
-def test_a_program_that_fails_has_taught_what_it_imported(project: Path) -> None:
+def test_the_imports_of_a_failed_program_are_remembered(project: Path) -> None:
     (project / "__main__.py").write_text("import annotated_types\nraise SystemExit(3)")
     done = subprocess.run([sys.executable, "-c", RUN, project, ""], check=False)
     assert done.returncode == 3

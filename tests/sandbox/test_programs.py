@@ -1,4 +1,4 @@
-"""Finding and building programs, without building any: `go` is a script here."""
+"""Installing and building programs, with a script in place of `go`."""
 
 import errno
 import os
@@ -7,37 +7,26 @@ import subprocess
 import sys
 import threading
 from collections import namedtuple
-from collections.abc import Callable
-from contextlib import suppress
 from pathlib import Path
 from signal import SIGINT, SIGKILL, SIGTERM
-from time import monotonic, sleep
 
-import psutil
 import pytest
 from filelock import FileLock
 
 from sandbox.base.errors import ProgramError
 from sandbox.base.home import PROJECT
 from sandbox.toolchain import golang, modules, programs
-from sandbox.toolchain.builder import executable
 from sandbox.toolchain.golang import version_of
 from sandbox.toolchain.modules import MODULES
 from sandbox.toolchain.programs import building, cache_directory, ensure
+from tests.sandbox.fake_go import LINK, fake_go, key_of, members, until, write_script
 
 pytestmark = pytest.mark.process
 
 
-def write_script(path: Path, body: str) -> Path:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(f"#!/bin/sh\n{body}\n")
-    path.chmod(0o755)
-    return path
-
-
 @pytest.fixture
 def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A machine with an empty cache and nothing on PATH but the system's basics."""
+    """A machine with an empty cache and only basic programs on PATH."""
     for name in ("KUBEBUILDER_ASSETS", "GOFLAGS"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
@@ -47,41 +36,6 @@ def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (tmp_path / "path" / tool).symlink_to(shutil.which(tool) or tool)
     monkeypatch.setenv("PATH", str(tmp_path / "path"))
     return tmp_path
-
-
-LINK = 'for o; do case $prev in -o) out=$o;; esac; prev=$o; done; for p in PROGRAMS; do : > "$out/$p"; done'
-
-
-def fake_go(machine: Path, build: str = LINK, module: str = "cluster") -> None:
-    """A `go` 1.26.8 whose `go build` of programs runs a shell script and notes its environment in $HOME/built."""
-    packages = next(one.packages for one in MODULES if one.name == module).values()
-    build = build.replace("PROGRAMS", " ".join(executable(package) for package in packages))
-    body = f"""case "$1 $2 $*" in
-    "env GOVERSION "*) echo go1.26.8;;
-    "env "*) echo "$HOME/go-cache";;
-    "build "*" -o "*) echo "$GOFLAGS|$GOTOOLCHAIN|$CGO_ENABLED|$GOWORK|$*" >> "$HOME/built"; {build};;
-    esac"""
-    write_script(machine / "path" / "go", body)
-
-
-def members(group: int) -> list[psutil.Process]:
-    """The processes of a process group that still run."""
-    found = []
-    for process in psutil.process_iter():
-        with suppress(psutil.Error, ProcessLookupError):
-            found += [process] if os.getpgid(process.pid) == group and process.status() != "zombie" else []
-    return found
-
-
-def key_of(name: str) -> str:
-    return next(module.key() for module in MODULES if module.name == name)
-
-
-def until(condition: Callable[[], object]) -> None:
-    deadline = monotonic() + 15
-    while not condition():
-        assert monotonic() < deadline
-        sleep(0.05)
 
 
 @pytest.mark.parametrize(
@@ -125,7 +79,7 @@ def test_a_new_enough_pulumi_on_path_is_used(machine: Path, version: str) -> Non
     assert ensure(["pulumi"], print) == {"pulumi": script}
 
 
-def test_an_older_pulumi_is_passed_over_with_a_reason(machine: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_older_pulumi_is_skipped_with_a_reason(machine: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write_script(machine / "path" / "pulumi", "echo v3.99.1")
     fake_go(machine, module="pulumi")
     built = ensure(["pulumi"], print)["pulumi"]
@@ -142,7 +96,7 @@ def test_assets_are_used_when_their_api_server_is_new_enough(machine: Path, monk
     assert ensure(["kube-apiserver", "etcd"], print) == {"kube-apiserver": server, "etcd": machine / "assets" / "etcd"}
 
 
-def test_what_is_in_the_assets_is_not_built_as_well(machine: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_programs_of_the_assets_are_not_built(machine: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("etcd", "kubectl", "kube-controller-manager", "kube-scheduler"):
         write_script(machine / "assets" / name, "true")
     write_script(machine / "assets" / "kube-apiserver", "echo Kubernetes v1.36.0")
@@ -153,7 +107,7 @@ def test_what_is_in_the_assets_is_not_built_as_well(machine: Path, monkeypatch: 
 
 
 @pytest.mark.parametrize("answer", ["echo Kubernetes v1.35.4", "exit 1"])
-def test_assets_of_an_older_release_are_passed_over(
+def test_assets_of_an_older_release_are_skipped(
     machine: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], answer: str
 ) -> None:
     write_script(machine / "assets" / "etcd", "true")
@@ -178,7 +132,7 @@ def test_a_build_is_shielded_from_the_users_go_settings_and_kept(
     assert first["etcd"].exists(), "etcd's package is called server"
 
 
-def test_a_failed_build_leaves_nothing_and_says_why(machine: Path) -> None:
+def test_a_failed_build_leaves_nothing_and_shows_the_reason(machine: Path) -> None:
     fake_go(machine, "echo example.com/some/package; echo '# pkg'; echo 'x.go:1: undefined: y'; exit 1")
     with pytest.raises(ProgramError) as failure:
         ensure(["etcd"], print)
@@ -196,7 +150,7 @@ def test_the_leftovers_of_a_killed_build_are_cleared(machine: Path) -> None:
 
 
 @pytest.mark.parametrize("signal", [SIGINT, SIGTERM, SIGKILL])
-def test_a_command_that_ends_takes_its_compilers_along(machine: Path, signal: int) -> None:
+def test_the_compilers_of_a_command_end_with_it(machine: Path, signal: int) -> None:
     fake_go(machine, 'echo $$ > "$HOME/pid"; sleep 20 & wait')
     code = "from sandbox.toolchain.programs import ensure; ensure(['etcd'], print)"
     with subprocess.Popen([sys.executable, "-c", code], cwd=PROJECT, stderr=subprocess.DEVNULL) as command:
@@ -208,7 +162,7 @@ def test_a_command_that_ends_takes_its_compilers_along(machine: Path, signal: in
     until(lambda: not members(group))
 
 
-def test_what_is_not_waited_for_is_built_meanwhile_and_stopped_at_the_end(machine: Path) -> None:
+def test_programs_build_in_the_background_until_the_command_ends(machine: Path) -> None:
     write_script(machine / "path" / "pulumi", "echo v3.999.0")
     fake_go(machine, 'echo $$ > "$HOME/pid"; sleep 20 & wait')
     with building(["pulumi", "etcd"], print) as programs:
@@ -221,15 +175,15 @@ def test_what_is_not_waited_for_is_built_meanwhile_and_stopped_at_the_end(machin
     assert [path.name for path in (cache_directory() / "programs").iterdir() if path.is_dir()] == []
 
 
-def test_who_waits_for_a_program_is_told_that_its_build_was_stopped(machine: Path) -> None:
+def test_waiting_for_a_stopped_build_raises_an_error(machine: Path) -> None:
     fake_go(machine, "sleep 20")
-    told: list[BaseException] = []
+    errors: list[BaseException] = []
 
     def wait() -> None:
         try:
             programs.ensure(["etcd"], print)
         except ProgramError as error:
-            told.append(error)
+            errors.append(error)
 
     with building(["etcd"], print) as programs:
         waiter = threading.Thread(target=wait)
@@ -237,7 +191,7 @@ def test_who_waits_for_a_program_is_told_that_its_build_was_stopped(machine: Pat
         until((machine / "built").exists)
         programs.close()
         waiter.join(5)
-        assert "stopped" in str(told)
+        assert "stopped" in str(errors)
 
 
 def test_a_build_begins_when_the_one_before_it_links(machine: Path) -> None:
@@ -253,7 +207,7 @@ def test_a_build_begins_when_the_one_before_it_links(machine: Path) -> None:
     assert all(path.exists() for path in paths.values())
 
 
-def test_a_version_is_asked_for_once(machine: Path) -> None:
+def test_a_version_is_read_once(machine: Path) -> None:
     """It takes half a second, in every command that runs the engine."""
     write_script(machine / "path" / "pulumi", 'echo asked >> "$HOME/asked"; echo v3.999.0')
     for _ in range(2):
@@ -301,7 +255,7 @@ def test_a_second_build_waits_for_the_first(machine: Path, monkeypatch: pytest.M
     assert any("another process builds kube-apiserver" in line for line in lines)
 
 
-def test_an_old_go_gives_way_to_the_one_uv_installs(
+def test_an_old_go_is_replaced_by_the_one_uv_installs(
     machine: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     write_script(machine / "path" / "go", "echo go1.24.1")
@@ -321,10 +275,10 @@ def test_an_unknown_program_is_refused() -> None:
         ensure(["kubeadm"], print)
 
 
-def test_importing_needs_none_of_the_program(tmp_path: Path) -> None:
+def test_importing_loads_nothing_of_the_program(tmp_path: Path) -> None:
     code = (
         "import sys, sandbox.toolchain.programs, sandbox.cluster.control_plane;"
-        "print({'components', 'config'} & set(sys.modules))"
+        " print({'components', 'config'} & set(sys.modules))"
     )
     done = subprocess.run([sys.executable, "-c", code], cwd=PROJECT, capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "set()"

@@ -1,4 +1,4 @@
-"""How far a build is, and how long it still takes."""
+"""Progress of a build, and its remaining time."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -11,7 +11,7 @@ from sandbox.toolchain.progress import EACH_IMPORT, EACH_LINK, Package, Progress
 
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
-    """The time, which the test sets."""
+    """A clock that the test sets."""
     now = [1000.0]
     monkeypatch.setattr(progress, "monotonic", lambda: now[0])
     return now
@@ -25,14 +25,14 @@ def packages(**weights: int) -> Mapping[str, Package]:
     ("total", "done", "measured", "seconds", "left"),
     [
         (100, 25, 25, 60, 180),
-        (100, 75, 25, 60, 60),  # half of the whole was in Go's cache, and says nothing of the rate
+        (100, 75, 25, 60, 60),  # Half of the packages were in Go's cache and do not count for the rate.
         (100, 100, 100, 60, 0),
         (100, 110, 110, 60, 0),
-        (100, 1, 1, 2, None),  # too early
+        (100, 1, 1, 2, None),  # Too early for an estimate.
         (100, 0, 0, 60, None),
     ],
 )
-def test_the_rest_takes_as_long_as_the_rate_so_far_says(
+def test_the_remaining_time_follows_the_rate_so_far(
     total: int, done: int, measured: int, seconds: int, left: float | None
 ) -> None:
     assert remaining(total, done, measured, seconds) == left
@@ -42,42 +42,42 @@ def test_the_rest_takes_as_long_as_the_rate_so_far_says(
     ("seconds", "text"),
     [(0, "about 10 s"), (44, "about 40 s"), (89, "about 90 s"), (95, "about 2 min"), (290, "about 5 min")],
 )
-def test_an_estimate_is_no_more_exact_than_it_is(seconds: float, text: str) -> None:
+def test_an_estimate_is_rounded(seconds: float, text: str) -> None:
     assert about(seconds) == text
 
 
-def test_a_build_tells_how_far_it_is_of_the_whole(clock: list[float]) -> None:
-    told = Progress({"first": 1, "second": 1})
+def test_a_build_reports_its_share_of_the_whole(clock: list[float]) -> None:
+    report = Progress({"first": 1, "second": 1})
     half = EACH_LINK
-    told.planned("first", packages(a=half, b=half))
-    told.downloaded()
-    told.compiled("first", "a")
-    assert str(told) == "1 modules downloaded, 1 packages compiled"
-    told.planned("second", packages(c=half, d=half))
-    assert str(told) == "1 of 4 packages (16 %)"
+    report.planned("first", packages(a=half, b=half))
+    report.downloaded()
+    report.compiled("first", "a")
+    assert str(report) == "1 modules downloaded, 1 packages compiled"
+    report.planned("second", packages(c=half, d=half))
+    assert str(report) == "1 of 4 packages (16 %)"
     clock[0] += 60
-    assert str(told) == "1 of 4 packages (16 %), about 5 min left"
+    assert str(report) == "1 of 4 packages (16 %), about 5 min left"
     for name in "b":
-        told.compiled("first", name)
-    told.linked("first", 1)
-    assert str(told) == "2 of 4 packages (50 %), about 60 s left"
-    told.over("first")
-    told.over("second")
-    assert str(told) == "4 of 4 packages (100 %), about 10 s left"
+        report.compiled("first", name)
+    report.linked("first", 1)
+    assert str(report) == "2 of 4 packages (50 %), about 60 s left"
+    report.over("first")
+    report.over("second")
+    assert str(report) == "4 of 4 packages (100 %), about 10 s left"
 
 
 def test_a_package_of_two_builds_counts_once_if_its_version_is_the_same(clock: list[float]) -> None:
-    told = Progress({"first": 0, "second": 0})
-    told.planned("first", {"same": Package("v1", 1), "raised": Package("v1", 1)})
-    told.planned("second", {"same": Package("v1", 1), "raised": Package("v2", 1)})
-    told.compiled("first", "same")
-    assert str(told).startswith("1 of 3 packages")
+    report = Progress({"first": 0, "second": 0})
+    report.planned("first", {"same": Package("v1", 1), "raised": Package("v1", 1)})
+    report.planned("second", {"same": Package("v1", 1), "raised": Package("v2", 1)})
+    report.compiled("first", "same")
+    assert str(report).startswith("1 of 3 packages")
 
 
-def test_what_a_compiled_package_imports_is_done(clock: list[float]) -> None:
-    """What is in Go's cache is not printed, and must not be waited for."""
-    told = Progress({"only": 0})
-    told.planned(
+def test_the_imports_of_a_compiled_package_count_as_done(clock: list[float]) -> None:
+    """Packages in Go's cache are not printed, and must not be awaited."""
+    report = Progress({"only": 0})
+    report.planned(
         "only",
         {
             "fmt": Package("", 10),
@@ -86,18 +86,18 @@ def test_what_a_compiled_package_imports_is_done(clock: list[float]) -> None:
             "other": Package("v1", 40),
         },
     )
-    told.compiled("only", "program")
+    report.compiled("only", "program")
     clock[0] += 20
-    assert str(told) == "3 of 4 packages (60 %), about 80 s left"
+    assert str(report) == "3 of 4 packages (60 %), about 80 s left"
 
 
-def test_what_go_lists_becomes_packages(tmp_path: Path) -> None:
+def test_the_output_of_go_list_becomes_packages(tmp_path: Path) -> None:
     (tmp_path / "a.go").write_text("x" * 100)
     (tmp_path / "b.go").write_text("x" * 50)
     output = (
         f"fmt\t\t{tmp_path}\ta.go\terrors io\nexample.com/m/p\tv1.2.3\t{tmp_path}\ta.go/b.go\tfmt\nunsafe\t\t\t\t\n"
     )
-    found = listed(output)
-    assert found["fmt"] == Package("", 100 + 3 * EACH_IMPORT, ("errors", "io"))
-    assert found["example.com/m/p"] == Package("v1.2.3", 150 + 2 * EACH_IMPORT, ("fmt",))
-    assert found["unsafe"].weight == EACH_IMPORT
+    packages = listed(output)
+    assert packages["fmt"] == Package("", 100 + 3 * EACH_IMPORT, ("errors", "io"))
+    assert packages["example.com/m/p"] == Package("v1.2.3", 150 + 2 * EACH_IMPORT, ("fmt",))
+    assert packages["unsafe"].weight == EACH_IMPORT

@@ -1,4 +1,4 @@
-"""Releases told in words, from the files alone; and which of them may be raised by a machine."""
+"""Explanations of releases from their files, and the pins that Renovate may raise."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ DIGESTS = ("sha256:" + 64 * "a", "sha256:" + 64 * "b")
 
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
-    """A checkout with two of our releases and a candidate like the later one, to be edited."""
+    """A checkout with two releases and an editable candidate like the later one."""
     return _checkout(tmp_path / "project")
 
 
 @pytest.fixture
 def head(tmp_path: Path) -> Path:
-    """Another revision of it."""
+    """Another revision of the checkout."""
     return _checkout(tmp_path / "head")
 
 
@@ -55,20 +55,20 @@ def notes(name: str) -> list[str]:
     return [f"{name}: {note}" for note in tomllib.loads((FOLDER / f"{name}.toml").read_text())["notes"]]
 
 
-def test_going_on_names_the_pins_that_change_and_the_notes_of_every_release_on_the_way() -> None:
-    told = releases.difference(PROJECT, "r2026-09", PROJECT, "r2026-11")
-    assert told == ["Kubernetes version: 1.35 -> 1.36.", *notes("r2026-11")]
+def test_an_upgrade_lists_changed_pins_and_the_notes_of_every_release_on_the_way() -> None:
+    lines = releases.difference(PROJECT, "r2026-09", PROJECT, "r2026-11")
+    assert lines == ["Kubernetes version: 1.35 -> 1.36.", *notes("r2026-11")]
 
 
-def test_going_back_says_so_and_what_it_means() -> None:
-    told = releases.difference(PROJECT, "r2026-11", PROJECT, "r2026-09")
-    assert told[:2] == ["This goes back: r2026-09 is older than r2026-11.", "Kubernetes version: 1.36 -> 1.35."]
-    assert told[2].startswith("AKS refuses to downgrade a cluster's Kubernetes.")
-    assert told[3:] == [*(f"given up with {note}" for note in notes("r2026-11")), *notes("r2026-09")]
+def test_a_downgrade_is_named_with_its_effect() -> None:
+    lines = releases.difference(PROJECT, "r2026-11", PROJECT, "r2026-09")
+    assert lines[:2] == ["This goes back: r2026-09 is older than r2026-11.", "Kubernetes version: 1.36 -> 1.35."]
+    assert lines[2].startswith("AKS refuses to downgrade a cluster's Kubernetes.")
+    assert lines[3:] == [*(f"given up with {note}" for note in notes("r2026-11")), *notes("r2026-09")]
 
 
 @pytest.mark.parametrize("name", ["r2026-09", "r2026-11", "next"])
-def test_between_a_release_and_itself_there_is_nothing(name: str) -> None:
+def test_a_release_does_not_differ_from_itself(name: str) -> None:
     assert releases.difference(PROJECT, name, PROJECT, name) == []
 
 
@@ -114,28 +114,28 @@ def _image(text: str, tag: str, digest: str) -> str:
         ),
     ],
 )
-def test_every_pin_of_a_changed_release_is_told_in_the_schemas_words(
+def test_every_pin_of_a_changed_release_is_explained_in_the_words_of_the_schema(
     change: Callable[[str], str], sentence: str, project: Path, head: Path
 ) -> None:
     edit(head, "next.toml", change)
-    (told,) = releases.difference(project, "next", head, "next")
-    assert told.startswith(sentence)
+    (lines,) = releases.difference(project, "next", head, "next")
+    assert lines.startswith(sentence)
 
 
 def test_a_lower_kubernetes_in_a_newer_release_is_a_downgrade_all_the_same(project: Path, head: Path) -> None:
     edit(head, "next.toml", lambda text: text.replace('"1.36"', '"1.9"'))
-    told = releases.difference(project, "r2026-11", head, "next")
-    assert told[0] == "Kubernetes version: 1.36 -> 1.9."
-    assert told[1].startswith("AKS refuses")
+    lines = releases.difference(project, "r2026-11", head, "next")
+    assert lines[0] == "Kubernetes version: 1.36 -> 1.9."
+    assert lines[1].startswith("AKS refuses")
 
 
 def test_a_release_that_only_the_head_has_is_explained_from_the_heads_files(project: Path, head: Path) -> None:
     next_one = (head / "config/releases/next.toml").read_text()
     text = next_one.replace("notes = []", 'notes = ["Tried for a month."]').replace('"1.36"', '"1.37"')
     (head / "config/releases/r2027-01.toml").write_text(text)
-    told = releases.difference(project, "r2026-09", head, "r2027-01")
+    lines = releases.difference(project, "r2026-09", head, "r2027-01")
     expected = ["Kubernetes version: 1.35 -> 1.37.", *notes("r2026-11"), "r2027-01: Tried for a month."]
-    assert told == expected
+    assert lines == expected
     assert releases.names(head) == ["r2026-09", "r2026-11", "r2027-01", "next"]
 
 
@@ -148,19 +148,19 @@ def test_a_release_that_only_the_head_has_is_explained_from_the_heads_files(proj
         ("", "is no release's name"),
     ],
 )
-def test_what_is_not_there_cannot_be_explained_and_is_told_in_a_sentence(name: str, why: str) -> None:
+def test_a_missing_release_is_reported_in_one_sentence(name: str, why: str) -> None:
     for before, after in ((name, "r2026-11"), ("r2026-11", name)):
-        (told,) = releases.difference(PROJECT, before, PROJECT, after)
-        assert "cannot be explained" in told
-        assert why in told
+        (lines,) = releases.difference(PROJECT, before, PROJECT, after)
+        assert "cannot be explained" in lines
+        assert why in lines
 
 
 @pytest.mark.parametrize("spoil", ["released = nonsense", "x" * 1_100_000, "\x00", 'a = "\\ud800"'])
-def test_a_strangers_file_that_cannot_be_read_is_told_in_a_sentence(spoil: str, project: Path) -> None:
+def test_an_unreadable_file_of_a_stranger_is_reported_in_one_sentence(spoil: str, project: Path) -> None:
     (project / "config/releases/next.toml").write_text(spoil)
-    (told,) = releases.difference(project, "r2026-11", project, "next")
-    assert "cannot be explained" in told
-    assert len(told) < 1000
+    (lines,) = releases.difference(project, "r2026-11", project, "next")
+    assert "cannot be explained" in lines
+    assert len(lines) < 1000
 
 
 SCHEMAS: list[Any] = ["no schema", [], {"properties": []}, {"properties": {"kubernetesVersion": {"title": 3}}}]
@@ -169,7 +169,7 @@ SCHEMAS.append({"$defs": {"A": CIRCLE}, "properties": {"kubernetesVersion": CIRC
 
 
 @pytest.mark.parametrize("schema", SCHEMAS, ids=range(len(SCHEMAS)))
-def test_without_a_schema_that_can_be_used_pins_have_their_keys_names(schema: Any, project: Path) -> None:
+def test_without_a_usable_schema_pins_are_named_by_their_keys(schema: Any, project: Path) -> None:
     (project / "config/releases/schema.json").write_text(schema if isinstance(schema, str) else json.dumps(schema))
     assert releases.difference(project, "r2026-09", project, "r2026-11")[0] == "kubernetesVersion: 1.35 -> 1.36."
 
@@ -177,12 +177,12 @@ def test_without_a_schema_that_can_be_used_pins_have_their_keys_names(schema: An
 def test_values_of_any_length_and_kind_stay_lines(project: Path, head: Path) -> None:
     odd = 'scanInterval = ["a", {b = 1979-05-27}]'
     edit(head, "next.toml", lambda text: text.replace('"1.36"', f'"{"1" * 5000}"').replace('scanInterval = "10s"', odd))
-    told = releases.difference(project, "next", head, "next")
-    assert len(told) == 2
-    assert all(len(sentence) < 1000 for sentence in told)
+    lines = releases.difference(project, "next", head, "next")
+    assert len(lines) == 2
+    assert all(len(sentence) < 1000 for sentence in lines)
 
 
-def test_the_command_tells_it_and_knows_what_there_is() -> None:
+def test_the_command_prints_the_explanation_and_knows_the_releases() -> None:
     done = CliRunner().invoke(main, ["diff-release", "r2026-09", "r2026-11"])
     assert done.exit_code == 0
     assert done.output.splitlines()[0] == "Kubernetes version: 1.35 -> 1.36."
@@ -197,13 +197,13 @@ def test_the_command_tells_it_and_knows_what_there_is() -> None:
 
 
 def renovate() -> dict[str, Any]:
-    """The configuration without its comments, each of which is on a line of its own."""
+    """The configuration without its comments, which are on lines of their own."""
     lines = (PROJECT / "renovate.json5").read_text().splitlines()
-    found: dict[str, Any] = json.loads("\n".join(line for line in lines if not line.strip().startswith("//")))
-    return found
+    configuration: dict[str, Any] = json.loads("\n".join(line for line in lines if not line.strip().startswith("//")))
+    return configuration
 
 
-def test_pins_are_raised_in_the_candidate_and_never_in_what_is_released() -> None:
+def test_pins_are_raised_in_the_candidate_and_never_in_a_release() -> None:
     (manager,) = renovate()["customManagers"]
     patterns = manager["managerFilePatterns"]
     assert all(pattern.startswith("/") and pattern.endswith("/") for pattern in patterns)
@@ -223,8 +223,8 @@ def test_every_image_of_the_candidate_can_be_raised() -> None:
     (manager,) = renovate()["customManagers"]
     (expression,) = manager["matchStrings"]
     text = (FOLDER / "next.toml").read_text()
-    found = re.finditer(expression.replace("(?<", "(?P<"), text)
-    whole = [f"{one['depName']}:{one['currentValue']}@{one['currentDigest']}" for one in found]
+    matches = re.finditer(expression.replace("(?<", "(?P<"), text)
+    whole = [f"{pattern['depName']}:{pattern['currentValue']}@{pattern['currentDigest']}" for pattern in matches]
     assert whole == [value for key, value in tomllib.loads(text).items() if key.endswith("Image")]
     assert len(whole) == text.count("sha256:")
 
@@ -239,19 +239,19 @@ def test_engine_and_sdk_are_of_one_version_and_are_raised_together() -> None:
     assert rule["matchPackageNames"] == ["pulumi", "github.com/pulumi/pulumi/**"]
 
 
-def test_every_tool_that_is_built_can_be_raised() -> None:
+def test_every_built_tool_can_be_raised() -> None:
     (rule,) = (rule for rule in renovate()["packageRules"] if rule.get("matchDepTypes") == ["indirect"])
     patterns = [re.compile(re.escape(name).replace(r"\*\*", ".+")) for name in rule["matchPackageNames"]]
     for path in PROJECT.glob("tools/*/go.mod"):
         text = path.read_text()
         modules = re.findall(r"^\t?(\S+) v\S+ // indirect$", text, re.MULTILINE)
         for tool in re.findall(r"^(?:tool |\t)(\S+/\S+)$", text, re.MULTILINE):
-            own = max((one for one in modules if f"{tool}/".startswith(f"{one}/")), key=len, default="")
+            own = max((each for each in modules if f"{tool}/".startswith(f"{each}/")), key=len, default="")
             assert any(pattern.fullmatch(own) for pattern in patterns), tool
 
 
 def test_versions_that_go_mod_replaces_follow_kubernetes_alone() -> None:
-    """They are those Kubernetes is released with; raised on their own they would be neither Kubernetes' nor kwok's."""
+    """These are the versions of Kubernetes' release; raised alone they would match neither Kubernetes nor kwok."""
     (rule,) = (rule for rule in renovate()["packageRules"] if rule.get("matchDepTypes") == ["replace"])
     assert (rule["matchPackageNames"], rule["enabled"]) == (["!k8s.io/**"], False)
     text = (PROJECT / "tools/cluster/go.mod").read_text()

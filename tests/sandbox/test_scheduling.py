@@ -1,4 +1,4 @@
-"""Placement by default through the engine: it comes with the first Kubernetes that has it, works, and goes without a trace."""
+"""Placement by default through the engine: created with Kubernetes 1.36, effective, and removed without a trace."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ KINDS = (
 OURS = ("--all-namespaces", "-l", "app.kubernetes.io/part-of=kubeflow-spot")
 LABEL = "kubeflow-spot.dev/pool"
 ALWAYS = {"cluster-autoscaler-priority-expander"}
-"""Of the layer on AKS, but nothing of scheduling's."""
+"""Objects of the layer on AKS without those of scheduling."""
 
 
 @pytest.fixture
@@ -39,10 +39,12 @@ def older(subject: Subject, tmp_path: Path) -> Iterator[Stack]:
 
 def ours(stack: Stack, *kinds: str) -> set[str]:
     """Names of the stack's own objects of these kinds."""
-    return {one["metadata"]["name"] for kind in kinds for one in stack.get(kind, *OURS)["items"]}
+    return {body["metadata"]["name"] for kind in kinds for body in stack.get(kind, *OURS)["items"]}
 
 
-def test_placement_by_default_comes_with_1_36_works_and_goes_without_a_trace(older: Stack, subject: Subject) -> None:
+def test_placement_by_default_exists_from_1_36_on_works_and_is_removed_without_a_trace(
+    older: Stack, subject: Subject
+) -> None:
     it_comes_with_the_next_release_and_replaces_nothing(older, subject)
     from_zero_training_grows_spot_then_the_next_in_the_chain_then_the_twin_and_nothing_else_does(older, subject)
     without_scheduling_no_object_of_it_is_left(older, subject)
@@ -68,7 +70,7 @@ def it_comes_with_the_next_release_and_replaces_nothing(older: Stack, subject: S
 
 
 def chained(stack: Stack, subject: Subject) -> dict[str, Any]:
-    """The stack with a second spot pool before the twin: four nodes, four more, then two on-demand ones."""
+    """The stack with a second spot pool before the on-demand twin: four nodes, four more, then two on demand."""
     config = {**stack.config, "release": "r2026-11"}
     general, spot = (pool for pool in config["pools"] if pool["name"] in ("general", subject.spot))
     spot |= {"maxNodes": 4, "fallback": [{"pool": subject.larger["name"]}, {"onDemand": {"maxNodes": 2}}]}
@@ -92,14 +94,14 @@ def from_zero_training_grows_spot_then_the_next_in_the_chain_then_the_twin_and_n
     older.run("up")
     namespace = {"name": "team-a", "labels": {"app.kubernetes.io/part-of": "kubeflow-profile"}}
     worker = {"training.kubeflow.org/replica-type": "worker"}
-    made = [
+    pods = [
         {"apiVersion": "v1", "kind": "Namespace", "metadata": namespace},
         *(profile_pod(f"train-{number}", "Never", worker, **{"nvidia.com/gpu": "1"}) for number in range(10)),
         *(profile_pod(f"step-{number}", "Never", worker, cpu="2") for number in range(4)),
         *(profile_pod(f"notebook-{number}", "Always", {"notebook-name": "nb"}, cpu="2") for number in range(2)),
     ]
     path = older.project.parent / "pods.json"
-    path.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": made}))
+    path.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": pods}))
     older.kubectl("create", "-f", str(path))
     assert until(lambda: "" not in landed(older).values(), 90), landed(older)
     where = landed(older)

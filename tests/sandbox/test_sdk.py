@@ -1,4 +1,4 @@
-"""Shapes read from an SDK's classes, written to a file and read again, are the same."""
+"""Shapes from an SDK's classes, written to a file and read again."""
 
 from __future__ import annotations
 
@@ -15,33 +15,33 @@ AZURE = "pulumi_azure_native"
 SUBNET = "azure-native:network:Subnet"
 
 
-def same(one: Fields, other: Fields, seen: set[int]) -> bool:
+def same(first: Fields, other: Fields, seen: set[int]) -> bool:
     """Whether two objects have the same properties, at any depth; an object within itself is compared once."""
-    if id(one) in seen:
+    if id(first) in seen:
         return True
-    seen.add(id(one))
-    if one.required != other.required or one.shapes.keys() != other.shapes.keys():
+    seen.add(id(first))
+    if first.required != other.required or first.shapes.keys() != other.shapes.keys():
         return False
-    return all(same_shape(shape, other.shapes[name], seen) for name, shape in one.shapes.items())
+    return all(same_shape(shape, other.shapes[name], seen) for name, shape in first.shapes.items())
 
 
-def same_shape(one: Shape, other: Shape, seen: set[int]) -> bool:
-    if (one.kind, one.values, bool(one.item), bool(one.inside)) != (
+def same_shape(first: Shape, other: Shape, seen: set[int]) -> bool:
+    if (first.kind, first.values, bool(first.item), bool(first.inside)) != (
         other.kind,
         other.values,
         bool(other.item),
         bool(other.inside),
     ):
         return False
-    if one.item and other.item:
-        return same_shape(one.item, other.item, seen)
-    return not (one.inside and other.inside) or same(one.inside(), other.inside(), seen)
+    if first.item and other.item:
+        return same_shape(first.item, other.item, seen)
+    return not (first.inside and other.inside) or same(first.inside(), other.inside(), seen)
 
 
 @pytest.mark.process
 @pytest.mark.parametrize("token", [CLUSTER, SUBNET])
 def test_shapes_of_an_sdk_survive_the_file(token: str, tmp_path: Path) -> None:
-    """Enums, maps, required properties; a subnet's outputs have objects that are within themselves."""
+    """Enums, maps, required properties; a subnet's outputs contain objects that contain themselves."""
     inputs, outputs = sdk.inputs_of(AZURE, token), sdk.outputs_of(AZURE, token)
     file = tmp_path / "schema.json"
     file.write_text(sdk.written({token: inputs}, {token: outputs}, {token: "2025-09-01"}))

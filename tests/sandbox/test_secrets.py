@@ -1,4 +1,4 @@
-"""A stack whose secrets a key service keeps: the sandbox previews it without that service, and leaves its file alone."""
+"""A stack whose secrets a key service encrypts: the sandbox previews it without that service and keeps its file unchanged."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.sandbox.stack import Stack
 pytestmark = pytest.mark.engine
 
 SECURE = "v1:8qCAmxMzJqHbRfnX:0Ro5gVDIDL0OqXvKJhEnbVnvlQ=="
-# Order, comments, quotes and empty lines as nobody's YAML library writes them; no line end at the end.
+# Order, comments, quotes and empty lines as no YAML library writes them, and no line end at the end.
 HEAD = """\
 # the platform team's; ask before you edit
 secretsprovider: {provider}
@@ -36,7 +36,7 @@ PROVIDERS = {
 
 
 def state(folder: Path) -> dict[str, tuple[bytes, int, int]]:
-    """Content, mode and time of change in ns of every file that git knows or would ask about."""
+    """Content, mode and modification time (ns) of every tracked or untracked file."""
     paths = (path for path in folder.iterdir() if path.is_file())
     return {path.name: (path.read_bytes(), path.stat().st_mode, path.stat().st_mtime_ns) for path in paths}
 
@@ -49,11 +49,11 @@ def test_a_stack_with_a_key_service_and_encrypted_values_previews_and_its_file_s
     stack.file.write_text(HEAD.format(provider=provider, key="QUJDREVGR0g=") + stack.file.read_text().rstrip() + TAIL)
     os.chmod(stack.file, 0o640)
     before = state(stack.project)
-    made = {f"ml-{name}-pull-{rest}" for rest in ("default-acr-auth", "kube-public-acr-auth", "default-nvcr")}
-    # The first time the engine makes the stack; the second time it would ask the key service that the file names.
+    secrets = {f"ml-{name}-pull-{rest}" for rest in ("default-acr-auth", "kube-public-acr-auth", "default-nvcr")}
+    # The first time the engine creates the stack; the second time it would ask the key service in the file.
     for _ in range(2):
         printed = stack.run("preview", "--json").stdout
         steps = [(step["op"], step["name"]) for step in json.loads(printed)["steps"]]
-        assert {("create", secret) for secret in made} <= set(steps)
+        assert {("create", secret) for secret in secrets} <= set(steps)
         assert SECURE not in printed
         assert state(stack.project) == before

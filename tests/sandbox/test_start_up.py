@@ -1,4 +1,4 @@
-"""Commands that need no engine start at once: they load nothing that takes long to import."""
+"""Start-up of commands without the engine: they import no heavy package."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from sandbox.base.home import Home
 
 pytestmark = pytest.mark.process
 
-# The stack seems to run; no program is built, and what would take the place of this process prints itself.
+# The stack seems to run, no program is built, and a program that would replace this process prints itself instead.
 RUN = """
 import os
 import sys
@@ -52,7 +52,7 @@ def write(path: Path, content: dict[str, Any]) -> None:
 
 @pytest.fixture
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Home:
-    """A stack that has a control plane, a pool and a state."""
+    """A stack with a control plane, a pool and a state."""
     monkeypatch.setenv("SANDBOX_HOME", str(tmp_path / "home"))
     home = Home.of("dev")
     write(home.clusters / "ml" / "cluster.json", {"version": "1.36", "cloud": "azure"})
@@ -64,7 +64,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Home:
 
 
 def run(*arguments: str) -> tuple[str, set[str]]:
-    """What a command prints, and the top-level packages it has loaded."""
+    """The output of a command, and the top-level packages that it has loaded."""
     done = subprocess.run([sys.executable, "-c", RUN, *arguments], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     printed, _, loaded = done.stdout.rpartition("loaded: ")

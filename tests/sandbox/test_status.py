@@ -1,4 +1,4 @@
-"""What `sandbox status` prints."""
+"""Output of `sandbox status`."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Plane:
         return 0
 
 
-def test_the_folder_of_a_control_plane_stands_in_one_line(
+def test_the_folder_of_a_control_plane_is_on_one_line(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("COLUMNS", "80")

@@ -1,4 +1,4 @@
-"""A subscription with more in it than one stack: a cloud file, and two stacks beside each other."""
+"""A subscription with more than one stack: a cloud file, and two stacks beside each other."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.sandbox.stack import Stack
 
 pytestmark = pytest.mark.engine
 
-# A program of its own: what is tested is the sandbox, and this one is up in no time.
+# A small program of its own, which is up quickly: only the sandbox is tested.
 PROGRAM = """\
 import time
 
@@ -95,7 +95,7 @@ def host(project: Path) -> Iterator[Stack]:
 
 
 def bodies(stack: Stack) -> dict[str, dict[str, Any]]:
-    """The resources of the emulated cloud, as the program knows them, by the last two parts of their ids."""
+    """The resources of the emulated cloud, as the program declares them, by the last two parts of their ids."""
     stored = json.loads((stack.home / "host" / "cloud" / "azure.json").read_text())["resources"]
     known = [resource for resource in stored if resource["type"].startswith("azure-native:")]
     return {"/".join(resource["id"].split("/")[-2:]): resource["body"] for resource in known}
@@ -127,7 +127,9 @@ def until_it_says(text: str, printed: Path) -> None:
         time.sleep(0.01)
 
 
-def test_two_stacks_work_on_one_subscription_at_once_and_each_takes_away_its_own(host: Stack, tmp_path: Path) -> None:
+def test_two_stacks_use_one_subscription_at_once_and_each_deletes_its_own_resources(
+    host: Stack, tmp_path: Path
+) -> None:
     guest = Stack(host.project, host.home, "guest")
     file = Path(stack_file(host))
     file.write_text(file.read_text().replace("owner: host", "owner: both"))
@@ -140,7 +142,7 @@ def test_two_stacks_work_on_one_subscription_at_once_and_each_takes_away_its_own
     file.write_text(file.read_text().replace("owner: both", "owner: host"))
     assert bodies(host)["resourceGroups/host"]["tags"] == {"owner": "both"}
     assert bodies(host)["resourceGroups/guest"]["tags"] == {"owner": "guest"}
-    # They share the clusters too, and the guest has none of its own.
+    # They share the clusters as well; the guest has none of its own.
     assert guest.get("nodes")["items"][0]["metadata"]["uid"] == host.get("nodes")["items"][0]["metadata"]["uid"]
     assert not (guest.home / "guest" / "clusters").exists()
 
@@ -160,7 +162,7 @@ def test_two_stacks_work_on_one_subscription_at_once_and_each_takes_away_its_own
     assert host.get("nodes")["items"] != []
 
 
-def test_of_two_ups_at_once_the_second_stops_and_says_why(host: Stack, tmp_path: Path) -> None:
+def test_a_second_simultaneous_up_stops_with_a_reason(host: Stack, tmp_path: Path) -> None:
     printed = tmp_path / "printed.txt"
     file = Path(stack_file(host))
     before = file.read_text()

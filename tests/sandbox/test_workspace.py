@@ -1,4 +1,4 @@
-"""The engine gets scratch copies; the user's files are only read."""
+"""Scratch copies for the engine; the user's files are only read."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def test_another_encrypted_value_is_another_fake_and_none_repeats_what_was_encry
     assert "v1:" not in token("v1:abc")
 
 
-def test_the_users_files_stay_as_they_are(home: Home) -> None:
+def test_the_users_files_stay_unchanged(home: Home) -> None:
     workspace.prepare(home)
     assert (home.project / "Pulumi.yaml").read_text() == PROJECT_FILE
     assert (home.project / "Pulumi.dev.yaml").read_text() == STACK_FILE
@@ -90,7 +90,7 @@ def test_the_passphrase_is_random_kept_and_private(home: Home, tmp_path: Path) -
     assert workspace.passphrase(Home("dev", home.project, tmp_path / "other")) != first
 
 
-def test_a_stack_that_does_not_exist_is_an_error_that_names_those_that_do_and_makes_nothing(home: Home) -> None:
+def test_an_unknown_stack_is_an_error_that_names_the_known_ones_and_creates_nothing(home: Home) -> None:
     other = Home("prod", home.project, home.root)
     with pytest.raises(SandboxError, match=r"Pulumi\.prod\.yaml does not exist; stacks here: dev"):
         workspace.prepare(other)
@@ -115,7 +115,7 @@ def test_a_stack_file_from_elsewhere_is_copied_under_the_stack_s_name(home: Home
         workspace.prepare(home.with_options(elsewhere))
 
 
-def test_a_stack_can_be_deleted_when_its_file_is_gone(home: Home) -> None:
+def test_a_stack_can_be_deleted_without_its_file(home: Home) -> None:
     workspace.prepare(home)
     before = copy(home, "Pulumi.dev.yaml")
     (home.project / "Pulumi.dev.yaml").unlink()
@@ -125,7 +125,7 @@ def test_a_stack_can_be_deleted_when_its_file_is_gone(home: Home) -> None:
         workspace.prepare(home)
 
 
-def test_a_half_written_copy_is_written_anew(home: Home) -> None:
+def test_a_partly_written_copy_is_written_again(home: Home) -> None:
     workspace.prepare(home)
     (home.workspace / "Pulumi.dev.yaml").write_text("")
     workspace.prepare(home)
@@ -133,13 +133,13 @@ def test_a_half_written_copy_is_written_anew(home: Home) -> None:
 
 
 @pytest.mark.parametrize("name", ["", ".", "..", "a/b", "-x", "a b"])
-def test_a_name_that_is_no_stack_name_is_refused(name: str, tmp_path: Path) -> None:
+def test_an_invalid_stack_name_is_refused(name: str, tmp_path: Path) -> None:
     with pytest.raises(SandboxError, match="is no stack name"):
         Home.of(name, tmp_path)
 
 
 @pytest.mark.parametrize("text", ["config: [", "- a", "config: {a: 1, a: 2}", "config: [1]"])
-def test_a_file_that_is_no_yaml_object_is_an_error_that_names_it(home: Home, text: str) -> None:
+def test_a_file_without_a_yaml_object_is_an_error_that_names_it(home: Home, text: str) -> None:
     (home.project / "Pulumi.dev.yaml").write_text(text)
     with pytest.raises(SandboxError, match=r"Pulumi\.dev\.yaml"):
         workspace.prepare(home)

@@ -12,7 +12,7 @@ from tests.subjects import Subject
 
 @pytest.fixture(scope="session")
 def standing(subject: Subject, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Standing]:
-    """It, in a sandbox of its own, which the tests of all files share."""
+    """The stack in a sandbox of its own, shared by the tests of all files."""
     stack = Standing.copy(tmp_path_factory.mktemp("stack"), subject.name)
     yield stack
     # A test that failed may have left it protected.
@@ -21,6 +21,6 @@ def standing(subject: Subject, tmp_path_factory: pytest.TempPathFactory) -> Iter
 
 @pytest.fixture
 def stack(standing: Standing, subject: Subject) -> Standing:
-    """It, up as its file is checked in. A test may leave it otherwise."""
+    """The stack, up as its file is checked in. A test may leave it changed."""
     standing.settle(subject.at_first)
     return standing

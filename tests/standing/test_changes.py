@@ -1,4 +1,4 @@
-"""Changes of a running stack through the real engine: what is kept, what is replaced, what is refused and comes later."""
+"""Changes of a running stack through the real engine: kept, replaced, refused and completed later."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ def applied(stack: Stack) -> dict[str, Any]:
 
 
 def nodes(stack: Stack, *pools: str) -> set[tuple[str, str]]:
-    """Names and uids of the nodes of some pools, or of all: a machine made anew has another uid."""
-    found = (node["metadata"] for node in stack.get("nodes")["items"])
-    return {(node["name"], node["uid"]) for node in found if not pools or node["labels"][POOL] in pools}
+    """Names and uids of the nodes of some pools, or of all: a new machine has another uid."""
+    metadata = (node["metadata"] for node in stack.get("nodes")["items"])
+    return {(node["name"], node["uid"]) for node in metadata if not pools or node["labels"][POOL] in pools}
 
 
-def test_a_pool_deleted_behind_pulumi_s_back_is_found_by_the_refresh_and_made_again(
+def test_a_pool_deleted_out_of_band_is_detected_by_the_refresh_and_created_again(
     stack: Stack, subject: Subject
 ) -> None:
     stack.run("scale", subject.spot, "2")
@@ -45,7 +45,7 @@ def test_a_pool_deleted_behind_pulumi_s_back_is_found_by_the_refresh_and_made_ag
     stack.run("scale", subject.spot, "0")
 
 
-def test_another_way_to_buy_replaces_that_pool_and_no_other(
+def test_another_purchase_option_replaces_that_pool_and_no_other(
     stack: Stack, subject: Subject, applied: dict[str, Any]
 ) -> None:
     others = nodes(stack, "system", "general")
@@ -54,15 +54,15 @@ def test_another_way_to_buy_replaces_that_pool_and_no_other(
     steps = stack.steps()
     pool = f"{subject.cluster}-{subject.spot}"
     assert [name for op, name, _ in steps if op == "replace"] == [pool]
-    told = {f"{subject.cluster}-{name}" for name in subject.told_how_it_is_bought}
-    assert {name for _, name, _ in steps} == {pool, *told}
+    updated = {f"{subject.cluster}-{name}" for name in subject.told_how_it_is_bought}
+    assert {name for _, name, _ in steps} == {pool, *updated}
     assert " 1 replace" in stack.run("up").stdout
     assert nodes(stack, "system", "general") == others
     assert stack.steps() == []
 
 
 def quota(folder: Path, subject: Subject, cores: int) -> str:
-    """A cloud file that leaves so many vCPUs for machines as the general pool's."""
+    """A cloud file with a quota of vCPUs for the machine family of the general pool."""
     path = folder / f"{cores}.yaml"
     path.write_text(yaml.safe_dump({"quotas": subject.quota(cores)}))
     return str(path)
@@ -79,11 +79,11 @@ def test_a_change_beyond_the_quota_leaves_the_rest_applied_and_the_next_up_compl
     before = nodes(stack, "system", "general")
     for options in ([], ["--continue-on-error"]):
         refused = stack.run("up", "--cloud", quota(tmp_path, subject, short), *options, ok=False)
-        for said in subject.beyond_the_quota:
-            assert said in refused.stdout
+        for words in subject.beyond_the_quota:
+            assert words in refused.stdout
         assert "Traceback" not in refused.stdout + refused.stderr
         assert nodes(stack) == before
-    # Nothing of the same change waits but the pool itself.
+    # Only the pool itself waits, nothing else of the same change.
     assert stack.steps() == [("create", f"{subject.cluster}-more", [])]
     stack.run("up", "--cloud", quota(tmp_path, subject, enough))
     assert len(nodes(stack, "more")) == (enough - used) // 8
@@ -97,12 +97,12 @@ import components.azure.immutable_cluster, components.gcp.immutable_cluster
 for module in (components.azure.immutable_cluster, components.gcp.immutable_cluster):
     module.problems = lambda *_: ()
 """
-"""Before the program: what it refuses goes to the engine."""
+"""Lines before the program that switch its checks off: a change that it refuses reaches the engine."""
 
 
 @pytest.mark.repeats
 @pytest.mark.restless
-def test_an_edit_never_replaces_a_cluster_and_where_the_engine_does_it_comes_with_its_whole_layer_unless_protected(
+def test_an_edit_never_replaces_a_cluster_and_a_forced_replacement_takes_the_whole_layer_unless_protected(
     stack: Stack, subject: Subject, applied: dict[str, Any]
 ) -> None:
     def cluster() -> str:
@@ -112,7 +112,7 @@ def test_an_edit_never_replaces_a_cluster_and_where_the_engine_does_it_comes_wit
     network = applied["cloud"].get("network", {})
     other = {**network, **subject.other_network}
     applied["cloud"]["network"] = other
-    # The group and the network come before the cluster and could have it.
+    # Group and network are created before the cluster, so they could change first.
     applied["cluster"]["tags"]["team"] = "platform"
     stack.write(applied)
     assert "a new cluster would replace it" in stack.run("up", ok=False).stdout
@@ -121,7 +121,7 @@ def test_an_edit_never_replaces_a_cluster_and_where_the_engine_does_it_comes_wit
     stack.write(applied)
     assert stack.steps() == []
 
-    # As `pulumi up --replace` does, which asks no program.
+    # As with `pulumi up --replace`, which does not ask the program.
     ordinary = program.read_text()
     program.write_text(UNREFUSED + ordinary)
     applied["cluster"]["protect"] = True
@@ -141,7 +141,7 @@ def test_an_edit_never_replaces_a_cluster_and_where_the_engine_does_it_comes_wit
     replaced = stack.run("up", ok=None)
     program.write_text(ordinary)
     if replaced.returncode:
-        # The program does not know that pools which are there will be made, and AKS makes one at a time (docs/adr/0023).
+        # The program does not know that existing pools will be created again, and AKS creates one at a time (docs/adr/0023).
         assert "SetVNetOwnershipFailed" in replaced.stdout
         stack.run("up")
     assert cluster() != first

@@ -1,4 +1,4 @@
-"""What somebody else changed is found as a schedule finds it: by `preview --refresh --expect-no-changes`."""
+"""Out-of-band changes are detected as the scheduled workflow detects them: `preview --refresh --expect-no-changes`."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ SEARCH = ("preview", "--refresh", "--expect-no-changes")
 
 
 def drift(stack: Stack) -> list[tuple[str, str, list[str]]]:
-    """What is found: operations, resources, and properties."""
+    """The detected changes: operations, resources, and properties."""
     printed = json.loads(stack.run(*SEARCH, "--json", ok=False).stdout)
     assert printed["errors"][0].startswith("no changes were expected: ")
     return sorted((step["op"], step["name"], step["diff"]) for step in printed["steps"])
 
 
-def test_what_the_clouds_and_their_autoscalers_do_is_no_drift(stack: Stack, subject: Subject) -> None:
+def test_changes_by_the_clouds_and_their_autoscalers_are_no_drift(stack: Stack, subject: Subject) -> None:
     stack.kubectl("apply", "-f", str(PROJECT / "examples" / "workloads" / "training.yaml"))
     stack.run("scale", "general", str(subject.at_first["general"] + 1))
     stack.run("scale", "system", "4")
@@ -32,11 +32,11 @@ def test_what_the_clouds_and_their_autoscalers_do_is_no_drift(stack: Stack, subj
     stack.kubectl("delete", "namespace", "team-a", "--wait=false")
 
 
-def test_what_somebody_else_changed_is_found_and_put_back(stack: Stack, subject: Subject) -> None:
+def test_out_of_band_changes_are_detected_and_reverted(stack: Stack, subject: Subject) -> None:
     aks, cluster = not subject.class_name, subject.cluster
     labels = {"gpu": "false", "team": "vision"}
     stack.run("edit", subject.spot, json.dumps({"nodeLabels": labels} if aks else {"nodeConfig": {"labels": labels}}))
-    # Autoscaling switched off, and a count of somebody's own.
+    # Autoscaling switched off, with a fixed count.
     off = {"enableAutoScaling": False, "count": 3} if aks else {"autoscaling": None, "nodeCount": 2}
     stack.run("edit", "general", json.dumps(off))
     stack.run("scale", "system", "5", "--force")
@@ -50,7 +50,7 @@ def test_what_somebody_else_changed_is_found_and_put_back(stack: Stack, subject:
         ("update", f"{cluster}-{subject.spot}", [subject.label.format(key=key) for key in sorted(labels)]),
     ]
     if aks:
-        # On GKE the program says no count, so nobody compares the one beyond the bounds (docs/adr/0018).
+        # On GKE the program sends no count, so a count beyond the bounds is not compared (docs/adr/0018).
         template = "properties.template"
         changed = [f"{template}.metadata", f"{template}.resources[0].properties.count"]
         expected.append(("update", f"{cluster}-system-pool", changed))
@@ -59,13 +59,13 @@ def test_what_somebody_else_changed_is_found_and_put_back(stack: Stack, subject:
     stack.run(*SEARCH)
 
 
-def test_a_field_that_somebody_else_took_is_named_and_the_object_made_anew_is_as_it_was(stack: Stack) -> None:
-    there = ("configmap", "kubeflow-spot", "-n", "kube-public")
-    stack.kubectl("patch", *there, "-p", '{"data": {"release": "r2020-01"}}')
+def test_a_field_owned_by_another_manager_is_named_and_a_recreated_object_is_unchanged(stack: Stack) -> None:
+    contract = ("configmap", "kubeflow-spot", "-n", "kube-public")
+    stack.kubectl("patch", *contract, "-p", '{"data": {"release": "r2020-01"}}')
     refused = stack.run(*SEARCH, ok=False).stdout
-    for said in ("kube-public/kubeflow-spot", 'conflict with "kubectl-patch"', ".data.release"):
-        assert said in refused
-    stack.kubectl("delete", *there)
+    for part in ("kube-public/kubeflow-spot", 'conflict with "kubectl-patch"', ".data.release"):
+        assert part in refused
+    stack.kubectl("delete", *contract)
     assert [(op, name.rpartition("-")[2]) for op, name, _ in drift(stack)] == [("create", "contract")]
     stack.run("up")
     stack.run(*SEARCH)
@@ -80,7 +80,7 @@ def test_an_edit_is_a_request_like_any_other(stack: Stack, subject: Subject) -> 
         )
         assert "total_min_node_count must be less than or equal" in beyond.stderr
     else:
-        # A count of an autoscaled pool has its bounds (CAPZ #5947): beyond them nobody gets by way of AKS.
+        # AKS refuses a count of an autoscaled pool beyond its bounds (CAPZ #5947).
         beyond = stack.run("edit", subject.spot, "{count: 9}", ok=False)
         assert "less than or equal to maxCount:8" in beyond.stderr
     assert f"no pool '{subject.spot}x'" in stack.run("edit", f"{subject.spot}x", "{count: 1}", ok=False).stderr

@@ -1,18 +1,18 @@
-"""Cases of this folder: a stack that is up is changed step by step, and each step says exactly what the engine does.
+"""Upgrade cases, one a folder: a running stack is changed step by step, and each step names exactly the engine's steps.
 
-`<case>/step1.yaml` says where the case begins, `step2.yaml` and those after it what changes and what the engine then does:
+`<case>/step1.yaml` is the start of the case; `step2.yaml` and the following files are the changes and their effects:
 
     change:                     laid over the step before; the first over `aks.yaml` or `gke.yaml`, by the name of the case
-      pools: {t4: {maxNodes: 9}}    pools by their names; what is null goes
+      pools: {t4: {maxNodes: 9}}    pools by their names; null removes a key or a pool
     program: KubeflowCluster("platform", spec)    instead of the cluster that `__main__.py` declares: the program itself changes
     steps:                      every step but `same`, in any order
-      - update AgentPool ml-up-t4 [maxCount]    what the cloud sells with the properties that change
+      - update AgentPool ml-up-t4 [maxCount]    with the changed properties, for resources of the cloud
       - update ConfigMap ml-up-contract         any properties
       - replace AgentPool ml-up-t4 [spotMaxPrice], deleted first
-    in_turn: [AgentPool ml-up-t4, ...]      of these steps each begins after the one before has ended
-    refused: [...]              instead of `steps`: what the errors say; no step is begun
-    would: {create: 30}         instead of `steps`: how many of each a preview shows; nothing is applied
-    new: true                   of a case that begins on no stack that was there before, as it could not go back to that state
+    in_turn: [AgentPool ml-up-t4, ...]      each of these steps begins after the one before has ended
+    refused: [...]              instead of `steps`: parts of the errors; no step begins
+    would: {create: 30}         instead of `steps`: the number of steps of a preview by operation; nothing is applied
+    new: true                   the case begins on a new stack, because an existing one could not go back to its first step
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ Config = dict[str, Any]
 
 @dataclass(frozen=True)
 class Step:
-    """One state of the stack, and how it is reached."""
+    """One state of the stack, and the steps to it."""
 
     config: Config
     program: str
@@ -48,7 +48,7 @@ class Step:
 
 @dataclass(frozen=True)
 class Case:
-    """The steps of one folder; the first is where it begins."""
+    """The steps of one folder; the first is the start."""
 
     name: str
     steps: tuple[Step, ...]
@@ -59,30 +59,30 @@ class Case:
 
 
 def cases(cloud: str) -> list[Case]:
-    """All cases on a cloud by name; first those that begin on a new stack, last those after which one is needed."""
-    found = [read(folder) for folder in FOLDER.glob(f"{cloud}-*")]
-    return sorted(found, key=lambda case: (not case.steps[0].new, case.steps[-1].program != PROGRAM, case.name))
+    """All cases on a cloud by name: first those that begin on a new stack, last those that leave a changed program."""
+    cases = [read(folder) for folder in FOLDER.glob(f"{cloud}-*")]
+    return sorted(cases, key=lambda case: (not case.steps[0].new, case.steps[-1].program != PROGRAM, case.name))
 
 
 def read(folder: Path) -> Case:
-    """The case in a folder. Raises ValueError for a key that means nothing."""
+    """The case in a folder. Raises ValueError for an unknown key."""
     assert PROGRAM.count(DECLARED) == 1
     base = yaml.safe_load((FOLDER / f"{folder.name.partition('-')[0]}.yaml").read_text())["config"]
     config = {key.removeprefix("kubeflow-spot:"): value for key, value in base.items()}
     steps = []
     for number in range(1, len(list(folder.glob("step*.yaml"))) + 1):
-        said = yaml.safe_load((folder / f"step{number}.yaml").read_text()) or {}
-        if unknown := said.keys() - {"change", "program", "steps", "in_turn", "refused", "would", "new"}:
+        step = yaml.safe_load((folder / f"step{number}.yaml").read_text()) or {}
+        if unknown := step.keys() - {"change", "program", "steps", "in_turn", "refused", "would", "new"}:
             raise ValueError(f"{folder.name}/step{number}.yaml: {', '.join(sorted(unknown))}")
-        config = changed(config, said.get("change") or {})
-        program = PROGRAM.replace(DECLARED, said.get("program", DECLARED))
-        expected = {key: tuple(said.get(key) or ()) for key in ("steps", "refused", "in_turn")}
-        steps.append(Step(config, program, would=Counter(said.get("would")), new=said.get("new", False), **expected))
+        config = changed(config, step.get("change") or {})
+        program = PROGRAM.replace(DECLARED, step.get("program", DECLARED))
+        expected = {key: tuple(step.get(key) or ()) for key in ("steps", "refused", "in_turn")}
+        steps.append(Step(config, program, would=Counter(step.get("would")), new=step.get("new", False), **expected))
     return Case(folder.name, tuple(steps))
 
 
 def changed(config: Any, change: Any) -> Any:
-    """Settings with a change laid over them: objects key by key, lists of named objects by name, what is null goes."""
+    """Settings with a change laid over them: objects key by key, lists of named objects by name; null removes."""
     if not isinstance(change, dict):
         return change
     if isinstance(config, list):
@@ -93,24 +93,24 @@ def changed(config: Any, change: Any) -> Any:
     return {key: value for key, value in laid.items() if value is not None}
 
 
-def told(steps: Iterable[dict[str, Any]], like: Iterable[str] = ()) -> list[str]:
-    """Steps of `sandbox up --json` as cases write them, sorted; without properties where `like` has the step so.
+def lines(steps: Iterable[dict[str, Any]], like: Iterable[str] = ()) -> list[str]:
+    """Steps of `sandbox up --json` in the form of the cases, sorted; without properties where `like` has none.
 
-    The parts of a replacement are one.
+    The parts of a replacement are one line.
     """
     ops: dict[str, list[str]] = {}
     shown: dict[str, dict[str, Any]] = {}
     for step in steps:
         ops.setdefault(step["urn"], []).append(step["op"])
-        # Of the parts of a replacement this one has the properties.
+        # Only this part of a replacement has the properties.
         if step["op"] == "replace" or step["urn"] not in shown:
             shown[step["urn"]] = step
     return sorted(_line(ops[urn], step, set(like)) for urn, step in shown.items())
 
 
 def _line(ops: list[str], step: dict[str, Any], like: set[str]) -> str:
-    kind = "component" if step["type"].startswith("kubeflow-spot:") else step["type"].rpartition(":")[2]
-    title = f"{'replace' if 'replace' in ops else ' and '.join(ops)} {kind} {step['name']}"
+    type = "component" if step["type"].startswith("kubeflow-spot:") else step["type"].rpartition(":")[2]
+    title = f"{'replace' if 'replace' in ops else ' and '.join(ops)} {type} {step['name']}"
     if title in like and "replace" not in ops:
         return title
     first = "replace" in ops and ops.index("delete-replaced") < ops.index("create-replacement")

@@ -1,20 +1,20 @@
-"""What taking a key out of a stack file does, without an engine: the program under mocks, and the emulated cloud's own diff.
+"""Removal of a key from a stack file, without an engine: the program under mocks, and the emulated cloud's own diff.
 
-A stack with the key set is up in an emulated cloud (`Standing`). The key is removed, the program declares again, reading the
-live cluster as it always does, and the cloud's provider compares that with its state. A case (`Removal`) says which steps the
-engine would show, or which error the program raises:
+A stack with the key is up in an emulated cloud (`Standing`). The key is removed, the program declares again and reads the live
+cluster as usual, and the cloud's provider compares the result with its state. A case (`Removal`) names the steps that the engine
+would show, or the error that the program raises:
 
     Removal("cloud.access.authorizedRanges", shows=["update Cluster lab [masterAuthorizedNetworksConfig.cidrBlocks]"])
     Removal("cloud.zones", refused=["cloud.zones: ", "gcloud container clusters update"])
     Removal("pools.l4.labels", shows=[...])     a pool by its name; the key is `pools.labels` in the count
     Removal("cloud.fallback.className", inside=True)       nothing in the cloud, something inside the cluster
-    Removal("cluster.reason", nothing="says why, nothing else")     no step at all, and why that is what the file says
+    Removal("cluster.reason", nothing="says why, nothing else")     no step at all, and the reason
 
-`stack` names one of the stacks in which the key is set (several keys cannot stand beside each other), `also` is laid over the
-stack file that lacks the key, where it would not be valid without (as in `tests.upgrade.case.changed`).
+`stack` names a stack with the key (some keys exclude each other). `also` is laid over the stack file without the key, where it
+would be invalid otherwise (as in `tests.upgrade.case.changed`).
 
-Each cloud has a file with its stacks, its cases and their tests: `test_removal_gke.py`, `test_removal_aks.py`. `optional` lists
-the keys of a model, and a test compares them with the cases, so that a key without a case fails.
+Each cloud has its stacks (`removal_gke_stacks.py`), its cases (`removal_gke.py`) and their tests (`test_removal_gke.py`), and the
+same for AKS. `optional` lists the keys of a model, and a test compares them with the cases: a key without a case fails.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from sandbox.cloud.differences import differences
 from sandbox.cloud.provider import Diff, Resource
 from tests.components.emulation import Emulated, plain
 from tests.components.program import declare
-from tests.upgrade.case import Config, changed, told
+from tests.upgrade.case import Config, changed, lines
 
 PREFIX = "kubeflow-spot:"
 _NOT_SHOWN = ("kubeflow-spot:", "pulumi:")
@@ -50,19 +50,19 @@ State = dict[tuple[str, str], Resource]
 
 @dataclass(frozen=True)
 class Removal:
-    """What follows when one key goes; exactly one of the four outcomes is set."""
+    """The effect of removing one key; exactly one of the four outcomes is set."""
 
     key: str
     stack: str = "full"
     also: Mapping[str, Any] = dataclasses.field(default_factory=dict)
     shows: tuple[str, ...] | list[str] = ()
-    """All steps of the cloud, as `tests.upgrade.case.told` writes them."""
+    """All steps of the cloud, as `tests.upgrade.case.lines` writes them."""
     refused: tuple[str, ...] | list[str] = ()
     """Parts of the program's error."""
     inside: bool = False
     """Only objects inside the cluster change."""
     nothing: str = ""
-    """Why no step is right."""
+    """The reason why no step is right."""
 
     @property
     def field(self) -> str:
@@ -73,9 +73,9 @@ class Removal:
 
 def without(config: Config, removal: Removal) -> Config:
     """The settings without the key of the case. Raises KeyError when they do not have it."""
-    # Not `deepcopy`: settings that two pools share are to go from one of them.
-    found: Config = json.loads(json.dumps(config))
-    where: Any = found
+    # Not `deepcopy`: settings that two pools share are removed from one of them only.
+    settings: Config = json.loads(json.dumps(config))
+    where: Any = settings
     *path, last = removal.key.split(".")
     for step in path:
         where = _step(where, step)
@@ -83,7 +83,7 @@ def without(config: Config, removal: Removal) -> Config:
         where.remove(_step(where, last))
     else:
         del where[last]
-    result: Config = changed(found, removal.also)
+    result: Config = changed(settings, removal.also)
     return result
 
 
@@ -95,9 +95,9 @@ def _step(where: Any, name: str) -> Any:
 
 
 def optional(model: type[BaseModel], path: str) -> Iterator[str]:
-    """The keys under a model that may be left out, those of the objects and lists in it as well.
+    """The optional keys of a model, including those of its objects and lists.
 
-    An object that is there in any case (`access`) is no key of its own; one that may be None (`maintenance`) is.
+    An object that always exists (`access`) is no key of its own; one that may be None (`maintenance`) is.
     """
     for name, field in model.model_fields.items():
         key = f"{path}.{field.alias or name}"
@@ -105,25 +105,25 @@ def optional(model: type[BaseModel], path: str) -> Iterator[str]:
         always = bool(inner) and field.annotation is inner[0]
         if not field.is_required() and not always:
             yield key
-        for one in inner:
-            yield from optional(one, key)
+        for part in inner:
+            yield from optional(part, key)
 
 
 def _models(annotation: Any) -> Iterator[type[BaseModel]]:
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         yield annotation
     elif typing.get_origin(annotation) in (typing.Union, types.UnionType, tuple, list, typing.Annotated):
-        for one in typing.get_args(annotation):
-            yield from _models(one)
+        for part in typing.get_args(annotation):
+            yield from _models(part)
 
 
 def uncounted(keys: Iterable[str], cases: Iterable[Removal]) -> set[str]:
-    """Keys without a case, and cases of no key."""
+    """Keys without a case, and cases without a key."""
     return set(keys) ^ {case.field for case in cases}
 
 
 class Standing(Emulated):
-    """A stack that is up in an emulated cloud; what a change of its file would do."""
+    """A stack that is up in an emulated cloud, and the steps of a change of its file."""
 
     def __init__(self, cloud: Emulated, state: State | None = None) -> None:
         super().__init__(cloud.provider)
@@ -131,7 +131,7 @@ class Standing(Emulated):
         self._up = state is not None
         self.state: State = dict(state or {})
         self.outputs: dict[str, Any] = {}
-        """The stack's, as of its last `up`."""
+        """The outputs of the stack's last `up`."""
         self._wanted: State = {}
 
     def new_resource(self, args: pulumi.runtime.MockResourceArgs) -> tuple[str, dict[str, Any]]:
@@ -144,7 +144,7 @@ class Standing(Emulated):
             self._wanted[at] = Resource(args.typ, args.name, urn, args.name, inputs=inputs)
             return args.name, inputs
         if old is None:
-            # What comes with the change is made, as its outputs are asked for: each case has a cloud of its own.
+            # A new resource is created, because its outputs are needed; each case has a cloud of its own.
             id, outputs = self._cloud.make(args.typ, inputs, args.name)
         else:
             id, outputs = old.id, old.old_outputs
@@ -157,7 +157,7 @@ class Standing(Emulated):
         return self._cloud.call(args)
 
     def up(self, config: Config, monkeypatch: pytest.MonkeyPatch) -> State:
-        """Make all that the settings declare; returns the state."""
+        """Create everything that the settings declare; returns the state."""
         self.outputs = declare(_file(config), monkeypatch, cloud=self).outputs
         for at, wanted in self._wanted.items():
             inputs = wanted.inputs
@@ -168,37 +168,37 @@ class Standing(Emulated):
         return self.state
 
     def steps(self, config: Config, monkeypatch: pytest.MonkeyPatch, *, apply: bool = False) -> list[dict[str, Any]]:
-        """What an `up` with these settings would do, as `sandbox preview --json` has it; `apply`: updates are made.
+        """The steps of an `up` with these settings, in the form of `sandbox preview --json`; `apply` makes the updates.
 
-        Raises what the program raises.
+        Raises the errors of the program.
         """
         self._wanted = {}
         self.refresh()
         declared = declare(_file(config), monkeypatch, cloud=self)
         options = {(one.type, one.name): one.options for one in declared.resources}
-        found: list[dict[str, Any]] = []
+        steps: list[dict[str, Any]] = []
         for at, wanted in self._wanted.items():
-            found += self._step(at, wanted, options[at], apply)
-        gone = [at for at in self.state if at not in self._wanted]
-        found += [_told("delete", self.state[at]) for at in gone]
-        return [step for step in found if not step["type"].startswith(_NOT_SHOWN)]
+            steps += self._step(at, wanted, options[at], apply)
+        removed = [at for at in self.state if at not in self._wanted]
+        steps += [_line("delete", self.state[at]) for at in removed]
+        return [step for step in steps if not step["type"].startswith(_NOT_SHOWN)]
 
     def refresh(self) -> None:
-        """As `Pulumi.yaml` says, before each command."""
-        for at, one in list(self.state.items()):
-            if one.type.startswith(self._cloud.prefix):
-                found = self.provider.read(one)
-                if found is None:
+        """Refresh the state, as `Pulumi.yaml` asks before each command."""
+        for at, resource in list(self.state.items()):
+            if resource.type.startswith(self._cloud.prefix):
+                live = self.provider.read(resource)
+                if live is None:
                     del self.state[at]
                 else:
-                    self.state[at] = dataclasses.replace(one, old_inputs=found[0], old_outputs=found[1])
+                    self.state[at] = dataclasses.replace(resource, old_inputs=live[0], old_outputs=live[1])
 
     def _step(
         self, at: tuple[str, str], wanted: Resource, options: Mapping[str, Any], apply: bool
     ) -> Iterator[dict[str, Any]]:
         old = self.state.get(at)
         if old is None:
-            yield _told("create", wanted)
+            yield _line("create", wanted)
             return
         inputs = {
             **wanted.inputs,
@@ -207,7 +207,7 @@ class Standing(Emulated):
         request = dataclasses.replace(old, inputs=inputs)
         if not wanted.type.startswith(self._cloud.prefix):
             if any(differences(old.old_inputs, inputs)):
-                yield _told("update", wanted)
+                yield _line("update", wanted)
                 self.state[at] = dataclasses.replace(old, old_inputs=inputs)
             return
         checked, failures = self.provider.check(request)
@@ -226,15 +226,15 @@ class Standing(Emulated):
 
 def _changed(resource: Resource, diff: Diff, delete_first: bool) -> Iterator[dict[str, Any]]:
     if not diff.replaces:
-        yield _told("update", resource, sorted(diff.changes))
+        yield _line("update", resource, sorted(diff.changes))
         return
     parts = ["create-replacement", "replace", "delete-replaced"]
     first = delete_first or diff.delete_before_replace
     for op in reversed(parts) if first else parts:
-        yield _told(op, resource, sorted(diff.replaces))
+        yield _line(op, resource, sorted(diff.replaces))
 
 
-def _told(op: str, resource: Resource, diff: Iterable[str] = ()) -> dict[str, Any]:
+def _line(op: str, resource: Resource, diff: Iterable[str] = ()) -> dict[str, Any]:
     return {"op": op, "type": resource.type, "name": resource.name, "urn": resource.urn, "diff": list(diff)}
 
 
@@ -243,14 +243,14 @@ def _file(config: Config) -> dict[str, Any]:
 
 
 class Ups:
-    """Stacks of one cloud that are brought up once each; every case gets a copy of the cloud's state."""
+    """Stacks of one cloud, each brought up once; every case gets a copy of the cloud's state."""
 
     def __init__(self, folder: Path, cloud: Callable[[Path], Emulated], stacks: Mapping[str, Config]) -> None:
         self._folder, self._cloud, self._stacks = folder, cloud, stacks
         self._states: dict[str, tuple[State, dict[str, Any]]] = {}
 
     def at(self, stack: str, copy_to: Path, monkeypatch: pytest.MonkeyPatch) -> Standing:
-        """The stack as it is after its `up`, in a cloud of its own."""
+        """The stack after its `up`, in a cloud of its own."""
         kept = self._folder / f"{stack}.json"
         if stack not in self._states:
             cloud = self._cloud(kept)
@@ -259,22 +259,22 @@ class Ups:
             self._states[stack] = standing.up(self._stacks[stack], monkeypatch), standing.outputs
         shutil.copy(kept, copy_to)
         state, outputs = self._states[stack]
-        found = Standing(self._cloud(copy_to), copy.deepcopy(state))
-        found.outputs = outputs
-        return found
+        standing = Standing(self._cloud(copy_to), copy.deepcopy(state))
+        standing.outputs = outputs
+        return standing
 
 
 def check(removal: Removal, standing: Standing, config: Config, monkeypatch: pytest.MonkeyPatch) -> None:
-    """One case: the steps or the error, and for updates that nothing is left to do after them."""
+    """Check one case: the steps or the error; after updates no step is left."""
     removed = without(config, removal)
     if removal.refused:
         with pytest.raises(pulumi.RunError) as error:
             standing.steps(removed, monkeypatch)
-        assert [said for said in removal.refused if said not in str(error.value)] == []
+        assert [part for part in removal.refused if part not in str(error.value)] == []
         return
     steps = standing.steps(removed, monkeypatch, apply=True)
     in_cloud = [step for step in steps if step["type"].startswith(standing._cloud.prefix)]
-    assert told(in_cloud, removal.shows) == sorted(removal.shows)
+    assert lines(in_cloud, removal.shows) == sorted(removal.shows)
     assert bool(steps) is not bool(removal.nothing)
     assert removal.shows or removal.inside or removal.nothing
     if {step["op"] for step in in_cloud} <= {"update"}:

@@ -1,6 +1,7 @@
-"""A release goes up on AKS in the order the service wants: control plane, system pool, on-demand pools, spot pools.
+"""Upgrades to the next release that end half-way, killed or refused: the next `up` continues them.
 
-The order is in `aks-release`. Here an `up` ends half-way, killed or refused, and the next one goes on where it was.
+The order of an upgrade on AKS (control plane, system pool, on-demand pools, spot pools) is in the case `aks-release`; its two
+steps are the releases here.
 """
 
 from __future__ import annotations
@@ -8,21 +9,22 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
-import yaml
 
 from tests.sandbox.killing import killed, stored
 from tests.sandbox.stack import Stack
-from tests.upgrade.case import FOLDER, PROJECT, changed
+from tests.upgrade.case import FOLDER, PROJECT, changed, read
 
 pytestmark = pytest.mark.engine
+
+OLDER, NEWER = (step.config for step in read(FOLDER / "aks-release").steps)
+"""The settings of the two releases."""
 
 OLD, NEW = "1.35", "1.36"
 CLUSTER = "ml-up"
 POOLS = ("system", "general", "t4", "t4big", "t4huge")
-"""In the order in which they are upgraded."""
+"""All pools, in the order of the upgrade."""
 
 MOMENTS = {pool: pytest.param(pool, id=f"{pool} was upgraded", marks=pytest.mark.slow) for pool in POOLS}
 MOMENTS["system"] = pytest.param("system", id="system was upgraded")
@@ -30,12 +32,12 @@ MOMENTS["system"] = pytest.param("system", id="system was upgraded")
 
 def versions(stack: Stack) -> dict[str, str]:
     """The Kubernetes versions of the control plane, by the cluster's name, and of the pools."""
-    found = {}
+    versions = {}
     for resource in stored(stack, "azure.json"):
         *_, type, name = resource["id"].split("/")
         if type in ("managedClusters", "agentPools"):
-            found[name] = resource["body"]["orchestratorVersion" if type == "agentPools" else "kubernetesVersion"]
-    return found
+            versions[name] = resource["body"]["orchestratorVersion" if type == "agentPools" else "kubernetesVersion"]
+    return versions
 
 
 def upgraded(stack: Stack, name: str) -> Callable[[Path], bool]:
@@ -45,24 +47,18 @@ def upgraded(stack: Stack, name: str) -> Callable[[Path], bool]:
 @pytest.fixture
 def stack(tmp_path: Path) -> Iterator[Stack]:
     """A stack of the older release that is up."""
-    made = Stack(tmp_path, tmp_path / ".sandbox", "upgrade")
+    stack = Stack(tmp_path, tmp_path / ".sandbox", "upgrade")
     for file in ("Pulumi.yaml", "__main__.py"):
         (tmp_path / file).write_text((PROJECT / file).read_text())
-    release(made, "r2026-09")
-    made.run("up")
-    assert set(versions(made).values()) == {OLD}
-    yield made
-    made.run("down", "--force")
+    stack.write(OLDER)
+    stack.run("up")
+    assert set(versions(stack).values()) == {OLD}
+    yield stack
+    stack.run("down", "--force")
 
 
-def release(stack: Stack, name: str, change: dict[str, Any] | None = None) -> None:
-    config = yaml.safe_load((FOLDER / "aks.yaml").read_text())["config"]
-    plain = {key.removeprefix("kubeflow-spot:"): value for key, value in config.items()}
-    stack.write(changed(plain | {"release": name}, change or {}))
-
-
-def done(stack: Stack) -> None:
-    """Everything is upgraded, and nothing is left to do."""
+def assert_upgraded(stack: Stack) -> None:
+    """The control plane and every pool are upgraded, and no step is left."""
     assert versions(stack) == dict.fromkeys((CLUSTER, *POOLS), NEW)
     assert stack.steps() == []
 
@@ -71,26 +67,24 @@ def done(stack: Stack) -> None:
 @pytest.mark.parametrize(
     "last", [pytest.param(CLUSTER, id="the control plane was upgraded", marks=pytest.mark.slow), *MOMENTS.values()]
 )
-def test_an_upgrade_that_was_killed_goes_on_with_the_next_up(
-    last: str, victim: str, stack: Stack, tmp_path: Path
-) -> None:
-    release(stack, "r2026-11")
+def test_a_killed_upgrade_continues_with_the_next_up(last: str, victim: str, stack: Stack, tmp_path: Path) -> None:
+    stack.write(NEWER)
     killed(stack, "up", victim, upgraded(stack, last), tmp_path)
-    # Nothing is upgraded before its turn, so that no pool is ever newer than the control plane.
-    there = [versions(stack)[name] for name in (CLUSTER, *POOLS)]
-    assert there == sorted(there, reverse=True)
+    # The order holds, so that no pool is ever newer than the control plane.
+    reached = [versions(stack)[name] for name in (CLUSTER, *POOLS)]
+    assert reached == sorted(reached, reverse=True)
     stack.run("up")
-    done(stack)
+    assert_upgraded(stack)
 
 
-def test_a_pool_that_is_refused_holds_up_those_after_it_and_the_next_up_goes_on(stack: Stack, tmp_path: Path) -> None:
+def test_a_refused_pool_stops_the_pools_after_it_and_the_next_up_continues(stack: Stack, tmp_path: Path) -> None:
     quotas = tmp_path / "quotas.yaml"
     quotas.write_text("quotas: {westeurope: {cores: 24}}")
-    # Two system nodes of 4 vCPUs and three of 8 are more than that.
-    release(stack, "r2026-11", {"pools": {"general": {"minNodes": 3}}})
+    # Two system nodes of 4 vCPUs and three of 8 exceed the quota.
+    stack.write(changed(NEWER, {"pools": {"general": {"minNodes": 3}}}))
     refused = json.loads(stack.run("up", "--json", "--cloud", str(quotas), ok=False).stdout)
     assert "ErrCode_InsufficientVCPUQuota" in "".join(refused["errors"])
     assert versions(stack) == {CLUSTER: NEW, "system": NEW} | dict.fromkeys(POOLS[1:], OLD)
     quotas.write_text("quotas: {}")
     stack.run("up", "--cloud", str(quotas))
-    done(stack)
+    assert_upgraded(stack)

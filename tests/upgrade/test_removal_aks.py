@@ -1,8 +1,10 @@
-"""Every optional key of a stack on AKS, taken out again (`tests.upgrade.removal`): the preview shows it, or an error tells the way.
+"""Every optional key of a stack on AKS, taken out again: the preview shows it, or an error says what to do.
 
-A preview alone proves little here: azure-native shows a property that is left out as removed, and AKS may keep it (its emulation
-does, `sandbox.azure.resources.resource_type.merged`). So what is in the cloud afterwards is compared with a
-stack that never had the key.
+The cases stand in `removal_aks`, the stack files in `removal_aks_stacks`.
+
+A preview alone proves little here: azure-native shows a missing property as removed, and AKS may keep it (the emulated AKS does,
+`sandbox.azure.resources.resource_type.merged`). Therefore the cloud's state after the update is compared with that of a stack
+that never had the key.
 """
 
 from __future__ import annotations
@@ -14,462 +16,29 @@ from typing import Any
 import pytest
 
 from components.addons import discovery
+from config.clouds import registry
 from config.clouds.azure.settings import Azure
-from config.model.stack import Cluster, Pool, SystemPool
+from config.model.cluster import Cluster
 from sandbox.cloud.state import Store
-from tests.components import azure
-from tests.components.azure import ID
 from tests.components.emulated import EmulatedAzure
-from tests.upgrade.case import Config, changed
+from tests.upgrade.case import changed
 from tests.upgrade.removal import Removal, Standing, Ups, check, optional, uncounted, without
+from tests.upgrade.removal_aks import CASES
+from tests.upgrade.removal_aks_stacks import SMALL, STACKS
 
 pytestmark = pytest.mark.program
 
-PLACE = {"provider": "azure", "location": "westeurope"}
-GROUP = "22222222-2222-4222-8222-222222222222"
-SYSTEM: dict[str, Any] = {"machine": "Standard_D4ds_v5", "maxNodes": 4}
-ALL_NODES = {
-    "zones": ["1"],
-    "osDisk": {"type": "Managed", "sizeGb": 200},
-    "maxPods": 64,
-    "subnet": "more",
-}
-T4 = {"name": "t4", "machine": "Standard_NC4as_T4_v3", "capacity": "spot", "maxNodes": 4}
-
-FULL: Config = {
-    "release": "r2026-11",
-    "cluster": {"name": "lab", "tags": {"team": "ml"}, "protect": True},
-    "cloud": {
-        **PLACE,
-        "resourceGroup": "group",
-        "tier": "Premium",
-        "longTermSupport": True,
-        "network": {
-            "addressSpace": "10.8.0.0/15",
-            "nodeSubnet": "10.9.0.0/20",
-            "subnets": {"more": "10.8.32.0/20", "idle": "10.8.64.0/20"},
-            "podCidr": "10.200.0.0/16",
-            "serviceCidr": "10.1.0.0/16",
-            "outboundType": "userAssignedNATGateway",
-            "dataplane": "cilium",
-            "policy": "cilium",
-        },
-        "access": {
-            "authorizedRanges": ["20.61.10.0/28"],
-            "adminGroups": [GROUP],
-            "tenantId": "33333333-3333-4333-8333-333333333333",
-            "azureRbac": True,
-            "localAccounts": False,
-            "runCommand": False,
-        },
-        "upgrades": {
-            "channel": "patch",
-            "nodeOsChannel": "SecurityPatch",
-            "clusterWindow": {
-                "day": "Sunday",
-                "startTime": "02:00",
-                "durationHours": 6,
-                "utcOffset": "+01:00",
-                "everyWeeks": 2,
-            },
-            "nodeOsWindow": {
-                "day": "Sunday",
-                "startTime": "02:00",
-                "durationHours": 6,
-                "utcOffset": "+01:00",
-                "everyWeeks": 2,
-            },
-        },
-        "registry": {"id": f"{ID}/Microsoft.ContainerRegistry/registries/images"},
-        "ssh": {"username": "lab", "publicKey": "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIE example"},
-        "encryption": {
-            "atHost": True,
-            "diskEncryptionSet": f"{ID}/Microsoft.Compute/diskEncryptionSets/disks",
-            "kms": {
-                "keyId": "https://keys.vault.azure.net/keys/etcd/0123456789",
-                "vaultId": f"{ID}/Microsoft.KeyVault/vaults/keys",
-            },
-        },
-        "monitoring": {
-            "logs": {"retentionDays": 90, "controlPlane": ["kube-audit-admin", "guard"]},
-            "metrics": {},
-        },
-        "autoscaler": {
-            **azure.FULL["kubeflow-spot:cloud"]["autoscaler"],
-            "expander": "least-waste",
-            "okTotalUnreadyCount": 40,
-            "maxTotalUnreadyPercentage": 90,
-        },
-    },
-    "systemPool": {
-        **SYSTEM,
-        **ALL_NODES,
-        "name": "base",
-        "minNodes": 3,
-        "criticalAddonsOnly": True,
-        "upgrade": {"maxSurge": "2"},
-    },
-    "pools": [
-        {
-            **ALL_NODES,
-            "name": "general",
-            "machine": "Standard_D8ds_v5",
-            "minNodes": 2,
-            "maxNodes": 6,
-            "labels": {"tier": "batch"},
-            "taints": [{"key": "team", "value": "vision", "effect": "NoExecute"}],
-            "upgrade": {"maxSurge": "2"},
-        },
-        {
-            "name": "plain",
-            "machine": "Standard_D8ds_v5",
-            "maxNodes": 3,
-            "upgrade": {"maxUnavailable": "2"},
-            "generation": "b",
-        },
-        {
-            **ALL_NODES,
-            "name": "spot",
-            "machine": "Standard_NC4as_T4_v3",
-            "capacity": "spot",
-            "minNodes": 1,
-            "maxNodes": 4,
-            "spot": {"evictionPolicy": "Deallocate", "maxPrice": 1.5},
-        },
-        {
-            **T4,
-            "maxPods": 64,
-            "generation": "b",
-            "fallback": [{"pool": "t4big"}, {"onDemand": {"maxNodes": 2, "name": "t4more"}}],
-            "gpuSharing": {"strategy": "time-slicing", "replicas": 4},
-        },
-        {**T4, "name": "t4big", "machine": "Standard_NC8as_T4_v3", "installDriver": False},
-        {"name": "a100", "machine": "Standard_NC24ads_A100_v4", "capacity": "spot", "maxNodes": 2, "mig": "1g"},
-        {
-            "name": "strange",
-            "machine": "Standard_NC64as_T4_v3",
-            "capacity": "spot",
-            "maxNodes": 2,
-            "gpus": 4,
-            "gpuModel": "nvidia-t4",
-        },
-    ],
-}
-SMALL: Config = {
-    "release": "r2026-11",
-    "cluster": {"name": "lab", "kubernetesVersion": "1.35", "reason": "an add-on is not ready for 1.36"},
-    "cloud": {
-        **PLACE,
-        "existingResourceGroup": "theirs",
-        "network": {"existing": {"resourceGroup": "net", "name": "corp", "subnet": "nodes"}},
-        "access": {"private": True, "privateDnsZone": "none"},
-        "monitoring": {
-            "logs": {"workspace": f"{ID}/Microsoft.OperationalInsights/workspaces/logs"},
-            "metrics": {"workspace": f"{ID}/Microsoft.Monitor/accounts/metrics"},
-        },
-    },
-    "systemPool": SYSTEM,
-    "pools": [T4],
-}
-ENTRA: Config = {
-    "release": "r2026-11",
-    "cluster": {"name": "lab"},
-    "cloud": {
-        **PLACE,
-        "tier": "Standard",
-        "access": {"adminGroups": [GROUP]},
-        "network": {"addressSpace": "10.8.0.0/15", "subnets": {"idle": "10.8.64.0/20"}, "policy": "calico"},
-    },
-    "systemPool": SYSTEM,
-}
-THEIRS: Config = {
-    "release": "r2026-11",
-    "cloud": {"provider": "azure", "existingCluster": {"resourceGroup": "theirs", "name": "theirs"}},
-    "pools": [T4],
-}
-STACKS = {"full": FULL, "small": SMALL, "entra": ENTRA, "theirs": THEIRS}
-
-LOSES = "a new cluster would replace it"
-ANOTHER = "add `generation: b`: a new pool is made before the old one goes"
-BY_HAND = "add a second system pool by hand"
-SYSTEM_POOL = "properties.template.resources[0].properties"
-
-
-def cluster(*properties: str) -> str:
-    return f"update ManagedCluster lab [{', '.join(properties)}]"
-
-
-def updated(pool: str, *properties: str) -> str:
-    return f"update AgentPool lab-{pool} [{', '.join(properties)}]"
-
-
-def replaced(pool: str, *properties: str) -> str:
-    return f"replace AgentPool lab-{pool} [{', '.join(properties)}], deleted first"
-
-
-def system(*properties: str) -> str:
-    changed = ["properties.template.metadata", *(f"{SYSTEM_POOL}.{one}" for one in properties)]
-    return f"update Deployment lab-system-pool [{', '.join(changed)}]"
-
-
-def window(config: str, *properties: str) -> str:
-    return f"update MaintenanceConfiguration lab-aksManaged{config}UpgradeSchedule [{', '.join(properties)}]"
-
-
-AUTOSCALER = sorted(FULL["cloud"]["autoscaler"].keys() - {"expander"})
-TAGGED = ["a100", "general", "plainb", "spot", "strange", "t4", "t4big", "t4moreb"]
-
-CASES = [
-    # The cluster
-    Removal("cluster.name", refused=["cluster.name: is missing"]),
-    Removal(
-        "cluster.tags",
-        shows=[
-            *(updated(pool, "tags.team") for pool in TAGGED),
-            "update AzureMonitorWorkspace lab-metrics [tags.team]",
-            "update DataCollectionEndpoint lab-metrics [tags.team]",
-            "update DataCollectionRule lab-logs [tags.team]",
-            "update DataCollectionRule lab-metrics [tags.team]",
-            cluster("tags.team"),
-            "update NatGateway lab-nat [tags.team]",
-            "update PublicIPAddress lab-nat [tags.team]",
-            "update ResourceGroup lab [tags.team]",
-            "update UserAssignedIdentity lab-identity [tags.team]",
-            "update VirtualNetwork lab-vnet [tags.team]",
-            "update Workspace lab-logs [tags.team]",
-        ],
-    ),
-    Removal("cluster.protect", nothing="the engine keeps it"),
-    Removal(
-        "cluster.kubernetesVersion",
-        "small",
-        also={"cluster": {"reason": None}},
-        # kubernetesVersion, and every pool said again as it is
-        shows=["update ManagedCluster lab", system("orchestratorVersion"), updated("t4", "orchestratorVersion")],
-    ),
-    Removal("cluster.reason", "small", refused=["cluster.reason: is missing"]),
-    # The place
-    Removal("cloud.existingCluster", "theirs", refused=["cloud.location: is missing"]),
-    Removal("cloud.location", refused=["cloud.location: is missing"]),
-    Removal("cloud.resourceGroup", refused=["cloud.resourceGroup: is group and cannot become lab", LOSES]),
-    Removal(
-        "cloud.existingResourceGroup", "small", refused=["cloud.resourceGroup: is theirs and cannot become lab", LOSES]
-    ),
-    Removal("cloud.tier", "entra", shows=[cluster("sku.tier")]),
-    Removal("cloud.longTermSupport", shows=[cluster("supportPlan")]),
-    # The network
-    Removal(
-        "cloud.network.existing", "small", refused=["systemPool.subnet: system: is corp/nodes in the cluster", BY_HAND]
-    ),
-    Removal(
-        "cloud.network.addressSpace",
-        "entra",
-        shows=["update VirtualNetwork lab-vnet [addressSpace.addressPrefixes[0]]"],
-    ),
-    Removal(
-        "cloud.network.nodeSubnet", refused=["cloud.network.nodeSubnet: is 10.9.0.0/20, has nodes in it and cannot"]
-    ),
-    Removal("cloud.network.subnets", "entra", shows=["delete Subnet lab-idle"]),
-    Removal("cloud.network.podCidr", refused=["cloud.network.podCidr: is 10.200.0.0/16 ", LOSES]),
-    Removal("cloud.network.serviceCidr", refused=["cloud.network.serviceCidr: is 10.1.0.0/16 ", LOSES]),
-    Removal("cloud.network.outboundType", refused=["cloud.network.outboundType: is userAssignedNATGateway ", LOSES]),
-    Removal(
-        "cloud.network.dataplane",
-        also={"cloud": {"network": {"policy": None}}},
-        refused=["cloud.network.dataplane: is cilium in the cluster and cannot become azure", LOSES],
-    ),
-    Removal(
-        "cloud.network.policy",
-        "entra",
-        refused=["cloud.network.policy: is calico in the cluster and cannot become none", LOSES],
-    ),
-    # Who gets in
-    Removal(
-        "cloud.access.private",
-        "small",
-        also={"cloud": {"access": {"privateDnsZone": None}}},
-        refused=["cloud.access.private: is true in the cluster and cannot become false", LOSES],
-    ),
-    Removal(
-        "cloud.access.privateDnsZone", "small", refused=["cloud.access.privateDnsZone: is none in the cluster", LOSES]
-    ),
-    Removal("cloud.access.authorizedRanges", shows=[cluster("apiServerAccessProfile.authorizedIPRanges[0]")]),
-    Removal("cloud.access.adminGroups", shows=[cluster("aadProfile.adminGroupObjectIDs[0]")]),
-    Removal(
-        "cloud.access.adminGroups",
-        "entra",
-        refused=["cloud.access.adminGroups: is unset: AKS does not switch logins through Entra off again"],
-    ),
-    Removal(
-        "cloud.access.tenantId",
-        refused=["cloud.access.tenantId: was 33333333-3333-4333-8333-333333333333, and AKS keeps"],
-    ),
-    Removal("cloud.access.azureRbac", shows=[cluster("aadProfile.enableAzureRBAC")]),
-    Removal("cloud.access.localAccounts", shows=[cluster("disableLocalAccounts")]),
-    Removal("cloud.access.runCommand", shows=[cluster("apiServerAccessProfile.disableRunCommand")]),
-    # What AKS does by itself
-    Removal(
-        "cloud.upgrades.channel",
-        also={"cloud": {"upgrades": {"clusterWindow": None}}},
-        shows=[
-            cluster("autoUpgradeProfile.upgradeChannel"),
-            "delete MaintenanceConfiguration lab-aksManagedAutoUpgradeSchedule",
-        ],
-    ),
-    Removal("cloud.upgrades.nodeOsChannel", shows=[cluster("autoUpgradeProfile.nodeOSUpgradeChannel")]),
-    *(
-        case
-        for key, config in (("clusterWindow", "Auto"), ("nodeOsWindow", "NodeOS"))
-        for case in (
-            Removal(
-                f"cloud.upgrades.{key}",
-                shows=[f"delete MaintenanceConfiguration lab-aksManaged{config}UpgradeSchedule"],
-            ),
-            Removal(f"cloud.upgrades.{key}.durationHours", shows=[window(config, "maintenanceWindow.durationHours")]),
-            Removal(f"cloud.upgrades.{key}.utcOffset", shows=[window(config, "maintenanceWindow.utcOffset")]),
-            Removal(
-                f"cloud.upgrades.{key}.everyWeeks",
-                shows=[window(config, "maintenanceWindow.schedule.weekly.intervalWeeks")],
-            ),
-        )
-    ),
-    Removal("cloud.autoscaler.expander", shows=[cluster("autoScalerProfile.expander")]),
-    *(Removal(f"cloud.autoscaler.{key}", shows=[cluster(f"autoScalerProfile.{key}")]) for key in AUTOSCALER),
-    # Keys, registry, logs
-    Removal("cloud.registry", shows=["delete RoleAssignment lab-pull"]),
-    Removal("cloud.ssh", refused=["cloud.ssh: is lab with the key ...", "cannot become unset", LOSES]),
-    Removal(
-        "cloud.ssh.username", refused=["cloud.ssh: is lab with the key ...", "cannot become azureuser with", LOSES]
-    ),
-    Removal(
-        "cloud.encryption.atHost", refused=["cloud.encryption.atHost: base: is true ", "general: is true ", ANOTHER]
-    ),
-    Removal(
-        "cloud.encryption.diskEncryptionSet", refused=["cloud.encryption.diskEncryptionSet: is /subscriptions/", LOSES]
-    ),
-    Removal("cloud.encryption.kms", refused=["cloud.encryption.kms: encrypts the cluster's Secrets ", "az aks update"]),
-    Removal("cloud.encryption.kms.vaultId", shows=["delete RoleAssignment lab-key"]),
-    Removal(
-        "cloud.monitoring.logs",
-        shows=[
-            "delete DataCollectionRule lab-logs",
-            "delete DataCollectionRuleAssociation lab-logs",
-            "delete DiagnosticSetting lab-control-plane",
-            "delete Workspace lab-logs",
-            cluster("addonProfiles.omsagent.config", "addonProfiles.omsagent.enabled"),
-        ],
-    ),
-    Removal(
-        "cloud.monitoring.logs.workspace",
-        "small",
-        shows=[
-            "create Workspace lab-logs",
-            "update DataCollectionRule lab-logs [destinations.logAnalytics[0].workspaceResourceId]",
-            "update DiagnosticSetting lab-control-plane [workspaceId]",
-            cluster("addonProfiles.omsagent.config.logAnalyticsWorkspaceResourceID"),
-        ],
-    ),
-    Removal("cloud.monitoring.logs.retentionDays", shows=["update Workspace lab-logs [retentionInDays]"]),
-    Removal(
-        "cloud.monitoring.logs.controlPlane",
-        shows=["update DiagnosticSetting lab-control-plane [logs[0].category, logs[1]]"],
-    ),
-    Removal(
-        "cloud.monitoring.metrics",
-        shows=[
-            "delete AzureMonitorWorkspace lab-metrics",
-            "delete DataCollectionEndpoint lab-metrics",
-            "delete DataCollectionRule lab-metrics",
-            "delete DataCollectionRuleAssociation lab-metrics",
-            cluster("azureMonitorProfile.metrics.enabled"),
-        ],
-    ),
-    Removal(
-        "cloud.monitoring.metrics.workspace",
-        "small",
-        shows=[
-            "create AzureMonitorWorkspace lab-metrics",
-            "update DataCollectionRule lab-metrics [destinations.monitoringAccounts[0].accountResourceId]",
-        ],
-    ),
-    # The system pool
-    Removal("systemPool.name", refused=["systemPool.name: system: is no pool of the cluster", BY_HAND]),
-    Removal("systemPool.minNodes", shows=[system("minCount")]),
-    Removal(
-        "systemPool.zones", refused=["systemPool.zones: base: is [1] in the cluster and cannot become []", BY_HAND]
-    ),
-    Removal("systemPool.criticalAddonsOnly", shows=[system("nodeTaints[0]")]),
-    Removal(
-        "systemPool.osDisk.type", refused=["systemPool.osDisk.type: base: was Managed, and AKS keeps that", BY_HAND]
-    ),
-    Removal(
-        "systemPool.osDisk.sizeGb", refused=["systemPool.osDisk.sizeGb: base: was 200, and AKS keeps that", BY_HAND]
-    ),
-    Removal("systemPool.maxPods", refused=["systemPool.maxPods: base: was 64, and AKS keeps that", BY_HAND]),
-    Removal("systemPool.subnet", refused=["systemPool.subnet: base: is lab/more in the cluster", BY_HAND]),
-    Removal("systemPool.upgrade", shows=[system("upgradeSettings.maxSurge")]),
-    Removal("systemPool.upgrade.maxSurge", refused=["systemPool.upgrade.maxSurge: leaves no way"]),
-    # On-demand pools
-    Removal("pools.general.minNodes", shows=[updated("general", "minCount")]),
-    Removal("pools.general.maxNodes", refused=["pools[0].maxNodes: is missing"]),
-    Removal("pools.general.labels", shows=[updated("general", "nodeLabels.tier")]),
-    Removal("pools.general.taints", shows=[updated("general", "nodeTaints[0]")]),
-    Removal("pools.general.taints.0.effect", shows=[updated("general", "nodeTaints[0]")]),
-    Removal(
-        "pools.general.zones", refused=["pools[0].zones: general: is [1] in the cluster and cannot become []", ANOTHER]
-    ),
-    Removal(
-        "pools.general.osDisk.type", refused=["pools[0].osDisk.type: general: was Managed, and AKS keeps", ANOTHER]
-    ),
-    Removal(
-        "pools.general.osDisk.sizeGb", refused=["pools[0].osDisk.sizeGb: general: was 200, and AKS keeps", ANOTHER]
-    ),
-    Removal("pools.general.maxPods", refused=["pools[0].maxPods: general: was 64, and AKS keeps", ANOTHER]),
-    Removal("pools.general.subnet", refused=["pools[0].subnet: general: is lab/more in the cluster", ANOTHER]),
-    Removal("pools.general.upgrade", shows=[updated("general", "upgradeSettings.maxSurge")]),
-    Removal("pools.general.upgrade.maxSurge", refused=["pools[0].upgrade: leaves no way to exchange a node"]),
-    Removal("pools.plain.upgrade.maxUnavailable", refused=["pools[1].upgrade: leaves no way to exchange a node"]),
-    Removal("pools.plain.generation", shows=["create AgentPool lab-plain", "delete AgentPool lab-plainb"]),
-    # Spot pools; what a twin shares with its pool changes by generation
-    Removal("pools.a100.capacity", shows=[replaced("a100", "scaleSetPriority")]),
-    Removal("pools.spot.minNodes", shows=[updated("spot", "minCount")]),
-    Removal("pools.spot.spot", shows=[replaced("spot", "scaleSetEvictionPolicy", "spotMaxPrice")]),
-    Removal("pools.spot.spot.evictionPolicy", shows=[replaced("spot", "scaleSetEvictionPolicy")]),
-    Removal("pools.spot.spot.maxPrice", shows=[replaced("spot", "spotMaxPrice")]),
-    Removal("pools.spot.zones", shows=[replaced("spot", "availabilityZones")]),
-    Removal("pools.spot.osDisk.type", shows=[replaced("spot", "osDiskType")]),
-    Removal("pools.spot.osDisk.sizeGb", shows=[replaced("spot", "osDiskSizeGB")]),
-    Removal("pools.spot.maxPods", shows=[replaced("spot", "maxPods")]),
-    Removal("pools.spot.subnet", shows=[replaced("spot", "vnetSubnetID")]),
-    Removal(
-        "pools.t4.maxPods", refused=["pools[3].maxPods: t4moreb: was 64, and AKS keeps that", "add `generation: c`"]
-    ),
-    Removal("pools.t4.generation", shows=["create AgentPool lab-t4more", "delete AgentPool lab-t4moreb"]),
-    # GPUs
-    Removal("pools.t4.fallback", also={"pools": {"t4": {"generation": None}}}, shows=["delete AgentPool lab-t4moreb"]),
-    Removal("pools.t4.fallback.0.pool", refused=["pools[3].fallback[0]: must name one thing"]),
-    Removal("pools.t4.fallback.1.onDemand", refused=["pools[3].fallback[1]: must name one thing"]),
-    Removal("pools.t4.fallback.1.onDemand.name", shows=["create AgentPool lab-t4odb", "delete AgentPool lab-t4moreb"]),
-    Removal(
-        "pools.t4.gpuSharing",
-        shows=[
-            updated("t4", 'nodeLabels["nvidia.com/device-plugin.config"]'),
-            updated("t4moreb", 'nodeLabels["nvidia.com/device-plugin.config"]'),
-        ],
-    ),
-    Removal("pools.a100.mig", shows=[replaced("a100", "gpuInstanceProfile")]),
-    Removal("pools.t4big.installDriver", shows=[replaced("t4big", "gpuProfile")]),
-    Removal("pools.strange.gpus", nothing="the catalogue knows as many"),
-    Removal("pools.strange.gpuModel", nothing="the catalogue knows the same"),
-]
-
-
 REFUSED_ELSEWHERE = {"cloud.encryption.kms.private", "systemPool.upgrade.maxUnavailable", "pools.gcp", "systemPool.gcp"}
-"""Keys that no stack on AKS can have: the rules of settings refuse them (tests/configs)."""
+"""Keys that no stack on AKS can have, because rules of settings refuse them (tests/configs)."""
 
 
 def test_every_optional_key_has_a_case() -> None:
-    models = (Azure, "cloud"), (Pool, "pools"), (SystemPool, "systemPool"), (Cluster, "cluster")
+    models = (
+        (Azure, "cloud"),
+        (registry.pool_model(), "pools"),
+        (registry.system_pool_model(), "systemPool"),
+        (Cluster, "cluster"),
+    )
     keys = {key for model, path in models for key in optional(model, path) if ".gcp." not in key}
     assert len(keys) > 80
     assert uncounted(keys - REFUSED_ELSEWHERE, CASES) == set()
@@ -482,7 +51,7 @@ def ups(tmp_path_factory: pytest.TempPathFactory) -> Ups:
 
 KEPT = ("cloud.autoscaler.scanInterval", "cloud.access.tenantId", "cloud.access.adminGroups", "systemPool.upgrade")
 KEPT += ("pools.upgrade", "pools.osDisk.sizeGb", "pools.maxPods", "systemPool.maxPods", "cloud.network.nodeSubnet")
-"""Keys whose value AKS keeps when it is left out: those of which `make test` shows the cases."""
+"""Keys whose value AKS keeps when they are missing: `make test` runs their cases, `make test-slow` the others."""
 
 
 def _marked(removal: Removal) -> Any:
@@ -491,7 +60,7 @@ def _marked(removal: Removal) -> Any:
 
 
 @pytest.mark.parametrize("removal", map(_marked, CASES))
-def test_a_key_that_goes_is_shown_and_done_or_refused(
+def test_a_removed_key_is_shown_and_applied_or_refused(
     removal: Removal, ups: Ups, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(discovery, "read", lambda kubeconfig, what, compute_class=None: discovery.Contents("1.36.2"))
@@ -507,19 +76,19 @@ def test_a_key_that_goes_is_shown_and_done_or_refused(
 
 
 def in_force(state: Path) -> dict[str, Any]:
-    """What an emulated Azure holds, less what tells when and how often something was asked, and how many nodes there are."""
-    found = {}
+    """The resources of an emulated Azure by id, without deployments, records of requests and node counts."""
+    bodies = {}
     for record in Store(state).read().records.values():
         if "/deployments/" not in record.id and not record.token.startswith("sandbox:"):
-            found[record.id] = {name: value for name, value in record.body.items() if name != "count"}
-    return found
+            bodies[record.id] = {name: value for name, value in record.body.items() if name != "count"}
+    return bodies
 
 
 @pytest.mark.parametrize("listed", [True, False], ids=["this program's", "an earlier program's"])
-def test_a_state_that_lists_the_system_pool_alone_is_upgraded_and_mended(
+def test_a_state_with_only_the_system_pool_listed_is_upgraded_and_repaired(
     listed: bool, ups: Ups, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As after an `up` without a refresh: what is sent is what the state has, and a refresh adds nothing to it."""
+    """A state as after an `up` without a refresh: the request has the pools of the state, and a refresh adds none."""
     monkeypatch.setattr(discovery, "read", lambda kubeconfig, what, compute_class=None: discovery.Contents("1.36.2"))
     standing = ups.at("small", tmp_path / "cloud.json", monkeypatch)
     standing.refresh()
@@ -529,12 +98,10 @@ def test_a_state_that_lists_the_system_pool_alone_is_upgraded_and_mended(
     standing.state[at] = stuck
     if not listed:
         standing.outputs = {}
-        # One update says what the service has, whatever else it is about.
-        (told_of,) = (
-            s for s in standing.steps(SMALL, monkeypatch, apply=True) if s["type"].endswith(":ManagedCluster")
-        )
-        assert told_of["op"] == "update"
-        assert [name for name in told_of["diff"] if not name.startswith("agentPoolProfiles")] == []
+        # One update lists all existing pools, whatever its purpose.
+        (update,) = (s for s in standing.steps(SMALL, monkeypatch, apply=True) if s["type"].endswith(":ManagedCluster"))
+        assert update["op"] == "update"
+        assert [name for name in update["diff"] if not name.startswith("agentPoolProfiles")] == []
         standing.outputs = {"remembered": {"poolsListed": True}}
         assert standing.steps(SMALL, monkeypatch) == []
     upgraded = changed(SMALL, {"cluster": {"kubernetesVersion": None, "reason": None}})

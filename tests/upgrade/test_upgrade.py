@@ -1,7 +1,7 @@
-"""Every case of this folder through the real engine, on one stack of each cloud: what a change does, step by step.
+"""Every case of this folder through the real engine, on one stack of each cloud, step by step.
 
-`make test` applies the cases in which steps depend on each other or move nodes. Of the others it asks what their first change
-would do, in a preview from the stack that stands, which takes a quarter of the time. `make test-slow` applies every step of all.
+`make test` applies the cases in which steps depend on each other or move nodes. For the others it previews the first change on
+the running stack, which takes a quarter of the time. `make test-slow` applies every step of every case.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from typing import Any
 import pytest
 
 from tests.sandbox.stack import Stack
-from tests.upgrade.case import PROJECT, Case, Step, cases, told
+from tests.upgrade.case import PROJECT, Case, Step, cases, lines
 
 pytestmark = pytest.mark.engine
 
 APPLIED = {"aks": ("generation", "pool-removed", "release", "taint"), "gke": ("generation", "release", "taint")}
-"""What `make test` applies. The rest of GKE's cases says on another cloud what AKS' say, and is not previewed either."""
+"""Cases that `make test` applies. The other cases on GKE repeat those on AKS, and are not previewed either."""
 ALL = [case for cloud in APPLIED for case in cases(cloud)]
 
 
@@ -32,7 +32,7 @@ CASES = [pytest.param(case, id=case.name, marks=[] if _applied(case) else pytest
 PREVIEWED = [case for case in ALL if case.cloud == "aks" and not _applied(case) and not case.steps[0].new]
 CLUSTER = "ml-up"
 POOL = ("kubernetes.azure.com/agentpool", "cloud.google.com/gke-nodepool")
-GOING = ("delete", "replace")
+REMOVED = ("delete", "replace")
 
 
 class Upgraded:
@@ -44,16 +44,16 @@ class Upgraded:
         (folder / "Pulumi.yaml").write_text((PROJECT / "Pulumi.yaml").read_text())
 
     def at(self, step: Step) -> None:
-        """Bring the stack to where a case begins, unless it is there."""
-        there = self.last is not None and self.last.config == step.config and self.last.program == step.program
-        if there and not step.new:
+        """Bring the stack to the first step of a case, unless it is in that state."""
+        unchanged = self.last is not None and self.last.config == step.config and self.last.program == step.program
+        if unchanged and not step.new:
             return
         if step.new or self.last is None or self.last.program != step.program:
             self.stack.run("down", "--force")
         self.up(step)
 
     def up(self, step: Step) -> dict[str, Any]:
-        """What the engine did, and its errors."""
+        """Apply a step; returns the engine's steps and errors."""
         before, self.last = self.last, None
         self._write(step)
         printed: dict[str, Any] = json.loads(self.stack.run("up", "--json", ok=not step.refused).stdout)
@@ -61,49 +61,51 @@ class Upgraded:
         return printed
 
     def preview(self, step: Step) -> dict[str, Any]:
-        """What the engine would do, and its errors."""
+        """Preview a step; returns the engine's steps and errors."""
         self._write(step)
         printed: dict[str, Any] = json.loads(self.stack.run("preview", "--json", ok=not step.refused).stdout)
         return printed
 
     def would(self, step: Step) -> Counter[str]:
-        """How many of each kind of step an `up` would take."""
-        return Counter(one["op"] for one in self.preview(step)["steps"])
+        """The number of steps of an `up` by operation."""
+        return Counter(shown["op"] for shown in self.preview(step)["steps"])
 
     def _write(self, step: Step) -> None:
         self.stack.write(step.config)
         (self.stack.project / "__main__.py").write_text(step.program)
 
     def nodes(self) -> dict[tuple[str, str], str]:
-        """The nodes by name and uid, each with its pool: a machine made anew has another uid."""
-        found = (node["metadata"] for node in self.stack.get("nodes")["items"])
-        return {(m["name"], m["uid"]): next(m["labels"][key] for key in POOL if key in m["labels"]) for m in found}
+        """The pool of each node, by the node's name and uid: a new machine has another uid."""
+        nodes = (node["metadata"] for node in self.stack.get("nodes")["items"])
+        return {(m["name"], m["uid"]): next(m["labels"][key] for key in POOL if key in m["labels"]) for m in nodes}
 
 
 @pytest.fixture(scope="module")
 def stacks(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Upgraded]]:
-    found = {cloud: Upgraded(tmp_path_factory.mktemp(cloud)) for cloud in ("aks", "gke")}
-    yield found
-    for upgraded in found.values():
+    stacks = {cloud: Upgraded(tmp_path_factory.mktemp(cloud)) for cloud in ("aks", "gke")}
+    yield stacks
+    for upgraded in stacks.values():
         upgraded.stack.run("down", "--force")
 
 
 @pytest.mark.parametrize("case", PREVIEWED, ids=lambda case: case.name)
-def test_the_first_change_would_do_what_it_says_and_no_more(case: Case, stacks: dict[str, Upgraded]) -> None:
+def test_a_preview_of_the_first_change_shows_exactly_the_steps_of_the_case(
+    case: Case, stacks: dict[str, Upgraded]
+) -> None:
     upgraded, step = stacks[case.cloud], case.steps[1]
     upgraded.at(case.steps[0])
     shown = upgraded.preview(step)
     if step.would:
-        assert Counter(one["op"] for one in shown["steps"]) == step.would
+        assert Counter(each["op"] for each in shown["steps"]) == step.would
     elif step.refused:
-        assert [said for said in step.refused if said not in "\n".join(shown["errors"])] == []
+        assert [part for part in step.refused if part not in "\n".join(shown["errors"])] == []
     else:
-        assert told(shown["steps"], step.steps) == sorted(step.steps)
+        assert lines(shown["steps"], step.steps) == sorted(step.steps)
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_each_step_does_what_it_says_and_no_more(case: Case, stacks: dict[str, Upgraded]) -> None:
-    """What a step left undone is among the steps of the next one; most cases end where the next begins."""
+def test_each_change_takes_exactly_the_steps_of_the_case(case: Case, stacks: dict[str, Upgraded]) -> None:
+    """A step that leaves something undone adds it to the next step; most cases end where the next one begins."""
     upgraded = stacks[case.cloud]
     upgraded.at(case.steps[0])
     nodes = upgraded.nodes()
@@ -114,18 +116,18 @@ def test_each_step_does_what_it_says_and_no_more(case: Case, stacks: dict[str, U
         done = upgraded.up(step)
         if step.refused:
             assert done["steps"] == []
-            assert [said for said in step.refused if said not in "\n".join(done["errors"])] == []
+            assert [part for part in step.refused if part not in "\n".join(done["errors"])] == []
         else:
-            assert told(done["steps"], step.steps) == sorted(step.steps)
-        begun = [f"{one['type'].rpartition(':')[2]} {one['name']}" for one in done["steps"]]
-        assert [one for one in begun if one in step.in_turn] == list(step.in_turn)
-        ops = [one["op"] for one in done["steps"]]
-        # What takes another's place is there before that goes.
+            assert lines(done["steps"], step.steps) == sorted(step.steps)
+        begun = [f"{each['type'].rpartition(':')[2]} {each['name']}" for each in done["steps"]]
+        assert [title for title in begun if title in step.in_turn] == list(step.in_turn)
+        ops = [each["op"] for each in done["steps"]]
+        # A replacement exists before the old resource is deleted.
         assert "create" not in ops[ops.index("delete") :] if "delete" in ops else True
-        going = {line.split()[2] for line in step.steps if line.startswith(GOING)}
-        staying = {node for node, pool in nodes.items() if f"{CLUSTER}-{pool}" not in going}
+        removed = {line.split()[2] for line in step.steps if line.startswith(REMOVED)}
+        kept = {node for node, pool in nodes.items() if f"{CLUSTER}-{pool}" not in removed}
         nodes = upgraded.nodes()
-        assert staying <= nodes.keys()
+        assert kept <= nodes.keys()
 
 
 @pytest.mark.parametrize("cloud", ["aks", "gke"])

@@ -55,14 +55,14 @@ sys.exit(int("broken" in Path(sys.argv[5]).read_text()))
 
 
 class Machine:
-    """A copy of the scripts, a PATH of stand-ins, and what GitHub would answer."""
+    """A copy of the scripts, a PATH of stand-ins, and GitHub's answers."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.world = folder / "world"
         self.temporary = folder / "runner" / "temp"
-        for made in (self.world, self.temporary, folder / "bin", folder / "project" / "scripts"):
-            made.mkdir(parents=True)
+        for directory in (self.world, self.temporary, folder / "bin", folder / "project" / "scripts"):
+            directory.mkdir(parents=True)
         shutil.copytree(
             SCRIPTS, folder / "project" / ".github" / "scripts", ignore=shutil.ignore_patterns("__pycache__")
         )
@@ -70,27 +70,27 @@ class Machine:
         self.program("project/scripts/uv", UV)
 
     def program(self, path: str, code: str) -> None:
-        """A Python program at that place."""
+        """Write an executable Python program."""
         file = self.folder / path
         file.write_text(f"#!{sys.executable}\n{code}")
         file.chmod(0o755)
 
     def answer(self, path: str, *answers: Any) -> None:
-        """What GitHub says at that path: the first time, the second, and so on."""
+        """Set GitHub's answers to a path, in the order of the requests."""
         (self.world / f"{path.replace('/', '_')}.json").write_text(json.dumps(answers))
 
     def serve(self, path: str, content: bytes) -> None:
-        """A download."""
+        """Set the contents of a download."""
         (self.world / f"{path.replace('/', '_')}.bytes").write_bytes(content)
 
     def calls(self, *methods: str) -> list[list[Any]]:
-        """What GitHub was asked: method, path, fields, body."""
+        """The requests to GitHub: method, path, fields, body."""
         file = self.world / "calls"
         every = [json.loads(line) for line in file.read_text().splitlines()] if file.exists() else []
         return [call for call in every if not methods or call[0] in methods]
 
     def run(self, script: str, *arguments: str, **settings: str) -> subprocess.CompletedProcess[str]:
-        """One script, as a step of a workflow runs it."""
+        """Run one script as a step of a workflow does."""
         environment = {
             "PATH": f"{self.folder / 'bin'}{os.pathsep}{os.environ['PATH']}",
             "WORLD": str(self.world),

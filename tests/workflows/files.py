@@ -1,4 +1,4 @@
-"""The workflow files as data, for the tests of what they may do."""
+"""The workflow files as data."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ Data = dict[str, Any]
 
 
 def read(path: Path) -> Data:
-    """A workflow or action. YAML 1.1 reads the key `on` as true, so it is looked up as such."""
+    """A workflow or action. YAML 1.1 reads the key `on` as true, so `True` is looked up."""
     content: Data = yaml.safe_load(path.read_text())
     return content
 
 
 def workflow(name: str) -> Data:
-    """The workflow in that file."""
+    """The workflow of a file."""
     return read(FOLDER / "workflows" / f"{name}.yml")
 
 
 def jobs(path: Path) -> dict[str, Data]:
     """Jobs by name."""
-    found: dict[str, Data] = read(path)["jobs"]
-    return found
+    jobs: dict[str, Data] = read(path)["jobs"]
+    return jobs
 
 
 def steps(content: Data) -> Iterator[Data]:
@@ -43,7 +43,7 @@ def steps(content: Data) -> Iterator[Data]:
 
 
 def scalars(value: Any) -> Iterator[str]:
-    """Every text in it."""
+    """Every text of a value."""
     if isinstance(value, dict):
         for inner in value.values():
             yield from scalars(inner)

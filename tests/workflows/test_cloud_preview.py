@@ -1,4 +1,4 @@
-"""The real preview leaves the layer out where the cluster does not answer, and says so."""
+"""The preview of a real cloud: without an answer of the cluster, the layer is left out and named."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def cloud(machine: Machine) -> Machine:
 
 @pytest.fixture
 def refusing() -> Iterator[str]:
-    """An API server that answers, and refuses: reachable, whatever the identity may do there."""
+    """An API server that answers with a refusal: reachable, whatever the rights of the identity."""
 
     class Refuse(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
@@ -56,14 +56,14 @@ def refusing() -> Iterator[str]:
 
 
 def closed() -> str:
-    """An address where nobody listens."""
+    """An address without a listener."""
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         return f"https://127.0.0.1:{taken.getsockname()[1]}"
 
 
 def preview(machine: Machine, *options: str) -> tuple[subprocess.CompletedProcess[str], list[str], str]:
-    """The run, the arguments of `pulumi preview`, the summary."""
+    """The finished run, the arguments of `pulumi preview`, and the summary."""
     summary = machine.folder / "summary"
     folder = str(machine.folder / "program")
     done = machine.run("cloud_preview.py", "prod", folder, *options, GITHUB_STEP_SUMMARY=str(summary))
@@ -99,7 +99,7 @@ def test_a_stack_that_has_no_cluster_yet_is_previewed_whole(cloud: Machine) -> N
     assert "unreachable" not in summary
 
 
-def test_drift_fails_and_the_kubeconfig_is_nowhere_to_be_read(cloud: Machine) -> None:
+def test_drift_fails_and_the_kubeconfig_is_in_no_output(cloud: Machine) -> None:
     (cloud.world / "kubeconfig").write_text(f"server: {closed()}\ntoken: s3cret\n")
     (cloud.world / "drift").touch()
     done, arguments, summary = preview(cloud, "--refresh", "--expect-no-changes")

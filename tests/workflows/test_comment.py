@@ -1,4 +1,4 @@
-"""The comment on a pull request: found by what GitHub says, drawn from an artifact that may hold anything."""
+"""The comment on a pull request: placed by GitHub's answers, drawn from an untrusted artifact."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ BOT = {"login": "github-actions[bot]"}
 
 
 def archive(*files: tuple[str, str | bytes], how: int = zipfile.ZIP_DEFLATED) -> bytes:
-    made = io.BytesIO()
-    with zipfile.ZipFile(made, "w", how) as opened:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", how) as opened:
         for name, content in files:
             opened.writestr(name, content)
-    return made.getvalue()
+    return buffer.getvalue()
 
 
 def pull(number: int = 12, sha: str = SHA, source: str | None = "stranger/fork") -> dict[str, Any]:
@@ -68,7 +68,7 @@ def written(machine: Machine) -> list[tuple[str, str]]:
     return [(f"{method} {path}", sent["body"]) for method, path, _, sent in machine.calls("POST", "PATCH")]
 
 
-def test_a_pull_request_from_a_fork_is_found_and_commented(fork: Machine) -> None:
+def test_a_pull_request_from_a_fork_gets_a_comment(fork: Machine) -> None:
     done = comment(fork)
     assert done.returncode == 0, done.stderr
     [(where, body)] = written(fork)
@@ -103,14 +103,16 @@ def test_a_second_preview_changes_the_first_ones_comment(fork: Machine) -> None:
 
 
 @pytest.mark.parametrize("user", [{"login": "stranger"}, {"login": "other[bot]"}, None])
-def test_somebody_elses_comment_with_the_marker_is_left_alone(fork: Machine, user: dict[str, str] | None) -> None:
+def test_a_comment_of_another_author_with_the_marker_stays_unchanged(
+    fork: Machine, user: dict[str, str] | None
+) -> None:
     fork.answer(COMMENTS, [[{"id": 5, "user": user, "body": f"{MARKER}\nmine"}]])
     assert comment(fork).returncode == 0
     assert [where for where, _ in written(fork)] == [f"POST {COMMENTS}"]
 
 
 @pytest.mark.parametrize(
-    "found",
+    "pulls",
     [
         pytest.param([], id="closed"),
         pytest.param([pull(sha="b" * 40)], id="moved on"),
@@ -119,8 +121,8 @@ def test_somebody_elses_comment_with_the_marker_is_left_alone(fork: Machine, use
         pytest.param([pull(), pull(13)], id="two of one branch"),
     ],
 )
-def test_nobody_is_commented_where_the_pull_request_is_not_certain(fork: Machine, found: list[Any]) -> None:
-    fork.answer(PULLS, found)
+def test_an_uncertain_pull_request_gets_no_comment(fork: Machine, pulls: list[Any]) -> None:
+    fork.answer(PULLS, pulls)
     done = comment(fork)
     assert done.returncode == 0
     assert "nothing to comment" in done.stdout
@@ -135,13 +137,13 @@ def test_a_commit_pushed_while_the_report_is_drawn_stops_the_comment(fork: Machi
     assert "moved on" in done.stdout
 
 
-def test_a_run_of_a_repository_that_is_gone_stops(fork: Machine) -> None:
+def test_a_run_of_a_deleted_repository_stops(fork: Machine) -> None:
     done = comment(fork, head_repository=None)
     assert done.returncode == 1
     assert done.stderr == "error: the repository of the commit is gone\n"
 
 
-def test_a_preview_without_a_report_says_so_where_an_old_one_would_mislead(fork: Machine) -> None:
+def test_a_preview_without_a_report_says_so_in_the_comment(fork: Machine) -> None:
     fork.answer(ARTIFACTS, {"artifacts": []})
     assert comment(fork).returncode == 0
     [(_, body)] = written(fork)
@@ -172,9 +174,7 @@ def test_of_several_attempts_the_last_ones_report_counts(fork: Machine) -> None:
         pytest.param({}, archive(("report.json", "broken")), "cannot be drawn", id="cannot be drawn"),
     ],
 )
-def test_an_artifact_that_is_not_what_it_should_be_is_refused(
-    fork: Machine, listed: dict[str, Any], content: bytes, reason: str
-) -> None:
+def test_an_invalid_artifact_is_refused(fork: Machine, listed: dict[str, Any], content: bytes, reason: str) -> None:
     fork.answer(ARTIFACTS, {"artifacts": [artifact(**listed)]})
     fork.serve(ZIP, content)
     done = comment(fork)
@@ -190,7 +190,7 @@ def test_two_files_of_the_reports_name_are_refused(fork: Machine) -> None:
     assert "2 files called" in comment(fork).stderr
 
 
-def test_nothing_of_a_hostile_archive_reaches_the_disk_but_the_report(fork: Machine) -> None:
+def test_only_the_report_of_a_hostile_archive_reaches_the_disk(fork: Machine) -> None:
     names = ("../escape", "/tmp/escape", "a/../../escape", "report.json/escape", "..\\escape", "report.md")
     fork.serve(ZIP, archive(*((name, "escaped") for name in names), ("report.json", "{}")))
     before = {path for path in fork.folder.rglob("*") if path.is_file()}
@@ -200,7 +200,7 @@ def test_nothing_of_a_hostile_archive_reaches_the_disk_but_the_report(fork: Mach
     assert {path.name for path in new if path.suffix != ".pyc"} == ours
 
 
-def test_a_refusal_of_github_is_told(fork: Machine) -> None:
+def test_a_refusal_of_github_is_printed(fork: Machine) -> None:
     (fork.world / f"{PULLS.replace('/', '_')}.json").unlink()
     done = comment(fork)
     assert (done.returncode, done.stderr) == (1, f"error: gh api {PULLS}: gh: Not Found (HTTP 404)\n")

@@ -18,7 +18,7 @@ def commit(machine: Machine, stack: str = "prod") -> str:
     return outputs.read_text()
 
 
-def test_a_deployment_that_waits_or_failed_is_passed_over(machine: Machine) -> None:
+def test_a_waiting_or_failed_deployment_is_skipped(machine: Machine) -> None:
     machine.answer(DEPLOYMENTS, [{"id": 3, "sha": "waits"}, {"id": 2, "sha": "failed"}, {"id": 1, "sha": "runs"}])
     machine.answer(f"{DEPLOYMENTS}/3/statuses", [{"state": "waiting"}])
     machine.answer(f"{DEPLOYMENTS}/2/statuses", [{"state": "failure"}, {"state": "in_progress"}])

@@ -1,4 +1,4 @@
-"""actionlint and zizmor find nothing in the workflows."""
+"""actionlint and zizmor on the workflows."""
 
 from __future__ import annotations
 
@@ -20,21 +20,21 @@ ZIZMOR = Path(sys.executable).with_name("zizmor")
 
 @pytest.fixture
 def checkout(tmp_path: Path) -> Path:
-    """A repository with nothing but the workflows, for a test to break."""
+    """A repository with only the workflows, which a test may break."""
     shutil.copytree(FOLDER, tmp_path / ".github")
     (tmp_path / ".git").mkdir()
     return tmp_path
 
 
 def actionlint(folder: Path) -> subprocess.CompletedProcess[str]:
-    """Without the two linters it would pick up from a developer's PATH."""
+    """actionlint without the two linters of a developer's PATH."""
     binary = ensure(["actionlint"], print)["actionlint"]
     command = [str(binary), "-no-color", "-shellcheck=", "-pyflakes="]
     return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
 
 
 def zizmor(folder: Path) -> subprocess.CompletedProcess[str]:
-    # Without a token it asks nobody; --offline also forbids it.
+    # Without a token it sends no request; --offline also forbids requests.
     command = [
         str(ZIZMOR),
         "--offline",
@@ -47,12 +47,12 @@ def zizmor(folder: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, cwd=folder, env=settings, capture_output=True, text=True, check=False)
 
 
-def test_actionlint_finds_nothing(checkout: Path) -> None:
+def test_actionlint_has_no_finding(checkout: Path) -> None:
     done = actionlint(checkout)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 
-def test_actionlint_would_find_a_fault(checkout: Path) -> None:
+def test_actionlint_reports_a_fault(checkout: Path) -> None:
     up = checkout / ".github" / "workflows" / "up.yml"
     up.write_text(up.read_text().replace("${{ inputs.stack }}", "${{ inputs.stak }}"))
     done = actionlint(checkout)
@@ -60,13 +60,13 @@ def test_actionlint_would_find_a_fault(checkout: Path) -> None:
     assert 'property "stak" is not defined' in done.stdout
 
 
-def test_zizmor_finds_nothing(checkout: Path) -> None:
+def test_zizmor_has_no_finding(checkout: Path) -> None:
     done = zizmor(checkout)
     assert done.returncode == 0, done.stdout
     assert "No findings to report" in done.stdout + done.stderr
 
 
-def test_zizmor_would_find_a_fault(checkout: Path) -> None:
+def test_zizmor_reports_a_fault(checkout: Path) -> None:
     preview = checkout / ".github" / "workflows" / "preview.yml"
     preview.write_text(preview.read_text().replace("pull_request:", "pull_request_target:"))
     done = zizmor(checkout)

@@ -40,6 +40,6 @@ def test_any_other_commit_is_refused(machine: Machine, pull: dict[str, Any], rea
     ("number", "commit"),
     [("12/../../other", SHA), ("", SHA), ("012", SHA), ("12", "main"), ("12", SHA[:-1]), ("12", SHA.upper())],
 )
-def test_what_is_no_number_and_no_commit_never_reaches_github(machine: Machine, number: str, commit: str) -> None:
+def test_an_invalid_number_or_commit_never_reaches_github(machine: Machine, number: str, commit: str) -> None:
     assert machine.run("pinned.py", PULL_REQUEST=number, COMMIT=commit).returncode == 1
     assert machine.calls() == []

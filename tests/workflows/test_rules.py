@@ -1,4 +1,4 @@
-"""What the workflows may do, read from their files: rules that no linter knows, and those that must not hang on one."""
+"""Rules for the workflow files: those that no linter knows, and those that must not depend on one."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ ALL = [*WORKFLOWS, *ACTIONS]
 STACKS = {path.name.split(".")[1] for path in PROJECT.glob("Pulumi.*.yaml")}
 PINNED = re.compile(r"uses: (?:\./[\w./-]+|[\w./-]+@[0-9a-f]{40} # v\d+\.\d+(?:\.\d+)?)$")
 UNTRUSTED = {"preview", "preview-comment"}
-"""Workflows that a stranger's pull request sets off."""
+"""Workflows that a stranger's pull request starts."""
 
 
 def names(paths: list[Path]) -> list[str]:
     return [path.relative_to(PROJECT / ".github").as_posix() for path in paths]
 
 
-def test_there_are_workflows() -> None:
+def test_the_workflow_files_are_read() -> None:
     wanted = {"check", "preview", "preview-comment", "cloud-preview", "deploy", "up", "drift"}
     assert {path.stem for path in WORKFLOWS} == wanted
 
@@ -41,7 +41,7 @@ def test_one_action_has_one_commit_everywhere() -> None:
         for name, commit in re.findall(r"uses: ([\w/-]+)@(\S+)", path.read_text()):
             commits.setdefault(name, set()).add(commit)
     assert commits
-    assert {name: found for name, found in commits.items() if len(found) > 1} == {}
+    assert {name: shas for name, shas in commits.items() if len(shas) > 1} == {}
 
 
 @pytest.mark.parametrize("path", WORKFLOWS, ids=names(WORKFLOWS))
@@ -77,7 +77,7 @@ def test_no_workflow_uses_a_secret_of_the_repository(path: Path) -> None:
     assert "secrets: inherit" not in path.read_text()
 
 
-def test_a_strangers_code_runs_with_no_right_but_to_read_and_on_no_privileged_event() -> None:
+def test_a_strangers_code_runs_only_with_the_right_to_read_and_on_no_privileged_event() -> None:
     preview = workflow("preview")
     assert set(triggers(preview)) == {"pull_request"}
     for job in preview["jobs"].values():
@@ -90,23 +90,25 @@ def test_a_strangers_code_runs_with_no_right_but_to_read_and_on_no_privileged_ev
 def test_the_workflow_that_comments_takes_nothing_from_the_pull_request() -> None:
     comment = workflow("preview-comment")
     assert triggers(comment) == {"workflow_run": {"workflows": [workflow("preview")["name"]], "types": ["completed"]}}
-    found = list(steps(comment))
-    checkouts = [step for step in found if "checkout" in step.get("uses", "")]
+    all_steps = list(steps(comment))
+    checkouts = [step for step in all_steps if "checkout" in step.get("uses", "")]
     assert [set(step["with"]) for step in checkouts] == [{"persist-credentials"}]
-    assert [step for step in found if "download-artifact" in step.get("uses", "")] == []
-    assert [step for step in found for text in scalars(step) if "github.event" in text or "github.head" in text] == []
+    assert [step for step in all_steps if "download-artifact" in step.get("uses", "")] == []
+    assert [
+        step for step in all_steps for text in scalars(step) if "github.event" in text or "github.head" in text
+    ] == []
     assert [text for text in scalars(comment) if "actions/cache" in text] == []
 
 
 @pytest.mark.parametrize("name", ["cloud-preview", "up", "drift"])
-def test_what_holds_cloud_credentials_restores_no_cache(name: str) -> None:
+def test_jobs_with_cloud_credentials_restore_no_cache(name: str) -> None:
     assert [step for step in steps(workflow(name)) if "cache" in step.get("uses", "")] == []
 
 
 def test_the_real_preview_runs_the_commit_that_was_approved_and_only_from_the_default_branch() -> None:
-    found = workflow("cloud-preview")
-    assert set(triggers(found)) == {"workflow_dispatch"}
-    pin, preview = found["jobs"]["pin"], found["jobs"]["preview"]
+    preview_workflow = workflow("cloud-preview")
+    assert set(triggers(preview_workflow)) == {"workflow_dispatch"}
+    pin, preview = preview_workflow["jobs"]["pin"], preview_workflow["jobs"]["preview"]
     assert pin["if"] == "github.ref_name == github.event.repository.default_branch"
     assert "environment" not in pin
     assert preview["needs"] == "pin"
@@ -115,7 +117,7 @@ def test_the_real_preview_runs_the_commit_that_was_approved_and_only_from_the_de
     assert refs == [None, "${{ inputs.commit }}"]
     pinned = next(step for step in pin["steps"] if "run" in step)
     assert pinned["env"]["COMMIT"] == "${{ inputs.commit }}"
-    assert "${{ inputs.commit }}" in found["run-name"]
+    assert "${{ inputs.commit }}" in preview_workflow["run-name"]
 
 
 def test_every_stack_is_previewed_deployed_and_watched() -> None:
@@ -132,7 +134,7 @@ def test_every_stack_is_previewed_deployed_and_watched() -> None:
     assert up["concurrency"]["cancel-in-progress"] is False
 
 
-def test_an_update_asks_the_policies_and_a_watch_expects_nothing() -> None:
+def test_a_deployment_runs_the_policies_and_a_watch_expects_no_change() -> None:
     ups = [step["run"] for step in steps(workflow("up")) if "pulumi up" in step.get("run", "")]
     assert len(ups) == 1
     assert {"--yes", "--policy-pack"} <= set(shlex.split(ups[0]))
@@ -148,7 +150,7 @@ def test_the_pulumi_command_has_the_version_of_its_python_sdk() -> None:
     assert [step["with"] for step in installs] == [{"pulumi-version": sdk}]
 
 
-def test_the_commands_of_the_sandbox_know_their_options() -> None:
+def test_the_options_of_sandbox_commands_exist() -> None:
     script = next(
         step["run"] for step in workflow("preview")["jobs"]["preview"]["steps"] if "--base" in step.get("run", "")
     )

@@ -16,10 +16,12 @@ import pulumi
 
 from components.addons import cel, names
 from components.addons.manifest import Manifest
+from components.addons.part import Inside, Part
 from config.clouds.gcp import compute_class
 from config.clouds.gcp.settings import Gcp, GcpFallback
 from config.clouds.traits import Cloud
-from config.model.stack import ClusterSpec, Toleration
+from config.model.spec import ClusterSpec
+from config.model.taint import Taint, Toleration
 from config.placement import admission
 from config.placement import node_pools as placement
 from config.placement.node_pools import GPU_TAINT, POOL_LABEL, NodePool
@@ -31,20 +33,20 @@ NODE_POOL = "cloud.google.com/gke-nodepool"
 
 _CHOICE = [compute_class.LABEL, NODE_POOL]
 
-# Most pods ask for no GPU, and are done with at the first condition.
+# The cheapest test, as most pods fail this first condition. One name is enough, unlike in `workload_kinds.GPU`: on GKE a MIG
+# instance and a share of a GPU are a `nvidia.com/gpu` as well (pages gpus-multi, timesharing-gpus). Another difference has no
+# reason: a limit of 0 counts here, and does not count there.
 _GPU = cel.value(GPU_TAINT.key)
 _ASKS = f"""\
 object.spec.containers.exists(c, has(c.resources) && has(c.resources.limits) && {_GPU} in c.resources.limits)
 || (has(object.spec.initContainers) && object.spec.initContainers.exists(c,
       has(c.resources) && has(c.resources.limits) && {_GPU} in c.resources.limits))"""
 
-# A DaemonSet's pods are for one node each, which its controller has chosen; so is a pod that names its node.
-_FREE = """\
+# The controller of a DaemonSet chooses one node for each pod; a pod with a nodeName has its node, too.
+_FREE = f"""\
 !(has(object.spec.nodeName) && object.spec.nodeName != '')
-&& request.userInfo.username != 'system:serviceaccount:kube-system:daemon-set-controller'
-&& !(request.userInfo.username == 'system:kube-controller-manager'
-     && has(object.metadata.ownerReferences)
-     && object.metadata.ownerReferences.exists(o, o.kind == 'DaemonSet'))"""
+&& {cel.NOT_BY_DAEMON_SETS}
+&& {cel.NOT_OF_A_DAEMON_SET}"""
 
 _UNDECIDED = Template("""\
 // Whoever names a class, or a pool outside this one, has chosen. What is asked of members is no other choice.
@@ -67,7 +69,7 @@ _PATCH = Template("""\
 
 
 @dataclass(frozen=True)
-class ClassDecision:
+class ComputeClassPlan:
     """The class of a stack; no name where it has none."""
 
     name: str | None = None
@@ -87,24 +89,24 @@ class ClassDecision:
         return {"computeClass": {"name": self.name, "pools": pools, "byDefault": self.by_default}}
 
 
-def decide(
+def plan(
     spec: ClusterSpec,
     cloud: Cloud,
     node_pools: Sequence[NodePool],
     version: str,
     instance: str,
     found: Mapping[str, Any] | None = None,
-) -> ClassDecision:
+) -> ComputeClassPlan:
     """`version` is the API server's; `found` the ComputeClass of that name that is there already, whoever made it.
 
     Raises `pulumi.RunError` when the name is taken.
     """
-    name = compute_class.name(spec)
+    pool_class = cloud.pool_class(spec, cloud)
+    name = pool_class.name if pool_class else None
     rank = {pool: number for number, pool in enumerate(placement.growth_order(spec, cloud))}
-    members = sorted((pool for pool in node_pools if pool.compute_class), key=lambda pool: rank[pool.name])
-    if name is None or not members:
-        return ClassDecision()
-    assert isinstance(spec.cloud, Gcp)
+    members = sorted((pool for pool in node_pools if pool.selector), key=lambda pool: rank[pool.name])
+    if name is None or not members or not isinstance(spec.cloud, Gcp):
+        return ComputeClassPlan()
     labels = names.labels_of(found or {})
     if found and not names.is_ours(labels, instance):
         raise pulumi.RunError(
@@ -114,7 +116,9 @@ def decide(
     able = admission.mutates(version) and spec.scheduling.enabled
     # Of a cluster of this stack the rules have told it.
     told = spec.cloud.existing_cluster is None or admission.mutates(version)
-    return ClassDecision(name, tuple(members), spec.cloud.fallback, able, () if told else (_shortfall(name, version),))
+    return ComputeClassPlan(
+        name, tuple(members), spec.cloud.fallback, able, () if told else (_shortfall(name, version),)
+    )
 
 
 def _shortfall(name: str, version: str) -> str:
@@ -125,15 +129,15 @@ def _shortfall(name: str, version: str) -> str:
     )
 
 
-def manifest(decision: ClassDecision, instance: str) -> dict[str, Any]:
+def manifest(plan: ComputeClassPlan, instance: str) -> dict[str, Any]:
     """The ComputeClass, a rule a pool: within a rule GKE chooses by itself."""
-    options = decision.options
+    options = plan.options
     return {
         "apiVersion": "cloud.google.com/v1",
         "kind": "ComputeClass",
-        "metadata": {"name": decision.name, "labels": names.labels(instance)},
+        "metadata": {"name": plan.name, "labels": names.labels(instance)},
         "spec": {
-            "priorities": [{"nodepools": [pool.name]} for pool in decision.members],
+            "priorities": [{"nodepools": [pool.name]} for pool in plan.members],
             # The default is not the same in all versions.
             "whenUnsatisfiable": options.when_unsatisfiable,
             "activeMigration": {"optimizeRulePriority": options.active_migration},
@@ -142,23 +146,23 @@ def manifest(decision: ClassDecision, instance: str) -> dict[str, Any]:
     }
 
 
-def policy(decision: ClassDecision, instance: str) -> tuple[dict[str, Any], dict[str, Any]]:
+def policy(plan: ComputeClassPlan, instance: str) -> tuple[dict[str, Any], dict[str, Any]]:
     """The policy that gives pods with GPUs the class, and its binding."""
-    assert decision.name
+    assert plan.name
     name = names.object_name(instance, ROLE)
     metadata = {"name": name, "labels": names.labels(instance)}
     created = {"apiGroups": [""], "apiVersions": ["v1"], "operations": ["CREATE"], "resources": ["pods"]}
     everywhere = {"key": "kubernetes.io/metadata.name", "operator": "NotIn", "values": ["kube-system"]}
-    taint = compute_class.taint(decision.name)
+    taint = Taint(key=compute_class.LABEL, value=plan.name)
     toleration = Toleration(key=taint.key, value=taint.value, effect=taint.effect)
     undecided = _UNDECIDED.substitute(
         choice=cel.value(_CHOICE),
         pool=cel.value(POOL_LABEL),
-        members=cel.value(sorted(pool.label for pool in decision.members)),
+        members=cel.value(sorted(pool.label for pool in plan.members)),
     )
     patch = _PATCH.substitute(
         label=cel.value(compute_class.LABEL),
-        name=cel.value(decision.name),
+        name=cel.value(plan.name),
         toleration=cel.value(toleration.as_manifest()),
     )
     spec = {
@@ -181,23 +185,21 @@ def policy(decision: ClassDecision, instance: str) -> tuple[dict[str, Any], dict
     )
 
 
-class ComputeClass(pulumi.ComponentResource):
+class ComputeClass(Part):
     """The class in the cluster, and the policy where the cluster knows the kind."""
 
     def __init__(
         self,
         name: str,
-        decision: ClassDecision,
-        *,
-        instance: str,
-        opts: pulumi.ResourceOptions,
-        child: pulumi.ResourceOptions,
+        plan: ComputeClassPlan,
+        inside: Inside,
     ) -> None:
-        super().__init__("kubeflow-spot:addons:ComputeClass", name, None, opts)
-        child = pulumi.ResourceOptions.merge(child, pulumi.ResourceOptions(parent=self))
-        made = Manifest(name, manifest(decision, instance), child)
-        if decision.by_default:
+        super().__init__("kubeflow-spot:addons:ComputeClass", name, inside)
+        made = Manifest(name, manifest(plan, self.instance), self.child)
+        if plan.by_default:
             # Not before there is what pods are sent to.
-            given, binding = policy(decision, instance)
-            Manifest(f"{name}-binding", binding, child, after=[made, Manifest(f"{name}-policy", given, child)])
+            given, binding = policy(plan, self.instance)
+            Manifest(
+                f"{name}-binding", binding, self.child, after=[made, Manifest(f"{name}-policy", given, self.child)]
+            )
         self.register_outputs({})

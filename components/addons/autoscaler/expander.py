@@ -12,7 +12,8 @@ from components.addons import names
 from components.addons.autoscaler import priorities
 from components.addons.autoscaler.priorities import Tiers, Wanted
 from components.addons.manifest import Manifest
-from config.model.stack import ExpanderOptions
+from components.addons.part import Inside, Part
+from config.model.growth import ExpanderOptions
 
 NAMESPACE = "kube-system"
 NAME = "cluster-autoscaler-priority-expander"
@@ -22,7 +23,7 @@ _MAP = f"the ConfigMap {NAMESPACE}/{NAME}"
 
 
 @dataclass(frozen=True)
-class Decision:
+class ExpanderPlan:
     """What becomes of the ConfigMap, and what the stack's outputs say of it."""
 
     declared: Tiers | None
@@ -33,15 +34,15 @@ class Decision:
     warnings: tuple[str, ...] = ()
 
 
-def decide(
+def plan(
     wanted: Wanted, options: ExpanderOptions, instance: str, found: Mapping[str, Any] | None, cluster: str
-) -> Decision:
+) -> ExpanderPlan:
     """For an autoscaler whose expander is `priority`. `found` is the ConfigMap in the cluster, None when there is none.
 
     Raises `pulumi.RunError` when somebody else's must be changed first, with the lines to add.
     """
     own = priorities.tiers(wanted, {tier.priority: tier.groups for tier in options.other_groups})
-    ours = Decision(own, _view(own, wanted), f"guaranteed by {_MAP}")
+    ours = ExpanderPlan(own, _view(own, wanted), f"guaranteed by {_MAP}")
     # Where the stack file itself ranks somebody else's pools is the user's own choice.
     wrong = list(priorities.faults(own, replace(wanted, others=())))
     if wrong:
@@ -58,7 +59,7 @@ def decide(
         return replace(ours, warnings=_warning(dropped))
     wrong = list(priorities.faults(theirs or {}, wanted))
     if theirs and not wrong:
-        return Decision(None, _view(theirs, wanted), f"guaranteed by {_MAP}, which is not this stack's")
+        return ExpanderPlan(None, _view(theirs, wanted), f"guaranteed by {_MAP}, which is not this stack's")
     if unread:
         wrong = [f"the autoscaler refuses it and chooses at random, as {unread}"]
     raise pulumi.RunError(_refusal(theirs, wanted, wrong, cluster, labels))
@@ -72,14 +73,14 @@ def _read(found: Mapping[str, Any]) -> tuple[Tiers | None, str]:
         return None, str(wrong)
 
 
-def kept_by(what: str) -> Decision:
+def kept_by(what: str) -> ExpanderPlan:
     """For an order that something else keeps."""
-    return Decision(None, [], f"guaranteed by {what}")
+    return ExpanderPlan(None, [], f"guaranteed by {what}")
 
 
-def not_kept(why: str) -> Decision:
+def not_kept(why: str) -> ExpanderPlan:
     """For an autoscaler that does not look at the ConfigMap, or of which that is not known."""
-    return Decision(None, [], f"not guaranteed: {why}")
+    return ExpanderPlan(None, [], f"not guaranteed: {why}")
 
 
 def _view(tiers: Tiers, wanted: Wanted) -> list[dict[str, Any]]:
@@ -133,10 +134,7 @@ def _for_the_map(lines: Tiers, whole: bool) -> list[str]:
 
 def _for_a_stack(lines: Tiers, instance: str) -> list[str]:
     head = f"  add this to the stack file of {instance}:"
-    groups = [
-        f"      - {{priority: {number}, groups: [{', '.join(map(priorities.quoted, some))}]}}"
-        for number, some in lines.items()
-    ]
+    groups = [f"      - {{priority: {number}, groups: {priorities.listed(some)}}}" for number, some in lines.items()]
     return [head, "    kubeflow-spot:expander:", "      otherGroups:", *groups]
 
 
@@ -144,21 +142,19 @@ def _indented(text: str) -> str:
     return "\n".join(f"    {line}" for line in text.splitlines())
 
 
-class PriorityExpander(pulumi.ComponentResource):
+class PriorityExpander(Part):
     """The ConfigMap the autoscaler reads."""
 
     def __init__(
         self,
         name: str,
         tiers: Tiers,
+        inside: Inside,
         *,
-        instance: str,
         take_ownership: bool = False,
-        opts: pulumi.ResourceOptions,
-        child: pulumi.ResourceOptions,
     ) -> None:
-        super().__init__("kubeflow-spot:addons:PriorityExpander", name, None, opts)
-        metadata: dict[str, Any] = {"name": NAME, "namespace": NAMESPACE, "labels": names.labels(instance)}
+        super().__init__("kubeflow-spot:addons:PriorityExpander", name, inside)
+        metadata: dict[str, Any] = {"name": NAME, "namespace": NAMESPACE, "labels": names.labels(self.instance)}
         if take_ownership:
             # Its fields have another manager, to whom the API server would leave them (pulumi-kubernetes, patchForce).
             metadata["annotations"] = {"pulumi.com/patchForce": "true"}
@@ -170,6 +166,6 @@ class PriorityExpander(pulumi.ComponentResource):
                 "metadata": metadata,
                 "data": {"priorities": priorities.written(tiers)},
             },
-            pulumi.ResourceOptions.merge(child, pulumi.ResourceOptions(parent=self)),
+            self.child,
         )
         self.register_outputs({})

@@ -7,6 +7,7 @@ line is dropped as soon as another one has one. Source: kubernetes/autoscaler ex
 
 from __future__ import annotations
 
+import math
 import re
 import struct
 from collections.abc import Iterator, Mapping, Sequence, Set
@@ -57,21 +58,34 @@ def tiers(wanted: Wanted, others: Tiers) -> dict[int, list[str]]:
 
 
 def written(tiers: Tiers) -> str:
-    """As the autoscaler reads it: YAML from priority to a list, the highest first."""
-    return "".join(
-        f"{number}:\n" + "".join(f"  - {_scalar(line)}\n" for line in tiers[number])
-        for number in sorted(tiers, reverse=True)
-    )
+    """The YAML that the autoscaler reads: from priority to a list, the highest first.
+
+    Its layout is constant: any other text of the same content would be an update of the ConfigMap in every stack.
+    """
+    highest_first = {number: list(tiers[number]) for number in sorted(tiers, reverse=True)}
+    return str(yaml.dump(highest_first, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=math.inf))
 
 
-def _scalar(line: str) -> str:
-    """Plain where YAML surely reads it back as it is, else quoted."""
-    return line if re.fullmatch(r"\^[^\s:#]*|\.\*", line) else quoted(line)
+class _Dumper(yaml.SafeDumper):
+    """Indented lists, and quotes around every expression but this program's own."""
+
+    def increase_indent(self, flow: bool = False, indentless: bool = False) -> None:
+        super().increase_indent(flow, indentless=False)
 
 
-def quoted(line: str) -> str:
-    """As a single-quoted YAML scalar, in which a backslash is one."""
-    return "'" + line.replace("'", "''") + "'"
+def _represent(dumper: yaml.SafeDumper, line: str) -> yaml.ScalarNode:
+    plain = re.fullmatch(r"\^[^\s:#]*|\.\*", line)
+    return dumper.represent_scalar("tag:yaml.org,2002:str", line, style=None if plain else "'")
+
+
+_Dumper.add_representer(str, _represent)
+
+
+def listed(lines: Sequence[str]) -> str:
+    """The expressions as one line of YAML, such as `['^aks-t4-', 'aks']`."""
+    return str(
+        yaml.safe_dump(list(lines), default_flow_style=True, default_style="'", allow_unicode=True, width=math.inf)
+    ).strip()
 
 
 def read(text: str | None) -> dict[int, list[str]]:

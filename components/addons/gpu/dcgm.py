@@ -1,4 +1,4 @@
-"""NVIDIA's DCGM exporter: metrics of GPUs for Prometheus, one pod a node."""
+"""NVIDIA's DCGM exporter: metrics of GPUs for Prometheus, one pod a node. Not by its Helm chart: docs/adr/0033."""
 
 from __future__ import annotations
 
@@ -6,13 +6,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import pulumi
-
 from components.addons import names
 from components.addons.gpu import existing_plugins, node_agent
 from components.addons.manifest import Manifest
-from config.clouds.gcp.settings import Gcp
-from config.model.stack import ClusterSpec
+from components.addons.part import Inside, Part
+from config.model.spec import ClusterSpec
 from config.placement.node_pools import NodePool
 
 ROLE = "dcgm-exporter"
@@ -23,55 +21,46 @@ _SOCKETS = "/var/lib/kubelet/pod-resources"
 """Here the kubelet tells which pod has which GPU."""
 
 
-_CLOUD = existing_plugins.Plugin("", "GKE's own DCGM exporter (cloud.monitoring.components: DCGM)", {})
-"""https://docs.cloud.google.com/kubernetes-engine/docs/how-to/dcgm-metrics"""
-
-
 @dataclass(frozen=True)
-class Decision:
-    """On which pools the exporter goes, and why it leaves others out."""
+class ExporterPlan:
+    """The pools that get the exporter, and why others do not."""
 
     pools: tuple[NodePool, ...] = ()
     warnings: tuple[str, ...] = ()
 
 
-def decide(
+def plan(
     spec: ClusterSpec,
     node_pools: Sequence[NodePool],
     exporters: Sequence[existing_plugins.Plugin] = (),
     labels: Mapping[str, Mapping[str, str]] | None = None,
-) -> Decision:
-    """All GPU pools with the cloud's driver, but for those that an exporter in the cluster reaches.
+    clouds: str | None = None,
+) -> ExporterPlan:
+    """All GPU pools with the cloud's driver, except those that an exporter in the cluster reaches.
 
-    Two on a node get into each other's way: one process at a time may read the profiling counters (NVIDIA/DCGM issue 106).
-    Arguments as of `layer.plugin_decision`.
+    Two on a node conflict: one process at a time may read the profiling counters (NVIDIA/DCGM issue 106). Arguments as of
+    `device_plugin_plan.plan`; `clouds`: the exporter that the cloud runs on every GPU node, in words.
     """
     if not spec.dcgm_exporter.enabled:
-        return Decision()
+        return ExporterPlan()
     with_driver = [pool for pool in node_pools if pool.gpus and pool.source.install_driver]
-    if _has_clouds(spec):
-        found = {pool.name: _CLOUD for pool in with_driver}
+    if clouds:
+        served = {pool.name: existing_plugins.Plugin("", clouds, {}) for pool in with_driver}
     else:
-        found = existing_plugins.left_to(with_driver, exporters, labels or {})
-    pools = tuple(pool for pool in with_driver if pool.name not in found)
-    return Decision(pools, tuple(_warnings(node_pools, pools, found)))
-
-
-def _has_clouds(spec: ClusterSpec) -> bool:
-    """Whether a cluster that this stack makes comes with an exporter; in another the exporter itself is found."""
-    cloud = spec.cloud
-    return isinstance(cloud, Gcp) and not cloud.existing_cluster and "DCGM" in cloud.monitoring.components
+        served = existing_plugins.left_to(with_driver, exporters, labels or {})
+    pools = tuple(pool for pool in with_driver if pool.name not in served)
+    return ExporterPlan(pools, tuple(_warnings(node_pools, pools, served)))
 
 
 def _warnings(
-    node_pools: Iterable[NodePool], pools: Sequence[NodePool], found: Mapping[str, existing_plugins.Plugin]
+    node_pools: Iterable[NodePool], pools: Sequence[NodePool], served: Mapping[str, existing_plugins.Plugin]
 ) -> Iterator[str]:
-    for name, exporter in sorted(found.items()):
+    for name, exporter in sorted(served.items()):
         yield f"{exporter} reaches the nodes of {name}: they get no DCGM exporter of this stack's"
     without = [pool.name for pool in node_pools if pool.gpus and not pool.source.install_driver]
     if without:
         yield f"{', '.join(without)}: no DCGM exporter without the cloud's driver (installDriver: false)"
-    if not pools and not found and not without:
+    if not pools and not served and not without:
         yield "dcgmExporter.enabled: there is no pool with GPUs"
 
 
@@ -130,7 +119,7 @@ def service_spec(instance: str) -> dict[str, Any]:
     }
 
 
-class DcgmExporter(pulumi.ComponentResource):
+class DcgmExporter(Part):
     """The exporter in kube-system, with a Service to scrape."""
 
     def __init__(
@@ -138,19 +127,15 @@ class DcgmExporter(pulumi.ComponentResource):
         name: str,
         pools: Sequence[NodePool],
         image: str,
-        *,
-        instance: str,
-        opts: pulumi.ResourceOptions,
-        child: pulumi.ResourceOptions,
+        inside: Inside,
     ) -> None:
-        super().__init__("kubeflow-spot:addons:DcgmExporter", name, None, opts)
-        mine = pulumi.ResourceOptions.merge(child, pulumi.ResourceOptions(parent=self))
-        labels = {**names.labels(instance), **node_agent.selector(instance, ROLE)}
-        metadata = {"name": names.object_name(instance, ROLE), "namespace": NAMESPACE, "labels": labels}
+        super().__init__("kubeflow-spot:addons:DcgmExporter", name, inside)
+        labels = {**names.labels(self.instance), **node_agent.selector(self.instance, ROLE)}
+        metadata = {"name": names.object_name(self.instance, ROLE), "namespace": NAMESPACE, "labels": labels}
         for kind, api, spec in (
-            ("DaemonSet", "apps/v1", daemon_set_spec(pools, image, instance)),
-            ("Service", "v1", service_spec(instance)),
+            ("DaemonSet", "apps/v1", daemon_set_spec(pools, image, self.instance)),
+            ("Service", "v1", service_spec(self.instance)),
         ):
             called = name if kind == "DaemonSet" else f"{name}-service"
-            Manifest(called, {"apiVersion": api, "kind": kind, "metadata": metadata, "spec": spec}, mine)
+            Manifest(called, {"apiVersion": api, "kind": kind, "metadata": metadata, "spec": spec}, self.child)
         self.register_outputs({})

@@ -1,4 +1,4 @@
-"""NVIDIA's device plugin, for clouds that do not bring one."""
+"""NVIDIA's device plugin, for clouds that do not bring one. Not by its Helm chart: docs/adr/0033."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from components.addons import names
 from components.addons.gpu import mps, node_agent, plugin_config
 from components.addons.gpu.node_agent import UNPRIVILEGED
 from components.addons.manifest import Manifest
+from components.addons.part import Inside, Part
 from config.placement.node_pools import NodePool
 
 ROLE = "device-plugin"
@@ -79,7 +80,7 @@ def _environment(mig: bool, with_mps: bool) -> list[dict[str, str]]:
     ]
 
 
-class DevicePlugin(pulumi.ComponentResource):
+class DevicePlugin(Part):
     """The plugin in kube-system, for pools that all have GPUs, and what it needs to share them. Nothing where there is none."""
 
     def __init__(
@@ -87,25 +88,20 @@ class DevicePlugin(pulumi.ComponentResource):
         name: str,
         pools: Sequence[NodePool],
         image: str,
-        *,
-        instance: str,
-        opts: pulumi.ResourceOptions,
-        child: pulumi.ResourceOptions,
+        inside: Inside,
     ) -> None:
-        super().__init__("kubeflow-spot:addons:DevicePlugin", name, None, opts)
-        self._child = pulumi.ResourceOptions.merge(child, pulumi.ResourceOptions(parent=self))
-        self._instance = instance
+        super().__init__("kubeflow-spot:addons:DevicePlugin", name, inside)
         if pools:
             before = self._configurations(name, pools) if plugin_config.needed(pools) else []
-            self._daemon_set(name, ROLE, daemon_set_spec(pools, image, instance), before)
+            self._daemon_set(name, ROLE, daemon_set_spec(pools, image, self.instance), before)
             for pool in filter(mps.wanted, pools):
-                spec = mps.daemon_set_spec(pool, image, instance, names.object_name(instance, ROLE))
+                spec = mps.daemon_set_spec(pool, image, self.instance, names.object_name(self.instance, ROLE))
                 self._daemon_set(f"{name}-mps-{pool.label}", f"mps-{pool.label}", spec, before)
         self.register_outputs({})
 
     def _configurations(self, name: str, pools: Sequence[NodePool]) -> list[pulumi.Resource]:
         """The ConfigMap and the right to see which of its keys is a node's."""
-        called = names.object_name(self._instance, ROLE)
+        called = names.object_name(self.instance, ROLE)
         rbac = "rbac.authorization.k8s.io"
         role = {"apiGroup": rbac, "kind": "ClusterRole", "name": called}
         account = {"kind": "ServiceAccount", "name": called, "namespace": NAMESPACE}
@@ -134,7 +130,7 @@ class DevicePlugin(pulumi.ComponentResource):
     def _daemon_set(
         self, name: str, role: str, spec: Mapping[str, Any], before: Sequence[pulumi.Resource] = ()
     ) -> None:
-        self._object(name, "apps/v1", "DaemonSet", names.object_name(self._instance, role), before=before, spec=spec)
+        self._object(name, "apps/v1", "DaemonSet", names.object_name(self.instance, role), before=before, spec=spec)
 
     def _object(
         self,
@@ -147,8 +143,8 @@ class DevicePlugin(pulumi.ComponentResource):
         before: Sequence[pulumi.Resource] = (),
         **content: Any,
     ) -> Manifest:
-        metadata = {"name": called, "labels": names.labels(self._instance)}
+        metadata = {"name": called, "labels": names.labels(self.instance)}
         if namespace:
             metadata["namespace"] = namespace
         manifest = {"apiVersion": api, "kind": kind, "metadata": metadata, **content}
-        return Manifest(name, manifest, self._child, after=before)
+        return Manifest(name, manifest, self.child, after=before)

@@ -12,11 +12,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import pulumi
 import yaml
 
 from components.addons import names
 from components.addons.manifest import Manifest
+from components.addons.part import Inside, Part
 from config.model.scheduling import Placement
 from config.placement import contract
 from config.placement.node_pools import NodePool
@@ -35,20 +35,20 @@ _DUMPER = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
 
 
 @dataclass(frozen=True)
-class Decision:
+class ContractPlan:
     """Under which name the contract is published."""
 
     name: str
     warnings: tuple[str, ...] = ()
 
 
-def decide(instance: str, found: Mapping[str, Any] | None) -> Decision:
+def plan(instance: str, found: Mapping[str, Any] | None) -> ContractPlan:
     """`found` is the ConfigMap kube-public/kubeflow-spot of the cluster, None when there is none."""
     labels = names.labels_of(found or {})
     if found is None or names.is_ours(labels, instance):
-        return Decision(NAME)
+        return ContractPlan(NAME)
     name = f"{NAME}-{instance}"
-    return Decision(
+    return ContractPlan(
         name,
         (
             f"the ConfigMap {NAMESPACE}/{NAME} belongs to {names.owner(labels)}: this stack's contract is {NAMESPACE}/{name},"
@@ -78,12 +78,12 @@ def as_yaml(value: Any) -> str:
 
 
 def as_output(
-    decision: Decision, pools: Sequence[NodePool], placements: Sequence[Placement] = tuple(Placement)
+    plan: ContractPlan, pools: Sequence[NodePool], placements: Sequence[Placement] = tuple(Placement)
 ) -> dict[str, Any]:
     """The same for whoever reads the stack's outputs."""
     return {
         "namespace": NAMESPACE,
-        "name": decision.name,
+        "name": plan.name,
         "placementLabel": PLACEMENT_LABEL,
         "placements": [placement.value for placement in placements],
         "snippets": contract.snippets(pools),
@@ -114,27 +114,23 @@ def access(name: str, readers: Sequence[str], instance: str) -> tuple[dict[str, 
     )
 
 
-class Contract(pulumi.ComponentResource):
+class Contract(Part):
     """The ConfigMap, and who may read it."""
 
     def __init__(
         self,
         name: str,
-        decision: Decision,
+        plan: ContractPlan,
         content: Mapping[str, str],
         readers: Sequence[str],
-        *,
-        instance: str,
-        opts: pulumi.ResourceOptions,
-        child: pulumi.ResourceOptions,
+        inside: Inside,
     ) -> None:
-        super().__init__("kubeflow-spot:addons:Contract", name, None, opts)
-        metadata = {"name": decision.name, "namespace": NAMESPACE, "labels": names.labels(instance)}
+        super().__init__("kubeflow-spot:addons:Contract", name, inside)
+        metadata = {"name": plan.name, "namespace": NAMESPACE, "labels": names.labels(self.instance)}
         config_map = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": dict(content)}
-        child = pulumi.ResourceOptions.merge(child, pulumi.ResourceOptions(parent=self))
-        Manifest(name, config_map, child)
-        role, binding = access(decision.name, readers, instance)
+        Manifest(name, config_map, self.child)
+        role, binding = access(plan.name, readers, self.instance)
         # Who may not bind every role may bind one that is there and gives no more than he has (page rbac, "Privilege
         # escalation prevention").
-        Manifest(name, binding, child, after=[Manifest(name, role, child)])
+        Manifest(name, binding, self.child, after=[Manifest(name, role, self.child)])
         self.register_outputs({})

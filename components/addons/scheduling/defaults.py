@@ -9,10 +9,9 @@ from collections.abc import Sequence
 from string import Template
 from typing import Any
 
-import pulumi
-
 from components.addons import cel, names
 from components.addons.manifest import Manifest
+from components.addons.part import Inside, Part
 from components.addons.scheduling import workload_kinds
 from config.model.scheduling import Defaults, Placement
 from config.placement.node_pools import NodePool
@@ -144,7 +143,7 @@ def _tolerated(pools: Sequence[NodePool], *, gpu: bool) -> str:
     return f"({''.join(cases)}[])"
 
 
-class PlacementDefaults(pulumi.ComponentResource):
+class PlacementDefaults(Part):
     """The policy in the cluster."""
 
     def __init__(
@@ -152,14 +151,11 @@ class PlacementDefaults(pulumi.ComponentResource):
         name: str,
         defaults: Defaults,
         pools: Sequence[NodePool],
+        inside: Inside,
         *,
         grace: int,
-        instance: str,
-        opts: pulumi.ResourceOptions,
-        child: pulumi.ResourceOptions,
     ) -> None:
-        super().__init__("kubeflow-spot:addons:PlacementDefaults", name, None, opts)
-        child = pulumi.ResourceOptions.merge(child, pulumi.ResourceOptions(parent=self))
-        made, binding = policy(defaults, pools, grace, instance)
-        Manifest(f"{name}-binding", binding, child, after=[Manifest(name, made, child)])
+        super().__init__("kubeflow-spot:addons:PlacementDefaults", name, inside)
+        made, binding = policy(defaults, pools, grace, self.instance)
+        Manifest(f"{name}-binding", binding, self.child, after=[Manifest(name, made, self.child)])
         self.register_outputs({})

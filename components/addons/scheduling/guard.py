@@ -14,15 +14,15 @@ from collections.abc import Iterable, Iterator, Sequence
 from string import Template
 from typing import Any
 
-import pulumi
-
 from components.addons import cel, names
 from components.addons.manifest import Manifest
+from components.addons.part import Inside, Part
 from components.addons.scheduling import workload_kinds
 from components.addons.scheduling.defaults import PROFILES
 from config.clouds.traits import Cloud
+from config.model.pool import Capacity
 from config.model.scheduling import Guard, GuardException, Placement
-from config.model.stack import Capacity, Taint
+from config.model.taint import Taint
 from config.placement.node_pools import CAPACITY_LABEL, GPU_TAINT, POOL_LABEL, NodePool
 from config.placement.pods import PLACEMENT_LABEL, spot_taints
 
@@ -30,14 +30,12 @@ ROLE = "guard"
 
 _ACTIONS = {"enforce": "Deny", "warn": "Warn", "audit": "Audit"}
 
-_NOT_AN_AGENT = """\
+_NOT_AN_AGENT = f"""\
 // A DaemonSet's pods belong on every node; what its controller is called tells more than an owner that anybody may write.
 !('system:nodes' in request.userInfo.groups)
-&& request.userInfo.username != 'system:serviceaccount:kube-system:daemon-set-controller'
+&& {cel.NOT_BY_DAEMON_SETS}
 // Where all controllers are one user, that one writes true owners.
-&& !(request.userInfo.username == 'system:kube-controller-manager'
-     && has(object.metadata.ownerReferences)
-     && object.metadata.ownerReferences.exists(o, o.kind == 'DaemonSet'))"""
+&& {cel.NOT_OF_A_DAEMON_SET}"""
 
 _CHANGED = """\
 // What was let in once may be updated: refusing to take a finalizer away would keep the pod for ever.
@@ -231,7 +229,7 @@ def _exceptions(exceptions: Sequence[GuardException]) -> str:
     return f"[{listed}]"
 
 
-class SpotGuard(pulumi.ComponentResource):
+class SpotGuard(Part):
     """The policies in the cluster."""
 
     def __init__(
@@ -240,15 +238,11 @@ class SpotGuard(pulumi.ComponentResource):
         guard: Guard,
         pools: Sequence[NodePool],
         cloud: Cloud,
-        *,
-        instance: str,
-        opts: pulumi.ResourceOptions,
-        child: pulumi.ResourceOptions,
+        inside: Inside,
     ) -> None:
-        super().__init__("kubeflow-spot:addons:SpotGuard", name, None, opts)
-        child = pulumi.ResourceOptions.merge(child, pulumi.ResourceOptions(parent=self))
-        for policy, binding in policies(guard, pools, cloud, instance):
+        super().__init__("kubeflow-spot:addons:SpotGuard", name, inside)
+        for policy, binding in policies(guard, pools, cloud, self.instance):
             role = policy["metadata"]["name"].rpartition("-")[2]
-            declared = Manifest(f"{name}-{role}", policy, child)
-            Manifest(f"{name}-{role}-binding", binding, child, after=[declared])
+            declared = Manifest(f"{name}-{role}", policy, self.child)
+            Manifest(f"{name}-{role}-binding", binding, self.child, after=[declared])
         self.register_outputs({})

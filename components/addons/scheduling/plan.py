@@ -6,23 +6,22 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import pulumi
-
+from components.addons.part import Inside
 from components.addons.scheduling import contract, pod_defaults
-from components.addons.scheduling.contract import Contract
+from components.addons.scheduling.contract import Contract, ContractPlan
 from components.addons.scheduling.defaults import PlacementDefaults
 from components.addons.scheduling.guard import SpotGuard
 from components.addons.scheduling.pod_defaults import PodDefaults
 from components.addons.scheduling.quota import Quotas
 from config.clouds.traits import Cloud
 from config.model.scheduling import Placement, Scheduling
-from config.model.stack import ClusterSpec
+from config.model.spec import ClusterSpec
 from config.placement import admission
 from config.placement.node_pools import NodePool, spot_grace
 
 
 @dataclass(frozen=True)
-class Decision:
+class SchedulingPlan:
     """What is declared. `contract` is None where nothing is."""
 
     scheduling: Scheduling
@@ -33,7 +32,7 @@ class Decision:
     """Values of the placement label that do something there."""
     shortfall: tuple[str, ...]
     """What the cluster cannot do, and what there is instead."""
-    contract: contract.Decision | None
+    contract: ContractPlan | None
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -64,48 +63,38 @@ class Decision:
         }
 
 
-def decide(
+def plan(
     spec: ClusterSpec,
     node_pools: Sequence[NodePool],
     version: str,
     instance: str,
     found: Mapping[str, Any] | None = None,
-) -> Decision:
+) -> SchedulingPlan:
     """`version` is the API server's; `found` the contract's ConfigMap that is there already, whoever made it."""
     scheduling = spec.scheduling
     pools = tuple(node_pools)
-    return Decision(
+    return SchedulingPlan(
         scheduling,
         pools,
         by_default=admission.mutates(version),
         placements=pod_defaults.heeded(scheduling, pools, version),
         shortfall=tuple(pod_defaults.shortfall(scheduling, pools, version)),
-        contract=contract.decide(instance, found) if scheduling.enabled else None,
+        contract=contract.plan(instance, found) if scheduling.enabled else None,
     )
 
 
-def declare(
-    name: str,
-    decision: Decision,
-    release: str,
-    cloud: Cloud,
-    *,
-    instance: str,
-    opts: pulumi.ResourceOptions,
-    child: pulumi.ResourceOptions,
-) -> None:
-    """The policies, the contract, and what profiles get."""
-    if decision.contract is None:
+def declare(name: str, plan: SchedulingPlan, release: str, cloud: Cloud, inside: Inside) -> None:
+    """The policies, the contract, and objects of profiles."""
+    if plan.contract is None:
         return
-    scheduling, pools = decision.scheduling, decision.pools
-    options: dict[str, Any] = {"instance": instance, "opts": opts, "child": child}
-    if decision.by_default:
+    scheduling, pools = plan.scheduling, plan.pools
+    if plan.by_default:
         grace = scheduling.grace_period_seconds or spot_grace((pool.source for pool in pools), cloud)
-        PlacementDefaults(f"{name}-defaults", scheduling.defaults, pools, grace=grace, **options)
+        PlacementDefaults(f"{name}-defaults", scheduling.defaults, pools, inside, grace=grace)
     elif scheduling.profiles:
-        PodDefaults(f"{name}-pod-defaults", scheduling.profiles, pools, **options)
-    SpotGuard(f"{name}-guard", scheduling.guard, pools, cloud, **options)
-    content = contract.data(release, pools, decision.placements)
-    Contract(f"{name}-contract", decision.contract, content, scheduling.contract.readers, **options)
+        PodDefaults(f"{name}-pod-defaults", scheduling.profiles, pools, inside)
+    SpotGuard(f"{name}-guard", scheduling.guard, pools, cloud, inside)
+    content = contract.data(release, pools, plan.placements)
+    Contract(f"{name}-contract", plan.contract, content, scheduling.contract.readers, inside)
     if any(profile.gpus is not None for profile in scheduling.profiles):
-        Quotas(f"{name}-quota", scheduling.profiles, **options)
+        Quotas(f"{name}-quota", scheduling.profiles, inside)

@@ -14,10 +14,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-import pulumi
-
 from components.addons import names
 from components.addons.manifest import Manifest
+from components.addons.part import Inside, Part
 from components.addons.scheduling import contract
 from config.model.scheduling import Placement, Profile, Scheduling
 from config.placement import admission
@@ -91,7 +90,7 @@ def shortfall(scheduling: Scheduling, pools: Sequence[NodePool], version: str) -
     return [lost, f"instead: nothing; pods carry the lines of the ConfigMap {contract.NAMESPACE}/{contract.NAME}"]
 
 
-class PodDefaults(pulumi.ComponentResource):
+class PodDefaults(Part):
     """One PodDefault a profile. Namespaces and Kubeflow are there already."""
 
     def __init__(
@@ -99,16 +98,13 @@ class PodDefaults(pulumi.ComponentResource):
         name: str,
         profiles: Sequence[Profile],
         pools: Sequence[NodePool],
-        *,
-        instance: str,
-        opts: pulumi.ResourceOptions,
-        child: pulumi.ResourceOptions,
+        inside: Inside,
     ) -> None:
-        super().__init__("kubeflow-spot:addons:PodDefaults", name, None, opts)
-        for manifest in pod_defaults(profiles, pools, instance):
+        super().__init__("kubeflow-spot:addons:PodDefaults", name, inside)
+        for manifest in pod_defaults(profiles, pools, self.instance):
             Manifest(
                 f"{name}-{manifest['metadata']['namespace']}",
                 manifest,
-                pulumi.ResourceOptions.merge(child, pulumi.ResourceOptions(parent=self)),
+                self.child,
             )
         self.register_outputs({})

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-import pulumi
-
 from components.addons import names
 from components.addons.manifest import Manifest
+from components.addons.part import Inside, Part
 from config.model.scheduling import Profile
 from config.placement.node_pools import GPU_TAINT
 
@@ -37,23 +36,20 @@ def quotas(profiles: Sequence[Profile], instance: str) -> Iterator[dict[str, Any
             yield {"apiVersion": "v1", "kind": "ResourceQuota", "metadata": metadata, "spec": {"hard": hard}}
 
 
-class Quotas(pulumi.ComponentResource):
+class Quotas(Part):
     """One ResourceQuota a namespace. The namespaces are there already."""
 
     def __init__(
         self,
         name: str,
         profiles: Sequence[Profile],
-        *,
-        instance: str,
-        opts: pulumi.ResourceOptions,
-        child: pulumi.ResourceOptions,
+        inside: Inside,
     ) -> None:
-        super().__init__("kubeflow-spot:addons:Quotas", name, None, opts)
-        for quota in quotas(profiles, instance):
+        super().__init__("kubeflow-spot:addons:Quotas", name, inside)
+        for quota in quotas(profiles, self.instance):
             Manifest(
                 f"{name}-{quota['metadata']['namespace']}",
                 quota,
-                pulumi.ResourceOptions.merge(child, pulumi.ResourceOptions(parent=self)),
+                self.child,
             )
         self.register_outputs({})

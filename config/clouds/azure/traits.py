@@ -5,10 +5,11 @@ from __future__ import annotations
 from functools import cache
 from itertools import pairwise
 
-from config.clouds import machines
+from config.clouds.azure.machines import machines
 from config.clouds.machines import Machine
 from config.clouds.traits import Added, Cloud
-from config.model.stack import Capacity, Taint
+from config.model.pool import Capacity
+from config.model.taint import Taint
 
 _PRIORITY = "kubernetes.azure.com/scalesetpriority"
 
@@ -66,8 +67,7 @@ def aks() -> Cloud:
         added={Capacity.SPOT: Added({_PRIORITY: "spot"}, (Taint(key=_PRIORITY, value="spot"),))},
         reserved_label_prefixes=("kubernetes.azure.com", "kubernetes.io", "k8s.io"),
         reserved_labels=frozenset({"agentpool"}),
-        machines=machines.azure(),
-        machine_form=r"(?i)(standard|basic)_.+",
+        machines=machines(),
         zone_form=r"[123]",
         zone_words="1, 2 or 3",
         spot_notice=30,
@@ -77,5 +77,5 @@ def aks() -> Cloud:
         gpu_machine="Standard_NC4as_T4_v3",
         mig=dict.fromkeys(_MIG, ("1g", "2g", "3g", "4g", "7g")),
         allocatable=allocatable,
-        foreign={"gcp": "remove it"},
+        keys_of_added_pools=frozenset({"provider", "existing_cluster", "encryption.at_host"}),
     )

@@ -28,7 +28,7 @@ class Bounds:
     name: str
     least: int
     most: int
-    vanishes: bool
+    reclaimable: bool
 
 
 @dataclass(frozen=True)
@@ -64,8 +64,8 @@ def losses(pools: Sequence[Bounds], system: int) -> Iterator[Loss]:
 
     Without its system pool a cluster is lost anyhow.
     """
-    together = [pool for pool in pools if pool.vanishes]
-    for gone in (together, *([pool] for pool in pools if not pool.vanishes)):
+    together = [pool for pool in pools if pool.reclaimable]
+    for gone in (together, *([pool] for pool in pools if not pool.reclaimable)):
         if gone:
             rest = sum(pool.least for pool in pools if pool not in gone)
             yield Loss(tuple(pool.name for pool in gone), sum(pool.most for pool in gone), system + rest)

@@ -1,4 +1,4 @@
-"""A cluster that somebody else made, on any cloud or none: this program adds the layer inside and nothing else."""
+"""The settings of an existing cluster, on any cloud or none: this program adds the layer inside and nothing else."""
 
 from __future__ import annotations
 
@@ -6,29 +6,51 @@ from typing import Literal
 
 from pydantic import Field, SecretStr
 
+from config.model.cloud import CloudSettings
 from config.model.fields import Model
 
 
 class Kubeconfig(Model):
-    """Where the credentials of the cluster come from; exactly one of `file`, `contents` and `stack`."""
+    """Credentials of the cluster; exactly one of `file`, `contents` and `stack`."""
 
-    file: str | None = Field(None, min_length=1, description="a path on the machine that runs Pulumi")
+    file: str | None = Field(
+        None,
+        min_length=1,
+        description="The path of a kubeconfig on the machine that runs Pulumi.",
+        examples=["~/.kube/config"],
+    )
     context: str | None = Field(
-        None, min_length=1, description="with `file`: a context in it; default: the current one"
+        None,
+        min_length=1,
+        description="With `file`: a context in it. Default: the current one.",
+        examples=["shared-cluster"],
     )
-    contents: SecretStr | None = Field(None, description="the kubeconfig itself: `pulumi config set --secret --path`")
+    contents: SecretStr | None = Field(
+        None, description="The kubeconfig itself; set it with `pulumi config set --secret --path`."
+    )
     stack: str | None = Field(
-        None, pattern=r"^[^/]+/[^/]+/[^/]+$", description="another stack, as organization/project/stack"
+        None,
+        pattern=r"^[^/]+/[^/]+/[^/]+$",
+        description="Another stack whose output is a kubeconfig, as organization/project/stack.",
+        examples=["example/platform/prod"],
     )
-    output: str = Field("kubeconfig", min_length=1, description="with `stack`: the name of its output")
+    output: str = Field(
+        "kubeconfig", min_length=1, description="With `stack`: the name of the output.", examples=["kubeconfig"]
+    )
 
 
-class Existing(Model):
+class Existing(CloudSettings):
     """Any existing cluster, by its kubeconfig."""
 
-    provider: Literal["existing"]
+    provider: Literal["existing"] = Field(description="An existing cluster on any cloud.")
     name: str = Field(
         pattern=r"^[a-zA-Z0-9]([-a-zA-Z0-9]{0,61}[a-zA-Z0-9])?$",
-        description="what outputs and resources call the cluster",
+        description="A name for the cluster, for outputs and names of resources.",
+        examples=["shared-cluster"],
     )
-    kubeconfig: Kubeconfig
+    kubeconfig: Kubeconfig = Field(description="The credentials of the cluster.")
+
+    @property
+    def existing_name(self) -> str:
+        """The name."""
+        return self.name

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 
 from config.clouds.traits import Added, Cloud
-from config.model.stack import Capacity
+from config.model.pool import Capacity
 
 
 @cache
@@ -25,7 +25,6 @@ def existing() -> Cloud:
         reserved_label_prefixes=(),
         reserved_labels=frozenset(),
         machines={},
-        machine_form=r".*",
         zone_form=r".*",
         zone_words="any",
         spot_notice=None,

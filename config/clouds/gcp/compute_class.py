@@ -9,28 +9,29 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Literal
 
-from config.clouds.gcp.settings import Gcp
-from config.clouds.gcp.traits import gke
-from config.model.stack import ClusterSpec, Pool, Taint
+from config.clouds.gcp.settings import Gcp, options_of
+from config.clouds.traits import Cloud, PoolClass
+from config.model.pool import Pool
+from config.model.spec import ClusterSpec
 from config.placement import admission
 
 LABEL = "cloud.google.com/compute-class"
 """Key of the label and of the taint."""
 
 
-def name(spec: ClusterSpec) -> str | None:
-    """What the class of this stack is called; None when it has none.
+def pool_class(spec: ClusterSpec, cloud: Cloud) -> PoolClass | None:
+    """The class of this stack; None when it has none.
 
     A class holds every GPU pool, for a pod that asks for it is kept off all pools that are not in it.
     """
     if not isinstance(spec.cloud, Gcp):
         return None
-    way = mode(spec.cloud, spec.pools, spec.kubernetes_version, by_default=spec.scheduling.enabled)
-    return spec.cloud.fallback.class_name if way == "compute-class" else None
+    way = mode(spec.cloud, spec.pools, cloud, spec.kubernetes_version, by_default=spec.scheduling.enabled)
+    return PoolClass(LABEL, spec.cloud.fallback.class_name, may_join) if way == "compute-class" else None
 
 
 def mode(
-    settings: Gcp, pools: Iterable[Pool], version: str, *, by_default: bool
+    settings: Gcp, pools: Iterable[Pool], cloud: Cloud, version: str, *, by_default: bool
 ) -> Literal["compute-class", "affinity"]:
     """How GPU pools are tried in order. `by_default`: whether pods are placed by policies of this program.
 
@@ -38,17 +39,14 @@ def mode(
     """
     if settings.fallback.mode:
         return settings.fallback.mode
-    ordered = any(gke().gpus(pool)[0] and pool.fallback for pool in pools)
-    # In a cluster of somebody else GPU pods may be meant for other pools; without a policy no pod asks for the class.
-    ours = settings.existing_cluster is None and by_default
-    return "compute-class" if ordered and ours and admission.mutates(version) else "affinity"
+    # In an existing cluster GPU pods may be meant for other pools; without a policy no pod asks for the class.
+    if settings.existing_cluster or not by_default or not admission.mutates(version):
+        return "affinity"
+    ordered = any(cloud.gpus(pool)[0] and pool.fallback for pool in pools)
+    return "compute-class" if ordered else "affinity"
 
 
 def may_join(pool: Pool) -> bool:
     """Whether the stack file lets the pool, if it has GPUs, be in the class."""
-    return pool.gcp is None or pool.gcp.compute_class
-
-
-def taint(class_name: str) -> Taint:
-    """What keeps pods that do not ask for the class off its pools."""
-    return Taint(key=LABEL, value=class_name)
+    options = options_of(pool)
+    return options is None or options.compute_class

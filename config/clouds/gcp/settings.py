@@ -1,4 +1,4 @@
-"""What a stack file can say of a GKE cluster. Names and values are Google's where Kubernetes has no word.
+"""The settings of a GKE cluster. Names and values are Google's where Kubernetes has no word.
 
 Sources: the GKE pages named beside the models (docs.cloud.google.com/kubernetes-engine/docs/<page>), and the argument classes
 of pulumi-gcp 10. Where AKS has the same thing it has the same key (`config.clouds.azure.settings`).
@@ -6,11 +6,14 @@ of pulumi-gcp 10. Where AKS has the same thing it has the same key (`config.clou
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
+from config.model.cloud import CloudSettings
 from config.model.fields import Cidr, Model, form
+from config.model.pool import AnyPool, Pool, PoolOptions
+from config.model.release import Release, all_of
 
 ProjectId = Annotated[
     str,
@@ -51,95 +54,119 @@ ServiceAccount = Annotated[
 
 
 class GcpExistingNetwork(Model):
-    """A VPC network made by somebody else, perhaps in a Shared VPC's host project (page cluster-shared-vpc)."""
+    """An existing VPC network, perhaps in a Shared VPC's host project (page cluster-shared-vpc)."""
 
-    project: ProjectId | None = Field(None, description="of a Shared VPC; default: the cluster's project")
-    name: Resource
-    subnet: Resource = Field(description="where the nodes go; in the cluster's region")
-    pod_range: Resource = Field(description="the name of the subnet's secondary range of pods")
-    service_range: Resource = Field(description="the name of the subnet's secondary range of Services")
+    project: ProjectId | None = Field(
+        None, description="A Shared VPC's host project. Default: the cluster's project.", examples=["corp-network"]
+    )
+    name: Resource = Field(description="The network's name.", examples=["corp-vpc"])
+    subnet: Resource = Field(description="The subnet of the nodes, in the cluster's region.", examples=["gke-nodes"])
+    pod_range: Resource = Field(description="The name of the subnet's secondary range of pods.", examples=["gke-pods"])
+    service_range: Resource = Field(
+        description="The name of the subnet's secondary range of Services.", examples=["gke-services"]
+    )
     grant_access: bool = Field(
         True,
-        description="of a Shared VPC: give Google's service agents their roles in its project; false: its owner has done so",
+        description="In a Shared VPC: whether the stack gives Google's service agents their roles in the host project; "
+        "false: the project's owner has done so.",
     )
 
 
 class GcpNetwork(Model):
     """The VPC-native network of the nodes and the ranges inside the cluster (page alias-ips). Fixed for the cluster's life."""
 
-    existing: GcpExistingNetwork | None = None
-    node_subnet: Cidr = "10.8.0.0/20"
-    pod_cidr: Cidr = Field("10.16.0.0/14", description="a /24 of it goes to each node with 110 pods")
-    service_cidr: Cidr = "10.20.0.0/20"
+    existing: GcpExistingNetwork | None = Field(
+        None, description="An existing network to use. Default: the stack makes one."
+    )
+    node_subnet: Cidr = Field(
+        "10.8.0.0/20", description="Addresses of the nodes: one address a node.", examples=["10.8.0.0/20"]
+    )
+    pod_cidr: Cidr = Field(
+        "10.16.0.0/14", description="Addresses of pods: a /24 for each node with 110 pods.", examples=["10.16.0.0/14"]
+    )
+    service_cidr: Cidr = Field(
+        "10.20.0.0/20", description="Addresses of Services inside the cluster.", examples=["10.20.0.0/20"]
+    )
     control_plane_cidr: Cidr | None = Field(
         None,
-        description="a /28 for the control plane of old clusters; GKE needs none from 1.29 (page private-clusters)",
+        description="A /28 for the control plane of old clusters. Default: none; GKE needs none from 1.29 on (page "
+        "private-clusters).",
+        examples=["172.16.0.0/28"],
     )
-    private_nodes: bool = Field(True, description="nodes without public addresses")
+    private_nodes: bool = Field(True, description="Whether nodes have private addresses only.")
     outbound_type: Literal["cloudNat", "none"] = Field(
-        "cloudNat", description="how private nodes reach the internet; none: you see to it, or they do not"
+        "cloudNat",
+        description="How private nodes reach the internet: `cloudNat` (the stack makes it), or `none`: by your own means or "
+        "not at all.",
     )
     dataplane: Literal["v2", "legacy"] = Field(
-        "v2", description="v2: Cilium, enforces NetworkPolicy (page dataplane-v2)"
+        "v2",
+        description="What routes packets between pods: `v2` is Cilium and enforces NetworkPolicy (page dataplane-v2).",
     )
 
 
 class GcpAccess(Model):
-    """Who reaches the API server (pages network-isolation, authorized-networks, google-groups-rbac)."""
+    """Access to the API server (pages network-isolation, authorized-networks, google-groups-rbac)."""
 
-    dns_endpoint: bool = Field(True, description="reachable by its DNS name from anywhere, guarded by IAM")
-    ip_endpoint: Literal["public", "private", "none"] = Field(
-        "public", description="its address: on the internet, in the network only, or none at all"
+    dns_endpoint: bool = Field(
+        True, description="Whether the API server is reached by its DNS name from anywhere, guarded by IAM."
     )
-    authorized_ranges: tuple[Cidr, ...] = Field((), description="who may reach the address; empty: everybody")
+    ip_endpoint: Literal["public", "private", "none"] = Field(
+        "public", description="The API server's address: on the internet, in the network only, or none."
+    )
+    authorized_ranges: tuple[Cidr, ...] = Field(
+        (), description="Addresses that may reach the API server's address; empty: all.", examples=[["198.18.4.0/24"]]
+    )
     security_group: str | None = Field(
         None,
         pattern=r"^gke-security-groups@[^@\s]+\.[^@\s]+$",
-        description="gke-security-groups@DOMAIN: its member groups can be named in RoleBindings",
+        description="The Google group gke-security-groups@DOMAIN: RoleBindings can name its member groups. Default: none.",
+        examples=["gke-security-groups@example.com"],
     )
 
 
 class GcpAutoscaler(Model):
-    """What GKE's cluster autoscaler can be told: little (page cluster-autoscaler). Unset: the release's."""
+    """Settings of GKE's cluster autoscaler, which has few (page cluster-autoscaler). Unset: the release's."""
 
     profile: Literal["balanced", "optimize-utilization"] | None = Field(
         None,
-        description="optimize-utilization removes nodes sooner and sets pods' schedulerName, which Kueue and Volcano notice; "
-        "GKE: balanced",
+        description="When nodes are removed: `optimize-utilization` removes them sooner and sets pods' schedulerName, which "
+        "Kueue and Volcano notice. GKE's own default: balanced.",
     )
 
 
 class GcpFallback(Model):
-    """How GPU pools are tried in order (page about-custom-compute-classes). GKE has no priority expander."""
+    """The order in which GPU pools are tried (page about-custom-compute-classes). GKE has no priority expander."""
 
     mode: Literal["compute-class", "affinity"] | None = Field(
         None,
-        description="compute-class: a ComputeClass holds the order; affinity: plain pools, GKE takes what is cheapest; "
-        "default: compute-class when a GPU pool has a `fallback`, in a cluster of this stack from Kubernetes 1.36 on",
+        description="`compute-class`: a ComputeClass holds the order; `affinity`: plain pools, GKE takes the cheapest. "
+        "Default: compute-class when a GPU pool has a `fallback`, in a cluster of this stack from Kubernetes 1.36 on.",
     )
     class_name: str = Field(
         "kubeflow-spot",
         pattern=r"^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$",
-        description="the ComputeClass; two stacks in one cluster need two names",
+        description="The ComputeClass' name; two stacks in one cluster need two names.",
+        examples=["kubeflow-spot"],
     )
     active_migration: bool = Field(
-        False, description="move running pods back to a better pool: evicts training that is not checkpointed"
+        False, description="Move running pods back to a better pool; this evicts training that writes no checkpoints."
     )
     when_unsatisfiable: Literal["DoNotScaleUp", "ScaleUpAnyway"] = Field(
-        "DoNotScaleUp", description="when no pool can grow: wait, or let GKE add nodes of its own choice"
+        "DoNotScaleUp", description="When no pool can grow: wait, or let GKE add nodes of its own choice."
     )
 
 
 class GcpLogging(Model):
-    """Which logs Cloud Logging keeps, those of evicted pods among them (page about-logs)."""
+    """Logs in Cloud Logging, those of evicted pods among them (page about-logs)."""
 
     components: tuple[
         Literal["SYSTEM_COMPONENTS", "WORKLOADS", "APISERVER", "CONTROLLER_MANAGER", "SCHEDULER"], ...
-    ] = Field(("SYSTEM_COMPONENTS", "WORKLOADS"), description="empty: none")
+    ] = Field(("SYSTEM_COMPONENTS", "WORKLOADS"), description="Components whose logs are kept; empty: none.")
 
 
 class GcpMonitoring(Model):
-    """Which metrics Cloud Monitoring keeps (page about-metrics)."""
+    """Metrics in Cloud Monitoring (page about-metrics)."""
 
     components: tuple[
         Literal[
@@ -159,27 +186,43 @@ class GcpMonitoring(Model):
             "JOBSET",
         ],
         ...,
-    ] = Field(("SYSTEM_COMPONENTS", "DCGM"), description="DCGM: GKE's own exporter of GPU metrics; empty: none")
+    ] = Field(
+        ("SYSTEM_COMPONENTS", "DCGM"),
+        description="Components whose metrics are kept; DCGM is GKE's own exporter of GPU metrics; empty: none.",
+    )
     managed_prometheus: bool = Field(
-        True, description="Google's Prometheus collects them, and what PodMonitorings name"
+        True, description="Whether Google's Prometheus collects these metrics and those that PodMonitorings name."
     )
 
 
 class GcpRegistry(Model):
     """An Artifact Registry repository the nodes may pull from."""
 
-    project: ProjectId | None = Field(None, description="default: the cluster's project")
-    location: str = Field(min_length=2, description="of the repository, such as europe or europe-west4")
-    repository: Resource
+    project: ProjectId | None = Field(
+        None, description="The repository's project. Default: the cluster's project.", examples=["corp-images"]
+    )
+    location: str = Field(
+        min_length=2, description="The repository's location: a region or a multi-region.", examples=["europe-west4"]
+    )
+    repository: Resource = Field(description="The repository's name.", examples=["ml-images"])
 
 
 class GcpEncryption(Model):
     """Keys of yours in place of Google's (pages encrypting-secrets, using-cmek)."""
 
-    secrets_key: KmsKey | None = Field(None, description="encrypts Secrets in etcd")
-    boot_disk_key: KmsKey | None = Field(None, description="encrypts the nodes' boot disks; fixed for a pool's life")
+    secrets_key: KmsKey | None = Field(
+        None,
+        description="The Cloud KMS key that encrypts Secrets in etcd. Default: Google's key.",
+        examples=["projects/corp-keys/locations/europe-west4/keyRings/ml/cryptoKeys/etcd"],
+    )
+    boot_disk_key: KmsKey | None = Field(
+        None,
+        description="The Cloud KMS key that encrypts the nodes' boot disks; fixed for a pool's life. Default: Google's key.",
+        examples=["projects/corp-keys/locations/europe-west4/keyRings/ml/cryptoKeys/disks"],
+    )
     grant_access: bool = Field(
-        True, description="let Google's service agents use the keys; false: the keys' owner has done so"
+        True,
+        description="Whether the stack lets Google's service agents use the keys; false: the keys' owner has done so.",
     )
 
 
@@ -187,79 +230,138 @@ class GcpMaintenance(Model):
     """The daily time at which GKE may upgrade (page maintenance-windows-and-exclusions)."""
 
     start_time: str = Field(
-        pattern=r"^([01][0-9]|2[0-3]):[0-5][0-9]$", description="UTC, such as 02:00, in quotes; four hours"
+        pattern=r"^([01][0-9]|2[0-3]):[0-5][0-9]$",
+        description="The time in UTC, in quotes, at which a window of four hours opens each day.",
+        examples=["02:00"],
     )
 
 
 class GcpExistingCluster(Model):
-    """A GKE cluster made by somebody else: pools and the layer inside are added, nothing else is touched."""
+    """An existing GKE cluster: the stack adds pools and the layer inside, and touches nothing else."""
 
-    location: Location
-    name: str = Field(min_length=1, max_length=40)
+    location: Location = Field(
+        description="The cluster's region, or its zone when it is a zonal one.", examples=["europe-west4"]
+    )
+    name: str = Field(min_length=1, max_length=40, description="The cluster's name.", examples=["shared-gke"])
 
 
-class GcpNodes(Model):
-    """What is Google's own about the nodes of a pool."""
+class GcpNodes(PoolOptions):
+    """Settings of a pool's nodes that only GKE has."""
 
     disk_type: Literal["pd-standard", "pd-balanced", "pd-ssd", "hyperdisk-balanced"] | None = Field(
-        None, description="of the boot disk; default: the machine family's first choice"
+        None,
+        description="The boot disk's type. Default: pd-balanced, or the first type the machine family boots from.",
     )
-    image_type: Literal["COS_CONTAINERD", "UBUNTU_CONTAINERD"] = "COS_CONTAINERD"
-    secure_boot: bool = Field(False, description="of Shielded nodes; refuses drivers that are not signed by Google")
-    integrity_monitoring: bool = True
+    image_type: Literal["COS_CONTAINERD", "UBUNTU_CONTAINERD"] = Field(
+        "COS_CONTAINERD", description="The nodes' operating system: Container-Optimized OS or Ubuntu."
+    )
+    secure_boot: bool = Field(
+        False, description="Secure Boot of Shielded nodes; it refuses drivers that Google has not signed."
+    )
+    integrity_monitoring: bool = Field(True, description="Integrity monitoring of Shielded nodes.")
 
 
 class GcpPool(GcpNodes):
-    """What is Google's own about a pool."""
+    """Settings of a pool that only GKE has."""
 
-    min_nodes_per_zone: int | None = Field(None, ge=0, description="instead of minNodes")
-    max_nodes_per_zone: int | None = Field(None, ge=1, description="instead of maxNodes")
+    min_nodes_per_zone: int | None = Field(
+        None,
+        ge=0,
+        description="Least nodes in each zone, instead of minNodes. Default: 0 for GPU and spot pools, 1 for others.",
+        examples=[0],
+    )
+    max_nodes_per_zone: int | None = Field(
+        None,
+        ge=1,
+        description="Most nodes in each zone, instead of maxNodes. Default: maxNodes bounds the whole pool.",
+        examples=[4],
+    )
     location_policy: Literal["any", "balanced"] | None = Field(
-        None, description="which zones grow first; GKE: any for spot, which takes what is there, else balanced"
+        None,
+        description="Which zones grow first: `any` takes machines wherever there are some, `balanced` keeps zones equal. "
+        "Default: any for spot pools, else balanced.",
     )
     driver_version: Literal["default", "latest"] = Field(
-        "default", description="the NVIDIA driver GKE installs; latest on Container-Optimized OS only"
+        "default", description="The NVIDIA driver that GKE installs; `latest` on Container-Optimized OS only."
     )
     shutdown_grace_seconds: int | None = Field(
         None,
         ge=30,
         le=120,
-        description="the notice of a spot node, of which the last 15 s are for system pods; GKE: 30 (page spot-vms)",
+        description="Seconds of notice that a spot node has, of which the last 15 are for system pods. GKE's own default: 30 "
+        "(page spot-vms).",
+        examples=[120],
     )
     device_plugin: Literal["gke", "nvidia"] = Field(
         "gke",
-        description="nvidia: GKE's own is kept off these nodes, for the GPU Operator's; needs devicePlugin.install never",
+        description="`nvidia` keeps GKE's own device plugin off these nodes, for the GPU Operator's; it needs "
+        "`devicePlugin.install: never`.",
     )
-    compute_class: bool = Field(True, description="false: not in the ComputeClass; for pools that pods name themselves")
+    compute_class: bool = Field(
+        True, description="Whether the pool may be in the ComputeClass; false for a pool that pods name themselves."
+    )
+
+    zone_bounds: ClassVar[tuple[str, str] | None] = ("min_nodes_per_zone", "max_nodes_per_zone")
 
 
-class Gcp(Model):
+def nodes_of(pool: AnyPool) -> GcpNodes | None:
+    """The key `gcp` of a pool or of the system pool, as far as it is about nodes."""
+    return pool.options if isinstance(pool.options, GcpNodes) else None
+
+
+def options_of(pool: Pool) -> GcpPool | None:
+    """The key `gcp` of a pool."""
+    return pool.options if isinstance(pool.options, GcpPool) else None
+
+
+class Gcp(CloudSettings):
     """GKE: a new cluster with what it needs, or pools in an existing one."""
 
-    provider: Literal["gcp"]
-    project: ProjectId
-    existing_cluster: GcpExistingCluster | None = None
-    location: Location | None = Field(None, description="a region (regional cluster) or a zone (zonal cluster)")
-    zones: tuple[GcpZone, ...] = Field((), description="where nodes run whose pool names none; default: GKE's choice")
+    provider: Literal["gcp"] = Field(description="The cloud.")
+    project: ProjectId = Field(description="The project's id; not its number or its name.", examples=["my-project"])
+    existing_cluster: GcpExistingCluster | None = Field(
+        None, description="An existing cluster to add pools to. Default: the stack makes a cluster."
+    )
+    location: Location | None = Field(
+        None,
+        description="The region of a regional cluster, or the zone of a zonal one. Required for a new cluster.",
+        examples=["europe-west4"],
+    )
+    zones: tuple[GcpZone, ...] = Field(
+        (),
+        description="Zones of nodes whose pool names none; empty: GKE chooses.",
+        examples=[["europe-west4-a", "europe-west4-b"]],
+    )
     release_channel: Literal["RAPID", "REGULAR", "STABLE", "EXTENDED"] = Field(
-        "REGULAR", description="who upgrades the cluster, and how soon (page release-channels)"
+        "REGULAR", description="The channel in which GKE upgrades the cluster (page release-channels)."
     )
-    network: GcpNetwork = GcpNetwork()
-    access: GcpAccess = GcpAccess()
+    network: GcpNetwork = Field(GcpNetwork(), description="The network of nodes, pods and Services.")
+    access: GcpAccess = Field(GcpAccess(), description="Access to the API server.")
     service_account: ServiceAccount | None = Field(
-        None, description="the nodes' identity, made by somebody else; default: one of least privilege is made"
+        None,
+        description="An existing service account for the nodes. Default: the stack makes one of least privilege.",
+        examples=["nodes@my-project.iam.gserviceaccount.com"],
     )
-    registries: tuple[GcpRegistry, ...] = Field((), description="repositories the nodes may pull from")
-    encryption: GcpEncryption = GcpEncryption()
-    maintenance: GcpMaintenance | None = None
-    autoscaler: GcpAutoscaler = GcpAutoscaler()
-    fallback: GcpFallback = GcpFallback()
-    logging: GcpLogging = GcpLogging()
-    monitoring: GcpMonitoring = GcpMonitoring()
+    registries: tuple[GcpRegistry, ...] = Field((), description="Repositories the nodes may pull from.")
+    encryption: GcpEncryption = Field(GcpEncryption(), description="Keys of yours in place of Google's.")
+    maintenance: GcpMaintenance | None = Field(
+        None, description="The daily time at which GKE may upgrade. Default: at any time."
+    )
+    autoscaler: GcpAutoscaler = Field(
+        GcpAutoscaler(), description="The cluster autoscaler's settings where they differ from the release's."
+    )
+    fallback: GcpFallback = Field(GcpFallback(), description="The order in which GPU pools are tried.")
+    logging: GcpLogging = Field(GcpLogging(), description="Logs that Cloud Logging keeps.")
+    monitoring: GcpMonitoring = Field(GcpMonitoring(), description="Metrics that Cloud Monitoring keeps.")
+
+    @property
+    def existing_name(self) -> str | None:
+        """The existing cluster's name."""
+        return self.existing_cluster.name if self.existing_cluster else None
 
     @property
     def place(self) -> str | None:
-        """The cluster's location, whoever makes it."""
+        """The location of the new or the existing cluster."""
         return self.existing_cluster.location if self.existing_cluster else self.location
 
     @property
@@ -276,3 +378,19 @@ class Gcp(Model):
     def zone_count(self) -> int:
         """The zones of a pool that names none: GKE takes three of a region (page regional-clusters)."""
         return len(self.zones) or (1 if self.zonal else 3)
+
+
+class GcpPins(Model):
+    """The pins of a release for GKE."""
+
+    gcp_autoscaler: GcpAutoscaler = Field(
+        title="GKE's cluster autoscaler",
+        description="what a stack does not set in cloud.autoscaler",
+        json_schema_extra=all_of(GcpAutoscaler),
+    )
+
+
+def pinned_autoscaler(release: Release) -> GcpAutoscaler:
+    """The autoscaler's settings that a release pins."""
+    assert isinstance(release, GcpPins)
+    return release.gcp_autoscaler

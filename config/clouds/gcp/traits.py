@@ -6,10 +6,13 @@ import math
 from collections.abc import Mapping
 from functools import cache
 
-from config.clouds import machines
+from config.clouds.gcp import compute_class
+from config.clouds.gcp.machines import ACCELERATORS, ATTACHABLE, machines
+from config.clouds.gcp.settings import options_of
 from config.clouds.machines import Machine
 from config.clouds.traits import Added, Cloud
-from config.model.stack import Capacity, Taint
+from config.model.pool import Capacity, Pool
+from config.model.taint import Taint
 
 SPOT = "cloud.google.com/gke-spot"
 PREEMPTIBLE = "cloud.google.com/gke-preemptible"
@@ -35,7 +38,7 @@ _PARTITIONS: Mapping[str, Mapping[str, tuple[str, int]]] = {
     "nvidia-rtx-pro-6000": {"1g": ("1g.24gb", 4), "2g": ("2g.48gb", 2), "4g": ("4g.96gb", 1)},
 }
 """GKE's sizes of MIG instances, and how many a GPU is cut into. Where a model has two sizes with as many compute slices, the
-smaller memory, as on AKS. Sources: GKE's autoscaler and container-engine-accelerators (config/clouds/README.md); no 4g for
+smaller memory, as on AKS. Sources: GKE's autoscaler and container-engine-accelerators (config/clouds/gcp/README.md); no 4g for
 A100, H100, H200 and B200."""
 
 
@@ -51,11 +54,6 @@ def partitions(model: str, mig: str) -> int:
     return found[1] if found else 0
 
 
-def accelerator(model: str) -> str:
-    """Google's name of a GPU model of the catalogue, as node pools and the label gke-accelerator have it."""
-    return next((theirs for theirs, ours in machines.GCP_ACCELERATORS.items() if ours == model), model)
-
-
 _PERSISTENT = ("pd-standard", "pd-balanced", "pd-ssd")
 _BOOT_DISKS = {
     "n1": _PERSISTENT,
@@ -66,12 +64,12 @@ _BOOT_DISKS = {
     "a4": ("hyperdisk-balanced",),
     "a4x": ("hyperdisk-balanced",),
 }
-"""By machine family. Source: GKE's autoscaler (config/clouds/README.md), which says it of families with GPUs."""
+"""By machine family. Source: GKE's autoscaler (config/clouds/gcp/README.md), which says it of families with GPUs."""
 
 
 def boot_disks(size: str) -> tuple[str, ...]:
     """The types of boot disk a machine takes, its default first; empty where that is not known."""
-    machine = machines.gcp().get(size.lower())
+    machine = machines().get(size.lower())
     if machine is None:
         return ()
     return ("hyperdisk-balanced",) if machine.size.startswith("a3-ultra") else _BOOT_DISKS.get(machine.family, ())
@@ -82,7 +80,7 @@ def default_boot_disk(size: str) -> str | None:
 
     terraform-provider-google, container_node_pool, `disk_type`; page custom-boot-disks.
     """
-    if machines.gcp().get(size.lower()) is None:
+    if machines().get(size.lower()) is None:
         return None
     takes = boot_disks(size)
     return "pd-balanced" if not takes or "pd-balanced" in takes else takes[0]
@@ -110,6 +108,17 @@ def _shares(amount: float, steps: tuple[tuple[float, float], ...]) -> float:
         total += min(amount, width) * share
         amount -= min(amount, width)
     return total
+
+
+def _has_own_device_plugin(pool: Pool) -> bool:
+    options = options_of(pool)
+    return options is None or options.device_plugin == "gke"
+
+
+def _own_notice(pool: Pool) -> int | None:
+    options = options_of(pool)
+    # Preemptible machines have no longer one (docs.cloud.google.com/kubernetes-engine/docs/how-to/preemptible-vms).
+    return options.shutdown_grace_seconds if options and pool.capacity == Capacity.SPOT else None
 
 
 @cache
@@ -141,25 +150,38 @@ def gke() -> Cloud:
         },
         reserved_label_prefixes=("cloud.google.com", "gke.io", "kubernetes.io", "k8s.io"),
         reserved_labels=frozenset({NO_DEFAULT_PLUGIN}),
-        machines=machines.gcp(),
-        machine_form=r"[a-z]{1,2}[0-9][a-z]?-.+",
+        machines=machines(),
         zone_form=r"[a-z]+-[a-z]+[0-9]{1,2}-[a-z]",
         zone_words="a zone's name, such as europe-west4-a",
-        accelerators=machines.GCP_ACCELERATORS,
-        attachable=machines.GCP_ATTACHABLE,
+        accelerators=ACCELERATORS,
+        attachable=ATTACHABLE,
         spot_notice=30,
         spot_grace=15,
         spot_rest="the system's own pods",
-        brings_device_plugin=True,
+        brings_device_plugin=_has_own_device_plugin,
+        own_notice=_own_notice,
+        pool_class=compute_class.pool_class,
         priority_expander=False,
+        order_key="cloud.fallback",
         cpu_machine="e2-standard-4",
         gpu_machine="g2-standard-8",
         mig={model: tuple(sizes) for model, sizes in _PARTITIONS.items()},
         allocatable=allocatable,
-        foreign={
+        other_clouds_keys={
             "spot.eviction_policy": "remove it",
             "spot.max_price": "remove it: Google alone sets the price of spot machines",
             "subnet": "remove it: all nodes are in cloud.network.nodeSubnet",
             "os_disk.type": "say gcp.diskType, or remove it",
         },
+        keys_of_added_pools=frozenset(
+            {
+                "provider",
+                "project",
+                "existing_cluster",
+                "encryption.boot_disk_key",
+                "fallback",
+                "registries",
+                "service_account",
+            }
+        ),
     )

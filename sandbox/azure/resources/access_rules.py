@@ -1,4 +1,4 @@
-"""What AKS refuses about who reaches the API server, and as whom."""
+"""Rules of AKS on access to the API server: accounts, address ranges, private DNS zones."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from sandbox.azure import errors, ids
 from sandbox.azure.errors import AzureRefused, aks
 from sandbox.azure.resources import permissions
 from sandbox.azure.resources.cluster_request import ClusterRequest
+from sandbox.cloud import rules
 
 _MOST_RANGES = 200
 _GUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
@@ -19,6 +20,7 @@ _ZONE_TARGET = "properties.apiServerAccessProfile.privateDNSZone"
 _PRIVATE_DNS_ZONE_CONTRIBUTOR = "b12aa53e-6015-4669-85d0-8515ebb3ae7f"
 
 
+@rules.as_read
 def local_accounts(request: ClusterRequest) -> AzureRefused | None:
     # cilium PR 48265 (2026-09); the code is UNCONFIRMED.
     if not request.body.get("disableLocalAccounts") or request.part("aadProfile").get("managed"):
@@ -29,8 +31,9 @@ def local_accounts(request: ClusterRequest) -> AzureRefused | None:
     return aks("BadRequest", text)
 
 
+@rules.as_read
 def entra_stays(request: ClusterRequest) -> AzureRefused | None:
-    # AKS page enable-authentication: it cannot be switched off again. Text UNCONFIRMED.
+    # AKS page enable-authentication: Entra integration cannot be switched off again. Text UNCONFIRMED.
     before, after = ((body or {}).get("aadProfile", {}).get("managed") for body in (request.current, request.body))
     if not before or after:
         return None
@@ -39,9 +42,10 @@ def entra_stays(request: ClusterRequest) -> AzureRefused | None:
     )
 
 
+@rules.as_read
 def entra(request: ClusterRequest) -> AzureRefused | None:
-    # REST text of enableAzureRBAC, and the page on the end of the older integration (aka.ms/aks/aad-legacy). Codes but the
-    # list's InvalidAdminGroupObjectID, and texts, UNCONFIRMED.
+    # REST text of enableAzureRBAC, and the page on the retired integration (aka.ms/aks/aad-legacy). UNCONFIRMED: all texts, and
+    # the codes except InvalidAdminGroupObjectID (code: list).
     profile = request.part("aadProfile")
     if any(profile.get(name) for name in ("clientAppID", "serverAppID", "serverAppSecret")):
         return aks("BadRequest", "The legacy Azure AD integration is retired. Please use managed AAD.", "aadProfile")
@@ -49,7 +53,7 @@ def entra(request: ClusterRequest) -> AzureRefused | None:
         return aks("BadRequest", "Azure RBAC needs managed AAD.", "aadProfile.enableAzureRBAC")
     for group in profile.get("adminGroupObjectIDs", []):
         if not _GUID.fullmatch(group):
-            text = f"Admin group object ID {group} is no GUID."
+            text = f"Admin group object ID {group} is not a GUID."
             return aks("InvalidAdminGroupObjectID", text, "aadProfile.adminGroupObjectIDs")
     return None
 
@@ -61,22 +65,24 @@ def private_ranges(request: ClusterRequest) -> AzureRefused | None:
     return aks("InvalidParameter", "Private cluster cannot be enabled with AuthorizedIPRanges.")  # tfsec #571
 
 
+@rules.as_read
 def range_formats(request: ClusterRequest) -> AzureRefused | None:
-    # REST text ("CIDR format") and AKS page api-server-authorized-ip-ranges (200 of them). Texts UNCONFIRMED.
-    found = request.part("apiServerAccessProfile").get("authorizedIPRanges", [])
+    # REST text ("CIDR format") and AKS page api-server-authorized-ip-ranges (at most 200). Texts UNCONFIRMED.
+    ranges = request.part("apiServerAccessProfile").get("authorizedIPRanges", [])
     target = "properties.apiServerAccessProfile.authorizedIPRanges"
-    for text in found:
+    for text in ranges:
         try:
             ipaddress.IPv4Network(text)
         except ValueError:
             return aks("InvalidParameter", f"Authorized IP range {text} is not in CIDR format.", target)
         if "/" not in text:
             return aks("InvalidParameter", f"Authorized IP range {text} is not in CIDR format.", target)
-    if len(found) > _MOST_RANGES:
-        return aks("InvalidParameter", f"{len(found)} authorized IP ranges are more than {_MOST_RANGES}.", target)
+    if len(ranges) > _MOST_RANGES:
+        return aks("InvalidParameter", f"{len(ranges)} authorized IP ranges are more than {_MOST_RANGES}.", target)
     return None
 
 
+@rules.as_read
 def zone_mode(request: ClusterRequest) -> AzureRefused | None:
     # AKS page private-clusters; code: list.
     access = request.part("apiServerAccessProfile")
@@ -89,8 +95,9 @@ def zone_mode(request: ClusterRequest) -> AzureRefused | None:
     return aks("InvalidPrivateDNSZoneMode", text, _ZONE_TARGET)
 
 
+@rules.as_read
 def zone_without_name(request: ClusterRequest) -> AzureRefused | None:
-    # The same page: without a zone the public name is the only one. Code: list.
+    # AKS page private-clusters: without a zone the public name is the only name. Code: list.
     access = request.part("apiServerAccessProfile")
     if access.get("privateDNSZone") != "none" or access.get("enablePrivateClusterPublicFQDN", True):
         return None
@@ -98,8 +105,9 @@ def zone_without_name(request: ClusterRequest) -> AzureRefused | None:
     return aks("NonePrivateDNSZonePublicFQDNDisabledError", text, _ZONE_TARGET)
 
 
+@rules.as_read
 def zone_name(request: ClusterRequest) -> AzureRefused | None:
-    # The same page; code: list.
+    # AKS page private-clusters; code: list.
     zone = request.part("apiServerAccessProfile").get("privateDNSZone", "")
     region = re.escape(request.body["location"])
     pattern = rf"([a-z0-9-]{{1,32}}\.)?private(link)?\.{region}\.azmk8s\.io"
@@ -109,8 +117,9 @@ def zone_name(request: ClusterRequest) -> AzureRefused | None:
     return aks("InvalidPrivateDNSZoneResourceID", text, _ZONE_TARGET)
 
 
+@rules.as_read
 def zone_identity(request: ClusterRequest) -> AzureRefused | None:
-    # The same page; code: list.
+    # AKS page private-clusters; code: list.
     zone = request.part("apiServerAccessProfile").get("privateDNSZone", "")
     if not zone.startswith("/") or request.identities or "identity" not in request.body:
         return None
@@ -132,15 +141,18 @@ def zone_permission(request: ClusterRequest) -> AzureRefused | None:
     return aks("CustomPrivateDNSZoneMissingPermissionError", text)
 
 
+@rules.as_read
 def subdomain(request: ClusterRequest) -> AzureRefused | None:
-    # AKS page private-clusters: only beside a zone of one's own. Text UNCONFIRMED.
+    # AKS page private-clusters: a subdomain needs a custom zone. Text UNCONFIRMED.
     zone = request.part("apiServerAccessProfile").get("privateDNSZone", "")
     if not request.body.get("fqdnSubdomain") or zone.startswith("/"):
         return None
     return aks("InvalidParameter", "fqdnSubdomain needs a custom private DNS zone.", "properties.fqdnSubdomain")
 
 
+@rules.as_read
 def api_server_subnet(request: ClusterRequest) -> AzureRefused | None:
+    # ARM's 404; whether AKS reports a missing subnet in these words is UNCONFIRMED.
     subnet = request.part("apiServerAccessProfile").get("subnetId")
     if subnet and request.resources.get(subnet) is None:
         return errors.resource_not_found(subnet)

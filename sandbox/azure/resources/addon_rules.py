@@ -1,18 +1,20 @@
-"""What AKS refuses about Container insights (page monitor-aks); codes: list."""
+"""Rules of AKS on the Container insights add-on (page monitor-aks); codes: list."""
 
 from __future__ import annotations
 
 from sandbox.azure.errors import AzureRefused, aks
 from sandbox.azure.resources.cluster_request import ClusterRequest
+from sandbox.cloud import rules
 
 _WORKSPACE = "logAnalyticsWorkspaceResourceID"
 
 
+@rules.as_read
 def log_workspace(request: ClusterRequest) -> AzureRefused | None:
     addon = request.part("addonProfiles").get("omsagent", {})
     if not addon.get("enabled"):
         return None
-    # The keys of the add-on's settings are taken in any case.
+    # AKS accepts the keys of the add-on's settings in any letter case.
     config = {key.lower(): value for key, value in addon.get("config", {}).items()}
     workspace = config.get(_WORKSPACE.lower())
     if not workspace:

@@ -1,4 +1,4 @@
-"""The autoscaler's profile: the values AKS takes, and those it shows where nothing was sent."""
+"""The autoscaler's profile: the values AKS accepts, and the defaults it shows."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ import re
 from sandbox.azure.errors import AzureRefused, aks
 from sandbox.azure.resources.cluster_request import ClusterRequest
 
-# AKS page cluster-autoscaler (2026-07-30); `skip-nodes-with-local-storage` as in several pasted GETs, where the REST text says
-# true. The three daemonset booleans were seen in no GET.
+# AKS page cluster-autoscaler (2026-07-30). `skip-nodes-with-local-storage` is false in several GETs that users pasted; the REST
+# text says true. No GET shows the three daemonset booleans.
 DEFAULTS = {
     "balanceSimilarNodeGroups": "false",
     "expander": "random",
@@ -32,15 +32,15 @@ DEFAULTS = {
 _MINUTES = r"[0-9]+m"
 _BOOLEAN = r"true|false"
 _FORMATS = {
-    # azure-sdk-for-go #14311 refuses `1m`. A bare number, which the REST text speaks of, is UNCONFIRMED.
+    # azure-sdk-for-go #14311: `1m` is refused. The REST text mentions a bare number: UNCONFIRMED.
     "scanInterval": r"[1-9][0-9]*s",
-    # azure-docs #121999 and #123289: `0m` passes, `0s` and `30s` do not.
+    # azure-docs #121999 and #123289: `0m` is accepted, `0s` and `30s` are refused.
     "maxNodeProvisionTime": _MINUTES,
     "scaleDownDelayAfterAdd": _MINUTES,
     "scaleDownDelayAfterFailure": _MINUTES,
     "scaleDownUnneededTime": _MINUTES,
     "scaleDownUnreadyTime": _MINUTES,
-    # The REST text wants minutes; AKS itself shows seconds, and terraform-provider-azurerm #23339 sends them.
+    # The REST text asks for minutes; AKS itself shows seconds, and terraform-provider-azurerm #23339 sends seconds.
     "scaleDownDelayAfterDelete": r"[0-9]+[sm]",
     "newPodScaleUpDelay": r"[0-9]+[smh]",
     "maxGracefulTerminationSec": r"[0-9]+",
@@ -52,7 +52,7 @@ _FORMATS = {
     "skipNodesWithLocalStorage": _BOOLEAN,
     "skipNodesWithSystemPods": _BOOLEAN,
 }
-"""Of the fields that are text. The provider itself knows the values of `expander`, and that the other three are booleans."""
+"""Formats of the text fields. The provider itself checks the values of `expander` and the three booleans."""
 
 
 def profile_formats(request: ClusterRequest) -> AzureRefused | None:

@@ -1,4 +1,4 @@
-"""What AKS refuses about a cluster's pools together, standalone ones too."""
+"""Rules of AKS on all pools of a cluster together, inline and standalone."""
 
 from __future__ import annotations
 
@@ -17,16 +17,17 @@ def some_pool(fleet: ClusterPools) -> AzureRefused | None:
 
 
 def system_pool(fleet: ClusterPools) -> AzureRefused | None:
-    # A pool is a system pool only when its mode says so.
+    # Only the mode makes a pool a system pool.
     if any(pool["mode"] == "System" for pool in fleet.pools):
         return None
     if fleet.deleting:
         # azure-cli #13420; the code is UNCONFIRMED.
-        return aks("OperationNotAllowed", "There has to be at least one system agent pool.")
+        return aks("OperationNotAllowed", "There has to be at least one system agent pool.").as_read()
     # Azure/AKS #1568, #1602
     return aks("MustDefineAtLeastOneSystemPool", "Must define at least one system pool.")
 
 
+@rules.as_read
 def number_of_pools(fleet: ClusterPools) -> AzureRefused | None:
     # AKS page quotas-skus-regions; code: list.
     if len(fleet.pools) <= _MOST_POOLS:
@@ -34,9 +35,10 @@ def number_of_pools(fleet: ClusterPools) -> AzureRefused | None:
     return aks("MaxAgentPoolCountReached", f"A cluster has at most {_MOST_POOLS} agent pools.", "agentPoolProfiles")
 
 
+@rules.as_read
 def node_provisioning(fleet: ClusterPools) -> AzureRefused | None:
     # AKS pages node-auto-provisioning and migrate-from-autoscaler-to-node-auto-provisioning: autoscaled pools need a feature
-    # flag, Windows is not supported. The pattern of the message is Azure/AKS #5345's; whether these two give it is UNCONFIRMED.
+    # flag, Windows is not supported. The message follows the pattern of Azure/AKS #5345; for these two it is UNCONFIRMED.
     if fleet.cluster.get("nodeProvisioningProfile", {}).get("mode") != "Auto":
         return None
     for pool in fleet.pools:
@@ -70,8 +72,9 @@ def too_far_apart(pool: str, control_plane: str) -> AzureRefused | None:
     return aks("NodePoolMcVersionIncompatible", text)
 
 
+@rules.as_read
 def standard_balancer(fleet: ClusterPools) -> AzureRefused | None:
-    # AKS pages spot-node-pool, availability-zones and create-node-pools; codes: list (the one for spot pools is UNCONFIRMED).
+    # AKS pages spot-node-pool, availability-zones and create-node-pools; codes: list, for spot pools UNCONFIRMED.
     if fleet.network["loadBalancerSku"].lower() == "standard":
         return None
     target = "networkProfile.loadBalancerSku"
@@ -100,7 +103,7 @@ RULES: tuple[Rule, ...] = (
 )
 
 REMAINING: tuple[Rule, ...] = (some_pool, system_pool)
-"""Rules about what is left when a pool goes."""
+"""Rules on the pools that remain after a pool is deleted."""
 
 
 def check(fleet: ClusterPools) -> None:

@@ -1,7 +1,7 @@
-"""What AKS refuses about a managed cluster, in the order of the tables at the end: one function a rule.
+"""Rules of AKS on a managed cluster: one function a rule, in the order of the tables at the end.
 
-Each returns the refusal or None. Codes and texts are quoted from the source beside them; where no source gives the text, it
-says UNCONFIRMED. Rules that need all of a cluster's pools are in `cluster_pools_rules`.
+Each returns the refusal or None. Codes and texts are quoted from the source beside them. A rule that no source confirms says
+UNCONFIRMED and is marked `as_read`. Rules that need all of a cluster's pools are in `cluster_pools_rules`.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from sandbox.azure import errors
+from sandbox.azure import errors, ids
 from sandbox.azure.errors import AzureRefused, aks, arm
 from sandbox.azure.resources import (
     access_rules,
@@ -24,9 +24,10 @@ from sandbox.azure.resources import (
 from sandbox.azure.resources.cluster_request import ClusterRequest, Rule
 from sandbox.azure.resources.identity import assigned
 from sandbox.azure.resources.pool_request import invalid
+from sandbox.cloud import rules
 
-# azure-native replaces a cluster for most of these before it asks; the rest is fixed by the pages private-clusters and
-# azure-disk-customer-managed-keys. Outbound type, policy and dataplane can be updated in the service.
+# azure-native replaces a cluster for most of these before it sends a request; the pages private-clusters and
+# azure-disk-customer-managed-keys say that the others cannot change. AKS can update outbound type, policy and dataplane.
 _IMMUTABLE = (
     "dnsPrefix",
     "fqdnSubdomain",
@@ -40,7 +41,7 @@ _IMMUTABLE = (
     "apiServerAccessProfile.privateDNSZone",
 )
 
-# What a cluster has when the property is not in its body.
+# Values of a cluster whose body lacks the property.
 _IMPLIED = {
     "apiServerAccessProfile.enablePrivateCluster": False,
     "apiServerAccessProfile.privateDNSZone": "system",
@@ -51,12 +52,13 @@ _DNS_PREFIX = r"[a-zA-Z0-9]([a-zA-Z0-9-]{0,52}[a-zA-Z0-9])?"
 
 
 def location(request: ClusterRequest) -> AzureRefused | None:
-    # ARM's documented code for a missing location.
+    # ARM's documented code (page common-deployment-errors); the text as in tests of Azure/azure-sdk-for-net.
     if request.body.get("location"):
         return None
     return arm("LocationRequired", "The location property is required for this definition.")
 
 
+@rules.as_read
 def pools_named_once(request: ClusterRequest) -> AzureRefused | None:
     names = [profile["name"] for profile in request.wanted.get("agentPoolProfiles", [])]
     if len(set(names)) == len(names):
@@ -80,8 +82,9 @@ def new_inline_pool(request: ClusterRequest) -> AzureRefused | None:
     return None
 
 
+@rules.as_read
 def identity(request: ClusterRequest) -> AzureRefused | None:
-    # A cluster needs an identity or a service principal; texts UNCONFIRMED.
+    # A cluster needs an identity or a service principal; texts UNCONFIRMED, also that of the 404 of an identity.
     if "identity" not in request.body and "servicePrincipalProfile" not in request.body:
         text = "Required parameter servicePrincipalProfile is missing (null)."
         return aks("InvalidParameter", text, "servicePrincipalProfile")
@@ -90,27 +93,31 @@ def identity(request: ClusterRequest) -> AzureRefused | None:
     if sent and (sent.get("type") == "UserAssigned") != bool(wanted):
         text = "userAssignedIdentities must be given if, and only if, the identity type is UserAssigned."
         return aks("InvalidParameter", text, "identity")
-    for one in wanted:
-        if assigned(request.resources, one) is None:
-            return errors.resource_not_found(one)
+    for id in wanted:
+        if assigned(request.resources, id) is None:
+            return errors.resource_not_found(id)
     return None
 
 
+@rules.as_read
 def dns_name(request: ClusterRequest) -> AzureRefused | None:
-    # UNCONFIRMED text; the service needs exactly one of the two.
+    # The service needs exactly one of the two; text UNCONFIRMED.
     if bool(request.body.get("dnsPrefix")) != bool(request.body.get("fqdnSubdomain")):
         return None
     return aks("InvalidParameter", "Exactly one of dnsPrefix and fqdnSubdomain is required.", "properties.dnsPrefix")
 
 
+@rules.as_read
 def dns_prefix(request: ClusterRequest) -> AzureRefused | None:
+    # Text as for a pool's name (Azure/AKS #3300), for a DNS prefix UNCONFIRMED.
     if re.fullmatch(_DNS_PREFIX, request.body.get("dnsPrefix") or "a"):
         return None
     return invalid("dnsPrefix")
 
 
+@rules.as_read
 def immutable_change(request: ClusterRequest) -> AzureRefused | None:
-    # Text as in azure-native #959 for a pool's property.
+    # Text as in azure-native #959 for a pool's property; for a cluster's UNCONFIRMED.
     if request.current is None:
         return None
     for path in _IMMUTABLE:
@@ -128,17 +135,19 @@ def _at(body: Any, path: str) -> Any:
 
 
 def moved(request: ClusterRequest) -> AzureRefused | None:
-    # ARM's documented code.
+    # ARM's documented code (page common-deployment-errors); the text as in the Azure page on private endpoints' networking.
     current: str = (request.current or request.body)["location"]
     if current == request.body["location"]:
         return None
     text = (
-        f"The resource '{request.name}' already exists in location '{current}'. A resource with the same name cannot be "
-        f"created in location '{request.body['location']}'. Please select a new resource name."
+        f"The resource '{request.name}' already exists in location '{current}' in resource group "
+        f"'{ids.group_name(request.id)}'. A resource with the same name cannot be created in location "
+        f"'{request.body['location']}'. Please select a new resource name."
     )
     return arm("InvalidResourceLocation", text, status=409)
 
 
+@rules.as_read
 def support_plan(request: ClusterRequest) -> AzureRefused | None:
     # AKS page long-term-support; code and text UNCONFIRMED.
     if request.body.get("supportPlan") != "AKSLongTermSupport" or request.part("sku").get("tier") == "Premium":
@@ -146,6 +155,7 @@ def support_plan(request: ClusterRequest) -> AzureRefused | None:
     return aks("BadRequest", "Support plan AKSLongTermSupport needs the Premium tier.", "properties.supportPlan")
 
 
+@rules.as_read
 def issuer_stays(request: ClusterRequest) -> AzureRefused | None:
     # AKS page use-oidc-issuer; code: list.
     before, after = (
@@ -158,8 +168,9 @@ def issuer_stays(request: ClusterRequest) -> AzureRefused | None:
     )
 
 
+@rules.as_read
 def workload_identity(request: ClusterRequest) -> AzureRefused | None:
-    # AKS page workload-identity-deploy-cluster: it needs the issuer. Code and text UNCONFIRMED.
+    # AKS page workload-identity-deploy-cluster: workload identity needs the OIDC issuer. Code and text UNCONFIRMED.
     wanted = request.part("securityProfile").get("workloadIdentity", {}).get("enabled")
     if not wanted or request.part("oidcIssuerProfile").get("enabled"):
         return None
@@ -167,7 +178,8 @@ def workload_identity(request: ClusterRequest) -> AzureRefused | None:
 
 
 def node_provisioning(request: ClusterRequest) -> AzureRefused | None:
-    # Azure/AKS #4759 and the AKS page node-auto-provisioning.
+    # Azure/AKS #4759 and the AKS page node-auto-provisioning. The second text follows the pattern of Azure/AKS #5345; UNCONFIRMED
+    # for a service principal.
     if request.part("nodeProvisioningProfile").get("mode") != "Auto":
         return None
     target = "properties.nodeProvisioningProfile.mode"
@@ -176,7 +188,9 @@ def node_provisioning(request: ClusterRequest) -> AzureRefused | None:
         text = f"{prefix} unless .properties.networkProfile.ipFamilies is set to one of [IPv4]."
         return aks("OperationNotAllowed", text, target)
     if "identity" not in request.body:
-        return aks("OperationNotAllowed", f"{prefix} if .properties.servicePrincipalProfile is specified.", target)
+        return aks(
+            "OperationNotAllowed", f"{prefix} if .properties.servicePrincipalProfile is specified.", target
+        ).as_read()
     return None
 
 
@@ -218,7 +232,7 @@ SENT: tuple[Rule, ...] = (
     encryption_rules.key_permission,
     encryption_rules.disks,
 )
-"""Rules about what was sent: before defaults are added."""
+"""Rules on the body that was sent, before defaults are added."""
 
 RESULT: tuple[Rule, ...] = (
     plugin_rules.overlay_plugin,
@@ -233,4 +247,4 @@ RESULT: tuple[Rule, ...] = (
     range_rules.ranges_overlap,
     node_provisioning,
 )
-"""Rules about what would result: defaults and kept values included."""
+"""Rules on the resulting body: defaults and kept values included."""

@@ -1,22 +1,25 @@
-"""What AKS refuses about how many nodes a pool has, and how many pods a node."""
+"""Rules of AKS on the number of nodes of a pool and of pods of a node."""
 
 from __future__ import annotations
 
 from sandbox.azure.errors import AzureRefused, aks
 from sandbox.azure.resources.pool_request import PoolRequest
+from sandbox.cloud import rules
 
 _FEWEST_PODS_A_NODE, _MOST_PODS_A_NODE = 10, 250
 _FEWEST_PODS_A_POOL = 30
 
 
 def count_present(request: PoolRequest) -> AzureRefused | None:
-    # azure-native #2943, also with autoscaling on. The REST text's default of 1 is not what the service does; for a new
-    # inline pool the same is assumed. An inline entry of an existing pool keeps the current count.
+    # azure-native #2943, also with autoscaling on: the service does not apply the REST text's default of 1. UNCONFIRMED for a
+    # new inline pool. An inline entry of an existing pool keeps the current count.
     if "count" in request.wanted or (request.inline and request.current is not None):
         return None
-    return aks("InvalidParameter", "Required parameter properties.count is missing (null).", "properties.count")
+    refused = aks("InvalidParameter", "Required parameter properties.count is missing (null).", "properties.count")
+    return refused.as_read() if request.inline else refused
 
 
+@rules.as_read
 def bounds_only_with_autoscaling(request: PoolRequest) -> AzureRefused | None:
     # Text UNCONFIRMED.
     if request.body["enableAutoScaling"]:
@@ -28,8 +31,9 @@ def bounds_only_with_autoscaling(request: PoolRequest) -> AzureRefused | None:
     return None
 
 
+@rules.as_read
 def autoscaling_bounds(request: PoolRequest) -> AzureRefused | None:
-    # Only the service bounds these (no limits in the schema); texts UNCONFIRMED.
+    # The schema has no limits for these, only the service; texts UNCONFIRMED.
     if not request.body["enableAutoScaling"]:
         return None
     least, most = request.body.get("minCount"), request.body.get("maxCount")
@@ -60,22 +64,24 @@ def count_bounds(request: PoolRequest) -> AzureRefused | None:
     return aks("InvalidParameter", text, "agentPoolProfile.count")
 
 
+@rules.as_read
 def stale_count(request: PoolRequest) -> AzureRefused | None:
-    """A request with the count of another time would switch machines of the autoscaler's off, or on.
+    """An outdated count, which would remove nodes that the autoscaler added, or add nodes.
 
-    UNCONFIRMED of AKS, which may well take such a count; refused here because a program that sends one is wrong either way.
+    UNCONFIRMED: AKS may accept such a count. Refused here because a program that sends one is wrong in either case.
     """
     current = request.current
     if current is None or not (current["enableAutoScaling"] and request.body["enableAutoScaling"]):
         return None
     live, wanted = current["count"], request.body["count"]
-    # New bounds that leave the live count outside want it moved inside, no further.
+    # Where new bounds exclude the live count, the nearest bound is the right count.
     if wanted == min(max(live, request.body["minCount"]), request.body["maxCount"]):
         return None
     text = f"agentPoolProfile.count was {wanted}. The pool is autoscaled and has {live} nodes."
     return aks("InvalidParameter", text, "agentPoolProfile.count")
 
 
+@rules.as_read
 def max_pods(request: PoolRequest) -> AzureRefused | None:
     # AKS page concepts-network-ip-address-planning; code: list.
     pods = request.body["maxPods"]
@@ -86,9 +92,10 @@ def max_pods(request: PoolRequest) -> AzureRefused | None:
     return aks(code, text, "agentPoolProfile.maxPods")
 
 
+@rules.as_read
 def pods_of_a_pool(request: PoolRequest) -> AzureRefused | None:
-    # The same page: a new pool must have room for 30 pods, three nodes of ten for example; code: list. Which count is meant
-    # for one that scales from zero is UNCONFIRMED: one node, here. In a system pool each node must (page use-system-pools).
+    # The same page: a new pool must have room for 30 pods, for example three nodes of ten; code: list. UNCONFIRMED: the number
+    # of nodes of a pool that scales from zero; one here. In a system pool each node needs the room (page use-system-pools).
     if request.current is not None and not request.system:
         return None
     nodes = 1 if request.system else max(1, request.body["count"])

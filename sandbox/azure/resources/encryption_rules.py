@@ -1,4 +1,4 @@
-"""What AKS refuses about keys of one's own (pages use-kms-etcd-encryption, azure-disk-customer-managed-keys)."""
+"""Rules of AKS on customer-managed keys (pages use-kms-etcd-encryption, azure-disk-customer-managed-keys)."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from sandbox.azure import errors
 from sandbox.azure.errors import AzureRefused, aks
 from sandbox.azure.resources import permissions
 from sandbox.azure.resources.cluster_request import ClusterRequest
+from sandbox.cloud import rules
 from sandbox.cloud.state import Body
 
 _KEY = re.compile(r"https://[^/]+/keys/[^/]+/[^/]+")
@@ -18,18 +19,20 @@ _KEY_VAULT_CRYPTO_USER = "12338af0-0e69-4776-bea7-57ae8d297424"
 
 
 def _kms(request: ClusterRequest) -> Body:
-    found: Body = request.part("securityProfile").get("azureKeyVaultKms") or {}
-    return found if found.get("enabled") else {}
+    kms: Body = request.part("securityProfile").get("azureKeyVaultKms") or {}
+    return kms if kms.get("enabled") else {}
 
 
+@rules.as_read
 def key(request: ClusterRequest) -> AzureRefused | None:
-    # The identifier with its version; text UNCONFIRMED.
+    # Page use-kms-etcd-encryption: the identifier contains the version. Text UNCONFIRMED.
     kms = _kms(request)
     if not kms or _KEY.fullmatch(kms.get("keyId", "")):
         return None
     return aks("InvalidParameter", f"The key identifier {kms.get('keyId', '')} is invalid.", f"{_TARGET}.keyId")
 
 
+@rules.as_read
 def key_identity(request: ClusterRequest) -> AzureRefused | None:
     # "Doesn't work with system-assigned managed identity"; text UNCONFIRMED.
     if not _kms(request) or request.identities:
@@ -38,16 +41,19 @@ def key_identity(request: ClusterRequest) -> AzureRefused | None:
 
 
 def vault(request: ClusterRequest) -> AzureRefused | None:
-    # telescope PR 1121, and the REST text for the opposite case.
+    # telescope PR 1121. The REST text has the opposite case; its text is UNCONFIRMED.
     kms, target = _kms(request), f"{_TARGET}.keyVaultResourceId"
     private = kms.get("keyVaultNetworkAccess", "Public") == "Private"
     if not kms or private == bool(kms.get("keyVaultResourceId")):
         return None
     if private:
         return aks("BadRequest", "KeyVault resource ID is empty when KeyVault network access is Private.", target)
-    return aks("BadRequest", "KeyVault resource ID is not empty when KeyVault network access is Public.", target)
+    return aks(
+        "BadRequest", "KeyVault resource ID is not empty when KeyVault network access is Public.", target
+    ).as_read()
 
 
+@rules.as_read
 def private_vault(request: ClusterRequest) -> AzureRefused | None:
     # The page: a private vault needs API server VNet integration. Text UNCONFIRMED.
     private = _kms(request).get("keyVaultNetworkAccess") == "Private"
@@ -57,7 +63,7 @@ def private_vault(request: ClusterRequest) -> AzureRefused | None:
 
 
 def key_permission(request: ClusterRequest) -> AzureRefused | None:
-    # azure-docs #98954; not looked at for a private vault. Of access policies instead of roles nothing is known here.
+    # azure-docs #98954. Private vaults are not checked, and access policies (instead of roles) are unknown here.
     kms = _kms(request)
     if not kms or kms.get("keyVaultNetworkAccess") == "Private":
         return None
@@ -66,7 +72,7 @@ def key_permission(request: ClusterRequest) -> AzureRefused | None:
     vaults = [
         v for v in request.resources.of("azure-native:keyvault:Vault") if v.id.lower().endswith(f"/vaults/{name}")
     ]
-    # A vault that nothing here made is taken as it is, like any other resource from outside.
+    # A vault outside the state is accepted, like any other resource from outside.
     if not vaults or vaults[0].body["properties"].get("enableRbacAuthorization") is False:
         return None
     if permissions.holds(request.resources, request.identities, _KEY_VAULT_CRYPTO_USER, vaults[0].id):
@@ -75,15 +81,16 @@ def key_permission(request: ClusterRequest) -> AzureRefused | None:
     return aks("AzureKeyVaultKmsValidateIdentityPermissionCustomerError", text)
 
 
+@rules.as_read
 def disks(request: ClusterRequest) -> AzureRefused | None:
-    # "In the same region as the cluster"; code: list. That it must exist is ARM's 404.
+    # "In the same region as the cluster"; code: list. A missing set is ARM's 404, UNCONFIRMED of AKS.
     wanted = request.body.get("diskEncryptionSetID")
     if not wanted:
         return None
-    found = request.resources.get(wanted)
-    if found is None:
+    encryption_set = request.resources.get(wanted)
+    if encryption_set is None:
         return errors.resource_not_found(wanted)
-    if found.body["location"] == request.body["location"]:
+    if encryption_set.body["location"] == request.body["location"]:
         return None
     text = f"Disk encryption set {wanted} is not in the cluster's region {request.body['location']}."
     return aks("DiskEncryptionSetError", text, "diskEncryptionSetID")

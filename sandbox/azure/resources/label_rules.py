@@ -1,4 +1,4 @@
-"""What AKS refuses about a pool's node labels and taints."""
+"""Rules of AKS on the node labels and taints of a pool."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import re
 
 from sandbox.azure.errors import AzureRefused, aks
 from sandbox.azure.resources.pool_request import SPOT_LABEL, PoolRequest
+from sandbox.cloud import rules
 
 _TAINT = re.compile(
     r"^(?:[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?/)?[A-Za-z0-9]([-\w.]{0,61}[A-Za-z0-9])?"
@@ -22,7 +23,7 @@ def labels(request: PoolRequest) -> AzureRefused | None:
         if request.spot and (key, value) == SPOT_LABEL:
             continue
         if prefix == "kubernetes.azure.com" or prefix.endswith(".kubernetes.azure.com"):
-            # ams0/aks-nvme-ssd-provisioner #5; only the value the system itself sets may be repeated.
+            # ams0/aks-nvme-ssd-provisioner #5. Only the label and value that AKS sets itself may be repeated.
             text = f"Invalid node label key {key}. The 'kubernetes.azure.com' prefix is preserved by aks system labels"
             return aks("BadRequest", text)
         if _in_namespace(prefix, "kubernetes.io", "k8s.io") and not _in_namespace(
@@ -36,7 +37,9 @@ def labels(request: PoolRequest) -> AzureRefused | None:
             return aks("BadRequest", text)  # azurerm #18567
         if key == "agentpool" or not _LABEL_KEY.fullmatch(key) or not _LABEL_VALUE.fullmatch(value):
             # azurerm #28636; text UNCONFIRMED
-            return aks("InvalidParameter", f"Invalid node label {key}={value}.", "agentPoolProfile.nodeLabels")
+            return aks(
+                "InvalidParameter", f"Invalid node label {key}={value}.", "agentPoolProfile.nodeLabels"
+            ).as_read()
     return None
 
 
@@ -44,9 +47,10 @@ def _in_namespace(prefix: str, *namespaces: str) -> bool:
     return any(prefix == n or prefix.endswith("." + n) for n in namespaces)
 
 
+@rules.as_read
 def taints(request: PoolRequest) -> AzureRefused | None:
-    # azurerm PR 32269 ("invalid taint spec"); the rest of the text is UNCONFIRMED. kubectl's `key:Effect` without a value
-    # is refused as well: the AKS page shows only key=value:Effect.
+    # azurerm PR 32269 ("invalid taint spec"); the rest of the text is UNCONFIRMED. kubectl's `key:Effect` without a value is
+    # refused as well, because the AKS page shows only key=value:Effect.
     for taint in request.wanted.get("nodeTaints", []):
         if not _TAINT.fullmatch(taint):
             text = f"invalid taint spec: {taint}. Please see https://aka.ms/node-taints for more details."

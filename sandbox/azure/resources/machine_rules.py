@@ -1,4 +1,4 @@
-"""What AKS refuses about a pool's machines: size, zones, disk, GPU partitions."""
+"""Rules of AKS on the machines of a pool: size, zones, disk, GPU partitions."""
 
 from __future__ import annotations
 
@@ -6,12 +6,13 @@ from sandbox.azure.errors import AzureRefused, aks
 from sandbox.azure.machines import machines
 from sandbox.azure.regions import zones
 from sandbox.azure.resources.pool_request import PoolRequest
+from sandbox.cloud import rules
 
 _LARGEST_DISK_GB = 2048
 
 
 def size_known(request: PoolRequest) -> AzureRefused | None:
-    # AKS error page invalidparameter. A retired size is one the region no longer has.
+    # AKS error page invalidparameter. No region has a retired size.
     size = request.wanted.get("vmSize")
     if size is None or (size in machines() and machines()[size].status != "retired"):
         return None
@@ -24,7 +25,7 @@ def size_known(request: PoolRequest) -> AzureRefused | None:
 
 
 def system_size(request: PoolRequest) -> AzureRefused | None:
-    # azure-dev-docs #216; 2-core sizes pass (azure-docs #121181). B-series by the AKS page use-system-pools.
+    # azure-dev-docs #216. 2-core sizes are accepted (azure-docs #121181); B-series are not (AKS page use-system-pools).
     machine = request.machine
     if not request.system or machine is None:
         return None
@@ -35,7 +36,7 @@ def system_size(request: PoolRequest) -> AzureRefused | None:
 
 
 def availability_zones(request: PoolRequest) -> AzureRefused | None:
-    # AKS error page availabilityzonenotsupported; the zones as in public logs ('3,1', and '' where a region has none).
+    # AKS error page availabilityzonenotsupported; zones are written as in public logs ('3,1', and '' for a region without).
     region = request.cluster["location"]
     offered = zones(region)
     missing = [zone for zone in request.body.get("availabilityZones") or [] if zone not in offered]
@@ -63,6 +64,7 @@ def ephemeral_disk(request: PoolRequest) -> AzureRefused | None:
     return aks("VMCacheSizeTooSmall", text)
 
 
+@rules.as_read
 def disk_size(request: PoolRequest) -> AzureRefused | None:
     # azure-rest-api-specs, ContainerServiceOSDisk: 0 (AKS chooses) to 2048. Text UNCONFIRMED.
     if 0 <= request.wanted.get("osDiskSizeGB", 0) <= _LARGEST_DISK_GB:
@@ -71,6 +73,7 @@ def disk_size(request: PoolRequest) -> AzureRefused | None:
     return aks("InvalidParameter", text, "agentPoolProfile.osDiskSizeGB")
 
 
+@rules.as_read
 def gpu_partitions(request: PoolRequest) -> AzureRefused | None:
     # AKS page gpu-multi-instance; code: list.
     machine = request.machine

@@ -1,6 +1,6 @@
-"""What AKS refuses about how packets leave a cluster (pages egress-outboundtype, nat-gateway, egress-udr).
+"""Rules of AKS on outbound traffic of a cluster (pages egress-outboundtype, nat-gateway, egress-udr).
 
-Codes: list; the texts quoted have their source beside them.
+Codes: list. Texts are ours, except where a source stands beside them.
 """
 
 from __future__ import annotations
@@ -8,10 +8,12 @@ from __future__ import annotations
 from sandbox.azure.errors import AzureRefused, aks
 from sandbox.azure.resources.cluster_pools import ClusterPools
 from sandbox.azure.resources.cluster_request import ClusterRequest
+from sandbox.cloud import rules
 
 _TARGET = "networkProfile.outboundType"
 
 
+@rules.as_read
 def balancer(request: ClusterRequest) -> AzureRefused | None:
     profile = request.body["networkProfile"]
     if profile["outboundType"] == "loadBalancer" or profile["loadBalancerSku"].lower() == "standard":
@@ -20,6 +22,7 @@ def balancer(request: ClusterRequest) -> AzureRefused | None:
     return aks("UnexpectedLoadBalancerSkuForCurrentOutboundConfiguration", text, "networkProfile.loadBalancerSku")
 
 
+@rules.as_read
 def managed_gateway(fleet: ClusterPools) -> AzureRefused | None:
     if fleet.network["outboundType"] != "managedNATGateway" or not fleet.subnets:
         return None
@@ -28,12 +31,12 @@ def managed_gateway(fleet: ClusterPools) -> AzureRefused | None:
 
 
 def own_gateway(fleet: ClusterPools) -> AzureRefused | None:
-    # That every pool's subnet needs the gateway, not the first's alone, is the stricter reading.
+    # The stricter reading: the subnet of every pool needs the gateway, not only the first one's.
     if fleet.network["outboundType"] != "userAssignedNATGateway":
         return None
     for pool in fleet.pools:
         if not pool.get("vnetSubnetID"):
-            # As seen in a public trouble-shooting page of 2026.
+            # Quoted in a public troubleshooting page of 2026.
             text = (
                 f"Outbound type is userAssignedNATGateway but agent pool `{pool['name']}` is not using custom VNet, which is "
                 "not allowed."
@@ -41,7 +44,7 @@ def own_gateway(fleet: ClusterPools) -> AzureRefused | None:
             return aks("UserAssignedNATGatewayWithManagedVNetNotAllowed", text, _TARGET)
         if "natGateway" not in _subnet(fleet, pool["vnetSubnetID"]):
             text = f"Subnet {pool['vnetSubnetID']} is not associated with a NAT gateway."
-            return aks("SubnetNotAssociatedWithNATGateway", text, _TARGET)
+            return aks("SubnetNotAssociatedWithNATGateway", text, _TARGET).as_read()
     return None
 
 
@@ -52,16 +55,16 @@ def own_routes(fleet: ClusterPools) -> AzureRefused | None:
         subnet = pool.get("vnetSubnetID") or ""
         table = fleet.resources.get(_subnet(fleet, subnet).get("routeTable", {}).get("id", ""))
         if table is None:
-            # azure-docs #52060 has the second sentence.
+            # azure-docs #52060 quotes the second sentence alone.
             text = (
                 f"An existing route table has not been associated with subnet {subnet}. Please update the route table "
                 "association"
             )
-            return aks("ExistingRouteTableNotAssociatedWithSubnet", text, _TARGET)
+            return aks("ExistingRouteTableNotAssociatedWithSubnet", text, _TARGET).as_read()
         hops = [r["nextHopType"] for r in table.body["routes"] if r["addressPrefix"] == "0.0.0.0/0"]
         if not hops:
             text = f"Route table {table.id} has no default route 0.0.0.0/0."
-            return aks("RouteTableMissingDefaultRouteError", text, _TARGET)
+            return aks("RouteTableMissingDefaultRouteError", text, _TARGET).as_read()
         if hops[0] not in ("VirtualAppliance", "VirtualNetworkGateway"):
             # terraform-provider-azurerm #8609
             text = (
@@ -73,5 +76,5 @@ def own_routes(fleet: ClusterPools) -> AzureRefused | None:
 
 
 def _subnet(fleet: ClusterPools, id: str) -> dict[str, dict[str, str]]:
-    found = fleet.resources.get(id)
-    return found.body if found else {}
+    subnet = fleet.resources.get(id)
+    return subnet.body if subnet else {}

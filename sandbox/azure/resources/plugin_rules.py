@@ -1,13 +1,15 @@
-"""What AKS refuses about network plugin, policy and dataplane together."""
+"""Rules of AKS on combinations of network plugin, policy and dataplane."""
 
 from __future__ import annotations
 
 from sandbox.azure.errors import AzureRefused, aks
 from sandbox.azure.resources.cluster_request import ClusterRequest
+from sandbox.cloud import rules
 
 _POLICY = "networkProfile.networkPolicy"
 
 
+@rules.as_read
 def overlay_plugin(request: ClusterRequest) -> AzureRefused | None:
     # AKS page azure-cni-overlay; code and text UNCONFIRMED.
     profile = request.body["networkProfile"]
@@ -17,6 +19,7 @@ def overlay_plugin(request: ClusterRequest) -> AzureRefused | None:
     return aks("BadRequest", text, "networkProfile.networkPluginMode")
 
 
+@rules.as_read
 def pod_range_plugin(request: ClusterRequest) -> AzureRefused | None:
     # azure-cli PR 25113: a pod CIDR is for kubenet and overlay; code and text of the service UNCONFIRMED.
     profile = request.body["networkProfile"]
@@ -30,6 +33,7 @@ def pod_range_plugin(request: ClusterRequest) -> AzureRefused | None:
     return aks("InvalidParameter", text, "networkProfile.podCIDR")
 
 
+@rules.as_read
 def cilium_plugin(request: ClusterRequest) -> AzureRefused | None:
     # AKS page azure-cni-powered-by-cilium; code and text UNCONFIRMED.
     profile = request.body["networkProfile"]
@@ -40,18 +44,19 @@ def cilium_plugin(request: ClusterRequest) -> AzureRefused | None:
 
 
 def cilium_policy(request: ClusterRequest) -> AzureRefused | None:
-    # AKS-Construction #535, bicep-registry-modules PR 3361. A policy that is not sent is `none` (REST text), which
-    # azure-cli-extensions PR 7011 saw refused.
+    # AKS-Construction #535, bicep-registry-modules PR 3361. A missing policy is `none` (REST text), and that is refused too
+    # (azure-cli-extensions PR 7011).
     profile = request.body["networkProfile"]
     if profile["networkDataplane"] == "cilium" and profile["networkPolicy"] != "cilium":
         subcode = "CiliumDataplaneRequiresNetworkPolicyCilium"
         return aks("BadRequest", "Cilium dataplane requires network policy cilium.", _POLICY, subcode=subcode)
     if profile["networkPolicy"] == "cilium" and profile["networkDataplane"] != "cilium":
         # REST text of networkPolicy; code and text UNCONFIRMED.
-        return aks("BadRequest", "Network policy cilium requires network dataplane cilium.", _POLICY)
+        return aks("BadRequest", "Network policy cilium requires network dataplane cilium.", _POLICY).as_read()
     return None
 
 
+@rules.as_read
 def policy_plugin(request: ClusterRequest) -> AzureRefused | None:
     # AKS pages use-network-policies and use-byo-cni; codes: list.
     profile = request.body["networkProfile"]

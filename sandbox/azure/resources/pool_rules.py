@@ -1,7 +1,7 @@
-"""What AKS refuses about an agent pool, in the order of the tables at the end: one function a rule.
+"""Rules of AKS on an agent pool: one function a rule, in the order of the tables at the end.
 
-Each returns the refusal or None. Codes and texts are quoted from the source beside them; where no source gives the text, it
-says UNCONFIRMED.
+Each returns the refusal or None. Codes and texts are quoted from the source beside them. A rule that no source confirms says
+UNCONFIRMED and is marked `as_read`.
 """
 
 from __future__ import annotations
@@ -13,12 +13,13 @@ from sandbox.azure import errors, ids, versions
 from sandbox.azure.errors import AzureRefused, aks
 from sandbox.azure.resources import count_rules, label_rules, machine_rules, spot_rules, upgrade_rules
 from sandbox.azure.resources.pool_request import POOL_NAME, PoolRequest, Rule, invalid
+from sandbox.cloud import rules
 
-# What a pool has when the property is not in its body.
+# Values of a pool whose body lacks the property.
 _IMPLIED = {"scaleSetPriority": "Regular", "scaleSetEvictionPolicy": "Delete", "spotMaxPrice": -1}
 
-# AKS pages spot-node-pool, create-node-pools, gpu-multi-instance, enable-host-encryption, and azure-native #959: not marked as
-# force-new, and refused by the service afterwards.
+# AKS pages spot-node-pool, create-node-pools, gpu-multi-instance, enable-host-encryption, and azure-native #959: the provider
+# does not replace a pool for these, and the service refuses the update.
 _IMMUTABLE = (
     "scaleSetEvictionPolicy",
     "spotMaxPrice",
@@ -63,8 +64,9 @@ def priority_change(request: PoolRequest) -> AzureRefused | None:
     return aks("BadRequest", text, f"{request.section}.scaleSetPriority")
 
 
+@rules.as_read
 def immutable_change(request: PoolRequest) -> AzureRefused | None:
-    # Text as in azure-native #959 for another property; the text for each of these is UNCONFIRMED.
+    # Text as in azure-native #959 for another property; for each of these it is UNCONFIRMED.
     if request.current is None:
         return None
     for field in _IMMUTABLE:
@@ -88,6 +90,7 @@ def version(request: PoolRequest) -> AzureRefused | None:
     return None
 
 
+@rules.as_read
 def subnets(request: PoolRequest) -> AzureRefused | None:
     # ARM's 404; whether AKS reports it in these words is UNCONFIRMED.
     for field in ("vnetSubnetID", "podSubnetID"):
@@ -111,7 +114,7 @@ SENT: tuple[Rule, ...] = (
     upgrade_rules.minutes,
     machine_rules.disk_size,
 )
-"""Rules about what was sent: before defaults are added."""
+"""Rules on the body that was sent, before defaults are added."""
 
 RESULT: tuple[Rule, ...] = (
     spot_rules.spot_mode,
@@ -131,4 +134,4 @@ RESULT: tuple[Rule, ...] = (
     version,
     subnets,
 )
-"""Rules about what would result: defaults and kept values included."""
+"""Rules on the resulting body: defaults and kept values included."""

@@ -1,4 +1,4 @@
-"""What AKS refuses about the address ranges of a cluster: those of services and pods, and the networks its pools are in."""
+"""Rules of AKS on the address ranges of a cluster: services, pods, and the VNets of its pools."""
 
 from __future__ import annotations
 
@@ -10,29 +10,32 @@ from sandbox.azure.errors import AzureRefused, aks
 from sandbox.azure.resources import network
 from sandbox.azure.resources.cluster_pools import ClusterPools
 from sandbox.azure.resources.cluster_request import ClusterRequest
+from sandbox.cloud import rules
 from sandbox.cloud.state import Record
 
-# AKS page configure-azure-cni: no part of these may be used.
+# AKS page configure-azure-cni: a cluster must not use any part of these.
 _KEPT = tuple(map(ipaddress.ip_network, ("169.254.0.0/16", "172.30.0.0/16", "172.31.0.0/16", "192.0.2.0/24")))
 
 _LARGEST_SERVICE_PREFIX = 12
 
 
+@rules.as_read
 def kept_ranges(request: ClusterRequest) -> AzureRefused | None:
     # Code and text UNCONFIRMED.
     profile = request.body["networkProfile"]
     for field, name in (("serviceCidrs", "serviceCIDR"), ("podCidrs", "podCIDR")):
         for text in profile.get(field, []):
-            found = network.cidr(text, f"networkProfile.{name}")
+            wanted = network.cidr(text, f"networkProfile.{name}")
             for kept in _KEPT:
-                if network.overlap(found, kept):
+                if network.overlap(wanted, kept):
                     words = f"NetworkProfile CIDR {text} overlaps with reserved CIDR {kept}"
                     return aks("InvalidParameter", words, f"networkProfile.{name}")
     return None
 
 
+@rules.as_read
 def service_range_size(request: ClusterRequest) -> AzureRefused | None:
-    # AKS page configure-azure-cni: smaller than /12. Code and text UNCONFIRMED.
+    # AKS page configure-azure-cni: a service range is smaller than /12. Code and text UNCONFIRMED.
     for text in request.body["networkProfile"]["serviceCidrs"]:
         service = network.cidr(text, "networkProfile.serviceCIDR")
         if service.version == 4 and service.prefixlen <= _LARGEST_SERVICE_PREFIX:
@@ -41,6 +44,7 @@ def service_range_size(request: ClusterRequest) -> AzureRefused | None:
     return None
 
 
+@rules.as_read
 def dns_address(request: ClusterRequest) -> AzureRefused | None:
     # AKS page configure-azure-cni; codes: list.
     profile = request.body["networkProfile"]
@@ -49,7 +53,7 @@ def dns_address(request: ClusterRequest) -> AzureRefused | None:
     try:
         address = ipaddress.ip_address(text)
     except ValueError:
-        return aks("DnsServiceIpParseError", f"The DNS service IP {text} is no IP address.", target)
+        return aks("DnsServiceIpParseError", f"The DNS service IP {text} is not an IP address.", target)
     if address not in service:
         words = f"The DNS service IP {text} is not in the service CIDR {service}."
         return aks("DnsServiceIpOutOfServiceCidr", words, target)
@@ -59,8 +63,9 @@ def dns_address(request: ClusterRequest) -> AzureRefused | None:
     return None
 
 
+@rules.as_read
 def ranges_overlap(request: ClusterRequest) -> AzureRefused | None:
-    # Code: list.
+    # Code: list; the page configure-azure-cni.
     profile = request.body["networkProfile"]
     for text in profile.get("podCidrs", []):
         for other in profile["serviceCidrs"]:
@@ -100,6 +105,6 @@ def pod_range(fleet: ClusterPools) -> AzureRefused | None:
 
 
 def _networks(fleet: ClusterPools) -> Iterator[Record]:
-    """The networks the cluster's pools are in."""
-    found = {ids.key(ids.parent(subnet.id)): fleet.resources.get(ids.parent(subnet.id)) for subnet in fleet.subnets}
-    yield from (record for record in found.values() if record is not None)
+    """The VNets of the cluster's pools."""
+    networks = {ids.key(ids.parent(subnet.id)): fleet.resources.get(ids.parent(subnet.id)) for subnet in fleet.subnets}
+    yield from (record for record in networks.values() if record is not None)

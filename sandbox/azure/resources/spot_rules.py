@@ -1,26 +1,28 @@
-"""What AKS refuses about spot pools and the settings that only they have."""
+"""Rules of AKS on spot pools and on the settings that only spot pools have."""
 
 from __future__ import annotations
 
 from sandbox.azure.errors import AzureRefused, aks
 from sandbox.azure.resources.pool_request import PoolRequest, invalid
+from sandbox.cloud import rules
 
 
 def spot_upgrade(request: PoolRequest) -> AzureRefused | None:
-    # azurerm PR 31129; the parameter path as seen live on 2026-09-12.
+    # azurerm PR 31129; the parameter path as in a live response of 2026-09-12.
     if not request.spot:
         return None
     settings = request.wanted.get("upgradeSettings", {})
     for field, words in (("maxSurge", "max surge"), ("maxUnavailable", "maxUnavailable")):
         if field in settings:
             return invalid(f"agentPoolProfile.upgradeSettings.{field}", f"Spot pools can't set {words}")
-    # Azure/bicep-types-az #2217: with `type` absent the same error came though nothing was set. Seen in a preflight
-    # only; the stricter reading is to refuse it here too.
+    # Azure/bicep-types-az #2217: without `type` the same error came though no surge was set. Seen in a preflight only; for a
+    # PUT it is UNCONFIRMED, and refused here as the stricter reading.
     if request.current is None and "type" not in request.wanted:
-        return invalid("agentPoolProfile.upgradeSettings.maxSurge", "Spot pools can't set max surge")
+        return invalid("agentPoolProfile.upgradeSettings.maxSurge", "Spot pools can't set max surge").as_read()
     return None
 
 
+@rules.as_read
 def spot_mode(request: PoolRequest) -> AzureRefused | None:
     # AKS pages spot-node-pool and use-system-pools; code: list. For the first pool the code is UNCONFIRMED.
     if not request.spot or not (request.system or request.first):
@@ -30,8 +32,9 @@ def spot_mode(request: PoolRequest) -> AzureRefused | None:
     return aks(code, text, "agentPoolProfile.scaleSetPriority")
 
 
+@rules.as_read
 def spot_settings(request: PoolRequest) -> AzureRefused | None:
-    # AKS page spot-node-pool; texts UNCONFIRMED. A regular pool may be sent Delete and -1 (recording), nothing else.
+    # AKS page spot-node-pool; texts UNCONFIRMED. For a regular pool only Delete and -1 are accepted (recording).
     price = request.wanted.get("spotMaxPrice", -1)
     if not request.spot:
         if request.wanted.get("scaleSetEvictionPolicy", "Delete") != "Delete" or price != -1:

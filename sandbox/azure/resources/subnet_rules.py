@@ -1,4 +1,4 @@
-"""How many addresses a cluster's nodes take, and what AKS refuses when a range has too few."""
+"""Rules of AKS on the size of subnets and pod ranges, and the addresses that nodes take."""
 
 from __future__ import annotations
 
@@ -10,41 +10,42 @@ from sandbox.azure.resources import network
 from sandbox.azure.resources.cluster_pools import ClusterPools
 from sandbox.cloud.state import Body, Record
 
-# https://learn.microsoft.com/azure/virtual-network/virtual-networks-faq: what Azure keeps of every subnet.
+# https://learn.microsoft.com/azure/virtual-network/virtual-networks-faq: addresses that Azure reserves in every subnet.
 _KEPT = 5
 
-# AKS page azure-cni-overlay: each node is given a /24 of the pods' range.
+# AKS page azure-cni-overlay: each node gets a /24 of the pod range.
 _ADDRESSES_A_NODE = 256
 
 
 def taken(profile: Body, pool: Body, nodes: int) -> Counter[str]:
     """Addresses that this many nodes of a pool take, by the subnet's lower-cased id.
 
-    AKS page concepts-network-ip-address-planning: a node takes one for itself and, without overlay, one for each of its pods:
-    in its own subnet (legacy Azure CNI) or in the pods' one.
+    AKS page concepts-network-ip-address-planning: a node takes one address and, without overlay, one more for each of its pods:
+    in its own subnet (legacy Azure CNI) or in the pod subnet.
     """
-    found: Counter[str] = Counter()
+    addresses: Counter[str] = Counter()
     node_subnet, pod_subnet = pool.get("vnetSubnetID"), pool.get("podSubnetID")
     flat = profile["networkPlugin"] == "azure" and profile.get("networkPluginMode") != "overlay"
     if node_subnet:
-        found[ids.key(node_subnet)] += nodes * (1 + (pool["maxPods"] if flat and not pod_subnet else 0))
+        addresses[ids.key(node_subnet)] += nodes * (1 + (pool["maxPods"] if flat and not pod_subnet else 0))
     if pod_subnet:
-        found[ids.key(pod_subnet)] += nodes * int(pool["maxPods"])
-    return found
+        addresses[ids.key(pod_subnet)] += nodes * int(pool["maxPods"])
+    return addresses
 
 
 def usable(subnet: Record) -> int:
+    """Addresses of a subnet that nodes and pods can take."""
     ranges = [network.cidr(text, subnet.id) for text in network.prefixes(subnet.body)]
-    return sum(max(0, one.num_addresses - _KEPT) for one in ranges if one.version == 4)
+    return sum(max(0, range.num_addresses - _KEPT) for range in ranges if range.version == 4)
 
 
 def most(pool: Body) -> int:
-    """The nodes a pool may grow to."""
+    """Nodes of a pool at its largest."""
     return int(pool["maxCount"] if pool["enableAutoScaling"] else pool["count"])
 
 
 def subnet_size(fleet: ClusterPools) -> AzureRefused | None:
-    # AKS-Construction #701 and Azure/AKS #3653. Nodes of an upgrade's surge are not counted: whether AKS does is UNCONFIRMED.
+    # AKS-Construction #701 and Azure/AKS #3653. Surge nodes of an upgrade are not counted; whether AKS counts them is UNCONFIRMED.
     wanted: Counter[str] = Counter()
     for pool in fleet.pools:
         wanted += taken(fleet.network, pool, most(pool))

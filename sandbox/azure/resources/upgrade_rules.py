@@ -1,4 +1,4 @@
-"""What AKS refuses about how a regular pool is upgraded (page upgrade-aks-node-pools-rolling); texts UNCONFIRMED.
+"""Rules of AKS on upgrade settings of regular pools (page upgrade-aks-node-pools-rolling); texts UNCONFIRMED.
 
 For spot pools see `spot_rules`.
 """
@@ -9,14 +9,16 @@ import re
 
 from sandbox.azure.errors import AzureRefused, aks
 from sandbox.azure.resources.pool_request import PoolRequest, invalid
+from sandbox.cloud import rules
 
 _NODES = re.compile(r"[0-9]{1,4}|[0-9]{1,3}%")
 _NONE = ("0", "0%")
 _MINUTES = {"drainTimeoutInMinutes": range(5, 1441), "nodeSoakDurationInMinutes": range(31)}
 
 
+@rules.as_read
 def nodes_at_once(request: PoolRequest) -> AzureRefused | None:
-    # A number of nodes or a share of the pool.
+    # A number of nodes or a percentage of the pool.
     settings = request.wanted.get("upgradeSettings", {})
     for field in ("maxSurge", "maxUnavailable"):
         text = settings.get(field, "0")
@@ -25,6 +27,7 @@ def nodes_at_once(request: PoolRequest) -> AzureRefused | None:
     return None
 
 
+@rules.as_read
 def minutes(request: PoolRequest) -> AzureRefused | None:
     settings = request.wanted.get("upgradeSettings", {})
     for field, allowed in _MINUTES.items():
@@ -33,6 +36,7 @@ def minutes(request: PoolRequest) -> AzureRefused | None:
     return None
 
 
+@rules.as_read
 def system_unavailable(request: PoolRequest) -> AzureRefused | None:
     unavailable = request.body.get("upgradeSettings", {}).get("maxUnavailable", "0")
     if not request.system or unavailable in _NONE:
@@ -40,8 +44,9 @@ def system_unavailable(request: PoolRequest) -> AzureRefused | None:
     return invalid("agentPoolProfile.upgradeSettings.maxUnavailable", "System pools can't set maxUnavailable")
 
 
+@rules.as_read
 def surge(request: PoolRequest) -> AzureRefused | None:
-    # Together above 0 they are a preview feature, which wants the preview API.
+    # Both above 0 is a preview feature, which needs the preview API.
     if request.spot:
         return None
     settings = request.body["upgradeSettings"]

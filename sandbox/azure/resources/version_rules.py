@@ -1,4 +1,4 @@
-"""What AKS refuses about the version of a cluster, and of its pools in the cluster's own request."""
+"""Rules of AKS on the version of a cluster, and on pool versions in a request for the cluster."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from sandbox.azure import versions
 from sandbox.azure.errors import AzureRefused, aks
 from sandbox.azure.resources.cluster_path import pools_of
 from sandbox.azure.resources.cluster_request import ClusterRequest
+from sandbox.cloud import rules
 
 
 def version(request: ClusterRequest) -> AzureRefused | None:
@@ -25,8 +26,9 @@ def version(request: ClusterRequest) -> AzureRefused | None:
     return aks("K8sVersionNotSupported", text)
 
 
+@rules.as_read
 def version_step(request: ClusterRequest) -> AzureRefused | None:
-    # AKS page upgrade-aks-cluster: one minor at a time and never back; code and text UNCONFIRMED.
+    # AKS page upgrade-aks-cluster: one minor version at a time, and never back; code and text UNCONFIRMED.
     wanted, current = request.body.get("kubernetesVersion"), (request.current or {}).get("currentKubernetesVersion")
     if not wanted or not current or versions.minor(wanted) - versions.minor(current) in (0, 1):
         return None
@@ -35,11 +37,11 @@ def version_step(request: ClusterRequest) -> AzureRefused | None:
 
 
 def pool_versions(request: ClusterRequest) -> AzureRefused | None:
-    """A cluster's PUT names the versions of all pools or of none; those it names stay, or become the control plane's.
+    """Pool versions in a cluster's PUT: all or none; each one unchanged, or the control plane's.
 
     Azure/AKS #3087 and #4765, pulumi-azure-native #2094, terraform-provider-azurerm #23436, Azure/ARO-HCP PR 662 (a cluster that
-    lists its system pool only). Whether a pool that the list leaves out counts where no version moves is UNCONFIRMED; it does
-    here, which is stricter.
+    lists its system pool only). UNCONFIRMED: whether a missing pool is refused where no version changes. It is here, as the
+    stricter reading.
     """
     if request.current is None or not _named(request):
         return None
@@ -47,14 +49,16 @@ def pool_versions(request: ClusterRequest) -> AzureRefused | None:
     stay = all(version in (pools.get(name), _version(request)) for name, version in _named(request).items())
     if stay and _named(request).keys() == pools.keys():
         return None
-    return _not_all_specified()
+    refused = _not_all_specified()
+    return refused if _moves(request) or not stay else refused.as_read()
 
 
 def upgraded_with_channel(request: ClusterRequest) -> AzureRefused | None:
-    """With auto-upgrade on, control plane and pools move together (page auto-upgrade-cluster); `spot_with_cluster` forbids that.
+    """Upgrades under an auto-upgrade channel: control plane and pools together (page auto-upgrade-cluster).
 
-    The page gives the code for `az aks upgrade --control-plane-only`. Whether a PUT that names no pool is refused as well, and
-    one that switches the channel off at the same time, is UNCONFIRMED; both are here.
+    `spot_with_cluster` forbids that for clusters with spot pools. The page gives the code for `az aks upgrade
+    --control-plane-only`. UNCONFIRMED: whether a PUT without pool versions is refused as well, and one that switches the channel
+    off at the same time. Both are here.
     """
     bodies = (request.current or {}, request.body)
     channels = {body.get("autoUpgradeProfile", {}).get("upgradeChannel", "none") for body in bodies}
@@ -62,11 +66,13 @@ def upgraded_with_channel(request: ClusterRequest) -> AzureRefused | None:
         return None
     if all(_named(request).get(pool) == _version(request) for pool in _versions(request)):
         return None
-    return _not_all_specified()
+    refused = _not_all_specified()
+    return refused if _named(request) and "none" not in channels else refused.as_read()
 
 
+@rules.as_read
 def spot_with_cluster(request: ClusterRequest) -> AzureRefused | None:
-    # AKS page spot-node-pool: where there are spot pools, control plane and pools are not upgraded at the same time; code: list.
+    # AKS page spot-node-pool: with spot pools, control plane and pools cannot be upgraded at the same time; code: list.
     if not _moves(request):
         return None
     pools = pools_of(request.resources, request.id)
@@ -87,13 +93,13 @@ def _version(request: ClusterRequest) -> str:
 
 
 def _named(request: ClusterRequest) -> dict[str, str]:
-    """The versions of pools that were sent."""
+    """The pool versions that were sent, by pool."""
     profiles = request.wanted.get("agentPoolProfiles", [])
-    return {one["name"]: one["orchestratorVersion"] for one in profiles if one.get("orchestratorVersion")}
+    return {pool["name"]: pool["orchestratorVersion"] for pool in profiles if pool.get("orchestratorVersion")}
 
 
 def _versions(request: ClusterRequest) -> dict[str, str]:
-    """The versions of the pools that are there."""
+    """The versions of the existing pools, by pool."""
     return {pool.body["name"]: pool.body["orchestratorVersion"] for pool in pools_of(request.resources, request.id)}
 
 

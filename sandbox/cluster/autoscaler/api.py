@@ -3,8 +3,6 @@
 Python's own HTTP client: the client library takes 30 MB and half a second to import, in a process that mostly waits.
 """
 
-from __future__ import annotations
-
 import json
 import ssl
 import time

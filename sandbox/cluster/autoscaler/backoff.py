@@ -3,8 +3,6 @@
 cluster-autoscaler 1.36.1, utils/backoff/exponential_backoff.go, with the defaults of its flags; recordings spot-never-ready-*.
 """
 
-from __future__ import annotations
-
 from collections.abc import Set
 from dataclasses import dataclass
 

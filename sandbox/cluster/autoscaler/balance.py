@@ -6,8 +6,6 @@ and the recording balance-similar-zones-on-different-tiers: pools of other tiers
 Simplified: it compares the cloud's descriptions of the pools' machines, and no existing nodes with their free resources.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal

@@ -1,7 +1,5 @@
 """Behaviour: how one cloud's autoscaler differs from the other's, as the loop asks for it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from random import Random

@@ -5,8 +5,6 @@ A plugin with wrong settings does not start, and reports nothing. GKE's plugin f
 `gpuSharingConfig`).
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ The rules are those of cluster-autoscaler 1.36.1 (expander/priority/readme.md, p
 the ConfigMap by sigs.k8s.io/yaml 1.6 into `map[int][]string` and each expression by Go's regexp, which is RE2.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -3,8 +3,6 @@
 Preferred affinity never counts: "CA does not consider 'soft' constraints" (cluster-autoscaler FAQ, 1.36.1).
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 

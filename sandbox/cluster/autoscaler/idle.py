@@ -1,7 +1,5 @@
 """Idle nodes: empty ones, since when, and those that may be removed."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence, Set
 from typing import Any

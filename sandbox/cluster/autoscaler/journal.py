@@ -1,7 +1,5 @@
 """The loops' log: one line for each decision, for people to read."""
 
-from __future__ import annotations
-
 import re
 import sys
 from collections.abc import Sequence

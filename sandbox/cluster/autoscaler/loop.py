@@ -1,7 +1,5 @@
 """The autoscaler's loop: carries the decisions of the pure parts out in the emulated cloud and the cluster."""
 
-from __future__ import annotations
-
 import os
 import time
 from collections.abc import Callable, Mapping, Set

@@ -1,7 +1,5 @@
 """The plan of one scan: the pods that no node takes, and the pools that could grow for them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from typing import Any

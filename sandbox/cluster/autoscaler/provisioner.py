@@ -3,8 +3,6 @@
 It attaches and mounts nothing, because nothing runs on the nodes.
 """
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 from threading import Event, Thread
 from typing import Any

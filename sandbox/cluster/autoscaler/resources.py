@@ -1,7 +1,5 @@
 """Resources of pods and nodes: Kubernetes' quantities, added up."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from decimal import Decimal, InvalidOperation
 from functools import lru_cache

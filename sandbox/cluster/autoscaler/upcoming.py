@@ -6,8 +6,6 @@ to a group restarts that time for its upcoming nodes (recordings spot-never-read
 `SANDBOX_CLOCK_FACTOR` does not shorten this time: an emulated machine takes real seconds.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Set
 from dataclasses import dataclass
 

@@ -8,8 +8,6 @@ Simplified: volumes do not grow with their claims, and have whole GiB. `allowedT
 the maximum of disks of a machine are ignored.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, Decimal

@@ -1,4 +1,4 @@
-"""One real Kubernetes control plane per emulated cluster, on loopback, with nodes and pods played by kwok."""
+"""A real Kubernetes control plane for each emulated cluster, on loopback; kwok plays nodes and pods."""
 
 from sandbox.cluster.control_plane.plane import ControlPlane
 

@@ -1,6 +1,6 @@
-"""The certificates and keys of one control plane, made once and kept for its life.
+"""Certificates and keys of one control plane, made once and kept for its life.
 
-Which client is who follows Kubernetes' own rule: common name is the user, organisation the group
+Kubernetes reads a client's common name as the user, and the organisation as the group
 (https://kubernetes.io/docs/reference/access-authn-authz/authentication/#x509-client-certificates); the built-in roles
 bind `system:kube-scheduler` and `system:kube-controller-manager` by these names.
 """
@@ -24,13 +24,13 @@ CLIENTS = {  # file name: (user, group or None)
     "admin": ("sandbox-admin", "system:masters"),
     "kube-controller-manager": ("system:kube-controller-manager", None),
     "kube-scheduler": ("system:kube-scheduler", None),
-    # kwok plays every node's kubelet at once, which no single node's identity may do.
+    # kwok plays the kubelets of all nodes, which no identity of one node may do.
     "kwok": ("kwok", "system:masters"),
 }
 
 
 def ensure_certificates(folder: Path, service_cidr: str) -> None:
-    """Make `folder` with everything in it, unless it is there: `<name>.crt` and `<name>.key`, mode 0600.
+    """Make `folder` with all certificates unless it exists: `<name>.crt` and `<name>.key`, mode 0600.
 
     Names are `ca`, `serving` (API server, scheduler and controller manager on 127.0.0.1), those in CLIENTS, and
     `service-accounts` (`.key` signs their tokens, `.pub` checks them). A start killed halfway leaves no folder.
@@ -56,7 +56,7 @@ def ensure_certificates(folder: Path, service_cidr: str) -> None:
 
 
 def serving_names(service_cidr: str) -> x509.SubjectAlternativeName:
-    """Every name the API server is called by: loopback, and the `kubernetes` Service, first address of its range."""
+    """All names of the API server: loopback, and the `kubernetes` Service with the first address of its range."""
     service = "kubernetes.default.svc"
     names = ("localhost", "kubernetes", "kubernetes.default", service, f"{service}.cluster.local")
     addresses = (ipaddress.ip_address("127.0.0.1"), ipaddress.ip_network(service_cidr)[1])
@@ -66,7 +66,7 @@ def serving_names(service_cidr: str) -> x509.SubjectAlternativeName:
 
 
 class Authority:
-    """A certificate authority that writes what it issues to one folder."""
+    """A certificate authority that writes its certificates to one folder."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -82,7 +82,7 @@ class Authority:
         self.write("ca", certificate, self.key)
 
     def draft(self, owner: x509.Name, key: ec.EllipticCurvePublicKey) -> x509.CertificateBuilder:
-        """A certificate with names, number, key identifiers and validity, lacking what it may be used for."""
+        """A certificate with names, number, key identifiers and validity, without key usage."""
         now = datetime.now(UTC)
         return (
             x509.CertificateBuilder()
@@ -90,10 +90,10 @@ class Authority:
             .issuer_name(self.name)
             .public_key(key)
             .serial_number(x509.random_serial_number())
-            .not_valid_before(now - timedelta(days=1))  # a clock set back by a day must not break the cluster
+            .not_valid_before(now - timedelta(days=1))  # for a clock that is set back by a day
             .not_valid_after(now + VALIDITY)
             .add_extension(x509.SubjectKeyIdentifier.from_public_key(key), critical=False)
-            # OpenSSL in strict mode (Python 3.13 on) refuses a chain without this one.
+            # OpenSSL in strict mode (from Python 3.13) refuses a chain without this extension.
             .add_extension(x509.AuthorityKeyIdentifier.from_issuer_public_key(self.key.public_key()), critical=False)
         )
 
@@ -119,7 +119,7 @@ class Authority:
 
 
 def subject(user: str, group: str | None) -> x509.Name:
-    """A certificate's owner as Kubernetes reads it."""
+    """A certificate's owner: user and group."""
     parts = [x509.NameAttribute(NameOID.ORGANIZATION_NAME, group)] if group else []
     return x509.Name([*parts, x509.NameAttribute(NameOID.COMMON_NAME, user)])
 

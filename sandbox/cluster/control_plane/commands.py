@@ -1,4 +1,4 @@
-"""The command lines of a control plane's processes, and the files they read."""
+"""Command lines of a control plane's processes, and the files they read."""
 
 import os
 import sys
@@ -9,7 +9,7 @@ from pathlib import Path
 
 from sandbox.base.files import write_private
 from sandbox.cluster import plugins
-from sandbox.cluster.control_plane.kubeconfig import client_kubeconfig
+from sandbox.cluster.control_plane.kubeconfig import client_credentials, kubeconfig
 
 ETCD_QUOTA = 512 << 20  # bytes; an emulated cluster holds a few thousand small objects
 NODE_LEASE = 40  # seconds, a kubelet's default (nodeLeaseDurationSeconds in KubeletConfiguration)
@@ -28,7 +28,7 @@ class Command:
 
 @dataclass(frozen=True)
 class Settings:
-    """What the command lines depend on. `emulated` is a minor version such as "1.35", None for the binary's own."""
+    """The settings of all command lines. `emulated` is a minor version such as "1.35", None for the binary's own."""
 
     directory: Path
     ports: Mapping[str, int]
@@ -54,7 +54,7 @@ class Settings:
         return self.directory / "kubeconfigs" / f"{name}.kubeconfig"
 
     def serving(self, name: str) -> list[str]:
-        """Flags every Kubernetes server here takes."""
+        """The common flags of Kubernetes' servers."""
         emulated = [f"--emulated-version={self.emulated}"] if self.emulated else []
         return [
             "--bind-address=127.0.0.1",
@@ -71,7 +71,8 @@ def write_inputs(settings: Settings) -> list[Path]:
     for name in ("admin", "kube-controller-manager", "kube-scheduler", "kwok"):
         path = settings.kubeconfig(name)
         path.parent.mkdir(parents=True, exist_ok=True)
-        text = client_kubeconfig(settings.directory.name, settings.server, settings.certificates, name)
+        credentials = client_credentials(settings.certificates, name)
+        text = kubeconfig(settings.directory.name, settings.server, settings.certificates, name, credentials)
         write_private(path, text.encode())
     stages = []
     folder = settings.directory / "stages"
@@ -85,22 +86,21 @@ def write_inputs(settings: Settings) -> list[Path]:
 
 
 def commands(settings: Settings, stages: list[Path]) -> dict[str, Command]:
-    """All by name, in the order in which they need each other."""
-    found = {
+    """The command lines by name, each after those it needs."""
+    autoscaled = {"autoscaler": autoscaler(settings)} if settings.loops else {}
+    return {
         "etcd": etcd(settings),
         "kube-apiserver": apiserver(settings),
         "kube-scheduler": scheduler(settings),
         "kube-controller-manager": controllers(settings),
         "kwok": kwok(settings, stages),
+        **autoscaled,
     }
-    return found | ({"autoscaler": autoscaler(settings)} if settings.loops else {})
 
 
 def etcd(settings: Settings) -> Command:
     """One member. Without fsync: data survives a killed process and an orderly reboot, not a power cut."""
-    certificates = settings.certificates
-    client = f"https://127.0.0.1:{settings.ports['etcd']}"
-    peer = f"https://127.0.0.1:{settings.ports['etcd-peer']}"
+    client, peer = (f"https://127.0.0.1:{settings.ports[name]}" for name in ("etcd", "etcd-peer"))
     arguments = [
         f"--data-dir={settings.directory / 'etcd'}",
         f"--listen-client-urls={client}",
@@ -108,16 +108,10 @@ def etcd(settings: Settings) -> Command:
         f"--listen-peer-urls={peer}",
         f"--initial-advertise-peer-urls={peer}",
         f"--initial-cluster=default={peer}",
-        # Whoever may read the store may read every Secret: only holders of our certificates, not everyone on the machine.
-        f"--cert-file={certificates / 'serving.crt'}",
-        f"--key-file={certificates / 'serving.key'}",
-        f"--trusted-ca-file={certificates / 'ca.crt'}",
-        "--client-cert-auth",
-        # There is no other member, but the port is open, and a member is told everything.
-        f"--peer-cert-file={certificates / 'serving.crt'}",
-        f"--peer-key-file={certificates / 'serving.key'}",
-        f"--peer-trusted-ca-file={certificates / 'ca.crt'}",
-        "--peer-client-cert-auth",
+        # The store has every Secret: only holders of the sandbox's certificates may read it, not every user of the machine.
+        *_etcd_certificates(settings, ""),
+        # There is no other member, but the port is open, and a member gets all data.
+        *_etcd_certificates(settings, "peer-"),
         "--enable-grpc-gateway=false",
         "--unsafe-no-fsync",
         f"--quota-backend-bytes={ETCD_QUOTA}",
@@ -127,8 +121,18 @@ def etcd(settings: Settings) -> Command:
     return Command([str(settings.programs["etcd"]), *arguments])
 
 
+def _etcd_certificates(settings: Settings, prefix: str) -> list[str]:
+    certificates = settings.certificates
+    return [
+        f"--{prefix}cert-file={certificates / 'serving.crt'}",
+        f"--{prefix}key-file={certificates / 'serving.key'}",
+        f"--{prefix}trusted-ca-file={certificates / 'ca.crt'}",
+        f"--{prefix}client-cert-auth",
+    ]
+
+
 def apiserver(settings: Settings) -> Command:
-    """The API server. Reconciling the `kubernetes` endpoints is off: they may not be loopback addresses."""
+    """The API server, without the reconciler of the `kubernetes` endpoints, which may not be loopback addresses."""
     certificates = settings.certificates
     arguments = [
         *settings.serving("kube-apiserver"),
@@ -174,7 +178,7 @@ def controllers(settings: Settings) -> Command:
         f"--service-account-private-key-file={certificates / 'service-accounts.key'}",
         f"--root-ca-file={certificates / 'ca.crt'}",
         f"--service-cluster-ip-range={settings.service_cidr}",
-        # Attaching a volume is for a driver on its node to confirm, and nothing runs there.
+        # A driver on the node confirms that a volume is attached, and nothing runs there.
         "--controllers=*,-service-lb-controller,-node-route-controller,-cloud-node-lifecycle-controller"
         ",-persistentvolume-attach-detach-controller",
         "--kube-api-qps=100",
@@ -184,7 +188,7 @@ def controllers(settings: Settings) -> Command:
 
 
 def kwok(settings: Settings, stages: list[Path]) -> Command:
-    """Plays the kubelet of every node; https://kwok.sigs.k8s.io/docs/user/stages-configuration/."""
+    """kwok plays the kubelet of every node; https://kwok.sigs.k8s.io/docs/user/stages-configuration/."""
     kubeconfig = settings.kubeconfig("kwok")
     arguments = [
         f"--kubeconfig={kubeconfig}",
@@ -198,12 +202,10 @@ def kwok(settings: Settings, stages: list[Path]) -> Command:
 
 def autoscaler(settings: Settings) -> Command:
     """The cloud's own loops (see `sandbox.cluster.autoscaler`), in this Python."""
-    arguments = [
-        f"--directory={settings.directory}",
-        f"--port={settings.ports['kube-apiserver']}",
-        *settings.loops,
-    ]
+    server = [f"--directory={settings.directory}", f"--port={settings.ports['kube-apiserver']}"]
     environment = {"PYTHONPATH": str(CHECKOUT)}
     if sys.pycache_prefix:
         environment["PYTHONPYCACHEPREFIX"] = os.fspath(sys.pycache_prefix)
-    return Command([sys.executable, "-P", "-m", "sandbox.cluster.autoscaler", *arguments], [], environment)
+    return Command(
+        [sys.executable, "-P", "-m", "sandbox.cluster.autoscaler", *server, *settings.loops], [], environment
+    )

@@ -12,7 +12,7 @@ from sandbox.base.errors import SandboxError
 from sandbox.base.files import write_private
 from sandbox.base.notices import Notify
 from sandbox.cluster import plugins
-from sandbox.cluster.control_plane.kubeconfig import encoded, token_kubeconfig
+from sandbox.cluster.control_plane.kubeconfig import encoded, kubeconfig
 from sandbox.cluster.control_plane.ports import read_ports
 from sandbox.cluster.control_plane.process import Process, stop_all
 
@@ -25,20 +25,14 @@ USER = "cluster-admin"
 class ControlPlane:
     """etcd, API server, scheduler, controller manager and kwok of one emulated cluster, all on 127.0.0.1.
 
-    `directory` holds everything: certificates, data, logs, records of the processes, kubeconfigs. `version` is a
+    `directory` has everything: certificates, data, logs, records of the processes, kubeconfigs. `version` is a
     Kubernetes version such as "1.36", "1.35.3" or GKE's "1.35.7-gke.1240000", which nodes show and the API server's
-    `/version` does not. `cloud` is "azure" or "gcp". Given `loops`, arguments of `python -m sandbox.cluster.autoscaler`, a sixth
+    `/version` does not. `cloud` is "azure" or "gcp". With `loops`, arguments of `python -m sandbox.cluster.autoscaler`, a sixth
     process does the cloud's own work inside the cluster.
     """
 
     def __init__(
-        self,
-        directory: Path,
-        *,
-        version: str,
-        cloud: str,
-        service_cidr: str = "10.0.0.0/16",
-        loops: Sequence[str] = (),
+        self, directory: Path, *, version: str, cloud: str, service_cidr: str = "10.0.0.0/16", loops: Sequence[str] = ()
     ) -> None:
         if not re.fullmatch(r"1\.\d+(\.\d+(-gke\.\d+)?)?", version):
             raise SandboxError(f"{version!r} is not a Kubernetes version: expected one like 1.36 or 1.35.3")
@@ -54,13 +48,13 @@ class ControlPlane:
 
     @property
     def admin_kubeconfig(self) -> Path:
-        """The sandbox's own way in: a client certificate in `system:masters`, mode 0600."""
+        """The sandbox's own kubeconfig: a client certificate in `system:masters`, mode 0600."""
         return self.directory / "kubeconfigs" / "admin.kubeconfig"
 
     def user_kubeconfig(self) -> str:
-        """The kubeconfig a cloud would hand out, with a bearer token. Raises SandboxError before the first start."""
-        server = f"https://{self.address()}"
-        return token_kubeconfig(self.directory.name, server, self.directory / "certificates", USER, self.token())
+        """The kubeconfig that a cloud would issue, with a bearer token. Raises SandboxError before the first start."""
+        certificates = self.directory / "certificates"
+        return kubeconfig(self.directory.name, f"https://{self.address()}", certificates, USER, {"token": self.token()})
 
     def address(self) -> str:
         """The API server's host and port. Raises SandboxError before the first start."""
@@ -70,7 +64,7 @@ class ControlPlane:
         return f"127.0.0.1:{ports['kube-apiserver']}"
 
     def authority(self) -> str:
-        """The certificate of the API server's authority, base64 of PEM."""
+        """The API server's certificate authority, base64 of PEM."""
         return encoded(self.directory / "certificates" / "ca.crt")
 
     def token(self) -> str:
@@ -90,20 +84,20 @@ class ControlPlane:
         return sum(process.memory() for process in self.processes.values())
 
     def stop(self) -> None:
-        """End the processes, clients before servers, and wait until they are gone; nothing when none runs."""
+        """End the processes, clients before servers, and wait until they have ended."""
         if self.directory.is_dir():
             with self.locked(lambda _: None):
                 self.end()
 
     def end(self) -> None:
-        """Stop everything; for callers that hold the lock."""
+        """End the processes; the caller holds the lock."""
         clients = [name for name in self.processes if name not in SERVERS]
         for names in (clients, *([name] for name in reversed(SERVERS))):
             stop_all([self.processes[name] for name in names])
 
     @contextmanager
     def locked(self, notify: Notify) -> Iterator[None]:
-        """Keep a second start or stop of the same control plane out."""
+        """Lock the control plane against a second start or stop."""
         lock = FileLock(self.directory / "lock")
         try:
             lock.acquire(timeout=0)

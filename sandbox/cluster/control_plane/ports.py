@@ -1,9 +1,9 @@
-"""The loopback ports of one control plane: chosen once, remembered, so that a restart keeps the server's address."""
+"""Loopback ports of one control plane: chosen once and remembered, so that a restart keeps the server's address."""
 
 import json
 import random
 import socket
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from pathlib import Path
 from time import monotonic, sleep
 
@@ -11,10 +11,11 @@ import psutil
 
 from sandbox.base.errors import SandboxError
 from sandbox.base.files import write_private
+from sandbox.base.notices import Notify
 
 NAMES = ("kube-apiserver", "etcd", "etcd-peer", "kube-scheduler", "kube-controller-manager", "kwok")
-# Below the range the system takes outgoing connections' ports from (32768 on Linux, 49152 on macOS): those would
-# occupy a remembered port while the control plane is down.
+# Below the system's range for outgoing connections (from 32768 on Linux, from 49152 on macOS), which would occupy a remembered
+# port while the control plane is down.
 RANGE = range(20000, 32000)
 PATIENCE = 2.0  # seconds
 
@@ -28,11 +29,11 @@ def read_ports(file: Path) -> dict[str, int]:
     return ports if set(ports) == set(NAMES) else {}
 
 
-def choose_ports(file: Path, held: Collection[str], report: Callable[[str], None]) -> dict[str, int]:
+def choose_ports(file: Path, held: Collection[str], notify: Notify) -> dict[str, int]:
     """The ports to use, remembered in `file`.
 
-    `held` names those a running process of this control plane listens on. Any other that somebody else has taken in
-    the meantime is chosen anew, and `report` says so. Raises SandboxError when no port is free.
+    A running process of this control plane listens on those in `held`. Another port that is taken by now is replaced, with a
+    notice. Raises SandboxError when no port is free.
     """
     ports = read_ports(file)
     for name in NAMES:
@@ -42,7 +43,7 @@ def choose_ports(file: Path, held: Collection[str], report: Callable[[str], None
         ports[name] = free_port(set(ports.values()))
         if old:
             consequence = "; kubeconfigs written before name the old one" if name == "kube-apiserver" else ""
-            report(f"port {old} of {name} is taken by {owner(old)}: using {ports[name]}{consequence}")
+            notify(f"port {old} of {name} is taken by {owner(old)}: using {ports[name]}{consequence}")
     write_private(file, json.dumps(ports, indent=1).encode())
     return ports
 
@@ -59,7 +60,7 @@ def is_free(port: int) -> bool:
 
 
 def becomes_free(port: int) -> bool:
-    """Whether a port is free, or is within PATIENCE: a process just killed keeps its own while it is torn down."""
+    """Whether a port is free now or within PATIENCE: a process just killed keeps its port while it ends."""
     until = monotonic() + PATIENCE
     while not (free := is_free(port)) and monotonic() < until:
         sleep(0.05)
@@ -75,7 +76,7 @@ def free_port(taken: Collection[int]) -> int:
 
 
 def owner(port: int) -> str:
-    """Who listens on a port, as far as this user may know."""
+    """The process that listens on a port, as far as this user may see it."""
     try:
         for connection in psutil.net_connections("tcp"):
             if connection.status == psutil.CONN_LISTEN and connection.laddr.port == port and connection.pid:

@@ -1,4 +1,4 @@
-"""One long-running process of a control plane, found again by commands that did not start it."""
+"""A long-running process of a control plane, which later commands find again."""
 
 import hashlib
 import json
@@ -15,13 +15,13 @@ import psutil
 from sandbox.base.files import write_private
 
 CLOCK_STEP = 2.0  # seconds a start time may seem to move when the system's clock is set
-LOG_LIMIT = 20 << 20  # bytes after which a log is set aside at the next start
+LOG_LIMIT = 20 << 20  # bytes after which the next start begins a new log
 
 
 class Process:
     """A named process below a control plane's directory: its record, its log, and the process itself.
 
-    The record holds pid, start time and command line. A pid is trusted only when all three agree, so a reused pid is
+    The record has pid, start time and command line. A pid is trusted only when all three match, so a reused pid is
     never signalled. The command line names the directory, so no two control planes share one.
     """
 
@@ -39,10 +39,9 @@ class Process:
             record = json.loads(self.record.read_text())
         except (FileNotFoundError, ValueError):
             return None
-        # A start killed between launch and record leaves no pid: the command line alone identifies the process then.
+        # A start killed between launch and record leaves no pid: then only the command line identifies the process.
         known = record["pid"] is not None
-        candidates = [record["pid"]] if known else psutil.pids()
-        for pid in candidates:
+        for pid in [record["pid"]] if known else psutil.pids():
             try:
                 process = psutil.Process(pid)
                 same_time = not known or abs(process.create_time() - record["created"]) < CLOCK_STEP
@@ -53,27 +52,22 @@ class Process:
         return None
 
     def up_to_date(self, command: list[str], inputs: Iterable[Path]) -> bool:
-        """Whether it runs with this very command line and files of this very content."""
+        """Whether it runs with this command line and with files of this content."""
         if self.find() is None:
             return False
         return bool(json.loads(self.record.read_text())["fingerprint"] == fingerprint(command, inputs))
 
     def launch(self, command: list[str], inputs: Iterable[Path], settings: Mapping[str, str]) -> None:
-        """Start it in a session of its own, so that it outlives the command and the terminal that started it."""
+        """Start it in a session of its own: it outlives the command and the terminal that started it."""
         self.log.parent.mkdir(parents=True, exist_ok=True)
         self.record.parent.mkdir(parents=True, exist_ok=True)
         if self.log.exists() and self.log.stat().st_size > LOG_LIMIT:
             self.log.replace(self.log.with_suffix(".log.old"))
-        record: dict[str, object] = {
-            "pid": None,
-            "created": None,
-            "command": command,
-            "fingerprint": fingerprint(command, inputs),
-        }
+        record = {"pid": None, "created": None, "command": command, "fingerprint": fingerprint(command, inputs)}
         self.write(record)
         with self.log.open("ab") as log:
             self.log_start = log.tell()
-            # A bare environment: ETCD_* variables and ~/.kwok would otherwise change what runs.
+            # A bare environment: ETCD_* variables and ~/.kwok would change the process.
             environment = {"PATH": os.environ.get("PATH", os.defpath), "HOME": str(self.home), **settings}
             self.child = subprocess.Popen(
                 command,
@@ -84,9 +78,9 @@ class Process:
                 stderr=subprocess.STDOUT,
                 start_new_session=True,
             )
-        with suppress(psutil.NoSuchProcess):  # it died at once; `exit_code` tells
+        with suppress(psutil.NoSuchProcess):  # ended at once; `exit_code` tells
             launched = psutil.Process(self.child.pid)
-            # Linux has told that the program is loaded, and for a moment shows no command line of it.
+            # Linux shows no command line for a moment after it has loaded the program.
             while not launched.cmdline() and self.exit_code() is None:
                 sleep(0.001)
             self.write(record | {"pid": launched.pid, "created": launched.create_time()})
@@ -96,11 +90,11 @@ class Process:
         write_private(self.record, json.dumps(record, indent=1).encode())
 
     def exit_code(self) -> int | None:
-        """How a process launched by this object ended; None while it runs or when another command launched it."""
+        """The exit code of a process that this object launched; None while it runs or when another command launched it."""
         return self.child.poll() if self.child else None
 
     def log_tail(self, lines: int = 15) -> str:
-        """The last lines it wrote since it was launched by this object."""
+        """The last lines of the log since this object launched it."""
         try:
             text = self.log.read_bytes()[self.log_start :].decode(errors="replace")
         except FileNotFoundError:
@@ -117,7 +111,7 @@ class Process:
 
 
 def fingerprint(command: list[str], inputs: Iterable[Path]) -> str:
-    """Of a command line and the content of the files it reads at start."""
+    """The digest of a command line and of the files it reads at start."""
     digest = hashlib.sha256("\0".join(command).encode())
     for path in inputs:
         digest.update(path.read_bytes())
@@ -125,23 +119,23 @@ def fingerprint(command: list[str], inputs: Iterable[Path]) -> str:
 
 
 def stop_all(processes: Iterable[Process], grace: float = 10.0) -> None:
-    """End processes together and wait until they are gone; SIGKILL after `grace` seconds."""
+    """End processes together and wait for them; SIGKILL after `grace` seconds."""
     running = {process.name: found for process in processes if (found := process.find())}
     for order, patience in ((signal.SIGTERM, grace), (signal.SIGKILL, 10.0)):
         for found in running.values():
             with suppress(psutil.NoSuchProcess):
-                found.send_signal(order)  # psutil checks once more that the pid was not reused
+                found.send_signal(order)  # psutil checks again that the pid was not reused
         until = monotonic() + patience
         while (running := {name: found for name, found in running.items() if not gone(found)}) and monotonic() < until:
             sleep(0.05)
     for process in processes:
         if process.name not in running:
             process.record.unlink(missing_ok=True)
-            process.exit_code()  # collects a child's exit status, so that it does not stay as a zombie
+            process.exit_code()  # collects a child's exit status, which ends a zombie
 
 
 def gone(process: psutil.Process) -> bool:
-    """Whether a process has ended; one that its parent has not collected yet has."""
+    """Whether a process has ended; a zombie has."""
     try:
         return not process.is_running() or process.status() == psutil.STATUS_ZOMBIE
     except psutil.NoSuchProcess:

@@ -1,4 +1,4 @@
-"""Brings one control plane up: its files, its processes in their order, and the wait until it can be used."""
+"""The start of a control plane: its files, its processes in their order, and the wait until it can be used."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from http.client import HTTPConnection, HTTPException, HTTPSConnection
 from pathlib import Path
 from subprocess import run
 from time import monotonic, sleep
+from typing import NamedTuple
 
 from sandbox.base.errors import SandboxError
 from sandbox.base.files import write_private
@@ -44,16 +45,20 @@ class _Start:
         self.launched: list[Process] = []
 
     def run(self) -> None:
-        """Start what does not run as it should, and wait; what this launched is stopped when that fails."""
+        """Start the processes that do not run as they should, and wait; a failure stops those launched here."""
         started = monotonic()
         settings = self.prepare()
         wanted = commands(settings, write_inputs(settings))
-        stale = [name for name in self.processes if not self.up_to_date(name, wanted[name])]
+        stale = [
+            name
+            for name, process in self.processes.items()
+            if not process.up_to_date(wanted[name].arguments, wanted[name].inputs)
+        ]
         try:
             self.launch_all(stale, wanted, settings)
             self.wait(self.usable(settings), "can be used")
             if LOOPS in stale:
-                # Last, and not waited for: nothing that is declared needs it, and it would take others' time at the start.
+                # Last, and without a wait: no declared resource needs it, and it would slow down the others at the start.
                 self.launch(LOOPS, wanted[LOOPS])
         except BaseException:
             stop_all(self.launched)
@@ -64,12 +69,8 @@ class _Start:
                 f"control plane {self.plane.version}: {', '.join(stale)} ready in {seconds:.1f} s, {megabytes:.0f} MB"
             )
 
-    def up_to_date(self, name: str, command: Command) -> bool:
-        """Whether a process runs as it should."""
-        return self.processes[name].up_to_date(command.arguments, command.inputs)
-
     def prepare(self) -> Settings:
-        """Everything the processes need before they start."""
+        """Prepare all files that the processes need."""
         plane, programs = self.plane, self.programs
         if missing := [name for name in PROCESSES if name not in programs]:
             raise SandboxError(f"a control plane also needs {', '.join(missing)}")
@@ -87,7 +88,7 @@ class _Start:
         )
 
     def launch_all(self, stale: list[str], wanted: Mapping[str, Command], settings: Settings) -> None:
-        """Restart the named processes: etcd and the API server at once, their clients when it answers."""
+        """Restart the named processes: etcd and the API server at once, their clients when the API server answers."""
         stop_all([self.processes[name] for name in reversed(self.processes) if name in stale])
         servers = [name for name in stale if name in SERVERS]
         clients = [name for name in stale if name not in (*SERVERS, LOOPS)]
@@ -102,23 +103,23 @@ class _Start:
                     self.release_leases(settings)
 
     def launch(self, name: str, command: Command) -> None:
-        """Launch one process, and note it among those launched."""
+        """Launch one process."""
         process = self.processes[name]
         self.launched.append(process)
         process.launch(command.arguments, command.inputs, command.environment)
 
     def release_leases(self, settings: Settings) -> None:
-        """Drop a dead kwok's node leases, or the new one would leave those nodes alone until they expire."""
+        """Delete the node leases of a dead kwok: the new one would ignore those nodes until the leases expire."""
         request(self.api(settings, "/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases"), "DELETE")
 
     def usable(self, settings: Settings) -> dict[str, Endpoint]:
-        """What must answer before a cluster is handed out, by the name of who is waited for."""
+        """The endpoints that must answer before the cluster can be used, by the name of the part."""
         trust = self.trust()
         loops = ("kube-scheduler", "kube-controller-manager")
         return {
             "kube-apiserver": self.api(settings, "/readyz"),
             "kube-system": self.api(settings, "/api/v1/namespaces/kube-system"),
-            # Made by the controller manager; no pod can be created in `default` before.
+            # The controller manager makes it; no pod can be created in `default` before.
             "service accounts": self.api(settings, "/api/v1/namespaces/default/serviceaccounts/default"),
             **{name: Endpoint(settings.ports[name], "/healthz", trust) for name in loops},
             "kwok": Endpoint(settings.ports["kwok"], "/healthz", None),
@@ -154,15 +155,16 @@ class _Start:
                 sleep(0.05)
 
 
-class Endpoint:
+class Endpoint(NamedTuple):
     """An HTTP path on a loopback port; HTTPS when there is a TLS context."""
 
-    def __init__(self, port: int, path: str, trust: ssl.SSLContext | None) -> None:
-        self.port, self.path, self.trust = port, path, trust
+    port: int
+    path: str
+    trust: ssl.SSLContext | None
 
 
 def request(endpoint: Endpoint, method: str = "GET") -> int:
-    """The status an endpoint answers with, 0 when nobody answers."""
+    """The status of an endpoint's answer; 0 without an answer."""
     trust, port = endpoint.trust, endpoint.port
     connection = (
         HTTPSConnection("127.0.0.1", port, timeout=5, context=trust) if trust else HTTPConnection("127.0.0.1", port, 5)
@@ -179,14 +181,14 @@ def request(endpoint: Endpoint, method: str = "GET") -> int:
 def binary_version(apiserver: Path) -> str:
     """The version of an API server's binary, such as "1.36.2". Raises SandboxError."""
     done = run([apiserver, "--version"], capture_output=True, text=True, check=False)
-    found = re.search(r"v(\d+\.\d+\.\d+)", done.stdout)
-    if not found:
-        raise SandboxError(f"{apiserver} --version tells no version: {done.stdout}{done.stderr}")
-    return found[1]
+    match = re.search(r"v(\d+\.\d+\.\d+)", done.stdout)
+    if not match:
+        raise SandboxError(f"{apiserver} --version prints no version: {done.stdout}{done.stderr}")
+    return match[1]
 
 
 def emulated_version(wanted: str, binary: str) -> str | None:
-    """The minor version a binary must be told to emulate, None for its own.
+    """The minor version that a binary must emulate, None for its own.
 
     Raises SandboxError for a version it cannot serve
     (https://kubernetes.io/docs/concepts/cluster-administration/compatibility-version/).

@@ -1,11 +1,12 @@
-"""What Google's service agents must be allowed on keys and on a Shared VPC before a cluster or pool can use them.
+"""Rules on the roles of Google's service agents: on keys and on a Shared VPC, before a cluster or pool can use them.
 
-Only what is granted in the state counts, also of other projects: an owner who grants it beforehand says so in the cloud file.
-Words UNCONFIRMED; the permissions are those of the roles.
+Only grants in the state count, also those in other projects: an owner who granted a role beforehand writes it into the cloud
+file. Words UNCONFIRMED; the permissions are those of the roles.
 """
 
 from __future__ import annotations
 
+from sandbox.cloud import rules
 from sandbox.cloud.state import Resources
 from sandbox.gcp import ids
 from sandbox.gcp.errors import GcpRefused
@@ -36,7 +37,7 @@ def google(project: str) -> str:
     return f"{ids.project_number(project)}@cloudservices.gserviceaccount.com"
 
 
-def _may(resources: Resources, on: str, role: str, agent: str) -> bool:
+def _granted(resources: Resources, on: str, role: str, agent: str) -> bool:
     return resources.get(f"{on}/{role}/serviceAccount:{agent}") is not None
 
 
@@ -46,25 +47,28 @@ def _denied(permission: str, on: str, agent: str) -> GcpRefused:
     )
 
 
+@rules.as_read
 def secrets_key(request: ClusterRequest) -> GcpRefused | None:
     # Page encrypting-secrets: "Grant permission to use the key"; terraform-provider-google, tests of database_encryption.
-    said = request.body["databaseEncryption"]
-    if said["state"] != "ENCRYPTED" or (request.current or {}).get("databaseEncryption") == said:
+    wanted = request.body["databaseEncryption"]
+    if wanted["state"] != "ENCRYPTED" or (request.current or {}).get("databaseEncryption") == wanted:
         return None
-    key, agent = said["keyName"], kubernetes(request.project)
-    if _may(request.resources, key, _KEY_ROLE, agent):
+    key, agent = wanted["keyName"], kubernetes(request.project)
+    if _granted(request.resources, key, _KEY_ROLE, agent):
         return None
     return _denied("cloudkms.cryptoKeyVersions.useToEncrypt", key, agent)
 
 
+@rules.as_read
 def boot_disk_key(request: PoolRequest) -> GcpRefused | None:
     # Page using-cmek: Compute Engine's agent; terraform-provider-google, TestAccContainerNodePool_withBootDiskKmsKey.
     key, agent = request.config.get("bootDiskKmsKey"), compute(ids.project_of(request.id))
-    if request.current is not None or not key or _may(request.resources, key, _KEY_ROLE, agent):
+    if request.current is not None or not key or _granted(request.resources, key, _KEY_ROLE, agent):
         return None
     return _denied("cloudkms.cryptoKeyVersions.useToEncrypt", key, agent)
 
 
+@rules.as_read
 def shared_vpc(request: ClusterRequest) -> GcpRefused | None:
     # Page cluster-shared-vpc; terraform-provider-google, TestAccContainerCluster_sharedVpc.
     subnet = ids.path(request.body["subnetwork"])
@@ -72,9 +76,9 @@ def shared_vpc(request: ClusterRequest) -> GcpRefused | None:
     if request.current is not None or host == request.project:
         return None
     agent = kubernetes(request.project)
-    if not _may(request.resources, host, _HOST_ROLE, agent):
+    if not _granted(request.resources, host, _HOST_ROLE, agent):
         return _denied("container.hostServiceAgent.use", f"projects/{host}", agent)
     for account in (agent, google(request.project)):
-        if not any(_may(request.resources, on, _NETWORK_ROLE, account) for on in (subnet, host)):
+        if not any(_granted(request.resources, on, _NETWORK_ROLE, account) for on in (subnet, host)):
             return _denied("compute.subnetworks.use", subnet, account)
     return None

@@ -1,7 +1,8 @@
-"""What GKE, or the provider in its name, refuses about a cluster, in order: one function a rule, each with its source."""
+"""Rules of GKE, and of the provider for it, on a cluster, in order: one function a rule, each with its source."""
 
 from __future__ import annotations
 
+from sandbox.cloud import rules
 from sandbox.cloud.provider import Refused
 from sandbox.gcp import ids, locations, versions
 from sandbox.gcp.errors import GcpRefused, bad_request
@@ -11,7 +12,7 @@ from sandbox.gcp.resources.network import NETWORK
 
 
 def not_emulated(request: ClusterRequest) -> Refused | None:
-    # The sandbox's own
+    # The sandbox's own refusal.
     for field in ("enableAutopilot", "nodePools"):
         if request.wanted.get(field):
             return Refused(f"the sandbox does not emulate {field} of a GKE cluster")
@@ -19,7 +20,8 @@ def not_emulated(request: ClusterRequest) -> Refused | None:
 
 
 def location(request: ClusterRequest) -> GcpRefused | None:
-    # Logs of many projects (GKE does not tell a location that is not from one that is not allowed); UNCONFIRMED by a thread
+    # terraform-provider-google, test of a cluster in the location "wonderland": GKE does not tell a missing location from one
+    # that is not allowed.
     if locations.exists(request.location):
         return None
     return GcpRefused(403, f"Permission denied on 'locations/{request.location}' (or it may not exist).", "forbidden")
@@ -40,7 +42,7 @@ def initial_nodes(request: ClusterRequest) -> GcpRefused | None:
 
 
 def version(request: ClusterRequest) -> GcpRefused | None:
-    # Logs of many projects, for a part of a version and for a whole one
+    # Logs of many projects, for a prefix of a version and for a whole version.
     wanted = request.wanted.get("minMasterVersion", "")
     channel = (request.wanted.get("releaseChannel") or {}).get("channel", versions.DEFAULT_CHANNEL)
     if versions.resolved(wanted, channel) is not None:
@@ -52,28 +54,30 @@ def version(request: ClusterRequest) -> GcpRefused | None:
 
 def network(request: ClusterRequest) -> GcpRefused | None:
     # terraform-provider-google #1367 and others
-    found = request.resources.get(request.body["network"])
-    if found is None or found.token != NETWORK:
+    existing = request.resources.get(request.body["network"])
+    if existing is None or existing.token != NETWORK:
         name = ids.last(request.body["network"])
         return bad_request(f'Project "{ids.project_of(request.body["network"])}" has no network named "{name}".')
     return None
 
 
+@rules.as_read
 def subnetwork(request: ClusterRequest) -> GcpRefused | None:
     # Words UNCONFIRMED
-    found = request.resources.get(request.body["subnetwork"])
-    if found is None:
+    subnet = request.resources.get(request.body["subnetwork"])
+    if subnet is None:
         name, region = ids.last(request.body["subnetwork"]), ids.region(request.location)
         return bad_request(
             f'Network "{ids.last(request.body["network"])}" has no subnetwork named "{name}" in "{region}".'
         )
-    if ids.region_of(found.id) != ids.region(request.location):
-        return bad_request(f"Subnetwork {found.id} is not in region {ids.region(request.location)}.")
-    if ids.key(ids.network(ids.project_of(found.id), found.body["network"])) != ids.key(request.body["network"]):
-        return bad_request(f"Subnetwork {found.id} is not in network {request.body['network']}.")
+    if ids.region_of(subnet.id) != ids.region(request.location):
+        return bad_request(f"Subnetwork {subnet.id} is not in region {ids.region(request.location)}.")
+    if ids.key(ids.network(ids.project_of(subnet.id), subnet.body["network"])) != ids.key(request.body["network"]):
+        return bad_request(f"Subnetwork {subnet.id} is not in network {request.body['network']}.")
     return None
 
 
+@rules.as_read
 def zones(request: ClusterRequest) -> GcpRefused | None:
     # Page regional-clusters; the words are UNCONFIRMED.
     region = ids.region(request.location)
@@ -85,8 +89,9 @@ def zones(request: ClusterRequest) -> GcpRefused | None:
     return None
 
 
+@rules.as_read
 def workload_pool(request: ClusterRequest) -> GcpRefused | None:
-    # Page workload-identity: the pool of the cluster's project is the only one. Words as in several logs, UNCONFIRMED.
+    # Page workload-identity: only the pool of the cluster's own project is possible. Words as in several logs, UNCONFIRMED.
     pool = (request.body.get("workloadIdentityConfig") or {}).get("workloadPool")
     if pool and pool != f"{request.project}.svc.id.goog":
         return bad_request(
@@ -106,36 +111,39 @@ def policy_on_dataplane(request: ClusterRequest) -> GcpRefused | None:
     return None
 
 
+@rules.as_read
 def autoscaling_limits(request: ClusterRequest) -> GcpRefused | None:
-    # pulumi-gcp, ClusterClusterAutoscalingArgs: limits of cpu and memory are required once it is enabled. Words UNCONFIRMED.
-    said = request.body["clusterAutoscaling"]
-    known = {limit["resourceType"] for limit in said.get("resourceLimits") or []}
-    missing = [name for name in ("cpu", "memory") if name not in known]
-    if said.get("enabled") and missing:
+    # pulumi-gcp, ClusterClusterAutoscalingArgs: limits of cpu and memory are required when it is enabled. Words UNCONFIRMED.
+    autoscaling = request.body["clusterAutoscaling"]
+    limited = {limit["resourceType"] for limit in autoscaling.get("resourceLimits") or []}
+    missing = [name for name in ("cpu", "memory") if name not in limited]
+    if autoscaling.get("enabled") and missing:
         return bad_request(f"Cluster.autoscaling: resource limits of {' and '.join(missing)} must be set.")
     return None
 
 
+@rules.as_read
 def encryption(request: ClusterRequest) -> GcpRefused | None:
-    # Page encrypting-secrets: a key in the cluster's region. Words UNCONFIRMED.
-    said = request.body["databaseEncryption"]
-    if said["state"] != "ENCRYPTED":
+    # Page encrypting-secrets: the key is in the cluster's region. Words UNCONFIRMED.
+    wanted = request.body["databaseEncryption"]
+    if wanted["state"] != "ENCRYPTED":
         return None
-    if ids.key_location(said.get("keyName") or "") != ids.region(request.location):
-        return bad_request(
-            f'Database_encryption.key_name "{said.get("keyName", "")}" is no key of region {ids.region(request.location)}.'
-        )
+    key, region = wanted.get("keyName", ""), ids.region(request.location)
+    if ids.key_location(key or "") != region:
+        return bad_request(f'Database_encryption.key_name "{key}" is not a key of region {region}.')
     return None
 
 
+@rules.as_read
 def groups(request: ClusterRequest) -> GcpRefused | None:
-    # Page google-groups-rbac: the group has this name. Words UNCONFIRMED.
+    # Page google-groups-rbac: the group must have this name. Words UNCONFIRMED.
     group = (request.body.get("authenticatorGroupsConfig") or {}).get("securityGroup")
     if group and not group.startswith("gke-security-groups@"):
         return bad_request(f'Invalid security group "{group}": it must be gke-security-groups@DOMAIN.')
     return None
 
 
+@rules.as_read
 def some_endpoint(request: ClusterRequest) -> GcpRefused | None:
     # Page network-isolation: a control plane has at least one of the two. Words UNCONFIRMED.
     endpoints = request.body["controlPlaneEndpointsConfig"]
@@ -145,12 +153,14 @@ def some_endpoint(request: ClusterRequest) -> GcpRefused | None:
     return None
 
 
+@rules.as_read
 def resource_labels(request: ClusterRequest) -> GcpRefused | None:
     return machine_rules.bad_resource_labels(request.body.get("resourceLabels") or {})
 
 
+@rules.as_read
 def upgrade(request: ClusterRequest) -> GcpRefused | None:
-    # Page upgrading-a-cluster: one minor version at a time, and only to what the channel has. Words UNCONFIRMED.
+    # Page upgrading-a-cluster: one minor version at a time, and only to a version of the channel. Words UNCONFIRMED.
     if request.current is None:
         return None
     old, new = request.current["masterVersion"], request.body["masterVersion"]
@@ -166,7 +176,7 @@ def upgrade(request: ClusterRequest) -> GcpRefused | None:
 
 
 SENT: tuple[Rule, ...] = (not_emulated, location, own_zone, initial_nodes, version, range_rules.whole_ranges)
-"""Rules about what was sent: before defaults are added."""
+"""Rules on the body that was sent, before defaults are added."""
 
 RESULT: tuple[Rule, ...] = (
     network,
@@ -190,4 +200,4 @@ RESULT: tuple[Rule, ...] = (
     resource_labels,
     upgrade,
 )
-"""Rules about what would result: defaults and kept values included."""
+"""Rules on the resulting body: defaults and kept values included."""

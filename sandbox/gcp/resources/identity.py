@@ -39,6 +39,7 @@ class GrantRequest:
     resources: Resources
 
 
+@rules.as_read
 def member_form(request: GrantRequest) -> GcpRefused | None:
     # https://cloud.google.com/iam/docs/reference/rest/v1/Policy; the words are UNCONFIRMED
     member = request.wanted["member"]

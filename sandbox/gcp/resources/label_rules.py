@@ -1,9 +1,10 @@
-"""What GKE refuses about the Kubernetes labels and taints of a pool's nodes."""
+"""Rules of GKE on the Kubernetes labels and taints of a pool's nodes."""
 
 from __future__ import annotations
 
 import re
 
+from sandbox.cloud import rules
 from sandbox.gcp.errors import GcpRefused, bad_request
 from sandbox.gcp.resources.pool_request import PoolRequest
 
@@ -11,8 +12,8 @@ from sandbox.gcp.resources.pool_request import PoolRequest
 _NAME = re.compile(r"[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?")
 _PREFIX = re.compile(r"(?=.{1,253}/)[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*/")
 
-# GKE's own are kept (bitpoke/stack #86 for node-role); but for the one by which a pool joins a ComputeClass (page
-# about-custom-compute-classes). For the prefixes besides node-role the refusal is UNCONFIRMED.
+# GKE reserves its own prefixes (bitpoke/stack #86 for node-role), except the label that joins a pool to a ComputeClass (page
+# about-custom-compute-classes). For prefixes other than node-role the refusal is UNCONFIRMED.
 _RESERVED = ("kubernetes.io", "k8s.io", "cloud.google.com", "gke.io")
 _ALLOWED = ("cloud.google.com/compute-class",)
 
@@ -25,14 +26,16 @@ def _well_formed(key: str) -> bool:
 def labels(request: PoolRequest) -> GcpRefused | None:
     for key, value in (request.config.get("labels") or {}).items():
         prefix = key.rpartition("/")[0]
-        if key not in _ALLOWED and any(prefix == one or prefix.endswith(f".{one}") for one in _RESERVED):
-            return bad_request(f"Applying kubernetes label is not allowed: {key}.")
+        if key not in _ALLOWED and any(prefix == own or prefix.endswith(f".{own}") for own in _RESERVED):
+            refused = bad_request(f"Applying kubernetes label is not allowed: {key}.")
+            return refused if prefix == "node-role.kubernetes.io" else refused.as_read()
         if not _well_formed(key) or (value and not _NAME.fullmatch(value)):
             # Words UNCONFIRMED
-            return bad_request(f"Invalid kubernetes label {key}={value}.")
+            return bad_request(f"Invalid kubernetes label {key}={value}.").as_read()
     return None
 
 
+@rules.as_read
 def taints(request: PoolRequest) -> GcpRefused | None:
     # Kubernetes' validation of a node's taints; the words are UNCONFIRMED.
     seen = set()

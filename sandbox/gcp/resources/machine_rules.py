@@ -1,9 +1,10 @@
-"""What GKE refuses about the machines of a pool: types, disks, images, prices, scopes."""
+"""Rules of GKE on the machines of a pool: types, disks, images, spot, scopes."""
 
 from __future__ import annotations
 
 import re
 
+from sandbox.cloud import rules
 from sandbox.gcp import ids, versions
 from sandbox.gcp.errors import GcpRefused, bad_request
 from sandbox.gcp.locations import offered
@@ -14,7 +15,7 @@ from sandbox.gcp.resources.pool_request import PoolRequest
 # https://cloud.google.com/kubernetes-engine/docs/concepts/node-images, Linux.
 _IMAGES = ("COS_CONTAINERD", "UBUNTU_CONTAINERD")
 
-# Page spot-vms: the period can be extended from this version on, for Spot VMs.
+# Page spot-vms: the grace period of Spot VMs can be extended from this version on.
 _LONGER_GRACE = "1.35.0-gke.1171000"
 _GRACE = (30, 120)
 
@@ -23,7 +24,7 @@ _STORAGE = ("cloud-platform", "devstorage.read_only", "devstorage.read_write", "
 
 
 def machine_type(request: PoolRequest) -> GcpRefused | None:
-    # keras-team/kinetic #305. A family with built-in GPUs is where its GPUs are.
+    # keras-team/kinetic #305. A family with built-in GPUs exists in the zones of its GPUs.
     name = request.config["machineType"]
     machine = machines().get(name)
     for zone in request.zones:
@@ -32,28 +33,31 @@ def machine_type(request: PoolRequest) -> GcpRefused | None:
     return None
 
 
+@rules.as_read
 def spot_and_preemptible(request: PoolRequest) -> GcpRefused | None:
-    # Words UNCONFIRMED; page spot-vms: they are two provisioning models
+    # Page spot-vms: they are two provisioning models. Words UNCONFIRMED.
     if request.config.get("spot") and request.config.get("preemptible"):
         return bad_request("Node pool cannot have both spot and preemptible set.")
     return None
 
 
+@rules.as_read
 def provisioning(request: PoolRequest) -> GcpRefused | None:
     # Accelerator-optimized machines, "Consumption options"; the words are UNCONFIRMED.
     machine, config = request.machine, request.config
-    vanishing = bool(config.get("spot") or config.get("preemptible"))
-    if vanishing and not machine.spot:
+    reclaimable = bool(config.get("spot") or config.get("preemptible"))
+    if reclaimable and not machine.spot:
         return bad_request(f"Machine type {machine.name} is not available as Spot VM.")
     other_ways = config.get("flexStart") or config.get("reservationAffinity") or request.body.get("queuedProvisioning")
-    if not vanishing and not machine.on_demand and not other_ways:
+    if not reclaimable and not machine.on_demand and not other_ways:
         ways = "as Spot VM, by Flex-start or in a reservation" if machine.spot else "in a reservation"
         return bad_request(f"Machine type {machine.name} is available {ways} only.")
     return None
 
 
+@rules.as_read
 def too_old(request: PoolRequest) -> GcpRefused | None:
-    # Page gpus, availability of GPUs by version; what GKE says is UNCONFIRMED.
+    # Page gpus, availability of GPUs by version. Words UNCONFIRMED.
     since = request.machine.since
     if since and versions.number(request.body["version"]) < versions.number(since):
         return bad_request(f"Machine type {request.machine.name} needs version {since} or later.")
@@ -61,21 +65,23 @@ def too_old(request: PoolRequest) -> GcpRefused | None:
 
 
 def boot_disk(request: PoolRequest) -> GcpRefused | None:
-    # Google's GKE autoscaler source, machinetypes. Compute Engine's own words: vmware and others, 2024.
-    kind, machine = request.config["diskType"], request.machine
-    if kind not in machine.boot_disks:
-        return bad_request(f"{kind} disk type cannot be used by {machine.name} machine type.")
+    # Google's GKE autoscaler source, machinetypes. Compute Engine's words as quoted in a vmware issue and others, 2024.
+    disk_type, machine = request.config["diskType"], request.machine
+    if disk_type not in machine.boot_disks:
+        return bad_request(f"{disk_type} disk type cannot be used by {machine.name} machine type.")
     return None
 
 
+@rules.as_read
 def boot_disk_key(request: PoolRequest) -> GcpRefused | None:
-    # Page using-cmek: a key in the cluster's region. Words UNCONFIRMED.
+    # Page using-cmek: the key is in the cluster's region. Words UNCONFIRMED.
     key, region = request.config.get("bootDiskKmsKey"), ids.region(request.cluster["location"])
     if key and ids.key_location(key) != region:
-        return bad_request(f'Node_config.boot_disk_kms_key "{key}" is no key of region {region}.')
+        return bad_request(f'Node_config.boot_disk_kms_key "{key}" is not a key of region {region}.')
     return None
 
 
+@rules.as_read
 def image(request: PoolRequest) -> GcpRefused | None:
     # Words UNCONFIRMED
     if request.config["imageType"].upper() not in _IMAGES:
@@ -85,8 +91,9 @@ def image(request: PoolRequest) -> GcpRefused | None:
     return None
 
 
+@rules.as_read
 def shutdown_grace(request: PoolRequest) -> GcpRefused | None:
-    # Page spot-vms; SDK docstring: critical pods' part is not more than the whole. Words UNCONFIRMED.
+    # Page spot-vms; SDK docstring: the part of critical pods is at most the whole. Words UNCONFIRMED.
     kubelet = request.config.get("kubeletConfig") or {}
     whole, critical = (kubelet.get(f"shutdownGracePeriod{part}Seconds") for part in ("", "CriticalPods"))
     if not whole and not critical:
@@ -104,6 +111,7 @@ def shutdown_grace(request: PoolRequest) -> GcpRefused | None:
     return None
 
 
+@rules.as_read
 def service_account(request: PoolRequest) -> GcpRefused | None:
     # Words UNCONFIRMED
     address = request.config["serviceAccount"]
@@ -112,8 +120,9 @@ def service_account(request: PoolRequest) -> GcpRefused | None:
     return None
 
 
+@rules.as_read
 def scopes(request: PoolRequest) -> GcpRefused | None:
-    # Page gpus: node pools with GPUs need storage read, from where the driver comes. Words UNCONFIRMED.
+    # Page gpus: node pools with GPUs need the scope to read Cloud Storage, where the driver is. Words UNCONFIRMED.
     given = {scope.removeprefix(_SCOPE) for scope in request.config["oauthScopes"]}
     given |= {"devstorage.read_only"} if "storage-ro" in given else set()
     if request.accelerators and not given & set(_STORAGE):
@@ -123,14 +132,16 @@ def scopes(request: PoolRequest) -> GcpRefused | None:
     return None
 
 
+@rules.as_read
 def workload_metadata(request: PoolRequest) -> GcpRefused | None:
-    # Page workload-identity: the cluster has it first. Words UNCONFIRMED.
+    # Page workload-identity: the cluster enables Workload Identity first. Words UNCONFIRMED.
     mode = (request.config.get("workloadMetadataConfig") or {}).get("mode")
     if mode == "GKE_METADATA" and not (request.cluster.get("workloadIdentityConfig") or {}).get("workloadPool"):
         return bad_request("Workload Identity must be enabled in the cluster to use GKE_METADATA in a node pool.")
     return None
 
 
+@rules.as_read
 def version(request: PoolRequest) -> GcpRefused | None:
     # Page versioning: nodes are never newer than the control plane, and at most two minor versions older. Words UNCONFIRMED.
     wanted, master = request.body["version"], request.cluster["masterVersion"]
@@ -143,19 +154,20 @@ def version(request: PoolRequest) -> GcpRefused | None:
 
 
 def version_served(request: PoolRequest) -> GcpRefused | None:
-    # Many logs
+    # Logs of many projects.
     wanted = request.wanted.get("version")
     if wanted and versions.resolved(wanted, request.cluster["releaseChannel"]["channel"]) is None:
         return bad_request(f'Node version "{wanted}" is unsupported.')
     return None
 
 
+@rules.as_read
 def resource_labels(request: PoolRequest) -> GcpRefused | None:
     return bad_resource_labels(request.config.get("resourceLabels") or {})
 
 
 def bad_resource_labels(labels: dict[str, str]) -> GcpRefused | None:
-    """Keys and values of labels of Google Cloud, which are not Kubernetes' (compute: docs labeling-resources)."""
+    """The refusal of labels of Google Cloud, which are not those of Kubernetes (compute: docs labeling-resources)."""
     for key, value in labels.items():
         if not re.fullmatch(r"[a-z][a-z0-9_-]{0,62}", key) or not re.fullmatch(r"[a-z0-9_-]{0,63}", value):
             # Words UNCONFIRMED

@@ -1,6 +1,6 @@
-"""What Compute Engine refuses about the NAT of a router: one function a rule.
+"""Rules of Compute Engine on the NAT of a router: one function a rule.
 
-Rules are those of the REST reference, routers#nats; the words of all are UNCONFIRMED.
+The rules are those of the REST reference, routers#nats; all words are UNCONFIRMED.
 """
 
 from __future__ import annotations
@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from sandbox.cloud import rules
 from sandbox.cloud.state import Body, Record, Resources
 from sandbox.gcp import ids
 from sandbox.gcp.errors import GcpRefused, invalid, no_resource
@@ -20,7 +21,7 @@ _FIELD = "Invalid value for field 'resource.nats[0]"
 
 @dataclass
 class NatRequest:
-    """`body` is what would result on `router`."""
+    """A NAT in a request: `body` is the resulting NAT on `router`."""
 
     id: str
     body: Body
@@ -29,8 +30,7 @@ class NatRequest:
 
     @property
     def ranges(self) -> str:
-        found: str = self.body["sourceSubnetworkIpRangesToNat"]
-        return found
+        return str(self.body["sourceSubnetworkIpRangesToNat"])
 
 
 def router_of(resources: Resources, nat_id: str) -> Record | None:
@@ -38,21 +38,26 @@ def router_of(resources: Resources, nat_id: str) -> Record | None:
     return resources.get(ids.regional(project, region, "routers", router))
 
 
+@rules.as_read
 def addresses(request: NatRequest) -> GcpRefused | None:
     option = request.body.get("natIpAllocateOption")
     if not option and request.body.get("type") == "PUBLIC":
         return invalid(f"{_FIELD}.natIpAllocateOption': ''. Must be specified.")
     if (option == "MANUAL_ONLY") != bool(request.body.get("natIps")):
-        return invalid(f"{_FIELD}.natIps': they go with MANUAL_ONLY.")
+        return invalid(f"{_FIELD}.natIps': natIps need MANUAL_ONLY, and MANUAL_ONLY needs natIps.")
     return None
 
 
+@rules.as_read
 def listed_subnetworks(request: NatRequest) -> GcpRefused | None:
     if (request.ranges == "LIST_OF_SUBNETWORKS") != bool(request.body.get("subnetworks")):
-        return invalid(f"{_FIELD}.subnetworks': they go with LIST_OF_SUBNETWORKS.")
+        return invalid(
+            f"{_FIELD}.subnetworks': subnetworks need LIST_OF_SUBNETWORKS, and LIST_OF_SUBNETWORKS needs subnetworks."
+        )
     return None
 
 
+@rules.as_read
 def subnetworks_exist(request: NatRequest) -> GcpRefused | None:
     project, region = ids.project_of(request.router.id), ids.region_of(request.router.id)
     for subnet in request.body.get("subnetworks", []):
@@ -62,8 +67,9 @@ def subnetworks_exist(request: NatRequest) -> GcpRefused | None:
     return None
 
 
+@rules.as_read
 def alone(request: NatRequest) -> GcpRefused | None:
-    # The provider's text on source_subnetwork_ip_ranges_to_nat: one for all subnetworks has no other beside it.
+    # The provider's text on source_subnetwork_ip_ranges_to_nat: a NAT for all subnetworks is the only one of a network and region.
     for other in request.resources.of(NAT):
         beside = router_of(request.resources, other.id)
         if ids.key(other.id) == ids.key(request.id) or beside is None:
@@ -73,7 +79,7 @@ def alone(request: NatRequest) -> GcpRefused | None:
         if same_network and same_region and {request.ranges, other.body["sourceSubnetworkIpRangesToNat"]} & set(ALL):
             return invalid(
                 f"{_FIELD}.sourceSubnetworkIpRangesToNat': '{request.ranges}'. Only one NAT of a network and region can be for "
-                f"all subnetworks; there is {ids.last(other.id)}."
+                f"all subnetworks; {ids.last(other.id)} exists."
             )
     return None
 

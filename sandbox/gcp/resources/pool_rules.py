@@ -1,6 +1,6 @@
-"""What GKE refuses about a node pool, in order: one function a rule, each with its source.
+"""Rules of GKE on a node pool, in order: one function a rule, each with its source.
 
-`SENT` are rules about what was sent, before defaults are added; `RESULT` about what would result.
+`SENT` are rules on the body that was sent, before defaults are added; `RESULT` on the resulting body.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ RESULT: tuple[Rule, ...] = (
     scale_rules.pod_range,
     scale_rules.surge,
     scale_rules.management,
-    # A GPU's absence is told before that of the machines that have it built in.
+    # A missing GPU is refused before the machine types that have it built in.
     gpu_rules.in_zone,
     machine_rules.machine_type,
     gpu_rules.one_model,

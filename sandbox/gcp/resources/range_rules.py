@@ -1,6 +1,6 @@
-"""What GKE refuses about the address ranges of a cluster: one function a rule, each with its source.
+"""Rules of GKE on the address ranges of a cluster: one function a rule, each with its source.
 
-Of the refusals of ranges that are taken GKE tells when the operation ends; here they come at once.
+GKE refuses ranges that are taken only at the end of the operation; here the refusal comes at once.
 """
 
 from __future__ import annotations
@@ -8,6 +8,7 @@ from __future__ import annotations
 import ipaddress
 from collections.abc import Iterator
 
+from sandbox.cloud import rules
 from sandbox.cloud.provider import Refused
 from sandbox.cloud.state import Record
 from sandbox.gcp import ids
@@ -18,22 +19,24 @@ from sandbox.gcp.resources.subnet_rules import SUBNETWORK, conflict, ranges
 
 
 def secondary_ranges(request: ClusterRequest) -> GcpRefused | None:
-    # fabianlee #2 (2024) for pods; for Services by analogy, UNCONFIRMED
+    # fabianlee #2 (2024) for pods; for Services by analogy, UNCONFIRMED.
     subnet = request.resources.get(request.body["subnetwork"])
     known = ranges(subnet.body) if subnet else {}
     policy = request.body["ipAllocationPolicy"]
     for field, what in (("clusterSecondaryRangeName", "Pod"), ("servicesSecondaryRangeName", "Services")):
         name = policy.get(field)
         if name and name not in known:
-            return bad_request(
+            refused = bad_request(
                 f'{what} secondary range "{name}" not found in network "{ids.last(request.body["network"])}", '
                 f'subnetwork "{ids.last(request.body["subnetwork"])}".'
             )
+            return refused if what == "Pod" else refused.as_read()
     return None
 
 
+@rules.as_read
 def services_of_one_cluster(request: ClusterRequest) -> GcpRefused | None:
-    # Page alias-ips: clusters can share a range of pods, not one of Services. Words UNCONFIRMED.
+    # Page alias-ips: clusters can share a pod range, but not a Services range. Words UNCONFIRMED.
     wanted = request.body["ipAllocationPolicy"].get("servicesSecondaryRangeName")
     for other in request.resources.of(CLUSTER):
         if ids.key(other.id) == ids.key(request.id) or other.body["subnetwork"] != request.body["subnetwork"]:
@@ -45,23 +48,25 @@ def services_of_one_cluster(request: ClusterRequest) -> GcpRefused | None:
     return None
 
 
+@rules.as_read
 def range_overlap(request: ClusterRequest) -> GcpRefused | None:
-    # Pages alias-ips and private-clusters: none of a cluster's ranges overlap. Words UNCONFIRMED.
+    # Pages alias-ips and private-clusters: the ranges of a cluster do not overlap. Words UNCONFIRMED.
     subnet = request.resources.get(request.body["subnetwork"])
-    said = {
+    texts = {
         "node range": subnet.body["ipCidrRange"] if subnet else None,
         "pod range": request.body["clusterIpv4Cidr"],
         "Services range": request.body["servicesIpv4Cidr"],
         "control plane range": request.body["privateClusterConfig"].get("masterIpv4CidrBlock"),
     }
-    found = [(what, ipaddress.ip_network(text, strict=False)) for what, text in said.items() if text and "/" in text]
-    for index, (what, one) in enumerate(found):
-        for other_what, other in found[:index]:
-            if one.version == other.version and one.overlaps(other):
-                return bad_request(f"The {what} {one} overlaps the {other_what} {other}.")
+    blocks = [(name, ipaddress.ip_network(text, strict=False)) for name, text in texts.items() if text and "/" in text]
+    for index, (name, block) in enumerate(blocks):
+        for other_name, other in blocks[:index]:
+            if block.version == other.version and block.overlaps(other):
+                return bad_request(f"The {name} {block} overlaps the {other_name} {other}.")
     return None
 
 
+@rules.as_read
 def service_range_size(request: ClusterRequest) -> GcpRefused | None:
     # Page alias-ips, "Cluster sizing secondary range for services": /27 is the smallest, /16 the largest. Words UNCONFIRMED.
     size = ipaddress.ip_network(request.body["servicesIpv4Cidr"], strict=False).prefixlen
@@ -70,8 +75,9 @@ def service_range_size(request: ClusterRequest) -> GcpRefused | None:
     return None
 
 
+@rules.as_read
 def pod_range_size(request: ClusterRequest) -> GcpRefused | None:
-    # Page alias-ips: each node takes twice its pods; the range has room for one node at least. Words UNCONFIRMED.
+    # Page alias-ips: a node takes twice as many addresses as it has pods; the range holds at least one node. Words UNCONFIRMED.
     pods: int = request.body["defaultMaxPodsPerNode"]
     needed = 32 - max(1, (2 * pods - 1).bit_length())
     text = request.body["clusterIpv4Cidr"]
@@ -81,12 +87,12 @@ def pod_range_size(request: ClusterRequest) -> GcpRefused | None:
 
 
 def whole_ranges(request: ClusterRequest) -> Refused | None:
-    # The sandbox's own: GKE takes a size such as /14 too, and chooses the range.
+    # The sandbox's own refusal: GKE also accepts a size such as /14 and chooses the range.
     for field, text in _blocks(request):
         try:
             ipaddress.ip_network(text)
         except ValueError:
-            return Refused(f"the sandbox emulates {field} as ADDRESS/SIZE alone, not as '{text}'")
+            return Refused(f"the sandbox emulates {field} only as ADDRESS/SIZE, not as '{text}'")
     return None
 
 
@@ -105,14 +111,14 @@ def pods_and_services(request: ClusterRequest) -> Refused | None:
 
 def _blocks(request: ClusterRequest) -> list[tuple[str, str]]:
     """The ranges that GKE adds to the subnet for a new cluster, by field."""
-    said = request.wanted.get("ipAllocationPolicy") or {}
+    policy = request.wanted.get("ipAllocationPolicy") or {}
     if request.current is not None:
         return []
-    return [(field, said[field]) for field in ("clusterIpv4CidrBlock", "servicesIpv4CidrBlock") if said.get(field)]
+    return [(field, policy[field]) for field in ("clusterIpv4CidrBlock", "servicesIpv4CidrBlock") if policy.get(field)]
 
 
 def control_plane_range(request: ClusterRequest) -> Refused | None:
-    # Page private-clusters, and a log of two clusters of one VPC in two regions
+    # Page private-clusters, and a log of two clusters of one VPC in two regions.
     text = request.body["privateClusterConfig"].get("masterIpv4CidrBlock")
     if not text:
         return None
@@ -124,7 +130,7 @@ def control_plane_range(request: ClusterRequest) -> Refused | None:
 
 
 def _taken(request: ClusterRequest) -> Iterator[tuple[str, Record, str]]:
-    """The IPv4 ranges in the cluster's network: a subnet's name, what has it, and the range."""
+    """The IPv4 ranges in the cluster's network: name of the subnet, its owner, and the range."""
     mine = ids.key(request.body["network"])
     for subnet in request.resources.of(SUBNETWORK):
         if ids.key(ids.network(ids.project_of(subnet.id), subnet.body["network"])) == mine:
@@ -137,5 +143,5 @@ def _taken(request: ClusterRequest) -> Iterator[tuple[str, Record, str]]:
 
 
 def _subnet_id(record: Record) -> str:
-    """Of a subnet its own; of a cluster that of its nodes, whose region is the cluster's."""
+    """The id of a subnet itself, or of the subnet of a cluster's nodes, which is in the cluster's region."""
     return str(record.body["subnetwork"]) if record.token == CLUSTER else record.id

@@ -1,14 +1,15 @@
-"""What GKE refuses about how many nodes a pool has, where, and how they are exchanged."""
+"""Rules of GKE on the number, zones and upgrades of a pool's nodes."""
 
 from __future__ import annotations
 
+from sandbox.cloud import rules
 from sandbox.gcp import ids
 from sandbox.gcp.errors import GcpRefused, bad_request
 from sandbox.gcp.locations import zones as zones_of
 from sandbox.gcp.resources.pool_request import PoolRequest
 from sandbox.gcp.resources.subnet_rules import ranges
 
-# https://cloud.google.com/kubernetes-engine/quotas: nodes of a pool in one zone.
+# https://cloud.google.com/kubernetes-engine/quotas: nodes of a pool in a zone.
 _MOST_NODES = 1000
 # https://cloud.google.com/kubernetes-engine/docs/concepts/node-pool-upgrade-strategies
 _MOST_AT_ONCE = 20
@@ -26,6 +27,7 @@ def both_limits_zero(request: PoolRequest) -> GcpRefused | None:
     return None
 
 
+@rules.as_read
 def two_kinds_of_limits(request: PoolRequest) -> GcpRefused | None:
     # SDK docstrings: they are mutually exclusive; the words are UNCONFIRMED.
     bounds = request.body.get("autoscaling") or {}
@@ -37,6 +39,7 @@ def two_kinds_of_limits(request: PoolRequest) -> GcpRefused | None:
     return None
 
 
+@rules.as_read
 def least_above_most(request: PoolRequest) -> GcpRefused | None:
     # Words UNCONFIRMED
     bounds = request.body.get("autoscaling") or {}
@@ -52,6 +55,7 @@ def least_above_most(request: PoolRequest) -> GcpRefused | None:
 _TOTALS = ("total_min_node_count", "total_max_node_count")
 
 
+@rules.as_read
 def too_many_nodes(request: PoolRequest) -> GcpRefused | None:
     # Words UNCONFIRMED
     bounds = request.body.get("autoscaling") or {}
@@ -62,6 +66,7 @@ def too_many_nodes(request: PoolRequest) -> GcpRefused | None:
     return None
 
 
+@rules.as_read
 def locations(request: PoolRequest) -> GcpRefused | None:
     # Page regional-clusters: zones of the cluster's region; the words are UNCONFIRMED.
     region = ids.region(request.cluster["location"])
@@ -73,6 +78,7 @@ def locations(request: PoolRequest) -> GcpRefused | None:
     return None
 
 
+@rules.as_read
 def pods_per_node(request: PoolRequest) -> GcpRefused | None:
     # Words UNCONFIRMED
     least, most = _PODS
@@ -82,7 +88,7 @@ def pods_per_node(request: PoolRequest) -> GcpRefused | None:
 
 
 def pod_range(request: PoolRequest) -> GcpRefused | None:
-    # fabianlee #2 (2024); a pool that names none has the cluster's
+    # fabianlee #2 (2024). A pool that names no range uses the cluster's.
     subnet = request.resources.get(request.cluster["subnetwork"])
     name = (request.wanted.get("networkConfig") or {}).get("podRange")
     if name and name not in (ranges(subnet.body) if subnet else {}):
@@ -93,6 +99,7 @@ def pod_range(request: PoolRequest) -> GcpRefused | None:
     return None
 
 
+@rules.as_read
 def surge(request: PoolRequest) -> GcpRefused | None:
     # Words UNCONFIRMED
     settings = request.body["upgradeSettings"]
@@ -103,7 +110,7 @@ def surge(request: PoolRequest) -> GcpRefused | None:
 
 
 def management(request: PoolRequest) -> GcpRefused | None:
-    # Page release-channels: in one, nodes are upgraded and repaired automatically. Words as in terraform-provider-google #5985.
+    # Page release-channels: in a channel, nodes are upgraded and repaired automatically. Words: terraform-provider-google #5985.
     channel = request.cluster["releaseChannel"]["channel"]
     if channel != "UNSPECIFIED":
         for field, title in (("autoUpgrade", "Auto_upgrade"), ("autoRepair", "Auto_repair")):

@@ -1,4 +1,4 @@
-"""What Compute Engine refuses about a subnet and its secondary ranges: one function a rule."""
+"""Rules of Compute Engine on a subnet and its secondary ranges: one function a rule."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import ipaddress
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
+from sandbox.cloud import rules
 from sandbox.cloud.state import Body, Record, Resources
 from sandbox.gcp import ids, locations
 from sandbox.gcp.errors import GcpRefused, invalid
@@ -15,11 +16,11 @@ _CLUSTER = "gcp:container/cluster:Cluster"
 
 Range = ipaddress.IPv4Network | ipaddress.IPv6Network
 
-# https://cloud.google.com/vpc/docs/subnets: primary and secondary ranges have at least eight addresses, and what may be used.
+# https://cloud.google.com/vpc/docs/subnets: ranges have at least eight addresses, and lie in these blocks.
 _SMALLEST = 29
 _ALLOWED = tuple(
-    ipaddress.ip_network(one)
-    for one in (
+    ipaddress.ip_network(block)
+    for block in (
         "10.0.0.0/8",
         "172.16.0.0/12",
         "192.168.0.0/16",
@@ -34,7 +35,7 @@ _ALLOWED = tuple(
 
 @dataclass
 class SubnetRequest:
-    """`body` is what would result, `current` what there is; None on a create."""
+    """A subnet in a request: `body` is the resulting subnet, `current` the existing one; None on a create."""
 
     id: str
     body: Body
@@ -43,9 +44,9 @@ class SubnetRequest:
 
 
 def region_exists(region: str) -> None:
-    """Raise Compute Engine's refusal of a region there is not; its text is UNCONFIRMED."""
+    """Raise Compute Engine's refusal of an unknown region; its text is UNCONFIRMED."""
     if not locations.zones(region):
-        raise invalid(f"Invalid value for field 'region': '{region}'. Unknown region.")
+        raise invalid(f"Invalid value for field 'region': '{region}'. Unknown region.").as_read()
 
 
 def network(text: str) -> Range:
@@ -54,7 +55,7 @@ def network(text: str) -> Range:
 
 def ranges(body: Body) -> dict[str, str]:
     """The secondary ranges of a subnet by name."""
-    return {one["rangeName"]: one["ipCidrRange"] for one in body.get("secondaryIpRanges", [])}
+    return {range["rangeName"]: range["ipCidrRange"] for range in body.get("secondaryIpRanges", [])}
 
 
 def clusters_in(resources: Resources, subnet_id: str) -> list[Record]:
@@ -63,33 +64,36 @@ def clusters_in(resources: Resources, subnet_id: str) -> list[Record]:
 
 
 def _fields(body: Body) -> Iterator[tuple[str, str]]:
-    """Every range of a subnet, with the field it stands in."""
+    """Every range of a subnet, with its field."""
     yield "resource.ipCidrRange", body["ipCidrRange"]
-    for index, one in enumerate(body.get("secondaryIpRanges", [])):
-        yield f"resource.secondaryIpRanges[{index}].ipCidrRange", one["ipCidrRange"]
+    for index, range in enumerate(body.get("secondaryIpRanges", [])):
+        yield f"resource.secondaryIpRanges[{index}].ipCidrRange", range["ipCidrRange"]
 
 
 def _overlap(one: Range, other: Range) -> bool:
     return one.version == other.version and one.overlaps(other)
 
 
+@rules.as_read
 def range_given(request: SubnetRequest) -> GcpRefused | None:
     # Ranges reserved elsewhere (reservedInternalRange) are not emulated. Words UNCONFIRMED.
-    secondary = [one.get("ipCidrRange") for one in request.body.get("secondaryIpRanges", [])]
+    secondary = [range.get("ipCidrRange") for range in request.body.get("secondaryIpRanges", [])]
     if not request.body.get("ipCidrRange") or not all(secondary):
         return invalid("Invalid value for field 'resource.ipCidrRange': ''. Must be specified.")
     return None
 
 
+@rules.as_read
 def own_names(request: SubnetRequest) -> GcpRefused | None:
     # REST reference subnetworks: unique within the subnetwork. Words UNCONFIRMED.
-    names = [one["rangeName"] for one in request.body.get("secondaryIpRanges", [])]
+    names = [range["rangeName"] for range in request.body.get("secondaryIpRanges", [])]
     for name in names:
         if names.count(name) > 1:
             return invalid(f"Invalid value for field 'resource.secondaryIpRanges': duplicate range name {name}.")
     return None
 
 
+@rules.as_read
 def network_address(request: SubnetRequest) -> GcpRefused | None:
     # Words UNCONFIRMED
     for field, text in _fields(request.body):
@@ -100,12 +104,13 @@ def network_address(request: SubnetRequest) -> GcpRefused | None:
     return None
 
 
+@rules.as_read
 def usable_range(request: SubnetRequest) -> GcpRefused | None:
     # Words UNCONFIRMED
     for field, text in _fields(request.body):
-        found = network(text)
-        inside = any(found.version == one.version and found.subnet_of(one) for one in _ALLOWED)  # type: ignore[arg-type]
-        if found.prefixlen > _SMALLEST or not inside:
+        range = network(text)
+        inside = any(range.version == block.version and range.subnet_of(block) for block in _ALLOWED)  # type: ignore[arg-type]
+        if range.prefixlen > _SMALLEST or not inside:
             return invalid(f"Invalid value for field '{field}': '{text}'. Invalid IPCidrRange: {text} is not allowed.")
     return None
 
@@ -131,22 +136,23 @@ def overlap(request: SubnetRequest) -> GcpRefused | None:
 
 
 def _conflict(field: str, text: str, other_id: str) -> GcpRefused:
-    # A log in terraform-google-modules/terraform-google-kubernetes-engine, 2018-12
+    # A log in terraform-google-modules/terraform-google-kubernetes-engine, 2018-12.
     return invalid(f"Invalid value for field '{field}': '{text}'. {conflict(text, ids.last(other_id), other_id)}")
 
 
 def conflict(text: str, name: str, id: str) -> str:
-    """Compute Engine's words for a range that a subnet of this name has, in the region of this resource."""
+    """Compute Engine's words for a range that the subnet `name` has, in the region of the resource `id`."""
     return f"Invalid IPCidrRange: {text} conflicts with existing subnetwork '{name}' in region '{ids.region_of(id)}'."
 
 
+@rules.as_read
 def range_in_use(request: SubnetRequest) -> GcpRefused | None:
-    # Page alias-ips: a range that a cluster uses stays. Words UNCONFIRMED.
-    gone = ranges(request.current or {}).keys() - ranges(request.body).keys()
+    # Page alias-ips: a range that a cluster uses cannot be removed. Words UNCONFIRMED.
+    removed = ranges(request.current or {}).keys() - ranges(request.body).keys()
     for cluster in clusters_in(request.resources, request.id):
         policy = cluster.body["ipAllocationPolicy"]
         for field in ("clusterSecondaryRangeName", "servicesSecondaryRangeName"):
-            if policy.get(field) in gone:
+            if policy.get(field) in removed:
                 return invalid(f"Cannot remove secondary range {policy[field]} which is in use by {cluster.id}.")
     return None
 

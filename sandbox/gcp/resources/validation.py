@@ -1,4 +1,4 @@
-"""What Terraform's provider validates before it asks a service: functions of a property's Terraform path and its value.
+"""Validation by Terraform's provider, before a request: functions of a property's Terraform path and its value.
 
 Texts are those of terraform-plugin-sdk helper/validation and of the provider's package verify.
 """
@@ -49,7 +49,7 @@ account_name = matching(r"(?:[a-z](?:[-a-z0-9]{4,28}[a-z0-9]))")
 
 
 def cluster_name(path: str, value: str) -> str | None:
-    # resource_container_cluster.go; it tells every one that holds, here the first
+    # resource_container_cluster.go, which reports every problem; here the first one.
     if len(value) > 40:
         return f'"{path}" cannot be longer than 40 characters'
     if not re.fullmatch("[a-z0-9-]+", value):
@@ -74,13 +74,13 @@ def network(least: int, most: int) -> Check:
 
     def check(path: str, value: str) -> str | None:
         try:
-            found = ipaddress.ip_network(value, strict=False)
+            range = ipaddress.ip_network(value, strict=False)
         except ValueError:
             return f'expected "{path}" to be a valid IPv4 Value, got {value}: invalid CIDR address: {value}'
-        if str(found) != value:
-            return f'expected "{path}" to contain a valid network Value, expected {found}, got {value}'
-        if not least <= found.prefixlen <= most:
-            bits = f"between {least} and {most} significant bits, got: {found.prefixlen}"
+        if str(range) != value:
+            return f'expected "{path}" to contain a valid network Value, expected {range}, got {value}'
+        if not least <= range.prefixlen <= most:
+            bits = f"between {least} and {most} significant bits, got: {range.prefixlen}"
             return f'expected "{path}" to contain a network Value with {bits}'
         return None
 

@@ -1,10 +1,10 @@
-"""A walk over the rules of AKS: each refuses what it should and no more, and is the one that does.
+"""A walk over the rules of AKS: each refuses what it should and no more.
 
-The rows stand in `walk`. What makes each of them a proof is its end: with the rule taken out the same request is taken, or
-refused for another reason.
+The rows stand in `walk`. The end of the test is the proof: with the rule taken out the same request is taken, or refused for
+another reason. A refusal is marked "(as the sandbox reads it)" exactly where its row says that no source confirms it.
 
-Of what is known of AKS no rule is here for: eTags, as azure-native sends none; machines that a region runs out of, which is
-no refusal of a request but an event; and what the provider's own check refuses before (`test_provider`, `test_clusters`).
+No rule covers eTags (azure-native sends none), machines that a region runs out of (an event, not a refusal of a request), and
+what the provider's own check refuses before (`test_provider`, `test_clusters`).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import pytest
 
 from sandbox.azure.quotas import Quotas
 from sandbox.cloud import cloud, state
-from tests.sandbox.rule_walk import take_out, without_rows
+from tests.sandbox.rule_walk import take_out, without_rows, without_source
 
 from .conftest import IDENTITY, Account
 from .walk import access, clusters, keys, machines, networks, pools, running, spot
@@ -62,7 +62,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def walker(world: Path, place: Path, monkeypatch: pytest.MonkeyPatch) -> Account:
-    # Nobody else works on this state, and a tenth of the time would be its locks.
+    # No other process works on this state; its locks would take a tenth of the time.
     for module in (state, cloud):
         monkeypatch.setattr(module, "FileLock", lambda *_, **__: nullcontext())
     account = Account(place)
@@ -78,16 +78,17 @@ def test_rule(walker: Account, row: Row, monkeypatch: pytest.MonkeyPatch) -> Non
     before = walker.state_file.read_text()
     refused = refusal(walker, row.bad)
     assert refused is not None
-    assert refused[0] == row.code
-    assert row.text in refused[1]
-    # What is refused only after it was accepted leaves a pool behind.
-    assert walker.state_file.read_text() == before or row.where.startswith("2.2")
+    assert refused.code == row.code
+    assert row.text in refused.message
+    assert refused.marked == (not row.confirmed)
+    # A request that is accepted first and refused later leaves a pool.
+    assert walker.state_file.read_text() == before or row.source.startswith("2.2")
     walker.state_file.write_text(before)
     assert refusal(walker, row.good) is None
     walker.state_file.write_text(before)
     take_out(row.rule, TABLES, monkeypatch)
     missed = refusal(walker, row.bad)
-    assert missed is None or missed[0] != row.code or row.text not in missed[1]
+    assert missed is None or missed.code != row.code or row.text not in missed.message
 
 
 def test_every_rule_has_a_row() -> None:
@@ -96,3 +97,7 @@ def test_every_rule_has_a_row() -> None:
 
 def test_every_row_has_a_name_of_its_own() -> None:
     assert len({row.name for row in ROWS}) == len(ROWS)
+
+
+def test_every_confirmed_row_names_its_source() -> None:
+    assert without_source(ROWS) == []

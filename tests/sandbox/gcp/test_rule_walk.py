@@ -1,10 +1,10 @@
-"""A walk over the rules of Google Cloud: each refuses what it should and no more, and is the one that does.
+"""A walk over the rules of Google Cloud: each refuses what it should and no more.
 
-The rows stand in `walk`. What makes each of them a proof is its end: with the rule taken out the same request is taken, or
-refused for another reason.
+The rows stand in `walk`. The end of the test is the proof: with the rule taken out the same request is taken, or refused for
+another reason. A refusal is marked "(as the sandbox reads it)" exactly where its row says that no source confirms it.
 
-What the provider's own check refuses before is in `test_provider`; quotas are in `test_quotas`. That a busy cluster refuses is
-seen by nobody: the provider tries again for two hours (terraform-provider-google-beta, services/container).
+What the provider's own check refuses before is in `test_provider`; quotas are in `test_quotas`. No user sees the refusal of a
+busy cluster: the provider tries again for two hours (terraform-provider-google-beta, services/container).
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from sandbox.cloud import cloud, state
-from tests.sandbox.rule_walk import take_out, without_rows
+from tests.sandbox.rule_walk import marked, take_out, without_rows, without_source
 
 from .conftest import ACCOUNT, NAT, POOL, REGION, REGULAR, ROUTER, Project
 from .walk import clusters, gpus, machines, networks, pools
@@ -50,7 +50,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def walker(world: Path, place: Path, monkeypatch: pytest.MonkeyPatch) -> Project:
-    # Nobody else works on this state, and a tenth of the time would be its locks.
+    # No other process works on this state; its locks would take a tenth of the time.
     for module in (state, cloud):
         monkeypatch.setattr(module, "FileLock", lambda *_, **__: nullcontext())
     shutil.copy(world, place)
@@ -65,6 +65,7 @@ def test_rule(walker: Project, row: Row, monkeypatch: pytest.MonkeyPatch) -> Non
     refused = refusal(walker, row.bad)
     assert refused is not None
     assert row.text in refused
+    assert marked(refused) == (not row.confirmed)
     assert walker.state_file.read_text() == before
     assert refusal(walker, row.good) is None
     walker.state_file.write_text(before)
@@ -79,3 +80,7 @@ def test_every_rule_has_a_row() -> None:
 
 def test_every_row_has_a_name_of_its_own() -> None:
     assert len({row.name for row in ROWS}) == len(ROWS)
+
+
+def test_every_confirmed_row_names_its_source() -> None:
+    assert without_source(ROWS) == []

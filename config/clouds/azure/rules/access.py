@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from ipaddress import IPv4Network
 
 from config.clouds.azure.rules import ids
-from config.clouds.azure.settings import AzureAccess
+from config.clouds.azure.settings import Azure
 from config.clouds.traits import Cloud
 from config.draft import Draft
 from config.problems import Problem
@@ -24,32 +24,27 @@ _EXAMPLES = tuple(map(IPv4Network, ("192.0.2.0/24", "198.51.100.0/24", "203.0.11
 """https://www.rfc-editor.org/rfc/rfc5737: what our own stack files and remedies show."""
 
 
-def _access(draft: Draft) -> AzureAccess | None:
-    return draft.new_aks.access if draft.new_aks else None
-
-
-def _private(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
-    access = _access(draft)
-    if access and access.private and access.authorized_ranges:
+def _private(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    access = azure.access
+    if access.private and access.authorized_ranges:
         # learn.microsoft.com/azure/aks/private-clusters
         yield Problem(
             f"{_PATH}.authorizedRanges",
             "is set for a private API server, which has no public address to guard",
             "remove it, or `private`",
         )
-    if access and access.private_dns_zone and not access.private:
+    if access.private_dns_zone and not access.private:
         yield Problem(
             f"{_PATH}.privateDnsZone", "has no use without `private: true`", "add `private: true`, or remove it"
         )
 
 
-def _zone(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
-    access = _access(draft)
-    if not draft.new_aks or not access or access.private_dns_zone in (None, "system", "none"):
+def _zone(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    if azure.access.private_dns_zone in (None, "system", "none"):
         return
-    zone = str(access.private_dns_zone)
+    zone = str(azure.access.private_dns_zone)
     yield from ids.check(f"{_PATH}.privateDnsZone", zone, "Microsoft.Network/privateDnsZones", "a private DNS zone")
-    name, region = zone.rpartition("/")[2], draft.new_aks.location
+    name, region = zone.rpartition("/")[2], azure.location
     # learn.microsoft.com/azure/aks/private-clusters; behind the region other clouds than the public one go on otherwise.
     if region and not re.match(rf"([-\w]{{1,32}}\.)?privatelink\.{region}\.", name, re.IGNORECASE):
         yield Problem(
@@ -59,9 +54,8 @@ def _zone(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
         )
 
 
-def _ranges(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
-    access = _access(draft)
-    ranges = access.authorized_ranges if access else ()
+def _ranges(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    ranges = azure.access.authorized_ranges
     if len(ranges) > _MOST_RANGES:
         yield Problem(
             f"{_PATH}.authorizedRanges",
@@ -91,23 +85,19 @@ def _ranges(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
             )
 
 
-def _way_out(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
-    if (
-        draft.new_aks
-        and draft.new_aks.access.authorized_ranges
-        and draft.new_aks.network.outbound_type != "loadBalancer"
-    ):
+def _way_out(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    if azure.access.authorized_ranges and azure.network.outbound_type != "loadBalancer":
         yield Problem(
             f"{_PATH}.authorizedRanges",
-            f"must hold the address nodes leave by: with outboundType {draft.new_aks.network.outbound_type} AKS adds none itself",
+            f"must hold the address nodes leave by: with outboundType {azure.network.outbound_type} AKS adds none itself",
             "make sure that it does, else nodes cannot join",
             warning=True,
         )
 
 
-def _logins(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
-    access = _access(draft)
-    if not access or access.entra:
+def _logins(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    access = azure.access
+    if access.entra:
         return
     if not access.local_accounts:
         # learn.microsoft.com/azure/aks/local-accounts
@@ -124,4 +114,4 @@ def _logins(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
         )
 
 
-RULES = (_private, _zone, _ranges, _way_out, _logins)
+NEW_CLUSTER_RULES = (_private, _zone, _ranges, _way_out, _logins)

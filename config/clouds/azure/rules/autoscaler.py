@@ -8,12 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from config.clouds.azure import unready
-from config.clouds.azure.settings import AzureAutoscaler
+from config.clouds.azure.settings import Azure, pinned_autoscaler
 from config.clouds.azure.unready import Bounds
 from config.clouds.traits import Cloud
 from config.draft import Draft
-from config.model.fields import readable
-from config.model.stack import Pool
 from config.placement import node_pools
 from config.problems import Problem
 
@@ -25,15 +23,6 @@ _PROVISION_MINUTES = 15
 """AKS' default."""
 
 
-def _profile(draft: Draft) -> AzureAutoscaler | None:
-    """What is set in the stack file, for clusters with spot pools."""
-    return draft.new_aks.autoscaler if draft.new_aks and draft.spot_pools() else None
-
-
-def _chains(draft: Draft) -> list[Pool]:
-    return [pool for pool in draft.spot_pools() if readable(pool, "fallback") and pool.fallback]
-
-
 def _seconds(text: str) -> int:
     return int(text[:-1]) * _SECONDS[text[-1]]
 
@@ -42,9 +31,9 @@ def _warning(key: str, what: str, remedy: str) -> Problem:
     return Problem(f"{_PATH}.{key}", what, remedy, warning=True)
 
 
-def _expander(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
-    profile = _profile(draft)
-    if profile and profile.expander != "priority":
+def _expander(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    profile = azure.autoscaler
+    if draft.spot_pools() and profile.expander != "priority":
         yield _warning(
             "expander",
             f"is {profile.expander}: spot pools need not grow first, and no fallback chain keeps its order",
@@ -52,12 +41,12 @@ def _expander(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
         )
 
 
-def _provision_time(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
-    profile = _profile(draft)
-    if not profile or not profile.max_node_provision_time:
+def _provision_time(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    profile = azure.autoscaler
+    if not draft.spot_pools() or not profile.max_node_provision_time:
         return
     limit = profile.max_node_provision_time
-    if _chains(draft) and _seconds(limit) > _PROVISION_MINUTES * 60:
+    if draft.pools_where(lambda pool: pool.reclaimable and pool.fallback) and _seconds(limit) > _PROVISION_MINUTES * 60:
         yield _warning(
             "maxNodeProvisionTime",
             f"is {limit}: for that long a spot pool whose machines never come holds back its fallback",
@@ -71,13 +60,13 @@ def _provision_time(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
         )
 
 
-def _unready(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+def _unready(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     """Whether losing some pools leaves so few nodes that the autoscaler stops for all."""
-    aks, release, system = draft.new_aks, draft.release, draft.system_pool
-    if not aks or not release or not system or not draft.all_pools:
+    release, system = draft.release, draft.system_pool
+    if not release or not system or not draft.all_pools:
         return
     bounds = list(_bounds(draft, cloud))
-    limits = unready.chosen(aks.autoscaler, release.azure_autoscaler, bounds, system.min_nodes)
+    limits = unready.chosen(azure.autoscaler, pinned_autoscaler(release), bounds, system.min_nodes)
     stopping = [loss for loss in unready.losses(bounds, system.min_nodes) if limits.stopped_by(loss)]
     if stopping:
         loss = max(stopping, key=lambda one: one.percentage)
@@ -93,11 +82,30 @@ def _bounds(draft: Draft, cloud: Cloud) -> Iterator[Bounds]:
     for pool in draft.pools.values():
         least = pool.least_nodes(draft.cloud)
         if least is None:
-            least = 0 if pool.vanishes or cloud.gpus(pool)[0] else 1
-        yield Bounds(pool.name, least, pool.most_nodes(draft.cloud), pool.vanishes)
+            least = 0 if pool.reclaimable or cloud.gpus(pool)[0] else 1
+        yield Bounds(pool.name, least, pool.most_nodes(draft.cloud), pool.reclaimable)
         if twin := node_pools.twin_name(pool, cloud):
             steps = (step.on_demand for step in pool.fallback if step.on_demand)
-            yield Bounds(twin, 0, next(steps).max_nodes, vanishes=False)
+            yield Bounds(twin, 0, next(steps).max_nodes, reclaimable=False)
 
 
-RULES = (_expander, _provision_time, _unready)
+def _unread_order(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    if draft.growth and draft.growth.order and azure.autoscaler.expander != "priority":
+        yield Problem(
+            "growth.order",
+            f"is never read: {_PATH}.expander is {azure.autoscaler.expander}",
+            "remove it, or set that to priority",
+            warning=True,
+        )
+
+
+def _unread_groups(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    if draft.expander and draft.expander.other_groups and azure.autoscaler.expander != "priority":
+        yield Problem(
+            "expander.otherGroups",
+            f"is never read: {_PATH}.expander is {azure.autoscaler.expander}",
+            "remove it, or set that to priority",
+        )
+
+
+NEW_CLUSTER_RULES = (_expander, _provision_time, _unready, _unread_order, _unread_groups)

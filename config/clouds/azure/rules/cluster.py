@@ -5,26 +5,22 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from config.clouds.azure.settings import Azure
 from config.clouds.traits import Cloud
 from config.draft import Draft, most_nodes
-from config.model.fields import readable
 from config.problems import Problem
+from config.reading import of_each
 
 _TIER_NODES = {"Free": 1000, "Standard": 5000, "Premium": 5000}
 _FREE_NODES = 10
 """learn.microsoft.com/azure/aks/free-standard-pricing-tiers: Free is for fewer than ten."""
 
 
-def _nodes_group(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
-    if (
-        draft.new_aks
-        and draft.cluster
-        and draft.cluster.name
-        and draft.new_aks.location
-        and len(draft.cluster.name) <= 54
-    ):
-        group = draft.new_aks.existing_resource_group or draft.new_aks.resource_group or draft.cluster.name
-        whole = f"MC_{group}_{draft.cluster.name}_{draft.new_aks.location}"
+def _nodes_group(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    name = draft.cluster.name if draft.cluster else None
+    if name and azure.location and len(name) <= 54:
+        group = azure.existing_resource_group or azure.resource_group or name
+        whole = f"MC_{group}_{name}_{azure.location}"
         # learn.microsoft.com/azure/aks/faq: AKS names the group of the nodes so, and cuts nothing.
         if len(whole) > 80:
             yield Problem(
@@ -34,13 +30,13 @@ def _nodes_group(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
             )
 
 
-def _location(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
-    if draft.new_aks and draft.new_aks.location is None:
+def _location(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    if azure.location is None:
         yield Problem("cloud.location", "is missing", "add `location`, a region's short name such as westeurope")
 
 
-def _resource_groups(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
-    if draft.new_aks and draft.new_aks.resource_group and draft.new_aks.existing_resource_group:
+def _resource_groups(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    if azure.resource_group and azure.existing_resource_group:
         yield Problem(
             "cloud.existingResourceGroup",
             "is set beside resourceGroup: a cluster is in one group",
@@ -48,13 +44,13 @@ def _resource_groups(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
         )
 
 
-def _long_term_support(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+def _long_term_support(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     # learn.microsoft.com/azure/aks/long-term-support
-    if not draft.new_aks or not draft.new_aks.long_term_support:
+    if not azure.long_term_support:
         return
-    if draft.new_aks.tier != "Premium":
-        yield Problem("cloud.longTermSupport", f"needs tier Premium, not {draft.new_aks.tier}", "add `tier: Premium`")
-    if draft.new_aks.upgrades.channel != "patch":
+    if azure.tier != "Premium":
+        yield Problem("cloud.longTermSupport", f"needs tier Premium, not {azure.tier}", "add `tier: Premium`")
+    if azure.upgrades.channel != "patch":
         yield Problem(
             "cloud.longTermSupport",
             "covers the two newest patches of a version only, and nothing here installs them",
@@ -63,12 +59,10 @@ def _long_term_support(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
         )
 
 
-def _tier(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
-    if not draft.new_aks:
-        return
-    tier = draft.new_aks.tier
+def _tier(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    tier = azure.tier
     pools = [pool for _, pool in draft.written_pools()]
-    always = sum(pool.min_nodes or 0 for pool in pools if readable(pool, "min_nodes"))
+    always = sum(of_each(pools, lambda pool: pool.min_nodes or 0))
     if tier == "Free" and always >= _FREE_NODES:
         yield Problem(
             "cloud.tier",
@@ -103,4 +97,5 @@ def _tags(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
         seen.add(name.lower())
 
 
-RULES = (_nodes_group, _location, _resource_groups, _long_term_support, _tier, _tags)
+NEW_CLUSTER_RULES = (_nodes_group, _location, _resource_groups, _long_term_support, _tier)
+RULES = (_tags,)

@@ -6,14 +6,14 @@ from collections.abc import Iterator
 
 from config.clouds.traits import Cloud
 from config.draft import Draft
-from config.model.stack import Pool, SystemPool
+from config.model.pool import AnyPool, Pool
 from config.problems import Problem
 
 _DEFAULT_GB = 128
 """Of an ephemeral disk that names no size (learn.microsoft.com/azure/aks/concepts-storage)."""
 
 
-def _ephemeral(path: str, pool: Pool | SystemPool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+def _ephemeral(path: str, pool: AnyPool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     machine = cloud.machine(pool.machine)
     if pool.os_disk.type != "Ephemeral" or machine is None or machine.local_disk_gib is None:
         return
@@ -35,7 +35,7 @@ def _ephemeral(path: str, pool: Pool | SystemPool, draft: Draft, cloud: Cloud) -
 
 
 def _kept_when_stopped(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
-    deallocate = pool.vanishes and pool.spot and pool.spot.eviction_policy == "Deallocate"
+    deallocate = pool.reclaimable and pool.spot and pool.spot.eviction_policy == "Deallocate"
     if deallocate and pool.os_disk.type == "Ephemeral":
         # learn.microsoft.com/azure/virtual-machines/ephemeral-os-disks-faq
         yield Problem(

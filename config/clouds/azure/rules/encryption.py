@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from config.clouds.azure.rules import ids
+from config.clouds.azure.settings import Azure
 from config.clouds.traits import Cloud
 from config.draft import Draft
 from config.problems import Problem
@@ -12,16 +13,16 @@ from config.problems import Problem
 _KMS = "cloud.encryption.kms"
 
 
-def _disks(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
-    found = draft.new_aks.encryption.disk_encryption_set if draft.new_aks else None
-    if found:
+def _disks(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    disk_set = azure.encryption.disk_encryption_set
+    if disk_set:
         path = "cloud.encryption.diskEncryptionSet"
-        yield from ids.check(path, found, "Microsoft.Compute/diskEncryptionSets", "a disk encryption set")
+        yield from ids.check(path, disk_set, "Microsoft.Compute/diskEncryptionSets", "a disk encryption set")
 
 
-def _private_vault(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+def _private_vault(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     # learn.microsoft.com/azure/aks/use-kms-etcd-encryption
-    if draft.new_aks and draft.new_aks.encryption.kms and draft.new_aks.encryption.kms.private:
+    if azure.encryption.kms and azure.encryption.kms.private:
         yield Problem(
             f"{_KMS}.private",
             "is true: AKS reaches such a vault only by API Server VNet Integration, which this program does not declare",
@@ -29,8 +30,8 @@ def _private_vault(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
         )
 
 
-def _vault(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
-    kms = draft.new_aks.encryption.kms if draft.new_aks else None
+def _vault(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    kms = azure.encryption.kms
     if not kms:
         return
     if kms.vault_id is None:
@@ -49,4 +50,4 @@ def _vault(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
         yield Problem(f"{_KMS}.vaultId", f"is {name}, but the key is in {host}", "write the id of the key's vault")
 
 
-RULES = (_disks, _private_vault, _vault)
+NEW_CLUSTER_RULES = (_disks, _private_vault, _vault)

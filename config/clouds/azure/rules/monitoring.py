@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from config.clouds.azure.rules import ids
+from config.clouds.azure.settings import Azure
 from config.clouds.traits import Cloud
 from config.draft import Draft
 from config.problems import Problem
@@ -12,8 +13,8 @@ from config.problems import Problem
 _LOGS = "cloud.monitoring.logs"
 
 
-def _log_workspace(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
-    logs = draft.new_aks.monitoring.logs if draft.new_aks else None
+def _log_workspace(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    logs = azure.monitoring.logs
     if not logs or not logs.workspace:
         return
     path = f"{_LOGS}.workspace"
@@ -26,8 +27,8 @@ def _log_workspace(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
         )
 
 
-def _control_plane(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
-    kept = draft.new_aks.monitoring.logs.control_plane if draft.new_aks and draft.new_aks.monitoring.logs else ()
+def _control_plane(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    kept = azure.monitoring.logs.control_plane if azure.monitoring.logs else ()
     for index, category in enumerate(kept):
         if category in kept[:index]:
             yield Problem(
@@ -43,11 +44,11 @@ def _control_plane(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
         )
 
 
-def _metric_workspace(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
-    metrics = draft.new_aks.monitoring.metrics if draft.new_aks else None
+def _metric_workspace(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    metrics = azure.monitoring.metrics
     if metrics and metrics.workspace:
         path = "cloud.monitoring.metrics.workspace"
         yield from ids.check(path, metrics.workspace, "Microsoft.Monitor/accounts", "an Azure Monitor workspace")
 
 
-RULES = (_log_workspace, _control_plane, _metric_workspace)
+NEW_CLUSTER_RULES = (_log_workspace, _control_plane, _metric_workspace)

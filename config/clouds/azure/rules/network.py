@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from config.clouds.azure.rules import ids
-from config.clouds.azure.settings import NODE_SUBNET, AzureNetwork
+from config.clouds.azure.settings import NODE_SUBNET, Azure
 from config.clouds.traits import Cloud
 from config.draft import Draft
-from config.model.fields import readable
-from config.model.stack import Pool, SystemPool
+from config.model.pool import AnyPool
 from config.problems import Problem
 from config.rules.network import PATH, theirs
 
@@ -17,20 +16,15 @@ _PODS = 30
 """A pool must have room for so many (learn.microsoft.com/azure/aks/concepts-network-ip-address-planning)."""
 
 
-def network_of(draft: Draft) -> AzureNetwork | None:
-    return draft.new_aks.network if draft.new_aks else None
+def _existing(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    if azure.network.existing:
+        yield from theirs(azure.network, "address_space", "node_subnet", "subnets")
 
 
-def _existing(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
-    network = network_of(draft)
-    if network and network.existing:
-        yield from theirs(network, "address_space", "node_subnet", "subnets")
-
-
-def _subnet_names(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
-    network = network_of(draft)
+def _subnet_names(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    network = azure.network
     seen = {NODE_SUBNET: "the subnet of pools that name none"}
-    for name in network.subnets if network and not network.existing else ():
+    for name in network.subnets if not network.existing else ():
         if name.lower() in seen:
             yield Problem(
                 f"{PATH}.subnets.{name}",
@@ -40,8 +34,9 @@ def _subnet_names(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
         seen[name.lower()] = f"subnets.{name}"
 
 
-def _subnet(path: str, pool: Pool | SystemPool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
-    network, subnet = network_of(draft), pool.subnet
+def _subnet(path: str, pool: AnyPool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    azure, subnet = draft.new_cluster(Azure), pool.subnet
+    network = azure.network if azure else None
     if not subnet:
         return
     if subnet.startswith("/"):
@@ -52,12 +47,7 @@ def _subnet(path: str, pool: Pool | SystemPool, draft: Draft, cloud: Cloud) -> I
                 "is an id: all pools of a cluster are in one network, so its name is enough",
                 f"write {subnet.rpartition('/')[2]}",
             )
-    elif (
-        network
-        and not network.existing
-        and readable(network, "subnets")
-        and subnet not in {NODE_SUBNET, *network.subnets}
-    ):
+    elif network and not network.existing and subnet not in {NODE_SUBNET, *network.subnets}:
         known = ", ".join(sorted(network.subnets))
         yield Problem(
             f"{path}.subnet",
@@ -66,9 +56,9 @@ def _subnet(path: str, pool: Pool | SystemPool, draft: Draft, cloud: Cloud) -> I
         )
 
 
-def _way_out(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
-    network = network_of(draft)
-    if network and network.outbound_type == "userDefinedRouting" and not network.existing:
+def _way_out(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    network = azure.network
+    if network.outbound_type == "userDefinedRouting" and not network.existing:
         # learn.microsoft.com/azure/aks/egress-outboundtype
         yield Problem(
             f"{PATH}.outboundType",
@@ -77,10 +67,8 @@ def _way_out(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
         )
 
 
-def _policy(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
-    network = network_of(draft)
-    if not network:
-        return
+def _policy(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    network = azure.network
     # AKS' subcode CiliumDataplaneRequiresNetworkPolicyCilium: Azure/bicep-registry-modules pull request 3361 for azure,
     # Azure/azure-cli-extensions 7011 for none. The other way round: REST text of networkPolicy.
     if (network.dataplane == "cilium") != (network.policy == "cilium"):
@@ -106,7 +94,7 @@ def _policy(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
         )
 
 
-def _pods(path: str, pool: Pool | SystemPool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+def _pods(path: str, pool: AnyPool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     if not pool.max_pods:
         return
     most = pool.most_nodes(draft.cloud)
@@ -119,5 +107,5 @@ def _pods(path: str, pool: Pool | SystemPool, draft: Draft, cloud: Cloud) -> Ite
         )
 
 
-RULES = (_existing, _subnet_names, _way_out, _policy)
+NEW_CLUSTER_RULES = (_existing, _subnet_names, _way_out, _policy)
 ANY_POOL_RULES = (_subnet, _pods)

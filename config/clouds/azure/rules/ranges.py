@@ -7,13 +7,12 @@ from collections.abc import Iterator
 from ipaddress import IPv4Network
 from itertools import combinations
 
-from config.clouds.azure.rules.network import network_of
-from config.clouds.azure.settings import NODE_SUBNET
+from config.clouds.azure.settings import NODE_SUBNET, Azure, AzureNetwork
 from config.clouds.traits import Cloud
-from config.draft import Draft, has_gpus, most_nodes, most_with_twin
-from config.model.fields import readable
-from config.model.stack import Pool, SystemPool
+from config.draft import Draft, has_gpus, most_with_twin
+from config.model.pool import AnyPool, Pool
 from config.problems import Problem
+from config.reading import known, of_each
 from config.rules.network import PATH, are_ranges, readable_ranges
 
 # learn.microsoft.com/azure/aks/configure-azure-cni: AKS refuses clusters that use any part of these.
@@ -26,42 +25,38 @@ _TAKEN = 5
 _NODE_PREFIX = 24
 
 
-def _written(draft: Draft) -> dict[str, str]:
+def _written(network: AzureNetwork) -> dict[str, str]:
     """The text of each range of a network made here, by its path; of somebody else's those inside the cluster."""
-    network = network_of(draft)
-    if not network or not readable(network, "existing"):
-        return {}
     inside = {"podCidr": "pod_cidr", "serviceCidr": "service_cidr"}
     around = {} if network.existing else {"addressSpace": "address_space", "nodeSubnet": "node_subnet"}
-    found = {key: str(getattr(network, name)) for key, name in (around | inside).items() if readable(network, name)}
-    if not network.existing and readable(network, "subnets"):
-        found |= {f"subnets.{name}": text for name, text in network.subnets.items()}
-    return found
+    texts = of_each((around | inside).items(), lambda pair: (pair[0], str(getattr(network, pair[1]))))
+    subnets = {} if network.existing else known(lambda: network.subnets, {})
+    return dict(texts) | {f"subnets.{name}": text for name, text in subnets.items()}
 
 
-def _ranges(draft: Draft) -> dict[str, IPv4Network]:
-    return readable_ranges(_written(draft))
+def _ranges(azure: Azure) -> dict[str, IPv4Network]:
+    return readable_ranges(_written(azure.network))
 
 
-def _subnets(draft: Draft) -> dict[str, IPv4Network]:
-    return {key: found for key, found in _ranges(draft).items() if key.startswith(("nodeSubnet", "subnets."))}
+def _subnets(azure: Azure) -> dict[str, IPv4Network]:
+    return {key: found for key, found in _ranges(azure).items() if key.startswith(("nodeSubnet", "subnets."))}
 
 
-def _are_ranges(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
-    yield from are_ranges(_written(draft), "10.8.0.0/16")
+def _are_ranges(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    yield from are_ranges(_written(azure.network), "10.8.0.0/16")
 
 
-def _subnets_inside(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
-    space = _ranges(draft).get("addressSpace")
-    for key, subnet in _subnets(draft).items():
+def _subnets_inside(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    space = _ranges(azure).get("addressSpace")
+    for key, subnet in _subnets(azure).items():
         if space and not subnet.subnet_of(space):
             yield Problem(f"{PATH}.{key}", f"{subnet} is not inside addressSpace {space}", "choose a part of it")
 
 
-def _overlaps(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
-    ranges = _ranges(draft)
+def _overlaps(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    ranges = _ranges(azure)
     pairs = [("podCidr", "addressSpace"), ("serviceCidr", "addressSpace"), ("serviceCidr", "podCidr")]
-    pairs += [(later, earlier) for earlier, later in combinations(_subnets(draft), 2)]
+    pairs += [(later, earlier) for earlier, later in combinations(_subnets(azure), 2)]
     for one, other in pairs:
         if {one, other} <= ranges.keys() and ranges[one].overlaps(ranges[other]):
             yield Problem(
@@ -71,16 +66,16 @@ def _overlaps(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
             )
 
 
-def _kept(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
-    for key, found in _ranges(draft).items():
+def _kept(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    for key, found in _ranges(azure).items():
         kept = next((kept for kept in _KEPT if found.overlaps(kept)), None)
         # A subnet has its network's problem.
-        if kept and key not in _subnets(draft):
+        if kept and key not in _subnets(azure):
             yield Problem(f"{PATH}.{key}", f"{found} overlaps {kept}, which AKS keeps", "choose another range")
 
 
-def _service_size(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
-    service = _ranges(draft).get("serviceCidr")
+def _service_size(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    service = _ranges(azure).get("serviceCidr")
     # learn.microsoft.com/azure/aks/configure-azure-cni: smaller than /12; the DNS service takes the tenth address.
     if service and not 12 < service.prefixlen <= 28:
         yield Problem(
@@ -88,14 +83,11 @@ def _service_size(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
         )
 
 
-def _subnet_sizes(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
-    for key, subnet in _subnets(draft).items():
+def _subnet_sizes(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    placed = of_each(draft.written_pools(), lambda pair: (pair[1].subnet or NODE_SUBNET, pair[1]))
+    for key, subnet in _subnets(azure).items():
         name, room = key.partition(".")[2] or NODE_SUBNET, subnet.num_addresses - _TAKEN
-        pools = [
-            pool
-            for _, pool in draft.written_pools()
-            if readable(pool, "subnet") and (pool.subnet or NODE_SUBNET) == name
-        ]
+        pools = [pool for its_subnet, pool in placed if its_subnet == name]
         if room > 0:
             yield from _room(key, f"{subnet} has room", room, pools, draft, cloud)
         else:
@@ -103,8 +95,8 @@ def _subnet_sizes(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
             yield Problem(f"{PATH}.{key}", what, "at least a /29")
 
 
-def _pod_size(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
-    pods = _ranges(draft).get("podCidr")
+def _pod_size(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    pods = _ranges(azure).get("podCidr")
     if pods and pods.prefixlen > _NODE_PREFIX:
         what = f"{pods} has room for no node: each is given a /{_NODE_PREFIX} of it"
         yield Problem(f"{PATH}.podCidr", what, "a larger range, such as 10.244.0.0/16")
@@ -115,13 +107,11 @@ def _pod_size(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
         )
 
 
-def _room(
-    key: str, has: str, room: int, pools: list[Pool | SystemPool], draft: Draft, cloud: Cloud
-) -> Iterator[Problem]:
+def _room(key: str, has: str, room: int, pools: list[AnyPool], draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     # Azure counts every pool at its largest: InsufficientSubnetSize, Azure/AKS-Construction issue 701.
     nodes = sum(most_with_twin(pool, draft) for pool in pools)
     # Pools are upgraded one after another (page auto-upgrade-cluster). Whether AKS refuses for this is not said.
-    surge = max((_surge(pool, draft, cloud) for pool in pools), default=0)
+    surge = max(of_each(pools, lambda pool: _surge(pool, draft, cloud)), default=0)
     if room < nodes:
         what = f"{has} for {room} nodes; the pools may grow to {nodes} together"
         yield Problem(f"{PATH}.{key}", what, "a larger range, or smaller maxNodes")
@@ -132,23 +122,21 @@ def _room(
         yield Problem(f"{PATH}.{key}", what, "a larger range, or smaller maxNodes", warning=True)
 
 
-def _surge(pool: Pool | SystemPool, draft: Draft, cloud: Cloud) -> int:
+def _surge(pool: AnyPool, draft: Draft, cloud: Cloud) -> int:
     """Nodes an upgrade may add to a pool (learn.microsoft.com/azure/aks/upgrade-aks-node-pools-rolling)."""
-    most = most_nodes(pool, draft)
-    if most is None or not readable(pool, "upgrade", "machine"):
-        return 0
+    most = pool.most_nodes(draft.cloud)
     if pool.upgrade:
         text = pool.upgrade.max_surge or "0"
-    elif isinstance(pool, SystemPool):
+    elif not isinstance(pool, Pool):
         text = "10%"
-    elif not readable(pool, "capacity", "gpus") or pool.vanishes or has_gpus(pool, cloud):
+    elif pool.reclaimable or has_gpus(pool, cloud):
         return 0  # spot pools never, GPU pools not by this program's default
     else:
         text = "10%"
     return math.ceil(int(text[:-1]) / 100 * most) if text.endswith("%") else int(text)
 
 
-RULES = (
+NEW_CLUSTER_RULES = (
     _are_ranges,
     _subnets_inside,
     _overlaps,

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from config.clouds.azure.settings import Azure
 from config.clouds.traits import Cloud
 from config.draft import Draft
-from config.model.stack import Pool
+from config.model.pool import Pool
 from config.problems import Problem
 
 
-def _patch(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+def _patch(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     # learn.microsoft.com/azure/aks/auto-upgrade-cluster; AKS takes no version back.
     path, version = draft.own_version() or ("", "")
-    if draft.new_aks and draft.new_aks.upgrades.channel == "patch" and version.count(".") == 2:
+    if azure.upgrades.channel == "patch" and version.count(".") == 2:
         minor = version.rpartition(".")[0]
         yield Problem(
             path,
@@ -22,8 +23,8 @@ def _patch(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
         )
 
 
-def _cluster_window(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
-    if draft.new_aks and draft.new_aks.upgrades.cluster_window and draft.new_aks.upgrades.channel == "none":
+def _cluster_window(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    if azure.upgrades.cluster_window and azure.upgrades.channel == "none":
         yield Problem(
             "cloud.upgrades.clusterWindow",
             "is never used: channel is none, so AKS does not upgrade the cluster by itself",
@@ -31,11 +32,11 @@ def _cluster_window(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
         )
 
 
-def _node_os_window(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+def _node_os_window(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     # learn.microsoft.com/azure/aks/auto-upgrade-node-os-image: AKS itself does nothing then.
-    if not draft.new_aks or not draft.new_aks.upgrades.node_os_window:
+    if not azure.upgrades.node_os_window:
         return
-    channel = draft.new_aks.upgrades.node_os_channel
+    channel = azure.upgrades.node_os_channel
     if channel in ("None", "Unmanaged"):
         yield Problem(
             "cloud.upgrades.nodeOsWindow",
@@ -44,8 +45,8 @@ def _node_os_window(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
         )
 
 
-def _node_image(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
-    if draft.new_aks and draft.new_aks.upgrades.channel == "node-image":
+def _node_image(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    if azure.upgrades.channel == "node-image":
         yield Problem(
             "cloud.upgrades.channel",
             "is node-image, which AKS means to give up",
@@ -57,7 +58,7 @@ def _node_image(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
 def _pool(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     if not pool.upgrade:
         return
-    if pool.vanishes:
+    if pool.reclaimable:
         # hashicorp/terraform-provider-azurerm pull request 31129
         yield Problem(
             f"{path}.upgrade",
@@ -82,5 +83,5 @@ def _pool(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Problem
         )
 
 
-RULES = (_patch, _cluster_window, _node_os_window, _node_image)
+NEW_CLUSTER_RULES = (_patch, _cluster_window, _node_os_window, _node_image)
 POOL_RULES = (_pool,)

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from ipaddress import IPv4Network
 
-from config.clouds.gcp.settings import GcpAccess
+from config.clouds.gcp.settings import Gcp, GcpAccess
 from config.clouds.traits import Cloud
 from config.draft import Draft
-from config.model.fields import readable
 from config.problems import Problem
+from config.reading import known
 
 _PATH = "cloud.access"
 
@@ -17,13 +17,9 @@ _MOST_RANGES = 100
 """Page authorized-networks, for private clusters."""
 
 
-def _access(draft: Draft) -> GcpAccess | None:
-    return draft.new_gke.access if draft.new_gke else None
-
-
-def _endpoints(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
-    access = _access(draft)
-    if not access or access.dns_endpoint:
+def _endpoints(gcp: Gcp, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    access = gcp.access
+    if access.dns_endpoint:
         return
     if access.ip_endpoint == "none":
         yield Problem(
@@ -40,10 +36,9 @@ def _endpoints(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
         )
 
 
-def _private(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
-    access = _access(draft)
+def _private(gcp: Gcp, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     # pulumi-gcp, `enablePrivateEndpoint`: only with private nodes
-    if draft.new_gke and access and access.ip_endpoint == "private" and not draft.new_gke.network.private_nodes:
+    if gcp.access.ip_endpoint == "private" and not gcp.network.private_nodes:
         yield Problem(
             f"{_PATH}.ipEndpoint",
             "is private, but cloud.network.privateNodes is false: GKE gives only private nodes a private endpoint alone",
@@ -51,12 +46,12 @@ def _private(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
         )
 
 
-def _ranges(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
-    access = _access(draft)
-    if not access or not access.authorized_ranges:
+def _ranges(gcp: Gcp, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    access = gcp.access
+    if not access.authorized_ranges:
         return
     path = f"{_PATH}.authorizedRanges"
-    if readable(access, "ip_endpoint") and access.ip_endpoint == "none":
+    if known(lambda: access.ip_endpoint, "") == "none":
         yield Problem(
             path, "is set, but ipEndpoint is none: there is no address to guard", "remove it, or `ipEndpoint`"
         )
@@ -85,4 +80,4 @@ def _range(path: str, text: str, index: int, access: GcpAccess) -> Iterator[Prob
         )
 
 
-RULES = (_endpoints, _private, _ranges)
+NEW_CLUSTER_RULES = (_endpoints, _private, _ranges)

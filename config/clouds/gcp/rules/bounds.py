@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from config.clouds.gcp.settings import GcpPool
+from config.clouds.gcp.settings import GcpPool, options_of
 from config.clouds.traits import Cloud
-from config.draft import Draft, most_nodes, zone_count
-from config.model.fields import given, readable
-from config.model.stack import Pool, SystemPool
+from config.draft import Draft, most_nodes
+from config.model.fields import given
+from config.model.pool import AnyPool, Pool
 from config.problems import Problem
-from config.rules.pools import PER_ZONE
+from config.reading import known
 
 
 def _one_kind(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
-    gcp = pool.gcp or GcpPool()
-    zonal = [str(GcpPool.model_fields[name].alias) for name in given(gcp, *PER_ZONE)]
+    options = options_of(pool) or GcpPool()
+    zonal = [
+        str(GcpPool.model_fields[name].alias) for name in given(options, "min_nodes_per_zone", "max_nodes_per_zone")
+    ]
     total = [str(Pool.model_fields[name].alias) for name in given(pool, "min_nodes", "max_nodes")]
     if zonal and total:
         yield Problem(
@@ -30,9 +32,10 @@ def _one_kind(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Pro
 
 
 def _per_zone(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
-    if not pool.gcp or pool.gcp.max_nodes_per_zone is None:
+    options = options_of(pool)
+    if not options or options.max_nodes_per_zone is None:
         return
-    least, most = pool.gcp.min_nodes_per_zone, pool.gcp.max_nodes_per_zone
+    least, most = options.min_nodes_per_zone, options.max_nodes_per_zone
     if least is not None and least > most:
         what = f"is {least}, more than maxNodesPerZone, which is {most}"
         yield Problem(f"{path}.gcp.minNodesPerZone", what, f"at most {most}")
@@ -42,12 +45,12 @@ def _per_zone(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Pro
 
 
 def _location_policy(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
-    where = f"{path}.gcp.locationPolicy"
-    if not pool.gcp or not pool.gcp.location_policy:
+    where, options = f"{path}.gcp.locationPolicy", options_of(pool)
+    if not options or not options.location_policy:
         return
-    if readable(pool, "zones") and zone_count(pool, draft) == 1:
+    if known(lambda: pool.zone_count(draft.cloud), 0) == 1:
         yield Problem(where, "has no use for a pool in one zone", "remove it", warning=True)
-    elif pool.vanishes and pool.gcp.location_policy == "balanced":
+    elif pool.reclaimable and options.location_policy == "balanced":
         yield Problem(
             where,
             "is balanced for a spot pool, which then does not take the machines where there are any",
@@ -56,11 +59,11 @@ def _location_policy(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Itera
         )
 
 
-def _none_at_first(path: str, pool: Pool | SystemPool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+def _none_at_first(path: str, pool: AnyPool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     # Of a cluster of somebody else the zones are not known.
     if not draft.made_here and not pool.zones:
         return
-    most, zones = most_nodes(pool, draft), zone_count(pool, draft)
+    most, zones = most_nodes(pool, draft), pool.zone_count(draft.cloud)
     # pulumi-gcp, `initialNodeCount`: in each zone
     if pool.least_nodes(draft.cloud) and most and most < zones:
         yield Problem(

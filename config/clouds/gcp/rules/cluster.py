@@ -5,17 +5,18 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from config.clouds import machines
+from config.clouds.gcp.channels import channels
+from config.clouds.gcp.settings import Gcp
 from config.clouds.traits import Cloud
 from config.draft import Draft
-from config.model.stack import Pool, SystemPool
+from config.model.pool import AnyPool
 from config.problems import Problem
 
 _MOST_LABELS = 64
 
 
-def _location(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
-    if draft.new_gke and draft.new_gke.location is None:
+def _location(gcp: Gcp, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    if gcp.location is None:
         yield Problem(
             "cloud.location",
             "is missing",
@@ -23,35 +24,36 @@ def _location(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
         )
 
 
-def _zones(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
-    zones = draft.gcp.zones if draft.gcp else ()
+def _zones(gcp: Gcp, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    zones = gcp.zones
     if len(set(zones)) < len(zones):
         yield Problem("cloud.zones", f"names a zone twice: {', '.join(zones)}", "name each zone once")
-    yield from _outside("cloud.zones", zones, draft)
+    yield from _outside("cloud.zones", zones, gcp)
 
 
-def _zones_of_a_pool(path: str, pool: Pool | SystemPool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
-    yield from _outside(
-        f"{path}.zones", tuple(zone for zone in pool.zones if re.fullmatch(cloud.zone_form, zone)), draft
-    )
+def _zones_of_a_pool(path: str, pool: AnyPool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    gcp = draft.settings(Gcp)
+    if gcp:
+        zones = tuple(zone for zone in pool.zones if re.fullmatch(cloud.zone_form, zone))
+        yield from _outside(f"{path}.zones", zones, gcp)
 
 
-def _outside(path: str, zones: tuple[str, ...], draft: Draft) -> Iterator[Problem]:
-    region = draft.gcp.region if draft.gcp else None
+def _outside(path: str, zones: tuple[str, ...], gcp: Gcp) -> Iterator[Problem]:
+    region = gcp.region
     for zone in dict.fromkeys(zones):
         if region and zone.rpartition("-")[0] != region:
             # Every region has a b; not all have an a or what the other has.
             yield Problem(path, f"{zone} is not in {region}, the cluster's region", f"a zone of it, such as {region}-b")
 
 
-def _channel(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+def _channel(gcp: Gcp, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     version = draft.kubernetes_version
-    if not draft.new_gke or not version:
+    if not version:
         return
-    name, channels = draft.new_gke.release_channel, machines.gke_channels()
-    channel, minor = channels[name], ".".join(version.split(".")[:2])
+    name = gcp.release_channel
+    channel, minor = channels()[name], ".".join(version.split(".")[:2])
     if not channel.has(minor):
-        others = [other for other, found in channels.items() if found.has(minor)]
+        others = [other for other, found in channels().items() if found.has(minor)]
         yield Problem(
             "cloud.releaseChannel",
             f"is {name}, which in {channel.read} had Kubernetes {channel.first} to {channel.last}, not {minor}",
@@ -60,9 +62,9 @@ def _channel(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
         )
 
 
-def _patch(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+def _patch(gcp: Gcp, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     path, version = draft.own_version() or ("", "")
-    if draft.new_gke and version.count(".") == 2:
+    if version.count(".") == 2:
         yield Problem(
             path,
             f"is {version}: the release channel moves on to later patches, and drops this one for new clusters",
@@ -90,5 +92,7 @@ def _labels(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
             )
 
 
-RULES = (_location, _zones, _channel, _patch, _labels)
+NEW_CLUSTER_RULES = (_location, _channel, _patch)
+CLOUD_RULES = (_zones,)
+RULES = (_labels,)
 ANY_POOL_RULES = (_zones_of_a_pool,)

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from config.clouds.gcp.settings import nodes_of
 from config.clouds.gcp.traits import boot_disks
 from config.clouds.traits import Cloud
 from config.draft import Draft
-from config.model.stack import Pool, SystemPool
+from config.model.pool import AnyPool
 from config.problems import Problem
 
 
-def _type(path: str, pool: Pool | SystemPool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
-    takes = boot_disks(pool.machine)
-    if pool.gcp and pool.gcp.disk_type and takes and pool.gcp.disk_type not in takes:
+def _type(path: str, pool: AnyPool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    takes, nodes = boot_disks(pool.machine), nodes_of(pool)
+    if nodes and nodes.disk_type and takes and nodes.disk_type not in takes:
         yield Problem(
             f"{path}.gcp.diskType",
-            f"is {pool.gcp.disk_type}, from which {pool.machine} does not boot",
+            f"is {nodes.disk_type}, from which {pool.machine} does not boot",
             f"leave it out, or one of: {', '.join(takes)}",
         )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from config.clouds.gcp.settings import Gcp
 from config.clouds.traits import Cloud
 from config.draft import Draft
 from config.problems import Problem
@@ -12,22 +13,20 @@ from config.problems import Problem
 _PATH = "cloud.encryption"
 
 
-def _secrets_key(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
-    settings = draft.new_gke
-    if settings and settings.encryption.secrets_key:
-        place = _place(settings.encryption.secrets_key)
-        if settings.region and place != settings.region:
+def _secrets_key(gcp: Gcp, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    if gcp.encryption.secrets_key:
+        place = _place(gcp.encryption.secrets_key)
+        if gcp.region and place != gcp.region:
             # Page encrypting-secrets: else the cluster hangs on what is in another place, and waits for it.
-            yield _elsewhere("secretsKey", place, settings.region)
+            yield _elsewhere("secretsKey", place, gcp.region)
 
 
-def _boot_disk_key(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
-    settings = draft.gcp
-    if settings and settings.encryption.boot_disk_key:
-        place = _place(settings.encryption.boot_disk_key)
+def _boot_disk_key(gcp: Gcp, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    if gcp.encryption.boot_disk_key:
+        place = _place(gcp.encryption.boot_disk_key)
         # A key may be of several regions or global.
-        if settings.region and place != settings.region and re.fullmatch(r"[a-z]+-[a-z]+[0-9]+", place):
-            yield _elsewhere("bootDiskKey", place, settings.region)
+        if gcp.region and place != gcp.region and re.fullmatch(r"[a-z]+-[a-z]+[0-9]+", place):
+            yield _elsewhere("bootDiskKey", place, gcp.region)
 
 
 def _place(key: str) -> str:
@@ -40,4 +39,5 @@ def _elsewhere(name: str, place: str, region: str) -> Problem:
     )
 
 
-RULES = (_secrets_key, _boot_disk_key)
+NEW_CLUSTER_RULES = (_secrets_key,)
+CLOUD_RULES = (_boot_disk_key,)

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from config.clouds.gcp import compute_class
-from config.clouds.gcp.settings import GcpFallback
+from config.clouds.gcp.settings import Gcp, GcpFallback
 from config.clouds.traits import Cloud
 from config.draft import Draft, has_gpus
-from config.model.fields import Unreadable, readable
-from config.model.stack import Pool
+from config.model.fields import Unreadable
+from config.model.pool import Pool
 from config.placement import admission, node_pools
 from config.problems import Problem
 
@@ -20,21 +20,22 @@ def _by_default(draft: Draft) -> bool:
     return draft.scheduling is None or draft.scheduling.enabled
 
 
-def _has_class(draft: Draft) -> bool:
+def _has_class(draft: Draft, cloud: Cloud) -> bool:
     """Raises `Unreadable` when it cannot be told."""
-    if not draft.gcp or not draft.all_pools or (draft.made_here and not draft.kubernetes_version):
+    gcp = draft.settings(Gcp)
+    if not gcp or not draft.all_pools or (draft.made_here and not draft.kubernetes_version):
         raise Unreadable("fallback")
     version, pools = draft.kubernetes_version or "1.0", draft.pools.values()
-    return compute_class.mode(draft.gcp, pools, version, by_default=_by_default(draft)) == "compute-class"
+    return compute_class.mode(gcp, pools, cloud, version, by_default=_by_default(draft)) == "compute-class"
 
 
-def _no_order(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
-    chains = [pool for pool in draft.pools.values() if pool.fallback and has_gpus(pool, cloud)]
-    if not chains or _has_class(draft) or not draft.gcp:
+def _no_order(gcp: Gcp, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    chains = draft.pools_where(lambda pool: pool.fallback and has_gpus(pool, cloud))
+    if not chains or _has_class(draft, cloud):
         return
-    if draft.gcp.fallback.mode:
+    if gcp.fallback.mode:
         why, remedy = "", "write compute-class"
-    elif draft.gcp.existing_cluster:
+    elif gcp.existing_cluster:
         why, remedy = (
             " in a cluster of somebody else",
             "write `mode: compute-class` where its GPU pods are this stack's",
@@ -67,8 +68,8 @@ def _no_order_of_cpus(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iter
         )
 
 
-def _asked_for(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
-    if not draft.gcp or draft.gcp.fallback.mode != "compute-class":
+def _asked_for(gcp: Gcp, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    if gcp.fallback.mode != "compute-class":
         return
     version = draft.kubernetes_version
     if not _by_default(draft):
@@ -80,13 +81,13 @@ def _asked_for(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     yield Problem(
         f"{_PATH}.mode",
         f"is compute-class, but {why}: no pod asks for the class by itself",
-        f"write the nodeSelector {compute_class.LABEL}: {draft.gcp.fallback.class_name} in every pod that asks for a GPU",
+        f"write the nodeSelector {compute_class.LABEL}: {gcp.fallback.class_name} in every pod that asks for a GPU",
         warning=True,
     )
 
 
-def _nobody_in(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
-    if not draft.gcp or draft.gcp.fallback.mode != "compute-class" or not draft.all_pools:
+def _nobody_in(gcp: Gcp, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    if gcp.fallback.mode != "compute-class" or not draft.all_pools:
         return
     with_gpus = [pool for pool in draft.pools.values() if has_gpus(pool, cloud)]
     # Of a chain without members `_all_in` tells.
@@ -99,9 +100,9 @@ def _nobody_in(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
         )
 
 
-def _unused(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
-    settings = draft.gcp.fallback if draft.gcp else None
-    if not settings or not settings.model_fields_set - {"mode"} or _has_class(draft):
+def _unused(gcp: Gcp, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    settings = gcp.fallback
+    if not settings.model_fields_set - {"mode"} or _has_class(draft, cloud):
         return
     for name in sorted(settings.model_fields_set - {"mode"}):
         yield Problem(
@@ -113,7 +114,7 @@ def _unused(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
 
 
 def _unread_order(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
-    if draft.growth and draft.growth.order and not _has_class(draft):
+    if draft.growth and draft.growth.order and not _has_class(draft, cloud):
         yield Problem(
             "growth.order",
             "is never read: this stack has no ComputeClass",
@@ -122,8 +123,8 @@ def _unread_order(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
         )
 
 
-def _migration(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
-    if draft.gcp and draft.gcp.fallback.active_migration and _has_class(draft):
+def _migration(gcp: Gcp, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    if gcp.fallback.active_migration and _has_class(draft, cloud):
         yield Problem(
             f"{_PATH}.activeMigration",
             "is true: GKE evicts running pods when a pool further up has room again",
@@ -133,13 +134,12 @@ def _migration(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
 
 
 def _all_in(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
-    if compute_class.may_join(pool) or not has_gpus(pool, cloud) or not _has_class(draft):
+    if compute_class.may_join(pool) or not has_gpus(pool, cloud) or not _has_class(draft, cloud):
         return
-    for other in draft.pools.values():
-        if not readable(other, "name", "fallback", "gcp") or not all(readable(step, "pool") for step in other.fallback):
-            continue
-        members = {name for name in node_pools.chain(other) if name in _joining(draft)}
-        if pool.name in node_pools.chain(other) and members:
+    joining = set(draft.of_pools(lambda other: other.name if compute_class.may_join(other) else ""))
+    for chain in draft.of_pools(node_pools.chain):
+        members = joining.intersection(chain)
+        if pool.name in chain and members:
             yield Problem(
                 f"{path}.gcp.computeClass",
                 f"is false, but {', '.join(sorted(members))} of the same chain is in the ComputeClass, which knows no other pools",
@@ -155,12 +155,6 @@ def _all_in(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Probl
         )
 
 
-def _joining(draft: Draft) -> set[str]:
-    return {
-        pool.name for pool in draft.pools.values() if readable(pool, "name", "gcp") and compute_class.may_join(pool)
-    }
-
-
 def _taints(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     for number, taint in enumerate(pool.taints):
         if taint.key == compute_class.LABEL:
@@ -171,5 +165,6 @@ def _taints(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Probl
             )
 
 
-RULES = (_no_order, _asked_for, _nobody_in, _unused, _unread_order, _migration)
+CLOUD_RULES = (_no_order, _asked_for, _nobody_in, _unused, _migration)
+RULES = (_unread_order,)
 POOL_RULES = (_no_order_of_cpus, _all_in, _taints)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from config.clouds.gcp.settings import options_of
 from config.clouds.machines import Machine
 from config.clouds.traits import Cloud
 from config.draft import Draft, has_gpus, own_machine
-from config.model.stack import Pool
+from config.model.pool import Pool
 from config.placement import node_pools
 from config.problems import Problem
 
@@ -73,20 +74,22 @@ def _clients(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Prob
 
 
 def _driver(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
-    if not pool.gcp or "driver_version" not in pool.gcp.model_fields_set:
+    options = options_of(pool)
+    if not options or "driver_version" not in options.model_fields_set:
         return
     where = f"{path}.gcp.driverVersion"
     if not has_gpus(pool, cloud):
         yield Problem(where, "is set for machines without GPUs, which get no driver", "remove it")
     elif not pool.install_driver:
         yield Problem(where, "has no use: installDriver is false", "remove one of them")
-    elif pool.gcp.driver_version == "latest" and pool.gcp.image_type != "COS_CONTAINERD":
+    elif options.driver_version == "latest" and options.image_type != "COS_CONTAINERD":
         # Page gpus: on Container-Optimized OS only.
-        yield Problem(where, f"is latest, which GKE does not install on {pool.gcp.image_type}", "write default")
+        yield Problem(where, f"is latest, which GKE does not install on {options.image_type}", "write default")
 
 
 def _device_plugin(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
-    if not pool.gcp or pool.gcp.device_plugin != "nvidia":
+    options = options_of(pool)
+    if not options or options.device_plugin != "nvidia":
         return
     if not has_gpus(pool, cloud):
         yield Problem(f"{path}.gcp.devicePlugin", "is nvidia for machines without GPUs", "remove it")

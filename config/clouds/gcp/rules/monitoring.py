@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from config.clouds.gcp.settings import Gcp
 from config.clouds.traits import Cloud
 from config.draft import Draft
 from config.problems import Problem
@@ -11,15 +12,12 @@ from config.problems import Problem
 _SYSTEM = "SYSTEM_COMPONENTS"
 
 
-def _logging(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
-    if draft.new_gke:
-        yield from _doubled("cloud.logging.components", draft.new_gke.logging.components)
+def _logging(gcp: Gcp, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    yield from _doubled("cloud.logging.components", gcp.logging.components)
 
 
-def _monitoring(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
-    if not draft.new_gke:
-        return
-    path, kept = "cloud.monitoring.components", draft.new_gke.monitoring.components
+def _monitoring(gcp: Gcp, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    path, kept = "cloud.monitoring.components", gcp.monitoring.components
     yield from _doubled(path, kept)
     if kept and _SYSTEM not in kept:
         # cloud.google.com/stackdriver/docs/solutions/gke/managing-metrics: whoever keeps any keeps those.
@@ -32,4 +30,4 @@ def _doubled(path: str, kept: tuple[str, ...]) -> Iterator[Problem]:
             yield Problem(f"{path}[{index}]", f"{component} stands in the list already", "remove one of them")
 
 
-RULES = (_logging, _monitoring)
+NEW_CLUSTER_RULES = (_logging, _monitoring)

@@ -4,34 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from config.clouds.gcp.settings import GcpNetwork
+from config.clouds.gcp.settings import Gcp
 from config.clouds.traits import Cloud
 from config.draft import Draft
 from config.problems import Problem
 from config.rules.network import PATH, theirs
 
 
-def network_of(draft: Draft) -> GcpNetwork | None:
-    return draft.new_gke.network if draft.new_gke else None
-
-
-def _existing(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
-    network = network_of(draft)
-    if network and network.existing:
+def _existing(gcp: Gcp, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    network = gcp.network
+    if network.existing:
         yield from theirs(network, "node_subnet", "pod_cidr", "service_cidr")
 
 
-def _two_ranges(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
-    network = network_of(draft)
-    there = network.existing if network else None
+def _two_ranges(gcp: Gcp, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    there = gcp.network.existing
     # Page alias-ips: pods and Services have a range each.
     if there and there.pod_range == there.service_range:
         yield Problem(f"{PATH}.existing.serviceRange", "is podRange as well", "name another range of the subnet")
 
 
-def _way_out(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
-    network = network_of(draft)
-    if not network or "outbound_type" not in network.model_fields_set:
+def _way_out(gcp: Gcp, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    network = gcp.network
+    if "outbound_type" not in network.model_fields_set:
         return
     if not network.private_nodes:
         yield Problem(
@@ -58,14 +53,14 @@ _WEBHOOKS = "8443,9443,15017"
 """Ports of Kubeflow's webhooks, KServe's and the training operator's among them, and of Istio's."""
 
 
-def _control_plane(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
-    network = network_of(draft)
-    if network and network.control_plane_cidr and not network.private_nodes:
+def _control_plane(gcp: Gcp, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    network = gcp.network
+    if network.control_plane_cidr and not network.private_nodes:
         # pulumi-gcp, `masterIpv4CidrBlock`: only with private nodes
         yield Problem(f"{PATH}.controlPlaneCidr", "has no use: privateNodes is false", "remove one of them")
-    elif network and network.control_plane_cidr and draft.gcp:
+    elif network.control_plane_cidr:
         there = network.existing
-        host = (there.project if there else None) or draft.gcp.project
+        host = (there.project if there else None) or gcp.project
         name = there.name if there else (draft.cluster.name if draft.cluster else None) or "NETWORK"
         # Page private-clusters, "Adding firewall rules for specific use cases"; kubernetes/kubernetes issue 79739.
         yield Problem(
@@ -77,4 +72,4 @@ def _control_plane(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
         )
 
 
-RULES = (_existing, _two_ranges, _way_out, _control_plane)
+NEW_CLUSTER_RULES = (_existing, _two_ranges, _way_out, _control_plane)

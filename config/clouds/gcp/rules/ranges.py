@@ -6,12 +6,13 @@ from collections.abc import Iterator
 from ipaddress import IPv4Network
 from itertools import combinations
 
-from config.clouds.gcp.rules.network import network_of
+from config.clouds.gcp.settings import Gcp, GcpNetwork
 from config.clouds.traits import Cloud
 from config.draft import Draft, most_with_twin
-from config.model.fields import Unreadable, readable
-from config.model.stack import Pool, SystemPool
+from config.model.fields import Unreadable
+from config.model.pool import AnyPool
 from config.problems import Problem
+from config.reading import known, of_each
 from config.rules.network import PATH, are_ranges, readable_ranges
 
 _TAKEN = 4
@@ -28,57 +29,54 @@ _KEYS = {
 }
 
 
-def _written(draft: Draft) -> dict[str, str]:
+def _written(network: GcpNetwork) -> dict[str, str]:
     """The text of each range that this stack chooses, by its key."""
-    network = network_of(draft)
-    if not network or not readable(network, "existing"):
-        return {}
     keys = {"controlPlaneCidr": "control_plane_cidr"} if network.existing else _KEYS
-    found = {key: getattr(network, name) for key, name in keys.items() if readable(network, name)}
-    return {key: text for key, text in found.items() if text}
+    texts = of_each(keys.items(), lambda pair: (pair[0], getattr(network, pair[1])))
+    return {key: text for key, text in texts if text}
 
 
-def _ranges(draft: Draft) -> dict[str, IPv4Network]:
-    return readable_ranges(_written(draft))
+def _ranges(gcp: Gcp) -> dict[str, IPv4Network]:
+    return readable_ranges(_written(gcp.network))
 
 
-def _are_ranges(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
-    yield from are_ranges(_written(draft), "10.8.0.0/20")
+def _are_ranges(gcp: Gcp, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    yield from are_ranges(_written(gcp.network), "10.8.0.0/20")
 
 
-def _overlaps(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+def _overlaps(gcp: Gcp, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     # In a VPC-native cluster all of them are addresses of one network.
-    for (one, earlier), (other, later) in combinations(_ranges(draft).items(), 2):
+    for (one, earlier), (other, later) in combinations(_ranges(gcp).items(), 2):
         if earlier.overlaps(later):
             yield Problem(f"{PATH}.{other}", f"{later} overlaps {one} {earlier}", "choose ranges that share no address")
 
 
-def _control_plane(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
-    found = _ranges(draft).get("controlPlaneCidr")
+def _control_plane(gcp: Gcp, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    found = _ranges(gcp).get("controlPlaneCidr")
     if found and found.prefixlen != 28:
         yield Problem(f"{PATH}.controlPlaneCidr", f"{found} is no /28", "a /28, such as 172.16.0.0/28")
 
 
-def _node_room(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
-    found = _ranges(draft).get("nodeSubnet")
+def _node_room(gcp: Gcp, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    found = _ranges(gcp).get("nodeSubnet")
     if found:
         nodes = sum(most_with_twin(pool, draft) for _, pool in draft.written_pools())
         room = max(found.num_addresses - _TAKEN, 0)
         yield from _room("nodeSubnet", f"{found} has room for {room} nodes", room, nodes, _surge(draft))
 
 
-def _pod_room(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
-    found = _ranges(draft).get("podCidr")
+def _pod_room(gcp: Gcp, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    found = _ranges(gcp).get("podCidr")
     if not found:
         return
-    pools = [pool for _, pool in draft.written_pools() if readable(pool, "max_pods")]
-    needed = sum(most_with_twin(pool, draft) * _addresses(pool) for pool in pools)
-    largest = max(map(_addresses, pools), default=0)
+    addresses = of_each(draft.written_pools(), lambda pair: (pair[1], _addresses(pair[1])))
+    needed = sum(most_with_twin(pool, draft) * each for pool, each in addresses)
+    largest = max((each for _, each in addresses), default=0)
     what = f"{found} has {found.num_addresses} addresses"
     yield from _room("podCidr", what, found.num_addresses, needed, _surge(draft) * largest, " for pods")
 
 
-def _addresses(pool: Pool | SystemPool) -> int:
+def _addresses(pool: AnyPool) -> int:
     """Of the range each node of the pool is given: a power of two, at least twice its pods."""
     return 1 << (2 * (pool.max_pods or _PODS) - 1).bit_length()
 
@@ -89,10 +87,11 @@ def _surge(draft: Draft) -> int:
     return max(added, default=0)
 
 
-def _surge_of(pool: Pool | SystemPool) -> int:
-    if not readable(pool, "upgrade") or not pool.upgrade:
+def _surge_of(pool: AnyPool) -> int:
+    upgrade = known(lambda: pool.upgrade, None)
+    if upgrade is None:
         return 1
-    text = pool.upgrade.max_surge or "0"
+    text = upgrade.max_surge or "0"
     if text.endswith("%"):
         raise Unreadable("upgrade")
     return int(text)
@@ -108,4 +107,4 @@ def _room(key: str, has: str, room: int, needed: int, surge: int, of: str = "") 
         yield Problem(f"{PATH}.{key}", what, remedy, warning=True)
 
 
-RULES = (_are_ranges, _overlaps, _control_plane, _node_room, _pod_room)
+NEW_CLUSTER_RULES = (_are_ranges, _overlaps, _control_plane, _node_room, _pod_room)

@@ -4,24 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from config.clouds.gcp.settings import Gcp
 from config.clouds.traits import Cloud
 from config.draft import Draft
-from config.model.fields import readable
 from config.problems import Problem
+from config.reading import doubled
 
 
-def _doubled(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
-    seen: dict[tuple[str, str, str], int] = {}
-    settings = draft.gcp
-    for index, registry in enumerate(settings.registries if settings else ()):
-        if not settings or not readable(registry, "project", "location", "repository"):
-            continue
-        one = (registry.project or settings.project, registry.location, registry.repository)
-        first = seen.setdefault(one, index)
-        if first != index:
-            yield Problem(
-                f"cloud.registries[{index}]", f"is the repository of cloud.registries[{first}]", "remove one of them"
-            )
+def _doubled(gcp: Gcp, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    registries = [(f"cloud.registries[{index}]", registry) for index, registry in enumerate(gcp.registries)]
+    for path, first, _ in doubled(registries, lambda one: (one.project or gcp.project, one.location, one.repository)):
+        yield Problem(path, f"is the repository of {first}", "remove one of them")
 
 
-RULES = (_doubled,)
+CLOUD_RULES = (_doubled,)

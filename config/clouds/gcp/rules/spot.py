@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from config.clouds.gcp.settings import options_of
 from config.clouds.traits import Cloud
 from config.draft import Draft
-from config.model.stack import Capacity, Pool
+from config.model.pool import Capacity, Pool
 from config.problems import Problem
 
 _GRACE_SINCE = (1, 35)
@@ -34,7 +35,8 @@ def _both(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Problem
 
 
 def _grace(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
-    seconds = pool.gcp.shutdown_grace_seconds if pool.gcp else None
+    options = options_of(pool)
+    seconds = options.shutdown_grace_seconds if options else None
     if seconds is None:
         return
     where, version = f"{path}.gcp.shutdownGraceSeconds", draft.kubernetes_version

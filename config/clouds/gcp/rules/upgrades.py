@@ -6,11 +6,11 @@ from collections.abc import Iterator
 
 from config.clouds.traits import Cloud
 from config.draft import Draft
-from config.model.stack import Pool, SystemPool
+from config.model.pool import AnyPool
 from config.problems import Problem
 
 
-def _whole_nodes(path: str, pool: Pool | SystemPool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+def _whole_nodes(path: str, pool: AnyPool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     if not pool.upgrade:
         return
     given = {"maxSurge": pool.upgrade.max_surge, "maxUnavailable": pool.upgrade.max_unavailable}
@@ -21,7 +21,7 @@ def _whole_nodes(path: str, pool: Pool | SystemPool, draft: Draft, cloud: Cloud)
             )
 
 
-def _no_way(path: str, pool: Pool | SystemPool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+def _no_way(path: str, pool: AnyPool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     # pulumi-gcp, `upgradeSettings`: one of them must be greater than zero
     if pool.upgrade and (pool.upgrade.max_surge or "0") == (pool.upgrade.max_unavailable or "0") == "0":
         yield Problem(

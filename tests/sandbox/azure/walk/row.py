@@ -1,4 +1,4 @@
-"""What a row says, and how it is tried."""
+"""Rows of the walk over the rules of AKS, and how one is tried."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from sandbox.azure.errors import AzureRefused
 from sandbox.azure.resources import cluster_pools_rules, cluster_rules, pool_rules
 from sandbox.azure.resources.table import TYPES
 from sandbox.cloud.provider import InitFailed, Resource
-from tests.sandbox.rule_walk import Rule
+from tests.sandbox.rule_walk import Rule, marked
 
 from ..conftest import CLUSTER, CLUSTER_INPUTS, POOL, Account, Props
 
@@ -25,7 +25,7 @@ TABLES = [
     (cluster_pools_rules, "RULES"),
     (cluster_pools_rules, "REMAINING"),
 ]
-"""Where rules are looked up."""
+"""The tables of rules."""
 
 
 @dataclass(frozen=True)
@@ -59,16 +59,21 @@ Step = Callable[[Account], object]
 
 @dataclass(frozen=True)
 class Row:
-    """`where` is the section of the facts about the API, or the page, that has the rule; `rule` is the function that keeps it."""
+    """A request that a rule refuses, and a near neighbour that it takes.
+
+    `source` is the section of the facts about the API, the issue or the page that has the rule; `rule` is the function that
+    keeps it. `confirmed` is false where no source shows the cloud's own code and words for this refusal.
+    """
 
     name: str
-    where: str
+    source: str
     rule: Rule
     code: str
     text: str
     bad: Step
     good: Step
     given: tuple[Step, ...] = ()
+    confirmed: bool = True
 
     def __str__(self) -> str:
         return self.name
@@ -87,21 +92,30 @@ def id_of(token: str, **parameters: str) -> str:
     return TYPES[token].id(ids.SUBSCRIPTION, parameters)
 
 
-def refusal(account: Account, step: Step) -> tuple[str, str] | None:
-    """The code and the message of what a request is refused with, at once or later; None when it is taken.
+@dataclass(frozen=True)
+class Refusal:
+    """A refusal as the walk compares it. `marked`: the line that the user sees ends in the mark."""
+
+    code: str
+    message: str
+    marked: bool = False
+
+
+def refusal(account: Account, step: Step) -> Refusal | None:
+    """The refusal of a request, at once or later; None when it is taken.
 
     Without its rule the emulator may stumble over a request instead.
     """
     try:
         step(account)
     except AzureRefused as refused:
-        return refused.code, refused.message
+        return Refusal(refused.code, refused.message, marked(str(refused)))
     except InitFailed as failed:
         reason = failed.reasons[0]
         if "ResourceOperationFailure" in reason:
             (inner,) = json.loads(reason.partition('Message="')[2][:-1])["details"]
-            return inner["code"], inner["message"]
-        return "InternalServerError", reason
+            return Refusal(inner["code"], inner["message"])
+        return Refusal("InternalServerError", reason)
     except Exception as crashed:
-        return type(crashed).__name__, str(crashed)
+        return Refusal(type(crashed).__name__, str(crashed))
     return None

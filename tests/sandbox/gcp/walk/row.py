@@ -1,4 +1,4 @@
-"""What a row says, and how it is tried."""
+"""Rows of the walk over the rules of Google Cloud, and how one is tried."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ TABLES = [
     (nat_rules, "RULES"),
     (identity, "GRANT_RULES"),
 ]
-"""Where rules are looked up."""
+"""The tables of rules."""
 
 Step = Callable[[Project], object]
 
@@ -44,7 +44,7 @@ class Make:
             project.provider.create(Resource(self.token, "it", "urn:it", inputs=inputs))
             return
         made = project.refresh(Resource(self.token, "it", "urn:it", id, old_inputs=inputs))
-        # What the provider keeps for itself is not in the cloud: only the pool's cluster is as it was said.
+        # The provider's own outputs are not in the cloud; only the pool's cluster stays as it was sent.
         own = TYPES[self.token].virtual - {"cluster"}
         outputs = {name: value for name, value in made.old_outputs.items() if name not in own}
         project.provider.update(dataclasses.replace(made, inputs=inputs, old_inputs=inputs, old_outputs=outputs))
@@ -61,7 +61,7 @@ def key_granted(key: str, agent: str) -> Make:
 
 @dataclass(frozen=True)
 class Again:
-    """A create of what is there already."""
+    """A create of a resource that exists."""
 
     token: str
     inputs: Props
@@ -80,15 +80,20 @@ class Delete:
 
 @dataclass(frozen=True)
 class Row:
-    """`where` is the section of the facts about the API, or the page, that has the rule; `rule` is the function that keeps it."""
+    """A request that a rule refuses, and a near neighbour that it takes.
+
+    `source` is the section of the facts about the API, the issue or the page that has the rule; `rule` is the function that
+    keeps it. `confirmed` is false where no source shows the cloud's own words for this refusal.
+    """
 
     name: str
-    where: str
+    source: str
     rule: Rule
     text: str
     bad: Step
     good: Step
     given: tuple[Step, ...] = ()
+    confirmed: bool = True
 
     def __str__(self) -> str:
         return self.name
@@ -116,7 +121,7 @@ def id_of(token: str, inputs: Props) -> str:
 
 
 def refusal(project: Project, step: Step) -> str | None:
-    """What a request is refused with; None when it is taken.
+    """The refusal of a request, as the user sees it; None when it is taken.
 
     Without its rule the emulator may stumble over a request instead.
     """

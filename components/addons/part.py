@@ -1,0 +1,28 @@
+"""A part of the layer: a component whose children are objects inside the cluster."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import pulumi
+
+
+@dataclass(frozen=True)
+class Inside:
+    """The cluster as the parts of the layer know it."""
+
+    instance: str
+    """The stack's name in labels and names of objects."""
+    part: pulumi.ResourceOptions
+    """Options of each part."""
+    child: pulumi.ResourceOptions
+    """Options of each object: the cluster's provider, and the new cluster that objects follow."""
+
+
+class Part(pulumi.ComponentResource):
+    """The base of all parts."""
+
+    def __init__(self, type: str, name: str, inside: Inside) -> None:
+        super().__init__(type, name, None, inside.part)
+        self.instance = inside.instance
+        self.child = pulumi.ResourceOptions.merge(inside.child, pulumi.ResourceOptions(parent=self))

@@ -1,0 +1,23 @@
+"""The place of the resources beside a cluster."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import pulumi
+
+
+@dataclass(frozen=True)
+class Placed:
+    """The cluster's name, and the inputs that all resources beside it share."""
+
+    cluster: str
+    resource_group: pulumi.Input[str]
+    location: str
+    tags: dict[str, str]
+
+    @property
+    def inputs(self) -> dict[str, Any]:
+        """By the names of the wire."""
+        return {"resourceGroupName": self.resource_group, "location": self.location, "tags": self.tags}

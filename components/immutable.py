@@ -1,0 +1,44 @@
+"""Changes that a live cluster cannot take: every one is refused at once, before anything is declared (docs/adr/0008, 0031)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import pulumi
+
+from components.target import Stack
+from config.placement.node_pools import NodePool
+from config.problems import Problem
+
+Change = tuple[str, Any, Any]
+"""A key of the stack file (under the pool's, unless it begins with `cloud.`), the value in the cluster, and the wanted one."""
+
+
+def changed(path: str, pool: str, changes: Iterable[Change], remedy: str) -> Iterator[Problem]:
+    """A problem for each change of a live pool. `path` is the pool's in the stack file, `pool` its name."""
+    for key, now, wanted in changes:
+        where = key if key.startswith("cloud.") else f"{path}.{key}"
+        yield Problem(where, f"{pool}: is {now} in the cluster and cannot become {wanted}", remedy)
+
+
+def word(value: Any) -> str:
+    """A value as the stack file writes it."""
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def becomes_spot(stack: Stack, pool: NodePool) -> Problem:
+    """An on-demand pool in use that the stack file makes a spot pool."""
+    return Problem(
+        f"{stack.path(pool)}.capacity",
+        f"{pool.name}: is on-demand in the cluster and cannot become {pool.source.capacity}",
+        "give the spot pool another name; the on-demand pool goes when the new one exists",
+    )
+
+
+def refuse(problems: Iterable[Problem], service: str) -> None:
+    """Raises `pulumi.RunError`, which prints without a traceback, when there are problems. `service`: AKS or GKE."""
+    refused = sorted(problems)
+    if refused:
+        head = f"{len(refused)} change{'s' if len(refused) > 1 else ''} that {service} refuses; nothing was declared."
+        raise pulumi.RunError("\n".join([head, *(f"  {problem}" for problem in refused)]))

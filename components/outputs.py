@@ -1,0 +1,65 @@
+"""Outputs of a stack: the contract of its pools for tools and people, and the settings that its next update reads."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from components import last_update
+from components.addons.plan import LayerPlan
+from components.target import Cluster, Outputs, Stack, Target
+from config.model.pool import Capacity, Pool, SystemPool
+from config.placement import pods
+from config.placement.node_pools import NodePool
+
+
+def outputs(stack: Stack, target: Target, plan: LayerPlan, cluster: Cluster) -> Outputs:
+    """All outputs by name; the kubeconfig among them is secret."""
+    spec = stack.spec
+    return {
+        "release": spec.release.name,
+        "overrides": [override.as_output() for override in spec.overrides],
+        **cluster.outputs,
+        "kubeconfig": cluster.kubeconfig,
+        **({"systemPool": _system_pool(spec.system_pool)} if spec.system_pool else {}),
+        "pools": [_pool(pool) for pool in stack.node_pools],
+        **plan.outputs,
+        last_update.OUTPUT: _remembered(stack, target),
+    }
+
+
+def _system_pool(pool: SystemPool) -> dict[str, Any]:
+    return {
+        "name": pool.name,
+        "machine": pool.machine,
+        "capacity": Capacity.ON_DEMAND.value,
+        "minNodes": pool.min_nodes,
+        "maxNodes": pool.max_nodes,
+    }
+
+
+def _pool(pool: NodePool) -> dict[str, Any]:
+    """A pool as tools and users read it. In an existing cluster known by its kubeconfig the nodes must carry these labels and
+    taints."""
+    return {
+        "name": pool.name,
+        "label": pool.label,
+        "machine": pool.machine,
+        "capacity": pool.capacity.value,
+        "minNodes": pool.min_nodes,
+        "maxNodes": pool.max_nodes,
+        "gpus": pool.gpus,
+        **({"largestRequest": dict(pool.largest_request)} if pool.largest_request else {}),
+        "labels": dict(pool.labels),
+        "taints": [taint.model_dump(mode="json") for taint in pool.taints],
+        "tolerations": [toleration.as_manifest() for toleration in pods.tolerations([pool])],
+    }
+
+
+def _remembered(stack: Stack, target: Target) -> dict[str, Any]:
+    """The values that the next update compares with (`components.last_update`)."""
+    sources: dict[str, Pool | SystemPool] = {pool.name: pool.source for pool in stack.node_pools}
+    if stack.spec.system_pool:
+        sources[stack.spec.system_pool.name] = stack.spec.system_pool
+    asked = {name: last_update.asked(pool) for name, pool in sources.items()}
+    asked = {name: settings for name, settings in asked.items() if settings}
+    return {"place": dict(target.place), "asked": asked, **target.remembered, **stack.last_update.exported}

@@ -1,0 +1,114 @@
+"""Arguments of the component -> settings as plain data, with the texts that other resources make."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import pulumi
+from pulumi.output import Unknown
+
+from components.links import Linked
+from config.problems import Problem
+
+Path = tuple[str | int, ...]
+"""Keys and indexes."""
+
+
+@dataclass
+class Arguments:
+    """What a program passes to the component."""
+
+    raw: dict[str, Any] = field(default_factory=dict)
+    """As a stack file's settings."""
+    links: dict[Path, Linked] = field(default_factory=dict)
+    secret: set[Path] = field(default_factory=set)
+    """Where a secret begins."""
+    problems: list[Problem] = field(default_factory=list)
+    """Unknown values where the value must be known."""
+
+    def known(self) -> dict[str, str]:
+        """The linked texts by property path, to be remembered until a preview does not know them; no secret ones."""
+        return {
+            shown(path): str(link)
+            for path, link in self.links.items()
+            if not link.placeholder and not any(path[:depth] in self.secret for depth in range(1, len(path) + 1))
+        }
+
+
+async def read(
+    inputs: Mapping[str, Any], references: Mapping[str, str], remembered: Mapping[str, str] | None = None
+) -> Arguments:
+    """The arguments once all that is to be known now is known.
+
+    `references`: properties that may be unknown before the update, by path with `[]` for any index, and a well-formed text for
+    each, in which `{0}` stands for a number. `remembered`: what `Arguments.known` was at the last update.
+    """
+    reader = _Reader(references, remembered or {})
+    for key, value in inputs.items():
+        found = await reader.value(value, (key,), None)
+        if found is not None:
+            reader.arguments.raw[key] = found
+    return reader.arguments
+
+
+def shown(path: Path) -> str:
+    """A property path as messages have it: `pools[1].spot.maxPrice`, `cluster.tags["a/b"]`."""
+    text = ""
+    for part in path:
+        if isinstance(part, int):
+            text += f"[{part}]"
+        elif re.fullmatch(r"\w+", part):
+            text += f".{part}" if text else part
+        else:
+            text += f'["{part}"]'
+    return text
+
+
+class _Reader:
+    def __init__(self, references: Mapping[str, str], remembered: Mapping[str, str]) -> None:
+        self.arguments = Arguments()
+        self._references, self._remembered = references, remembered
+
+    async def value(self, value: Any, path: Path, source: pulumi.Output[Any] | None) -> Any:
+        """The plain value at a path; `source` is its output where the program passes one."""
+        if isinstance(value, pulumi.Output):
+            source = value
+            if await source.is_secret():
+                self.arguments.secret.add(path)
+            if not await source.is_known():
+                return self._unknown(path, source)
+            value = await source.future(with_unknowns=True)
+        if isinstance(value, Unknown):
+            return self._unknown(path, source)
+        if isinstance(value, dict):
+            items = {key: await self.value(item, (*path, key), _part(source, key)) for key, item in value.items()}
+            return {key: item for key, item in items.items() if item is not None}
+        if isinstance(value, list):
+            return [await self.value(item, (*path, index), _part(source, index)) for index, item in enumerate(value)]
+        if source is not None and isinstance(value, str) and self._reference(path):
+            self.arguments.links[path] = Linked(value, source)
+        # The engine sends every number as a float.
+        return int(value) if isinstance(value, float) and value.is_integer() else value
+
+    def _unknown(self, path: Path, source: pulumi.Output[Any] | None) -> str | None:
+        reference = self._reference(path)
+        if reference is None or source is None:
+            what = "is not known before the update, and the settings are checked before it"
+            remedy = "write the value itself; docs/library.md lists what another resource may make"
+            self.arguments.problems.append(Problem(shown(path), what, remedy))
+            return None
+        before = self._remembered.get(shown(path))
+        text = before or reference.format(len(self.arguments.links) + 1)
+        self.arguments.links[path] = Linked(text, source, placeholder=before is None)
+        return text
+
+    def _reference(self, path: Path) -> str | None:
+        """A well-formed text where another resource may make the value."""
+        return self._references.get(re.sub(r"\[\d+\]", "[]", shown(path)))
+
+
+def _part(source: pulumi.Output[Any] | None, key: str | int) -> pulumi.Output[Any] | None:
+    return None if source is None else source.apply(lambda whole: whole[key])

@@ -1,0 +1,98 @@
+"""The component package's provider: its schema, and `KubeflowCluster` for the programs that use it."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from functools import partial
+from importlib.metadata import version
+from typing import Any
+
+import pulumi
+from pulumi.provider import ConstructResult, Provider
+
+from components import links, references
+from components.addons import names
+from components.cluster import KubeflowCluster
+from components.last_update import COMPONENT, LastUpdate
+from components.package import inputs as arguments
+from components.package import schema
+from components.package.inputs import Arguments
+from components.package.outputs import OUTPUTS
+from components.package.settings import REQUIRED, SETTINGS
+from config import stackfile
+from config.model.spec import ClusterSpec
+from config.problems import Problem
+
+_INPUTS = "inputs"
+"""Key of the texts that other resources made, in what is remembered."""
+
+
+class Package(Provider):
+    """Constructs clusters.
+
+    Not the SDK's own host for components (`pulumi.provider.experimental`): it reads annotations of classes of its own kind, to
+    which every model of the stack file would have to be copied by hand (docs/adr/0037).
+    """
+
+    def __init__(self) -> None:
+        number = version(schema.PACKAGE)
+        super().__init__(number, json.dumps(schema.document(number, SETTINGS, REQUIRED)))
+
+    def construct(
+        self, name: str, resource_type: str, inputs: pulumi.Inputs, options: pulumi.ResourceOptions | None = None
+    ) -> ConstructResult:
+        """Declare the component. Raises `pulumi.InputPropertiesError` with the path of everything that is wrong."""
+        if resource_type != schema.TOKEN:
+            raise pulumi.RunError(f"{resource_type} is not in this package, which has {schema.TOKEN}")
+        # A coroutine, to wait for the inputs.
+        cluster: pulumi.Output[KubeflowCluster] = pulumi.Output.from_input(_cluster(name, inputs, options))
+        return ConstructResult(
+            cluster.apply(lambda declared: declared.urn), {key: cluster.apply(partial(_output, key)) for key in OUTPUTS}
+        )
+
+
+def _output(key: str, cluster: KubeflowCluster) -> pulumi.Output[Any]:
+    return pulumi.Output.from_input(cluster.outputs.get(key))
+
+
+async def _cluster(name: str, inputs: pulumi.Inputs, options: pulumi.ResourceOptions | None) -> KubeflowCluster:
+    # A stack may have several components, and two of them may be in one cluster.
+    instance = names.instance(f"{pulumi.get_stack()}/{name}")
+    try:
+        last = LastUpdate.read(name)
+        given = await arguments.read(inputs, references.all_clouds(), last.get(_INPUTS))
+        last = replace(last, exported={COMPONENT: name, _INPUTS: given.known()})
+        return KubeflowCluster(name, _spec(given), instance=instance, last_update=last, opts=options)
+    except pulumi.RunError as refused:
+        # As it is, without the error's class before it.
+        raise pulumi.InputPropertiesError(str(refused)) from None
+
+
+def _spec(given: Arguments) -> ClusterSpec:
+    unknown = {problem.path for problem in given.problems}
+    made_up = {arguments.shown(path) for path, link in given.links.items() if link.placeholder}
+    spec, found = stackfile.read(given.raw, pulumi.get_stack())
+    problems = [*given.problems, *(problem for problem in found if not _follows(problem, unknown))]
+    for problem in problems:
+        # A warning about a made-up text would be about nothing.
+        if problem.warning and problem.path not in made_up:
+            pulumi.log.warn(f"{problem}")
+    errors = sorted(problem for problem in problems if not problem.warning)
+    if errors or spec is None:
+        raise pulumi.InputPropertiesError(
+            f"{len(errors)} problem{'s' if len(errors) > 1 else ''} in the arguments; nothing was declared",
+            [{"property_path": problem.path, "reason": _reason(problem, given)} for problem in errors],
+        )
+    return links.put(spec, given.links)
+
+
+def _reason(problem: Problem, given: Arguments) -> str:
+    """What is wrong and what to write; the value of a secret is not shown."""
+    secret = any(problem.path.startswith(arguments.shown(path)) for path in given.secret)
+    return f"is a secret that is wrong; {problem.remedy}" if secret else f"{problem.what}; {problem.remedy}"
+
+
+def _follows(problem: Problem, unknown: set[str]) -> bool:
+    """Whether a value is missing only because it is unknown."""
+    return any(problem.path == path or path.startswith(f"{problem.path}.") for path in unknown)

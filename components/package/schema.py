@@ -1,0 +1,153 @@
+"""The package's schema: the arguments are the models of the stack file, so there is one description of a setting.
+
+https://www.pulumi.com/docs/iac/guides/building-extending/packages/schema/
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterator
+from enum import Enum
+from types import NoneType, UnionType
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
+
+from pydantic import SecretStr
+from pydantic.fields import FieldInfo
+
+from components import references
+from components.package import outputs
+from config.model.fields import FORMS, Model
+
+PACKAGE = "kubeflow-spot"
+TOKEN = f"{PACKAGE}:index:KubeflowCluster"
+
+_PLAIN = {str: "string", int: "integer", float: "number", bool: "boolean"}
+
+_REFERENCE = "May be made by another resource, and unknown before the first update."
+
+
+def document(version: str, settings: dict[str, Any], required: tuple[str, ...]) -> dict[str, Any]:
+    """The schema; `settings` are the annotations of the top keys of a stack file, each `Annotated` with its description."""
+    types: dict[str, Any] = {}
+    inputs = {key: _property(annotation, key, types) for key, annotation in settings.items()}
+    return {
+        "name": PACKAGE,
+        # Else a package added by its git URL is called by the URL's owner, and one added by its path is not.
+        "namespace": "pulumi",
+        "version": version,
+        "displayName": "Kubeflow on spot GPUs",
+        "description": "A Kubeflow-ready cluster with spot GPU pools on AKS or GKE",
+        "license": "Apache-2.0",
+        "language": {
+            language: {"respectSchemaVersion": True} for language in ("nodejs", "python", "csharp", "java", "go")
+        },
+        "resources": {
+            TOKEN: {
+                "isComponent": True,
+                "description": "A Kubeflow-ready cluster with spot GPU pools, and what it needs around and inside it.",
+                "inputProperties": inputs,
+                "requiredInputs": sorted(required),
+                "properties": outputs.OUTPUTS,
+                "required": sorted(outputs.ALWAYS),
+            }
+        },
+        "types": {f"{PACKAGE}:index:{name}": spec for name, spec in sorted((types | outputs.TYPES).items())},
+    }
+
+
+def _object(model: type[Model], path: str, types: dict[str, Any]) -> None:
+    fields = {str(field.alias): field for field in model.model_fields.values()}
+    types[model.__name__] = {
+        "type": "object",
+        "description": inspect.cleandoc(model.__doc__ or ""),
+        "properties": {key: _of_field(field, f"{path}.{key}", types) for key, field in fields.items()},
+        "required": sorted(key for key, field in fields.items() if field.is_required()),
+    }
+
+
+def _of_field(field: FieldInfo, path: str, types: dict[str, Any]) -> dict[str, Any]:
+    annotation: Any = field.annotation
+    if field.metadata:
+        annotation = Annotated[(annotation, *field.metadata)]
+    found = _property(annotation, path, types)
+    about = [_sentence(field.description), found.get("description"), _sentence(_default(field))]
+    if path in references.all_clouds():
+        about.append(_REFERENCE)
+    return {**found, "description": " ".join(filter(None, about))}
+
+
+def _default(field: FieldInfo) -> str | None:
+    """Told, not set: whether a file sets a key matters to the rules."""
+    default = field.get_default()
+    if field.is_required() or default is None or isinstance(default, Model) or default in ((), {}):
+        return None
+    if isinstance(default, tuple):
+        return f"Default: {', '.join(map(str, default))}"
+    return f"Default: {str(default).lower() if isinstance(default, bool) else default}"
+
+
+def _property(annotation: Any, path: str, types: dict[str, Any]) -> dict[str, Any]:
+    """Type and, where it says more than the type, description."""
+    origin, arguments = get_origin(annotation), get_args(annotation)
+    if origin is Annotated:
+        found = _property(arguments[0], path, types)
+        forms = [FORMS[pattern] for pattern in map(_pattern, arguments[1:]) if pattern in FORMS]
+        told = [item for item in arguments[1:] if isinstance(item, str)]
+        about = [found.get("description"), *map(_sentence, [*told, *forms])]
+        return _described(found, " ".join(filter(None, about)))
+    if origin in (Union, UnionType):
+        return _union([option for option in arguments if option is not NoneType], path, types)
+    if origin is Literal:
+        if len(arguments) == 1:
+            return {"type": "string", "const": arguments[0]}
+        return {"type": "string", "description": f"One of: {', '.join(arguments)}."}
+    if origin is tuple:
+        items = _property(arguments[0], f"{path}[]", types)
+        return _described({"type": "array", "items": _bare(items)}, items.get("description", ""))
+    if origin is dict:
+        items = _property(arguments[1], path, types)
+        return _described({"type": "object", "additionalProperties": _bare(items)}, items.get("description", ""))
+    if annotation is SecretStr:
+        return {"type": "string", "secret": True}
+    if isinstance(annotation, type) and issubclass(annotation, Model):
+        if annotation.__name__ not in types:
+            _object(annotation, path, types)
+        return {"$ref": f"#/types/{PACKAGE}:index:{annotation.__name__}"}
+    if isinstance(annotation, type) and issubclass(annotation, Enum):
+        return {"type": "string", "description": f"One of: {', '.join(item.value for item in annotation)}."}
+    return {"type": _PLAIN[annotation]}
+
+
+def _union(options: list[Any], path: str, types: dict[str, Any]) -> dict[str, Any]:
+    """One object of several by their `provider`; a text of several forms."""
+    found = [_property(option, path, types) for option in options]
+    if len(found) == 1:
+        return found[0]
+    if all("$ref" in option for option in found):
+        by_provider = {provider: option["$ref"] for option in found for provider in _provider(option, types)}
+        return {"oneOf": found, "discriminator": {"propertyName": "provider", "mapping": by_provider}}
+    about = " Or: ".join(dict.fromkeys(option["description"] for option in found if "description" in option))
+    return _described({"type": "string"}, about)
+
+
+def _provider(option: dict[str, Any], types: dict[str, Any]) -> Iterator[str]:
+    yield types[option["$ref"].rpartition(":")[2]]["properties"]["provider"]["const"]
+
+
+def _pattern(metadata: Any) -> str | None:
+    return getattr(metadata, "pattern", None)
+
+
+def _described(found: dict[str, Any], about: str) -> dict[str, Any]:
+    return {**found, "description": about} if about else found
+
+
+def _bare(found: dict[str, Any]) -> dict[str, Any]:
+    """Items have no description; their list or map has it."""
+    return {key: value for key, value in found.items() if key != "description"}
+
+
+def _sentence(text: str | None) -> str | None:
+    if not text:
+        return None
+    return text[0].upper() + text[1:] + ("" if text.endswith(".") else ".")

@@ -1,0 +1,1 @@
+"""Checks that are about a cluster known by its kubeconfig only."""

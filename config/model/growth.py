@@ -1,0 +1,40 @@
+"""The settings of the order in which the cluster autoscaler grows pools."""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from config.model.fields import Model
+
+
+class ExpanderTier(Model):
+    """Existing node groups in the autoscaler's order of preference."""
+
+    priority: int = Field(
+        ge=1,
+        description="The highest number grows first; the program's own numbers are multiples of 10.",
+        examples=[15],
+    )
+    groups: tuple[str, ...] = Field(
+        min_length=1,
+        description="Regular expressions (RE2) of node group names.",
+        examples=[["^aks-spotpool-[0-9]+-vmss$"]],
+    )
+
+
+class ExpanderOptions(Model):
+    """The ConfigMap of the cluster autoscaler's priority expander, of which a cluster has one."""
+
+    take_ownership: bool = Field(False, description="Whether the stack replaces the ConfigMap of an existing cluster.")
+    other_groups: tuple[ExpanderTier, ...] = Field((), description="Further lines to keep in the ConfigMap.")
+
+
+class Growth(Model):
+    """The order in which the autoscaler grows pools, where the program's own is not the wanted one."""
+
+    order: tuple[str, ...] = Field(
+        (),
+        description="Names of pools in the order in which they are tried: a chain by its first pool, and on-demand pools. The "
+        "others come after them, smaller machines first.",
+        examples=[["t4", "a100"]],
+    )

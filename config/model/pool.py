@@ -1,0 +1,275 @@
+"""Pools of nodes: what the system pool and all others share, and what each has alone."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import StrEnum
+from typing import Any, ClassVar, Literal, TypeVar
+
+from pydantic import Field, create_model
+
+from config.model.cloud import CloudSettings
+from config.model.fields import LabelKey, LabelValue, Model, Unreadable, Zone
+from config.model.gpu import GpuSharing
+from config.model.taint import Taint
+
+
+class Capacity(StrEnum):
+    """How a machine is bought. Kubernetes has no word for it; `spot` and `on-demand` are the autoscalers' common ones."""
+
+    SPOT = "spot"
+    PREEMPTIBLE = "preemptible"
+    """Google's older kind of spot: gone after 24 hours at the latest."""
+    ON_DEMAND = "on-demand"
+
+
+class Spot(Model):
+    """How a spot pool is bought; fixed for the life of the pool on Azure (learn.microsoft.com/azure/aks/spot-node-pool)."""
+
+    eviction_policy: Literal["Delete", "Deallocate"] = Field(
+        "Delete",
+        description="What Azure does with an evicted machine: delete it, or stop it and keep its disk and quota.",
+    )
+    max_price: float = Field(
+        -1,
+        allow_inf_nan=False,
+        description="The most to pay, in US dollars per machine and hour with at most five decimals; -1: never evicted for its "
+        "price.",
+        examples=[0.5],
+    )
+
+
+class OsDisk(Model):
+    """A node's system disk."""
+
+    type: Literal["Managed", "Ephemeral"] | None = Field(
+        None,
+        description="`Ephemeral`: on the machine's local disk, faster and free, and gone with the machine. Default: AKS' "
+        "choice for the machine.",
+    )
+    size_gb: int | None = Field(
+        None, ge=30, le=2048, description="The disk's size in GB. Default: the cloud's choice.", examples=[128]
+    )
+
+
+class Upgrade(Model):
+    """How an on-demand pool's nodes are replaced by newer ones. Spot pools have no surge."""
+
+    max_surge: str | None = Field(
+        None,
+        pattern=r"^(0|[1-9][0-9]*%?)$",
+        description="Nodes that an upgrade adds at a time, in quotes: a number, on AKS also a share. Default: 0.",
+        examples=["1", "33%"],
+    )
+    max_unavailable: str | None = Field(
+        None,
+        pattern=r"^(0|[1-9][0-9]*%?)$",
+        description="Nodes that an upgrade takes away at a time, in quotes, for pools whose quota leaves no room for a surge: a "
+        "number, on AKS also a share. Default: 0.",
+        examples=["1"],
+    )
+
+
+class OnDemand(Model):
+    """The on-demand twin of a spot pool: a pool of the same machine, bought on demand, that grows when spot cannot."""
+
+    max_nodes: int = Field(ge=1, description="Most nodes of the twin.", examples=[2])
+    name: str | None = Field(
+        None,
+        description="The twin's name. Default: the spot pool's name, cut to fit, with `od`.",
+        examples=["t4ondemand"],
+    )
+
+
+class Fallback(Model):
+    """One step of the chain that is tried when a spot pool cannot grow: another spot pool, or the on-demand twin."""
+
+    pool: str | None = Field(None, min_length=1, description="The name of another spot pool.", examples=["t4big"])
+    on_demand: OnDemand | None = Field(None, description="The on-demand twin; the last step of a chain.")
+
+
+class PoolOptions(Model):
+    """One cloud's own settings of a pool, under a key that is called as the provider is, such as `gcp`."""
+
+    zone_bounds: ClassVar[tuple[str, str] | None] = None
+    """The fields with the least and the most nodes of each zone, in a cloud whose pools may be bounded so."""
+
+    def of_a_zone(self, bound: Literal[0, 1]) -> int | None:
+        """The least (0) or most (1) nodes of each zone; None when the pool is bounded as a whole."""
+        number: int | None = getattr(self, self.zone_bounds[bound]) if self.zone_bounds else None
+        return number
+
+
+class AnyPool(Model):
+    """A group of equal machines that the cluster autoscaler grows and shrinks: what the system pool has as well."""
+
+    cloud_keys: ClassVar[tuple[str, ...]] = ()
+    """The fields with `PoolOptions`; `with_options` adds them."""
+
+    name: str = Field(description="The pool's name; it is the pool's identity.", examples=["t4"])
+    machine: str = Field(
+        min_length=1,
+        description="The cloud's name of the machine size.",
+        examples=["Standard_NC4as_T4_v3", "g2-standard-8"],
+    )
+    min_nodes: int | None = None
+    max_nodes: int | None = None
+    zones: tuple[Zone, ...] = Field(
+        (),
+        description="Zones of the nodes; empty: on AKS none, on GKE those of the cluster.",
+        examples=[["1", "2"], ["europe-west4-a"]],
+    )
+    os_disk: OsDisk = Field(OsDisk(), description="The system disk of each node.")
+    max_pods: int | None = Field(
+        None, ge=10, le=250, description="Most pods on a node. Default: the cloud's.", examples=[110]
+    )
+    subnet: str | None = Field(
+        None,
+        min_length=1,
+        description="The nodes' subnet: a name of cloud.network.subnets, or of the existing network. Default: "
+        "cloud.network.nodeSubnet, or the existing network's `subnet`.",
+        examples=["gpu"],
+    )
+    upgrade: Upgrade | None = Field(
+        None,
+        description="How nodes are replaced by newer ones. Default: one node more at a time (10% on AKS), of on-demand GPU pools "
+        "one node less.",
+    )
+
+    @property
+    def options(self) -> PoolOptions | None:
+        """The cloud's own settings of the pool, where the file has any."""
+        own = (getattr(self, key) for key in self.cloud_keys)
+        return next((options for options in own if options is not None), None)
+
+    def least_nodes(self, cloud: CloudSettings | None) -> int | None:
+        """minNodes of the whole pool, None when the file leaves it open."""
+        return self.min_nodes
+
+    def most_nodes(self, cloud: CloudSettings | None) -> int:
+        """maxNodes of the whole pool. Raises `Unreadable` when the file does not say."""
+        if self.max_nodes is None:
+            raise Unreadable("max_nodes")
+        return self.max_nodes
+
+    def zone_count(self, cloud: CloudSettings | None) -> int:
+        """The zones that bounds of a zone count for."""
+        return len(self.zones) or (cloud.zone_count if cloud else 1)
+
+
+class Pool(AnyPool):
+    """A pool for users' pods."""
+
+    capacity: Capacity = Field(
+        Capacity.ON_DEMAND,
+        description="How the machines are bought: `spot` costs less and the cloud may take the machines back; `preemptible` is "
+        "Google's older kind of spot.",
+    )
+    min_nodes: int | None = Field(
+        None,
+        ge=0,
+        description="Least nodes of the whole pool. Default: 0 for GPU and spot pools, 1 for others.",
+        examples=[0],
+    )
+    max_nodes: int | None = Field(
+        None,
+        ge=1,
+        description="Most nodes of the whole pool. Required, unless the cloud's own settings bound each zone.",
+        examples=[8],
+    )
+    gpus: int | None = Field(
+        None,
+        ge=0,
+        description="GPUs of one machine. Default: the catalogue's; required for a machine it does not know.",
+        examples=[1],
+    )
+    gpu_model: LabelValue | None = Field(
+        None,
+        description="The GPUs' model. Default: the catalogue's; required where GPUs are attached to the machine.",
+        examples=["nvidia-t4"],
+    )
+    spot: Spot | None = Field(
+        None, description="How a spot pool is bought. Default: at any price, evicted machines are deleted."
+    )
+    fallback: tuple[Fallback, ...] = Field(
+        (),
+        description="What is tried, in this order, when the spot pool cannot grow.",
+        examples=[[{"pool": "t4big"}, {"onDemand": {"maxNodes": 2}}]],
+    )
+    labels: dict[LabelKey, LabelValue] = Field(
+        {},
+        description="Labels of the nodes, beside those that the program derives.",
+        examples=[{"example.com/team": "vision"}],
+    )
+    taints: tuple[Taint, ...] = Field(
+        (),
+        description="Taints of the nodes, beside those that the program derives.",
+        examples=[[{"key": "example.com/team", "value": "vision"}]],
+    )
+    mig: Literal["1g", "2g", "3g", "4g", "7g"] | None = Field(
+        None,
+        description="Cut each GPU into MIG instances of this size; each counts as one nvidia.com/gpu. Default: whole GPUs.",
+    )
+    gpu_sharing: GpuSharing | None = Field(
+        None, description="Lets several pods run on each GPU. Default: a GPU is one pod's."
+    )
+    install_driver: bool = Field(
+        True, description="Whether the cloud installs NVIDIA's driver; false for the GPU Operator's own."
+    )
+    generation: str | None = Field(
+        None,
+        pattern=r"^[b-z]$",
+        description="A letter, b first: another letter makes a new on-demand pool before the old one goes, to change what is "
+        "fixed for a pool's life. Default: none.",
+        examples=["b"],
+    )
+
+    @property
+    def reclaimable(self) -> bool:
+        """Whether the cloud may take its machines back."""
+        return self.capacity != Capacity.ON_DEMAND
+
+    def least_nodes(self, cloud: CloudSettings | None) -> int | None:
+        """As `AnyPool.least_nodes`; the file may say it for each zone."""
+        per_zone = self.options.of_a_zone(0) if self.options else None
+        return self.min_nodes if per_zone is None else per_zone * self.zone_count(cloud)
+
+    def most_nodes(self, cloud: CloudSettings | None) -> int:
+        """As `AnyPool.most_nodes`, likewise."""
+        per_zone = self.options.of_a_zone(1) if self.options else None
+        if self.max_nodes is not None or per_zone is None:
+            return super().most_nodes(cloud)
+        return per_zone * self.zone_count(cloud)
+
+    def share_count(self, cloud: CloudSettings | None) -> int:
+        """How often the pool's bounds count: once for each zone where they are a zone's."""
+        return self.zone_count(cloud) if self.options and self.options.of_a_zone(1) else 1
+
+
+class SystemPool(AnyPool):
+    """The on-demand pool that holds the cluster's own pods; there is exactly one."""
+
+    name: str = Field("system", description="The pool's name; it is the pool's identity.", examples=["system"])
+    min_nodes: int = Field(2, ge=1, description="Least nodes of the pool.")
+    max_nodes: int = Field(ge=1, description="Most nodes of the pool.", examples=[4])
+    critical_addons_only: bool = Field(
+        False,
+        description="Whether the pool is tainted CriticalAddonsOnly=true:NoSchedule; needs another on-demand pool without taints.",
+    )
+    max_pods: int | None = Field(
+        None, ge=30, le=250, description="Most pods on a node. Default: the cloud's.", examples=[110]
+    )
+
+
+P = TypeVar("P", bound=AnyPool)
+
+
+def with_options(pool: type[P], options: Mapping[str, type[PoolOptions]]) -> type[P]:
+    """The model of a pool with a field for each cloud's own settings, by provider."""
+    fields: dict[str, Any] = {
+        provider: (model | None, Field(None, description=f"{model.__doc__} Default: none."))
+        for provider, model in options.items()
+    }
+    made: type[P] = create_model(pool.__name__, __base__=pool, __doc__=pool.__doc__, **fields)
+    made.cloud_keys = tuple(options)
+    return made

@@ -1,0 +1,118 @@
+"""A release: everything a stack takes from the program unless its file says otherwise; and how a stack leaves one pin of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
+from typing import Annotated, Any, Literal
+
+from pydantic import ConfigDict, Field, StringConstraints, model_validator
+
+from config.model.fields import Model, form
+
+VERSION = r"^1\.\d\d(\.\d+)?$"
+IMAGE = r"^[a-z0-9][a-z0-9.-]*(:[0-9]+)?(/[a-z0-9][a-z0-9._-]*)+:[A-Za-z0-9_][A-Za-z0-9_.-]*@sha256:[0-9a-f]{64}$"
+
+KubernetesVersion = Annotated[str, form(VERSION, 'a version in quotes, such as "1.35" or "1.35.7"')]
+Image = Annotated[
+    str,
+    form(IMAGE, "an image by tag and digest, registry.example.com/team/image:v1.2.3@sha256:<64 hexadecimal digits>"),
+]
+"""By digest, so that nobody can put something else in its place; by tag as well, for the reader."""
+
+
+def all_of(model: type[Model]) -> dict[str, Any]:
+    """For the schema of a cloud's pins: what a stack file may leave out has to be in a release."""
+    return {"required": sorted(str(field.alias) for field in model.model_fields.values() if field.default is None)}
+
+
+class ReleaseFile(Model):
+    """What a file of config/releases holds: pins, and what to know of them."""
+
+    # Each cloud adds the pins of its autoscaler (`config.clouds.registry.Registration`).
+    model_config = ConfigDict(title="A release")
+
+    released: bool = Field(
+        title="whether it is released",
+        description="true: never changes again (released.sha256 has its digest); false: a candidate",
+    )
+    notes: tuple[Annotated[str, StringConstraints(min_length=8)], ...] = Field(
+        title="notes", description="sentences for whoever moves a stack to this release"
+    )
+    kubernetes_version: KubernetesVersion = Field(
+        title="Kubernetes version", description="of clusters that this program makes, and of their pools"
+    )
+    device_plugin_image: Image = Field(
+        title="image of NVIDIA's device plugin", description="where the cloud does not bring one"
+    )
+    dcgm_exporter_image: Image = Field(
+        title="image of NVIDIA's DCGM exporter", description="where `dcgmExporter.enabled` asks for it"
+    )
+
+    @model_validator(mode="after")
+    def _complete(self) -> ReleaseFile:
+        for name, field in type(self).model_fields.items():
+            part = getattr(self, name)
+            if isinstance(part, Model):
+                needed = {*all_of(type(part))["required"]}
+                left_out = sorted(needed - part.model_dump(by_alias=True, exclude_none=True).keys())
+                if left_out:
+                    raise ValueError(f"{field.alias} pins no {', '.join(left_out)}")
+        return self
+
+
+class Release(ReleaseFile):
+    """A file of config/releases by its name, which the file itself does not hold."""
+
+    name: str = Field(description="The release's name.")
+
+
+PINS: Mapping[str, str] = {"kubernetesVersion": VERSION, "devicePluginImage": IMAGE, "dcgmExporterImage": IMAGE}
+"""Those a stack may override, and the pattern of each. The autoscalers' are settings of `cloud` anyway."""
+
+
+class Override(Model):
+    """One pin that a stack takes from elsewhere than its release."""
+
+    pin: Literal["kubernetesVersion", "devicePluginImage", "dcgmExporterImage"] = Field(
+        description="The pin to override."
+    )
+    value: str = Field(
+        min_length=1,
+        description="The value in its place, in a release's form: an image by tag and digest.",
+        examples=["1.35"],
+    )
+    reason: str = Field(
+        min_length=8,
+        description="Why the stack leaves its release here, for readers of the outputs.",
+        examples=["our Istio is tested up to 1.35"],
+    )
+
+
+@dataclass(frozen=True)
+class Overridden:
+    """A pin that is not the release's own, as the stack's outputs show it."""
+
+    pin: str
+    value: str
+    instead: str
+    """The release's."""
+    reason: str
+
+    def as_output(self) -> dict[str, str]:
+        """Plain data."""
+        return asdict(self)
+
+
+def pinned(release: Release, pin: str) -> str:
+    """The release's value of one of `PINS`."""
+    return str(release.model_dump(by_alias=True, include={_field(pin)})[pin])
+
+
+def changed(release: Release, overrides: Iterable[Override]) -> Release:
+    """The release with the stack's own pins in place of some of its."""
+    return release.model_copy(update={_field(one.pin): one.value for one in overrides})
+
+
+def _field(pin: str) -> str:
+    return next(name for name, field in ReleaseFile.model_fields.items() if field.alias == pin)

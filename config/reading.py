@@ -1,0 +1,63 @@
+"""Reading of objects that may lack fields, so that a rule reports all it can and its author asks for nothing.
+
+Who asks a faulty object for an unreadable field gets `Unreadable`. A rule ends there, and no other does (`config.rules`); a
+rule about many items ends for one item when it is about each (`each`), or takes what can be read of the others from `where`
+and `of_each`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Iterator
+from typing import Any, TypeVar
+
+from config.model.fields import Model, Unreadable
+from config.problems import Problem
+
+T = TypeVar("T")
+V = TypeVar("V")
+D = TypeVar("D")
+
+
+def known(read: Callable[[], V], default: D) -> V | D:
+    """The value, or the default where it asks for an unreadable field."""
+    try:
+        return read()
+    except Unreadable:
+        return default
+
+
+def part(thing: Model, name: str) -> Any:
+    """A field of an object by its name; None where it cannot be read, or where there is none."""
+    return thing.__dict__.get(name)
+
+
+def of_each(items: Iterable[T], read: Callable[[T], V]) -> list[V]:
+    """The values of the items, without those that cannot be read."""
+    values: list[V] = []
+    for item in items:
+        try:
+            values.append(read(item))
+        except Unreadable:
+            continue
+    return values
+
+
+def where(items: Iterable[T], condition: Callable[[T], object]) -> list[T]:
+    """The items of which the condition can be read and is true."""
+    return [item for item, holds in of_each(items, lambda item: (item, condition(item))) if holds]
+
+
+def until_unreadable(problems: Iterator[Problem]) -> Iterator[Problem]:
+    """The problems up to the first question that cannot be answered."""
+    try:
+        yield from problems
+    except Unreadable:
+        return
+
+
+def doubled(items: Iterable[tuple[str, T]], key: Callable[[T], Hashable]) -> Iterator[tuple[str, str, T]]:
+    """Each item whose key an earlier item has: its path, the first one's path, and the item."""
+    first: dict[Hashable, str] = {}
+    for path, item, name in of_each(items, lambda pair: (*pair, key(pair[1]))):
+        if first.setdefault(name, path) != path:
+            yield path, first[name], item

@@ -1,0 +1,63 @@
+"""Clouds and pools that several of these tests use."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from components.addons import discovery
+from components.addons.discovery import Contents
+from config.model.spec import ClusterSpec
+from config.placement.node_pools import NodePool
+from tests.components import existing_aks, features, gpu_agents
+from tests.components.emulated import EmulatedAzure
+from tests.components.existing_aks import Run
+from tests.components.features import Azure
+from tests.components.program import Declared, declare, stack_config
+from tests.sandbox.azure.conftest import GROUP, POOL
+
+
+@pytest.fixture
+def azure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Azure:
+    return features.Azure(tmp_path, monkeypatch)
+
+
+@pytest.fixture
+def contents(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+    """Objects in an existing cluster, as fields of `Contents`; to be changed before the run."""
+    contents: dict[str, Any] = {"version": "1.36.2"}
+    monkeypatch.setattr(discovery, "read", lambda kubeconfig, what, compute_class=None: Contents(**contents))
+    return contents
+
+
+@pytest.fixture
+def emulated(tmp_path: Path) -> EmulatedAzure:
+    return EmulatedAzure(tmp_path / "azure.json", "westeurope")
+
+
+@pytest.fixture
+def run(contents: dict[str, Any], emulated: EmulatedAzure, monkeypatch: pytest.MonkeyPatch) -> Run:
+    """Runs the program on the cluster charmed-kubeflow, made now with these inputs beside the least ones."""
+
+    def run(settings: dict[str, Any], *pools: dict[str, Any], **cluster: Any) -> Declared:
+        emulated.make(GROUP, {"resourceGroupName": "charmed", "location": "westeurope"})
+        existing_aks.make_cluster(emulated, **cluster)
+        for pool in pools:
+            emulated.make(POOL, {"resourceGroupName": "charmed", "resourceName": "charmed-kubeflow", **pool})
+        return declare(settings, monkeypatch, cloud=emulated)
+
+    return run
+
+
+@pytest.fixture
+def spec() -> ClusterSpec:
+    """A stack whose pools share GPUs in every way."""
+    return gpu_agents.spec_of(stack_config(gpu_agents.SHARING))
+
+
+@pytest.fixture
+def pools(spec: ClusterSpec) -> dict[str, NodePool]:
+    """Its GPU pools by name."""
+    return gpu_agents.gpu_pools(spec)

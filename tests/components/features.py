@@ -1,0 +1,72 @@
+"""The program on stacks of a system pool and one user pool, each with some settings of `cloud`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.components.emulated import EmulatedAzure
+from tests.components.program import Declared, declare
+
+Settings = dict[str, Any]
+
+ROLE_ASSIGNMENT = "azure-native:authorization:RoleAssignment"
+
+NETWORK_CONTRIBUTOR = "4d97b98b-1d4f-4787-a291-c67834d212e7"
+
+ID = "/subscriptions/11111111-1111-4111-8111-111111111111/resourceGroups/shared/providers"
+
+GUID = "22222222-2222-4222-8222-222222222222"
+
+
+def plain(cloud: Settings, **changes: Settings) -> Settings:
+    """A stack of a system pool and one user pool."""
+    return {
+        "kubeflow-spot:release": "r2026-11",
+        "kubeflow-spot:cluster": {"name": "lab", **changes.get("cluster", {})},
+        "kubeflow-spot:cloud": {"provider": "azure", "location": "westeurope", **cloud},
+        "kubeflow-spot:systemPool": {"machine": "Standard_D4ds_v5", "maxNodes": 3, **changes.get("systemPool", {})},
+        "kubeflow-spot:pools": [
+            {"name": "general", "machine": "Standard_D8ds_v5", "maxNodes": 2, **changes.get("pool", {})}
+        ],
+    }
+
+
+class Azure:
+    """Runs the program with such a stack on an emulated Azure that has what it names."""
+
+    def __init__(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        self._path, self._monkeypatch = tmp_path / "azure.json", monkeypatch
+        self.cloud: EmulatedAzure
+
+    def __call__(self, cloud: Settings, **changes: Settings) -> Declared:
+        settings = plain(cloud, **changes)
+        self.cloud = EmulatedAzure(self._path, "westeurope")
+        self.cloud.seed(settings)
+        return declare(settings, self._monkeypatch, cloud=self.cloud)
+
+
+def one(declared: Declared, type: str) -> Settings:
+    """The inputs of the only resource of a type."""
+    (found,) = declared.of(f"azure-native:{type}").values()
+    return found.inputs
+
+
+def named(declared: Declared, type: str) -> dict[str, Settings]:
+    return {name: resource.inputs for name, resource in declared.of(f"azure-native:{type}").items()}
+
+
+def cluster(declared: Declared) -> Settings:
+    return one(declared, "containerservice:ManagedCluster")
+
+
+def grants(declared: Declared) -> set[tuple[str, str]]:
+    """Role and scope of every assignment."""
+    found = named(declared, "authorization:RoleAssignment").values()
+    return {(grant["roleDefinitionId"].rpartition("/")[2], grant["scope"]) for grant in found}
+
+
+def _subscription(azure: Azure) -> str:
+    return str(azure.cloud.provider.invoke("azure-native:authorization:getClientConfig", {})["subscriptionId"])

@@ -1,0 +1,151 @@
+"""The program in clusters that somebody else made: what it declares there, and what it refuses."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pulumi
+import pytest
+
+from components.azure import live as counts
+from tests.components.emulated import EmulatedAzure
+from tests.components.existing_aks import AKS, SPOTPOOL, Run, with_
+from tests.components.program import declare
+from tests.sandbox.azure.conftest import GROUP, NETWORK, POOL, SUBNET
+
+pytestmark = pytest.mark.program
+
+PROVIDER = "pulumi:providers:kubernetes"
+
+
+def test_only_pools_and_the_layer_are_declared_in_somebody_elses_cluster(run: Run) -> None:
+    declared = run(AKS)
+    assert sorted(r.type for r in declared.resources if r.type.startswith("azure-native")) == [POOL, POOL]
+    for pool in declared.of(POOL).values():
+        assert (pool.inputs["resourceGroupName"], pool.inputs["resourceName"]) == ("charmed", "charmed-kubeflow")
+        # Made in the cluster's version, and upgraded by whoever upgrades the cluster.
+        assert "orchestratorVersion" not in pool.inputs
+        assert pool.options["ignoreChanges"] == ["orchestratorVersion"]
+        assert pool.inputs["tags"] == {"kubeflow-spot-stack": "test"}
+    inside = [r for r in declared.resources if r.type.startswith("kubernetes:")]
+    assert sorted(r.inputs["metadata"]["name"] for r in inside) == [
+        "cluster-autoscaler-priority-expander",
+        "kubeflow-spot",
+        "kubeflow-spot-test-contract",
+        "kubeflow-spot-test-contract",
+        "kubeflow-spot-test-defaults",
+        "kubeflow-spot-test-defaults",
+        "kubeflow-spot-test-device-plugin",
+        *["kubeflow-spot-test-guard-platform"] * 2,
+        *["kubeflow-spot-test-guard-profiles"] * 2,
+    ]
+    for resource in [*inside, *declared.of(POOL).values()]:
+        # The cluster stays when the stack goes: each goes by itself, and none goes for the cluster's sake.
+        assert "deletedWith" not in resource.options
+        assert "replaceWith" not in resource.options
+
+
+def test_outputs_tell_how_to_reach_the_cluster_and_what_is_decided(run: Run) -> None:
+    declared = run(AKS)
+    outputs = declared.outputs
+    assert declared.secret == {"kubeconfig"}
+    assert outputs["kubeconfig"].startswith("kubeconfig of")
+    assert outputs["kubeconfigCommand"] == "az aks get-credentials --resource-group charmed --name charmed-kubeflow"
+    assert (outputs["clusterName"], outputs["resourceGroup"]) == ("charmed-kubeflow", "charmed")
+    assert outputs["kubernetesVersion"] == "1.36.2"
+    assert outputs["devicePlugin"] == {"pools": ["spotpool", "spotpoolod"], "leftTo": []}
+    assert [pool["label"] for pool in outputs["pools"]] == ["spotpool", "spotpoolod"]
+    assert outputs["fallbackOrder"].startswith("guaranteed by")
+    assert [(tier["priority"], tier["pools"]) for tier in outputs["expander"]] == [
+        (20, ["spotpool"]),
+        (10, ["spotpoolod"]),
+        (1, []),
+    ]
+
+
+def test_a_label_outlives_a_pools_generation(run: Run) -> None:
+    pool = {"name": "gpu", "machine": "Standard_NC4as_T4_v3", "maxNodes": 1, "generation": "b"}
+    (shown,) = run(with_(AKS, pools=[pool])).outputs["pools"]
+    assert (shown["name"], shown["label"]) == ("gpub", "gpu")
+
+
+def test_behind_entra_the_command_and_the_kubeconfig_are_for_kubelogin(run: Run, emulated: EmulatedAzure) -> None:
+    declared = run(AKS, aadProfile={"managed": True, "adminGroupObjectIDs": ["11111111-2222-3333-4444-555555555555"]})
+    assert declared.outputs["kubeconfigCommand"].endswith(" && kubelogin convert-kubeconfig -l azurecli")
+    (asked,) = (asked for token, asked in emulated.calls if token.endswith(":listManagedClusterUserCredentials"))
+    assert asked["format"] == "exec"
+
+
+def test_a_missing_cluster_is_one_clean_error(
+    emulated: EmulatedAzure, contents: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pytest.raises(pulumi.RunError, match=r"cloud\.existingCluster: there is no AKS cluster 'charmed-kubeflow'"):
+        declare(AKS, monkeypatch, cloud=emulated)
+
+
+def test_a_stopped_cluster_is_one_clean_error(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    live = counts.LiveCluster({}, {"powerState": {"code": "Stopped"}})
+    monkeypatch.setattr(counts, "read", lambda group, name, reading: live)
+    with pytest.raises(pulumi.RunError, match=r"is stopped\n  az aks start --resource-group charmed"):
+        run(AKS)
+
+
+@pytest.mark.parametrize(
+    ("labels", "tags", "owner"),
+    [
+        ({}, {}, "another owner"),
+        ({"kubeflow-spot.dev/pool": "spotpool"}, {"kubeflow-spot-stack": "blue"}, "stack 'blue'"),
+    ],
+)
+def test_a_pool_of_that_name_that_is_not_ours_is_told_before_azure_is_asked(
+    run: Run, labels: dict[str, str], tags: dict[str, str], owner: str
+) -> None:
+    pool = {"agentPoolName": "spotpool", "count": 1, "vmSize": "Standard_D4s_v5", "nodeLabels": labels, "tags": tags}
+    with pytest.raises(pulumi.RunError, match=r"pools\[0\]\.name: .* made by " + owner) as refused:
+        run(AKS, pool)
+    assert "taken are: agentpool, spotpool" in str(refused.value)
+
+
+@pytest.mark.usefixtures("contents")
+@pytest.mark.parametrize("tags", [{"kubeflow-spot-stack": "test"}, {}])
+def test_a_second_run_knows_its_own_pools_and_keeps_their_counts(
+    tags: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    agentpool = {"name": "agentpool", "mode": "System", "count": 2}
+    spotpool = {"name": "spotpool", "mode": "User", "count": 3, "scaleSetPriority": "Spot", "tags": tags}
+    own = {**spotpool, "nodeLabels": {"kubeflow-spot.dev/pool": "spotpool"}}
+    declared = declare(AKS, monkeypatch, live=[agentpool, own])
+    counts = {pool.inputs["agentPoolName"]: pool.inputs["count"] for pool in declared.of(POOL).values()}
+    assert counts == {"spotpool": 3, "spotpoolod": 0}
+
+
+def test_pools_go_to_the_system_pools_subnet_or_one_beside_it(run: Run, emulated: EmulatedAzure) -> None:
+    emulated.make(GROUP, {"resourceGroupName": "net", "location": "westeurope"})
+    place = {"resourceGroupName": "net", "virtualNetworkName": "corp"}
+    emulated.make(NETWORK, {**place, "location": "westeurope", "addressSpace": {"addressPrefixes": ["10.9.0.0/16"]}})
+    subnets = {
+        name: emulated.make(SUBNET, {**place, "subnetName": name, "addressPrefix": f"10.9.{index}.0/24"})[0]
+        for index, name in enumerate(("nodes", "gpus", "far"))
+    }
+    agentpool = {"name": "agentpool", "mode": "System", "count": 2, "vmSize": "Standard_D4s_v5"}
+    profile = {**agentpool, "type": "VirtualMachineScaleSets", "vnetSubnetID": subnets["nodes"]}
+    pools = [
+        {**SPOTPOOL, "name": "a", "fallback": []},
+        {**SPOTPOOL, "name": "b", "fallback": [], "subnet": "gpus"},
+        {**SPOTPOOL, "name": "c", "fallback": [], "subnet": subnets["far"]},
+    ]
+    declared = run(with_(AKS, pools=pools), agentPoolProfiles=[profile])
+    assert {p.inputs["agentPoolName"]: p.inputs["vnetSubnetID"] for p in declared.of(POOL).values()} == {
+        "a": subnets["nodes"],
+        "b": subnets["gpus"],
+        "c": subnets["far"],
+    }
+
+
+def test_in_a_network_of_aks_own_pools_name_no_subnet(run: Run) -> None:
+    assert all("vnetSubnetID" not in pool.inputs for pool in run(AKS).of(POOL).values())
+
+
+def test_a_named_subnet_in_a_network_of_aks_own_is_refused(run: Run) -> None:
+    with pytest.raises(pulumi.RunError, match=r"pools\[0\]\.subnet: .*no subnets to name"):
+        run(with_(AKS, pools=[{**SPOTPOOL, "subnet": "gpus"}]))

@@ -1,0 +1,98 @@
+"""Rights of an AKS cluster: of its control plane at subnets and zones, of its kubelets at a registry."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.components.emulated import EmulatedAzure
+from tests.components.features import (
+    ID,
+    NETWORK_CONTRIBUTOR,
+    ROLE_ASSIGNMENT,
+    Azure,
+    cluster,
+    grants,
+    named,
+    plain,
+)
+from tests.components.program import KUBELET, LIVE_KUBELET, declare, running
+
+pytestmark = pytest.mark.program
+
+
+def test_the_identity_may_use_the_subnets_that_pools_use_and_the_cluster_waits_for_that(azure: Azure) -> None:
+    subnets = {"gpu": "10.8.32.0/20", "spare": "10.8.64.0/20"}
+    declared = azure({"network": {"subnets": subnets}}, pool={"subnet": "gpu"}, systemPool={"subnet": "nodes"})
+    assert {name: s["addressPrefix"] for name, s in named(declared, "network:Subnet").items()} == {
+        "lab-nodes": "10.8.0.0/20",
+        "lab-gpu": "10.8.32.0/20",
+        "lab-spare": "10.8.64.0/20",
+    }
+    assert {scope.rpartition("/")[2] for _, scope in grants(declared)} == {"nodes", "gpu"}
+    (found,) = declared.of("azure-native:containerservice:ManagedCluster").values()
+    waits = {urn.rpartition("::")[2] for urn in found.options["dependencies"]}
+    assert {"lab-network", "lab-network-gpu"} <= waits
+
+
+def test_a_private_cluster_may_link_its_zone_to_the_network(azure: Azure) -> None:
+    zone = f"{ID}/Microsoft.Network/privateDnsZones/privatelink.westeurope.azmk8s.io"
+    declared = azure({"access": {"private": True, "privateDnsZone": zone}})
+    access = cluster(declared)["apiServerAccessProfile"]
+    assert access == {"enablePrivateCluster": True, "privateDNSZone": zone, "disableRunCommand": False}
+    assert {scope for _, scope in grants(declared)} == {
+        zone,
+        cluster(declared)["agentPoolProfiles"][0]["vnetSubnetID"].rpartition("/subnets/")[0],
+    }
+
+
+@pytest.mark.parametrize("zone", ["system", "none"])
+def test_a_private_cluster_without_a_zone_of_its_own_has_no_right_at_one(azure: Azure, zone: str) -> None:
+    declared = azure({"access": {"private": True, "privateDnsZone": zone}})
+    ((role, scope),) = grants(declared)
+    assert role == NETWORK_CONTRIBUTOR
+    # Without a zone there is nothing to link, and the nodes' subnet is enough.
+    assert ("/subnets/" in scope) == (zone == "none")
+
+
+def test_the_kubelets_of_the_cluster_may_pull_from_the_registry(azure: Azure) -> None:
+    registry = f"{ID}/Microsoft.ContainerRegistry/registries/images"
+    declared = azure({"registry": {"id": registry}})
+    (pull,) = (g for g in named(declared, "authorization:RoleAssignment").values() if g["scope"] == registry)
+    assert pull["roleDefinitionId"].endswith("/7f951dda-4ed3-4680-a7ca-43fe172d538d")
+    assert pull["principalId"] == azure.cloud.kubelet("lab")
+
+
+def test_a_preview_of_a_cluster_that_is_there_does_not_show_the_right_to_pull_as_replaced(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    settings = plain({"registry": {"id": f"{ID}/Microsoft.ContainerRegistry/registries/images"}})
+    there = running(declare(settings, monkeypatch))
+    pulls = {
+        preview: declare(settings, monkeypatch, live=there, preview=preview).of(ROLE_ASSIGNMENT)["lab-pull"]
+        for preview in (True, False)
+    }
+    # The outputs of a cluster that is updated are unknown in a preview; its GET says what they are.
+    assert {preview: pull.inputs["principalId"] for preview, pull in pulls.items()} == {
+        True: LIVE_KUBELET,
+        False: KUBELET,
+    }
+    # But the identity goes with the cluster.
+    pull = pulls[True]
+    assert [urn.rpartition("::")[2] for urn in pull.options["replaceWith"]] == ["lab"]
+
+
+def test_two_stacks_of_one_name_may_pull_from_one_registry(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    names = set()
+    for group in ("one", "two"):
+        cloud = EmulatedAzure(tmp_path / group, "westeurope")
+        settings = plain(
+            {"resourceGroup": group, "registry": {"id": f"{ID}/Microsoft.ContainerRegistry/registries/images"}}
+        )
+        cloud.seed(settings)
+        pull = declare(settings, monkeypatch, cloud=cloud).of(ROLE_ASSIGNMENT)["lab-pull"]
+        names.add(pull.inputs["roleAssignmentName"])
+        # One that an earlier version of the program has named otherwise is not made anew.
+        assert "roleAssignmentName" in pull.options["ignoreChanges"]
+    assert len(names) == 2

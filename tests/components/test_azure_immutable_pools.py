@@ -1,0 +1,141 @@
+"""Which differences between a live pool and the stack file count."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from components.azure import immutable_pools
+from components.azure.live import LiveCluster
+from components.last_update import LastUpdate
+from config.clouds.azure.settings import AzureEncryption
+from config.clouds.azure.traits import aks
+from config.model.pool import Pool, SystemPool
+from config.placement import node_pools
+
+SUBNET = "/resourceGroups/lab/providers/Microsoft.Network/virtualNetworks/lab/subnets/nodes"
+
+
+def live(**changes: Any) -> dict[str, Any]:
+    """A pool as a GET shows it: AKS has filled in what was not sent."""
+    profile: dict[str, Any] = {
+        "vmSize": "Standard_D8ds_v5",
+        "scaleSetPriority": None,
+        "mode": "User",
+        "maxPods": 250,
+        "osDiskType": "Ephemeral",
+        "osDiskSizeGB": 300,
+        "availabilityZones": None,
+        "vnetSubnetID": f"/subscriptions/s{SUBNET}",
+        "gpuInstanceProfile": None,
+        "gpuProfile": None,
+        "enableEncryptionAtHost": False,
+    }
+    return profile | changes
+
+
+def wanted(**changes: Any) -> dict[str, Any]:
+    """The arguments of a pool whose stack file says as little as possible."""
+    least = {"agentPoolName": "general", "vmSize": "Standard_D8ds_v5", "vnetSubnetID": SUBNET}
+    return {**least, "availabilityZones": None, **changes}
+
+
+def paths(want: dict[str, Any], have: dict[str, Any]) -> list[str]:
+    return [problem.path for problem in immutable_pools.differences("pools[1]", want, have, "do")]
+
+
+@pytest.mark.parametrize(
+    ("want", "have"),
+    [
+        ({}, {}),
+        ({"vmSize": "standard_d8DS_v5"}, {}),
+        ({"vnetSubnetID": SUBNET.upper()}, {}),
+        ({"availabilityZones": ["1", "2"]}, {"availabilityZones": ["2", "1"]}),
+        ({"maxPods": 250, "osDiskType": "ephemeral", "osDiskSizeGB": 300}, {}),
+        ({}, {"availabilityZones": []}),
+        ({}, {"gpuProfile": {"driver": "Install"}}),
+        ({}, {"gpuProfile": {"driver": None}}),
+        ({"gpuProfile": {"driver": "None"}}, {"gpuProfile": {"driver": "None"}}),
+        ({"enableEncryptionAtHost": True}, {"enableEncryptionAtHost": True}),
+        ({}, {"enableEncryptionAtHost": None, "vnetSubnetID": None}),
+    ],
+)
+def test_another_spelling_and_what_aks_filled_in_are_no_differences(want: dict[str, Any], have: dict[str, Any]) -> None:
+    assert paths(wanted(**want), live(**have)) == []
+
+
+@pytest.mark.parametrize(
+    ("want", "have", "path", "text"),
+    [
+        ({"vmSize": "Standard_D16ds_v5"}, {}, "pools[1].machine", "Standard_D8ds_v5 in the cluster"),
+        ({"availabilityZones": ["1"]}, {}, "pools[1].zones", "is [] in the cluster and cannot become [1]"),
+        ({}, {"availabilityZones": ["2", "1"]}, "pools[1].zones", "is [1, 2] in the cluster and cannot become []"),
+        ({"maxPods": 110}, {}, "pools[1].maxPods", "is 250 in the cluster and cannot become 110"),
+        ({"osDiskType": "Managed"}, {}, "pools[1].osDisk.type", "cannot become Managed"),
+        ({"osDiskSizeGB": 128}, {}, "pools[1].osDisk.sizeGb", "cannot become 128"),
+        ({"vnetSubnetID": SUBNET[:-5] + "gpu"}, {}, "pools[1].subnet", "is lab/nodes in the cluster"),
+        ({"gpuInstanceProfile": "MIG3g"}, {}, "pools[1].mig", "is unset in the cluster and cannot become 3g"),
+        ({}, {"gpuInstanceProfile": "MIG1g"}, "pools[1].mig", "is 1g in the cluster and cannot become unset"),
+        ({"gpuProfile": {"driver": "None"}}, {}, "pools[1].installDriver", "is true in the cluster"),
+        ({}, {"gpuProfile": {"driver": "None"}}, "pools[1].installDriver", "cannot become true"),
+        ({"enableEncryptionAtHost": True}, {}, "cloud.encryption.atHost", "is false in the cluster"),
+    ],
+)
+def test_every_fixed_property_has_its_difference_in_the_stack_files_words(
+    want: dict[str, Any], have: dict[str, Any], path: str, text: str
+) -> None:
+    (problem,) = immutable_pools.differences("pools[1]", wanted(**want), live(**have), "do")
+    assert (problem.path, problem.remedy) == (path, "do")
+    assert problem.what.startswith("general: ")
+    assert text in problem.what
+
+
+def test_all_differences_are_reported_together() -> None:
+    want = wanted(vmSize="Standard_D16ds_v5", maxPods=30, availabilityZones=["3"])
+    assert paths(want, live()) == ["pools[1].machine", "pools[1].maxPods", "pools[1].zones"]
+
+
+@pytest.mark.parametrize(
+    ("now", "names", "letter"),
+    [
+        (None, [], "b"),
+        ("b", [], "c"),
+        ("z", [], "b"),
+        # A pool that somebody else made, or one that is still going.
+        (None, ["generalb"], "c"),
+        ("y", ["generalz", "generalb"], "c"),
+    ],
+)
+def test_the_next_generation_is_the_first_free_letter(now: str | None, names: list[str], letter: str) -> None:
+    pool = Pool(name="general", machine="Standard_D8ds_v5", maxNodes=2, generation=now)
+    assert node_pools.next_generation(pool, names, aks()) == letter
+
+
+def system(name: str, **profiles: dict[str, Any]) -> list[str]:
+    pool = SystemPool(name=name, machine="Standard_D8ds_v5", maxNodes=3)
+    found = immutable_pools.system_problems(pool, wanted(name=name), LiveCluster(dict(profiles)), LastUpdate())
+    return [f"{problem.path}: {problem.what}" for problem in found]
+
+
+def test_a_system_pool_under_another_name_is_no_new_pool() -> None:
+    (problem,) = system("main", system=live(mode="System"), general=live())
+    assert problem.startswith("systemPool.name: main: is no pool of the cluster, whose system pool is system;")
+
+
+def test_a_system_pool_that_was_added_by_hand_is_taken() -> None:
+    assert system("sys2", system=live(mode="System"), sys2=live(mode="System")) == []
+
+
+def test_a_cluster_that_is_not_there_has_no_differences() -> None:
+    assert system("system") == []
+    assert list(immutable_pools.key_problems(AzureEncryption(), LiveCluster({}))) == []
+
+
+def test_the_key_of_secrets_that_are_encrypted_cannot_be_removed() -> None:
+    kms = {"enabled": True, "keyId": "https://keys.vault.azure.net/keys/etcd/1"}
+    found = {"securityProfile": {"azureKeyVaultKms": kms}}
+    (problem,) = immutable_pools.key_problems(AzureEncryption(), LiveCluster({}, found))
+    assert problem.path == "cloud.encryption.kms"
+    kms["enabled"] = False
+    assert list(immutable_pools.key_problems(AzureEncryption(), LiveCluster({}, found))) == []

@@ -1,0 +1,114 @@
+"""What a pool of the stack file asks of AKS: the translations alone."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from components.azure import pools
+from components.azure.live import RETRIED, LiveCluster
+from config import releases
+from config.clouds.azure.settings import Azure
+from config.clouds.azure.traits import aks
+from config.model.cluster import Cluster
+from config.model.pool import Pool, SystemPool
+from config.model.spec import ClusterSpec
+from config.placement import node_pools
+
+NOT_YET = LiveCluster({})
+GPU = {"name": "t4", "machine": "Standard_NC4as_T4_v3", "maxNodes": 4}
+
+
+def asked(live: LiveCluster = NOT_YET, **pool: Any) -> dict[str, dict[str, Any]]:
+    """The arguments of the pool's AgentPool, and of its twin's, by name."""
+    spec = ClusterSpec(
+        release=releases.load(releases.names()[-1]),
+        cluster=Cluster(name="lab"),
+        cloud=Azure(provider="azure", location="westeurope"),
+        systemPool=SystemPool(machine="Standard_D4ds_v5", maxNodes=3),
+        pools=(Pool.model_validate(pool),),
+    )
+    return {p.name: pools.agent_pool(p, "1.36", live) for p in node_pools.node_pools(spec, aks())}
+
+
+@pytest.mark.parametrize(
+    ("pool", "sent"),
+    [
+        (
+            {"osDisk": {"type": "Ephemeral", "sizeGb": 100}, "maxPods": 50},
+            {"osDiskType": "Ephemeral", "osDiskSizeGB": 100, "maxPods": 50},
+        ),
+        ({"zones": ["2", "1"]}, {"availabilityZones": ["1", "2"]}),
+        ({"mig": "1g"}, {"gpuInstanceProfile": "MIG1g"}),
+        ({"installDriver": False}, {"gpuProfile": {"driver": "None"}}),
+    ],
+)
+def test_options_of_the_machine_reach_the_pool_and_its_twin(pool: dict[str, Any], sent: dict[str, Any]) -> None:
+    found = asked(**GPU, **pool, capacity="spot", fallback=[{"onDemand": {"maxNodes": 1}}])
+    assert set(found) == {"t4", "t4od"}
+    for args in found.values():
+        assert {key: args.get(key) for key in sent} == sent
+
+
+def test_what_is_not_asked_for_is_left_to_aks() -> None:
+    (args,) = asked(name="general", machine="Standard_D8ds_v5", maxNodes=2).values()
+    left = {"osDiskType", "osDiskSizeGB", "maxPods", "gpuInstanceProfile", "gpuProfile"}
+    assert left & args.keys() == set()
+    assert "enableEncryptionAtHost" not in args
+
+
+@pytest.mark.parametrize(
+    ("pool", "settings"),
+    [
+        ({**GPU}, ("0", "1")),
+        ({**GPU, "upgrade": {"maxSurge": "1"}}, ("1", "0")),
+        ({**GPU, "upgrade": {"maxUnavailable": "50%"}}, ("0", "50%")),
+        ({**GPU, "machine": "Standard_D8ds_v5", "upgrade": {"maxSurge": "33%"}}, ("33%", "0")),
+    ],
+)
+def test_on_demand_nodes_are_exchanged_in_place_where_they_have_gpus_and_never_both_ways(
+    pool: dict[str, Any], settings: tuple[str, str]
+) -> None:
+    (args,) = asked(**pool).values()
+    assert args["upgradeSettings"] == {"maxSurge": settings[0], "maxUnavailable": settings[1]}
+
+
+def test_a_spot_pool_has_no_upgrade_settings_and_its_twin_has() -> None:
+    found = asked(**GPU, capacity="spot", upgrade={"maxSurge": "1"}, fallback=[{"onDemand": {"maxNodes": 1}}])
+    assert "upgradeSettings" not in found["t4"]
+    assert found["t4od"]["upgradeSettings"] == {"maxSurge": "1", "maxUnavailable": "0"}
+
+
+def test_a_system_pool_is_sent_a_surge_and_no_max_unavailable() -> None:
+    pool = SystemPool.model_validate({"machine": "Standard_D4ds_v5", "maxNodes": 3, "upgrade": {"maxSurge": "1"}})
+    assert pools.system_profile(pool, "1.36", NOT_YET)["upgradeSettings"] == {"maxSurge": "1"}
+
+
+def test_a_live_pool_with_what_aks_added_is_as_the_profile_wants_it() -> None:
+    pool = SystemPool.model_validate({"machine": "Standard_D4ds_v5", "maxNodes": 3, "upgrade": {"maxSurge": "1"}})
+    profile = pools.system_profile(pool, "1.36", NOT_YET)
+    settings = {"maxSurge": "1", "maxUnavailable": "0"}
+    there = {**profile, "nodeTaints": None, "upgradeSettings": settings, "maxPods": 250}
+    assert LiveCluster({"system": there}).is_as(profile)
+    settings["maxSurge"] = "10%"
+    assert not LiveCluster({"system": there}).is_as(profile)
+
+
+@pytest.mark.parametrize(
+    ("state", "before", "tags"),
+    [
+        ("Succeeded", {}, {}),
+        ("Updating", {}, {}),
+        ("Failed", {"owner": "ml"}, {RETRIED: "1"}),
+        ("Canceled", {RETRIED: "4"}, {RETRIED: "5"}),
+        ("Failed", {RETRIED: "by hand"}, {RETRIED: "1"}),
+        # What was sent once stays, or its removal would be a change.
+        ("Succeeded", {RETRIED: "2"}, {RETRIED: "2"}),
+    ],
+)
+def test_a_pool_that_has_failed_is_asked_for_once_more(
+    state: str, before: dict[str, str], tags: dict[str, str]
+) -> None:
+    found = asked(LiveCluster({"t4": {"provisioningState": state, "tags": before, "count": 0}}), **GPU)
+    assert found["t4"]["tags"] == tags

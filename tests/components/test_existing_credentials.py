@@ -1,0 +1,153 @@
+"""The kubeconfig of a cluster that somebody else made: from a file, from the settings, from another stack."""
+
+from __future__ import annotations
+
+import base64
+from pathlib import Path
+from typing import Any
+
+import pulumi
+import pytest
+import yaml
+from pulumi.runtime.invoke import InvokeResult
+
+from components.existing import credentials
+from config.clouds.existing.settings import Existing
+
+TWO: dict[str, Any] = {
+    "apiVersion": "v1",
+    "kind": "Config",
+    "clusters": [
+        {"name": "blue", "cluster": {"server": "https://blue", "certificate-authority": "ca.crt"}},
+        {"name": "green", "cluster": {"server": "https://green"}},
+    ],
+    "users": [
+        {"name": "me", "user": {"token": "token-of-me"}},
+        {"name": "admin", "user": {"client-certificate": "a.crt", "client-key": "/nowhere/a.key"}},
+    ],
+    "contexts": [
+        {"name": "b", "context": {"cluster": "blue", "user": "me", "namespace": "ml"}},
+        {"name": "g", "context": {"cluster": "green", "user": "admin"}},
+        {"name": "lost", "context": {"cluster": "red", "user": "me"}},
+    ],
+    "current-context": "b",
+}
+
+
+def spec(**kubeconfig: Any) -> Existing:
+    return Existing.model_validate({"provider": "existing", "name": "theirs", "kubeconfig": kubeconfig})
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    (tmp_path / "ca.crt").write_text("authority")
+    path = tmp_path / "config"
+    path.write_text(yaml.safe_dump(TWO))
+    return path
+
+
+def test_a_files_current_context_goes_on_alone_with_the_content_of_its_files(file: Path) -> None:
+    found = yaml.safe_load(credentials.kubeconfig(spec(file=str(file))))
+    authority = base64.b64encode(b"authority").decode()
+    assert found == {
+        "apiVersion": "v1",
+        "kind": "Config",
+        "clusters": [{"name": "blue", "cluster": {"server": "https://blue", "certificate-authority-data": authority}}],
+        "users": [{"name": "me", "user": {"token": "token-of-me"}}],
+        "contexts": [{"name": "b", "context": {"cluster": "blue", "user": "me", "namespace": "ml"}}],
+        "current-context": "b",
+    }
+
+
+def test_contents_are_as_good_as_a_file_and_a_context_can_be_named() -> None:
+    text = yaml.safe_dump({**TWO, "clusters": [{"name": "blue", "cluster": {"server": "https://blue"}}]})
+    found = yaml.safe_load(credentials.kubeconfig(spec(contents=text)))
+    assert found["clusters"] == [{"name": "blue", "cluster": {"server": "https://blue"}}]
+
+
+@pytest.mark.parametrize(
+    ("context", "expected"),
+    [
+        ("c", r"file: there is no context 'c'\n.*one of: b, g, lost"),
+        ("lost", "names a cluster or a user that is not there"),
+        ("g", r"client-certificate: .*a\.crt cannot be read: No such file"),
+    ],
+)
+def test_a_context_that_leads_nowhere_is_told(file: Path, context: str, expected: str) -> None:
+    with pytest.raises(pulumi.RunError, match=expected):
+        credentials.kubeconfig(spec(file=str(file), context=context))
+
+
+def test_without_a_current_context_one_must_be_named() -> None:
+    with pytest.raises(pulumi.RunError, match=r"contents: no context is the current one\n.*b, g, lost"):
+        credentials.kubeconfig(spec(contents=yaml.safe_dump({**TWO, "current-context": ""})))
+
+
+@pytest.mark.parametrize("text", ["hello", "a: [secret", "contexts: secret", "- secret"])
+def test_what_is_no_kubeconfig_is_told_and_not_shown(text: str) -> None:
+    with pytest.raises(pulumi.RunError, match=r"cloud\.kubeconfig\.contents: is no kubeconfig") as refused:
+        credentials.kubeconfig(spec(contents=text))
+    assert "secret" not in str(refused.value)
+
+
+def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
+    with pytest.raises(pulumi.RunError, match=r"cloud\.kubeconfig\.file: .*/none cannot be read: No such file"):
+        credentials.kubeconfig(spec(file=str(tmp_path / "none")))
+
+
+@pytest.fixture
+def other_stacks(monkeypatch: pytest.MonkeyPatch) -> None:
+    def invoke(token: str, arguments: dict[str, Any]) -> InvokeResult:
+        assert token == "pulumi:pulumi:readStackOutputs"
+        if arguments["name"] != "org/clusters/prod":
+            raise Exception("unknown stack")
+        text = yaml.safe_dump(TWO).replace("certificate-authority: ca.crt", "insecure: true")
+        return InvokeResult({"outputs": {"kubeconfig": text, "size": 3}})
+
+    monkeypatch.setattr("pulumi.runtime.invoke", invoke)
+
+
+@pytest.mark.usefixtures("other_stacks")
+def test_an_output_of_another_stack_is_as_good_as_a_file() -> None:
+    found = yaml.safe_load(credentials.kubeconfig(spec(stack="org/clusters/prod")))
+    assert found["users"] == [{"name": "me", "user": {"token": "token-of-me"}}]
+
+
+@pytest.mark.usefixtures("other_stacks")
+@pytest.mark.parametrize(
+    ("where", "expected"),
+    [
+        ({"stack": "org/clusters/dev"}, r"stack: the outputs of org/clusters/dev cannot be read: unknown stack"),
+        ({"stack": "org/clusters/prod", "output": "config"}, r"no text 'config' .*\n  outputs there: kubeconfig, size"),
+        ({"stack": "org/clusters/prod", "output": "size"}, "no text 'size'"),
+    ],
+)
+def test_a_stack_or_output_that_is_not_there_is_named(where: dict[str, str], expected: str) -> None:
+    with pytest.raises(pulumi.RunError, match=expected):
+        credentials.kubeconfig(spec(**where))
+
+
+@pytest.mark.parametrize(
+    ("user", "held"),
+    [
+        ({"token": "of-me"}, ["token"]),
+        ({"client-certificate-data": "", "client-key-data": ""}, ["client-key-data"]),
+        ({"username": "me", "password": "correct horse"}, ["password"]),
+        ({"exec": {"command": "kubelogin"}}, []),
+    ],
+)
+def test_a_credential_in_the_kubeconfig_is_told_and_never_shown(
+    user: dict[str, Any], held: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told: list[str] = []
+    monkeypatch.setattr(pulumi.log, "warn", told.append)
+    document = {
+        "contexts": [{"name": "lab", "context": {"cluster": "lab", "user": "me"}}],
+        "clusters": [{"name": "lab", "cluster": {"server": "https://lab"}}],
+        "users": [{"name": "me", "user": user}],
+        "current-context": "lab",
+    }
+    monkeypatch.setattr(credentials, "kubeconfig", lambda spec: credentials.reduced(yaml.safe_dump(document), "here"))
+    credentials.warn_of_secrets(credentials.kubeconfig(spec(contents="...")))
+    assert ["(" + ", ".join(held) + ")" in text for text in told] == ([True] if held else [])
+    assert "correct horse" not in "".join(told)

@@ -1,0 +1,273 @@
+"""Pools in a GKE cluster that somebody else made: what is declared there, and what is refused."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pulumi
+import pytest
+import yaml
+
+from components.addons import discovery
+from components.addons.discovery import Contents
+from tests.components.google import GENERAL, L4, WITH_TWIN, stack
+from tests.components.pools import GKE_POOL
+from tests.components.program import Cloud, CloudRefused, Declared, declare
+
+pytestmark = pytest.mark.program
+
+DAEMON_SET = "kubernetes:apps/v1:DaemonSet"
+EXISTING = {"existingCluster": {"location": "europe-west4", "name": "shared"}}
+SHARED: dict[str, Any] = {
+    "endpoint": "203.0.113.20",
+    "masterAuths": [{"clusterCaCertificate": "dGhlaXJz"}],
+    "enableAutopilot": False,
+    "nodePools": [{"name": "default-pool", "nodeConfigs": [{"labels": {}}], "nodeCount": 1}],
+    "controlPlaneEndpointsConfigs": [
+        {
+            "dnsEndpointConfigs": [{"endpoint": "gke-shared.europe-west4.gke.goog", "allowExternalTraffic": True}],
+            "ipEndpointsConfigs": [{"enabled": True}],
+        }
+    ],
+    "privateClusterConfigs": [{"enablePrivateEndpoint": False}],
+    "workloadIdentityConfigs": [{"workloadPool": "example-lab.svc.id.goog"}],
+    "masterAuthorizedNetworksConfigs": [],
+}
+"""What `getCluster` says of it."""
+
+PLUGIN = {
+    "metadata": {"name": "nvidia-gpu-device-plugin-small-cos", "namespace": "kube-system"},
+    "spec": {
+        "template": {
+            "spec": {
+                "containers": [{"image": "gke.gcr.io/nvidia-gpu-device-plugin@sha256:0"}],
+                "tolerations": [{"operator": "Exists", "effect": "NoSchedule"}],
+                "affinity": {
+                    "nodeAffinity": {
+                        "requiredDuringSchedulingIgnoredDuringExecution": {
+                            "nodeSelectorTerms": [
+                                {
+                                    "matchExpressions": [
+                                        {"key": "cloud.google.com/gke-accelerator", "operator": "Exists"},
+                                        {
+                                            "key": "gke-no-default-nvidia-gpu-device-plugin",
+                                            "operator": "NotIn",
+                                            "values": ["true"],
+                                        },
+                                    ]
+                                }
+                            ]
+                        }
+                    }
+                },
+            }
+        }
+    },
+}
+"""GKE's own (container-engine-accelerators, cmd/nvidia_gpu/device-plugin.yaml)."""
+
+
+class Theirs(Cloud):
+    """A cloud with this answer to `getCluster`, or this refusal."""
+
+    def __init__(self, answer: dict[str, Any] | str) -> None:
+        super().__init__(None)
+        self._answer = answer
+
+    def call(self, args: pulumi.runtime.MockCallArgs) -> dict[str, Any]:
+        if args.token == "pulumi:pulumi:readStackOutputs":
+            return super().call(args)
+        asked = {"project": "example-lab", "location": "europe-west4", "name": "shared"}
+        assert (args.token, args.args) == ("gcp:container/getCluster:getCluster", asked)
+        if isinstance(self._answer, str):
+            raise CloudRefused(self._answer)
+        return self._answer
+
+
+@pytest.fixture
+def there(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+    """What is in the cluster, as fields of `Contents`; to be changed before the run."""
+    contents: dict[str, Any] = {"version": "1.36.2-gke.100", "daemon_sets": (PLUGIN,)}
+    monkeypatch.setattr(discovery, "read", lambda kubeconfig, what, compute_class=None: Contents(**contents))
+    return contents
+
+
+def settings(*pools: dict[str, Any], **cloud: Any) -> dict[str, Any]:
+    found = stack(*pools, cloud={**EXISTING, **cloud})
+    for key in ("cluster", "systemPool"):
+        del found[f"kubeflow-spot:{key}"]
+    del found["kubeflow-spot:cloud"]["location"]
+    return found
+
+
+def run(
+    monkeypatch: pytest.MonkeyPatch, *pools: dict[str, Any], cluster: dict[str, Any] | None = None, **cloud: Any
+) -> Declared:
+    return declare(settings(*pools, **cloud), monkeypatch, cloud=Theirs({**SHARED, **(cluster or {})}))
+
+
+@pytest.mark.usefixtures("there")
+def test_only_pools_their_identity_and_the_layer_are_declared(monkeypatch: pytest.MonkeyPatch) -> None:
+    declared = run(monkeypatch, WITH_TWIN)
+    assert sorted(r.type for r in declared.resources if r.type.startswith("gcp:")) == [
+        GKE_POOL,
+        GKE_POOL,
+        "gcp:projects/iAMMember:IAMMember",
+        "gcp:serviceaccount/account:Account",
+    ]
+    (account,) = declared.of("gcp:serviceaccount/account:Account").values()
+    for pool in declared.of(GKE_POOL).values():
+        assert (pool.inputs["cluster"], pool.inputs["location"]) == ("shared", "europe-west4")
+        assert pool.inputs["nodeConfig"]["resourceLabels"] == {"kubeflow-spot-stack": "test"}
+        assert pool.inputs["nodeConfig"]["serviceAccount"].startswith(account.inputs["accountId"])
+        # Whoever upgrades the cluster upgrades its pools.
+        assert "version" not in pool.inputs
+        assert "deletedWith" not in pool.options
+    for resource in declared.resources:
+        if resource.type.startswith("kubernetes:"):
+            assert not {"deletedWith", "replaceWith"} & resource.options.keys()
+    # Nobody's order there unless asked: GPU pods may be meant for other pools.
+    assert declared.of("kubernetes:cloud.google.com/v1:ComputeClass") == {}
+    assert declared.outputs["fallbackOrder"].startswith("not guaranteed: GKE")
+
+
+@pytest.mark.usefixtures("there")
+def test_two_stacks_in_one_cluster_have_an_account_each(monkeypatch: pytest.MonkeyPatch) -> None:
+    def account(name: str) -> str:
+        declared = declare(settings(L4), monkeypatch, cloud=Theirs(SHARED), stack=name)
+        (found,) = declared.of("gcp:serviceaccount/account:Account").values()
+        return str(found.inputs["accountId"])
+
+    assert account("blue") != account("green")
+    assert 6 <= len(account("blue")) <= 30
+
+
+@pytest.mark.usefixtures("there")
+@pytest.mark.parametrize("there_is", [True, False])
+def test_pods_have_identities_of_their_own_where_the_cluster_has_and_else_that_is_told(
+    there_is: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    warnings: list[str] = []
+    monkeypatch.setattr(pulumi.log, "warn", warnings.append)
+    cluster = {} if there_is else {"workloadIdentityConfigs": []}
+    (pool,) = run(monkeypatch, L4, cluster=cluster).of(GKE_POOL).values()
+    assert ("workloadMetadataConfig" in pool.inputs["nodeConfig"]) is there_is
+    assert ["--workload-pool example-lab.svc.id.goog" in text for text in warnings].count(True) == (not there_is)
+
+
+@pytest.mark.usefixtures("there")
+def test_a_given_account_is_the_pools_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    theirs = "lab-nodes@example-lab.iam.gserviceaccount.com"
+    declared = run(monkeypatch, L4, serviceAccount=theirs)
+    assert [r.type for r in declared.resources if r.type.startswith("gcp:")] == [GKE_POOL]
+    (pool,) = declared.of(GKE_POOL).values()
+    assert pool.inputs["nodeConfig"]["serviceAccount"] == theirs
+
+
+DNS = "https://gke-shared.europe-west4.gke.goog"
+
+
+@pytest.mark.usefixtures("there")
+@pytest.mark.parametrize(
+    ("cluster", "server"),
+    [
+        ({}, "https://203.0.113.20"),
+        ({"privateClusterConfigs": [{"enablePrivateEndpoint": True}]}, DNS),
+        ({"masterAuthorizedNetworksConfigs": [{"cidrBlocks": [{"cidrBlock": "198.51.100.0/24"}]}]}, DNS),
+        # Made before there were DNS names.
+        (
+            {"privateClusterConfigs": [{"enablePrivateEndpoint": True}], "controlPlaneEndpointsConfigs": []},
+            "https://203.0.113.20",
+        ),
+    ],
+)
+def test_the_way_in_is_the_one_that_is_open(
+    cluster: dict[str, Any], server: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    declared = run(monkeypatch, L4, cluster=cluster)
+    (entry,) = yaml.safe_load(declared.outputs["kubeconfig"])["clusters"]
+    assert entry["cluster"]["server"] == server
+    assert entry["cluster"].get("certificate-authority-data") == (None if server == DNS else "dGhlaXJz")
+    assert declared.outputs["kubeconfigCommand"].endswith(" --dns-endpoint") is (server == DNS)
+    assert declared.secret == {"kubeconfig"}
+    assert declared.outputs["kubernetesVersion"] == "1.36.2-gke.100"
+
+
+@pytest.mark.usefixtures("there")
+@pytest.mark.parametrize(
+    ("answer", "told"),
+    [
+        (
+            "1 error occurred: projects/example-lab/locations/europe-west4/clusters/shared not found",
+            r"cloud\.existingCluster: there is no GKE cluster 'shared' in europe-west4 of project example-lab\n"
+            r"  gcloud container clusters list --project example-lab",
+        ),
+        (
+            {**SHARED, "enableAutopilot": True},
+            r"cloud\.existingCluster: .* Autopilot cluster, which takes no node pools",
+        ),
+    ],
+)
+def test_a_cluster_that_takes_no_pools_is_one_clean_error(
+    answer: dict[str, Any] | str, told: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pytest.raises(pulumi.RunError, match=told):
+        declare(settings(L4), monkeypatch, cloud=Theirs(answer))
+
+
+@pytest.mark.usefixtures("there")
+def test_a_cluster_that_may_not_be_read_is_not_taken_for_a_missing_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(pulumi.RunError, match=r"(?s)cannot be read.*container\.clusters\.get"):
+        declare(settings(L4), monkeypatch, cloud=Theirs("Error 403: Required container.clusters.get permission"))
+
+
+def pool(name: str, **nodes: Any) -> dict[str, Any]:
+    return {"nodePools": [*SHARED["nodePools"], {"name": name, "nodeCount": 2, "nodeConfigs": [nodes]}]}
+
+
+@pytest.mark.usefixtures("there")
+@pytest.mark.parametrize(
+    ("nodes", "owner"),
+    [
+        ({}, "another owner"),
+        (
+            {"labels": {"kubeflow-spot.dev/pool": "l4"}, "resourceLabels": {"kubeflow-spot-stack": "blue"}},
+            "stack 'blue'",
+        ),
+    ],
+)
+def test_a_pool_of_that_name_that_is_not_ours_is_told_before_google_is_asked(
+    nodes: dict[str, Any], owner: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pytest.raises(pulumi.RunError, match=rf"pools\[0\]\.name: .* made by {owner}\n.*default-pool, l4"):
+        run(monkeypatch, L4, cluster=pool("l4", **nodes))
+
+
+@pytest.mark.usefixtures("there")
+@pytest.mark.parametrize("labels", [{"kubeflow-spot-stack": "test"}, {}])
+def test_a_second_run_knows_its_own_pools(labels: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
+    own = {"spot": True, "labels": {"kubeflow-spot.dev/pool": "l4"}, "resourceLabels": labels}
+    assert run(monkeypatch, L4, cluster=pool("l4", **own)).of(GKE_POOL)
+
+
+@pytest.mark.usefixtures("there")
+def test_gkes_own_plugin_is_told_of(monkeypatch: pytest.MonkeyPatch) -> None:
+    warnings: list[str] = []
+    monkeypatch.setattr(pulumi.log, "warn", warnings.append)
+    declared = run(monkeypatch, GENERAL, L4)
+    assert declared.outputs["devicePlugin"] == {
+        "pools": [],
+        "leftTo": [{"namespace": "kube-system", "name": "nvidia-gpu-device-plugin", "pools": ["l4"]}],
+    }
+    assert declared.of(DAEMON_SET) == {}
+    assert [text for text in warnings if "device plugin" in text] == []
+
+
+@pytest.mark.usefixtures("there")
+def test_an_on_demand_pool_of_ours_is_not_replaced_there_either(monkeypatch: pytest.MonkeyPatch) -> None:
+    own = {
+        "labels": {"kubeflow-spot.dev/pool": "general"},
+        "serviceAccount": "other@example-lab.iam.gserviceaccount.com",
+    }
+    with pytest.raises(pulumi.RunError, match=r"cloud\.serviceAccount: general: is other@"):
+        run(monkeypatch, GENERAL, cluster=pool("general", **own))

@@ -1,0 +1,106 @@
+"""The network of a GKE cluster, new or shared."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pulumi
+import pytest
+
+from tests.components.google import L4, SHARED_VPC, SUBNET, stack
+from tests.components.pools import GKE_POOL
+from tests.components.program import Cloud, CloudRefused, declare
+from tests.components.test_gcp_cluster import inputs, waits_for
+
+pytestmark = pytest.mark.program
+
+
+def test_a_network_made_here_has_both_ranges_and_private_nodes_a_way_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    declared = declare(stack(L4), monkeypatch)
+    (network,) = declared.of("gcp:compute/network:Network").values()
+    (subnet,) = declared.of("gcp:compute/subnetwork:Subnetwork").values()
+    (router,) = declared.of("gcp:compute/router:Router").values()
+    (nat,) = declared.of("gcp:compute/routerNat:RouterNat").values()
+    assert network.inputs["autoCreateSubnetworks"] is False
+    assert subnet.inputs["privateIpGoogleAccess"] is True
+    ranges = {one["rangeName"]: one["ipCidrRange"] for one in subnet.inputs["secondaryIpRanges"]}
+    assert ranges == {"pods": "10.16.0.0/14", "services": "10.20.0.0/20"}
+    assert (nat.inputs["router"], nat.inputs["region"]) == (router.inputs["name"], "europe-west4")
+    found = inputs(declared)
+    assert found["network"] == "projects/example-lab/global/networks/lab"
+    assert found["subnetwork"] == "projects/example-lab/regions/europe-west4/subnetworks/lab"
+    assert found["ipAllocationPolicy"] == {
+        "clusterSecondaryRangeName": "pods",
+        "servicesSecondaryRangeName": "services",
+    }
+    for pool in declared.of(GKE_POOL):
+        assert f"{nat.type}::{nat.name}" in waits_for(declared, GKE_POOL, pool)
+
+
+@pytest.mark.parametrize("network", [{"outboundType": "none"}, {"privateNodes": False}])
+def test_without_a_way_out_there_is_no_router(network: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    declared = declare(stack(L4, cloud={"network": network}), monkeypatch)
+    assert [r.type for r in declared.resources if "router" in r.type] == []
+
+
+def test_of_a_shared_vpc_nothing_is_declared_and_its_ids_name_its_project(monkeypatch: pytest.MonkeyPatch) -> None:
+    declared = declare(SHARED_VPC, monkeypatch)
+    assert [r.type for r in declared.resources if r.type.startswith("gcp:compute/") and "Member" not in r.type] == []
+    found = inputs(declared)
+    assert found["network"] == "projects/example-net/global/networks/corp"
+    # The region of a zonal cluster.
+    assert found["subnetwork"] == "projects/example-net/regions/europe-west4/subnetworks/nodes"
+    assert found["ipAllocationPolicy"] == {
+        "clusterSecondaryRangeName": "gke-pods",
+        "servicesSecondaryRangeName": "gke-services",
+    }
+
+
+class Subnet(Cloud):
+    """A cloud with this answer to `getSubnetwork`, or this refusal."""
+
+    def __init__(self, answer: dict[str, Any] | str) -> None:
+        super().__init__(None)
+        self._answer = answer
+
+    def call(self, args: pulumi.runtime.MockCallArgs) -> dict[str, Any]:
+        if not args.token.endswith(":getSubnetwork"):
+            return super().call(args)
+        assert args.args == {"project": "example-net", "region": "europe-west4", "name": "nodes"}
+        if isinstance(self._answer, str):
+            raise CloudRefused(self._answer)
+        return self._answer
+
+
+@pytest.mark.parametrize(
+    ("answer", "told"),
+    [
+        (
+            "projects/example-net/regions/europe-west4/subnetworks/nodes not found",
+            [r"existing\.subnet: there is no subnet"],
+        ),
+        (
+            {**SUBNET, "network": "https://www.googleapis.com/x/global/networks/other"},
+            [r"existing\.name: .* of network 'other'"],
+        ),
+        (
+            {**SUBNET, "secondaryIpRanges": [{"rangeName": "b", "ipCidrRange": "10.0.0.0/14"}]},
+            [
+                r"existing\.podRange: .* no secondary range 'gke-pods'\n +write one of those it has: b",
+                r"existing\.serviceRange: ",
+            ],
+        ),
+        ({**SUBNET, "secondaryIpRanges": []}, ["2 problems", "it has none"]),
+    ],
+)
+def test_a_network_that_lacks_something_is_told_before_anything_is_declared(
+    answer: dict[str, Any] | str, told: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for text in told:
+        with pytest.raises(pulumi.RunError, match=text):
+            declare(SHARED_VPC, monkeypatch, cloud=Subnet(answer))
+
+
+def test_a_network_that_may_not_be_read_is_not_taken_for_a_missing_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(pulumi.RunError, match=r"(?s)existing: .* cannot be read.*Required .* permission"):
+        declare(SHARED_VPC, monkeypatch, cloud=Subnet("Required 'compute.subnetworks.get' permission"))

@@ -1,0 +1,91 @@
+"""The provider of Kubernetes and its objects, declared by name: what the SDK's classes would declare."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from typing import Any
+
+import pulumi
+import pulumi_kubernetes
+import pytest
+
+from components.addons import provider
+from tests.components import azure
+from tests.components.program import declare
+from tests.components.test_declared_by_name import asked
+
+pytestmark = [pytest.mark.program, pytest.mark.filterwarnings("ignore:gcp.compute:DeprecationWarning")]
+
+
+PULL_SECRET = {"name": "acr", "server": "example.azurecr.io", "username": "puller", "password": "correct horse"}
+
+
+def of_kubernetes(
+    monkeypatch: pytest.MonkeyPatch, *names: str
+) -> tuple[dict[str, dict[str, Any]], dict[str, dict[str, Any]]]:
+    """What the program asks the engine for, and what the SDK's classes ask for the same, by the last part of the type."""
+    settings = {**azure.PRIVATE, "kubeflow-spot:imagePullSecrets": [PULL_SECRET]}
+    ours = {r.type.rpartition(":")[2]: r for r in declare(settings, monkeypatch).resources}
+
+    def theirs() -> None:
+        pulumi_kubernetes.Provider(
+            ours["kubernetes"].name,
+            kubeconfig="kubeconfig",
+            cluster_identifier="lab",
+            enable_config_map_mutable=True,
+            enable_secret_mutable=True,
+        )
+        inputs = ours["Secret"].inputs
+        pulumi_kubernetes.core.v1.Secret(
+            ours["Secret"].name,
+            metadata=inputs["metadata"],
+            type=inputs["type"],
+            data=inputs["data"]["value"],
+        )
+
+    found = {type.rpartition(":")[2]: request for (type, _), request in asked(theirs, monkeypatch).items()}
+    return {name: ours[name].options for name in names}, {name: found[name] for name in names}
+
+
+@pytest.mark.parametrize("kind", ["kubernetes", "Secret"])
+def test_so_are_the_provider_of_kubernetes_and_its_secrets(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    ours, theirs = of_kubernetes(monkeypatch, kind)
+    ours[kind]["object"].pop("kubeconfig", None)
+    theirs[kind]["object"].pop("kubeconfig", None)
+    for option in ("object", "type", "name", "version", "pluginDownloadURL", "additionalSecretOutputs", "aliases"):
+        assert ours[kind].get(option) == theirs[kind].get(option), option
+
+
+@pytest.mark.parametrize("word", ["true", "1", "F", "perhaps"])
+@pytest.mark.parametrize(
+    "switch",
+    [
+        "DELETE_UNREACHABLE",
+        "ENABLE_CONFIGMAP_MUTABLE",
+        "ENABLE_PATCH_FORCE",
+        "ENABLE_SECRET_MUTABLE",
+        "ENABLE_SERVER_SIDE_APPLY",
+        "SKIP_UPDATE_UNREACHABLE",
+        "SUPPRESS_DEPRECATION_WARNINGS",
+        "SUPPRESS_HELM_HOOK_WARNINGS",
+        "UPSERT_EXISTING_OBJECTS",
+    ],
+)
+def test_the_provider_reads_the_environment_as_the_class_does(
+    switch: str, word: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked_for = {"kubeconfig": "k", "cluster_identifier": "lab"}
+    monkeypatch.setenv(f"PULUMI_K8S_{switch}", word)
+
+    def both() -> None:
+        pulumi_kubernetes.Provider("theirs", **asked_for)
+        provider.Provider("ours", **asked_for, opts=pulumi.ResourceOptions())
+
+    found = {name: request["object"] for (_, name), request in asked(both, monkeypatch).items()}
+    assert found["ours"] == found["theirs"]
+
+
+def test_every_switch_of_the_class_is_one_of_those() -> None:
+    source = inspect.getsource(pulumi_kubernetes.provider)
+    assert set(re.findall(r"'(PULUMI_K8S_\w+)'", source)) == set(provider.ENVIRONMENT.values())

@@ -1,0 +1,57 @@
+"""What a stack remembers of its last update, and a cluster that would move."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pulumi
+import pytest
+
+from components import last_update
+from components.last_update import LastUpdate
+
+
+def test_outputs_that_cannot_be_read_are_one_clean_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused(stack: str) -> None:
+        raise Exception("incorrect passphrase")
+
+    monkeypatch.setattr(last_update, "outputs_of", refused)
+    with pytest.raises(pulumi.RunError, match="cannot be read: incorrect passphrase"):
+        LastUpdate.read()
+
+
+@pytest.mark.parametrize("output", [None, "a user's own text", ["a"]])
+def test_what_a_users_program_exports_is_not_taken_for_ours(output: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(
+        last_update, "outputs_of", lambda stack: {"systemPool": "x", "pools": ["a"], "remembered": output}
+    )
+    assert LastUpdate.read() == LastUpdate()
+
+
+ML = {"clusterName": "ml", "resourceGroup": "ml"}
+
+
+@pytest.mark.parametrize(
+    ("was", "place", "paths"),
+    [
+        ({}, ML, []),
+        (ML, ML, []),
+        (ML, {"clusterName": "two", "resourceGroup": "ml"}, ["cluster.name"]),
+        (ML, {"clusterName": "ml", "resourceGroup": "two"}, ["cloud.resourceGroup"]),
+        (ML, {"clusterName": "two", "resourceGroup": "two"}, ["cluster.name", "cloud.resourceGroup"]),
+        # Another cloud, or somebody else's cluster
+        (ML, {"clusterName": "ml", "project": "ml", "location": "europe-west4"}, ["cloud"]),
+        (ML, {}, ["cloud"]),
+        (
+            {"clusterName": "ml", "project": "a", "location": "europe-west4"},
+            {"clusterName": "ml", "project": "b", "location": "europe-west1"},
+            ["cloud.project", "cloud.location"],
+        ),
+    ],
+)
+def test_the_cluster_of_the_last_update_stays_where_it_was(
+    was: dict[str, str], place: dict[str, str], paths: list[str]
+) -> None:
+    found = list(LastUpdate({"place": was}).moves(place))
+    assert [problem.path for problem in found] == paths
+    assert all("`pulumi destroy`, then `pulumi up`" in problem.remedy for problem in found)

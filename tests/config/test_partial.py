@@ -1,0 +1,54 @@
+"""What cannot be read hides no other problem."""
+
+from __future__ import annotations
+
+import copy
+import re
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from config import stackfile
+from config.clouds import registry
+from tests.config.test_configs import ERROR, settings
+
+NOTHING: Any = [[]]
+"""A value that no field of a pool takes, and of which nothing can be read."""
+
+FIELDS = [str(field.alias) for field in registry.pool_model().model_fields.values()]
+
+
+FROM_ABSENCE = re.compile(
+    r"cloud\.fallback\.mode|growth\.order.*|pools.*\.fallback.*\.pool|scheduling\.defaults.*|systemPool\.criticalAddonsOnly"
+)
+"""Paths of conclusions from what no pool of the file is: the one that cannot be read may be it."""
+
+
+@cache
+def reported(path: Path) -> set[str]:
+    return {problem.path for problem in stackfile.read(settings(path))[1]}
+
+
+def hidden(path: Path, pool: dict[str, Any]) -> list[str]:
+    """Paths of a file's problems that are not reported when it has this pool as well."""
+    raw = settings(path)
+    more = copy.deepcopy(raw)
+    more.setdefault("pools", []).append(pool)
+    after = {problem.path for problem in stackfile.read(more)[1]}
+    return sorted(path for path in reported(path) - after if not FROM_ABSENCE.fullmatch(path))
+
+
+@pytest.mark.parametrize("path", ERROR, ids=lambda path: path.name)
+def test_a_pool_without_a_readable_field_hides_no_problem_of_the_file(path: Path) -> None:
+    assert hidden(path, dict.fromkeys(FIELDS, NOTHING)) == []
+
+
+@pytest.mark.parametrize("field", FIELDS)
+def test_nor_does_a_pool_without_one_of_its_fields(field: str) -> None:
+    # A third of the files each, in turn: all of them with each field take half a minute.
+    for path in ERROR[FIELDS.index(field) % 3 :: 3]:
+        pools = settings(path).get("pools")
+        like = pools[0] if isinstance(pools, list) and pools else {"machine": "m", "maxNodes": 1}
+        assert hidden(path, {**like, "name": "another", field: NOTHING}) == [], path.name

@@ -1,0 +1,254 @@
+"""The component as the package constructs it: arguments, errors, unknown values, several in one stack."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pulumi
+import pytest
+from pulumi.output import UNKNOWN
+
+from components import references
+from components.package.outputs import ALWAYS, OUTPUTS, TYPES
+from config import stackfile
+from tests.components.program import KUBECONFIG, PROJECT, Cloud, CloudRefused, stack_config
+from tests.package.construct import ARGUMENTS, construct
+
+pytestmark = pytest.mark.program
+
+WIRE_UNKNOWN = "04da6b54-80e4-46f7-96ec-b56ff0331ba9"
+
+
+def changed(path: str, value: Any) -> dict[str, Any]:
+    """The arguments with another value at a path of keys."""
+    arguments = copy.deepcopy(ARGUMENTS)
+    *parents, last = path.split(".")
+    whole = arguments
+    for key in parents:
+        whole = whole.setdefault(key, {})
+    whole[last] = value
+    return arguments
+
+
+def conforms(value: Any, spec: Mapping[str, Any]) -> bool:
+    """Whether a value is of a type of the package's schema."""
+    if "$ref" in spec:
+        name = spec["$ref"].rpartition(":")[2]
+        return name.endswith("#/Any") or conforms(value, TYPES[name])
+    match spec["type"]:
+        case "array":
+            return isinstance(value, list) and all(conforms(item, spec["items"]) for item in value)
+        case "object" if "properties" in spec:
+            known = all(key in spec["properties"] and conforms(value[key], spec["properties"][key]) for key in value)
+            return known and set(spec["required"]) <= set(value)
+        case "object":
+            return isinstance(value, dict) and all(
+                conforms(item, spec["additionalProperties"]) for item in value.values()
+            )
+        case plain:
+            return isinstance(value, {"string": str, "integer": (int, float), "boolean": bool}[plain])
+
+
+def test_it_declares_what_the_program_declares(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    declared = construct(lambda: ARGUMENTS, tmp_path, monkeypatch)
+    (cluster,) = declared.of("azure-native:containerservice:ManagedCluster").values()
+    assert cluster.inputs["resourceName"] == "ml-team"
+    assert declared.outputs["kubeconfig"] == KUBECONFIG
+    assert "kubeconfig" in declared.secret
+    assert "pools" not in declared.secret
+
+
+@pytest.mark.parametrize("file", ["Pulumi.dev.yaml", "Pulumi.staging.yaml", "Pulumi.prod.yaml"])
+def test_its_outputs_are_of_the_types_of_the_schema(file: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    settings = {key.partition(":")[2]: value for key, value in stack_config(PROJECT / file).items()}
+    outputs = construct(lambda: settings, tmp_path, monkeypatch).outputs
+    del outputs["urn"]
+    outputs = {key: value for key, value in outputs.items() if value is not None}
+    assert set(ALWAYS) <= set(outputs) <= set(OUTPUTS)
+    assert [key for key, value in outputs.items() if not conforms(value, OUTPUTS[key])] == []
+
+
+def test_every_mistake_is_an_error_with_its_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    arguments = changed("systemPool.minNodess", 3.0)
+    arguments["pools"][0]["spot"] = {"maxPrice": 0.1234567}
+    with pytest.raises(pulumi.InputPropertiesError, match="2 problems in the arguments; nothing was declared") as wrong:
+        construct(lambda: arguments, tmp_path, monkeypatch)
+    errors = {error["property_path"]: error["reason"] for error in wrong.value.errors or ()}
+    assert list(errors) == ["pools[0].spot.maxPrice", "systemPool.minNodess"]
+    assert errors["systemPool.minNodess"].startswith("is not a key of this object; did you mean `minNodes`?")
+
+
+def test_what_the_cloud_refuses_is_told_without_a_class_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Unreadable(Cloud):
+        def call(self, args: pulumi.runtime.MockCallArgs) -> dict[str, Any]:
+            if args.token.endswith(":getManagedCluster"):
+                raise CloudRefused("Status=403")
+            return super().call(args)
+
+    with pytest.raises(pulumi.InputPropertiesError, match=r"^cloud: .*cluster 'ml-team' .* cannot be read"):
+        construct(lambda: ARGUMENTS, tmp_path, monkeypatch, cloud=Unreadable(None))
+
+
+def test_whole_numbers_arrive_as_floats(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    declared = construct(lambda: changed("systemPool.maxNodes", 4.0), tmp_path, monkeypatch)
+    assert declared.outputs["systemPool"]["maxNodes"] == 4
+
+
+GOOGLE = {
+    "release": "r2026-11",
+    "cluster": {"name": "ml-team"},
+    "cloud": {"provider": "gcp", "project": "example-ml", "location": "europe-west4"},
+    "systemPool": {"machine": "e2-standard-4", "maxNodes": 4},
+    "pools": [{"name": "l4", "machine": "g2-standard-8", "capacity": "spot", "maxNodes": 8}],
+}
+AZURE_EXISTING = {"existing": {"resourceGroup": "ml", "name": "ml", "subnet": "nodes"}, "policy": "calico"}
+GCP_EXISTING = {"existing": {"name": "ml", "subnet": "nodes", "podRange": "pods", "serviceRange": "services"}}
+ON_GOOGLE = ("podRange", "serviceRange", "serviceAccount", "secretsKey", "bootDiskKey")
+
+
+def with_unknown(path: str) -> dict[str, Any]:
+    """Arguments that are right but for one value that is unknown."""
+    google = path.endswith(ON_GOOGLE)
+    arguments: dict[str, Any] = copy.deepcopy(GOOGLE if google else ARGUMENTS)
+    if "network.existing" in path or "subnet" in path:
+        arguments["cloud"]["network"] = copy.deepcopy(GCP_EXISTING if google else AZURE_EXISTING)
+    *parents, last = path.split(".")
+    whole: Any = arguments
+    for key in parents:
+        whole = whole["pools"][0] if key == "pools[]" else whole.setdefault(key, {})
+    whole[last] = pulumi.Output.from_input(UNKNOWN)
+    return arguments
+
+
+@pytest.mark.parametrize("path", references.all_clouds())
+def test_what_another_resource_makes_may_be_unknown_in_a_preview(
+    path: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told: list[str] = []
+    monkeypatch.setattr(pulumi.log, "warn", told.append)
+    declared = construct(lambda: with_unknown(path), tmp_path, monkeypatch, preview=True)
+    sent = str([resource.inputs for resource in declared.resources])
+    assert WIRE_UNKNOWN in sent
+    # Nothing of the text that stood for it in the checks.
+    assert "unknown-1" not in sent
+    assert "unknown-1" not in str(told)
+    assert [text for text in told if text.startswith(path)] == []
+    assert "unknown-1" not in str(declared.outputs)
+
+
+def test_no_other_value_may_be_unknown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    arguments = lambda: changed("cloud.location", pulumi.Output.from_input(UNKNOWN))  # noqa: E731
+    with pytest.raises(pulumi.InputPropertiesError) as wrong:
+        construct(arguments, tmp_path, monkeypatch, preview=True)
+    (error,) = wrong.value.errors or ()
+    assert error["property_path"] == "cloud.location"
+    assert error["reason"].startswith("is not known before the update")
+
+
+def test_a_known_value_of_another_resource_is_checked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    arguments = lambda: changed("cloud.registry.id", pulumi.Output.from_input("registry"))  # noqa: E731
+    with pytest.raises(pulumi.InputPropertiesError) as wrong:
+        construct(arguments, tmp_path, monkeypatch)
+    assert [error["property_path"] for error in wrong.value.errors or ()] == ["cloud.registry.id"]
+
+
+def test_a_wrong_secret_is_not_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    arguments = lambda: changed("cloud.registry.id", pulumi.Output.secret("geheim"))  # noqa: E731
+    with pytest.raises(pulumi.InputPropertiesError) as wrong:
+        construct(arguments, tmp_path, monkeypatch)
+    (error,) = wrong.value.errors or ()
+    assert error["property_path"] == "cloud.registry.id"
+    assert error["reason"].startswith("is a secret that is wrong; an Azure resource's id")
+    assert "geheim" not in str(wrong.value.errors)
+
+
+REGISTRY = "/subscriptions/s/resourceGroups/r/providers/Microsoft.ContainerRegistry/registries/x"
+
+
+def test_a_known_value_takes_its_secrecy_along_and_a_secret_is_not_remembered(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    arguments = lambda: changed("cloud.registry.id", pulumi.Output.secret(REGISTRY))  # noqa: E731
+    declared = construct(arguments, tmp_path, monkeypatch)
+    (pull,) = declared.of("azure-native:authorization:RoleAssignment", "-pull").values()
+    assert pull.inputs["scope"]["value"] == REGISTRY
+    assert "remembered" not in declared.secret
+    assert declared.outputs["remembered"]["inputs"] == {}
+    plain = lambda: changed("cloud.registry.id", pulumi.Output.from_input(REGISTRY))  # noqa: E731
+    declared = construct(plain, tmp_path, monkeypatch)
+    assert declared.outputs["remembered"]["inputs"] == {"cloud.registry.id": REGISTRY}
+
+
+def test_a_secret_password_may_be_an_output(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def arguments() -> dict[str, Any]:
+        secret = {"name": "acr", "server": "example.azurecr.io", "username": "u", "password": pulumi.Output.secret("p")}
+        return {**ARGUMENTS, "imagePullSecrets": [secret]}
+
+    declared = construct(arguments, tmp_path, monkeypatch)
+    assert len(declared.of("kubernetes:core/v1:Secret")) == 1
+
+
+class Remembering(Cloud):
+    """A cloud, and a stack with these outputs."""
+
+    def __init__(self, outputs: dict[str, Any]) -> None:
+        super().__init__(None)
+        self._outputs = outputs
+
+    def call(self, args: pulumi.runtime.MockCallArgs) -> dict[str, Any]:
+        if args.token == "pulumi:pulumi:readStackOutputs":
+            return {"outputs": self._outputs}
+        return super().call(args)
+
+
+def test_each_component_finds_its_own_among_the_stacks_outputs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    place = {"clusterName": "elsewhere", "resourceGroup": "elsewhere"}
+    others = {"a": {"component": "other", "place": place}, "remembered": {"place": place}, "b": "text"}
+    construct(lambda: ARGUMENTS, tmp_path, monkeypatch, cloud=Remembering(others))
+    own = {**others, "c": {"component": "ml", "place": place}}
+    with pytest.raises(pulumi.InputPropertiesError, match="is elsewhere and cannot become ml-team"):
+        construct(lambda: ARGUMENTS, tmp_path, monkeypatch, cloud=Remembering(own))
+
+
+def test_a_value_that_a_preview_does_not_know_is_checked_as_what_it_was(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place = {"clusterName": "ml-team", "resourceGroup": "team"}
+    was = {"component": "ml", "place": place, "inputs": {"cloud.existingResourceGroup": "team"}}
+    path = "cloud.existingResourceGroup"
+    # Else: the cluster's group is team and cannot become unknown-1.
+    construct(lambda: with_unknown(path), tmp_path, monkeypatch, preview=True, cloud=Remembering({"a": was}))
+    del was["inputs"]
+    with pytest.raises(pulumi.InputPropertiesError, match="is team and cannot become unknown-1"):
+        construct(lambda: with_unknown(path), tmp_path, monkeypatch, preview=True, cloud=Remembering({"a": was}))
+
+
+def test_objects_inside_two_clusters_of_a_stack_have_two_names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    declared = construct(lambda: ARGUMENTS, tmp_path, monkeypatch, names=("ml", "eu"))
+    names = [resource.inputs["metadata"]["name"] for resource in declared.of("kubernetes:apps/v1:DaemonSet").values()]
+    assert len(set(names)) == 2
+    assert all(name.startswith("kubeflow-spot-test-") for name in names)
+
+
+def test_another_type_is_not_in_the_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from components.package.provider import Package
+
+    with pytest.raises(pulumi.RunError, match="kubeflow-spot:index:Other is not in this package"):
+        Package().construct("ml", "kubeflow-spot:index:Other", {})
+
+
+def test_the_yaml_example_of_the_docs_is_right() -> None:
+    import yaml
+
+    text = (PROJECT / "docs" / "library.md").read_text().rpartition("```yaml\n")[2].partition("```")[0]
+    example = yaml.safe_load(text)
+    cluster = example["resources"]["cluster"]
+    assert cluster["type"] == "kubeflow-spot:index:KubeflowCluster"
+    cluster["properties"]["cloud"]["existingResourceGroup"] = "ml"
+    spec, problems = stackfile.read(cluster["properties"])
+    assert spec is not None
+    assert problems == []
+    assert {output.split(".")[1].rstrip("}") for output in example["outputs"].values()} <= set(OUTPUTS)

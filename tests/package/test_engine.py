@@ -1,0 +1,157 @@
+"""The package under the real engine: its schema, and a cluster that a second program constructs.
+
+The engine finds the package as a plugin on the PATH, which runs the package's folder as Pulumi's language host for Python does. The
+program is the example of docs/library.md, with a stand-in for the SDK that Pulumi generates.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from components.package.provider import Package
+from components.package.schema import TOKEN
+from sandbox.base.checkpoint import Checkpoint
+from sandbox.base.home import Home
+from sandbox.toolchain import programs
+from tests import commands
+
+pytestmark = pytest.mark.engine
+
+PROJECT = Path(__file__).resolve().parents[2]
+PACKAGE = PROJECT / "components" / "package"
+EXAMPLE = (PROJECT / "docs" / "library.md").read_text().partition("```python\n")[2].partition("```")[0]
+
+SUBSCRIPTION = "11111111-2222-4333-8444-555555555555"
+SDK = """\
+import sys
+from components.package.provider import Package
+from tests.package import sdk
+made = sdk.module(Package().schema)
+sys.modules[made.__name__] = made
+"""
+OWN = f"""\
+own = azure.Provider("own", subscription_id="{SUBSCRIPTION}")
+opts = pulumi.ResourceOptions(provider=own)
+
+group ="""
+
+
+def program() -> str:
+    """The example, everything in it by a provider of its own."""
+    text = EXAMPLE.replace("\n)\n", "\n    opts=opts,\n)\n").replace('europe")', 'europe", opts=opts)')
+    assert text.count("opts=opts") == 4
+    return SDK + text.replace("group =", OWN, 1)
+
+
+@dataclass
+class Team:
+    """A project of somebody who uses the package."""
+
+    folder: Path
+    path: str
+
+    def run(self, command: str) -> subprocess.CompletedProcess[str]:
+        """A command of the sandbox that succeeds."""
+        environment = {**os.environ, "PATH": self.path}
+        done = commands.run([command, "--stack", "dev", "--cwd", str(self.folder)], environment)
+        assert done.returncode == 0, f"{done.stdout}\n{done.stderr}"
+        return done
+
+    def write(self, program: str) -> None:
+        (self.folder / "__main__.py").write_text(program)
+
+    @property
+    def home(self) -> Home:
+        return Home.of("dev", self.folder)
+
+    def resources(self, type: str = "") -> list[dict[str, Any]]:
+        """Resources in the engine's state whose type begins so."""
+        return [one for one in Checkpoint(self.home).resources() if one["type"].startswith(type)]
+
+
+@pytest.fixture(scope="module")
+def plugin(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    script = tmp_path_factory.mktemp("plugins") / "pulumi-resource-kubeflow-spot"
+    command = shlex.join([sys.executable, str(PACKAGE)])
+    script.write_text(f'#!/bin/sh\nexec {command} "$@"\n')
+    script.chmod(0o755)
+    return script
+
+
+@pytest.fixture(scope="module")
+def team(plugin: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Team]:
+    folder = tmp_path_factory.mktemp("team")
+    (folder / "Pulumi.yaml").write_text("name: team\nruntime: python\noptions: {refresh: always}\n")
+    (folder / "Pulumi.dev.yaml").write_text("config: {}\n")
+    team = Team(folder, f"{plugin.parent}{os.pathsep}{os.environ['PATH']}")
+    team.write(program())
+    team.run("up")
+    yield team
+    team.run("down")
+    assert not team.home.directory.exists()
+
+
+def test_the_engine_reads_the_packages_schema(plugin: Path, tmp_path: Path) -> None:
+    pulumi = programs.ensure(["pulumi"], print)["pulumi"]
+    environment = {**os.environ, "PULUMI_HOME": str(tmp_path), "PULUMI_SKIP_UPDATE_CHECK": "true"}
+    # The engine binds it: every type it names is there.
+    done = subprocess.run(
+        [pulumi, "package", "get-schema", plugin], env=environment, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    found, told = json.loads(done.stdout), json.loads(Package().schema or "")
+    assert found["name"] == "kubeflow-spot"
+    assert found["types"].keys() == told["types"].keys()
+    assert found["resources"][TOKEN]["inputProperties"].keys() == told["resources"][TOKEN]["inputProperties"].keys()
+    assert found["resources"][TOKEN]["isComponent"] is True
+
+
+def test_the_engine_takes_the_folder_for_a_plugin_in_python(tmp_path: Path) -> None:
+    pulumi = programs.ensure(["pulumi"], print)["pulumi"]
+    # Without a PATH it finds no language host, with which it would run the folder.
+    environment = {"PATH": "", "PULUMI_HOME": str(tmp_path), "PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION": "true"}
+    done = subprocess.run(
+        [pulumi, "package", "get-schema", PACKAGE], env=environment, capture_output=True, text=True, check=False
+    )
+    assert "no language plugin 'pulumi-language-python' found" in done.stderr
+
+
+def test_a_second_program_constructs_a_cluster_in_a_network_of_its_own(team: Team) -> None:
+    (component,) = team.resources(TOKEN)
+    (cluster,) = team.resources("azure-native:containerservice:ManagedCluster")
+    (subnet,) = team.resources("azure-native:network:Subnet")
+    assert f"::{TOKEN}$" in cluster["urn"]
+    assert component["outputs"]["clusterName"] == "ml-team"
+    # By the subscription of the program's provider: reads follow it, resources as well.
+    assert cluster["inputs"]["agentPoolProfiles"][0]["vnetSubnetID"] == subnet["id"]
+    assert subnet["id"].startswith(f"/subscriptions/{SUBSCRIPTION}/resourceGroups/ml/")
+    assert {one["provider"].split("::")[3] for one in team.resources("azure-native:")} == {"own"}
+    # Deleted before what it is in.
+    assert subnet["urn"] in cluster["dependencies"]
+
+
+def test_its_outputs_are_the_programs(team: Team) -> None:
+    outputs = Checkpoint(team.home).outputs()
+    assert [pool["name"] for pool in outputs["pools"]] == ["general", "t4"]
+    assert "ciphertext" in outputs["kubeconfig"]
+    names = {"cloud.existingResourceGroup": "ml", "cloud.network.existing.resourceGroup": "ml"}
+    names |= {"cloud.network.existing.name": "ml", "cloud.network.existing.subnet": "nodes"}
+    assert outputs["remembered"]["inputs"] == names
+    assert outputs["remembered"]["component"] == "ml"
+
+
+def test_a_changed_network_whose_name_a_preview_does_not_know_changes_nothing_else(team: Team) -> None:
+    team.write(program().replace('virtual_network_name="ml",', 'virtual_network_name="ml",\n    tags={"team": "ml"},'))
+    printed = team.run("preview").stdout
+    assert "1 to update" in printed
+    assert "replace" not in printed

@@ -1,0 +1,217 @@
+"""Resources as the rules are asked about them, each in order but for what a case changes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+AGENT_POOL = "azure-native:containerservice:AgentPool"
+
+MANAGED_CLUSTER = "azure-native:containerservice:ManagedCluster"
+
+DEPLOYMENT = "azure-native:resources:Deployment"
+
+NODE_POOL = "gcp:container/nodePool:NodePool"
+
+CLUSTER = "gcp:container/cluster:Cluster"
+
+ROLE_ASSIGNMENT = "azure-native:authorization:RoleAssignment"
+
+PROJECT_MEMBER = "gcp:projects/iAMMember:IAMMember"
+
+CLUSTER_ROLE_BINDING = "kubernetes:rbac.authorization.k8s.io/v1:ClusterRoleBinding"
+
+DAEMON_SET = "kubernetes:apps/v1:DaemonSet"
+
+CONFIG_MAP = "kubernetes:core/v1:ConfigMap"
+
+TAGS = {"owner": "ml", "environment": "test"}
+
+SPOT_TAINT = "kubernetes.azure.com/scalesetpriority=spot:NoSchedule"
+
+GPU_TAINT = "nvidia.com/gpu=present:NoSchedule"
+
+CLOUD_PLATFORM = "https://www.googleapis.com/auth/cloud-platform"
+
+DIGEST = "sha256:" + "0" * 64
+
+UNKNOWN = {"unknown": True}
+"""What a preview does not know."""
+
+
+def secret(value: Any) -> dict[str, Any]:
+    """What the engine is told to hide."""
+    return {"secret": value}
+
+
+def aks_pool(**changed: Any) -> dict[str, Any]:
+    """An agent pool that keeps every rule; None takes an input away."""
+    return _with(
+        {
+            "resourceGroupName": "group",
+            "resourceName": "cluster",
+            "agentPoolName": "pool",
+            "mode": "User",
+            "vmSize": "Standard_D8ds_v5",
+            "enableAutoScaling": True,
+            "count": 1,
+            "minCount": 1,
+            "maxCount": 4,
+            "tags": TAGS,
+        },
+        changed,
+    )
+
+
+def aks(**changed: Any) -> dict[str, Any]:
+    """A cluster of AKS that keeps every rule."""
+    return _with(
+        {
+            "resourceGroupName": "group",
+            "resourceName": "cluster",
+            "location": "westeurope",
+            "dnsPrefix": "cluster",
+            "identity": {"type": "SystemAssigned"},
+            "tags": TAGS,
+            "disableLocalAccounts": True,
+            "aadProfile": {"managed": True},
+            "apiServerAccessProfile": {"authorizedIPRanges": ["203.0.113.0/24"]},
+            "agentPoolProfiles": [system_profile()],
+        },
+        changed,
+    )
+
+
+def system_profile(**changed: Any) -> dict[str, Any]:
+    """A pool inside a cluster of AKS."""
+    return _with(
+        {
+            "name": "system",
+            "mode": "System",
+            "vmSize": "Standard_D4ds_v5",
+            "enableAutoScaling": True,
+            "count": 2,
+            "minCount": 2,
+            "maxCount": 4,
+        },
+        changed,
+    )
+
+
+def deployment(*resources: Mapping[str, Any]) -> dict[str, Any]:
+    """A deployment of a template to a group."""
+    template = {
+        "$schema": "https://schema.management.azure.com/schemas/2019-04-01/deploymentTemplate.json#",
+        "contentVersion": "1.0.0.0",
+        "resources": list(resources),
+    }
+    return {
+        "resourceGroupName": "group",
+        "deploymentName": "pool",
+        "tags": TAGS,
+        "properties": {"mode": "Incremental", "template": template},
+    }
+
+
+def deployed(**changed: Any) -> dict[str, Any]:
+    """An agent pool in a template."""
+    return {
+        "type": "Microsoft.ContainerService/managedClusters/agentPools",
+        "apiVersion": "2025-09-01",
+        "name": "cluster/system",
+        "properties": {key: value for key, value in system_profile(**changed).items() if key != "name"},
+    }
+
+
+def gke_pool(*, nodes: Mapping[str, Any] | None = None, **changed: Any) -> dict[str, Any]:
+    """A node pool of GKE that keeps every rule."""
+    config = {
+        "machineType": "n2-standard-8",
+        "serviceAccount": "nodes@project.iam.gserviceaccount.com",
+        "oauthScopes": [CLOUD_PLATFORM],
+        "resourceLabels": TAGS,
+    }
+    return _with(
+        {
+            "project": "project",
+            "location": "europe-west4",
+            "cluster": "cluster",
+            "name": "pool",
+            "initialNodeCount": 0,
+            "autoscaling": {"totalMinNodeCount": 0, "totalMaxNodeCount": 4},
+            "nodeConfig": _with(config, nodes or {}),
+        },
+        changed,
+    )
+
+
+def gke(**changed: Any) -> dict[str, Any]:
+    """A cluster of GKE that keeps every rule."""
+    return _with(
+        {
+            "project": "project",
+            "location": "europe-west4",
+            "name": "cluster",
+            "removeDefaultNodePool": True,
+            "initialNodeCount": 1,
+            "resourceLabels": TAGS,
+            "masterAuthorizedNetworksConfig": {"cidrBlocks": [{"cidrBlock": "203.0.113.0/24"}]},
+        },
+        changed,
+    )
+
+
+def daemon_set(*images: Any, init: Any = None) -> dict[str, Any]:
+    """A workload of these images."""
+    labels = {"app": "agent"}
+    pod: dict[str, Any] = {"containers": [{"name": f"c{i}", "image": image} for i, image in enumerate(images)]}
+    if init:
+        pod["initContainers"] = [{"name": "init", "image": init}]
+    return {
+        "apiVersion": "apps/v1",
+        "kind": "DaemonSet",
+        "metadata": {"name": "agent"},
+        "spec": {"selector": {"matchLabels": labels}, "template": {"metadata": {"labels": labels}, "spec": pod}},
+    }
+
+
+def cluster_role_binding(role: str, *subjects: Mapping[str, str]) -> dict[str, Any]:
+    """A ClusterRole for these subjects."""
+    group = "rbac.authorization.k8s.io"
+    return {
+        "apiVersion": f"{group}/v1",
+        "kind": "ClusterRoleBinding",
+        "metadata": {"name": "binding"},
+        "roleRef": {"apiGroup": group, "kind": "ClusterRole", "name": role},
+        "subjects": list(subjects),
+    }
+
+
+def assignment(role: str, scope: Any, who: str = "ServicePrincipal") -> dict[str, Any]:
+    """A role of Azure's for an identity."""
+    definitions = "/subscriptions/s/providers/Microsoft.Authorization/roleDefinitions"
+    return {
+        "principalId": UNKNOWN,
+        "principalType": who,
+        "roleDefinitionId": f"{definitions}/{role}",
+        "roleAssignmentName": "9b2e8c1e-0f6e-4d53-8f34-93a3c5b1b0aa",
+        "scope": scope,
+    }
+
+
+def contract(namespace: str = "kube-public", **data: Any) -> dict[str, Any]:
+    """What a cluster says about itself."""
+    return {
+        "apiVersion": "v1",
+        "kind": "ConfigMap",
+        "metadata": {"name": "kubeflow-spot", "namespace": namespace},
+        "data": data,
+    }
+
+
+def _with(inputs: dict[str, Any], changed: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in {**inputs, **changed}.items() if value is not None}
+
+
+def _google_taint(key: str, value: str = "present", effect: str = "NO_SCHEDULE") -> dict[str, str]:
+    return {"key": key, "value": value, "effect": effect}

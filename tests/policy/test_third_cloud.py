@@ -1,0 +1,47 @@
+"""A third cloud is one module and one line of `policy.clouds`: no rule is touched."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from policy import clouds
+from policy.cloud import Cloud
+from policy.declared import Declared
+from policy.pool import Bounds, Pool, Taints
+from policy.rule import Finding
+from policy.rules import RULES
+
+
+def _pools(declared: Declared) -> Iterator[Pool]:
+    if declared.type == "toy:Pool":
+        taints = Taints("taints", (), "{key}={value}")
+        yield Pool(nvidia_at="size", spot=None, system_at=None, taints=taints, bounds=Bounds("most", None))
+
+
+def _cluster(declared: Declared) -> Iterator[Finding]:
+    if declared.type == "toy:Cluster":
+        yield Finding("open", "it is", "close it")
+
+
+TOY = Cloud(
+    cluster="toy:Cluster",
+    tags={"toy:Cluster": "marks"},
+    pools=_pools,
+    api_server=_cluster,
+    accounts=_cluster,
+    roles=_cluster,
+)
+
+
+def broken(declared: Declared) -> set[str]:
+    return {rule.name for rule in RULES if rule.findings(declared)}
+
+
+def test_the_rules_hold_for_a_cloud_that_is_registered(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert broken(Declared("toy:Cluster")) == broken(Declared("toy:Pool")) == set()
+    monkeypatch.setattr(clouds, "CLOUDS", (*clouds.CLOUDS, TOY))
+    of_cluster = {"api-server-open", "broad-role", "cluster-unprotected", "local-accounts", "owner-missing"}
+    assert broken(Declared("toy:Cluster")) == of_cluster
+    assert broken(Declared("toy:Pool")) == {"gpu-pool-untainted", "pool-unbounded"}
