@@ -3,8 +3,6 @@
 Deliberately leaves the kubelet's conditions and `nodeInfo` to whatever simulates it.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections import ChainMap
 from itertools import pairwise

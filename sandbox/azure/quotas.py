@@ -4,8 +4,6 @@ Azure counts three things in each region: all regular machines (`cores`), those 
 (`lowPriorityCores`), whatever their family (https://learn.microsoft.com/azure/quotas/per-vm-quota-requests, spot-quota).
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection
 
 from sandbox.azure.machines import machines

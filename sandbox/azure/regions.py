@@ -1,7 +1,5 @@
 """Azure's regions, as far as a rule depends on one."""
 
-from __future__ import annotations
-
 from sandbox.cloud.facts import tables
 
 

@@ -3,8 +3,6 @@
 The SDK's modules for one cluster take a second to import, those of all types three.
 """
 
-from __future__ import annotations
-
 import re
 import typing
 from collections.abc import Iterator

@@ -3,8 +3,6 @@
 A minor alias (`1.36`) stays an alias in the body; only `current*` carries the patch (azure-cli recording of 2025-07-01).
 """
 
-from __future__ import annotations
-
 from sandbox.cloud.facts import tables
 
 PATCHES: dict[str, str] = tables("azure")["versions"]["patches"]

@@ -1,7 +1,5 @@
 """Facts of a cloud as data: TOML tables with their sources beside them, templates in them, and the catalogue's rows."""
 
-from __future__ import annotations
-
 import csv
 import tomllib
 from collections.abc import Mapping

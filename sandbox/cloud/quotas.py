@@ -1,7 +1,5 @@
 """Quotas of the emulated clouds: limits by region and name, as the cloud files gave them, and where they are kept."""
 
-from __future__ import annotations
-
 import json
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterator, Mapping

@@ -3,8 +3,6 @@
 Both are read as data from `config/clouds`, whose README has their sources. GPUs with `*` are taken as offered everywhere.
 """
 
-from __future__ import annotations
-
 from functools import cache
 
 from sandbox.cloud.facts import catalogue

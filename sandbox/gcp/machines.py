@@ -3,8 +3,6 @@
 The rows are read as data from `config/clouds/gcp/machines.csv`; its first line names the columns.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cache
 

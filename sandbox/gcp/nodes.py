@@ -4,8 +4,6 @@ The kubelet's conditions are left to whatever simulates it,
 and a pool's new version reaches the nodes that come after it, not those that are there.
 """
 
-from __future__ import annotations
-
 from collections import ChainMap
 from typing import Any
 

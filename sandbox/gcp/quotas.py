@@ -5,8 +5,6 @@ need none but A2; GPUs by model; the same again for machines that may vanish, wh
 one was requested, then only that (second hand, UNCONFIRMED); and all GPUs of the project together.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Collection, Iterator
 

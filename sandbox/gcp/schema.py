@@ -3,8 +3,6 @@
 `pulumi_gcp.compute` alone takes four seconds to import, for four types.
 """
 
-from __future__ import annotations
-
 import importlib
 from collections.abc import Iterator
 

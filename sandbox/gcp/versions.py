@@ -1,7 +1,5 @@
 """Kubernetes versions that each release channel serves (`data/facts.toml`)."""
 
-from __future__ import annotations
-
 from sandbox.cloud.facts import tables
 
 _VERSIONS = tables("gcp")["versions"]

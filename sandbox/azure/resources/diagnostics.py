@@ -3,8 +3,6 @@
 The body is that of the azure-cli recording test_monitor_diagnostic_settings_workspace.yaml (2023-02).
 """
 
-from __future__ import annotations
-
 import copy
 from collections.abc import Iterator
 

@@ -4,8 +4,6 @@ A further type is an entry in `data/types.toml` and a line in `table`; its rules
 this folder.
 """
 
-from __future__ import annotations
-
 import copy
 import re
 from collections.abc import Callable, Mapping

@@ -7,8 +7,6 @@ in a file of this folder where it has rules of its own.
 which SDK, and a test fails with another.
 """
 
-from __future__ import annotations
-
 import csv
 import re
 from collections.abc import Mapping
