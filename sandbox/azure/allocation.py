@@ -4,8 +4,6 @@ On-demand quota is checked before a request is accepted. Spot quota and a subnet
 when the machines are requested: the request is accepted, the pool keeps the nodes it had, and ends as Failed.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass

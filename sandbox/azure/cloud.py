@@ -1,7 +1,5 @@
 """The emulated Azure: the effect of PUT on its memory, quotas, and what AKS does beyond `EmulatedCloud`."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 

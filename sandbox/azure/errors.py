@@ -9,8 +9,6 @@ Where a rule says "code: list", the code is one of AKS' own in a public list of 
 `as_read`, and what the user sees ends in "(as the sandbox reads it)".
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable
 

@@ -3,8 +3,6 @@
 ARM compares ids without regard to case, so `key` is what to look things up by.
 """
 
-from __future__ import annotations
-
 import re
 import uuid
 

@@ -3,17 +3,11 @@
 The rows are read as data from `config/clouds/azure/machines.csv`; its first line names the columns.
 """
 
-from __future__ import annotations
-
-import csv
 import re
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 
-from sandbox.azure.facts import FACTS
-
-_CATALOG = Path(__file__).resolve().parents[2] / "config" / "clouds" / "azure" / "machines.csv"
+from sandbox.cloud.facts import catalogue, tables
 
 # Standard_D4ds_v5: family letters, vCPUs, optional constrained vCPUs, feature letters.
 # https://learn.microsoft.com/azure/virtual-machines/vm-naming-conventions
@@ -21,7 +15,7 @@ _NAME = re.compile(
     r"^Standard_(?P<family>[A-Z]+)\d+(?:-\d+)?(?P<features>[a-z]*)(?:_[A-Za-z0-9]+)*?(?:_v(?P<version>\d+))?$"
 )
 
-MIG_INSTANCES: dict[str, int] = FACTS["machines"]["mig_instances"]
+MIG_INSTANCES: dict[str, int] = tables("azure")["machines"]["mig_instances"]
 """The instances that a MIG profile makes of one GPU."""
 
 
@@ -56,12 +50,12 @@ class Machine:
     @property
     def gpu_memory_gb(self) -> int:
         """Memory of one GPU that can be partitioned; 0 for others."""
-        return int(FACTS["machines"]["gpu_memory"].get(self.gpu_model, 0))
+        return int(tables("azure")["machines"]["gpu_memory"].get(self.gpu_model, 0))
 
     @property
     def mig(self) -> bool:
         """True where the GPUs can be partitioned."""
-        return self.gpu_model.startswith(tuple(FACTS["machines"]["mig_gpus"]))
+        return self.gpu_model.startswith(tuple(tables("azure")["machines"]["mig_gpus"]))
 
     @property
     def premium_disks(self) -> bool:
@@ -84,25 +78,21 @@ class Machine:
 
 
 @cache
-def machines(catalog: Path = _CATALOG) -> dict[str, Machine]:
-    """Every size in the catalogue by name.
-
-    Raises FileNotFoundError when the checkout has no catalogue.
-    """
-    with catalog.open(encoding="utf-8", newline="") as file:
-        return {
-            row["size"]: Machine(
-                size=row["size"],
-                family=row["family"],
-                vcpus=int(row["vcpus"]),
-                memory_gib=float(row["memory_gib"]),
-                gpu_model=row["gpu_model"],
-                gpus=float(row["gpus"]),
-                local_disk=row["local_disk"] == "yes",
-                spot=row["spot"],
-                status=row["status"],
-                replacement=row["replacement"],
-                system_pools="no-aks-system-pool" not in row["source"],
-            )
-            for row in csv.DictReader(file)
-        }
+def machines() -> dict[str, Machine]:
+    """Every size in the catalogue by name. Raises FileNotFoundError when the checkout has no catalogue."""
+    return {
+        row["size"]: Machine(
+            size=row["size"],
+            family=row["family"],
+            vcpus=int(row["vcpus"]),
+            memory_gib=float(row["memory_gib"]),
+            gpu_model=row["gpu_model"],
+            gpus=float(row["gpus"]),
+            local_disk=row["local_disk"] == "yes",
+            spot=row["spot"],
+            status=row["status"],
+            replacement=row["replacement"],
+            system_pools="no-aks-system-pool" not in row["source"],
+        )
+        for row in catalogue("azure", "machines")
+    }

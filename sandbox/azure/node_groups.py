@@ -1,7 +1,5 @@
 """The pools of a cluster, as the autoscaler and the kubelets see them (`sandbox.cloud.node_groups.NodeView`)."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

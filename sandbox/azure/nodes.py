@@ -3,18 +3,15 @@
 Deliberately leaves the kubelet's conditions and `nodeInfo` to whatever simulates it.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections import ChainMap
 from itertools import pairwise
 from typing import Any
 
 from sandbox.azure import ids
-from sandbox.azure.facts import FACTS
 from sandbox.azure.machines import MIG_INSTANCES, Machine
 from sandbox.cloud import nodes
-from sandbox.cloud.facts import filled
+from sandbox.cloud.facts import filled, tables
 from sandbox.cloud.state import Body
 
 _KI = 1024
@@ -116,7 +113,7 @@ def labels(cluster_id: str, cluster: Body, pool: Body, machine: Machine, index: 
         "policy": network["networkPolicy"] != "none",
         "overlay": network.get("networkPluginMode") == "overlay",
     }
-    own = [filled(template, words) for group, template in FACTS["labels"].items() if applies[group]]
+    own = [filled(template, words) for group, template in tables("azure")["labels"].items() if applies[group]]
     name = node_name(cluster_id, pool["name"], index)
     known = nodes.well_known_labels(name, machine.size, machine.architecture, region, zone)
     return {**pool.get("nodeLabels", {}), **dict(ChainMap(*own)), **known}
@@ -156,7 +153,7 @@ def node(cluster_id: str, cluster: Body, pool: Body, machine: Machine, index: in
     machines = f"{group}/providers/Microsoft.Compute/virtualMachineScaleSets/{scale_set_name(cluster_id, pool['name'])}"
     conditions = [
         {"type": type, "status": "False", "reason": reason, "message": message}
-        for type, reason, message in FACTS["nodes"]["conditions"]
+        for type, reason, message in tables("azure")["nodes"]["conditions"]
     ]
     status = {**_resources(pool, machine), "conditions": conditions}
     own = labels(cluster_id, cluster, pool, machine, index)

@@ -1,7 +1,5 @@
 """Conflicts: the refusals of an operation while another one still runs."""
 
-from __future__ import annotations
-
 from sandbox.azure import ids
 from sandbox.azure.errors import AzureRefused, aks
 from sandbox.azure.resources.cluster_path import CLUSTER, POOL, pools_of

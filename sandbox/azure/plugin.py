@@ -1,16 +1,13 @@
 """Azure's plugin."""
 
-from __future__ import annotations
-
-from pathlib import Path
-
 from sandbox.azure import ids
 from sandbox.azure.cloud import AzureCloud
 from sandbox.azure.provider import AzureProvider
 from sandbox.azure.quotas import Quotas
 from sandbox.azure.resources.table import TYPES
+from sandbox.cloud.facts import data
 from sandbox.cloud.plugin import Driver, Plugin
-from sandbox.kubernetes import brought
+from sandbox.kubernetes import manifests
 
 _DISK, _FILE = "disk.csi.azure.com", "file.csi.azure.com"
 
@@ -26,5 +23,5 @@ PLUGIN = Plugin(
     # "Can I use admission controller plugins" in the AKS FAQ (https://learn.microsoft.com/azure/aks/faq).
     admission=("ExtendedResourceToleration", "PodNodeSelector", "PodTolerationRestriction"),
     drivers={_DISK: Driver(_DISK, "topology.disk.csi.azure.com/zone"), _FILE: Driver(_FILE)},
-    objects=lambda version: brought.read(Path(__file__).parent / "data" / "objects"),
+    objects=lambda version: manifests.read(data("azure", "objects")),
 )

@@ -4,8 +4,6 @@ Behaviour is that of pulumi-azure-native v3 (provider.go, diff.go, convert.go); 
 Deliberately has no retries and no partial state: the emulated cloud answers at once.
 """
 
-from __future__ import annotations
-
 import base64
 import re
 import secrets

@@ -4,10 +4,7 @@ Azure counts three things in each region: all regular machines (`cores`), those 
 (`lowPriorityCores`), whatever their family (https://learn.microsoft.com/azure/quotas/per-vm-quota-requests, spot-quota).
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection
-from dataclasses import dataclass
 
 from sandbox.azure.machines import machines
 from sandbox.azure.regions import plain
@@ -23,27 +20,19 @@ _MORE = (
 )
 
 
-@dataclass(frozen=True)
-class Excess:
-    """A quota that does not suffice, in vCPUs: what was used before the request, and what it asks for beyond."""
-
-    location: str
-    name: str
-    limit: int
-    used: int
-    required: int
+class Excess(quotas.Excess):
+    """A quota in vCPUs."""
 
     @property
     def at_the_door(self) -> str:
         """AKS' text for a request it refuses at once."""
-        left = max(0, self.limit - self.used)
         if self.name == CORES:
             # AKS error page quotaexceeded, and several public logs of 2025 and 2026.
-            head = f"Insufficient regional vcpu quota left for location {self.location}. "
-            return f"{head}left regional vcpu quota {left}, requested quota {self.required}. {_MORE}"
+            head = f"Insufficient regional vcpu quota left for location {self.region}. "
+            return f"{head}left regional vcpu quota {self.left}, requested quota {self.required}. {_MORE}"
         # 1ChristianAlex/motordesk #14
-        head = f"Insufficient vcpu quota requested {self.required}, remaining {left} for family {self.name} "
-        return f"{head}for region {self.location}. {_MORE}"
+        head = f"Insufficient vcpu quota requested {self.required}, remaining {self.left} for family {self.name} "
+        return f"{head}for region {self.region}. {_MORE}"
 
     @property
     def later(self) -> str:
@@ -53,7 +42,7 @@ class Excess:
         return (
             "Operation could not be completed as it results in exceeding approved "
             f"{named.get(self.name, f'{self.name} Cores')} quota. Additional details - Deployment Model: Resource Manager, "
-            f"Location: {self.location}, Current Limit: {self.limit}, Current Usage: {self.used}, "
+            f"Location: {self.region}, Current Limit: {self.limit}, Current Usage: {self.used}, "
             f"Additional Required: {self.required}, (Minimum) New Limit Required: {self.used + self.required}."
         )
 

@@ -6,8 +6,6 @@ service added at creation are in both and cause no drift; an autoscaled count is
 Source: `Read` and `applyDiff` in pulumi-azure-native provider/pkg/provider (provider.go, diff.go).
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from sandbox.cloud.provider import Props

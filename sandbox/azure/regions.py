@@ -1,8 +1,6 @@
 """Azure's regions, as far as a rule depends on one."""
 
-from __future__ import annotations
-
-from sandbox.azure.facts import FACTS
+from sandbox.cloud.facts import tables
 
 
 def plain(location: str) -> str:
@@ -12,4 +10,4 @@ def plain(location: str) -> str:
 
 def zones(location: str) -> tuple[str, ...]:
     """The availability zones of a region, by its programmatic name; one that is not known has three."""
-    return () if location in FACTS["regions"]["without_zones"] else ("1", "2", "3")
+    return () if location in tables("azure")["regions"]["without_zones"] else ("1", "2", "3")

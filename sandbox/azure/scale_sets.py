@@ -5,8 +5,6 @@ was meant, and the others keep their nodes. A number is given once in a scale se
 names in the AKS documentation, which run ahead of the node counts].
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection
 
 from sandbox.azure import ids

@@ -3,17 +3,15 @@
 The SDK's modules for one cluster take a second to import, those of all types three.
 """
 
-from __future__ import annotations
-
 import re
 import typing
 from collections.abc import Iterator
-from pathlib import Path
 
+from sandbox.cloud.facts import data
 from sandbox.cloud.provider import Failure, Props
 from sandbox.cloud.schema import Fields, Stored, Wrong, problems
 
-STORED = Stored(Path(__file__).parent / "data" / "schema.json")
+STORED = Stored(data("azure", "schema.json"))
 
 _VERSION = re.compile(r"Azure REST API version (\d{4}-\d{2}-\d{2}(?:-preview)?)")
 

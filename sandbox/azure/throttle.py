@@ -5,8 +5,6 @@ longer. The buckets are this process's own: each command of the sandbox starts w
 minutes. Kept in a file they would make a script of many commands wait for a limit that is there to stop a loop inside one.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -3,11 +3,9 @@
 A minor alias (`1.36`) stays an alias in the body; only `current*` carries the patch (azure-cli recording of 2025-07-01).
 """
 
-from __future__ import annotations
+from sandbox.cloud.facts import tables
 
-from sandbox.azure.facts import FACTS
-
-PATCHES: dict[str, str] = FACTS["versions"]["patches"]
+PATCHES: dict[str, str] = tables("azure")["versions"]["patches"]
 
 # AKS creates a cluster of the release before the newest when none is named [inferred].
 DEFAULT = "1.35"

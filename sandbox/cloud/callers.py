@@ -6,8 +6,6 @@ knows the owner of the other end of a connection. The servers answer this user a
 files anyway.
 """
 
-from __future__ import annotations
-
 import os
 import socket
 import struct

@@ -4,8 +4,6 @@ A cluster or pool that is worked on is marked (see `operations`). The mark survi
 begun. Deliberately knows nothing of Pulumi beyond the refusals it raises. What a request itself changes is one cloud's own.
 """
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager

@@ -3,8 +3,6 @@
 Deliberately says nothing of how: an implementation may be an API server with simulated nodes, or a recording fake.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, Protocol
 

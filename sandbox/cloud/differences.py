@@ -3,8 +3,6 @@
 Deliberately knows nothing of any resource type: each provider decides which differences force a replacement.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from enum import StrEnum

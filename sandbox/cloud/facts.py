@@ -1,17 +1,33 @@
-"""Facts of a cloud as data: TOML tables with their sources beside them, and templates in them."""
+"""Facts of a cloud as data: TOML tables with their sources beside them, templates in them, and the catalogue's rows."""
 
-from __future__ import annotations
-
+import csv
 import tomllib
 from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any
 
+_SANDBOX = Path(__file__).resolve().parents[1]
 
-def read(file: Path) -> dict[str, Any]:
-    """The tables of a file."""
-    with file.open("rb") as content:
-        return tomllib.load(content)
+
+def data(cloud: str, file: str) -> Path:
+    """A file of a cloud's folder of data."""
+    return _SANDBOX / cloud / "data" / file
+
+
+@cache
+def tables(cloud: str, name: str = "facts") -> dict[str, Any]:
+    """The tables of a TOML file in a cloud's folder of data."""
+    return tomllib.loads(data(cloud, f"{name}.toml").read_text(encoding="utf-8"))
+
+
+def catalogue(cloud: str, name: str) -> list[dict[str, str]]:
+    """The rows of a table of the program's catalogue, read as data; its first line names the columns.
+
+    Raises FileNotFoundError when the checkout has no catalogue.
+    """
+    with (_SANDBOX.parent / "config" / "clouds" / cloud / f"{name}.csv").open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
 
 
 def filled(template: Any, words: Mapping[str, Any]) -> Any:

@@ -1,7 +1,5 @@
 """Ids of cloud resources, as far as all clouds spell them alike: a path of names."""
 
-from __future__ import annotations
-
 
 def key(id: str) -> str:
     """The form to look an id up by: ARM compares ids without regard to case, and no two of Google's differ in it alone."""

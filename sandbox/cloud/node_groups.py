@@ -1,7 +1,5 @@
 """Node pools, as the autoscaler, the kubelets and `sandbox status` see them, and what a cloud implements for that."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol

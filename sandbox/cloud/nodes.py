@@ -1,7 +1,5 @@
 """Node objects, as far as all clouds' are alike."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

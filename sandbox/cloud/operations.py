@@ -4,8 +4,6 @@ A mark stands from the request that begins an operation until the nodes are as t
 wrote them, so another stack's command sees the marks too, and `EmulatedCloud.reconcile` finishes what a killed process began.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from sandbox.cloud.state import Record

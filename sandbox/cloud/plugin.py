@@ -1,7 +1,5 @@
 """One emulated cloud as the rest of the sandbox sees it: its folder has a module `plugin` with a `PLUGIN`."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, MutableMapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -53,6 +51,8 @@ class Plugin:
     """The admission plugins that the cloud enables beyond Kubernetes' defaults."""
     drivers: Mapping[str, Driver]
     """Its storage drivers, by the provisioner that a StorageClass names."""
+    manager: str = "addon-manager"
+    """The field manager of its objects."""
     compute_classes: bool = False
     """Whether ComputeClasses choose the pool to scale up, instead of the autoscaler's expander."""
     trust: Callable[[Path], None] = _nothing

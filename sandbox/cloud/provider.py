@@ -3,8 +3,6 @@
 Source: https://github.com/pulumi/pulumi/blob/master/proto/pulumi/provider.proto
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, Self

@@ -1,7 +1,5 @@
 """Quotas of the emulated clouds: limits by region and name, as the cloud files gave them, and where they are kept."""
 
-from __future__ import annotations
-
 import json
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterator, Mapping
@@ -22,6 +20,21 @@ def kept(folder: Path) -> dict[str, Any]:
     except FileNotFoundError:
         return {}
     return found
+
+
+@dataclass(frozen=True)
+class Excess:
+    """A quota that does not suffice: the usage before a request, and the amount that it requires beyond."""
+
+    region: str
+    name: str
+    limit: int
+    used: int
+    required: int
+
+    @property
+    def left(self) -> int:
+        return max(0, self.limit - self.used)
 
 
 @dataclass(frozen=True)

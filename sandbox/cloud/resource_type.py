@@ -5,8 +5,6 @@ parameters in braces; `service`, the values that the service chooses where a req
 properties that the service computes, as templates. The rest is one cloud's own.
 """
 
-from __future__ import annotations
-
 import copy
 import re
 from collections.abc import Callable, Iterable, Mapping

@@ -1,7 +1,5 @@
 """Rules: functions of a request that return the refusal, or None."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import wraps

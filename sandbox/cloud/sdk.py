@@ -3,8 +3,6 @@
 Nothing is listed by hand. Imports the SDKs, which takes seconds: no command does it, `sandbox.cloud.schema` reads the file.
 """
 
-from __future__ import annotations
-
 import collections.abc
 import enum
 import importlib

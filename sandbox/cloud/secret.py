@@ -3,8 +3,6 @@
 https://github.com/pulumi/pulumi/blob/master/sdk/python/lib/pulumi/runtime/rpc.py
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 SIGNATURE = "4dabf18193072939515e22adb298388d"

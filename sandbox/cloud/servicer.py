@@ -8,8 +8,6 @@ Source: https://github.com/pulumi/pulumi/blob/master/proto/pulumi/provider.proto
 Deliberately does not: components (`Construct`, `Call`), parameterised packages, assets.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager

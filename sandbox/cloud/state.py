@@ -6,8 +6,6 @@ A record is what the service would return, in the form in which the provider sho
 Deliberately keeps no history and no copy in memory: two commands may work on the same file.
 """
 
-from __future__ import annotations
-
 import json
 import os
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """The emulated clouds' clusters as real control planes on this machine."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

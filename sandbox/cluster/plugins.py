@@ -3,8 +3,6 @@
 A plugin is imported when it is first asked for: an autoscaler's process has one cloud alone.
 """
 
-from __future__ import annotations
-
 import importlib
 from collections.abc import Mapping
 from pathlib import Path
@@ -40,10 +38,10 @@ def quotas_of(name: str, all: Mapping[str, Any]) -> Any:
 def install(name: str, kubeconfig: Path, version: str) -> None:
     """Put a cloud's own objects into a cluster of a version, and wait until their kinds are served. Raises SandboxError."""
     # Only here: most commands never ask the API server.
-    from sandbox.kubernetes import brought, nodes
+    from sandbox.kubernetes import manifests, nodes
 
     with nodes.opened(kubeconfig) as client:
-        brought.install(client, plugin(name).objects(version))
+        manifests.install(client, plugin(name).objects(version), plugin(name).manager)
 
 
 def limits(name: str, folder: Path) -> Quotas:

@@ -3,8 +3,6 @@
 A home may have resources in any of them, so every command has all at hand.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, MutableMapping
 from dataclasses import dataclass
 from pathlib import Path

@@ -7,8 +7,6 @@ gcloud, for any server; this one knows the servers of one sandbox, and no other 
 Runs for every kubectl: it imports nothing that takes time.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import shlex

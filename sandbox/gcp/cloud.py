@@ -1,7 +1,5 @@
 """The emulated Google Cloud: the effect of its APIs' requests on its memory, quotas, and what GKE does beyond `EmulatedCloud`."""
 
-from __future__ import annotations
-
 import copy
 from collections.abc import Callable
 from pathlib import Path

@@ -6,8 +6,6 @@ Every object has such a list, even an empty object. Defaults that are false, zer
 Source: applyDefaults in pulumi-terraform-bridge pkg/tfbridge/schema.go.
 """
 
-from __future__ import annotations
-
 import copy
 from collections.abc import Mapping
 from typing import Any

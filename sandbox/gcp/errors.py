@@ -7,8 +7,6 @@ Texts are quoted from the source beside each rule. Where no source gives them th
 `as_read`, and what the user sees ends in "(as the sandbox reads it)".
 """
 
-from __future__ import annotations
-
 from sandbox.cloud.provider import Refused
 
 

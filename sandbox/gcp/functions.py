@@ -3,8 +3,6 @@
 Each has its own text for a missing resource (terraform-provider-google-beta, data_source_*.go).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

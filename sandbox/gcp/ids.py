@@ -3,8 +3,6 @@
 An id is a path without a leading slash, `projects/P/regions/R/subnetworks/S`; a self link is a service's address before it.
 """
 
-from __future__ import annotations
-
 import hashlib
 import re
 

@@ -7,8 +7,6 @@ Plain: where `locationPolicy` is ANY the first zone that may take a machine take
 is preempted least); BALANCED fills the smallest group.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
 

@@ -3,15 +3,10 @@
 Both are read as data from `config/clouds`, whose README has their sources. GPUs with `*` are taken as offered everywhere.
 """
 
-from __future__ import annotations
-
-import csv
 from functools import cache
-from pathlib import Path
 
+from sandbox.cloud.facts import catalogue
 from sandbox.gcp import ids
-
-_DATA = Path(__file__).resolve().parents[2] / "config" / "clouds" / "gcp"
 
 # https://cloud.google.com/kubernetes-engine/docs/concepts/regional-clusters: three zones of the region unless told otherwise.
 _ZONES_OF_A_CLUSTER = 3
@@ -19,18 +14,16 @@ _ZONES_OF_A_CLUSTER = 3
 
 @cache
 def _regions() -> dict[str, tuple[str, ...]]:
-    with (_DATA / "zones.csv").open(encoding="utf-8", newline="") as file:
-        return {
-            row["region"]: tuple(f"{row['region']}-{letter}" for letter in row["zones"].split())
-            for row in csv.DictReader(file)
-        }
+    return {
+        row["region"]: tuple(f"{row['region']}-{letter}" for letter in row["zones"].split())
+        for row in catalogue("gcp", "zones")
+    }
 
 
 @cache
 def offers() -> dict[str, frozenset[str]]:
     """The zones of each GPU; `*` for all."""
-    with (_DATA / "gpu-zones.csv").open(encoding="utf-8", newline="") as file:
-        return {row["accelerator"]: frozenset(row["zones"].split()) for row in csv.DictReader(file)}
+    return {row["accelerator"]: frozenset(row["zones"].split()) for row in catalogue("gcp", "gpu-zones")}
 
 
 def zones(region: str) -> tuple[str, ...]:

@@ -3,18 +3,12 @@
 The rows are read as data from `config/clouds/gcp/machines.csv`; its first line names the columns.
 """
 
-from __future__ import annotations
-
-import csv
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 
-from sandbox.gcp.facts import FACTS
+from sandbox.cloud.facts import catalogue, tables
 
-_CATALOG = Path(__file__).resolve().parents[2] / "config" / "clouds" / "gcp" / "machines.csv"
-
-_FACTS = FACTS["machines"]
+_FACTS = tables("gcp")["machines"]
 
 
 @dataclass(frozen=True)
@@ -61,13 +55,9 @@ class Machine:
 
 
 @cache
-def machines(catalog: Path = _CATALOG) -> dict[str, Machine]:
-    """Every type in the catalogue by name, and E2's with shared cores.
-
-    Raises FileNotFoundError when the checkout has no catalogue.
-    """
-    with catalog.open(encoding="utf-8", newline="") as file:
-        found = {row["machine_type"]: _machine(row) for row in csv.DictReader(file)}
+def machines() -> dict[str, Machine]:
+    """Every type in the catalogue by name, and E2's with shared cores. Raises FileNotFoundError without a catalogue."""
+    found = {row["machine_type"]: _machine(row) for row in catalogue("gcp", "machines")}
     small = {
         name: Machine(name, "e2", 2, memory, "", 0, {}, spot=True) for name, memory in _FACTS["shared_core"].items()
     }

@@ -4,8 +4,6 @@ One group a pool, though Google has one a zone: its template is of the zone that
 another zone of the pool is told that the pool does not help.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -4,17 +4,14 @@ The kubelet's conditions are left to whatever simulates it,
 and a pool's new version reaches the nodes that come after it, not those that are there.
 """
 
-from __future__ import annotations
-
 from collections import ChainMap
 from typing import Any
 
 from sandbox.cloud import nodes
-from sandbox.cloud.facts import filled
+from sandbox.cloud.facts import filled, tables
 from sandbox.cloud.node_groups import Gpus
 from sandbox.cloud.state import Body, Record
 from sandbox.gcp import ids
-from sandbox.gcp.facts import FACTS
 from sandbox.gcp.machines import Machine
 
 GPU = "nvidia.com/gpu"
@@ -33,7 +30,7 @@ _EVICTION_SHARE = 0.10000000149011612
 
 _MAX_PODS = 110
 
-PARTITIONS = {size: int(slices) for slices, sizes in FACTS["partitions"].items() for size in sizes}
+PARTITIONS = {size: int(slices) for slices, sizes in tables("gcp")["partitions"].items() for size in sizes}
 """The slices that a partition size makes of one GPU."""
 
 _SHARING = {"TIME_SHARING": "time-sharing", "MPS": "mps"}
@@ -165,7 +162,7 @@ def labels(pool_id: str, pool: Body, machine: Machine, zone: str, name: str) -> 
         "sharing": strategy,
         "workload_identity": (config.get("workloadMetadataConfig") or {}).get("mode") == "GKE_METADATA",
     }
-    gke = [filled(template, words) for group, template in FACTS["labels"].items() if applies[group]]
+    gke = [filled(template, words) for group, template in tables("gcp")["labels"].items() if applies[group]]
     known = nodes.well_known_labels(name, machine.name, machine.architecture, ids.region(zone), zone)
     return {**(config.get("labels") or {}), **dict(ChainMap(*gke)), f"disk-type.gke.io/{disk}": "true", **known}
 

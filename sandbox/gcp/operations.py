@@ -5,8 +5,6 @@ operation with 400 failedPrecondition, which the provider repeats for two hours 
 services/container): nobody sees it, so here the second just follows the first.
 """
 
-from __future__ import annotations
-
 from sandbox.cloud.state import Record
 
 RUNNING = "RUNNING"

@@ -6,8 +6,6 @@ other way to write it). A property that was never in the inputs stays [inferred:
 themselves is Computed].
 """
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

@@ -1,9 +1,6 @@
 """Google Cloud's plugin."""
 
-from __future__ import annotations
-
-from pathlib import Path
-
+from sandbox.cloud.facts import data
 from sandbox.cloud.plugin import Driver, Object, Plugin
 from sandbox.gcp import versions, workstation
 from sandbox.gcp.cloud import GcpCloud
@@ -11,14 +8,14 @@ from sandbox.gcp.provider import GcpProvider
 from sandbox.gcp.quotas import Quotas
 from sandbox.gcp.resources.resource_type import Settings
 from sandbox.gcp.resources.table import TYPES
-from sandbox.kubernetes import brought
+from sandbox.kubernetes import manifests
 
 _ADMISSION_POLICIES = (1, 36)
 """The first version with MutatingAdmissionPolicy v1."""
 
 
 def _objects(version: str) -> list[Object]:
-    found = brought.read(Path(__file__).parent / "data" / "objects")
+    found = manifests.read(data("gcp", "objects"))
     if versions.number(version)[:2] >= _ADMISSION_POLICIES:
         return found
     return [body for body in found if not body["kind"].startswith("MutatingAdmissionPolicy")]
@@ -40,6 +37,7 @@ PLUGIN = Plugin(
     # The old name stands for the same driver (kubernetes.io, page persistent-volumes, "CSI migration").
     drivers={_DISK.name: _DISK, "kubernetes.io/gce-pd": _DISK},
     compute_classes=True,
+    manager="gke",
     objects=_objects,
     trust=workstation.trust,
     furnish=workstation.furnish,

@@ -5,8 +5,6 @@ rules of the services themselves are in `resources`. Deliberately has no retries
 answers at once.
 """
 
-from __future__ import annotations
-
 import re
 import secrets
 from collections.abc import Iterator

@@ -5,16 +5,13 @@ need none but A2; GPUs by model; the same again for machines that may vanish, wh
 one was requested, then only that (second hand, UNCONFIRMED); and all GPUs of the project together.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass
 
 from sandbox.cloud import quotas
+from sandbox.cloud.facts import tables
 from sandbox.cloud.state import Body, Resources
 from sandbox.gcp import errors, ids, instance_groups, locations
-from sandbox.gcp.facts import FACTS
 from sandbox.gcp.machines import machines
 from sandbox.gcp.resources.cluster_path import POOL
 
@@ -23,32 +20,25 @@ GLOBAL = "global"
 
 ALL_GPUS = "GPUS_ALL_REGIONS"
 
-_CPUS: dict[str, str] = FACTS["quotas"]["cpus"]
-_GPUS: dict[str, str] = FACTS["quotas"]["gpus"]
+_CPUS: dict[str, str] = tables("gcp")["quotas"]["cpus"]
+_GPUS: dict[str, str] = tables("gcp")["quotas"]["gpus"]
 _PREEMPTIBLE_CPUS = "PREEMPTIBLE_CPUS"
 
 Usage = Counter[tuple[str, str]]
 """By region and metric."""
 
 
-@dataclass(frozen=True)
-class Excess:
-    """A quota that does not suffice: what was used before the request, and what it asks for beyond."""
-
-    region: str
-    metric: str
-    limit: int
-    used: int
-    required: int
+class Excess(quotas.Excess):
+    """A quota of a region, or of the whole project."""
 
     @property
     def at_the_door(self) -> str:
         # vanvalenlab/kiosk-console #367; the word for a quota of the whole project is UNCONFIRMED
-        left = max(0, self.limit - self.used)
         scope = "global" if self.region == GLOBAL else "regional"
         return (
-            f"nsufficient {scope} quota to satisfy request: resource \"{self.metric}\": request requires '{self.required}.0' "
-            f"and is short '{self.required - left}.0'. project has a quota of '{self.limit}.0' with '{left}.0' available. "
+            f"nsufficient {scope} quota to satisfy request: resource \"{self.name}\": request requires '{self.required}.0' "
+            f"and is short '{self.required - self.left}.0'. project has a quota of '{self.limit}.0' with '{self.left}.0' "
+            "available. "
         )
 
     @property
@@ -56,7 +46,7 @@ class Excess:
         """Compute Engine's text, when the autoscaler asks for machines."""
         # https://cloud.google.com/compute/resource-usage, and many logs
         where = "globally" if self.region == GLOBAL else f"in region {self.region}"
-        return f"Quota '{self.metric}' exceeded. Limit: {self.limit}.0 {where}."
+        return f"Quota '{self.name}' exceeded. Limit: {self.limit}.0 {where}."
 
 
 class Quotas(quotas.Quotas):

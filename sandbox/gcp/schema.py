@@ -3,16 +3,14 @@
 `pulumi_gcp.compute` alone takes four seconds to import, for four types.
 """
 
-from __future__ import annotations
-
 import importlib
 from collections.abc import Iterator
-from pathlib import Path
 
+from sandbox.cloud.facts import data
 from sandbox.cloud.provider import Failure, Props
 from sandbox.cloud.schema import Fields, Stored, Wrong, problems
 
-STORED = Stored(Path(__file__).parent / "data" / "schema.json")
+STORED = Stored(data("gcp", "schema.json"))
 
 FUNCTIONS = ("gcp:compute/getSubnetwork:getSubnetwork", "gcp:container/getCluster:getCluster")
 """Functions whose answer has objects in it."""

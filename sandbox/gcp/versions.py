@@ -1,10 +1,8 @@
 """Kubernetes versions that each release channel serves (`data/facts.toml`)."""
 
-from __future__ import annotations
+from sandbox.cloud.facts import tables
 
-from sandbox.gcp.facts import FACTS
-
-_VERSIONS = FACTS["versions"]
+_VERSIONS = tables("gcp")["versions"]
 
 DEFAULT_CHANNEL = "REGULAR"
 

@@ -4,8 +4,6 @@ The certificate of a real cluster's DNS name is one that every system trusts, so
 Each emulated cluster has an authority of its own; the CA bundle holds them all.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import MutableMapping
 from pathlib import Path

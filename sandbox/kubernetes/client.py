@@ -3,8 +3,6 @@
 Plain HTTP: the client library takes 0.4 s to import and asks for every group of the API before its first request.
 """
 
-from __future__ import annotations
-
 import json
 from http.client import HTTPConnection, HTTPException, HTTPSConnection
 from pathlib import Path

@@ -3,8 +3,6 @@
 Deliberately does not: several files, proxies, the `auth-provider` of old, credentials that expire while a command runs.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import ssl

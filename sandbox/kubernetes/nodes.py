@@ -1,7 +1,5 @@
 """Node objects as an emulated cloud makes them: joined, changed and removed in a real API server."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager

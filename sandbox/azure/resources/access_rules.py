@@ -1,7 +1,5 @@
 """Rules of AKS on access to the API server: accounts, address ranges, private DNS zones."""
 
-from __future__ import annotations
-
 import ipaddress
 import re
 

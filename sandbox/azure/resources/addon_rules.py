@@ -1,7 +1,5 @@
 """Rules of AKS on the Container insights add-on (page monitor-aks); codes: list."""
 
-from __future__ import annotations
-
 from sandbox.azure.errors import AzureRefused, aks
 from sandbox.azure.resources.cluster_request import ClusterRequest
 from sandbox.cloud import rules

@@ -1,7 +1,5 @@
 """The autoscaler's profile: the values AKS accepts, and the defaults it shows."""
 
-from __future__ import annotations
-
 import re
 
 from sandbox.azure.errors import AzureRefused, aks

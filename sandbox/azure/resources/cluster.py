@@ -4,8 +4,6 @@ Defaults are those of the azure-cli recordings test_aks_create_spot_node_pool.ya
 test_aks_create_with_oidc_issuer_enabled. What the service refuses is in `cluster_rules`.
 """
 
-from __future__ import annotations
-
 import copy
 import hashlib
 from typing import Any

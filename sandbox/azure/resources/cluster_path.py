@@ -1,7 +1,5 @@
 """The ids that clusters and pools share."""
 
-from __future__ import annotations
-
 from sandbox.cloud.state import Record, Resources
 
 CLUSTER = "azure-native:containerservice:ManagedCluster"

@@ -1,7 +1,5 @@
 """A cluster with all its pools, inline and standalone, as a request would leave them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Rules of AKS on all pools of a cluster together, inline and standalone."""
 
-from __future__ import annotations
-
 from sandbox.azure.errors import AzureRefused, aks
 from sandbox.azure.resources import outbound_rules, range_rules, subnet_rules
 from sandbox.azure.resources.cluster_pools import ClusterPools, Rule

@@ -1,7 +1,5 @@
 """A cluster in a request, as the rules about clusters see it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from sandbox.azure import ids

@@ -4,8 +4,6 @@ Each returns the refusal or None. Codes and texts are quoted from the source bes
 UNCONFIRMED and is marked `as_read`. Rules that need all of a cluster's pools are in `cluster_pools_rules`.
 """
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Rules of AKS on the number of nodes of a pool and of pods of a node."""
 
-from __future__ import annotations
-
 from sandbox.azure.errors import AzureRefused, aks
 from sandbox.azure.resources.pool_request import PoolRequest
 from sandbox.cloud import rules

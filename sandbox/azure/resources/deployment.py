@@ -5,8 +5,6 @@ template-expressions), and the REST specification of Microsoft.Resources/deploym
 them are UNCONFIRMED.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Iterator

@@ -3,23 +3,21 @@
 The body is that of the azure-cli recording test_monitor_diagnostic_settings_workspace.yaml (2023-02).
 """
 
-from __future__ import annotations
-
 import copy
 from collections.abc import Iterator
 
 from sandbox.azure import ids
 from sandbox.azure.errors import arm
-from sandbox.azure.facts import FACTS
 from sandbox.azure.resources import reference
 from sandbox.azure.resources.cluster_path import CLUSTER
 from sandbox.azure.resources.monitoring import WORKSPACE
 from sandbox.azure.resources.resource_type import AzureType
+from sandbox.cloud.facts import tables
 from sandbox.cloud.provider import Refused
 from sandbox.cloud.state import Body, Resources
 
-_CATEGORIES = frozenset(FACTS["diagnostics"]["categories"])
-_GROUPS = {"allLogs": _CATEGORIES, "audit": frozenset(FACTS["diagnostics"]["audit"])}
+_CATEGORIES = frozenset(tables("azure")["diagnostics"]["categories"])
+_GROUPS = {"allLogs": _CATEGORIES, "audit": frozenset(tables("azure")["diagnostics"]["audit"])}
 _METRICS = frozenset({"AllMetrics"})
 
 _SINKS = ("workspaceId", "storageAccountId", "eventHubAuthorizationRuleId", "marketplacePartnerId")

@@ -1,7 +1,5 @@
 """The way out of a virtual network: public addresses, NAT gateways, and route tables with their routes inline."""
 
-from __future__ import annotations
-
 import hashlib
 import ipaddress
 from collections.abc import Callable, Iterator

@@ -1,7 +1,5 @@
 """Rules of AKS on customer-managed keys (pages use-kms-etcd-encryption, azure-disk-customer-managed-keys)."""
 
-from __future__ import annotations
-
 import re
 
 from sandbox.azure import errors

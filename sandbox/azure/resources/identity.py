@@ -3,8 +3,6 @@
 The codes and texts of these services are those of their public documentation; the fact files do not hold them.
 """
 
-from __future__ import annotations
-
 import re
 
 from sandbox.azure import ids

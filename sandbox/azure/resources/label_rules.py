@@ -1,7 +1,5 @@
 """Rules of AKS on the node labels and taints of a pool."""
 
-from __future__ import annotations
-
 import re
 
 from sandbox.azure.errors import AzureRefused, aks

@@ -1,7 +1,5 @@
 """Rules of AKS on the machines of a pool: size, zones, disk, GPU partitions."""
 
-from __future__ import annotations
-
 from sandbox.azure.errors import AzureRefused, aks
 from sandbox.azure.machines import machines
 from sandbox.azure.regions import zones

@@ -4,8 +4,6 @@ Sources: AKS page planned-maintenance, and limits and patterns of the REST speci
 schedules). Texts without a source beside them are UNCONFIRMED.
 """
 
-from __future__ import annotations
-
 import copy
 import re
 from datetime import UTC, date, datetime

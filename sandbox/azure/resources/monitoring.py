@@ -3,8 +3,6 @@
 What the service refuses about associations is documented only in part: texts without a source are UNCONFIRMED.
 """
 
-from __future__ import annotations
-
 import copy
 from collections.abc import Iterator
 

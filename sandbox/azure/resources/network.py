@@ -3,8 +3,6 @@
 The codes and texts of the network provider are those in its public documentation; the fact files do not hold them.
 """
 
-from __future__ import annotations
-
 import ipaddress
 from typing import Any
 

@@ -3,8 +3,6 @@
 Codes: list. Texts are ours, except where a source stands beside them.
 """
 
-from __future__ import annotations
-
 from sandbox.azure.errors import AzureRefused, aks
 from sandbox.azure.resources.cluster_pools import ClusterPools
 from sandbox.azure.resources.cluster_request import ClusterRequest

@@ -1,7 +1,5 @@
 """Permissions of a cluster's identities, by the existing role assignments."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from sandbox.azure import ids

@@ -4,8 +4,6 @@ Defaults are those of the azure-cli recording test_aks_create_spot_node_pool.yam
 pages named beside them. What the service refuses is in `pool_rules`.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from sandbox.azure import ids, versions

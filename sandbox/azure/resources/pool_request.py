@@ -1,7 +1,5 @@
 """One agent pool in a request, as the rules about pools see it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 

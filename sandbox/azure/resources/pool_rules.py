@@ -4,8 +4,6 @@ Each returns the refusal or None. Codes and texts are quoted from the source bes
 UNCONFIRMED and is marked `as_read`.
 """
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Rules of AKS on the address ranges of a cluster: services, pods, and the VNets of its pools."""
 
-from __future__ import annotations
-
 import ipaddress
 from collections.abc import Iterator
 

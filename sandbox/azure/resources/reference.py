@@ -1,7 +1,5 @@
 """References from one resource to another, and the refusals of a missing one."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from sandbox.azure import errors, ids

@@ -4,24 +4,21 @@ A further type is an entry in `data/types.toml` and a line in `table`; its rules
 this folder.
 """
 
-from __future__ import annotations
-
 import copy
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property
-from pathlib import Path
 from typing import Any
 
 from sandbox.azure import errors, ids
-from sandbox.cloud.facts import read
+from sandbox.cloud.facts import tables
 from sandbox.cloud.provider import Failure, Refused
 from sandbox.cloud.resource_type import ResourceType, fill
 from sandbox.cloud.rules import ResourceRequest
 from sandbox.cloud.state import Body, Record, Resources
 
-TABLE = read(Path(__file__).parents[1] / "data" / "types.toml")
+TABLE = tables("azure", "types")
 
 _GROUP = "/subscriptions/{subscriptionId}/resourceGroups/{resourceGroupName}"
 _UNMERGED = frozenset({"tags", "nodeLabels", "userAssignedIdentities"})

@@ -1,7 +1,5 @@
 """Rules of AKS on spot pools and on the settings that only spot pools have."""
 
-from __future__ import annotations
-
 from sandbox.azure.errors import AzureRefused, aks
 from sandbox.azure.resources.pool_request import PoolRequest, invalid
 from sandbox.cloud import rules

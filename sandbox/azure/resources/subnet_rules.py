@@ -1,7 +1,5 @@
 """Rules of AKS on the size of subnets and pod ranges, and the addresses that nodes take."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 from sandbox.azure import ids

@@ -1,7 +1,5 @@
 """The emulated resource types with their rules. A type that is not among them is refused."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from sandbox.azure.errors import arm

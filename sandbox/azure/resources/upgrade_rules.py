@@ -3,8 +3,6 @@
 For spot pools see `spot_rules`.
 """
 
-from __future__ import annotations
-
 import re
 
 from sandbox.azure.errors import AzureRefused, aks

@@ -1,7 +1,5 @@
 """Rules of AKS on the version of a cluster, and on pool versions in a request for the cluster."""
 
-from __future__ import annotations
-
 from sandbox.azure import versions
 from sandbox.azure.errors import AzureRefused, aks
 from sandbox.azure.resources.cluster_path import pools_of

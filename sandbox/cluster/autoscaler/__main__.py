@@ -1,7 +1,5 @@
 """`python -m sandbox.cluster.autoscaler`, as a control plane starts it."""
 
-from __future__ import annotations
-
 import argparse
 import signal
 from pathlib import Path

@@ -4,8 +4,6 @@ Only grants in the state count, also those in other projects: an owner who grant
 file. Words UNCONFIRMED; the permissions are those of the roles.
 """
 
-from __future__ import annotations
-
 from sandbox.cloud import rules
 from sandbox.cloud.state import Resources
 from sandbox.gcp import ids

@@ -6,8 +6,6 @@ Defaults are those of terraform-provider-google-beta and of the pages named besi
 Deliberately without Autopilot, inline pools and auto-provisioned pools.
 """
 
-from __future__ import annotations
-
 import copy
 
 from sandbox.cloud import rules

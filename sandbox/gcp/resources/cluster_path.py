@@ -1,7 +1,5 @@
 """The types of clusters and their pools, and how one is found from the other."""
 
-from __future__ import annotations
-
 from sandbox.cloud.state import Record, Resources
 
 CLUSTER = "gcp:container/cluster:Cluster"

@@ -1,7 +1,5 @@
 """One cluster in a request, as the rules about clusters see it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from sandbox.cloud.provider import Refused

@@ -1,7 +1,5 @@
 """Rules of GKE, and of the provider for it, on a cluster, in order: one function a rule, each with its source."""
 
-from __future__ import annotations
-
 from sandbox.cloud import rules
 from sandbox.cloud.provider import Refused
 from sandbox.gcp import ids, locations, versions

@@ -1,7 +1,5 @@
 """Rules of GKE on the GPUs of a pool."""
 
-from __future__ import annotations
-
 from sandbox.cloud import rules
 from sandbox.gcp import versions
 from sandbox.gcp.errors import GcpRefused, bad_request

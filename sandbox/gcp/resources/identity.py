@@ -1,7 +1,5 @@
 """Service accounts and grants (terraform-provider-google-beta services/resourcemanager, package tpgiamresource)."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from dataclasses import dataclass

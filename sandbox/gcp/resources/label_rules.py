@@ -1,7 +1,5 @@
 """Rules of GKE on the Kubernetes labels and taints of a pool's nodes."""
 
-from __future__ import annotations
-
 import re
 
 from sandbox.cloud import rules

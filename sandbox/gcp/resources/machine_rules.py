@@ -1,7 +1,5 @@
 """Rules of GKE on the machines of a pool: types, disks, images, spot, scopes."""
 
-from __future__ import annotations
-
 import re
 
 from sandbox.cloud import rules

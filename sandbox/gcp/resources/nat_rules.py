@@ -3,8 +3,6 @@
 The rules are those of the REST reference, routers#nats; all words are UNCONFIRMED.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """VPC networks (terraform-provider-google-beta services/compute/resource_compute_network.go)."""
 
-from __future__ import annotations
-
 from sandbox.cloud.state import Record, Resources
 from sandbox.gcp import errors, ids
 from sandbox.gcp.resources.resource_type import GcpType

@@ -5,8 +5,6 @@ node_config}.go. Defaults are those of terraform-provider-google-beta and of the
 `pool_rules`.
 """
 
-from __future__ import annotations
-
 import copy
 
 from sandbox.cloud import rules

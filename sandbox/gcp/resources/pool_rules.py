@@ -3,8 +3,6 @@
 `SENT` are rules on the body that was sent, before defaults are added; `RESULT` on the resulting body.
 """
 
-from __future__ import annotations
-
 import re
 
 from sandbox.gcp.errors import GcpRefused, bad_request

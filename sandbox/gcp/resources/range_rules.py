@@ -3,8 +3,6 @@
 GKE refuses ranges that are taken only at the end of the operation; here the refusal comes at once.
 """
 
-from __future__ import annotations
-
 import ipaddress
 from collections.abc import Iterator
 

@@ -7,17 +7,14 @@ in a file of this folder where it has rules of its own.
 which SDK, and a test fails with another.
 """
 
-from __future__ import annotations
-
 import csv
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property
-from pathlib import Path
 from typing import Any
 
-from sandbox.cloud.facts import read
+from sandbox.cloud.facts import data, tables
 from sandbox.cloud.provider import Refused
 from sandbox.cloud.resource_type import ResourceType, fill, form
 from sandbox.cloud.state import Body, Record, Resources
@@ -30,15 +27,14 @@ READ_FOR = "10.2"
 
 ROLE = r"(projects/[^/]+/|organizations/[^/]+/)?roles/[A-Za-z0-9_.]+"
 
-_DATA = Path(__file__).parents[1] / "data"
-TABLE = read(_DATA / "types.toml")
+TABLE = tables("gcp", "types")
 
 
 @cache
 def _properties(token: str, column: str) -> frozenset[str]:
     """The properties of a type with a mark in a column of the table."""
     name = token.rpartition(":")[2]
-    with (_DATA / "terraform.csv").open(encoding="utf-8", newline="") as file:
+    with data("gcp", "terraform.csv").open(encoding="utf-8", newline="") as file:
         return frozenset(r["property"] for r in csv.DictReader(file) if r["type"] == name and r[column])
 
 

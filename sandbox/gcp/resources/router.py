@@ -1,7 +1,5 @@
 """Cloud Routers and their NAT (terraform-provider-google-beta services/compute/resource_compute_router{,_nat}.go)."""
 
-from __future__ import annotations
-
 from sandbox.cloud import rules
 from sandbox.cloud.provider import Refused
 from sandbox.cloud.state import Body, Record, Resources

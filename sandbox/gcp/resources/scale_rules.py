@@ -1,7 +1,5 @@
 """Rules of GKE on the number, zones and upgrades of a pool's nodes."""
 
-from __future__ import annotations
-
 from sandbox.cloud import rules
 from sandbox.gcp import ids
 from sandbox.gcp.errors import GcpRefused, bad_request

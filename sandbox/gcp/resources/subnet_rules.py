@@ -1,7 +1,5 @@
 """Rules of Compute Engine on a subnet and its secondary ranges: one function a rule."""
 
-from __future__ import annotations
-
 import ipaddress
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass

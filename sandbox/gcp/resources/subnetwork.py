@@ -1,7 +1,5 @@
 """Subnets and their secondary ranges (terraform-provider-google-beta services/compute/resource_compute_subnetwork.go)."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from sandbox.cloud import rules

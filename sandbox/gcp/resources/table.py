@@ -1,7 +1,5 @@
 """The emulated resource types with their rules. A type that is not among them is refused."""
 
-from __future__ import annotations
-
 from sandbox.cloud.resource_type import Types
 from sandbox.gcp.resources.cluster import Cluster
 from sandbox.gcp.resources.cluster_path import CLUSTER, POOL

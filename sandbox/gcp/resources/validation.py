@@ -3,8 +3,6 @@
 Texts are those of terraform-plugin-sdk helper/validation and of the provider's package verify.
 """
 
-from __future__ import annotations
-
 import ipaddress
 import json
 import re

@@ -1,4 +1,4 @@
-"""Objects that a cloud brings to its clusters: read from files of YAML lists, and put into a cluster."""
+"""Manifests: objects that a cloud brings to its clusters, in files of YAML lists."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 Object = dict[str, Any]
 
 _MODE = "addonmanager.kubernetes.io/mode"
-_ADDON_MANAGER, _MANAGER = "addon-manager", "gke"
+_ADDON_MANAGER = "addon-manager"
 _SECONDS = 30
 
 
@@ -27,8 +27,8 @@ def read(folder: Path) -> list[Object]:
     return [body for file in sorted(folder.glob("*.yaml")) for body in yaml.load(file.read_text(), yaml.CSafeLoader)]
 
 
-def install(client: Client, objects: Iterable[Object]) -> None:
-    """Apply the objects, and wait until new kinds are served. Raises SandboxError.
+def install(client: Client, objects: Iterable[Object], manager: str) -> None:
+    """Apply the objects as this field manager, and wait until new kinds are served. Raises SandboxError.
 
     An object of the mode EnsureExists is made where it is missing, and otherwise left as users changed it.
     """
@@ -39,7 +39,7 @@ def install(client: Client, objects: Iterable[Object]) -> None:
             if client.get(*kind, metadata["name"], metadata.get("namespace")) is None:
                 client.apply(body, _ADDON_MANAGER)
             continue
-        client.apply(body, _MANAGER, force=True)
+        client.apply(body, manager, force=True)
         if body["kind"] == "CustomResourceDefinition":
             definitions.append(body)
     deadline = time.monotonic() + _SECONDS
