@@ -30,8 +30,12 @@ class PoolClass:
 
     key: str
     name: str
-    may_join: Callable[[Pool], bool]
+    may_join: Callable[[Pool], bool] = lambda _: True
     """Whether the stack file lets a pool with GPUs be in the class; one without GPUs never is."""
+    when_unsatisfiable: str = "DoNotScaleUp"
+    """The autoscaler's answer when no pool of the class can grow."""
+    active_migration: bool = False
+    """Whether running pods move back to a better pool."""
 
     @property
     def taint(self) -> Taint:

@@ -12,6 +12,7 @@ from components.addons.autoscaler import compute_class
 from components.addons.autoscaler.compute_class import ComputeClassPlan
 from config import stackfile
 from config.clouds.gcp.traits import gke
+from config.clouds.traits import PoolClass
 from config.placement import node_pools
 from sandbox.cluster.control_plane import ControlPlane
 from tests.admission.api import Api
@@ -34,7 +35,9 @@ def api(api_server: ControlPlane) -> Iterator[Api]:
         spec, _ = stackfile.read(settings)
         assert spec
         members = [pool for pool in node_pools.node_pools(spec, gke()) if pool.gpus]
-        policy, binding = compute_class.policy(ComputeClassPlan(NAME, tuple(members), by_default=True), "test")
+        policy, binding = compute_class.policy(
+            ComputeClassPlan(PoolClass(KEY, NAME), tuple(members), by_default=True), "test"
+        )
         # The API server checks the types of expressions, and refuses a mistake here.
         assert api.warnings(policy) == []
         for body in (policy, binding):

@@ -8,7 +8,7 @@ class decides the order, and a pod's tolerations decide whether it may land on s
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from string import Template
 from typing import Any
 
@@ -17,11 +17,9 @@ import pulumi
 from components.addons import cel, names
 from components.addons.manifest import Manifest
 from components.addons.part import Inside, Part
-from config.clouds.gcp import compute_class
-from config.clouds.gcp.settings import Gcp, GcpFallback
-from config.clouds.traits import Cloud
+from config.clouds.traits import Cloud, PoolClass
 from config.model.spec import ClusterSpec
-from config.model.taint import Taint, Toleration
+from config.model.taint import Toleration
 from config.placement import admission
 from config.placement.growth import growth_order
 from config.placement.node_pools import GPU_TAINT, POOL_LABEL, NodePool
@@ -30,8 +28,6 @@ ROLE = "compute-class"
 
 NODE_POOL = "cloud.google.com/gke-nodepool"
 """GKE's own label of a pool's nodes."""
-
-_CHOICE = [compute_class.LABEL, NODE_POOL]
 
 # The cheapest test, as most pods fail this first condition. One name is enough, unlike in `workload_kinds.GPU`: on GKE a MIG
 # instance and a share of a GPU are a `nvidia.com/gpu` as well (pages gpus-multi, timesharing-gpus). Another difference has no
@@ -70,15 +66,19 @@ _PATCH = Template("""\
 
 @dataclass(frozen=True)
 class ComputeClassPlan:
-    """The class of a stack; no name where it has none."""
+    """The class of a stack; None where it has none."""
 
-    name: str | None = None
+    pool_class: PoolClass | None = None
     members: tuple[NodePool, ...] = ()
     """First choice first."""
-    options: GcpFallback = field(default_factory=GcpFallback)
     by_default: bool = False
     """Whether a policy makes pods ask for it."""
     warnings: tuple[str, ...] = ()
+
+    @property
+    def name(self) -> str | None:
+        """The name of the class."""
+        return self.pool_class.name if self.pool_class else None
 
     @property
     def outputs(self) -> dict[str, Any]:
@@ -102,36 +102,33 @@ def plan(
     Raises `pulumi.RunError` when the name is taken.
     """
     pool_class = cloud.pool_class(spec, cloud)
-    name = pool_class.name if pool_class else None
     rank = {pool: number for number, pool in enumerate(growth_order(spec, cloud))}
     members = sorted((pool for pool in node_pools if pool.selector), key=lambda pool: rank[pool.name])
-    if name is None or not members or not isinstance(spec.cloud, Gcp):
+    if pool_class is None or not members:
         return ComputeClassPlan()
     labels = names.labels_of(existing or {})
     if existing and not names.is_ours(labels, instance):
         raise pulumi.RunError(
-            f"cloud.fallback.className: cluster {spec.name} has a ComputeClass {name!r}, made by {names.owner(labels)}\n"
+            f"cloud.fallback.className: cluster {spec.name} has a ComputeClass {pool_class.name!r}, made by {names.owner(labels)}\n"
             "  set `cloud.fallback.className` to a name of this stack's own"
         )
     able = admission.mutates(version) and spec.scheduling.enabled
     # For a new cluster the rules have reported it.
-    reported = spec.cloud.existing_cluster is None or admission.mutates(version)
-    return ComputeClassPlan(
-        name, tuple(members), spec.cloud.fallback, able, () if reported else (_shortfall(name, version),)
-    )
+    reported = spec.cloud.existing_name is None or admission.mutates(version)
+    return ComputeClassPlan(pool_class, tuple(members), able, () if reported else (_shortfall(pool_class, version),))
 
 
-def _shortfall(name: str, version: str) -> str:
+def _shortfall(pool_class: PoolClass, version: str) -> str:
     return (
         f"Kubernetes {version} has no MutatingAdmissionPolicy ({admission.FIRST_VERSION} is the first): no pod asks for"
-        f" ComputeClass {name} by itself, and one that does not gets none of its GPUs\n"
-        f"  instead: pods carry the nodeSelector {compute_class.LABEL}: {name}"
+        f" ComputeClass {pool_class.name} by itself, and one that does not gets none of its GPUs\n"
+        f"  instead: pods carry the nodeSelector {pool_class.key}: {pool_class.name}"
     )
 
 
 def manifest(plan: ComputeClassPlan, instance: str) -> dict[str, Any]:
     """The ComputeClass, with one rule for each pool: within a rule GKE chooses by itself."""
-    options = plan.options
+    assert plan.pool_class
     return {
         "apiVersion": "cloud.google.com/v1",
         "kind": "ComputeClass",
@@ -139,8 +136,8 @@ def manifest(plan: ComputeClassPlan, instance: str) -> dict[str, Any]:
         "spec": {
             "priorities": [{"nodepools": [pool.name]} for pool in plan.members],
             # The default differs between versions.
-            "whenUnsatisfiable": options.when_unsatisfiable,
-            "activeMigration": {"optimizeRulePriority": options.active_migration},
+            "whenUnsatisfiable": plan.pool_class.when_unsatisfiable,
+            "activeMigration": {"optimizeRulePriority": plan.pool_class.active_migration},
             "nodePoolAutoCreation": {"enabled": False},
         },
     }
@@ -148,20 +145,20 @@ def manifest(plan: ComputeClassPlan, instance: str) -> dict[str, Any]:
 
 def policy(plan: ComputeClassPlan, instance: str) -> tuple[dict[str, Any], dict[str, Any]]:
     """The policy that gives pods with GPUs the class, and its binding."""
-    assert plan.name
+    assert plan.pool_class
+    label, taint = plan.pool_class.key, plan.pool_class.taint
     name = names.object_name(instance, ROLE)
     metadata = {"name": name, "labels": names.labels(instance)}
     created = {"apiGroups": [""], "apiVersions": ["v1"], "operations": ["CREATE"], "resources": ["pods"]}
     everywhere = {"key": "kubernetes.io/metadata.name", "operator": "NotIn", "values": ["kube-system"]}
-    taint = Taint(key=compute_class.LABEL, value=plan.name)
     toleration = Toleration(key=taint.key, value=taint.value, effect=taint.effect)
     undecided = _UNDECIDED.substitute(
-        choice=cel.value(_CHOICE),
+        choice=cel.value([label, NODE_POOL]),
         pool=cel.value(POOL_LABEL),
         members=cel.value(sorted(pool.label for pool in plan.members)),
     )
     patch = _PATCH.substitute(
-        label=cel.value(compute_class.LABEL),
+        label=cel.value(label),
         name=cel.value(plan.name),
         toleration=cel.value(toleration.as_manifest()),
     )

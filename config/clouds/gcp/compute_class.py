@@ -28,7 +28,10 @@ def pool_class(spec: ClusterSpec, cloud: Cloud) -> PoolClass | None:
     if not isinstance(spec.cloud, Gcp):
         return None
     way = mode(spec.cloud, spec.pools, cloud, spec.kubernetes_version, by_default=spec.scheduling.enabled)
-    return PoolClass(LABEL, spec.cloud.fallback.class_name, may_join) if way == "compute-class" else None
+    if way != "compute-class":
+        return None
+    fallback = spec.cloud.fallback
+    return PoolClass(LABEL, fallback.class_name, may_join, fallback.when_unsatisfiable, fallback.active_migration)
 
 
 def mode(

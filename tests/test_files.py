@@ -1,0 +1,70 @@
+"""Files stay readable in one sitting, and no cloud repeats another."""
+
+from __future__ import annotations
+
+import re
+from itertools import combinations
+from pathlib import Path
+
+import pytest
+
+PROJECT = Path(__file__).resolve().parents[1]
+
+LONGEST = 300
+TABLES = {
+    "tests/admission/escapes.py",
+    "tests/policy/cases.py",
+    "tests/sandbox/azure/walk/clusters.py",
+    "tests/sandbox/azure/walk/networks.py",
+    "tests/sandbox/gcp/walk/clusters.py",
+}
+"""Rows of data, read one at a time."""
+
+RUN = 8
+"""Equal lines that stand in two clouds by chance: fewer than this."""
+
+_NO_CODE = re.compile(r"(#|from |import |[\])},:]*$)")
+
+
+def ours() -> list[Path]:
+    folders = ("config", "components", "policy", "sandbox", "bench", "tests")
+    return [path for folder in folders for path in sorted((PROJECT / folder).rglob("*.py"))]
+
+
+def test_a_file_that_is_no_table_is_short() -> None:
+    long = {str(path.relative_to(PROJECT)) for path in ours() if len(path.read_text().splitlines()) > LONGEST}
+    assert long == TABLES
+
+
+def code(text: str) -> list[str]:
+    """The lines of a file without indents, imports, comments and brackets that stand alone."""
+    return [line.strip() for line in text.splitlines() if not _NO_CODE.match(line.strip())]
+
+
+def runs(text: str, other: str) -> list[str]:
+    """The first lines of runs of equal lines in two files."""
+    theirs = code(other)
+    known = {tuple(theirs[start : start + RUN]) for start in range(len(theirs) - RUN + 1)}
+    lines = code(text)
+    return [lines[start] for start in range(len(lines) - RUN + 1) if tuple(lines[start : start + RUN]) in known]
+
+
+@pytest.mark.parametrize("layer", ["config/clouds", "components", "sandbox"])
+def test_no_cloud_repeats_another(layer: str) -> None:
+    clouds = [sorted((PROJECT / layer / cloud).rglob("*.py")) for cloud in ("azure", "gcp", "existing")]
+    equal = {
+        (str(path.relative_to(PROJECT)), str(twin.relative_to(PROJECT))): found
+        for one, other in combinations(clouds, 2)
+        for path in one
+        for twin in other
+        if (found := runs(path.read_text(), twin.read_text()))
+    }
+    assert equal == {}
+
+
+def test_a_repeated_run_would_be_found() -> None:
+    lines = [f"value{number} = {number}" for number in range(RUN)]
+    text = "import this\n" + "\n\n".join(lines)
+    moved = "# elsewhere\n    " + "\n    )\n    ".join(lines)
+    assert runs(text, moved) == ["value0 = 0"]
+    assert runs(text, moved.replace("value3", "another")) == []
