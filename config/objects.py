@@ -121,8 +121,11 @@ def _problem(error: ErrorDetails, model: type[Model], path: str) -> Problem:
             return Problem(where, f"{shown}, which YAML does not read as text", quoted)
         case "string_pattern_mismatch":
             example = "".join(f"write for example {_shown(example)}; " for example in place.examples[:1])
-            meaning = f" ({place.description})" if place.description else ""
-            must = f"{example}it must match {context['pattern']}{meaning}"
+            # The first sentence says what it is.
+            meaning = f"{place.description.partition('. ')[0].rstrip('.')}; " if place.description else ""
+            if meaning[1:2].islower():
+                meaning = meaning[0].lower() + meaning[1:]
+            must = f"{example}{meaning}it must match {context['pattern']}"
             return Problem(where, shown, FORMS.get(context["pattern"], must))
         case known if known in _REMEDIES:
             return Problem(where, shown, _REMEDIES[known].format(**context))
