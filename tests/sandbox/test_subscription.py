@@ -84,7 +84,7 @@ def host(project: Path) -> Iterator[Stack]:
     stack.run("up", "--config-file", stack_file(stack), "--cloud", str(project / "shared.yaml"))
     yield stack
     done = stack.run("down")
-    assert "2 resources that the cloud file made are removed with the sandbox" in done.stdout
+    assert "2 resources of the cloud file are removed with the sandbox" in done.stdout
     assert sorted(path.name for path in stack.home.iterdir()) == [
         "guest+command.lock",
         "host+cloud.lock",
