@@ -63,7 +63,7 @@ def _below() -> str:
 
 def _diff() -> str:
     done = CliRunner().invoke(sandbox, ["diff-release", "r2026-09", "r2026-11"])
-    return f"$ uv run sandbox diff-release r2026-09 r2026-11\n{done.output}"
+    return f"$ .venv/bin/sandbox diff-release r2026-09 r2026-11\n{done.output}"
 
 
 def _changed_release() -> str:
