@@ -122,7 +122,7 @@ def program_figures(add: Callable[[str, list[float], str, int], None]) -> None:
 
 
 def admission_figures(add: Callable[[str, list[float], str, int], None]) -> None:
-    """What the policies cost a pod, beside the same measured where none is in force, twice.
+    """The cost of the policies for a pod, beside two measurements without policies.
 
     On GKE the class's policy is in force everywhere: its cost is in its check duration alone.
     """

@@ -24,7 +24,7 @@ import sandbox as sandbox
 
 PROJECT = Path(__file__).resolve().parent.parent
 STACK_FILE = PROJECT / "Pulumi.dev.yaml"
-"""Of the stack to which pools are added."""
+"""The stack to which pools are added."""
 PARTS = {
     # No program can avoid this one: it tells how fast the machine is just then.
     "pulumi": "import of Pulumi alone",

@@ -45,7 +45,7 @@ class LastUpdate:
     content: Mapping[str, Any] = field(default_factory=dict)
     """`place`, `asked`, and the cloud's own keys."""
     exported: Mapping[str, Any] = field(default_factory=dict)
-    """What this update exports for the next one beside those."""
+    """Values that this update exports for the next one beside those."""
 
     @classmethod
     def read(cls, component: str | None = None) -> LastUpdate:

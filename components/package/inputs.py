@@ -19,7 +19,7 @@ Path = tuple[str | int, ...]
 
 @dataclass
 class Arguments:
-    """What a program passes to the component."""
+    """Arguments that a program passes to the component."""
 
     raw: dict[str, Any] = field(default_factory=dict)
     """As a stack file's settings."""

@@ -88,7 +88,7 @@ def _spec(given: Arguments) -> ClusterSpec:
 
 
 def _reason(problem: Problem, given: Arguments) -> str:
-    """What is wrong and what to write; the value of a secret is not shown."""
+    """The problem and its remedy; the value of a secret is not shown."""
     secret = any(problem.path.startswith(arguments.shown(path)) for path in given.secret)
     return f"is a secret that is wrong; {problem.remedy}" if secret else f"{problem.what}; {problem.remedy}"
 

@@ -73,7 +73,7 @@ def _row(section: Section, info: FieldInfo, definition: Node) -> list[str]:
 
 
 def _type(info: FieldInfo, node: Node) -> str:
-    """What may be written, in words; an object leads to its own table."""
+    """Allowed values, in words; an object leads to its own table."""
     inner = list(keys.models(info.annotation))
     if inner:
         (section,) = _sections(tuple(inner))

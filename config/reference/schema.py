@@ -75,7 +75,7 @@ def _config(keys: list[Key]) -> Node:
 
 
 def _of_a_cloud(cloud: Registration) -> Iterator[Node]:
-    """What holds in the files of one cloud."""
+    """The schema of the files of one cloud."""
     here = {"provider": {"const": cloud.provider}}
     yield _given(here, _narrowed(cloud))
     yield _given(here, _more(cloud.provider))
@@ -107,13 +107,13 @@ def _top(key: Key) -> Node:
 
 
 def _given(cloud: Mapping[str, Any], then: Node) -> Node:
-    """What holds where `cloud` has these properties."""
+    """A condition on `cloud`, and the schema of files that meet it."""
     condition = {"type": "object", "properties": {**cloud}, "required": list(cloud)}
     return {"if": {"properties": {_named("cloud"): condition}, "required": [_named("cloud")]}, "then": then}
 
 
 def _existing(here: Node, cloud: Registration) -> Node:
-    """What a stack cannot say of an existing cluster: its owner decides that."""
+    """Keys that are not allowed for an existing cluster: its owner decides them."""
     then = _without_a_cluster()
     then["properties"][_named("cloud")] = {"properties": _unless(cloud.settings, cloud.traits().keys_of_added_pools)}
     return _given({**here, "existingCluster": {"type": "object"}}, then)
@@ -137,7 +137,7 @@ def _unless(model: type[Model], kept: Collection[str]) -> Node:
 
 
 def _new(here: Node) -> Node:
-    """What a cluster needs that the stack makes itself."""
+    """Keys that a new cluster requires."""
     condition = _given(here, {})["if"]
     condition["properties"][_named("cloud")]["not"] = {"required": ["existingCluster"]}
     properties = {
@@ -148,7 +148,7 @@ def _new(here: Node) -> Node:
 
 
 def _narrowed(registration: Registration) -> Node:
-    """What one cloud takes of what the models allow on any."""
+    """The narrower values of one cloud, where the models allow those of any."""
     cloud = registration.traits()
     nodes: Node = {"machine": _machine(registration), "zones": {"items": {"pattern": _whole(cloud.zone_form)}}}
     for path in other_clouds_keys(registration):
@@ -174,7 +174,7 @@ def _narrowed(registration: Registration) -> Node:
 
 
 def _more(provider: str) -> Node:
-    """What a cloud's folder says of single keys, `narrowed.json`."""
+    """Narrower schemas of single keys, from `narrowed.json` in the cloud's folder."""
     file = _FOLDER / provider / "narrowed.json"
     properties: Node = json.loads(file.read_text())["properties"] if file.exists() else {}
     return {"properties": {_named(key): node for key, node in properties.items()}}

@@ -75,7 +75,7 @@ class EmulatedGoogle(Emulated):
             )
 
     def _let_in(self, project: str, host: str, region: str, subnet: str) -> None:
-        """What the owner of a Shared VPC grants."""
+        """Grants by the owner of a Shared VPC."""
         kubernetes, google = agent_rules.kubernetes(project), agent_rules.google(project)
         role = {"project": host, "role": "roles/container.hostServiceAgentUser"}
         self.make(_PROJECT_MEMBER, {**role, "member": f"serviceAccount:{kubernetes}"})

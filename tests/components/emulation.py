@@ -17,7 +17,7 @@ class Emulated(pulumi.runtime.Mocks):
     """Checks and creates a provider's resources as the engine would; takes everything else as it is."""
 
     prefix: ClassVar[str]
-    """Of the types that are the provider's."""
+    """Resources whose types are the provider's."""
 
     def __init__(self, provider: CloudProvider) -> None:
         self.provider = provider

@@ -49,7 +49,7 @@ class Asked(Cloud):
 def asked(
     settings: dict[str, Any], opts: str, folder: Path, monkeypatch: pytest.MonkeyPatch, package: str = "gcp"
 ) -> list[tuple[str, str]]:
-    """What a program that declares the cluster with these options asks, by function, and whom. `own` is of that package."""
+    """Calls of a program that declares the cluster with these options, by function: their provider. `own` is of that package."""
     text = (PROJECT / "__main__.py").read_text()
     assert text.count(CLUSTER) == 1
     own = OWN.format(package=package) + (PARENT if "parent" in opts else "")

@@ -1,4 +1,4 @@
-"""What the documentation's console blocks show, for those that are cheap to make: `python -m tests.docs.console` writes them anew.
+"""Console blocks of the documentation that are cheap to make: `python -m tests.docs.console` writes them anew.
 
 A block says above itself where its text is from: `<!-- checked: NAME -->` names an entry of `MADE`, and
 `<!-- recorded DATE: COMMAND; shown by TEST -->` a command that needs the real engine, with the test that shows the same thing.
@@ -86,7 +86,7 @@ MADE: dict[str, Callable[[], str]] = {
     "diff-release": _diff,
     "changed-release": _changed_release,
 }
-"""What a block must show, by the name in its mark."""
+"""The text of a block, by the name in its mark."""
 
 
 def renewed(block: Block) -> str | None:

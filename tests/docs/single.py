@@ -58,7 +58,7 @@ def _provider(raw: dict[str, Any]) -> str | None:
 
 
 def _kind(raw: dict[str, Any]) -> dict[str, Any]:
-    """What says whose cluster it is: the cloud, and an existing cluster of it."""
+    """The settings that name the cluster: the cloud, and an existing cluster of it."""
     cloud = raw.get("cloud")
     return (
         {key: cloud[key] for key in ("provider", "existingCluster") if key in cloud} if isinstance(cloud, dict) else {}
@@ -100,7 +100,7 @@ def _part(match: re.Match[str]) -> str | int:
 
 
 def _only(value: Any, parts: Parts) -> Any:
-    """What is left of a value: the way to one key, and the key's own value."""
+    """A value cut down to one key: the way to it, and its own value."""
     if not parts:
         return value
     first, *rest = parts

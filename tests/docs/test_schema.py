@@ -34,7 +34,7 @@ CHECKED_IN = sorted([*pages.PROJECT.glob("Pulumi.*.yaml"), *EXAMPLES])
 
 
 def refused(file: Any) -> list[str]:
-    """What the schema has against a stack file."""
+    """The schema's errors in a stack file."""
     return [f"{error.json_path}: {error.message}"[:300] for error in VALIDATOR.iter_errors(file)]
 
 

@@ -1,4 +1,4 @@
-"""What the package declares for a program, under Pulumi's mocks."""
+"""Declarations of the package for a program, under Pulumi's mocks."""
 
 from __future__ import annotations
 
@@ -52,5 +52,5 @@ def construct(
 
 
 def run() -> None:
-    """What the stand-in for a program does."""
+    """A stand-in for a program."""
     _runs.pop()()

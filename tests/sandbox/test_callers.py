@@ -52,7 +52,7 @@ def test_a_connection_of_another_user_is_recognised(owner: int, monkeypatch: pyt
 
 
 def asked_for(attach: str) -> str:
-    """What a provider's server at this address says to a call."""
+    """The answer of a provider's server at this address to a call."""
     with grpc.insecure_channel(f"127.0.0.1:{attach.rpartition(':')[2]}") as channel:
         try:
             provider_pb2_grpc.ResourceProviderStub(channel).GetPluginInfo(empty_pb2.Empty())

@@ -1,4 +1,4 @@
-"""What is kept of the engine's events, and of its lines."""
+"""Events and lines of the engine that are kept."""
 
 from __future__ import annotations
 

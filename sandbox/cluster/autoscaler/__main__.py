@@ -13,7 +13,7 @@ from sandbox.cluster.autoscaler.provisioner import Provisioner
 
 
 class Nodes:
-    """What an autoscaler needs of a cluster's runtime: its nodes. It does not wait until they are ready."""
+    """The nodes of a cluster for its autoscaler, which does not wait until they are ready."""
 
     def __init__(self, kubeconfig: Path) -> None:
         self._kubeconfig = kubeconfig

@@ -78,7 +78,7 @@ def decisions(
     seed: int = 0,
     **picture: Any,
 ) -> list[tuple[str, int, int]]:
-    """What scan after scan does until nothing is left to do, as (pool, from, to); no machine joins meanwhile."""
+    """Results of scan after scan until nothing is left to do, as (pool, from, to); no machine joins meanwhile."""
     random, made = Random(seed), []
     now = list(groups)
     nodes: Sequence[Object] = picture.pop("nodes", ())

@@ -1,4 +1,4 @@
-"""What NVIDIA's device plugin, or the one that GKE brings, makes of a node's GPUs."""
+"""GPUs of a node as NVIDIA's device plugin, or GKE's own, reports them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which pool grows on GKE: the order of a ComputeClass, and what costs least."""
+"""The pool that grows on GKE: the order of a ComputeClass, and the cheapest."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def training(count: int, **spec: Any) -> list[Any]:
 
 
 def decisions(groups: Sequence[NodeGroup], pods: Sequence[Any], *classes: Any, seed: int = 0) -> list[Any]:
-    """What scan after scan does until nothing is left to do, as (pool, from, to, why)."""
+    """Results of scan after scan until nothing is left to do, as (pool, from, to, why)."""
     random, made, now, known = Random(seed), [], list(groups), Classes(classes)
     while options := plan(Picture(now, [], pods, barred=known.barred(now), hopeless=known.missing)).options:
         option, why = known.choose(options, now, random)
@@ -70,7 +70,7 @@ def test_the_pools_of_a_class_grow_in_the_order_of_its_rules_and_no_other_does()
 
 
 def test_the_order_inside_a_rule_is_ignored() -> None:
-    """What costs least comes first there: spot, however the list is."""
+    """The cheapest pool comes first: spot, in whatever order the list is."""
     for rule in (["l4od", "l4"], ["l4", "l4od"]):
         first = decisions(MEMBERS, training(2, **ASKS), a_class(rule))[0]
         assert first == ("l4", 0, 2, "ComputeClass kubeflow-spot, rule 1 of 1; spot costs less")

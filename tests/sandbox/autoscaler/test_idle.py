@@ -1,4 +1,4 @@
-"""Which nodes are empty, and when they go."""
+"""Empty nodes, and when they are removed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which pods wait in vain, what room there is, and how many nodes they need."""
+"""Pods that cannot be scheduled, free capacity, and the nodes they need."""
 
 from __future__ import annotations
 

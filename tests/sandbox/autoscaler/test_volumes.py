@@ -1,4 +1,4 @@
-"""Which volumes the clouds' storage drivers make and take away."""
+"""Volumes that the clouds' storage drivers create and delete."""
 
 from __future__ import annotations
 

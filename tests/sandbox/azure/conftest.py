@@ -32,7 +32,7 @@ CLUSTER_ID = (
     "/subscriptions/00000000-0000-4000-8000-00000000a2e5/resourcegroups/ml"
     "/providers/Microsoft.ContainerService/managedClusters/aks"
 )
-"""Of the cluster that `Account.cluster` makes."""
+"""The id of the cluster that `Account.cluster` makes."""
 
 SYSTEM = {
     "name": "system",

@@ -1,4 +1,4 @@
-"""What the service adds to a request, and that reading it back changes nothing."""
+"""Additions of the service to a request; reading it back changes nothing."""
 
 from __future__ import annotations
 

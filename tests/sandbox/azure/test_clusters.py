@@ -1,4 +1,4 @@
-"""What a cluster's update keeps, moves and leaves alone, beside the refusals of the rule walk."""
+"""Properties that a cluster's update keeps, moves and leaves alone, beside the refusals of the rule walk."""
 
 from __future__ import annotations
 

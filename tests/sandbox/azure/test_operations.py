@@ -36,7 +36,7 @@ def state(account: Account, id: str) -> str:
 
 
 def second(account: Account, act: Callable[[], object]) -> str:
-    """What a second operation is told."""
+    """The refusal of a second operation."""
     with pytest.raises(AzureRefused) as refused:
         act()
     assert (refused.value.status, refused.value.code) == (409, "OperationNotAllowed")

@@ -1,4 +1,4 @@
-"""Which machines a pool keeps when its size changes, and what its autoscaler sees and does."""
+"""Machines that a pool keeps when its size changes, and its autoscaler's view of them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What holds for every emulated type: a request is accepted, an unknown property is not, and reading back changes nothing."""
+"""Every emulated type accepts a request, refuses an unknown property, and reading back changes nothing."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ PROJECT, REGION = "ml-project", "europe-west4"
 ZONES = [f"{REGION}-{letter}" for letter in "abc"]
 
 CLUSTER_ID = f"projects/{PROJECT}/locations/{REGION}/clusters/gke"
-"""Of the cluster that `Project.cluster` makes."""
+"""The id of the cluster that `Project.cluster` makes."""
 
 NETWORK_INPUTS: Props = {"name": "net", "autoCreateSubnetworks": False}
 SUBNETWORK_INPUTS: Props = {

@@ -1,4 +1,4 @@
-"""What the services answer: defaults, what they add, and what becomes of clusters and nodes."""
+"""Answers of the services: defaults, additions, and the clusters and nodes that follow."""
 
 from __future__ import annotations
 

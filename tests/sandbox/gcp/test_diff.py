@@ -174,7 +174,7 @@ def test_diff_of_the_others(
 
 
 def test_only_what_changed_is_sent(ready: Project) -> None:
-    """What the autoscaler did meanwhile stays, though the engine's state is older."""
+    """Changes by the autoscaler stay, though the engine's state is older."""
     made = ready.create(POOL, SPOT)
     ready.cloud.scale("gke", "l4", 6)
     updated = ready.update(made, with_config(SPOT, labels={"gpu": "false"}))

@@ -1,4 +1,4 @@
-"""Which machines of which zone a pool has, and what its autoscaler sees of them."""
+"""Machines of a pool by zone, and its autoscaler's view of them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a killed process leaves, and how the next one finishes it."""
+"""Work that a killed process leaves, and how the next one finishes it."""
 
 from __future__ import annotations
 
