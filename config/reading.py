@@ -58,5 +58,8 @@ def doubled(items: Iterable[tuple[str, T]], key: Callable[[T], Hashable]) -> Ite
     """Each item whose key an earlier item has: its path, the first one's path, and the item."""
     first: dict[Hashable, str] = {}
     for path, item, name in of_each(items, lambda pair: (*pair, key(pair[1]))):
-        if first.setdefault(name, path) != path:
+        # Two of one path are two all the same: a namespace that one secret names twice.
+        if name in first:
             yield path, first[name], item
+        else:
+            first[name] = path

@@ -132,7 +132,7 @@ class AksCluster(CloudCluster):
             },
             pulumi.ResourceOptions(
                 parent=self,
-                protect=spec.cluster.protect,
+                protect=spec.cluster.protect or None,
                 depends_on=control_plane.access,
                 # The list is for a new cluster. Later requests send what the refresh has read: every pool, as it is.
                 ignore_changes=["agentPoolProfiles"] if live.answer and not listed else [],
@@ -196,7 +196,7 @@ class AksCluster(CloudCluster):
             RESOURCE_GROUP,
             name,
             {"resourceGroupName": group, "location": cloud.location, "tags": spec.cluster.tags},
-            pulumi.ResourceOptions(parent=self, protect=spec.cluster.protect),
+            pulumi.ResourceOptions(parent=self, protect=spec.cluster.protect or None),
         ).name
 
     def _maintenance(self, name: str, group: pulumi.Input[str], cloud: Azure, cluster: Declared) -> None:

@@ -122,7 +122,7 @@ class GkeCluster(CloudCluster):
             {key: value for key, value in inputs.items() if value is not None},
             pulumi.ResourceOptions(
                 parent=self,
-                protect=protect,
+                protect=protect or None,
                 depends_on=list(access),
                 # Once the pool it described is gone, GKE shows another pool's nodes here, and every difference would replace the
                 # cluster (pulumi-gcp, `remove_default_node_pool`).

@@ -16,6 +16,9 @@ from config.problems import Problem
 Path = tuple[str | int, ...]
 """Keys and indexes."""
 
+SECRETS = (("imagePullSecrets", "password"), ("cloud", "kubeconfig", "contents"))
+"""The keys of settings that are kept secret, without indexes. All others appear in names, plans, outputs and messages."""
+
 
 @dataclass
 class Arguments:
@@ -25,17 +28,23 @@ class Arguments:
     """As a stack file's settings."""
     links: dict[Path, Linked] = field(default_factory=dict)
     secret: set[Path] = field(default_factory=set)
-    """Where a secret begins."""
+    """Where a secret begins. The engine passes a list or an object as a secret when anything in it is one."""
     problems: list[Problem] = field(default_factory=list)
     """Unknown values where the value must be known."""
 
     def known(self) -> dict[str, str]:
-        """The linked texts by property path, to be remembered until a preview does not know them; no secret ones."""
-        return {
-            shown(path): str(link)
-            for path, link in self.links.items()
-            if not link.placeholder and not any(path[:depth] in self.secret for depth in range(1, len(path) + 1))
-        }
+        """The linked texts by property path, to be remembered until a preview does not know them."""
+        return {shown(path): str(link) for path, link in self.links.items() if not link.placeholder}
+
+    def exposed(self) -> list[Problem]:
+        """A problem for each secret where the settings keep none."""
+        what = "is a secret or holds one, and appears in names, plans and outputs"
+        remedy = "pass it plain (`Output.unsecret`); secrets are " + " and ".join(".".join(keys) for keys in SECRETS)
+        return [Problem(shown(path), what, remedy) for path in sorted(self.secret, key=shown) if not self._kept(path)]
+
+    def _kept(self, path: Path) -> bool:
+        keys = tuple(part for part in path if isinstance(part, str))
+        return any(keys == secret[: len(keys)] and _holds(self.raw, secret) for secret in SECRETS)
 
 
 async def read(
@@ -65,6 +74,13 @@ def shown(path: Path) -> str:
         else:
             text += f'["{part}"]'
     return text
+
+
+def _holds(whole: Any, keys: tuple[str, ...]) -> bool:
+    """Whether an object, or any in a list, has these keys one in the other."""
+    if isinstance(whole, list):
+        return any(_holds(item, keys) for item in whole)
+    return not keys or (isinstance(whole, dict) and keys[0] in whole and _holds(whole[keys[0]], keys[1:]))
 
 
 class _Reader:

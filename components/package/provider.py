@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from importlib.metadata import version
-from typing import Any
+from typing import Any, NoReturn
 
 import pulumi
 from pulumi.provider import ConstructResult, Provider
@@ -22,7 +23,7 @@ from components.package.outputs import OUTPUTS
 from components.package.settings import REQUIRED, SETTINGS
 from config import stackfile
 from config.model.spec import ClusterSpec
-from config.problems import Problem
+from config.problems import Problem, report
 
 _INPUTS = "inputs"
 """Key of the texts that other resources made, in what is remembered."""
@@ -70,6 +71,9 @@ async def _cluster(name: str, inputs: pulumi.Inputs, options: pulumi.ResourceOpt
 
 
 def _spec(given: Arguments) -> ClusterSpec:
+    if exposed := given.exposed():
+        # Before any check reads such a value into a message.
+        raise pulumi.InputPropertiesError(report(exposed))
     unknown = {problem.path for problem in given.problems}
     made_up = {arguments.shown(path) for path, link in given.links.items() if link.placeholder}
     spec, found = stackfile.read(given.raw, pulumi.get_stack())
@@ -80,17 +84,26 @@ def _spec(given: Arguments) -> ClusterSpec:
             pulumi.log.warn(f"{problem}")
     errors = sorted(problem for problem in problems if not problem.warning)
     if errors or spec is None:
-        raise pulumi.InputPropertiesError(
-            f"{len(errors)} problem{'s' if len(errors) > 1 else ''} in the arguments; nothing was declared",
-            [{"property_path": problem.path, "reason": _reason(problem, given)} for problem in errors],
-        )
+        _refuse(errors, given)
     return links.put(spec, given.links)
 
 
-def _reason(problem: Problem, given: Arguments) -> str:
-    """The problem and its remedy; the value of a secret is not shown."""
-    secret = any(problem.path.startswith(arguments.shown(path)) for path in given.secret)
-    return f"is a secret that is wrong; {problem.remedy}" if secret else f"{problem.what}; {problem.remedy}"
+def _refuse(errors: Sequence[Problem], given: Arguments) -> NoReturn:
+    """Raises `pulumi.InputPropertiesError`.
+
+    The engine shows the value at each property's path, a secret one in clear text: those beside a secret are told in the message.
+    """
+    secret = {arguments.shown(path).partition("[")[0].partition(".")[0] for path in given.secret}
+    hidden = [problem for problem in errors if problem.path.partition("[")[0].partition(".")[0] in secret]
+    head = f"{len(errors)} problem{'s' if len(errors) > 1 else ''} in the arguments; nothing was declared"
+    raise pulumi.InputPropertiesError(
+        "\n".join([head, *(f"  {problem}" for problem in hidden)]),
+        [
+            {"property_path": problem.path, "reason": f"{problem.what}; {problem.remedy}"}
+            for problem in errors
+            if problem not in hidden
+        ],
+    )
 
 
 def _follows(problem: Problem, unknown: set[str]) -> bool:

@@ -31,7 +31,8 @@ def plugin(name: str) -> Plugin:
 def quotas_of(name: str, all: Mapping[str, Any]) -> Any:
     """One cloud's part of all quotas, as it was written."""
     if name == _TOP:
-        return {region: limits for region, limits in all.items() if region not in NAMES}
+        others = {*NAMES} - {name}
+        return {region: limits for region, limits in all.items() if region not in others}
     return all.get(name, {})
 
 

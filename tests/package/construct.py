@@ -31,7 +31,12 @@ _runs: list[Callable[[], None]] = []
 
 
 def construct(
-    inputs: Inputs, folder: Path, monkeypatch: pytest.MonkeyPatch, names: tuple[str, ...] = ("ml",), **how: Any
+    inputs: Inputs,
+    folder: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    names: tuple[str, ...] = ("ml",),
+    protect: bool | None = None,
+    **how: Any,
 ) -> Declared:
     """One component of each name, and the outputs of the last as the stack's. `how`: as of `program.declare`.
 
@@ -40,7 +45,7 @@ def construct(
 
     def components() -> None:
         for name in names:
-            result = Package().construct(name, TOKEN, dict(inputs()), pulumi.ResourceOptions())
+            result = Package().construct(name, TOKEN, dict(inputs()), pulumi.ResourceOptions(protect=protect))
             pulumi.export("urn", result.urn)
         for key, value in result.state.items():
             pulumi.export(key, value)

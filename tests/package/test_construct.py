@@ -155,30 +155,50 @@ def test_a_known_value_of_another_resource_is_checked(tmp_path: Path, monkeypatc
     assert [error["property_path"] for error in wrong.value.errors or ()] == ["cloud.registry.id"]
 
 
-def test_a_wrong_secret_is_not_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    arguments = lambda: changed("cloud.registry.id", pulumi.Output.secret("geheim"))  # noqa: E731
-    with pytest.raises(pulumi.InputPropertiesError) as wrong:
+SECRET = "geheim"
+
+
+@pytest.mark.parametrize(
+    "path", ["cloud.registry.id", "cloud.existingResourceGroup", "systemPool.maxNodes", "cluster.name", "cluster"]
+)
+def test_a_secret_is_refused_where_no_setting_keeps_one(
+    path: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    warnings: list[str] = []
+    monkeypatch.setattr(pulumi.log, "warn", warnings.append)
+    arguments = lambda: changed(path, pulumi.Output.secret(SECRET))  # noqa: E731
+    with pytest.raises(pulumi.InputPropertiesError, match=rf"{path}: is a secret or holds one") as refused:
         construct(arguments, tmp_path, monkeypatch)
-    (error,) = wrong.value.errors or ()
-    assert error["property_path"] == "cloud.registry.id"
-    assert error["reason"].startswith("is a secret that is wrong; an Azure resource's id")
-    assert "geheim" not in str(wrong.value.errors)
+    # The engine shows the value at the path of every error that has one.
+    assert not refused.value.errors
+    assert SECRET not in f"{refused.value}{warnings}"
+
+
+@pytest.mark.parametrize("whole", [True, False])
+def test_errors_beside_a_password_are_told_without_a_path_of_their_own(
+    whole: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def arguments() -> dict[str, Any]:
+        password = SECRET if whole else pulumi.Output.secret(SECRET)
+        one = {"name": "acr", "server": "example.azurecr.io", "username": "u", "password": password}
+        both = [one, {**one, "username": "other"}]
+        secrets = pulumi.Output.secret(both) if whole else both
+        return {**changed("systemPool.minNodess", 1), "imagePullSecrets": secrets}
+
+    with pytest.raises(pulumi.InputPropertiesError, match=r"imagePullSecrets\[1\]: makes the Secret") as refused:
+        construct(arguments, tmp_path, monkeypatch)
+    assert [error["property_path"] for error in refused.value.errors or ()] == ["systemPool.minNodess"]
+    assert SECRET not in f"{refused.value}{refused.value.errors}"
 
 
 REGISTRY = "/subscriptions/s/resourceGroups/r/providers/Microsoft.ContainerRegistry/registries/x"
 
 
-def test_a_known_value_takes_its_secrecy_along_and_a_secret_is_not_remembered(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    arguments = lambda: changed("cloud.registry.id", pulumi.Output.secret(REGISTRY))  # noqa: E731
-    declared = construct(arguments, tmp_path, monkeypatch)
-    (pull,) = declared.of("azure-native:authorization:RoleAssignment", "-pull").values()
-    assert pull.inputs["scope"]["value"] == REGISTRY
-    assert "remembered" not in declared.secret
-    assert declared.outputs["remembered"]["inputs"] == {}
+def test_a_known_value_is_remembered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     plain = lambda: changed("cloud.registry.id", pulumi.Output.from_input(REGISTRY))  # noqa: E731
     declared = construct(plain, tmp_path, monkeypatch)
+    (pull,) = declared.of("azure-native:authorization:RoleAssignment", "-pull").values()
+    assert pull.inputs["scope"] == REGISTRY
     assert declared.outputs["remembered"]["inputs"] == {"cloud.registry.id": REGISTRY}
 
 
@@ -219,10 +239,12 @@ def test_a_value_that_a_preview_does_not_know_is_checked_as_what_it_was(
     place = {"clusterName": "ml-team", "resourceGroup": "team"}
     was = {"component": "ml", "place": place, "inputs": {"cloud.existingResourceGroup": "team"}}
     path = "cloud.existingResourceGroup"
-    # Else: the cluster's group is team and cannot become unknown-1.
     construct(lambda: with_unknown(path), tmp_path, monkeypatch, preview=True, cloud=Remembering({"a": was}))
+    # A made-up text is no move.
     del was["inputs"]
-    with pytest.raises(pulumi.InputPropertiesError, match="is team and cannot become unknown-1"):
+    construct(lambda: with_unknown(path), tmp_path, monkeypatch, preview=True, cloud=Remembering({"a": was}))
+    was["inputs"] = {path: "elsewhere"}
+    with pytest.raises(pulumi.InputPropertiesError, match="is team and cannot become elsewhere"):
         construct(lambda: with_unknown(path), tmp_path, monkeypatch, preview=True, cloud=Remembering({"a": was}))
 
 
@@ -252,3 +274,14 @@ def test_the_yaml_example_of_the_docs_is_right() -> None:
     assert spec is not None
     assert problems == []
     assert {output.split(".")[1].rstrip("}") for output in example["outputs"].values()} <= set(OUTPUTS)
+
+
+@pytest.mark.parametrize("arguments", [ARGUMENTS, GOOGLE], ids=["azure", "gcp"])
+def test_a_protected_component_protects_its_cluster(
+    arguments: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    declared = construct(lambda: arguments, tmp_path, monkeypatch, protect=True)
+    clusters = [
+        resource for resource in declared.resources if resource.type.endswith((":ManagedCluster", "cluster:Cluster"))
+    ]
+    assert [cluster.options.get("protect") for cluster in clusters] == [True]

@@ -60,11 +60,11 @@ class Team:
     folder: Path
     path: str
 
-    def run(self, command: str) -> subprocess.CompletedProcess[str]:
-        """A command of the sandbox that succeeds."""
+    def run(self, command: str, *, fails: bool = False) -> subprocess.CompletedProcess[str]:
+        """A command of the sandbox that succeeds, or fails."""
         environment = {**os.environ, "PATH": self.path}
         done = commands.run([command, "--stack", "dev", "--cwd", str(self.folder)], environment)
-        assert done.returncode == 0, f"{done.stdout}\n{done.stderr}"
+        assert (done.returncode != 0) == fails, f"{done.stdout}\n{done.stderr}"
         return done
 
     def write(self, program: str) -> None:
@@ -155,3 +155,11 @@ def test_a_changed_network_whose_name_a_preview_does_not_know_changes_nothing_el
     printed = team.run("preview").stdout
     assert "1 to update" in printed
     assert "replace" not in printed
+
+
+def test_an_error_shows_no_secret(team: Team) -> None:
+    one = '{"name": "acr", "server": "a.example.com", "username": "u", "password": pulumi.Output.secret("geheim")}'
+    team.write(program().replace("    pools=[", f"    image_pull_secrets=[{one}, {one}],\n    pools=[", 1))
+    done = team.run("preview", fails=True)
+    assert "imagePullSecrets[1]: makes the Secret 'acr'" in done.stdout + done.stderr
+    assert "geheim" not in done.stdout + done.stderr

@@ -125,6 +125,7 @@ def test_every_mistake_in_a_file_is_reported_with_its_place_and_nothing_is_creat
             quotes={},
             quotas={
                 "westeurope": {"cores": -1, "kernels": 3},
+                "azure": {"northeurope": {"cores": 1}},
                 "gcp": {"europe-west4": {"CPUS": 2.5, "NVIDIA_K80_GPUS": 1}, "moon": {}, "global": {"CPUS": 1}},
             },
             resources=[
@@ -141,11 +142,12 @@ def test_every_mistake_in_a_file_is_reported_with_its_place_and_nothing_is_creat
             ],
         )
     lines = str(refused.value).splitlines()
-    assert lines[0] == f"21 problems in the cloud file {tmp_path / 'shared.yaml'}; nothing was changed:"
+    assert lines[0] == f"22 problems in the cloud file {tmp_path / 'shared.yaml'}; nothing was changed:"
     for place, reason in (
         ("quotes", "is an unknown key"),
         ("quotas.westeurope.cores", "not a number of vCPUs"),
         ("quotas.westeurope.kernels", "is neither"),
+        ("quotas.azure.northeurope", "is neither"),
         ("resources[0].type", "does not emulate azure-native:resources:Group"),
         ("resources[1].inputs.resourceName", "a resource of a cloud file needs a name"),
         ("resources[1].inputs.agentPoolProfiles[0].name", "missing required property"),
