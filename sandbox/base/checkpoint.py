@@ -3,6 +3,7 @@
 import json
 from typing import Any
 
+from sandbox.base.cloud_types import CLUSTERS, POOLS
 from sandbox.base.errors import SandboxError
 from sandbox.base.home import Home
 
@@ -10,8 +11,6 @@ State = dict[str, Any]
 """A resource in the engine's state."""
 
 _STACK = "pulumi:pulumi:Stack"
-_CLUSTERS = ("azure-native:containerservice:ManagedCluster", "gcp:container/cluster:Cluster")
-_POOLS = ("azure-native:containerservice:AgentPool", "gcp:container/nodePool:NodePool")
 
 
 class Checkpoint:
@@ -38,8 +37,8 @@ class Checkpoint:
 
     def clusters(self) -> set[str]:
         """The cloud ids of the clusters that the stack declares or has pools in."""
-        return {r["id"] for r in self.resources() if r["type"] in _CLUSTERS} | {
-            r["id"].rsplit("/", 2)[0] for r in self.resources() if r["type"] in _POOLS
+        return {r["id"] for r in self.resources() if r["type"] in CLUSTERS} | {
+            r["id"].rsplit("/", 2)[0] for r in self.resources() if r["type"] in POOLS
         }
 
     def _latest(self) -> dict[str, Any]:

@@ -4,6 +4,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from sandbox.base.cloud_types import CLOUDS
 from sandbox.report import prices
 from sandbox.report.model import Cost, PoolCost
 
@@ -31,7 +32,7 @@ def cost(
 
     A pool without a known price is marked.
     """
-    if place_after[0] not in ("azure", "gcp"):
+    if place_after[0] not in CLOUDS:
         return None
     before, after = ({str(pool.get("name", "")): pool for pool in pools} for pools in (pools_before, pools_after))
     if not before and not after:

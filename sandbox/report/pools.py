@@ -8,10 +8,8 @@ import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from sandbox.base.cloud_types import CLUSTERS, POOLS, SPOT_TAINTS
 from sandbox.report.model import Change, Op, ReplacedPool
-
-_POOL_TYPES = ("azure-native:containerservice:AgentPool", "gcp:container/nodePool:NodePool")
-_CLUSTER_TYPES = ("azure-native:containerservice:ManagedCluster", "gcp:container/cluster:Cluster")
 
 _LABEL = "kubeflow-spot.dev/pool"
 _KEEPS_AWAY = ("NoSchedule", "NoExecute")
@@ -34,10 +32,10 @@ def replaced(changes: Iterable[Change], pools_before: Sequence[Mapping[str, Any]
         if change.op not in (Op.REPLACE, Op.DELETE):
             continue
         why = tuple(changed.path for changed in change.properties if changed.replaces)
-        if change.type in _POOL_TYPES:
+        if change.type in POOLS:
             name = _name(change.name, by_name)
             by_pool[name] = _replaced(name, by_name.get(name, {}), why)
-        elif change.type in _CLUSTER_TYPES:
+        elif change.type in CLUSTERS:
             for name, pool in by_name.items():
                 by_pool.setdefault(name, _replaced(name, pool, tuple(f"{path} of the cluster" for path in why)))
     return tuple(by_pool[name] for name in sorted(by_pool))
@@ -86,11 +84,7 @@ def _runs(pool: Mapping[str, Any]) -> Iterator[str]:
 
 def _known(taint: Mapping[str, Any]) -> bool:
     """Whether the sentences about GPUs and spot cover a taint."""
-    return str(taint.get("key")) in (
-        "nvidia.com/gpu",
-        "kubernetes.azure.com/scalesetpriority",
-        "cloud.google.com/gke-spot",
-    )
+    return str(taint.get("key")) in {"nvidia.com/gpu", *SPOT_TAINTS}
 
 
 def _key(taint: Mapping[str, Any]) -> str:
