@@ -144,16 +144,13 @@ def _prepared(
         home.remember()
     project = workspace.prepare(home, program=program)
     pulumi = ensure(["pulumi"], notify)["pulumi"]
-    _trust_clusters(home, pulumi)
+    # After the builds, which download modules from hosts whose certificates have other authorities.
+    _trust_clusters(home)
     return Prepared(home, project, pulumi, install(home, pack) if pack else [])
 
 
-def _trust_clusters(home: Home, built: Path) -> None:
-    """Put Google's login program and the clusters' authorities into this process's environment.
-
-    Takes a program that is `built`, because builds download modules from hosts whose certificates have other authorities.
-    """
-    del built
+def _trust_clusters(home: Home) -> None:
+    """Put Google's login program and the clusters' authorities into this process's environment."""
     clouds.furnish(home.directory / "workstation", home.clusters, os.environ)
 
 
