@@ -54,8 +54,8 @@ def remove(resources: Resources, pool: Record, nodes: Collection[str]) -> None:
 
 
 def _brought_in_line(resources: Resources, pool: Record) -> tuple[list[int], int]:
-    found = resources.get(_id(pool))
-    known: Body = found.body if found else {"instances": [], "next": 0}
+    scale_set = resources.get(_id(pool))
+    known: Body = scale_set.body if scale_set else {"instances": [], "next": 0}
     kept: list[int] = known["instances"][: pool.body["count"]]
     following = known["next"] + pool.body["count"] - len(kept)
     return [*kept, *range(known["next"], following)], following

@@ -17,8 +17,8 @@ class ClusterRequest(ResourceRequest):
 
     def part(self, name: str) -> Body:
         """One of the objects in what would result; empty when there is none."""
-        found: Body = self.body.get(name) or {}
-        return found
+        part: Body = self.body.get(name) or {}
+        return part
 
     @property
     def identities(self) -> list[str]:

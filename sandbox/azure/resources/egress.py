@@ -72,14 +72,14 @@ def gateway(request: ResourceRequest) -> None:
         raise arm(
             "TooManyPublicIPAddresses", f"NAT gateway {id} takes {_MOST_ADDRESSES} public addresses at most."
         ).as_read()
-    for one in addresses:
-        found = reference.referenced(resources, one, PUBLIC_ADDRESS, id, body["location"])
-        for user in reference.users(resources, found.id):
+    for item in addresses:
+        public_address = reference.referenced(resources, item, PUBLIC_ADDRESS, id, body["location"])
+        for user in reference.users(resources, public_address.id):
             if ids.key(user) != ids.key(id):
                 # AKS page on PublicIPAddressInUse; seen for network interfaces.
                 raise arm(
                     "PublicIPAddressInUse",
-                    f"Resource {id} is referencing public IP address {found.id} that is already allocated to "
+                    f"Resource {id} is referencing public IP address {public_address.id} that is already allocated to "
                     f"resource {user}.",
                 )
 
@@ -97,13 +97,13 @@ def gateway_held(resources: Resources, id: str, going: str) -> None:
 
 def attached(resources: Resources, id: str) -> Body:
     """The subnets that a gateway or route table shows in its own body."""
-    found = [{"id": subnet} for subnet in _subnets(resources, id)]
-    return {"subnets": found} if found else {}
+    subnets = [{"id": subnet} for subnet in _subnets(resources, id)]
+    return {"subnets": subnets} if subnets else {}
 
 
 def _subnets(resources: Resources, id: str, going: str = "") -> list[str]:
-    found = (resources.get(user) for user in reference.users(resources, id, going))
-    return [record.id for record in found if record is not None and record.token == _SUBNET]
+    records = (resources.get(user) for user in reference.users(resources, id, going))
+    return [record.id for record in records if record is not None and record.token == _SUBNET]
 
 
 def routes(request: ResourceRequest) -> None:
