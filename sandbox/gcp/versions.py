@@ -14,8 +14,8 @@ def minors(channel: str) -> tuple[str, ...]:
 
 def served(channel: str) -> list[str]:
     """Every version a channel has, oldest first."""
-    found = [version for version in _VERSIONS["served"] if minor(version) in minors(channel)]
-    return sorted(found, key=number)
+    versions = [version for version in _VERSIONS["served"] if minor(version) in minors(channel)]
+    return sorted(versions, key=number)
 
 
 def default(channel: str) -> str:
@@ -29,11 +29,11 @@ def resolved(wanted: str, channel: str) -> str | None:
     """
     if wanted in ("", "-"):
         return default(channel)
-    there = served(channel)
+    versions = served(channel)
     if wanted == "latest":
-        return there[-1]
-    found = [v for v in there if v == wanted or v.startswith((f"{wanted}.", f"{wanted}-"))]
-    return found[-1] if found else None
+        return versions[-1]
+    matches = [v for v in versions if v == wanted or v.startswith((f"{wanted}.", f"{wanted}-"))]
+    return matches[-1] if matches else None
 
 
 def minor(version: str) -> str:

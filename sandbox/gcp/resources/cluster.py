@@ -34,9 +34,12 @@ class Cluster(GcpType):
         rules.check(cluster_rules.RESULT, request)
         # GKE makes a pool in any case; the provider takes it away again where it is told to.
         default = Record(POOL, f"{id}/nodePools/{DEFAULT_POOL}", {})
-        said = {"initialNodeCount": wanted.get("initialNodeCount", 0), "nodeConfig": wanted.get("nodeConfig") or {}}
-        made = pool.made(resources, Record(CLUSTER, id, request.body), default.id, said)
-        request.body["nodeConfig"] = copy.deepcopy(made["nodeConfig"])
+        properties = {
+            "initialNodeCount": wanted.get("initialNodeCount", 0),
+            "nodeConfig": wanted.get("nodeConfig") or {},
+        }
+        default_body = pool.made(resources, Record(CLUSTER, id, request.body), default.id, properties)
+        request.body["nodeConfig"] = copy.deepcopy(default_body["nodeConfig"])
         return request.body
 
     def update(self, resources: Resources, record: Record, planned: Body) -> Body:
@@ -66,8 +69,8 @@ class Cluster(GcpType):
 def default_pool(resources: Resources, cluster: Record) -> Record:
     """The pool that GKE makes with a cluster."""
     id = f"{cluster.id}/nodePools/{DEFAULT_POOL}"
-    said = {"initialNodeCount": cluster.body.get("initialNodeCount", 0), "nodeConfig": cluster.body["nodeConfig"]}
-    return Record(POOL, id, pool.made(resources, cluster, id, said))
+    properties = {"initialNodeCount": cluster.body.get("initialNodeCount", 0), "nodeConfig": cluster.body["nodeConfig"]}
+    return Record(POOL, id, pool.made(resources, cluster, id, properties))
 
 
 def _effective(labels: dict[str, str]) -> dict[str, str]:
@@ -130,8 +133,8 @@ def _shown(body: Body) -> Body:
     return body
 
 
-def _endpoints(said: Body) -> Body:
-    dns, addresses = said.get("dnsEndpointConfig") or {}, said.get("ipEndpointsConfig") or {}
+def _endpoints(endpoints: Body) -> Body:
+    dns, addresses = endpoints.get("dnsEndpointConfig") or {}, endpoints.get("ipEndpointsConfig") or {}
     return {
         "dnsEndpointConfig": {"allowExternalTraffic": False, **dns},
         "ipEndpointsConfig": {"enabled": True, **addresses},

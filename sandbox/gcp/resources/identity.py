@@ -23,9 +23,9 @@ def missing_account(resources: Resources, project: str, address: str) -> bool:
 
     Those of other projects, and the ones Google makes, are taken as existing.
     """
-    found = _OWN.fullmatch(address)
+    match = _OWN.fullmatch(address)
     return bool(
-        found and found[2] == project and resources.get(f"projects/{project}/serviceAccounts/{address}") is None
+        match and match[2] == project and resources.get(f"projects/{project}/serviceAccounts/{address}") is None
     )
 
 
