@@ -16,10 +16,10 @@ KEPT = "cloudfile.json"
 def kept(folder: Path) -> dict[str, Any]:
     """All quotas of the emulated clouds in this folder; empty where no cloud file had any."""
     try:
-        found: dict[str, Any] = json.loads((folder / KEPT).read_text())["quotas"] or {}
+        quotas: dict[str, Any] = json.loads((folder / KEPT).read_text())["quotas"] or {}
     except FileNotFoundError:
         return {}
-    return found
+    return quotas
 
 
 @dataclass(frozen=True)

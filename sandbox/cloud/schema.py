@@ -65,8 +65,8 @@ class Stored:
 
     @cached_property
     def _content(self) -> dict[str, Any]:
-        found: dict[str, Any] = json.loads(self.file.read_text(encoding="utf-8"))
-        return found
+        content: dict[str, Any] = json.loads(self.file.read_text(encoding="utf-8"))
+        return content
 
     def _fields(self, number: int) -> Fields:
         if number not in self._known:

@@ -136,12 +136,12 @@ class _Servicer(provider_pb2_grpc.ResourceProviderServicer):
 
     def Read(self, request: Any, context: Any) -> Any:
         with self._answers(context):
-            found = self._of(context).read(
+            result = self._of(context).read(
                 _resource(request, old_inputs=request.inputs, old_outputs=request.properties)
             )
-            if found is None:
+            if result is None:
                 return provider_pb2.ReadResponse(id="")
-            return provider_pb2.ReadResponse(id=request.id, inputs=_struct(found[0]), properties=_struct(found[1]))
+            return provider_pb2.ReadResponse(id=request.id, inputs=_struct(result[0]), properties=_struct(result[1]))
 
     def Update(self, request: Any, context: Any) -> Any:
         with self._answers(context):

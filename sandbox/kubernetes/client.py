@@ -81,9 +81,9 @@ class Client:
             connection.close()
 
     def _path(self, api_version: str, kind: str, namespace: str | None, name: str = "") -> str:
-        found = self._kind(api_version, kind)
-        within = ["namespaces", namespace] if namespace and found["namespaced"] else []
-        parts = [*within, found["name"], *([name] if name else [])]
+        resource = self._kind(api_version, kind)
+        within = ["namespaces", namespace] if namespace and resource["namespaced"] else []
+        parts = [*within, resource["name"], *([name] if name else [])]
         return "/".join([_group(api_version), *(quote(part, safe="") for part in parts)])
 
     def _kind(self, api_version: str, kind: str) -> Object:
@@ -102,13 +102,13 @@ class Client:
     def _served(self, api_version: str) -> dict[str, Object]:
         """The kinds of a version by name; none where the server does not have the version."""
         try:
-            found = self._asked("GET", _group(api_version))["resources"]
+            resources = self._asked("GET", _group(api_version))["resources"]
         except ApiError as refused:
             if refused.status == 404:
                 return {}
             raise
         # `pods/log` is part of a pod.
-        return {resource["kind"]: resource for resource in found if "/" not in resource["name"]}
+        return {resource["kind"]: resource for resource in resources if "/" not in resource["name"]}
 
     def _asked(self, method: str, path: str, body: Object | None = None, kind: str = "application/json") -> Object:
         headers = {**self._access.headers, "Accept": "application/json"}
@@ -119,10 +119,10 @@ class Client:
         if status >= 300:
             raise ApiError(status, _message(text) or reason)
         try:
-            found: Object = json.loads(text)
+            reply: Object = json.loads(text)
         except ValueError as wrong:
             raise ApiError(status, f"what answers at {self._access.server} is no API server") from wrong
-        return found
+        return reply
 
     def _answer(self, method: str, path: str, body: str | None, headers: dict[str, str]) -> tuple[int, str, bytes]:
         """Status, reason and content; over a connection that is kept."""
@@ -132,7 +132,7 @@ class Client:
                 try:
                     connection.request(method, urlsplit(self._access.server).path + path, body, headers)
                     answer = connection.getresponse()
-                    found = answer.status, answer.reason, answer.read()
+                    reply = answer.status, answer.reason, answer.read()
                 except (OSError, HTTPException) as silent:
                     connection.close()
                     if kept and not isinstance(silent, TimeoutError):
@@ -143,7 +143,7 @@ class Client:
                     connection.close()
                     raise
                 self._keep(connection)
-                return found
+                return reply
 
     def _connection(self) -> tuple[HTTPConnection, bool]:
         """A connection nobody uses, and whether it was used before."""
@@ -184,9 +184,9 @@ def _group(api_version: str) -> str:
     return f"/apis/{api_version}" if "/" in api_version else f"/api/{api_version}"
 
 
-def _plain(found: Object) -> Object:
-    found["metadata"].pop("managedFields", None)
-    return found
+def _plain(item: Object) -> Object:
+    item["metadata"].pop("managedFields", None)
+    return item
 
 
 def _message(text: bytes) -> str:
