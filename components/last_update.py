@@ -56,8 +56,8 @@ class LastUpdate:
         except Exception as failed:
             # The SDK raises plain Exception for every error of a call.
             raise pulumi.RunError(f"the outputs of the last update of {stack} cannot be read: {failed}") from None
-        found = [outputs.get(OUTPUT)] if component is None else outputs.values()
-        contents = [value for value in found if isinstance(value, Mapping) and value.get(COMPONENT) == component]
+        values = [outputs.get(OUTPUT)] if component is None else outputs.values()
+        contents = [value for value in values if isinstance(value, Mapping) and value.get(COMPONENT) == component]
         return cls(contents[0] if contents else {})
 
     @property

@@ -65,10 +65,10 @@ def _partial(value: Any, model: type[M]) -> M | None:
             else:
                 lost.append(name)
     given = {name for name, field in model.model_fields.items() if field.alias in value}
-    made = cast(M, model.model_construct(_fields_set=given, **kept))
+    partial = cast(M, model.model_construct(_fields_set=given, **kept))
     for name in lost:
-        made.__dict__.pop(name, None)
-    return made
+        partial.__dict__.pop(name, None)
+    return partial
 
 
 def _readable(value: Any, adapter: TypeAdapter[Any], annotation: Any) -> Iterator[Any]:

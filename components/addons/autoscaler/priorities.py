@@ -189,9 +189,9 @@ def faults(tiers: Tiers, wanted: Wanted) -> Iterator[str]:
             yield f"{before} ({ranks[before]}) does not stand above {after} ({ranks[after]})"
     for pool in (name for name in wanted.order if name in wanted.spot):
         for other in wanted.others:
-            number, theirs = ranks[pool], rank(tiers, other)
-            if number is not None and theirs is not None and number <= theirs:
-                yield f"{pool} ({number}) does not stand above {other} ({theirs}), which is on-demand"
+            number, other_number = ranks[pool], rank(tiers, other)
+            if number is not None and other_number is not None and number <= other_number:
+                yield f"{pool} ({number}) does not stand above {other} ({other_number}), which is on-demand"
 
 
 def additions(tiers: Tiers, wanted: Wanted, last_digit: int = 0) -> dict[int, list[str]]:
