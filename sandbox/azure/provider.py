@@ -179,9 +179,9 @@ class AzureProvider(CloudProvider):
                 raise Refused(f"{token}: missing required argument '{name}'")
         if kind is None:
             return self._credentials(token, TYPES[CLUSTER].id(self._subscription, given))
-        return self._found(kind, kind.id(self._subscription, given))
+        return self._existing(kind, kind.id(self._subscription, given))
 
-    def _found(self, kind: AzureType, id: str) -> Props:
+    def _existing(self, kind: AzureType, id: str) -> Props:
         body = self._cloud.get(id)
         if body is None:
             raise kind.not_found(id)

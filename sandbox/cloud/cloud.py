@@ -222,8 +222,8 @@ class EmulatedCloud(ABC):
         (a reading for Azure: the page support-policies calls that unsupported). Raises ScaleRefused.
         """
         with self._change() as resources:
-            wanted = ids.key(cluster_name)
-            named = [c for c in resources.of(self.cluster) if wanted in (ids.last(ids.key(c.id)), ids.key(c.id))]
+            cluster_key = ids.key(cluster_name)
+            named = [c for c in resources.of(self.cluster) if cluster_key in (ids.last(ids.key(c.id)), ids.key(c.id))]
             if len(named) != 1:
                 raise ScaleRefused(f"there is {'more than one' if named else 'no'} cluster {cluster_name}")
             cluster = named[0]

@@ -130,9 +130,9 @@ def problems(fields: Fields, value: Props, path: str = "") -> Iterator[Problem]:
 def _value_problems(shape: Shape, value: Any, path: str) -> Iterator[Problem]:
     if value == UNKNOWN or shape.kind == "any":
         return
-    actual, wanted = _json_type(value), "object" if shape.kind == "map" else shape.kind
-    if actual != wanted and not (wanted == "number" and actual == "integer"):
-        yield Problem(path, Wrong.VALUE, f"'{path}' should be of type {wanted} but is of type {actual}")
+    actual, expected = _json_type(value), "object" if shape.kind == "map" else shape.kind
+    if actual != expected and not (expected == "number" and actual == "integer"):
+        yield Problem(path, Wrong.VALUE, f"'{path}' should be of type {expected} but is of type {actual}")
     elif shape.values and value not in shape.values:
         yield Problem(path, Wrong.VALUE, f"'{path}' is '{value}' but should be one of {', '.join(shape.values)}")
     elif shape.kind == "array" and shape.item:

@@ -22,17 +22,17 @@ def default(channel: str) -> str:
     return str(_VERSIONS["defaults"].get(channel, _VERSIONS["defaults"][DEFAULT_CHANNEL]))
 
 
-def resolved(wanted: str, channel: str) -> str | None:
+def resolved(requested: str, channel: str) -> str | None:
     """The version that `1.36`, `1.36.4`, `latest` or a whole version stands for; None when the channel has none.
 
     Page versioning, "Specifying cluster version": a part of a version means the newest that begins with it; `-` the default.
     """
-    if wanted in ("", "-"):
+    if requested in ("", "-"):
         return default(channel)
     versions = served(channel)
-    if wanted == "latest":
+    if requested == "latest":
         return versions[-1]
-    matches = [v for v in versions if v == wanted or v.startswith((f"{wanted}.", f"{wanted}-"))]
+    matches = [v for v in versions if v == requested or v.startswith((f"{requested}.", f"{requested}-"))]
     return matches[-1] if matches else None
 
 

@@ -44,12 +44,12 @@ class Client:
         path = self._path(body["apiVersion"], body["kind"], metadata.get("namespace"), metadata["name"])
         options = {"fieldManager": field_manager, "force": str(force).lower(), **({"dryRun": "All"} if dry_run else {})}
         # JSON is YAML.
-        return _plain(self._asked("PATCH", f"{path}?{urlencode(options)}", body, "application/apply-patch+yaml"))
+        return _plain(self._request("PATCH", f"{path}?{urlencode(options)}", body, "application/apply-patch+yaml"))
 
     def get(self, api_version: str, kind: str, name: str, namespace: str | None = None) -> Object | None:
         """The object, or None when there is none."""
         try:
-            return _plain(self._asked("GET", self._path(api_version, kind, namespace, name)))
+            return _plain(self._request("GET", self._path(api_version, kind, namespace, name)))
         except ApiError as refused:
             if refused.status == 404:
                 return None
@@ -58,7 +58,7 @@ class Client:
     def list(self, api_version: str, kind: str, namespace: str | None = None, label_selector: str = "") -> list[Object]:
         """All objects of a kind, in all namespaces unless `namespace` is given."""
         path = self._path(api_version, kind, namespace)
-        items: list[Object] = self._asked("GET", f"{path}?{urlencode({'labelSelector': label_selector})}")["items"]
+        items: list[Object] = self._request("GET", f"{path}?{urlencode({'labelSelector': label_selector})}")["items"]
         return items
 
     def delete(
@@ -67,7 +67,7 @@ class Client:
         """Delete it with its dependants, `at_once` without the time to end that it has; no error when there is none."""
         options = {"propagationPolicy": "Background", **({"gracePeriodSeconds": 0} if at_once else {})}
         try:
-            self._asked("DELETE", self._path(api_version, kind, namespace, name), options)
+            self._request("DELETE", self._path(api_version, kind, namespace, name), options)
         except ApiError as refused:
             if refused.status != 404:
                 raise
@@ -102,7 +102,7 @@ class Client:
     def _served(self, api_version: str) -> dict[str, Object]:
         """The kinds of a version by name; none where the server does not have the version."""
         try:
-            resources = self._asked("GET", _group(api_version))["resources"]
+            resources = self._request("GET", _group(api_version))["resources"]
         except ApiError as refused:
             if refused.status == 404:
                 return {}
@@ -110,7 +110,7 @@ class Client:
         # `pods/log` is part of a pod.
         return {resource["kind"]: resource for resource in resources if "/" not in resource["name"]}
 
-    def _asked(self, method: str, path: str, body: Object | None = None, kind: str = "application/json") -> Object:
+    def _request(self, method: str, path: str, body: Object | None = None, kind: str = "application/json") -> Object:
         headers = {**self._access.headers, "Accept": "application/json"}
         content = None if body is None else json.dumps(body)
         if content is not None:

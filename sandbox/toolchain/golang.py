@@ -71,7 +71,7 @@ def find_go(cache: Path, project: Path, notify: Notify) -> Go:
 
     Raises ProgramError when neither is available.
     """
-    wanted = ".".join(map(str, OLDEST_GO))
+    oldest = ".".join(map(str, OLDEST_GO))
     if on_path := shutil.which("go"):
         go = Go(Path(on_path), environment(os.environ))
         try:
@@ -81,7 +81,7 @@ def find_go(cache: Path, project: Path, notify: Notify) -> Go:
         else:
             if version[:2] >= OLDEST_GO:
                 return go
-            notify(f"ignoring {on_path}: Go {'.'.join(map(str, version))} is older than {wanted}")
+            notify(f"ignoring {on_path}: Go {'.'.join(map(str, version))} is older than {oldest}")
     return install_go(cache, project, notify)
 
 

@@ -113,10 +113,10 @@ def routes(request: ResourceRequest) -> None:
     request.body["routes"] = list(_routes(request.id, wanted))
 
 
-def _routes(id: str, wanted: list[Body]) -> Iterator[Body]:
+def _routes(id: str, routes: list[Body]) -> Iterator[Body]:
     """The routes as the service returns them. Codes and texts of the refusals are UNCONFIRMED."""
     names: set[str] = set()
-    for route in wanted:
+    for route in routes:
         name = route.get("name", "")
         if not name or name.lower() in names:
             raise arm("InvalidRequestFormat", f"Every route of {id} needs a name of its own.").as_read()

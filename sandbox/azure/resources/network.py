@@ -117,9 +117,9 @@ class VirtualNetwork(AzureType):
             check_subnet(resources, network, ids.last(subnet.id), subnet.body)
         return body
 
-    def _replace_subnets(self, resources: Resources, network: Record, wanted: list[Body]) -> None:
+    def _replace_subnets(self, resources: Resources, network: Record, subnets: list[Body]) -> None:
         # An inline list is the complete list: Azure removes the subnets it does not name.
-        named = {f"{network.id}/subnets/{w.get('name', '')}": w for w in wanted}
+        named = {f"{network.id}/subnets/{w.get('name', '')}": w for w in subnets}
         for old in resources.of(SUBNET, below=network.id):
             if ids.key(old.id) not in {ids.key(i) for i in named}:
                 require_unused(resources, old.id)

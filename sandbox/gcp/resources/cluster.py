@@ -38,17 +38,17 @@ class Cluster(GcpType):
             "initialNodeCount": wanted.get("initialNodeCount", 0),
             "nodeConfig": wanted.get("nodeConfig") or {},
         }
-        default_body = pool.made(resources, Record(CLUSTER, id, request.body), default.id, properties)
+        default_body = pool.new_body(resources, Record(CLUSTER, id, request.body), default.id, properties)
         request.body["nodeConfig"] = copy.deepcopy(default_body["nodeConfig"])
         return request.body
 
     def update(self, resources: Resources, record: Record, planned: Body) -> Body:
         request = ClusterRequest(record.id, planned, copy.deepcopy(planned), record.body, resources)
-        wanted = planned.get("minMasterVersion")
-        if wanted and versions.number(wanted) > versions.number(record.body["masterVersion"]):
+        version = planned.get("minMasterVersion")
+        if version and versions.number(version) > versions.number(record.body["masterVersion"]):
             # The provider upgrades only when what is asked for is newer (resource_container_cluster.go).
             channel = request.body["releaseChannel"]["channel"]
-            request.body["masterVersion"] = versions.resolved(wanted, channel) or wanted
+            request.body["masterVersion"] = versions.resolved(version, channel) or version
         request.body["effectiveLabels"] = _effective(planned.get("resourceLabels") or {})
         rules.check(cluster_rules.RESULT, request)
         return _shown(request.body)
@@ -70,7 +70,7 @@ def default_pool(resources: Resources, cluster: Record) -> Record:
     """The pool that GKE makes with a cluster."""
     id = f"{cluster.id}/nodePools/{DEFAULT_POOL}"
     properties = {"initialNodeCount": cluster.body.get("initialNodeCount", 0), "nodeConfig": cluster.body["nodeConfig"]}
-    return Record(POOL, id, pool.made(resources, cluster, id, properties))
+    return Record(POOL, id, pool.new_body(resources, cluster, id, properties))
 
 
 def _effective(labels: dict[str, str]) -> dict[str, str]:

@@ -35,7 +35,7 @@ class NodePool(GcpType):
 
     def create(self, resources: Resources, id: str, wanted: Body) -> Body:
         cluster = _running_cluster(resources, id)
-        return made(resources, cluster, id, wanted)
+        return new_body(resources, cluster, id, wanted)
 
     def update(self, resources: Resources, record: Record, planned: Body) -> Body:
         cluster = _running_cluster(resources, record.id)
@@ -44,10 +44,10 @@ class NodePool(GcpType):
         rules.check(pool_rules.SENT, request)
         config = request.config
         config["effectiveTaints"] = _all_taints(config, record.body["nodeConfig"])
-        wanted = request.wanted.get("version")
-        if wanted:
+        version = request.wanted.get("version")
+        if version:
             channel = cluster.body["releaseChannel"]["channel"]
-            request.body["version"] = versions.resolved(wanted, channel) or wanted
+            request.body["version"] = versions.resolved(version, channel) or version
         rules.check(pool_rules.RESULT, request)
         return request.body
 
@@ -59,7 +59,7 @@ def _running_cluster(resources: Resources, pool_id: str) -> Record:
     return cluster
 
 
-def made(resources: Resources, cluster: Record, id: str, wanted: Body) -> Body:
+def new_body(resources: Resources, cluster: Record, id: str, wanted: Body) -> Body:
     """The body of a new pool, checked. Raises `Refused`."""
     request = PoolRequest(id, wanted, {}, None, resources, cluster.body)
     rules.check(pool_rules.SENT, request)
