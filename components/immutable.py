@@ -18,9 +18,9 @@ Change = tuple[str, Any, Any]
 
 def changed(path: str, pool: str, changes: Iterable[Change], remedy: str) -> Iterator[Problem]:
     """A problem for each change of a live pool. `path` is the pool's in the stack file, `pool` its name."""
-    for key, now, wanted in changes:
+    for key, now, declared in changes:
         where = key if key.startswith("cloud.") else f"{path}.{key}"
-        yield Problem(where, f"{pool}: is {now} in the cluster and cannot become {wanted}", remedy)
+        yield Problem(where, f"{pool}: is {now} in the cluster and cannot become {declared}", remedy)
 
 
 def word(value: Any) -> str:

@@ -66,8 +66,8 @@ class LastUpdate:
         place: Mapping[str, str] = self.content.get("place") or {}
         return place
 
-    def asked(self, pool: str) -> Mapping[str, Any]:
-        """Settings of a pool at the last update, as `asked` gives them."""
+    def lasting_settings(self, pool: str) -> Mapping[str, Any]:
+        """Settings of a pool at the last update, as `lasting_settings` gives them."""
         settings: Mapping[str, Any] = self.content.get("asked", {}).get(pool) or {}
         return settings
 
@@ -104,7 +104,7 @@ class LastUpdate:
                 yield Problem(_KEYS[part], what, LOSE_IT)
 
 
-def asked(pool: AnyPool) -> dict[str, Any]:
+def lasting_settings(pool: AnyPool) -> dict[str, Any]:
     """Settings of a pool that AKS keeps when the stack file drops them, by the file's keys."""
     settings = {"osDisk.type": pool.os_disk.type, "osDisk.sizeGb": pool.os_disk.size_gb, "maxPods": pool.max_pods}
     return {key: value for key, value in settings.items() if value is not None}

@@ -69,7 +69,7 @@ def _existing(stack: Stack, cloud: Gcp, provider: pulumi.InvokeOptions) -> Targe
 def _refuse_changes(stack: Stack, cloud: Gcp, cluster: LiveCluster, provider: pulumi.InvokeOptions) -> None:
     spec = stack.spec
     assert stack.system_pool
-    account, tags = identity.wanted(cloud, spec.name), spec.cluster.tags
+    account, tags = identity.node_account(cloud, spec.name), spec.cluster.tags
     system = pools.node_pool(stack.system_pool, cloud, account, tags, cluster)
     immutable.refuse(
         [
