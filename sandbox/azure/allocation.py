@@ -1,6 +1,6 @@
 """Allocation: the requested nodes that the quotas and the subnets have room for.
 
-On-demand quota is checked before a request is accepted. Spot quota and a subnet that other clusters have filled are found
+On-demand quota is checked before a request is accepted. Spot quota and a subnet that other clusters have filled count
 when the machines are requested: the request is accepted, the pool keeps the nodes it had, and ends as Failed.
 """
 
@@ -37,7 +37,7 @@ def nodes_now(resources: Resources) -> Nodes:
 
 
 def quota_at_the_door(resources: Resources, before: Nodes, quotas: Quotas) -> AzureRefused | None:
-    """AKS' refusal of regular machines beyond a quota; `before` are the nodes the request found."""
+    """AKS' refusal of regular machines beyond a quota; `before` are the nodes before the request."""
     grown = [(cluster, pool) for cluster, pool in _grown(resources, before) if not _spot(pool)]
     for cluster, pool in grown:
         for name in (_family(pool), CORES):

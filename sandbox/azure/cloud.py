@@ -99,7 +99,7 @@ class AzureCloud(EmulatedCloud):
         self.put(token, id, ({"count": before["count"]} if token == POOL else {}) | changed, create=False)
 
     def user_kubeconfig(self, id: str) -> str:
-        """A kubeconfig for a cluster. Raises `Refused` (ARM's 404) when there is none."""
+        """A kubeconfig for a cluster. Raises `Refused` (ARM's 404) for a missing cluster."""
         if self._store.read().get(id) is None:
             raise errors.resource_not_found(id)
         return self._runtime.user_kubeconfig(ids.key(id))

@@ -159,7 +159,7 @@ class AzureProvider(CloudProvider):
         self._cloud.delete(resource.id)
 
     def invoke(self, token: str, args: Props) -> Props:
-        # Of every emulated type there is a function that reads one, `getManagedCluster` for example.
+        # Every emulated type has a function that reads one resource, `getManagedCluster` for example.
         read = _READ.fullmatch(token)
         kind = TYPES.get(read[1] + read[2]) if read else None
         if kind is None and token not in _ARGUMENTS:
@@ -230,7 +230,7 @@ def _ancestors(path: str) -> Iterator[str]:
 
 
 def _replaces(path: str, change: Change, keys: set[str] | frozenset[str]) -> bool:
-    """Whether a change at a path forces a replacement: there, or for an update anywhere below a marked property."""
+    """Whether a change at a path forces a replacement: at a marked property, or for an update anywhere below one."""
     pattern = re.sub(r"\[\d+\]", "[]", path)
     if pattern in keys:
         return True

@@ -1,6 +1,6 @@
 """The machines of a pool: the instances of its scale set, by number (`sandbox.cloud.node_groups.Machines`).
 
-A pool's own body knows only how many there are. A record below it knows which, so that the machine that goes is the one that
+A pool's own body has only their count. A record below it has their numbers, so that the machine that goes is the one that
 was meant, and the others keep their nodes. A number is given once in a scale set's life, as scale sets do [inferred from node
 names in the AKS documentation, which run ahead of the node counts].
 """

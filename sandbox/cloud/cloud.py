@@ -203,7 +203,7 @@ class EmulatedCloud(ABC):
         )
 
     def node_groups(self, cluster_id: str) -> NodeGroups:
-        """A cluster's pools as its autoscaler sees them; none when there is no such cluster."""
+        """A cluster's pools as its autoscaler sees them; none for a missing cluster."""
         resources = self._store.read()
         cluster = resources.get(cluster_id)
         if cluster is None:

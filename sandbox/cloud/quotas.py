@@ -80,7 +80,7 @@ class Quotas(ABC):
     @classmethod
     @abstractmethod
     def known(cls, region: str) -> Collection[str]:
-        """The quotas of a region, in their one spelling; none where there is no such region."""
+        """The quotas of a region, in their one spelling; none for an unknown region."""
 
     @classmethod
     @abstractmethod

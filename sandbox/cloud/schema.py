@@ -161,7 +161,7 @@ def as_inputs(fields: Fields, outputs: Props) -> Props:
 
 
 def preview(fields: Fields, inputs: Props) -> Props:
-    """Outputs as a preview shows them: inputs where there are any, everything else unknown.
+    """Outputs as a preview shows them: values of inputs, everything else unknown.
 
     Source: `PreviewOutputs` in pulumi-azure-native provider/pkg/convert.
     """

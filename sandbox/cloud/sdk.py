@@ -19,8 +19,8 @@ from pulumi import Output, _types
 
 from sandbox.cloud.schema import Fields, Shape
 
-# Azure's data collection streams are names of tables, and the SDK knows only some of them (custom ones there are as many as
-# users make, and `Microsoft-ContainerInsights-Group-Default` is not among those listed).
+# Azure's data collection streams are names of tables, and the SDK knows only some of them (users add
+# custom ones, and `Microsoft-ContainerInsights-Group-Default` is not among those listed).
 _OPEN = re.compile(r"Known\w+Streams")
 
 

@@ -203,7 +203,7 @@ def serve(
 ) -> Iterator[str]:
     """Serve each named provider on a free loopback port; yields the value for `PULUMI_DEBUG_PROVIDERS`.
 
-    `before_create` is told the URN of each resource that is about to be made. Requests that nobody waits for any more, because
+    `before_create` gets the URN of each resource before it is made. Requests that nobody waits for any more, because
     the engine was killed, are finished before this ends, as a cloud finishes them.
     """
     servers: list[grpc.Server] = []

@@ -46,7 +46,7 @@ class LocalClusters:
         self._state = state
 
     def folder(self, cluster_id: str) -> Path:
-        """A cluster's own: the one that says it is this cluster's, whatever its name, or a new one."""
+        """The folder of a cluster: the one whose settings have the cluster's id, under any name, or a new one."""
         folders = (settings.parent for settings in sorted(self._directory.glob(f"*/{_SETTINGS}")))
         return next((f for f in folders if _is(cluster_of(f), cluster_id)), self._directory / folder_name(cluster_id))
 
@@ -139,8 +139,8 @@ def planes(directory: Path) -> list[ControlPlane]:
 def of_stack(home: Home, name: str | None = None) -> ControlPlane:
     """The control plane of the cluster that a stack declares or has pools in, or of the one with this name.
 
-    A name is the cluster's, or with more of its id before it: `ml`, `rg-ml/ml`. Raises SandboxError, naming those there are,
-    when that is not one.
+    A name is the cluster's, or with more of its id before it: `ml`, `rg-ml/ml`. Raises SandboxError, naming the clusters,
+    unless exactly one cluster matches.
     """
     candidates = [(plane, cluster_of(plane.directory) or plane.directory.name) for plane in planes(home.clusters)]
     if name is not None:
@@ -155,7 +155,7 @@ def of_stack(home: Home, name: str | None = None) -> ControlPlane:
 
 
 def remove(folder: Path) -> None:
-    """Stop the control plane in a folder and remove it; nothing when there is none."""
+    """Stop the control plane in a folder and remove it; a missing one is no error."""
     if (folder / _SETTINGS).exists():
         plane(folder).stop()
     if folder.exists():

@@ -50,6 +50,6 @@ def limits(name: str, folder: Path) -> Quotas:
 
 
 def opened(name: str, folder: Path, runtime: ClusterRuntime) -> EmulatedCloud:
-    """The emulated cloud whose memory is in a folder, with the quotas that are kept there."""
+    """The emulated cloud whose state and quotas are in a folder."""
     cloud = plugin(name)
     return cloud.open(folder / cloud.state_file, runtime, limits(name, folder))

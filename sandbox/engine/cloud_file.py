@@ -40,7 +40,7 @@ from sandbox.engine.clouds import Clouds, by_package, plugin_of
 
 @dataclass
 class Entry:
-    """One resource of a cloud file, and whether it was made (or found) already."""
+    """One resource of a cloud file, and whether it exists already."""
 
     type: str
     inputs: Props

@@ -87,7 +87,7 @@ def _token(clusters: Path, cluster: Mapping[str, Any]) -> str:
 
 
 def main() -> None:
-    """Answer on standard output; one line on standard error and exit code 1 where there is no token."""
+    """Answer on standard output; one line on standard error and exit code 1 without a token."""
     try:
         answer = credential(Path(sys.argv[1]), os.environ.get("KUBERNETES_EXEC_INFO"), datetime.now(UTC))
     except Denied as denied:

@@ -1,6 +1,6 @@
 """The machines of a pool: those of its instance groups, one for each zone, by number (`sandbox.cloud.node_groups.Machines`).
 
-A pool's own body knows only how many there are in a zone on average. A record below it for each zone knows which, so that the
+A pool's own body has only the average count of a zone. A record below it for each zone has the numbers, so that the
 machine that goes is the one that was meant. A number, and so a name, is given once in a group's life.
 
 Plain: where `locationPolicy` is ANY the first zone that may take a machine takes it (Google looks at reservations and at what
@@ -110,7 +110,7 @@ def resize(resources: Resources, pool: Record, count: int, *, force: bool = Fals
 
 
 def remove(resources: Resources, pool: Record, nodes: Collection[str]) -> None:
-    """Take these machines, by their nodes' names, out of a pool; those that are not there are no error.
+    """Take these machines, by their nodes' names, out of a pool; missing ones are no error.
 
     Raises ScaleRefused when a lower bound stands against it.
     """

@@ -1,7 +1,7 @@
 """The pools of a cluster, as the autoscaler and the kubelets see them (`sandbox.cloud.node_groups.NodeView`).
 
 One group a pool, though Google has one a zone: its template is of the zone that takes the next machine, so a pod that names
-another zone of the pool is told that the pool does not help.
+another zone of the pool gets no node from the pool.
 """
 
 from collections.abc import Mapping

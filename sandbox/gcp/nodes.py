@@ -1,7 +1,7 @@
 """The Node objects of a pool, as GKE's nodes register themselves: pure functions of the bodies.
 
 The kubelet's conditions are left to whatever simulates it,
-and a pool's new version reaches the nodes that come after it, not those that are there.
+and a pool's new version reaches new nodes, not existing ones.
 """
 
 from collections import ChainMap
@@ -74,7 +74,7 @@ def gpus(pool: Body) -> Gpus | None:
 
 
 def _driver(accelerator: Body) -> str:
-    # Page gpus: where nothing is said the default driver is installed, from 1.30.1-gke.1156000 on.
+    # Page gpus: without this setting the default driver is installed, from 1.30.1-gke.1156000 on.
     version = (accelerator.get("gpuDriverInstallationConfig") or {}).get("gpuDriverVersion")
     return str(version) if version and version != "GPU_DRIVER_VERSION_UNSPECIFIED" else "DEFAULT"
 

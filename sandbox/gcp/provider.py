@@ -116,7 +116,7 @@ class GcpProvider(CloudProvider):
             outputs = _outputs(kind, _imported_virtuals(kind, parameters), body)
             return defaults.imported(STORED.inputs_of(kind.token), outputs), outputs
         inputs = defaults.without_marks(resource.old_inputs)
-        # Without outputs it is a create that was killed, of which the inputs are all there is.
+        # State without outputs is from a create that was killed: only its inputs are known.
         outputs = _outputs(kind, resource.old_outputs or inputs, body)
         return defaults.refreshed(inputs, outputs), outputs
 

@@ -1,7 +1,7 @@
-"""A project's quotas: how many vCPUs and GPUs there may be in a region, and how what exceeds them is said.
+"""A project's quotas: the vCPUs and GPUs allowed in a region, and the errors beyond them.
 
 Metrics are Compute Engine's (docs.cloud.google.com/compute/resource-usage): CPUs by family, of which accelerator-optimized ones
-need none but A2; GPUs by model; the same again for machines that may vanish, which use the standard quota until a preemptible
+need none but A2; GPUs by model; the same again for spot and preemptible machines, which use the standard quota until a preemptible
 one was requested, then only that (second hand, UNCONFIRMED); and all GPUs of the project together.
 """
 
@@ -90,7 +90,7 @@ class Quotas(quotas.Quotas):
             yield (GLOBAL, ALL_GPUS), accelerator["count"]
 
     def exceeded(self, before: Usage, after: Usage) -> list[Excess]:
-        """The limits that a change breaks: those that it uses more of than there are."""
+        """The quotas that a change exceeds; those exceeded before count only when usage grows."""
         excesses = []
         for (region, metric), amount in sorted(after.items()):
             limit, used = self.limit(region, metric), before[region, metric]
@@ -103,7 +103,7 @@ UNLIMITED = Quotas()
 
 
 def refusal(excesses: list[Excess], project: str) -> errors.GcpRefused:
-    """GKE's 403 for a request that needs more than there is."""
+    """GKE's 403 for a request that exceeds quotas."""
     more = f"View and manage quotas at https://console.cloud.google.com/iam-admin/quotas?usage=USED&project={project}."
     if len(excesses) == 1:
         text = f"I{excesses[0].at_the_door}{more}"

@@ -47,7 +47,7 @@ class Client:
         return _plain(self._request("PATCH", f"{path}?{urlencode(options)}", body, "application/apply-patch+yaml"))
 
     def get(self, api_version: str, kind: str, name: str, namespace: str | None = None) -> Object | None:
-        """The object, or None when there is none."""
+        """The object, or None when it is missing."""
         try:
             return _plain(self._request("GET", self._path(api_version, kind, namespace, name)))
         except ApiError as refused:
@@ -64,7 +64,7 @@ class Client:
     def delete(
         self, api_version: str, kind: str, name: str, namespace: str | None = None, *, at_once: bool = False
     ) -> None:
-        """Delete it with its dependants, `at_once` without the time to end that it has; no error when there is none."""
+        """Delete it with its dependants, `at_once` without its grace period; a missing object is no error."""
         options = {"propagationPolicy": "Background", **({"gracePeriodSeconds": 0} if at_once else {})}
         try:
             self._request("DELETE", self._path(api_version, kind, namespace, name), options)

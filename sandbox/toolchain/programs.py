@@ -1,4 +1,4 @@
-"""Programs that the sandbox runs: found on this machine, or built from the Go modules pinned under tools/.
+"""Programs that the sandbox runs: installed on this machine, or built from the Go modules pinned under tools/.
 
 Built programs are kept in the user's cache directory under a key of what they were built from, so another checkout
 finds them. Nothing is ever written into the checkout.

@@ -16,7 +16,7 @@ class ClusterRequest(ResourceRequest):
         return ids.last(self.id)
 
     def part(self, name: str) -> Body:
-        """One of the objects in what would result; empty when there is none."""
+        """One of the objects in the resulting body; empty when it is missing."""
         part: Body = self.body.get(name) or {}
         return part
 

@@ -26,7 +26,7 @@ SUBNET = "azure-native:network:Subnet"
 _POOL = "azure-native:containerservice:AgentPool"
 _CLUSTER = "azure-native:containerservice:ManagedCluster"
 
-# What a subnet names must be there. (A network security group is taken as it comes: that type is not emulated.)
+# Resources that a subnet names must exist. (A network security group is not checked: that type is not emulated.)
 _ATTACHED = {"natGateway": NAT_GATEWAY, "routeTable": ROUTE_TABLE}
 
 
@@ -72,7 +72,7 @@ def require_unused(resources: Resources, subnet_id: str, going: str = "") -> Non
 
 
 def check_subnet(resources: Resources, network: Record, name: str, body: Body) -> None:
-    """Refuse a subnet outside its network's address space or over another subnet, or with a gateway that is not there."""
+    """Refuse a subnet outside its network's address space or over another subnet, or with a missing gateway."""
     if not prefixes(body):
         raise arm("InvalidRequestFormat", f"Subnet {name} needs an address prefix.").as_read()
     for field, token in _ATTACHED.items():

@@ -49,7 +49,7 @@ def scope(id: str) -> str:
 
 
 def require_scope(resources: Resources, scope: str) -> None:
-    """Refuse a scope that is no id, or is the id of an emulated type and not there.
+    """Refuse a scope that is no id, or is the id of a missing resource of an emulated type.
 
     A scope of another type is taken as existing: nothing can make such a resource here, and a role at one (a storage
     account, a DNS zone) is no reason to keep a program from running at all.

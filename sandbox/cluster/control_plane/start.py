@@ -156,7 +156,7 @@ class _Start:
 
 
 class Endpoint(NamedTuple):
-    """An HTTP path on a loopback port; HTTPS when there is a TLS context."""
+    """An HTTP path on a loopback port; HTTPS with a TLS context."""
 
     port: int
     path: str

@@ -32,7 +32,7 @@ class Cluster(GcpType):
         rules.check(cluster_rules.SENT, request)
         request.body = _shown(_with_defaults(resources, id, {**self.service, **wanted}))
         rules.check(cluster_rules.RESULT, request)
-        # GKE makes a pool in any case; the provider takes it away again where it is told to.
+        # GKE makes a pool in any case; the provider removes it on request (removeDefaultNodePool).
         default = Record(POOL, f"{id}/nodePools/{DEFAULT_POOL}", {})
         properties = {
             "initialNodeCount": wanted.get("initialNodeCount", 0),
@@ -58,7 +58,7 @@ class Cluster(GcpType):
         pools = pools_of(resources, record.id)
         body["nodePools"] = [copy.deepcopy(p.body) for p in pools]
         if pools:
-            # GKE shows the first pool's nodes there, whichever that is by now (pulumi-gcp, docs of removeDefaultNodePool).
+            # GKE shows the nodes of the first pool that exists (pulumi-gcp, docs of removeDefaultNodePool).
             body["nodeConfig"] = copy.deepcopy(pools[0].body["nodeConfig"])
         body["nodeVersion"] = min(
             (p.body["version"] for p in pools), key=versions.number, default=body["masterVersion"]

@@ -19,7 +19,7 @@ _OWN = re.compile(r"([^@]+)@([^@.]+)\.iam\.gserviceaccount\.com")
 
 
 def missing_account(resources: Resources, project: str, address: str) -> bool:
-    """Whether a service account's address is one of the project and there is none of it.
+    """Whether a service account's address is one of the project and does not exist.
 
     Those of other projects, and the ones Google makes, are taken as existing.
     """

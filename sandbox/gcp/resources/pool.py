@@ -93,7 +93,7 @@ def _with_defaults(cluster: Body, id: str, wanted: Body) -> Body:
         "initialNodeCount": wanted.get("nodeCount", 0),
         "maxPodsPerNode": cluster["defaultMaxPodsPerNode"],
         **wanted,
-        # A set, and an empty one says nothing.
+        # A set; an empty one means the default.
         "nodeLocations": list(dict.fromkeys(wanted.get("nodeLocations") or _zones(cluster))),
         "management": {"autoRepair": True, "autoUpgrade": True, **wanted.get("management", {})},
         "upgradeSettings": _upgrade(wanted.get("upgradeSettings") or {}),
@@ -113,7 +113,7 @@ def _with_defaults(cluster: Body, id: str, wanted: Body) -> Body:
         },
     }
     if autoscaling := wanted.get("autoscaling"):
-        # page cluster-autoscaler: ANY is the default of pools that may vanish
+        # page cluster-autoscaler: ANY is the default of spot and preemptible pools
         policy = "ANY" if config["spot"] or config["preemptible"] else "BALANCED"
         body["autoscaling"] = {**dict.fromkeys(_BOUNDS, 0), "locationPolicy": policy, **autoscaling}
     groups = [
@@ -169,7 +169,7 @@ def _node_config(cluster: Body, declared: Body) -> Body:
 
 
 def _accelerator(accelerator: Body) -> Body:
-    # Page gpus: the default driver is installed where nothing is said, from 1.30.1-gke.1156000 on.
+    # Page gpus: without this setting the default driver is installed, from 1.30.1-gke.1156000 on.
     return {"gpuDriverInstallationConfig": {"gpuDriverVersion": "DEFAULT"}, **accelerator}
 
 

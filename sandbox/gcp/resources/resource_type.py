@@ -1,6 +1,6 @@
 """Resource types as the bridged provider and the service behind it see them.
 
-Facts stand in `data/types.toml` and `data/terraform.csv`; a further type is an entry there and a line in `table`, with a subclass
+Facts stand in `data/types.toml` and `data/terraform.csv`; a further type is an entry in them and a line in `table`, with a subclass
 in a file of this folder where it has rules of its own.
 
 `terraform.csv` was read from the provider's Go source, of which the SDK shows too little to write it again: `READ_FOR` says for
