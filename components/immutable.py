@@ -38,7 +38,7 @@ def becomes_spot(stack: Stack, pool: NodePool) -> Problem:
 
 
 def refuse(problems: Iterable[Problem], service: str) -> None:
-    """Raises `pulumi.RunError`, which prints without a traceback, when there are problems. `service`: AKS or GKE."""
+    """Raises `pulumi.RunError`, which prints without a traceback, for any problem. `service`: AKS or GKE."""
     refused = sorted(problems)
     if refused:
         head = f"{len(refused)} change{'s' if len(refused) > 1 else ''} that {service} refuses; nothing was declared."

@@ -72,7 +72,7 @@ class LastUpdate:
         return settings
 
     def get(self, key: str) -> Any:
-        """A value of the cloud's own; None where there is none."""
+        """A value of the cloud's own; None when it is missing."""
         return self.content.get(key)
 
     def refuse_move(self, place: Mapping[str, str]) -> None:

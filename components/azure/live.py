@@ -36,7 +36,7 @@ class LiveCluster:
     profiles: Mapping[str, Mapping[str, Any]]
     """Pools by name, with the names of the wire."""
     answer: Mapping[str, Any] | None = None
-    """The GET's whole answer; None when there is no such cluster."""
+    """The GET's whole answer; None when the cluster does not exist."""
 
     def count(self, pool: str, least: int, most: int, label: str = "") -> int:
         """The count to send for a pool: its nodes now, moved into its bounds.

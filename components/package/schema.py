@@ -1,4 +1,4 @@
-"""The package's schema: the arguments are the models of the stack file, so there is one description of a setting.
+"""The package's schema: the arguments are the models of the stack file, so each setting is described once.
 
 https://www.pulumi.com/docs/iac/guides/building-extending/packages/schema/
 """

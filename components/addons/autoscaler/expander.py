@@ -37,7 +37,7 @@ class ExpanderPlan:
 def plan(
     wanted: Wanted, options: ExpanderOptions, instance: str, existing: Mapping[str, Any] | None, cluster: str
 ) -> ExpanderPlan:
-    """The plan for an autoscaler whose expander is `priority`. `existing` is the ConfigMap in the cluster, None when there is none.
+    """The plan for an autoscaler whose expander is `priority`. `existing` is the cluster's ConfigMap, None without one.
 
     Raises `pulumi.RunError` when another owner's ConfigMap must be changed first, with the lines to add.
     """

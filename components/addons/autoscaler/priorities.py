@@ -197,8 +197,8 @@ def faults(tiers: Tiers, wanted: Wanted) -> Iterator[str]:
 def additions(tiers: Tiers, wanted: Wanted, last_digit: int = 0) -> dict[int, list[str]]:
     """Lines that give the wanted order when they are added to these, with numbers that are free.
 
-    Spot pools that grow first go above all existing lines. The others stay, where there is room, below the next line above them,
-    which may be spot pools of another owner. Numbers end in `last_digit` where there is room for that.
+    Spot pools that grow first go above all existing lines. The others stay, if numbers are free, below the next line above them,
+    which may be spot pools of another owner. Numbers end in `last_digit` if such numbers are free.
     """
     first = tuple(takewhile(lambda pool: pool in wanted.spot, wanted.order))
     rest = wanted.order[len(first) :]
@@ -214,7 +214,7 @@ def additions(tiers: Tiers, wanted: Wanted, last_digit: int = 0) -> dict[int, li
 
 
 def _between(floor: int, ceiling: int, count: int, last_digit: int) -> list[int]:
-    """Free numbers, `count` of them, rising; none where there is no room."""
+    """Free numbers, `count` of them, rising; empty when too few are free."""
     for step in (STEP, 1):
         numbers = [number for number in range(floor + 1, ceiling) if number % step == last_digit % step][:count]
         if len(numbers) == count:
