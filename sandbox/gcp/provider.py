@@ -95,8 +95,8 @@ class GcpProvider(CloudProvider):
         try:
             body = self._cloud.update(kind.token, resource.id, resource.old_outputs, after)
         except Refused as refused:
-            # The bridge keeps the resource with what is planned, and the engine asks for an update the next time. Here the
-            # state says what there is.
+            # The bridge keeps the resource with what is planned, and the engine asks for an update the next time. The
+            # sandbox keeps the old outputs.
             reason = f"updating {resource.urn}: {wrapped(kind.prefix('update', resource.id) + str(refused))}"
             raise InitFailed(resource.id, resource.old_outputs, [reason]) from refused
         except InitFailed as failed:

@@ -108,9 +108,9 @@ def _subnets(resources: Resources, id: str, going: str = "") -> list[str]:
 
 def routes(request: ResourceRequest) -> None:
     """The rules of a route table."""
-    # The provider sends the existing routes where a program says nothing of them.
-    wanted: list[Body] = {**(request.current or {}), **request.body}.get("routes", [])
-    request.body["routes"] = list(_routes(request.id, wanted))
+    # The provider sends the existing routes when a program declares none.
+    declared: list[Body] = {**(request.current or {}), **request.body}.get("routes", [])
+    request.body["routes"] = list(_routes(request.id, declared))
 
 
 def _routes(id: str, routes: list[Body]) -> Iterator[Body]:
