@@ -19,11 +19,11 @@ Change = tuple[str, Any, Any]
 
 def changed(path: str, pool: str, changes: Iterable[Change], remedy: str) -> Iterator[Problem]:
     """A problem for each change of a live pool. `path` is the pool's in the stack file, `pool` its name."""
-    for key, now, wanted in changes:
-        if isinstance(wanted, str) and is_placeholder(wanted):
+    for key, now, declared in changes:
+        if isinstance(declared, str) and is_placeholder(declared):
             continue  # made up for a value that the preview does not know yet
         where = key if key.startswith("cloud.") else f"{path}.{key}"
-        yield Problem(where, f"{pool}: is {now} in the cluster and cannot become {wanted}", remedy)
+        yield Problem(where, f"{pool}: is {now} in the cluster and cannot become {declared}", remedy)
 
 
 def word(value: Any) -> str:
@@ -41,7 +41,7 @@ def becomes_spot(stack: Stack, pool: NodePool) -> Problem:
 
 
 def refuse(problems: Iterable[Problem], service: str) -> None:
-    """Raises `pulumi.RunError`, which prints without a traceback, when there are problems. `service`: AKS or GKE."""
+    """Raises `pulumi.RunError`, which prints without a traceback, for any problem. `service`: AKS or GKE."""
     refused = sorted(problems)
     if refused:
         head = f"{len(refused)} change{'s' if len(refused) > 1 else ''} that {service} refuses; nothing was declared."

@@ -57,8 +57,8 @@ class LastUpdate:
         except Exception as failed:
             # The SDK raises plain Exception for every error of a call.
             raise pulumi.RunError(f"the outputs of the last update of {stack} cannot be read: {failed}") from None
-        found = [outputs.get(OUTPUT)] if component is None else outputs.values()
-        contents = [value for value in found if isinstance(value, Mapping) and value.get(COMPONENT) == component]
+        values = [outputs.get(OUTPUT)] if component is None else outputs.values()
+        contents = [value for value in values if isinstance(value, Mapping) and value.get(COMPONENT) == component]
         return cls(contents[0] if contents else {})
 
     @property
@@ -67,13 +67,13 @@ class LastUpdate:
         place: Mapping[str, str] = self.content.get("place") or {}
         return place
 
-    def asked(self, pool: str) -> Mapping[str, Any]:
-        """Settings of a pool at the last update, as `asked` gives them."""
+    def lasting_settings(self, pool: str) -> Mapping[str, Any]:
+        """Settings of a pool at the last update, as `lasting_settings` gives them."""
         settings: Mapping[str, Any] = self.content.get("asked", {}).get(pool) or {}
         return settings
 
     def get(self, key: str) -> Any:
-        """A value of the cloud's own; None where there is none."""
+        """A value of the cloud's own; None when it is missing."""
         return self.content.get(key)
 
     def refuse_move(self, place: Mapping[str, str]) -> None:
@@ -106,7 +106,7 @@ class LastUpdate:
                 yield Problem(_KEYS[part], what, LOSE_IT)
 
 
-def asked(pool: AnyPool) -> dict[str, Any]:
+def lasting_settings(pool: AnyPool) -> dict[str, Any]:
     """Settings of a pool that AKS keeps when the stack file drops them, by the file's keys."""
     settings = {"osDisk.type": pool.os_disk.type, "osDisk.sizeGb": pool.os_disk.size_gb, "maxPods": pool.max_pods}
     return {key: value for key, value in settings.items() if value is not None}

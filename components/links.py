@@ -18,7 +18,7 @@ M = TypeVar("M", bound=Model)
 
 
 class Linked(str):
-    """A text with the output that it comes from. An f-string of it is plain text: write `output(...)` there."""
+    """A text with the output that it comes from. An f-string of it is plain text: use `output(...)` instead."""
 
     output: pulumi.Output[str]
     placeholder: bool

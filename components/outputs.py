@@ -57,6 +57,6 @@ def _pool(pool: NodePool) -> dict[str, Any]:
 def _remembered(stack: Stack, target: Target) -> dict[str, Any]:
     """The values that the next update compares with (`components.last_update`)."""
     system = [stack.system_pool] if stack.system_pool else []
-    asked = {pool.name: last_update.asked(pool.source) for pool in (*stack.node_pools, *system)}
-    asked = {name: settings for name, settings in asked.items() if settings}
-    return {"place": dict(target.place), "asked": asked, **target.remembered, **stack.last_update.exported}
+    settings_by_pool = {pool.name: last_update.lasting_settings(pool.source) for pool in (*stack.node_pools, *system)}
+    settings_by_pool = {name: settings for name, settings in settings_by_pool.items() if settings}
+    return {"place": dict(target.place), "asked": settings_by_pool, **target.remembered, **stack.last_update.exported}

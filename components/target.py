@@ -84,7 +84,7 @@ class Target:
     device_plugin: tuple[str, str] = ("", "the cloud's own device plugin")
     """Namespace and name of the device plugin on GPU nodes, where the cloud brings one."""
     exporter: str | None = None
-    """The exporter of GPU metrics that the cloud runs in a new cluster, in words; None where there is none."""
+    """The exporter of GPU metrics that the cloud runs in a new cluster, in words; None without one."""
     place: Mapping[str, str] = field(default_factory=dict)
     """The place of a new cluster, by the stack's outputs; empty for an existing cluster."""
     remembered: Mapping[str, Any] = field(default_factory=dict)

@@ -31,7 +31,7 @@ def read(value: Any, model: type[M], path: str, problems: list[Problem]) -> M | 
         for error in invalid.errors():
             problem = _problem(error, model, path)
             errors.setdefault(problem.path, []).append(problem)
-        problems += map(_one, errors.values())
+        problems += map(_combined, errors.values())
         return _partial(value, model)
 
 
@@ -47,7 +47,7 @@ def type_in_words(value: Any) -> str:
     return "empty" if value is None else kinds.get(type(value), "a number")
 
 
-def _one(same: list[Problem]) -> Problem:
+def _combined(same: list[Problem]) -> Problem:
     """A value that fits none of several forms gives an error for each."""
     return Problem(same[0].path, same[0].what, "; or ".join(dict.fromkeys(problem.remedy for problem in same)))
 
@@ -65,10 +65,10 @@ def _partial(value: Any, model: type[M]) -> M | None:
             else:
                 lost.append(name)
     given = {name for name, field in model.model_fields.items() if field.alias in value}
-    made = cast(M, model.model_construct(_fields_set=given, **kept))
+    partial = cast(M, model.model_construct(_fields_set=given, **kept))
     for name in lost:
-        made.__dict__.pop(name, None)
-    return made
+        partial.__dict__.pop(name, None)
+    return partial
 
 
 def _readable(value: Any, adapter: TypeAdapter[Any], annotation: Any) -> Iterator[Any]:

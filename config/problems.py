@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, order=True)
 class Problem:
-    """A path, what is wrong there, and the remedy. A warning does not stop the program."""
+    """A path, its problem, and the remedy. A warning does not stop the program."""
 
     path: str
     what: str

@@ -1,6 +1,6 @@
 """Reading of objects that may lack fields, so that a rule reports all it can and its author asks for nothing.
 
-A faulty object raises `Unreadable` for a field it lacks. Only the rule that asked ends there (`config.rules`). A rule about a
+A faulty object raises `Unreadable` for a field it lacks. Only the rule that read the field ends (`config.rules`). A rule about a
 list asks each item by itself (`config.rules.items.each`), or takes from `where` and `of_each` what can be read of the items.
 """
 
@@ -26,7 +26,7 @@ def known(read: Callable[[], V], default: D) -> V | D:
 
 
 def part(thing: Model, name: str) -> Any:
-    """A field of an object by its name; None where it cannot be read, or where there is none."""
+    """A field of an object by its name; None when it is unreadable or missing."""
     return thing.__dict__.get(name)
 
 

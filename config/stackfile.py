@@ -48,7 +48,7 @@ _REQUIRED_FOR_A_NEW_CLUSTER = ("cluster", "systemPool")
 def read(raw: Mapping[str, Any], stack: str = "") -> tuple[ClusterSpec | None, list[Problem]]:
     """Check a stack file's settings, given as one value for each top key. `stack` is the stack's name.
 
-    Returns the spec, or None when there is an error, and all errors and warnings sorted by path.
+    Returns the spec, or None after an error, and all errors and warnings sorted by path.
     """
     problems: list[Problem] = []
     release = _release(raw.get("release"), problems) if "release" in raw else None

@@ -58,7 +58,7 @@ def unversioned(type: str) -> str:
 
 
 def at(value: Any, path: str) -> Any:
-    """The value at a path: None where there is none, `UNKNOWN` where it, or a value on the way, is unknown."""
+    """The value at a path: None when it is missing, `UNKNOWN` where it, or a value on the way, is unknown."""
     for key in path.split("."):
         if value is UNKNOWN:
             return UNKNOWN

@@ -40,7 +40,7 @@ _SYSTEM = ("CriticalAddonsOnly", "components.gke.io/gke-managed-components")
 https://docs.cloud.google.com/kubernetes-engine/docs/how-to/isolate-workloads-dedicated-nodes"""
 
 _WITHOUT_FIRST = ("removeDefaultNodePool", "enableAutopilot")
-"""With these the initial pool of a cluster is removed at once, or there are no pools."""
+"""With these the initial pool of a cluster is removed at once, or the cluster has no node pools."""
 
 _EFFECTS = {"NO_SCHEDULE": "NoSchedule", "PREFER_NO_SCHEDULE": "PreferNoSchedule", "NO_EXECUTE": "NoExecute"}
 
@@ -86,7 +86,7 @@ def written(declared: Declared) -> Iterator[tuple[str, Mapping[str, Any]]]:
 
 def api_server(declared: Declared) -> Iterator[Finding]:
     """A public address whose authorized networks are missing or hold everybody."""
-    # The DNS name is no way round: Google admits nobody there without a role in the project (page network-isolation).
+    # The DNS endpoint does not count: it admits nobody without a role in the project (page network-isolation).
     if declared.type != CLUSTER or declared.get("privateClusterConfig.enablePrivateEndpoint") in (True, UNKNOWN):
         return
     if declared.get("controlPlaneEndpointsConfig.ipEndpointsConfig.enabled") in (False, UNKNOWN):
@@ -148,7 +148,7 @@ def _default_accounts(declared: Declared) -> Iterator[Finding]:
 
 
 def has_nvidia(config: Any) -> str | None:
-    """The setting of the nodes that means NVIDIA GPUs; None where there is none."""
+    """The setting of the nodes that means NVIDIA GPUs; None without such a setting."""
     accelerators = at(config, "guestAccelerators")
     for accelerator in accelerators if isinstance(accelerators, list) else ():
         if str(at(accelerator, "type")).startswith("nvidia-") and at(accelerator, "count") != 0:

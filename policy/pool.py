@@ -25,7 +25,7 @@ class Taints:
     listed: tuple[Taint, ...] | Unknown
     """`UNKNOWN` where any of them is unknown."""
     spell: str
-    """The form of a taint there; `{key}` and `{value}` stand for its parts."""
+    """The form of a taint at `path`; `{key}` and `{value}` stand for its parts."""
 
     def lack(self, *keys: str) -> bool:
         """Whether none of these keys keeps pods off, for certain."""
@@ -36,7 +36,7 @@ class Taints:
         )
 
     def written(self, key: str, value: str) -> str:
-        """A taint to write there."""
+        """A taint in that form."""
         return self.spell.replace("{key}", key).replace("{value}", value)
 
 
@@ -46,7 +46,7 @@ class Bounds:
 
     path: str
     maximum: float | Unknown | None
-    """Nodes of the whole pool; None where there is no maximum."""
+    """Nodes of the whole pool; None without a maximum."""
 
 
 @dataclass(frozen=True)

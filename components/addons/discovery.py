@@ -57,7 +57,7 @@ def read(kubeconfig: str, key: str, compute_class: str | None = None) -> Content
     with api:
         version = _get(key, "the version", client.VersionApi(api).get_code)
         daemon_sets = _get(key, "DaemonSets", client.AppsV1Api(api).list_daemon_set_for_all_namespaces)
-        # The kind is missing where there is no operator.
+        # The kind is missing in a cluster without the operator.
         custom = client.CustomObjectsApi(api)
         operators = ("nvidia.com", "v1", "clusterpolicies")
         policies = _get(key, "ClusterPolicies", custom.list_cluster_custom_object, *operators)
@@ -87,7 +87,7 @@ def _version(answer: Mapping[str, Any]) -> str:
 
 
 def _get(key: str, what: str, call: Callable[..., Any], *arguments: str) -> dict[str, Any] | None:
-    """The answer as plain data; None when there is nothing of that name."""
+    """The answer as plain data; None when no object has that name."""
     from kubernetes.client.exceptions import ApiException
     from urllib3.exceptions import HTTPError
 

@@ -15,7 +15,7 @@ from config.problems import Problem, report
 def check(wanted: str, config_map: Mapping[str, Any] | None, instance: str) -> tuple[str, ...]:
     """Warnings about the way from the cluster's release to the wanted one.
 
-    `config_map` is kube-public/kubeflow-spot of the cluster, None when there is none. Raises `pulumi.RunError` when a newer
+    `config_map` is kube-public/kubeflow-spot of the cluster, None when it is missing. Raises `pulumi.RunError` when a newer
     program declared the cluster: this program does not know which objects it would remove.
     """
     current = declared(config_map, instance)
@@ -40,7 +40,7 @@ def check(wanted: str, config_map: Mapping[str, Any] | None, instance: str) -> t
 
 
 def declared(config_map: Mapping[str, Any] | None, instance: str) -> str | None:
-    """The release in the contract; None where there is none of this stack's."""
+    """The release in this stack's contract; None without one."""
     if config_map is None or not names.is_ours(names.labels_of(config_map), instance):
         return None
     release = (config_map.get("data") or {}).get("release")

@@ -64,8 +64,8 @@ class AksCluster(CloudCluster):
         at_host = cloud.encryption.at_host
         system = pools.system_profile(first, spec.kubernetes_version, live, at_host=at_host)
         path = partial(subnet_path, cloud.network, resource_group=in_group, name=spec.name)
-        wanted = [
-            pools.Wanted(
+        planned = [
+            pools.PlannedPool(
                 pool,
                 pools.agent_pool(pool, spec.kubernetes_version, live, at_host=at_host),
                 path(pool.source.subnet),
@@ -83,7 +83,7 @@ class AksCluster(CloudCluster):
                 ),
                 *(
                     problem
-                    for pool in wanted
+                    for pool in planned
                     for problem in immutable_pools.pool_problems(stack, pool.pool, pool.request, live)
                 ),
             ],
@@ -156,7 +156,7 @@ class AksCluster(CloudCluster):
         )
         pools.declare_all(
             name,
-            wanted,
+            planned,
             live,
             subnet_id=network.subnet_id,
             first=[kept],

@@ -90,7 +90,7 @@ class AksPools(CloudCluster):
         super().__init__("kubeflow-spot:azure:AksPools", name, None, opts)
         pools.declare_all(
             name,
-            _wanted(stack, cluster),
+            _planned_pools(stack, cluster),
             cluster.live,
             resource_group=cluster.resource_group,
             cluster=cluster.name,
@@ -110,11 +110,11 @@ def _linked(id: str | None, subnet: str | None) -> pulumi.Input[str] | None:
     return pulumi.Output.concat(id.removesuffix(subnet), links.output(subnet)) if id and subnet else id
 
 
-def _wanted(stack: Stack, cluster: ExistingAks) -> list[pools.Wanted]:
+def _planned_pools(stack: Stack, cluster: ExistingAks) -> list[pools.PlannedPool]:
     assert isinstance(stack.spec.cloud, Azure)
     at_host = stack.spec.cloud.encryption.at_host
     return [
-        pools.Wanted(
+        pools.PlannedPool(
             pool,
             pools.agent_pool(pool, None, cluster.live, at_host=at_host),
             subnet_id(pool.source.subnet, cluster.live),
@@ -131,8 +131,8 @@ def refuse(stack: Stack, cluster: ExistingAks) -> None:
     immutable.refuse(
         (
             problem
-            for wanted in _wanted(stack, cluster)
-            for problem in immutable_pools.pool_problems(stack, wanted.pool, wanted.request, cluster.live)
+            for planned in _planned_pools(stack, cluster)
+            for problem in immutable_pools.pool_problems(stack, planned.pool, planned.request, cluster.live)
         ),
         "AKS",
     )

@@ -41,10 +41,12 @@ def problems(cloud: Azure, live: LiveCluster, last_update: LastUpdate) -> Iterat
     if not live.answer or "networkProfile" not in live.answer:
         return
     yield from _kept(cloud, live.answer, last_update)
-    for path, (now, wanted) in _pairs(cloud, live.answer).items():
+    for path, (now, declared) in _pairs(cloud, live.answer).items():
         # Values that a GET leaves out are unknown.
-        if now is not _UNKNOWN and now != wanted:
-            what = f"is {_shown(now)} in the cluster and cannot become {_shown(wanted)}: a new cluster would replace it"
+        if now is not _UNKNOWN and now != declared:
+            what = (
+                f"is {_shown(now)} in the cluster and cannot become {_shown(declared)}: a new cluster would replace it"
+            )
             yield Problem(path, what, KEPT_BY_HAND if path in _BY_HAND else LOSE_IT)
 
 

@@ -13,7 +13,7 @@ from typing import Any
 from components import immutable
 from components.azure.live import LiveCluster, plain
 from components.immutable import Change
-from components.last_update import LastUpdate, asked
+from components.last_update import LastUpdate, lasting_settings
 from components.target import Stack
 from config.clouds.azure.settings import AzureEncryption
 from config.clouds.azure.traits import aks
@@ -60,40 +60,40 @@ BY_HAND = (
 )
 
 
-def differences(path: str, wanted: Mapping[str, Any], live: Mapping[str, Any], remedy: str) -> Iterator[Problem]:
+def differences(path: str, declared: Mapping[str, Any], live: Mapping[str, Any], remedy: str) -> Iterator[Problem]:
     """A problem for every immutable property in which a live on-demand pool differs from the wanted one.
 
-    `wanted` are the arguments of its AgentPool or its entry in the cluster, `live` is its entry in the cluster's GET; a subnet
-    may be wanted by the end of its id.
+    `declared` are the arguments of its AgentPool or its entry in the cluster, `live` is its entry in the cluster's GET; a subnet
+    may be given by the end of its id.
     """
-    name = wanted.get("agentPoolName") or wanted["name"]
-    yield from immutable.changed(path, str(name), _changes(wanted, live), remedy)
+    name = declared.get("agentPoolName") or declared["name"]
+    yield from immutable.changed(path, str(name), _changes(declared, live), remedy)
 
 
-def differs(wanted: Mapping[str, Any], live: Mapping[str, Any]) -> bool:
+def differs(declared: Mapping[str, Any], live: Mapping[str, Any]) -> bool:
     """Whether a live pool differs in any immutable property, so that it can only be made anew."""
-    return any(_differences(wanted, live))
+    return any(_differences(declared, live))
 
 
-def _changes(wanted: Mapping[str, Any], live: Mapping[str, Any]) -> Iterator[Change]:
-    for property, is_now, is_wanted in _differences(wanted, live):
+def _changes(declared: Mapping[str, Any], live: Mapping[str, Any]) -> Iterator[Change]:
+    for property, is_now, is_declared in _differences(declared, live):
         if property.key:
-            yield property.key, _shown(property, is_now), _shown(property, is_wanted)
+            yield property.key, _shown(property, is_now), _shown(property, is_declared)
 
 
-def _differences(wanted: Mapping[str, Any], live: Mapping[str, Any]) -> Iterator[tuple[Immutable, Any, Any]]:
+def _differences(declared: Mapping[str, Any], live: Mapping[str, Any]) -> Iterator[tuple[Immutable, Any, Any]]:
     """Each property with its value now and the wanted one."""
     for property in PROPERTIES:
-        is_now, is_wanted = live.get(property.wire), wanted.get(property.wire)
+        is_now, is_declared = live.get(property.wire), declared.get(property.wire)
         if property.unset is not _CHOSEN_BY_AKS:
-            is_now, is_wanted = is_now or property.unset, is_wanted or property.unset
-        elif is_wanted is None or is_now is None:
+            is_now, is_declared = is_now or property.unset, is_declared or property.unset
+        elif is_declared is None or is_now is None:
             continue
-        now, then = _plain(is_now), _plain(is_wanted)
+        now, then = _plain(is_now), _plain(is_declared)
         if property.wire == "vnetSubnetID" and now.endswith(then):
             continue
         if now != then:
-            yield property, is_now, is_wanted
+            yield property, is_now, is_declared
 
 
 def _plain(value: Any) -> Any:
@@ -117,8 +117,8 @@ def _shown(property: Immutable, value: Any) -> str:
             return immutable.word(value)
 
 
-def pool_problems(stack: Stack, pool: NodePool, wanted: Mapping[str, Any], live: LiveCluster) -> Iterator[Problem]:
-    """Changes of a live on-demand pool that AKS refuses, or would not make. `wanted` are the arguments of its AgentPool."""
+def pool_problems(stack: Stack, pool: NodePool, declared: Mapping[str, Any], live: LiveCluster) -> Iterator[Problem]:
+    """Changes of a live on-demand pool that AKS refuses, or would not make. `declared` are the arguments of its AgentPool."""
     profile = live.profiles.get(pool.name)
     if profile is None or profile.get("scaleSetPriority") == "Spot":
         return
@@ -128,22 +128,22 @@ def pool_problems(stack: Stack, pool: NodePool, wanted: Mapping[str, Any], live:
     path = stack.path(pool)
     letter = next_generation(pool.source, live.profiles, aks())
     remedy = f"add `generation: {letter}`: a new pool is made before the old one goes"
-    yield from differences(path, wanted, profile, remedy)
+    yield from differences(path, declared, profile, remedy)
     yield from _dropped(path, pool.name, pool.source, stack.last_update, remedy)
 
 
 def _dropped(path: str, name: str, pool: AnyPool, last_update: LastUpdate, remedy: str) -> Iterator[Problem]:
     """Settings of the last update that the stack file no longer has: AKS keeps them, and its GET does not tell them from those
     that AKS chose itself."""
-    now = asked(pool)
-    for key, value in last_update.asked(name).items():
+    now = lasting_settings(pool)
+    for key, value in last_update.lasting_settings(name).items():
         if key not in now:
             shown = str(int(value)) if isinstance(value, float) else value
             yield Problem(f"{path}.{key}", f"{name}: was {shown}, and AKS keeps that for the pool's life", remedy)
 
 
 def system_problems(
-    pool: NodePool, wanted: Mapping[str, Any], live: LiveCluster, last_update: LastUpdate
+    pool: NodePool, declared: Mapping[str, Any], live: LiveCluster, last_update: LastUpdate
 ) -> Iterator[Problem]:
     """As `pool_problems`, for the entry in the cluster itself, which has no generations."""
     if not live.profiles:
@@ -154,7 +154,7 @@ def system_problems(
         what = f"{pool.name}: is no pool of the cluster, whose system pool is {names}; AKS adds none this way"
         yield Problem("systemPool.name", what, BY_HAND)
         return
-    yield from differences("systemPool", wanted, profile, BY_HAND)
+    yield from differences("systemPool", declared, profile, BY_HAND)
     yield from _dropped("systemPool", pool.name, pool.source, last_update, BY_HAND)
 
 

@@ -36,7 +36,7 @@ class LiveCluster:
     profiles: Mapping[str, Mapping[str, Any]]
     """Pools by name, with the names of the wire."""
     answer: Mapping[str, Any] | None = None
-    """The GET's whole answer; None when there is no such cluster."""
+    """The GET's whole answer; None when the cluster does not exist."""
 
     def count(self, pool: str, least: int, most: int, label: str = "") -> int:
         """The count to send for a pool: its nodes now, moved into its bounds.
@@ -77,12 +77,12 @@ def retries(resource: Mapping[str, Any] | None) -> dict[str, str]:
     return {RETRIED: str(count)} if count else {}
 
 
-def _is_as(key: str, live: Any, wanted: Any) -> bool:
-    if isinstance(wanted, dict) and isinstance(live, Mapping) and key != _LABELS:
+def _is_as(key: str, live: Any, expected: Any) -> bool:
+    if isinstance(expected, dict) and isinstance(live, Mapping) and key != _LABELS:
         # Properties that the service adds to an object are no difference.
-        return all(_is_as(name, live.get(name), value) for name, value in wanted.items())
+        return all(_is_as(name, live.get(name), value) for name, value in expected.items())
     exact = key in (_LABELS, "nodeTaints")
-    return bool(plain(live or None, exact=exact) == plain(wanted or None, exact=exact))
+    return bool(plain(live or None, exact=exact) == plain(expected or None, exact=exact))
 
 
 def plain(value: Any, *, exact: bool = False) -> Any:

@@ -145,8 +145,8 @@ def listed(live: LiveCluster) -> list[dict[str, Any]]:
 
 
 @dataclass(frozen=True)
-class Wanted:
-    """A user pool as the stack file wants it, known before anything is declared."""
+class PlannedPool:
+    """A user pool of the stack file, known before any resource is declared."""
 
     pool: NodePool
     args: dict[str, Any]
@@ -172,24 +172,24 @@ class Turns:
         """`first`: resources that every pool waits for."""
         self._live = live
         self._first = list(first)
-        self._last_made: pulumi.Resource | None = None
+        self._last_created: pulumi.Resource | None = None
         self._upgraded: list[pulumi.Resource] = []
 
     def before(self, request: Mapping[str, Any]) -> list[pulumi.Resource]:
         """Pools that AKS must have finished before this request."""
-        if self._is_made(request):
-            return [self._last_made] if self._last_made else self._first
+        if self._is_created(request):
+            return [self._last_created] if self._last_created else self._first
         spot = request.get("scaleSetPriority") == "Spot"
         return [*self._first, *(self._upgraded if spot and self._is_upgraded(request) else [])]
 
     def took(self, request: Mapping[str, Any], pool: pulumi.Resource) -> None:
         """Notes that a pool was declared with this request."""
-        if self._is_made(request):
-            self._last_made = pool
+        if self._is_created(request):
+            self._last_created = pool
         elif self._is_upgraded(request):
             self._upgraded.append(pool)
 
-    def _is_made(self, request: Mapping[str, Any]) -> bool:
+    def _is_created(self, request: Mapping[str, Any]) -> bool:
         live = self._live.profiles.get(request["agentPoolName"])
         return live is None or immutable_pools.differs(request, live)
 
@@ -200,7 +200,7 @@ class Turns:
 
 def declare_all(
     name: str,
-    pools: Iterable[Wanted],
+    pools: Iterable[PlannedPool],
     live: LiveCluster,
     *,
     subnet_id: Callable[[str | None], pulumi.Input[str] | None],
@@ -212,21 +212,21 @@ def declare_all(
     `subnet_id`: by a pool's `subnet`; `first`: resources that every pool waits for; `options`: as of `declare`.
     """
     turns = Turns(live, first)
-    for wanted in sorted(pools, key=_evictable_last):
+    for planned in sorted(pools, key=_evictable_last):
         declared = declare(
             name,
-            wanted.pool,
-            wanted.args,
-            subnet_id=subnet_id(wanted.pool.source.subnet),
-            after=turns.before(wanted.request),
+            planned.pool,
+            planned.args,
+            subnet_id=subnet_id(planned.pool.source.subnet),
+            after=turns.before(planned.request),
             **options,
         )
-        turns.took(wanted.request, declared)
+        turns.took(planned.request, declared)
 
 
-def _evictable_last(wanted: Wanted) -> bool:
+def _evictable_last(planned: PlannedPool) -> bool:
     """Spot pools last: an upgrade reaches them, which are evicted in any case, after the others."""
-    return wanted.pool.spot is not None
+    return planned.pool.spot is not None
 
 
 def declare(

@@ -77,7 +77,7 @@ _SUFFIX = "-system-pool"
 
 
 def _last(group: str, deployment: str, parent: pulumi.Resource) -> str:
-    """The id of the last deployment; "" when there was none."""
+    """The id of the last deployment; "" before the first."""
     try:
         question = {"resourceGroupName": group, "deploymentName": deployment}
         answer = call(GET_DEPLOYMENT, question, pulumi.InvokeOptions(parent=parent))

@@ -45,7 +45,7 @@ def _secrets(kubeconfig: str) -> Iterator[str]:
 def kubeconfig(spec: Existing) -> str:
     """The kubeconfig with one context, and with the content of files it names. Secret: wrap what is passed on.
 
-    Raises `pulumi.RunError` when there is none.
+    Raises `pulumi.RunError` without a kubeconfig.
     """
     source = spec.kubeconfig
     if source.file:

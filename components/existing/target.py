@@ -12,7 +12,7 @@ from config.clouds.existing.settings import Existing
 
 
 def target(stack: Stack, opts: pulumi.ResourceOptions | None) -> Target:
-    """The cluster of this stack file. Raises `pulumi.RunError` when there is no kubeconfig."""
+    """The cluster of this stack file. Raises `pulumi.RunError` without a kubeconfig."""
     assert isinstance(stack.spec.cloud, Existing)
     kubeconfig = credentials.kubeconfig(stack.spec.cloud)
     credentials.warn_of_secrets(kubeconfig)

@@ -113,7 +113,7 @@ def refuse(stack: Stack, cluster: ExistingGke) -> None:
     problems = sorted(_problems(stack, cluster))
     if problems:
         raise pulumi.RunError(report(problems))
-    account = identity.wanted(_gcp(stack), cluster.name, stack.instance)
+    account = identity.node_account(_gcp(stack), cluster.name, stack.instance)
     immutable.refuse(
         (
             problem

@@ -41,7 +41,7 @@ def email(project: str, account: str) -> str:
     return f"{account}@{'.'.join(filter(None, (plain, domain)))}.iam.gserviceaccount.com"
 
 
-def wanted(cloud: Gcp, cluster: str, instance: str | None = None) -> str:
+def node_account(cloud: Gcp, cluster: str, instance: str | None = None) -> str:
     """The address of the nodes' account, new or given."""
     return cloud.service_account or email(cloud.project, account_id(cluster, cloud.place or "", instance))
 

@@ -26,10 +26,10 @@ def problems(cloud: Gcp, name: str, live: LiveCluster, reading: pulumi.InvokeOpt
     # Every cluster has a dataplane.
     if "datapathProvider" not in live.answer:
         return
-    for path, (now, wanted) in _pairs(cloud, name, live.answer, reading).items():
+    for path, (now, declared) in _pairs(cloud, name, live.answer, reading).items():
         # Values that a GET leaves out are unknown.
-        if now and now != wanted:
-            what = f"is {now} in the cluster and cannot become {wanted}: a new cluster would replace it"
+        if now and now != declared:
+            what = f"is {now} in the cluster and cannot become {declared}: a new cluster would replace it"
             yield Problem(path, what, LOSE_IT)
 
 

@@ -35,13 +35,13 @@ class Immutable:
     """From the live pool and the wanted arguments, each a node pool whole."""
 
 
-def _wanted(args: Mapping[str, Any]) -> Mapping[str, Any]:
+def _node_config(args: Mapping[str, Any]) -> Mapping[str, Any]:
     nodes: Mapping[str, Any] = args["nodeConfig"]
     return nodes
 
 
 def _gpu(live: Mapping[str, Any], args: Mapping[str, Any]) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
-    return block(config(live), "guestAccelerators"), (_wanted(args).get("guestAccelerators") or [{}])[0]
+    return block(config(live), "guestAccelerators"), (_node_config(args).get("guestAccelerators") or [{}])[0]
 
 
 def _accelerators(live: Mapping[str, Any], args: Mapping[str, Any]) -> Pair:
@@ -50,9 +50,9 @@ def _accelerators(live: Mapping[str, Any], args: Mapping[str, Any]) -> Pair:
 
 def _driver(live: Mapping[str, Any], args: Mapping[str, Any]) -> Pair:
     now, then = _gpu(live, args)
-    wanted = then.get("gpuDriverInstallationConfig", {}).get("gpuDriverVersion")
+    declared = then.get("gpuDriverInstallationConfig", {}).get("gpuDriverVersion")
     is_now = block(now, "gpuDriverInstallationConfigs").get("gpuDriverVersion")
-    return is_now or wanted, wanted
+    return is_now or declared, declared
 
 
 def _partition(live: Mapping[str, Any], args: Mapping[str, Any]) -> Pair:
@@ -72,28 +72,28 @@ def _sharing(live: Mapping[str, Any], args: Mapping[str, Any]) -> Pair:
 
 def _shielded(name: str) -> Callable[[Mapping[str, Any], Mapping[str, Any]], Pair]:
     def of(live: Mapping[str, Any], args: Mapping[str, Any]) -> Pair:
-        wanted = _wanted(args)["shieldedInstanceConfig"][name]
-        return block(config(live), "shieldedInstanceConfigs").get(name, wanted), wanted
+        declared = _node_config(args)["shieldedInstanceConfig"][name]
+        return block(config(live), "shieldedInstanceConfigs").get(name, declared), declared
 
     return of
 
 
 def _plain(name: str) -> Callable[[Mapping[str, Any], Mapping[str, Any]], Pair]:
-    return lambda live, args: (config(live).get(name) or "unset", _wanted(args).get(name) or "unset")
+    return lambda live, args: (config(live).get(name) or "unset", _node_config(args).get(name) or "unset")
 
 
 def _max_pods(live: Mapping[str, Any], args: Mapping[str, Any]) -> Pair:
-    wanted = args.get("maxPodsPerNode")
+    declared = args.get("maxPodsPerNode")
     now = live.get("maxPodsPerNode")
-    return (int(now) if now else wanted), wanted
+    return (int(now) if now else declared), declared
 
 
 def _sized(name: str) -> Callable[[Mapping[str, Any], Mapping[str, Any]], Pair]:
     """A property that every live pool has, and that a stack file may leave to GKE."""
 
     def of(live: Mapping[str, Any], args: Mapping[str, Any]) -> Pair:
-        wanted = _wanted(args).get(name)
-        return config(live).get(name) or wanted, wanted
+        declared = _node_config(args).get(name)
+        return config(live).get(name) or declared, declared
 
     return of
 
@@ -136,9 +136,9 @@ def differences(path: str, args: Mapping[str, Any], live: Mapping[str, Any], rem
 
 def _changes(args: Mapping[str, Any], live: Mapping[str, Any]) -> Iterator[Change]:
     for property in PROPERTIES:
-        now, wanted = property.of(live, args)
-        if wanted is not None and now != wanted:
-            yield property.key, immutable.word(now), immutable.word(wanted)
+        now, declared = property.of(live, args)
+        if declared is not None and now != declared:
+            yield property.key, immutable.word(now), immutable.word(declared)
 
 
 def cluster_problems(name: str, cloud: Gcp, live: LiveCluster) -> Iterator[Problem]:
@@ -165,8 +165,8 @@ def cluster_problems(name: str, cloud: Gcp, live: LiveCluster) -> Iterator[Probl
 
 def _kept_gpus(path: str, args: Mapping[str, Any], live: Mapping[str, Any]) -> Iterator[Problem]:
     """GPUs that are attached to a machine and no longer wanted: an update that leaves them out changes nothing."""
-    now, wanted = _accelerators(live, args)
-    if now != wanted == "none":
+    now, declared = _accelerators(live, args)
+    if now != declared == "none":
         yield Problem(
             f"{path}.gpus",
             f"{args['name']}: has {now} a machine, which GKE does not take from a pool",
@@ -177,10 +177,10 @@ def _kept_gpus(path: str, args: Mapping[str, Any], live: Mapping[str, Any]) -> I
 def _kept_disk(path: str, args: Mapping[str, Any], live: Mapping[str, Any]) -> Iterator[Problem]:
     """A type of disk that is no longer wanted, on a machine that the catalogue does not have."""
     disk = config(live).get("diskType")
-    if not _wanted(args).get("diskType") and disk and disk not in _DEFAULT_DISKS:
+    if not _node_config(args).get("diskType") and disk and disk not in _DEFAULT_DISKS:
         yield Problem(
             f"{path}.gcp.diskType",
-            f"{args['name']}: is {disk} in the cluster, and GKE's choice for {_wanted(args)['machineType']} is unknown",
+            f"{args['name']}: is {disk} in the cluster, and GKE's choice for {_node_config(args)['machineType']} is unknown",
             f"write `diskType: {disk}`, or another type",
         )
 

@@ -21,7 +21,7 @@ EVERYBODY = "0.0.0.0/0"
 
 @dataclass(frozen=True)
 class LiveCluster:
-    """The cluster; empty when there is none."""
+    """The cluster; empty when it does not exist."""
 
     answer: Mapping[str, Any] = field(default_factory=dict)
     """The whole answer."""
@@ -61,7 +61,7 @@ class LiveCluster:
 
 
 def block(of: Mapping[str, Any], name: str) -> Mapping[str, Any]:
-    """A nested block by the name of its list; empty where there is none."""
+    """A nested block by the name of its list; empty when it is missing."""
     blocks = of.get(name) or [{}]
     first: Mapping[str, Any] = blocks[0] or {}
     return first

@@ -56,7 +56,7 @@ def _existing(stack: Stack, cloud: Gcp, provider: pulumi.InvokeOptions) -> Targe
     assert cloud.existing_cluster
     cluster = read(cloud.project, cloud.existing_cluster, provider)
     refuse(stack, cluster)
-    # On-demand pools beside the stack's do not matter: there is no order to keep among them.
+    # On-demand pools beside the stack's do not matter: GKE keeps no order among them.
     return ExistingCluster(
         declare=lambda name, child: GkePools(name, stack, cluster, opts=child),
         node_labels=pools.node_labels,
@@ -69,7 +69,7 @@ def _existing(stack: Stack, cloud: Gcp, provider: pulumi.InvokeOptions) -> Targe
 def _refuse_changes(stack: Stack, cloud: Gcp, cluster: LiveCluster, provider: pulumi.InvokeOptions) -> None:
     spec = stack.spec
     assert stack.system_pool
-    account, tags = identity.wanted(cloud, spec.name), spec.cluster.tags
+    account, tags = identity.node_account(cloud, spec.name), spec.cluster.tags
     system = pools.node_pool(stack.system_pool, cloud, account, tags, cluster)
     immutable.refuse(
         [

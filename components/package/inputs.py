@@ -57,9 +57,9 @@ async def read(
     """
     reader = _Reader(references, remembered or {})
     for key, value in inputs.items():
-        found = await reader.value(value, (key,), None)
-        if found is not None:
-            reader.arguments.raw[key] = found
+        resolved = await reader.value(value, (key,), None)
+        if resolved is not None:
+            reader.arguments.raw[key] = resolved
     return reader.arguments
 
 

@@ -76,8 +76,8 @@ def _spec(given: Arguments) -> ClusterSpec:
         raise pulumi.InputPropertiesError(report(exposed))
     unknown = {problem.path for problem in given.problems}
     made_up = {arguments.shown(path) for path, link in given.links.items() if link.placeholder}
-    spec, found = stackfile.read(given.raw, pulumi.get_stack())
-    problems = [*given.problems, *(problem for problem in found if not _follows(problem, unknown))]
+    spec, file_problems = stackfile.read(given.raw, pulumi.get_stack())
+    problems = [*given.problems, *(problem for problem in file_problems if not _follows(problem, unknown))]
     for problem in problems:
         # A warning about a made-up text would be about nothing.
         if problem.warning and problem.path not in made_up:

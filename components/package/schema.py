@@ -1,4 +1,4 @@
-"""The package's schema: the arguments are the models of the stack file, so there is one description of a setting.
+"""The package's schema: the arguments are the models of the stack file, so each setting is described once.
 
 https://www.pulumi.com/docs/iac/guides/building-extending/packages/schema/
 """
@@ -69,11 +69,11 @@ def _of_field(field: FieldInfo, path: str, types: dict[str, Any]) -> dict[str, A
     annotation: Any = field.annotation
     if field.metadata:
         annotation = Annotated[(annotation, *field.metadata)]
-    found = _property(annotation, path, types)
-    about = [_sentence(field.description), found.get("description"), _sentence(_default(field))]
+    schema = _property(annotation, path, types)
+    about = [_sentence(field.description), schema.get("description"), _sentence(_default(field))]
     if path in references.all_clouds():
         about.append(_REFERENCE)
-    return {**found, "description": " ".join(filter(None, about))}
+    return {**schema, "description": " ".join(filter(None, about))}
 
 
 def _default(field: FieldInfo) -> str | None:
@@ -90,11 +90,11 @@ def _property(annotation: Any, path: str, types: dict[str, Any]) -> dict[str, An
     """Type and, where it says more than the type, description."""
     origin, arguments = get_origin(annotation), get_args(annotation)
     if origin is Annotated:
-        found = _property(arguments[0], path, types)
+        schema = _property(arguments[0], path, types)
         forms = [FORMS[pattern] for pattern in map(_pattern, arguments[1:]) if pattern in FORMS]
-        told = [item for item in arguments[1:] if isinstance(item, str)]
-        about = [found.get("description"), *map(_sentence, [*told, *forms])]
-        return _described(found, " ".join(filter(None, about)))
+        notes = [item for item in arguments[1:] if isinstance(item, str)]
+        about = [schema.get("description"), *map(_sentence, [*notes, *forms])]
+        return _described(schema, " ".join(filter(None, about)))
     if origin in (Union, UnionType):
         return _union([option for option in arguments if option is not NoneType], path, types)
     if origin is Literal:
@@ -120,13 +120,13 @@ def _property(annotation: Any, path: str, types: dict[str, Any]) -> dict[str, An
 
 def _union(options: list[Any], path: str, types: dict[str, Any]) -> dict[str, Any]:
     """One object of several by their `provider`; a text of several forms."""
-    found = [_property(option, path, types) for option in options]
-    if len(found) == 1:
-        return found[0]
-    if all("$ref" in option for option in found):
-        by_provider = {provider: option["$ref"] for option in found for provider in _provider(option, types)}
-        return {"oneOf": found, "discriminator": {"propertyName": "provider", "mapping": by_provider}}
-    about = " Or: ".join(dict.fromkeys(option["description"] for option in found if "description" in option))
+    schemas = [_property(option, path, types) for option in options]
+    if len(schemas) == 1:
+        return schemas[0]
+    if all("$ref" in option for option in schemas):
+        by_provider = {provider: option["$ref"] for option in schemas for provider in _provider(option, types)}
+        return {"oneOf": schemas, "discriminator": {"propertyName": "provider", "mapping": by_provider}}
+    about = " Or: ".join(dict.fromkeys(option["description"] for option in schemas if "description" in option))
     return _described({"type": "string"}, about)
 
 
@@ -138,13 +138,13 @@ def _pattern(metadata: Any) -> str | None:
     return getattr(metadata, "pattern", None)
 
 
-def _described(found: dict[str, Any], about: str) -> dict[str, Any]:
-    return {**found, "description": about} if about else found
+def _described(schema: dict[str, Any], about: str) -> dict[str, Any]:
+    return {**schema, "description": about} if about else schema
 
 
-def _bare(found: dict[str, Any]) -> dict[str, Any]:
+def _bare(schema: dict[str, Any]) -> dict[str, Any]:
     """Items have no description; their list or map has it."""
-    return {key: value for key, value in found.items() if key != "description"}
+    return {key: value for key, value in schema.items() if key != "description"}
 
 
 def _sentence(text: str | None) -> str | None:

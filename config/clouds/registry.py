@@ -54,7 +54,7 @@ def registrations() -> tuple[Registration, ...]:
 
 
 def registration(provider: object) -> Registration | None:
-    """The cloud that a stack file calls so; None when there is none."""
+    """The cloud by its name in a stack file; None for an unknown name."""
     return next((cloud for cloud in registrations() if cloud.provider == provider), None)
 
 

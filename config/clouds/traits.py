@@ -110,7 +110,7 @@ class Cloud:
     """Keys of `cloud`, as attributes, that mean something in a stack that only adds pools to an existing cluster."""
 
     def machine(self, size: str) -> Machine | None:
-        """The catalogue's machine of that size, in whatever case it is written; None when there is none."""
+        """The catalogue's machine of a size, in upper or lower case; None for an unknown size."""
         return self.machines.get(size.lower())
 
     def size(self, written: str) -> str:

@@ -270,6 +270,6 @@ def with_options(pool: type[P], options: Mapping[str, type[PoolOptions]]) -> typ
         provider: (model | None, Field(None, description=f"{model.__doc__} Default: none."))
         for provider, model in options.items()
     }
-    made: type[P] = create_model(pool.__name__, __base__=pool, __doc__=pool.__doc__, **fields)
-    made.cloud_keys = tuple(options)
-    return made
+    extended: type[P] = create_model(pool.__name__, __base__=pool, __doc__=pool.__doc__, **fields)
+    extended.cloud_keys = tuple(options)
+    return extended

@@ -1,4 +1,4 @@
-"""The settings of `scheduling`: pods that prefer spot by default, and pods that may never run there."""
+"""The settings of `scheduling`: pods that prefer spot by default, and pods that must never run on it."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ def fault(expression: str) -> str:
 
 
 def matches(expression: str, group: str) -> bool:
-    """Whether an expression is found anywhere in the name of a node group. Raises ValueError for a text that is not one."""
+    """Whether an expression matches any part of a node group's name. Raises ValueError for a text that is not one."""
     return _compiled(expression).search(group) is not None
 
 

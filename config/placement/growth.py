@@ -29,11 +29,11 @@ def growth_order(spec: ClusterSpec, cloud: Cloud) -> tuple[str, ...]:
 
 
 def _laid_out(pools: Iterable[NodePool], spec: ClusterSpec, cloud: Cloud) -> list[str]:
-    wanted = {name: number for number, name in enumerate(spec.growth.order)}
+    positions = {name: number for number, name in enumerate(spec.growth.order)}
     chains = {pool.name: names.chain(pool) for pool in spec.pools}
 
     def key(pool: NodePool) -> tuple[float, tuple[float, float], str]:
-        return (wanted.get(pool.source.name, math.inf), _size(pool, cloud), pool.name)
+        return (positions.get(pool.source.name, math.inf), _size(pool, cloud), pool.name)
 
     by_size = sorted(pools, key=key)
     own = {pool.source.name: pool for pool in by_size if not pool.twin}
@@ -43,7 +43,9 @@ def _laid_out(pools: Iterable[NodePool], spec: ClusterSpec, cloud: Cloud) -> lis
         for earlier, later in pairwise(name for name in chains[pool.source.name] if name in own):
             before[later].append(earlier)
     # Those that `growth.order` names stand where it says.
-    single = [pool for pool in own.values() if pool.capacity == Capacity.ON_DEMAND and pool.source.name not in wanted]
+    single = [
+        pool for pool in own.values() if pool.capacity == Capacity.ON_DEMAND and pool.source.name not in positions
+    ]
     result: list[str] = []
     seen: set[str] = {pool.source.name for pool in single}
 

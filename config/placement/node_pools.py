@@ -168,7 +168,7 @@ def _node_pool(pool: Pool, stack: _Stack, name: str, label: str, bought: Capacit
     capacity = Capacity.SPOT if spot else Capacity.ON_DEMAND
     added = cloud.added.get(bought, Added({}, ()))
     clouds_plugin = cloud.brings_device_plugin(pool)
-    # A twin takes the user's labels and taints from its spot pool, but not the cloud's that the user repeated there.
+    # A twin takes the user's labels and taints from its spot pool, but not the cloud's own that the user repeated.
     of_spot = {key for key, _ in cloud.spot_labels}
     users = {key: value for key, value in pool.labels.items() if key not in of_spot}
     taints = {taint for taint in pool.taints if taint not in cloud.spot_taints} | set(added.taints)

@@ -26,12 +26,12 @@ def usable(pools: Iterable[NodePool], placement: Placement, *, gpu: bool) -> tup
     A pod without GPUs never gets a GPU pool, nor an on-demand pool with taints: the pod's owner chooses those. A pod with GPUs
     gets a pool with shared GPUs only where no pool has whole ones: training asks for whole GPUs.
     """
-    wanted = {
+    capacities = {
         Placement.PREFER_SPOT: tuple(Capacity) if gpu else (Capacity.SPOT,),
         Placement.REQUIRE_SPOT: (Capacity.SPOT,),
         Placement.ON_DEMAND: (Capacity.ON_DEMAND,) if gpu else (),
     }[placement]
-    suitable = tuple(pool for pool in pools if bool(pool.gpus) == gpu and pool.capacity in wanted)
+    suitable = tuple(pool for pool in pools if bool(pool.gpus) == gpu and pool.capacity in capacities)
     return tuple(pool for pool in suitable if not pool.gpu_sharing) or suitable
 
 

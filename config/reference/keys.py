@@ -58,27 +58,27 @@ def _top(name: str, info: FieldInfo) -> Key:
         "systemPool": (registry.system_pool_model(),),
         "pools": (registry.pool_model(),),
     }
-    found = below[name] if name in below else tuple(models(info.annotation))
+    models_below = below[name] if name in below else tuple(models(info.annotation))
     assert info.description, name
-    return Key(name, info.description, found, many=get_origin(info.annotation) is tuple)
+    return Key(name, info.description, models_below, many=get_origin(info.annotation) is tuple)
 
 
 def sections() -> list[Section]:
     """The objects below the top keys, each once with all its places, in the order in which a reader meets them."""
-    found: dict[type[Model], Section] = {}
+    by_model: dict[type[Model], Section] = {}
     for key in top_keys():
         for model in key.models:
             provider = next((cloud.provider for cloud in registry.registrations() if cloud.settings is model), "")
-            _walk(model, f"{key.name}[]" if key.many else key.name, found, f" ({provider})" if provider else "")
-    return list(found.values())
+            _walk(model, f"{key.name}[]" if key.many else key.name, by_model, f" ({provider})" if provider else "")
+    return list(by_model.values())
 
 
-def _walk(model: type[Model], path: str, found: dict[type[Model], Section], note: str) -> None:
-    found.setdefault(model, Section(model)).paths.append(path + note)
+def _walk(model: type[Model], path: str, by_model: dict[type[Model], Section], note: str) -> None:
+    by_model.setdefault(model, Section(model)).paths.append(path + note)
     for info in model.model_fields.values():
         for inner in models(info.annotation):
             many = any(get_origin(part) is tuple for part in (info.annotation, *get_args(info.annotation)))
-            _walk(inner, f"{path}.{info.alias}" + ("[]" if many else ""), found, note)
+            _walk(inner, f"{path}.{info.alias}" + ("[]" if many else ""), by_model, note)
 
 
 def models(annotation: Any) -> Iterator[type[Model]]:

@@ -195,8 +195,8 @@ def _camel(path: str) -> str:
 
 
 def _provider(section: Section) -> str:
-    found = re.search(r" \((\w+)\)$", section.paths[0])
-    return found[1] if found else ""
+    match = re.search(r" \((\w+)\)$", section.paths[0])
+    return match[1] if match else ""
 
 
 def _sections(models: tuple[type[Model], ...]) -> list[Section]:

@@ -57,7 +57,7 @@ def from_a_newer_program(name: str) -> bool:
 def load(name: str, directory: Path = DIRECTORY) -> Release:
     """The release of that name.
 
-    Raises KeyError when there is none, and `Refused` for one that was changed after it was released or cannot be read.
+    Raises KeyError for an unknown release, and `Refused` for one that was changed after it was released or cannot be read.
     """
     if not known(name, directory):
         raise KeyError(name)

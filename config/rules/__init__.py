@@ -5,7 +5,7 @@ An unconfirmed fact may warn but never refuse. A module lists its rules by what 
 - `RULES`: the whole file, `CLOUD_RULES`: the settings of the cloud, `NEW_CLUSTER_RULES`: the same where the stack makes the cluster
 - `POOL_RULES`: one pool, `ANY_POOL_RULES`: one pool, also the system pool
 
-A rule that asks for an unreadable field ends there; so that it hides nothing, each rule is about one thing (`config.reading`,
+A rule ends at an unreadable field; so that it hides nothing, each rule is about one thing (`config.reading`,
 `config.rules.items`). Rules of one cloud are in its folder (`Registration.rules`); rules here take differences from `Cloud`.
 """
 

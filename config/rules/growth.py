@@ -17,7 +17,7 @@ def _names(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     twins = dict(draft.of_pools(lambda pool: (names.twin_name(pool, cloud), pool.name)))
     for number, name in enumerate(order):
         path = f"growth.order[{number}]"
-        head = next((one[0] for one in chains if name in one[1:]), None)
+        head = next((chain[0] for chain in chains if name in chain[1:]), None)
         if name in order[:number]:
             yield Problem(path, f"names {name!r} a second time", "remove it")
         elif name in twins:
@@ -29,7 +29,7 @@ def _names(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
                 path, f"{name!r} is a further step of the chain of {head}, which stays whole", f"write {head}"
             )
         elif draft.names_are_known() and name not in pools:
-            known = sorted({one[0] for one in chains} - {later for one in chains for later in one[1:]})
+            known = sorted({chain[0] for chain in chains} - {later for chain in chains for later in chain[1:]})
             yield Problem(path, f"there is no pool {name!r}", f"one of: {', '.join(known) or '(no pool)'}")
 
 

@@ -11,7 +11,7 @@ from config.reading import doubled, of_each
 
 
 def _doubled_secrets(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
-    made = [
+    secrets = [
         (f"imagePullSecrets[{index}]", secret)
         for index, names in of_each(
             draft.image_pull_secrets.items(),
@@ -19,7 +19,7 @@ def _doubled_secrets(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
         )
         for secret in names
     ]
-    for path, first, (namespace, name) in doubled(made, lambda secret: secret):
+    for path, first, (namespace, name) in doubled(secrets, lambda secret: secret):
         yield Problem(
             path,
             f"makes the Secret {name!r} in namespace {namespace!r}, as {first} does",

@@ -1,6 +1,6 @@
 """Allocation: the requested nodes that the quotas and the subnets have room for.
 
-On-demand quota is checked before a request is accepted. Spot quota and a subnet that other clusters have filled are found
+On-demand quota is checked before a request is accepted. Spot quota and a subnet that other clusters have filled count
 when the machines are requested: the request is accepted, the pool keeps the nodes it had, and ends as Failed.
 """
 
@@ -37,7 +37,7 @@ def nodes_now(resources: Resources) -> Nodes:
 
 
 def quota_at_the_door(resources: Resources, before: Nodes, quotas: Quotas) -> AzureRefused | None:
-    """AKS' refusal of regular machines beyond a quota; `before` are the nodes the request found."""
+    """AKS' refusal of regular machines beyond a quota; `before` are the nodes before the request."""
     grown = [(cluster, pool) for cluster, pool in _grown(resources, before) if not _spot(pool)]
     for cluster, pool in grown:
         for name in (_family(pool), CORES):
@@ -49,7 +49,7 @@ def quota_at_the_door(resources: Resources, before: Nodes, quotas: Quotas) -> Az
 
 def shortages(resources: Resources, before: Nodes, quotas: Quotas) -> list[Shortage]:
     """Every pool that cannot have its new nodes; its count goes back to the old one."""
-    found = []
+    refused = []
     granted = dict(before)
     for cluster, pool in list(_grown(resources, before)):
         short = _spot_quota(resources, cluster, pool, granted, quotas) or _subnet_full(
@@ -59,8 +59,8 @@ def shortages(resources: Resources, before: Nodes, quotas: Quotas) -> list[Short
             granted[ids.key(pool.id)] = pool.body["count"]
         else:
             pool.body["count"] = before.get(ids.key(pool.id), 0)
-            found.append(short)
-    return found
+            refused.append(short)
+    return refused
 
 
 def autoscaler_refusal(resources: Resources, before: Nodes, quotas: Quotas) -> str:
@@ -83,8 +83,8 @@ def _spot_quota(resources: Resources, cluster: Record, pool: Record, had: Nodes,
 
 def _subnet_full(resources: Resources, cluster: Record, pool: Record, had: Nodes) -> Shortage | None:
     """AKS compares a subnet with the cluster's own pools alone; those of others it meets when it takes addresses."""
-    wanted = subnet_rules.taken(cluster.body["networkProfile"], pool.body, _added(pool, had))
-    for id, addresses in wanted.items():
+    needed = subnet_rules.taken(cluster.body["networkProfile"], pool.body, _added(pool, had))
+    for id, addresses in needed.items():
         subnet = resources.get(id)
         if subnet is None:
             continue

@@ -57,16 +57,16 @@ class AzureCloud(EmulatedCloud):
             body = TYPES[token].put(resources, id, wanted, record.body if record else None)
             if token == POOL and record is None and (refused := operations.network_conflict(resources, id, body)):
                 raise refused
-            made = Record(token, id, body)
-            resources.put(made)
+            stored = Record(token, id, body)
+            resources.put(stored)
             if worked_on:
                 if refused := allocation.quota_at_the_door(resources, before, self._quotas):
                     raise refused
                 short = allocation.shortages(resources, before, self._quotas)
-                STATES.begin(made, STATES.updating if record else STATES.creating)
+                STATES.begin(stored, STATES.updating if record else STATES.creating)
         if worked_on:
             failure = errors.operation_failed((s.code, s.message) for s in short) if short else ""
-            return id, self._operate(made, failure, [one.pool for one in short])
+            return id, self._operate(stored, failure, [shortage.pool for shortage in short])
         return id, self.get(id) or {}
 
     def _deploy(self, id: str, wanted: Body, *, create: bool) -> tuple[str, Body]:
@@ -85,7 +85,7 @@ class AzureCloud(EmulatedCloud):
         except (Refused, InitFailed) as refused:
             self._deployed(id, "Failed")
             reasons = refused.reasons if isinstance(refused, InitFailed) else [str(refused)]
-            raise InitFailed(id, self.get(id) or {}, [deployment.failed(one) for one in reasons]) from refused
+            raise InitFailed(id, self.get(id) or {}, [deployment.failed(reason) for reason in reasons]) from refused
         return id, self.get(id) or {}
 
     def _deployed(self, id: str, state: str) -> None:
@@ -99,7 +99,7 @@ class AzureCloud(EmulatedCloud):
         self.put(token, id, ({"count": before["count"]} if token == POOL else {}) | changed, create=False)
 
     def user_kubeconfig(self, id: str) -> str:
-        """A kubeconfig for a cluster. Raises `Refused` (ARM's 404) when there is none."""
+        """A kubeconfig for a cluster. Raises `Refused` (ARM's 404) for a missing cluster."""
         if self._store.read().get(id) is None:
             raise errors.resource_not_found(id)
         return self._runtime.user_kubeconfig(ids.key(id))

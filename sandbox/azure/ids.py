@@ -26,7 +26,7 @@ def guid(*parts: str) -> str:
 
 
 def group_name(id: str) -> str:
-    """The resource group in an id, as spelled there; empty for ids outside any group."""
+    """The resource group in an id, spelled as in the id; empty for ids outside any group."""
     match = _GROUP.match(id)
     return match.group(1) if match else ""
 

@@ -67,7 +67,7 @@ class Machine:
         """GB of temporary disk, None where no source gives it.
 
         Standard_D4ds_v4 has 150 (azure-cli recording of 2025-07-01), and in Ddsv4, Ddsv5, Edsv4 and Edsv5 it grows with
-        the vCPUs [inferred]. The catalogue says only whether there is a local disk.
+        the vCPUs [inferred]. The catalogue says only whether a size has a local disk.
         """
         if not self.local_disk:
             return 0

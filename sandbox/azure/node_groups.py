@@ -13,8 +13,8 @@ from sandbox.cloud.state import Body, Record, Resources
 
 
 def profile(cluster: Record) -> Mapping[str, Any]:
-    found: Body = autoscaler_rules.DEFAULTS | cluster.body.get("autoScalerProfile", {})
-    return found
+    settings: Body = autoscaler_rules.DEFAULTS | cluster.body.get("autoScalerProfile", {})
+    return settings
 
 
 def capacity(pool: Body) -> tuple[str, str]:

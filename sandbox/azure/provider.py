@@ -102,16 +102,16 @@ class AzureProvider(CloudProvider):
         """Inputs against old inputs; outputs only to forgive an addition of what the service already has."""
         kind = TYPES[resource.type]
         old, new = (_comparable(inputs) for inputs in (resource.old_inputs, resource.inputs))
-        found = Diff(dict(differences(old, new)))
+        result = Diff(dict(differences(old, new)))
         keys = kind.replaces | set(kind.parameters)
-        for path, change in found.changes.items():
+        for path, change in result.changes.items():
             if not _replaces(path, change, keys):
                 continue
             added_as_is = change is Change.ADD and path in new and resource.old_outputs.get(path) == new[path]
             if not added_as_is:
-                found.replaces.add(path)
-        found.delete_before_replace = bool(found.replaces) and not resource.old_inputs.get(_AUTO_NAMED)
-        return found
+                result.replaces.add(path)
+        result.delete_before_replace = bool(result.replaces) and not resource.old_inputs.get(_AUTO_NAMED)
+        return result
 
     def create(self, resource: Resource) -> tuple[str, Props]:
         kind = TYPES[resource.type]
@@ -134,10 +134,10 @@ class AzureProvider(CloudProvider):
         if isinstance(body.get("location"), str):
             body["location"] = _plain_location(body["location"])
         try:
-            id, found = self._cloud.put(kind.token, id, body, create=create)
+            id, properties = self._cloud.put(kind.token, id, body, create=create)
         except InitFailed as failed:
             raise InitFailed(failed.id, _outputs(kind, resource.inputs, failed.outputs), failed.reasons) from failed
-        return id, _outputs(kind, resource.inputs, found)
+        return id, _outputs(kind, resource.inputs, properties)
 
     def read(self, resource: Resource) -> tuple[Props, Props] | None:
         kind = TYPES[resource.type]
@@ -159,7 +159,7 @@ class AzureProvider(CloudProvider):
         self._cloud.delete(resource.id)
 
     def invoke(self, token: str, args: Props) -> Props:
-        # Of every emulated type there is a function that reads one, `getManagedCluster` for example.
+        # Every emulated type has a function that reads one resource, `getManagedCluster` for example.
         read = _READ.fullmatch(token)
         kind = TYPES.get(read[1] + read[2]) if read else None
         if kind is None and token not in _ARGUMENTS:
@@ -179,9 +179,9 @@ class AzureProvider(CloudProvider):
                 raise Refused(f"{token}: missing required argument '{name}'")
         if kind is None:
             return self._credentials(token, TYPES[CLUSTER].id(self._subscription, given))
-        return self._found(kind, kind.id(self._subscription, given))
+        return self._existing(kind, kind.id(self._subscription, given))
 
-    def _found(self, kind: AzureType, id: str) -> Props:
+    def _existing(self, kind: AzureType, id: str) -> Props:
         body = self._cloud.get(id)
         if body is None:
             raise kind.not_found(id)
@@ -230,7 +230,7 @@ def _ancestors(path: str) -> Iterator[str]:
 
 
 def _replaces(path: str, change: Change, keys: set[str] | frozenset[str]) -> bool:
-    """Whether a change at a path forces a replacement: there, or for an update anywhere below a marked property."""
+    """Whether a change at a path forces a replacement: at a marked property, or for an update anywhere below one."""
     pattern = re.sub(r"\[\d+\]", "[]", path)
     if pattern in keys:
         return True

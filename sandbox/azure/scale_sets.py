@@ -1,6 +1,6 @@
 """The machines of a pool: the instances of its scale set, by number (`sandbox.cloud.node_groups.Machines`).
 
-A pool's own body knows only how many there are. A record below it knows which, so that the machine that goes is the one that
+A pool's own body has only their count. A record below it has their numbers, so that the machine that goes is the one that
 was meant, and the others keep their nodes. A number is given once in a scale set's life, as scale sets do [inferred from node
 names in the AKS documentation, which run ahead of the node counts].
 """
@@ -54,8 +54,8 @@ def remove(resources: Resources, pool: Record, nodes: Collection[str]) -> None:
 
 
 def _brought_in_line(resources: Resources, pool: Record) -> tuple[list[int], int]:
-    found = resources.get(_id(pool))
-    known: Body = found.body if found else {"instances": [], "next": 0}
+    scale_set = resources.get(_id(pool))
+    known: Body = scale_set.body if scale_set else {"instances": [], "next": 0}
     kept: list[int] = known["instances"][: pool.body["count"]]
     following = known["next"] + pool.body["count"] - len(kept)
     return [*kept, *range(known["next"], following)], following

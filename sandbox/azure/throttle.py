@@ -1,8 +1,8 @@
 """Request limits of AKS: 20 PUTs of one cluster or pool at once, then one a minute (AKS page quotas-skus-regions).
 
-azure-native waits and asks again up to three times when it is told 429, so what the engine sees is a request that takes
+azure-native waits and asks again up to three times after a 429, so what the engine sees is a request that takes
 longer. The buckets are this process's own: each command of the sandbox starts with full ones, as it would after twenty
-minutes. Kept in a file they would make a script of many commands wait for a limit that is there to stop a loop inside one.
+minutes. Kept in a file they would make a script of many commands wait for a limit against a loop inside one command.
 """
 
 import time

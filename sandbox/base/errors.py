@@ -6,4 +6,4 @@ class SandboxError(Exception):
 
 
 class ProgramError(SandboxError):
-    """A program of the sandbox cannot be found, fetched or built."""
+    """A program of the sandbox is missing and cannot be fetched or built."""

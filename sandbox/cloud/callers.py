@@ -40,13 +40,13 @@ class OwnUser(grpc.ServerInterceptor):  # type: ignore[misc]
     def intercept_service(
         self, continuation: Callable[[Any], grpc.RpcMethodHandler | None], handler_call_details: Any
     ) -> grpc.RpcMethodHandler | None:
-        found: Any = continuation(handler_call_details)
-        if found is None:
+        handler: Any = continuation(handler_call_details)
+        if handler is None:
             return None
         # Of the four kinds of calls a handler has one.
         kinds = ("unary_unary", "unary_stream", "stream_unary", "stream_stream")
-        kind = next(kind for kind in kinds if getattr(found, kind))
-        answer: Callable[[Any, grpc.ServicerContext], Any] = getattr(found, kind)
+        kind = next(kind for kind in kinds if getattr(handler, kind))
+        answer: Callable[[Any, grpc.ServicerContext], Any] = getattr(handler, kind)
 
         def checked(request: Any, context: grpc.ServicerContext) -> Any:
             # At every call: a connection that has ended leaves its port to others.
@@ -55,8 +55,10 @@ class OwnUser(grpc.ServerInterceptor):  # type: ignore[misc]
             return answer(request, context)
 
         make = getattr(grpc, f"{kind}_rpc_method_handler")
-        handler: grpc.RpcMethodHandler = make(checked, found.request_deserializer, found.response_serializer)
-        return handler
+        checked_handler: grpc.RpcMethodHandler = make(
+            checked, handler.request_deserializer, handler.response_serializer
+        )
+        return checked_handler
 
 
 def _refuse(context: grpc.ServicerContext) -> NoReturn:
@@ -101,9 +103,9 @@ def own_process_has(local: Address, remote: Address) -> bool:
 
 
 def _ends(process: psutil.Process) -> Iterator[tuple[Address, Address]]:
-    for one in (process, *process.children(recursive=True)):
+    for member in (process, *process.children(recursive=True)):
         try:
-            for connection in one.net_connections("tcp"):
+            for connection in member.net_connections("tcp"):
                 if connection.status == psutil.CONN_ESTABLISHED:
                     yield _plain(connection.laddr), _plain(connection.raddr)
         except psutil.Error:

@@ -81,8 +81,8 @@ class EmulatedCloud(ABC):
         """The body GET returns, in the provider's form; None for a 404."""
         resources = self._store.read()
         record = resources.get(id)
-        found: Body | None = self.types[record.token].view(resources, record) if record else None
-        return found
+        body: Body | None = self.types[record.token].view(resources, record) if record else None
+        return body
 
     def settable(self, id: str) -> Collection[str]:
         """The properties of this resource that a request may set. Raises KeyError for no resource."""
@@ -104,16 +104,16 @@ class EmulatedCloud(ABC):
             # Deleting a cluster does not wait for what runs on it.
             ending = [c for c in resources.of(self.cluster) if (ids.key(c.id) + "/").startswith(ids.key(id) + "/")]
             ending += [record] if record.token == self.pool else []
-            for one in ending:
-                self.states.begin(one, self.states.deleting)
+            for removed in ending:
+                self.states.begin(removed, self.states.deleting)
             if not ending:
                 self._remove(resources, record)
                 return
-        for one in ending:
-            if one.token == self.cluster:
-                self._end(one, partial(self._runtime.stop, ids.key(one.id)))
+        for removed in ending:
+            if removed.token == self.cluster:
+                self._end(removed, partial(self._runtime.stop, ids.key(removed.id)))
             else:
-                self._end(one, partial(self.apply_nodes, ids.parent(one.id)))
+                self._end(removed, partial(self.apply_nodes, ids.parent(removed.id)))
         with self._change() as resources:
             self._remove(resources, record)
 
@@ -127,8 +127,8 @@ class EmulatedCloud(ABC):
             end()
         except Exception as error:
             with self._change() as resources:
-                if found := resources.get(record.id):
-                    self.states.end(found, failed=True)
+                if remaining := resources.get(record.id):
+                    self.states.end(remaining, failed=True)
             raise self._not_deleted(record.id, error) from error
 
     def reconcile(self) -> None:
@@ -165,12 +165,12 @@ class EmulatedCloud(ABC):
         except Exception as error:
             cause, failure = error, self._not_made(record, error)
         with self._change() as resources:
-            found = resources.get(record.id)
-            if found is None or self.states.ending(found):
+            current = resources.get(record.id)
+            if current is None or self.states.ending(current):
                 raise self._gone(record.id) from cause
             if finish:
-                finish(found)
-            self.states.end(found, failed=bool(failure))
+                finish(current)
+            self.states.end(current, failed=bool(failure))
             for pool in failed:
                 self.states.end(resources.records[ids.key(pool.id)], failed=True)
         now = self.get(record.id)
@@ -203,7 +203,7 @@ class EmulatedCloud(ABC):
         )
 
     def node_groups(self, cluster_id: str) -> NodeGroups:
-        """A cluster's pools as its autoscaler sees them; none when there is no such cluster."""
+        """A cluster's pools as its autoscaler sees them; none for a missing cluster."""
         resources = self._store.read()
         cluster = resources.get(cluster_id)
         if cluster is None:
@@ -222,8 +222,8 @@ class EmulatedCloud(ABC):
         (a reading for Azure: the page support-policies calls that unsupported). Raises ScaleRefused.
         """
         with self._change() as resources:
-            wanted = ids.key(cluster_name)
-            named = [c for c in resources.of(self.cluster) if wanted in (ids.last(ids.key(c.id)), ids.key(c.id))]
+            cluster_key = ids.key(cluster_name)
+            named = [c for c in resources.of(self.cluster) if cluster_key in (ids.last(ids.key(c.id)), ids.key(c.id))]
             if len(named) != 1:
                 raise ScaleRefused(f"there is {'more than one' if named else 'no'} cluster {cluster_name}")
             cluster = named[0]

@@ -8,7 +8,7 @@ from sandbox.cloud.state import Body, Record, Resources
 
 
 class ScaleRefused(ValueError):
-    """A pool cannot take the size asked for, or there is no such pool."""
+    """A pool is missing or cannot take the requested size."""
 
 
 @dataclass(frozen=True)

@@ -77,7 +77,7 @@ class Provider:
     """One configured instance of a provider. Every method may raise `Refused`."""
 
     sdk: str
-    """The Python package whose resources this provider serves; the engine is told that package's version."""
+    """The Python package whose resources this provider serves; the provider reports its version to the engine."""
 
     def check_config(self, inputs: Props) -> list[Failure]:
         return []
@@ -120,7 +120,7 @@ class Provider:
 
 
 class CloudProvider(Provider):
-    """A provider over an emulated cloud: an existing resource is found by an id that follows from the inputs."""
+    """A provider over an emulated cloud: the id of an existing resource follows from the inputs."""
 
     def id_of(self, type: str, inputs: Props) -> str:
         """The id of what a create with these inputs makes. Raises `Refused`."""

@@ -16,10 +16,10 @@ KEPT = "cloudfile.json"
 def kept(folder: Path) -> dict[str, Any]:
     """All quotas of the emulated clouds in this folder; empty where no cloud file had any."""
     try:
-        found: dict[str, Any] = json.loads((folder / KEPT).read_text())["quotas"] or {}
+        quotas: dict[str, Any] = json.loads((folder / KEPT).read_text())["quotas"] or {}
     except FileNotFoundError:
         return {}
-    return found
+    return quotas
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,7 @@ class Quotas(ABC):
     @classmethod
     @abstractmethod
     def known(cls, region: str) -> Collection[str]:
-        """The quotas of a region, in their one spelling; none where there is no such region."""
+        """The quotas of a region, in their one spelling; none for an unknown region."""
 
     @classmethod
     @abstractmethod

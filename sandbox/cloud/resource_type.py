@@ -34,8 +34,8 @@ class ResourceType:
     @property
     def service(self) -> Body:
         """The values that the service chooses, to be changed by the caller."""
-        found: Body = copy.deepcopy(self.facts.get("service", {}))
-        return found
+        values: Body = copy.deepcopy(self.facts.get("service", {}))
+        return values
 
     @cached_property
     def parameters(self) -> list[str]:
@@ -52,8 +52,8 @@ class ResourceType:
 
     def matches(self, id: str) -> dict[str, str] | None:
         """The parameters in an id of this type; None when it is of another type."""
-        found = self._form.fullmatch(id)
-        return found.groupdict() if found else None
+        match = self._form.fullmatch(id)
+        return match.groupdict() if match else None
 
     def added(self, words: Mapping[str, Any]) -> Body:
         """The properties that the service computes; `words` are what their templates name."""

@@ -65,8 +65,8 @@ class Stored:
 
     @cached_property
     def _content(self) -> dict[str, Any]:
-        found: dict[str, Any] = json.loads(self.file.read_text(encoding="utf-8"))
-        return found
+        content: dict[str, Any] = json.loads(self.file.read_text(encoding="utf-8"))
+        return content
 
     def _fields(self, number: int) -> Fields:
         if number not in self._known:
@@ -130,9 +130,9 @@ def problems(fields: Fields, value: Props, path: str = "") -> Iterator[Problem]:
 def _value_problems(shape: Shape, value: Any, path: str) -> Iterator[Problem]:
     if value == UNKNOWN or shape.kind == "any":
         return
-    actual, wanted = _json_type(value), "object" if shape.kind == "map" else shape.kind
-    if actual != wanted and not (wanted == "number" and actual == "integer"):
-        yield Problem(path, Wrong.VALUE, f"'{path}' should be of type {wanted} but is of type {actual}")
+    actual, expected = _json_type(value), "object" if shape.kind == "map" else shape.kind
+    if actual != expected and not (expected == "number" and actual == "integer"):
+        yield Problem(path, Wrong.VALUE, f"'{path}' should be of type {expected} but is of type {actual}")
     elif shape.values and value not in shape.values:
         yield Problem(path, Wrong.VALUE, f"'{path}' is '{value}' but should be one of {', '.join(shape.values)}")
     elif shape.kind == "array" and shape.item:
@@ -161,7 +161,7 @@ def as_inputs(fields: Fields, outputs: Props) -> Props:
 
 
 def preview(fields: Fields, inputs: Props) -> Props:
-    """Outputs as a preview shows them: inputs where there are any, everything else unknown.
+    """Outputs as a preview shows them: values of inputs, everything else unknown.
 
     Source: `PreviewOutputs` in pulumi-azure-native provider/pkg/convert.
     """

@@ -19,8 +19,8 @@ from pulumi import Output, _types
 
 from sandbox.cloud.schema import Fields, Shape
 
-# Azure's data collection streams are names of tables, and the SDK knows only some of them (custom ones there are as many as
-# users make, and `Microsoft-ContainerInsights-Group-Default` is not among those listed).
+# Azure's data collection streams are names of tables, and the SDK knows only some of them (users add
+# custom ones, and `Microsoft-ContainerInsights-Group-Default` is not among those listed).
 _OPEN = re.compile(r"Known\w+Streams")
 
 
@@ -29,18 +29,18 @@ def module(package: str, token: str) -> tuple[Any, str]:
     """The SDK's module of a resource type and the name of its class. Raises KeyError for a type the SDK does not have."""
     _, place, name = token.split(":")
     # A bridged provider's tokens are `gcp:container/nodePool:NodePool`.
-    found = importlib.import_module(f"{package}.{place.partition('/')[0]}")
-    if not hasattr(found, name):
+    sdk_module = importlib.import_module(f"{package}.{place.partition('/')[0]}")
+    if not hasattr(sdk_module, name):
         raise KeyError(token)
-    return found, name
+    return sdk_module, name
 
 
 @cache
 def inputs_of(package: str, token: str) -> Fields:
     """The inputs of a resource type. Raises KeyError for a type the SDK does not have."""
-    found, name = module(package, token)
+    sdk_module, name = module(package, token)
     # The SDK calls the arguments `XInitArgs` where `XArgs` is taken by a nested type of that name.
-    cls = getattr(found, f"{name}InitArgs", None) or getattr(found, f"{name}Args", None)
+    cls = getattr(sdk_module, f"{name}InitArgs", None) or getattr(sdk_module, f"{name}Args", None)
     if cls is None:
         raise KeyError(token)
     return fields_of(cls)
@@ -48,8 +48,8 @@ def inputs_of(package: str, token: str) -> Fields:
 
 @cache
 def outputs_of(package: str, token: str) -> Fields:
-    found, name = module(package, token)
-    types = _types.resource_types(getattr(found, name))
+    sdk_module, name = module(package, token)
+    types = _types.resource_types(getattr(sdk_module, name))
     return Fields({wire: _shape(annotation) for wire, annotation in types.items()}, frozenset())
 
 
@@ -77,14 +77,14 @@ def _alternatives(annotation: Any) -> Iterator[Any]:
 
 
 def _shape(annotation: Any) -> Shape:
-    found = list(dict.fromkeys(_alternatives(annotation)))
-    enums = [a for a in found if isinstance(a, type) and issubclass(a, enum.Enum)]
+    alternatives = list(dict.fromkeys(_alternatives(annotation)))
+    enums = [a for a in alternatives if isinstance(a, type) and issubclass(a, enum.Enum)]
     if enums:
         closed = (e for e in enums if not _OPEN.fullmatch(e.__name__))
         return Shape("string", values=tuple(str(member.value) for e in closed for member in e))
-    if len(found) != 1:
+    if len(alternatives) != 1:
         return Shape("any")
-    (only,) = found
+    (only,) = alternatives
     origin = typing.get_origin(only)
     if origin is collections.abc.Sequence:
         return Shape("array", item=_shape(typing.get_args(only)[0]))

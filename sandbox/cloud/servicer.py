@@ -136,12 +136,12 @@ class _Servicer(provider_pb2_grpc.ResourceProviderServicer):
 
     def Read(self, request: Any, context: Any) -> Any:
         with self._answers(context):
-            found = self._of(context).read(
+            result = self._of(context).read(
                 _resource(request, old_inputs=request.inputs, old_outputs=request.properties)
             )
-            if found is None:
+            if result is None:
                 return provider_pb2.ReadResponse(id="")
-            return provider_pb2.ReadResponse(id=request.id, inputs=_struct(found[0]), properties=_struct(found[1]))
+            return provider_pb2.ReadResponse(id=request.id, inputs=_struct(result[0]), properties=_struct(result[1]))
 
     def Update(self, request: Any, context: Any) -> Any:
         with self._answers(context):
@@ -203,7 +203,7 @@ def serve(
 ) -> Iterator[str]:
     """Serve each named provider on a free loopback port; yields the value for `PULUMI_DEBUG_PROVIDERS`.
 
-    `before_create` is told the URN of each resource that is about to be made. Requests that nobody waits for any more, because
+    `before_create` gets the URN of each resource before it is made. Requests that nobody waits for any more, because
     the engine was killed, are finished before this ends, as a cloud finishes them.
     """
     servers: list[grpc.Server] = []

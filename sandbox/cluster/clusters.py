@@ -46,9 +46,9 @@ class LocalClusters:
         self._state = state
 
     def folder(self, cluster_id: str) -> Path:
-        """A cluster's own: the one that says it is this cluster's, whatever its name, or a new one."""
-        there = (settings.parent for settings in sorted(self._directory.glob(f"*/{_SETTINGS}")))
-        return next((f for f in there if _is(cluster_of(f), cluster_id)), self._directory / folder_name(cluster_id))
+        """The folder of a cluster: the one whose settings have the cluster's id, under any name, or a new one."""
+        folders = (settings.parent for settings in sorted(self._directory.glob(f"*/{_SETTINGS}")))
+        return next((f for f in folders if _is(cluster_of(f), cluster_id)), self._directory / folder_name(cluster_id))
 
     def start(self, cluster_id: str, name: str, version: str, service_cidr: str) -> None:
         folder = self.folder(cluster_id)
@@ -84,8 +84,8 @@ class LocalClusters:
 
     def endpoint(self, cluster_id: str) -> Endpoint:
         """The endpoint of a started cluster. Raises SandboxError for another."""
-        found = plane(self.folder(cluster_id))
-        return Endpoint(found.address(), found.authority())
+        control_plane = plane(self.folder(cluster_id))
+        return Endpoint(control_plane.address(), control_plane.authority())
 
     def apply_nodes(self, cluster_id: str, nodes: list[dict[str, Any]]) -> None:
         """Make the cluster's nodes exactly these, and wait until all are Ready."""
@@ -119,7 +119,7 @@ def cluster_of(folder: Path) -> str | None:
         loops: list[str] = json.loads((folder / _SETTINGS).read_text()).get("loops", [])
     except FileNotFoundError:
         return None
-    return next((one.removeprefix(_CLUSTER) for one in loops if one.startswith(_CLUSTER)), None)
+    return next((loop.removeprefix(_CLUSTER) for loop in loops if loop.startswith(_CLUSTER)), None)
 
 
 def _is(id: str | None, other: str) -> bool:
@@ -139,23 +139,23 @@ def planes(directory: Path) -> list[ControlPlane]:
 def of_stack(home: Home, name: str | None = None) -> ControlPlane:
     """The control plane of the cluster that a stack declares or has pools in, or of the one with this name.
 
-    A name is the cluster's, or with more of its id before it: `ml`, `rg-ml/ml`. Raises SandboxError, naming those there are,
-    when that is not one.
+    A name is the cluster's, or with more of its id before it: `ml`, `rg-ml/ml`. Raises SandboxError, naming the clusters,
+    unless exactly one cluster matches.
     """
-    there = [(plane, cluster_of(plane.directory) or plane.directory.name) for plane in planes(home.clusters)]
+    candidates = [(plane, cluster_of(plane.directory) or plane.directory.name) for plane in planes(home.clusters)]
     if name is not None:
-        found = [plane for plane, id in there if f"/{label(id)}".endswith(f"/{name.lower()}")]
+        matches = [plane for plane, id in candidates if f"/{label(id)}".endswith(f"/{name.lower()}")]
     else:
         own = {key(id) for id in Checkpoint(home).clusters()}
-        found = [plane for plane, id in there if key(id) in own] or [plane for plane, _ in there]
-    if len(found) != 1:
-        names = ", ".join(label(id) for _, id in there)
+        matches = [plane for plane, id in candidates if key(id) in own] or [plane for plane, _ in candidates]
+    if len(matches) != 1:
+        names = ", ".join(label(id) for _, id in candidates)
         raise SandboxError(f"`--cluster` must name one of the emulated cloud's clusters: {names}")
-    return found[0]
+    return matches[0]
 
 
 def remove(folder: Path) -> None:
-    """Stop the control plane in a folder and remove it; nothing when there is none."""
+    """Stop the control plane in a folder and remove it; a missing one is no error."""
     if (folder / _SETTINGS).exists():
         plane(folder).stop()
     if folder.exists():

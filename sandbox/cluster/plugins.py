@@ -24,8 +24,8 @@ def plugin(name: str) -> Plugin:
     """The plugin of a cloud. Raises KeyError for a name that is no cloud's."""
     if name not in NAMES:
         raise KeyError(name)
-    found: Plugin = importlib.import_module(f"sandbox.{name}.plugin").PLUGIN
-    return found
+    loaded: Plugin = importlib.import_module(f"sandbox.{name}.plugin").PLUGIN
+    return loaded
 
 
 def quotas_of(name: str, all: Mapping[str, Any]) -> Any:
@@ -51,6 +51,6 @@ def limits(name: str, folder: Path) -> Quotas:
 
 
 def opened(name: str, folder: Path, runtime: ClusterRuntime) -> EmulatedCloud:
-    """The emulated cloud whose memory is in a folder, with the quotas that are kept there."""
-    found = plugin(name)
-    return found.open(folder / found.state_file, runtime, limits(name, folder))
+    """The emulated cloud whose state and quotas are in a folder."""
+    cloud = plugin(name)
+    return cloud.open(folder / cloud.state_file, runtime, limits(name, folder))

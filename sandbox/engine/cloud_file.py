@@ -40,7 +40,7 @@ from sandbox.engine.clouds import Clouds, by_package, plugin_of
 
 @dataclass
 class Entry:
-    """One resource of a cloud file, and whether it was made (or found) already."""
+    """One resource of a cloud file, and whether it exists already."""
 
     type: str
     inputs: Props
@@ -72,7 +72,7 @@ class CloudFile:
             f"{key}: is an unknown key; known keys: quotas, resources"
             for key in content.keys() - {"quotas", "resources"}
         ]
-        found = cls(content.get("quotas"))
+        cloud_file = cls(content.get("quotas"))
         if "quotas" in content:
             problems += _quota_problems(content["quotas"])
         resources = content.get("resources", [])
@@ -83,16 +83,16 @@ class CloudFile:
             wrong = list(_entry_problems(item, f"resources[{index}]", clouds))
             problems += wrong
             if not wrong:
-                found.resources.append(Entry(item["type"], item["inputs"], f"resources[{index}] of {path.name}"))
+                cloud_file.resources.append(Entry(item["type"], item["inputs"], f"resources[{index}] of {path.name}"))
         places: dict[str, str] = {}
-        for entry in found.resources:
+        for entry in cloud_file.resources:
             first = places.setdefault(key(entry.id), entry.place)
             if first != entry.place:
                 problems.append(f"{entry.place}: is the same resource as {first}")
         if problems:
             count = "a problem" if len(problems) == 1 else f"{len(problems)} problems"
             raise SandboxError("\n  ".join([f"{count} in the cloud file {path}; nothing was changed:", *problems]))
-        return found
+        return cloud_file
 
     @classmethod
     def kept(cls, folder: Path) -> CloudFile:
@@ -114,12 +114,12 @@ class CloudFile:
         """Add a later file: its quotas replace the old ones, and resources that were made stay as they are."""
         if later.quotas is not None:
             self.quotas = later.quotas
-        made = [entry for entry in self.resources if entry.made]
-        known = {key(entry.id) for entry in made}
-        said = [entry for entry in later.resources if key(entry.id) not in known]
-        again = {key(entry.id) for entry in said}
+        existing = [entry for entry in self.resources if entry.made]
+        known = {key(entry.id) for entry in existing}
+        new = [entry for entry in later.resources if key(entry.id) not in known]
+        again = {key(entry.id) for entry in new}
         waiting = [entry for entry in self.resources if not entry.made and key(entry.id) not in again]
-        self.resources = [*made, *waiting, *said]
+        self.resources = [*existing, *waiting, *new]
 
     def remaining(self, clouds: Clouds) -> int:
         """Number of its resources that exist now."""
@@ -131,17 +131,17 @@ def changing(folder: Path) -> Iterator[CloudFile]:
     """The content that is kept in this folder, to be changed by one command at a time; written back in any case."""
     folder.mkdir(parents=True, exist_ok=True)
     with FileLock(folder / f"{KEPT}.lock"):
-        told = CloudFile.kept(folder)
+        cloud_file = CloudFile.kept(folder)
         try:
-            yield told
+            yield cloud_file
         finally:
-            told.keep(folder)
+            cloud_file.keep(folder)
 
 
-def make(told: CloudFile, clouds: Clouds, report: Callable[[str], None]) -> None:
+def make(cloud_file: CloudFile, clouds: Clouds, report: Callable[[str], None]) -> None:
     """Make the resources that were not made yet. Raises SandboxError with everything the cloud refuses."""
     refusals = []
-    for entry in told.resources:
+    for entry in cloud_file.resources:
         if entry.made:
             continue
         try:

@@ -52,12 +52,12 @@ class Clouds:
 
 def opened(home: Home, programs: Callable[[], Mapping[str, Path]], report: Callable[[str], None]) -> Clouds:
     """The emulated clouds of a home; `programs` is asked only when a control plane is to start."""
-    found = {}
+    clouds = {}
     for package, plugin in by_package().items():
         state = home.cloud / plugin.state_file
         runtime = LocalClusters(home.clusters, plugin.name, programs, report, state)
-        found[package] = plugins.opened(plugin.name, home.cloud, runtime)
-    return Clouds(found)
+        clouds[package] = plugins.opened(plugin.name, home.cloud, runtime)
+    return Clouds(clouds)
 
 
 def furnish(folder: Path, clusters: Path, environment: MutableMapping[str, str]) -> None:

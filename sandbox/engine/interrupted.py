@@ -98,7 +98,7 @@ class Interrupted:
 
 
 def _created(state: State, resources: list[State], providers: Mapping[str, Provider]) -> tuple[str, Props] | None:
-    """The resource of a create, as (id, outputs); None when there is none. Components have none."""
+    """The resource of a create, as (id, outputs); None when it is missing. Components have none."""
     package = state["type"].partition(":")[0]
     if package not in providers:
         return None

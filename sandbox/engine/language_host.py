@@ -73,7 +73,7 @@ class LanguageHost(language_pb2_grpc.LanguageRuntimeServicer):
             except RunError as error:
                 log.error(str(error))
             except grpc.RpcError as error:
-                # An engine that ends is unavailable: there is nobody to tell.
+                # An engine that ends is unavailable: nobody reads the message.
                 if error.code() != grpc.StatusCode.UNAVAILABLE:
                     log.error(f"RPC error: {error.details()}")
             except BaseException:

@@ -53,7 +53,7 @@ def prepare(home: Home, *, program: bool = True) -> str:
 
 
 def _salt(copy: Path) -> dict[str, Any]:
-    """The salt that the engine keeps in its copy to check the passphrase; the engine makes a new one where there is none."""
+    """The salt that the engine keeps in its copy to check the passphrase; the engine makes a missing one."""
     try:
         return {"encryptionsalt": read_yaml(copy)["encryptionsalt"]}
     except (SandboxError, KeyError):

@@ -43,8 +43,8 @@ def install(folder: Path, clusters: Path) -> None:
 def credential(clusters: Path, question: str | None, now: datetime) -> dict[str, Any]:
     """The ExecCredential for a question. Raises Denied."""
     try:
-        asked = json.loads(question or "")
-        version, spec = asked["apiVersion"], asked["spec"]
+        content = json.loads(question or "")
+        version, spec = content["apiVersion"], content["spec"]
     except (ValueError, KeyError, TypeError):
         raise Denied(
             "KUBERNETES_EXEC_INFO is not an ExecCredential: this program is run by kubectl and the like"
@@ -87,7 +87,7 @@ def _token(clusters: Path, cluster: Mapping[str, Any]) -> str:
 
 
 def main() -> None:
-    """Answer on standard output; one line on standard error and exit code 1 where there is no token."""
+    """Answer on standard output; one line on standard error and exit code 1 without a token."""
     try:
         answer = credential(Path(sys.argv[1]), os.environ.get("KUBERNETES_EXEC_INFO"), datetime.now(UTC))
     except Denied as denied:

@@ -55,17 +55,17 @@ class GcpCloud(EmulatedCloud):
                 raise _exists(token, existing)
             before = self._usage(resources)
             body = type.create(resources, id, copy.deepcopy(wanted))
-            made = Record(token, id, {k: v for k, v in body.items() if k not in type.virtual})
-            resources.put(made)
+            record = Record(token, id, {k: v for k, v in body.items() if k not in type.virtual})
+            resources.put(record)
             if token == CLUSTER:
-                resources.put(default := clusters.default_pool(resources, made))
+                resources.put(default := clusters.default_pool(resources, record))
                 STATES.end(default)
             if type.worked_on:
                 self._within_quotas(resources, before, id)
-                STATES.begin(made, STATES.creating)
+                STATES.begin(record, STATES.creating)
             if token == CLUSTER and not keep_default_pool:
                 resources.remove(default.id)
-        return self._operate(made) if type.worked_on else self.get(id) or {}
+        return self._operate(record) if type.worked_on else self.get(id) or {}
 
     def update(self, token: str, id: str, before: Body, planned: Body) -> Body:
         """Change what is planned to differ from before; its body. Raises `Refused` and `InitFailed` as `create` does."""
@@ -76,14 +76,14 @@ class GcpCloud(EmulatedCloud):
                 raise errors.not_found(id)
             used = self._usage(resources)
             body = type.update(resources, record, plan.applied(before, planned, record.body))
-            made = Record(token, id, {k: v for k, v in body.items() if k not in type.virtual})
-            resources.put(made)
+            updated = Record(token, id, {k: v for k, v in body.items() if k not in type.virtual})
+            resources.put(updated)
             if token == POOL:
-                instance_groups.follow(resources, made, record.body)
+                instance_groups.follow(resources, updated, record.body)
             if type.worked_on:
                 self._within_quotas(resources, used, id)
-                STATES.begin(made, STATES.updating)
-        return self._operate(made) if type.worked_on else self.get(id) or {}
+                STATES.begin(updated, STATES.updating)
+        return self._operate(updated) if type.worked_on else self.get(id) or {}
 
     def edit(self, id: str, before: Body, after: Body) -> None:
         """Update what differs."""

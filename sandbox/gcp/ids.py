@@ -16,8 +16,8 @@ _CONTAINER = "https://container.googleapis.com/v1/"
 
 def digits(count: int, *parts: str) -> str:
     """Stable digits for something the cloud would number at random."""
-    found = int(hashlib.sha256("\0".join(parts).encode()).hexdigest(), 16)
-    return str(10 ** (count - 1) + found % (9 * 10 ** (count - 1)))
+    number = int(hashlib.sha256("\0".join(parts).encode()).hexdigest(), 16)
+    return str(10 ** (count - 1) + number % (9 * 10 ** (count - 1)))
 
 
 def hexadecimal(count: int, *parts: str) -> str:
@@ -52,14 +52,14 @@ def path(reference: str) -> str:
 
 def network(project: str, reference: str) -> str:
     """The id of a network named by name, path or self link."""
-    found = path(reference)
-    return found if "/" in found else f"projects/{project}/global/networks/{found}"
+    name = path(reference)
+    return name if "/" in name else f"projects/{project}/global/networks/{name}"
 
 
 def regional(project: str, region: str, kind: str, reference: str) -> str:
     """The id of a subnetwork or router named by name, path or self link."""
-    found = path(reference)
-    return found if "/" in found else f"projects/{project}/regions/{region}/{kind}/{found}"
+    name = path(reference)
+    return name if "/" in name else f"projects/{project}/regions/{region}/{kind}/{name}"
 
 
 def project_of(id: str) -> str:
@@ -68,8 +68,8 @@ def project_of(id: str) -> str:
 
 def key_location(key: str) -> str:
     """The location of a key of Cloud KMS; empty for another id."""
-    found = re.fullmatch(r"projects/[^/]+/locations/([^/]+)/keyRings/[^/]+/cryptoKeys/[^/]+", key)
-    return found[1] if found else ""
+    match = re.fullmatch(r"projects/[^/]+/locations/([^/]+)/keyRings/[^/]+/cryptoKeys/[^/]+", key)
+    return match[1] if match else ""
 
 
 def region_of(id: str) -> str:

@@ -1,6 +1,6 @@
 """The machines of a pool: those of its instance groups, one for each zone, by number (`sandbox.cloud.node_groups.Machines`).
 
-A pool's own body knows only how many there are in a zone on average. A record below it for each zone knows which, so that the
+A pool's own body has only the average count of a zone. A record below it for each zone has the numbers, so that the
 machine that goes is the one that was meant. A number, and so a name, is given once in a group's life.
 
 Plain: where `locationPolicy` is ANY the first zone that may take a machine takes it (Google looks at reservations and at what
@@ -34,13 +34,13 @@ class Instance:
 
 def bounds(pool: Body) -> Bounds | None:
     """None for a pool that is not autoscaled. Bounds are a zone's, or the whole pool's (SDK docstrings)."""
-    said = pool.get("autoscaling")
-    if not said:
+    autoscaling = pool.get("autoscaling")
+    if not autoscaling:
         return None
     zones = len(pool["nodeLocations"])
-    if said.get("totalMaxNodeCount"):
-        return Bounds(int(said.get("totalMinNodeCount") or 0), int(said["totalMaxNodeCount"]))
-    least, most = int(said.get("minNodeCount") or 0), int(said.get("maxNodeCount") or 0)
+    if autoscaling.get("totalMaxNodeCount"):
+        return Bounds(int(autoscaling.get("totalMinNodeCount") or 0), int(autoscaling["totalMaxNodeCount"]))
+    least, most = int(autoscaling.get("minNodeCount") or 0), int(autoscaling.get("maxNodeCount") or 0)
     return Bounds(least * zones, most * zones, least, most)
 
 
@@ -64,8 +64,8 @@ def settle(resources: Resources) -> None:
     for pool in resources.of(POOL):
         zones = pool.body["nodeLocations"]
         limits = bounds(pool.body)
-        told = pool.body.get("nodeCount")
-        fixed = int(told) if limits is None and told is not None else None
+        node_count = pool.body.get("nodeCount")
+        fixed = int(node_count) if limits is None and node_count is not None else None
         initial = int(pool.body.get("initialNodeCount") or 0) if fixed is None else fixed
         for zone in zones:
             if resources.get(_id(pool, zone)) is None:
@@ -110,7 +110,7 @@ def resize(resources: Resources, pool: Record, count: int, *, force: bool = Fals
 
 
 def remove(resources: Resources, pool: Record, nodes: Collection[str]) -> None:
-    """Take these machines, by their nodes' names, out of a pool; those that are not there are no error.
+    """Take these machines, by their nodes' names, out of a pool; missing ones are no error.
 
     Raises ScaleRefused when a lower bound stands against it.
     """
@@ -172,13 +172,13 @@ def _shrinking(resources: Resources, pool: Record, limits: Bounds) -> str:
 
 def _in_order(resources: Resources, pool: Record, may: Callable[[int], bool], direction: int) -> str:
     zones: list[str] = pool.body["nodeLocations"]
-    found = [(zone, len(_numbers(resources, pool, zone))) for zone in zones[::direction]]
-    open_ones = [(zone, count) for zone, count in found if may(count)]
-    if not open_ones:
+    counts = [(zone, len(_numbers(resources, pool, zone))) for zone in zones[::direction]]
+    candidates = [(zone, count) for zone, count in counts if may(count)]
+    if not candidates:
         raise ScaleRefused(f"no zone of pool {ids.last(pool.id)} can change")
     if (pool.body.get("autoscaling") or {}).get("locationPolicy") == "ANY":
-        return open_ones[0][0]
-    return min(open_ones, key=lambda one: one[1] * direction)[0]
+        return candidates[0][0]
+    return min(candidates, key=lambda entry: entry[1] * direction)[0]
 
 
 def _add(resources: Resources, pool: Record, zone: str) -> None:

@@ -8,7 +8,7 @@ from functools import cache
 from sandbox.cloud.facts import catalogue
 from sandbox.gcp import ids
 
-# https://cloud.google.com/kubernetes-engine/docs/concepts/regional-clusters: three zones of the region unless told otherwise.
+# https://cloud.google.com/kubernetes-engine/docs/concepts/regional-clusters: three zones of the region by default.
 _ZONES_OF_A_CLUSTER = 3
 
 

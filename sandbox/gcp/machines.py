@@ -57,15 +57,15 @@ class Machine:
 @cache
 def machines() -> dict[str, Machine]:
     """Every type in the catalogue by name, and E2's with shared cores. Raises FileNotFoundError without a catalogue."""
-    found = {row["machine_type"]: _machine(row) for row in catalogue("gcp", "machines")}
+    listed = {row["machine_type"]: _machine(row) for row in catalogue("gcp", "machines")}
     small = {
         name: Machine(name, "e2", 2, memory, "", 0, {}, spot=True) for name, memory in _FACTS["shared_core"].items()
     }
-    return found | small
+    return listed | small
 
 
 def _machine(row: dict[str, str]) -> Machine:
-    attachable = (one.split(":") for one in row["attachable"].split())
+    attachable = (entry.split(":") for entry in row["attachable"].split())
     return Machine(
         name=row["machine_type"],
         family=row["family"],

@@ -1,7 +1,7 @@
 """The pools of a cluster, as the autoscaler and the kubelets see them (`sandbox.cloud.node_groups.NodeView`).
 
 One group a pool, though Google has one a zone: its template is of the zone that takes the next machine, so a pod that names
-another zone of the pool is told that the pool does not help.
+another zone of the pool gets no node from the pool.
 """
 
 from collections.abc import Mapping
@@ -29,11 +29,12 @@ def capacity(pool: Body) -> tuple[str, str]:
 
 def nodes(resources: Resources, cluster: Record, pool: Record) -> list[dict[str, Any]]:
     machine = machines()[pool.body["nodeConfig"]["machineType"]]
-    return [node(pool, machine, one.zone, one.number) for one in instance_groups.instances(resources, pool)]
+    instances = instance_groups.instances(resources, pool)
+    return [node(pool, machine, instance.zone, instance.number) for instance in instances]
 
 
 def group(resources: Resources, cluster: Record, pool: Record) -> NodeGroup:
-    found = instance_groups.instances(resources, pool)
+    instances = instance_groups.instances(resources, pool)
     limits = instance_groups.bounds(pool.body)
     zone = instance_groups.next_zone(resources, pool)
     zones = pool.body["nodeLocations"]
@@ -43,10 +44,10 @@ def group(resources: Resources, cluster: Record, pool: Record) -> NodeGroup:
         pool_id=pool.id,
         least=limits.least if limits else None,
         most=limits.most if limits else None,
-        nodes=tuple(instance.name for instance in found),
+        nodes=tuple(instance.name for instance in instances),
         template=template(pool, machines()[pool.body["nodeConfig"]["machineType"]], zone),
         gpus=gpus(pool.body),
-        floors=tuple((frozenset(i.name for i in found if i.zone == zone), limits.zone_least) for zone in zones)
+        floors=tuple((frozenset(i.name for i in instances if i.zone == zone), limits.zone_least) for zone in zones)
         if limits and limits.zone_least
         else (),
     )

@@ -1,7 +1,7 @@
 """The Node objects of a pool, as GKE's nodes register themselves: pure functions of the bodies.
 
 The kubelet's conditions are left to whatever simulates it,
-and a pool's new version reaches the nodes that come after it, not those that are there.
+and a pool's new version reaches new nodes, not existing ones.
 """
 
 from collections import ChainMap
@@ -74,14 +74,14 @@ def gpus(pool: Body) -> Gpus | None:
 
 
 def _driver(accelerator: Body) -> str:
-    # Page gpus: where nothing is said the default driver is installed, from 1.30.1-gke.1156000 on.
-    told = (accelerator.get("gpuDriverInstallationConfig") or {}).get("gpuDriverVersion")
-    return str(told) if told and told != "GPU_DRIVER_VERSION_UNSPECIFIED" else "DEFAULT"
+    # Page gpus: without this setting the default driver is installed, from 1.30.1-gke.1156000 on.
+    version = (accelerator.get("gpuDriverInstallationConfig") or {}).get("gpuDriverVersion")
+    return str(version) if version and version != "GPU_DRIVER_VERSION_UNSPECIFIED" else "DEFAULT"
 
 
 def _sharing(accelerator: Body) -> Body:
-    found: Body = accelerator.get("gpuSharingConfig") or {}
-    return found
+    sharing: Body = accelerator.get("gpuSharingConfig") or {}
+    return sharing
 
 
 def _shares(amount: float, steps: tuple[tuple[int | None, float], ...]) -> float:
@@ -134,7 +134,7 @@ def labels(pool_id: str, pool: Body, machine: Machine, zone: str, name: str) -> 
     config = pool["nodeConfig"]
     spot, preemptible = bool(config.get("spot")), bool(config.get("preemptible"))
     disk = config.get("diskType") or machine.boot_disks[0]
-    gpu: Body = next((one for one in config.get("guestAccelerators") or [] if int(one["count"])), {})
+    gpu: Body = next((entry for entry in config.get("guestAccelerators") or [] if int(entry["count"])), {})
     driver, strategy = _DRIVERS.get(_driver(gpu)), _SHARING.get(_sharing(gpu).get("gpuSharingStrategy") or "")
     words = {
         "machine": machine,
@@ -170,17 +170,17 @@ def labels(pool_id: str, pool: Body, machine: Machine, zone: str, name: str) -> 
 def _taints(config: Body) -> list[dict[str, str]]:
     """The user's and those that GKE put on the pool; spot adds none (page spot-vms)."""
     return [
-        {"key": one["key"], "value": one.get("value") or "", "effect": _EFFECTS[one["effect"]]}
-        for one in config.get("effectiveTaints") or config.get("taints") or []
+        {"key": taint["key"], "value": taint.get("value") or "", "effect": _EFFECTS[taint["effect"]]}
+        for taint in config.get("effectiveTaints") or config.get("taints") or []
     ]
 
 
 def template(pool: Record, machine: Machine, zone: str) -> dict[str, Any]:
     """The node that the autoscaler expects when it adds one to a pool: its GPUs known from the pool, shared ones too."""
     expected = node(pool, machine, zone, 0)
-    if found := gpus(pool.body):
+    if shares := gpus(pool.body):
         for resources in (expected["status"]["capacity"], expected["status"]["allocatable"]):
-            resources[GPU] = str(found.count * found.instances * found.clients)
+            resources[GPU] = str(shares.count * shares.instances * shares.clients)
     return expected
 
 

@@ -59,11 +59,11 @@ def _at(values: list[Any], index: int) -> Any:
     return values[index] if index < len(values) else None
 
 
-def same_resource(one: str, other: str) -> bool:
+def same_resource(first: str, second: str) -> bool:
     """Equality of two references: by name where either is a plain name, else by path (CompareSelfLinkOrResourceName)."""
-    if "/" not in one or "/" not in other:
-        return one.rsplit("/", 1)[-1] == other.rsplit("/", 1)[-1]
-    return _path(one) == _path(other)
+    if "/" not in first or "/" not in second:
+        return first.rsplit("/", 1)[-1] == second.rsplit("/", 1)[-1]
+    return _path(first) == _path(second)
 
 
 def _path(reference: str) -> str:

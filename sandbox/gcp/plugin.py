@@ -15,10 +15,10 @@ _ADMISSION_POLICIES = (1, 36)
 
 
 def _objects(version: str) -> list[Object]:
-    found = manifests.read(data("gcp", "objects"))
+    objects = manifests.read(data("gcp", "objects"))
     if versions.number(version)[:2] >= _ADMISSION_POLICIES:
-        return found
-    return [body for body in found if not body["kind"].startswith("MutatingAdmissionPolicy")]
+        return objects
+    return [body for body in objects if not body["kind"].startswith("MutatingAdmissionPolicy")]
 
 
 _DISK = Driver("pd.csi.storage.gke.io", "topology.gke.io/zone")

@@ -65,8 +65,8 @@ class GcpProvider(CloudProvider):
         return Diff(changes, replaces, bool(replaces) and (kind.delete_first or own_name))
 
     def _planned(self, resource: Resource) -> Props:
-        wanted, said = (defaults.without_marks(inputs) for inputs in (resource.inputs, resource.old_inputs))
-        return plan.planned(TYPES[resource.type], wanted, resource.old_outputs, said)
+        new, old = (defaults.without_marks(inputs) for inputs in (resource.inputs, resource.old_inputs))
+        return plan.planned(TYPES[resource.type], new, resource.old_outputs, old)
 
     def create(self, resource: Resource) -> tuple[str, Props]:
         kind, inputs = TYPES[resource.type], defaults.without_marks(resource.inputs)
@@ -95,8 +95,8 @@ class GcpProvider(CloudProvider):
         try:
             body = self._cloud.update(kind.token, resource.id, resource.old_outputs, after)
         except Refused as refused:
-            # The bridge keeps the resource with what is planned, and the engine asks for an update the next time. Here the
-            # state says what there is.
+            # The bridge keeps the resource with what is planned, and the engine asks for an update the next time. The
+            # sandbox keeps the old outputs.
             reason = f"updating {resource.urn}: {wrapped(kind.prefix('update', resource.id) + str(refused))}"
             raise InitFailed(resource.id, resource.old_outputs, [reason]) from refused
         except InitFailed as failed:
@@ -115,10 +115,10 @@ class GcpProvider(CloudProvider):
         if not resource.old_inputs:
             outputs = _outputs(kind, _imported_virtuals(kind, parameters), body)
             return defaults.imported(STORED.inputs_of(kind.token), outputs), outputs
-        said = defaults.without_marks(resource.old_inputs)
-        # Without outputs it is a create that was killed, of which the inputs are all there is.
-        outputs = _outputs(kind, resource.old_outputs or said, body)
-        return defaults.refreshed(said, outputs), outputs
+        inputs = defaults.without_marks(resource.old_inputs)
+        # State without outputs is from a create that was killed: only its inputs are known.
+        outputs = _outputs(kind, resource.old_outputs or inputs, body)
+        return defaults.refreshed(inputs, outputs), outputs
 
     def delete(self, resource: Resource) -> None:
         kind = TYPES[resource.type]
@@ -192,10 +192,10 @@ def _at(value: Any, steps: list[str], path: str = "", terraform: str = "") -> It
         yield from _at(inner, rest, where, f"{in_terraform}.0" if isinstance(inner, dict) else in_terraform)
 
 
-def _outputs(kind: GcpType, said: Props, body: Props) -> Props:
+def _outputs(kind: GcpType, properties: Props, body: Props) -> Props:
     """The part of a body that the provider keeps, with the program's own properties that the service never sees."""
     shown = STORED.outputs_of(kind.token).shapes
-    own = {name: said[name] for name in kind.virtual if name in said}
+    own = {name: properties[name] for name in kind.virtual if name in properties}
     return {name: value for name, value in (body | own).items() if name in shown and value is not None}
 
 

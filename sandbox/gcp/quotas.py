@@ -1,7 +1,7 @@
-"""A project's quotas: how many vCPUs and GPUs there may be in a region, and how what exceeds them is said.
+"""A project's quotas: the vCPUs and GPUs allowed in a region, and the errors beyond them.
 
 Metrics are Compute Engine's (docs.cloud.google.com/compute/resource-usage): CPUs by family, of which accelerator-optimized ones
-need none but A2; GPUs by model; the same again for machines that may vanish, which use the standard quota until a preemptible
+need none but A2; GPUs by model; the same again for spot and preemptible machines, which use the standard quota until a preemptible
 one was requested, then only that (second hand, UNCONFIRMED); and all GPUs of the project together.
 """
 
@@ -69,46 +69,46 @@ class Quotas(quotas.Quotas):
 
     def usage(self, resources: Resources) -> Usage:
         """The usage of all pools."""
-        found: Usage = Counter()
+        usage: Usage = Counter()
         for pool in resources.of(POOL):
             for metric, amount in self._of_a_node(pool.body, ids.region(pool.body["location"])):
-                found[metric] += amount * instance_groups.size(resources, pool)
-        return found
+                usage[metric] += amount * instance_groups.size(resources, pool)
+        return usage
 
     def _of_a_node(self, pool: Body, region: str) -> Iterator[tuple[tuple[str, str], int]]:
         config, known = pool["nodeConfig"], self.limits.get(region, {})
         machine = machines()[config["machineType"]]
-        vanishing = bool(config.get("spot") or config.get("preemptible"))
+        reclaimable = bool(config.get("spot") or config.get("preemptible"))
         if cpus := _CPUS.get(machine.family):
-            preemptible = vanishing and _PREEMPTIBLE_CPUS in known
+            preemptible = reclaimable and _PREEMPTIBLE_CPUS in known
             yield (region, _PREEMPTIBLE_CPUS if preemptible else cpus), machine.vcpus
-        for one in config.get("guestAccelerators") or []:
-            metric = _GPUS.get(one["type"])
+        for accelerator in config.get("guestAccelerators") or []:
+            metric = _GPUS.get(accelerator["type"])
             if metric:
-                preemptible = vanishing and f"PREEMPTIBLE_{metric}" in known
-                yield (region, f"PREEMPTIBLE_{metric}" if preemptible else metric), one["count"]
-            yield (GLOBAL, ALL_GPUS), one["count"]
+                preemptible = reclaimable and f"PREEMPTIBLE_{metric}" in known
+                yield (region, f"PREEMPTIBLE_{metric}" if preemptible else metric), accelerator["count"]
+            yield (GLOBAL, ALL_GPUS), accelerator["count"]
 
     def exceeded(self, before: Usage, after: Usage) -> list[Excess]:
-        """The limits that a change breaks: those that it uses more of than there are."""
-        found = []
+        """The quotas that a change exceeds; those exceeded before count only when usage grows."""
+        excesses = []
         for (region, metric), amount in sorted(after.items()):
             limit, used = self.limit(region, metric), before[region, metric]
             if limit is not None and amount > limit and amount > used:
-                found.append(Excess(region, metric, limit, used, amount - used))
-        return found
+                excesses.append(Excess(region, metric, limit, used, amount - used))
+        return excesses
 
 
 UNLIMITED = Quotas()
 
 
 def refusal(excesses: list[Excess], project: str) -> errors.GcpRefused:
-    """GKE's 403 for a request that needs more than there is."""
+    """GKE's 403 for a request that exceeds quotas."""
     more = f"View and manage quotas at https://console.cloud.google.com/iam-admin/quotas?usage=USED&project={project}."
     if len(excesses) == 1:
         text = f"I{excesses[0].at_the_door}{more}"
     else:
         # kaiwaehner/hivemq-mqtt-tensorflow-kafka-realtime-iot-machine-learning-training-inference #48
-        text = "".join(f"\n\t({i}) i{one.at_the_door}{more}" for i, one in enumerate(excesses, 1))
+        text = "".join(f"\n\t({i}) i{excess.at_the_door}{more}" for i, excess in enumerate(excesses, 1))
     refused = errors.GcpRefused(403, text, "forbidden")
-    return refused.as_read() if any(one.region == GLOBAL for one in excesses) else refused
+    return refused.as_read() if any(excess.region == GLOBAL for excess in excesses) else refused

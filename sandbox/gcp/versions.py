@@ -14,26 +14,26 @@ def minors(channel: str) -> tuple[str, ...]:
 
 def served(channel: str) -> list[str]:
     """Every version a channel has, oldest first."""
-    found = [version for version in _VERSIONS["served"] if minor(version) in minors(channel)]
-    return sorted(found, key=number)
+    versions = [version for version in _VERSIONS["served"] if minor(version) in minors(channel)]
+    return sorted(versions, key=number)
 
 
 def default(channel: str) -> str:
     return str(_VERSIONS["defaults"].get(channel, _VERSIONS["defaults"][DEFAULT_CHANNEL]))
 
 
-def resolved(wanted: str, channel: str) -> str | None:
+def resolved(requested: str, channel: str) -> str | None:
     """The version that `1.36`, `1.36.4`, `latest` or a whole version stands for; None when the channel has none.
 
     Page versioning, "Specifying cluster version": a part of a version means the newest that begins with it; `-` the default.
     """
-    if wanted in ("", "-"):
+    if requested in ("", "-"):
         return default(channel)
-    there = served(channel)
-    if wanted == "latest":
-        return there[-1]
-    found = [v for v in there if v == wanted or v.startswith((f"{wanted}.", f"{wanted}-"))]
-    return found[-1] if found else None
+    versions = served(channel)
+    if requested == "latest":
+        return versions[-1]
+    matches = [v for v in versions if v == requested or v.startswith((f"{requested}.", f"{requested}-"))]
+    return matches[-1] if matches else None
 
 
 def minor(version: str) -> str:

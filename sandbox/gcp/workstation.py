@@ -28,5 +28,5 @@ def furnish(folder: Path, clusters: Path, environment: MutableMapping[str, str])
 
 def trust(clusters: Path) -> None:
     """Write the CA bundle: the authorities of all control planes."""
-    found = [path.read_bytes() for path in sorted(clusters.glob("*/certificates/ca.crt"))]
-    write_private(clusters / _AUTHORITIES, b"".join(found))
+    authorities = [path.read_bytes() for path in sorted(clusters.glob("*/certificates/ca.crt"))]
+    write_private(clusters / _AUTHORITIES, b"".join(authorities))

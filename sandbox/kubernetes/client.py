@@ -44,12 +44,12 @@ class Client:
         path = self._path(body["apiVersion"], body["kind"], metadata.get("namespace"), metadata["name"])
         options = {"fieldManager": field_manager, "force": str(force).lower(), **({"dryRun": "All"} if dry_run else {})}
         # JSON is YAML.
-        return _plain(self._asked("PATCH", f"{path}?{urlencode(options)}", body, "application/apply-patch+yaml"))
+        return _plain(self._request("PATCH", f"{path}?{urlencode(options)}", body, "application/apply-patch+yaml"))
 
     def get(self, api_version: str, kind: str, name: str, namespace: str | None = None) -> Object | None:
-        """The object, or None when there is none."""
+        """The object, or None when it is missing."""
         try:
-            return _plain(self._asked("GET", self._path(api_version, kind, namespace, name)))
+            return _plain(self._request("GET", self._path(api_version, kind, namespace, name)))
         except ApiError as refused:
             if refused.status == 404:
                 return None
@@ -58,16 +58,16 @@ class Client:
     def list(self, api_version: str, kind: str, namespace: str | None = None, label_selector: str = "") -> list[Object]:
         """All objects of a kind, in all namespaces unless `namespace` is given."""
         path = self._path(api_version, kind, namespace)
-        items: list[Object] = self._asked("GET", f"{path}?{urlencode({'labelSelector': label_selector})}")["items"]
+        items: list[Object] = self._request("GET", f"{path}?{urlencode({'labelSelector': label_selector})}")["items"]
         return items
 
     def delete(
         self, api_version: str, kind: str, name: str, namespace: str | None = None, *, at_once: bool = False
     ) -> None:
-        """Delete it with its dependants, `at_once` without the time to end that it has; no error when there is none."""
+        """Delete it with its dependants, `at_once` without its grace period; a missing object is no error."""
         options = {"propagationPolicy": "Background", **({"gracePeriodSeconds": 0} if at_once else {})}
         try:
-            self._asked("DELETE", self._path(api_version, kind, namespace, name), options)
+            self._request("DELETE", self._path(api_version, kind, namespace, name), options)
         except ApiError as refused:
             if refused.status != 404:
                 raise
@@ -81,9 +81,9 @@ class Client:
             connection.close()
 
     def _path(self, api_version: str, kind: str, namespace: str | None, name: str = "") -> str:
-        found = self._kind(api_version, kind)
-        within = ["namespaces", namespace] if namespace and found["namespaced"] else []
-        parts = [*within, found["name"], *([name] if name else [])]
+        resource = self._kind(api_version, kind)
+        within = ["namespaces", namespace] if namespace and resource["namespaced"] else []
+        parts = [*within, resource["name"], *([name] if name else [])]
         return "/".join([_group(api_version), *(quote(part, safe="") for part in parts)])
 
     def _kind(self, api_version: str, kind: str) -> Object:
@@ -102,15 +102,15 @@ class Client:
     def _served(self, api_version: str) -> dict[str, Object]:
         """The kinds of a version by name; none where the server does not have the version."""
         try:
-            found = self._asked("GET", _group(api_version))["resources"]
+            resources = self._request("GET", _group(api_version))["resources"]
         except ApiError as refused:
             if refused.status == 404:
                 return {}
             raise
         # `pods/log` is part of a pod.
-        return {resource["kind"]: resource for resource in found if "/" not in resource["name"]}
+        return {resource["kind"]: resource for resource in resources if "/" not in resource["name"]}
 
-    def _asked(self, method: str, path: str, body: Object | None = None, kind: str = "application/json") -> Object:
+    def _request(self, method: str, path: str, body: Object | None = None, kind: str = "application/json") -> Object:
         headers = {**self._access.headers, "Accept": "application/json"}
         content = None if body is None else json.dumps(body)
         if content is not None:
@@ -119,10 +119,10 @@ class Client:
         if status >= 300:
             raise ApiError(status, _message(text) or reason)
         try:
-            found: Object = json.loads(text)
+            reply: Object = json.loads(text)
         except ValueError as wrong:
             raise ApiError(status, f"what answers at {self._access.server} is no API server") from wrong
-        return found
+        return reply
 
     def _answer(self, method: str, path: str, body: str | None, headers: dict[str, str]) -> tuple[int, str, bytes]:
         """Status, reason and content; over a connection that is kept."""
@@ -132,7 +132,7 @@ class Client:
                 try:
                     connection.request(method, urlsplit(self._access.server).path + path, body, headers)
                     answer = connection.getresponse()
-                    found = answer.status, answer.reason, answer.read()
+                    reply = answer.status, answer.reason, answer.read()
                 except (OSError, HTTPException) as silent:
                     connection.close()
                     if kept and not isinstance(silent, TimeoutError):
@@ -143,7 +143,7 @@ class Client:
                     connection.close()
                     raise
                 self._keep(connection)
-                return found
+                return reply
 
     def _connection(self) -> tuple[HTTPConnection, bool]:
         """A connection nobody uses, and whether it was used before."""
@@ -184,9 +184,9 @@ def _group(api_version: str) -> str:
     return f"/apis/{api_version}" if "/" in api_version else f"/api/{api_version}"
 
 
-def _plain(found: Object) -> Object:
-    found["metadata"].pop("managedFields", None)
-    return found
+def _plain(item: Object) -> Object:
+    item["metadata"].pop("managedFields", None)
+    return item
 
 
 def _message(text: bytes) -> str:

@@ -55,10 +55,10 @@ def access(text: str) -> Access:
 
 
 def _named(document: Mapping[str, Any], kind: str, name: str) -> dict[str, Any]:
-    found = next((entry[kind] for entry in document[f"{kind}s"] if entry["name"] == name), None)
-    if found is None:
+    content = next((entry[kind] for entry in document[f"{kind}s"] if entry["name"] == name), None)
+    if content is None:
         raise Unusable(f"it has no {kind} {name!r}")
-    return dict(found)
+    return dict(content)
 
 
 def _headers(user: Mapping[str, Any]) -> dict[str, str]:
@@ -98,12 +98,12 @@ def _content(part: Mapping[str, Any], name: str) -> bytes | None:
 
 def _credential(login: Mapping[str, Any], cluster: Mapping[str, Any]) -> dict[str, Any]:
     """The answer of a login program (https://kubernetes.io/docs/reference/config-api/client-authentication.v1/)."""
-    asked: dict[str, Any] = {"interactive": False}
+    spec: dict[str, Any] = {"interactive": False}
     if login.get("provideClusterInfo"):
         names = ("server", "tls-server-name", "certificate-authority-data", "insecure-skip-tls-verify")
-        asked["cluster"] = {name: cluster[name] for name in names if name in cluster}
-    question = {"apiVersion": login["apiVersion"], "kind": "ExecCredential", "spec": asked}
-    variables = {one["name"]: one["value"] for one in login.get("env") or ()}
+        spec["cluster"] = {name: cluster[name] for name in names if name in cluster}
+    question = {"apiVersion": login["apiVersion"], "kind": "ExecCredential", "spec": spec}
+    variables = {variable["name"]: variable["value"] for variable in login.get("env") or ()}
     done = subprocess.run(
         [login["command"], *(login.get("args") or ())],
         env={**os.environ, **variables, "KUBERNETES_EXEC_INFO": json.dumps(question)},
@@ -116,9 +116,9 @@ def _credential(login: Mapping[str, Any], cluster: Mapping[str, Any]) -> dict[st
     if done.returncode:
         raise Unusable(f"{login['command']} failed: {done.stderr.strip()}")
     status = json.loads(done.stdout)["status"]
-    found = {"token": status.get("token")}
+    credential = {"token": status.get("token")}
     for name in ("client-certificate", "client-key"):
         first, second = name.split("-")
         if data := status.get(f"{first}{second.title()}Data"):
-            found[f"{name}-data"] = b64encode(data.encode()).decode()
-    return found
+            credential[f"{name}-data"] = b64encode(data.encode()).decode()
+    return credential

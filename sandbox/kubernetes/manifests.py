@@ -53,4 +53,4 @@ def install(client: Client, objects: Iterable[Object], manager: str) -> None:
 
 def _established(definition: Object) -> bool:
     conditions = definition.get("status", {}).get("conditions") or []
-    return any(one["type"] == "Established" and one["status"] == "True" for one in conditions)
+    return any(condition["type"] == "Established" and condition["status"] == "True" for condition in conditions)

@@ -25,15 +25,15 @@ def opened(kubeconfig: Path) -> Iterator[Client]:
 
 def apply(client: Client, nodes: list[Object]) -> None:
     """Make the cluster's nodes exactly these. A node reports its resources once, when it joins."""
-    wanted = {node["metadata"]["name"]: node for node in nodes}
+    by_name = {node["metadata"]["name"]: node for node in nodes}
     present = {node["metadata"]["name"]: node for node in client.list("v1", "Node")}
-    gone = present.keys() - wanted.keys()
+    gone = present.keys() - by_name.keys()
     for name in sorted(gone):
         client.delete("v1", "Node", name)
     if gone:
         _collect_pods(client, gone)
-    for name in sorted(wanted):
-        node = wanted[name]
+    for name in sorted(by_name):
+        node = by_name[name]
         keys = ["apiVersion", "kind", "metadata", "spec"]
         if name not in present:
             # At once: otherwise the simulated kubelet sees a node without resources and reports none.

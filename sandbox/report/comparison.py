@@ -37,10 +37,10 @@ def compare(
     differing = revision.differing()
     # A stack file that git ignores is the user's own.
     stacks = sorted({_stack(path) for path in (*(path.name for path in base.iterdir()), *differing)} - {""})
-    wanted = [only] if only else stacks
+    selected = [only] if only else stacks
     if only and only not in stacks:
         raise SandboxError(f"there is no stack {only!r}; stacks here: {', '.join(stacks) or 'none'}")
-    touched = [stack for stack in wanted if _touched(stack, differing)]
+    touched = [stack for stack in selected if _touched(stack, differing)]
     comparison = _Comparison(project, base, scratch, notify, cloud)
     if touched:
         scratch.build(notify)
@@ -52,7 +52,7 @@ def compare(
             # The workers wait for their engines, whose results nobody needs any more.
             scratch.stop()
             raise
-    unchanged = (StackReport(stack=stack, status=Status.UNCHANGED) for stack in wanted)
+    unchanged = (StackReport(stack=stack, status=Status.UNCHANGED) for stack in selected)
     all_reports = tuple(reports.get(report.stack, report) for report in unchanged)
     return Report(base=f"{revision.name} ({revision.commit[:12]})", head=revision.head(), stacks=all_reports)
 

@@ -19,7 +19,7 @@ HOURS = 730
 _NONE = "no price"
 _Range = tuple[float, float]
 Place = tuple[str, str]
-"""A cloud, and a location there."""
+"""A cloud and one of its locations."""
 
 
 def cost(

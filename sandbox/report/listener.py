@@ -27,8 +27,8 @@ class Listener(Diagnostics):
         """Keep what the report needs of an event."""
         try:
             super().on_event(event)
-            if found := change(event):
-                self.changes.append(found)
+            if entry := change(event):
+                self.changes.append(entry)
             if event.res_outputs_event and event.res_outputs_event.metadata.type == _STACK:
                 new = event.res_outputs_event.metadata.new
                 self.outputs = dict(new.outputs or {}) if new else {}

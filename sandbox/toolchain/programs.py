@@ -1,4 +1,4 @@
-"""Programs that the sandbox runs: found on this machine, or built from the Go modules pinned under tools/.
+"""Programs that the sandbox runs: installed on this machine, or built from the Go modules pinned under tools/.
 
 Built programs are kept in the user's cache directory under a key of what they were built from, so another checkout
 finds them. Nothing is ever written into the checkout.
@@ -53,10 +53,10 @@ def building(names: Collection[str], notify: Notify) -> Iterator[Programs]:
     """
     if unknown := set(names) - NAMES:
         raise ProgramError(f"no such program: {', '.join(sorted(unknown))} (known: {', '.join(sorted(NAMES))})")
-    wanted = [module for module in MODULES if not module.packages.keys().isdisjoint(names)]
-    paths = installed([name for module in wanted for name in module.packages], notify)
+    selected = [module for module in MODULES if not module.packages.keys().isdisjoint(names)]
+    paths = installed([name for module in selected for name in module.packages], notify)
     # Installed programs need no build, even where others of their module do.
-    modules = [module for each in wanted if not (module := each.without(paths)).packages.keys().isdisjoint(names)]
+    modules = [module for each in selected if not (module := each.without(paths)).packages.keys().isdisjoint(names)]
     folders = {module.name: cache_directory() / "programs" / module.key() for module in modules}
     for module in modules:
         paths |= {name: folders[module.name] / name for name in module.packages}

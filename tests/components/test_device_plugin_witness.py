@@ -32,7 +32,7 @@ def running(daemon_set: dict[str, Any]) -> dict[str, Any]:
 def reported(pool: NodePool, gpus: Gpus, labels: dict[str, str], daemon: bool = True) -> dict[str, int]:
     node = {"metadata": {"name": "node", "labels": labels}}
     pods = [running(device_plugin.daemon_set_spec(POOLS, IMAGE, "dev"))]
-    if daemon and mps.wanted(pool):
+    if daemon and mps.shared_by_mps(pool):
         pods.append(running(mps.daemon_set_spec(pool, IMAGE, "dev", "kubeflow-spot-dev-device-plugin")))
     data = {("kube-system", "kubeflow-spot-dev-device-plugin"): plugin_config.data(POOLS)}
     return dict(devices.report(node, pods, gpus, lambda *place: data.get(place)).resources)

@@ -31,7 +31,7 @@ NODE_POOL = "cloud.google.com/gke-nodepool"
 
 # The cheapest test, as most pods fail this first condition. One name is enough, unlike in `workload_kinds.GPU`: on GKE a MIG
 # instance and a share of a GPU are a `nvidia.com/gpu` as well (pages gpus-multi, timesharing-gpus). Another difference has no
-# reason: a limit of 0 counts here, and does not count there.
+# reason: a limit of 0 counts in this expression and not in `workload_kinds.GPU`.
 _GPU = cel.value(GPU_TAINT.key)
 _ASKS = f"""\
 object.spec.containers.exists(c, has(c.resources) && has(c.resources.limits) && {_GPU} in c.resources.limits)

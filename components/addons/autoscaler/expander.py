@@ -37,7 +37,7 @@ class ExpanderPlan:
 def plan(
     wanted: Wanted, options: ExpanderOptions, instance: str, existing: Mapping[str, Any] | None, cluster: str
 ) -> ExpanderPlan:
-    """The plan for an autoscaler whose expander is `priority`. `existing` is the ConfigMap in the cluster, None when there is none.
+    """The plan for an autoscaler whose expander is `priority`. `existing` is the cluster's ConfigMap, None without one.
 
     Raises `pulumi.RunError` when another owner's ConfigMap must be changed first, with the lines to add.
     """
@@ -53,16 +53,16 @@ def plan(
     labels = names.labels_of(existing or {})
     if existing is None or names.is_ours(labels, instance):
         return ours
-    theirs, unread = _read(existing)
+    tiers, unread = _read(existing)
     if options.take_ownership:
-        dropped = _dropped(theirs or {}, own)
+        dropped = _dropped(tiers or {}, own)
         return replace(ours, warnings=_warning(dropped))
-    wrong = list(priorities.faults(theirs or {}, wanted))
-    if theirs and not wrong:
-        return ExpanderPlan(None, _view(theirs, wanted), f"guaranteed by {_MAP}, which is not this stack's")
+    wrong = list(priorities.faults(tiers or {}, wanted))
+    if tiers and not wrong:
+        return ExpanderPlan(None, _view(tiers, wanted), f"guaranteed by {_MAP}, which is not this stack's")
     if unread:
         wrong = [f"the autoscaler refuses it and chooses at random, as {unread}"]
-    raise pulumi.RunError(_refusal(theirs, wanted, wrong, cluster, labels))
+    raise pulumi.RunError(_refusal(tiers, wanted, wrong, cluster, labels))
 
 
 def _read(existing: Mapping[str, Any]) -> tuple[Tiers | None, str]:
@@ -95,9 +95,9 @@ def _view(tiers: Tiers, wanted: Wanted) -> list[dict[str, Any]]:
     ]
 
 
-def _dropped(theirs: Tiers, own: Tiers) -> dict[int, list[str]]:
+def _dropped(tiers: Tiers, own: Tiers) -> dict[int, list[str]]:
     kept = {line for lines in own.values() for line in lines}
-    dropped = {number: [line for line in lines if line not in kept] for number, lines in theirs.items()}
+    dropped = {number: [line for line in lines if line not in kept] for number, lines in tiers.items()}
     return {number: lines for number, lines in dropped.items() if lines}
 
 
@@ -110,17 +110,17 @@ def _warning(dropped: Tiers) -> tuple[str, ...]:
     )
 
 
-def _refusal(theirs: Tiers | None, wanted: Wanted, wrong: list[str], cluster: str, labels: Mapping[str, str]) -> str:
+def _refusal(tiers: Tiers | None, wanted: Wanted, wrong: list[str], cluster: str, labels: Mapping[str, str]) -> str:
     another = names.stack(labels)
     # The other stack's own lines move by tens when its pools change.
-    lines = priorities.additions(theirs or {}, wanted, last_digit=5 if another else 0)
-    if theirs is None:
+    lines = priorities.additions(tiers or {}, wanted, last_digit=5 if another else 0)
+    if tiers is None:
         lines = priorities.tiers(wanted, {})
     return "\n".join(
         [
             f"expander: {_MAP} of cluster {cluster} belongs to {names.owner(labels)}, and pools would not grow in the wanted"
             f" order: {'; '.join(wrong)}",
-            *(_for_a_stack(lines, another) if another else _for_the_map(lines, theirs is None)),
+            *(_for_a_stack(lines, another) if another else _for_the_map(lines, tiers is None)),
             "  or set `expander.takeOwnership: true` here: this stack then replaces its content, and",
             "  `expander.otherGroups` lists further lines that it keeps",
         ]

@@ -189,16 +189,16 @@ def faults(tiers: Tiers, wanted: Wanted) -> Iterator[str]:
             yield f"{before} ({ranks[before]}) does not stand above {after} ({ranks[after]})"
     for pool in (name for name in wanted.order if name in wanted.spot):
         for other in wanted.others:
-            number, theirs = ranks[pool], rank(tiers, other)
-            if number is not None and theirs is not None and number <= theirs:
-                yield f"{pool} ({number}) does not stand above {other} ({theirs}), which is on-demand"
+            number, other_number = ranks[pool], rank(tiers, other)
+            if number is not None and other_number is not None and number <= other_number:
+                yield f"{pool} ({number}) does not stand above {other} ({other_number}), which is on-demand"
 
 
 def additions(tiers: Tiers, wanted: Wanted, last_digit: int = 0) -> dict[int, list[str]]:
     """Lines that give the wanted order when they are added to these, with numbers that are free.
 
-    Spot pools that grow first go above all existing lines. The others stay, where there is room, below the next line above them,
-    which may be spot pools of another owner. Numbers end in `last_digit` where there is room for that.
+    Spot pools that grow first go above all existing lines. The others stay, if numbers are free, below the next line above them,
+    which may be spot pools of another owner. Numbers end in `last_digit` if such numbers are free.
     """
     first = tuple(takewhile(lambda pool: pool in wanted.spot, wanted.order))
     rest = wanted.order[len(first) :]
@@ -214,7 +214,7 @@ def additions(tiers: Tiers, wanted: Wanted, last_digit: int = 0) -> dict[int, li
 
 
 def _between(floor: int, ceiling: int, count: int, last_digit: int) -> list[int]:
-    """Free numbers, `count` of them, rising; none where there is no room."""
+    """Free numbers, `count` of them, rising; empty when too few are free."""
     for step in (STEP, 1):
         numbers = [number for number in range(floor + 1, ceiling) if number % step == last_digit % step][:count]
         if len(numbers) == count:

@@ -30,7 +30,7 @@ def daemon_set_spec(pools: Sequence[NodePool], image: str, instance: str) -> dic
     be the second plugin.
     """
     mig = any(pool.mig for pool in pools)
-    with_mps = any(map(mps.wanted, pools))
+    with_mps = any(map(mps.shared_by_mps, pools))
     plugin: dict[str, Any] = {
         "name": "nvidia-device-plugin",
         "image": image,
@@ -94,7 +94,7 @@ class DevicePlugin(Part):
         if pools:
             before = self._configurations(name, pools) if plugin_config.needed(pools) else []
             self._daemon_set(name, ROLE, daemon_set_spec(pools, image, self.instance), before)
-            for pool in filter(mps.wanted, pools):
+            for pool in filter(mps.shared_by_mps, pools):
                 spec = mps.daemon_set_spec(pool, image, self.instance, names.object_name(self.instance, ROLE))
                 self._daemon_set(f"{name}-mps-{pool.label}", f"mps-{pool.label}", spec, before)
         self.register_outputs({})

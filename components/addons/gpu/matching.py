@@ -34,7 +34,7 @@ def _matches(toleration: Mapping[str, Any], taint: Taint) -> bool:
         return bool(operator == "Exists")
     if key != taint.key:
         return False
-    # The comparing operators of Kubernetes 1.35 are not evaluated: such a pod may run there.
+    # The comparing operators of Kubernetes 1.35 are not evaluated: such a pod counts as tolerating the taint.
     return operator != "Equal" or (toleration.get("value") or "") == taint.value
 
 

@@ -31,7 +31,7 @@ _RESOURCES = {"requests": {"cpu": "50m", "memory": "128Mi"}}
 """Without a limit: memory shared with its clients may count as the daemon's own, and they die with it."""
 
 
-def wanted(pool: NodePool) -> bool:
+def shared_by_mps(pool: NodePool) -> bool:
     """Whether the pool's GPUs are shared by MPS."""
     return pool.gpu_sharing is not None and pool.gpu_sharing.strategy == "mps"
 

@@ -43,7 +43,7 @@ class ContractPlan:
 
 
 def plan(instance: str, existing: Mapping[str, Any] | None) -> ContractPlan:
-    """`existing` is the ConfigMap kube-public/kubeflow-spot of the cluster, None when there is none."""
+    """`existing` is the ConfigMap kube-public/kubeflow-spot of the cluster, None when it is missing."""
     labels = names.labels_of(existing or {})
     if existing is None or names.is_ours(labels, instance):
         return ContractPlan(NAME)

@@ -1,8 +1,8 @@
 """The guard: ValidatingAdmissionPolicies, which see a pod after all webhooks. They keep pods off spot that must not be evicted, and
 pods without a GPU off GPU machines.
 
-Two policies have the same rules. In the platform's namespaces every pod is kept off; there a broken policy must not stop the pods
-that a broken cluster needs, so it admits pods that it cannot judge. In profile namespaces every pod that never ends by itself is
+Two policies have the same rules. In the platform's namespaces every pod is kept off. A broken policy must not stop the pods that a
+broken cluster needs, so their policy admits pods that it cannot judge. In profile namespaces every pod that never ends by itself is
 kept off, with any labels: Deployments and StatefulSets allow no other restartPolicy (kubernetes
 pkg/apis/apps/validation), and notebooks, viewers, dashboards, datastores and KServe's predictors are made of those. There a pod
 without a GPU may not tolerate the GPU taint either, as the autoscaler buys a GPU node for it (docs/adr/0024).

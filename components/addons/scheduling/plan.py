@@ -22,7 +22,7 @@ from config.placement.node_pools import NodePool, spot_grace
 
 @dataclass(frozen=True)
 class SchedulingPlan:
-    """The objects to declare. `contract` is None where there are none."""
+    """The objects to declare. `contract` is None when no objects are declared."""
 
     scheduling: Scheduling
     pools: tuple[NodePool, ...]

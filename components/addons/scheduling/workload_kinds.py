@@ -51,7 +51,7 @@ KIND = "".join(f"{test} ? {cel.value(kind)} :\n" for kind, test in TESTS.items()
 """The pod's workload kind; empty for other pods."""
 
 _ASKS = "c, has(c.resources) && has(c.resources.limits) && c.resources.limits.exists(r, r.startsWith('nvidia.com/')"
-# Kubernetes asks for a limit wherever there is a request for an extended resource.
+# Kubernetes requires a limit beside every request for an extended resource.
 _SOME = f"{_ASKS} && string(c.resources.limits[r]) != '0')"
 GPU = (
     f"object.spec.containers.exists({_SOME})"

@@ -20,10 +20,10 @@ from sandbox.cloud import rules
 from sandbox.cloud.state import Body, Record, Resources
 
 
-def _network(wanted: Body) -> Body:
-    plugin = wanted.get("networkPlugin", "azure")
+def _network(profile: Body) -> Body:
+    plugin = profile.get("networkPlugin", "azure")
     # Overlay is the default only when no plugin is named (AKS page azure-cni-overlay).
-    overlay = wanted.get("networkPluginMode") == "overlay" or "networkPlugin" not in wanted
+    overlay = profile.get("networkPluginMode") == "overlay" or "networkPlugin" not in profile
     body: Body = {
         "networkPlugin": plugin,
         "networkPolicy": "none",
@@ -35,13 +35,13 @@ def _network(wanted: Body) -> Body:
         "ipFamilies": ["IPv4"],
         **({"networkPluginMode": "overlay"} if plugin == "azure" and overlay else {}),
         **({"podCidr": "10.244.0.0/16"} if overlay or plugin == "kubenet" else {}),
-        **wanted,
+        **profile,
     }
-    body["serviceCidrs"] = wanted.get("serviceCidrs", [body["serviceCidr"]])
+    body["serviceCidrs"] = profile.get("serviceCidrs", [body["serviceCidr"]])
     if "podCidr" in body:
-        body["podCidrs"] = wanted.get("podCidrs", [body["podCidr"]])
+        body["podCidrs"] = profile.get("podCidrs", [body["podCidr"]])
     if body["outboundType"] == "loadBalancer":
-        balancer = {"backendPoolType": "nodeIPConfiguration", **wanted.get("loadBalancerProfile", {})}
+        balancer = {"backendPoolType": "nodeIPConfiguration", **profile.get("loadBalancerProfile", {})}
         balancer.setdefault("managedOutboundIPs", {"count": 1})
         body["loadBalancerProfile"] = balancer
     return body
@@ -87,15 +87,15 @@ def with_defaults(id: str, body: Body) -> Body:
     return result
 
 
-def _identity(resources: Resources, id: str, wanted: Body) -> Body:
-    if wanted["type"] == "UserAssigned":
-        found = [assigned(resources, i) for i in wanted.get("userAssignedIdentities", [])]
-        known = {r.id: {n: r.body[n] for n in ("clientId", "principalId")} for r in found if r is not None}
+def _identity(resources: Resources, id: str, identity: Body) -> Body:
+    if identity["type"] == "UserAssigned":
+        identities = [assigned(resources, i) for i in identity.get("userAssignedIdentities", [])]
+        known = {r.id: {n: r.body[n] for n in ("clientId", "principalId")} for r in identities if r is not None}
         return {"type": "UserAssigned", "userAssignedIdentities": known}
-    if wanted["type"] == "SystemAssigned":
+    if identity["type"] == "SystemAssigned":
         principal = ids.guid("cluster principal", ids.key(id))
         return {"type": "SystemAssigned", "principalId": principal, "tenantId": ids.TENANT}
-    return {"type": wanted["type"]}
+    return {"type": identity["type"]}
 
 
 def finished(id: str, body: Body) -> Body:
@@ -145,11 +145,11 @@ class ManagedCluster(AzureType):
     @staticmethod
     def _put_pools(resources: Resources, id: str, body: Body, profiles: list[Any], *, new: bool) -> None:
         # A pool that is left out stays (azure-native #1686).
-        for index, wanted in enumerate(profiles):
-            known = resources.get(f"{id}/agentPools/{wanted['name']}")
+        for index, profile in enumerate(profiles):
+            known = resources.get(f"{id}/agentPools/{profile['name']}")
             current = known.body if known else None
-            pool = put_pool(resources, body, wanted["name"], wanted, current, inline=True, first=new and index == 0)
-            resources.put(new_record(id, wanted["name"], pool))
+            pool = put_pool(resources, body, profile["name"], profile, current, inline=True, first=new and index == 0)
+            resources.put(new_record(id, profile["name"], pool))
 
     def view(self, resources: Resources, record: Record) -> Body:
         body = super().view(resources, record)

@@ -26,8 +26,8 @@ class ClusterPools:
     def subnets(self) -> list[Record]:
         """The subnets of nodes and pods that exist, each once."""
         named = [pool.get(field) for pool in self.pools for field in ("vnetSubnetID", "podSubnetID")]
-        found = {ids.key(id): self.resources.get(id) for id in named if id}
-        return [record for record in found.values() if record is not None]
+        records = {ids.key(id): self.resources.get(id) for id in named if id}
+        return [record for record in records.values() if record is not None]
 
 
 Rule = Callable[[ClusterPools], AzureRefused | None]

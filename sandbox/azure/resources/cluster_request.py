@@ -16,9 +16,9 @@ class ClusterRequest(ResourceRequest):
         return ids.last(self.id)
 
     def part(self, name: str) -> Body:
-        """One of the objects in what would result; empty when there is none."""
-        found: Body = self.body.get(name) or {}
-        return found
+        """One of the objects in the resulting body; empty when it is missing."""
+        part: Body = self.body.get(name) or {}
+        return part
 
     @property
     def identities(self) -> list[str]:

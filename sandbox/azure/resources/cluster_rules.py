@@ -87,11 +87,11 @@ def identity(request: ClusterRequest) -> AzureRefused | None:
         text = "Required parameter servicePrincipalProfile is missing (null)."
         return aks("InvalidParameter", text, "servicePrincipalProfile")
     sent = request.wanted.get("identity", {})
-    wanted = sent.get("userAssignedIdentities", [])
-    if sent and (sent.get("type") == "UserAssigned") != bool(wanted):
+    identity_ids = sent.get("userAssignedIdentities", [])
+    if sent and (sent.get("type") == "UserAssigned") != bool(identity_ids):
         text = "userAssignedIdentities must be given if, and only if, the identity type is UserAssigned."
         return aks("InvalidParameter", text, "identity")
-    for id in wanted:
+    for id in identity_ids:
         if assigned(request.resources, id) is None:
             return errors.resource_not_found(id)
     return None
@@ -169,8 +169,8 @@ def issuer_stays(request: ClusterRequest) -> AzureRefused | None:
 @rules.as_read
 def workload_identity(request: ClusterRequest) -> AzureRefused | None:
     # AKS page workload-identity-deploy-cluster: workload identity needs the OIDC issuer. Code and text UNCONFIRMED.
-    wanted = request.part("securityProfile").get("workloadIdentity", {}).get("enabled")
-    if not wanted or request.part("oidcIssuerProfile").get("enabled"):
+    enabled = request.part("securityProfile").get("workloadIdentity", {}).get("enabled")
+    if not enabled or request.part("oidcIssuerProfile").get("enabled"):
         return None
     return aks("BadRequest", "Workload identity needs the OIDC issuer.", "properties.securityProfile.workloadIdentity")
 

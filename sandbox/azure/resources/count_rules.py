@@ -71,11 +71,11 @@ def stale_count(request: PoolRequest) -> AzureRefused | None:
     current = request.current
     if current is None or not (current["enableAutoScaling"] and request.body["enableAutoScaling"]):
         return None
-    live, wanted = current["count"], request.body["count"]
+    live, requested = current["count"], request.body["count"]
     # Where new bounds exclude the live count, the nearest bound is the right count.
-    if wanted == min(max(live, request.body["minCount"]), request.body["maxCount"]):
+    if requested == min(max(live, request.body["minCount"]), request.body["maxCount"]):
         return None
-    text = f"agentPoolProfile.count was {wanted}. The pool is autoscaled and has {live} nodes."
+    text = f"agentPoolProfile.count was {requested}. The pool is autoscaled and has {live} nodes."
     return aks("InvalidParameter", text, "agentPoolProfile.count")
 
 

@@ -72,14 +72,14 @@ def gateway(request: ResourceRequest) -> None:
         raise arm(
             "TooManyPublicIPAddresses", f"NAT gateway {id} takes {_MOST_ADDRESSES} public addresses at most."
         ).as_read()
-    for one in addresses:
-        found = reference.referenced(resources, one, PUBLIC_ADDRESS, id, body["location"])
-        for user in reference.users(resources, found.id):
+    for item in addresses:
+        public_address = reference.referenced(resources, item, PUBLIC_ADDRESS, id, body["location"])
+        for user in reference.users(resources, public_address.id):
             if ids.key(user) != ids.key(id):
                 # AKS page on PublicIPAddressInUse; seen for network interfaces.
                 raise arm(
                     "PublicIPAddressInUse",
-                    f"Resource {id} is referencing public IP address {found.id} that is already allocated to "
+                    f"Resource {id} is referencing public IP address {public_address.id} that is already allocated to "
                     f"resource {user}.",
                 )
 
@@ -97,26 +97,26 @@ def gateway_held(resources: Resources, id: str, going: str) -> None:
 
 def attached(resources: Resources, id: str) -> Body:
     """The subnets that a gateway or route table shows in its own body."""
-    found = [{"id": subnet} for subnet in _subnets(resources, id)]
-    return {"subnets": found} if found else {}
+    subnets = [{"id": subnet} for subnet in _subnets(resources, id)]
+    return {"subnets": subnets} if subnets else {}
 
 
 def _subnets(resources: Resources, id: str, going: str = "") -> list[str]:
-    found = (resources.get(user) for user in reference.users(resources, id, going))
-    return [record.id for record in found if record is not None and record.token == _SUBNET]
+    records = (resources.get(user) for user in reference.users(resources, id, going))
+    return [record.id for record in records if record is not None and record.token == _SUBNET]
 
 
 def routes(request: ResourceRequest) -> None:
     """The rules of a route table."""
-    # The provider sends the existing routes where a program says nothing of them.
-    wanted: list[Body] = {**(request.current or {}), **request.body}.get("routes", [])
-    request.body["routes"] = list(_routes(request.id, wanted))
+    # The provider sends the existing routes when a program declares none.
+    declared: list[Body] = {**(request.current or {}), **request.body}.get("routes", [])
+    request.body["routes"] = list(_routes(request.id, declared))
 
 
-def _routes(id: str, wanted: list[Body]) -> Iterator[Body]:
+def _routes(id: str, routes: list[Body]) -> Iterator[Body]:
     """The routes as the service returns them. Codes and texts of the refusals are UNCONFIRMED."""
     names: set[str] = set()
-    for route in wanted:
+    for route in routes:
         name = route.get("name", "")
         if not name or name.lower() in names:
             raise arm("InvalidRequestFormat", f"Every route of {id} needs a name of its own.").as_read()

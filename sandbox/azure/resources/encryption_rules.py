@@ -82,13 +82,13 @@ def key_permission(request: ClusterRequest) -> AzureRefused | None:
 @rules.as_read
 def disks(request: ClusterRequest) -> AzureRefused | None:
     # "In the same region as the cluster"; code: list. A missing set is ARM's 404, UNCONFIRMED of AKS.
-    wanted = request.body.get("diskEncryptionSetID")
-    if not wanted:
+    set_id = request.body.get("diskEncryptionSetID")
+    if not set_id:
         return None
-    encryption_set = request.resources.get(wanted)
+    encryption_set = request.resources.get(set_id)
     if encryption_set is None:
-        return errors.resource_not_found(wanted)
+        return errors.resource_not_found(set_id)
     if encryption_set.body["location"] == request.body["location"]:
         return None
-    text = f"Disk encryption set {wanted} is not in the cluster's region {request.body['location']}."
+    text = f"Disk encryption set {set_id} is not in the cluster's region {request.body['location']}."
     return aks("DiskEncryptionSetError", text, "diskEncryptionSetID")

@@ -103,5 +103,5 @@ def _grant(body: Body) -> tuple[str, str]:
 
 def assigned(resources: Resources, identity: str) -> Record | None:
     """The user-assigned identity with this id."""
-    found = resources.get(identity)
-    return found if found and found.token == IDENTITY else None
+    record = resources.get(identity)
+    return record if record and record.token == IDENTITY else None

@@ -69,15 +69,15 @@ def collection_rule(request: ResourceRequest) -> None:
             if name not in names:
                 # Seen with the azure-cli; public file, repository not resolved.
                 raise _invalid("InvalidDataFlow", f"'DataFlows' destination name is unknown: {name}.")
-    for kind, (property, token, number, told) in _KEPT_IN.items():
+    for kind, (property, token, number, source) in _KEPT_IN.items():
         for destination in destinations.get(kind, []):
-            destination[number] = reference.existing(resources, destination.get(property, ""), token).body[told]
+            destination[number] = reference.existing(resources, destination.get(property, ""), token).body[source]
 
 
 def _names(destinations: Body) -> Iterator[str]:
-    for found in destinations.values():
-        for one in found if isinstance(found, list) else [found]:
-            yield one.get("name", "")
+    for entries in destinations.values():
+        for entry in entries if isinstance(entries, list) else [entries]:
+            yield entry.get("name", "")
 
 
 def _invalid(code: str, detail: str) -> AzureRefused:
@@ -117,8 +117,8 @@ class Association(AzureType):
 def associated(resources: Resources, id: str, going: str) -> None:
     """Refuse to remove a rule or an endpoint that a cluster's agents use."""
     for user in reference.users(resources, id):
-        found = resources.get(user)
-        if found is not None and found.token == ASSOCIATION:
+        record = resources.get(user)
+        if record is not None and record.token == ASSOCIATION:
             # That it is refused: azurerm #24785 (2024-02). Code and text are UNCONFIRMED.
             raise arm(
                 "AssociationsExist",

@@ -26,7 +26,7 @@ SUBNET = "azure-native:network:Subnet"
 _POOL = "azure-native:containerservice:AgentPool"
 _CLUSTER = "azure-native:containerservice:ManagedCluster"
 
-# What a subnet names must be there. (A network security group is taken as it comes: that type is not emulated.)
+# Resources that a subnet names must exist. (A network security group is not checked: that type is not emulated.)
 _ATTACHED = {"natGateway": NAT_GATEWAY, "routeTable": ROUTE_TABLE}
 
 
@@ -40,8 +40,8 @@ def cidr(text: str, where: str) -> Network:
         ) from None
 
 
-def overlap(one: Network, other: Network) -> bool:
-    return one.version == other.version and one.overlaps(other)
+def overlap(first: Network, second: Network) -> bool:
+    return first.version == second.version and first.overlaps(second)
 
 
 def prefixes(body: Body) -> list[str]:
@@ -50,8 +50,8 @@ def prefixes(body: Body) -> list[str]:
 
 
 def space(network: Body) -> list[str]:
-    found: list[str] = network.get("addressSpace", {}).get("addressPrefixes", [])
-    return found
+    address_prefixes: list[str] = network.get("addressSpace", {}).get("addressPrefixes", [])
+    return address_prefixes
 
 
 def require_unused(resources: Resources, subnet_id: str, going: str = "") -> None:
@@ -72,7 +72,7 @@ def require_unused(resources: Resources, subnet_id: str, going: str = "") -> Non
 
 
 def check_subnet(resources: Resources, network: Record, name: str, body: Body) -> None:
-    """Refuse a subnet outside its network's address space or over another subnet, or with a gateway that is not there."""
+    """Refuse a subnet outside its network's address space or over another subnet, or with a missing gateway."""
     if not prefixes(body):
         raise arm("InvalidRequestFormat", f"Subnet {name} needs an address prefix.").as_read()
     for field, token in _ATTACHED.items():
@@ -81,8 +81,8 @@ def check_subnet(resources: Resources, network: Record, name: str, body: Body) -
             reference.referenced(resources, body[field], token, subnet_id, region)
     reserved = [cidr(text, network.id) for text in space(network.body)]
     for text in prefixes(body):
-        wanted = cidr(text, name)
-        if not any(wanted.version == r.version and wanted.subnet_of(r) for r in reserved):  # type: ignore[arg-type]
+        own_range = cidr(text, name)
+        if not any(own_range.version == r.version and own_range.subnet_of(r) for r in reserved):  # type: ignore[arg-type]
             raise arm(
                 "NetcfgSubnetRangeOutsideVnet",
                 f"Subnet '{name}' is not valid because its IP address range is outside the IP address range of "
@@ -91,7 +91,7 @@ def check_subnet(resources: Resources, network: Record, name: str, body: Body) -
         for other in resources.of(SUBNET, below=network.id):
             if ids.last(other.id).lower() == name.lower():
                 continue
-            if any(overlap(wanted, cidr(taken, other.id)) for taken in prefixes(other.body)):
+            if any(overlap(own_range, cidr(taken, other.id)) for taken in prefixes(other.body)):
                 raise arm(
                     "NetcfgSubnetRangesOverlap",
                     f"Subnet '{name}' is not valid because its IP address range overlaps with that of an existing "
@@ -117,18 +117,18 @@ class VirtualNetwork(AzureType):
             check_subnet(resources, network, ids.last(subnet.id), subnet.body)
         return body
 
-    def _replace_subnets(self, resources: Resources, network: Record, wanted: list[Body]) -> None:
+    def _replace_subnets(self, resources: Resources, network: Record, subnets: list[Body]) -> None:
         # An inline list is the complete list: Azure removes the subnets it does not name.
-        named = {f"{network.id}/subnets/{w.get('name', '')}": w for w in wanted}
+        named = {f"{network.id}/subnets/{w.get('name', '')}": w for w in subnets}
         for old in resources.of(SUBNET, below=network.id):
             if ids.key(old.id) not in {ids.key(i) for i in named}:
                 require_unused(resources, old.id)
                 resources.remove(old.id)
-        for id, one in named.items():
-            if not one.get("name"):
+        for id, subnet in named.items():
+            if not subnet.get("name"):
                 raise arm("InvalidRequestFormat", "An inline subnet needs a name.").as_read()
             known = resources.get(id)
-            resources.put(Record(SUBNET, id, subnet_body(id, merged(_detached(known), one))))
+            resources.put(Record(SUBNET, id, subnet_body(id, merged(_detached(known), subnet))))
 
     def check_delete(self, resources: Resources, id: str) -> None:
         for subnet in resources.of(SUBNET, below=id):

@@ -9,8 +9,8 @@ from sandbox.cloud.state import Resources
 
 def holds(resources: Resources, identities: Iterable[str], role: str, scope: str) -> bool:
     """Whether one of the identities has a built-in role, by its GUID, at a scope or above it."""
-    found = [assigned(resources, one) for one in identities]
-    principals = {record.body["principalId"].lower() for record in found if record is not None}
+    records = [assigned(resources, identity) for identity in identities]
+    principals = {record.body["principalId"].lower() for record in records if record is not None}
     return any(
         grant.body["principalId"].lower() in principals
         and ids.last(grant.body["roleDefinitionId"]).lower() == role

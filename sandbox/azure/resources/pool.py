@@ -78,7 +78,7 @@ def with_defaults(body: Body, cluster: Body) -> Body:
 
 
 def _patch(body: Body, version: str) -> str:
-    # The same alias again starts no upgrade, whatever newer patch there is (REST text of orchestratorVersion).
+    # The same alias again starts no upgrade, even if a newer patch exists (REST text of orchestratorVersion).
     current: str = body.get("currentOrchestratorVersion", "")
     if current and versions.alias(current) == version:
         return current

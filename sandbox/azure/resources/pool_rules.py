@@ -54,11 +54,11 @@ def priority_change(request: PoolRequest) -> AzureRefused | None:
     # ansible-collections/azure PR 2186 (2026-03)
     if request.current is None or "scaleSetPriority" not in request.wanted:
         return None
-    current, wanted = request.current.get("scaleSetPriority", "Regular"), request.wanted["scaleSetPriority"]
-    if current == wanted:
+    current, requested = request.current.get("scaleSetPriority", "Regular"), request.wanted["scaleSetPriority"]
+    if current == requested:
         return None
     shown = "" if current == "Regular" else current
-    text = f"ScaleSetPriority is immutable. Provided value is {wanted}, Please use current value {shown}."
+    text = f"ScaleSetPriority is immutable. Provided value is {requested}, Please use current value {shown}."
     return aks("BadRequest", text, f"{request.section}.scaleSetPriority")
 
 
@@ -80,11 +80,11 @@ def _comparable(field: str, value: Any) -> Any:
 
 
 def version(request: PoolRequest) -> AzureRefused | None:
-    wanted = request.body["orchestratorVersion"]
-    sent = "orchestratorVersion" in request.wanted and wanted != (request.current or {}).get("orchestratorVersion")
-    if sent and versions.patch(wanted) is None:
+    requested = request.body["orchestratorVersion"]
+    sent = "orchestratorVersion" in request.wanted and requested != (request.current or {}).get("orchestratorVersion")
+    if sent and versions.patch(requested) is None:
         # dSPACE simphera #29
-        return aks("AgentPoolK8sVersionNotSupported", f"Version {wanted} is not supported in this region.")
+        return aks("AgentPoolK8sVersionNotSupported", f"Version {requested} is not supported in this region.")
     return None
 
 

@@ -23,9 +23,9 @@ def kept_ranges(request: ClusterRequest) -> AzureRefused | None:
     profile = request.body["networkProfile"]
     for field, name in (("serviceCidrs", "serviceCIDR"), ("podCidrs", "podCIDR")):
         for text in profile.get(field, []):
-            wanted = network.cidr(text, f"networkProfile.{name}")
+            own_range = network.cidr(text, f"networkProfile.{name}")
             for kept in _KEPT:
-                if network.overlap(wanted, kept):
+                if network.overlap(own_range, kept):
                     words = f"NetworkProfile CIDR {text} overlaps with reserved CIDR {kept}"
                     return aks("InvalidParameter", words, f"networkProfile.{name}")
     return None

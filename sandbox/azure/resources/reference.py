@@ -10,37 +10,37 @@ from sandbox.cloud.state import Body, Record, Resources
 
 def referenced(resources: Resources, reference: Body, token: str, by: str, region: str) -> Record:
     """The resource behind `{id}`, as the network provider looks for it: in the region of the referring resource alone."""
-    found = resources.get(reference.get("id", ""))
-    if found is None or found.token != token or found.body["location"] != region:
+    record = resources.get(reference.get("id", ""))
+    if record is None or record.token != token or record.body["location"] != region:
         raise arm(
             "InvalidResourceReference",
             f"Resource {reference.get('id', '')} referenced by resource {by} was not found. Please make sure that the "
             "referenced resource exists, and that both resources are in the same region.",
         )
-    return found
+    return record
 
 
 def existing(resources: Resources, id: str, token: str) -> Record:
     """The resource of a type that another one names. Raises ARM's 404; other services' words for it are UNCONFIRMED."""
-    found = resources.get(id)
-    if found is None or found.token != token:
+    record = resources.get(id)
+    if record is None or record.token != token:
         raise errors.resource_not_found(id).as_read()
-    return found
+    return record
 
 
 def users(resources: Resources, id: str, going: str = "") -> list[str]:
     """The resources that refer to one, without those below it or below `going`, which would go with it."""
-    wanted, gone = ids.key(id), tuple(ids.key(one) + "/" for one in (id, going) if one)
+    target, gone = ids.key(id), tuple(ids.key(root) + "/" for root in (id, going) if root)
     others = ((k, r) for k, r in resources.records.items() if not (k + "/").startswith(gone))
-    return [record.id for _, record in others if _mentions(record.body, wanted)]
+    return [record.id for _, record in others if _mentions(record.body, target)]
 
 
-def _mentions(value: Any, wanted: str) -> bool:
+def _mentions(value: Any, target: str) -> bool:
     if isinstance(value, dict):
-        return any(_mentions(item, wanted) for item in value.values())
+        return any(_mentions(item, target) for item in value.values())
     if isinstance(value, list):
-        return any(_mentions(item, wanted) for item in value)
-    return isinstance(value, str) and ids.key(value) == wanted
+        return any(_mentions(item, target) for item in value)
+    return isinstance(value, str) and ids.key(value) == target
 
 
 def scope(id: str) -> str:
@@ -49,7 +49,7 @@ def scope(id: str) -> str:
 
 
 def require_scope(resources: Resources, scope: str) -> None:
-    """Refuse a scope that is no id, or is the id of an emulated type and not there.
+    """Refuse a scope that is no id, or is the id of a missing resource of an emulated type.
 
     A scope of another type is taken as existing: nothing can make such a resource here, and a role at one (a storage
     account, a DNS zone) is no reason to keep a program from running at all.

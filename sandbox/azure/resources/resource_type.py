@@ -86,10 +86,10 @@ class AzureType(ResourceType):
 
     def matches(self, id: str) -> dict[str, str] | None:
         """The path parameters in an id of this type; None when it is of another type."""
-        found = super().matches("/" + id.strip("/"))
-        if found is None:
+        parameters = super().matches("/" + id.strip("/"))
+        if parameters is None:
             return None
-        return {k: "/" + v if k in _SCOPES else v for k, v in found.items() if k != "subscriptionId"}
+        return {k: "/" + v if k in _SCOPES else v for k, v in parameters.items() if k != "subscriptionId"}
 
     def put(self, resources: Resources, id: str, wanted: Body, current: Body | None) -> Body:
         """The body after a PUT, as GET would return it; `current` is None on a create. Raises `Refused`."""
@@ -141,8 +141,8 @@ class _Guids:
     hyphens: bool = True
 
     def __getitem__(self, seed: str) -> str:
-        found = ids.guid(seed, ids.key(self.id))
-        return found if self.hyphens else found.replace("-", "")
+        guid = ids.guid(seed, ids.key(self.id))
+        return guid if self.hyphens else guid.replace("-", "")
 
 
 class Tracked(AzureType):
@@ -179,18 +179,18 @@ class Tracked(AzureType):
         return super().view(resources, record) | self._shown(resources, record.id)
 
 
-def _identity(resources: Resources, id: str, wanted: Body) -> Body:
+def _identity(resources: Resources, id: str, identity: Body) -> Body:
     """A resource's managed identity as the service returns it: user-assigned ones are a map of what they are called."""
-    body: Body = {"type": wanted["type"]}
-    if "SystemAssigned" in wanted["type"]:
+    body: Body = {"type": identity["type"]}
+    if "SystemAssigned" in identity["type"]:
         body |= {"principalId": ids.guid("principal", ids.key(id)), "tenantId": ids.TENANT}
-    if "UserAssigned" in wanted["type"]:
+    if "UserAssigned" in identity["type"]:
         body["userAssignedIdentities"] = {}
-        for one in wanted.get("userAssignedIdentities", []):
-            found = resources.get(one)
-            if found is None or "principalId" not in found.body:
-                raise errors.resource_not_found(one)
-            body["userAssignedIdentities"][found.id] = {n: found.body[n] for n in ("clientId", "principalId")}
+        for identity_id in identity.get("userAssignedIdentities", []):
+            record = resources.get(identity_id)
+            if record is None or "principalId" not in record.body:
+                raise errors.resource_not_found(identity_id)
+            body["userAssignedIdentities"][record.id] = {n: record.body[n] for n in ("clientId", "principalId")}
     return body
 
 
@@ -218,10 +218,10 @@ def require_group(resources: Resources, id: str) -> None:
 
 
 def require_parent(resources: Resources, id: str, child_type: str) -> Record:
-    found = resources.get(ids.parent(id))
-    if found is None:
+    parent = resources.get(ids.parent(id))
+    if parent is None:
         raise errors.parent_not_found(child_type, ids.parent(id))
-    return found
+    return parent
 
 
 def merged(current: Any, wanted: Any) -> Any:

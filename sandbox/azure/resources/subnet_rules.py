@@ -44,13 +44,13 @@ def most(pool: Body) -> int:
 
 def subnet_size(fleet: ClusterPools) -> AzureRefused | None:
     # AKS-Construction #701 and Azure/AKS #3653. Surge nodes of an upgrade are not counted; whether AKS counts them is UNCONFIRMED.
-    wanted: Counter[str] = Counter()
+    needed: Counter[str] = Counter()
     for pool in fleet.pools:
-        wanted += taken(fleet.network, pool, most(pool))
+        needed += taken(fleet.network, pool, most(pool))
     for subnet in fleet.subnets:
-        if wanted[ids.key(subnet.id)] > usable(subnet):
+        if needed[ids.key(subnet.id)] > usable(subnet):
             name, prefix = ids.last(subnet.id), ",".join(network.prefixes(subnet.body))
-            return _insufficient(wanted[ids.key(subnet.id)], usable(subnet), prefix, name, "agentPoolProfile.count")
+            return _insufficient(needed[ids.key(subnet.id)], usable(subnet), prefix, name, "agentPoolProfile.count")
     return None
 
 
@@ -58,18 +58,18 @@ def pod_range_size(fleet: ClusterPools) -> AzureRefused | None:
     # AKS-Construction #701
     if fleet.network.get("networkPluginMode") != "overlay" and fleet.network["networkPlugin"] != "kubenet":
         return None
-    wanted = sum(most(pool) for pool in fleet.pools) * _ADDRESSES_A_NODE
+    needed = sum(most(pool) for pool in fleet.pools) * _ADDRESSES_A_NODE
     for text in fleet.network["podCidrs"]:
         pods = network.cidr(text, "networkProfile.podCIDR")
-        if pods.version == 4 and wanted > pods.num_addresses:
+        if pods.version == 4 and needed > pods.num_addresses:
             where = "networkProfile.podCIDR"
-            return _insufficient(wanted, pods.num_addresses, text, where, where)
+            return _insufficient(needed, pods.num_addresses, text, where, where)
     return None
 
 
-def _insufficient(wanted: int, available: int, prefix: str, name: str, target: str) -> AzureRefused:
+def _insufficient(needed: int, available: int, prefix: str, name: str, target: str) -> AzureRefused:
     text = (
-        f"Pre-allocated IPs {wanted} exceeds IPs available {available} in Subnet Cidr {prefix}, Subnet Name {name}. If "
+        f"Pre-allocated IPs {needed} exceeds IPs available {available} in Subnet Cidr {prefix}, Subnet Name {name}. If "
         "Autoscaler is enabled, the max-count from each nodepool is counted towards this total (which means that "
         "pre-allocated IPs count represents a theoretical max value, not the actual number of IPs requested). "
         "http://aka.ms/aks/insufficientsubnetsize"

@@ -8,17 +8,17 @@ from sandbox.cloud import rules
 
 
 def version(request: ClusterRequest) -> AzureRefused | None:
-    wanted = request.body.get("kubernetesVersion", versions.DEFAULT)
-    if request.current is not None and wanted == request.current["kubernetesVersion"]:
+    requested = request.body.get("kubernetesVersion", versions.DEFAULT)
+    if request.current is not None and requested == request.current["kubernetesVersion"]:
         return None
-    if versions.patch(wanted) is not None:
+    if versions.patch(requested) is not None:
         return None
     # azure-native PR 3550; Microsoft-Defender-for-Cloud #923
-    if versions.alias(wanted) in versions.PATCHES:
-        text = f"Managed cluster {request.name} has invalid version {wanted}."
+    if versions.alias(requested) in versions.PATCHES:
+        text = f"Managed cluster {request.name} has invalid version {requested}."
     else:
         text = (
-            f"Managed cluster {request.name} is on version {wanted} which is not supported in this region. "
+            f"Managed cluster {request.name} is on version {requested} which is not supported in this region. "
             "Please use [az aks get-versions] command to get the supported version list in this region."
         )
     return aks("K8sVersionNotSupported", text)
@@ -27,10 +27,10 @@ def version(request: ClusterRequest) -> AzureRefused | None:
 @rules.as_read
 def version_step(request: ClusterRequest) -> AzureRefused | None:
     # AKS page upgrade-aks-cluster: one minor version at a time, and never back; code and text UNCONFIRMED.
-    wanted, current = request.body.get("kubernetesVersion"), (request.current or {}).get("currentKubernetesVersion")
-    if not wanted or not current or versions.minor(wanted) - versions.minor(current) in (0, 1):
+    requested, current = request.body.get("kubernetesVersion"), (request.current or {}).get("currentKubernetesVersion")
+    if not requested or not current or versions.minor(requested) - versions.minor(current) in (0, 1):
         return None
-    text = f"Upgrading Kubernetes version {current} to {wanted} is not allowed."
+    text = f"Upgrading Kubernetes version {current} to {requested} is not allowed."
     return aks("OperationNotAllowed", text, "properties.kubernetesVersion")
 
 

@@ -1,4 +1,4 @@
-"""Devices: the GPUs that a node's device plugin reports, read off the pods that run there: NVIDIA's plugin, or GKE's own.
+"""Devices: the GPUs that a node's device plugin reports, read off the pods on the node: NVIDIA's plugin, or GKE's own.
 
 From NVIDIA/k8s-device-plugin 0.20: its README (options, sharing, config maps) and the code where the README is silent, named below.
 A plugin with wrong settings does not start, and reports nothing. GKE's plugin follows the node pool (`gpuPartitionSize`,
@@ -18,7 +18,7 @@ from sandbox.cloud.node_groups import Gpus
 
 Object = Mapping[str, Any]
 ReadMap = Callable[[str, str], Mapping[str, str] | None]
-"""The data of a ConfigMap by namespace and name; None when there is none."""
+"""The data of a ConfigMap by namespace and name; None when it is missing."""
 
 PREFIX = "nvidia.com/"
 CONFIG_LABEL = "nvidia.com/device-plugin.config"
@@ -40,7 +40,7 @@ class Wrong(ValueError):
 
 @dataclass(frozen=True)
 class DeviceReport:
-    """Extended resources of a node, with the plugin's pod, or the reason why there are none."""
+    """Extended resources of a node, with the plugin's pod, or the reason why it has none."""
 
     resources: Mapping[str, int]
     why: str = ""

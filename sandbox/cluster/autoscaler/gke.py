@@ -3,7 +3,7 @@
 Pages about-cluster-autoscaler and about-custom-compute-classes; where they are silent the autoscaler's own code,
 GoogleCloudPlatform/cluster-autoscaler of 2026-08-21 (pkg/computeclass/{organizer,matcher}.go, pkg/expander/gkeprice).
 
-Simplified: there are no prices here, so vCPUs and then memory stand for them, and spot costs less than on-demand. Of several
+Simplified: the sandbox has no prices, so vCPUs and then memory stand for them, and spot costs less than on-demand. Of several
 spot pools GKE does not pick the cheapest; one is drawn. A rule without `nodepools` matches nothing.
 """
 

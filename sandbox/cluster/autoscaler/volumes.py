@@ -72,7 +72,7 @@ def problem(request: VolumeRequest) -> str:
 
 
 def zone_of(node: Object, driver: Driver) -> str | None:
-    """A node's zone as a driver sees it; None where the driver is not there. Azure has "" for a machine without a zone."""
+    """A node's zone as a driver sees it; None without the driver. Azure has "" for a machine without a zone."""
     zone = (node["metadata"].get("labels") or {}).get(driver.zone)
     return None if zone is None else str(zone)
 

@@ -178,7 +178,7 @@ def controllers(settings: Settings) -> Command:
         f"--service-account-private-key-file={certificates / 'service-accounts.key'}",
         f"--root-ca-file={certificates / 'ca.crt'}",
         f"--service-cluster-ip-range={settings.service_cidr}",
-        # A driver on the node confirms that a volume is attached, and nothing runs there.
+        # A driver on the node confirms that a volume is attached, and simulated nodes run none.
         "--controllers=*,-service-lb-controller,-node-route-controller,-cloud-node-lifecycle-controller"
         ",-persistentvolume-attach-detach-controller",
         "--kube-api-qps=100",

@@ -1,4 +1,4 @@
-"""One control plane: its processes found and stopped. `sandbox.cluster.control_plane.start` brings it up."""
+"""One control plane: looks up its processes and stops them. `sandbox.cluster.control_plane.start` brings it up."""
 
 import re
 import secrets

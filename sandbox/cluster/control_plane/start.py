@@ -48,18 +48,18 @@ class _Start:
         """Start the processes that do not run as they should, and wait; a failure stops those launched here."""
         started = monotonic()
         settings = self.prepare()
-        wanted = commands(settings, write_inputs(settings))
+        commands_by_name = commands(settings, write_inputs(settings))
         stale = [
             name
             for name, process in self.processes.items()
-            if not process.up_to_date(wanted[name].arguments, wanted[name].inputs)
+            if not process.up_to_date(commands_by_name[name].arguments, commands_by_name[name].inputs)
         ]
         try:
-            self.launch_all(stale, wanted, settings)
+            self.launch_all(stale, commands_by_name, settings)
             self.wait(self.usable(settings), "can be used")
             if LOOPS in stale:
                 # Last, and without a wait: no declared resource needs it, and it would slow down the others at the start.
-                self.launch(LOOPS, wanted[LOOPS])
+                self.launch(LOOPS, commands_by_name[LOOPS])
         except BaseException:
             stop_all(self.launched)
             raise
@@ -87,7 +87,7 @@ class _Start:
             plane.directory, ports, programs, plane.cloud, plane.service_cidr, emulated, kubelet, plane.loops
         )
 
-    def launch_all(self, stale: list[str], wanted: Mapping[str, Command], settings: Settings) -> None:
+    def launch_all(self, stale: list[str], commands_by_name: Mapping[str, Command], settings: Settings) -> None:
         """Restart the named processes: etcd and the API server at once, their clients when the API server answers."""
         stop_all([self.processes[name] for name in reversed(self.processes) if name in stale])
         servers = [name for name in stale if name in SERVERS]
@@ -96,7 +96,7 @@ class _Start:
             self.notify(f"control plane {self.plane.version}: starting {', '.join(stale)}")
         for names in (servers, clients):
             for name in names:
-                self.launch(name, wanted[name])
+                self.launch(name, commands_by_name[name])
             if names is servers and clients:
                 self.wait({"kube-apiserver": self.api(settings, "/readyz")}, "is ready")
                 if "kwok" in clients:
@@ -156,7 +156,7 @@ class _Start:
 
 
 class Endpoint(NamedTuple):
-    """An HTTP path on a loopback port; HTTPS when there is a TLS context."""
+    """An HTTP path on a loopback port; HTTPS with a TLS context."""
 
     port: int
     path: str
@@ -187,14 +187,14 @@ def binary_version(apiserver: Path) -> str:
     return match[1]
 
 
-def emulated_version(wanted: str, binary: str) -> str | None:
+def emulated_version(version: str, binary: str) -> str | None:
     """The minor version that a binary must emulate, None for its own.
 
     Raises SandboxError for a version it cannot serve
     (https://kubernetes.io/docs/concepts/cluster-administration/compatibility-version/).
     """
-    minor, own = int(wanted.split(".")[1]), int(binary.split(".")[1])
+    minor, own = int(version.split(".")[1]), int(binary.split(".")[1])
     if not own - OLDEST_EMULATED <= minor <= own:
         supported = f"1.{own - OLDEST_EMULATED} to 1.{own}"
-        raise SandboxError(f"Kubernetes {wanted} cannot be emulated: the API server {binary} serves {supported}")
+        raise SandboxError(f"Kubernetes {version} cannot be emulated: the API server {binary} serves {supported}")
     return None if minor == own else f"1.{minor}"

@@ -48,10 +48,10 @@ def _denied(permission: str, on: str, agent: str) -> GcpRefused:
 @rules.as_read
 def secrets_key(request: ClusterRequest) -> GcpRefused | None:
     # Page encrypting-secrets: "Grant permission to use the key"; terraform-provider-google, tests of database_encryption.
-    wanted = request.body["databaseEncryption"]
-    if wanted["state"] != "ENCRYPTED" or (request.current or {}).get("databaseEncryption") == wanted:
+    encryption = request.body["databaseEncryption"]
+    if encryption["state"] != "ENCRYPTED" or (request.current or {}).get("databaseEncryption") == encryption:
         return None
-    key, agent = wanted["keyName"], kubernetes(request.project)
+    key, agent = encryption["keyName"], kubernetes(request.project)
     if _granted(request.resources, key, _KEY_ROLE, agent):
         return None
     return _denied("cloudkms.cryptoKeyVersions.useToEncrypt", key, agent)

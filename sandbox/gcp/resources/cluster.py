@@ -32,20 +32,23 @@ class Cluster(GcpType):
         rules.check(cluster_rules.SENT, request)
         request.body = _shown(_with_defaults(resources, id, {**self.service, **wanted}))
         rules.check(cluster_rules.RESULT, request)
-        # GKE makes a pool in any case; the provider takes it away again where it is told to.
+        # GKE makes a pool in any case; the provider removes it on request (removeDefaultNodePool).
         default = Record(POOL, f"{id}/nodePools/{DEFAULT_POOL}", {})
-        said = {"initialNodeCount": wanted.get("initialNodeCount", 0), "nodeConfig": wanted.get("nodeConfig") or {}}
-        made = pool.made(resources, Record(CLUSTER, id, request.body), default.id, said)
-        request.body["nodeConfig"] = copy.deepcopy(made["nodeConfig"])
+        properties = {
+            "initialNodeCount": wanted.get("initialNodeCount", 0),
+            "nodeConfig": wanted.get("nodeConfig") or {},
+        }
+        default_body = pool.new_body(resources, Record(CLUSTER, id, request.body), default.id, properties)
+        request.body["nodeConfig"] = copy.deepcopy(default_body["nodeConfig"])
         return request.body
 
     def update(self, resources: Resources, record: Record, planned: Body) -> Body:
         request = ClusterRequest(record.id, planned, copy.deepcopy(planned), record.body, resources)
-        wanted = planned.get("minMasterVersion")
-        if wanted and versions.number(wanted) > versions.number(record.body["masterVersion"]):
+        version = planned.get("minMasterVersion")
+        if version and versions.number(version) > versions.number(record.body["masterVersion"]):
             # The provider upgrades only when what is asked for is newer (resource_container_cluster.go).
             channel = request.body["releaseChannel"]["channel"]
-            request.body["masterVersion"] = versions.resolved(wanted, channel) or wanted
+            request.body["masterVersion"] = versions.resolved(version, channel) or version
         request.body["effectiveLabels"] = _effective(planned.get("resourceLabels") or {})
         rules.check(cluster_rules.RESULT, request)
         return _shown(request.body)
@@ -55,7 +58,7 @@ class Cluster(GcpType):
         pools = pools_of(resources, record.id)
         body["nodePools"] = [copy.deepcopy(p.body) for p in pools]
         if pools:
-            # GKE shows the first pool's nodes there, whichever that is by now (pulumi-gcp, docs of removeDefaultNodePool).
+            # GKE shows the nodes of the first pool that exists (pulumi-gcp, docs of removeDefaultNodePool).
             body["nodeConfig"] = copy.deepcopy(pools[0].body["nodeConfig"])
         body["nodeVersion"] = min(
             (p.body["version"] for p in pools), key=versions.number, default=body["masterVersion"]
@@ -66,8 +69,8 @@ class Cluster(GcpType):
 def default_pool(resources: Resources, cluster: Record) -> Record:
     """The pool that GKE makes with a cluster."""
     id = f"{cluster.id}/nodePools/{DEFAULT_POOL}"
-    said = {"initialNodeCount": cluster.body.get("initialNodeCount", 0), "nodeConfig": cluster.body["nodeConfig"]}
-    return Record(POOL, id, pool.made(resources, cluster, id, said))
+    properties = {"initialNodeCount": cluster.body.get("initialNodeCount", 0), "nodeConfig": cluster.body["nodeConfig"]}
+    return Record(POOL, id, pool.new_body(resources, cluster, id, properties))
 
 
 def _effective(labels: dict[str, str]) -> dict[str, str]:
@@ -130,8 +133,8 @@ def _shown(body: Body) -> Body:
     return body
 
 
-def _endpoints(said: Body) -> Body:
-    dns, addresses = said.get("dnsEndpointConfig") or {}, said.get("ipEndpointsConfig") or {}
+def _endpoints(endpoints: Body) -> Body:
+    dns, addresses = endpoints.get("dnsEndpointConfig") or {}, endpoints.get("ipEndpointsConfig") or {}
     return {
         "dnsEndpointConfig": {"allowExternalTraffic": False, **dns},
         "ipEndpointsConfig": {"enabled": True, **addresses},

@@ -1,4 +1,4 @@
-"""The types of clusters and their pools, and how one is found from the other."""
+"""The types of clusters and their pools, and the id of one from the other's."""
 
 from sandbox.cloud.state import Record, Resources
 

@@ -21,8 +21,8 @@ class ClusterRequest(ResourceRequest):
 
     @property
     def channel(self) -> str:
-        found: str = self.body["releaseChannel"]["channel"]
-        return found
+        channel: str = self.body["releaseChannel"]["channel"]
+        return channel
 
 
 Rule = Callable[[ClusterRequest], GcpRefused | Refused | None]

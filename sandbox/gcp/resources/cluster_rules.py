@@ -41,13 +41,13 @@ def initial_nodes(request: ClusterRequest) -> GcpRefused | None:
 
 def version(request: ClusterRequest) -> GcpRefused | None:
     # Logs of many projects, for a prefix of a version and for a whole version.
-    wanted = request.wanted.get("minMasterVersion", "")
+    requested = request.wanted.get("minMasterVersion", "")
     channel = (request.wanted.get("releaseChannel") or {}).get("channel", versions.DEFAULT_CHANNEL)
-    if versions.resolved(wanted, channel) is not None:
+    if versions.resolved(requested, channel) is not None:
         return None
-    if "-gke." in wanted:
-        return bad_request(f'Master version "{wanted}" is unsupported.')
-    return bad_request(f'No valid versions with the prefix "{wanted}" found.')
+    if "-gke." in requested:
+        return bad_request(f'Master version "{requested}" is unsupported.')
+    return bad_request(f'No valid versions with the prefix "{requested}" found.')
 
 
 def network(request: ClusterRequest) -> GcpRefused | None:
@@ -123,10 +123,10 @@ def autoscaling_limits(request: ClusterRequest) -> GcpRefused | None:
 @rules.as_read
 def encryption(request: ClusterRequest) -> GcpRefused | None:
     # Page encrypting-secrets: the key is in the cluster's region. Words UNCONFIRMED.
-    wanted = request.body["databaseEncryption"]
-    if wanted["state"] != "ENCRYPTED":
+    settings = request.body["databaseEncryption"]
+    if settings["state"] != "ENCRYPTED":
         return None
-    key, region = wanted.get("keyName", ""), ids.region(request.location)
+    key, region = settings.get("keyName", ""), ids.region(request.location)
     if ids.key_location(key or "") != region:
         return bad_request(f'Database_encryption.key_name "{key}" is not a key of region {region}.')
     return None

@@ -19,13 +19,13 @@ _OWN = re.compile(r"([^@]+)@([^@.]+)\.iam\.gserviceaccount\.com")
 
 
 def missing_account(resources: Resources, project: str, address: str) -> bool:
-    """Whether a service account's address is one of the project and there is none of it.
+    """Whether a service account's address is one of the project and does not exist.
 
     Those of other projects, and the ones Google makes, are taken as existing.
     """
-    found = _OWN.fullmatch(address)
+    match = _OWN.fullmatch(address)
     return bool(
-        found and found[2] == project and resources.get(f"projects/{project}/serviceAccounts/{address}") is None
+        match and match[2] == project and resources.get(f"projects/{project}/serviceAccounts/{address}") is None
     )
 
 

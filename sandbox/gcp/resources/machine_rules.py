@@ -142,20 +142,20 @@ def workload_metadata(request: PoolRequest) -> GcpRefused | None:
 @rules.as_read
 def version(request: PoolRequest) -> GcpRefused | None:
     # Page versioning: nodes are never newer than the control plane, and at most two minor versions older. Words UNCONFIRMED.
-    wanted, master = request.body["version"], request.cluster["masterVersion"]
-    if versions.number(wanted) > versions.number(master):
-        return bad_request(f'Node version "{wanted}" must not be newer than the master version "{master}".')
-    behind = int(versions.minor(master).split(".")[1]) - int(versions.minor(wanted).split(".")[1])
+    requested, master = request.body["version"], request.cluster["masterVersion"]
+    if versions.number(requested) > versions.number(master):
+        return bad_request(f'Node version "{requested}" must not be newer than the master version "{master}".')
+    behind = int(versions.minor(master).split(".")[1]) - int(versions.minor(requested).split(".")[1])
     if behind > 2:
-        return bad_request(f'Node version "{wanted}" is more than two minor versions older than the master.')
+        return bad_request(f'Node version "{requested}" is more than two minor versions older than the master.')
     return None
 
 
 def version_served(request: PoolRequest) -> GcpRefused | None:
     # Logs of many projects.
-    wanted = request.wanted.get("version")
-    if wanted and versions.resolved(wanted, request.cluster["releaseChannel"]["channel"]) is None:
-        return bad_request(f'Node version "{wanted}" is unsupported.')
+    requested = request.wanted.get("version")
+    if requested and versions.resolved(requested, request.cluster["releaseChannel"]["channel"]) is None:
+        return bad_request(f'Node version "{requested}" is unsupported.')
     return None
 
 

@@ -27,7 +27,7 @@ def _network_of(record: Record) -> str:
 def require_network(resources: Resources, project: str, reference: str) -> Record:
     """The network that a Compute Engine resource names. Raises Compute Engine's 404."""
     id = ids.network(project, reference)
-    found = resources.get(id)
-    if found is None or found.token != NETWORK:
+    record = resources.get(id)
+    if record is None or record.token != NETWORK:
         raise errors.no_resource(id)
-    return found
+    return record

@@ -35,7 +35,7 @@ class NodePool(GcpType):
 
     def create(self, resources: Resources, id: str, wanted: Body) -> Body:
         cluster = _running_cluster(resources, id)
-        return made(resources, cluster, id, wanted)
+        return new_body(resources, cluster, id, wanted)
 
     def update(self, resources: Resources, record: Record, planned: Body) -> Body:
         cluster = _running_cluster(resources, record.id)
@@ -44,10 +44,10 @@ class NodePool(GcpType):
         rules.check(pool_rules.SENT, request)
         config = request.config
         config["effectiveTaints"] = _all_taints(config, record.body["nodeConfig"])
-        wanted = request.wanted.get("version")
-        if wanted:
+        version = request.wanted.get("version")
+        if version:
             channel = cluster.body["releaseChannel"]["channel"]
-            request.body["version"] = versions.resolved(wanted, channel) or wanted
+            request.body["version"] = versions.resolved(version, channel) or version
         rules.check(pool_rules.RESULT, request)
         return request.body
 
@@ -59,16 +59,16 @@ def _running_cluster(resources: Resources, pool_id: str) -> Record:
     return cluster
 
 
-def made(resources: Resources, cluster: Record, id: str, wanted: Body) -> Body:
+def new_body(resources: Resources, cluster: Record, id: str, wanted: Body) -> Body:
     """The body of a new pool, checked. Raises `Refused`."""
     request = PoolRequest(id, wanted, {}, None, resources, cluster.body)
     rules.check(pool_rules.SENT, request)
     request.body = _with_defaults(cluster.body, id, wanted)
     config = request.config
     config["effectiveTaints"] = [dict(taint) for taint in config.get("taints", [])]
-    told = any(taint["key"] == _GPU_TAINT["key"] for taint in config["effectiveTaints"])
+    tainted = any(taint["key"] == _GPU_TAINT["key"] for taint in config["effectiveTaints"])
     # Page gpus: only where the cluster has a pool without GPUs by then, and not a second time.
-    if request.accelerators and not told and _has_other_pool(resources, cluster.id):
+    if request.accelerators and not tainted and _has_other_pool(resources, cluster.id):
         config["effectiveTaints"].append(dict(_GPU_TAINT))
     rules.check(pool_rules.RESULT, request)
     return request.body
@@ -93,7 +93,7 @@ def _with_defaults(cluster: Body, id: str, wanted: Body) -> Body:
         "initialNodeCount": wanted.get("nodeCount", 0),
         "maxPodsPerNode": cluster["defaultMaxPodsPerNode"],
         **wanted,
-        # A set, and an empty one says nothing.
+        # A set; an empty one means the default.
         "nodeLocations": list(dict.fromkeys(wanted.get("nodeLocations") or _zones(cluster))),
         "management": {"autoRepair": True, "autoUpgrade": True, **wanted.get("management", {})},
         "upgradeSettings": _upgrade(wanted.get("upgradeSettings") or {}),
@@ -112,10 +112,10 @@ def _with_defaults(cluster: Body, id: str, wanted: Body) -> Body:
             **(wanted.get("networkConfig") or {}),
         },
     }
-    if said := wanted.get("autoscaling"):
-        # page cluster-autoscaler: ANY is the default of pools that may vanish
+    if autoscaling := wanted.get("autoscaling"):
+        # page cluster-autoscaler: ANY is the default of spot and preemptible pools
         policy = "ANY" if config["spot"] or config["preemptible"] else "BALANCED"
-        body["autoscaling"] = {**dict.fromkeys(_BOUNDS, 0), "locationPolicy": policy, **said}
+        body["autoscaling"] = {**dict.fromkeys(_BOUNDS, 0), "locationPolicy": policy, **autoscaling}
     groups = [
         f"https://www.googleapis.com/compute/v1/projects/{body['project']}/zones/{zone}/%s/{group_name(id, zone)}-grp"
         for zone in body["nodeLocations"]
@@ -131,30 +131,30 @@ def _zones(cluster: Body) -> list[str]:
     return [*own, *cluster["nodeLocations"]] or locations.default_zones(cluster["location"])
 
 
-def _upgrade(said: Body) -> Body:
-    strategy = said.get("strategy", "SURGE")
+def _upgrade(settings: Body) -> Body:
+    strategy = settings.get("strategy", "SURGE")
     defaults = {"maxSurge": 1, "maxUnavailable": 0} if strategy == "SURGE" else {"maxSurge": 0, "maxUnavailable": 0}
     # Who says one of the two says both: zero is Terraform's value for the other.
-    numbers = {name: said.get(name, 0) for name in defaults} if defaults.keys() & said.keys() else defaults
-    return {**said, "strategy": strategy, **numbers}
+    numbers = {name: settings.get(name, 0) for name in defaults} if defaults.keys() & settings.keys() else defaults
+    return {**settings, "strategy": strategy, **numbers}
 
 
-def _node_config(cluster: Body, said: Body) -> Body:
-    said = {**type_named(POOL).service["nodeConfig"], **said}
-    machine = machines().get(said["machineType"])
+def _node_config(cluster: Body, declared: Body) -> Body:
+    declared = {**type_named(POOL).service["nodeConfig"], **declared}
+    machine = machines().get(declared["machineType"])
     disks = machine.boot_disks if machine else ("pd-balanced",)
-    boot = said.get("bootDisk") or {}
+    boot = declared.get("bootDisk") or {}
     # Page custom-boot-disks: balanced where the machine takes it.
-    disk = said.get("diskType") or boot.get("diskType") or ("pd-balanced" if "pd-balanced" in disks else disks[0])
-    size = said.get("diskSizeGb") or boot.get("sizeGb") or _DISK_GB
+    disk = declared.get("diskType") or boot.get("diskType") or ("pd-balanced" if "pd-balanced" in disks else disks[0])
+    size = declared.get("diskSizeGb") or boot.get("sizeGb") or _DISK_GB
     identity = (cluster.get("workloadIdentityConfig") or {}).get("workloadPool")
     config: Body = {
-        **said,
-        "metadata": {"disable-legacy-endpoints": "true", **said.get("metadata", {})},
+        **declared,
+        "metadata": {"disable-legacy-endpoints": "true", **declared.get("metadata", {})},
         "shieldedInstanceConfig": {
             "enableIntegrityMonitoring": True,
             "enableSecureBoot": False,
-            **(said.get("shieldedInstanceConfig") or {}),
+            **(declared.get("shieldedInstanceConfig") or {}),
         },
         "diskType": disk,
         "diskSizeGb": size,
@@ -162,15 +162,15 @@ def _node_config(cluster: Body, said: Body) -> Body:
     }
     if identity:
         # Page workload-identity: new pools of such a cluster have it by default.
-        config["workloadMetadataConfig"] = {"mode": "GKE_METADATA", **(said.get("workloadMetadataConfig") or {})}
+        config["workloadMetadataConfig"] = {"mode": "GKE_METADATA", **(declared.get("workloadMetadataConfig") or {})}
     if config.get("guestAccelerators"):
-        config["guestAccelerators"] = [_accelerator(one) for one in config["guestAccelerators"]]
+        config["guestAccelerators"] = [_accelerator(accelerator) for accelerator in config["guestAccelerators"]]
     return config
 
 
-def _accelerator(said: Body) -> Body:
-    # Page gpus: the default driver is installed where nothing is said, from 1.30.1-gke.1156000 on.
-    return {"gpuDriverInstallationConfig": {"gpuDriverVersion": "DEFAULT"}, **said}
+def _accelerator(accelerator: Body) -> Body:
+    # Page gpus: without this setting the default driver is installed, from 1.30.1-gke.1156000 on.
+    return {"gpuDriverInstallationConfig": {"gpuDriverVersion": "DEFAULT"}, **accelerator}
 
 
 def already_exists(id: str) -> Refused:

@@ -22,13 +22,13 @@ class PoolRequest(ResourceRequest):
 
     @property
     def config(self) -> Body:
-        found: Body = self.body["nodeConfig"]
-        return found
+        config: Body = self.body["nodeConfig"]
+        return config
 
     @property
     def zones(self) -> list[str]:
-        found: list[str] = self.body["nodeLocations"]
-        return found
+        zones: list[str] = self.body["nodeLocations"]
+        return zones
 
     @property
     def machine(self) -> Machine:
@@ -38,7 +38,7 @@ class PoolRequest(ResourceRequest):
     @property
     def accelerators(self) -> list[Body]:
         """The GPUs that were declared, without empty entries."""
-        return [one for one in self.config.get("guestAccelerators") or [] if one.get("count")]
+        return [accelerator for accelerator in self.config.get("guestAccelerators") or [] if accelerator.get("count")]
 
 
 Rule = Callable[[PoolRequest], GcpRefused | None]

@@ -35,13 +35,13 @@ def secondary_ranges(request: ClusterRequest) -> GcpRefused | None:
 @rules.as_read
 def services_of_one_cluster(request: ClusterRequest) -> GcpRefused | None:
     # Page alias-ips: clusters can share a pod range, but not a Services range. Words UNCONFIRMED.
-    wanted = request.body["ipAllocationPolicy"].get("servicesSecondaryRangeName")
+    range_name = request.body["ipAllocationPolicy"].get("servicesSecondaryRangeName")
     for other in request.resources.of(CLUSTER):
         if ids.key(other.id) == ids.key(request.id) or other.body["subnetwork"] != request.body["subnetwork"]:
             continue
-        if wanted and other.body["ipAllocationPolicy"].get("servicesSecondaryRangeName") == wanted:
+        if range_name and other.body["ipAllocationPolicy"].get("servicesSecondaryRangeName") == range_name:
             return bad_request(
-                f'Services secondary range "{wanted}" is already in use by cluster "{ids.last(other.id)}".'
+                f'Services secondary range "{range_name}" is already in use by cluster "{ids.last(other.id)}".'
             )
     return None
 

@@ -1,6 +1,6 @@
 """Resource types as the bridged provider and the service behind it see them.
 
-Facts stand in `data/types.toml` and `data/terraform.csv`; a further type is an entry there and a line in `table`, with a subclass
+Facts stand in `data/types.toml` and `data/terraform.csv`; a further type is an entry in them and a line in `table`, with a subclass
 in a file of this folder where it has rules of its own.
 
 `terraform.csv` was read from the provider's Go source, of which the SDK shows too little to write it again: `READ_FOR` says for
@@ -97,9 +97,9 @@ class GcpType(ResourceType):
         """The id of what a create with these inputs makes. Raises `Refused` without a project, region or location."""
         values = {name: value for name, value in inputs.items() if isinstance(value, str)}
         parent = self.facts.get("parent", "")
-        if parent and (found := re.fullmatch(self._parent_form(parent), values.get(parent, ""))):
+        if parent and (match := re.fullmatch(self._parent_form(parent), values.get(parent, ""))):
             # A parent's id says it all (extractNodePoolInformation for a cluster's).
-            return fill(self.path, values | found.groupdict())
+            return fill(self.path, values | match.groupdict())
         if "project" in self.parameters:
             values["project"] = _project(values, settings)
         if "region" in self.parameters:
@@ -137,22 +137,22 @@ def type_named(token: str) -> GcpType:
 
 
 def _project(values: Mapping[str, str], settings: Settings) -> str:
-    if found := values.get("project") or settings.project:
-        return found
+    if project := values.get("project") or settings.project:
+        return project
     # terraform-provider-google tpgresource.GetProject
     raise Refused("Failed to retrieve project, pid: , err: project: required field is not set")
 
 
 def _region(values: Mapping[str, str], settings: Settings) -> str:
-    if found := values.get("region") or settings.region or settings.zone.rpartition("-")[0]:
-        return found
+    if region := values.get("region") or settings.region or settings.zone.rpartition("-")[0]:
+        return region
     # terraform-provider-google tpgresource.GetRegion
     raise Refused("Cannot determine region: set in this resource, or set provider-level 'region' or 'zone'.")
 
 
 def _location(values: Mapping[str, str], settings: Settings) -> str:
-    if found := values.get("location") or settings.region or settings.zone:
-        return found
+    if location := values.get("location") or settings.region or settings.zone:
+        return location
     # terraform-provider-google tpgresource.GetLocation
     raise Refused("Cannot determine location: set location in this resource, or set provider-level 'region' or 'zone'")
 

@@ -58,6 +58,6 @@ def nats_of(resources: Resources, router: Record) -> list[Record]:
     return resources.of(NAT, below=f"{project}/{region}/{name}")
 
 
-def existing_nat(found: Body) -> Refused:
+def existing_nat(nat: Body) -> Refused:
     """The provider's own refusal of a NAT that exists."""
-    return Refused(f"Unable to create RouterNat, existing object already found: map[name:{found['name']}]")
+    return Refused(f"Unable to create RouterNat, existing object already found: map[name:{nat['name']}]")

@@ -68,8 +68,8 @@ def _fields(body: Body) -> Iterator[tuple[str, str]]:
         yield f"resource.secondaryIpRanges[{index}].ipCidrRange", range["ipCidrRange"]
 
 
-def _overlap(one: Range, other: Range) -> bool:
-    return one.version == other.version and one.overlaps(other)
+def _overlap(first: Range, second: Range) -> bool:
+    return first.version == second.version and first.overlaps(second)
 
 
 @rules.as_read

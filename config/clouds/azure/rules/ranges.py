@@ -58,11 +58,11 @@ def _overlaps(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     ranges = _ranges(azure)
     pairs = [("podCidr", "addressSpace"), ("serviceCidr", "addressSpace"), ("serviceCidr", "podCidr")]
     pairs += [(later, earlier) for earlier, later in combinations(_subnets(azure), 2)]
-    for one, other in pairs:
-        if {one, other} <= ranges.keys() and ranges[one].overlaps(ranges[other]):
+    for first, second in pairs:
+        if {first, second} <= ranges.keys() and ranges[first].overlaps(ranges[second]):
             yield Problem(
-                f"{PATH}.{one}",
-                f"{ranges[one]} overlaps {other} {ranges[other]}",
+                f"{PATH}.{first}",
+                f"{ranges[first]} overlaps {second} {ranges[second]}",
                 "choose ranges that share no address",
             )
 

@@ -13,8 +13,8 @@ from config.problems import Problem
 
 def _registry(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     if azure.registry:
-        wanted = "Microsoft.ContainerRegistry/registries"
-        yield from ids.check("cloud.registry.id", azure.registry.id, wanted, "a container registry")
+        resource_type = "Microsoft.ContainerRegistry/registries"
+        yield from ids.check("cloud.registry.id", azure.registry.id, resource_type, "a container registry")
 
 
 NEW_CLUSTER_RULES = (_registry,)

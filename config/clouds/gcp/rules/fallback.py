@@ -68,7 +68,7 @@ def _no_order_of_cpus(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iter
         )
 
 
-def _asked_for(gcp: Gcp, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+def _not_by_default(gcp: Gcp, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     if gcp.fallback.mode != "compute-class":
         return
     version = draft.kubernetes_version
@@ -165,6 +165,6 @@ def _taints(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Probl
             )
 
 
-CLOUD_RULES = (_no_order, _asked_for, _no_members, _unused, _migration)
+CLOUD_RULES = (_no_order, _not_by_default, _no_members, _unused, _migration)
 RULES = (_unread_order,)
 POOL_RULES = (_no_order_of_cpus, _all_in, _taints)

@@ -46,9 +46,11 @@ def _are_ranges(gcp: Gcp, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
 
 def _overlaps(gcp: Gcp, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     # In a VPC-native cluster all of them are addresses of one network.
-    for (one, earlier), (other, later) in combinations(_ranges(gcp).items(), 2):
+    for (first, earlier), (second, later) in combinations(_ranges(gcp).items(), 2):
         if earlier.overlaps(later):
-            yield Problem(f"{PATH}.{other}", f"{later} overlaps {one} {earlier}", "choose ranges that share no address")
+            yield Problem(
+                f"{PATH}.{second}", f"{later} overlaps {first} {earlier}", "choose ranges that share no address"
+            )
 
 
 def _control_plane(gcp: Gcp, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
