@@ -72,8 +72,8 @@ def test_a_label_outlives_a_pools_generation(run: Run) -> None:
 def test_behind_entra_the_command_and_the_kubeconfig_are_for_kubelogin(run: Run, emulated: EmulatedAzure) -> None:
     declared = run(AKS, aadProfile={"managed": True, "adminGroupObjectIDs": ["11111111-2222-3333-4444-555555555555"]})
     assert declared.outputs["kubeconfigCommand"].endswith(" && kubelogin convert-kubeconfig -l azurecli")
-    (asked,) = (asked for token, asked in emulated.calls if token.endswith(":listManagedClusterUserCredentials"))
-    assert asked["format"] == "exec"
+    (request,) = (request for token, request in emulated.calls if token.endswith(":listManagedClusterUserCredentials"))
+    assert request["format"] == "exec"
 
 
 def test_a_missing_cluster_is_one_clean_error(

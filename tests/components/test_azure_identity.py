@@ -31,8 +31,8 @@ def test_the_identity_may_use_the_subnets_that_pools_use_and_the_cluster_waits_f
         "lab-spare": "10.8.64.0/20",
     }
     assert {scope.rpartition("/")[2] for _, scope in grants(declared)} == {"nodes", "gpu"}
-    (found,) = declared.of("azure-native:containerservice:ManagedCluster").values()
-    waits = {urn.rpartition("::")[2] for urn in found.options["dependencies"]}
+    (cluster,) = declared.of("azure-native:containerservice:ManagedCluster").values()
+    waits = {urn.rpartition("::")[2] for urn in cluster.options["dependencies"]}
     assert {"lab-network", "lab-network-gpu"} <= waits
 
 
@@ -68,9 +68,9 @@ def test_a_preview_of_a_cluster_that_is_there_does_not_show_the_right_to_pull_as
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     settings = plain({"registry": {"id": f"{ID}/Microsoft.ContainerRegistry/registries/images"}})
-    there = running(declare(settings, monkeypatch))
+    live = running(declare(settings, monkeypatch))
     pulls = {
-        preview: declare(settings, monkeypatch, live=there, preview=preview).of(ROLE_ASSIGNMENT)["lab-pull"]
+        preview: declare(settings, monkeypatch, live=live, preview=preview).of(ROLE_ASSIGNMENT)["lab-pull"]
         for preview in (True, False)
     }
     # The outputs of a cluster that is updated are unknown in a preview; its GET says what they are.

@@ -50,9 +50,9 @@ def described_pools(pools: list[dict[str, Any]]) -> tuple[NodePool, ...]:
     return placement.node_pools(spec({"release": "r2026-11", "cloud": cloud, "pools": plain}), existing())
 
 
-def check(found: tuple[NodePool, ...]) -> None:
-    by_label = {pool.label: pool for pool in found}
-    for name, lines in snippets(found).items():
+def check(pools: tuple[NodePool, ...]) -> None:
+    by_label = {pool.label: pool for pool in pools}
+    for name, lines in snippets(pools).items():
         ran = {label for label, pool in by_label.items() if may_run(lines, pool.labels, pool.taints)}
         if name.startswith("pool-"):
             assert ran == {name.removeprefix("pool-")}
@@ -102,16 +102,16 @@ def test_libyaml_writes_what_pyyaml_writes(labels: dict[str, str]) -> None:
 @pytest.mark.parametrize("heeded", [(), (Placement.PREFER_SPOT,), tuple(Placement)])
 def test_yaml_json_and_the_outputs_say_the_same(heeded: tuple[Placement, ...]) -> None:
     sweep = {"name": "sweep", "machine": "Standard_D8ds_v5", "capacity": "spot", "maxNodes": 3}
-    found = node_pools([*good()["pools"], sweep])
-    data = contract.data("r2026-11", found, heeded)
+    pools = node_pools([*good()["pools"], sweep])
+    data = contract.data("r2026-11", pools, heeded)
     assert all(isinstance(value, str) for value in data.values())
     plain = {key: data.pop(key) for key in ("release", "placementLabel")}
     from_yaml = {key.removesuffix(".yaml"): yaml.safe_load(text) for key, text in data.items() if key.endswith(".yaml")}
     from_json = {key.removesuffix(".json"): json.loads(text) for key, text in data.items() if key.endswith(".json")}
     assert len(from_yaml) + len(from_json) == len(data)
     assert from_yaml == from_json
-    assert from_yaml["placements"] == [one.value for one in heeded]
-    output = contract.as_output(contract.plan("dev", None), found, heeded)
+    assert from_yaml["placements"] == [placement.value for placement in heeded]
+    output = contract.as_output(contract.plan("dev", None), pools, heeded)
     assert output == {
         "namespace": "kube-public",
         "name": "kubeflow-spot",
@@ -124,9 +124,9 @@ def test_yaml_json_and_the_outputs_say_the_same(heeded: tuple[Placement, ...]) -
     assert not [text for text in data.values() if "&" in text]
 
 
-@pytest.mark.parametrize("found", [None, {"metadata": {"labels": {**names.labels("dev"), "team": "ml"}}}])
-def test_a_contract_that_is_not_there_or_ours_has_the_name_that_tools_know(found: dict[str, Any] | None) -> None:
-    assert contract.plan("dev", found) == contract.ContractPlan("kubeflow-spot")
+@pytest.mark.parametrize("existing", [None, {"metadata": {"labels": {**names.labels("dev"), "team": "ml"}}}])
+def test_a_contract_that_is_not_there_or_ours_has_the_name_that_tools_know(existing: dict[str, Any] | None) -> None:
+    assert contract.plan("dev", existing) == contract.ContractPlan("kubeflow-spot")
 
 
 @pytest.mark.parametrize(
@@ -147,7 +147,7 @@ def test_another_owners_contract_is_left_alone_and_ours_has_another_name(
 
 def test_its_readers_are_service_accounts_and_the_named_groups_each_once() -> None:
     _, binding = contract.access("kubeflow-spot", ("ml-engineers", "system:serviceaccounts"), "dev")
-    assert [(one["kind"], one["name"]) for one in binding["subjects"]] == [
+    assert [(subject["kind"], subject["name"]) for subject in binding["subjects"]] == [
         ("Group", "ml-engineers"),
         ("Group", "system:serviceaccounts"),
     ]

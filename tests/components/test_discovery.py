@@ -71,13 +71,13 @@ def test_daemon_sets_operators_policies_the_expander_and_the_contract_are_read_a
         EXPANDER: (200, {"metadata": {}, "data": {"priorities": "1: ['.*']"}}),
         CONTRACT: (200, {"metadata": {"labels": {"owner": "them"}}}),
     }
-    found = discovery.read(kubeconfig(serving(answers)), "cloud.kubeconfig")
-    assert found.version == "1.36.2"
-    assert found.daemon_sets == (daemon_set,)
-    assert [policy["metadata"]["name"] for policy in found.policies] == ["p"]
-    assert found.expander
-    assert found.expander["data"] == {"priorities": "1: ['.*']"}
-    assert found.contract == {"metadata": {"labels": {"owner": "them"}}}
+    contents = discovery.read(kubeconfig(serving(answers)), "cloud.kubeconfig")
+    assert contents.version == "1.36.2"
+    assert contents.daemon_sets == (daemon_set,)
+    assert [policy["metadata"]["name"] for policy in contents.policies] == ["p"]
+    assert contents.expander
+    assert contents.expander["data"] == {"priorities": "1: ['.*']"}
+    assert contents.contract == {"metadata": {"labels": {"owner": "them"}}}
 
 
 @pytest.mark.process
@@ -100,8 +100,8 @@ def test_a_compute_class_is_read_by_its_name_where_one_is_asked_for(serving: Any
 @pytest.mark.process
 def test_what_is_not_there_is_no_error(serving: Any) -> None:
     answers: dict[str, Answer] = {"/version/": (200, VERSION), "/apis/apps/v1/daemonsets": (200, {"items": []})}
-    found = discovery.read(kubeconfig(serving(answers)), "cloud.kubeconfig")
-    assert (found.daemon_sets, found.policies, found.expander, found.contract) == ((), (), None, None)
+    contents = discovery.read(kubeconfig(serving(answers)), "cloud.kubeconfig")
+    assert (contents.daemon_sets, contents.policies, contents.expander, contents.contract) == ((), (), None, None)
 
 
 @pytest.mark.process

@@ -47,9 +47,9 @@ def file(tmp_path: Path) -> Path:
 
 
 def test_a_files_current_context_goes_on_alone_with_the_content_of_its_files(file: Path) -> None:
-    found = yaml.safe_load(credentials.kubeconfig(spec(file=str(file))))
+    content = yaml.safe_load(credentials.kubeconfig(spec(file=str(file))))
     authority = base64.b64encode(b"authority").decode()
-    assert found == {
+    assert content == {
         "apiVersion": "v1",
         "kind": "Config",
         "clusters": [{"name": "blue", "cluster": {"server": "https://blue", "certificate-authority-data": authority}}],
@@ -61,8 +61,8 @@ def test_a_files_current_context_goes_on_alone_with_the_content_of_its_files(fil
 
 def test_contents_are_as_good_as_a_file_and_a_context_can_be_named() -> None:
     text = yaml.safe_dump({**TWO, "clusters": [{"name": "blue", "cluster": {"server": "https://blue"}}]})
-    found = yaml.safe_load(credentials.kubeconfig(spec(contents=text)))
-    assert found["clusters"] == [{"name": "blue", "cluster": {"server": "https://blue"}}]
+    content = yaml.safe_load(credentials.kubeconfig(spec(contents=text)))
+    assert content["clusters"] == [{"name": "blue", "cluster": {"server": "https://blue"}}]
 
 
 @pytest.mark.parametrize(
@@ -109,8 +109,8 @@ def other_stacks(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("other_stacks")
 def test_an_output_of_another_stack_is_as_good_as_a_file() -> None:
-    found = yaml.safe_load(credentials.kubeconfig(spec(stack="org/clusters/prod")))
-    assert found["users"] == [{"name": "me", "user": {"token": "token-of-me"}}]
+    content = yaml.safe_load(credentials.kubeconfig(spec(stack="org/clusters/prod")))
+    assert content["users"] == [{"name": "me", "user": {"token": "token-of-me"}}]
 
 
 @pytest.mark.usefixtures("other_stacks")
@@ -142,8 +142,8 @@ def test_a_stack_or_output_that_is_not_there_is_named(where: dict[str, str], exp
 def test_a_credential_in_the_kubeconfig_is_told_and_never_shown(
     user: dict[str, Any], held: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    told: list[str] = []
-    monkeypatch.setattr(pulumi.log, "warn", told.append)
+    warnings: list[str] = []
+    monkeypatch.setattr(pulumi.log, "warn", warnings.append)
     document = {
         "contexts": [{"name": "lab", "context": {"cluster": "lab", "user": "me"}}],
         "clusters": [{"name": "lab", "cluster": {"server": "https://lab"}}],
@@ -152,5 +152,5 @@ def test_a_credential_in_the_kubeconfig_is_told_and_never_shown(
     }
     monkeypatch.setattr(credentials, "kubeconfig", lambda spec: credentials.reduced(yaml.safe_dump(document), "here"))
     credentials.warn_of_secrets(credentials.kubeconfig(spec(contents="...")))
-    assert ["(" + ", ".join(held) + ")" in text for text in told] == ([True] if held else [])
-    assert "correct horse" not in "".join(told)
+    assert ["(" + ", ".join(held) + ")" in text for text in warnings] == ([True] if held else [])
+    assert "correct horse" not in "".join(warnings)

@@ -60,11 +60,11 @@ def vcpus(pool: NodePool) -> int:
 
 def asked_for(stack: ClusterSpec, size: dict[str, int], most: int) -> set[str]:
     """Pools that stand where they do by chains that begin with machines of at most so many vCPUs, and what must precede them."""
-    found: set[str] = set()
+    known: set[str] = set()
     waiting = [chain for pool in stack.pools if size[pool.name] <= most for chain in [names.chain(pool)]]
     while waiting:
-        steps = {*waiting.pop()} - found
-        found |= steps
+        steps = {*waiting.pop()} - known
+        known |= steps
         waiting += [
             whole[: whole.index(step)]
             for pool in stack.pools
@@ -72,7 +72,7 @@ def asked_for(stack: ClusterSpec, size: dict[str, int], most: int) -> set[str]:
             for step in steps
             if step in whole
         ]
-    return found
+    return known
 
 
 @given(neutral())

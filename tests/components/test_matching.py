@@ -45,9 +45,9 @@ def test_a_taint_that_only_prefers_keeps_nobody_out() -> None:
 
 def test_every_taint_has_to_be_tolerated() -> None:
     spot = Taint(key="kubernetes.azure.com/scalesetpriority", value="spot")
-    one = [{"key": "nvidia.com/gpu", "operator": "Exists"}]
-    assert may_run({"tolerations": one}, {}, [GPU])
-    assert not may_run({"tolerations": one}, {}, [GPU, spot])
+    tolerations = [{"key": "nvidia.com/gpu", "operator": "Exists"}]
+    assert may_run({"tolerations": tolerations}, {}, [GPU])
+    assert not may_run({"tolerations": tolerations}, {}, [GPU, spot])
     assert may_run({"tolerations": EVERYTHING}, {}, [GPU, spot])
 
 

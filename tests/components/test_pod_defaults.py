@@ -37,23 +37,26 @@ def untainted() -> tuple[NodePool, ...]:
 
 
 def test_pods_with_the_label_get_the_spot_taints_toleration() -> None:
-    one, other = pod_defaults.pod_defaults(TEAMS, POOLS, "dev")
-    assert one["metadata"]["name"] == "kubeflow-spot-dev-prefer-spot"
-    assert (one["metadata"]["namespace"], other["metadata"]["namespace"]) == ("team-a", "team-b")
-    assert one["spec"]["selector"] == {"matchLabels": {"kubeflow-spot.dev/placement": "prefer-spot"}}
-    assert one["spec"]["tolerations"] == [
+    first, second = pod_defaults.pod_defaults(TEAMS, POOLS, "dev")
+    assert first["metadata"]["name"] == "kubeflow-spot-dev-prefer-spot"
+    assert (first["metadata"]["namespace"], second["metadata"]["namespace"]) == ("team-a", "team-b")
+    assert first["spec"]["selector"] == {"matchLabels": {"kubeflow-spot.dev/placement": "prefer-spot"}}
+    assert first["spec"]["tolerations"] == [
         {"key": "kubernetes.azure.com/scalesetpriority", "operator": "Equal", "value": "spot", "effect": "NoSchedule"}
     ]
-    assert one["spec"] == other["spec"]
+    assert first["spec"] == second["spec"]
 
 
 @given(pool_lists())
 def test_they_are_those_of_the_policy_but_for_the_gpus_own(pools: list[dict[str, Any]]) -> None:
-    found = node_pools(*pools)
-    wanted = [one.as_manifest() for one in pods.tolerations(pods.usable(found, Placement.PREFER_SPOT, gpu=True))]
-    given = [manifest["spec"]["tolerations"] for manifest in pod_defaults.pod_defaults(TEAMS[:1], found, "dev")]
-    assert given == [[one for one in wanted if one["key"] != "nvidia.com/gpu"]] or (
-        given == [] and {one["key"] for one in wanted} <= {"nvidia.com/gpu"}
+    placed = node_pools(*pools)
+    wanted = [
+        toleration.as_manifest()
+        for toleration in pods.tolerations(pods.usable(placed, Placement.PREFER_SPOT, gpu=True))
+    ]
+    given = [manifest["spec"]["tolerations"] for manifest in pod_defaults.pod_defaults(TEAMS[:1], placed, "dev")]
+    assert given == [[toleration for toleration in wanted if toleration["key"] != "nvidia.com/gpu"]] or (
+        given == [] and {toleration["key"] for toleration in wanted} <= {"nvidia.com/gpu"}
     )
 
 
