@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from config import stackfile
-from tests.config.test_configs import ERROR, HAPPY, said, settings
+from tests.config.test_configs import ERROR, HAPPY, expectations, settings
 
 Parts = list[str | int]
 
@@ -22,13 +22,13 @@ _PART = re.compile(r"\[(\d+)\]|\[\"([^\"]+)\"\]|(?:^|\.)(\w+)")
 
 def error_files() -> list[Path]:
     """Error files with a single problem."""
-    return [path for path in ERROR if len(said(path, "expect")) == 1]
+    return [path for path in ERROR if len(expectations(path, "expect")) == 1]
 
 
 @cache
 def is_about_one_key(path: Path) -> bool:
     """Whether the file's one problem is about one key."""
-    [(where, what)] = said(path, "expect")
+    [(where, what)] = expectations(path, "expect")
     raw = settings(path)
     parts = [_part(match) for match in _PART.finditer(where)]
     alone = _only(raw, parts)

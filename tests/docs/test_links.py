@@ -16,15 +16,15 @@ CONTRIBUTING = PROJECT / "CONTRIBUTING.md"
 
 def broken(page: Path) -> list[str]:
     """Relative links that lead to no file or to no heading."""
-    found = []
+    links = []
     for link in pages.links(page):
         path, _, fragment = unquote(link).partition("#")
         if link.startswith(("http://", "https://", "mailto:")):
             continue
         target = (page.parent / path).resolve() if path else page
         if not target.exists() or PROJECT not in target.parents or (fragment and fragment not in pages.anchors(target)):
-            found.append(link)
-    return found
+            links.append(link)
+    return links
 
 
 @pytest.mark.parametrize("page", PAGES, ids=pages.name)

@@ -25,8 +25,8 @@ PART = {
 
 
 def content(block: Block) -> dict[str, Any]:
-    found: dict[str, Any] = yaml.safe_load(textwrap.dedent(block.text))
-    return found
+    settings: dict[str, Any] = yaml.safe_load(textwrap.dedent(block.text))
+    return settings
 
 
 @pytest.mark.parametrize("block", SHOWN, ids=str)

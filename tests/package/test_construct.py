@@ -127,15 +127,15 @@ def with_unknown(path: str) -> dict[str, Any]:
 def test_what_another_resource_makes_may_be_unknown_in_a_preview(
     path: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    told: list[str] = []
-    monkeypatch.setattr(pulumi.log, "warn", told.append)
+    warnings: list[str] = []
+    monkeypatch.setattr(pulumi.log, "warn", warnings.append)
     declared = construct(lambda: with_unknown(path), tmp_path, monkeypatch, preview=True)
     sent = str([resource.inputs for resource in declared.resources])
     assert WIRE_UNKNOWN in sent
     # Nothing of the text that stood for it in the checks.
     assert "unknown-1" not in sent
-    assert "unknown-1" not in str(told)
-    assert [text for text in told if text.startswith(path)] == []
+    assert "unknown-1" not in str(warnings)
+    assert [text for text in warnings if text.startswith(path)] == []
     assert "unknown-1" not in str(declared.outputs)
 
 

@@ -36,7 +36,7 @@ def declared(case: Case) -> Declared:
     return Declared(case.type, plain(case.inputs), case.protect)
 
 
-def found(case: Case, rule: Rule, **settings: Any) -> list[str]:
+def broken_paths(case: Case, rule: Rule, **settings: Any) -> list[str]:
     return [finding.path for finding in rule.findings(declared(case), settings)]
 
 
@@ -46,12 +46,12 @@ def names(chosen: tuple[Case, ...]) -> list[str]:
 
 @pytest.mark.parametrize("case", BREAKING, ids=names(BREAKING))
 def test_a_resource_that_breaks_a_rule_is_refused_for_that_input_and_by_no_other_rule(case: Case) -> None:
-    assert {rule.name: paths for rule in RULES if (paths := found(case, rule))} == {case.rule: [case.breaks]}
+    assert {rule.name: paths for rule in RULES if (paths := broken_paths(case, rule))} == {case.rule: [case.breaks]}
 
 
 @pytest.mark.parametrize("case", KEEPING, ids=names(KEEPING))
 def test_a_resource_that_keeps_a_rule_is_refused_by_none(case: Case) -> None:
-    assert [rule.name for rule in RULES if found(case, rule)] == []
+    assert [rule.name for rule in RULES if broken_paths(case, rule)] == []
 
 
 @pytest.mark.parametrize("rule", [*BY_NAME])
@@ -66,11 +66,11 @@ def test_there_are_cases_of_rules_that_exist_only() -> None:
 
 
 def test_what_a_preview_does_not_know_arrives_as_unknown() -> None:
-    told = {
+    properties = {
         "a": [{"b": proxy.UNKNOWN_STRING_VALUE, "c": 1}, proxy.UNKNOWN_OBJECT_VALUE],
         "d": proxy.UNKNOWN_ARRAY_VALUE,
     }
-    assert plain_of(proxy.unknown_checking_proxy(told)) == {"a": [{"b": UNKNOWN, "c": 1}, UNKNOWN], "d": UNKNOWN}
+    assert plain_of(proxy.unknown_checking_proxy(properties)) == {"a": [{"b": UNKNOWN, "c": 1}, UNKNOWN], "d": UNKNOWN}
 
 
 def each_unknown(value: Any) -> Iterator[Any]:
@@ -119,16 +119,16 @@ def test_the_largest_pool_is_for_the_packs_user_to_say() -> None:
     far = next(case for case in BREAKING if case.name == "pool-unbounded-aks-far")
     near = next(case for case in KEEPING if case.name == "pool-unbounded-aks-near")
     rule = BY_NAME["pool-unbounded"]
-    assert found(far, rule, maxNodes=101) == []
-    assert found(near, rule, maxNodes=99) == ["maxCount"]
+    assert broken_paths(far, rule, maxNodes=101) == []
+    assert broken_paths(near, rule, maxNodes=99) == ["maxCount"]
 
 
 def test_the_names_of_tags_are_for_the_packs_user_to_say() -> None:
     kept = next(case for case in KEEPING if case.name == "owner-missing-gke-labels")
     rule = BY_NAME["owner-missing"]
-    assert found(kept, rule, names=["cost-center"]) == ["nodeConfig.resourceLabels"]
+    assert broken_paths(kept, rule, names=["cost-center"]) == ["nodeConfig.resourceLabels"]
     # As Azure does, without case
-    assert found(kept, rule, names=["Owner"]) == []
+    assert broken_paths(kept, rule, names=["Owner"]) == []
 
 
 def machines(cloud: str) -> list[dict[str, str]]:

@@ -81,14 +81,14 @@ def test_the_engine_is_told_a_copy_that_no_language_host_claims(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pack = a_pack(tmp_path / "pa ck")
-    told = install(home(tmp_path, monkeypatch), pack)
-    option, folder = told
+    options = install(home(tmp_path, monkeypatch), pack)
+    option, folder = options
     copy = yaml.safe_load((Path(folder) / "PulumiPolicy.yaml").read_text())
     assert copy["version"] == "1.2.3"
     assert copy["runtime"] != "python"
     assert option == "--policy-pack"
     config = Pack(pack.folder, tmp_path / "config.json")
-    assert install(home(tmp_path, monkeypatch), config) == [*told, "--policy-pack-config", str(config.config)]
+    assert install(home(tmp_path, monkeypatch), config) == [*options, "--policy-pack-config", str(config.config)]
 
 
 @pytest.mark.process

@@ -24,7 +24,7 @@ def replaced(pool: str, *properties: str) -> str:
 
 
 def system(*properties: str) -> str:
-    changed = ["properties.template.metadata", *(f"{SYSTEM_POOL}.{one}" for one in properties)]
+    changed = ["properties.template.metadata", *(f"{SYSTEM_POOL}.{name}" for name in properties)]
     return f"update Deployment lab-system-pool [{', '.join(changed)}]"
 
 

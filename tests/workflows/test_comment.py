@@ -75,8 +75,8 @@ def test_a_pull_request_from_a_fork_gets_a_comment(fork: Machine) -> None:
     assert where == f"POST {COMMENTS}"
     assert body.startswith(f"{MARKER}\ndrawn\n")
     assert SHA in body
-    asked = fork.calls()[0]
-    assert asked[:3] == ["GET", PULLS, {"state": "open", "head": "stranger:@topic", "per_page": "100"}]
+    request = fork.calls()[0]
+    assert request[:3] == ["GET", PULLS, {"state": "open", "head": "stranger:@topic", "per_page": "100"}]
 
 
 def test_the_report_alone_is_drawn_and_by_a_command_without_the_token(fork: Machine) -> None:
