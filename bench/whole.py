@@ -96,7 +96,7 @@ def _struct(values: dict[str, Any]) -> Any:
 
 @contextmanager
 def _engine() -> Iterator[tuple[int, _Monitor]]:
-    """Its port, and what it was asked."""
+    """The port of a recording engine, and its monitor."""
     monitor = _Monitor()
     server = grpc.server(ThreadPoolExecutor(8))
     resource_pb2_grpc.add_ResourceMonitorServicer_to_server(monitor, server)

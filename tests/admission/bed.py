@@ -64,7 +64,7 @@ NAMESPACES: Mapping[str, Mapping[str, str]] = {
     "auth": _RESTRICTED,
     "oauth2-proxy": _RESTRICTED,
     "gpu-agents": {},
-    # No policy of the program selects these: pods stay unchanged there.
+    # No policy of the program selects these namespaces: their pods stay unchanged.
     "unmatched": {},
     "unmatched-katib": KATIB,
 }

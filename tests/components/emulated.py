@@ -1,6 +1,6 @@
 """The emulated Azure behind Pulumi's mocks.
 
-`seed` makes what a stack file says is there already, so that a reference to it is neither refused nor passed over.
+`seed` creates the existing resources that a stack file refers to, so that each reference is checked.
 """
 
 from __future__ import annotations
@@ -110,7 +110,7 @@ class EmulatedAzure(Emulated):
     def _named_by_id(self, id: str) -> None:
         kind = type_of_id(id)
         parameters = kind.matches(id) if kind else None
-        # Of other types, such as DNS zones, the emulated Azure takes every id as existing.
+        # The emulated Azure accepts every id of another type, such as a DNS zone.
         if kind and parameters and kind.token in _LEAST:
             self.provider.configure({"location": self._location, "subscriptionId": id.split("/")[2]})
             self._group(ids.group_name(id))

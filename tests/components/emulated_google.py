@@ -1,6 +1,6 @@
 """The emulated Google Cloud behind Pulumi's mocks.
 
-`seed` makes what a stack file says is there already, so that a reference to it is neither refused nor passed over.
+`seed` creates the existing resources that a stack file refers to, so that each reference is checked.
 """
 
 from __future__ import annotations

@@ -31,7 +31,7 @@ class Emulated(pulumi.runtime.Mocks):
     def call(self, args: pulumi.runtime.MockCallArgs) -> tuple[dict[Any, Any], list[tuple[str, str]] | None]:
         inputs = plain(args.args)
         if args.token == "pulumi:pulumi:readStackOutputs":
-            # The stack's own: there was no update before.
+            # The stack's own outputs: this is its first update.
             return {"outputs": {}}, []
         self.calls.append((args.token, inputs))
         try:

@@ -48,7 +48,7 @@ class Stacks(pulumi.runtime.Mocks):
 
     def call(self, args: pulumi.runtime.MockCallArgs) -> tuple[dict[Any, Any], list[tuple[str, str]] | None]:
         assert args.token == "pulumi:pulumi:readStackOutputs"
-        # Of another stack, and of its own, which was never up.
+        # The outputs of another stack, and of this stack, which was never up.
         outputs = {"org/infra/lab": {"kubeconfig": KUBECONFIG}, "None/kubeflow-spot/test": {}}
         return {"outputs": outputs[args.args["name"]]}, []
 

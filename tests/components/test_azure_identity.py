@@ -52,7 +52,7 @@ def test_a_private_cluster_without_a_zone_of_its_own_has_no_right_at_one(azure: 
     declared = azure({"access": {"private": True, "privateDnsZone": zone}})
     ((role, scope),) = grants(declared)
     assert role == NETWORK_CONTRIBUTOR
-    # Without a zone there is nothing to link, and the nodes' subnet is enough.
+    # Without a zone there is no link, and a role on the nodes' subnet is enough.
     assert ("/subnets/" in scope) == (zone == "none")
 
 
@@ -93,6 +93,6 @@ def test_two_stacks_of_one_name_may_pull_from_one_registry(tmp_path: Path, monke
         cloud.seed(settings)
         pull = declare(settings, monkeypatch, cloud=cloud).of(ROLE_ASSIGNMENT)["lab-pull"]
         names.add(pull.inputs["roleAssignmentName"])
-        # One that an earlier version of the program has named otherwise is not made anew.
+        # An assignment that an earlier version of the program named differently is not replaced.
         assert "roleAssignmentName" in pull.options["ignoreChanges"]
     assert len(names) == 2

@@ -105,7 +105,7 @@ def test_a_live_pool_with_what_aks_added_is_as_the_profile_wants_it() -> None:
         ("Failed", {"owner": "ml"}, {RETRIED: "1"}),
         ("Canceled", {RETRIED: "4"}, {RETRIED: "5"}),
         ("Failed", {RETRIED: "by hand"}, {RETRIED: "1"}),
-        # What was sent once stays, or its removal would be a change.
+        # A tag that was sent once stays: its removal would be a change.
         ("Succeeded", {RETRIED: "2"}, {RETRIED: "2"}),
     ],
 )

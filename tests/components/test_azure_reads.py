@@ -1,4 +1,4 @@
-"""Reads of Azure: by the provider that the cluster is declared with, and what an answer that is none means."""
+"""Reads of Azure: the provider that each read uses, and the meaning of an error."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def test_a_cluster_that_the_stack_has_made_and_does_not_find_is_told(monkeypatch
     was = {"place": {"clusterName": "lab", "resourceGroup": "group"}}
     LastUpdate(was).warn_of_missing({"clusterName": "lab", "resourceGroup": "group"}, "look")
     assert warnings == ["The stack's cluster lab is not found and will be made again; if it exists, stop:\n  look"]
-    # Of a first update, and of a cluster that moves, there is nothing to tell.
+    # A first update and a moved cluster give no warning.
     LastUpdate().warn_of_missing({"clusterName": "lab", "resourceGroup": "group"}, "look")
     LastUpdate(was).warn_of_missing({"clusterName": "two", "resourceGroup": "group"}, "look")
     assert len(warnings) == 1

@@ -194,7 +194,7 @@ def test_a_generation_makes_a_second_pool_with_the_labels_of_the_first(
     old, new = before.of(POOL)["lab-general"].inputs, after_change.of(POOL)["lab-generalb"].inputs
     assert (new["agentPoolName"], new["vmSize"]) == ("generalb", "Standard_D16ds_v5")
     assert new["nodeLabels"] == old["nodeLabels"]
-    # As many nodes as the pool has that goes right after, or its pods would wait for machines.
+    # The new pool starts with the nodes of the pool it replaces, so that pods need not wait for machines.
     assert (old["count"], new["count"]) == (1, 2)
 
 
@@ -269,7 +269,7 @@ def test_new_pools_are_made_one_after_the_other_and_spot_is_upgraded_last(
     upgraded = declare(settings(), monkeypatch, live=running(older))
     on_demand = {"lab-a100od": {system}, "lab-general": {system}}
     assert waits(upgraded) == {**on_demand, "lab-a100": {system, "lab-a100od", "lab-general"}}
-    # Where nothing is made or upgraded, a pool that is refused holds up no other.
+    # Without a new or upgraded pool no pool waits for another, so a refused one delays none.
     assert waits(after(before, monkeypatch, settings())) == {pool: {system} for pool in waits(before)}
     # A spot pool that is replaced is made anew.
     changed = settings()

@@ -27,7 +27,7 @@ from tests.config.test_placement import pool_lists
 SPOT, ON_DEMAND = Capacity.SPOT, Capacity.ON_DEMAND
 
 MEANT: dict[str, Callable[[NodePool], bool]] = {
-    # Of the pools with GPUs, or of those without.
+    # Each condition chooses among the pools with GPUs or among those without.
     "gpu-prefer-spot": lambda pool: True,
     "gpu-require-spot": lambda pool: pool.capacity == SPOT,
     "gpu-on-demand": lambda pool: pool.capacity == ON_DEMAND,
@@ -57,7 +57,7 @@ def check(pools: tuple[NodePool, ...]) -> None:
         if name.startswith("pool-"):
             assert ran == {name.removeprefix("pool-")}
             continue
-        # Whether a machine has the GPUs that a pod asks for is for the scheduler to see, not for these lines.
+        # These lines do not check the number of GPUs; the scheduler does.
         gpu = name.startswith("gpu-")
         sort = {label for label, pool in by_label.items() if bool(pool.gpus) == gpu}
         meant = {label for label in sort if MEANT[name](by_label[label])}

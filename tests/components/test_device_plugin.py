@@ -56,7 +56,7 @@ def test_nodes_without_the_label_or_with_one_of_before_have_whole_gpus(pools: di
     (init,) = pod(plugin(pools))["initContainers"]
     default = environment(init)["DEFAULT_CONFIG"]
     assert yaml.safe_load(data[default]) == whole
-    # Whatever a pool is called, its configuration is its own.
+    # A pool of any name has its own configuration.
     assert default not in {pool.label for pool in gpu_pools(named_default()).values()}
 
 

@@ -87,7 +87,7 @@ def test_a_compute_class_is_read_by_its_name_where_one_is_asked_for(serving: Any
         "/version/": (200, VERSION),
         "/apis/apps/v1/daemonsets": (200, {"items": []}),
         "/apis/cloud.google.com/v1/computeclasses/gpus": (200, mine),
-        # Who may not read what he has no use for is not to be stopped by that.
+        # A refused read of an unused class is no error.
         "/apis/cloud.google.com/v1/computeclasses/others": (403, {}),
     }
     server = kubeconfig(serving(answers))

@@ -133,7 +133,7 @@ def test_a_plugin_for_another_pool_leaves_ours_alone(spec: ClusterSpec, pools: t
     both = ["t4", "t4od"]
     elsewhere = {"nodeSelector": {"agentpool": "a100"}, "tolerations": GPU + SPOT}
     assert decided(spec, pools, **elsewhere) == {"pools": both, "leftTo": []}
-    # What node-feature-discovery will write is not known before there is a node.
+    # The labels of node-feature-discovery are unknown until a node exists.
     unknown = {"nodeSelector": {"nvidia.com/gpu.present": "true"}, "tolerations": GPU + SPOT}
     assert decided(spec, pools, **unknown) == {"pools": [], "leftTo": left(*both)}
 

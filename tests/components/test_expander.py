@@ -86,7 +86,7 @@ def test_another_stacks_map_is_mended_in_its_stack_file() -> None:
     assert "belongs to stack 'blue' of this program" in message
     config = yaml.safe_load(message.partition("add this to the stack file of blue:\n")[2].partition("  or set")[0])
     options = ExpanderOptions.model_validate(config["kubeflow-spot:expander"])
-    # What stack blue then declares is good for both, also once it has further pools.
+    # The map that stack blue then declares fits both stacks, also after blue adds pools.
     for pools in (("a100",), ("a100", "h100", "h200")):
         blue = expander.plan(Wanted((*pools, "general"), set(pools)), options, "blue", None, "ml")
         assert blue.declared is not None

@@ -38,7 +38,7 @@ def waits_for(declared: Declared, type: str, name: str) -> set[str]:
         ({"releaseChannel": "RAPID"}, {"releaseChannel": {"channel": "RAPID"}}),
         ({}, {"workloadIdentityConfig": {"workloadPool": "example-lab.svc.id.goog"}, "networkingMode": "VPC_NATIVE"}),
         ({"zones": ["europe-west4-b"]}, {"location": "europe-west4", "nodeLocations": ["europe-west4-b"]}),
-        # Of a zonal cluster its own zone goes without saying.
+        # A zonal cluster's own zone is left out of nodeLocations.
         (
             {"location": "europe-west4-a", "zones": ["europe-west4-a", "europe-west4-b"]},
             {"location": "europe-west4-a", "nodeLocations": ["europe-west4-b"]},
@@ -188,7 +188,7 @@ def test_iam_alone_limits_what_nodes_may_do(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_gpu_pools_come_after_one_without_gpus(monkeypatch: pytest.MonkeyPatch) -> None:
-    # GKE taints GPU nodes by itself only when there is such a pool: it is not to depend on which came first.
+    # GKE taints GPU nodes only in a cluster with a pool without GPUs: the order of creation must not decide that.
     declared = declare(stack(GENERAL, WITH_TWIN), monkeypatch)
     system = f"{GKE_POOL}::lab-system"
     assert {name for name in declared.of(GKE_POOL) if system in waits_for(declared, GKE_POOL, name)} == {

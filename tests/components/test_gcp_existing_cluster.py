@@ -120,7 +120,7 @@ def test_only_pools_their_identity_and_the_layer_are_declared(monkeypatch: pytes
         assert (pool.inputs["cluster"], pool.inputs["location"]) == ("shared", "europe-west4")
         assert pool.inputs["nodeConfig"]["resourceLabels"] == {"kubeflow-spot-stack": "test"}
         assert pool.inputs["nodeConfig"]["serviceAccount"].startswith(account.inputs["accountId"])
-        # Whoever upgrades the cluster upgrades its pools.
+        # The cluster's owner upgrades its pools.
         assert "version" not in pool.inputs
         assert "deletedWith" not in pool.options
     for resource in declared.resources:
@@ -176,7 +176,7 @@ DNS = "https://gke-shared.europe-west4.gke.goog"
         ({}, "https://203.0.113.20"),
         ({"privateClusterConfigs": [{"enablePrivateEndpoint": True}]}, DNS),
         ({"masterAuthorizedNetworksConfigs": [{"cidrBlocks": [{"cidrBlock": "198.51.100.0/24"}]}]}, DNS),
-        # Made before there were DNS names.
+        # An older cluster, without a DNS endpoint.
         (
             {"privateClusterConfigs": [{"enablePrivateEndpoint": True}], "controlPlaneEndpointsConfigs": []},
             "https://203.0.113.20",

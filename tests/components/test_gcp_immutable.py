@@ -28,7 +28,7 @@ GPUS: dict[str, Any] = {
 
 
 def plural(value: Any) -> Any:
-    """As a function answers: nested blocks are lists and called so."""
+    """The value as an invoke returns it: nested blocks are lists with plural names."""
     if not isinstance(value, dict):
         return value
     maps = ("labels", "resourceLabels")
@@ -66,7 +66,7 @@ def test_what_is_there_as_it_was_declared_has_no_differences(monkeypatch: pytest
 
 
 class AfterUp(EmulatedGoogle):
-    """Once all is up, takes whatever is declared from then on as it is."""
+    """An emulated cloud that accepts every later declaration unchanged once the stack is up."""
 
     up = False
 
@@ -201,9 +201,9 @@ def test_spot_pools_give_way_and_twins_change_by_generation(monkeypatch: pytest.
     declared = declare(stack({**changed, "generation": "b"}), monkeypatch, live=live_pools)
     assert any(name.endswith("-l4odb") for name in declared.of(GKE_POOL))
     for pool in declared.of(GKE_POOL).values():
-        # Their names are their identity.
+        # A pool's name is its identity, so two cannot exist at once.
         assert pool.options["deleteBeforeReplace"] is True
-        # The number a pool began with replaces none, whatever its minimum is by now.
+        # A new minimum must not replace the pool through its initial node count.
         assert pool.options["ignoreChanges"] == ["initialNodeCount"]
     assert declare(stack({**L4, "capacity": "preemptible"}), monkeypatch, live=live_pools).of(GKE_POOL)
     # A spot pool that becomes on-demand is replaced: its nodes may be evicted at any time.

@@ -71,19 +71,19 @@ def total(least: int, most: int) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("pool", "cloud", "bounds", "initial"),
     [
-        # Of the whole pool, in three zones.
+        # Bounds of the whole pool, in three zones.
         ({"minNodes": 0, "maxNodes": 8}, {}, total(0, 8), 0),
         ({"minNodes": 1, "maxNodes": 8}, {}, total(1, 8), 1),
         ({"minNodes": 4, "maxNodes": 8}, {}, total(4, 8), 2),
-        # One a zone would be more than the maximum.
+        # One node in each zone would exceed the maximum.
         ({"minNodes": 1, "maxNodes": 2}, {}, total(1, 2), 0),
         ({"minNodes": 2, "maxNodes": 2}, {"location": "europe-west4-a"}, total(2, 2), 2),
         ({"minNodes": 2, "maxNodes": 4, "zones": ["europe-west4-a", "europe-west4-b"]}, {}, total(2, 4), 1),
-        # Of each zone.
+        # Bounds of each zone.
         ({"gcp": {"minNodesPerZone": 1, "maxNodesPerZone": 3}}, {}, {"minNodeCount": 1, "maxNodeCount": 3}, 1),
         ({"gcp": {"maxNodesPerZone": 3}}, {}, {"minNodeCount": 1, "maxNodeCount": 3}, 1),
         ({"gcp": {"minNodesPerZone": 0, "maxNodesPerZone": 3}}, {}, {"minNodeCount": 0, "maxNodeCount": 3}, 0),
-        # Which of them first; GKE's own choice is named.
+        # The location policy is always sent, GKE's default too.
         ({"maxNodes": 3, "capacity": "spot"}, {}, total(0, 3) | {"locationPolicy": "ANY"}, 0),
         ({"maxNodes": 3, "gcp": {"locationPolicy": "any"}}, {}, total(1, 3) | {"locationPolicy": "ANY"}, 1),
         ({"maxNodes": 3, "gcp": {"locationPolicy": "balanced"}}, {}, total(1, 3) | {"locationPolicy": "BALANCED"}, 1),
@@ -204,7 +204,7 @@ def test_the_system_pool_is_an_on_demand_pool_like_any_other(critical: bool, tai
     assert read.system_pool
     inputs = pools.node_pool(node_pools.system_pool(read.system_pool, gke()), read.cloud, ACCOUNT, {}, LiveCluster())  # type: ignore[arg-type]
     assert inputs["autoscaling"] == {**total(2, 4), "locationPolicy": "BALANCED"}
-    # One in each of three zones: GKE knows no smaller beginning that holds the minimum.
+    # One node in each of three zones: GKE has no smaller initial count that keeps the minimum.
     assert inputs["initialNodeCount"] == 1
     labels = {"kubeflow-spot.dev/capacity": "on-demand", "kubeflow-spot.dev/pool": "system"}
     assert (inputs["nodeConfig"]["labels"], inputs["nodeConfig"]["taints"]) == (labels, taints)

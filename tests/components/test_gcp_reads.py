@@ -1,4 +1,4 @@
-"""Reads of Google Cloud: by the provider that the cluster is declared with, and what an answer that is none means."""
+"""Reads of Google Cloud: the provider that each read uses, and the meaning of an error."""
 
 from __future__ import annotations
 

@@ -78,7 +78,7 @@ def test_required_affinity_is_matched_against_known_labels(
 ) -> None:
     condition = {"key": "agentpool", "operator": operator, "values": values}
     assert may_run(requiring([condition]), {"agentpool": "t4"}, []) is expected
-    # Of a label that is not known nothing can be said, so the pod may run.
+    # An unknown label may match, so the pod may run.
     assert may_run(requiring([{**condition, "key": "other"}]), {"agentpool": "t4"}, [])
 
 

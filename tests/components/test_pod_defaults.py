@@ -1,4 +1,4 @@
-"""Kubeflow's PodDefaults where Kubernetes has no mutating policy, and what is said of it."""
+"""Kubeflow's PodDefaults where Kubernetes has no mutating policy, and the messages about them."""
 
 from __future__ import annotations
 

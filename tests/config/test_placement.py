@@ -1,4 +1,4 @@
-"""Everything derived from a pool agrees, whatever the pools are and in whatever order they are written."""
+"""Everything derived from a pool agrees, for any pools in any order."""
 
 from __future__ import annotations
 
@@ -175,7 +175,7 @@ def test_a_chain_is_tried_whole_before_a_larger_machine() -> None:
     assert order(SPOT_A100, SPOT_T4) == ["t4", "t4od", "a100", "a100od"]
     across = {**SPOT_T4, "fallback": [{"pool": "a100"}, {"onDemand": {"maxNodes": 2}}]}
     assert order(SPOT_A100, across) == ["t4", "a100", "t4od", "a100od"]
-    # What two chains share stands behind both of their first pools.
+    # A pool in two chains comes after the first pools of both.
     shared = [{**pool, "fallback": [{"pool": "a100"}, *pool["fallback"]]} for pool in (SPOT_T4, SPOT_T4_BIG)]
     assert order(SPOT_A100, *shared) == ["t4", "t4big", "a100", "t4od", "t4bigod", "a100od"]
 

@@ -48,7 +48,7 @@ def test_a_release_is_complete_and_pins_its_images_by_digest(name: str) -> None:
 
 
 def test_every_released_file_is_recorded_and_none_has_changed_since() -> None:
-    """As `sha256sum --check` does."""
+    """Check the digests in the way of `sha256sum --check`."""
     recorded = dict(
         reversed(row.split("  ")) for row in (releases.DIRECTORY / "released.sha256").read_text().splitlines()
     )
@@ -197,7 +197,7 @@ def test_a_release_that_was_changed_is_refused(
     assert problem.path == "release"
     assert what in problem.what
     assert remedy in problem.remedy
-    # The others are none the worse.
+    # The other releases still load.
     assert releases.load("next", copied).released is False
 
 

@@ -82,13 +82,13 @@ def test_the_contract_tells_pods_how_to_get_onto_its_spot_machines() -> None:
 
 
 MISTAKES = {
-    # Of its own rules, which need no call by anybody.
+    # Problems of its own rules, which run by registration alone.
     "cloud.shelf: is 9, out of reach": changed(cloud={"provider": "toy", "shelf": 9}),
     "pools[1].toy.colour: is blue, and GPUs are red": with_pool(toy={"colour": "blue"}),
-    # Of its models.
+    # Problems of its models.
     "cloud.shelf: is missing": changed(cloud={"provider": "toy"}),
     "pools[1].toy.colour: is 'green'": with_pool(toy={"colour": "green"}),
-    # Of the rules for every cloud, by its traits.
+    # Problems of the rules for every cloud, by its traits.
     "cluster.name: 'Playroom' is not a valid name for a Toybox cluster": changed(cluster={"name": "Playroom"}),
     "pools[1].maxNodes: is 10": with_pool(maxNodes=10),
     "pools[1].zones[0]: '1' is not a zone of Toybox": with_pool(zones=["1"]),

@@ -65,7 +65,7 @@ def test_small_pools_keep_the_releases_limits_and_a_changed_bound_seldom_changes
     assert limits(small, 2, PINNED) == PINNED
     first, second = ([pool("general", 1, 4), pool("t4", 0, most, reclaimable=True)] for most in (8, 9))
     assert limits(first, 2, PINNED) == limits(second, 2, PINNED) == Limits(3, 75)
-    # Where almost all is spot no percentage is enough.
+    # A percentage alone is not enough when almost all nodes are spot.
     fleet = [pool("general", 1, 3), pool("t4", 0, 60, reclaimable=True)]
     assert limits(fleet, 2, PINNED) == Limits(100, 90)
 

@@ -55,7 +55,7 @@ def links(page: Path) -> list[str]:
 
 
 def anchors(page: Path) -> set[str]:
-    """The fragments that lead to headings. Two headings of one name are told apart by a number."""
+    """The fragments that lead to headings. A number separates two headings of one name."""
     slugs: set[str] = set()
     for heading in re.findall(r"^#+ (.+)$", _FENCE.sub("", page.read_text()), re.MULTILINE):
         slug = re.sub(r"[^\w\- ]", "", re.sub(r"\]\([^)]*\)", "]", heading).lower()).replace(" ", "-")

@@ -1,6 +1,6 @@
-"""Error files that are about one key, told by the data and the loader alone.
+"""Error files about one key, recognised by the data and the loader alone.
 
-A problem is about one key when it is there with nothing else in the file, and stays in whatever good file of the same kind the key
+A problem is about one key when the key alone causes it, and when it stays in every good file of the same kind in which the key
 is put. With the key goes what says in what kind of object it is: `cloud.provider`, `cloud.existingCluster`, a pool's `capacity`.
 """
 
@@ -107,7 +107,7 @@ def _only(value: Any, parts: Parts) -> Any:
     if isinstance(first, int):
         if not isinstance(value, list) or first >= len(value):
             return value
-        # Of the objects before it their place.
+        # Empty objects keep the place of those before it.
         before = [{} if isinstance(item, dict) else item for item in value[:first]]
         return [*before, _only(value[first], rest)]
     if not isinstance(value, dict):

@@ -55,7 +55,7 @@ def program() -> str:
 
 @dataclass
 class Team:
-    """A project of somebody who uses the package."""
+    """A project of a user of the package."""
 
     folder: Path
     path: str
@@ -104,7 +104,7 @@ def team(plugin: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Tea
 def test_the_engine_reads_the_packages_schema(plugin: Path, tmp_path: Path) -> None:
     pulumi = programs.ensure(["pulumi"], print)["pulumi"]
     environment = {**os.environ, "PULUMI_HOME": str(tmp_path), "PULUMI_SKIP_UPDATE_CHECK": "true"}
-    # The engine binds it: every type it names is there.
+    # The engine binds the schema: every type it names exists.
     done = subprocess.run(
         [pulumi, "package", "get-schema", plugin], env=environment, capture_output=True, text=True, check=False
     )

@@ -61,7 +61,7 @@ class Started:
         return self.process.stdout.readline()
 
     def ended(self) -> tuple[int, str, str]:
-        """How it ended, and what it printed since; waits, as the engine does, until nobody can print any more."""
+        """The exit code and the output since; waits, as the engine does, until every writer has closed the pipes."""
         out, err = self.process.communicate(timeout=20)
         return self.process.returncode, out, err
 

@@ -94,7 +94,7 @@ def test_what_is_not_known_breaks_no_rule_that_was_kept_and_no_rule_fails_on_it(
 
 
 def input_of(case: Case) -> str:
-    """The name of the input that is said to break the rule."""
+    """The name of the input that breaks the rule."""
     return re.split(r"[.\[]", case.breaks or "")[0]
 
 
@@ -127,7 +127,7 @@ def test_the_names_of_tags_are_for_the_packs_user_to_say() -> None:
     kept = next(case for case in KEEPING if case.name == "owner-missing-gke-labels")
     rule = BY_NAME["owner-missing"]
     assert broken_paths(kept, rule, names=["cost-center"]) == ["nodeConfig.resourceLabels"]
-    # As Azure does, without case
+    # Names without regard to case, as in Azure
     assert broken_paths(kept, rule, names=["Owner"]) == []
 
 

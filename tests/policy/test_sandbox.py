@@ -1,4 +1,4 @@
-"""How the sandbox starts a pack, and what it makes of what the engine tells."""
+"""The sandbox starts a policy pack and reports the engine's events about it."""
 
 from __future__ import annotations
 

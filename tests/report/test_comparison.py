@@ -71,7 +71,7 @@ ALL = {(command, stack) for command in ("up", "preview") for stack in ("dev", "s
         ("tests/test_a.py", set()),
         ("docs/a.md", set()),
         (".sandbox/preview+0/base+files/a.py", set()),
-        # Neither the folder nor the file that no stack depends on.
+        # Names that only resemble the folder and files no stack depends on.
         ("components/docs/a.py", {"dev", "staging", "prod"}),
         ("docs.py", {"dev", "staging", "prod"}),
         ("config/README.md", {"dev", "staging", "prod"}),

@@ -82,7 +82,7 @@ def test_a_command_that_failed_silently_is_an_error() -> None:
 
 def test_a_failed_command_adds_no_error_to_a_reported_one() -> None:
     broken, wrong, warned = (
-        # As the engine does, which says no more.
+        # The engine's own message, which names no reason.
         listened(violated("mandatory"), diagnostic("error", "preview failed")),
         listened(diagnostic("error", "no")),
         listened(violated("advisory")),
