@@ -62,7 +62,7 @@ def test_no_cloud_repeats_another(layer: str) -> None:
     assert equal == {}
 
 
-def test_a_repeated_run_would_be_found() -> None:
+def test_a_repeated_run_is_detected() -> None:
     lines = [f"value{number} = {number}" for number in range(RUN)]
     text = "import this\n" + "\n\n".join(lines)
     moved = "# elsewhere\n    " + "\n    )\n    ".join(lines)

@@ -31,7 +31,7 @@ IN_A_CLOUD = [path for path in STACKS if stack_config(path)["kubeflow-spot:cloud
 
 
 @pytest.mark.parametrize("path", IN_A_CLOUD, ids=lambda path: path.name.removesuffix(".yaml"))
-def test_a_right_stack_is_taken_by_its_cloud(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_happy_stack_is_accepted_by_its_cloud(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     settings = stack_config(path)
     # An existing cluster has an API server with no objects that matter here.
     monkeypatch.setattr(discovery, "read", lambda kubeconfig, what, compute_class=None: discovery.Contents("1.36.2"))

@@ -106,7 +106,7 @@ def test_a_built_in_plugin_such_as_gkes_is_not_doubled(
 DEV = stack_config(PROJECT / "Pulumi.dev.yaml")
 
 
-def test_a_cluster_of_ours_with_another_expander_says_so_and_has_no_map(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_new_cluster_with_another_expander_reports_it_and_has_no_map(monkeypatch: pytest.MonkeyPatch) -> None:
     cloud = {**DEV["kubeflow-spot:cloud"], "autoscaler": {"expander": "most-pods"}}
     declared = declare(with_(DEV, cloud=cloud), monkeypatch)
     assert declared.of(CONFIG_MAP, "-expander") == {}

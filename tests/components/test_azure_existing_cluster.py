@@ -97,7 +97,7 @@ def test_a_stopped_cluster_is_one_clean_error(run: Run, monkeypatch: pytest.Monk
         ({"kubeflow-spot.dev/pool": "spotpool"}, {"kubeflow-spot-stack": "blue"}, "stack 'blue'"),
     ],
 )
-def test_a_pool_of_that_name_that_is_not_ours_is_told_before_azure_is_asked(
+def test_another_owners_pool_of_the_same_name_is_refused_before_a_request_to_azure(
     run: Run, labels: dict[str, str], tags: dict[str, str], owner: str
 ) -> None:
     pool = {"agentPoolName": "spotpool", "count": 1, "vmSize": "Standard_D4s_v5", "nodeLabels": labels, "tags": tags}

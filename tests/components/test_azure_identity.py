@@ -64,7 +64,7 @@ def test_the_kubelets_of_the_cluster_may_pull_from_the_registry(azure: Azure) ->
     assert pull["principalId"] == azure.cloud.kubelet("lab")
 
 
-def test_a_preview_of_a_cluster_that_is_there_does_not_show_the_right_to_pull_as_replaced(
+def test_a_preview_of_a_running_cluster_does_not_replace_the_pull_role(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     settings = plain({"registry": {"id": f"{ID}/Microsoft.ContainerRegistry/registries/images"}})

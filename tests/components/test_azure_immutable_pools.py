@@ -128,7 +128,7 @@ def test_a_system_pool_that_was_added_by_hand_is_taken() -> None:
     assert system("sys2", system=live(mode="System"), sys2=live(mode="System")) == []
 
 
-def test_a_cluster_that_is_not_there_has_no_differences() -> None:
+def test_a_missing_cluster_has_no_differences() -> None:
     assert system("system") == []
     assert list(immutable_pools.key_problems(AzureEncryption(), LiveCluster({}))) == []
 

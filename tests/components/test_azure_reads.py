@@ -36,7 +36,9 @@ def test_every_read_goes_to_the_provider_of_the_cluster(
     assert [name for name, provider in calls if "::own::" not in provider] == []
 
 
-def test_so_does_the_read_of_an_existing_cluster(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_read_of_an_existing_cluster_goes_to_the_same_provider(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     cloud = {"provider": "azure", "existingCluster": {"resourceGroup": "theirs", "name": "theirs"}}
     pool = {"name": "t4", "machine": "Standard_NC4as_T4_v3", "capacity": "spot", "maxNodes": 1}
     settings = {"kubeflow-spot:release": "r2026-11", "kubeflow-spot:cloud": cloud, "kubeflow-spot:pools": [pool]}
@@ -53,9 +55,7 @@ def test_so_does_the_read_of_an_existing_cluster(tmp_path: Path, monkeypatch: py
         'Status=401 Code="InvalidAuthenticationTokenTenant" Message="The access token is from the wrong issuer."',
     ],
 )
-def test_only_a_cluster_or_group_that_is_not_found_is_no_cluster_yet(
-    refusal: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_only_a_missing_cluster_or_group_means_no_cluster_yet(refusal: str, monkeypatch: pytest.MonkeyPatch) -> None:
     class Refusing(Cloud):
         def call(self, args: pulumi.runtime.MockCallArgs) -> dict[str, Any]:
             if args.token.endswith(OF_THE_STACK):
@@ -67,7 +67,7 @@ def test_only_a_cluster_or_group_that_is_not_found_is_no_cluster_yet(
     assert refusal[:40] in str(error.value)
 
 
-def test_a_cluster_that_the_stack_has_made_and_does_not_find_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_cluster_that_the_stack_created_gives_a_warning(monkeypatch: pytest.MonkeyPatch) -> None:
     warnings: list[str] = []
     monkeypatch.setattr(pulumi.log, "warn", warnings.append)
     was = {"place": {"clusterName": "lab", "resourceGroup": "group"}}

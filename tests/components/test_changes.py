@@ -127,7 +127,7 @@ def test_the_rest_updates_a_pool_in_place(
     assert outcome(before, after(before, monkeypatch, changed), ("general", "a100")[pool]) == "updates"
 
 
-def test_upgrade_settings_and_what_is_no_longer_said_update_an_on_demand_pool(
+def test_upgrade_settings_and_removed_lines_update_an_on_demand_pool(
     before: Declared, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     changed = settings()
@@ -229,7 +229,7 @@ def test_pools_that_are_as_wanted_are_left_alone(before: Declared, monkeypatch: 
     assert cluster.options["ignoreChanges"] == ["agentPoolProfiles"]
 
 
-def test_the_system_pool_is_put_when_it_differs_and_then_whatever_the_last_request_was(
+def test_a_changed_system_pool_is_put_again_after_every_earlier_request(
     before: Declared, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def deployment(**live: Any) -> Registration:

@@ -75,7 +75,7 @@ def test_the_lines_put_a_pod_on_the_pools_they_are_meant_for_and_on_no_others(po
 
 
 @given(pool_lists())
-def test_they_do_so_where_no_taint_tells_spot_from_on_demand(pools: list[dict[str, Any]]) -> None:
+def test_snippets_place_pods_without_taints_on_spot_pools(pools: list[dict[str, Any]]) -> None:
     check(described_pools(pools))
 
 
@@ -125,7 +125,7 @@ def test_yaml_json_and_the_outputs_say_the_same(heeded: tuple[Placement, ...]) -
 
 
 @pytest.mark.parametrize("existing", [None, {"metadata": {"labels": {**names.labels("dev"), "team": "ml"}}}])
-def test_a_contract_that_is_not_there_or_ours_has_the_name_that_tools_know(existing: dict[str, Any] | None) -> None:
+def test_a_missing_or_own_contract_has_the_name_that_tools_know(existing: dict[str, Any] | None) -> None:
     assert contract.plan("dev", existing) == contract.ContractPlan("kubeflow-spot")
 
 

@@ -218,7 +218,7 @@ def test_only_types_that_azure_native_renamed_have_aliases(monkeypatch: pytest.M
         ({"nodeConfig": {"diskType": {"a": "b"}}}, "p.nodeConfig.diskType"),
     ],
 )
-def test_a_wrong_name_or_kind_would_be_found(value: Mapping[str, Any], path: str) -> None:
+def test_a_wrong_name_or_kind_is_detected(value: Mapping[str, Any], path: str) -> None:
     assert list(strange(value, sdk("gcp:container/nodePool:NodePool")[1], "p")) == [path]
 
 
@@ -232,5 +232,5 @@ def test_a_wrong_name_or_kind_would_be_found(value: Mapping[str, Any], path: str
         ({"identity": {"type": "Mine"}}, "p.identity.type: 'Mine' is not one of <enum 'ResourceIdentityType'>"),
     ],
 )
-def test_so_would_one_of_azure(value: Mapping[str, Any], path: str) -> None:
+def test_a_wrong_name_or_kind_of_azure_is_detected(value: Mapping[str, Any], path: str) -> None:
     assert list(strange(value, sdk("azure-native:containerservice:ManagedCluster")[1], "p")) == [path]

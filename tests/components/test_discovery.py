@@ -98,7 +98,7 @@ def test_a_compute_class_is_read_by_its_name_where_one_is_asked_for(serving: Any
 
 
 @pytest.mark.process
-def test_what_is_not_there_is_no_error(serving: Any) -> None:
+def test_missing_objects_are_no_error(serving: Any) -> None:
     answers: dict[str, Answer] = {"/version/": (200, VERSION), "/apis/apps/v1/daemonsets": (200, {"items": []})}
     contents = discovery.read(kubeconfig(serving(answers)), "cloud.kubeconfig")
     assert (contents.daemon_sets, contents.policies, contents.expander, contents.contract) == ((), (), None, None)
@@ -113,7 +113,7 @@ def test_what_is_not_there_is_no_error(serving: Any) -> None:
         ({"/version/": (200, "<html>")}, "is no API server"),
     ],
 )
-def test_what_the_server_refuses_is_told_in_one_line_that_names_the_setting(
+def test_a_refusal_by_the_server_is_one_line_that_names_the_setting(
     answers: dict[str, Answer], expected: str, serving: Any
 ) -> None:
     with pytest.raises(pulumi.RunError, match=expected) as refused:
@@ -132,7 +132,7 @@ def test_a_cluster_that_does_not_answer_is_named() -> None:
 
 
 @pytest.mark.parametrize("text", ["", "token: [secret", "{}", kubeconfig("http://x").replace("current-context: x", "")])
-def test_a_kubeconfig_that_is_none_is_told(text: str) -> None:
+def test_an_invalid_kubeconfig_is_reported(text: str) -> None:
     with pytest.raises(pulumi.RunError, match=r"cloud\.kubeconfig: the kubeconfig cannot be used") as refused:
         discovery.read(text, "cloud.kubeconfig")
     assert "secret" not in str(refused.value)

@@ -68,7 +68,7 @@ def outputs(stack: Stack) -> dict[str, Any]:
 
 
 @pytest.mark.engine
-def test_spotpool_is_added_to_the_cluster_that_is_there_and_nothing_else_of_it_changes(charmed: Stack) -> None:
+def test_spotpool_is_added_to_the_existing_cluster_and_nothing_else_of_it_changes(charmed: Stack) -> None:
     charmed.run("scale", "spotpool", "0")
     nodes = charmed.get("nodes")["items"]
     assert [node["metadata"]["labels"]["agentpool"] for node in nodes] == ["agentpool"] * 2
@@ -200,7 +200,7 @@ def test_aks_engines_design_comes_up_with_its_pools_subnets_labels_and_order(eng
 
 @pytest.mark.engine
 @pytest.mark.slow
-def test_a_second_stack_is_told_what_to_write_into_the_firsts_file_or_takes_over(engine: Stack, tmp_path: Path) -> None:
+def test_a_second_stack_gets_the_lines_for_the_firsts_file_or_takes_over(engine: Stack, tmp_path: Path) -> None:
     settings: dict[str, Any] = {
         "release": "r2026-11",
         "cloud": {"provider": "azure", "existingCluster": {"resourceGroup": "imaging", "name": "imaging"}},

@@ -73,7 +73,7 @@ def test_contents_are_as_good_as_a_file_and_a_context_can_be_named() -> None:
         ("g", r"client-certificate: .*a\.crt cannot be read: No such file"),
     ],
 )
-def test_a_context_that_leads_nowhere_is_told(file: Path, context: str, expected: str) -> None:
+def test_an_unusable_context_is_refused(file: Path, context: str, expected: str) -> None:
     with pytest.raises(pulumi.RunError, match=expected):
         credentials.kubeconfig(spec(file=str(file), context=context))
 
@@ -84,13 +84,13 @@ def test_without_a_current_context_one_must_be_named() -> None:
 
 
 @pytest.mark.parametrize("text", ["hello", "a: [secret", "contexts: secret", "- secret"])
-def test_what_is_no_kubeconfig_is_told_and_not_shown(text: str) -> None:
+def test_an_invalid_kubeconfig_is_reported_and_not_shown(text: str) -> None:
     with pytest.raises(pulumi.RunError, match=r"cloud\.kubeconfig\.contents: is no kubeconfig") as refused:
         credentials.kubeconfig(spec(contents=text))
     assert "secret" not in str(refused.value)
 
 
-def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
+def test_a_missing_file_is_named(tmp_path: Path) -> None:
     with pytest.raises(pulumi.RunError, match=r"cloud\.kubeconfig\.file: .*/none cannot be read: No such file"):
         credentials.kubeconfig(spec(file=str(tmp_path / "none")))
 
@@ -125,7 +125,7 @@ def test_an_output_of_another_stack_is_as_good_as_a_file() -> None:
         ({"stack": "org/clusters/prod", "output": "size"}, "no text 'size'"),
     ],
 )
-def test_a_stack_or_output_that_is_not_there_is_named(where: dict[str, str], expected: str) -> None:
+def test_a_missing_stack_or_output_is_named(where: dict[str, str], expected: str) -> None:
     with pytest.raises(pulumi.RunError, match=expected):
         credentials.kubeconfig(spec(**where))
 
@@ -139,7 +139,7 @@ def test_a_stack_or_output_that_is_not_there_is_named(where: dict[str, str], exp
         ({"exec": {"command": "kubelogin"}}, []),
     ],
 )
-def test_a_credential_in_the_kubeconfig_is_told_and_never_shown(
+def test_a_credential_in_the_kubeconfig_gives_a_warning_and_is_never_shown(
     user: dict[str, Any], held: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     warnings: list[str] = []

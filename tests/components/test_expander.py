@@ -33,7 +33,7 @@ def refusal(existing: dict[str, Any] | None, **options: Any) -> str:
 
 
 @pytest.mark.parametrize("existing", [None, config_map("1: ['.*']", {**names.labels("dev"), "team": "ml"})])
-def test_a_map_that_is_not_there_or_ours_is_declared(existing: dict[str, Any] | None) -> None:
+def test_a_missing_or_own_map_is_declared(existing: dict[str, Any] | None) -> None:
     decision = decide(existing)
     assert decision.declared == OWN
     assert decision.fallback_order.startswith(
@@ -93,7 +93,7 @@ def test_another_stacks_map_is_mended_in_its_stack_file() -> None:
         assert decide(config_map(priorities.written(blue.declared), names.labels("blue"))).declared is None
 
 
-def test_ownership_is_taken_when_asked_and_what_is_lost_is_told() -> None:
+def test_ownership_is_taken_on_request_and_the_lost_lines_are_reported() -> None:
     existing = config_map("50: [.*spot.*, a100]\n1: ['.*']")
     decision = decide(existing, takeOwnership=True)
     assert decision.declared == OWN

@@ -130,7 +130,7 @@ def test_the_cluster_of_a_stack_called_prod_is_protected_unless_the_file_says_ot
     assert {r.type for r in declared.resources if r.options.get("protect")} == ({GKE_CLUSTER} if guarded else set())
 
 
-def test_the_pool_gke_begins_with_goes_has_no_more_rights_and_is_no_change_to_make(
+def test_the_default_pool_is_removed_has_the_same_account_and_gives_no_change(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     declared = declare(stack(L4), monkeypatch)

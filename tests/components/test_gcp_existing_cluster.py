@@ -144,7 +144,7 @@ def test_two_stacks_in_one_cluster_have_an_account_each(monkeypatch: pytest.Monk
 
 @pytest.mark.usefixtures("contents")
 @pytest.mark.parametrize("workload_identity", [True, False])
-def test_pods_have_identities_of_their_own_where_the_cluster_has_and_else_that_is_told(
+def test_pods_have_own_identities_with_workload_identity_and_a_warning_without(
     workload_identity: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     warnings: list[str] = []
@@ -240,7 +240,7 @@ def pool(name: str, **nodes: Any) -> dict[str, Any]:
         ),
     ],
 )
-def test_a_pool_of_that_name_that_is_not_ours_is_told_before_google_is_asked(
+def test_another_owners_pool_of_the_same_name_is_refused_before_a_request_to_google(
     nodes: dict[str, Any], owner: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with pytest.raises(pulumi.RunError, match=rf"pools\[0\]\.name: .* made by {owner}\n.*default-pool, l4"):
@@ -255,7 +255,7 @@ def test_a_second_run_knows_its_own_pools(labels: dict[str, str], monkeypatch: p
 
 
 @pytest.mark.usefixtures("contents")
-def test_gkes_own_plugin_is_told_of(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_gkes_own_plugin_is_listed_in_the_outputs(monkeypatch: pytest.MonkeyPatch) -> None:
     warnings: list[str] = []
     monkeypatch.setattr(pulumi.log, "warn", warnings.append)
     declared = run(monkeypatch, GENERAL, L4)

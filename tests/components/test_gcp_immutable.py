@@ -59,7 +59,7 @@ def live(settings: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> list[dict
     return running(declare(settings, monkeypatch))
 
 
-def test_what_is_there_as_it_was_declared_has_no_differences(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unchanged_cluster_has_no_differences(monkeypatch: pytest.MonkeyPatch) -> None:
     settings = stack(GENERAL, GPUS, WITH_TWIN, cloud={"encryption": {"bootDiskKey": KEY}})
     live_pools = live(settings, monkeypatch)
     assert declare(settings, monkeypatch, live=live_pools).of(GKE_POOL)
@@ -76,7 +76,7 @@ class AfterUp(EmulatedGoogle):
         return super().new_resource(args)
 
 
-def test_nor_has_what_the_emulated_google_made_of_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unchanged_emulated_cluster_has_no_differences(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     google = AfterUp(tmp_path / "google.json")
     declare(FULL, monkeypatch, cloud=google)
     google.up = True
@@ -113,7 +113,7 @@ def with_pool(settings: dict[str, Any], number: int, **change: Any) -> dict[str,
         ({"gcp": {"imageType": "UBUNTU_CONTAINERD"}}, r"gcp\.imageType: own: is COS_CONTAINERD "),
     ],
 )
-def test_every_fixed_property_of_an_on_demand_pool_is_told_with_the_way_out(
+def test_every_immutable_property_of_an_on_demand_pool_is_refused_with_a_remedy(
     change: dict[str, Any], message: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     live_pools = live(stack(GPUS), monkeypatch)
@@ -132,7 +132,7 @@ def test_every_fixed_property_of_an_on_demand_pool_is_told_with_the_way_out(
         ({"serviceAccount": "lab-nodes@example-lab.iam.gserviceaccount.com"}, "cloud.serviceAccount"),
     ],
 )
-def test_what_the_cloud_fixes_is_told_of_the_system_pool_as_well(
+def test_immutable_properties_of_the_system_pool_are_refused_as_well(
     cloud: dict[str, Any], path: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     live_pools = live(stack(GENERAL), monkeypatch)

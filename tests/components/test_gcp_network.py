@@ -93,7 +93,7 @@ class Subnet(Cloud):
         ({**SUBNET, "secondaryIpRanges": []}, ["2 problems", "it has none"]),
     ],
 )
-def test_a_network_that_lacks_something_is_told_before_anything_is_declared(
+def test_an_incomplete_network_is_reported_before_anything_is_declared(
     answer: dict[str, Any] | str, messages: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for text in messages:

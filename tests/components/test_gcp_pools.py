@@ -55,7 +55,7 @@ def test_a_machine_is_bought_in_one_way(pool: dict[str, Any], spot: bool | None,
     assert (config.get("spot"), config.get("preemptible")) == (spot, preemptible)
 
 
-def test_a_twin_is_on_demand_whatever_its_pool_is() -> None:
+def test_a_twin_of_every_pool_is_on_demand() -> None:
     source = {key: value for key, value in WITH_TWIN.items() if key != "maxNodes"}
     inputs = pool_inputs({**source, "capacity": "preemptible", "gcp": {"maxNodesPerZone": 1}})
     assert inputs["l4"]["nodeConfig"]["preemptible"] is True

@@ -36,7 +36,9 @@ def test_every_read_goes_to_the_provider_of_the_cluster(
     assert [name for name, provider in calls if "::own::" not in provider] == []
 
 
-def test_so_does_the_read_of_an_existing_cluster(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_read_of_an_existing_cluster_goes_to_the_same_provider(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     settings = stack(L4, cloud={"existingCluster": {"location": "europe-west4", "name": "theirs"}})
     del (
         settings["kubeflow-spot:cloud"]["location"],
@@ -58,7 +60,7 @@ def test_so_does_the_read_of_an_existing_cluster(tmp_path: Path, monkeypatch: py
         "googleapi: Error 404: Not found: projects/example-lab.",
     ],
 )
-def test_only_this_cluster_not_found_is_no_cluster_yet(refusal: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_the_missing_cluster_itself_means_no_cluster_yet(refusal: str, monkeypatch: pytest.MonkeyPatch) -> None:
     class Refusing(Cloud):
         def call(self, args: pulumi.runtime.MockCallArgs) -> dict[str, Any]:
             if args.token.endswith(OF_THE_STACK):

@@ -51,7 +51,9 @@ def of_kubernetes(
 
 
 @pytest.mark.parametrize("kind", ["kubernetes", "Secret"])
-def test_so_are_the_provider_of_kubernetes_and_its_secrets(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_provider_of_kubernetes_and_its_secrets_are_declared_like_the_sdks(
+    kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     ours, of_sdk = of_kubernetes(monkeypatch, kind)
     ours[kind]["object"].pop("kubeconfig", None)
     of_sdk[kind]["object"].pop("kubeconfig", None)

@@ -89,7 +89,7 @@ def test_the_values_of_the_label_that_do_something(
         (WITH_TEAMS, untainted(), "instead: nothing; pods carry the lines of the ConfigMap kube-public/kubeflow-spot"),
     ],
 )
-def test_what_is_lost_and_what_there_is_instead_is_said(
+def test_a_shortfall_is_reported_with_its_replacement(
     scheduling: Scheduling, pools: tuple[NodePool, ...], instead: str
 ) -> None:
     lost, fallback = pod_defaults.shortfall(scheduling, pools, "1.35.4")
@@ -98,5 +98,5 @@ def test_what_is_lost_and_what_there_is_instead_is_said(
 
 
 @pytest.mark.parametrize(("scheduling", "version"), [(Scheduling(), "1.36.0"), (Scheduling(enabled=False), "1.35")])
-def test_nothing_is_said_where_nothing_is_lost(scheduling: Scheduling, version: str) -> None:
+def test_without_a_shortfall_there_is_no_message(scheduling: Scheduling, version: str) -> None:
     assert pod_defaults.shortfall(scheduling, POOLS, version) == []

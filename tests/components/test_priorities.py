@@ -143,7 +143,7 @@ def test_an_order_of_another_owner_is_as_good() -> None:
         ("10: [spot]\n50: [ondemand]", "no line matches t4"),
     ],
 )
-def test_what_breaks_the_order_is_named(text: str, fault: str) -> None:
+def test_a_fault_in_the_order_is_named(text: str, fault: str) -> None:
     assert fault in faults(text)
 
 

@@ -54,7 +54,7 @@ def test_a_cluster_of_a_newer_program_is_refused_and_both_releases_are_named(dec
 @pytest.mark.parametrize(
     ("declared", "wanted", "older"), [("r2026-11", "r2026-09", "is older"), ("next", "r2026-11", "may be older")]
 )
-def test_going_back_is_told(declared: str, wanted: str, older: str) -> None:
+def test_an_older_release_gives_a_warning(declared: str, wanted: str, older: str) -> None:
     (warning,) = release.check(wanted, contract(declared), "dev")
     assert warning.startswith(f"release: the cluster was declared with {declared}; {wanted} {older}")
 

@@ -141,7 +141,7 @@ CASES: dict[str, tuple[dict[str, Any], dict[str, Any], dict[str, Any], str | Non
 
 
 @pytest.mark.parametrize(("pool", "cloud", "top", "name"), CASES.values(), ids=CASES)
-def test_when_there_is_a_class(
+def test_conditions_of_a_compute_class(
     pool: dict[str, Any], cloud: dict[str, Any], top: dict[str, Any], name: str | None
 ) -> None:
     raw = on_gke([pool], **cloud) | top

@@ -65,7 +65,7 @@ def test_a_stack_writes_no_default(stack: str) -> None:
     assert idle == []
 
 
-def test_a_copied_default_would_be_found() -> None:
+def test_a_copied_default_is_detected() -> None:
     raw = settings(STACKS["dev"])
     whole = meant(spec(raw))
     raw["cloud"]["tier"] = "Free"

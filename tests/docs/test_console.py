@@ -32,7 +32,7 @@ def test_everything_that_is_made_is_shown() -> None:
     assert sorted(shown) == sorted(console.MADE)
 
 
-def test_a_block_without_a_mark_would_be_found() -> None:
+def test_a_block_without_a_mark_is_detected() -> None:
     for above in ("", "Some text:", "<!-- checked -->", "<!-- recorded: make up -->"):
         assert not console.CHECKED.fullmatch(above)
         assert not console.RECORDED.fullmatch(above)

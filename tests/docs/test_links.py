@@ -32,7 +32,7 @@ def test_every_relative_link_leads_to_a_file_and_a_heading(page: Path) -> None:
     assert broken(page) == []
 
 
-def test_a_broken_link_would_be_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_broken_link_is_detected(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     page = tmp_path / "page.md"
     page.write_text("# A heading\n\n[a](#a-heading) [b](#another) [c](gone.md) [d](page.md#a-heading) `[e](code.md)`\n")
     monkeypatch.setattr("tests.docs.test_links.PROJECT", tmp_path)

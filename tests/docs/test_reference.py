@@ -86,6 +86,6 @@ def test_a_row_says_type_default_and_cloud(heading: str, key: str, cell: int, sh
     assert documented()[heading][key][cell] == shown
 
 
-def test_a_key_that_the_page_lacks_would_be_found() -> None:
+def test_a_key_missing_from_the_page_is_detected() -> None:
     less = PAGE.read_text().replace("| `maxPrice` |", "| `maximumPrice` |", 1)
     assert command.written(less) != less

@@ -81,7 +81,9 @@ def test_every_mistake_is_an_error_with_its_path(tmp_path: Path, monkeypatch: py
     assert errors["systemPool.minNodess"].startswith("is not a key of this object; did you mean `minNodes`?")
 
 
-def test_what_the_cloud_refuses_is_told_without_a_class_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_refusal_by_the_cloud_is_reported_without_a_class_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     class Unreadable(Cloud):
         def call(self, args: pulumi.runtime.MockCallArgs) -> dict[str, Any]:
             if args.token.endswith(":getManagedCluster"):

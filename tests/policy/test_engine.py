@@ -53,7 +53,7 @@ def test_in_production_every_rule_refuses_what_breaks_it_and_nothing_else(tmp_pa
         assert where.startswith(f"{case.breaks}: ")
 
 
-def test_elsewhere_what_breaks_a_rule_is_told_and_goes_on(tmp_path: Path) -> None:
+def test_outside_production_violations_are_advisory_and_the_update_continues(tmp_path: Path) -> None:
     preview = previewed(tmp_path, "dev", BREAKING)
     general = {rule.name for rule in RULES if not rule.production}
     assert violations(preview, "advisory") == sorted(

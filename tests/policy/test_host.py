@@ -74,7 +74,7 @@ def soon(check: Callable[[], bool]) -> bool:
 
 
 @pytest.mark.parametrize("host", [True, False])
-def test_a_pack_finds_what_the_engine_has_told_whether_hosted_or_not(host: bool, tmp_path: Path) -> None:
+def test_a_pack_gets_the_engines_arguments_hosted_or_not(host: bool, tmp_path: Path) -> None:
     pack = Pack(tmp_path) if host else None
     with hosted(pack):
         for name in ("one", "two"):

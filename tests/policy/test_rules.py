@@ -136,13 +136,13 @@ def machines(cloud: str) -> list[dict[str, str]]:
         return list(csv.DictReader(file))
 
 
-def test_an_azure_size_tells_by_its_name_whether_it_has_nvidia_gpus() -> None:
+def test_the_name_of_an_azure_size_shows_nvidia_gpus() -> None:
     # The names are read, and the catalogue is a list of sizes from elsewhere.
     sizes = {row["size"]: row["gpu_model"].startswith("nvidia") for row in machines("azure")}
     assert {size: azure.has_nvidia(size) for size in sizes} == sizes
 
 
-def test_a_google_machine_with_gpus_built_in_tells_by_its_name() -> None:
+def test_the_name_of_a_google_machine_shows_built_in_gpus() -> None:
     types = {row["machine_type"]: bool(row["gpus_fixed"]) for row in machines("gcp")}
     assert {name: gcp.has_nvidia({"machineType": name}) is not None for name in types} == types
 

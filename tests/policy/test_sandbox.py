@@ -42,7 +42,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Home:
     return Home.of("dev", tmp_path)
 
 
-def test_a_violation_is_told_once_without_marks_of_colour_and_is_the_error() -> None:
+def test_a_violation_is_reported_once_without_colour_codes_and_is_the_error() -> None:
     steps = Steps()
     for _ in range(2):
         steps.on_event(event(BROKEN))
@@ -77,9 +77,7 @@ def test_a_project_has_a_pack_where_it_has_the_packs_file(tmp_path: Path) -> Non
     assert Pack.of(tmp_path) == Pack(tmp_path / "policy")
 
 
-def test_the_engine_is_told_a_copy_that_no_language_host_claims(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_engine_gets_a_copy_that_no_language_host_claims(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pack = a_pack(tmp_path / "pa ck")
     options = install(home(tmp_path, monkeypatch), pack)
     option, folder = options

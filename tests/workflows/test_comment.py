@@ -143,7 +143,7 @@ def test_a_run_of_a_deleted_repository_stops(fork: Machine) -> None:
     assert done.stderr == "error: the repository of the commit is gone\n"
 
 
-def test_a_preview_without_a_report_says_so_in_the_comment(fork: Machine) -> None:
+def test_a_preview_without_a_report_gives_a_comment_about_it(fork: Machine) -> None:
     fork.answer(ARTIFACTS, {"artifacts": []})
     assert comment(fork).returncode == 0
     [(_, body)] = written(fork)

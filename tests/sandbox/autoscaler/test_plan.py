@@ -32,7 +32,7 @@ def test_cpu_pods_without_tolerations_never_grow_a_gpu_pool() -> None:
     assert decisions([spot(8), on_demand(8)], pods) == []
 
 
-def test_pods_that_fit_a_node_that_is_there_grow_nothing_and_need_that_node() -> None:
+def test_pods_that_fit_an_existing_node_grow_nothing_and_need_that_node() -> None:
     pool = sized(PLAIN, 2)
     nodes = [node(pool, name) for name in pool.nodes]
     growth = plan(Picture([pool], nodes, [pod("one", {"cpu": "3"})]))
@@ -66,7 +66,7 @@ def test_a_machine_that_is_not_ready_yet_will_have_what_its_pool_has() -> None:
     assert plan(Picture([pool], nodes, [pod("one", {"cpu": "3"})])).needed == {pool.nodes[0]}
 
 
-def test_a_template_is_like_a_node_that_is_there() -> None:
+def test_a_template_is_like_an_existing_node() -> None:
     """With four replicas of a GPU one node takes four pods; at zero nodes only the machine's one GPU is known."""
     pool = sized(spot(4), 1)
     shared = {"allocatable": {**MACHINE, "nvidia.com/gpu": "4", "cpu": "16"}}
@@ -82,7 +82,7 @@ def test_the_largest_pods_get_nodes_first() -> None:
     assert (option.nodes, len(option.pods)) == (2, 4)
 
 
-def test_a_pod_that_no_pool_can_take_is_told_why_and_others_go_on() -> None:
+def test_a_pod_that_fits_no_pool_gets_the_reasons_and_other_pods_continue() -> None:
     pods = [
         pod("pinned", ONE_GPU, [GPU], nodeSelector={"agentpool": "gpuspot"}),
         pod("huge", {"cpu": "64"}),
@@ -99,7 +99,7 @@ def test_a_pod_that_no_pool_can_take_is_told_why_and_others_go_on() -> None:
     }
 
 
-def test_a_pool_at_its_most_or_left_alone_says_so() -> None:
+def test_a_pool_at_its_maximum_or_backed_off_gives_the_reason() -> None:
     growth = plan(Picture([sized(PLAIN, 6)], [], [pod(f"step-{n}", {"cpu": "3"}) for n in range(7)]))
     assert growth.hopeless == {"default/step-6": "general: at its most, 6 nodes"}
     growth = plan(Picture([PLAIN], [], [pod("one", {"cpu": "3"})], backed_off={PLAIN.name}))

@@ -109,7 +109,7 @@ def test_a_disk_is_where_its_node_is_and_stays_there(
         assert term == {"matchExpressions": [{"key": key, "operator": "In", "values": [value]}]}
 
 
-def test_a_share_is_anywhere_and_a_volume_is_as_its_claim_says() -> None:
+def test_a_share_has_no_zone_and_a_volume_has_the_claims_properties() -> None:
     (wish,) = requested(
         "azure", claim("azurefile", resources={"requests": {"storage": "1500M"}}, volumeMode="Filesystem")
     )

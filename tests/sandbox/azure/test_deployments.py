@@ -25,7 +25,7 @@ def put(account: Account, **changes: Any) -> Resource:
     return account.create(TOKEN, deployment("system", SYSTEM | changes))
 
 
-def test_a_deployment_changes_a_pool_whoever_made_it_and_says_so_each_time(ready: Account) -> None:
+def test_a_deployment_changes_a_pool_of_any_creator_and_reports_each_change(ready: Account) -> None:
     deployed = put(ready, count=2)
     assert system(ready)["count"] == 2
     assert len(ready.runtime.names()) == 2
@@ -42,7 +42,7 @@ def test_a_deployment_changes_a_pool_whoever_made_it_and_says_so_each_time(ready
     assert ready.refresh(changed).old_inputs == changed.old_inputs
 
 
-def test_a_deployment_makes_a_pool_that_is_not_there(ready: Account) -> None:
+def test_a_deployment_creates_a_missing_pool(ready: Account) -> None:
     spot = {k: v for k, v in SPOT.items() if k not in ("agentPoolName", "resourceGroupName", "resourceName")}
     ready.create(TOKEN, deployment("t4spot", spot))
     assert (ready.cloud.get(f"{CLUSTER_ID}/agentPools/t4spot") or {})["scaleSetPriority"] == "Spot"
@@ -63,7 +63,7 @@ def test_what_aks_refuses_fails_the_deployment_which_stays_and_can_be_sent_again
     assert system(ready)["count"] == 2
 
 
-def test_a_second_one_of_that_name_is_refused_and_a_deleted_one_leaves_its_pool(ready: Account) -> None:
+def test_a_second_deployment_of_a_name_is_refused_and_a_deleted_one_leaves_its_pool(ready: Account) -> None:
     deployed = put(ready)
     with pytest.raises(Refused, match="already existing"):
         put(ready)

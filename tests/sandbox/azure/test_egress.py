@@ -164,7 +164,7 @@ def test_routes_have_names_of_their_own(account: Account, group: Resource) -> No
 @pytest.mark.parametrize(
     ("field", "token", "inputs"), [("natGateway", NAT, NAT_INPUTS), ("routeTable", ROUTES, ROUTES_INPUTS)]
 )
-def test_subnet_names_what_is_there_in_its_region(
+def test_subnet_refers_to_existing_resources_of_its_region(
     account: Account, group: Resource, inline: bool, field: str, token: str, inputs: Props
 ) -> None:
     def attach(id: str) -> Resource:

@@ -157,7 +157,7 @@ def test_only_three_names_are_taken(ready: Account) -> None:
         ready.create(TOKEN, inputs(name, **window()))
 
 
-def test_it_belongs_to_a_cluster_and_goes_with_it(ready: Account) -> None:
+def test_configuration_belongs_to_a_cluster_and_is_deleted_with_it(ready: Account) -> None:
     with pytest.raises(AzureRefused) as refused:
         ready.create(TOKEN, {**inputs(NODES, **window()), "resourceName": "no"})
     assert refused.value.code == "ParentResourceNotFound"

@@ -61,7 +61,7 @@ def test_second_operation_waits_for_nobody(ready: Account) -> None:
     assert ready.update(changed, {**REGULAR, "count": 4}).old_outputs["count"] == 4
 
 
-def test_pool_that_goes_is_there_until_its_nodes_are_gone(ready: Account) -> None:
+def test_deleted_pool_exists_until_its_nodes_are_gone(ready: Account) -> None:
     cpu = ready.create(POOL, REGULAR)
     seen: list[str] = []
     during(ready, "apply_nodes", lambda: seen.append(state(ready, cpu.id)))

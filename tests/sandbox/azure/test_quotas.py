@@ -62,7 +62,7 @@ def test_names_are_read_in_any_spelling(ready: Account, region: str, family: str
         ),
     ],
 )
-def test_everything_that_is_no_quota_is_said(data: Any, paths: list[str]) -> None:
+def test_everything_that_is_no_quota_is_reported(data: Any, paths: list[str]) -> None:
     with pytest.raises(SandboxError) as wrong:
         Quotas.read(data)
     assert [line.partition(" ")[0] for line in str(wrong.value).split("\n")] == paths
@@ -93,7 +93,7 @@ def test_pools_of_one_request_count_together(ready: Account) -> None:
     ready.create(CLUSTER, {**inputs, "agentPoolProfiles": [{**SYSTEM, "count": 1}, three[1]]})
 
 
-def test_what_exceeds_a_quota_already_may_change_and_shrink(ready: Account) -> None:
+def test_a_pool_over_its_quota_may_change_and_shrink(ready: Account) -> None:
     pool = ready.create(POOL, {**REGULAR, "count": 3})
     limited(ready, {"cores": 8})
     pool = ready.update(pool, {**REGULAR, "count": 3, "nodeLabels": {"a": "b"}})

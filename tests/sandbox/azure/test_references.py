@@ -158,7 +158,7 @@ def test_role_goes_with_its_scope(ready: Account, registry: Resource) -> None:
     assert ready.provider.read(assignment) is None
 
 
-def test_disks_are_encrypted_with_a_key_of_a_vault_that_is_there(ready: Account) -> None:
+def test_disks_are_encrypted_with_a_key_of_an_existing_vault(ready: Account) -> None:
     vault = ready.create(VAULT, VAULT_INPUTS)
     assert vault.old_outputs["properties"]["vaultUri"] == "https://keys.vault.azure.net/"
     for changes, code in (

@@ -99,7 +99,7 @@ def test_what_the_autoscaler_sees(ready: Account) -> None:
     assert (nobody.groups, nobody.profile) == ([], {})
 
 
-def test_quotas_of_the_cloud_file_are_found_beside_the_state(ready: Account) -> None:
+def test_quotas_of_the_cloud_file_are_read_beside_the_state(ready: Account) -> None:
     folder = ready.state_file.parent
     assert limits("azure", folder) == UNLIMITED
     (folder / KEPT).write_text(json.dumps({"quotas": {"westeurope": {"cores": 5}}, "resources": []}))

@@ -187,14 +187,14 @@ def test_unknown_property_is_refused(account: Account) -> None:
             account.check(f"azure-native:{name}", {**inputs, "colour": "blue"})
 
 
-def test_nothing_is_made_in_a_group_that_is_not_there(account: Account) -> None:
+def test_nothing_is_created_in_a_missing_group(account: Account) -> None:
     for name in REQUESTS.keys() - {"resources:ResourceGroup"}:
         with pytest.raises(AzureRefused) as refused:
             account.create(f"azure-native:{name}", REQUESTS[name])
         assert refused.value.code == "ResourceGroupNotFound", name
 
 
-def test_preview_shows_what_was_said_and_nothing_else(account: Account) -> None:
+def test_preview_shows_the_inputs_and_nothing_else(account: Account) -> None:
     for name, inputs in REQUESTS.items():
         token = f"azure-native:{name}"
         _, shown = account.provider.create(

@@ -222,7 +222,7 @@ def test_nodes_follow_their_pool(ready: Project) -> None:
     assert ready.runtime.names() == []
 
 
-def test_a_pool_that_is_not_autoscaled_has_the_size_that_is_said(ready: Project) -> None:
+def test_a_pool_without_autoscaling_has_the_declared_size(ready: Project) -> None:
     inputs: dict[str, Any] = {**REGULAR, "initialNodeCount": None, "autoscaling": None, "nodeCount": 2}
     pool = ready.create(POOL, inputs)
     assert (pool.old_outputs["initialNodeCount"], len(ready.runtime.names())) == (2, 6)

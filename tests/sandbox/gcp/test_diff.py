@@ -221,7 +221,7 @@ def test_what_a_program_leaves_out_of_a_pool_is_kept(ready: Project, name: str) 
     "left_out",
     [{"diskSizeGb": 200}, {"kubeletConfig": {"shutdownGracePeriodSeconds": 120}}, {"guestAccelerators": None}],
 )
-def test_and_of_its_nodes(ready: Project, left_out: Props) -> None:
+def test_node_settings_that_a_program_leaves_out_are_kept(ready: Project, left_out: Props) -> None:
     gpu = with_config(SPOT, machineType="n1-standard-8", guestAccelerators=[{"type": "nvidia-tesla-v100", "count": 1}])
     if left_out == {"guestAccelerators": None}:
         pool = ready.create(POOL, gpu)
@@ -232,7 +232,7 @@ def test_and_of_its_nodes(ready: Project, left_out: Props) -> None:
     assert ready.diff(pool, SPOT).changes == {}
 
 
-def test_who_may_reach_a_cluster_is_kept_and_an_empty_group_is_none(project: Project) -> None:
+def test_access_settings_of_a_cluster_are_kept_and_an_empty_group_is_none(project: Project) -> None:
     project.network()
     project.subnetwork()
     networks = {"masterAuthorizedNetworksConfig": {"cidrBlocks": [{"cidrBlock": "203.0.113.0/24"}]}}

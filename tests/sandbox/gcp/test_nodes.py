@@ -204,7 +204,7 @@ def test_reserved_memory(gib: float, mib: int) -> None:
 
 
 @pytest.mark.parametrize(("gb", "kept"), [(10, 5), (30, 15), (100, 41), (500, 100)])
-def test_of_a_disk_a_part_is_kept(gb: int, kept: int) -> None:
+def test_a_part_of_a_disk_is_reserved(gb: int, kept: int) -> None:
     capacity = gb << 30
     assert capacity - int(capacity * 0.10000000149011612) - allocatable_disk(capacity, gb) == kept << 30
 
@@ -219,7 +219,7 @@ def test_names_are_stable_never_met_twice_and_cut_as_google_cuts_them() -> None:
     assert re.fullmatch(r"gke-c{16}-p{16}-\w{8}-\w{4}", node_name(both, "us-east1-b", 0))
 
 
-def test_fewer_pods_where_the_pool_says_so() -> None:
+def test_a_pool_can_limit_the_pods_of_a_node() -> None:
     small = pool("e2-standard-4")
     small.body["maxPodsPerNode"] = 32
     manifest = node_of(small)

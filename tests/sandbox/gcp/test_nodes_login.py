@@ -71,7 +71,7 @@ def test_the_token_of_the_cluster_that_is_asked_for(clusters: Path) -> None:
         ("[]", "is run by kubectl and the like"),
     ],
 )
-def test_nobody_else_gets_a_token(clusters: Path, exec_info: str | None, why: str) -> None:
+def test_no_other_request_gets_a_token(clusters: Path, exec_info: str | None, why: str) -> None:
     with pytest.raises(Denied, match=why):
         credential(clusters, exec_info, NOW)
 

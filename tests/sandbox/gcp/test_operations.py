@@ -111,7 +111,7 @@ def test_an_address_that_changes_with_a_restart_is_known(ready: Project) -> None
         ),
     ],
 )
-def test_what_a_killed_create_has_made_is_found_by_its_inputs(ready: Project, token: str, inputs: Props) -> None:
+def test_a_killed_create_leaves_a_resource_that_its_inputs_identify(ready: Project, token: str, inputs: Props) -> None:
     """`sandbox.engine.interrupted` asks so."""
     resource = ready.create(token, inputs)
     assert ready.provider.id_of(token, resource.old_inputs) == resource.id

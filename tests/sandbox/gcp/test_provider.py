@@ -63,7 +63,7 @@ def test_what_is_in_no_program_is_imported_without_what_the_service_chose(ready:
         ready.provider.read(Resource(POOL, "it", "urn:it", CLUSTER_ID))
 
 
-def test_preview_knows_what_is_said_and_an_update_what_there_is(ready: Project) -> None:
+def test_preview_knows_the_inputs_and_an_update_the_existing_values(ready: Project) -> None:
     inputs = ready.check(CLUSTER, {**CLUSTER_INPUTS, "name": "two"})
     id, outputs = ready.provider.create(Resource(CLUSTER, "two", "urn", inputs=inputs, preview=True))
     assert id == ""
@@ -184,7 +184,7 @@ def test_networks_and_projects_can_be_read(ready: Project) -> None:
     assert re.fullmatch(r"\d{12}", project["number"])
 
 
-def test_a_grant_that_is_there_is_no_error(project: Project) -> None:
+def test_an_existing_grant_is_no_error(project: Project) -> None:
     grant = {"project": PROJECT, "role": "roles/viewer", "member": "user:a@example.com"}
     member = project.create(MEMBER, grant)
     assert member.id == f"{PROJECT}/roles/viewer/user:a@example.com"

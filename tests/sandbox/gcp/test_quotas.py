@@ -45,7 +45,7 @@ def test_what_a_request_needs_is_counted_at_once(ready: Project) -> None:
     ready.create(POOL, SPOT)
 
 
-def test_all_that_does_not_suffice_is_said(ready: Project) -> None:
+def test_every_exceeded_quota_is_named(ready: Project) -> None:
     limited(ready, {"NVIDIA_A100_GPUS": 1, "A2_CPUS": 12})
     a100: dict[str, Any] = {
         **with_config(
@@ -120,7 +120,7 @@ def test_the_autoscaler_stops_at_a_quota(ready: Project) -> None:
     assert len(ready.runtime.names()) == 3
 
 
-def test_what_is_over_a_limit_already_may_stay_and_shrink(ready: Project) -> None:
+def test_a_pool_over_its_limit_may_stay_and_shrink(ready: Project) -> None:
     pool = ready.create(POOL, REGULAR)
     limited(ready, {"N2_CPUS": 8})
     ready.update(pool, with_config(REGULAR, labels={"a": "b"}))
