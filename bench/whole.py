@@ -59,10 +59,10 @@ class _Monitor(resource_pb2_grpc.ResourceMonitorServicer):
 
     def Invoke(self, request: Any, context: grpc.ServicerContext) -> Any:
         try:
-            found = self._cloud.call(pulumi.runtime.MockCallArgs(request.tok, _plain(request.args), request.provider))
+            outputs = self._cloud.call(pulumi.runtime.MockCallArgs(request.tok, _plain(request.args), request.provider))
         except grpc.RpcError as refused:
             context.abort(grpc.StatusCode.UNKNOWN, str(refused))
-        return resource_pb2.ResourceInvokeResponse(**{"return": _struct(found)})
+        return resource_pb2.ResourceInvokeResponse(**{"return": _struct(outputs)})
 
     def SignalAndWaitForShutdown(self, request: Any, context: grpc.ServicerContext) -> Any:
         return empty_pb2.Empty()
@@ -77,8 +77,8 @@ class _Engine(engine_pb2_grpc.EngineServicer):
 
 
 def _plain(values: Any) -> dict[str, Any]:
-    found: dict[str, Any] = _unwrapped(json_format.MessageToDict(values))
-    return found
+    properties: dict[str, Any] = _unwrapped(json_format.MessageToDict(values))
+    return properties
 
 
 def _unwrapped(value: Any) -> Any:
@@ -96,7 +96,7 @@ def _struct(values: dict[str, Any]) -> Any:
 
 @contextmanager
 def _engine() -> Iterator[tuple[int, _Monitor]]:
-    """Its port, and what it was asked."""
+    """The port of a recording engine, and its monitor."""
     monitor = _Monitor()
     server = grpc.server(ThreadPoolExecutor(8))
     resource_pb2_grpc.add_ResourceMonitorServicer_to_server(monitor, server)
@@ -134,7 +134,7 @@ def stacks(names: Sequence[str], runs: int) -> dict[str, list[float]]:
     for file in files.values():
         cpu(file)  # compiles what has no bytecode yet
     rounds = [{name: cpu(file) for name, file in files.items()} for _ in range(runs)]
-    return {name: [one[name] for one in rounds] for name in names}
+    return {name: [times[name] for times in rounds] for name in names}
 
 
 def pool(runs: int, few: int, many: int) -> list[float]:

@@ -93,8 +93,8 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Groups:
 @pytest.fixture(scope="session", params=SUBJECTS.values(), ids=SUBJECTS)
 def subject(request: pytest.FixtureRequest) -> Subject:
     """The stack under test."""
-    found: Subject = request.param
-    return found
+    param: Subject = request.param
+    return param
 
 
 def _subject(item: pytest.Item) -> str | None:

@@ -20,7 +20,7 @@ def running(directory: Path, **settings: Any) -> Iterator[ControlPlane]:
     """A control plane in a folder, by default Kubernetes 1.36 as AKS runs it."""
     plane = ControlPlane(directory, **({"version": "1.36", "cloud": "azure"} | settings))
     try:
-        start(plane, ensure(PROGRAMS, print), tally.said)
+        start(plane, ensure(PROGRAMS, print), tally.report)
         yield plane
     finally:
         plane.stop()

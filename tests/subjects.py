@@ -49,7 +49,7 @@ class Subject:
     """Objects inside the cluster that change with the further pool, without the stack's prefix."""
     mistake: Edit
     """A mistake in the settings of the spot pool."""
-    told: tuple[str, ...]
+    mistake_messages: tuple[str, ...]
     """The messages about the mistake."""
     refused: Edit
     """A change that only the cloud refuses."""
@@ -110,7 +110,7 @@ DEV = Subject(
     another={"name": "a100", "machine": "Standard_NC24ads_A100_v4", "capacity": "spot", "maxNodes": 1},
     changed_by_another=("contract", "device-plugin", "expander", "guard-platform", "guard-profiles"),
     mistake=lambda config: _spot_pool(config).update(machine="Standard_NC6s_v3"),
-    told=("pools[1].machine: Standard_NC6s_v3 was retired on 2025-09-30", "use Standard_NC40ads_H100_v5"),
+    mistake_messages=("pools[1].machine: Standard_NC6s_v3 was retired on 2025-09-30", "use Standard_NC40ads_H100_v5"),
     refused=lambda config: config["cluster"].update(kubernetesVersion="1.34", reason="asking for a downgrade"),
     refusal='Status=400 Code="',
     order=("t4", "t4od"),
@@ -150,7 +150,7 @@ STAGING = Subject(
     another={**_A100, "zones": ["europe-west4-b"]},
     changed_by_another=("compute-class", "compute-class-policy", "contract", "guard-platform", "guard-profiles"),
     mistake=lambda config: _spot_pool(config).update(machine="n1-standard-8", gpus=1, gpuModel="nvidia-tesla-k80"),
-    told=(
+    mistake_messages=(
         "pools[1].gpuModel: is nvidia-tesla-k80, which Google retired on 2024-05-01",
         "use g2-standard-8 (nvidia-l4)",
     ),

@@ -13,13 +13,13 @@ PLANE, KUBECTL = "control plane", "kubectl call"
 _STARTED = re.compile(r"^control plane \S+: .* ready in ", re.MULTILINE)
 
 
-def command(name: str, told: str) -> None:
+def command(name: str, output: str) -> None:
     """Count a command of the sandbox, and the control planes that it reports as started."""
     DONE[KUBECTL if name == "kubectl" else f"sandbox {name}"] += 1
-    DONE[PLANE] += len(_STARTED.findall(told))
+    DONE[PLANE] += len(_STARTED.findall(output))
 
 
-def said(line: str) -> None:
+def report(line: str) -> None:
     """Count the report of a control plane that a test starts itself; pytest shows the line when the test fails."""
     print(line)
     DONE[PLANE] += len(_STARTED.findall(line))

@@ -43,8 +43,8 @@ def code(text: str) -> list[str]:
 
 def runs(text: str, other: str) -> list[str]:
     """The first lines of runs of equal lines in two files."""
-    theirs = code(other)
-    known = {tuple(theirs[start : start + RUN]) for start in range(len(theirs) - RUN + 1)}
+    other_code = code(other)
+    known = {tuple(other_code[start : start + RUN]) for start in range(len(other_code) - RUN + 1)}
     lines = code(text)
     return [lines[start] for start in range(len(lines) - RUN + 1) if tuple(lines[start : start + RUN]) in known]
 
@@ -53,16 +53,16 @@ def runs(text: str, other: str) -> list[str]:
 def test_no_cloud_repeats_another(layer: str) -> None:
     clouds = [sorted((PROJECT / layer / cloud).rglob("*.py")) for cloud in ("azure", "gcp", "existing")]
     equal = {
-        (str(path.relative_to(PROJECT)), str(twin.relative_to(PROJECT))): found
-        for one, other in combinations(clouds, 2)
-        for path in one
-        for twin in other
-        if (found := runs(path.read_text(), twin.read_text()))
+        (str(path.relative_to(PROJECT)), str(twin.relative_to(PROJECT))): repeated
+        for files, twins in combinations(clouds, 2)
+        for path in files
+        for twin in twins
+        if (repeated := runs(path.read_text(), twin.read_text()))
     }
     assert equal == {}
 
 
-def test_a_repeated_run_would_be_found() -> None:
+def test_a_repeated_run_is_detected() -> None:
     lines = [f"value{number} = {number}" for number in range(RUN)]
     text = "import this\n" + "\n\n".join(lines)
     moved = "# elsewhere\n    " + "\n    )\n    ".join(lines)

@@ -64,7 +64,7 @@ NAMESPACES: Mapping[str, Mapping[str, str]] = {
     "auth": _RESTRICTED,
     "oauth2-proxy": _RESTRICTED,
     "gpu-agents": {},
-    # No policy of the program selects these: pods stay unchanged there.
+    # No policy of the program selects these namespaces: their pods stay unchanged.
     "unmatched": {},
     "unmatched-katib": KATIB,
 }
@@ -93,7 +93,7 @@ class _Cluster:
 
     def start(self, cluster_id: str, name: str, version: str, service_cidr: str) -> None:
         self.plane = ControlPlane(self._directory / name, version=version, cloud=self._cloud, service_cidr=service_cidr)
-        start(self.plane, ensure(PROGRAMS, print), tally.said)
+        start(self.plane, ensure(PROGRAMS, print), tally.report)
         if self._cloud == "gcp":
             install("gcp", self.plane.admin_kubeconfig, version)
 

@@ -1,4 +1,4 @@
-"""Stacks on AKS for tests: one that says all there is to say of Azure, and one whose API server is private."""
+"""Stacks on AKS for tests: one with every setting of Azure, and one whose API server is private."""
 
 from __future__ import annotations
 

@@ -59,5 +59,5 @@ def spec() -> ClusterSpec:
 
 @pytest.fixture
 def pools(spec: ClusterSpec) -> dict[str, NodePool]:
-    """Its GPU pools by name."""
+    """The stack's GPU pools by name."""
     return gpu_agents.gpu_pools(spec)

@@ -1,6 +1,6 @@
 """The emulated Azure behind Pulumi's mocks.
 
-`seed` makes what a stack file says is there already, so that a reference to it is neither refused nor passed over.
+`seed` creates the existing resources that a stack file refers to, so that each reference is checked.
 """
 
 from __future__ import annotations
@@ -48,11 +48,11 @@ class EmulatedAzure(Emulated):
 
     def kubelet(self, resource_group: str, cluster: str = "") -> str:
         """The object id of the identity a cluster's nodes pull images with."""
-        found = self.provider.invoke(
+        read = self.provider.invoke(
             "azure-native:containerservice:getManagedCluster",
             {"resourceGroupName": resource_group, "resourceName": cluster or resource_group},
         )
-        return str(found["identityProfile"]["kubeletidentity"]["objectId"])
+        return str(read["identityProfile"]["kubeletidentity"]["objectId"])
 
     def seed(self, settings: Mapping[str, Any]) -> None:
         """Make what the settings of a stack, as in its file's `config`, refer to."""
@@ -73,10 +73,10 @@ class EmulatedAzure(Emulated):
             self._groups.add(name)
             self.make(GROUP, {"resourceGroupName": name, "location": self._location})
 
-    def _network(self, there: Mapping[str, str], subnets: set[str], outbound: str) -> str:
+    def _network(self, names: Mapping[str, str], subnets: set[str], outbound: str) -> str:
         """The network with these subnets and the one it names; returns that one's id."""
-        self._group(there["resourceGroup"])
-        place = {"resourceGroupName": there["resourceGroup"], "location": self._location}
+        self._group(names["resourceGroup"])
+        place = {"resourceGroupName": names["resourceGroup"], "location": self._location}
         attached: dict[str, Any] = {}
         if outbound == "userAssignedNATGateway":
             sku = {"sku": {"name": "Standard"}}
@@ -92,40 +92,40 @@ class EmulatedAzure(Emulated):
             table, _ = self.make(ROUTES, {**place, "routeTableName": "out", "routes": [route]})
             attached = {"routeTable": {"id": table}}
         space = {"addressSpace": {"addressPrefixes": ["10.224.0.0/16"]}}
-        self.make(NETWORK, {**place, "virtualNetworkName": there["name"], **space})
-        made = {}
-        for index, subnet in enumerate(sorted({there["subnet"], *subnets})):
-            made[subnet], _ = self.make(
+        self.make(NETWORK, {**place, "virtualNetworkName": names["name"], **space})
+        subnet_ids = {}
+        for index, subnet in enumerate(sorted({names["subnet"], *subnets})):
+            subnet_ids[subnet], _ = self.make(
                 SUBNET,
                 {
-                    "resourceGroupName": there["resourceGroup"],
-                    "virtualNetworkName": there["name"],
+                    "resourceGroupName": names["resourceGroup"],
+                    "virtualNetworkName": names["name"],
                     "subnetName": subnet,
                     "addressPrefix": f"10.224.{16 * index}.0/20",
                     **attached,
                 },
             )
-        return made[there["subnet"]]
+        return subnet_ids[names["subnet"]]
 
     def _named_by_id(self, id: str) -> None:
         kind = type_of_id(id)
         parameters = kind.matches(id) if kind else None
-        # Of other types, such as DNS zones, the emulated Azure takes every id as existing.
+        # The emulated Azure accepts every id of another type, such as a DNS zone.
         if kind and parameters and kind.token in _LEAST:
             self.provider.configure({"location": self._location, "subscriptionId": id.split("/")[2]})
             self._group(ids.group_name(id))
             self.make(kind.token, {**parameters, **_LEAST[kind.token]})
 
-    def _cluster(self, there: Mapping[str, str], subnets: set[str]) -> None:
-        network = {"resourceGroup": there["resourceGroup"], "name": there["name"], "subnet": "nodes"}
+    def _cluster(self, names: Mapping[str, str], subnets: set[str]) -> None:
+        network = {"resourceGroup": names["resourceGroup"], "name": names["name"], "subnet": "nodes"}
         nodes = self._network(network, subnets, "loadBalancer")
         system = {"name": "agentpool", "mode": "System", "count": 2, "vmSize": "Standard_D4s_v5", "vnetSubnetID": nodes}
         self.make(
             CLUSTER,
             {
-                "resourceGroupName": there["resourceGroup"],
-                "resourceName": there["name"],
-                "dnsPrefix": there["name"],
+                "resourceGroupName": names["resourceGroup"],
+                "resourceName": names["name"],
+                "dnsPrefix": names["name"],
                 "identity": {"type": "SystemAssigned"},
                 "agentPoolProfiles": [{**system, "type": "VirtualMachineScaleSets"}],
             },

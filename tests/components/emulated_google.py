@@ -1,6 +1,6 @@
 """The emulated Google Cloud behind Pulumi's mocks.
 
-`seed` makes what a stack file says is there already, so that a reference to it is neither refused nor passed over.
+`seed` creates the existing resources that a stack file refers to, so that each reference is checked.
 """
 
 from __future__ import annotations
@@ -45,24 +45,26 @@ class EmulatedGoogle(Emulated):
         account = cloud.get("serviceAccount", "")
         if account.endswith(f"@{project}.iam.gserviceaccount.com"):
             self.make(_ACCOUNT, {"project": project, "accountId": account.partition("@")[0]})
-        if there := cloud.get("network", {}).get("existing"):
-            self._network(there.get("project", project), _region(cloud["location"]), there)
-            if there.get("grantAccess") is False:
-                self._let_in(project, there.get("project", project), _region(cloud["location"]), there["subnet"])
+        if vpc := cloud.get("network", {}).get("existing"):
+            self._network(vpc.get("project", project), _region(cloud["location"]), vpc)
+            if vpc.get("grantAccess") is False:
+                self._let_in(project, vpc.get("project", project), _region(cloud["location"]), vpc["subnet"])
         encryption = cloud.get("encryption", {})
         if encryption.get("grantAccess") is False:
             for name, agent in (("secretsKey", agent_rules.kubernetes), ("bootDiskKey", agent_rules.compute)):
                 key = {"cryptoKeyId": encryption[name], "role": "roles/cloudkms.cryptoKeyEncrypterDecrypter"}
                 self.make(_KEY_MEMBER, {**key, "member": f"serviceAccount:{agent(project)}"})
-        if found := cloud.get("existingCluster"):
+        if existing_cluster := cloud.get("existingCluster"):
             ranges = {"subnet": "theirs", "podRange": "pods", "serviceRange": "services"}
-            network, subnet = self._network(project, _region(found["location"]), {"name": "theirs", **ranges})
+            network, subnet = self._network(
+                project, _region(existing_cluster["location"]), {"name": "theirs", **ranges}
+            )
             self.make(
                 GKE_CLUSTER,
                 {
                     "project": project,
-                    "location": found["location"],
-                    "name": found["name"],
+                    "location": existing_cluster["location"],
+                    "name": existing_cluster["name"],
                     "network": network,
                     "subnetwork": subnet,
                     "initialNodeCount": 1,
@@ -83,20 +85,20 @@ class EmulatedGoogle(Emulated):
             on = {"project": host, "region": region, "subnetwork": subnet, "role": "roles/compute.networkUser"}
             self.make(_SUBNET_MEMBER, {**on, "member": f"serviceAccount:{agent}"})
 
-    def _network(self, project: str, region: str, there: Mapping[str, str]) -> tuple[str, str]:
-        network, _ = self.make(_NETWORK, {"project": project, "name": there["name"], "autoCreateSubnetworks": False})
+    def _network(self, project: str, region: str, names: Mapping[str, str]) -> tuple[str, str]:
+        network, _ = self.make(_NETWORK, {"project": project, "name": names["name"], "autoCreateSubnetworks": False})
         subnet, _ = self.make(
             _SUBNETWORK,
             {
                 "project": project,
                 "region": region,
-                "name": there["subnet"],
+                "name": names["subnet"],
                 "network": network,
                 "ipCidrRange": "10.8.0.0/20",
                 "privateIpGoogleAccess": True,
                 "secondaryIpRanges": [
-                    {"rangeName": there["podRange"], "ipCidrRange": "10.16.0.0/14"},
-                    {"rangeName": there["serviceRange"], "ipCidrRange": "10.20.0.0/20"},
+                    {"rangeName": names["podRange"], "ipCidrRange": "10.16.0.0/14"},
+                    {"rangeName": names["serviceRange"], "ipCidrRange": "10.20.0.0/20"},
                 ],
             },
         )

@@ -29,13 +29,13 @@ class Emulated(pulumi.runtime.Mocks):
         return self.make(args.typ, inputs, args.name) if args.typ.startswith(self.prefix) else (args.name, inputs)
 
     def call(self, args: pulumi.runtime.MockCallArgs) -> tuple[dict[Any, Any], list[tuple[str, str]] | None]:
-        asked = plain(args.args)
+        inputs = plain(args.args)
         if args.token == "pulumi:pulumi:readStackOutputs":
-            # The stack's own: there was no update before.
+            # The stack's own outputs: this is its first update.
             return {"outputs": {}}, []
-        self.calls.append((args.token, asked))
+        self.calls.append((args.token, inputs))
         try:
-            return self.provider.invoke(args.token, asked), []
+            return self.provider.invoke(args.token, inputs), []
         except Refused as refused:
             raise CloudRefused(str(refused)) from refused
 
@@ -50,8 +50,8 @@ class Emulated(pulumi.runtime.Mocks):
 
 def plain(value: Mapping[str, Any]) -> dict[str, Any]:
     """Whole numbers as such: the wire between Pulumi and its mocks has floats only."""
-    found: dict[str, Any] = json.loads(json.dumps(value), parse_float=_number)
-    return found
+    values: dict[str, Any] = json.loads(json.dumps(value), parse_float=_number)
+    return values
 
 
 def _number(text: str) -> float | int:

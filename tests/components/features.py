@@ -48,10 +48,10 @@ class Azure:
         return declare(settings, self._monkeypatch, cloud=self.cloud)
 
 
-def one(declared: Declared, type: str) -> Settings:
+def inputs_of(declared: Declared, type: str) -> Settings:
     """The inputs of the only resource of a type."""
-    (found,) = declared.of(f"azure-native:{type}").values()
-    return found.inputs
+    (resource,) = declared.of(f"azure-native:{type}").values()
+    return resource.inputs
 
 
 def named(declared: Declared, type: str) -> dict[str, Settings]:
@@ -59,13 +59,13 @@ def named(declared: Declared, type: str) -> dict[str, Settings]:
 
 
 def cluster(declared: Declared) -> Settings:
-    return one(declared, "containerservice:ManagedCluster")
+    return inputs_of(declared, "containerservice:ManagedCluster")
 
 
 def grants(declared: Declared) -> set[tuple[str, str]]:
     """Role and scope of every assignment."""
-    found = named(declared, "authorization:RoleAssignment").values()
-    return {(grant["roleDefinitionId"].rpartition("/")[2], grant["scope"]) for grant in found}
+    assignments = named(declared, "authorization:RoleAssignment").values()
+    return {(grant["roleDefinitionId"].rpartition("/")[2], grant["scope"]) for grant in assignments}
 
 
 def _subscription(azure: Azure) -> str:

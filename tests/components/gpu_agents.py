@@ -57,14 +57,14 @@ def exporter(pools: dict[str, NodePool]) -> dict[str, Any]:
 
 
 def pod(daemon_set: dict[str, Any]) -> dict[str, Any]:
-    found: dict[str, Any] = daemon_set["template"]["spec"]
-    return found
+    pod_spec: dict[str, Any] = daemon_set["template"]["spec"]
+    return pod_spec
 
 
 def main_container(daemon_set: dict[str, Any]) -> dict[str, Any]:
-    found: dict[str, Any] = pod(daemon_set)["containers"][-1]
-    return found
+    container: dict[str, Any] = pod(daemon_set)["containers"][-1]
+    return container
 
 
 def environment(container: dict[str, Any]) -> dict[str, str]:
-    return {one["name"]: one.get("value", "") for one in container.get("env", [])}
+    return {variable["name"]: variable.get("value", "") for variable in container.get("env", [])}

@@ -39,15 +39,15 @@ def pools(declared: Declared) -> dict[str, DeclaredPool]:
 
 def system_pool(declared: Declared) -> str:
     """On GKE the system pool is a resource like the others: its name among them, the one that no output tells of."""
-    told = {pool["name"] for pool in declared.outputs["pools"]}
-    others = [pool.name for pool in declared.of(GKE_POOL).values() if pool.inputs["name"] not in told]
+    published = {pool["name"] for pool in declared.outputs["pools"]}
+    others = [pool.name for pool in declared.of(GKE_POOL).values() if pool.inputs["name"] not in published]
     return others[0] if others else ""
 
 
 def cluster(declared: Declared) -> Any:
     """The registration of the cluster."""
-    (found,) = {**declared.of(AKS_CLUSTER), **declared.of(GKE_CLUSTER)}.values()
-    return found
+    (resource,) = {**declared.of(AKS_CLUSTER), **declared.of(GKE_CLUSTER)}.values()
+    return resource
 
 
 def _of_aks(pool: Mapping[str, Any]) -> DeclaredPool:

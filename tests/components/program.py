@@ -32,7 +32,7 @@ KUBECONFIG = "apiVersion: v1\nkind: Config\nclusters: []\n"
 
 @dataclass
 class Registration:
-    """One resource as the engine is asked to make it. Names of options as in the engine's protocol."""
+    """A resource in a request to the engine. Options have the names of the engine's protocol."""
 
     type: str
     name: str
@@ -65,7 +65,7 @@ class CloudRefused(grpc.RpcError):
 
 
 class Cloud(pulumi.runtime.Mocks):
-    """Answers as both clouds do: `pools` are those that a cluster's GET lists, None where there is no cluster yet."""
+    """Answers as both clouds do: `pools` are those that a cluster's GET lists, None for a missing cluster."""
 
     def __init__(self, pools: list[dict[str, Any]] | None) -> None:
         self._pools = pools
@@ -183,7 +183,7 @@ def declare(
     # One loop a run: https://github.com/pulumi/pulumi/issues/24338
     loop = asyncio.new_event_loop()
     asyncio.set_event_loop(loop)
-    # A run that failed leaves outputs behind that nobody will ever give a value; the next would wait for them.
+    # A failed run leaves outputs without a value; the next run would wait for them.
     pulumi.runtime.reset_options()
     pulumi.runtime.set_mocks(cloud or Cloud(live), project="kubeflow-spot", stack=stack, preview=preview)
     texts = {key: value if isinstance(value, str) else json.dumps(value) for key, value in settings.items()}

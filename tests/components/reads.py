@@ -23,17 +23,17 @@ other = pulumi.ProviderResource("aws", "other", {{}})
 PARENT = 'parent = pulumi.ComponentResource("a:b:C", "parent", None, pulumi.ResourceOptions(providers=[own]))\n'
 
 
-class Asked(Cloud):
+class RecordingCloud(Cloud):
     """Remembers which provider was asked what."""
 
     def __init__(self) -> None:
         super().__init__(None)
-        self.asked: list[tuple[str, str]] = []
+        self.calls: list[tuple[str, str]] = []
 
     def call(self, args: pulumi.runtime.MockCallArgs) -> dict[str, Any]:
         name = args.token.rpartition(":")[2]
         if name != OF_THE_STACK:
-            self.asked.append((name, args.provider))
+            self.calls.append((name, args.provider))
         if args.token.endswith(":getCluster") and args.args["name"] == "theirs":
             return {
                 **args.args,
@@ -46,7 +46,7 @@ class Asked(Cloud):
         return super().call(args)
 
 
-def asked(
+def read_calls(
     settings: dict[str, Any], opts: str, folder: Path, monkeypatch: pytest.MonkeyPatch, package: str = "gcp"
 ) -> list[tuple[str, str]]:
     """Calls of a program that declares the cluster with these options, by function: their provider. `own` is of that package."""
@@ -59,6 +59,6 @@ def asked(
     (folder / "__main__.py").write_text(changed)
     monkeypatch.setattr(program, "PROJECT", folder)
     monkeypatch.setattr(discovery, "read", lambda kubeconfig, what, compute_class=None: discovery.Contents("1.36.2"))
-    cloud = Asked()
+    cloud = RecordingCloud()
     declare(settings, monkeypatch, cloud=cloud)
-    return cloud.asked
+    return cloud.calls

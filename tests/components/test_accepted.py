@@ -1,4 +1,4 @@
-"""Every stack that is said to be right is declared, and taken by its emulated cloud, which knows nothing of our rules."""
+"""Every happy stack is declared and accepted by its emulated cloud, which does not know our rules."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ STACKS = sorted(
     path
     for pattern in ("tests/configs/*.happy.yaml", "examples/stacks/*.yaml", "Pulumi.*.yaml")
     for path in PROJECT.glob(pattern)
-    # Beside a stack of a cluster that is there already: what the sandbox is told of it.
+    # A cloud file, which describes an existing cluster to the sandbox, is no stack file.
     if not path.name.endswith(".cloud.yaml")
 )
 CLOUDS: Mapping[str, Callable[[Path, Mapping[str, Any]], EmulatedAzure | EmulatedGoogle]] = {
@@ -31,9 +31,9 @@ IN_A_CLOUD = [path for path in STACKS if stack_config(path)["kubeflow-spot:cloud
 
 
 @pytest.mark.parametrize("path", IN_A_CLOUD, ids=lambda path: path.name.removesuffix(".yaml"))
-def test_a_right_stack_is_taken_by_its_cloud(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_happy_stack_is_accepted_by_its_cloud(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     settings = stack_config(path)
-    # Of a cluster that is there already: an API server with nothing that concerns us.
+    # An existing cluster has an API server with no objects that matter here.
     monkeypatch.setattr(discovery, "read", lambda kubeconfig, what, compute_class=None: discovery.Contents("1.36.2"))
     described = settings["kubeflow-spot:cloud"]
     cloud = CLOUDS[described["provider"]](tmp_path / "cloud.json", described)

@@ -18,7 +18,7 @@ CONFIG_MAP = "kubernetes:core/v1:ConfigMap"
 SECRET = "kubernetes:core/v1:Secret"
 PROVIDER = "pulumi:providers:kubernetes"
 
-THEIRS = {
+EXISTING = {
     "kubeflow-spot:release": "r2026-11",
     "kubeflow-spot:cloud": {"provider": "existing", "name": "on-premises", "kubeconfig": {"stack": "org/infra/lab"}},
     "kubeflow-spot:pools": [
@@ -48,7 +48,7 @@ class Stacks(pulumi.runtime.Mocks):
 
     def call(self, args: pulumi.runtime.MockCallArgs) -> tuple[dict[Any, Any], list[tuple[str, str]] | None]:
         assert args.token == "pulumi:pulumi:readStackOutputs"
-        # Of another stack, and of its own, which was never up.
+        # The outputs of another stack, and of this stack, which was never up.
         outputs = {"org/infra/lab": {"kubeconfig": KUBECONFIG}, "None/kubeflow-spot/test": {}}
         return {"outputs": outputs[args.args["name"]]}, []
 
@@ -57,7 +57,7 @@ def test_in_any_cluster_only_the_layer_is_declared_and_the_outputs_say_which_lab
     contents: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     login = {"name": "acr-auth", "server": "example.azurecr.io", "username": "puller", "password": "correct horse"}
-    declared = declare(with_(THEIRS, imagePullSecrets=[login]), monkeypatch, cloud=Stacks())
+    declared = declare(with_(EXISTING, imagePullSecrets=[login]), monkeypatch, cloud=Stacks())
     ours = ("kubeflow-spot:", "pulumi:pulumi:")
     types = {r.type for r in declared.resources if not r.type.startswith((*ours, *LAYER))}
     assert types == {PROVIDER, DAEMON_SET, SECRET}
@@ -98,7 +98,7 @@ def test_a_built_in_plugin_such_as_gkes_is_not_doubled(
     }
     metadata = {"name": "nvidia-gpu-device-plugin", "namespace": "kube-system"}
     contents["daemon_sets"] = ({"metadata": metadata, "spec": {"template": {"spec": pod}}},)
-    declared = declare(THEIRS, monkeypatch, cloud=Stacks())
+    declared = declare(EXISTING, monkeypatch, cloud=Stacks())
     assert declared.of(DAEMON_SET) == {}
     assert declared.outputs["devicePlugin"]["leftTo"][0]["pools"] == ["t4"]
 
@@ -106,7 +106,7 @@ def test_a_built_in_plugin_such_as_gkes_is_not_doubled(
 DEV = stack_config(PROJECT / "Pulumi.dev.yaml")
 
 
-def test_a_cluster_of_ours_with_another_expander_says_so_and_has_no_map(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_new_cluster_with_another_expander_reports_it_and_has_no_map(monkeypatch: pytest.MonkeyPatch) -> None:
     cloud = {**DEV["kubeflow-spot:cloud"], "autoscaler": {"expander": "most-pods"}}
     declared = declare(with_(DEV, cloud=cloud), monkeypatch)
     assert declared.of(CONFIG_MAP, "-expander") == {}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.components.features import GUID, ID, Azure, cluster, grants, named, one
+from tests.components.features import GUID, ID, Azure, cluster, grants, inputs_of, named
 
 pytestmark = pytest.mark.program
 
@@ -87,7 +87,7 @@ def test_encryption_reaches_every_pool_and_the_identity_may_read_the_keys(azure:
     )
     sent = cluster(declared)
     assert sent["agentPoolProfiles"][0]["enableEncryptionAtHost"] is True
-    assert one(declared, "containerservice:AgentPool")["enableEncryptionAtHost"] is True
+    assert inputs_of(declared, "containerservice:AgentPool")["enableEncryptionAtHost"] is True
     assert sent["diskEncryptionSetID"] == disks
     # With a public vault AKS wants no keyVaultResourceId.
     kms = {"enabled": True, "keyId": key, "keyVaultNetworkAccess": "Public"}

@@ -72,8 +72,8 @@ def test_a_label_outlives_a_pools_generation(run: Run) -> None:
 def test_behind_entra_the_command_and_the_kubeconfig_are_for_kubelogin(run: Run, emulated: EmulatedAzure) -> None:
     declared = run(AKS, aadProfile={"managed": True, "adminGroupObjectIDs": ["11111111-2222-3333-4444-555555555555"]})
     assert declared.outputs["kubeconfigCommand"].endswith(" && kubelogin convert-kubeconfig -l azurecli")
-    (asked,) = (asked for token, asked in emulated.calls if token.endswith(":listManagedClusterUserCredentials"))
-    assert asked["format"] == "exec"
+    (request,) = (request for token, request in emulated.calls if token.endswith(":listManagedClusterUserCredentials"))
+    assert request["format"] == "exec"
 
 
 def test_a_missing_cluster_is_one_clean_error(
@@ -97,7 +97,7 @@ def test_a_stopped_cluster_is_one_clean_error(run: Run, monkeypatch: pytest.Monk
         ({"kubeflow-spot.dev/pool": "spotpool"}, {"kubeflow-spot-stack": "blue"}, "stack 'blue'"),
     ],
 )
-def test_a_pool_of_that_name_that_is_not_ours_is_told_before_azure_is_asked(
+def test_another_owners_pool_of_the_same_name_is_refused_before_a_request_to_azure(
     run: Run, labels: dict[str, str], tags: dict[str, str], owner: str
 ) -> None:
     pool = {"agentPoolName": "spotpool", "count": 1, "vmSize": "Standard_D4s_v5", "nodeLabels": labels, "tags": tags}

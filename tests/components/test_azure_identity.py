@@ -31,8 +31,8 @@ def test_the_identity_may_use_the_subnets_that_pools_use_and_the_cluster_waits_f
         "lab-spare": "10.8.64.0/20",
     }
     assert {scope.rpartition("/")[2] for _, scope in grants(declared)} == {"nodes", "gpu"}
-    (found,) = declared.of("azure-native:containerservice:ManagedCluster").values()
-    waits = {urn.rpartition("::")[2] for urn in found.options["dependencies"]}
+    (cluster,) = declared.of("azure-native:containerservice:ManagedCluster").values()
+    waits = {urn.rpartition("::")[2] for urn in cluster.options["dependencies"]}
     assert {"lab-network", "lab-network-gpu"} <= waits
 
 
@@ -52,7 +52,7 @@ def test_a_private_cluster_without_a_zone_of_its_own_has_no_right_at_one(azure: 
     declared = azure({"access": {"private": True, "privateDnsZone": zone}})
     ((role, scope),) = grants(declared)
     assert role == NETWORK_CONTRIBUTOR
-    # Without a zone there is nothing to link, and the nodes' subnet is enough.
+    # Without a zone there is no link, and a role on the nodes' subnet is enough.
     assert ("/subnets/" in scope) == (zone == "none")
 
 
@@ -64,13 +64,13 @@ def test_the_kubelets_of_the_cluster_may_pull_from_the_registry(azure: Azure) ->
     assert pull["principalId"] == azure.cloud.kubelet("lab")
 
 
-def test_a_preview_of_a_cluster_that_is_there_does_not_show_the_right_to_pull_as_replaced(
+def test_a_preview_of_a_running_cluster_does_not_replace_the_pull_role(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     settings = plain({"registry": {"id": f"{ID}/Microsoft.ContainerRegistry/registries/images"}})
-    there = running(declare(settings, monkeypatch))
+    live = running(declare(settings, monkeypatch))
     pulls = {
-        preview: declare(settings, monkeypatch, live=there, preview=preview).of(ROLE_ASSIGNMENT)["lab-pull"]
+        preview: declare(settings, monkeypatch, live=live, preview=preview).of(ROLE_ASSIGNMENT)["lab-pull"]
         for preview in (True, False)
     }
     # The outputs of a cluster that is updated are unknown in a preview; its GET says what they are.
@@ -93,6 +93,6 @@ def test_two_stacks_of_one_name_may_pull_from_one_registry(tmp_path: Path, monke
         cloud.seed(settings)
         pull = declare(settings, monkeypatch, cloud=cloud).of(ROLE_ASSIGNMENT)["lab-pull"]
         names.add(pull.inputs["roleAssignmentName"])
-        # One that an earlier version of the program has named otherwise is not made anew.
+        # An assignment that an earlier version of the program named differently is not replaced.
         assert "roleAssignmentName" in pull.options["ignoreChanges"]
     assert len(names) == 2

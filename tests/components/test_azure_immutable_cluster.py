@@ -46,7 +46,7 @@ def test_nothing_differs_from_what_aks_filled_in() -> None:
     assert paths(cloud(access={"private": True}), apiServerAccessProfile=private) == []
     login = {"adminUsername": "azureuser", "ssh": {"publicKeys": [{"keyData": f"{KEY}\n"}]}}
     assert paths(cloud(ssh={"publicKey": KEY}), linuxProfile=login) == []
-    # Nothing is known of a cluster that is not there.
+    # A missing cluster has no problems.
     assert list(immutable_cluster.problems(cloud(location="northeurope"), LiveCluster({}), LastUpdate())) == []
 
 
@@ -87,6 +87,6 @@ def test_a_removed_line_is_a_change_to_the_default() -> None:
         "cloud.encryption.diskEncryptionSet",
         "cloud.ssh",
     ]
-    # Where a private cluster stays one, its zone counts.
+    # The zone is immutable only in a cluster that stays private.
     live = {"apiServerAccessProfile": {"enablePrivateCluster": True, "privateDNSZone": "none"}}
     assert paths(cloud(access={"private": True}), **live) == ["cloud.access.privateDnsZone"]

@@ -115,8 +115,8 @@ def test_the_next_generation_is_the_first_free_letter(now: str | None, names: li
 
 def system(name: str, **profiles: dict[str, Any]) -> list[str]:
     pool = node_pools.system_pool(SystemPool(name=name, machine="Standard_D8ds_v5", maxNodes=3), aks())
-    found = immutable_pools.system_problems(pool, wanted(name=name), LiveCluster(dict(profiles)), LastUpdate())
-    return [f"{problem.path}: {problem.what}" for problem in found]
+    problems = immutable_pools.system_problems(pool, wanted(name=name), LiveCluster(dict(profiles)), LastUpdate())
+    return [f"{problem.path}: {problem.what}" for problem in problems]
 
 
 def test_a_system_pool_under_another_name_is_no_new_pool() -> None:
@@ -128,15 +128,15 @@ def test_a_system_pool_that_was_added_by_hand_is_taken() -> None:
     assert system("sys2", system=live(mode="System"), sys2=live(mode="System")) == []
 
 
-def test_a_cluster_that_is_not_there_has_no_differences() -> None:
+def test_a_missing_cluster_has_no_differences() -> None:
     assert system("system") == []
     assert list(immutable_pools.key_problems(AzureEncryption(), LiveCluster({}))) == []
 
 
 def test_the_key_of_secrets_that_are_encrypted_cannot_be_removed() -> None:
     kms = {"enabled": True, "keyId": "https://keys.vault.azure.net/keys/etcd/1"}
-    found = {"securityProfile": {"azureKeyVaultKms": kms}}
-    (problem,) = immutable_pools.key_problems(AzureEncryption(), LiveCluster({}, found))
+    properties = {"securityProfile": {"azureKeyVaultKms": kms}}
+    (problem,) = immutable_pools.key_problems(AzureEncryption(), LiveCluster({}, properties))
     assert problem.path == "cloud.encryption.kms"
     kms["enabled"] = False
-    assert list(immutable_pools.key_problems(AzureEncryption(), LiveCluster({}, found))) == []
+    assert list(immutable_pools.key_problems(AzureEncryption(), LiveCluster({}, properties))) == []

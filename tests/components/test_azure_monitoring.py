@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.components.features import ID, Azure, cluster, named, one
+from tests.components.features import ID, Azure, cluster, inputs_of, named
 
 pytestmark = pytest.mark.program
 
@@ -13,7 +13,7 @@ def test_new_workspaces_keep_logs_and_metrics(azure: Azure) -> None:
     declared = azure(
         {"monitoring": {"logs": {"retentionDays": 90, "controlPlane": ["kube-audit-admin", "guard"]}, "metrics": {}}}
     )
-    workspace = one(declared, "operationalinsights:Workspace")
+    workspace = inputs_of(declared, "operationalinsights:Workspace")
     assert (workspace["workspaceName"], workspace["retentionInDays"]) == ("lab-logs", 90)
     sent = cluster(declared)
     agent = sent["addonProfiles"]["omsagent"]
@@ -32,7 +32,7 @@ def test_new_workspaces_keep_logs_and_metrics(azure: Azure) -> None:
     assert {a["dataCollectionRuleId"].rpartition("/")[2] for a in associations.values()} == {"lab-logs", "lab-metrics"}
     assert {a["resourceUri"].rpartition("/")[2] for a in associations.values()} == {"lab"}
 
-    setting = one(declared, "monitor:DiagnosticSetting")
+    setting = inputs_of(declared, "monitor:DiagnosticSetting")
     assert [log["category"] for log in setting["logs"] if log["enabled"]] == ["guard", "kube-audit-admin"]
     assert setting["workspaceId"] == kept_in["workspaceResourceId"]
 
@@ -52,4 +52,4 @@ def test_existing_workspaces_are_used_and_not_made(azure: Azure) -> None:
 
 def test_names_of_what_monitors_a_cluster_with_a_long_name_fit(azure: Azure) -> None:
     declared = azure({"resourceGroup": "g", "monitoring": {"metrics": {}}}, cluster={"name": "m" * 35 + "-" + "l" * 8})
-    assert one(declared, "monitor:DataCollectionEndpoint")["dataCollectionEndpointName"] == "m" * 35 + "-metrics"
+    assert inputs_of(declared, "monitor:DataCollectionEndpoint")["dataCollectionEndpointName"] == "m" * 35 + "-metrics"

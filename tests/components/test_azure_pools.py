@@ -20,7 +20,7 @@ NOT_YET = LiveCluster({})
 GPU = {"name": "t4", "machine": "Standard_NC4as_T4_v3", "maxNodes": 4}
 
 
-def asked(live: LiveCluster = NOT_YET, **pool: Any) -> dict[str, dict[str, Any]]:
+def pool_inputs(live: LiveCluster = NOT_YET, **pool: Any) -> dict[str, dict[str, Any]]:
     """The arguments of the pool's AgentPool, and of its twin's, by name."""
     spec = ClusterSpec(
         release=releases.load(releases.names()[-1]),
@@ -45,14 +45,14 @@ def asked(live: LiveCluster = NOT_YET, **pool: Any) -> dict[str, dict[str, Any]]
     ],
 )
 def test_options_of_the_machine_reach_the_pool_and_its_twin(pool: dict[str, Any], sent: dict[str, Any]) -> None:
-    found = asked(**GPU, **pool, capacity="spot", fallback=[{"onDemand": {"maxNodes": 1}}])
-    assert set(found) == {"t4", "t4od"}
-    for args in found.values():
+    inputs = pool_inputs(**GPU, **pool, capacity="spot", fallback=[{"onDemand": {"maxNodes": 1}}])
+    assert set(inputs) == {"t4", "t4od"}
+    for args in inputs.values():
         assert {key: args.get(key) for key in sent} == sent
 
 
 def test_what_is_not_asked_for_is_left_to_aks() -> None:
-    (args,) = asked(name="general", machine="Standard_D8ds_v5", maxNodes=2).values()
+    (args,) = pool_inputs(name="general", machine="Standard_D8ds_v5", maxNodes=2).values()
     left = {"osDiskType", "osDiskSizeGB", "maxPods", "gpuInstanceProfile", "gpuProfile"}
     assert left & args.keys() == set()
     assert "enableEncryptionAtHost" not in args
@@ -70,14 +70,14 @@ def test_what_is_not_asked_for_is_left_to_aks() -> None:
 def test_on_demand_nodes_are_exchanged_in_place_where_they_have_gpus_and_never_both_ways(
     pool: dict[str, Any], settings: tuple[str, str]
 ) -> None:
-    (args,) = asked(**pool).values()
+    (args,) = pool_inputs(**pool).values()
     assert args["upgradeSettings"] == {"maxSurge": settings[0], "maxUnavailable": settings[1]}
 
 
 def test_a_spot_pool_has_no_upgrade_settings_and_its_twin_has() -> None:
-    found = asked(**GPU, capacity="spot", upgrade={"maxSurge": "1"}, fallback=[{"onDemand": {"maxNodes": 1}}])
-    assert "upgradeSettings" not in found["t4"]
-    assert found["t4od"]["upgradeSettings"] == {"maxSurge": "1", "maxUnavailable": "0"}
+    inputs = pool_inputs(**GPU, capacity="spot", upgrade={"maxSurge": "1"}, fallback=[{"onDemand": {"maxNodes": 1}}])
+    assert "upgradeSettings" not in inputs["t4"]
+    assert inputs["t4od"]["upgradeSettings"] == {"maxSurge": "1", "maxUnavailable": "0"}
 
 
 def test_a_system_pool_is_sent_a_surge_and_no_max_unavailable() -> None:
@@ -91,10 +91,10 @@ def test_a_live_pool_with_what_aks_added_is_as_the_profile_wants_it() -> None:
     pool = SystemPool.model_validate({"machine": "Standard_D4ds_v5", "maxNodes": 3, "upgrade": {"maxSurge": "1"}})
     profile = pools.system_profile(node_pools.system_pool(pool, aks()), "1.36", NOT_YET)
     settings = {"maxSurge": "1", "maxUnavailable": "0"}
-    there = {**profile, "nodeTaints": None, "upgradeSettings": settings, "maxPods": 250}
-    assert LiveCluster({"system": there}).is_as(profile)
+    live = {**profile, "nodeTaints": None, "upgradeSettings": settings, "maxPods": 250}
+    assert LiveCluster({"system": live}).is_as(profile)
     settings["maxSurge"] = "10%"
-    assert not LiveCluster({"system": there}).is_as(profile)
+    assert not LiveCluster({"system": live}).is_as(profile)
 
 
 @pytest.mark.parametrize(
@@ -105,12 +105,12 @@ def test_a_live_pool_with_what_aks_added_is_as_the_profile_wants_it() -> None:
         ("Failed", {"owner": "ml"}, {RETRIED: "1"}),
         ("Canceled", {RETRIED: "4"}, {RETRIED: "5"}),
         ("Failed", {RETRIED: "by hand"}, {RETRIED: "1"}),
-        # What was sent once stays, or its removal would be a change.
+        # A tag that was sent once stays: its removal would be a change.
         ("Succeeded", {RETRIED: "2"}, {RETRIED: "2"}),
     ],
 )
 def test_a_pool_that_has_failed_is_asked_for_once_more(
     state: str, before: dict[str, str], tags: dict[str, str]
 ) -> None:
-    found = asked(LiveCluster({"t4": {"provisioningState": state, "tags": before, "count": 0}}), **GPU)
-    assert found["t4"]["tags"] == tags
+    inputs = pool_inputs(LiveCluster({"t4": {"provisioningState": state, "tags": before, "count": 0}}), **GPU)
+    assert inputs["t4"]["tags"] == tags

@@ -1,4 +1,4 @@
-"""Reads of Azure: by the provider that the cluster is declared with, and what an answer that is none means."""
+"""Reads of Azure: the provider that each read uses, and the meaning of an error."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 from components.last_update import LastUpdate
 from tests.components.azure import FULL
 from tests.components.program import Cloud, CloudRefused, declare
-from tests.components.reads import OF_THE_STACK, asked
+from tests.components.reads import OF_THE_STACK, read_calls
 
 pytestmark = pytest.mark.program
 
@@ -31,18 +31,20 @@ SETTINGS = FULL
 def test_every_read_goes_to_the_provider_of_the_cluster(
     opts: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    found = asked(SETTINGS, opts, tmp_path, monkeypatch, "azure-native")
-    assert {name for name, _ in found} == {"getManagedCluster", "listManagedClusterUserCredentials"}
-    assert [name for name, provider in found if "::own::" not in provider] == []
+    calls = read_calls(SETTINGS, opts, tmp_path, monkeypatch, "azure-native")
+    assert {name for name, _ in calls} == {"getManagedCluster", "listManagedClusterUserCredentials"}
+    assert [name for name, provider in calls if "::own::" not in provider] == []
 
 
-def test_so_does_the_read_of_an_existing_cluster(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    there = {"provider": "azure", "existingCluster": {"resourceGroup": "theirs", "name": "theirs"}}
+def test_the_read_of_an_existing_cluster_goes_to_the_same_provider(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cloud = {"provider": "azure", "existingCluster": {"resourceGroup": "theirs", "name": "theirs"}}
     pool = {"name": "t4", "machine": "Standard_NC4as_T4_v3", "capacity": "spot", "maxNodes": 1}
-    settings = {"kubeflow-spot:release": "r2026-11", "kubeflow-spot:cloud": there, "kubeflow-spot:pools": [pool]}
-    found = asked(settings, "provider=own", tmp_path, monkeypatch, "azure-native")
-    assert [name for name, _ in found] == ["getManagedCluster", "listManagedClusterUserCredentials"]
-    assert [name for name, provider in found if "::own::" not in provider] == []
+    settings = {"kubeflow-spot:release": "r2026-11", "kubeflow-spot:cloud": cloud, "kubeflow-spot:pools": [pool]}
+    calls = read_calls(settings, "provider=own", tmp_path, monkeypatch, "azure-native")
+    assert [name for name, _ in calls] == ["getManagedCluster", "listManagedClusterUserCredentials"]
+    assert [name for name, provider in calls if "::own::" not in provider] == []
 
 
 @pytest.mark.parametrize(
@@ -53,27 +55,25 @@ def test_so_does_the_read_of_an_existing_cluster(tmp_path: Path, monkeypatch: py
         'Status=401 Code="InvalidAuthenticationTokenTenant" Message="The access token is from the wrong issuer."',
     ],
 )
-def test_only_a_cluster_or_group_that_is_not_found_is_no_cluster_yet(
-    refusal: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_only_a_missing_cluster_or_group_means_no_cluster_yet(refusal: str, monkeypatch: pytest.MonkeyPatch) -> None:
     class Refusing(Cloud):
         def call(self, args: pulumi.runtime.MockCallArgs) -> dict[str, Any]:
             if args.token.endswith(OF_THE_STACK):
                 return super().call(args)
             raise CloudRefused(refusal)
 
-    with pytest.raises(pulumi.RunError, match="cluster 'lab' in resource group 'group' cannot be read") as told:
+    with pytest.raises(pulumi.RunError, match="cluster 'lab' in resource group 'group' cannot be read") as error:
         declare(SETTINGS, monkeypatch, cloud=Refusing(None))
-    assert refusal[:40] in str(told.value)
+    assert refusal[:40] in str(error.value)
 
 
-def test_a_cluster_that_the_stack_has_made_and_does_not_find_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    told: list[str] = []
-    monkeypatch.setattr(pulumi.log, "warn", told.append)
+def test_a_missing_cluster_that_the_stack_created_gives_a_warning(monkeypatch: pytest.MonkeyPatch) -> None:
+    warnings: list[str] = []
+    monkeypatch.setattr(pulumi.log, "warn", warnings.append)
     was = {"place": {"clusterName": "lab", "resourceGroup": "group"}}
     LastUpdate(was).warn_of_missing({"clusterName": "lab", "resourceGroup": "group"}, "look")
-    assert told == ["The stack's cluster lab is not found and will be made again; if it exists, stop:\n  look"]
-    # Of a first update, and of a cluster that moves, there is nothing to tell.
+    assert warnings == ["The stack's cluster lab is not found and will be made again; if it exists, stop:\n  look"]
+    # A first update and a moved cluster give no warning.
     LastUpdate().warn_of_missing({"clusterName": "lab", "resourceGroup": "group"}, "look")
     LastUpdate(was).warn_of_missing({"clusterName": "two", "resourceGroup": "group"}, "look")
-    assert len(told) == 1
+    assert len(warnings) == 1

@@ -90,11 +90,11 @@ def test_a_spot_pool_is_replaced_for_what_aks_fixes_and_its_twin_changes_by_gene
     with pytest.raises(pulumi.RunError, match=r"pools\[1\]\.\S+: a100od: is (.|\n)*add `generation: b`"):
         after(before, monkeypatch, changed)
     changed["kubeflow-spot:pools"][1]["generation"] = "b"
-    found = after(before, monkeypatch, changed)
-    assert [outcome(before, found, pool) for pool in ("a100", "general")] == ["replaces", "leaves"]
+    after_change = after(before, monkeypatch, changed)
+    assert [outcome(before, after_change, pool) for pool in ("a100", "general")] == ["replaces", "leaves"]
     # The engine makes the new twin before the old one goes, and notebooks find it by the same label.
-    assert "lab-a100od" not in found.of(POOL)
-    twins = before.of(POOL)["lab-a100od"].inputs, found.of(POOL)["lab-a100odb"].inputs
+    assert "lab-a100od" not in after_change.of(POOL)
+    twins = before.of(POOL)["lab-a100od"].inputs, after_change.of(POOL)["lab-a100odb"].inputs
     labels = [twin["nodeLabels"]["kubeflow-spot.dev/pool"] for twin in twins]
     assert labels == ["a100od", "a100od"]
 
@@ -105,8 +105,8 @@ def test_how_a_spot_pool_is_bought_replaces_it_and_not_its_twin(
 ) -> None:
     changed = settings()
     changed["kubeflow-spot:pools"][1]["spot"] = change
-    found = after(before, monkeypatch, changed)
-    assert [outcome(before, found, pool) for pool in ("a100", "a100od")] == ["replaces", "leaves"]
+    after_change = after(before, monkeypatch, changed)
+    assert [outcome(before, after_change, pool) for pool in ("a100", "a100od")] == ["replaces", "leaves"]
 
 
 @pytest.mark.parametrize("pool", [0, 1], ids=["on-demand", "spot"])
@@ -127,7 +127,7 @@ def test_the_rest_updates_a_pool_in_place(
     assert outcome(before, after(before, monkeypatch, changed), ("general", "a100")[pool]) == "updates"
 
 
-def test_upgrade_settings_and_what_is_no_longer_said_update_an_on_demand_pool(
+def test_upgrade_settings_and_removed_lines_update_an_on_demand_pool(
     before: Declared, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     changed = settings()
@@ -188,13 +188,13 @@ def test_a_generation_makes_a_second_pool_with_the_labels_of_the_first(
 ) -> None:
     changed = settings()
     changed["kubeflow-spot:pools"][0] |= {"machine": "Standard_D16ds_v5", "generation": "b"}
-    found = after(before, monkeypatch, changed)
+    after_change = after(before, monkeypatch, changed)
     # Two resources, of which the engine deletes the one that is no longer declared after making the other.
-    assert "lab-general" not in found.of(POOL)
-    old, new = before.of(POOL)["lab-general"].inputs, found.of(POOL)["lab-generalb"].inputs
+    assert "lab-general" not in after_change.of(POOL)
+    old, new = before.of(POOL)["lab-general"].inputs, after_change.of(POOL)["lab-generalb"].inputs
     assert (new["agentPoolName"], new["vmSize"]) == ("generalb", "Standard_D16ds_v5")
     assert new["nodeLabels"] == old["nodeLabels"]
-    # As many nodes as the pool has that goes right after, or its pods would wait for machines.
+    # The new pool starts with the nodes of the pool it replaces, so that pods need not wait for machines.
     assert (old["count"], new["count"]) == (1, 2)
 
 
@@ -223,40 +223,40 @@ def test_a_cluster_that_becomes_private_is_replaced_and_one_with_new_bounds_is_n
 
 
 def test_pools_that_are_as_wanted_are_left_alone(before: Declared, monkeypatch: pytest.MonkeyPatch) -> None:
-    found = after(before, monkeypatch, copy.deepcopy(settings()))
-    assert {outcome(before, found, pool) for pool in ("general", "a100", "a100od")} == {"leaves"}
-    (cluster,) = found.of(CLUSTER).values()
+    declared = after(before, monkeypatch, copy.deepcopy(settings()))
+    assert {outcome(before, declared, pool) for pool in ("general", "a100", "a100od")} == {"leaves"}
+    (cluster,) = declared.of(CLUSTER).values()
     assert cluster.options["ignoreChanges"] == ["agentPoolProfiles"]
 
 
-def test_the_system_pool_is_put_when_it_differs_and_then_whatever_the_last_request_was(
+def test_a_changed_system_pool_is_put_again_after_every_earlier_request(
     before: Declared, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def deployment(**live: Any) -> Registration:
         pools = running(before)
         pools[0] |= live
-        (found,) = declare(settings(), monkeypatch, live=pools).of("azure-native:resources:Deployment").values()
-        return found
+        (resource,) = declare(settings(), monkeypatch, live=pools).of("azure-native:resources:Deployment").values()
+        return resource
 
     as_it_is = deployment()
     assert as_it_is.options["ignoreChanges"] == ["properties"]
     assert "metadata" not in as_it_is.inputs["properties"]["template"]
     for changed in ({"maxCount": 9}, {"nodeTaints": ["a=b:NoSchedule"]}, {"provisioningState": "Failed"}):
-        found = deployment(**changed)
-        assert "ignoreChanges" not in found.options
+        put = deployment(**changed)
+        assert "ignoreChanges" not in put.options
         # A second change of the same kind by hand is put back as well: the engine compares with the last template.
-        assert found.inputs["properties"]["template"]["metadata"] == {"replaces": changed, "after": "the last one"}
+        assert put.inputs["properties"]["template"]["metadata"] == {"replaces": changed, "after": "the last one"}
     # The count is the autoscaler's.
     assert deployment(count=3).options["ignoreChanges"] == ["properties"]
 
 
-def waits(found: Declared) -> dict[str, set[str]]:
+def waits(declared: Declared) -> dict[str, set[str]]:
     """The resources that each pool waits for beside the cluster and its network."""
     return {
         pool.name: {
             urn.rpartition("::")[2] for urn in pool.options["dependencies"] if "Pool::" in urn or "Deployment" in urn
         }
-        for pool in found.of(POOL).values()
+        for pool in declared.of(POOL).values()
     }
 
 
@@ -269,7 +269,7 @@ def test_new_pools_are_made_one_after_the_other_and_spot_is_upgraded_last(
     upgraded = declare(settings(), monkeypatch, live=running(older))
     on_demand = {"lab-a100od": {system}, "lab-general": {system}}
     assert waits(upgraded) == {**on_demand, "lab-a100": {system, "lab-a100od", "lab-general"}}
-    # Where nothing is made or upgraded, a pool that is refused holds up no other.
+    # Without a new or upgraded pool no pool waits for another, so a refused one delays none.
     assert waits(after(before, monkeypatch, settings())) == {pool: {system} for pool in waits(before)}
     # A spot pool that is replaced is made anew.
     changed = settings()

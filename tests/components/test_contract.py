@@ -27,7 +27,7 @@ from tests.config.test_placement import pool_lists
 SPOT, ON_DEMAND = Capacity.SPOT, Capacity.ON_DEMAND
 
 MEANT: dict[str, Callable[[NodePool], bool]] = {
-    # Of the pools with GPUs, or of those without.
+    # Each condition chooses among the pools with GPUs or among those without.
     "gpu-prefer-spot": lambda pool: True,
     "gpu-require-spot": lambda pool: pool.capacity == SPOT,
     "gpu-on-demand": lambda pool: pool.capacity == ON_DEMAND,
@@ -50,14 +50,14 @@ def described_pools(pools: list[dict[str, Any]]) -> tuple[NodePool, ...]:
     return placement.node_pools(spec({"release": "r2026-11", "cloud": cloud, "pools": plain}), existing())
 
 
-def check(found: tuple[NodePool, ...]) -> None:
-    by_label = {pool.label: pool for pool in found}
-    for name, lines in snippets(found).items():
+def check(pools: tuple[NodePool, ...]) -> None:
+    by_label = {pool.label: pool for pool in pools}
+    for name, lines in snippets(pools).items():
         ran = {label for label, pool in by_label.items() if may_run(lines, pool.labels, pool.taints)}
         if name.startswith("pool-"):
             assert ran == {name.removeprefix("pool-")}
             continue
-        # Whether a machine has the GPUs that a pod asks for is for the scheduler to see, not for these lines.
+        # These lines do not check the number of GPUs; the scheduler does.
         gpu = name.startswith("gpu-")
         sort = {label for label, pool in by_label.items() if bool(pool.gpus) == gpu}
         meant = {label for label in sort if MEANT[name](by_label[label])}
@@ -75,7 +75,7 @@ def test_the_lines_put_a_pod_on_the_pools_they_are_meant_for_and_on_no_others(po
 
 
 @given(pool_lists())
-def test_they_do_so_where_no_taint_tells_spot_from_on_demand(pools: list[dict[str, Any]]) -> None:
+def test_snippets_place_pods_without_taints_on_spot_pools(pools: list[dict[str, Any]]) -> None:
     check(described_pools(pools))
 
 
@@ -102,16 +102,16 @@ def test_libyaml_writes_what_pyyaml_writes(labels: dict[str, str]) -> None:
 @pytest.mark.parametrize("heeded", [(), (Placement.PREFER_SPOT,), tuple(Placement)])
 def test_yaml_json_and_the_outputs_say_the_same(heeded: tuple[Placement, ...]) -> None:
     sweep = {"name": "sweep", "machine": "Standard_D8ds_v5", "capacity": "spot", "maxNodes": 3}
-    found = node_pools([*good()["pools"], sweep])
-    data = contract.data("r2026-11", found, heeded)
+    pools = node_pools([*good()["pools"], sweep])
+    data = contract.data("r2026-11", pools, heeded)
     assert all(isinstance(value, str) for value in data.values())
     plain = {key: data.pop(key) for key in ("release", "placementLabel")}
     from_yaml = {key.removesuffix(".yaml"): yaml.safe_load(text) for key, text in data.items() if key.endswith(".yaml")}
     from_json = {key.removesuffix(".json"): json.loads(text) for key, text in data.items() if key.endswith(".json")}
     assert len(from_yaml) + len(from_json) == len(data)
     assert from_yaml == from_json
-    assert from_yaml["placements"] == [one.value for one in heeded]
-    output = contract.as_output(contract.plan("dev", None), found, heeded)
+    assert from_yaml["placements"] == [placement.value for placement in heeded]
+    output = contract.as_output(contract.plan("dev", None), pools, heeded)
     assert output == {
         "namespace": "kube-public",
         "name": "kubeflow-spot",
@@ -124,9 +124,9 @@ def test_yaml_json_and_the_outputs_say_the_same(heeded: tuple[Placement, ...]) -
     assert not [text for text in data.values() if "&" in text]
 
 
-@pytest.mark.parametrize("found", [None, {"metadata": {"labels": {**names.labels("dev"), "team": "ml"}}}])
-def test_a_contract_that_is_not_there_or_ours_has_the_name_that_tools_know(found: dict[str, Any] | None) -> None:
-    assert contract.plan("dev", found) == contract.ContractPlan("kubeflow-spot")
+@pytest.mark.parametrize("existing", [None, {"metadata": {"labels": {**names.labels("dev"), "team": "ml"}}}])
+def test_a_missing_or_own_contract_has_the_name_that_tools_know(existing: dict[str, Any] | None) -> None:
+    assert contract.plan("dev", existing) == contract.ContractPlan("kubeflow-spot")
 
 
 @pytest.mark.parametrize(
@@ -147,7 +147,7 @@ def test_another_owners_contract_is_left_alone_and_ours_has_another_name(
 
 def test_its_readers_are_service_accounts_and_the_named_groups_each_once() -> None:
     _, binding = contract.access("kubeflow-spot", ("ml-engineers", "system:serviceaccounts"), "dev")
-    assert [(one["kind"], one["name"]) for one in binding["subjects"]] == [
+    assert [(subject["kind"], subject["name"]) for subject in binding["subjects"]] == [
         ("Group", "ml-engineers"),
         ("Group", "system:serviceaccounts"),
     ]

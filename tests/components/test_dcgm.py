@@ -18,7 +18,7 @@ def policy(**content: Any) -> dict[str, Any]:
     return {"metadata": {"name": "cluster-policy"}, "spec": {"daemonsets": everywhere, **content}}
 
 
-def theirs(image: str, labels: dict[str, str] | None = None) -> dict[str, Any]:
+def daemon_set(image: str, labels: dict[str, str] | None = None) -> dict[str, Any]:
     spec = {"containers": [{"image": image}], "tolerations": [{"operator": "Exists"}]}
     return {"metadata": {"namespace": "gpu", "name": "theirs", "labels": labels}, "spec": {"template": {"spec": spec}}}
 
@@ -30,24 +30,24 @@ def theirs(image: str, labels: dict[str, str] | None = None) -> dict[str, Any]:
         ([], [policy()], False),
         ([], [policy(dcgmExporter={"enabled": False})], True),
         ([], [policy(devicePlugin={"enabled": False})], False),
-        ([theirs("nvcr.io/nvidia/k8s/dcgm-exporter:4.5.3-4.8.2-distroless")], [], False),
-        ([theirs("nvcr.io/nvidia/k8s/dcgm-exporter@sha256:00", names.labels("dev"))], [], True),
-        ([theirs("nvcr.io/nvidia/k8s-device-plugin:v0.20.0")], [], True),
+        ([daemon_set("nvcr.io/nvidia/k8s/dcgm-exporter:4.5.3-4.8.2-distroless")], [], False),
+        ([daemon_set("nvcr.io/nvidia/k8s/dcgm-exporter@sha256:00", names.labels("dev"))], [], True),
+        ([daemon_set("nvcr.io/nvidia/k8s-device-plugin:v0.20.0")], [], True),
     ],
 )
 def test_the_exporter_leaves_pools_to_one_that_reaches_them(
     daemon_sets: list[Any], policies: list[Any], ours: bool, spec: ClusterSpec, pools: dict[str, NodePool]
 ) -> None:
-    found = dcgm.plan(spec, list(pools.values()), dcgm.exporters(daemon_sets, policies, "dev"))
-    assert [pool.name for pool in found.pools] == (list(pools) if ours else [])
-    assert bool(found.warnings) is not ours
+    exporter_plan = dcgm.plan(spec, list(pools.values()), dcgm.exporters(daemon_sets, policies, "dev"))
+    assert [pool.name for pool in exporter_plan.pools] == (list(pools) if ours else [])
+    assert bool(exporter_plan.warnings) is not ours
 
 
 def test_the_exporter_is_for_pools_with_the_clouds_driver_and_only_when_asked(spec: ClusterSpec) -> None:
     bare = with_(spec, "train", install_driver=False)
-    found = dcgm.plan(spec, list(bare.values()))
-    assert "train" not in {pool.name for pool in found.pools}
-    assert found.warnings == ("train: no DCGM exporter without the cloud's driver (installDriver: false)",)
+    exporter_plan = dcgm.plan(spec, list(bare.values()))
+    assert "train" not in {pool.name for pool in exporter_plan.pools}
+    assert exporter_plan.warnings == ("train: no DCGM exporter without the cloud's driver (installDriver: false)",)
     (nothing,) = dcgm.plan(spec, []).warnings
     assert nothing.startswith("dcgmExporter.enabled: ")
     off = spec.model_copy(update={"dcgm_exporter": spec.dcgm_exporter.model_copy(update={"enabled": False})})

@@ -98,16 +98,18 @@ def declared_by_classes(
                 names["resourceName"] = "resource_name_"
             cls(resource.name, **{names[wire]: value for wire, value in resource.inputs.items()})
 
-    return asked(declare_all, monkeypatch)
+    return requests_of(declare_all, monkeypatch)
 
 
-def asked(declare_all: Callable[[], None], monkeypatch: pytest.MonkeyPatch) -> dict[tuple[str, str], dict[str, Any]]:
+def requests_of(
+    declare_all: Callable[[], None], monkeypatch: pytest.MonkeyPatch
+) -> dict[tuple[str, str], dict[str, Any]]:
     """Requests of a program to the engine, by type and name."""
-    found: dict[tuple[str, str], dict[str, Any]] = {}
+    requests: dict[tuple[str, str], dict[str, Any]] = {}
     register = mocks.MockMonitor.RegisterResource
 
     def recording(self: mocks.MockMonitor, request: Any) -> Any:
-        found[request.type, request.name] = json_format.MessageToDict(request)
+        requests[request.type, request.name] = json_format.MessageToDict(request)
         return register(self, request)
 
     monkeypatch.setattr(mocks.MockMonitor, "RegisterResource", recording)
@@ -120,7 +122,7 @@ def asked(declare_all: Callable[[], None], monkeypatch: pytest.MonkeyPatch) -> d
         declare_all()
 
     loop.run_until_complete(run_pulumi_func(program))
-    return found
+    return requests
 
 
 def strange(value: Any, expected: Any, path: str) -> Iterator[str]:
@@ -144,7 +146,7 @@ def strange(value: Any, expected: Any, path: str) -> Iterator[str]:
         elif expected is not Any:
             yield path
     elif isinstance(expected, type) and issubclass(expected, enum.Enum):
-        if value not in [one.value for one in expected]:
+        if value not in [member.value for member in expected]:
             yield f"{path}: {value!r} is not one of {expected}"
     elif expected is not Any and get_origin(expected) is None and not _is_a(value, expected):
         yield f"{path}: {value!r} is not {expected}"
@@ -152,7 +154,7 @@ def strange(value: Any, expected: Any, path: str) -> Iterator[str]:
 
 def _inside(element: Any) -> Any:
     """The type of a list's or a map's elements, without what makes them inputs."""
-    return next((one for one in get_args(element) if one is not type(None)), element)
+    return next((part for part in get_args(element) if part is not type(None)), element)
 
 
 def _is_a(value: Any, expected: Any) -> bool:
@@ -174,14 +176,14 @@ def test_they_are_declared_with_names_defaults_and_secrets_of_the_sdks_classes(
     ours = in_a_cloud(ALL[stack], monkeypatch)
     if stack in KINDS:
         assert {r.type.rpartition(":")[2] for r in ours} == KINDS[stack]
-    found = declared_by_classes(ours, monkeypatch)
+    requests = declared_by_classes(ours, monkeypatch)
     for resource in ours:
-        theirs = found[resource.type, resource.name]
-        assert resource.inputs == theirs["object"]
+        request = requests[resource.type, resource.name]
+        assert resource.inputs == request["object"]
         for option in ("version", "pluginDownloadURL", "additionalSecretOutputs"):
-            assert resource.options.get(option) == theirs.get(option)
+            assert resource.options.get(option) == request.get(option)
         if resource.type.startswith("azure-native:"):
-            former = [type for type in aliases(theirs) if not _VERSIONED.match(type)]
+            former = [type for type in aliases(request) if not _VERSIONED.match(type)]
             assert aliases(resource.options) == former
 
 
@@ -216,7 +218,7 @@ def test_only_types_that_azure_native_renamed_have_aliases(monkeypatch: pytest.M
         ({"nodeConfig": {"diskType": {"a": "b"}}}, "p.nodeConfig.diskType"),
     ],
 )
-def test_a_wrong_name_or_kind_would_be_found(value: Mapping[str, Any], path: str) -> None:
+def test_a_wrong_name_or_kind_is_detected(value: Mapping[str, Any], path: str) -> None:
     assert list(strange(value, sdk("gcp:container/nodePool:NodePool")[1], "p")) == [path]
 
 
@@ -230,5 +232,5 @@ def test_a_wrong_name_or_kind_would_be_found(value: Mapping[str, Any], path: str
         ({"identity": {"type": "Mine"}}, "p.identity.type: 'Mine' is not one of <enum 'ResourceIdentityType'>"),
     ],
 )
-def test_so_would_one_of_azure(value: Mapping[str, Any], path: str) -> None:
+def test_a_wrong_name_or_kind_of_azure_is_detected(value: Mapping[str, Any], path: str) -> None:
     assert list(strange(value, sdk("azure-native:containerservice:ManagedCluster")[1], "p")) == [path]

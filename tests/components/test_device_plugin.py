@@ -56,7 +56,7 @@ def test_nodes_without_the_label_or_with_one_of_before_have_whole_gpus(pools: di
     (init,) = pod(plugin(pools))["initContainers"]
     default = environment(init)["DEFAULT_CONFIG"]
     assert yaml.safe_load(data[default]) == whole
-    # Whatever a pool is called, its configuration is its own.
+    # A pool of any name has its own configuration.
     assert default not in {pool.label for pool in gpu_pools(named_default()).values()}
 
 
@@ -117,7 +117,7 @@ def test_only_mig_and_mps_make_the_plugin_privileged(name: str, privileged: bool
     assert capabilities == ({"add": ["SYS_ADMIN"]} if privileged else {"drop": ["ALL"]})
 
 
-def test_every_agent_runs_on_all_nodes_it_serves_whatever_their_taints_and_on_no_others(
+def test_every_agent_runs_on_all_nodes_it_serves_despite_their_taints_and_on_no_others(
     pools: dict[str, NodePool],
 ) -> None:
     taints = {str(taint) for taint in pools["notebooks"].taints}
@@ -148,6 +148,6 @@ def test_a_warning_says_that_an_existing_plugin_does_not_share(spec: ClusterSpec
 
 
 @pytest.mark.parametrize("role", [device_plugin.ROLE, dcgm.ROLE, mps.ROLE])
-def test_names_fit_whatever_the_stack_is_called(role: str) -> None:
+def test_names_fit_for_every_stack_name(role: str) -> None:
     # The label app.kubernetes.io/name has no instance in it; a Service's name may have 63 characters.
     assert len(names.object_name(names.instance("S" * 100), role)) <= 63

@@ -71,13 +71,13 @@ def test_daemon_sets_operators_policies_the_expander_and_the_contract_are_read_a
         EXPANDER: (200, {"metadata": {}, "data": {"priorities": "1: ['.*']"}}),
         CONTRACT: (200, {"metadata": {"labels": {"owner": "them"}}}),
     }
-    found = discovery.read(kubeconfig(serving(answers)), "cloud.kubeconfig")
-    assert found.version == "1.36.2"
-    assert found.daemon_sets == (daemon_set,)
-    assert [policy["metadata"]["name"] for policy in found.policies] == ["p"]
-    assert found.expander
-    assert found.expander["data"] == {"priorities": "1: ['.*']"}
-    assert found.contract == {"metadata": {"labels": {"owner": "them"}}}
+    contents = discovery.read(kubeconfig(serving(answers)), "cloud.kubeconfig")
+    assert contents.version == "1.36.2"
+    assert contents.daemon_sets == (daemon_set,)
+    assert [policy["metadata"]["name"] for policy in contents.policies] == ["p"]
+    assert contents.expander
+    assert contents.expander["data"] == {"priorities": "1: ['.*']"}
+    assert contents.contract == {"metadata": {"labels": {"owner": "them"}}}
 
 
 @pytest.mark.process
@@ -87,7 +87,7 @@ def test_a_compute_class_is_read_by_its_name_where_one_is_asked_for(serving: Any
         "/version/": (200, VERSION),
         "/apis/apps/v1/daemonsets": (200, {"items": []}),
         "/apis/cloud.google.com/v1/computeclasses/gpus": (200, mine),
-        # Who may not read what he has no use for is not to be stopped by that.
+        # A refused read of an unused class is no error.
         "/apis/cloud.google.com/v1/computeclasses/others": (403, {}),
     }
     server = kubeconfig(serving(answers))
@@ -98,10 +98,10 @@ def test_a_compute_class_is_read_by_its_name_where_one_is_asked_for(serving: Any
 
 
 @pytest.mark.process
-def test_what_is_not_there_is_no_error(serving: Any) -> None:
+def test_missing_objects_are_no_error(serving: Any) -> None:
     answers: dict[str, Answer] = {"/version/": (200, VERSION), "/apis/apps/v1/daemonsets": (200, {"items": []})}
-    found = discovery.read(kubeconfig(serving(answers)), "cloud.kubeconfig")
-    assert (found.daemon_sets, found.policies, found.expander, found.contract) == ((), (), None, None)
+    contents = discovery.read(kubeconfig(serving(answers)), "cloud.kubeconfig")
+    assert (contents.daemon_sets, contents.policies, contents.expander, contents.contract) == ((), (), None, None)
 
 
 @pytest.mark.process
@@ -113,7 +113,7 @@ def test_what_is_not_there_is_no_error(serving: Any) -> None:
         ({"/version/": (200, "<html>")}, "is no API server"),
     ],
 )
-def test_what_the_server_refuses_is_told_in_one_line_that_names_the_setting(
+def test_a_refusal_by_the_server_is_one_line_that_names_the_setting(
     answers: dict[str, Answer], expected: str, serving: Any
 ) -> None:
     with pytest.raises(pulumi.RunError, match=expected) as refused:
@@ -132,7 +132,7 @@ def test_a_cluster_that_does_not_answer_is_named() -> None:
 
 
 @pytest.mark.parametrize("text", ["", "token: [secret", "{}", kubeconfig("http://x").replace("current-context: x", "")])
-def test_a_kubeconfig_that_is_none_is_told(text: str) -> None:
+def test_an_invalid_kubeconfig_is_reported(text: str) -> None:
     with pytest.raises(pulumi.RunError, match=r"cloud\.kubeconfig: the kubeconfig cannot be used") as refused:
         discovery.read(text, "cloud.kubeconfig")
     assert "secret" not in str(refused.value)

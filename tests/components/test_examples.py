@@ -63,19 +63,19 @@ def engine(project: Path) -> Iterator[Stack]:
 
 
 def outputs(stack: Stack) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(stack.run("outputs", "--json").stdout)
-    return found
+    values: dict[str, Any] = json.loads(stack.run("outputs", "--json").stdout)
+    return values
 
 
 @pytest.mark.engine
-def test_spotpool_is_added_to_the_cluster_that_is_there_and_nothing_else_of_it_changes(charmed: Stack) -> None:
+def test_spotpool_is_added_to_the_existing_cluster_and_nothing_else_of_it_changes(charmed: Stack) -> None:
     charmed.run("scale", "spotpool", "0")
     nodes = charmed.get("nodes")["items"]
     assert [node["metadata"]["labels"]["agentpool"] for node in nodes] == ["agentpool"] * 2
-    found = outputs(charmed)
-    assert found["clusterName"] == "charmed-kubeflow"
-    assert found["devicePlugin"] == {"pools": ["spotpool"], "leftTo": []}
-    assert found["fallbackOrder"].startswith("not guaranteed: the cluster's expander is random; az aks update")
+    values = outputs(charmed)
+    assert values["clusterName"] == "charmed-kubeflow"
+    assert values["devicePlugin"] == {"pools": ["spotpool"], "leftTo": []}
+    assert values["fallbackOrder"].startswith("not guaranteed: the cluster's expander is random; az aks update")
     assert charmed.steps() == []
 
 
@@ -112,9 +112,9 @@ def test_two_stacks_on_one_cluster_do_not_meet_and_each_takes_its_own_away(charm
     }
     charmed.run("scale", "spotpool", "1")
     blue = stack(charmed.project, "Blue_1")
-    told = ("--beside", "charmed", "--config-file", written(tmp_path, **settings))
+    options = ("--beside", "charmed", "--config-file", written(tmp_path, **settings))
     try:
-        blue.run("up", *told)
+        blue.run("up", *options)
         assert blue.steps() == []
         plugins = charmed.get("daemonsets", "-n", "kube-system")["items"]
         assert len({plugin["metadata"]["name"] for plugin in plugins}) == 2
@@ -145,17 +145,17 @@ def test_by_a_kubeconfig_alone_the_layer_comes_and_goes(charmed: Stack, tmp_path
     cloud: dict[str, Any] = {"provider": "existing", "name": "lab", "kubeconfig": {"file": str(kubeconfig)}}
     lab = stack(charmed.project, "lab")
     try:
-        told = ("--config-file", written(tmp_path, **settings, cloud=cloud))
-        lab.run("up", *told)
+        options = ("--config-file", written(tmp_path, **settings, cloud=cloud))
+        lab.run("up", *options)
         names = [plugin["metadata"]["name"] for plugin in charmed.get("daemonsets", "-A")["items"]]
         assert names == ["kubeflow-spot-charmed-device-plugin", "kubeflow-spot-lab-device-plugin"]
         # From an output of a stack, here its own: the same kubeconfig, deciphered.
         cloud["kubeconfig"] = {"stack": "organization/kubeflow-spot/lab"}
         written(tmp_path, **settings, cloud=cloud)
-        assert "nothing changed" in lab.run("up", *told).stdout
+        assert "nothing changed" in lab.run("up", *options).stdout
         cloud["kubeconfig"] = {"stack": "organization/kubeflow-spot/none"}
         written(tmp_path, **settings, cloud=cloud)
-        (error,) = json.loads(lab.run("preview", "--json", *told, ok=False).stdout)["errors"]
+        (error,) = json.loads(lab.run("preview", "--json", *options, ok=False).stdout)["errors"]
         assert "cloud.kubeconfig.stack: the outputs of organization/kubeflow-spot/none cannot be read" in error
     finally:
         written(tmp_path, **settings, cloud={**cloud, "kubeconfig": {"file": str(kubeconfig)}})
@@ -165,11 +165,11 @@ def test_by_a_kubeconfig_alone_the_layer_comes_and_goes(charmed: Stack, tmp_path
 
 def reached(stack: Stack) -> dict[str, list[str]]:
     """The pools whose nodes have a device plugin, by the stack it is of."""
-    found: dict[str, list[str]] = {}
+    pools: dict[str, list[str]] = {}
     for pod in stack.get("pods", "-n", "kube-system")["items"]:
         pool = pod["spec"].get("nodeName", "aks-none-").split("-")[1]
-        found.setdefault(pod["metadata"]["labels"]["app.kubernetes.io/instance"], []).append(pool)
-    return found
+        pools.setdefault(pod["metadata"]["labels"]["app.kubernetes.io/instance"], []).append(pool)
+    return pools
 
 
 @pytest.mark.engine
@@ -200,21 +200,21 @@ def test_aks_engines_design_comes_up_with_its_pools_subnets_labels_and_order(eng
 
 @pytest.mark.engine
 @pytest.mark.slow
-def test_a_second_stack_is_told_what_to_write_into_the_firsts_file_or_takes_over(engine: Stack, tmp_path: Path) -> None:
+def test_a_second_stack_gets_the_lines_for_the_firsts_file_or_takes_over(engine: Stack, tmp_path: Path) -> None:
     settings: dict[str, Any] = {
         "release": "r2026-11",
         "cloud": {"provider": "azure", "existingCluster": {"resourceGroup": "imaging", "name": "imaging"}},
         "pools": [{"name": "t4", "machine": "Standard_NC4as_T4_v3", "capacity": "spot", "maxNodes": 1}],
     }
     guest = stack(engine.project, "guest")
-    told = ("--beside", "aks-engine", "--config-file", written(tmp_path, **settings))
+    options = ("--beside", "aks-engine", "--config-file", written(tmp_path, **settings))
     try:
-        refused = guest.run("up", *told, ok=False).stdout
+        refused = guest.run("up", *options, ok=False).stdout
         assert "belongs to stack 'aks-engine' of this program" in refused
         assert "- {priority: 55, groups: ['^aks-t4-[0-9]+-vmss$']}" in refused
         kept = [{"priority": 5, "groups": ["^aks-gpuspot-"]}]
         written(tmp_path, **settings, expander={"takeOwnership": True, "otherGroups": kept})
-        done = guest.run("up", *told)
+        done = guest.run("up", *options)
         assert "these lines of it are dropped" in done.stdout
         expander = engine.get(*EXPANDER)
         assert expander["metadata"]["labels"]["app.kubernetes.io/instance"] == "guest"

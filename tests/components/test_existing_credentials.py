@@ -47,9 +47,9 @@ def file(tmp_path: Path) -> Path:
 
 
 def test_a_files_current_context_goes_on_alone_with_the_content_of_its_files(file: Path) -> None:
-    found = yaml.safe_load(credentials.kubeconfig(spec(file=str(file))))
+    content = yaml.safe_load(credentials.kubeconfig(spec(file=str(file))))
     authority = base64.b64encode(b"authority").decode()
-    assert found == {
+    assert content == {
         "apiVersion": "v1",
         "kind": "Config",
         "clusters": [{"name": "blue", "cluster": {"server": "https://blue", "certificate-authority-data": authority}}],
@@ -61,8 +61,8 @@ def test_a_files_current_context_goes_on_alone_with_the_content_of_its_files(fil
 
 def test_contents_are_as_good_as_a_file_and_a_context_can_be_named() -> None:
     text = yaml.safe_dump({**TWO, "clusters": [{"name": "blue", "cluster": {"server": "https://blue"}}]})
-    found = yaml.safe_load(credentials.kubeconfig(spec(contents=text)))
-    assert found["clusters"] == [{"name": "blue", "cluster": {"server": "https://blue"}}]
+    content = yaml.safe_load(credentials.kubeconfig(spec(contents=text)))
+    assert content["clusters"] == [{"name": "blue", "cluster": {"server": "https://blue"}}]
 
 
 @pytest.mark.parametrize(
@@ -73,7 +73,7 @@ def test_contents_are_as_good_as_a_file_and_a_context_can_be_named() -> None:
         ("g", r"client-certificate: .*a\.crt cannot be read: No such file"),
     ],
 )
-def test_a_context_that_leads_nowhere_is_told(file: Path, context: str, expected: str) -> None:
+def test_an_unusable_context_is_refused(file: Path, context: str, expected: str) -> None:
     with pytest.raises(pulumi.RunError, match=expected):
         credentials.kubeconfig(spec(file=str(file), context=context))
 
@@ -84,13 +84,13 @@ def test_without_a_current_context_one_must_be_named() -> None:
 
 
 @pytest.mark.parametrize("text", ["hello", "a: [secret", "contexts: secret", "- secret"])
-def test_what_is_no_kubeconfig_is_told_and_not_shown(text: str) -> None:
+def test_an_invalid_kubeconfig_is_reported_and_not_shown(text: str) -> None:
     with pytest.raises(pulumi.RunError, match=r"cloud\.kubeconfig\.contents: is no kubeconfig") as refused:
         credentials.kubeconfig(spec(contents=text))
     assert "secret" not in str(refused.value)
 
 
-def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
+def test_a_missing_file_is_named(tmp_path: Path) -> None:
     with pytest.raises(pulumi.RunError, match=r"cloud\.kubeconfig\.file: .*/none cannot be read: No such file"):
         credentials.kubeconfig(spec(file=str(tmp_path / "none")))
 
@@ -109,8 +109,8 @@ def other_stacks(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("other_stacks")
 def test_an_output_of_another_stack_is_as_good_as_a_file() -> None:
-    found = yaml.safe_load(credentials.kubeconfig(spec(stack="org/clusters/prod")))
-    assert found["users"] == [{"name": "me", "user": {"token": "token-of-me"}}]
+    content = yaml.safe_load(credentials.kubeconfig(spec(stack="org/clusters/prod")))
+    assert content["users"] == [{"name": "me", "user": {"token": "token-of-me"}}]
 
 
 @pytest.mark.usefixtures("other_stacks")
@@ -125,7 +125,7 @@ def test_an_output_of_another_stack_is_as_good_as_a_file() -> None:
         ({"stack": "org/clusters/prod", "output": "size"}, "no text 'size'"),
     ],
 )
-def test_a_stack_or_output_that_is_not_there_is_named(where: dict[str, str], expected: str) -> None:
+def test_a_missing_stack_or_output_is_named(where: dict[str, str], expected: str) -> None:
     with pytest.raises(pulumi.RunError, match=expected):
         credentials.kubeconfig(spec(**where))
 
@@ -139,11 +139,11 @@ def test_a_stack_or_output_that_is_not_there_is_named(where: dict[str, str], exp
         ({"exec": {"command": "kubelogin"}}, []),
     ],
 )
-def test_a_credential_in_the_kubeconfig_is_told_and_never_shown(
+def test_a_credential_in_the_kubeconfig_gives_a_warning_and_is_never_shown(
     user: dict[str, Any], held: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    told: list[str] = []
-    monkeypatch.setattr(pulumi.log, "warn", told.append)
+    warnings: list[str] = []
+    monkeypatch.setattr(pulumi.log, "warn", warnings.append)
     document = {
         "contexts": [{"name": "lab", "context": {"cluster": "lab", "user": "me"}}],
         "clusters": [{"name": "lab", "cluster": {"server": "https://lab"}}],
@@ -152,5 +152,5 @@ def test_a_credential_in_the_kubeconfig_is_told_and_never_shown(
     }
     monkeypatch.setattr(credentials, "kubeconfig", lambda spec: credentials.reduced(yaml.safe_dump(document), "here"))
     credentials.warn_of_secrets(credentials.kubeconfig(spec(contents="...")))
-    assert ["(" + ", ".join(held) + ")" in text for text in told] == ([True] if held else [])
-    assert "correct horse" not in "".join(told)
+    assert ["(" + ", ".join(held) + ")" in text for text in warnings] == ([True] if held else [])
+    assert "correct horse" not in "".join(warnings)

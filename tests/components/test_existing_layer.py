@@ -105,7 +105,7 @@ def test_another_owners_map_is_refused_and_taken_over_by_force_when_asked(
     declared = declare(with_(AKS, expander={"takeOwnership": True}), monkeypatch, cloud=emulated)
     (expander,) = declared.of(CONFIG_MAP, "-expander").values()
     assert expander.inputs["metadata"]["annotations"] == {"pulumi.com/patchForce": "true"}
-    # One provider may take what is there, and only this object has it.
+    # Only one provider may overwrite an existing object, and only this object uses it.
     taking = [p.name for p in declared.of(PROVIDER).values() if p.inputs.get("upsertExistingObjects") == "true"]
     assert taking == ["charmed-kubeflow-expander"]
     using = [r.type for r in declared.resources if f"::{taking[0]}::" in r.options.get("provider", "")]

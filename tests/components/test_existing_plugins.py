@@ -32,7 +32,7 @@ def container(image: str, *command: str) -> dict[str, Any]:
     return {"name": "main", "image": image, "command": list(command) or None}
 
 
-def found(*daemon_sets: dict[str, Any], policies: tuple[dict[str, Any], ...] = ()) -> list[str]:
+def plugin_names(*daemon_sets: dict[str, Any], policies: tuple[dict[str, Any], ...] = ()) -> list[str]:
     return [str(plugin) for plugin in existing_plugins.plugins(daemon_sets, policies, "dev")]
 
 
@@ -47,7 +47,7 @@ def found(*daemon_sets: dict[str, Any], policies: tuple[dict[str, Any], ...] = (
     ],
 )
 def test_a_device_plugin_is_known_by_its_image_or_its_name(name: str, image: str) -> None:
-    assert found(daemon_set(name, container(image))) == [f"gpu/{name}"]
+    assert plugin_names(daemon_set(name, container(image))) == [f"gpu/{name}"]
 
 
 @pytest.mark.parametrize(
@@ -68,19 +68,21 @@ def test_a_device_plugin_is_known_by_its_image_or_its_name(name: str, image: str
     ids=lambda other: other["metadata"]["name"],
 )
 def test_what_else_runs_beside_gpus_is_no_device_plugin(other: dict[str, Any]) -> None:
-    assert found(other) == []
+    assert plugin_names(other) == []
 
 
 def test_a_plugin_beside_its_config_manager_is_one() -> None:
     image = "nvcr.io/nvidia/k8s-device-plugin:v0.20.0"
-    assert found(daemon_set("gpus", container(image, "config-manager"), container(image, "nvidia-device-plugin")))
+    assert plugin_names(
+        daemon_set("gpus", container(image, "config-manager"), container(image, "nvidia-device-plugin"))
+    )
 
 
 def test_this_stacks_own_plugin_is_no_existing_plugin_and_another_stacks_is() -> None:
     image = container("nvcr.io/nvidia/k8s-device-plugin:v0.20.0")
     own = daemon_set("kubeflow-spot-dev-device-plugin", image, labels=names.labels("dev"))
     other = daemon_set("kubeflow-spot-blue-device-plugin", image, labels=names.labels("blue"))
-    assert found(own, other) == ["gpu/kubeflow-spot-blue-device-plugin"]
+    assert plugin_names(own, other) == ["gpu/kubeflow-spot-blue-device-plugin"]
 
 
 @pytest.fixture
@@ -131,7 +133,7 @@ def test_a_plugin_for_another_pool_leaves_ours_alone(spec: ClusterSpec, pools: t
     both = ["t4", "t4od"]
     elsewhere = {"nodeSelector": {"agentpool": "a100"}, "tolerations": GPU + SPOT}
     assert decided(spec, pools, **elsewhere) == {"pools": both, "leftTo": []}
-    # What node-feature-discovery will write is not known before there is a node.
+    # The labels of node-feature-discovery are unknown until a node exists.
     unknown = {"nodeSelector": {"nvidia.com/gpu.present": "true"}, "tolerations": GPU + SPOT}
     assert decided(spec, pools, **unknown) == {"pools": [], "leftTo": left(*both)}
 

@@ -22,19 +22,19 @@ def config_map(text: str | None, labels: dict[str, str] | None = None) -> dict[s
     return {"metadata": {"labels": labels}, "data": {"priorities": text} if text is not None else None}
 
 
-def decide(found: dict[str, Any] | None, **options: Any) -> ExpanderPlan:
-    return expander.plan(WANTED, ExpanderOptions.model_validate(options), "dev", found, "ml")
+def decide(existing: dict[str, Any] | None, **options: Any) -> ExpanderPlan:
+    return expander.plan(WANTED, ExpanderOptions.model_validate(options), "dev", existing, "ml")
 
 
-def refusal(found: dict[str, Any] | None, **options: Any) -> str:
+def refusal(existing: dict[str, Any] | None, **options: Any) -> str:
     with pytest.raises(pulumi.RunError) as refused:
-        decide(found, **options)
+        decide(existing, **options)
     return str(refused.value)
 
 
-@pytest.mark.parametrize("found", [None, config_map("1: ['.*']", {**names.labels("dev"), "team": "ml"})])
-def test_a_map_that_is_not_there_or_ours_is_declared(found: dict[str, Any] | None) -> None:
-    decision = decide(found)
+@pytest.mark.parametrize("existing", [None, config_map("1: ['.*']", {**names.labels("dev"), "team": "ml"})])
+def test_a_missing_or_own_map_is_declared(existing: dict[str, Any] | None) -> None:
+    decision = decide(existing)
     assert decision.declared == OWN
     assert decision.fallback_order.startswith(
         "guaranteed by the ConfigMap kube-system/cluster-autoscaler-priority-expander"
@@ -81,27 +81,27 @@ def test_a_map_that_cannot_be_read_is_refused_with_its_whole_content(text: str |
 
 
 def test_another_stacks_map_is_mended_in_its_stack_file() -> None:
-    theirs = priorities.tiers(Wanted(("a100", "general"), {"a100"}), {})
-    message = refusal(config_map(priorities.written(theirs), names.labels("blue")))
+    tiers = priorities.tiers(Wanted(("a100", "general"), {"a100"}), {})
+    message = refusal(config_map(priorities.written(tiers), names.labels("blue")))
     assert "belongs to stack 'blue' of this program" in message
     config = yaml.safe_load(message.partition("add this to the stack file of blue:\n")[2].partition("  or set")[0])
     options = ExpanderOptions.model_validate(config["kubeflow-spot:expander"])
-    # What stack blue then declares is good for both, also once it has further pools.
+    # The map that stack blue then declares fits both stacks, also after blue adds pools.
     for pools in (("a100",), ("a100", "h100", "h200")):
         blue = expander.plan(Wanted((*pools, "general"), set(pools)), options, "blue", None, "ml")
         assert blue.declared is not None
         assert decide(config_map(priorities.written(blue.declared), names.labels("blue"))).declared is None
 
 
-def test_ownership_is_taken_when_asked_and_what_is_lost_is_told() -> None:
-    found = config_map("50: [.*spot.*, a100]\n1: ['.*']")
-    decision = decide(found, takeOwnership=True)
+def test_ownership_is_taken_on_request_and_the_lost_lines_are_reported() -> None:
+    existing = config_map("50: [.*spot.*, a100]\n1: ['.*']")
+    decision = decide(existing, takeOwnership=True)
     assert decision.declared == OWN
     (warning,) = decision.warnings
     assert yaml.safe_load(warning.partition("dropped:\n")[2].partition("\n  `expander")[0]) == {
         50: [".*spot.*", "a100"]
     }
-    kept = decide(found, takeOwnership=True, otherGroups=[{"priority": 15, "groups": [".*spot.*", "a100"]}])
+    kept = decide(existing, takeOwnership=True, otherGroups=[{"priority": 15, "groups": [".*spot.*", "a100"]}])
     assert kept.declared == {**OWN, 15: [".*spot.*", "a100"]}
     assert kept.warnings == ()
 

@@ -35,9 +35,9 @@ def test_labels_that_gke_puts_on_by_itself_are_not_sent() -> None:
 
 
 def test_the_label_and_taint_of_the_class_are_sent() -> None:
-    found = nodes(WITH_TWIN)
-    assert found["labels"]["cloud.google.com/compute-class"] == "kubeflow-spot"
-    assert {"key": "cloud.google.com/compute-class", "value": "kubeflow-spot", "effect": "NO_SCHEDULE"} in found[
+    config = nodes(WITH_TWIN)
+    assert config["labels"]["cloud.google.com/compute-class"] == "kubeflow-spot"
+    assert {"key": "cloud.google.com/compute-class", "value": "kubeflow-spot", "effect": "NO_SCHEDULE"} in config[
         "taints"
     ]
 
@@ -99,6 +99,6 @@ def test_gpus_have_googles_name_number_driver_partition_and_sharing(
 
 
 def test_gkes_plugin_is_kept_off_by_a_label() -> None:
-    found = nodes({**L4, "gcp": {"devicePlugin": "nvidia"}}, devicePlugin={"install": "never"})
-    assert found["labels"]["gke-no-default-nvidia-gpu-device-plugin"] == "true"
+    config = nodes({**L4, "gcp": {"devicePlugin": "nvidia"}}, devicePlugin={"install": "never"})
+    assert config["labels"]["gke-no-default-nvidia-gpu-device-plugin"] == "true"
     assert "gke-no-default-nvidia-gpu-device-plugin" not in nodes(L4)["labels"]

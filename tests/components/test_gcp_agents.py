@@ -39,23 +39,26 @@ def test_agents_get_what_a_shared_vpc_needs_before_the_cluster(monkeypatch: pyte
         "subnetwork": "nodes",
         "role": "roles/compute.networkUser",
     }
-    found = declared.of(SUBNET_TYPE)
-    assert [one.inputs for one in found.values()] == [{**subnet, "member": KUBERNETES}, {**subnet, "member": GOOGLE}]
-    for name in found:
+    grants = declared.of(SUBNET_TYPE)
+    assert [grant.inputs for grant in grants.values()] == [
+        {**subnet, "member": KUBERNETES},
+        {**subnet, "member": GOOGLE},
+    ]
+    for name in grants:
         assert f"{SUBNET_TYPE}::{name}" in waits_for(declared, GKE_CLUSTER, "lab")
 
 
 def test_agents_get_the_keys_and_keep_them(monkeypatch: pytest.MonkeyPatch) -> None:
     declared = declare(stack(L4, cloud={"encryption": {"secretsKey": KEY, "bootDiskKey": KEY}}), monkeypatch)
     role = {"cryptoKeyId": KEY, "role": "roles/cloudkms.cryptoKeyEncrypterDecrypter"}
-    found = declared.of(KEY_TYPE)
-    assert {name: one.inputs for name, one in found.items()} == {
+    grants = declared.of(KEY_TYPE)
+    assert {name: grant.inputs for name, grant in grants.items()} == {
         "lab-secrets-key": {**role, "member": KUBERNETES},
         "lab-disks-key": {**role, "member": COMPUTE},
     }
-    for name, one in found.items():
+    for name, grant in grants.items():
         # Another cluster's disks may be encrypted with the same key.
-        assert one.options["retainOnDelete"] is True
+        assert grant.options["retainOnDelete"] is True
         assert f"{KEY_TYPE}::{name}" in waits_for(declared, GKE_CLUSTER, "lab")
         assert f"{KEY_TYPE}::{name}" in waits_for(declared, GKE_POOL, "lab-l4")
 

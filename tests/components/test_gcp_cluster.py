@@ -14,21 +14,21 @@ from tests.components.program import Declared, declare
 pytestmark = pytest.mark.program
 
 MINE = "lab-3f4f11-nodes@example-lab.iam.gserviceaccount.com"
-THEIRS = "lab-nodes@example-lab.iam.gserviceaccount.com"
+GIVEN_ACCOUNT = "lab-nodes@example-lab.iam.gserviceaccount.com"
 MEMBER = "gcp:projects/iAMMember:IAMMember"
 READER = "gcp:artifactregistry/repositoryIamMember:RepositoryIamMember"
 ACCOUNT = "gcp:serviceaccount/account:Account"
 
 
 def inputs(declared: Declared) -> dict[str, Any]:
-    found: dict[str, Any] = cluster(declared).inputs
-    return found
+    values: dict[str, Any] = cluster(declared).inputs
+    return values
 
 
 def waits_for(declared: Declared, type: str, name: str) -> set[str]:
     """Types and names of what a resource waits for."""
-    (found,) = (r for r in declared.resources if (r.type, r.name) == (type, name))
-    return {urn.split("$")[-1] for urn in found.options.get("dependencies", ())}
+    (resource,) = (r for r in declared.resources if (r.type, r.name) == (type, name))
+    return {urn.split("$")[-1] for urn in resource.options.get("dependencies", ())}
 
 
 @pytest.mark.parametrize(
@@ -38,7 +38,7 @@ def waits_for(declared: Declared, type: str, name: str) -> set[str]:
         ({"releaseChannel": "RAPID"}, {"releaseChannel": {"channel": "RAPID"}}),
         ({}, {"workloadIdentityConfig": {"workloadPool": "example-lab.svc.id.goog"}, "networkingMode": "VPC_NATIVE"}),
         ({"zones": ["europe-west4-b"]}, {"location": "europe-west4", "nodeLocations": ["europe-west4-b"]}),
-        # Of a zonal cluster its own zone goes without saying.
+        # A zonal cluster's own zone is left out of nodeLocations.
         (
             {"location": "europe-west4-a", "zones": ["europe-west4-a", "europe-west4-b"]},
             {"location": "europe-west4-a", "nodeLocations": ["europe-west4-b"]},
@@ -97,16 +97,16 @@ def waits_for(declared: Declared, type: str, name: str) -> set[str]:
 def test_what_the_stack_file_says_of_the_cluster_is_sent(
     cloud: dict[str, Any], sent: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    found = inputs(declare(stack(L4, cloud=cloud), monkeypatch))
-    assert {key: found.get(key) for key in sent} == sent
+    values = inputs(declare(stack(L4, cloud=cloud), monkeypatch))
+    assert {key: values.get(key) for key in sent} == sent
 
 
 def test_an_older_release_asks_for_its_own_version_and_tags_are_resource_labels(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     settings = stack(L4, release="r2026-09", cluster={"name": "lab", "tags": {"team": "ml"}})
-    found = inputs(declare(settings, monkeypatch))
-    assert (found["minMasterVersion"], found["resourceLabels"]) == ("1.35", {"team": "ml"})
+    values = inputs(declare(settings, monkeypatch))
+    assert (values["minMasterVersion"], values["resourceLabels"]) == ("1.35", {"team": "ml"})
 
 
 @pytest.mark.parametrize(
@@ -124,20 +124,20 @@ def test_an_older_release_asks_for_its_own_version_and_tags_are_resource_labels(
 def test_the_cluster_of_a_stack_called_prod_is_protected_unless_the_file_says_otherwise(
     name: str, protect: bool | None, guarded: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    said = {"name": "lab"} if protect is None else {"name": "lab", "protect": protect}
-    declared = declare(stack(L4, cluster=said), monkeypatch, stack=name)
+    options = {"name": "lab"} if protect is None else {"name": "lab", "protect": protect}
+    declared = declare(stack(L4, cluster=options), monkeypatch, stack=name)
     assert inputs(declared)["deletionProtection"] is guarded
     assert {r.type for r in declared.resources if r.options.get("protect")} == ({GKE_CLUSTER} if guarded else set())
 
 
-def test_the_pool_gke_begins_with_goes_has_no_more_rights_and_is_no_change_to_make(
+def test_the_default_pool_is_removed_has_the_same_account_and_gives_no_change(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     declared = declare(stack(L4), monkeypatch)
-    found = inputs(declared)
-    assert (found["removeDefaultNodePool"], found["initialNodeCount"]) == (True, 1)
-    assert found["nodeConfig"]["serviceAccount"] == MINE
-    assert not {"spot", "preemptible"} & found["nodeConfig"].keys()
+    values = inputs(declared)
+    assert (values["removeDefaultNodePool"], values["initialNodeCount"]) == (True, 1)
+    assert values["nodeConfig"]["serviceAccount"] == MINE
+    assert not {"spot", "preemptible"} & values["nodeConfig"].keys()
     assert cluster(declared).options["ignoreChanges"] == ["nodeConfig", "initialNodeCount"]
 
 
@@ -156,11 +156,11 @@ def test_the_nodes_account_has_the_role_of_nodes_and_reads_the_named_repositorie
         "member": f"serviceAccount:{MINE}",
     }
     readers = [reader.inputs for reader in declared.of(READER).values()]
-    assert [(one["project"], one["repository"]) for one in readers] == [
+    assert [(grant["project"], grant["repository"]) for grant in readers] == [
         ("example-lab", "images"),
         ("example-hub", "images"),
     ]
-    assert {(one["role"], one["member"]) for one in readers} == {
+    assert {(grant["role"], grant["member"]) for grant in readers} == {
         ("roles/artifactregistry.reader", f"serviceAccount:{MINE}")
     }
     rights = {f"{r.type}::{r.name}" for r in declared.resources if r.type in (MEMBER, READER)}
@@ -171,24 +171,24 @@ def test_the_nodes_account_has_the_role_of_nodes_and_reads_the_named_repositorie
 
 
 def test_a_given_account_is_used_as_it_is_but_may_read_the_named_repositories(monkeypatch: pytest.MonkeyPatch) -> None:
-    cloud = {"serviceAccount": THEIRS, "registries": [{"location": "europe", "repository": "images"}]}
+    cloud = {"serviceAccount": GIVEN_ACCOUNT, "registries": [{"location": "europe", "repository": "images"}]}
     declared = declare(stack(L4, cloud=cloud), monkeypatch)
     assert not declared.of(ACCOUNT)
     assert not declared.of(MEMBER)
-    assert [one.inputs["member"] for one in declared.of(READER).values()] == [f"serviceAccount:{THEIRS}"]
+    assert [reader.inputs["member"] for reader in declared.of(READER).values()] == [f"serviceAccount:{GIVEN_ACCOUNT}"]
     nodes = [inputs(declared), *(pool.inputs for pool in declared.of(GKE_POOL).values())]
-    assert {one["nodeConfig"]["serviceAccount"] for one in nodes} == {THEIRS}
+    assert {reader["nodeConfig"]["serviceAccount"] for reader in nodes} == {GIVEN_ACCOUNT}
 
 
 def test_iam_alone_limits_what_nodes_may_do(monkeypatch: pytest.MonkeyPatch) -> None:
     declared = declare(stack(L4), monkeypatch)
-    for one in (inputs(declared), *(pool.inputs for pool in declared.of(GKE_POOL).values())):
-        assert one["nodeConfig"]["oauthScopes"] == ["https://www.googleapis.com/auth/cloud-platform"]
-        assert one["nodeConfig"]["workloadMetadataConfig"] == {"mode": "GKE_METADATA"}
+    for values in (inputs(declared), *(pool.inputs for pool in declared.of(GKE_POOL).values())):
+        assert values["nodeConfig"]["oauthScopes"] == ["https://www.googleapis.com/auth/cloud-platform"]
+        assert values["nodeConfig"]["workloadMetadataConfig"] == {"mode": "GKE_METADATA"}
 
 
 def test_gpu_pools_come_after_one_without_gpus(monkeypatch: pytest.MonkeyPatch) -> None:
-    # GKE taints GPU nodes by itself only when there is such a pool: it is not to depend on which came first.
+    # GKE taints GPU nodes only in a cluster with a pool without GPUs: the order of creation must not decide that.
     declared = declare(stack(GENERAL, WITH_TWIN), monkeypatch)
     system = f"{GKE_POOL}::lab-system"
     assert {name for name in declared.of(GKE_POOL) if system in waits_for(declared, GKE_POOL, name)} == {
@@ -210,5 +210,5 @@ def test_of_two_exporters_of_gpu_metrics_a_node_gets_gkes(
     settings = stack(L4, cloud={"monitoring": {"components": components}}, dcgmExporter={"enabled": True})
     declared = declare(settings, monkeypatch)
     assert bool(declared.of("kubernetes:apps/v1:DaemonSet")) is ours
-    told = [text for text in warnings if "GKE's own DCGM exporter (cloud.monitoring.components: DCGM)" in text]
-    assert len(told) == (not ours)
+    dcgm_warnings = [text for text in warnings if "GKE's own DCGM exporter (cloud.monitoring.components: DCGM)" in text]
+    assert len(dcgm_warnings) == (not ours)

@@ -21,25 +21,25 @@ MAP = "kubernetes:core/v1:ConfigMap"
 BIG = {"name": "l4big", "machine": "g2-standard-16", "capacity": "spot", "maxNodes": 4}
 CHAIN = {**L4, "fallback": [{"pool": "l4big"}, {"onDemand": {"maxNodes": 2}}]}
 OUTSIDE = {"name": "own", "machine": "g2-standard-4", "maxNodes": 1, "gcp": {"computeClass": False}}
-THEIRS = {"existingCluster": {"location": "europe-west4", "name": "shared"}, "fallback": {"mode": "compute-class"}}
+EXISTING = {"existingCluster": {"location": "europe-west4", "name": "shared"}, "fallback": {"mode": "compute-class"}}
 
 
 def of_class(declared: Declared) -> dict[str, Any]:
-    (found,) = declared.of(CLASS).values()
-    return found.inputs
+    (resource,) = declared.of(CLASS).values()
+    return resource.inputs
 
 
 def policies(declared: Declared) -> list[str]:
-    return [one.inputs["metadata"]["name"] for one in declared.of(POLICY).values()]
+    return [policy.inputs["metadata"]["name"] for policy in declared.of(POLICY).values()]
 
 
 def test_the_class_has_a_rule_a_pool_in_the_order_of_growth_and_always_says_what_else(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     declared = declare(stack(GENERAL, CHAIN, BIG), monkeypatch)
-    made = of_class(declared)
-    assert made["metadata"] == {"name": "kubeflow-spot", "labels": names.labels("test")}
-    assert made["spec"] == {
+    compute_class = of_class(declared)
+    assert compute_class["metadata"] == {"name": "kubeflow-spot", "labels": names.labels("test")}
+    assert compute_class["spec"] == {
         "priorities": [{"nodepools": ["l4"]}, {"nodepools": ["l4big"]}, {"nodepools": ["l4od"]}],
         "whenUnsatisfiable": "DoNotScaleUp",
         "activeMigration": {"optimizeRulePriority": False},
@@ -58,10 +58,10 @@ def test_the_class_has_a_rule_a_pool_in_the_order_of_growth_and_always_says_what
 
 def test_the_class_is_called_and_behaves_as_the_stack_file_says(monkeypatch: pytest.MonkeyPatch) -> None:
     fallback = {"className": "gpus", "activeMigration": True, "whenUnsatisfiable": "ScaleUpAnyway"}
-    made = of_class(declare(stack(WITH_TWIN, cloud={"fallback": fallback}), monkeypatch))
-    assert made["metadata"]["name"] == "gpus"
-    assert made["spec"]["activeMigration"] == {"optimizeRulePriority": True}
-    assert made["spec"]["whenUnsatisfiable"] == "ScaleUpAnyway"
+    compute_class = of_class(declare(stack(WITH_TWIN, cloud={"fallback": fallback}), monkeypatch))
+    assert compute_class["metadata"]["name"] == "gpus"
+    assert compute_class["spec"]["activeMigration"] == {"optimizeRulePriority": True}
+    assert compute_class["spec"]["whenUnsatisfiable"] == "ScaleUpAnyway"
 
 
 def test_a_pool_that_stays_out_is_in_no_rule_and_is_a_choice_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -114,10 +114,10 @@ def test_without_a_class_pools_are_plain_and_the_outputs_say_what_would_make_an_
 
 def test_what_is_published_for_pods_with_gpus_asks_for_the_class(monkeypatch: pytest.MonkeyPatch) -> None:
     snippets = declare(stack(GENERAL, WITH_TWIN, OUTSIDE), monkeypatch).outputs["contract"]["snippets"]
-    asked = {
+    selectors = {
         name: lines.get("nodeSelector", {}).get("cloud.google.com/compute-class") for name, lines in snippets.items()
     }
-    assert asked == {
+    assert selectors == {
         "gpu-prefer-spot": "kubeflow-spot",
         "gpu-require-spot": "kubeflow-spot",
         "gpu-on-demand": "kubeflow-spot",
@@ -137,7 +137,7 @@ def test_our_daemon_sets_tolerate_the_class(monkeypatch: pytest.MonkeyPatch) -> 
     )
     (exporter,) = declared.of("kubernetes:apps/v1:DaemonSet").values()
     tolerations = exporter.inputs["spec"]["template"]["spec"]["tolerations"]
-    assert "cloud.google.com/compute-class" in [one["key"] for one in tolerations]
+    assert "cloud.google.com/compute-class" in [toleration["key"] for toleration in tolerations]
 
 
 def test_gkes_device_plugin_serves_the_pools(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -166,7 +166,7 @@ def contents(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
 
 
 def in_theirs(*pools: dict[str, Any]) -> dict[str, Any]:
-    settings = stack(*pools, cloud=THEIRS)
+    settings = stack(*pools, cloud=EXISTING)
     for key in ("cluster", "systemPool"):
         del settings[f"kubeflow-spot:{key}"]
     del settings["kubeflow-spot:cloud"]["location"]

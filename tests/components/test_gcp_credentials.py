@@ -44,12 +44,12 @@ def test_the_way_to_the_api_server_is_the_one_that_is_open(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     declared = declare(stack(L4, cloud={"access": access}), monkeypatch)
-    found = inputs(declared)
-    ways = found["controlPlaneEndpointsConfig"]
+    values = inputs(declared)
+    ways = values["controlPlaneEndpointsConfig"]
     assert (ways["dnsEndpointConfig"]["allowExternalTraffic"], ways["ipEndpointsConfig"]["enabled"]) == endpoints
-    assert found["privateClusterConfig"]["enablePrivateEndpoint"] is (access.get("ipEndpoint") == "private")
-    blocks = None if authorized is None else {"cidrBlocks": [{"cidrBlock": one} for one in authorized]}
-    assert found.get("masterAuthorizedNetworksConfig") == blocks
+    assert values["privateClusterConfig"]["enablePrivateEndpoint"] is (access.get("ipEndpoint") == "private")
+    blocks = None if authorized is None else {"cidrBlocks": [{"cidrBlock": block} for block in authorized]}
+    assert values.get("masterAuthorizedNetworksConfig") == blocks
     (entry,) = yaml.safe_load(declared.outputs["kubeconfig"])["clusters"]
     by_name = "goog" in server
     # The certificate of the DNS name is not of the cluster's authority.

@@ -67,7 +67,7 @@ PLUGIN = {
 """GKE's own (container-engine-accelerators, cmd/nvidia_gpu/device-plugin.yaml)."""
 
 
-class Theirs(Cloud):
+class ExistingCluster(Cloud):
     """A cloud with this answer to `getCluster`, or this refusal."""
 
     def __init__(self, answer: dict[str, Any] | str) -> None:
@@ -77,8 +77,8 @@ class Theirs(Cloud):
     def call(self, args: pulumi.runtime.MockCallArgs) -> dict[str, Any]:
         if args.token == "pulumi:pulumi:readStackOutputs":
             return super().call(args)
-        asked = {"project": "example-lab", "location": "europe-west4", "name": "shared"}
-        assert (args.token, args.args) == ("gcp:container/getCluster:getCluster", asked)
+        request = {"project": "example-lab", "location": "europe-west4", "name": "shared"}
+        assert (args.token, args.args) == ("gcp:container/getCluster:getCluster", request)
         if isinstance(self._answer, str):
             raise CloudRefused(self._answer)
         return self._answer
@@ -93,17 +93,17 @@ def contents(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
 
 
 def settings(*pools: dict[str, Any], **cloud: Any) -> dict[str, Any]:
-    found = stack(*pools, cloud={**EXISTING, **cloud})
+    values = stack(*pools, cloud={**EXISTING, **cloud})
     for key in ("cluster", "systemPool"):
-        del found[f"kubeflow-spot:{key}"]
-    del found["kubeflow-spot:cloud"]["location"]
-    return found
+        del values[f"kubeflow-spot:{key}"]
+    del values["kubeflow-spot:cloud"]["location"]
+    return values
 
 
 def run(
     monkeypatch: pytest.MonkeyPatch, *pools: dict[str, Any], cluster: dict[str, Any] | None = None, **cloud: Any
 ) -> Declared:
-    return declare(settings(*pools, **cloud), monkeypatch, cloud=Theirs({**SHARED, **(cluster or {})}))
+    return declare(settings(*pools, **cloud), monkeypatch, cloud=ExistingCluster({**SHARED, **(cluster or {})}))
 
 
 @pytest.mark.usefixtures("contents")
@@ -120,7 +120,7 @@ def test_only_pools_their_identity_and_the_layer_are_declared(monkeypatch: pytes
         assert (pool.inputs["cluster"], pool.inputs["location"]) == ("shared", "europe-west4")
         assert pool.inputs["nodeConfig"]["resourceLabels"] == {"kubeflow-spot-stack": "test"}
         assert pool.inputs["nodeConfig"]["serviceAccount"].startswith(account.inputs["accountId"])
-        # Whoever upgrades the cluster upgrades its pools.
+        # The cluster's owner upgrades its pools.
         assert "version" not in pool.inputs
         assert "deletedWith" not in pool.options
     for resource in declared.resources:
@@ -134,9 +134,9 @@ def test_only_pools_their_identity_and_the_layer_are_declared(monkeypatch: pytes
 @pytest.mark.usefixtures("contents")
 def test_two_stacks_in_one_cluster_have_an_account_each(monkeypatch: pytest.MonkeyPatch) -> None:
     def account(name: str) -> str:
-        declared = declare(settings(L4), monkeypatch, cloud=Theirs(SHARED), stack=name)
-        (found,) = declared.of("gcp:serviceaccount/account:Account").values()
-        return str(found.inputs["accountId"])
+        declared = declare(settings(L4), monkeypatch, cloud=ExistingCluster(SHARED), stack=name)
+        (resource,) = declared.of("gcp:serviceaccount/account:Account").values()
+        return str(resource.inputs["accountId"])
 
     assert account("blue") != account("green")
     assert 6 <= len(account("blue")) <= 30
@@ -144,7 +144,7 @@ def test_two_stacks_in_one_cluster_have_an_account_each(monkeypatch: pytest.Monk
 
 @pytest.mark.usefixtures("contents")
 @pytest.mark.parametrize("workload_identity", [True, False])
-def test_pods_have_identities_of_their_own_where_the_cluster_has_and_else_that_is_told(
+def test_pods_have_own_identities_with_workload_identity_and_a_warning_without(
     workload_identity: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     warnings: list[str] = []
@@ -159,11 +159,11 @@ def test_pods_have_identities_of_their_own_where_the_cluster_has_and_else_that_i
 
 @pytest.mark.usefixtures("contents")
 def test_a_given_account_is_the_pools_own(monkeypatch: pytest.MonkeyPatch) -> None:
-    theirs = "lab-nodes@example-lab.iam.gserviceaccount.com"
-    declared = run(monkeypatch, L4, serviceAccount=theirs)
+    email = "lab-nodes@example-lab.iam.gserviceaccount.com"
+    declared = run(monkeypatch, L4, serviceAccount=email)
     assert [r.type for r in declared.resources if r.type.startswith("gcp:")] == [GKE_POOL]
     (pool,) = declared.of(GKE_POOL).values()
-    assert pool.inputs["nodeConfig"]["serviceAccount"] == theirs
+    assert pool.inputs["nodeConfig"]["serviceAccount"] == email
 
 
 DNS = "https://gke-shared.europe-west4.gke.goog"
@@ -176,7 +176,7 @@ DNS = "https://gke-shared.europe-west4.gke.goog"
         ({}, "https://203.0.113.20"),
         ({"privateClusterConfigs": [{"enablePrivateEndpoint": True}]}, DNS),
         ({"masterAuthorizedNetworksConfigs": [{"cidrBlocks": [{"cidrBlock": "198.51.100.0/24"}]}]}, DNS),
-        # Made before there were DNS names.
+        # An older cluster, without a DNS endpoint.
         (
             {"privateClusterConfigs": [{"enablePrivateEndpoint": True}], "controlPlaneEndpointsConfigs": []},
             "https://203.0.113.20",
@@ -197,7 +197,7 @@ def test_the_way_in_is_the_one_that_is_open(
 
 @pytest.mark.usefixtures("contents")
 @pytest.mark.parametrize(
-    ("answer", "told"),
+    ("answer", "message"),
     [
         (
             "1 error occurred: projects/example-lab/locations/europe-west4/clusters/shared not found",
@@ -211,16 +211,18 @@ def test_the_way_in_is_the_one_that_is_open(
     ],
 )
 def test_a_cluster_that_takes_no_pools_is_one_clean_error(
-    answer: dict[str, Any] | str, told: str, monkeypatch: pytest.MonkeyPatch
+    answer: dict[str, Any] | str, message: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with pytest.raises(pulumi.RunError, match=told):
-        declare(settings(L4), monkeypatch, cloud=Theirs(answer))
+    with pytest.raises(pulumi.RunError, match=message):
+        declare(settings(L4), monkeypatch, cloud=ExistingCluster(answer))
 
 
 @pytest.mark.usefixtures("contents")
 def test_a_cluster_that_may_not_be_read_is_not_taken_for_a_missing_one(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(pulumi.RunError, match=r"(?s)cannot be read.*container\.clusters\.get"):
-        declare(settings(L4), monkeypatch, cloud=Theirs("Error 403: Required container.clusters.get permission"))
+        declare(
+            settings(L4), monkeypatch, cloud=ExistingCluster("Error 403: Required container.clusters.get permission")
+        )
 
 
 def pool(name: str, **nodes: Any) -> dict[str, Any]:
@@ -238,7 +240,7 @@ def pool(name: str, **nodes: Any) -> dict[str, Any]:
         ),
     ],
 )
-def test_a_pool_of_that_name_that_is_not_ours_is_told_before_google_is_asked(
+def test_another_owners_pool_of_the_same_name_is_refused_before_a_request_to_google(
     nodes: dict[str, Any], owner: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with pytest.raises(pulumi.RunError, match=rf"pools\[0\]\.name: .* made by {owner}\n.*default-pool, l4"):
@@ -253,7 +255,7 @@ def test_a_second_run_knows_its_own_pools(labels: dict[str, str], monkeypatch: p
 
 
 @pytest.mark.usefixtures("contents")
-def test_gkes_own_plugin_is_told_of(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_gkes_own_plugin_is_listed_in_the_outputs(monkeypatch: pytest.MonkeyPatch) -> None:
     warnings: list[str] = []
     monkeypatch.setattr(pulumi.log, "warn", warnings.append)
     declared = run(monkeypatch, GENERAL, L4)

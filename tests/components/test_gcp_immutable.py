@@ -28,7 +28,7 @@ GPUS: dict[str, Any] = {
 
 
 def plural(value: Any) -> Any:
-    """As a function answers: nested blocks are lists and called so."""
+    """The value as an invoke returns it: nested blocks are lists with plural names."""
     if not isinstance(value, dict):
         return value
     maps = ("labels", "resourceLabels")
@@ -37,7 +37,7 @@ def plural(value: Any) -> Any:
         if key in maps
         else [plural(item)]
         if isinstance(item, dict)
-        else [plural(one) for one in item]
+        else [plural(element) for element in item]
         if isinstance(item, list)
         else item
         for key, item in value.items()
@@ -47,26 +47,26 @@ def plural(value: Any) -> Any:
 def running(declared: Declared) -> list[dict[str, Any]]:
     """The pools in `getCluster` once everything declared exists; GKE has chosen the settings that were not sent."""
     chosen = {"maxPodsPerNode": 110, "nodeCount": 1}
-    found = []
+    live_pools = []
     for pool in declared.of(GKE_POOL).values():
         sent = dict(pool.inputs)
         sent["nodeConfig"] = {"diskType": "pd-balanced", "spot": False, "preemptible": False, **sent["nodeConfig"]}
-        found.append({**chosen, **plural(sent)})
-    return found
+        live_pools.append({**chosen, **plural(sent)})
+    return live_pools
 
 
 def live(settings: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
     return running(declare(settings, monkeypatch))
 
 
-def test_what_is_there_as_it_was_declared_has_no_differences(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unchanged_cluster_has_no_differences(monkeypatch: pytest.MonkeyPatch) -> None:
     settings = stack(GENERAL, GPUS, WITH_TWIN, cloud={"encryption": {"bootDiskKey": KEY}})
-    there = live(settings, monkeypatch)
-    assert declare(settings, monkeypatch, live=there).of(GKE_POOL)
+    live_pools = live(settings, monkeypatch)
+    assert declare(settings, monkeypatch, live=live_pools).of(GKE_POOL)
 
 
 class AfterUp(EmulatedGoogle):
-    """Once all is up, takes whatever is declared from then on as it is."""
+    """An emulated cloud that accepts every later declaration unchanged once the stack is up."""
 
     up = False
 
@@ -76,7 +76,7 @@ class AfterUp(EmulatedGoogle):
         return super().new_resource(args)
 
 
-def test_nor_has_what_the_emulated_google_made_of_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unchanged_emulated_cluster_has_no_differences(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     google = AfterUp(tmp_path / "google.json")
     declare(FULL, monkeypatch, cloud=google)
     google.up = True
@@ -86,13 +86,13 @@ def test_nor_has_what_the_emulated_google_made_of_it(tmp_path: Path, monkeypatch
 
 
 def with_pool(settings: dict[str, Any], number: int, **change: Any) -> dict[str, Any]:
-    found = copy.deepcopy(settings)
-    found["kubeflow-spot:pools"][number].update(change)
-    return found
+    changed = copy.deepcopy(settings)
+    changed["kubeflow-spot:pools"][number].update(change)
+    return changed
 
 
 @pytest.mark.parametrize(
-    ("change", "told"),
+    ("change", "message"),
     [
         ({"machine": "a2-highgpu-2g"}, r"pools\[0\]\.gpus: own: is 1 nvidia-tesla-a100 .* become 2 nvidia-tesla-a100"),
         ({"machine": "g2-standard-8"}, r"pools\[0\]\.gpus: .*cannot become 1 nvidia-l4"),
@@ -113,15 +113,15 @@ def with_pool(settings: dict[str, Any], number: int, **change: Any) -> dict[str,
         ({"gcp": {"imageType": "UBUNTU_CONTAINERD"}}, r"gcp\.imageType: own: is COS_CONTAINERD "),
     ],
 )
-def test_every_fixed_property_of_an_on_demand_pool_is_told_with_the_way_out(
-    change: dict[str, Any], told: str, monkeypatch: pytest.MonkeyPatch
+def test_every_immutable_property_of_an_on_demand_pool_is_refused_with_a_remedy(
+    change: dict[str, Any], message: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    there = live(stack(GPUS), monkeypatch)
+    live_pools = live(stack(GPUS), monkeypatch)
     changed = {key: value for key, value in {**GPUS, **change}.items() if value is not None}
-    with pytest.raises(pulumi.RunError, match=told) as refused:
-        declare(stack(changed), monkeypatch, live=there)
+    with pytest.raises(pulumi.RunError, match=message) as refused:
+        declare(stack(changed), monkeypatch, live=live_pools)
     assert "add `generation: b`: a new pool is made before the old one goes" in str(refused.value)
-    other = declare(stack({**changed, "generation": "b"}), monkeypatch, live=there)
+    other = declare(stack({**changed, "generation": "b"}), monkeypatch, live=live_pools)
     assert "ownb" in {pool.inputs["name"] for pool in other.of(GKE_POOL).values()}
 
 
@@ -132,12 +132,12 @@ def test_every_fixed_property_of_an_on_demand_pool_is_told_with_the_way_out(
         ({"serviceAccount": "lab-nodes@example-lab.iam.gserviceaccount.com"}, "cloud.serviceAccount"),
     ],
 )
-def test_what_the_cloud_fixes_is_told_of_the_system_pool_as_well(
+def test_immutable_properties_of_the_system_pool_are_refused_as_well(
     cloud: dict[str, Any], path: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    there = live(stack(GENERAL), monkeypatch)
+    live_pools = live(stack(GENERAL), monkeypatch)
     with pytest.raises(pulumi.RunError) as refused:
-        declare(stack(GENERAL, cloud=cloud), monkeypatch, live=there)
+        declare(stack(GENERAL, cloud=cloud), monkeypatch, live=live_pools)
     text = str(refused.value)
     assert text.startswith("2 changes that GKE refuses; nothing was declared.")
     assert f"{path}: system: is " in text
@@ -146,13 +146,13 @@ def test_what_the_cloud_fixes_is_told_of_the_system_pool_as_well(
 
 
 def test_a_system_pool_under_another_name_is_another_pool(monkeypatch: pytest.MonkeyPatch) -> None:
-    there = live(stack(GENERAL), monkeypatch)
+    live_pools = live(stack(GENERAL), monkeypatch)
     system = {"name": "base", "machine": "e2-standard-4", "maxNodes": 4, "gcp": {"secureBoot": True}}
     with pytest.raises(pulumi.RunError, match="systemPool.gcp.secureBoot: system: "):  # noqa: RUF043
-        declare(stack(GENERAL, systemPool={**system, "name": "system"}), monkeypatch, live=there)
+        declare(stack(GENERAL, systemPool={**system, "name": "system"}), monkeypatch, live=live_pools)
     names = {
         p.inputs["name"]
-        for p in declare(stack(GENERAL, systemPool=system), monkeypatch, live=there).of(GKE_POOL).values()
+        for p in declare(stack(GENERAL, systemPool=system), monkeypatch, live=live_pools).of(GKE_POOL).values()
     }
     assert names == {"base", "general"}
 
@@ -168,9 +168,9 @@ def test_a_system_pool_under_another_name_is_another_pool(monkeypatch: pytest.Mo
 )
 def test_what_changes_in_place_is_not_refused(change: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
     pool = {**GENERAL, "maxPods": 64}
-    there = live(stack(pool), monkeypatch)
+    live_pools = live(stack(pool), monkeypatch)
     changed = {key: value for key, value in {**pool, **change}.items() if value is not None}
-    assert declare(stack(changed), monkeypatch, live=there).of(GKE_POOL)
+    assert declare(stack(changed), monkeypatch, live=live_pools).of(GKE_POOL)
 
 
 def test_the_disk_of_an_unknown_machine_is_named_as_long_as_it_is_no_default(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -182,39 +182,39 @@ def test_the_disk_of_an_unknown_machine_is_named_as_long_as_it_is_no_default(mon
         ("hyperdisk-balanced", True),
     ):
         for capacity in ("spot", "on-demand"):
-            there = live(stack({**pool, "capacity": capacity, "gcp": {"diskType": kind}}), monkeypatch)
+            live_pools = live(stack({**pool, "capacity": capacity, "gcp": {"diskType": kind}}), monkeypatch)
             removed = stack({**pool, "capacity": capacity})
             if default:
-                assert declare(removed, monkeypatch, live=there).of(GKE_POOL)
+                assert declare(removed, monkeypatch, live=live_pools).of(GKE_POOL)
                 continue
             with pytest.raises(
                 pulumi.RunError, match=rf"pools\[0\]\.gcp\.diskType: odd: is {kind} (.|\n)*`diskType: {kind}`"
             ):
-                declare(removed, monkeypatch, live=there)
+                declare(removed, monkeypatch, live=live_pools)
 
 
 def test_spot_pools_give_way_and_twins_change_by_generation(monkeypatch: pytest.MonkeyPatch) -> None:
-    there = live(stack(WITH_TWIN), monkeypatch)
+    live_pools = live(stack(WITH_TWIN), monkeypatch)
     changed = {**WITH_TWIN, "gcp": {"secureBoot": True}}
     with pytest.raises(pulumi.RunError, match=r"gcp\.secureBoot: l4od: is false (.|\n)*add `generation: b`"):
-        declare(stack(changed), monkeypatch, live=there)
-    declared = declare(stack({**changed, "generation": "b"}), monkeypatch, live=there)
+        declare(stack(changed), monkeypatch, live=live_pools)
+    declared = declare(stack({**changed, "generation": "b"}), monkeypatch, live=live_pools)
     assert any(name.endswith("-l4odb") for name in declared.of(GKE_POOL))
     for pool in declared.of(GKE_POOL).values():
-        # Their names are their identity.
+        # A pool's name is its identity, so two cannot exist at once.
         assert pool.options["deleteBeforeReplace"] is True
-        # The number a pool began with replaces none, whatever its minimum is by now.
+        # A new minimum must not replace the pool through its initial node count.
         assert pool.options["ignoreChanges"] == ["initialNodeCount"]
-    assert declare(stack({**L4, "capacity": "preemptible"}), monkeypatch, live=there).of(GKE_POOL)
+    assert declare(stack({**L4, "capacity": "preemptible"}), monkeypatch, live=live_pools).of(GKE_POOL)
     # A spot pool that becomes on-demand is replaced: its nodes may be evicted at any time.
-    assert declare(stack({**L4, "capacity": "on-demand"}), monkeypatch, live=there).of(GKE_POOL)
+    assert declare(stack({**L4, "capacity": "on-demand"}), monkeypatch, live=live_pools).of(GKE_POOL)
 
 
 @pytest.mark.parametrize("capacity", ["spot", "preemptible"])
 def test_an_on_demand_pool_does_not_become_spot_under_its_name(capacity: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    there = live(stack(GENERAL), monkeypatch)
+    live_pools = live(stack(GENERAL), monkeypatch)
     changed = {**GENERAL, "capacity": capacity, "minNodes": 0}
     with pytest.raises(
         pulumi.RunError, match=rf"pools\[0\]\.capacity: general: .*cannot become {capacity}\n.*another name"
     ):
-        declare(stack(changed), monkeypatch, live=there)
+        declare(stack(changed), monkeypatch, live=live_pools)

@@ -23,13 +23,13 @@ def test_a_network_made_here_has_both_ranges_and_private_nodes_a_way_out(monkeyp
     (nat,) = declared.of("gcp:compute/routerNat:RouterNat").values()
     assert network.inputs["autoCreateSubnetworks"] is False
     assert subnet.inputs["privateIpGoogleAccess"] is True
-    ranges = {one["rangeName"]: one["ipCidrRange"] for one in subnet.inputs["secondaryIpRanges"]}
+    ranges = {secondary["rangeName"]: secondary["ipCidrRange"] for secondary in subnet.inputs["secondaryIpRanges"]}
     assert ranges == {"pods": "10.16.0.0/14", "services": "10.20.0.0/20"}
     assert (nat.inputs["router"], nat.inputs["region"]) == (router.inputs["name"], "europe-west4")
-    found = inputs(declared)
-    assert found["network"] == "projects/example-lab/global/networks/lab"
-    assert found["subnetwork"] == "projects/example-lab/regions/europe-west4/subnetworks/lab"
-    assert found["ipAllocationPolicy"] == {
+    values = inputs(declared)
+    assert values["network"] == "projects/example-lab/global/networks/lab"
+    assert values["subnetwork"] == "projects/example-lab/regions/europe-west4/subnetworks/lab"
+    assert values["ipAllocationPolicy"] == {
         "clusterSecondaryRangeName": "pods",
         "servicesSecondaryRangeName": "services",
     }
@@ -46,11 +46,11 @@ def test_without_a_way_out_there_is_no_router(network: dict[str, Any], monkeypat
 def test_of_a_shared_vpc_nothing_is_declared_and_its_ids_name_its_project(monkeypatch: pytest.MonkeyPatch) -> None:
     declared = declare(SHARED_VPC, monkeypatch)
     assert [r.type for r in declared.resources if r.type.startswith("gcp:compute/") and "Member" not in r.type] == []
-    found = inputs(declared)
-    assert found["network"] == "projects/example-net/global/networks/corp"
+    values = inputs(declared)
+    assert values["network"] == "projects/example-net/global/networks/corp"
     # The region of a zonal cluster.
-    assert found["subnetwork"] == "projects/example-net/regions/europe-west4/subnetworks/nodes"
-    assert found["ipAllocationPolicy"] == {
+    assert values["subnetwork"] == "projects/example-net/regions/europe-west4/subnetworks/nodes"
+    assert values["ipAllocationPolicy"] == {
         "clusterSecondaryRangeName": "gke-pods",
         "servicesSecondaryRangeName": "gke-services",
     }
@@ -73,7 +73,7 @@ class Subnet(Cloud):
 
 
 @pytest.mark.parametrize(
-    ("answer", "told"),
+    ("answer", "messages"),
     [
         (
             "projects/example-net/regions/europe-west4/subnetworks/nodes not found",
@@ -93,10 +93,10 @@ class Subnet(Cloud):
         ({**SUBNET, "secondaryIpRanges": []}, ["2 problems", "it has none"]),
     ],
 )
-def test_a_network_that_lacks_something_is_told_before_anything_is_declared(
-    answer: dict[str, Any] | str, told: list[str], monkeypatch: pytest.MonkeyPatch
+def test_an_incomplete_network_is_reported_before_anything_is_declared(
+    answer: dict[str, Any] | str, messages: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for text in told:
+    for text in messages:
         with pytest.raises(pulumi.RunError, match=text):
             declare(SHARED_VPC, monkeypatch, cloud=Subnet(answer))
 

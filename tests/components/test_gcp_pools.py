@@ -19,12 +19,14 @@ V100 = {"name": "v100", "machine": "n1-standard-8", "maxNodes": 2, "gpus": 2, "g
 
 
 def spec(settings: dict[str, Any]) -> ClusterSpec:
-    found, problems = stackfile.read({key.removeprefix("kubeflow-spot:"): value for key, value in settings.items()})
-    assert found, problems
-    return found
+    cluster_spec, problems = stackfile.read(
+        {key.removeprefix("kubeflow-spot:"): value for key, value in settings.items()}
+    )
+    assert cluster_spec, problems
+    return cluster_spec
 
 
-def asked(*stack_pools: dict[str, Any], live: LiveCluster | None = None, **top: Any) -> dict[str, dict[str, Any]]:
+def pool_inputs(*stack_pools: dict[str, Any], live: LiveCluster | None = None, **top: Any) -> dict[str, dict[str, Any]]:
     """The arguments of every NodePool but the system pool's, by name."""
     read = spec(stack(*stack_pools, **top))
     cloud = read.cloud
@@ -36,8 +38,8 @@ def asked(*stack_pools: dict[str, Any], live: LiveCluster | None = None, **top: 
 
 def nodes(*stack_pools: dict[str, Any], **top: Any) -> dict[str, Any]:
     """The `nodeConfig` of the first of them."""
-    found: dict[str, Any] = asked(*stack_pools, **top)[stack_pools[0]["name"]]["nodeConfig"]
-    return found
+    config: dict[str, Any] = pool_inputs(*stack_pools, **top)[stack_pools[0]["name"]]["nodeConfig"]
+    return config
 
 
 @pytest.mark.parametrize(
@@ -49,17 +51,17 @@ def nodes(*stack_pools: dict[str, Any], **top: Any) -> dict[str, Any]:
     ],
 )
 def test_a_machine_is_bought_in_one_way(pool: dict[str, Any], spot: bool | None, preemptible: bool | None) -> None:
-    found = nodes(pool)
-    assert (found.get("spot"), found.get("preemptible")) == (spot, preemptible)
+    config = nodes(pool)
+    assert (config.get("spot"), config.get("preemptible")) == (spot, preemptible)
 
 
-def test_a_twin_is_on_demand_whatever_its_pool_is() -> None:
+def test_a_twin_of_every_pool_is_on_demand() -> None:
     source = {key: value for key, value in WITH_TWIN.items() if key != "maxNodes"}
-    found = asked({**source, "capacity": "preemptible", "gcp": {"maxNodesPerZone": 1}})
-    assert found["l4"]["nodeConfig"]["preemptible"] is True
-    assert not {"spot", "preemptible"} & found["l4od"]["nodeConfig"].keys()
-    assert found["l4"]["autoscaling"] == {"minNodeCount": 0, "maxNodeCount": 1, "locationPolicy": "ANY"}
-    assert found["l4od"]["autoscaling"] == {**total(0, 2), "locationPolicy": "BALANCED"}
+    inputs = pool_inputs({**source, "capacity": "preemptible", "gcp": {"maxNodesPerZone": 1}})
+    assert inputs["l4"]["nodeConfig"]["preemptible"] is True
+    assert not {"spot", "preemptible"} & inputs["l4od"]["nodeConfig"].keys()
+    assert inputs["l4"]["autoscaling"] == {"minNodeCount": 0, "maxNodeCount": 1, "locationPolicy": "ANY"}
+    assert inputs["l4od"]["autoscaling"] == {**total(0, 2), "locationPolicy": "BALANCED"}
 
 
 def total(least: int, most: int) -> dict[str, Any]:
@@ -69,19 +71,19 @@ def total(least: int, most: int) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("pool", "cloud", "bounds", "initial"),
     [
-        # Of the whole pool, in three zones.
+        # Bounds of the whole pool, in three zones.
         ({"minNodes": 0, "maxNodes": 8}, {}, total(0, 8), 0),
         ({"minNodes": 1, "maxNodes": 8}, {}, total(1, 8), 1),
         ({"minNodes": 4, "maxNodes": 8}, {}, total(4, 8), 2),
-        # One a zone would be more than the maximum.
+        # One node in each zone would exceed the maximum.
         ({"minNodes": 1, "maxNodes": 2}, {}, total(1, 2), 0),
         ({"minNodes": 2, "maxNodes": 2}, {"location": "europe-west4-a"}, total(2, 2), 2),
         ({"minNodes": 2, "maxNodes": 4, "zones": ["europe-west4-a", "europe-west4-b"]}, {}, total(2, 4), 1),
-        # Of each zone.
+        # Bounds of each zone.
         ({"gcp": {"minNodesPerZone": 1, "maxNodesPerZone": 3}}, {}, {"minNodeCount": 1, "maxNodeCount": 3}, 1),
         ({"gcp": {"maxNodesPerZone": 3}}, {}, {"minNodeCount": 1, "maxNodeCount": 3}, 1),
         ({"gcp": {"minNodesPerZone": 0, "maxNodesPerZone": 3}}, {}, {"minNodeCount": 0, "maxNodeCount": 3}, 0),
-        # Which of them first; GKE's own choice is named.
+        # The location policy is always sent, GKE's default too.
         ({"maxNodes": 3, "capacity": "spot"}, {}, total(0, 3) | {"locationPolicy": "ANY"}, 0),
         ({"maxNodes": 3, "gcp": {"locationPolicy": "any"}}, {}, total(1, 3) | {"locationPolicy": "ANY"}, 1),
         ({"maxNodes": 3, "gcp": {"locationPolicy": "balanced"}}, {}, total(1, 3) | {"locationPolicy": "BALANCED"}, 1),
@@ -90,18 +92,20 @@ def total(least: int, most: int) -> dict[str, Any]:
 def test_bounds_are_of_the_pool_or_of_each_zone_and_the_first_number_of_nodes_is_always_of_each_zone(
     pool: dict[str, Any], cloud: dict[str, Any], bounds: dict[str, Any], initial: int
 ) -> None:
-    (found,) = asked({"name": "cpu", "machine": "n2-standard-8", **pool}, cloud=cloud).values()
-    assert (found["autoscaling"], found["initialNodeCount"]) == ({"locationPolicy": "BALANCED", **bounds}, initial)
-    assert "nodeCount" not in found
+    (inputs,) = pool_inputs({"name": "cpu", "machine": "n2-standard-8", **pool}, cloud=cloud).values()
+    assert (inputs["autoscaling"], inputs["initialNodeCount"]) == ({"locationPolicy": "BALANCED", **bounds}, initial)
+    assert "nodeCount" not in inputs
 
 
 def test_a_new_generation_begins_with_the_nodes_of_the_one_that_goes() -> None:
-    there = {"name": "general", "nodeCount": 2, "nodeConfigs": [{"labels": {"kubeflow-spot.dev/pool": "general"}}]}
-    live = LiveCluster({"nodePools": [there]})
-    found = asked({**GENERAL, "generation": "b"}, live=live)["generalb"]
-    assert found["initialNodeCount"] == 2
-    there["nodeCount"] = 9
-    assert asked({**GENERAL, "generation": "b"}, live=live)["generalb"]["initialNodeCount"] == 2  # six in three zones
+    existing = {"name": "general", "nodeCount": 2, "nodeConfigs": [{"labels": {"kubeflow-spot.dev/pool": "general"}}]}
+    live = LiveCluster({"nodePools": [existing]})
+    inputs = pool_inputs({**GENERAL, "generation": "b"}, live=live)["generalb"]
+    assert inputs["initialNodeCount"] == 2
+    existing["nodeCount"] = 9
+    assert (
+        pool_inputs({**GENERAL, "generation": "b"}, live=live)["generalb"]["initialNodeCount"] == 2
+    )  # six in three zones
 
 
 @pytest.mark.parametrize(
@@ -114,7 +118,7 @@ def test_a_new_generation_begins_with_the_nodes_of_the_one_that_goes() -> None:
 )
 def test_a_pool_begins_in_the_zones_that_the_cluster_has(location: str, zones: list[str], first: int) -> None:
     live = LiveCluster({"location": location, "nodeLocations": zones})
-    assert asked({**GENERAL, "minNodes": 4}, live=live)["general"]["initialNodeCount"] == first
+    assert pool_inputs({**GENERAL, "minNodes": 4}, live=live)["general"]["initialNodeCount"] == first
 
 
 @pytest.mark.parametrize(
@@ -128,7 +132,7 @@ def test_a_pool_begins_in_the_zones_that_the_cluster_has(location: str, zones: l
 def test_a_pool_is_in_its_own_zones_or_in_the_clusters(
     pool: dict[str, Any], cloud: dict[str, Any], zones: list[str] | None
 ) -> None:
-    assert asked({**L4, **pool}, cloud=cloud)["l4"].get("nodeLocations") == zones
+    assert pool_inputs({**L4, **pool}, cloud=cloud)["l4"].get("nodeLocations") == zones
 
 
 @pytest.mark.parametrize(
@@ -157,20 +161,20 @@ def test_a_pool_is_in_its_own_zones_or_in_the_clusters(
 def test_what_the_stack_file_says_of_machines_is_sent(
     pool: dict[str, Any], cloud: dict[str, Any], sent: dict[str, Any]
 ) -> None:
-    found = nodes({**L4, **pool}, cloud=cloud)
-    assert {key: found.get(key) for key in sent} == sent
+    config = nodes({**L4, **pool}, cloud=cloud)
+    assert {key: config.get(key) for key in sent} == sent
 
 
 def test_longer_notice_is_of_spot_nodes_alone() -> None:
-    found = asked({**WITH_TWIN, "gcp": {"shutdownGraceSeconds": 120}})
-    assert "kubeletConfig" in found["l4"]["nodeConfig"]
-    assert "kubeletConfig" not in found["l4od"]["nodeConfig"]
+    inputs = pool_inputs({**WITH_TWIN, "gcp": {"shutdownGraceSeconds": 120}})
+    assert "kubeletConfig" in inputs["l4"]["nodeConfig"]
+    assert "kubeletConfig" not in inputs["l4od"]["nodeConfig"]
 
 
 def test_pods_a_node_and_tags_are_sent() -> None:
-    pool = asked({**L4, "maxPods": 32}, cluster={"name": "lab", "tags": {"team": "ml"}})["l4"]
+    pool = pool_inputs({**L4, "maxPods": 32}, cluster={"name": "lab", "tags": {"team": "ml"}})["l4"]
     assert (pool["maxPodsPerNode"], pool["nodeConfig"]["resourceLabels"]) == (32, {"team": "ml"})
-    assert asked(L4)["l4"]["maxPodsPerNode"] == 110
+    assert pool_inputs(L4)["l4"]["maxPodsPerNode"] == 110
 
 
 @pytest.mark.parametrize(
@@ -184,10 +188,10 @@ def test_pods_a_node_and_tags_are_sent() -> None:
     ],
 )
 def test_gpu_nodes_are_exchanged_in_place(pool: dict[str, Any], settings: tuple[int, int]) -> None:
-    (found,) = asked(pool).values()
+    (inputs,) = pool_inputs(pool).values()
     wanted = {"strategy": "SURGE", "maxSurge": settings[0], "maxUnavailable": settings[1]}
-    assert found.get("upgradeSettings") == wanted
-    assert found["management"] == {"autoRepair": True, "autoUpgrade": True}
+    assert inputs.get("upgradeSettings") == wanted
+    assert inputs["management"] == {"autoRepair": True, "autoUpgrade": True}
 
 
 @pytest.mark.parametrize(
@@ -198,13 +202,13 @@ def test_the_system_pool_is_an_on_demand_pool_like_any_other(critical: bool, tai
     system = {"machine": "e2-standard-4", "minNodes": 2, "maxNodes": 4, "criticalAddonsOnly": critical}
     read = spec(stack(GENERAL, systemPool=system))
     assert read.system_pool
-    found = pools.node_pool(node_pools.system_pool(read.system_pool, gke()), read.cloud, ACCOUNT, {}, LiveCluster())  # type: ignore[arg-type]
-    assert found["autoscaling"] == {**total(2, 4), "locationPolicy": "BALANCED"}
-    # One in each of three zones: GKE knows no smaller beginning that holds the minimum.
-    assert found["initialNodeCount"] == 1
+    inputs = pools.node_pool(node_pools.system_pool(read.system_pool, gke()), read.cloud, ACCOUNT, {}, LiveCluster())  # type: ignore[arg-type]
+    assert inputs["autoscaling"] == {**total(2, 4), "locationPolicy": "BALANCED"}
+    # One node in each of three zones: GKE has no smaller initial count that keeps the minimum.
+    assert inputs["initialNodeCount"] == 1
     labels = {"kubeflow-spot.dev/capacity": "on-demand", "kubeflow-spot.dev/pool": "system"}
-    assert (found["nodeConfig"]["labels"], found["nodeConfig"]["taints"]) == (labels, taints)
-    assert not {"spot", "preemptible", "guestAccelerators"} & found["nodeConfig"].keys()
+    assert (inputs["nodeConfig"]["labels"], inputs["nodeConfig"]["taints"]) == (labels, taints)
+    assert not {"spot", "preemptible", "guestAccelerators"} & inputs["nodeConfig"].keys()
 
 
 def test_a_machine_is_asked_for_as_google_spells_it() -> None:
@@ -215,4 +219,4 @@ def test_a_machine_is_asked_for_as_google_spells_it() -> None:
     system = pools.node_pool(node_pools.system_pool(read.system_pool, gke()), read.cloud, ACCOUNT, {}, LiveCluster())  # type: ignore[arg-type]
     (general,) = node_pools.node_pools(read, gke())
     asked_for = pools.node_pool(general, read.cloud, ACCOUNT, {}, LiveCluster())  # type: ignore[arg-type]
-    assert [found["nodeConfig"]["machineType"] for found in (system, asked_for)] == ["e2-standard-4", "n2-standard-8"]
+    assert [inputs["nodeConfig"]["machineType"] for inputs in (system, asked_for)] == ["e2-standard-4", "n2-standard-8"]

@@ -1,4 +1,4 @@
-"""Reads of Google Cloud: by the provider that the cluster is declared with, and what an answer that is none means."""
+"""Reads of Google Cloud: the provider that each read uses, and the meaning of an error."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 
 from tests.components.google import KEY, L4, SHARED_VPC, stack
 from tests.components.program import Cloud, CloudRefused, declare
-from tests.components.reads import OF_THE_STACK, asked
+from tests.components.reads import OF_THE_STACK, read_calls
 
 pytestmark = pytest.mark.program
 
@@ -31,21 +31,23 @@ def test_every_read_goes_to_the_provider_of_the_cluster(
 ) -> None:
     settings = copy.deepcopy(SHARED_VPC)
     settings["kubeflow-spot:cloud"]["encryption"] = {"secretsKey": KEY}
-    found = asked(settings, opts, tmp_path, monkeypatch)
-    assert {name for name, _ in found} == {"getCluster", "getSubnetwork", "getProject"}
-    assert [name for name, provider in found if "::own::" not in provider] == []
+    calls = read_calls(settings, opts, tmp_path, monkeypatch)
+    assert {name for name, _ in calls} == {"getCluster", "getSubnetwork", "getProject"}
+    assert [name for name, provider in calls if "::own::" not in provider] == []
 
 
-def test_so_does_the_read_of_an_existing_cluster(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_read_of_an_existing_cluster_goes_to_the_same_provider(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     settings = stack(L4, cloud={"existingCluster": {"location": "europe-west4", "name": "theirs"}})
     del (
         settings["kubeflow-spot:cloud"]["location"],
         settings["kubeflow-spot:systemPool"],
         settings["kubeflow-spot:cluster"],
     )
-    found = asked(settings, "provider=own", tmp_path, monkeypatch)
-    assert [name for name, _ in found] == ["getCluster"]
-    assert "::own::" in found[0][1]
+    calls = read_calls(settings, "provider=own", tmp_path, monkeypatch)
+    assert [name for name, _ in calls] == ["getCluster"]
+    assert "::own::" in calls[0][1]
 
 
 @pytest.mark.parametrize(
@@ -58,7 +60,7 @@ def test_so_does_the_read_of_an_existing_cluster(tmp_path: Path, monkeypatch: py
         "googleapi: Error 404: Not found: projects/example-lab.",
     ],
 )
-def test_only_this_cluster_not_found_is_no_cluster_yet(refusal: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_the_missing_cluster_itself_means_no_cluster_yet(refusal: str, monkeypatch: pytest.MonkeyPatch) -> None:
     class Refusing(Cloud):
         def call(self, args: pulumi.runtime.MockCallArgs) -> dict[str, Any]:
             if args.token.endswith(OF_THE_STACK):
@@ -67,6 +69,6 @@ def test_only_this_cluster_not_found_is_no_cluster_yet(refusal: str, monkeypatch
 
     with pytest.raises(
         pulumi.RunError, match="cluster 'lab' in europe-west4 of project example-lab cannot be read"
-    ) as told:
+    ) as error:
         declare(stack(L4), monkeypatch, cloud=Refusing(None))
-    assert refusal[:40] in str(told.value)
+    assert refusal[:40] in str(error.value)

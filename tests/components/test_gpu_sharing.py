@@ -20,10 +20,10 @@ def settings() -> dict[str, Any]:
 def inside(declared: Declared) -> dict[str, dict[str, Any]]:
     """The objects of this file in the cluster, as `Kind/name`."""
     kinds = ("DaemonSet", "Service", "ServiceAccount", "ClusterRole", "ClusterRoleBinding")
-    found = [r for r in declared.resources if r.type.startswith("kubernetes:")]
+    in_cluster = [r for r in declared.resources if r.type.startswith("kubernetes:")]
     return {
         f"{r.inputs['kind']}/{r.inputs['metadata']['name']}": r.inputs
-        for r in found
+        for r in in_cluster
         if r.inputs["kind"] in kinds or r.inputs["metadata"]["name"] == "kubeflow-spot-test-device-plugin"
     }
 
@@ -72,7 +72,7 @@ def test_the_label_is_on_the_pool_itself_and_so_known_before_it_has_a_node(
     declared = declare(settings, monkeypatch)
     data = inside(declared)["ConfigMap/kubeflow-spot-test-device-plugin"]["data"]
     labels = {pool.inputs["agentPoolName"]: pool.inputs["nodeLabels"] for pool in declared.of(POOL).values()}
-    assert {name: found.get(LABEL) for name, found in labels.items()} == {
+    assert {name: node_labels.get(LABEL) for name, node_labels in labels.items()} == {
         "general": None,
         "notebooks": "notebooks",
         "serving": "serving",
@@ -80,7 +80,7 @@ def test_the_label_is_on_the_pool_itself_and_so_known_before_it_has_a_node(
         "slices": "slices",
         "train": None,
     }
-    assert {found[LABEL] for found in labels.values() if LABEL in found} <= set(data)
+    assert {node_labels[LABEL] for node_labels in labels.values() if LABEL in node_labels} <= set(data)
 
 
 @pytest.mark.program
@@ -88,8 +88,8 @@ def test_another_number_of_replicas_leaves_every_pool_as_it_is(
     settings: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def declared() -> dict[str, dict[str, Any]]:
-        found = declare(settings, monkeypatch).resources
-        return {r.name: r.inputs for r in found if r.type.startswith(("azure-native:", "kubernetes:apps"))}
+        resources = declare(settings, monkeypatch).resources
+        return {r.name: r.inputs for r in resources if r.type.startswith(("azure-native:", "kubernetes:apps"))}
 
     before = declared()
     settings["kubeflow-spot:pools"][1]["gpuSharing"]["replicas"] = 2
@@ -118,8 +118,10 @@ def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
 @pytest.mark.engine
 def test_a_real_api_server_takes_it_all_and_a_change_replaces_nothing(running: Stack) -> None:
     assert running.steps() == []
-    found = {one["metadata"]["name"] for one in running.get("daemonsets", "-n", "kube-system")["items"]}
-    assert found == {
+    daemon_sets = {
+        daemon_set["metadata"]["name"] for daemon_set in running.get("daemonsets", "-n", "kube-system")["items"]
+    }
+    assert daemon_sets == {
         f"kubeflow-spot-dev-{role}" for role in ("device-plugin", "mps-serving", "mps-servingod", "dcgm-exporter")
     }
     # The manager watches its node as the account that its pod has, and may do nothing else.

@@ -60,11 +60,11 @@ def vcpus(pool: NodePool) -> int:
 
 def asked_for(stack: ClusterSpec, size: dict[str, int], most: int) -> set[str]:
     """Pools that stand where they do by chains that begin with machines of at most so many vCPUs, and what must precede them."""
-    found: set[str] = set()
+    known: set[str] = set()
     waiting = [chain for pool in stack.pools if size[pool.name] <= most for chain in [names.chain(pool)]]
     while waiting:
-        steps = {*waiting.pop()} - found
-        found |= steps
+        steps = {*waiting.pop()} - known
+        known |= steps
         waiting += [
             whole[: whole.index(step)]
             for pool in stack.pools
@@ -72,7 +72,7 @@ def asked_for(stack: ClusterSpec, size: dict[str, int], most: int) -> set[str]:
             for step in steps
             if step in whole
         ]
-    return found
+    return known
 
 
 @given(neutral())
@@ -96,7 +96,7 @@ def test_a_pods_own_chain_is_tried_before_any_dearer_machine_that_it_does_not_ne
             own = asked_for(stack, size, size[head.name])
             before = order[: order.index(chain[-1])]
             assert [name for name in before if name not in own and size[name] > size[head.name]] == []
-        # One that tolerates no spot, such as a notebook: the smallest machine first.
+        # A pod that tolerates no spot, such as a notebook, gets the smallest machine first.
         on_demand = [size[pool] for pool in order if any(p.name == pool and p.spot is None for p in pools)]
         assert on_demand == sorted(on_demand)
 
@@ -108,7 +108,7 @@ def test_a_pod_without_a_gpu_makes_no_gpu_pool_grow(wanted: Settings) -> None:
     assert stack
     pools = node_pools.node_pools(stack, aks())
     with_gpus = {pool.name for pool in pools if pool.gpus}
-    # One that tolerates everything, which the guard refuses in profiles, while any other pool is open to it
+    # A pod that tolerates everything (the guard refuses it in profiles) grows GPU pools last.
     order = Autoscaler(stack, pools).tries({"system", *(pool.name for pool in pools)})
     assert [name in with_gpus for name in order] == sorted(name in with_gpus for name in order)
     assert order.index("system") == len(order) - len(with_gpus) - 1

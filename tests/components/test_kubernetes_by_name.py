@@ -13,7 +13,7 @@ import pytest
 from components.addons import provider
 from tests.components import azure
 from tests.components.program import declare
-from tests.components.test_declared_by_name import asked
+from tests.components.test_declared_by_name import requests_of
 
 pytestmark = [pytest.mark.program, pytest.mark.filterwarnings("ignore:gcp.compute:DeprecationWarning")]
 
@@ -28,7 +28,7 @@ def of_kubernetes(
     settings = {**azure.PRIVATE, "kubeflow-spot:imagePullSecrets": [PULL_SECRET]}
     ours = {r.type.rpartition(":")[2]: r for r in declare(settings, monkeypatch).resources}
 
-    def theirs() -> None:
+    def declare_with_sdk() -> None:
         pulumi_kubernetes.Provider(
             ours["kubernetes"].name,
             kubeconfig="kubeconfig",
@@ -44,17 +44,21 @@ def of_kubernetes(
             data=inputs["data"]["value"],
         )
 
-    found = {type.rpartition(":")[2]: request for (type, _), request in asked(theirs, monkeypatch).items()}
-    return {name: ours[name].options for name in names}, {name: found[name] for name in names}
+    requests = {
+        type.rpartition(":")[2]: request for (type, _), request in requests_of(declare_with_sdk, monkeypatch).items()
+    }
+    return {name: ours[name].options for name in names}, {name: requests[name] for name in names}
 
 
 @pytest.mark.parametrize("kind", ["kubernetes", "Secret"])
-def test_so_are_the_provider_of_kubernetes_and_its_secrets(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    ours, theirs = of_kubernetes(monkeypatch, kind)
+def test_the_provider_of_kubernetes_and_its_secrets_are_declared_like_the_sdks(
+    kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ours, of_sdk = of_kubernetes(monkeypatch, kind)
     ours[kind]["object"].pop("kubeconfig", None)
-    theirs[kind]["object"].pop("kubeconfig", None)
+    of_sdk[kind]["object"].pop("kubeconfig", None)
     for option in ("object", "type", "name", "version", "pluginDownloadURL", "additionalSecretOutputs", "aliases"):
-        assert ours[kind].get(option) == theirs[kind].get(option), option
+        assert ours[kind].get(option) == of_sdk[kind].get(option), option
 
 
 @pytest.mark.parametrize("word", ["true", "1", "F", "perhaps"])
@@ -82,8 +86,8 @@ def test_the_provider_reads_the_environment_as_the_class_does(
         pulumi_kubernetes.Provider("theirs", **asked_for)
         provider.Provider("ours", **asked_for, opts=pulumi.ResourceOptions())
 
-    found = {name: request["object"] for (_, name), request in asked(both, monkeypatch).items()}
-    assert found["ours"] == found["theirs"]
+    inputs = {name: request["object"] for (_, name), request in requests_of(both, monkeypatch).items()}
+    assert inputs["ours"] == inputs["theirs"]
 
 
 def test_every_switch_of_the_class_is_one_of_those() -> None:

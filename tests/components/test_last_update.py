@@ -52,6 +52,6 @@ ML = {"clusterName": "ml", "resourceGroup": "ml"}
 def test_the_cluster_of_the_last_update_stays_where_it_was(
     was: dict[str, str], place: dict[str, str], paths: list[str]
 ) -> None:
-    found = list(LastUpdate({"place": was}).moves(place))
-    assert [problem.path for problem in found] == paths
-    assert all("`pulumi destroy`, then `pulumi up`" in problem.remedy for problem in found)
+    problems = list(LastUpdate({"place": was}).moves(place))
+    assert [problem.path for problem in problems] == paths
+    assert all("`pulumi destroy`, then `pulumi up`" in problem.remedy for problem in problems)

@@ -45,9 +45,9 @@ def test_a_taint_that_only_prefers_keeps_nobody_out() -> None:
 
 def test_every_taint_has_to_be_tolerated() -> None:
     spot = Taint(key="kubernetes.azure.com/scalesetpriority", value="spot")
-    one = [{"key": "nvidia.com/gpu", "operator": "Exists"}]
-    assert may_run({"tolerations": one}, {}, [GPU])
-    assert not may_run({"tolerations": one}, {}, [GPU, spot])
+    tolerations = [{"key": "nvidia.com/gpu", "operator": "Exists"}]
+    assert may_run({"tolerations": tolerations}, {}, [GPU])
+    assert not may_run({"tolerations": tolerations}, {}, [GPU, spot])
     assert may_run({"tolerations": EVERYTHING}, {}, [GPU, spot])
 
 
@@ -78,7 +78,7 @@ def test_required_affinity_is_matched_against_known_labels(
 ) -> None:
     condition = {"key": "agentpool", "operator": operator, "values": values}
     assert may_run(requiring([condition]), {"agentpool": "t4"}, []) is expected
-    # Of a label that is not known nothing can be said, so the pod may run.
+    # An unknown label may match, so the pod may run.
     assert may_run(requiring([{**condition, "key": "other"}]), {"agentpool": "t4"}, [])
 
 

@@ -38,7 +38,7 @@ def test_a_changed_setting_rolls_the_plugin_and_no_other_pools_mps_daemon(
     assert mps_daemon(changed["serving"])["template"] != mps_daemon(pools["serving"])["template"]
     other = replicas(spec, "notebooks", 8)
     assert plugin(other)["template"] != plugin(pools)["template"]
-    # It would end the work of every pod there.
+    # A changed daemon would restart and end every pod on its nodes.
     assert mps_daemon(other["serving"]) == mps_daemon(pools["serving"])
-    # What the kubelet need not read anew rolls nothing.
+    # Another order of the same pools restarts nothing.
     assert plugin(dict(reversed(pools.items()))) == plugin(pools)

@@ -1,4 +1,4 @@
-"""Names of objects inside a cluster, from whatever a stack is called."""
+"""Names of objects inside a cluster, from stack names of any form."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Kubeflow's PodDefaults where Kubernetes has no mutating policy, and what is said of it."""
+"""Kubeflow's PodDefaults where Kubernetes has no mutating policy, and the messages about them."""
 
 from __future__ import annotations
 
@@ -37,23 +37,26 @@ def untainted() -> tuple[NodePool, ...]:
 
 
 def test_pods_with_the_label_get_the_spot_taints_toleration() -> None:
-    one, other = pod_defaults.pod_defaults(TEAMS, POOLS, "dev")
-    assert one["metadata"]["name"] == "kubeflow-spot-dev-prefer-spot"
-    assert (one["metadata"]["namespace"], other["metadata"]["namespace"]) == ("team-a", "team-b")
-    assert one["spec"]["selector"] == {"matchLabels": {"kubeflow-spot.dev/placement": "prefer-spot"}}
-    assert one["spec"]["tolerations"] == [
+    first, second = pod_defaults.pod_defaults(TEAMS, POOLS, "dev")
+    assert first["metadata"]["name"] == "kubeflow-spot-dev-prefer-spot"
+    assert (first["metadata"]["namespace"], second["metadata"]["namespace"]) == ("team-a", "team-b")
+    assert first["spec"]["selector"] == {"matchLabels": {"kubeflow-spot.dev/placement": "prefer-spot"}}
+    assert first["spec"]["tolerations"] == [
         {"key": "kubernetes.azure.com/scalesetpriority", "operator": "Equal", "value": "spot", "effect": "NoSchedule"}
     ]
-    assert one["spec"] == other["spec"]
+    assert first["spec"] == second["spec"]
 
 
 @given(pool_lists())
 def test_they_are_those_of_the_policy_but_for_the_gpus_own(pools: list[dict[str, Any]]) -> None:
-    found = node_pools(*pools)
-    wanted = [one.as_manifest() for one in pods.tolerations(pods.usable(found, Placement.PREFER_SPOT, gpu=True))]
-    given = [manifest["spec"]["tolerations"] for manifest in pod_defaults.pod_defaults(TEAMS[:1], found, "dev")]
-    assert given == [[one for one in wanted if one["key"] != "nvidia.com/gpu"]] or (
-        given == [] and {one["key"] for one in wanted} <= {"nvidia.com/gpu"}
+    placed = node_pools(*pools)
+    wanted = [
+        toleration.as_manifest()
+        for toleration in pods.tolerations(pods.usable(placed, Placement.PREFER_SPOT, gpu=True))
+    ]
+    given = [manifest["spec"]["tolerations"] for manifest in pod_defaults.pod_defaults(TEAMS[:1], placed, "dev")]
+    assert given == [[toleration for toleration in wanted if toleration["key"] != "nvidia.com/gpu"]] or (
+        given == [] and {toleration["key"] for toleration in wanted} <= {"nvidia.com/gpu"}
     )
 
 
@@ -86,7 +89,7 @@ def test_the_values_of_the_label_that_do_something(
         (WITH_TEAMS, untainted(), "instead: nothing; pods carry the lines of the ConfigMap kube-public/kubeflow-spot"),
     ],
 )
-def test_what_is_lost_and_what_there_is_instead_is_said(
+def test_a_shortfall_is_reported_with_its_replacement(
     scheduling: Scheduling, pools: tuple[NodePool, ...], instead: str
 ) -> None:
     lost, fallback = pod_defaults.shortfall(scheduling, pools, "1.35.4")
@@ -95,5 +98,5 @@ def test_what_is_lost_and_what_there_is_instead_is_said(
 
 
 @pytest.mark.parametrize(("scheduling", "version"), [(Scheduling(), "1.36.0"), (Scheduling(enabled=False), "1.35")])
-def test_nothing_is_said_where_nothing_is_lost(scheduling: Scheduling, version: str) -> None:
+def test_without_a_shortfall_there_is_no_message(scheduling: Scheduling, version: str) -> None:
     assert pod_defaults.shortfall(scheduling, POOLS, version) == []

@@ -143,7 +143,7 @@ def test_an_order_of_another_owner_is_as_good() -> None:
         ("10: [spot]\n50: [ondemand]", "no line matches t4"),
     ],
 )
-def test_what_breaks_the_order_is_named(text: str, fault: str) -> None:
+def test_a_fault_in_the_order_is_named(text: str, fault: str) -> None:
     assert fault in faults(text)
 
 
@@ -158,18 +158,18 @@ lines = st.one_of(names, st.just(".*"), st.just("spot"), names.map(priorities.ex
     st.sampled_from([0, 5]),
 )
 def test_the_lines_to_add_make_any_order_the_wanted_one(
-    theirs: dict[int, list[str]], pools: list[str], spot: random.Random, last_digit: int
+    existing: dict[int, list[str]], pools: list[str], spot: random.Random, last_digit: int
 ) -> None:
     wanted = Wanted(tuple(pools), set(spot.sample(pools, spot.randint(0, len(pools)))), others=("agentpool",))
-    added = priorities.additions(theirs, wanted, last_digit)
-    assert not added.keys() & theirs.keys()
-    assert list(priorities.faults({**theirs, **added}, wanted)) == []
+    added = priorities.additions(existing, wanted, last_digit)
+    assert not added.keys() & existing.keys()
+    assert list(priorities.faults({**existing, **added}, wanted)) == []
     assert sorted(line for some in added.values() for line in some) == sorted(map(priorities.expression, pools))
 
 
 def test_the_lines_to_add_leave_another_owners_spot_pools_above_our_on_demand_ones() -> None:
-    theirs = {50: [".*spot.*"], 10: [".*"]}
-    assert priorities.additions(theirs, Wanted(("t4", "t4od", "general"), {"t4"})) == {
+    existing = {50: [".*spot.*"], 10: [".*"]}
+    assert priorities.additions(existing, Wanted(("t4", "t4od", "general"), {"t4"})) == {
         60: ["^aks-t4-[0-9]+-vmss$"],
         30: ["^aks-t4od-[0-9]+-vmss$"],
         20: ["^aks-general-[0-9]+-vmss$"],

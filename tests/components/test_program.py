@@ -52,10 +52,10 @@ def test_gpu_pools_are_tainted_and_labelled(declared: Declared) -> None:
 
 def test_every_gpu_pool_has_one_device_plugin_which_tolerates_its_taints(declared: Declared) -> None:
     gpu_pools = [pool for pool in pools(declared).values() if "kubeflow-spot.dev/accelerator" in pool.labels]
-    told = declared.outputs["devicePlugin"]
-    left = [name for other in told["leftTo"] for name in other["pools"]]
-    assert sorted([*told["pools"], *left]) == sorted(pool.name for pool in gpu_pools)
-    ours = [pool for pool in gpu_pools if pool.name in told["pools"]]
+    output = declared.outputs["devicePlugin"]
+    left = [name for other in output["leftTo"] for name in other["pools"]]
+    assert sorted([*output["pools"], *left]) == sorted(pool.name for pool in gpu_pools)
+    ours = [pool for pool in gpu_pools if pool.name in output["pools"]]
     assert len(declared.of(DAEMON_SET)) == bool(ours)
     for plugin in declared.of(DAEMON_SET).values():
         pod = plugin.inputs["spec"]["template"]["spec"]
@@ -113,12 +113,12 @@ def test_what_has_failed_is_asked_for_again_with_the_tags_of_the_stack(
     for profile in live:
         profile["provisioningState"] = "Failed" if profile["name"] == "t4" else "Succeeded"
 
-    def found(state: str) -> Any:
+    def answer(state: str) -> Any:
         return lambda *_: {"agentPoolProfiles": live, "provisioningState": state, "identityProfile": {}}
 
     own = dev["kubeflow-spot:cluster"]["tags"]
     for state, tags in (("Succeeded", own), ("Failed", own | {"kubeflow-spot-retried": "1"})):
-        monkeypatch.setattr("components.azure.live.call", found(state))
+        monkeypatch.setattr("components.azure.live.call", answer(state))
         declared = declare(dev, monkeypatch, live=live)
         (cluster,) = (c.inputs for c in declared.of(AKS_CLUSTER).values())
         assert cluster["tags"] == tags
@@ -179,12 +179,12 @@ def test_every_pool_on_aks_has_a_priority_pools_without_gpus_first_and_a_twin_be
 def test_objects_in_the_cluster_follow_a_replaced_cluster_and_go_with_a_deleted_one(declared: Declared) -> None:
     (provider,) = declared.of("pulumi:providers:kubernetes").values()
     assert provider.inputs["clusterIdentifier"]
-    made = cluster(declared)
+    parent = cluster(declared)
     inside = [r for r in declared.resources if r.type.startswith("kubernetes:")]
     assert inside
     for resource in inside:
-        assert [urn.split("$")[-1] for urn in resource.options["replaceWith"]] == [f"{made.type}::{made.name}"]
-        assert resource.options["deletedWith"].endswith(f"{made.type}::{made.name}")
+        assert [urn.split("$")[-1] for urn in resource.options["replaceWith"]] == [f"{parent.type}::{parent.name}"]
+        assert resource.options["deletedWith"].endswith(f"{parent.type}::{parent.name}")
         assert f"pulumi:providers:kubernetes::{provider.name}" in resource.options["provider"]
 
 
@@ -195,9 +195,9 @@ def test_the_kubeconfig_is_a_secret_output(declared: Declared) -> None:
 
 def test_outputs_name_the_release_and_every_pool_with_its_tolerations(declared: Declared, stack: Path) -> None:
     assert declared.outputs["release"] == stack_config(stack)["kubeflow-spot:release"]
-    told = {pool["name"]: pool for pool in declared.outputs["pools"]}
-    assert set(told) == set(pools(declared))
-    for pool in told.values():
+    published = {pool["name"]: pool for pool in declared.outputs["pools"]}
+    assert set(published) == set(pools(declared))
+    for pool in published.values():
         assert [(t["key"], t["value"], t["effect"]) for t in pool["tolerations"]] == [
             (t["key"], t["value"], t["effect"]) for t in pool["taints"]
         ]
@@ -206,8 +206,10 @@ def test_outputs_name_the_release_and_every_pool_with_its_tolerations(declared: 
 def test_the_order_of_pools_in_the_file_changes_nothing(dev: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
     turned = copy.deepcopy(dev)
     turned["kubeflow-spot:pools"].reverse()
-    one, other = declare(dev, monkeypatch), declare(turned, monkeypatch)
-    assert {(r.type, r.name): r.inputs for r in one.resources} == {(r.type, r.name): r.inputs for r in other.resources}
+    first, second = declare(dev, monkeypatch), declare(turned, monkeypatch)
+    assert {(r.type, r.name): r.inputs for r in first.resources} == {
+        (r.type, r.name): r.inputs for r in second.resources
+    }
 
 
 @pytest.mark.parametrize(

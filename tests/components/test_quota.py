@@ -12,9 +12,9 @@ def test_each_profile_with_a_limit_gets_a_quota_in_its_namespace_and_the_others_
         Profile(namespace="team-b", gpus=0),
         Profile(namespace="team-c"),
     )
-    found = list(quota.quotas(profiles, "dev"))
-    assert [(one["metadata"]["namespace"], one["spec"]) for one in found] == [
+    manifests = list(quota.quotas(profiles, "dev"))
+    assert [(manifest["metadata"]["namespace"], manifest["spec"]) for manifest in manifests] == [
         ("team-a", {"hard": {"requests.nvidia.com/gpu": "4"}}),
         ("team-b", {"hard": {"requests.nvidia.com/gpu": "0"}}),
     ]
-    assert {one["metadata"]["name"] for one in found} == {"kubeflow-spot-dev-gpus"}
+    assert {manifest["metadata"]["name"] for manifest in manifests} == {"kubeflow-spot-dev-gpus"}

@@ -10,7 +10,7 @@ import pytest
 from components.addons import names, release
 from config import releases
 from tests.components.program import PROJECT, declare, stack_config
-from tests.components.test_any_cluster import THEIRS, Stacks, with_
+from tests.components.test_any_cluster import EXISTING, Stacks, with_
 
 IMAGE = "registry.example.com/mirror/plugin:v1@sha256:" + 64 * "a"
 WHY = "our mirror has nothing else"
@@ -21,7 +21,7 @@ def contract(declared: Any, instance: str = "dev") -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(
-    "found",
+    "existing",
     [
         None,
         contract("r2026-09"),
@@ -34,8 +34,10 @@ def contract(declared: Any, instance: str = "dev") -> dict[str, Any]:
         contract(None),
     ],
 )
-def test_a_cluster_of_the_same_release_or_an_older_one_is_declared_without_a_word(found: dict[str, Any] | None) -> None:
-    assert release.check("r2026-11", found, "dev") == ()
+def test_a_cluster_of_the_same_release_or_an_older_one_is_declared_without_a_word(
+    existing: dict[str, Any] | None,
+) -> None:
+    assert release.check("r2026-11", existing, "dev") == ()
 
 
 @pytest.mark.parametrize("declared", ["r2099-01", "r2099-01.2", "v2"])
@@ -52,7 +54,7 @@ def test_a_cluster_of_a_newer_program_is_refused_and_both_releases_are_named(dec
 @pytest.mark.parametrize(
     ("declared", "wanted", "older"), [("r2026-11", "r2026-09", "is older"), ("next", "r2026-11", "may be older")]
 )
-def test_going_back_is_told(declared: str, wanted: str, older: str) -> None:
+def test_an_older_release_gives_a_warning(declared: str, wanted: str, older: str) -> None:
     (warning,) = release.check(wanted, contract(declared), "dev")
     assert warning.startswith(f"release: the cluster was declared with {declared}; {wanted} {older}")
 
@@ -63,15 +65,15 @@ def test_a_newer_programs_cluster_gets_nothing_declared(
 ) -> None:
     contents["contract"] = contract("r2099-01", names.instance("test"))
     with pytest.raises(pulumi.RunError, match="r2099-01"):
-        declare(THEIRS, monkeypatch, cloud=Stacks())
+        declare(EXISTING, monkeypatch, cloud=Stacks())
 
 
 @pytest.mark.program
 def test_the_stacks_own_pins_are_declared_and_shown(contents: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
-    settings = with_(THEIRS, overrides=[{"pin": "devicePluginImage", "value": IMAGE, "reason": WHY}])
+    settings = with_(EXISTING, overrides=[{"pin": "devicePluginImage", "value": IMAGE, "reason": WHY}])
     declared = declare(settings, monkeypatch, cloud=Stacks())
     (plugin,) = declared.of("kubernetes:apps/v1:DaemonSet").values()
-    assert {one["image"] for one in plugin.inputs["spec"]["template"]["spec"]["containers"]} == {IMAGE}
+    assert {container["image"] for container in plugin.inputs["spec"]["template"]["spec"]["containers"]} == {IMAGE}
     (shown,) = declared.outputs["overrides"]
     instead = shown.pop("instead")
     assert instead.startswith("nvcr.io/nvidia/k8s-device-plugin:")

@@ -41,9 +41,9 @@ def with_pool(**keys: Any) -> dict[str, Any]:
 
 def spec(raw: dict[str, Any]) -> ClusterSpec:
     """The spec of a stack file that must be good."""
-    found, problems = stackfile.read(raw)
-    assert found is not None, problems
-    return found
+    parsed, problems = stackfile.read(raw)
+    assert parsed is not None, problems
+    return parsed
 
 
 def on_gke(pools: list[dict[str, Any]] | None = None, **cloud: Any) -> dict[str, Any]:

@@ -65,9 +65,9 @@ def node_pools(pools: list[dict[str, Any]], **cloud: Any) -> tuple[NodePool, ...
 def test_either_all_gpu_pools_are_in_the_class_or_none_and_never_another_pool(
     pools: list[dict[str, Any]], mode: str | None
 ) -> None:
-    found = node_pools(pools, fallback={"mode": mode} if mode else {})
+    placed = node_pools(pools, fallback={"mode": mode} if mode else {})
     name = class_name(spec(on_gke(pools, fallback={"mode": mode} if mode else {})))
-    for pool in found:
+    for pool in placed:
         wanted = name if pool.gpus else None
         taints = {taint.value for taint in pool.taints if taint.key == compute_class.LABEL}
         assert pool.selector.get(compute_class.LABEL) == pool.labels.get(compute_class.LABEL) == wanted
@@ -77,9 +77,9 @@ def test_either_all_gpu_pools_are_in_the_class_or_none_and_never_another_pool(
 @few
 @given(pool_lists(), st.randoms(use_true_random=False))
 def test_nothing_depends_on_the_order_of_pools(pools: list[dict[str, Any]], rng: random.Random) -> None:
-    one, other = spec(on_gke(pools)), spec(on_gke(rng.sample(pools, len(pools))))
-    assert placement.node_pools(one, gke()) == placement.node_pools(other, gke())
-    assert growth_order(one, gke()) == growth_order(other, gke())
+    first, second = spec(on_gke(pools)), spec(on_gke(rng.sample(pools, len(pools))))
+    assert placement.node_pools(first, gke()) == placement.node_pools(second, gke())
+    assert growth_order(first, gke()) == growth_order(second, gke())
 
 
 @few
@@ -120,7 +120,7 @@ def test_bounds_of_a_zone_count_for_each_zone(pools: list[dict[str, Any]]) -> No
 
 
 CPU_CHAIN, NO_CHAIN = {**CHAIN, "machine": N2}, {**CHAIN, "fallback": []}
-THEIRS = {"existingCluster": {"location": "europe-west4", "name": "shared"}}
+EXISTING = {"existingCluster": {"location": "europe-west4", "name": "shared"}}
 CLASS = {"fallback": {"mode": "compute-class"}}
 
 CASES: dict[str, tuple[dict[str, Any], dict[str, Any], dict[str, Any], str | None]] = {
@@ -135,13 +135,13 @@ CASES: dict[str, tuple[dict[str, Any], dict[str, Any], dict[str, Any], str | Non
     "no-policies": (CHAIN, {}, {"scheduling": {"enabled": False}}, None),
     "older-but-wanted": (CHAIN, CLASS, {"release": "r2026-09"}, "kubeflow-spot"),
     # GPU pods of an existing cluster may be meant for other pools.
-    "theirs": (CHAIN, THEIRS, {}, None),
-    "theirs-but-wanted": (CHAIN, THEIRS | CLASS, {}, "kubeflow-spot"),
+    "theirs": (CHAIN, EXISTING, {}, None),
+    "theirs-but-wanted": (CHAIN, EXISTING | CLASS, {}, "kubeflow-spot"),
 }
 
 
 @pytest.mark.parametrize(("pool", "cloud", "top", "name"), CASES.values(), ids=CASES)
-def test_when_there_is_a_class(
+def test_conditions_of_a_compute_class(
     pool: dict[str, Any], cloud: dict[str, Any], top: dict[str, Any], name: str | None
 ) -> None:
     raw = on_gke([pool], **cloud) | top

@@ -25,21 +25,21 @@ def settings(path: Path) -> dict[str, Any]:
     return {key.removeprefix("kubeflow-spot:"): value for key, value in config.items()}
 
 
-def said(path: Path, word: str) -> list[tuple[str, str]]:
+def expectations(path: Path, word: str) -> list[tuple[str, str]]:
     """Path and start of the message of each `# word: PATH: MESSAGE` line, sorted."""
     return sorted(re.findall(rf"^# {word}: (\S+): (.+)$", path.read_text(), re.MULTILINE))
 
 
-def shortened(found: list[Problem], wanted: list[tuple[str, str]]) -> list[tuple[str, str]]:
+def shortened(problems: list[Problem], wanted: list[tuple[str, str]]) -> list[tuple[str, str]]:
     """The problems as the file lists them: as much of each message as it has."""
     starts = dict(wanted)
-    return [(p.path, p.what[: len(starts.get(p.path, p.what))]) for p in found]
+    return [(p.path, p.what[: len(starts.get(p.path, p.what))]) for p in problems]
 
 
 @pytest.mark.parametrize("path", [*HAPPY, *ERROR], ids=lambda path: path.name)
 def test_a_file_has_exactly_the_problems_it_names(path: Path) -> None:
     spec, problems = stackfile.read(settings(path))
-    errors, warnings = said(path, "expect"), said(path, "warns")
+    errors, warnings = expectations(path, "expect"), expectations(path, "warns")
     assert shortened([p for p in problems if not p.warning], errors) == errors
     assert shortened([p for p in problems if p.warning], warnings) == warnings
     assert bool(errors) == (spec is None) == (path in ERROR)
@@ -51,7 +51,7 @@ def test_an_error_file_is_near_a_happy_one_and_has_one_reason() -> None:
             happy = path.with_name(f"{path.name.partition('.')[0]}.happy.yaml")
             changes = difflib.ndiff(body(happy), body(path))
             assert 1 <= sum(line.startswith(("-", "+")) for line in changes) <= 4, path.name
-            assert len(said(path, "expect")) == 1, path.name
+            assert len(expectations(path, "expect")) == 1, path.name
 
 
 def body(path: Path) -> list[str]:
@@ -61,7 +61,7 @@ def body(path: Path) -> list[str]:
 
 def test_one_file_with_ten_mistakes_reports_all_ten() -> None:
     (path,) = (path for path in ERROR if path.name.startswith(TEN))
-    assert len(said(path, "expect")) == 10
+    assert len(expectations(path, "expect")) == 10
 
 
 def test_there_are_many_of_both() -> None:

@@ -28,9 +28,9 @@ def node_pools(*pools: dict[str, Any]) -> tuple[NodePool, ...]:
     return placement.node_pools(spec(good(pools=list(pools))), aks())
 
 
-def said(*pools: dict[str, Any]) -> str:
-    found = node_pools(*pools)
-    return json.dumps([contract.described(found), contract.snippets(found)])
+def published(*pools: dict[str, Any]) -> str:
+    placed = node_pools(*pools)
+    return json.dumps([contract.described(placed), contract.snippets(placed)])
 
 
 @pytest.mark.parametrize(
@@ -44,8 +44,8 @@ def said(*pools: dict[str, Any]) -> str:
     ],
 )
 def test_each_placement_that_has_pools_has_lines(pools: list[dict[str, Any]], names: list[str]) -> None:
-    found = contract.snippets(node_pools(*pools))
-    assert [name for name in found if not name.startswith("pool-")] == names
+    snippets = contract.snippets(node_pools(*pools))
+    assert [name for name in snippets if not name.startswith("pool-")] == names
 
 
 def test_the_lines_of_one_pool() -> None:
@@ -56,15 +56,15 @@ def test_the_lines_of_one_pool() -> None:
         "effect": "NoSchedule",
     }
     gpu = {"key": "nvidia.com/gpu", "operator": "Equal", "value": "present", "effect": "NoSchedule"}
-    found = contract.snippets(node_pools(GENERAL, WITH_TWIN))
-    assert found["pool-t4"] == {"tolerations": [spot, gpu], "nodeSelector": {"kubeflow-spot.dev/pool": "t4"}}
-    assert found["pool-general"] == {"tolerations": [], "nodeSelector": {"kubeflow-spot.dev/pool": "general"}}
+    snippets = contract.snippets(node_pools(GENERAL, WITH_TWIN))
+    assert snippets["pool-t4"] == {"tolerations": [spot, gpu], "nodeSelector": {"kubeflow-spot.dev/pool": "t4"}}
+    assert snippets["pool-general"] == {"tolerations": [], "nodeSelector": {"kubeflow-spot.dev/pool": "general"}}
 
 
 def test_a_pool_is_described_by_what_its_nodes_show_and_its_lines_outlive_a_generation() -> None:
-    found = node_pools({**ON_DEMAND, "generation": "b", "labels": {"team": "vision"}})
-    assert contract.snippets(found)["pool-t4own"]["nodeSelector"] == {"kubeflow-spot.dev/pool": "t4own"}
-    assert contract.described(found) == [
+    pools = node_pools({**ON_DEMAND, "generation": "b", "labels": {"team": "vision"}})
+    assert contract.snippets(pools)["pool-t4own"]["nodeSelector"] == {"kubeflow-spot.dev/pool": "t4own"}
+    assert contract.described(pools) == [
         {
             "name": "t4ownb",
             "label": "t4own",
@@ -93,7 +93,7 @@ def test_bounds_prices_and_order_change_nothing(pools: list[dict[str, Any]]) -> 
         for step in pool.get("fallback", []):
             if "onDemand" in step:
                 step["onDemand"]["maxNodes"] += 3
-    assert said(*resized) == said(*pools)
+    assert published(*resized) == published(*pools)
 
 
 @pytest.mark.parametrize(
@@ -106,4 +106,4 @@ def test_bounds_prices_and_order_change_nothing(pools: list[dict[str, Any]]) -> 
     ],
 )
 def test_labels_and_taints_change_it(change: dict[str, Any]) -> None:
-    assert said({**SPOT, **change}) != said(SPOT)
+    assert published({**SPOT, **change}) != published(SPOT)

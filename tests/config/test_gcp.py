@@ -16,7 +16,7 @@ L4 = {"name": "l4", "machine": "g2-standard-8", "capacity": "spot", "maxNodes": 
 N1 = {"name": "n1", "machine": "n1-highmem-8", "capacity": "spot", "maxNodes": 4}
 KEY = "projects/p/locations/{}/keyRings/r/cryptoKeys/k"
 NETWORK = {"name": "n", "subnet": "s", "podRange": "p", "serviceRange": "r"}
-THEIRS = {"location": "europe-west4", "name": "shared"}
+EXISTING = {"location": "europe-west4", "name": "shared"}
 
 
 def errors(raw: dict[str, Any]) -> list[Problem]:
@@ -218,8 +218,8 @@ def test_a_retiring_gpu_is_not_reported_where_the_machine_cannot_have_it() -> No
     ],
 )
 def test_the_least_nodes_of_a_pool_are_those_of_all_its_zones(machine: str, gcp: dict[str, int], least: int) -> None:
-    (found,) = node_pools.node_pools(spec(on_gke([{"name": "p", "machine": machine, "gcp": gcp}])), gke())
-    assert found.min_nodes == least
+    (pool,) = node_pools.node_pools(spec(on_gke([{"name": "p", "machine": machine, "gcp": gcp}])), gke())
+    assert pool.min_nodes == least
 
 
 @pytest.mark.parametrize("raw", [on_gke([L4, N1]), good()], ids=["gke", "aks"])
@@ -230,9 +230,9 @@ def test_a_file_without_a_cloud_is_checked_by_the_rules_of_its_machines_cloud(ra
 
 @pytest.mark.parametrize("provider", ["azure", "gcp"])
 def test_a_file_with_the_wrong_provider_has_one_problem_for_each_setting_of_the_other_cloud(provider: str) -> None:
-    theirs, cloud = (good(), on_gke()["cloud"]) if provider == "gcp" else (on_gke([L4]), good()["cloud"])
-    machines = ["systemPool.machine", *(f"pools[{n}].machine" for n in range(len(theirs["pools"])))]
-    assert [problem.path for problem in errors({**theirs, "cloud": cloud})] == sorted(machines)
+    settings, cloud = (good(), on_gke()["cloud"]) if provider == "gcp" else (on_gke([L4]), good()["cloud"])
+    machines = ["systemPool.machine", *(f"pools[{n}].machine" for n in range(len(settings["pools"])))]
+    assert [problem.path for problem in errors({**settings, "cloud": cloud})] == sorted(machines)
 
 
 @pytest.mark.parametrize("key", ["zones", "location", "releaseChannel", "network", "access", "logging", "monitoring",
@@ -240,24 +240,24 @@ def test_a_file_with_the_wrong_provider_has_one_problem_for_each_setting_of_the_
 def test_a_decision_of_an_existing_clusters_owner_is_no_setting(key: str) -> None:
     values = {"zones": ["europe-west4-a"], "location": "europe-west4", "releaseChannel": "RAPID",
               "maintenance": {"startTime": "02:00"}}  # fmt: skip
-    cloud = {"provider": "gcp", "project": "example-ml", "existingCluster": THEIRS, key: values.get(key, {})}
+    cloud = {"provider": "gcp", "project": "example-ml", "existingCluster": EXISTING, key: values.get(key, {})}
     raw = {"release": "r2026-11", "cloud": cloud, "pools": [L4]}
     assert [(problem.path, problem.what[:6]) for problem in errors(raw)] == [(f"cloud.{key}", "is set")]
 
 
 def test_zones_are_asked_for_where_a_gpu_is_not_in_all_of_a_region() -> None:
-    (found,) = warnings(on_gke([L4], location="us-central1"))
-    assert found.what == (
+    (warning,) = warnings(on_gke([L4], location="us-central1"))
+    assert warning.what == (
         "is unset: GKE chooses zones of us-central1, and nvidia-l4 is in us-central1-a, us-central1-b, us-central1-c only"
     )
-    assert found.remedy == "write `zones: [us-central1-a, us-central1-b, us-central1-c]`"
+    assert warning.remedy == "write `zones: [us-central1-a, us-central1-b, us-central1-c]`"
     (nowhere,) = warnings(on_gke([L4], location="africa-south1"))
     assert "none of them" in nowhere.what
     assert "a region that has it: asia-east1, " in nowhere.remedy
 
 
 def test_a_channel_without_the_releases_version_is_reported_with_its_versions() -> None:
-    (found,) = warnings(on_gke(releaseChannel="STABLE"))
-    assert found.path == "cloud.releaseChannel"
-    assert found.what == "is STABLE, which in October 2026 had Kubernetes 1.34 to 1.35, not 1.36"
-    assert found.remedy == "one of: RAPID, REGULAR, EXTENDED"
+    (warning,) = warnings(on_gke(releaseChannel="STABLE"))
+    assert warning.path == "cloud.releaseChannel"
+    assert warning.what == "is STABLE, which in October 2026 had Kubernetes 1.34 to 1.35, not 1.36"
+    assert warning.remedy == "one of: RAPID, REGULAR, EXTENDED"

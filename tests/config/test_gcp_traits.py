@@ -30,7 +30,7 @@ def pool(capacity: str, seconds: int | None = None) -> Pool:
         ([pool("spot", 120), pool("spot", 60), pool("on-demand")], 45),
         ([pool("spot", 120), pool("spot")], 15),
         ([pool("spot", 120), pool("preemptible")], 15),
-        # It is an error to say so; the notice stays what it is.
+        # A notice for a preemptible pool is a mistake, and does not count.
         ([pool("preemptible", 120)], 15),
     ],
     ids=range(7),

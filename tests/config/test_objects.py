@@ -119,7 +119,7 @@ def test_no_secret_is_shown_wherever_and_however_it_is_written(place: tuple[str 
 
 def test_a_password_that_yaml_reads_as_a_number_is_not_shown_either() -> None:
     secret = {"name": "acr-auth", "server": "a.azurecr.io", "username": "u", "password": 4242424242}
-    (found,) = stackfile.read(good(imagePullSecrets=[secret]))[1]
-    assert found == Problem(
+    (problem,) = stackfile.read(good(imagePullSecrets=[secret]))[1]
+    assert problem == Problem(
         "imagePullSecrets[0].password", "is a number, which YAML does not read as text", "put it in quotes"
     )

@@ -27,21 +27,21 @@ def override(pin: str, value: str) -> list[dict[str, str]]:
     ],
 )
 def test_an_override_changes_one_pin_and_no_other(pin: str, value: str, attribute: str) -> None:
-    found = spec(good(overrides=override(pin, value)))
+    stack = spec(good(overrides=override(pin, value)))
     own = releases.load("r2026-11")
-    assert getattr(found.release, attribute) == value
-    assert found.release.model_copy(update={attribute: getattr(own, attribute)}) == own
-    assert [one.as_output() for one in found.overrides] == [
+    assert getattr(stack.release, attribute) == value
+    assert stack.release.model_copy(update={attribute: getattr(own, attribute)}) == own
+    assert [entry.as_output() for entry in stack.overrides] == [
         {"pin": pin, "value": value, "instead": getattr(own, attribute), "reason": WHY}
     ]
 
 
 def test_the_clusters_own_version_is_listed_like_an_override() -> None:
     cluster = {"name": "ml-test", "kubernetesVersion": "1.35", "reason": WHY}
-    found = spec(good(cluster=cluster))
+    stack = spec(good(cluster=cluster))
     overridden = spec(good(overrides=override("kubernetesVersion", "1.35")))
-    assert found.overrides == overridden.overrides
-    assert found.kubernetes_version == overridden.kubernetes_version == "1.35"
+    assert stack.overrides == overridden.overrides
+    assert stack.kubernetes_version == overridden.kubernetes_version == "1.35"
 
 
 def test_without_overrides_none_are_listed() -> None:
@@ -56,6 +56,6 @@ def test_placement_follows_the_overridden_version() -> None:
 
 
 def test_a_text_that_is_no_version_is_one_mistake_and_no_rule_uses_it() -> None:
-    found, problems = stackfile.read(on_gke() | {"overrides": override("kubernetesVersion", "latest")})
-    assert found is None
+    stack, problems = stackfile.read(on_gke() | {"overrides": override("kubernetesVersion", "latest")})
+    assert stack is None
     assert [problem.path for problem in problems] == ["overrides[0].value"]

@@ -46,7 +46,7 @@ def test_a_pool_without_a_readable_field_hides_no_problem_of_the_file(path: Path
 
 
 @pytest.mark.parametrize("field", FIELDS)
-def test_nor_does_a_pool_without_one_of_its_fields(field: str) -> None:
+def test_a_pool_without_one_of_its_fields_hides_no_problem(field: str) -> None:
     # A third of the files each, in turn: all of them with each field take half a minute.
     for path in ERROR[FIELDS.index(field) % 3 :: 3]:
         pools = settings(path).get("pools")

@@ -1,4 +1,4 @@
-"""Everything derived from a pool agrees, whatever the pools are and in whatever order they are written."""
+"""Everything derived from a pool agrees, for any pools in any order."""
 
 from __future__ import annotations
 
@@ -49,9 +49,9 @@ def pool_lists(draw: st.DrawFn) -> list[dict[str, Any]]:
 @given(pool_lists(), st.randoms(use_true_random=False))
 def test_nothing_depends_on_the_order_of_pools(pools: list[dict[str, Any]], rng: random.Random) -> None:
     shuffled = rng.sample(pools, len(pools))
-    one, other = spec(good(pools=pools)), spec(good(pools=shuffled))
-    assert node_pools.node_pools(one, aks()) == node_pools.node_pools(other, aks())
-    assert growth_order(one, aks()) == growth_order(other, aks())
+    first, second = spec(good(pools=pools)), spec(good(pools=shuffled))
+    assert node_pools.node_pools(first, aks()) == node_pools.node_pools(second, aks())
+    assert growth_order(first, aks()) == growth_order(second, aks())
 
 
 @given(pool_lists())
@@ -166,16 +166,16 @@ NOTEBOOKS = {"name": "nb", "machine": SIZES[1], "maxNodes": 4}
 
 def order(*pools: dict[str, Any], growth: tuple[str, ...] = ()) -> list[str]:
     """The order of the pools with GPUs; the system pool stands before them."""
-    found = growth_order(spec(good(pools=list(pools), growth={"order": list(growth)})), aks())
-    assert found[0] == "system"
-    return list(found[1:])
+    names = growth_order(spec(good(pools=list(pools), growth={"order": list(growth)})), aks())
+    assert names[0] == "system"
+    return list(names[1:])
 
 
 def test_a_chain_is_tried_whole_before_a_larger_machine() -> None:
     assert order(SPOT_A100, SPOT_T4) == ["t4", "t4od", "a100", "a100od"]
     across = {**SPOT_T4, "fallback": [{"pool": "a100"}, {"onDemand": {"maxNodes": 2}}]}
     assert order(SPOT_A100, across) == ["t4", "a100", "t4od", "a100od"]
-    # What two chains share stands behind both of their first pools.
+    # A pool in two chains comes after the first pools of both.
     shared = [{**pool, "fallback": [{"pool": "a100"}, *pool["fallback"]]} for pool in (SPOT_T4, SPOT_T4_BIG)]
     assert order(SPOT_A100, *shared) == ["t4", "t4big", "a100", "t4od", "t4bigod", "a100od"]
 
@@ -211,19 +211,19 @@ def test_the_stack_file_decides_the_order_of_chains_and_single_pools() -> None:
 def test_pools_without_gpus_grow_spot_first_and_the_system_pool_last() -> None:
     batch = {"name": "batch", "machine": SIZES[0], "capacity": "spot", "maxNodes": 4}
     general = {"name": "general", "machine": SIZES[0], "maxNodes": 4}
-    found = growth_order(spec(good(pools=[SPOT_T4, general, batch])), aks())
-    assert found == ("batch", "general", "system", "t4", "t4od")
+    names = growth_order(spec(good(pools=[SPOT_T4, general, batch])), aks())
+    assert names == ("batch", "general", "system", "t4", "t4od")
 
 
 def test_the_system_pool_is_an_on_demand_node_pool_with_a_role() -> None:
     raw = good()
     raw["systemPool"] |= {"machine": "standard_d4DS_v5", "zones": ["3", "1"], "criticalAddonsOnly": True}
-    found = spec(raw)
-    assert found.system_pool
-    placed = node_pools.system_pool(found.system_pool, aks())
+    stack = spec(raw)
+    assert stack.system_pool
+    placed = node_pools.system_pool(stack.system_pool, aks())
     assert (placed.role, placed.name, placed.machine, placed.zones) == (
         "system", "system", "Standard_D4ds_v5", ("1", "3"),
     )  # fmt: skip
     assert placed.labels == {CAPACITY_LABEL: "on-demand", POOL_LABEL: "system"}
     assert placed.taints == (CRITICAL_ADDONS_TAINT,)
-    assert {pool.role for pool in node_pools.node_pools(found, aks())} == {"user"}
+    assert {pool.role for pool in node_pools.node_pools(stack, aks())} == {"user"}

@@ -41,12 +41,12 @@ def tolerates(toleration: Toleration, taint: Taint) -> bool:
 
 @given(pool_lists())
 def test_a_pods_tolerations_cover_the_pools_taints_and_nothing_else_with_one_a_key(pools: list[dict[str, Any]]) -> None:
-    found = node_pools(*pools)
-    taints = [taint for pool in found for taint in pool.taints]
-    given = pods.tolerations(found)
-    assert all(any(tolerates(one, taint) for one in given) for taint in taints)
-    assert all(any(tolerates(one, taint) for taint in taints) for one in given)
-    assert len({one.key for one in given}) == len(given)
+    placed = node_pools(*pools)
+    taints = [taint for pool in placed for taint in pool.taints]
+    given = pods.tolerations(placed)
+    assert all(any(tolerates(toleration, taint) for toleration in given) for taint in taints)
+    assert all(any(tolerates(toleration, taint) for taint in taints) for toleration in given)
+    assert len({toleration.key for toleration in given}) == len(given)
 
 
 def test_taints_of_one_key_with_several_values_or_effects_are_tolerated_together() -> None:
@@ -78,19 +78,19 @@ def test_taints_of_one_key_with_several_values_or_effects_are_tolerated_together
     ],
 )
 def test_the_pools_a_pod_may_use(wanted: Placement, gpu: bool, names: list[str]) -> None:
-    found = node_pools(
+    placed = node_pools(
         t4(fallback=[{"onDemand": {"maxNodes": 1}}]),
         {"name": "cpuspot", "machine": D8, "capacity": "spot", "maxNodes": 3},
         {"name": "general", "machine": D8, "maxNodes": 3, "taints": [{"key": "team", "value": "a"}]},
     )
-    assert [pool.name for pool in pods.usable(found, wanted, gpu=gpu)] == names
+    assert [pool.name for pool in pods.usable(placed, wanted, gpu=gpu)] == names
 
 
 @given(pool_lists())
 def test_no_pod_without_gpus_gets_the_gpu_taints_toleration(pools: list[dict[str, Any]]) -> None:
-    found = node_pools(*pools)
+    placed = node_pools(*pools)
     for wanted in Placement:
-        assert GPU not in pods.tolerations(pods.usable(found, wanted, gpu=False))
+        assert GPU not in pods.tolerations(pods.usable(placed, wanted, gpu=False))
 
 
 def test_a_users_taint_that_a_twin_has_as_well_does_not_separate_spot() -> None:
@@ -108,9 +108,9 @@ def test_a_users_taint_that_a_twin_has_as_well_does_not_separate_spot() -> None:
 
 @given(pool_lists())
 def test_spot_taints_are_on_no_on_demand_pool(pools: list[dict[str, Any]]) -> None:
-    found = node_pools(*pools)
-    kept = {taint for pool in found if pool.capacity == Capacity.ON_DEMAND for taint in pool.taints}
-    assert not kept & set(pods.spot_taints(found))
+    placed = node_pools(*pools)
+    kept = {taint for pool in placed if pool.capacity == Capacity.ON_DEMAND for taint in pool.taints}
+    assert not kept & set(pods.spot_taints(placed))
 
 
 def test_shared_gpus_are_for_pods_that_ask_for_them_unless_all_are_shared() -> None:

@@ -48,7 +48,7 @@ def test_a_release_is_complete_and_pins_its_images_by_digest(name: str) -> None:
 
 
 def test_every_released_file_is_recorded_and_none_has_changed_since() -> None:
-    """As `sha256sum --check` does."""
+    """Check the digests in the way of `sha256sum --check`."""
     recorded = dict(
         reversed(row.split("  ")) for row in (releases.DIRECTORY / "released.sha256").read_text().splitlines()
     )
@@ -197,7 +197,7 @@ def test_a_release_that_was_changed_is_refused(
     assert problem.path == "release"
     assert what in problem.what
     assert remedy in problem.remedy
-    # The others are none the worse.
+    # The other releases still load.
     assert releases.load("next", copied).released is False
 
 
@@ -205,9 +205,9 @@ def test_a_changed_release_is_reported_beside_other_mistakes(copied: Path, monke
     _raises_a_pin(copied)
     load = releases.load
     monkeypatch.setattr(releases, "load", lambda name: load(name, copied))
-    found = problems(good(cluster={"name": "-ml"}))
-    assert [problem.path for problem in found] == ["cluster.name", "release"]
-    assert "was changed after it was released" in found[1].what
+    mistakes = problems(good(cluster={"name": "-ml"}))
+    assert [problem.path for problem in mistakes] == ["cluster.name", "release"]
+    assert "was changed after it was released" in mistakes[1].what
 
 
 @pytest.mark.parametrize(
@@ -222,11 +222,11 @@ def test_a_changed_release_is_reported_beside_other_mistakes(copied: Path, monke
     ],
 )
 def test_an_unknown_release_is_newer_than_the_program_or_not_a_release(name: str, what: str) -> None:
-    (found,) = problems(good(release=name))
-    assert found.path == "release"
-    assert what in found.what
-    assert found.remedy.endswith(f"one of: {', '.join(releases.names())}")
-    assert ("update the checkout" in found.remedy) == ("newer" in what)
+    (problem,) = problems(good(release=name))
+    assert problem.path == "release"
+    assert what in problem.what
+    assert problem.remedy.endswith(f"one of: {', '.join(releases.names())}")
+    assert ("update the checkout" in problem.remedy) == ("newer" in what)
 
 
 def test_the_order_of_releases_has_the_candidate_last() -> None:
@@ -242,7 +242,7 @@ def test_the_candidate_is_for_trying_out_and_not_for_production() -> None:
     assert [problem.path for problem in warnings(raw)] == ["release"]
     assert problems(raw) == []
     for stack in ("prod", "production", "prod-eu"):
-        (found,) = problems(raw, stack)
-        assert found.path == "release"
-        assert found.what.endswith("not for production")
+        (mistake,) = problems(raw, stack)
+        assert mistake.path == "release"
+        assert mistake.what.endswith("not for production")
     assert problems(good(), "prod") == []

@@ -1,4 +1,4 @@
-"""Rules are found by the lists of their modules: none is left out, and each is in the list of what it is about."""
+"""Rules are found by the lists of their modules: none is left out, and each is in the list of its subject."""
 
 from __future__ import annotations
 

@@ -16,8 +16,8 @@ OWN = {"name": "own", "machine": T4, "maxNodes": 3}
 
 def warned(gpus: int, *pools: dict[str, Any]) -> bool:
     raw = good(pools=[*pools], scheduling={"profiles": [{"namespace": "team-a", "gpus": gpus}]})
-    found, problems = stackfile.read(raw)
-    assert found, problems
+    stack, problems = stackfile.read(raw)
+    assert stack, problems
     return "scheduling.profiles[0].gpus" in [problem.path for problem in problems]
 
 

@@ -12,9 +12,9 @@ from tests.config.stack import good, on_gke, with_pool
 
 
 def problems(raw: dict[str, Any], stack: str = "") -> list[Problem]:
-    found, all_problems = stackfile.read(raw, stack)
+    spec, all_problems = stackfile.read(raw, stack)
     errors = [problem for problem in all_problems if not problem.warning]
-    assert (found is None) == bool(errors)
+    assert (spec is None) == bool(errors)
     return errors
 
 
@@ -151,9 +151,9 @@ MISTAKES = [
 
 @pytest.mark.parametrize(("raw", "path", "remedy"), MISTAKES, ids=[f"{m[1]}-{i}" for i, m in enumerate(MISTAKES)])
 def test_one_mistake_gives_one_problem_with_its_path_and_remedy(raw: dict[str, Any], path: str, remedy: str) -> None:
-    found = problems(raw)
-    assert [problem.path for problem in found] == [path]
-    assert remedy in found[0].remedy
+    mistakes = problems(raw)
+    assert [problem.path for problem in mistakes] == [path]
+    assert remedy in mistakes[0].remedy
 
 
 def test_a_good_stack_file_has_no_problems() -> None:
@@ -193,9 +193,9 @@ MAY_WORK = [
 
 @pytest.mark.parametrize(("raw", "path"), MAY_WORK, ids=[f"{case[1]}-{i}" for i, case in enumerate(MAY_WORK)])
 def test_a_doubtful_setting_is_a_warning_and_no_error(raw: dict[str, Any], path: str) -> None:
-    found = warnings(raw)
-    assert [warning.path for warning in found] == [path]
-    assert found[0].remedy
+    reported = warnings(raw)
+    assert [warning.path for warning in reported] == [path]
+    assert reported[0].remedy
     assert problems(raw) == []
 
 
@@ -230,8 +230,10 @@ def test_an_order_without_effect_is_a_warning() -> None:
         }
     ]
     assert warnings({**on_gke(pools), "growth": {"order": ["l4"]}}) == []
-    found = warnings({**on_gke(pools, fallback={"mode": "affinity"}), "growth": {"order": ["l4"]}})
-    assert "this stack has no ComputeClass" in next(one.what for one in found if one.path == "growth.order")
+    reported = warnings({**on_gke(pools, fallback={"mode": "affinity"}), "growth": {"order": ["l4"]}})
+    assert "this stack has no ComputeClass" in next(
+        warning.what for warning in reported if warning.path == "growth.order"
+    )
 
 
 def test_a_pool_may_not_be_larger_than_aks_allows() -> None:

@@ -22,13 +22,13 @@ STACKS = {path.stem.removeprefix("Pulumi."): path for path in PROJECT.glob("Pulu
 every_stack = pytest.mark.parametrize("stack", sorted(STACKS))
 
 
-def meant(found: ClusterSpec) -> dict[str, Any]:
+def meant(stack: ClusterSpec) -> dict[str, Any]:
     """All that follows from a stack file, with defaults in place of what it leaves out."""
-    cloud = registry.of(found.cloud)
-    pools = [asdict(pool) | {"source": None} for pool in node_pools.node_pools(found, cloud)]
-    written = [pool.model_dump(exclude={"min_nodes"}) for pool in found.pools]
+    cloud = registry.of(stack.cloud)
+    pools = [asdict(pool) | {"source": None} for pool in node_pools.node_pools(stack, cloud)]
+    written = [pool.model_dump(exclude={"min_nodes"}) for pool in stack.pools]
     # minNodes of a pool is among what follows.
-    return {**found.model_dump(exclude={"pools"}), "written": written, "pools": pools}
+    return {**stack.model_dump(exclude={"pools"}), "written": written, "pools": pools}
 
 
 def paths(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
@@ -59,13 +59,13 @@ def test_a_stack_writes_no_default(stack: str) -> None:
     whole = meant(spec(raw))
     idle = []
     for path in paths(raw):
-        found, _ = stackfile.read(without(raw, path))
-        if found is not None and meant(found) == whole:
+        shortened, _ = stackfile.read(without(raw, path))
+        if shortened is not None and meant(shortened) == whole:
             idle.append(path)
     assert idle == []
 
 
-def test_a_copied_default_would_be_found() -> None:
+def test_a_copied_default_is_detected() -> None:
     raw = settings(STACKS["dev"])
     whole = meant(spec(raw))
     raw["cloud"]["tier"] = "Free"
@@ -83,8 +83,8 @@ def test_a_stack_is_tagged_with_its_owner_and_its_environment(stack: str) -> Non
 
 @every_stack
 def test_only_dev_may_be_on_the_candidate(stack: str) -> None:
-    found = spec(settings(STACKS[stack])).release
-    assert found.released or stack == "dev"
+    release = spec(settings(STACKS[stack])).release
+    assert release.released or stack == "dev"
 
 
 def test_releases_reach_dev_first_and_prod_last() -> None:

@@ -52,11 +52,11 @@ def errors(raw: dict[str, Any]) -> list[str]:
 
 
 def test_its_stack_file_loads_and_its_pools_are_placed() -> None:
-    found = spec(STACK)
-    cloud = registry.of(found.cloud)
-    pools = {pool.name: pool for pool in node_pools.node_pools(found, cloud)}
+    stack = spec(STACK)
+    cloud = registry.of(stack.cloud)
+    pools = {pool.name: pool for pool in node_pools.node_pools(stack, cloud)}
     assert list(pools) == ["general", "training", "trainingod"]
-    assert pools["general"].source.options == found.pools[0].options
+    assert pools["general"].source.options == stack.pools[0].options
     assert pools["training"].labels == {
         "kubeflow-spot.dev/accelerator": "nvidia-toy",
         "kubeflow-spot.dev/capacity": "spot",
@@ -68,12 +68,12 @@ def test_its_stack_file_loads_and_its_pools_are_placed() -> None:
         "toy.example/lent=yes:NoSchedule",
     ]
     assert [*map(str, pools["trainingod"].taints)] == ["nvidia.com/gpu=present:NoSchedule"]
-    assert growth_order(found, cloud) == ("general", "system", "training", "trainingod")
+    assert growth_order(stack, cloud) == ("general", "system", "training", "trainingod")
 
 
 def test_the_contract_tells_pods_how_to_get_onto_its_spot_machines() -> None:
-    found = spec(STACK)
-    pools = node_pools.node_pools(found, registry.of(found.cloud))
+    stack = spec(STACK)
+    pools = node_pools.node_pools(stack, registry.of(stack.cloud))
     keys = [toleration.key for toleration in pods.tolerations(pods.usable(pools, Placement.PREFER_SPOT, gpu=True))]
     assert keys == ["nvidia.com/gpu", "toy.example/lent"]
     snippets = contract.snippets(pools)
@@ -82,13 +82,13 @@ def test_the_contract_tells_pods_how_to_get_onto_its_spot_machines() -> None:
 
 
 MISTAKES = {
-    # Of its own rules, which need no call by anybody.
+    # Problems of its own rules, which run by registration alone.
     "cloud.shelf: is 9, out of reach": changed(cloud={"provider": "toy", "shelf": 9}),
     "pools[1].toy.colour: is blue, and GPUs are red": with_pool(toy={"colour": "blue"}),
-    # Of its models.
+    # Problems of its models.
     "cloud.shelf: is missing": changed(cloud={"provider": "toy"}),
     "pools[1].toy.colour: is 'green'": with_pool(toy={"colour": "green"}),
-    # Of the rules for every cloud, by its traits.
+    # Problems of the rules for every cloud, by its traits.
     "cluster.name: 'Playroom' is not a valid name for a Toybox cluster": changed(cluster={"name": "Playroom"}),
     "pools[1].maxNodes: is 10": with_pool(maxNodes=10),
     "pools[1].zones[0]: '1' is not a zone of Toybox": with_pool(zones=["1"]),

@@ -11,9 +11,9 @@ from config.clouds.azure.unready import Bounds, Limits, chosen, limits
 PINNED = Limits(3, 45)
 
 
-def stops(unready: int, nodes: int, told: Limits) -> bool:
+def stops(unready: int, nodes: int, bounds: Limits) -> bool:
     """IsClusterHealthy of cluster-autoscaler 1.36.1."""
-    return unready > told.count and unready > told.percentage / 100 * nodes
+    return unready > bounds.count and unready > bounds.percentage / 100 * nodes
 
 
 def pool(name: str, least: int, most: int, reclaimable: bool = False) -> Bounds:
@@ -33,22 +33,25 @@ def clusters(draw: st.DrawFn) -> list[Bounds]:
 def test_losing_all_spot_or_one_on_demand_pool_never_stops_the_autoscaler(
     pools: list[Bounds], system: int, data: st.DataObject
 ) -> None:
-    told = limits(pools, system, PINNED)
-    for gone in ([one for one in pools if one.reclaimable], *([one] for one in pools if not one.reclaimable)):
-        lost = sum(data.draw(st.integers(one.least, one.most)) for one in gone)
-        left = sum(data.draw(st.integers(one.least, one.most)) for one in pools if one not in gone)
-        assert not stops(lost, lost + left + system, told)
+    bounds = limits(pools, system, PINNED)
+    for gone in (
+        [member for member in pools if member.reclaimable],
+        *([member] for member in pools if not member.reclaimable),
+    ):
+        lost = sum(data.draw(st.integers(member.least, member.most)) for member in gone)
+        left = sum(data.draw(st.integers(member.least, member.most)) for member in pools if member not in gone)
+        assert not stops(lost, lost + left + system, bounds)
 
 
 @given(clusters(), st.integers(1, 5))
 def test_losing_sight_of_the_whole_cluster_stops_it(pools: list[Bounds], system: int) -> None:
-    told = limits(pools, system, PINNED)
-    everything = system + sum(one.most for one in pools)
-    assert told.percentage < 100
-    if everything > told.count:
-        assert stops(everything, everything, told)
-    if told.percentage < 90:
-        assert told.count == PINNED.count, "a percentage is enough, and the count stays what it was"
+    bounds = limits(pools, system, PINNED)
+    everything = system + sum(member.most for member in pools)
+    assert bounds.percentage < 100
+    if everything > bounds.count:
+        assert stops(everything, everything, bounds)
+    if bounds.percentage < 90:
+        assert bounds.count == PINNED.count, "a percentage is enough, and the count stays what it was"
 
 
 def test_five_dead_gpu_nodes_of_ten_stopped_the_usual_limits_and_do_not_stop_these() -> None:
@@ -60,9 +63,9 @@ def test_five_dead_gpu_nodes_of_ten_stopped_the_usual_limits_and_do_not_stop_the
 def test_small_pools_keep_the_releases_limits_and_a_changed_bound_seldom_changes_them() -> None:
     small = [pool("general", 1, 3), pool("t4", 0, 3, reclaimable=True)]
     assert limits(small, 2, PINNED) == PINNED
-    one, other = ([pool("general", 1, 4), pool("t4", 0, most, reclaimable=True)] for most in (8, 9))
-    assert limits(one, 2, PINNED) == limits(other, 2, PINNED) == Limits(3, 75)
-    # Where almost all is spot no percentage is enough.
+    first, second = ([pool("general", 1, 4), pool("t4", 0, most, reclaimable=True)] for most in (8, 9))
+    assert limits(first, 2, PINNED) == limits(second, 2, PINNED) == Limits(3, 75)
+    # A percentage alone is not enough when almost all nodes are spot.
     fleet = [pool("general", 1, 3), pool("t4", 0, 60, reclaimable=True)]
     assert limits(fleet, 2, PINNED) == Limits(100, 90)
 

@@ -55,13 +55,13 @@ def links(page: Path) -> list[str]:
 
 
 def anchors(page: Path) -> set[str]:
-    """The fragments that lead to headings. Two headings of one name are told apart by a number."""
-    found: set[str] = set()
+    """The fragments that lead to headings. A number separates two headings of one name."""
+    slugs: set[str] = set()
     for heading in re.findall(r"^#+ (.+)$", _FENCE.sub("", page.read_text()), re.MULTILINE):
         slug = re.sub(r"[^\w\- ]", "", re.sub(r"\]\([^)]*\)", "]", heading).lower()).replace(" ", "-")
-        number = next(n for n in range(99) if (slug if n == 0 else f"{slug}-{n}") not in found)
-        found.add(slug if number == 0 else f"{slug}-{number}")
-    return found
+        number = next(n for n in range(99) if (slug if n == 0 else f"{slug}-{n}") not in slugs)
+        slugs.add(slug if number == 0 else f"{slug}-{number}")
+    return slugs
 
 
 def tables(page: Path) -> Iterator[list[list[str]]]:

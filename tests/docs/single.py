@@ -1,6 +1,6 @@
-"""Error files that are about one key, told by the data and the loader alone.
+"""Error files about one key, recognised by the data and the loader alone.
 
-A problem is about one key when it is there with nothing else in the file, and stays in whatever good file of the same kind the key
+A problem is about one key when the key alone causes it, and when it stays in every good file of the same kind in which the key
 is put. With the key goes what says in what kind of object it is: `cloud.provider`, `cloud.existingCluster`, a pool's `capacity`.
 """
 
@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from config import stackfile
-from tests.config.test_configs import ERROR, HAPPY, said, settings
+from tests.config.test_configs import ERROR, HAPPY, expectations, settings
 
 Parts = list[str | int]
 
@@ -22,13 +22,13 @@ _PART = re.compile(r"\[(\d+)\]|\[\"([^\"]+)\"\]|(?:^|\.)(\w+)")
 
 def error_files() -> list[Path]:
     """Error files with a single problem."""
-    return [path for path in ERROR if len(said(path, "expect")) == 1]
+    return [path for path in ERROR if len(expectations(path, "expect")) == 1]
 
 
 @cache
 def is_about_one_key(path: Path) -> bool:
     """Whether the file's one problem is about one key."""
-    [(where, what)] = said(path, "expect")
+    [(where, what)] = expectations(path, "expect")
     raw = settings(path)
     parts = [_part(match) for match in _PART.finditer(where)]
     alone = _only(raw, parts)
@@ -107,7 +107,7 @@ def _only(value: Any, parts: Parts) -> Any:
     if isinstance(first, int):
         if not isinstance(value, list) or first >= len(value):
             return value
-        # Of the objects before it their place.
+        # Empty objects keep the place of those before it.
         before = [{} if isinstance(item, dict) else item for item in value[:first]]
         return [*before, _only(value[first], rest)]
     if not isinstance(value, dict):

@@ -8,7 +8,7 @@ from tests.docs import console
 from tests.docs.pages import PROJECT, Block
 
 BLOCKS = console.console_blocks()
-MADE = [block for block in BLOCKS if console.CHECKED.fullmatch(block.above)]
+CHECKED_BLOCKS = [block for block in BLOCKS if console.CHECKED.fullmatch(block.above)]
 
 
 @pytest.mark.parametrize("block", BLOCKS, ids=str)
@@ -22,17 +22,17 @@ def test_every_block_says_what_made_it(block: Block) -> None:
 
 
 @pytest.mark.program
-@pytest.mark.parametrize("block", MADE, ids=str)
+@pytest.mark.parametrize("block", CHECKED_BLOCKS, ids=str)
 def test_a_checked_block_is_what_its_command_prints(block: Block) -> None:
     assert block.text == console.renewed(block), "python -m tests.docs.console"
 
 
 def test_everything_that_is_made_is_shown() -> None:
-    shown = [mark[1] for block in MADE if (mark := console.CHECKED.fullmatch(block.above))]
+    shown = [mark[1] for block in CHECKED_BLOCKS if (mark := console.CHECKED.fullmatch(block.above))]
     assert sorted(shown) == sorted(console.MADE)
 
 
-def test_a_block_without_a_mark_would_be_found() -> None:
+def test_a_block_without_a_mark_is_detected() -> None:
     for above in ("", "Some text:", "<!-- checked -->", "<!-- recorded: make up -->"):
         assert not console.CHECKED.fullmatch(above)
         assert not console.RECORDED.fullmatch(above)

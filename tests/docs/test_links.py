@@ -16,15 +16,15 @@ CONTRIBUTING = PROJECT / "CONTRIBUTING.md"
 
 def broken(page: Path) -> list[str]:
     """Relative links that lead to no file or to no heading."""
-    found = []
+    links = []
     for link in pages.links(page):
         path, _, fragment = unquote(link).partition("#")
         if link.startswith(("http://", "https://", "mailto:")):
             continue
         target = (page.parent / path).resolve() if path else page
         if not target.exists() or PROJECT not in target.parents or (fragment and fragment not in pages.anchors(target)):
-            found.append(link)
-    return found
+            links.append(link)
+    return links
 
 
 @pytest.mark.parametrize("page", PAGES, ids=pages.name)
@@ -32,7 +32,7 @@ def test_every_relative_link_leads_to_a_file_and_a_heading(page: Path) -> None:
     assert broken(page) == []
 
 
-def test_a_broken_link_would_be_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_broken_link_is_detected(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     page = tmp_path / "page.md"
     page.write_text("# A heading\n\n[a](#a-heading) [b](#another) [c](gone.md) [d](page.md#a-heading) `[e](code.md)`\n")
     monkeypatch.setattr("tests.docs.test_links.PROJECT", tmp_path)

@@ -10,7 +10,7 @@ import yaml
 from components.addons import discovery
 from components.addons.discovery import Contents
 from tests.components.program import PROJECT, Declared, declare, stack_config
-from tests.components.test_any_cluster import THEIRS, Stacks
+from tests.components.test_any_cluster import EXISTING, Stacks
 from tests.docs import pages
 
 pytestmark = pytest.mark.program
@@ -24,7 +24,7 @@ def exported(stack: str, monkeypatch: pytest.MonkeyPatch) -> Declared:
     if stack != "existing":
         return declare(stack_config(PROJECT / f"Pulumi.{stack}.yaml"), monkeypatch, stack=stack)
     monkeypatch.setattr(discovery, "read", lambda kubeconfig, what, compute_class=None: Contents(version="1.36.2"))
-    return declare(THEIRS, monkeypatch, cloud=Stacks())
+    return declare(EXISTING, monkeypatch, cloud=Stacks())
 
 
 def rows() -> dict[str, list[str]]:

@@ -22,12 +22,12 @@ PAGE = pages.DOCS / "stack-file.md"
 
 def documented() -> dict[str, dict[str, list[str]]]:
     """Rows of the page by the heading above them and the key's name."""
-    found: dict[str, dict[str, list[str]]] = {}
+    tables: dict[str, dict[str, list[str]]] = {}
     for part in re.split(r"^## ", PAGE.read_text(), flags=re.MULTILINE)[1:]:
         title, _, rest = part.partition("\n")
         rows = re.findall(r"^\| `([^`]+)` \|(.+)\|$", rest, re.MULTILINE)
-        found[title] = {key: [cell.strip() for cell in re.split(r"(?<!\\)\|", cells)] for key, cells in rows}
-    return found
+        tables[title] = {key: [cell.strip() for cell in re.split(r"(?<!\\)\|", cells)] for key, cells in rows}
+    return tables
 
 
 def every_model(annotation: Any) -> set[type[Model]]:
@@ -86,6 +86,6 @@ def test_a_row_says_type_default_and_cloud(heading: str, key: str, cell: int, sh
     assert documented()[heading][key][cell] == shown
 
 
-def test_a_key_that_the_page_lacks_would_be_found() -> None:
+def test_a_key_missing_from_the_page_is_detected() -> None:
     less = PAGE.read_text().replace("| `maxPrice` |", "| `maximumPrice` |", 1)
     assert command.written(less) != less

@@ -127,7 +127,7 @@ def test_a_kubeconfig_may_be_secure() -> None:
     assert refused(file) == []
 
 
-def test_keys_of_others_are_theirs_and_unknown_ones_of_ours_are_errors() -> None:
+def test_keys_of_other_projects_are_accepted_and_unknown_own_keys_are_errors() -> None:
     file = read(pages.PROJECT / "Pulumi.dev.yaml")
     file |= {"secretsprovider": "passphrase", "encryptionsalt": "v1:salt"}
     file["config"] |= {"azure-native:location": "westeurope", "other:token": {"secure": "v1:x"}}

@@ -25,8 +25,8 @@ PART = {
 
 
 def content(block: Block) -> dict[str, Any]:
-    found: dict[str, Any] = yaml.safe_load(textwrap.dedent(block.text))
-    return found
+    settings: dict[str, Any] = yaml.safe_load(textwrap.dedent(block.text))
+    return settings
 
 
 @pytest.mark.parametrize("block", SHOWN, ids=str)
@@ -36,7 +36,7 @@ def test_a_block_of_a_stack_file_is_good(block: Block) -> None:
         settings = {key.removeprefix("kubeflow-spot:"): value for key, value in shown["config"].items()}
         assert [problem for problem in stackfile.read(settings)[1] if not problem.warning] == []
     else:
-        # What stands in angle brackets is the reader's to write.
+        # The reader replaces the text in angle brackets.
         errors = jsonschema.Draft7Validator(PART).iter_errors(shown)
         assert [error.message for error in errors if "<" not in str(error.instance)] == []
 

@@ -16,10 +16,10 @@ import pulumi
 def module(schema: str) -> ModuleType:
     """The module with a class for each component of the schema."""
     document = json.loads(schema)
-    made = ModuleType(f"{document['namespace']}_{document['name'].replace('-', '_')}")
+    package = ModuleType(f"{document['namespace']}_{document['name'].replace('-', '_')}")
     for token, component in document["resources"].items():
-        setattr(made, token.rpartition(":")[2], _component(token, component, document["types"]))
-    return made
+        setattr(package, token.rpartition(":")[2], _component(token, component, document["types"]))
+    return package
 
 
 def _component(token: str, spec: dict[str, Any], types: dict[str, Any]) -> type[pulumi.ComponentResource]:

@@ -81,7 +81,9 @@ def test_every_mistake_is_an_error_with_its_path(tmp_path: Path, monkeypatch: py
     assert errors["systemPool.minNodess"].startswith("is not a key of this object; did you mean `minNodes`?")
 
 
-def test_what_the_cloud_refuses_is_told_without_a_class_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_refusal_by_the_cloud_is_reported_without_a_class_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     class Unreadable(Cloud):
         def call(self, args: pulumi.runtime.MockCallArgs) -> dict[str, Any]:
             if args.token.endswith(":getManagedCluster"):
@@ -127,15 +129,15 @@ def with_unknown(path: str) -> dict[str, Any]:
 def test_what_another_resource_makes_may_be_unknown_in_a_preview(
     path: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    told: list[str] = []
-    monkeypatch.setattr(pulumi.log, "warn", told.append)
+    warnings: list[str] = []
+    monkeypatch.setattr(pulumi.log, "warn", warnings.append)
     declared = construct(lambda: with_unknown(path), tmp_path, monkeypatch, preview=True)
     sent = str([resource.inputs for resource in declared.resources])
     assert WIRE_UNKNOWN in sent
     # Nothing of the text that stood for it in the checks.
     assert "unknown-1" not in sent
-    assert "unknown-1" not in str(told)
-    assert [text for text in told if text.startswith(path)] == []
+    assert "unknown-1" not in str(warnings)
+    assert [text for text in warnings if text.startswith(path)] == []
     assert "unknown-1" not in str(declared.outputs)
 
 

@@ -55,7 +55,7 @@ def program() -> str:
 
 @dataclass
 class Team:
-    """A project of somebody who uses the package."""
+    """A project of a user of the package."""
 
     folder: Path
     path: str
@@ -76,7 +76,7 @@ class Team:
 
     def resources(self, type: str = "") -> list[dict[str, Any]]:
         """Resources in the engine's state whose type begins so."""
-        return [one for one in Checkpoint(self.home).resources() if one["type"].startswith(type)]
+        return [resource for resource in Checkpoint(self.home).resources() if resource["type"].startswith(type)]
 
 
 @pytest.fixture(scope="module")
@@ -104,16 +104,18 @@ def team(plugin: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Tea
 def test_the_engine_reads_the_packages_schema(plugin: Path, tmp_path: Path) -> None:
     pulumi = programs.ensure(["pulumi"], print)["pulumi"]
     environment = {**os.environ, "PULUMI_HOME": str(tmp_path), "PULUMI_SKIP_UPDATE_CHECK": "true"}
-    # The engine binds it: every type it names is there.
+    # The engine binds the schema: every type it names exists.
     done = subprocess.run(
         [pulumi, "package", "get-schema", plugin], env=environment, capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stderr
-    found, told = json.loads(done.stdout), json.loads(Package().schema or "")
-    assert found["name"] == "kubeflow-spot"
-    assert found["types"].keys() == told["types"].keys()
-    assert found["resources"][TOKEN]["inputProperties"].keys() == told["resources"][TOKEN]["inputProperties"].keys()
-    assert found["resources"][TOKEN]["isComponent"] is True
+    schema, expected = json.loads(done.stdout), json.loads(Package().schema or "")
+    assert schema["name"] == "kubeflow-spot"
+    assert schema["types"].keys() == expected["types"].keys()
+    assert (
+        schema["resources"][TOKEN]["inputProperties"].keys() == expected["resources"][TOKEN]["inputProperties"].keys()
+    )
+    assert schema["resources"][TOKEN]["isComponent"] is True
 
 
 def test_the_engine_takes_the_folder_for_a_plugin_in_python(tmp_path: Path) -> None:
@@ -135,7 +137,7 @@ def test_a_second_program_constructs_a_cluster_in_a_network_of_its_own(team: Tea
     # By the subscription of the program's provider: reads follow it, resources as well.
     assert cluster["inputs"]["agentPoolProfiles"][0]["vnetSubnetID"] == subnet["id"]
     assert subnet["id"].startswith(f"/subscriptions/{SUBSCRIPTION}/resourceGroups/ml/")
-    assert {one["provider"].split("::")[3] for one in team.resources("azure-native:")} == {"own"}
+    assert {resource["provider"].split("::")[3] for resource in team.resources("azure-native:")} == {"own"}
     # Deleted before what it is in.
     assert subnet["urn"] in cluster["dependencies"]
 

@@ -33,9 +33,9 @@ def test_the_host_serves_the_schema_on_the_port_that_it_prints() -> None:
         assert process.stdout
         with grpc.insecure_channel(f"127.0.0.1:{int(process.stdout.readline())}") as channel:
             provider = provider_pb2_grpc.ResourceProviderStub(channel)
-            told = provider.GetSchema(provider_pb2.GetSchemaRequest(version=0)).schema
+            schema = provider.GetSchema(provider_pb2.GetSchemaRequest(version=0)).schema
             version = provider.GetPluginInfo(empty_pb2.Empty()).version
     finally:
         process.kill()
         process.wait()
-    assert (told, version) == (Package().schema, Package().version)
+    assert (schema, version) == (Package().schema, Package().version)

@@ -76,7 +76,7 @@ def test_types_are_those_of_the_fields() -> None:
     assert not [key for spec in TYPES.values() for key, typed in spec["properties"].items() if "default" in typed]
 
 
-def test_a_cloud_is_told_by_its_provider() -> None:
+def test_a_cloud_is_recognised_by_its_provider() -> None:
     cloud = COMPONENT["inputProperties"]["cloud"]
     assert {option["$ref"] for option in cloud["oneOf"]} == set(cloud["discriminator"]["mapping"].values())
     for provider, reference in cloud["discriminator"]["mapping"].items():
@@ -90,7 +90,7 @@ def test_every_reference_leads_to_a_type() -> None:
 
 
 @pytest.mark.parametrize("path", references.all_clouds())
-def test_what_another_resource_may_make_is_said_in_the_schema_and_in_the_docs(path: str) -> None:
+def test_inputs_that_another_resource_may_make_are_marked_in_the_schema_and_in_the_docs(path: str) -> None:
     assert f"| `{path}` |" in LIBRARY
     reached = [COMPONENT["inputProperties"]]
     for part in path.replace("[]", "").split("."):

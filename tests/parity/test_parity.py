@@ -138,8 +138,8 @@ def landings(golden: Golden, side: Side) -> tuple[str, ...]:
     """Labels of the pools for the pod, in the order in which they grow."""
     spec = admitted(golden, side)
     containers = [*golden.spec["containers"], *golden.spec.get("initContainers", ())]
-    asked = max(int(c.get("resources", {}).get("limits", {}).get("nvidia.com/gpu", 0)) for c in containers)
-    return tuple(pool.label for pool in side.order if shares(pool) >= asked and fits(spec, pool))
+    gpus = max(int(c.get("resources", {}).get("limits", {}).get("nvidia.com/gpu", 0)) for c in containers)
+    return tuple(pool.label for pool in side.order if shares(pool) >= gpus and fits(spec, pool))
 
 
 def shares(pool: NodePool) -> int:

@@ -1,6 +1,6 @@
 """For every rule: resources that break it, by which input, and resources that keep it.
 
-Whatever breaks a rule breaks that one alone. The same resources go through the rules and, in one stack, through the engine.
+A resource that breaks a rule breaks no other. The same resources go through the rules and, in one stack, through the engine.
 """
 
 from __future__ import annotations

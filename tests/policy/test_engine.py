@@ -29,52 +29,55 @@ def previewed(folder: Path, stack: str, declared: tuple[Case, ...], *arguments: 
     (project / "resources.json").write_text(json.dumps([case.declared() for case in declared]))
     (project / f"Pulumi.{stack}.yaml").write_text("config: {}\n")
     printed = Stack(project, project / ".sandbox", stack).run("preview", "--json", *PACK, *arguments, ok=ok).stdout
-    found: dict[str, Any] = json.loads(printed)
-    return found
+    preview: dict[str, Any] = json.loads(printed)
+    return preview
 
 
-def violations(found: dict[str, Any], level: str) -> list[tuple[str, str]]:
-    assert {one["level"] for one in found["violations"]} <= {level}
-    return sorted((one["policy"], one["resource"]) for one in found["violations"])
+def violations(preview: dict[str, Any], level: str) -> list[tuple[str, str]]:
+    assert {violation["level"] for violation in preview["violations"]} <= {level}
+    return sorted((violation["policy"], violation["resource"]) for violation in preview["violations"])
 
 
-def created(found: dict[str, Any]) -> set[str]:
-    return {step["name"] for step in found["steps"] if step["op"] == "create"}
+def created(preview: dict[str, Any]) -> set[str]:
+    return {step["name"] for step in preview["steps"] if step["op"] == "create"}
 
 
 def test_in_production_every_rule_refuses_what_breaks_it_and_nothing_else(tmp_path: Path) -> None:
-    found = previewed(tmp_path, "prod", BREAKING + KEEPING, ok=False)
-    assert violations(found, "mandatory") == sorted((case.rule, case.name) for case in BREAKING)
-    assert found["errors"] == [f"mandatory policies are broken: {', '.join(sorted(rule.name for rule in RULES))}"]
-    said = {one["resource"]: one["message"] for one in found["violations"]}
+    preview = previewed(tmp_path, "prod", BREAKING + KEEPING, ok=False)
+    assert violations(preview, "mandatory") == sorted((case.rule, case.name) for case in BREAKING)
+    assert preview["errors"] == [f"mandatory policies are broken: {', '.join(sorted(rule.name for rule in RULES))}"]
+    messages = {violation["resource"]: violation["message"] for violation in preview["violations"]}
     for case in BREAKING:
-        rule, where = said[case.name].split("\n")
+        rule, where = messages[case.name].split("\n")
         assert rule in {rule.description for rule in RULES}
         assert where.startswith(f"{case.breaks}: ")
 
 
-def test_elsewhere_what_breaks_a_rule_is_told_and_goes_on(tmp_path: Path) -> None:
-    found = previewed(tmp_path, "dev", BREAKING)
+def test_outside_production_violations_are_advisory_and_the_update_continues(tmp_path: Path) -> None:
+    preview = previewed(tmp_path, "dev", BREAKING)
     general = {rule.name for rule in RULES if not rule.production}
-    assert violations(found, "advisory") == sorted((case.rule, case.name) for case in BREAKING if case.rule in general)
-    assert found["errors"] == []
-    assert created(found) >= {case.name for case in BREAKING}
+    assert violations(preview, "advisory") == sorted(
+        (case.rule, case.name) for case in BREAKING if case.rule in general
+    )
+    assert preview["errors"] == []
+    assert created(preview) >= {case.name for case in BREAKING}
 
 
 def test_resources_that_keep_every_rule_pass_in_production(tmp_path: Path) -> None:
-    found = previewed(tmp_path, "production", KEEPING)
-    assert found["violations"] == found["errors"] == []
-    assert created(found) >= {case.name for case in KEEPING}
+    preview = previewed(tmp_path, "production", KEEPING)
+    assert preview["violations"] == preview["errors"] == []
+    assert created(preview) >= {case.name for case in KEEPING}
 
 
 def test_the_pages_configuration_makes_a_production_stack_of_any(tmp_path: Path) -> None:
     (example,) = re.findall(r"```json\n(.*?)```", (PROJECT / "docs" / "policy.md").read_text(), re.DOTALL)
     config = tmp_path / "config.json"
     config.write_text(example)
-    found = previewed(tmp_path, "live", BREAKING, "--policy-pack-config", str(config), ok=False)
+    preview = previewed(tmp_path, "live", BREAKING, "--policy-pack-config", str(config), ok=False)
     # Its larger maximum, and the one name of a tag it asks for
     allowed = {case.name for case in BREAKING if "-far" in case.what} | {"owner-missing-gke-cluster"}
-    assert sorted((one["policy"], one["level"], one["resource"]) for one in found["violations"]) == sorted(
+    broken = [(violation["policy"], violation["level"], violation["resource"]) for violation in preview["violations"]]
+    assert sorted(broken) == sorted(
         (case.rule, "advisory" if case.rule == "owner-missing" else "mandatory", case.name)
         for case in BREAKING
         if case.name not in allowed
@@ -84,8 +87,8 @@ def test_the_pages_configuration_makes_a_production_stack_of_any(tmp_path: Path)
 @pytest.mark.parametrize("name", ["dev", "staging", "prod"])
 def test_a_stack_of_this_repository_keeps_every_rule(name: str, tmp_path: Path) -> None:
     stack = Stack.copy(tmp_path, name)
-    found = json.loads(stack.run("preview", "--json", *PACK).stdout)
-    assert found["violations"] == found["errors"] == []
+    preview = json.loads(stack.run("preview", "--json", *PACK).stdout)
+    assert preview["violations"] == preview["errors"] == []
 
 
 def test_the_pack_in_a_projects_folder_is_used_unless_it_is_declined(tmp_path: Path) -> None:
@@ -94,8 +97,8 @@ def test_the_pack_in_a_projects_folder_is_used_unless_it_is_declined(tmp_path: P
     config = stack.config
     del config["cluster"]["tags"]["owner"]
     stack.write(config)
-    found = json.loads(stack.run("preview", "--json").stdout)
-    assert {one["policy"] for one in found["violations"]} == {"owner-missing"}
+    preview = json.loads(stack.run("preview", "--json").stdout)
+    assert {violation["policy"] for violation in preview["violations"]} == {"owner-missing"}
     assert json.loads(stack.run("preview", "--json", "--no-policy-pack").stdout)["violations"] == []
 
 

@@ -61,7 +61,7 @@ class Started:
         return self.process.stdout.readline()
 
     def ended(self) -> tuple[int, str, str]:
-        """How it ended, and what it printed since; waits, as the engine does, until nobody can print any more."""
+        """The exit code and the output since; waits, as the engine does, until every writer has closed the pipes."""
         out, err = self.process.communicate(timeout=20)
         return self.process.returncode, out, err
 
@@ -74,15 +74,15 @@ def soon(check: Callable[[], bool]) -> bool:
 
 
 @pytest.mark.parametrize("host", [True, False])
-def test_a_pack_finds_what_the_engine_has_told_whether_hosted_or_not(host: bool, tmp_path: Path) -> None:
+def test_a_pack_gets_the_engines_arguments_hosted_or_not(host: bool, tmp_path: Path) -> None:
     pack = Pack(tmp_path) if host else None
     with hosted(pack):
         for name in ("one", "two"):
             started = Started(tmp_path / name, TELLS)
             code, out, err = started.ended()
-            told = json.loads(out)
+            request = json.loads(out)
             assert (code, err) == (0, "to stderr\n")
-            assert told == {
+            assert request == {
                 "argv": ["127.0.0.1:1", str(started.pack.folder)],
                 "cwd": str(started.folder),
                 "path": [str(started.pack.folder), str(started.folder)],
@@ -90,20 +90,20 @@ def test_a_pack_finds_what_the_engine_has_told_whether_hosted_or_not(host: bool,
                 "hosted": host,
                 "executable": sys.executable,
                 "name": "__main__",
-                "pid": told["pid"],
+                "pid": request["pid"],
             }
 
 
 @pytest.mark.parametrize(
-    ("program", "code", "said"), [("raise ValueError('no rule')", 1, "no rule"), ("exit(7)", 7, "")]
+    ("program", "code", "text"), [("raise ValueError('no rule')", 1, "no rule"), ("exit(7)", 7, "")]
 )
-def test_a_pack_that_ends_ends_as_it_would_by_itself(tmp_path: Path, program: str, code: int, said: str) -> None:
+def test_a_pack_that_ends_ends_as_it_would_by_itself(tmp_path: Path, program: str, code: int, text: str) -> None:
     endings = []
     for name, pack in (("hosted", Pack(tmp_path)), ("not", None)):
         with hosted(pack):
             ended = Started(tmp_path / name, program).ended()
             assert ended[0] == code
-            assert said in ended[1] + ended[2]
+            assert text in ended[1] + ended[2]
             endings.append((ended[0], bool(ended[1]), bool(ended[2])))
     assert endings[0] == endings[1]
 

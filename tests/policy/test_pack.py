@@ -77,5 +77,5 @@ def test_the_page_names_every_setting_with_its_default() -> None:
     for rule in RULES:
         for name, setting in rule.settings.items():
             default = setting.schema["default"]
-            shown = ", ".join(f"`{one}`" for one in default) if isinstance(default, list) else str(default)
+            shown = ", ".join(f"`{value}`" for value in default) if isinstance(default, list) else str(default)
             assert f"| `{rule.name}` | `{name}` | {shown} |" in text

@@ -36,7 +36,7 @@ def declared(case: Case) -> Declared:
     return Declared(case.type, plain(case.inputs), case.protect)
 
 
-def found(case: Case, rule: Rule, **settings: Any) -> list[str]:
+def broken_paths(case: Case, rule: Rule, **settings: Any) -> list[str]:
     return [finding.path for finding in rule.findings(declared(case), settings)]
 
 
@@ -46,12 +46,12 @@ def names(chosen: tuple[Case, ...]) -> list[str]:
 
 @pytest.mark.parametrize("case", BREAKING, ids=names(BREAKING))
 def test_a_resource_that_breaks_a_rule_is_refused_for_that_input_and_by_no_other_rule(case: Case) -> None:
-    assert {rule.name: paths for rule in RULES if (paths := found(case, rule))} == {case.rule: [case.breaks]}
+    assert {rule.name: paths for rule in RULES if (paths := broken_paths(case, rule))} == {case.rule: [case.breaks]}
 
 
 @pytest.mark.parametrize("case", KEEPING, ids=names(KEEPING))
 def test_a_resource_that_keeps_a_rule_is_refused_by_none(case: Case) -> None:
-    assert [rule.name for rule in RULES if found(case, rule)] == []
+    assert [rule.name for rule in RULES if broken_paths(case, rule)] == []
 
 
 @pytest.mark.parametrize("rule", [*BY_NAME])
@@ -66,11 +66,11 @@ def test_there_are_cases_of_rules_that_exist_only() -> None:
 
 
 def test_what_a_preview_does_not_know_arrives_as_unknown() -> None:
-    told = {
+    properties = {
         "a": [{"b": proxy.UNKNOWN_STRING_VALUE, "c": 1}, proxy.UNKNOWN_OBJECT_VALUE],
         "d": proxy.UNKNOWN_ARRAY_VALUE,
     }
-    assert plain_of(proxy.unknown_checking_proxy(told)) == {"a": [{"b": UNKNOWN, "c": 1}, UNKNOWN], "d": UNKNOWN}
+    assert plain_of(proxy.unknown_checking_proxy(properties)) == {"a": [{"b": UNKNOWN, "c": 1}, UNKNOWN], "d": UNKNOWN}
 
 
 def each_unknown(value: Any) -> Iterator[Any]:
@@ -94,7 +94,7 @@ def test_what_is_not_known_breaks_no_rule_that_was_kept_and_no_rule_fails_on_it(
 
 
 def input_of(case: Case) -> str:
-    """The name of the input that is said to break the rule."""
+    """The name of the input that breaks the rule."""
     return re.split(r"[.\[]", case.breaks or "")[0]
 
 
@@ -119,16 +119,16 @@ def test_the_largest_pool_is_for_the_packs_user_to_say() -> None:
     far = next(case for case in BREAKING if case.name == "pool-unbounded-aks-far")
     near = next(case for case in KEEPING if case.name == "pool-unbounded-aks-near")
     rule = BY_NAME["pool-unbounded"]
-    assert found(far, rule, maxNodes=101) == []
-    assert found(near, rule, maxNodes=99) == ["maxCount"]
+    assert broken_paths(far, rule, maxNodes=101) == []
+    assert broken_paths(near, rule, maxNodes=99) == ["maxCount"]
 
 
 def test_the_names_of_tags_are_for_the_packs_user_to_say() -> None:
     kept = next(case for case in KEEPING if case.name == "owner-missing-gke-labels")
     rule = BY_NAME["owner-missing"]
-    assert found(kept, rule, names=["cost-center"]) == ["nodeConfig.resourceLabels"]
-    # As Azure does, without case
-    assert found(kept, rule, names=["Owner"]) == []
+    assert broken_paths(kept, rule, names=["cost-center"]) == ["nodeConfig.resourceLabels"]
+    # Names without regard to case, as in Azure
+    assert broken_paths(kept, rule, names=["Owner"]) == []
 
 
 def machines(cloud: str) -> list[dict[str, str]]:
@@ -136,13 +136,13 @@ def machines(cloud: str) -> list[dict[str, str]]:
         return list(csv.DictReader(file))
 
 
-def test_an_azure_size_tells_by_its_name_whether_it_has_nvidia_gpus() -> None:
+def test_the_name_of_an_azure_size_shows_nvidia_gpus() -> None:
     # The names are read, and the catalogue is a list of sizes from elsewhere.
     sizes = {row["size"]: row["gpu_model"].startswith("nvidia") for row in machines("azure")}
     assert {size: azure.has_nvidia(size) for size in sizes} == sizes
 
 
-def test_a_google_machine_with_gpus_built_in_tells_by_its_name() -> None:
+def test_the_name_of_a_google_machine_shows_built_in_gpus() -> None:
     types = {row["machine_type"]: bool(row["gpus_fixed"]) for row in machines("gcp")}
     assert {name: gcp.has_nvidia({"machineType": name}) is not None for name in types} == types
 

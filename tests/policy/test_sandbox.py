@@ -1,4 +1,4 @@
-"""How the sandbox starts a pack, and what it makes of what the engine tells."""
+"""The sandbox starts a policy pack and reports the engine's events about it."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Home:
     return Home.of("dev", tmp_path)
 
 
-def test_a_violation_is_told_once_without_marks_of_colour_and_is_the_error() -> None:
+def test_a_violation_is_reported_once_without_colour_codes_and_is_the_error() -> None:
     steps = Steps()
     for _ in range(2):
         steps.on_event(event(BROKEN))
@@ -77,18 +77,16 @@ def test_a_project_has_a_pack_where_it_has_the_packs_file(tmp_path: Path) -> Non
     assert Pack.of(tmp_path) == Pack(tmp_path / "policy")
 
 
-def test_the_engine_is_told_a_copy_that_no_language_host_claims(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_engine_gets_a_copy_that_no_language_host_claims(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pack = a_pack(tmp_path / "pa ck")
-    told = install(home(tmp_path, monkeypatch), pack)
-    option, folder = told
+    options = install(home(tmp_path, monkeypatch), pack)
+    option, folder = options
     copy = yaml.safe_load((Path(folder) / "PulumiPolicy.yaml").read_text())
     assert copy["version"] == "1.2.3"
     assert copy["runtime"] != "python"
     assert option == "--policy-pack"
     config = Pack(pack.folder, tmp_path / "config.json")
-    assert install(home(tmp_path, monkeypatch), config) == [*told, "--policy-pack-config", str(config.config)]
+    assert install(home(tmp_path, monkeypatch), config) == [*options, "--policy-pack-config", str(config.config)]
 
 
 @pytest.mark.process

@@ -28,11 +28,11 @@ class Engine:
 
     def __init__(self, folder: Path, **answers: Outcome) -> None:
         self.folder, self.answers = folder, answers
-        self.asked: set[tuple[str, str]] = set()
+        self.requests: set[tuple[str, str]] = set()
         self.built = self.stopped = False
 
     def run(self, command: str, stack: str, project: Path, *others: Any) -> Outcome:
-        self.asked.add((command, stack))
+        self.requests.add((command, stack))
         return self.answers.get(f"{command}_{stack}") or Outcome()
 
     def build(self, report: Any) -> None:
@@ -71,7 +71,7 @@ ALL = {(command, stack) for command in ("up", "preview") for stack in ("dev", "s
         ("tests/test_a.py", set()),
         ("docs/a.md", set()),
         (".sandbox/preview+0/base+files/a.py", set()),
-        # Neither the folder nor the file that no stack depends on.
+        # Names that only resemble the folder and files no stack depends on.
         ("components/docs/a.py", {"dev", "staging", "prod"}),
         ("docs.py", {"dev", "staging", "prod"}),
         ("config/README.md", {"dev", "staging", "prod"}),
@@ -83,7 +83,7 @@ def test_a_stack_comes_up_when_a_file_it_depends_on_differs(
     repository.commit({file: "config: {a: b}\n"})
     engine = Engine(tmp_path / "scratch")
     report = compared(repository, engine)
-    assert engine.asked == {(command, stack) for command in ("up", "preview") for stack in stacks}
+    assert engine.requests == {(command, stack) for command in ("up", "preview") for stack in stacks}
     # A first build takes twenty minutes.
     assert engine.built == bool(stacks)
     assert {each.stack for each in report.stacks if each.status == Status.UNCHANGED} == {
@@ -116,7 +116,7 @@ def test_a_new_stack_is_previewed_from_nothing_and_a_removed_one_is_not_run(
         "staging": Status.REMOVED,
         "test": Status.NEW,
     }
-    assert engine.asked == {("preview", "test")}
+    assert engine.requests == {("preview", "test")}
 
 
 def test_a_base_that_does_not_run_is_reported_with_its_stack_and_reason(repository: Repository, tmp_path: Path) -> None:
@@ -133,7 +133,7 @@ def test_a_head_that_cannot_be_previewed_fails_only_its_stack(repository: Reposi
     outcomes = {each.stack: (each.status, each.errors) for each in compared(repository, engine).stacks}
     assert outcomes["staging"] == (Status.FAILED, ("pools[0].machine: is missing",))
     assert outcomes["dev"] == outcomes["prod"] == (Status.PREVIEWED, ())
-    assert engine.asked == ALL
+    assert engine.requests == ALL
 
 
 def test_a_head_that_ends_its_own_process_fails_only_its_stack(repository: Repository, tmp_path: Path) -> None:

@@ -20,7 +20,7 @@ def listened(*events: dict[str, Any]) -> Listener:
     return listener
 
 
-def said(severity: str, message: str) -> dict[str, Any]:
+def diagnostic(severity: str, message: str) -> dict[str, Any]:
     return {"diagnosticEvent": {"severity": severity, "message": message, "color": "raw"}}
 
 
@@ -52,11 +52,11 @@ def test_a_change_with_a_long_value_is_kept_and_its_value_truncated() -> None:
 
 def test_only_errors_and_warnings_are_kept_once_and_without_colours() -> None:
     contents = listened(
-        said("warning", "<{%fg 3%}>the image is old<{%reset%}>\n"),
-        said("warning", "the image is old"),
-        said("error", "release: is missing"),
-        said("error", "release: is missing"),
-        said("info", "hello"),
+        diagnostic("warning", "<{%fg 3%}>the image is old<{%reset%}>\n"),
+        diagnostic("warning", "the image is old"),
+        diagnostic("error", "release: is missing"),
+        diagnostic("error", "release: is missing"),
+        diagnostic("info", "hello"),
     )
     assert (contents.warnings, contents.errors) == (["the image is old"], ["release: is missing"])
 
@@ -82,9 +82,9 @@ def test_a_command_that_failed_silently_is_an_error() -> None:
 
 def test_a_failed_command_adds_no_error_to_a_reported_one() -> None:
     broken, wrong, warned = (
-        # As the engine does, which says no more.
-        listened(violated("mandatory"), said("error", "preview failed")),
-        listened(said("error", "no")),
+        # The engine's own message, which names no reason.
+        listened(violated("mandatory"), diagnostic("error", "preview failed")),
+        listened(diagnostic("error", "no")),
         listened(violated("advisory")),
     )
     for contents in (broken, wrong, warned):

@@ -123,8 +123,8 @@ def test_the_command_asks_for_the_pods_of_each_node(tmp_path: Path) -> None:
         text=True,
         check=True,
     )
-    asked = "get pods --all-namespaces -o wide --field-selector spec.nodeName="
-    assert printed.stdout.splitlines() == [f"{asked}one", f"{asked}two"]
+    command = "get pods --all-namespaces -o wide --field-selector spec.nodeName="
+    assert printed.stdout.splitlines() == [f"{command}one", f"{command}two"]
 
 
 @pytest.mark.parametrize(

@@ -25,7 +25,7 @@ class Server(ThreadingHTTPServer):
 
     def __init__(self) -> None:
         self.answers: dict[str, Any] = {**DISCOVERY}
-        self.asked: list[tuple[str, str, str, str]] = []
+        self.requests: list[tuple[str, str, str, str]] = []
         self.connections = 0
         self.wait = 0.0
         self.hang_up = False
@@ -36,7 +36,7 @@ class Server(ThreadingHTTPServer):
         super().process_request(request, client_address)
 
     def paths(self) -> list[str]:
-        return [path for _, path, _, _ in self.asked]
+        return [path for _, path, _, _ in self.requests]
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -45,7 +45,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def answer(self) -> None:
         body = self.rfile.read(int(self.headers.get("Content-Length") or 0)).decode()
-        self.server.asked.append((self.command, self.path, body, self.headers.get("Authorization") or ""))
+        self.server.requests.append((self.command, self.path, body, self.headers.get("Authorization") or ""))
         time.sleep(self.server.wait)
         answer = self.server.answers.get(self.path.partition("?")[0])
         status = 404 if answer is None else answer.pop("status", 200) if isinstance(answer, dict) else 502

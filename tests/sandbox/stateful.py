@@ -9,8 +9,8 @@ Object = dict[str, Any]
 
 def claim(name: str, mode: str = "ReadWriteOnce", **spec: Any) -> Object:
     """A claim for one GiB; of the cluster's default class unless `storageClassName` is given."""
-    asked = {"accessModes": [mode], "resources": {"requests": {"storage": "1Gi"}}, **spec}
-    return {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": _named(name), "spec": asked}
+    fields = {"accessModes": [mode], "resources": {"requests": {"storage": "1Gi"}}, **spec}
+    return {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": _named(name), "spec": fields}
 
 
 def stateful_set(name: str, replicas: int) -> Object:

@@ -27,19 +27,19 @@ from sandbox.engine import language_host
 def connected() -> Iterator[tuple[callers.Address, callers.Address]]:
     """The two ends of a connection of this process to itself."""
     with socket.create_server(("127.0.0.1", 0)) as server, socket.create_connection(server.getsockname()) as client:
-        there, _ = server.accept()
-        with there:
+        accepted, _ = server.accept()
+        with accepted:
             yield client.getsockname(), client.getpeername()
 
 
 def test_an_open_connection_belongs_to_the_owner_of_its_other_end() -> None:
-    asked = (own_process_has, of_this_user, *([owner_by_kernel] if sys.platform == "linux" else []))
+    answers = (own_process_has, of_this_user, *([owner_by_kernel] if sys.platform == "linux" else []))
     with connected() as (local, remote):
-        assert [ask(local, remote) for ask in asked] == [True, True, os.geteuid()][: len(asked)]
+        assert [ask(local, remote) for ask in answers] == [True, True, os.geteuid()][: len(answers)]
         for other in ((local[0], local[1] ^ 1), ("127.0.0.2", local[1])):
-            assert not any(ask(other, remote) for ask in asked)
+            assert not any(ask(other, remote) for ask in answers)
     # Nobody owns a closed connection, least of all root.
-    assert not any(ask(local, remote) not in (None, False) for ask in asked)
+    assert not any(ask(local, remote) not in (None, False) for ask in answers)
 
 
 @pytest.mark.parametrize("owner", [0, 1, 65534])
@@ -69,7 +69,7 @@ def test_a_provider_answers_only_this_user(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_the_program_runs_only_for_this_user(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its settings, secret ones too, are in what it declares."""
+    """The program's resources contain its settings, also secret ones."""
     ran: list[str] = []
     with language_host.serving(lambda: ran.append("ran"), lambda event: None) as address:
         monkeypatch.setattr(callers, "of_this_user", lambda local, remote: False)

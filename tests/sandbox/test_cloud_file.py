@@ -36,9 +36,9 @@ def clouds(tmp_path: Path, runtime: RecordingRuntime) -> Clouds:
 
 @pytest.fixture
 def cloud(clouds: Clouds) -> AzureCloud:
-    found = clouds.opened["azure-native"]
-    assert isinstance(found, AzureCloud)
-    return found
+    azure = clouds.opened["azure-native"]
+    assert isinstance(azure, AzureCloud)
+    return azure
 
 
 def read(folder: Path, clouds: Clouds, **content: Any) -> CloudFile:
@@ -174,9 +174,9 @@ def test_every_mistake_in_a_file_is_reported_with_its_place_and_nothing_is_creat
 def test_resources_in_google_cloud_are_created_and_its_quotas_are_kept_beside_azures(
     tmp_path: Path, clouds: Clouds
 ) -> None:
-    theirs = {"type": NETWORK, "inputs": {"project": "shared-vpc", "name": "theirs", "autoCreateSubnetworks": False}}
+    network = {"type": NETWORK, "inputs": {"project": "shared-vpc", "name": "theirs", "autoCreateSubnetworks": False}}
     quotas = {"westeurope": {"cores": 10}, "gcp": {"europe-west4": {"PREEMPTIBLE_NVIDIA_L4_GPUS": 4}}}
-    assert make(tmp_path, clouds, ML, theirs, quotas=quotas) == [
+    assert make(tmp_path, clouds, ML, network, quotas=quotas) == [
         f"cloud file: made {GROUP} ml",
         f"cloud file: made {NETWORK} theirs",
     ]

@@ -88,7 +88,7 @@ def plane(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ControlPlane]:
 @pytest.fixture
 def cluster(plane: ControlPlane, programs: dict[str, Path]) -> Cluster:
     """The running control plane, also after a test that stopped it."""
-    start(plane, programs, tally.said)
+    start(plane, programs, tally.report)
     return Cluster(plane, programs)
 
 
@@ -217,12 +217,12 @@ def test_mutating_admission_policies_exist_from_1_36_on(cluster: Cluster) -> Non
     """One cluster down and up again by a minor version, its data kept: also how an upgrade is emulated."""
     assert cluster.serves("mutatingadmissionpolicies")
     older = Cluster(ControlPlane(cluster.plane.directory, version="1.35.2", cloud="azure"), cluster.programs)
-    start(older.plane, cluster.programs, tally.said)
+    start(older.plane, cluster.programs, tally.report)
     assert not older.serves("mutatingadmissionpolicies")
     assert older.serves("validatingadmissionpolicies")
     older.node("older")
     assert eventually(lambda: older.get("node", "older")["status"]["nodeInfo"]["kubeletVersion"]) == "v1.35.2"
-    start(cluster.plane, cluster.programs, tally.said)
+    start(cluster.plane, cluster.programs, tally.report)
     assert cluster.serves("mutatingadmissionpolicies")
 
 

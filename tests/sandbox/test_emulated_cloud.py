@@ -38,8 +38,8 @@ def on_gcp(folder: Path) -> Opened:
 @pytest.fixture(params=[on_azure, on_gcp], ids=["azure", "gcp"])
 def opened(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Opened:
     monkeypatch.setattr(os, "fsync", lambda descriptor: None)
-    found: Opened = request.param(tmp_path)
-    return found
+    cloud: Opened = request.param(tmp_path)
+    return cloud
 
 
 def fail(call: str) -> None:

@@ -46,7 +46,7 @@ class Project:
         command = [sys.executable, "-c", SANDBOX, *arguments, "--cwd", str(self.folder)]
         return subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
 
-    def asked(self, *arguments: str) -> tuple[list[str], str]:
+    def commands_of(self, *arguments: str) -> tuple[list[str], str]:
         """The engine's commands during a successful command of the sandbox, and its output."""
         log = self.engine.with_name("log")
         log.write_text("")
@@ -73,25 +73,25 @@ def project(tmp_path: Path) -> Project:
 
 
 def test_each_command_runs_the_engine_once_and_a_new_stack_is_created_once(project: Project) -> None:
-    asked, printed = project.asked("up")
-    assert asked == ["stack init dev", "up never dev"]
+    commands, printed = project.commands_of("up")
+    assert commands == ["stack init dev", "up never dev"]
     assert ": 2 create\n" in printed
     (project.folder / "__main__.py").write_text(PROGRAM.replace('"ml"})', '"ml", "tags": {"a": "b"}})'))
-    asked, printed = project.asked("up")
-    assert asked == ["up never dev"]
+    commands, printed = project.commands_of("up")
+    assert commands == ["up never dev"]
     assert ": 1 update\n" in printed
-    assert project.asked("preview", "--expect-no-changes")[0] == ["preview never dev"]
+    assert project.commands_of("preview", "--expect-no-changes")[0] == ["preview never dev"]
 
-    asked, printed = project.asked("outputs", "--json", "--show-secrets")
-    assert asked == ["stack output dev"]
+    commands, printed = project.commands_of("outputs", "--json", "--show-secrets")
+    assert commands == ["stack output dev"]
     clear = json.loads(printed)
     assert clear["token"] == "geheim"
     assert clear["nested"] == {"token": "geheim", "size": 3}
-    asked, printed = project.asked("outputs", "--json")
-    assert asked == []
+    commands, printed = project.commands_of("outputs", "--json")
+    assert commands == []
     assert json.loads(printed) == {**clear, "token": "[secret]", "nested": "[secret]"}
 
-    assert project.asked("down")[0] == ["destroy never dev"] * 2
+    assert project.commands_of("down")[0] == ["destroy never dev"] * 2
 
 
 def test_a_state_that_cannot_be_opened_is_an_error(project: Project) -> None:

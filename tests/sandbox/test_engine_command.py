@@ -53,7 +53,7 @@ class Fake:
     def answer(self, **answer: Any) -> None:
         (self.folder / "answer.json").write_text(json.dumps(answer))
 
-    def asked(self) -> list[list[str]]:
+    def commands(self) -> list[list[str]]:
         return [json.loads(line) for line in (self.folder / "asked").read_text().splitlines()]
 
 
@@ -96,10 +96,10 @@ def test_a_change_is_one_command_and_all_its_events_are_handled_at_its_end(fake:
     assert changes == {"create": 2, "same": 1}
     assert taken == [str(number) for number in range(500)]
     assert sorted(lines) == ["one", "three", "two"]
-    (asked,) = fake.asked()
-    assert asked[:3] == ["--non-interactive", "up", "--yes"]
-    assert asked[-2:] == ["--stack", "dev"]
-    assert "--exec-kind=auto.inline" in asked
+    (arguments,) = fake.commands()
+    assert arguments[:3] == ["--non-interactive", "up", "--yes"]
+    assert arguments[-2:] == ["--stack", "dev"]
+    assert "--exec-kind=auto.inline" in arguments
 
 
 def test_a_failed_command_raises_its_output(fake: Fake) -> None:
@@ -130,6 +130,6 @@ def test_a_state_is_exported_and_imported_and_no_copy_of_it_stays(fake: Fake, tm
     assert vars(state) == {"version": 3, "deployment": {"resources": []}}
     fake.command.import_stack(automation.Deployment(3, {"resources": [{"urn": "urn:it"}]}))
     assert json.loads((tmp_path / "imported").read_text())["deployment"] == {"resources": [{"urn": "urn:it"}]}
-    exported, imported = fake.asked()
+    exported, imported = fake.commands()
     assert "--show-secrets" in exported
     assert not Path(imported[imported.index("--file") + 1]).exists()

@@ -33,14 +33,14 @@ def test_a_preview_that_failed_for_a_policy_alone_names_the_mandatory_ones() -> 
     )
     failed.failed("code: 255")
     assert failed.errors == ["mandatory policies are broken: open-api"]
-    assert [found["policy"] for found in failed.as_json()["violations"]] == ["open-api", "tags"]
+    assert [broken["policy"] for broken in failed.as_json()["violations"]] == ["open-api", "tags"]
 
 
 def test_the_reason_of_a_failure_is_kept_where_no_event_gave_one() -> None:
-    silent, told = steps(), steps(diagnostic("error", "<{%fg 1%}>no such zone<{%reset%}>\n"))
-    for failed in (silent, told):
+    silent, explained = steps(), steps(diagnostic("error", "<{%fg 1%}>no such zone<{%reset%}>\n"))
+    for failed in (silent, explained):
         failed.failed("code: 255")
-    assert (silent.errors, told.errors) == (["code: 255"], ["no such zone"])
+    assert (silent.errors, explained.errors) == (["code: 255"], ["no such zone"])
 
 
 def test_what_the_engine_advises_after_a_deletion_is_left_out_and_nothing_else_is() -> None:

@@ -25,7 +25,7 @@ def test_a_spot_pool_beyond_its_quota_is_created_by_the_next_up_within_it(tmp_pa
     next(pool for pool in config["pools"] if pool["name"] == "t4")["minNodes"] = 2
     stack.write(config)
 
-    def found() -> tuple[int, str]:
+    def state() -> tuple[int, str]:
         resources = json.loads((stack.home / "dev" / "cloud" / "azure.json").read_text())["resources"]
         (body,) = (each["body"] for each in resources if each["id"].endswith("/agentPools/t4"))
         return body["count"], body["provisioningState"]
@@ -33,12 +33,12 @@ def test_a_spot_pool_beyond_its_quota_is_created_by_the_next_up_within_it(tmp_pa
     try:
         failed = stack.run("up", "--cloud", quota(tmp_path, 4), ok=False)
         assert "exceeding approved LowPriorityCores quota" in failed.stdout
-        assert found() == (0, "Failed")
+        assert state() == (0, "Failed")
         # The stack file is unchanged, and the quota is still too small.
         assert stack.steps() == [("update", "ml-dev-t4", ['tags["kubeflow-spot-retried"]'])]
         assert "LowPriorityCores quota" in stack.run("up", ok=False).stdout
         stack.run("up", "--cloud", quota(tmp_path, 8))
-        assert found() == (2, "Succeeded")
+        assert state() == (2, "Succeeded")
         assert stack.steps() == []
     finally:
         stack.run("down", "--force")

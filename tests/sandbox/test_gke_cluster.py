@@ -224,7 +224,7 @@ def test_gpu_pods_scale_up_the_pools_of_their_class_in_its_order(
     assert len(re.findall(r"nvidia.com/gpu 1 \(kube-system/nvidia-gpu-device-plugin-\w+\)\n", printed)) == 3
     for name in running():
         client.delete("v1", "Pod", name, "default")
-    # A pool keeps the last node of the cluster, whatever its bounds.
+    # The last node of the cluster stays, also in a pool with a minimum of 0.
     assert until(lambda: sum(pools.sizes().values()) == 1, 60)
 
 

@@ -60,10 +60,10 @@ def azure(tmp_path: Path) -> AzureProvider:
 
 
 def resolved(home: Home, state: State, **providers: Any) -> str:
-    told: list[str] = []
+    lines: list[str] = []
     interrupted: Any = Interrupted(home, Checkpoint(home))
-    interrupted.resolve(state, {name.replace("_", "-"): provider for name, provider in providers.items()}, told.append)
-    return "\n".join(told)
+    interrupted.resolve(state, {name.replace("_", "-"): provider for name, provider in providers.items()}, lines.append)
+    return "\n".join(lines)
 
 
 def creating(resource: dict[str, Any]) -> list[dict[str, Any]]:
@@ -73,10 +73,10 @@ def creating(resource: dict[str, Any]) -> list[dict[str, Any]]:
 def test_a_created_resource_is_in_the_state_as_if_the_answer_had_arrived(home: Home, azure: AzureProvider) -> None:
     id, outputs = azure.create(Resource(GROUP, "ml", URN, inputs=INPUTS))
     state = State(home, resources=[], pending_operations=creating(PENDING))
-    told = resolved(home, state, azure_native=azure)
+    output = resolved(home, state, azure_native=azure)
     assert state.latest == {"resources": [{**PENDING, "id": id, "outputs": outputs}]}
-    assert f"{GROUP} ml: {ID}" in told
-    assert "with a real cloud" in told.lower()
+    assert f"{GROUP} ml: {ID}" in output
+    assert "with a real cloud" in output.lower()
 
 
 def test_a_resource_that_was_not_created_is_dropped_silently(home: Home, azure: AzureProvider) -> None:

@@ -34,7 +34,7 @@ class Words:
     status: str
     """The cluster's status property, and its values during creation, afterwards, and during deletion."""
     making: str
-    made: str
+    ready: str
     deleting: str
     pool: str
     subnet: str
@@ -52,7 +52,7 @@ WORDS = {
         cluster="managedClusters/ml-dev",
         status="provisioningState",
         making="Creating",
-        made="Succeeded",
+        ready="Succeeded",
         deleting="Deleting",
         pool="agentPools/general",
         subnet="subnets/nodes",
@@ -76,7 +76,7 @@ WORDS = {
         cluster="clusters/ml-staging",
         status="status",
         making="PROVISIONING",
-        made="RUNNING",
+        ready="RUNNING",
         deleting="STOPPING",
         pool="nodePools/general",
         subnet="subnetworks/ml-staging",
@@ -122,7 +122,7 @@ class Seen:
     def cluster(self, state: str) -> bool:
         return bool(self.cloud().get(self.words.cluster, {}).get(self.words.status) == state)
 
-    def asked(self, type: str) -> bool:
+    def creation_requested(self, type: str) -> bool:
         """Whether a provider got the request to create a resource of a type."""
         kept = (self.stack.home / self.stack.name / "creating").glob("[0-9]*.json")
         return any(f"{type}::" in path.read_text() for path in kept)
@@ -131,12 +131,12 @@ class Seen:
 UP: dict[str, Callable[[Seen], bool]] = {
     "the first resource exists": lambda seen: seen.words.first in seen.cloud(),
     "the cluster is being made": lambda seen: seen.cluster(seen.words.making) and seen.says("starting etcd"),
-    "the cluster exists": lambda seen: seen.cluster(seen.words.made),
+    "the cluster exists": lambda seen: seen.cluster(seen.words.ready),
     "a pool gets its nodes": lambda seen: seen.words.pool in seen.cloud(),
-    "an object is being made": lambda seen: seen.asked(seen.words.object),
+    "an object is being made": lambda seen: seen.creation_requested(seen.words.object),
 }
 
-FOUND: dict[tuple[str, str], Callable[[Words], str]] = {
+NAMED_AT_KILL: dict[tuple[str, str], Callable[[Words], str]] = {
     ("the cluster is being made", "engine"): lambda words: words.cluster,
     ("a pool gets its nodes", "engine"): lambda words: words.pool,
     ("a pool gets its nodes", "sandbox"): lambda words: words.pool,
@@ -188,8 +188,8 @@ def test_a_killed_up_is_completed_by_the_next_one(moment: str, victim: str, subj
     try:
         killed(stack, "up", victim, lambda printed: UP[moment](Seen(stack, printed)), tmp_path)
         done = stack.run("up")
-        if (moment, victim) in FOUND:
-            assert FOUND[moment, victim](WORDS[subject.name]) in done.stderr
+        if (moment, victim) in NAMED_AT_KILL:
+            assert NAMED_AT_KILL[moment, victim](WORDS[subject.name]) in done.stderr
         check_up(stack, subject)
     finally:
         stack.run("down", "--force")

@@ -81,11 +81,11 @@ def test_client_certificates_and_authorities_as_data_and_as_files(
 CLIENT = (("certificate", "crt"), ("key", "key"))
 
 
-def login(server: Server, tmp_path: Path, script: str, **told: Any) -> str:
+def login(server: Server, tmp_path: Path, script: str, **fields: Any) -> str:
     program = tmp_path / "login"
     program.write_text(f"#!/bin/sh\n{script}\n")
     program.chmod(0o755)
-    return kubeconfig(server, exec={"command": str(program), "apiVersion": "client.authentication.k8s.io/v1", **told})
+    return kubeconfig(server, exec={"command": str(program), "apiVersion": "client.authentication.k8s.io/v1", **fields})
 
 
 def answering(**status: str) -> str:
@@ -94,23 +94,23 @@ def answering(**status: str) -> str:
 
 @pytest.mark.process
 def test_a_login_program_runs_once_with_the_settings_of_the_kubeconfig(server: Server, tmp_path: Path) -> None:
-    asked = tmp_path / "asked"
-    script = f'echo "$KUBERNETES_EXEC_INFO" "$EXTRA" "$@" >> {asked}\n{answering(token="fresh")}'
+    calls = tmp_path / "asked"
+    script = f'echo "$KUBERNETES_EXEC_INFO" "$EXTRA" "$@" >> {calls}\n{answering(token="fresh")}'
     text = login(
         server, tmp_path, script, args=["one"], env=[{"name": "EXTRA", "value": "two"}], provideClusterInfo=True
     )
     assert names_node(server, text)
-    assert {authorization for *_, authorization in server.asked} == {"Bearer fresh"}
-    (line,) = asked.read_text().splitlines()
+    assert {authorization for *_, authorization in server.requests} == {"Bearer fresh"}
+    (line,) = calls.read_text().splitlines()
     question, extra, argument = line.rsplit(" ", 2)
     assert (extra, argument) == ("two", "one")
     assert json.loads(question)["spec"] == {
         "interactive": False,
         "cluster": {"server": f"http://127.0.0.1:{server.server_port}"},
     }
-    asked.unlink()
+    calls.unlink()
     assert names_node(server, login(server, tmp_path, script))
-    assert "cluster" not in json.loads(asked.read_text())["spec"]
+    assert "cluster" not in json.loads(calls.read_text())["spec"]
 
 
 @pytest.mark.process
@@ -137,7 +137,7 @@ def test_credentials(server: Server, tmp_path: Path, user: dict[str, str], autho
     file = tmp_path / "token"
     file.write_text("from the file\n")
     assert names_node(server, kubeconfig(server, **{k: str(file) if v == "FILE" else v for k, v in user.items()}))
-    assert server.asked[-1][3] == authorization
+    assert server.requests[-1][3] == authorization
 
 
 def broken(change: Callable[[dict[str, Any]], object]) -> str:

@@ -34,7 +34,7 @@ def test_an_object_is_applied_with_the_name_of_its_manager(server: Server, clien
     server.answers["/api/v1/namespaces/n/pods/a"] = POD
     applied = client.apply(POD, "pulumi", dry_run=True, force=True)
     assert applied == {**POD, "metadata": {"name": "a", "namespace": "n"}}
-    method, path, body, login = server.asked[-1]
+    method, path, body, login = server.requests[-1]
     assert (method, json.loads(body), login) == ("PATCH", POD, "Bearer t0ken")
     assert path == "/api/v1/namespaces/n/pods/a?fieldManager=pulumi&force=true&dryRun=All"
     client.apply(POD, "a b")
@@ -50,7 +50,7 @@ def test_objects_are_read_listed_and_deleted(server: Server, client: Client) -> 
     assert client.list("apps/v1", "Deployment", label_selector="a=b") == [{"metadata": {"name": "d"}}]
     assert server.paths()[-1] == "/apis/apps/v1/deployments?labelSelector=a%3Db"
     client.delete("apps/v1", "Deployment", "d", "n")
-    assert server.asked[-1][:3] == (
+    assert server.requests[-1][:3] == (
         "DELETE",
         "/apis/apps/v1/namespaces/n/deployments/d",
         '{"propagationPolicy": "Background"}',

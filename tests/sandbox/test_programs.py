@@ -208,7 +208,7 @@ def test_a_build_begins_when_the_one_before_it_links(machine: Path) -> None:
 
 
 def test_a_version_is_read_once(machine: Path) -> None:
-    """It takes half a second, in every command that runs the engine."""
+    """Reading a version takes half a second, in every command that runs the engine."""
     write_script(machine / "path" / "pulumi", 'echo asked >> "$HOME/asked"; echo v3.999.0')
     for _ in range(2):
         ensure(["pulumi"], print)

@@ -162,13 +162,13 @@ def test_wrong_settings_print_every_problem_without_a_traceback_and_declare_noth
     refused = stack.run("up", ok=False)
     printed = refused.stdout + refused.stderr
     for expected in (
-        *subject.told,
+        *subject.mistake_messages,
         "sistemPool: is not a setting of this program",
         "did you mean `systemPool`?",
         "systemPool: is missing",
     ):
         assert expected in printed
-    assert printed.count(subject.told[0]) == 1
+    assert printed.count(subject.mistake_messages[0]) == 1
     assert "Traceback" not in printed
     assert " created" not in printed
     preview = json.loads(stack.run("preview", "--json", ok=False).stdout)

@@ -175,7 +175,7 @@ class Standing(Emulated):
         self._wanted = {}
         self.refresh()
         declared = declare(_file(config), monkeypatch, cloud=self)
-        options = {(one.type, one.name): one.options for one in declared.resources}
+        options = {(resource.type, resource.name): resource.options for resource in declared.resources}
         steps: list[dict[str, Any]] = []
         for at, wanted in self._wanted.items():
             steps += self._step(at, wanted, options[at], apply)
@@ -216,8 +216,8 @@ class Standing(Emulated):
         diff = self.provider.diff(request)
         if not diff.changes:
             return
-        asked = set(options.get("replaceOnChanges", ()))
-        diff.replaces |= {path for path in diff.changes if re.split(r"[.\[]", path)[0] in asked}
+        replaced_by_option = set(options.get("replaceOnChanges", ()))
+        diff.replaces |= {path for path in diff.changes if re.split(r"[.\[]", path)[0] in replaced_by_option}
         yield from _changed(request, diff, bool(options.get("deleteBeforeReplace")))
         if apply and not diff.replaces:
             outputs = self.provider.update(request)

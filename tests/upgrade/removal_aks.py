@@ -24,7 +24,7 @@ def replaced(pool: str, *properties: str) -> str:
 
 
 def system(*properties: str) -> str:
-    changed = ["properties.template.metadata", *(f"{SYSTEM_POOL}.{one}" for one in properties)]
+    changed = ["properties.template.metadata", *(f"{SYSTEM_POOL}.{name}" for name in properties)]
     return f"update Deployment lab-system-pool [{', '.join(changed)}]"
 
 
@@ -60,7 +60,7 @@ CASES = [
         "cluster.kubernetesVersion",
         "small",
         also={"cluster": {"reason": None}},
-        # kubernetesVersion, and every pool said again as it is
+        # kubernetesVersion, and every pool repeated unchanged
         shows=["update ManagedCluster lab", system("orchestratorVersion"), updated("t4", "orchestratorVersion")],
     ),
     Removal("cluster.reason", "small", refused=["cluster.reason: is missing"]),
@@ -99,7 +99,7 @@ CASES = [
         "entra",
         refused=["cloud.network.policy: is calico in the cluster and cannot become none", LOSES],
     ),
-    # Who gets in
+    # Access
     Removal(
         "cloud.access.private",
         "small",
@@ -123,7 +123,7 @@ CASES = [
     Removal("cloud.access.azureRbac", shows=[cluster("aadProfile.enableAzureRBAC")]),
     Removal("cloud.access.localAccounts", shows=[cluster("disableLocalAccounts")]),
     Removal("cloud.access.runCommand", shows=[cluster("apiServerAccessProfile.disableRunCommand")]),
-    # What AKS does by itself
+    # Automatic changes by AKS
     Removal(
         "cloud.upgrades.channel",
         also={"cloud": {"upgrades": {"clusterWindow": None}}},

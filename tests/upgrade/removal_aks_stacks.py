@@ -165,9 +165,9 @@ ENTRA: Config = {
     },
     "systemPool": SYSTEM,
 }
-THEIRS: Config = {
+EXISTING: Config = {
     "release": "r2026-11",
     "cloud": {"provider": "azure", "existingCluster": {"resourceGroup": "theirs", "name": "theirs"}},
     "pools": [T4],
 }
-STACKS = {"full": FULL, "small": SMALL, "entra": ENTRA, "theirs": THEIRS}
+STACKS = {"full": FULL, "small": SMALL, "entra": ENTRA, "theirs": EXISTING}

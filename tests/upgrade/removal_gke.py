@@ -80,7 +80,7 @@ CASES = [
     Removal("cloud.network.outboundType", shows=["create Router lab", "create RouterNat lab"]),
     Removal("cloud.network.outboundType", "shared", nothing="of an existing network it changes nothing"),
     Removal("cloud.network.dataplane", refused=["cloud.network.dataplane: is legacy in the cluster", LOSES]),
-    # Who gets in
+    # Access
     Removal(
         "cloud.access.dnsEndpoint",
         shows=[cluster("controlPlaneEndpointsConfig.dnsEndpointConfig.allowExternalTraffic")],
@@ -124,7 +124,7 @@ CASES = [
         ],
     ),
     Removal("cloud.encryption.bootDiskKey", refused=["cloud.encryption.bootDiskKey: general: is ", ANOTHER]),
-    # What it does by itself
+    # Automatic changes by GKE
     Removal("cloud.maintenance", shows=[cluster("maintenancePolicy")]),
     Removal("cloud.autoscaler.profile", shows=[cluster("clusterAutoscaling.autoscalingProfile")]),
     Removal("cloud.logging.components", shows=[cluster("loggingConfig.enableComponents[1]")]),

@@ -171,7 +171,7 @@ OLD: Config = {
         }
     ],
 }
-THEIRS: Config = {
+EXISTING: Config = {
     "release": "r2026-11",
     "cloud": {
         "provider": "gcp",
@@ -190,5 +190,5 @@ STACKS = {
     "closed": CLOSED,
     "shared": SHARED,
     "old": OLD,
-    "theirs": THEIRS,
+    "theirs": EXISTING,
 }

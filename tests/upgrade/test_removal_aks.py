@@ -98,7 +98,7 @@ def test_a_state_with_only_the_system_pool_listed_is_upgraded_and_repaired(
     standing.state[at] = stuck
     if not listed:
         standing.outputs = {}
-        # One update lists all existing pools, whatever its purpose.
+        # Every update lists all existing pools.
         (update,) = (s for s in standing.steps(SMALL, monkeypatch, apply=True) if s["type"].endswith(":ManagedCluster"))
         assert update["op"] == "update"
         assert [name for name in update["diff"] if not name.startswith("agentPoolProfiles")] == []

@@ -40,7 +40,7 @@ def cloud(machine: Machine) -> Machine:
 
 @pytest.fixture
 def refusing() -> Iterator[str]:
-    """An API server that answers with a refusal: reachable, whatever the rights of the identity."""
+    """An API server that is reachable and refuses every request."""
 
     class Refuse(BaseHTTPRequestHandler):
         def do_GET(self) -> None:

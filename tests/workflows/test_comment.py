@@ -75,8 +75,8 @@ def test_a_pull_request_from_a_fork_gets_a_comment(fork: Machine) -> None:
     assert where == f"POST {COMMENTS}"
     assert body.startswith(f"{MARKER}\ndrawn\n")
     assert SHA in body
-    asked = fork.calls()[0]
-    assert asked[:3] == ["GET", PULLS, {"state": "open", "head": "stranger:@topic", "per_page": "100"}]
+    request = fork.calls()[0]
+    assert request[:3] == ["GET", PULLS, {"state": "open", "head": "stranger:@topic", "per_page": "100"}]
 
 
 def test_the_report_alone_is_drawn_and_by_a_command_without_the_token(fork: Machine) -> None:
@@ -143,7 +143,7 @@ def test_a_run_of_a_deleted_repository_stops(fork: Machine) -> None:
     assert done.stderr == "error: the repository of the commit is gone\n"
 
 
-def test_a_preview_without_a_report_says_so_in_the_comment(fork: Machine) -> None:
+def test_a_preview_without_a_report_gives_a_comment_about_it(fork: Machine) -> None:
     fork.answer(ARTIFACTS, {"artifacts": []})
     assert comment(fork).returncode == 0
     [(_, body)] = written(fork)

@@ -79,17 +79,17 @@ def decisions(
     **picture: Any,
 ) -> list[tuple[str, int, int]]:
     """Results of scan after scan until nothing is left to do, as (pool, from, to); no machine joins meanwhile."""
-    random, made = Random(seed), []
+    random, grown = Random(seed), []
     now = list(groups)
     nodes: Sequence[Object] = picture.pop("nodes", ())
-    while (found := plan(Picture(now, nodes, pods, **picture))).options:
-        option, _ = expander.choose(by, found.options, priorities, random)
-        shares = found.shares(option)
-        made += [(g.pool, len(g.nodes), len(g.nodes) + shares[g.name]) for g in now if g.name in shares]
+    while (growth := plan(Picture(now, nodes, pods, **picture))).options:
+        option, _ = expander.choose(by, growth.options, priorities, random)
+        shares = growth.shares(option)
+        grown += [(g.pool, len(g.nodes), len(g.nodes) + shares[g.name]) for g in now if g.name in shares]
         now = [sized(g, len(g.nodes) + shares.get(g.name, 0)) for g in now]
-    return made
+    return grown
 
 
 def first(groups: Sequence[NodeGroup], pods: Sequence[Object], priorities: str | None = None, **more: Any) -> set[Any]:
-    """The first decisions that there can be, drawing again and again."""
+    """All possible first decisions, from many random draws."""
     return {decisions(groups, pods, priorities, seed=seed, **more)[0] for seed in range(20)}

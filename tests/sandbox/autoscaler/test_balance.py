@@ -15,16 +15,16 @@ SIMILAR = {"topology.kubernetes.io/zone": "westeurope-2", "kubernetes.azure.com/
 
 
 def labelled(pool: str, most: int = 5, *, labels: Any = None, **has: str) -> Any:
-    made = group(pool, most, **has)
-    made.template["metadata"]["labels"] |= labels or {}
-    return made
+    labelled_group = group(pool, most, **has)
+    labelled_group.template["metadata"]["labels"] |= labels or {}
+    return labelled_group
 
 
 @pytest.mark.parametrize(
     ("labels", "has", "same"),
     [
         (SIMILAR, {}, True),
-        # As every pool that this project declares has one.
+        # Every pool that this project declares has this label.
         ({"kubeflow-spot.dev/pool": "b"}, {}, False),
         ({"gpu": "true"}, {}, False),
         (SIMILAR, {"memory": "15700Mi"}, True),
@@ -34,19 +34,19 @@ def labelled(pool: str, most: int = 5, *, labels: Any = None, **has: str) -> Any
     ],
 )
 def test_pools_are_similar(labels: Any, has: dict[str, str], same: bool) -> None:
-    one, other = labelled("a"), labelled("b", labels=labels, **has)
-    assert similar(one, other) == similar(other, one) == same
+    first, second = labelled("a"), labelled("b", labels=labels, **has)
+    assert similar(first, second) == similar(second, first) == same
 
 
 @pytest.mark.parametrize(
     ("what", "amount", "same"), [("cpu", "3900m", False), ("memory", "16200Mi", True), ("memory", "15Gi", False)]
 )
 def test_machines_of_one_size_are_similar_however_much_of_them_is_kept_back(what: str, amount: str, same: bool) -> None:
-    one, other = labelled("a"), labelled("b")
-    for made in (one, other):
-        made.template["status"]["capacity"] = {"cpu": "4", "memory": "16Gi"}
-    other.template["status"]["capacity"][what] = amount
-    assert similar(one, other) == same
+    first, second = labelled("a"), labelled("b")
+    for sized_group in (first, second):
+        sized_group.template["status"]["capacity"] = {"cpu": "4", "memory": "16Gi"}
+    second.template["status"]["capacity"][what] = amount
+    assert similar(first, second) == same
 
 
 @pytest.mark.parametrize(
@@ -61,14 +61,14 @@ def test_machines_of_one_size_are_similar_however_much_of_them_is_kept_back(what
     ],
 )
 def test_the_smallest_grows_first(sizes: list[tuple[int, int]], nodes: int, expected: list[int]) -> None:
-    found = shares([Size(str(number), now, most) for number, (now, most) in enumerate(sizes)], nodes)
-    assert [found.get(str(number), 0) for number in range(len(sizes))] == expected
+    counts = shares([Size(str(number), now, most) for number, (now, most) in enumerate(sizes)], nodes)
+    assert [counts.get(str(number), 0) for number in range(len(sizes))] == expected
 
 
 def test_only_those_share_that_can_grow_and_take_all_the_pods() -> None:
     def sharing(*others: Any, pods: Any = None, **picture: Any) -> set[str]:
-        found = plan(Picture([labelled("a"), *others], [], pods or training(2, [GPU]), balanced=True, **picture))
-        return {size.group for size in found.sharing["aks-a-12345678-vmss"]} - {"aks-a-12345678-vmss"}
+        growth = plan(Picture([labelled("a"), *others], [], pods or training(2, [GPU]), balanced=True, **picture))
+        return {size.group for size in growth.sharing["aks-a-12345678-vmss"]} - {"aks-a-12345678-vmss"}
 
     b = labelled("b")
     assert sharing(b) == {b.name}

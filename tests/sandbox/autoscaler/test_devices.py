@@ -42,8 +42,8 @@ def offered(*pods: Any, gpus: Gpus | None = None, files: Any = None, label: str 
     def read(namespace: str, name: str) -> Any:
         return files if (namespace, name) == ("kube-system", "configs") else None
 
-    found = report(node, pods, gpus or Gpus(4), read)
-    return dict(found.resources), found.why
+    devices = report(node, pods, gpus or Gpus(4), read)
+    return dict(devices.resources), devices.why
 
 
 def with_configs(*containers: Any) -> Any:
@@ -56,7 +56,7 @@ def sharing(kind: str = "timeSlicing", **options: Any) -> str:
 
 
 @pytest.mark.parametrize(
-    "there",
+    "pods",
     [
         [],
         [pod({"name": "main", "image": "example.com/train:1"})],
@@ -72,8 +72,8 @@ def sharing(kind: str = "timeSlicing", **options: Any) -> str:
         [{**pod(PLUGIN), "metadata": {"namespace": "n", "name": "p", "deletionTimestamp": "now"}}],
     ],
 )
-def test_without_a_running_plugin_there_are_no_gpus(there: list[Any]) -> None:
-    assert offered(*there) == ({}, "")
+def test_without_a_running_plugin_there_are_no_gpus(pods: list[Any]) -> None:
+    assert offered(*pods) == ({}, "")
 
 
 @pytest.mark.parametrize(
@@ -89,21 +89,21 @@ def test_no_plugin_works_where_the_cloud_installs_no_driver() -> None:
     assert offered(pod(PLUGIN), gpus=Gpus(4, driver=False)) == ({}, "kube-system/plugin-1 finds no driver")
 
 
-def told(*arguments: str, **environment: str) -> Any:
+def plugin_pod(*arguments: str, **environment: str) -> Any:
     return pod({**PLUGIN, "args": list(arguments), "env": [{"name": n, "value": v} for n, v in environment.items()]})
 
 
 @pytest.mark.parametrize(
     ("plugin", "expected"),
     [
-        (told(), {"nvidia.com/gpu": 2}),
-        (told(MIG_STRATEGY="none"), {"nvidia.com/gpu": 2}),
-        (told(MIG_STRATEGY="single"), {"nvidia.com/gpu": 6}),
-        (told(MIG_STRATEGY="mixed"), {"nvidia.com/mig-2g.24gb": 6}),
+        (plugin_pod(), {"nvidia.com/gpu": 2}),
+        (plugin_pod(MIG_STRATEGY="none"), {"nvidia.com/gpu": 2}),
+        (plugin_pod(MIG_STRATEGY="single"), {"nvidia.com/gpu": 6}),
+        (plugin_pod(MIG_STRATEGY="mixed"), {"nvidia.com/mig-2g.24gb": 6}),
         # A flag stands over the environment.
-        (told("--mig-strategy=single", MIG_STRATEGY="mixed"), {"nvidia.com/gpu": 6}),
-        (told("--mig-strategy", "mixed"), {"nvidia.com/mig-2g.24gb": 6}),
-        (told(MIG_STRATEGY="double"), {}),
+        (plugin_pod("--mig-strategy=single", MIG_STRATEGY="mixed"), {"nvidia.com/gpu": 6}),
+        (plugin_pod("--mig-strategy", "mixed"), {"nvidia.com/mig-2g.24gb": 6}),
+        (plugin_pod(MIG_STRATEGY="double"), {}),
     ],
 )
 def test_partitions(plugin: Any, expected: Any) -> None:
@@ -125,12 +125,12 @@ def test_partitions(plugin: Any, expected: Any) -> None:
     ],
 )
 def test_names_of_partitions(memory: int, profile: str, name: str) -> None:
-    assert offered(told(MIG_STRATEGY="mixed"), gpus=Gpus(1, memory, profile))[0] == {f"nvidia.com/mig-{name}": 1}
+    assert offered(plugin_pod(MIG_STRATEGY="mixed"), gpus=Gpus(1, memory, profile))[0] == {f"nvidia.com/mig-{name}": 1}
 
 
 def test_gpus_in_one_piece_are_gpus_under_every_strategy() -> None:
     for strategy in ("none", "single", "mixed"):
-        assert offered(told(MIG_STRATEGY=strategy))[0] == {"nvidia.com/gpu": 4}
+        assert offered(plugin_pod(MIG_STRATEGY=strategy))[0] == {"nvidia.com/gpu": 4}
 
 
 @pytest.mark.parametrize(
@@ -225,9 +225,9 @@ def test_the_plugin_that_gke_brings_shares_as_the_pool_says(gpus: Gpus, count: i
 
 def test_nvidia_s_plugin_in_its_place_knows_nothing_of_the_pool_s_sharing() -> None:
     cut = Gpus(1, profile="1g.5gb", instances=7, clients=3)
-    assert offered(told(), gpus=cut)[0] == {"nvidia.com/gpu": 1}
-    assert offered(told(MIG_STRATEGY="single"), gpus=cut)[0] == {"nvidia.com/gpu": 7}
-    assert offered(told(MIG_STRATEGY="mixed"), gpus=cut)[0] == {"nvidia.com/mig-1g.5gb": 7}
+    assert offered(plugin_pod(), gpus=cut)[0] == {"nvidia.com/gpu": 1}
+    assert offered(plugin_pod(MIG_STRATEGY="single"), gpus=cut)[0] == {"nvidia.com/gpu": 7}
+    assert offered(plugin_pod(MIG_STRATEGY="mixed"), gpus=cut)[0] == {"nvidia.com/mig-1g.5gb": 7}
 
 
 def test_two_plugins_on_a_node_compete() -> None:

@@ -87,8 +87,8 @@ def test_a_group_without_a_line_is_dropped_when_another_has_one() -> None:
 def test_other_expanders(expander: str, best: str, why: str) -> None:
     options = [option("t4", 2, "0.9"), option("t4od", 2, "0.1"), option("general", 3, "0.5")]
     for seed in range(5):
-        chosen, said = choose(expander, options, None, Random(seed))
-        assert (chosen.pool, said) == (best, why)
+        chosen, reason = choose(expander, options, None, Random(seed))
+        assert (chosen.pool, reason) == (best, why)
 
 
 @pytest.mark.parametrize("expander", ["random", "priority", "least-waste", "most-pods"])

@@ -49,8 +49,8 @@ def has(key: str, operator: str, *values: str) -> Any:
     return {"matchExpressions": [{"key": key, "operator": operator, "values": list(values)}]}
 
 
-def both(one: Any, other: Any) -> Any:
-    return {"matchExpressions": one["matchExpressions"] + other["matchExpressions"]}
+def both(first: Any, second: Any) -> Any:
+    return {"matchExpressions": first["matchExpressions"] + second["matchExpressions"]}
 
 
 @pytest.mark.parametrize(
@@ -80,8 +80,8 @@ def test_selectors_and_affinity(spec: Any, fits: bool) -> None:
     assert (misfit(spec, "node", LABELS, []) == "") is fits
 
 
-def container(restart: str | None = None, **asked: str) -> Any:
-    return {"resources": {"requests": asked}} | ({"restartPolicy": restart} if restart else {})
+def container(restart: str | None = None, **requests: str) -> Any:
+    return {"resources": {"requests": requests}} | ({"restartPolicy": restart} if restart else {})
 
 
 @pytest.mark.parametrize(

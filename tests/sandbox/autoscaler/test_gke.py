@@ -23,14 +23,14 @@ ASKS: Any = {"nodeSelector": {KEY: CLASS}}
 
 def pool(name: str, most: int = 4, *, spot: bool = False, of_class: str = "", **has: str) -> NodeGroup:
     """A GPU pool, unless it has `gpu="0"`."""
-    made = group(name, most, [], **has)
+    sized_group = group(name, most, [], **has)
     labels = {"cloud.google.com/gke-nodepool": name} | ({"cloud.google.com/gke-spot": "true"} if spot else {})
-    taints = [GPU_TAINT] if made.gpus else []
+    taints = [GPU_TAINT] if sized_group.gpus else []
     if of_class:
         labels[KEY] = of_class
         taints.append({**CLASS_TAINT, "value": of_class})
-    template = {**made.template, "metadata": {"labels": labels}, "spec": {"taints": taints}}
-    return replace(made, template=template)
+    template = {**sized_group.template, "metadata": {"labels": labels}, "spec": {"taints": taints}}
+    return replace(sized_group, template=template)
 
 
 def a_class(*rules: Sequence[str], name: str = CLASS, **spec: str) -> Any:
@@ -43,12 +43,12 @@ def training(count: int, **spec: Any) -> list[Any]:
 
 def decisions(groups: Sequence[NodeGroup], pods: Sequence[Any], *classes: Any, seed: int = 0) -> list[Any]:
     """Results of scan after scan until nothing is left to do, as (pool, from, to, why)."""
-    random, made, now, known = Random(seed), [], list(groups), Classes(classes)
+    random, grown, now, known = Random(seed), [], list(groups), Classes(classes)
     while options := plan(Picture(now, [], pods, barred=known.barred(now), hopeless=known.missing)).options:
         option, why = known.choose(options, now, random)
-        made.append((option.pool, option.size, option.size + option.nodes, why))
-        now = [sized(g, made[-1][2]) if g.pool == option.pool else g for g in now]
-    return made
+        grown.append((option.pool, option.size, option.size + option.nodes, why))
+        now = [sized(g, grown[-1][2]) if g.pool == option.pool else g for g in now]
+    return grown
 
 
 def hopeless(groups: Sequence[NodeGroup], pods: Sequence[Any], *classes: Any) -> Any:
@@ -61,8 +61,8 @@ OUTSIDE = pool("other", 9, spot=True)
 
 
 def test_the_pools_of_a_class_grow_in_the_order_of_its_rules_and_no_other_does() -> None:
-    found = decisions([OUTSIDE, *MEMBERS], training(9, **ASKS), a_class(["l4"], ["l4od"], ["t4"]))
-    assert found == [
+    grown = decisions([OUTSIDE, *MEMBERS], training(9, **ASKS), a_class(["l4"], ["l4od"], ["t4"]))
+    assert grown == [
         ("l4", 0, 3, "ComputeClass kubeflow-spot, rule 1 of 3"),
         ("l4od", 0, 2, "ComputeClass kubeflow-spot, rule 2 of 3"),
         ("t4", 0, 2, "ComputeClass kubeflow-spot, rule 3 of 3"),
@@ -70,7 +70,7 @@ def test_the_pools_of_a_class_grow_in_the_order_of_its_rules_and_no_other_does()
 
 
 def test_the_order_inside_a_rule_is_ignored() -> None:
-    """The cheapest pool comes first: spot, in whatever order the list is."""
+    """The cheapest pool, the spot one, comes first in any order of the list."""
     for rule in (["l4od", "l4"], ["l4", "l4od"]):
         first = decisions(MEMBERS, training(2, **ASKS), a_class(rule))[0]
         assert first == ("l4", 0, 2, "ComputeClass kubeflow-spot, rule 1 of 1; spot costs less")
@@ -85,11 +85,11 @@ def test_the_order_inside_a_rule_is_ignored() -> None:
     ],
 )
 def test_a_pool_that_no_rule_names_grows_only_anyway(spec: Any, expected: list[str]) -> None:
-    found = decisions(MEMBERS, training(7, **ASKS), a_class(["l4"], **spec))
-    assert found[0][0] == "l4"
-    assert sorted(name for name, *_ in found) == expected
+    grown = decisions(MEMBERS, training(7, **ASKS), a_class(["l4"], **spec))
+    assert grown[0][0] == "l4"
+    assert sorted(name for name, *_ in grown) == expected
     if "l4od" in expected:
-        assert found[1][3].startswith("ComputeClass kubeflow-spot, after all its rules")
+        assert grown[1][3].startswith("ComputeClass kubeflow-spot, after all its rules")
 
 
 def test_why_a_pod_that_asks_for_a_class_waits() -> None:
@@ -105,8 +105,8 @@ def test_why_a_pod_that_asks_for_a_class_waits() -> None:
 
 
 def test_pods_without_a_class_stay_off_its_pools() -> None:
-    found = decisions([*MEMBERS, OUTSIDE], training(2), a_class(["l4"], ["l4od"], ["t4"]))
-    assert [name for name, *_ in found] == ["other"]
+    grown = decisions([*MEMBERS, OUTSIDE], training(2), a_class(["l4"], ["l4od"], ["t4"]))
+    assert [name for name, *_ in grown] == ["other"]
 
 
 def test_two_classes_take_turns() -> None:

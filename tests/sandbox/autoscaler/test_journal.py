@@ -20,7 +20,7 @@ def test_the_last_decisions_are_found_among_other_lines(tmp_path: Path, capsys: 
     assert decisions(tmp_path / "none", 2) == []
 
 
-def test_what_goes_on_is_written_once(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_lasting_state_is_written_once(capsys: pytest.CaptureFixture[str]) -> None:
     journal = Journal()
     for text in ("down", "down", "", "down", "broken"):
         journal.state("api", text)

@@ -64,7 +64,7 @@ def zones() -> list[NodeGroup]:
 
 
 @pytest.mark.parametrize(("balanced", "expected"), [("true", [3, 3]), ("false", [1, 5])])
-def test_like_pools_grow_together_where_the_profile_says_so(
+def test_similar_pools_grow_together_when_the_profile_asks_for_it(
     zones: list[NodeGroup],
     balanced: str,
     expected: list[int],

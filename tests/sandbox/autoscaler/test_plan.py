@@ -32,14 +32,14 @@ def test_cpu_pods_without_tolerations_never_grow_a_gpu_pool() -> None:
     assert decisions([spot(8), on_demand(8)], pods) == []
 
 
-def test_pods_that_fit_a_node_that_is_there_grow_nothing_and_need_that_node() -> None:
+def test_pods_that_fit_an_existing_node_grow_nothing_and_need_that_node() -> None:
     pool = sized(PLAIN, 2)
     nodes = [node(pool, name) for name in pool.nodes]
-    found = plan(Picture([pool], nodes, [pod("one", {"cpu": "3"})]))
-    assert (found.options, found.needed) == ([], {pool.nodes[0]})
+    growth = plan(Picture([pool], nodes, [pod("one", {"cpu": "3"})]))
+    assert (growth.options, growth.needed) == ([], {pool.nodes[0]})
     taken = [pod(f"there-{n}", {"cpu": "2"}, nodeName=name) for n, name in enumerate(pool.nodes)]
     assert [option.nodes for option in plan(Picture([pool], nodes, [*taken, pod("one", {"cpu": "3"})])).options] == [1]
-    ended = [{**one, "status": {"phase": "Succeeded"}} for one in taken]
+    ended = [{**busy, "status": {"phase": "Succeeded"}} for busy in taken]
     assert plan(Picture([pool], nodes, [*ended, pod("one", {"cpu": "3"})])).options == []
 
 
@@ -55,9 +55,9 @@ def test_pods_that_fit_a_node_that_is_there_grow_nothing_and_need_that_node() ->
 def test_a_node_that_takes_no_pods_is_no_room(changes: Any) -> None:
     pool = sized(PLAIN, 1)
     nodes = [node(pool, pool.nodes[0], **changes)]
-    # Another machine of the pool would take pods, whatever state this one is in.
-    found = plan(Picture([pool], nodes, [pod("one", {"cpu": "1"})]))
-    assert [option.nodes for option in found.options] == [1]
+    # Another machine of the pool would take pods: this node's state does not count.
+    growth = plan(Picture([pool], nodes, [pod("one", {"cpu": "1"})]))
+    assert [option.nodes for option in growth.options] == [1]
 
 
 def test_a_machine_that_is_not_ready_yet_will_have_what_its_pool_has() -> None:
@@ -66,7 +66,7 @@ def test_a_machine_that_is_not_ready_yet_will_have_what_its_pool_has() -> None:
     assert plan(Picture([pool], nodes, [pod("one", {"cpu": "3"})])).needed == {pool.nodes[0]}
 
 
-def test_a_template_is_like_a_node_that_is_there() -> None:
+def test_a_template_is_like_an_existing_node() -> None:
     """With four replicas of a GPU one node takes four pods; at zero nodes only the machine's one GPU is known."""
     pool = sized(spot(4), 1)
     shared = {"allocatable": {**MACHINE, "nvidia.com/gpu": "4", "cpu": "16"}}
@@ -82,28 +82,28 @@ def test_the_largest_pods_get_nodes_first() -> None:
     assert (option.nodes, len(option.pods)) == (2, 4)
 
 
-def test_a_pod_that_no_pool_can_take_is_told_why_and_others_go_on() -> None:
+def test_a_pod_that_fits_no_pool_gets_the_reasons_and_other_pods_continue() -> None:
     pods = [
         pod("pinned", ONE_GPU, [GPU], nodeSelector={"agentpool": "gpuspot"}),
         pod("huge", {"cpu": "64"}),
         *training(1),
     ]
-    found = plan(Picture([spot(1), sized(on_demand(1), 1), PLAIN], [], pods, backed_off={PLAIN.name}))
-    assert [option.pool for option in found.options] == []
-    found = plan(Picture([spot(1), PLAIN], [], pods))
-    assert [option.pool for option in found.options] == ["gpuspot"]
-    assert found.hopeless == {
+    growth = plan(Picture([spot(1), sized(on_demand(1), 1), PLAIN], [], pods, backed_off={PLAIN.name}))
+    assert [option.pool for option in growth.options] == []
+    growth = plan(Picture([spot(1), PLAIN], [], pods))
+    assert [option.pool for option in growth.options] == ["gpuspot"]
+    assert growth.hopeless == {
         "default/pinned": "gpuspot: does not tolerate kubernetes.azure.com/scalesetpriority=spot:NoSchedule; general: selects "
         "agentpool=gpuspot",
         "default/huge": "gpuspot: does not tolerate kubernetes.azure.com/scalesetpriority=spot:NoSchedule; general: too little cpu",
     }
 
 
-def test_a_pool_at_its_most_or_left_alone_says_so() -> None:
-    found = plan(Picture([sized(PLAIN, 6)], [], [pod(f"step-{n}", {"cpu": "3"}) for n in range(7)]))
-    assert found.hopeless == {"default/step-6": "general: at its most, 6 nodes"}
-    found = plan(Picture([PLAIN], [], [pod("one", {"cpu": "3"})], backed_off={PLAIN.name}))
-    assert found.hopeless == {"default/one": "general: left alone because it could not grow"}
+def test_a_pool_at_its_maximum_or_backed_off_gives_the_reason() -> None:
+    growth = plan(Picture([sized(PLAIN, 6)], [], [pod(f"step-{n}", {"cpu": "3"}) for n in range(7)]))
+    assert growth.hopeless == {"default/step-6": "general: at its most, 6 nodes"}
+    growth = plan(Picture([PLAIN], [], [pod("one", {"cpu": "3"})], backed_off={PLAIN.name}))
+    assert growth.hopeless == {"default/one": "general: left alone because it could not grow"}
 
 
 @pytest.mark.parametrize(

@@ -147,16 +147,16 @@ def test_spot_node_evicted_and_spot_capacity_gone() -> None:
 def test_nodes_are_shared_among_zones(scenario: str, balanced: bool, expected: dict[str, int]) -> None:
     zones = [zonal(number) for number in (1, 2)]
     tiers = '50: ["^aks-gpuspotz1-"]\n40: ["^aks-gpuspotz2-"]\n10: ["^aks-gpuod-"]\n'
-    made = decisions([*zones, on_demand(5)], training(6), tiers, balanced=balanced)
-    assert {pool: now for pool, _, now in made} == expected
-    assert all(before == 0 for _, before, _ in made)
+    grown = decisions([*zones, on_demand(5)], training(6), tiers, balanced=balanced)
+    assert {pool: now for pool, _, now in grown} == expected
+    assert all(before == 0 for _, before, _ in grown)
 
 
 def zonal(number: int, **labels: str) -> Any:
     """The spot group of a zone."""
-    made = group(f"gpuspotz{number}", 5, [SPOT_TAINT, GPU_TAINT])
-    made.template["metadata"]["labels"] |= {"topology.kubernetes.io/zone": f"westeurope-{number}", **labels}
-    return made
+    zone_group = group(f"gpuspotz{number}", 5, [SPOT_TAINT, GPU_TAINT])
+    zone_group.template["metadata"]["labels"] |= {"topology.kubernetes.io/zone": f"westeurope-{number}", **labels}
+    return zone_group
 
 
 @pytest.mark.parametrize(

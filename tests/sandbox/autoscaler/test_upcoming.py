@@ -1,4 +1,4 @@
-"""How long the autoscaler counts on machines that are on their way, and what a group is left alone for."""
+"""The time that the autoscaler counts on requested machines, and the reasons to back off from a group."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def test_a_further_request_begins_the_time_anew_for_those_on_their_way() -> None
     more = sized(POOL, 3)
     assert upcoming.observe(100, [more], [], LIMIT).late == set()
     assert upcoming.observe(110, [more], [], LIMIT).late == {ONE, TWO}
-    # What is late stays so, whatever else is asked for.
+    # A late machine stays late after further requests.
     upcoming.requested(111, more)
     assert upcoming.observe(111, [more], [], LIMIT).late == {ONE, TWO}
 
@@ -55,9 +55,9 @@ def test_nobody_waits_for_a_late_machine() -> None:
     """Recording spot-ready-but-no-gpu-advertised: the twin is asked."""
     groups, pods = [POOL, on_demand(4)], training(2)
     assert plan(Picture(groups, [], pods)).options == []
-    found = plan(Picture(groups, [], pods, late={ONE, TWO}, backed_off={POOL.name}))
-    assert [(option.pool, option.nodes) for option in found.options] == [("gpuod", 2)]
-    # One that has come is room, whatever it was before.
+    growth = plan(Picture(groups, [], pods, late={ONE, TWO}, backed_off={POOL.name}))
+    assert [(option.pool, option.nodes) for option in growth.options] == [("gpuod", 2)]
+    # A machine that has arrived counts as capacity, also if it was late.
     assert plan(Picture(groups, READY, pods, late={ONE, TWO}, backed_off={POOL.name})).options == []
 
 

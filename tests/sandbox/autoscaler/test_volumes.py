@@ -19,10 +19,10 @@ DISK = "disk.csi.azure.com"
 
 def claim(kind: str | None, node: str = "", **spec: Any) -> Object:
     annotations = {"volume.kubernetes.io/selected-node": node} if node else {}
-    said = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "10Gi"}}, **spec}
+    fields = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "10Gi"}}, **spec}
     return {
         "metadata": {"namespace": "ml", "name": "data", "uid": "1-2-3", "annotations": annotations},
-        "spec": {**said, **({"storageClassName": kind} if kind is not None else {})},
+        "spec": {**fields, **({"storageClassName": kind} if kind is not None else {})},
     }
 
 
@@ -109,14 +109,14 @@ def test_a_disk_is_where_its_node_is_and_stays_there(
         assert term == {"matchExpressions": [{"key": key, "operator": "In", "values": [value]}]}
 
 
-def test_a_share_is_anywhere_and_a_volume_is_as_its_claim_says() -> None:
+def test_a_share_has_no_zone_and_a_volume_has_the_claims_properties() -> None:
     (wish,) = requested(
         "azure", claim("azurefile", resources={"requests": {"storage": "1500M"}}, volumeMode="Filesystem")
     )
-    made = volumes.volume(wish, "")
-    assert "nodeAffinity" not in made["spec"]
-    assert (made["metadata"]["name"], made["spec"]["capacity"]) == ("pvc-1-2-3", {"storage": "2Gi"})
-    assert made["spec"]["claimRef"] == {
+    volume = volumes.volume(wish, "")
+    assert "nodeAffinity" not in volume["spec"]
+    assert (volume["metadata"]["name"], volume["spec"]["capacity"]) == ("pvc-1-2-3", {"storage": "2Gi"})
+    assert volume["spec"]["claimRef"] == {
         "apiVersion": "v1",
         "kind": "PersistentVolumeClaim",
         "namespace": "ml",
@@ -138,7 +138,7 @@ def test_a_share_is_anywhere_and_a_volume_is_as_its_claim_says() -> None:
 )
 def test_a_volume_goes_when_its_claim_has_gone(phase: str, policy: str, by: str | None, goes: bool) -> None:
     metadata = {"name": "pvc-1", "annotations": {"pv.kubernetes.io/provisioned-by": by} if by else None}
-    found = {"metadata": metadata, "spec": {"persistentVolumeReclaimPolicy": policy}, "status": {"phase": phase}}
-    assert volumes.released([found], plugin("azure").drivers) == (["pvc-1"] if goes else [])
+    volume = {"metadata": metadata, "spec": {"persistentVolumeReclaimPolicy": policy}, "status": {"phase": phase}}
+    assert volumes.released([volume], plugin("azure").drivers) == (["pvc-1"] if goes else [])
     metadata["deletionTimestamp"] = "2026-11-22T12:00:00Z"
-    assert volumes.released([found], plugin("azure").drivers) == []
+    assert volumes.released([volume], plugin("azure").drivers) == []

@@ -95,7 +95,7 @@ def deployment(pool: str, properties: Props) -> Props:
 
 
 class Clock:
-    """Seconds that pass only while somebody waits."""
+    """Seconds that pass only during a wait."""
 
     def __init__(self) -> None:
         self.now = 0.0

@@ -117,13 +117,13 @@ def test_labels_and_taints_are_replaced_as_a_whole(ready: Account) -> None:
 )
 def test_pods_a_node_depend_on_the_network_plugin(account: Account, network_profile: dict[str, Any], pods: int) -> None:
     account.group()
-    made = account.cluster(networkProfile=network_profile)
-    assert made.old_outputs["agentPoolProfiles"][0]["maxPods"] == pods
+    cluster = account.cluster(networkProfile=network_profile)
+    assert cluster.old_outputs["agentPoolProfiles"][0]["maxPods"] == pods
 
 
 def test_pool_with_few_pods_a_node_may_shrink(ready: Account) -> None:
-    made = ready.create(POOL, {**REGULAR, "maxPods": 15})
-    assert ready.update(made, {**REGULAR, "maxPods": 15, "count": 1}).old_outputs["count"] == 1
+    pool = ready.create(POOL, {**REGULAR, "maxPods": 15})
+    assert ready.update(pool, {**REGULAR, "maxPods": 15, "count": 1}).old_outputs["count"] == 1
 
 
 @pytest.mark.parametrize(
@@ -147,42 +147,42 @@ def test_system_disk_depends_on_the_size(
 def test_autoscaled_cluster_shows_the_profile_it_was_not_sent(ready: Account) -> None:
     autoscaled = {**SYSTEM, "enableAutoScaling": True, "minCount": 1, "maxCount": 3}
     sent = {"agentPoolProfiles": [autoscaled], "autoScalerProfile": {"scanInterval": "20s"}}
-    made = ready.cluster(resourceName="two", **sent)
-    profile = made.old_outputs["autoScalerProfile"]
+    cluster = ready.cluster(resourceName="two", **sent)
+    profile = cluster.old_outputs["autoScalerProfile"]
     assert (len(profile), profile["scanInterval"], profile["scaleDownDelayAfterDelete"]) == (17, "20s", "10s")
     fixed = ready.cluster(resourceName="three", autoScalerProfile={"scanInterval": "20s"})
     assert fixed.old_outputs["autoScalerProfile"] == {"scanInterval": "20s"}
-    again = ready.refresh(made)
-    assert again.old_inputs == made.old_inputs
+    again = ready.refresh(cluster)
+    assert again.old_inputs == cluster.old_inputs
     assert not ready.diff(again, {**CLUSTER_INPUTS, "resourceName": "two", **sent}).changes
 
 
 def test_reading_back_changes_nothing(account: Account) -> None:
-    made = [account.group(), account.network(), account.subnet()]
+    resources = [account.group(), account.network(), account.subnet()]
     identity = account.create(IDENTITY, {"resourceGroupName": "ml", "resourceName": "control"})
     cluster = account.cluster(
         identity={"type": "UserAssigned", "userAssignedIdentities": [identity.id]},
-        agentPoolProfiles=[{**SYSTEM, "vnetSubnetID": made[2].id}],
+        agentPoolProfiles=[{**SYSTEM, "vnetSubnetID": resources[2].id}],
     )
-    for one in [*made, identity, cluster]:
-        again = account.refresh(one)
-        assert again.old_inputs == one.old_inputs
-        assert again.old_outputs == one.old_outputs
+    for resource in [*resources, identity, cluster]:
+        again = account.refresh(resource)
+        assert again.old_inputs == resource.old_inputs
+        assert again.old_outputs == resource.old_outputs
     assert list(cluster.old_outputs["identity"]["userAssignedIdentities"]) == [identity.id]
 
 
 def test_moved_count_comes_back_into_the_inputs(ready: Account) -> None:
-    made = ready.create(POOL, SPOT)
+    pool = ready.create(POOL, SPOT)
     ready.cloud.scale("aks", "t4spot", 3)
-    again = ready.refresh(made)
-    assert again.old_inputs == {**made.old_inputs, "count": 3}
+    again = ready.refresh(pool)
+    assert again.old_inputs == {**pool.old_inputs, "count": 3}
     assert {path: str(kind) for path, kind in ready.diff(again, SPOT).changes.items()} == {"count": "update"}
 
 
 def test_standalone_pool_shows_in_the_refreshed_cluster(ready: Account) -> None:
-    made = ready.cluster(resourceName="two")
+    cluster = ready.cluster(resourceName="two")
     ready.create(POOL, {**REGULAR, "resourceName": "two"})
-    again = ready.refresh(made)
+    again = ready.refresh(cluster)
     assert [p["name"] for p in again.old_outputs["agentPoolProfiles"]] == ["system", "cpu"]
     first, second = again.old_inputs["agentPoolProfiles"]
     assert first == SYSTEM
@@ -194,11 +194,11 @@ def test_standalone_pool_shows_in_the_refreshed_cluster(ready: Account) -> None:
 
 
 def test_import_gives_the_inputs(ready: Account) -> None:
-    made = ready.create(POOL, REGULAR)
-    found = ready.provider.read(type(made)(POOL, "cpu", "urn", made.id))
-    assert found is not None
-    assert {k: found[0][k] for k in REGULAR} == REGULAR
-    assert "provisioningState" not in found[0]
+    pool = ready.create(POOL, REGULAR)
+    imported = ready.provider.read(type(pool)(POOL, "cpu", "urn", pool.id))
+    assert imported is not None
+    assert {k: imported[0][k] for k in REGULAR} == REGULAR
+    assert "provisioningState" not in imported[0]
 
 
 def test_state_survives_an_interrupted_write(ready: Account, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -249,15 +249,15 @@ def test_reconcile_takes_back_a_cluster_whose_creation_was_killed(account: Accou
 
 def test_reconcile_finishes_a_killed_deletion(account: Account) -> None:
     account.group()
-    made = account.cluster()
+    cluster = account.cluster()
 
     def die(call: str) -> None:
         raise KeyboardInterrupt
 
     account.runtime.before = die
     with pytest.raises(KeyboardInterrupt):
-        account.provider.delete(made)
+        account.provider.delete(cluster)
     account.runtime.before = lambda call: None
     account.cloud.reconcile()
-    assert account.provider.read(made) is None
+    assert account.provider.read(cluster) is None
     assert account.runtime.calls[-1][0] == "stop"

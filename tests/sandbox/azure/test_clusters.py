@@ -12,16 +12,16 @@ AUTOSCALED = {**SYSTEM, "enableAutoScaling": True, "minCount": 1, "maxCount": 3}
 
 
 def test_inline_pool_that_an_update_does_not_name_stays(ready: Account) -> None:
-    made = ready.cluster(resourceName="two", agentPoolProfiles=[SYSTEM, {**SYSTEM, "name": "more", "mode": "User"}])
-    ready.update(made, {**CLUSTER_INPUTS, "resourceName": "two", "agentPoolProfiles": [SYSTEM]})
+    cluster = ready.cluster(resourceName="two", agentPoolProfiles=[SYSTEM, {**SYSTEM, "name": "more", "mode": "User"}])
+    ready.update(cluster, {**CLUSTER_INPUTS, "resourceName": "two", "agentPoolProfiles": [SYSTEM]})
     assert [p.pool for p in ready.cloud.pools() if p.cluster == "two"] == ["system", "more"]
 
 
 def test_inline_pool_keeps_what_an_update_leaves_out(ready: Account) -> None:
-    made = ready.cluster(resourceName="two", agentPoolProfiles=[{**AUTOSCALED, "nodeLabels": {"a": "b"}}])
+    cluster = ready.cluster(resourceName="two", agentPoolProfiles=[{**AUTOSCALED, "nodeLabels": {"a": "b"}}])
     ready.cloud.scale("two", "system", 3)
     left = ready.update(
-        made, {**CLUSTER_INPUTS, "resourceName": "two", "agentPoolProfiles": [{"name": "system", "maxCount": 5}]}
+        cluster, {**CLUSTER_INPUTS, "resourceName": "two", "agentPoolProfiles": [{"name": "system", "maxCount": 5}]}
     )
     (pool,) = left.old_outputs["agentPoolProfiles"]
     assert (pool["count"], pool["maxCount"], pool["nodeLabels"], pool["mode"]) == (3, 5, {"a": "b"}, "System")
@@ -30,9 +30,9 @@ def test_inline_pool_keeps_what_an_update_leaves_out(ready: Account) -> None:
 def test_pools_stay_at_their_version_when_the_cluster_moves(account: Account) -> None:
     account.group()
     inputs = {**CLUSTER_INPUTS, "kubernetesVersion": "1.34"}
-    made = account.update(account.create(CLUSTER, inputs), {**inputs, "kubernetesVersion": "1.35"})
-    assert made.old_outputs["currentKubernetesVersion"] == "1.35.5"
-    assert made.old_outputs["agentPoolProfiles"][0]["currentOrchestratorVersion"] == "1.34.7"
+    cluster = account.update(account.create(CLUSTER, inputs), {**inputs, "kubernetesVersion": "1.35"})
+    assert cluster.old_outputs["currentKubernetesVersion"] == "1.35.5"
+    assert cluster.old_outputs["agentPoolProfiles"][0]["currentOrchestratorVersion"] == "1.34.7"
 
 
 @pytest.mark.parametrize(

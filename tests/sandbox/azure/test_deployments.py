@@ -16,33 +16,33 @@ TYPE = "Microsoft.ContainerService/managedClusters/agentPools"
 
 
 def system(account: Account) -> Props:
-    found = account.cloud.get(f"{CLUSTER_ID}/agentPools/system")
-    assert found is not None
-    return found
+    pool = account.cloud.get(f"{CLUSTER_ID}/agentPools/system")
+    assert pool is not None
+    return pool
 
 
 def put(account: Account, **changes: Any) -> Resource:
     return account.create(TOKEN, deployment("system", SYSTEM | changes))
 
 
-def test_a_deployment_changes_a_pool_whoever_made_it_and_says_so_each_time(ready: Account) -> None:
-    made = put(ready, count=2)
+def test_a_deployment_changes_a_pool_of_any_creator_and_reports_each_change(ready: Account) -> None:
+    deployed = put(ready, count=2)
     assert system(ready)["count"] == 2
     assert len(ready.runtime.names()) == 2
-    first = made.old_outputs["properties"]["correlationId"]
-    changed = ready.update(made, deployment("system", SYSTEM | {"count": 1}))
+    first = deployed.old_outputs["properties"]["correlationId"]
+    changed = ready.update(deployed, deployment("system", SYSTEM | {"count": 1}))
     assert system(ready)["count"] == 1
     assert changed.old_outputs["properties"]["correlationId"] != first
-    asked = {"resourceGroupName": "ml", "deploymentName": "pool"}
+    names = {"resourceGroupName": "ml", "deploymentName": "pool"}
     assert (
-        ready.provider.invoke("azure-native:resources:getDeployment", asked)["properties"]
+        ready.provider.invoke("azure-native:resources:getDeployment", names)["properties"]
         == (changed.old_outputs["properties"])
     )
     # Its GET has no template: a refresh finds no drift.
     assert ready.refresh(changed).old_inputs == changed.old_inputs
 
 
-def test_a_deployment_makes_a_pool_that_is_not_there(ready: Account) -> None:
+def test_a_deployment_creates_a_missing_pool(ready: Account) -> None:
     spot = {k: v for k, v in SPOT.items() if k not in ("agentPoolName", "resourceGroupName", "resourceName")}
     ready.create(TOKEN, deployment("t4spot", spot))
     assert (ready.cloud.get(f"{CLUSTER_ID}/agentPools/t4spot") or {})["scaleSetPriority"] == "Spot"
@@ -56,17 +56,19 @@ def test_what_aks_refuses_fails_the_deployment_which_stays_and_can_be_sent_again
     assert system(ready)["orchestratorVersion"] == "1.35"
     assert failed.value.outputs["properties"]["provisioningState"] == "Failed"
     inputs = ready.check(TOKEN, deployment("system", SYSTEM | {"count": 2}))
-    made = Resource(TOKEN, "it", "urn:it", failed.value.id, old_inputs=inputs, old_outputs=failed.value.outputs)
-    assert ready.update(made, inputs).old_outputs["properties"]["provisioningState"] == "Succeeded"
+    failed_deployment = Resource(
+        TOKEN, "it", "urn:it", failed.value.id, old_inputs=inputs, old_outputs=failed.value.outputs
+    )
+    assert ready.update(failed_deployment, inputs).old_outputs["properties"]["provisioningState"] == "Succeeded"
     assert system(ready)["count"] == 2
 
 
-def test_a_second_one_of_that_name_is_refused_and_a_deleted_one_leaves_its_pool(ready: Account) -> None:
-    made = put(ready)
+def test_a_second_deployment_of_a_name_is_refused_and_a_deleted_one_leaves_its_pool(ready: Account) -> None:
+    deployed = put(ready)
     with pytest.raises(Refused, match="already existing"):
         put(ready)
-    ready.provider.delete(made)
-    assert ready.provider.read(made) is None
+    ready.provider.delete(deployed)
+    assert ready.provider.read(deployed) is None
     assert system(ready)["count"] == 1
     with pytest.raises(Refused, match=r"DeploymentNotFound.*'pool' could not be found"):
         ready.provider.invoke(
@@ -77,33 +79,33 @@ def test_a_second_one_of_that_name_is_refused_and_a_deleted_one_leaves_its_pool(
 def test_a_deployment_waits_for_none_of_its_name_and_one_that_was_killed_is_over_for_the_next_command(
     ready: Account,
 ) -> None:
-    told: list[str] = []
+    refusals: list[str] = []
 
     def beside(call: str) -> None:
         ready.runtime.before = lambda call: None
         try:
-            ready.cloud.put(TOKEN, made.id, body(1), create=False)
+            ready.cloud.put(TOKEN, deployed.id, body(1), create=False)
         except Refused as refused:
-            told.append(str(refused))
+            refusals.append(str(refused))
 
     def body(count: int) -> Props:
         return {"properties": deployment("system", SYSTEM | {"count": count})["properties"]}
 
-    made = put(ready)
+    deployed = put(ready)
     ready.runtime.before = beside
-    ready.cloud.put(TOKEN, made.id, body(2), create=False)
-    assert len(told) == 1
-    assert "DeploymentActive" in told[0]
+    ready.cloud.put(TOKEN, deployed.id, body(2), create=False)
+    assert len(refusals) == 1
+    assert "DeploymentActive" in refusals[0]
 
     def die(call: str) -> None:
         raise KeyboardInterrupt
 
     ready.runtime.before = die
     with pytest.raises(KeyboardInterrupt):
-        ready.cloud.put(TOKEN, made.id, body(1), create=False)
+        ready.cloud.put(TOKEN, deployed.id, body(1), create=False)
     ready.runtime.before = lambda call: None
     ready.cloud.reconcile()
-    ready.cloud.put(TOKEN, made.id, body(2), create=False)
+    ready.cloud.put(TOKEN, deployed.id, body(2), create=False)
     assert system(ready)["count"] == 2
 
 
@@ -163,18 +165,18 @@ def test_pools_of_one_network_are_made_one_after_the_other(ready: Account) -> No
             "agentPoolProfiles": [SYSTEM | {"vnetSubnetID": f"{subnets}/nodes"}],
         },
     )
-    told: list[str] = []
+    refusals: list[str] = []
 
     def beside(call: str) -> None:
         ready.runtime.before = lambda call: None
         try:
             ready.create(POOL, pool | {"agentPoolName": "second", "vnetSubnetID": f"{subnets}/gpus"})
         except Refused as refused:
-            told.append(str(refused))
+            refusals.append(str(refused))
 
     pool = SPOT | {"resourceName": ids.last(two.id), "vnetSubnetID": f"{subnets}/nodes"}
     ready.runtime.before = beside
     ready.create(POOL, pool)
-    assert len(told) == 1
-    assert "SetVNetOwnershipFailed" in told[0]
+    assert len(refusals) == 1
+    assert "SetVNetOwnershipFailed" in refusals[0]
     ready.create(POOL, pool | {"agentPoolName": "second", "vnetSubnetID": f"{subnets}/gpus"})

@@ -88,15 +88,15 @@ def test_address_is_refused(account: Account, group: Resource, changes: Props, c
 
 
 def test_nat_gateway_with_an_address_and_a_subnet(account: Account, address: Resource) -> None:
-    made = account.create(NAT, {**NAT_INPUTS, "publicIpAddresses": [{"id": address.id}]})
-    assert made.old_outputs["idleTimeoutInMinutes"] == 4
-    assert made.old_outputs["publicIpAddresses"] == [{"id": address.id}]
-    assert "subnets" not in made.old_outputs
+    gateway = account.create(NAT, {**NAT_INPUTS, "publicIpAddresses": [{"id": address.id}]})
+    assert gateway.old_outputs["idleTimeoutInMinutes"] == 4
+    assert gateway.old_outputs["publicIpAddresses"] == [{"id": address.id}]
+    assert "subnets" not in gateway.old_outputs
     account.network()
-    subnet = account.subnet(natGateway={"id": made.id})
-    again = account.refresh(made)
+    subnet = account.subnet(natGateway={"id": gateway.id})
+    again = account.refresh(gateway)
     assert again.old_outputs["subnets"] == [{"id": subnet.id}]
-    assert again.old_inputs == made.old_inputs
+    assert again.old_inputs == gateway.old_inputs
 
 
 @pytest.mark.parametrize(
@@ -150,9 +150,9 @@ def test_address_serves_one_gateway(account: Account, address: Resource) -> None
 def test_route_is_refused(account: Account, group: Resource, route: Props, code: str) -> None:
     assert refusal(account, ROUTES, {**ROUTES_INPUTS, "routes": [route]}).code == code
     neighbours = [ROUTE, {"name": "azure", "addressPrefix": "AzureMonitor", "nextHopType": "Internet"}]
-    made = account.create(ROUTES, {**ROUTES_INPUTS, "routes": neighbours})
-    assert [r["provisioningState"] for r in made.old_outputs["routes"]] == ["Succeeded", "Succeeded"]
-    assert made.old_outputs["disableBgpRoutePropagation"] is False
+    table = account.create(ROUTES, {**ROUTES_INPUTS, "routes": neighbours})
+    assert [r["provisioningState"] for r in table.old_outputs["routes"]] == ["Succeeded", "Succeeded"]
+    assert table.old_outputs["disableBgpRoutePropagation"] is False
 
 
 def test_routes_have_names_of_their_own(account: Account, group: Resource) -> None:
@@ -164,7 +164,7 @@ def test_routes_have_names_of_their_own(account: Account, group: Resource) -> No
 @pytest.mark.parametrize(
     ("field", "token", "inputs"), [("natGateway", NAT, NAT_INPUTS), ("routeTable", ROUTES, ROUTES_INPUTS)]
 )
-def test_subnet_names_what_is_there_in_its_region(
+def test_subnet_refers_to_existing_resources_of_its_region(
     account: Account, group: Resource, inline: bool, field: str, token: str, inputs: Props
 ) -> None:
     def attach(id: str) -> Resource:
@@ -177,11 +177,11 @@ def test_subnet_names_what_is_there_in_its_region(
 
     if not inline:
         account.network()
-    here, there = (
+    here, elsewhere = (
         account.create(token, {**inputs, "location": place} | _named(token, place))
         for place in ("westeurope", "eastus")
     )
-    for wrong in (here.id + "x", there.id, group.id):
+    for wrong in (here.id + "x", elsewhere.id, group.id):
         with pytest.raises(AzureRefused) as refused:
             attach(wrong)
         assert refused.value.code == "InvalidResourceReference"
@@ -198,20 +198,20 @@ def test_nothing_in_use_can_be_deleted(account: Account, address: Resource) -> N
     routes = account.create(ROUTES, ROUTES_INPUTS)
     account.network()
     subnet = account.subnet(natGateway={"id": nat.id}, routeTable={"id": routes.id})
-    for made, code, text in (
+    for resource, code, text in (
         (nat, "CannotDeleteNatGatewayAssociatedToSubnet", "is still configured on 1 subnets."),
         (routes, "InUseRouteTableCannotBeDeleted", "Route table egress is in use and cannot be deleted."),
         (address, "PublicIPAddressCannotBeDeleted", f"still allocated to resource {nat.id}."),
     ):
         with pytest.raises(AzureRefused) as refused:
-            account.provider.delete(made)
+            account.provider.delete(resource)
         assert refused.value.code == code
         assert text in refused.value.message
     # A PUT without them takes them off.
     account.update(subnet, {k: v for k, v in subnet.old_inputs.items() if k not in ("natGateway", "routeTable")})
-    for made in (nat, routes, address):
-        account.provider.delete(made)
-        assert account.provider.read(made) is None
+    for resource in (nat, routes, address):
+        account.provider.delete(resource)
+        assert account.provider.read(resource) is None
 
 
 def test_subnet_keeps_its_range_when_it_loses_its_gateway(account: Account, group: Resource) -> None:

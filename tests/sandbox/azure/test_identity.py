@@ -34,8 +34,8 @@ def test_identity_gets_credentials_and_roles(ready: Account) -> None:
         "scope": identity.id.split("/providers/")[0],
         "roleAssignmentName": GUID,
     }
-    made = ready.create(ROLE, role)
-    assert made.id == f"{role['scope']}/providers/Microsoft.Authorization/roleAssignments/{GUID}"
+    assignment = ready.create(ROLE, role)
+    assert assignment.id == f"{role['scope']}/providers/Microsoft.Authorization/roleAssignments/{GUID}"
     other = {k: v for k, v in role.items() if k != "roleAssignmentName"}
     for changes, code in (
         ({"roleAssignmentName": "acr-pull"}, "InvalidRoleAssignmentId"),

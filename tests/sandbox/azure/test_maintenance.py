@@ -33,9 +33,9 @@ def window(**changes: Any) -> Props:
 
 
 def test_window_comes_back_with_its_defaults(ready: Account) -> None:
-    made = ready.create(TOKEN, inputs(NODES, maintenanceWindow={"schedule": WEEKLY, "startTime": "23:59"}))
-    assert made.id.endswith(f"/managedClusters/aks/maintenanceConfigurations/{NODES}")
-    assert made.old_outputs == {
+    configuration = ready.create(TOKEN, inputs(NODES, maintenanceWindow={"schedule": WEEKLY, "startTime": "23:59"}))
+    assert configuration.id.endswith(f"/managedClusters/aks/maintenanceConfigurations/{NODES}")
+    assert configuration.old_outputs == {
         "name": NODES,
         "type": "Microsoft.ContainerService/managedClusters/maintenanceConfigurations",
         "maintenanceWindow": {
@@ -157,20 +157,20 @@ def test_only_three_names_are_taken(ready: Account) -> None:
         ready.create(TOKEN, inputs(name, **window()))
 
 
-def test_it_belongs_to_a_cluster_and_goes_with_it(ready: Account) -> None:
+def test_configuration_belongs_to_a_cluster_and_is_deleted_with_it(ready: Account) -> None:
     with pytest.raises(AzureRefused) as refused:
         ready.create(TOKEN, {**inputs(NODES, **window()), "resourceName": "no"})
     assert refused.value.code == "ParentResourceNotFound"
     cluster = ready.cluster(resourceName="two")
-    made = ready.create(TOKEN, {**inputs(NODES, **window()), "resourceName": "two"})
+    configuration = ready.create(TOKEN, {**inputs(NODES, **window()), "resourceName": "two"})
     ready.provider.delete(cluster)
-    assert ready.provider.read(made) is None
+    assert ready.provider.read(configuration) is None
 
 
 def test_start_date_stays_what_it_was_and_is_not_drift(ready: Account, monkeypatch: pytest.MonkeyPatch) -> None:
-    made = ready.create(TOKEN, inputs(NODES, **window()))
+    configuration = ready.create(TOKEN, inputs(NODES, **window()))
     monkeypatch.setattr(maintenance, "today", lambda: date(2026, 12, 1))
-    longer = ready.update(made, inputs(NODES, **window(durationHours=8)))
+    longer = ready.update(configuration, inputs(NODES, **window(durationHours=8)))
     assert longer.old_outputs["maintenanceWindow"]["startDate"] == "2026-11-21"
     assert ready.refresh(longer).old_inputs == longer.old_inputs
     # A date of one's own that has passed is refused at the next change (azurerm #22762).
@@ -179,8 +179,8 @@ def test_start_date_stays_what_it_was_and_is_not_drift(ready: Account, monkeypat
 
 
 def test_update_replaces_the_schedule(ready: Account) -> None:
-    made = ready.create(TOKEN, inputs(UPGRADES, **window()))
+    configuration = ready.create(TOKEN, inputs(UPGRADES, **window()))
     daily = {"daily": {"intervalDays": 2}}
-    left = ready.update(made, inputs(UPGRADES, **window(schedule=daily)))
+    left = ready.update(configuration, inputs(UPGRADES, **window(schedule=daily)))
     assert left.old_outputs["maintenanceWindow"]["schedule"] == daily
     assert ready.diff(left, inputs(NODES, **window(schedule=daily))).replaces == {"configName"}

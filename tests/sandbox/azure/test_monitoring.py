@@ -25,10 +25,10 @@ LOGS = "Microsoft-ContainerInsights-Group-Default"
 @pytest.fixture
 def cluster(ready: Account) -> str:
     """The id of the cluster `aks`."""
-    found = ready.provider.invoke(
+    read = ready.provider.invoke(
         "azure-native:containerservice:getManagedCluster", {"resourceGroupName": "ml", "resourceName": "aks"}
     )
-    return str(found["id"])
+    return str(read["id"])
 
 
 @pytest.fixture
@@ -86,8 +86,8 @@ def test_workspace_is_refused(ready: Account, bad: Props, text: str, good: Props
     refused = refusal(ready, WORKSPACE, {**WORKSPACE_INPUTS, **bad})
     assert refused.code == "BadRequest"
     assert text in refused.message
-    made = ready.create(WORKSPACE, {**WORKSPACE_INPUTS, **good})
-    kept = ready.update(made, {**WORKSPACE_INPUTS, **good, "workspaceCapping": {"dailyQuotaGb": 1}})
+    workspace = ready.create(WORKSPACE, {**WORKSPACE_INPUTS, **good})
+    kept = ready.update(workspace, {**WORKSPACE_INPUTS, **good, "workspaceCapping": {"dailyQuotaGb": 1}})
     assert kept.old_outputs["workspaceCapping"] == {"dailyQuotaGb": 1, "dataIngestionStatus": "RespectQuota"}
 
 
@@ -119,7 +119,7 @@ def test_rule_tells_the_numbers_of_its_destinations(ready: Account, workspace: R
     endpoint = ready.create(ENDPOINT, ENDPOINT_INPUTS)
     assert endpoint.old_outputs["immutableId"].startswith("dce-")
     assert endpoint.old_outputs["logsIngestion"]["endpoint"].endswith(".westeurope-1.ingest.monitor.azure.com")
-    made = ready.create(
+    created = ready.create(
         RULE,
         rule(
             workspace,
@@ -131,12 +131,12 @@ def test_rule_tells_the_numbers_of_its_destinations(ready: Account, workspace: R
             },
         ),
     )
-    destinations = made.old_outputs["destinations"]
+    destinations = created.old_outputs["destinations"]
     assert destinations["logAnalytics"][0]["workspaceId"] == workspace.old_outputs["customerId"]
     assert destinations["monitoringAccounts"][0]["accountId"] == account.old_outputs["accountId"]
-    assert made.old_outputs["immutableId"].startswith("dcr-")
-    again = ready.refresh(made)
-    assert again.old_inputs == made.old_inputs
+    assert created.old_outputs["immutableId"].startswith("dcr-")
+    again = ready.refresh(created)
+    assert again.old_inputs == created.old_inputs
 
 
 def test_rule_is_refused(ready: Account, workspace: Resource) -> None:
@@ -173,9 +173,9 @@ def test_rule_is_refused(ready: Account, workspace: Resource) -> None:
 
 
 def test_region_of_a_rule_forces_a_new_one(ready: Account, workspace: Resource) -> None:
-    made = ready.create(RULE, rule(workspace))
-    assert ready.diff(made, rule(workspace, location="eastus")).replaces == {"location"}
-    assert ready.diff(made, rule(workspace, description="more")).replaces == set()
+    created = ready.create(RULE, rule(workspace))
+    assert ready.diff(created, rule(workspace, location="eastus")).replaces == {"location"}
+    assert ready.diff(created, rule(workspace, description="more")).replaces == set()
 
 
 def test_association_joins_a_cluster_and_a_rule(ready: Account, cluster: str, workspace: Resource) -> None:
@@ -195,12 +195,12 @@ def test_association_joins_a_cluster_and_a_rule(ready: Account, cluster: str, wo
         ({"dataCollectionRuleId": workspace.id}, "ResourceNotFound"),
     ):
         assert refusal(ready, ASSOCIATION, {**good, **changes}).code == code, changes
-    made = ready.create(ASSOCIATION, good)
+    association = ready.create(ASSOCIATION, good)
     with pytest.raises(AzureRefused) as refused:
         ready.provider.delete(made_rule)
     assert refused.value.code == "AssociationsExist"
-    assert made.id == f"{cluster}/providers/Microsoft.Insights/dataCollectionRuleAssociations/ci"
-    assert made.old_outputs["dataCollectionRuleId"] == made_rule.id
+    assert association.id == f"{cluster}/providers/Microsoft.Insights/dataCollectionRuleAssociations/ci"
+    assert association.old_outputs["dataCollectionRuleId"] == made_rule.id
     ready.create(
         ASSOCIATION,
         {
@@ -209,10 +209,10 @@ def test_association_joins_a_cluster_and_a_rule(ready: Account, cluster: str, wo
             "dataCollectionEndpointId": endpoint.id,
         },
     )
-    assert ready.diff(made, {**good, "resourceUri": cluster + "2"}).replaces == {"resourceUri"}
+    assert ready.diff(association, {**good, "resourceUri": cluster + "2"}).replaces == {"resourceUri"}
     with pytest.raises(AzureRefused, match="AssociationsExist"):
         ready.provider.delete(endpoint)
-    ready.provider.delete(made)
+    ready.provider.delete(association)
     ready.provider.delete(made_rule)
     assert ready.provider.read(made_rule) is None
 
@@ -227,8 +227,8 @@ def setting(cluster: str, workspace: Resource, *logs: Props, **changes: object) 
 
 def test_setting_comes_back_with_a_retention_policy(ready: Account, cluster: str, workspace: Resource) -> None:
     wanted = setting(cluster, workspace, log("kube-audit-admin"), logAnalyticsDestinationType="Dedicated")
-    made = ready.create(SETTING, wanted)
-    assert made.old_outputs == {
+    created = ready.create(SETTING, wanted)
+    assert created.old_outputs == {
         "name": "control-plane",
         "type": "Microsoft.Insights/diagnosticSettings",
         "workspaceId": workspace.id,
@@ -238,7 +238,7 @@ def test_setting_comes_back_with_a_retention_policy(ready: Account, cluster: str
         "azureApiVersion": "2021-05-01-preview",
     }
     more = setting(cluster, workspace, log("guard"))
-    left = ready.update(made, more)
+    left = ready.update(created, more)
     assert [entry["category"] for entry in left.old_outputs["logs"]] == ["guard"]
     assert "logAnalyticsDestinationType" not in left.old_outputs
     assert ready.diff(ready.refresh(left), more).changes == {}
@@ -275,7 +275,7 @@ def test_setting_of_something_else_is_not_emulated(ready: Account, workspace: Re
 
 def test_category_goes_to_a_workspace_once(ready: Account, cluster: str, workspace: Resource) -> None:
     first = setting(cluster, workspace, log("guard"), log("kube-apiserver", enabled=False))
-    made = ready.create(SETTING, first)
+    created = ready.create(SETTING, first)
     second = {**first, "name": "second", "logs": [{"categoryGroup": "allLogs", "enabled": True}]}
     refused = refusal(ready, SETTING, second)
     assert (refused.status, refused.code) == (409, "Conflict")
@@ -286,4 +286,4 @@ def test_category_goes_to_a_workspace_once(ready: Account, cluster: str, workspa
     ready.create(SETTING, {**second, "logs": [log("kube-apiserver")]})
     elsewhere = ready.create(WORKSPACE, {**WORKSPACE_INPUTS, "workspaceName": "elsewhere"})
     ready.create(SETTING, {**first, "name": "third", "workspaceId": elsewhere.id})
-    ready.update(made, first)
+    ready.update(created, first)

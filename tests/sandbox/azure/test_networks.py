@@ -13,9 +13,9 @@ def test_subnet_in_use_stays_until_its_cluster_is_gone(account: Account) -> None
     group = account.group()
     network, subnet = account.network(), account.subnet()
     cluster = account.cluster(agentPoolProfiles=[{**SYSTEM, "vnetSubnetID": subnet.id}])
-    for made in (subnet, network):
+    for resource in (subnet, network):
         with pytest.raises(AzureRefused) as refused:
-            account.provider.delete(made)
+            account.provider.delete(resource)
         assert refused.value.code == "InUseSubnetCannotBeDeleted"
     account.provider.delete(cluster)
     account.provider.delete(subnet)
@@ -30,7 +30,7 @@ def test_group_goes_with_all_that_is_in_it(account: Account) -> None:
     cluster = account.cluster(agentPoolProfiles=[{**SYSTEM, "vnetSubnetID": subnet.id}])
     account.provider.delete(group)
     assert account.runtime.calls[-1] == ("stop", cluster.id.lower())
-    assert all(account.provider.read(made) is None for made in (group, subnet, cluster))
+    assert all(account.provider.read(resource) is None for resource in (group, subnet, cluster))
     account.provider.delete(cluster)
 
 

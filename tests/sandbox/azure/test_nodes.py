@@ -29,11 +29,11 @@ def test_spot_gpu_node(account: Account) -> None:
     account.create(POOL, {**SPOT, "count": 1, "vnetSubnetID": subnet.id, "nodeLabels": {"tier": "spot"}})
     (node,) = (n for n in account.runtime.nodes[cluster.id.lower()] if n["metadata"]["labels"]["agentpool"] == "t4spot")
     name = node["metadata"]["name"]
-    found = re.fullmatch(r"aks-t4spot-(\d{8})-vmss000000", name)
-    assert found
+    match = re.fullmatch(r"aks-t4spot-(\d{8})-vmss000000", name)
+    assert match
     assert node["spec"] == {
         "providerID": "azure:///subscriptions/00000000-0000-4000-8000-00000000a2e5/resourceGroups/mc_ml_aks_westeurope"
-        f"/providers/Microsoft.Compute/virtualMachineScaleSets/aks-t4spot-{found[1]}-vmss/virtualMachines/0",
+        f"/providers/Microsoft.Compute/virtualMachineScaleSets/aks-t4spot-{match[1]}-vmss/virtualMachines/0",
         "taints": [TAINT],
     }
     labels = dict(node["metadata"]["labels"])
@@ -85,7 +85,7 @@ def test_spot_gpu_node(account: Account) -> None:
         "topology.kubernetes.io/region": "westeurope",
         "topology.kubernetes.io/zone": "0",
     }
-    # No device plugin has run there yet.
+    # No device plugin has run on this node yet.
     assert "nvidia.com/gpu" not in {**node["status"]["capacity"], **node["status"]["allocatable"]}
     assert node["status"]["allocatable"]["cpu"] == "3860m"
     assert node["status"]["allocatable"]["pods"] == "250"
@@ -237,7 +237,7 @@ def test_scaling_stays_within_the_bounds_and_moves_nodes(ready: Account) -> None
 
 
 def test_deleted_pool_takes_its_nodes(ready: Account) -> None:
-    made = ready.create(POOL, REGULAR)
+    pool = ready.create(POOL, REGULAR)
     assert len(ready.runtime.names()) == 3
-    ready.provider.delete(made)
+    ready.provider.delete(pool)
     assert len(ready.runtime.names()) == 1

@@ -31,8 +31,8 @@ def killed_at(account: Account, call: str) -> None:
 
 
 def state(account: Account, id: str) -> str:
-    found = account.cloud.get(id)
-    return found["provisioningState"] if found else "gone"
+    record = account.cloud.get(id)
+    return record["provisioningState"] if record else "gone"
 
 
 def second(account: Account, act: Callable[[], object]) -> str:
@@ -61,7 +61,7 @@ def test_second_operation_waits_for_nobody(ready: Account) -> None:
     assert ready.update(changed, {**REGULAR, "count": 4}).old_outputs["count"] == 4
 
 
-def test_pool_that_goes_is_there_until_its_nodes_are_gone(ready: Account) -> None:
+def test_deleted_pool_exists_until_its_nodes_are_gone(ready: Account) -> None:
     cpu = ready.create(POOL, REGULAR)
     seen: list[str] = []
     during(ready, "apply_nodes", lambda: seen.append(state(ready, cpu.id)))
@@ -126,11 +126,11 @@ def test_kill_in_a_deletion_of_a_pool_is_finished(ready: Account) -> None:
 @pytest.mark.parametrize("at", ["start", "apply_nodes"])
 def test_kill_in_an_update_of_a_cluster_blocks_nobody(account: Account, at: str) -> None:
     account.group()
-    made = account.cluster()
+    cluster = account.cluster()
     killed_at(account, at)
     with pytest.raises(KeyboardInterrupt):
-        account.update(made, {**CLUSTER_INPUTS, "tags": {"a": "b"}})
-    assert state(account, made.id) == "Updating"
+        account.update(cluster, {**CLUSTER_INPUTS, "tags": {"a": "b"}})
+    assert state(account, cluster.id) == "Updating"
     account.cloud.reconcile()
-    assert state(account, made.id) == "Succeeded"
+    assert state(account, cluster.id) == "Succeeded"
     account.create(POOL, REGULAR)

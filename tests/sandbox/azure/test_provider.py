@@ -103,11 +103,11 @@ def test_location_comes_from_the_old_value_then_the_provider_then_the_group(acco
 
 def test_automatic_name_is_kept_and_creates_before_it_deletes(ready: Account) -> None:
     unnamed = {"resourceGroupName": "ml"}
-    made = ready.create(IDENTITY, unnamed)
-    name = made.old_inputs["resourceName"]
+    identity = ready.create(IDENTITY, unnamed)
+    name = identity.old_inputs["resourceName"]
     assert re.fullmatch("userassignedidentity[0-9a-f]{8}", name)
-    assert ready.check(IDENTITY, unnamed, made.old_inputs)["resourceName"] == name
-    diff = ready.diff(made, {**unnamed, "location": "eastus"})
+    assert ready.check(IDENTITY, unnamed, identity.old_inputs)["resourceName"] == name
+    diff = ready.diff(identity, {**unnamed, "location": "eastus"})
     assert (diff.replaces, diff.delete_before_replace) == ({"location"}, False)
 
 
@@ -159,8 +159,8 @@ CLUSTER_DIFFS: list[tuple[dict[str, Any], set[str]]] = [
 def test_diff_of_a_cluster(ready: Account, changes: dict[str, Any], replaces: set[str]) -> None:
     network = {"podCidr": "10.201.0.0/16", "loadBalancerSku": "standard"}
     inputs = {**CLUSTER_INPUTS, "resourceName": "two", "networkProfile": network}
-    made = ready.create(CLUSTER, inputs)
-    assert ready.diff(made, {**inputs, **changes}).replaces == replaces
+    cluster = ready.create(CLUSTER, inputs)
+    assert ready.diff(cluster, {**inputs, **changes}).replaces == replaces
 
 
 def test_update_below_a_force_new_property_replaces(ready: Account) -> None:
@@ -171,8 +171,8 @@ def test_update_below_a_force_new_property_replaces(ready: Account) -> None:
             "linuxProfile": {"adminUsername": user, "ssh": {"publicKeys": []}},
         }
 
-    made = ready.create(CLUSTER, profile("a"))
-    assert ready.diff(made, profile("b")).replaces == {"linuxProfile.adminUsername"}
+    cluster = ready.create(CLUSTER, profile("a"))
+    assert ready.diff(cluster, profile("b")).replaces == {"linuxProfile.adminUsername"}
 
 
 def test_preview_of_a_create_shows_inputs_and_makes_nothing(ready: Account) -> None:
@@ -186,9 +186,9 @@ def test_preview_of_a_create_shows_inputs_and_makes_nothing(ready: Account) -> N
 
 
 def test_preview_of_an_update_changes_nothing(ready: Account) -> None:
-    made = ready.create(POOL, SPOT)
-    wanted = ready.check(POOL, {**SPOT, "maxCount": 9}, made.old_inputs)
-    outputs = ready.provider.update(dataclasses.replace(made, inputs=wanted, preview=True))
+    pool = ready.create(POOL, SPOT)
+    wanted = ready.check(POOL, {**SPOT, "maxCount": 9}, pool.old_inputs)
+    outputs = ready.provider.update(dataclasses.replace(pool, inputs=wanted, preview=True))
     assert (outputs["name"], outputs["maxCount"], outputs["nodeImageVersion"]) == ("t4spot", 9, UNKNOWN)
     assert ready.cloud.pools()[1].most == 4
 
@@ -219,8 +219,8 @@ def test_every_type_can_be_read_by_its_names(account: Account) -> None:
     account.network()
     subnet = account.subnet()
     token, args = "azure-native:network:getSubnet", {"resourceGroupName": "ml", "virtualNetworkName": "net"}
-    found = account.provider.invoke(token, {**args, "subnetName": "nodes"})
-    assert (found["id"], found["addressPrefix"]) == (subnet.id, "10.100.0.0/20")
+    result = account.provider.invoke(token, {**args, "subnetName": "nodes"})
+    assert (result["id"], result["addressPrefix"]) == (subnet.id, "10.100.0.0/20")
     for wrong, reason in (
         ({**args, "subnetName": "no"}, r"The Resource 'Microsoft.Network/virtualNetworks/net/subnets/no'"),
         (args, "missing required argument 'subnetName'"),
@@ -231,8 +231,8 @@ def test_every_type_can_be_read_by_its_names(account: Account) -> None:
 
 
 def test_client_config_and_unknown_functions(account: Account) -> None:
-    found = account.provider.invoke("azure-native:authorization:getClientConfig", {})
-    assert found.keys() == {"clientId", "objectId", "subscriptionId", "tenantId"}
+    result = account.provider.invoke("azure-native:authorization:getClientConfig", {})
+    assert result.keys() == {"clientId", "objectId", "subscriptionId", "tenantId"}
     with pytest.raises(Refused, match="unknown function azure-native:compute:getDisk"):
         account.provider.invoke("azure-native:compute:getDisk", {})
 
@@ -247,12 +247,14 @@ def test_control_plane_that_does_not_start_leaves_a_failed_cluster(account: Acco
         account.cluster()
     assert failed.value.outputs["provisioningState"] == "Failed"
     account.runtime.before = lambda call: None
-    made = Resource(CLUSTER, "it", "urn", failed.value.id, old_inputs=CLUSTER_INPUTS, old_outputs=failed.value.outputs)
-    assert account.update(made, CLUSTER_INPUTS).old_outputs["provisioningState"] == "Succeeded"
+    cluster = Resource(
+        CLUSTER, "it", "urn", failed.value.id, old_inputs=CLUSTER_INPUTS, old_outputs=failed.value.outputs
+    )
+    assert account.update(cluster, CLUSTER_INPUTS).old_outputs["provisioningState"] == "Succeeded"
 
 
 def test_two_providers_share_one_cloud(ready: Account) -> None:
     other = AzureProvider(ready.cloud)
     other.configure({})
-    made = ready.create(POOL, REGULAR)
-    assert other.read(made) is not None
+    pool = ready.create(POOL, REGULAR)
+    assert other.read(pool) is not None

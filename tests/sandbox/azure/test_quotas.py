@@ -31,10 +31,10 @@ def too_much(account: Account, inputs: Props, token: str = POOL) -> str:
     return refused.value.message
 
 
-def failed(account: Account, inputs: Props, made: Resource | None = None) -> Resource:
+def failed(account: Account, inputs: Props, pool: Resource | None = None) -> Resource:
     """The pool that a request leaves whose machines Azure does not give."""
     with pytest.raises(InitFailed) as init:
-        account.update(made, inputs) if made else account.create(POOL, inputs)
+        account.update(pool, inputs) if pool else account.create(POOL, inputs)
     return Resource(
         POOL, "it", "urn:it", init.value.id, old_inputs=account.check(POOL, inputs), old_outputs=init.value.outputs
     )
@@ -62,7 +62,7 @@ def test_names_are_read_in_any_spelling(ready: Account, region: str, family: str
         ),
     ],
 )
-def test_everything_that_is_no_quota_is_said(data: Any, paths: list[str]) -> None:
+def test_everything_that_is_no_quota_is_reported(data: Any, paths: list[str]) -> None:
     with pytest.raises(SandboxError) as wrong:
         Quotas.read(data)
     assert [line.partition(" ")[0] for line in str(wrong.value).split("\n")] == paths
@@ -93,33 +93,33 @@ def test_pools_of_one_request_count_together(ready: Account) -> None:
     ready.create(CLUSTER, {**inputs, "agentPoolProfiles": [{**SYSTEM, "count": 1}, three[1]]})
 
 
-def test_what_exceeds_a_quota_already_may_change_and_shrink(ready: Account) -> None:
-    made = ready.create(POOL, {**REGULAR, "count": 3})
+def test_a_pool_over_its_quota_may_change_and_shrink(ready: Account) -> None:
+    pool = ready.create(POOL, {**REGULAR, "count": 3})
     limited(ready, {"cores": 8})
-    made = ready.update(made, {**REGULAR, "count": 3, "nodeLabels": {"a": "b"}})
-    made = ready.update(made, {**REGULAR, "count": 2})
+    pool = ready.update(pool, {**REGULAR, "count": 3, "nodeLabels": {"a": "b"}})
+    pool = ready.update(pool, {**REGULAR, "count": 2})
     with pytest.raises(AzureRefused, match="left regional vcpu quota 0, requested quota 4"):
-        ready.update(made, {**REGULAR, "count": 3})
+        ready.update(pool, {**REGULAR, "count": 3})
 
 
 def test_spot_pool_without_quota_fails_later_and_converges(ready: Account) -> None:
     limited(ready, {"lowPriorityCores": 4})
     wanted = {**SPOT, "minCount": 2, "count": 2}
-    made = failed(ready, wanted)
-    assert (made.old_outputs["provisioningState"], made.old_outputs["count"]) == ("Failed", 0)
+    pool = failed(ready, wanted)
+    assert (pool.old_outputs["provisioningState"], pool.old_outputs["count"]) == ("Failed", 0)
     assert len(ready.runtime.names()) == 1
     # Failed is not busy: the same request fails in the same way.
-    assert failed(ready, wanted, made).id == made.id
+    assert failed(ready, wanted, pool).id == pool.id
     limited(ready, {"lowPriorityCores": 8})
-    again = ready.update(made, wanted)
+    again = ready.update(pool, wanted)
     assert (again.old_outputs["provisioningState"], again.old_outputs["count"]) == ("Succeeded", 2)
     assert len(ready.runtime.names()) == 3
 
 
 def test_spot_pool_that_cannot_grow_keeps_its_nodes_and_takes_its_settings(ready: Account) -> None:
     limited(ready, {"lowPriorityCores": 8})
-    made = ready.create(POOL, {**SPOT, "count": 1})
-    left = failed(ready, {**SPOT, "minCount": 3, "count": 3, "nodeLabels": {"a": "b"}}, made).old_outputs
+    pool = ready.create(POOL, {**SPOT, "count": 1})
+    left = failed(ready, {**SPOT, "minCount": 3, "count": 3, "nodeLabels": {"a": "b"}}, pool).old_outputs
     assert (left["count"], left["minCount"], left["nodeLabels"]["a"]) == (1, 3, "b")
     assert sum("t4spot" in name for name in ready.runtime.names()) == 1
 
@@ -146,8 +146,8 @@ def test_inline_spot_pool_without_quota_fails_its_cluster_alone(ready: Account) 
         ready.cluster(resourceName="two", agentPoolProfiles=pools)
     assert init.value.outputs["provisioningState"] == "Failed"
     assert init.value.outputs["identityProfile"]
-    found = [(p["name"], p["count"], p["provisioningState"]) for p in init.value.outputs["agentPoolProfiles"]]
-    assert found == [("system", 1, "Succeeded"), ("one", 1, "Succeeded"), ("other", 0, "Failed")]
+    summary = [(p["name"], p["count"], p["provisioningState"]) for p in init.value.outputs["agentPoolProfiles"]]
+    assert summary == [("system", 1, "Succeeded"), ("one", 1, "Succeeded"), ("other", 0, "Failed")]
     assert sum("-one-" in name or "-other-" in name for name in ready.runtime.names()) == 1
 
 

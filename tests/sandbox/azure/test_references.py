@@ -126,8 +126,8 @@ def test_role_is_given_once(ready: Account, registry: Resource) -> None:
         {"roleDefinitionId": role_definition(OTHER_ROLE)},
         {"scope": registry.id.rsplit("/providers/", 1)[0]},
     ):
-        made = ready.create(ROLE, pull(registry, kubelet(cluster), roleAssignmentName=OTHER_NAME) | changes)
-        ready.provider.delete(made)
+        assignment = ready.create(ROLE, pull(registry, kubelet(cluster), roleAssignmentName=OTHER_NAME) | changes)
+        ready.provider.delete(assignment)
 
 
 def test_scope_must_be_there(ready: Account, registry: Resource) -> None:
@@ -153,12 +153,12 @@ def test_scope_must_be_there(ready: Account, registry: Resource) -> None:
 
 
 def test_role_goes_with_its_scope(ready: Account, registry: Resource) -> None:
-    made = ready.create(ROLE, pull(registry, ids.USER_OBJECT))
+    assignment = ready.create(ROLE, pull(registry, ids.USER_OBJECT))
     ready.provider.delete(registry)
-    assert ready.provider.read(made) is None
+    assert ready.provider.read(assignment) is None
 
 
-def test_disks_are_encrypted_with_a_key_of_a_vault_that_is_there(ready: Account) -> None:
+def test_disks_are_encrypted_with_a_key_of_an_existing_vault(ready: Account) -> None:
     vault = ready.create(VAULT, VAULT_INPUTS)
     assert vault.old_outputs["properties"]["vaultUri"] == "https://keys.vault.azure.net/"
     for changes, code in (
@@ -168,10 +168,10 @@ def test_disks_are_encrypted_with_a_key_of_a_vault_that_is_there(ready: Account)
         ({"identity": {"type": "UserAssigned", "userAssignedIdentities": [vault.id]}}, "ResourceNotFound"),
     ):
         assert refusal(ready, DISKS, disks(vault.id, **changes)).code == code, changes
-    made = ready.create(DISKS, disks(vault.id))
-    assert made.old_outputs["encryptionType"] == "EncryptionAtRestWithCustomerKey"
+    disk_set = ready.create(DISKS, disks(vault.id))
+    assert disk_set.old_outputs["encryptionType"] == "EncryptionAtRestWithCustomerKey"
     # Its identity can be given a role at the vault.
-    principal = made.old_outputs["identity"]["principalId"]
+    principal = disk_set.old_outputs["identity"]["principalId"]
     ready.create(ROLE, pull(vault, principal))
 
 
@@ -179,11 +179,11 @@ def test_user_assigned_identity_of_a_resource_is_shown_with_its_numbers(ready: A
     identity = ready.create(IDENTITY, {"resourceGroupName": "ml", "resourceName": "control"})
     vault = ready.create(VAULT, VAULT_INPUTS)
     wanted = disks(vault.id, identity={"type": "UserAssigned", "userAssignedIdentities": [identity.id]})
-    made = ready.create(DISKS, wanted)
-    shown = made.old_outputs["identity"]["userAssignedIdentities"]
+    disk_set = ready.create(DISKS, wanted)
+    shown = disk_set.old_outputs["identity"]["userAssignedIdentities"]
     assert shown == {identity.id: {n: identity.old_outputs[n] for n in ("clientId", "principalId")}}
-    assert ready.diff(ready.refresh(made), wanted).changes == {}
-    imported = ready.provider.read(Resource(DISKS, "it", "urn", made.id))
+    assert ready.diff(ready.refresh(disk_set), wanted).changes == {}
+    imported = ready.provider.read(Resource(DISKS, "it", "urn", disk_set.id))
     assert imported is not None
     assert imported[0]["identity"] == wanted["identity"]
 

@@ -26,18 +26,18 @@ def groups(account: Account) -> dict[str, NodeGroup]:
 
 
 def test_the_named_machines_go_and_a_number_is_given_once(ready: Account) -> None:
-    made = ready.create(POOL, {**SPOT, "count": 4})
+    pool = ready.create(POOL, {**SPOT, "count": 4})
     names = groups(ready)["t4spot"].nodes
     assert names == tuple(name for name in ready.runtime.names() if "-t4spot-" in name)
     ready.cloud.remove(T4, [names[1], names[2], "no node"])
     assert numbers(ready) == ["000", "003"]
-    assert ready.refresh(made).old_outputs["count"] == 2
+    assert ready.refresh(pool).old_outputs["count"] == 2
     ready.cloud.grow(T4, 1)
     assert numbers(ready) == ["000", "003", "004"]
     # A request for fewer takes the highest numbers; none for the same number.
-    ready.update(ready.refresh(made), {**SPOT, "count": 3, "tags": {"a": "b"}})
+    ready.update(ready.refresh(pool), {**SPOT, "count": 3, "tags": {"a": "b"}})
     assert numbers(ready) == ["000", "003", "004"]
-    ready.update(ready.refresh(made), {**SPOT, "count": 2, "maxCount": 2})
+    ready.update(ready.refresh(pool), {**SPOT, "count": 2, "maxCount": 2})
     assert numbers(ready) == ["000", "003"]
     ready.cloud.scale("aks", "t4spot", 0)
     ready.cloud.scale("aks", "t4spot", 1)
@@ -45,9 +45,9 @@ def test_the_named_machines_go_and_a_number_is_given_once(ready: Account) -> Non
 
 
 def test_a_pool_made_anew_counts_from_the_start(ready: Account) -> None:
-    made = ready.create(POOL, {**SPOT, "count": 2})
+    pool = ready.create(POOL, {**SPOT, "count": 2})
     ready.cloud.scale("aks", "t4spot", 0)
-    ready.provider.delete(made)
+    ready.provider.delete(pool)
     ready.create(POOL, {**SPOT, "count": 1})
     assert numbers(ready) == ["000"]
 
@@ -88,18 +88,18 @@ def test_what_the_autoscaler_sees(ready: Account) -> None:
     cut = {"vmSize": "Standard_NC40ads_H100_v5", "gpuInstanceProfile": "MIG2g", "gpuProfile": {"driver": "None"}}
     ready.create(POOL, SPOT)
     ready.create(POOL, {**REGULAR, **cut})
-    found = ready.cloud.node_groups(CLUSTER_ID)
-    system, spot, gpu = found.groups
+    node_groups = ready.cloud.node_groups(CLUSTER_ID)
+    system, spot, gpu = node_groups.groups
     assert (system.least, system.most, system.gpus) == (None, None, None)
     assert (spot.least, spot.most, spot.nodes, spot.gpus) == (0, 4, (), Gpus(1))
     assert spot.template["metadata"]["name"] == f"{spot.name}000000"
     assert gpu.gpus == Gpus(1, 94, "MIG2g", 3, driver=False)
-    assert (found.profile["expander"], found.profile["scaleDownUnneededTime"]) == ("random", "10m")
+    assert (node_groups.profile["expander"], node_groups.profile["scaleDownUnneededTime"]) == ("random", "10m")
     nobody = ready.cloud.node_groups(CLUSTER_ID.replace("aks", "other"))
     assert (nobody.groups, nobody.profile) == ([], {})
 
 
-def test_quotas_of_the_cloud_file_are_found_beside_the_state(ready: Account) -> None:
+def test_quotas_of_the_cloud_file_are_read_beside_the_state(ready: Account) -> None:
     folder = ready.state_file.parent
     assert limits("azure", folder) == UNLIMITED
     (folder / KEPT).write_text(json.dumps({"quotas": {"westeurope": {"cores": 5}}, "resources": []}))

@@ -1,4 +1,4 @@
-"""How often one cluster or pool takes a PUT; seconds pass only while somebody waits."""
+"""The rate at which one cluster or pool accepts PUTs; seconds pass only during a wait."""
 
 from __future__ import annotations
 
@@ -50,12 +50,12 @@ def test_objects_have_buckets_of_their_own(throttle: Throttle, clock: Clock) -> 
 
 
 def test_requests_that_are_refused_count_and_other_objects_do_not(ready: Account) -> None:
-    made = ready.create(POOL, REGULAR)
+    pool = ready.create(POOL, REGULAR)
     for _ in range(18):
-        made = ready.update(made, REGULAR)
+        pool = ready.update(pool, REGULAR)
     with pytest.raises(Exception, match="PropertyChangeNotAllowed"):
-        ready.update(made, {**REGULAR, "maxPods": 30})
+        ready.update(pool, {**REGULAR, "maxPods": 30})
     ready.create(POOL, SPOT)
     assert ready.clock.waits == []
-    ready.update(made, REGULAR)
+    ready.update(pool, REGULAR)
     assert ready.clock.waits == [60]

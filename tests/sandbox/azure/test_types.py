@@ -151,7 +151,7 @@ REQUESTS: dict[str, Props] = {
 
 
 @pytest.fixture
-def made(account: Account) -> dict[str, Resource]:
+def resources(account: Account) -> dict[str, Resource]:
     """One resource of every type, by type."""
     return {name: account.create(f"azure-native:{name}", inputs) for name, inputs in REQUESTS.items()}
 
@@ -160,25 +160,25 @@ def test_every_emulated_type_has_a_request_here() -> None:
     assert {f"azure-native:{name}" for name in REQUESTS} == TYPES.keys()
 
 
-def test_reading_back_and_declaring_again_change_nothing(account: Account, made: dict[str, Resource]) -> None:
+def test_reading_back_and_declaring_again_change_nothing(account: Account, resources: dict[str, Resource]) -> None:
     # A cluster read back shows its standalone pools as well (test_bodies).
     for name in REQUESTS.keys() - {"containerservice:ManagedCluster"}:
         # Read after all of them are made: what one resource shows of another must not be a difference either.
-        again = account.refresh(made[name])
-        assert again.old_inputs == made[name].old_inputs, name
+        again = account.refresh(resources[name])
+        assert again.old_inputs == resources[name].old_inputs, name
         assert account.diff(again, REQUESTS[name]).changes == {}, name
         updated = account.update(again, REQUESTS[name])
-        assert account.refresh(updated).old_inputs == made[name].old_inputs, name
+        assert account.refresh(updated).old_inputs == resources[name].old_inputs, name
         # A deployment is another one each time (test_deployments).
         assert updated.old_outputs == again.old_outputs or name == "resources:Deployment", name
 
 
-def test_import_finds_the_names_in_the_id(account: Account, made: dict[str, Resource]) -> None:
-    for name, one in made.items():
-        found = account.provider.read(Resource(one.type, "it", "urn", one.id))
-        assert found is not None
-        named = TYPES[one.type].parameters
-        assert {n: found[0][n] for n in named} == {n: one.old_inputs[n] for n in named}, name
+def test_import_finds_the_names_in_the_id(account: Account, resources: dict[str, Resource]) -> None:
+    for name, resource in resources.items():
+        imported = account.provider.read(Resource(resource.type, "it", "urn", resource.id))
+        assert imported is not None
+        named = TYPES[resource.type].parameters
+        assert {n: imported[0][n] for n in named} == {n: resource.old_inputs[n] for n in named}, name
 
 
 def test_unknown_property_is_refused(account: Account) -> None:
@@ -187,30 +187,30 @@ def test_unknown_property_is_refused(account: Account) -> None:
             account.check(f"azure-native:{name}", {**inputs, "colour": "blue"})
 
 
-def test_nothing_is_made_in_a_group_that_is_not_there(account: Account) -> None:
+def test_nothing_is_created_in_a_missing_group(account: Account) -> None:
     for name in REQUESTS.keys() - {"resources:ResourceGroup"}:
         with pytest.raises(AzureRefused) as refused:
             account.create(f"azure-native:{name}", REQUESTS[name])
         assert refused.value.code == "ResourceGroupNotFound", name
 
 
-def test_preview_shows_what_was_said_and_nothing_else(account: Account) -> None:
+def test_preview_shows_the_inputs_and_nothing_else(account: Account) -> None:
     for name, inputs in REQUESTS.items():
         token = f"azure-native:{name}"
         _, shown = account.provider.create(
             Resource(token, "it", "urn", inputs=account.check(token, inputs), preview=True)
         )
-        said = {k: v for k, v in inputs.items() if isinstance(v, str) and k in shown}
-        assert {k: shown[k] for k in said} == said, name
+        sent = {k: v for k, v in inputs.items() if isinstance(v, str) and k in shown}
+        assert {k: shown[k] for k in sent} == sent, name
         assert shown["type"] == UNKNOWN or name == "containerservice:AgentPool"
 
 
-def test_group_takes_all_of_them_with_it(account: Account, made: dict[str, Resource]) -> None:
-    account.provider.delete(made["resources:ResourceGroup"])
-    assert [name for name, one in made.items() if account.provider.read(one) is not None] == []
+def test_group_takes_all_of_them_with_it(account: Account, resources: dict[str, Resource]) -> None:
+    account.provider.delete(resources["resources:ResourceGroup"])
+    assert [name for name, resource in resources.items() if account.provider.read(resource) is not None] == []
 
 
-def test_everything_can_be_deleted_in_the_opposite_order(account: Account, made: dict[str, Resource]) -> None:
-    for one in reversed(made.values()):
-        account.provider.delete(one)
-        assert account.provider.read(one) is None
+def test_everything_can_be_deleted_in_the_opposite_order(account: Account, resources: dict[str, Resource]) -> None:
+    for resource in reversed(resources.values()):
+        account.provider.delete(resource)
+        assert account.provider.read(resource) is None

@@ -115,8 +115,8 @@ class Project(Caller):
         """The cluster `gke` as the engine has it."""
         inputs = self.check(CLUSTER, CLUSTER_INPUTS)
         outputs = {**inputs, "clusterAutoscaling": None}
-        made = Resource(CLUSTER, "it", "urn:it", CLUSTER_ID, old_inputs=inputs, old_outputs=outputs)
-        return dataclasses.replace(self.refresh(made), old_inputs=inputs)
+        created = Resource(CLUSTER, "it", "urn:it", CLUSTER_ID, old_inputs=inputs, old_outputs=outputs)
+        return dataclasses.replace(self.refresh(created), old_inputs=inputs)
 
 
 @pytest.fixture(autouse=True)

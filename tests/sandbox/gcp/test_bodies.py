@@ -28,25 +28,25 @@ from .conftest import (
 GPU_TAINT = {"key": "nvidia.com/gpu", "value": "present", "effect": "NO_SCHEDULE"}
 
 
-def made(project: Project, inputs: Props, token: str = POOL) -> Props:
+def created(project: Project, inputs: Props, token: str = POOL) -> Props:
     return project.create(token, inputs).old_outputs
 
 
 def test_a_cluster_has_its_computed_outputs(ready: Project) -> None:
-    found = made(ready, {**CLUSTER_INPUTS, "name": "two", "ipAllocationPolicy": {}}, CLUSTER)
-    assert found["endpoint"] == "127.0.0.1:6443"
-    assert found["masterAuth"]["clusterCaCertificate"] == "Y2VydGlmaWNhdGU="
-    assert found["masterVersion"] == "1.36.4-gke.1132000"
+    cluster = created(ready, {**CLUSTER_INPUTS, "name": "two", "ipAllocationPolicy": {}}, CLUSTER)
+    assert cluster["endpoint"] == "127.0.0.1:6443"
+    assert cluster["masterAuth"]["clusterCaCertificate"] == "Y2VydGlmaWNhdGU="
+    assert cluster["masterVersion"] == "1.36.4-gke.1132000"
     assert (
-        found["selfLink"] == f"https://container.googleapis.com/v1/projects/{PROJECT}/locations/{REGION}/clusters/two"
+        cluster["selfLink"] == f"https://container.googleapis.com/v1/projects/{PROJECT}/locations/{REGION}/clusters/two"
     )
-    assert found["network"] == f"projects/{PROJECT}/global/networks/net"
-    assert found["nodeLocations"] == ZONES
-    assert found["networkingMode"] == "VPC_NATIVE"
-    assert found["clusterAutoscaling"]["autoscalingProfile"] == "BALANCED"
-    assert found["effectiveLabels"] == {"goog-pulumi-provisioned": "true"}
-    assert found["deletionProtection"] is True
-    assert "status" not in found
+    assert cluster["network"] == f"projects/{PROJECT}/global/networks/net"
+    assert cluster["nodeLocations"] == ZONES
+    assert cluster["networkingMode"] == "VPC_NATIVE"
+    assert cluster["clusterAutoscaling"]["autoscalingProfile"] == "BALANCED"
+    assert cluster["effectiveLabels"] == {"goog-pulumi-provisioned": "true"}
+    assert cluster["deletionProtection"] is True
+    assert "status" not in cluster
     assert ready.runtime.calls[-2] == (
         "start",
         CLUSTER_ID.replace("gke", "two"),
@@ -79,8 +79,8 @@ def test_ranges_by_name_are_shown_with_their_addresses(ready: Project) -> None:
 )
 def test_a_channel_resolves_versions(channel: str, wanted: str, version: str | None) -> None:
     """GKE release notes"""
-    found = versions.resolved(wanted, channel)
-    assert (found and found.partition("-gke.")[0]) == version
+    resolved = versions.resolved(wanted, channel)
+    assert (resolved and resolved.partition("-gke.")[0]) == version
 
 
 def test_an_upgrade_follows_the_version_and_a_downgrade_is_passed_over(ready: Project) -> None:
@@ -96,8 +96,8 @@ def test_an_upgrade_follows_the_version_and_a_downgrade_is_passed_over(ready: Pr
 
 def test_the_default_pool_stays_unless_it_is_removed(ready: Project) -> None:
     inputs = {**CLUSTER_INPUTS, "name": "two", "ipAllocationPolicy": {}, "removeDefaultNodePool": False}
-    found = made(ready, inputs, CLUSTER)
-    (pool,) = found["nodePools"]
+    cluster = created(ready, inputs, CLUSTER)
+    (pool,) = cluster["nodePools"]
     assert (pool["name"], pool["nodeConfig"]["machineType"]) == ("default-pool", "e2-medium")
     assert len(ready.runtime.names()) == 3
     assert (ready.cloud.get(CLUSTER_ID) or {})["nodePools"] == []
@@ -111,29 +111,29 @@ def test_a_zonal_cluster_has_its_zone_besides_the_others(ready: Project) -> None
         "location": ZONES[0],
         "nodeLocations": ZONES[1:2],
     }
-    assert made(ready, zonal, CLUSTER)["nodeLocations"] == ZONES[1:2]
-    pool = made(ready, {**REGULAR, "cluster": "two", "location": ZONES[0]})
+    assert created(ready, zonal, CLUSTER)["nodeLocations"] == ZONES[1:2]
+    pool = created(ready, {**REGULAR, "cluster": "two", "location": ZONES[0]})
     assert pool["nodeLocations"] == ZONES[:2]
 
 
 def test_a_pool_has_its_defaults(ready: Project) -> None:
     """4.1"""
-    found = made(ready, {"name": "cpu", "cluster": "gke", "location": REGION})
-    config = found["nodeConfig"]
+    pool = created(ready, {"name": "cpu", "cluster": "gke", "location": REGION})
+    config = pool["nodeConfig"]
     assert config["machineType"] == "e2-medium"
     assert (config["diskType"], config["diskSizeGb"]) == ("pd-balanced", 100)
     assert config["serviceAccount"] == "default"
     assert len(config["oauthScopes"]) == 6
     assert config["workloadMetadataConfig"] == {"mode": "GKE_METADATA"}
     assert (config["spot"], config["preemptible"], config["effectiveTaints"]) == (False, False, [])
-    assert found["management"] == {"autoRepair": True, "autoUpgrade": True}
-    assert found["upgradeSettings"] == {"strategy": "SURGE", "maxSurge": 1, "maxUnavailable": 0}
-    assert found["maxPodsPerNode"] == 110
-    assert found["version"] == "1.36.4-gke.1132000"
-    assert found["nodeLocations"] == ZONES
-    assert "autoscaling" not in found
-    assert len(found["instanceGroupUrls"]) == len(found["managedInstanceGroupUrls"]) == 3
-    assert "/instanceGroupManagers/" in found["instanceGroupUrls"][0]
+    assert pool["management"] == {"autoRepair": True, "autoUpgrade": True}
+    assert pool["upgradeSettings"] == {"strategy": "SURGE", "maxSurge": 1, "maxUnavailable": 0}
+    assert pool["maxPodsPerNode"] == 110
+    assert pool["version"] == "1.36.4-gke.1132000"
+    assert pool["nodeLocations"] == ZONES
+    assert "autoscaling" not in pool
+    assert len(pool["instanceGroupUrls"]) == len(pool["managedInstanceGroupUrls"]) == 3
+    assert "/instanceGroupManagers/" in pool["instanceGroupUrls"][0]
 
 
 @pytest.mark.parametrize(
@@ -141,7 +141,7 @@ def test_a_pool_has_its_defaults(ready: Project) -> None:
 )
 def test_pools_that_vanish_take_any_zone(ready: Project, changes: Props, policy: str) -> None:
     """page cluster-autoscaler"""
-    assert made(ready, with_config(SPOT, **changes))["autoscaling"] == {
+    assert created(ready, with_config(SPOT, **changes))["autoscaling"] == {
         "minNodeCount": 0,
         "maxNodeCount": 0,
         "totalMinNodeCount": 0,
@@ -152,30 +152,30 @@ def test_pools_that_vanish_take_any_zone(ready: Project, changes: Props, policy:
 
 @pytest.mark.parametrize(("zones", "kept"), [([], ZONES), ([ZONES[1], ZONES[1]], [ZONES[1]])])
 def test_zones_are_a_set_and_an_empty_one_says_nothing(ready: Project, zones: list[str], kept: list[str]) -> None:
-    found = made(ready, {**REGULAR, "nodeLocations": zones})
-    assert found["nodeLocations"] == kept
-    assert len(found["instanceGroupUrls"]) == len(kept)
+    pool = created(ready, {**REGULAR, "nodeLocations": zones})
+    assert pool["nodeLocations"] == kept
+    assert len(pool["instanceGroupUrls"]) == len(kept)
 
 
 def test_a_spot_pool_gets_no_taint(ready: Project) -> None:
     """7.22"""
     ready.create(POOL, REGULAR)
-    found = made(ready, with_config(REGULAR, spot=True) | {"name": "spot"})
-    assert found["nodeConfig"]["effectiveTaints"] == []
+    pool = created(ready, with_config(REGULAR, spot=True) | {"name": "spot"})
+    assert pool["nodeConfig"]["effectiveTaints"] == []
 
 
 def test_gpus_are_tainted_only_where_there_are_other_nodes_and_not_twice(ready: Project) -> None:
     """page spot-vms"""
     bare = with_config(SPOT, taints=None)
-    first = made(ready, {**bare, "name": "first"})
+    first = created(ready, {**bare, "name": "first"})
     assert first["nodeConfig"]["effectiveTaints"] == []
     ready.create(POOL, REGULAR)
     # Not in retrospect.
     assert (ready.cloud.get(f"{CLUSTER_ID}/nodePools/first") or {})["nodeConfig"]["effectiveTaints"] == []
-    second = made(ready, {**bare, "name": "second"})["nodeConfig"]
+    second = created(ready, {**bare, "name": "second"})["nodeConfig"]
     assert second["effectiveTaints"] == [GPU_TAINT]
     assert "taints" not in second
-    third = made(ready, {**with_config(SPOT, taints=[GPU_TAINT]), "name": "third"})["nodeConfig"]
+    third = created(ready, {**with_config(SPOT, taints=[GPU_TAINT]), "name": "third"})["nodeConfig"]
     assert third["effectiveTaints"] == third["taints"] == [GPU_TAINT]
 
 
@@ -189,7 +189,7 @@ def test_the_services_taint_outlives_a_change_of_the_users(ready: Project) -> No
 
 
 def test_a_gpu_gets_the_default_driver(ready: Project) -> None:
-    (gpu,) = made(ready, SPOT)["nodeConfig"]["guestAccelerators"]
+    (gpu,) = created(ready, SPOT)["nodeConfig"]["guestAccelerators"]
     assert gpu["gpuDriverInstallationConfig"] == {"gpuDriverVersion": "DEFAULT"}
 
 
@@ -205,8 +205,8 @@ def test_boot_disks_are_those_of_the_family(
     ready: Project, machine: str, gpus: tuple[str, int] | None, disk: str
 ) -> None:
     accelerators = [{"type": gpus[0], "count": gpus[1]}] if gpus else None
-    found = made(ready, with_config(SPOT, machineType=machine, guestAccelerators=accelerators))
-    assert found["nodeConfig"]["diskType"] == disk
+    pool = created(ready, with_config(SPOT, machineType=machine, guestAccelerators=accelerators))
+    assert pool["nodeConfig"]["diskType"] == disk
 
 
 def test_nodes_follow_their_pool(ready: Project) -> None:
@@ -222,7 +222,7 @@ def test_nodes_follow_their_pool(ready: Project) -> None:
     assert ready.runtime.names() == []
 
 
-def test_a_pool_that_is_not_autoscaled_has_the_size_that_is_said(ready: Project) -> None:
+def test_a_pool_without_autoscaling_has_the_declared_size(ready: Project) -> None:
     inputs: dict[str, Any] = {**REGULAR, "initialNodeCount": None, "autoscaling": None, "nodeCount": 2}
     pool = ready.create(POOL, inputs)
     assert (pool.old_outputs["initialNodeCount"], len(ready.runtime.names())) == (2, 6)
@@ -250,8 +250,8 @@ def test_status_has_every_pool(ready: Project) -> None:
     ready.create(POOL, REGULAR)
     ready.create(POOL, SPOT)
     ready.create(POOL, {**with_config(SPOT, spot=None, preemptible=True), "name": "old", "autoscaling": None})
-    found = [(p.cluster, p.pool, p.count, p.least, p.most, p.size, p.priority) for p in ready.cloud.pools()]
-    assert found == [
+    rows = [(p.cluster, p.pool, p.count, p.least, p.most, p.size, p.priority) for p in ready.cloud.pools()]
+    assert rows == [
         ("gke", "cpu", 3, 1, 6, "n2-standard-8", "Regular"),
         ("gke", "l4", 0, 0, 8, "g2-standard-8", "Spot"),
         ("gke", "old", 0, None, None, "g2-standard-8", "Preemptible"),

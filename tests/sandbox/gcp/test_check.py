@@ -156,23 +156,23 @@ def test_check_adds_defaults_and_says_which(project: Project) -> None:
         "autoscalingProfile": "BALANCED",
         "__defaults": ["autoscalingProfile"],
     }
-    # A block that is not there gets none, and defaults that are empty are not written down (bridge #2618).
+    # A missing block gets no defaults, and empty defaults are not recorded (bridge #2618).
     assert "management" not in project.check(POOL, SPOT)
     assert "preemptible" not in project.check(POOL, SPOT)["nodeConfig"]
 
 
 def test_automatic_name_is_kept_and_creates_before_it_deletes(ready: Project) -> None:
     unnamed = {name: value for name, value in REGULAR.items() if name != "name"}
-    made = ready.create(POOL, unnamed)
-    assert re.fullmatch("nodepool-[0-9a-f]{7}", made.old_inputs["name"])
-    assert made.old_inputs["__defaults"] == ["name"]
-    assert ready.check(POOL, unnamed, made.old_inputs)["name"] == made.old_inputs["name"]
+    pool = ready.create(POOL, unnamed)
+    assert re.fullmatch("nodepool-[0-9a-f]{7}", pool.old_inputs["name"])
+    assert pool.old_inputs["__defaults"] == ["name"]
+    assert ready.check(POOL, unnamed, pool.old_inputs)["name"] == pool.old_inputs["name"]
     # A refresh takes the marks away: then every old value serves again.
-    refreshed = ready.refresh(made)
+    refreshed = ready.refresh(pool)
     assert "__defaults" not in refreshed.old_inputs
-    assert ready.check(POOL, unnamed, refreshed.old_inputs)["name"] == made.old_inputs["name"]
-    assert ready.diff(made, {**unnamed, "maxPodsPerNode": 32}).delete_before_replace is False
-    # One that was given is given up for another.
+    assert ready.check(POOL, unnamed, refreshed.old_inputs)["name"] == pool.old_inputs["name"]
+    assert ready.diff(pool, {**unnamed, "maxPodsPerNode": 32}).delete_before_replace is False
+    # A name from the program is replaced by a generated one.
     assert ready.check(POOL, unnamed, {**REGULAR, "__defaults": []})["name"] != "cpu"
 
 

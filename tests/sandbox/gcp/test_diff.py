@@ -24,7 +24,7 @@ from .conftest import (
     with_config,
 )
 
-# What changes (None where that is something, and it does not matter how it is shown), and whether that replaces: 4.1 and 4.2.
+# The changed paths (None: some change, shown in any form), and whether the change replaces: 4.1 and 4.2.
 POOL_DIFFS: list[tuple[Props, dict[str, str] | None, bool]] = [
     (SPOT, {}, False),
     ({**SPOT, "name": "other"}, {"name": "update"}, True),
@@ -69,7 +69,7 @@ POOL_DIFFS: list[tuple[Props, dict[str, str] | None, bool]] = [
     (with_config(SPOT, diskType="pd-ssd"), {"nodeConfig.diskType": "update"}, False),
     (with_config(SPOT, imageType="UBUNTU_CONTAINERD"), {"nodeConfig.imageType": "update"}, False),
     (with_config(SPOT, labels={"gpu": "false", "a.io/b": "c"}), None, False),
-    # Labels that are not said any more stay, taints go: the one is Computed, the other not.
+    # Labels that the program leaves out stay and taints go: labels are Computed, taints are not.
     (with_config(SPOT, labels=None), {}, False),
     (with_config(SPOT, taints=None), {"nodeConfig.taints": "delete"}, False),
     (with_config(SPOT, taints=[]), {"nodeConfig.taints[0]": "delete"}, False),
@@ -82,8 +82,8 @@ POOL_DIFFS: list[tuple[Props, dict[str, str] | None, bool]] = [
 @pytest.mark.parametrize(("inputs", "paths", "replaces"), POOL_DIFFS)
 def test_diff_of_a_pool(ready: Project, inputs: Props, paths: dict[str, str] | None, replaces: bool) -> None:
     diff = ready.diff(ready.create(POOL, SPOT), inputs)
-    found = {path: str(kind) for path, kind in diff.changes.items()}
-    assert found == paths if paths is not None else found
+    kinds = {path: str(kind) for path, kind in diff.changes.items()}
+    assert kinds == paths if paths is not None else kinds
     assert bool(diff.replaces) == replaces
     # A name that was given: the bridge deletes first (nameRequiresDeleteBeforeReplace).
     assert diff.delete_before_replace == replaces
@@ -132,15 +132,15 @@ CLUSTER_DIFFS: list[tuple[Props, set[str], bool]] = [
         False,
     ),
     ({"loggingConfig": {"enableComponents": ["WORKLOADS", "SYSTEM_COMPONENTS"]}}, set(), False),
-    # Of the pool that was taken away: why a program ignores it (pulumi-gcp, docs of removeDefaultNodePool).
+    # The removed default pool's settings: a program ignores them (pulumi-gcp, docs of removeDefaultNodePool).
     ({"nodeConfig": {"serviceAccount": "a@b.iam.gserviceaccount.com"}}, {"nodeConfig.serviceAccount"}, True),
 ]
 
 
 @pytest.mark.parametrize(("changes", "paths", "replaces"), CLUSTER_DIFFS)
 def test_diff_of_a_cluster(ready: Project, changes: Props, paths: set[str], replaces: bool) -> None:
-    made = ready.made_cluster()
-    diff = ready.diff(made, {**CLUSTER_INPUTS, **changes})
+    cluster = ready.made_cluster()
+    diff = ready.diff(cluster, {**CLUSTER_INPUTS, **changes})
     assert diff.changes.keys() == paths
     assert bool(diff.replaces) == replaces
 
@@ -175,9 +175,9 @@ def test_diff_of_the_others(
 
 def test_only_what_changed_is_sent(ready: Project) -> None:
     """Changes by the autoscaler stay, though the engine's state is older."""
-    made = ready.create(POOL, SPOT)
+    pool = ready.create(POOL, SPOT)
     ready.cloud.scale("gke", "l4", 6)
-    updated = ready.update(made, with_config(SPOT, labels={"gpu": "false"}))
+    updated = ready.update(pool, with_config(SPOT, labels={"gpu": "false"}))
     assert updated.old_outputs["nodeCount"] == 2
     assert len(ready.runtime.names()) == 6
 
@@ -193,10 +193,10 @@ def test_only_what_changed_is_sent(ready: Project) -> None:
     ],
 )
 def test_another_machine_or_disk_makes_every_node_anew(ready: Project, change: Props, anew: bool) -> None:
-    made = ready.create(POOL, SPOT)
+    pool = ready.create(POOL, SPOT)
     ready.cloud.scale("gke", "l4", 2)
     before = set(ready.runtime.names())
-    ready.update(made, with_config(SPOT, **change))
+    ready.update(pool, with_config(SPOT, **change))
     after = set(ready.runtime.names())
     assert len(after) == 2
     assert before.isdisjoint(after) is anew
@@ -212,38 +212,38 @@ KEPT = {
 
 @pytest.mark.parametrize("name", KEPT)
 def test_what_a_program_leaves_out_of_a_pool_is_kept(ready: Project, name: str) -> None:
-    made = ready.create(POOL, {**SPOT, name: KEPT[name]})
-    assert ready.diff(made, SPOT).changes == {}
-    assert ready.update(made, SPOT).old_outputs[name] == made.old_outputs[name]
+    pool = ready.create(POOL, {**SPOT, name: KEPT[name]})
+    assert ready.diff(pool, SPOT).changes == {}
+    assert ready.update(pool, SPOT).old_outputs[name] == pool.old_outputs[name]
 
 
 @pytest.mark.parametrize(
     "left_out",
     [{"diskSizeGb": 200}, {"kubeletConfig": {"shutdownGracePeriodSeconds": 120}}, {"guestAccelerators": None}],
 )
-def test_and_of_its_nodes(ready: Project, left_out: Props) -> None:
+def test_node_settings_that_a_program_leaves_out_are_kept(ready: Project, left_out: Props) -> None:
     gpu = with_config(SPOT, machineType="n1-standard-8", guestAccelerators=[{"type": "nvidia-tesla-v100", "count": 1}])
     if left_out == {"guestAccelerators": None}:
-        made = ready.create(POOL, gpu)
+        pool = ready.create(POOL, gpu)
         for without in ({"guestAccelerators": None}, {"guestAccelerators": []}):
-            assert ready.diff(made, with_config(gpu, **without)).changes == {}
+            assert ready.diff(pool, with_config(gpu, **without)).changes == {}
         return
-    made = ready.create(POOL, with_config(SPOT, **left_out))
-    assert ready.diff(made, SPOT).changes == {}
+    pool = ready.create(POOL, with_config(SPOT, **left_out))
+    assert ready.diff(pool, SPOT).changes == {}
 
 
-def test_who_may_reach_a_cluster_is_kept_and_an_empty_group_is_none(project: Project) -> None:
+def test_access_settings_of_a_cluster_are_kept_and_an_empty_group_is_none(project: Project) -> None:
     project.network()
     project.subnetwork()
     networks = {"masterAuthorizedNetworksConfig": {"cidrBlocks": [{"cidrBlock": "203.0.113.0/24"}]}}
     group = {"authenticatorGroupsConfig": {"securityGroup": "gke-security-groups@example.com"}}
-    made = project.cluster(**networks, **group)
-    assert project.diff(made, CLUSTER_INPUTS).changes == {}
-    kept = project.update(made, CLUSTER_INPUTS).old_outputs
+    cluster = project.cluster(**networks, **group)
+    assert project.diff(cluster, CLUSTER_INPUTS).changes == {}
+    kept = project.update(cluster, CLUSTER_INPUTS).old_outputs
     assert (
         kept["masterAuthorizedNetworksConfig"]["cidrBlocks"] == networks["masterAuthorizedNetworksConfig"]["cidrBlocks"]
     )
     assert kept["authenticatorGroupsConfig"] == group["authenticatorGroupsConfig"]
     off = {**CLUSTER_INPUTS, "authenticatorGroupsConfig": {"securityGroup": ""}}
-    assert project.diff(made, off).changes.keys() == {"authenticatorGroupsConfig.securityGroup"}
-    assert "authenticatorGroupsConfig" not in project.update(made, off).old_outputs
+    assert project.diff(cluster, off).changes.keys() == {"authenticatorGroupsConfig.securityGroup"}
+    assert "authenticatorGroupsConfig" not in project.update(cluster, off).old_outputs

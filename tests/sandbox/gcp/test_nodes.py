@@ -30,7 +30,7 @@ def pool(machine: str = "g2-standard-8", id: str = POOL_ID, **config: Any) -> Re
     return Record("gcp:container/nodePool:NodePool", id, body)
 
 
-def made(of: Record, zone: str = "europe-west4-a") -> Any:
+def node_of(of: Record, zone: str = "europe-west4-a") -> Any:
     return node(of, machines()[of.body["nodeConfig"]["machineType"]], zone, 0)
 
 
@@ -45,17 +45,17 @@ def test_a_spot_gpu_node() -> None:
     )
     spot.body["networkConfig"] = {"enablePrivateNodes": True}
     spot.body["nodeConfig"]["workloadMetadataConfig"] = {"mode": "GKE_METADATA"}
-    found = made(spot)
-    name = found["metadata"]["name"]
+    spot_node = node_of(spot)
+    name = spot_node["metadata"]["name"]
     assert re.fullmatch(r"gke-ml-staging-l4-[0-9a-f]{8}-[0-9a-z]{4}", name)
-    assert found["spec"] == {
+    assert spot_node["spec"] == {
         "providerID": f"gce://example-ml/europe-west4-a/{name}",
         "taints": [
             {"key": "cloud.google.com/gke-spot", "value": "true", "effect": "NoSchedule"},
             {"key": "nvidia.com/gpu", "value": "present", "effect": "NoSchedule"},
         ],
     }
-    assert found["metadata"]["labels"] == {
+    assert spot_node["metadata"]["labels"] == {
         "gpu": "true",
         "beta.kubernetes.io/arch": "amd64",
         "beta.kubernetes.io/instance-type": "g2-standard-8",
@@ -90,11 +90,11 @@ def test_a_spot_gpu_node() -> None:
         "topology.kubernetes.io/region": "europe-west4",
         "topology.kubernetes.io/zone": "europe-west4-a",
     }
-    # No device plugin has run there yet; the autoscaler knows what the pool will have.
-    assert "nvidia.com/gpu" not in {**found["status"]["capacity"], **found["status"]["allocatable"]}
+    # No device plugin has run on this node yet; the autoscaler knows what the pool will have.
+    assert "nvidia.com/gpu" not in {**spot_node["status"]["capacity"], **spot_node["status"]["allocatable"]}
     expected = template(spot, machines()["g2-standard-8"], "europe-west4-a")["status"]
     assert (expected["capacity"]["nvidia.com/gpu"], expected["allocatable"]["nvidia.com/gpu"]) == ("1", "1")
-    assert found["status"]["nodeInfo"] == {"kubeletVersion": "v1.36.4-gke.1767000"}
+    assert spot_node["status"]["nodeInfo"] == {"kubeletVersion": "v1.36.4-gke.1767000"}
 
 
 @pytest.mark.parametrize(
@@ -106,17 +106,17 @@ def test_a_spot_gpu_node() -> None:
     ],
 )
 def test_capacity_is_a_label_and_never_a_taint(config: Any, provisioning: str, others: set[str]) -> None:
-    found = made(pool("e2-standard-4", **config))
-    labels = {key.removeprefix("cloud.google.com/"): value for key, value in found["metadata"]["labels"].items()}
+    manifest = node_of(pool("e2-standard-4", **config))
+    labels = {key.removeprefix("cloud.google.com/"): value for key, value in manifest["metadata"]["labels"].items()}
     assert labels["gke-provisioning"] == provisioning
     assert {"gke-spot", "gke-preemptible"} & labels.keys() == others
-    assert "taints" not in found["spec"]
+    assert "taints" not in manifest["spec"]
     assert "private-node" in labels
     assert not [key for key in labels if "gpu" in key or "accelerator" in key]
 
 
 @pytest.mark.parametrize(
-    ("said", "labels", "expected"),
+    ("guest_accelerator", "labels", "expected"),
     [
         (accelerator(count=4), {"gke-accelerator-count": "4", "gke-gpu-driver-version": "default"}, Gpus(4)),
         (
@@ -156,21 +156,21 @@ def test_capacity_is_a_label_and_never_a_taint(config: Any, provisioning: str, o
         ),
     ],
 )
-def test_gpus_and_how_they_are_shared(said: Any, labels: dict[str, str], expected: Gpus) -> None:
-    of = pool(guestAccelerators=[said])
-    found = {
+def test_gpus_and_how_they_are_shared(guest_accelerator: Any, labels: dict[str, str], expected: Gpus) -> None:
+    of = pool(guestAccelerators=[guest_accelerator])
+    gke_labels = {
         key.removeprefix("cloud.google.com/"): value
-        for key, value in made(of)["metadata"]["labels"].items()
+        for key, value in node_of(of)["metadata"]["labels"].items()
         if any(word in key for word in ("gpu", "accelerator"))
     }
-    assert found == {"gke-accelerator": "nvidia-l4", "gke-gpu": "true", **labels}
+    assert gke_labels == {"gke-accelerator": "nvidia-l4", "gke-gpu": "true", **labels}
     assert gpus(of.body) == expected
     offered = template(of, machines()["g2-standard-8"], "europe-west4-a")["status"]["allocatable"]["nvidia.com/gpu"]
     assert int(offered) == expected.count * expected.instances * expected.clients
 
 
 def test_a_node_of_nominal_16_gib_and_100_gb_has_what_a_real_one_had() -> None:
-    status = made(pool("e2-standard-4"))["status"]
+    status = node_of(pool("e2-standard-4"))["status"]
     assert status["capacity"] == {
         "cpu": "4",
         "memory": "16380004Ki",
@@ -204,7 +204,7 @@ def test_reserved_memory(gib: float, mib: int) -> None:
 
 
 @pytest.mark.parametrize(("gb", "kept"), [(10, 5), (30, 15), (100, 41), (500, 100)])
-def test_of_a_disk_a_part_is_kept(gb: int, kept: int) -> None:
+def test_a_part_of_a_disk_is_reserved(gb: int, kept: int) -> None:
     capacity = gb << 30
     assert capacity - int(capacity * 0.10000000149011612) - allocatable_disk(capacity, gb) == kept << 30
 
@@ -219,17 +219,17 @@ def test_names_are_stable_never_met_twice_and_cut_as_google_cuts_them() -> None:
     assert re.fullmatch(r"gke-c{16}-p{16}-\w{8}-\w{4}", node_name(both, "us-east1-b", 0))
 
 
-def test_fewer_pods_where_the_pool_says_so() -> None:
+def test_a_pool_can_limit_the_pods_of_a_node() -> None:
     small = pool("e2-standard-4")
     small.body["maxPodsPerNode"] = 32
-    found = made(small)
-    assert found["metadata"]["labels"]["cloud.google.com/gke-max-pods-per-node"] == "32"
-    assert (found["status"]["capacity"]["pods"], found["status"]["allocatable"]["pods"]) == ("32", "32")
+    manifest = node_of(small)
+    assert manifest["metadata"]["labels"]["cloud.google.com/gke-max-pods-per-node"] == "32"
+    assert (manifest["status"]["capacity"]["pods"], manifest["status"]["allocatable"]["pods"]) == ("32", "32")
 
 
 @pytest.mark.parametrize("size", ["n2-standard-4", "g2-standard-8", "a2-highgpu-1g", "a3-highgpu-8g"])
 def test_the_largest_request_that_the_program_names_fits_a_node_with_agents_on_it(size: str) -> None:
-    status = made(pool(size))["status"]["allocatable"]
+    status = node_of(pool(size))["status"]["allocatable"]
     raw = on_gke([{"name": "p", "machine": size, "capacity": "spot", "maxNodes": 1}])
     (wanted,) = node_pools.node_pools(spec(raw), gke())
     for resource, agents in (("cpu", "400m"), ("memory", "900Mi")):

@@ -60,7 +60,7 @@ def test_the_token_of_the_cluster_that_is_asked_for(clusters: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("asked", "why"),
+    ("exec_info", "why"),
     [
         (question(20001, "azure"), r"https://127\.0\.0\.1:20001 is no cluster of this sandbox's emulated Google Cloud"),
         (question(20004), "is no cluster"),
@@ -71,9 +71,9 @@ def test_the_token_of_the_cluster_that_is_asked_for(clusters: Path) -> None:
         ("[]", "is run by kubectl and the like"),
     ],
 )
-def test_nobody_else_gets_a_token(clusters: Path, asked: str | None, why: str) -> None:
+def test_no_other_request_gets_a_token(clusters: Path, exec_info: str | None, why: str) -> None:
     with pytest.raises(Denied, match=why):
-        credential(clusters, asked, NOW)
+        credential(clusters, exec_info, NOW)
 
 
 @pytest.mark.process
@@ -83,9 +83,9 @@ def test_the_program_on_the_path_answers_or_says_why_not(clusters: Path, tmp_pat
     workstation.furnish(tmp_path / "a folder", clusters, environment)
     assert environment["PATH"] == f"{tmp_path / 'a folder'}{os.pathsep}{os.environ['PATH']}"
 
-    def run(asked: str) -> subprocess.CompletedProcess[str]:
-        its = {**environment, "KUBERNETES_EXEC_INFO": asked}
-        return subprocess.run([NAME], env=its, capture_output=True, text=True, check=False)
+    def run(exec_info: str) -> subprocess.CompletedProcess[str]:
+        variables = {**environment, "KUBERNETES_EXEC_INFO": exec_info}
+        return subprocess.run([NAME], env=variables, capture_output=True, text=True, check=False)
 
     assert json.loads(run(question(20002)).stdout)["status"]["token"] == "token of ml"
     refused = run(question(20001))
@@ -98,5 +98,5 @@ def test_the_authorities_of_all_clusters_are_trusted(clusters: Path) -> None:
     workstation.trust(clusters)
     environment = {"PATH": "/bin"}
     workstation.furnish(clusters / "bin", clusters, environment)
-    found = Path(environment["SSL_CERT_FILE"]).read_text()
-    assert found == "authority of azureauthority of mlauthority of other"
+    bundle = Path(environment["SSL_CERT_FILE"]).read_text()
+    assert bundle == "authority of azureauthority of mlauthority of other"

@@ -29,7 +29,7 @@ from .conftest import (
 
 
 class Killed(BaseException):
-    """As if the process ended here."""
+    """The end of the process at this point."""
 
 
 def die_at(project: Project, call: str) -> None:
@@ -41,7 +41,7 @@ def die_at(project: Project, call: str) -> None:
 
 
 def go_on(project: Project) -> None:
-    """A later process finds what there is and sets it right."""
+    """Start a later process, which repairs the state it reads."""
     project.runtime.before = lambda call: None
     project.limit(UNLIMITED)
     project.cloud.reconcile()
@@ -73,7 +73,7 @@ def test_what_was_being_deleted_goes(ready: Project) -> None:
     die_at(ready, "apply_nodes")
     with pytest.raises(Killed):
         ready.provider.delete(pool)
-    # Its nodes are not brought back by whoever works on another pool meanwhile.
+    # A command for another pool does not bring its nodes back.
     ready.runtime.before = lambda call: None
     ready.create(POOL, SPOT)
     assert ready.runtime.names() == []
@@ -111,13 +111,13 @@ def test_an_address_that_changes_with_a_restart_is_known(ready: Project) -> None
         ),
     ],
 )
-def test_what_a_killed_create_has_made_is_found_by_its_inputs(ready: Project, token: str, inputs: Props) -> None:
+def test_a_killed_create_leaves_a_resource_that_its_inputs_identify(ready: Project, token: str, inputs: Props) -> None:
     """`sandbox.engine.interrupted` asks so."""
-    made = ready.create(token, inputs)
-    assert ready.provider.id_of(token, made.old_inputs) == made.id
-    found = ready.refresh(dataclasses.replace(made, old_outputs={}))
-    assert found.old_outputs == made.old_outputs
-    assert ready.diff(found, inputs).changes == {}
+    resource = ready.create(token, inputs)
+    assert ready.provider.id_of(token, resource.old_inputs) == resource.id
+    refreshed = ready.refresh(dataclasses.replace(resource, old_outputs={}))
+    assert refreshed.old_outputs == resource.old_outputs
+    assert ready.diff(refreshed, inputs).changes == {}
 
 
 @pytest.mark.parametrize("what", ["pool", "cluster"])
@@ -135,7 +135,7 @@ def test_what_could_not_be_deleted_is_no_longer_being_deleted_and_can_be_deleted
         ready.cloud.delete(going)
     assert (ready.cloud.get(going) or {})["status"] == "RUNNING_WITH_ERROR"
     go_on(ready)
-    # Nobody has asked for it a second time: it is there, and so are its nodes.
+    # Without a second request the pool and its nodes exist.
     assert (len(ready.runtime.names()), (ready.cloud.get(going) or {})["status"]) == (3, "RUNNING")
     ready.cloud.delete(going)
     assert ready.cloud.get(going) is None

@@ -33,28 +33,28 @@ from .conftest import (
 
 
 def test_refresh_follows_the_cloud_and_makes_no_difference(ready: Project) -> None:
-    made = ready.create(POOL, SPOT)
+    pool = ready.create(POOL, SPOT)
     ready.cloud.scale("gke", "l4", 6)
-    refreshed = ready.refresh(made)
+    refreshed = ready.refresh(pool)
     assert refreshed.old_outputs["nodeCount"] == 2
     assert "nodeCount" not in refreshed.old_inputs
     assert refreshed.old_inputs["initialNodeCount"] == 0
     assert refreshed.old_inputs["nodeConfig"]["labels"] == {"gpu": "true"}
     assert refreshed.old_inputs["nodeConfig"]["taints"] == SPOT["nodeConfig"]["taints"]
     assert ready.diff(refreshed, SPOT).changes == {}
-    ready.cloud.delete(made.id)
-    assert ready.provider.read(made) is None
+    ready.cloud.delete(pool.id)
+    assert ready.provider.read(pool) is None
 
 
 def test_what_is_in_no_program_is_imported_without_what_the_service_chose(ready: Project) -> None:
-    made = ready.create(POOL, SPOT)
-    found = ready.provider.read(Resource(POOL, "it", "urn:it", made.id))
-    assert found is not None
-    inputs, outputs = found
+    pool = ready.create(POOL, SPOT)
+    imported = ready.provider.read(Resource(POOL, "it", "urn:it", pool.id))
+    assert imported is not None
+    inputs, outputs = imported
     assert (inputs["cluster"], inputs["name"], inputs["location"]) == ("gke", "l4", REGION)
     assert "instanceGroupUrls" not in inputs
     assert "preemptible" not in inputs["nodeConfig"]
-    again = Resource(POOL, "it", "urn:it", made.id, old_inputs=inputs, old_outputs=outputs)
+    again = Resource(POOL, "it", "urn:it", pool.id, old_inputs=inputs, old_outputs=outputs)
     assert ready.diff(again, inputs).changes == {}
     cluster = ready.provider.read(Resource(CLUSTER, "it", "urn:it", CLUSTER_ID))
     assert cluster is not None
@@ -63,18 +63,18 @@ def test_what_is_in_no_program_is_imported_without_what_the_service_chose(ready:
         ready.provider.read(Resource(POOL, "it", "urn:it", CLUSTER_ID))
 
 
-def test_preview_knows_what_is_said_and_an_update_what_there_is(ready: Project) -> None:
+def test_preview_knows_the_inputs_and_an_update_the_existing_values(ready: Project) -> None:
     inputs = ready.check(CLUSTER, {**CLUSTER_INPUTS, "name": "two"})
     id, outputs = ready.provider.create(Resource(CLUSTER, "two", "urn", inputs=inputs, preview=True))
     assert id == ""
     assert outputs["name"] == "two"
     assert outputs["endpoint"] == outputs["masterAuth"] == UNKNOWN
-    made = ready.create(POOL, SPOT)
-    wanted = ready.check(POOL, with_config(SPOT, machineType="g2-standard-12"), made.old_inputs)
-    after = ready.provider.update(dataclasses.replace(made, inputs=wanted, preview=True))
+    pool = ready.create(POOL, SPOT)
+    wanted = ready.check(POOL, with_config(SPOT, machineType="g2-standard-12"), pool.old_inputs)
+    after = ready.provider.update(dataclasses.replace(pool, inputs=wanted, preview=True))
     assert after["nodeConfig"]["machineType"] == "g2-standard-12"
-    assert after["instanceGroupUrls"] == made.old_outputs["instanceGroupUrls"]
-    assert ready.cloud.get(made.id) == ready.cloud.get(made.id) | {"nodeCount": 0}  # type: ignore[operator]
+    assert after["instanceGroupUrls"] == pool.old_outputs["instanceGroupUrls"]
+    assert ready.cloud.get(pool.id) == ready.cloud.get(pool.id) | {"nodeCount": 0}  # type: ignore[operator]
 
 
 def test_errors_have_the_layout_of_the_bridge(ready: Project) -> None:
@@ -85,14 +85,14 @@ def test_errors_have_the_layout_of_the_bridge(ready: Project) -> None:
         "1 error occurred:\n\t* error creating NodePool: googleapi: Error 404: Not found: "
         f"projects/{PROJECT}/locations/{REGION}/clusters/no., notFound\n\n"
     )
-    made = ready.create(POOL, REGULAR)
+    pool = ready.create(POOL, REGULAR)
     with pytest.raises(InitFailed) as updated:
-        ready.update(made, with_config(REGULAR, machineType="x"))
+        ready.update(pool, with_config(REGULAR, machineType="x"))
     assert updated.value.reasons == [
         'updating urn:it: 1 error occurred:\n\t* googleapi: Error 400: Invalid machine type "x" in zone '
         '"europe-west4-a": GCE_NOT_FOUND, badRequest\n\n'
     ]
-    assert updated.value.outputs == made.old_outputs
+    assert updated.value.outputs == pool.old_outputs
     subnet = Resource(SUBNETWORK, "it", "urn:it", f"projects/{PROJECT}/regions/{REGION}/subnetworks/nodes")
     with pytest.raises(Refused) as deleted:
         ready.provider.delete(subnet)
@@ -143,15 +143,15 @@ def invoked(provider: GcpProvider, function: str, **args: Any) -> Props:
 
 def test_get_cluster_shows_blocks_as_lists(ready: Project) -> None:
     ready.create(POOL, SPOT)
-    found = invoked(ready.provider, "container/getCluster:getCluster", name="gke", location=REGION)
-    assert found["id"] == CLUSTER_ID
-    assert found["endpoint"] == "127.0.0.1:6443"
-    assert found["masterAuths"][0]["clusterCaCertificate"] == "Y2VydGlmaWNhdGU="
-    assert found["masterVersion"].startswith("1.36.")
-    assert found["controlPlaneEndpointsConfigs"][0]["dnsEndpointConfigs"][0]["endpoint"] == "127.0.0.1:6443"
-    assert found["workloadIdentityConfigs"] == [{"workloadPool": f"{PROJECT}.svc.id.goog"}]
-    assert found["ipAllocationPolicies"][0]["clusterSecondaryRangeName"] == "pods"
-    (pool,) = found["nodePools"]
+    cluster = invoked(ready.provider, "container/getCluster:getCluster", name="gke", location=REGION)
+    assert cluster["id"] == CLUSTER_ID
+    assert cluster["endpoint"] == "127.0.0.1:6443"
+    assert cluster["masterAuths"][0]["clusterCaCertificate"] == "Y2VydGlmaWNhdGU="
+    assert cluster["masterVersion"].startswith("1.36.")
+    assert cluster["controlPlaneEndpointsConfigs"][0]["dnsEndpointConfigs"][0]["endpoint"] == "127.0.0.1:6443"
+    assert cluster["workloadIdentityConfigs"] == [{"workloadPool": f"{PROJECT}.svc.id.goog"}]
+    assert cluster["ipAllocationPolicies"][0]["clusterSecondaryRangeName"] == "pods"
+    (pool,) = cluster["nodePools"]
     assert (pool["name"], pool["autoscalings"][0]["totalMaxNodeCount"]) == ("l4", 8)
     assert pool["nodeConfigs"][0]["guestAccelerators"][0]["type"] == "nvidia-l4"
 
@@ -184,20 +184,20 @@ def test_networks_and_projects_can_be_read(ready: Project) -> None:
     assert re.fullmatch(r"\d{12}", project["number"])
 
 
-def test_a_grant_that_is_there_is_no_error(project: Project) -> None:
-    said = {"project": PROJECT, "role": "roles/viewer", "member": "user:a@example.com"}
-    made = project.create(MEMBER, said)
-    assert made.id == f"{PROJECT}/roles/viewer/user:a@example.com"
-    assert project.create(MEMBER, said).id == made.id
-    assert project.refresh(made).old_outputs == made.old_outputs
+def test_an_existing_grant_is_no_error(project: Project) -> None:
+    grant = {"project": PROJECT, "role": "roles/viewer", "member": "user:a@example.com"}
+    member = project.create(MEMBER, grant)
+    assert member.id == f"{PROJECT}/roles/viewer/user:a@example.com"
+    assert project.create(MEMBER, grant).id == member.id
+    assert project.refresh(member).old_outputs == member.old_outputs
 
 
 def test_a_nat_goes_with_its_router(project: Project) -> None:
     project.network()
     router = project.create(ROUTER, {"name": "r", "region": REGION, "network": "net"})
     nat = {"name": "nat", "router": "r", "region": REGION, "natIpAllocateOption": "AUTO_ONLY"}
-    made = project.create(NAT, {**nat, "sourceSubnetworkIpRangesToNat": "ALL_SUBNETWORKS_ALL_IP_RANGES"})
-    assert made.id == f"{PROJECT}/{REGION}/r/nat"
-    assert project.refresh(made).old_outputs["type"] == "PUBLIC"
+    gateway = project.create(NAT, {**nat, "sourceSubnetworkIpRangesToNat": "ALL_SUBNETWORKS_ALL_IP_RANGES"})
+    assert gateway.id == f"{PROJECT}/{REGION}/r/nat"
+    assert project.refresh(gateway).old_outputs["type"] == "PUBLIC"
     project.provider.delete(router)
-    assert project.provider.read(made) is None
+    assert project.provider.read(gateway) is None

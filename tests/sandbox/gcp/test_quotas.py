@@ -28,10 +28,10 @@ def limited(project: Project, limits: dict[str, int], region: str = REGION) -> N
 
 def refused(project: Project, inputs: Props, token: str = POOL) -> str:
     before = project.state_file.read_text()
-    with pytest.raises(Refused) as found:
+    with pytest.raises(Refused) as error:
         project.create(token, inputs)
     assert project.state_file.read_text() == before
-    return str(found.value)
+    return str(error.value)
 
 
 def test_what_a_request_needs_is_counted_at_once(ready: Project) -> None:
@@ -45,7 +45,7 @@ def test_what_a_request_needs_is_counted_at_once(ready: Project) -> None:
     ready.create(POOL, SPOT)
 
 
-def test_all_that_does_not_suffice_is_said(ready: Project) -> None:
+def test_every_exceeded_quota_is_named(ready: Project) -> None:
     limited(ready, {"NVIDIA_A100_GPUS": 1, "A2_CPUS": 12})
     a100: dict[str, Any] = {
         **with_config(
@@ -65,7 +65,7 @@ def test_all_that_does_not_suffice_is_said(ready: Project) -> None:
         ({"CPUS": 5}, with_config(REGULAR, machineType="e2-standard-2"), "CPUS"),
         ({"N2_CPUS": 23}, REGULAR, "N2_CPUS"),
         ({"NVIDIA_L4_GPUS": 2}, {**ON_DEMAND, "initialNodeCount": 1}, "NVIDIA_L4_GPUS"),
-        # Without a preemptible quota machines that vanish use the standard one.
+        # Without a preemptible quota, spot and preemptible machines count against the standard one.
         ({"NVIDIA_L4_GPUS": 2}, {**SPOT, "initialNodeCount": 1}, "NVIDIA_L4_GPUS"),
         ({"N2_CPUS": 23}, with_config(REGULAR, spot=True), "N2_CPUS"),
         ({"PREEMPTIBLE_CPUS": 23, "N2_CPUS": 0}, with_config(REGULAR, preemptible=True), "PREEMPTIBLE_CPUS"),
@@ -112,15 +112,15 @@ def test_the_autoscaler_stops_at_a_quota(ready: Project) -> None:
     pool = ready.create(POOL, SPOT)
     limited(ready, {"PREEMPTIBLE_NVIDIA_L4_GPUS": 4})
     ready.cloud.grow(pool.id, 3)
-    with pytest.raises(ScaleRefused) as found:
+    with pytest.raises(ScaleRefused) as error:
         ready.cloud.grow(pool.id, 2)
-    assert str(found.value) == (
+    assert str(error.value) == (
         "pool l4 stays at 3 nodes: Quota 'PREEMPTIBLE_NVIDIA_L4_GPUS' exceeded. Limit: 4.0 in region europe-west4."
     )
     assert len(ready.runtime.names()) == 3
 
 
-def test_what_is_over_a_limit_already_may_stay_and_shrink(ready: Project) -> None:
+def test_a_pool_over_its_limit_may_stay_and_shrink(ready: Project) -> None:
     pool = ready.create(POOL, REGULAR)
     limited(ready, {"N2_CPUS": 8})
     ready.update(pool, with_config(REGULAR, labels={"a": "b"}))

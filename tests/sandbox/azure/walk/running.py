@@ -27,7 +27,7 @@ def _marked(token: str, state: str, **parameters: str) -> Step:
 def _twenty_times(account: Account) -> None:
     for _ in range(20):
         account.cloud._throttle.admit(_CPU)
-    # Whoever waits now waits in vain.
+    # Waiting passes no time from now on.
     account.clock.wait = lambda seconds: None  # type: ignore[method-assign]
     account.cloud._throttle._wait = account.clock.wait
 

@@ -24,10 +24,8 @@ def _l4(**more: Any) -> Make:
 
 
 def _a100(size: str) -> Make:
-    there = {**SPOT, "nodeLocations": ZONES[:2]}
-    return nodes(
-        there, machineType="a2-highgpu-1g", guestAccelerators=_gpus("nvidia-tesla-a100", gpuPartitionSize=size)
-    )
+    pool = {**SPOT, "nodeLocations": ZONES[:2]}
+    return nodes(pool, machineType="a2-highgpu-1g", guestAccelerators=_gpus("nvidia-tesla-a100", gpuPartitionSize=size))
 
 
 def _rtx(cluster: str) -> Make:

@@ -22,8 +22,8 @@ _GRACE = {"shutdownGracePeriodSeconds": 90}
 
 
 def _grace(seconds: int, critical: int = 0) -> Make:
-    said = {"shutdownGracePeriodSeconds": seconds, "shutdownGracePeriodCriticalPodsSeconds": critical}
-    return nodes(SPOT, kubeletConfig=said)
+    kubelet = {"shutdownGracePeriodSeconds": seconds, "shutdownGracePeriodCriticalPodsSeconds": critical}
+    return nodes(SPOT, kubeletConfig=kubelet)
 
 
 ROWS = [

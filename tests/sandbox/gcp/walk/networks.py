@@ -39,9 +39,9 @@ def _ranges(*ranges: tuple[str, str]) -> list[dict[str, str]]:
 
 
 def _nat(**changes: Any) -> Make:
-    """A NAT of a router of another network, where there is none yet."""
-    said = {"name": "two", "router": "second", "region": REGION, "natIpAllocateOption": "AUTO_ONLY"}
-    return Make(NAT, {**said, "sourceSubnetworkIpRangesToNat": "ALL_SUBNETWORKS_ALL_IP_RANGES", **changes})
+    """A NAT of a router in another network, which has no NAT yet."""
+    gateway = {"name": "two", "router": "second", "region": REGION, "natIpAllocateOption": "AUTO_ONLY"}
+    return Make(NAT, {**gateway, "sourceSubnetworkIpRangesToNat": "ALL_SUBNETWORKS_ALL_IP_RANGES", **changes})
 
 
 _SECOND = Make(ROUTER, {"name": "second", "region": REGION, "network": "other"})
@@ -49,12 +49,12 @@ _BESIDE = Make(ROUTER, {"name": "second", "region": REGION, "network": "net"})
 
 
 def _grant(token: str = MEMBER, **changes: Any) -> Make:
-    said = {
+    grant = {
         "project": PROJECT,
         "role": "roles/container.defaultNodeServiceAccount",
         "member": f"serviceAccount:{_ROBOT}",
     }
-    return Make(token, {**said, **changes})
+    return Make(token, {**grant, **changes})
 
 
 ROWS = [

@@ -43,11 +43,11 @@ class Make:
         if project.cloud.get(id) is None or TYPES[self.token].shared:
             project.provider.create(Resource(self.token, "it", "urn:it", inputs=inputs))
             return
-        made = project.refresh(Resource(self.token, "it", "urn:it", id, old_inputs=inputs))
+        resource = project.refresh(Resource(self.token, "it", "urn:it", id, old_inputs=inputs))
         # The provider's own outputs are not in the cloud; only the pool's cluster stays as it was sent.
         own = TYPES[self.token].virtual - {"cluster"}
-        outputs = {name: value for name, value in made.old_outputs.items() if name not in own}
-        project.provider.update(dataclasses.replace(made, inputs=inputs, old_inputs=inputs, old_outputs=outputs))
+        outputs = {name: value for name, value in resource.old_outputs.items() if name not in own}
+        project.provider.update(dataclasses.replace(resource, inputs=inputs, old_inputs=inputs, old_outputs=outputs))
 
 
 _KEY_MEMBER = "gcp:kms/cryptoKeyIAMMember:CryptoKeyIAMMember"
