@@ -31,9 +31,9 @@ _runs: list[Callable[[], None]] = []
 
 
 def construct(
-    inputs: Inputs, folder: Path, monkeypatch: pytest.MonkeyPatch, names: tuple[str, ...] = ("ml",), **how: Any
+    inputs: Inputs, folder: Path, monkeypatch: pytest.MonkeyPatch, names: tuple[str, ...] = ("ml",), **options: Any
 ) -> Declared:
-    """One component of each name, and the outputs of the last as the stack's. `how`: as of `program.declare`.
+    """One component of each name, and the outputs of the last as the stack's. `options`: those of `program.declare`.
 
     Raises what the provider raises.
     """
@@ -48,7 +48,7 @@ def construct(
     (folder / "__main__.py").write_text(_MAIN)
     monkeypatch.setattr(program, "PROJECT", folder)
     _runs.append(components)
-    return program.declare({}, monkeypatch, **how)
+    return program.declare({}, monkeypatch, **options)
 
 
 def run() -> None:

@@ -219,13 +219,13 @@ def test_a_value_that_a_preview_does_not_know_is_checked_as_what_it_was(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     place = {"clusterName": "ml-team", "resourceGroup": "team"}
-    was = {"component": "ml", "place": place, "inputs": {"cloud.existingResourceGroup": "team"}}
+    remembered = {"component": "ml", "place": place, "inputs": {"cloud.existingResourceGroup": "team"}}
     path = "cloud.existingResourceGroup"
     # Else: the cluster's group is team and cannot become unknown-1.
-    construct(lambda: with_unknown(path), tmp_path, monkeypatch, preview=True, cloud=Remembering({"a": was}))
-    del was["inputs"]
+    construct(lambda: with_unknown(path), tmp_path, monkeypatch, preview=True, cloud=Remembering({"a": remembered}))
+    del remembered["inputs"]
     with pytest.raises(pulumi.InputPropertiesError, match="is team and cannot become unknown-1"):
-        construct(lambda: with_unknown(path), tmp_path, monkeypatch, preview=True, cloud=Remembering({"a": was}))
+        construct(lambda: with_unknown(path), tmp_path, monkeypatch, preview=True, cloud=Remembering({"a": remembered}))
 
 
 def test_objects_inside_two_clusters_of_a_stack_have_two_names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
