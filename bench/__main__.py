@@ -100,8 +100,8 @@ def program_figures(add: Callable[[str, list[float], str, int], None]) -> None:
     for stack in SUBJECTS:
         splits = program.stack(stack, PROGRAM_RUNS)
         for clock, name in ((program.CPU, "CPU"), (program.WALL, "wall")):
-            for part, what in program.PARTS.items():
-                add(f"program, {stack}: {what} ({name})", [split[part][clock] for split in splits], "s", 2)
+            for part, label in program.PARTS.items():
+                add(f"program, {stack}: {label} ({name})", [split[part][clock] for split in splits], "s", 2)
             total = [sum(part[clock] for part in split.values()) for split in splits]
             add(f"program, {stack}: all of it ({name})", total, "s", 2)
         ratios = [sum(part[program.CPU] for part in split.values()) / split["pulumi"][program.CPU] for split in splits]
@@ -139,15 +139,15 @@ def admission_figures(add: Callable[[str, list[float], str, int], None]) -> None
         _latency(bed, "one policy that does nothing", add)
 
 
-def _latency(bed: admission.Bed, what: str, add: Callable[[str, list[float], str, int], None]) -> None:
+def _latency(bed: admission.Bed, label: str, add: Callable[[str, list[float], str, int], None]) -> None:
     without, profile, again = admission.NAMESPACES
     before = admission.check_durations(bed)
     rounds = [admission.latencies(bed, PODS) for _ in range(RUNS)]
     p50 = [{name: statistics.median(values) for name, values in times.items()} for times in rounds]
-    add(f"pod created, beside {what} (p50)", [times[without] for times in p50], "ms", 2)
-    add(f"pod created: what {what} adds (p50)", [times[profile] - times[without] for times in p50], "ms", 2)
+    add(f"pod created, beside {label} (p50)", [times[without] for times in p50], "ms", 2)
+    add(f"pod created: what {label} adds (p50)", [times[profile] - times[without] for times in p50], "ms", 2)
     add(
-        f"pod created: what nothing adds, beside {what} (A/A, p50)",
+        f"pod created: what nothing adds, beside {label} (A/A, p50)",
         [times[again] - times[without] for times in p50],
         "ms",
         2,
@@ -156,7 +156,7 @@ def _latency(bed: admission.Bed, what: str, add: Callable[[str, list[float], str
         earlier, fewer = before.get(policy, (0, 0))
         if checks > fewer:
             mean = (spent - earlier) / (checks - fewer) * 1000
-            add(f"{what}: mean of the API server's own check duration", [mean], "ms", 2)
+            add(f"{label}: mean of the API server's own check duration", [mean], "ms", 2)
 
 
 def main() -> None:

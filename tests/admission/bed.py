@@ -71,11 +71,11 @@ NAMESPACES: Mapping[str, Mapping[str, str]] = {
 """Labels of profiles, of the platform's namespaces of Kubeflow 26.03, and of other namespaces."""
 
 
-def eventually(check: Callable[[], Any], what: str, seconds: float = 60, pause: float = 0.02) -> Any:
+def eventually(check: Callable[[], Any], condition: str, seconds: float = 60, pause: float = 0.02) -> Any:
     """The first true result of `check`, called with pauses (in seconds). Raises AssertionError when the time is over."""
     until = monotonic() + seconds
     while not (answer := check()):
-        assert monotonic() < until, f"not so after {seconds:.0f} s: {what}"
+        assert monotonic() < until, f"not so after {seconds:.0f} s: {condition}"
         sleep(pause)
     return answer
 
@@ -175,18 +175,18 @@ class Bed:
         """The stack with these further top keys in its file; its former objects come back afterwards."""
         stack = _settings(self.subject, "1.36", settings)
         with pytest.MonkeyPatch.context() as monkeypatch:
-            others = inside(declare(stack, monkeypatch, cloud=_emulated(stack, directory)))
-        assert others != self.objects
+            objects = inside(declare(stack, monkeypatch, cloud=_emulated(stack, directory)))
+        assert objects != self.objects
         try:
-            self._put(others)
+            self._put(objects)
             yield
         finally:
-            self.restore(others)
+            self.restore(objects)
 
-    def restore(self, others: Sequence[Object] = ()) -> None:
+    def restore(self, objects: Sequence[Object] = ()) -> None:
         """Restore the stack's objects as declared, and delete `others`."""
         kept = {_name(body) for body in self.objects}
-        for body in others:
+        for body in objects:
             if _name(body) not in kept:
                 self.api.delete(body)
         self._put(self.objects)

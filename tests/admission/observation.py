@@ -120,8 +120,8 @@ class _Observer:
                     self._outcomes[golden.name].untouched = self._api.create(wanted, user=golden.user, dry_run=True)
                 else:
                     created[golden.name, untouched] = self._api.create(wanted, user=golden.user)
-        what = "every golden pod is scheduled or unschedulable"
-        pods = eventually(lambda: self._settled(created), what, pause=_LONG)
+        condition = "every golden pod is scheduled or unschedulable"
+        pods = eventually(lambda: self._settled(created), condition, pause=_LONG)
         pools = self._bed.pools()
         for (name, untouched), pod in pods.items():
             if untouched:

@@ -20,10 +20,10 @@ _FAILS = "object.spec.nothing"
 @pytest.fixture(scope="module")
 def broken(bed: Bed) -> Iterator[Bed]:
     policies = [item for kind in ("Mutating", "Validating") for item in bed.api.list(_API, f"{kind}AdmissionPolicy")]
-    ours = [item for item in policies if item["metadata"]["name"].startswith("kubeflow-spot-")]
-    assert len(ours) == (4 if bed.subject.class_name else 3)
+    own_policies = [item for item in policies if item["metadata"]["name"].startswith("kubeflow-spot-")]
+    assert len(own_policies) == (4 if bed.subject.class_name else 3)
     try:
-        for policy in ours:
+        for policy in own_policies:
             kind = "MutatingAdmissionPolicy" if "mutations" in policy["spec"] else "ValidatingAdmissionPolicy"
             # The part that the policy evaluates first.
             part, fails = (

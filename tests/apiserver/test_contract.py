@@ -43,8 +43,8 @@ def test_on_a_real_api_server_only_readers_read_the_contract_its_lines_are_accep
 
         def may(verb: str, name: str, user: str, *groups: str) -> bool:
             command = [kubectl, f"--kubeconfig={api_server.admin_kubeconfig}", "auth", "can-i", "--quiet"]
-            who = [f"--as={user}", *(f"--as-group={group}" for group in groups)]
-            question = [*command, verb, f"configmaps/{name}", "--namespace=kube-public", *who]
+            impersonation = [f"--as={user}", *(f"--as-group={group}" for group in groups)]
+            question = [*command, verb, f"configmaps/{name}", "--namespace=kube-public", *impersonation]
             return subprocess.run(question, check=False).returncode == 0
 
         account = ("system:serviceaccount:team-a:default-editor", "system:serviceaccounts", "system:authenticated")

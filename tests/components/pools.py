@@ -40,8 +40,8 @@ def pools(declared: Declared) -> dict[str, DeclaredPool]:
 def system_pool(declared: Declared) -> str:
     """On GKE the system pool is a resource like the others: its name among them, the one that no output tells of."""
     published = {pool["name"] for pool in declared.outputs["pools"]}
-    others = [pool.name for pool in declared.of(GKE_POOL).values() if pool.inputs["name"] not in published]
-    return others[0] if others else ""
+    system_pools = [pool.name for pool in declared.of(GKE_POOL).values() if pool.inputs["name"] not in published]
+    return system_pools[0] if system_pools else ""
 
 
 def cluster(declared: Declared) -> Any:

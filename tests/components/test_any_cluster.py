@@ -58,8 +58,8 @@ def test_in_any_cluster_only_the_layer_is_declared_and_the_outputs_say_which_lab
 ) -> None:
     login = {"name": "acr-auth", "server": "example.azurecr.io", "username": "puller", "password": "correct horse"}
     declared = declare(with_(EXISTING, imagePullSecrets=[login]), monkeypatch, cloud=Stacks())
-    ours = ("kubeflow-spot:", "pulumi:pulumi:")
-    types = {r.type for r in declared.resources if not r.type.startswith((*ours, *LAYER))}
+    prefixes = ("kubeflow-spot:", "pulumi:pulumi:")
+    types = {r.type for r in declared.resources if not r.type.startswith((*prefixes, *LAYER))}
     assert types == {PROVIDER, DAEMON_SET, SECRET}
     assert declared.secret == {"kubeconfig"}
     assert yaml.safe_load(declared.outputs["kubeconfig"])["users"][0]["user"] == {"token": "token-of-me"}

@@ -42,8 +42,8 @@ def wanted(**changes: Any) -> dict[str, Any]:
     return {**least, "availabilityZones": None, **changes}
 
 
-def paths(want: dict[str, Any], have: dict[str, Any]) -> list[str]:
-    return [problem.path for problem in immutable_pools.differences("pools[1]", want, have, "do")]
+def paths(wanted: dict[str, Any], live: dict[str, Any]) -> list[str]:
+    return [problem.path for problem in immutable_pools.differences("pools[1]", wanted, live, "do")]
 
 
 @pytest.mark.parametrize(

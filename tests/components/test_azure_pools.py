@@ -53,8 +53,8 @@ def test_options_of_the_machine_reach_the_pool_and_its_twin(pool: dict[str, Any]
 
 def test_what_is_not_asked_for_is_left_to_aks() -> None:
     (args,) = pool_inputs(name="general", machine="Standard_D8ds_v5", maxNodes=2).values()
-    left = {"osDiskType", "osDiskSizeGB", "maxPods", "gpuInstanceProfile", "gpuProfile"}
-    assert left & args.keys() == set()
+    defaults = {"osDiskType", "osDiskSizeGB", "maxPods", "gpuInstanceProfile", "gpuProfile"}
+    assert defaults & args.keys() == set()
     assert "enableEncryptionAtHost" not in args
 
 

@@ -70,10 +70,10 @@ def test_only_a_missing_cluster_or_group_means_no_cluster_yet(refusal: str, monk
 def test_a_missing_cluster_that_the_stack_created_gives_a_warning(monkeypatch: pytest.MonkeyPatch) -> None:
     warnings: list[str] = []
     monkeypatch.setattr(pulumi.log, "warn", warnings.append)
-    was = {"place": {"clusterName": "lab", "resourceGroup": "group"}}
-    LastUpdate(was).warn_of_missing({"clusterName": "lab", "resourceGroup": "group"}, "look")
+    last_update = {"place": {"clusterName": "lab", "resourceGroup": "group"}}
+    LastUpdate(last_update).warn_of_missing({"clusterName": "lab", "resourceGroup": "group"}, "look")
     assert warnings == ["The stack's cluster lab is not found and will be made again; if it exists, stop:\n  look"]
     # A first update and a moved cluster give no warning.
     LastUpdate().warn_of_missing({"clusterName": "lab", "resourceGroup": "group"}, "look")
-    LastUpdate(was).warn_of_missing({"clusterName": "two", "resourceGroup": "group"}, "look")
+    LastUpdate(last_update).warn_of_missing({"clusterName": "two", "resourceGroup": "group"}, "look")
     assert len(warnings) == 1

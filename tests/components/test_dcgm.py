@@ -24,7 +24,7 @@ def daemon_set(image: str, labels: dict[str, str] | None = None) -> dict[str, An
 
 
 @pytest.mark.parametrize(
-    ("daemon_sets", "policies", "ours"),
+    ("daemon_sets", "policies", "declared"),
     [
         ([], [], True),
         ([], [policy()], False),
@@ -36,11 +36,11 @@ def daemon_set(image: str, labels: dict[str, str] | None = None) -> dict[str, An
     ],
 )
 def test_the_exporter_leaves_pools_to_one_that_reaches_them(
-    daemon_sets: list[Any], policies: list[Any], ours: bool, spec: ClusterSpec, pools: dict[str, NodePool]
+    daemon_sets: list[Any], policies: list[Any], declared: bool, spec: ClusterSpec, pools: dict[str, NodePool]
 ) -> None:
     exporter_plan = dcgm.plan(spec, list(pools.values()), dcgm.exporters(daemon_sets, policies, "dev"))
-    assert [pool.name for pool in exporter_plan.pools] == (list(pools) if ours else [])
-    assert bool(exporter_plan.warnings) is not ours
+    assert [pool.name for pool in exporter_plan.pools] == (list(pools) if declared else [])
+    assert bool(exporter_plan.warnings) is not declared
 
 
 def test_the_exporter_is_for_pools_with_the_clouds_driver_and_only_when_asked(spec: ClusterSpec) -> None:

@@ -93,7 +93,7 @@ def declared_by_classes(
     def declare_all() -> None:
         for resource in wanted:
             cls, arguments = sdk(resource.type)
-            names = {wire: ours for ours, wire in _types.input_type_py_to_pulumi_names(arguments).items()}
+            names = {wire: python_name for python_name, wire in _types.input_type_py_to_pulumi_names(arguments).items()}
             if "resourceName" in names:  # an input that is called as the class calls the resource's own name
                 names["resourceName"] = "resource_name_"
             cls(resource.name, **{names[wire]: value for wire, value in resource.inputs.items()})
@@ -173,11 +173,11 @@ def in_a_cloud(settings: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> lis
 def test_they_are_declared_with_names_defaults_and_secrets_of_the_sdks_classes(
     stack: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    ours = in_a_cloud(ALL[stack], monkeypatch)
+    resources = in_a_cloud(ALL[stack], monkeypatch)
     if stack in KINDS:
-        assert {r.type.rpartition(":")[2] for r in ours} == KINDS[stack]
-    requests = declared_by_classes(ours, monkeypatch)
-    for resource in ours:
+        assert {r.type.rpartition(":")[2] for r in resources} == KINDS[stack]
+    requests = declared_by_classes(resources, monkeypatch)
+    for resource in resources:
         request = requests[resource.type, resource.name]
         assert resource.inputs == request["object"]
         for option in ("version", "pluginDownloadURL", "additionalSecretOutputs"):

@@ -82,16 +82,16 @@ def test_daemon_sets_operators_policies_the_expander_and_the_contract_are_read_a
 
 @pytest.mark.process
 def test_a_compute_class_is_read_by_its_name_where_one_is_asked_for(serving: Any) -> None:
-    mine = {"metadata": {"name": "gpus", "labels": {"owner": "them"}}}
+    compute_class = {"metadata": {"name": "gpus", "labels": {"owner": "them"}}}
     answers: dict[str, Answer] = {
         "/version/": (200, VERSION),
         "/apis/apps/v1/daemonsets": (200, {"items": []}),
-        "/apis/cloud.google.com/v1/computeclasses/gpus": (200, mine),
+        "/apis/cloud.google.com/v1/computeclasses/gpus": (200, compute_class),
         # A refused read of an unused class is no error.
         "/apis/cloud.google.com/v1/computeclasses/others": (403, {}),
     }
     server = kubeconfig(serving(answers))
-    assert discovery.read(server, "cloud.existingCluster", "gpus").compute_class == mine
+    assert discovery.read(server, "cloud.existingCluster", "gpus").compute_class == compute_class
     assert discovery.read(server, "cloud.existingCluster").compute_class is None
     with pytest.raises(pulumi.RunError, match="refuses to show a ComputeClass: 403"):
         discovery.read(server, "cloud.existingCluster", "others")

@@ -115,7 +115,7 @@ def test_an_output_of_another_stack_is_as_good_as_a_file() -> None:
 
 @pytest.mark.usefixtures("other_stacks")
 @pytest.mark.parametrize(
-    ("where", "expected"),
+    ("source", "expected"),
     [
         ({"stack": "org/clusters/dev"}, r"stack: the outputs of org/clusters/dev cannot be read: unknown stack"),
         (
@@ -125,9 +125,9 @@ def test_an_output_of_another_stack_is_as_good_as_a_file() -> None:
         ({"stack": "org/clusters/prod", "output": "size"}, "no text 'size'"),
     ],
 )
-def test_a_missing_stack_or_output_is_named(where: dict[str, str], expected: str) -> None:
+def test_a_missing_stack_or_output_is_named(source: dict[str, str], expected: str) -> None:
     with pytest.raises(pulumi.RunError, match=expected):
-        credentials.kubeconfig(spec(**where))
+        credentials.kubeconfig(spec(**source))
 
 
 @pytest.mark.parametrize(

@@ -66,8 +66,8 @@ def test_an_existing_plugins_pools_are_left_to_it_with_a_warning(
     assert ["kube-system/nvidia-device-plugin-daemonset" in text and "spotpoolod" in text for text in warnings] == [
         True
     ]
-    (ours,) = declared.of(DAEMON_SET).values()
-    assert json.dumps(ours.inputs["spec"]["template"]).count("spotpoolod") == 0
+    (daemon_set,) = declared.of(DAEMON_SET).values()
+    assert json.dumps(daemon_set.inputs["spec"]["template"]).count("spotpoolod") == 0
 
 
 def test_a_plugin_for_one_of_aks_own_labels_leaves_other_pools_alone(run: Run, contents: dict[str, Any]) -> None:

@@ -114,14 +114,14 @@ def decided(spec: ClusterSpec, pools: tuple[NodePool, ...], **pod: Any) -> dict[
     return device_plugin_plan.plan(spec, aks(), pools, plugins, labels).as_output()
 
 
-def left(*pools: str) -> list[dict[str, Any]]:
+def pools_left(*pools: str) -> list[dict[str, Any]]:
     return [{"namespace": "gpu", "name": "nvidia-device-plugin", "pools": list(pools)}]
 
 
 def test_pools_that_an_existing_plugin_reaches_are_left_to_it(spec: ClusterSpec, pools: tuple[NodePool, ...]) -> None:
     # NVIDIA's own manifest, which does not tolerate the taint of spot nodes
-    assert decided(spec, pools, tolerations=GPU) == {"pools": ["t4"], "leftTo": left("t4od")}
-    assert decided(spec, pools, tolerations=GPU + SPOT) == {"pools": [], "leftTo": left("t4", "t4od")}
+    assert decided(spec, pools, tolerations=GPU) == {"pools": ["t4"], "leftTo": pools_left("t4od")}
+    assert decided(spec, pools, tolerations=GPU + SPOT) == {"pools": [], "leftTo": pools_left("t4", "t4od")}
     # Microsoft's sample, for nodes tainted sku=gpu:NoSchedule
     assert decided(spec, pools, tolerations=[{"key": "sku", "operator": "Exists"}]) == {
         "pools": ["t4", "t4od"],
@@ -135,11 +135,11 @@ def test_a_plugin_for_another_pool_leaves_ours_alone(spec: ClusterSpec, pools: t
     assert decided(spec, pools, **elsewhere) == {"pools": both, "leftTo": []}
     # The labels of node-feature-discovery are unknown until a node exists.
     unknown = {"nodeSelector": {"nvidia.com/gpu.present": "true"}, "tolerations": GPU + SPOT}
-    assert decided(spec, pools, **unknown) == {"pools": [], "leftTo": left(*both)}
+    assert decided(spec, pools, **unknown) == {"pools": [], "leftTo": pools_left(*both)}
 
 
 def test_a_stack_beside_ours_serves_its_own_pools_only(spec: ClusterSpec, pools: tuple[NodePool, ...]) -> None:
-    others = node_pools.node_pools(
+    other_pools = node_pools.node_pools(
         stack.spec(
             stack.good(
                 pools=[{"name": "a100", "machine": "Standard_NC24ads_A100_v4", "capacity": "spot", "maxNodes": 1}]
@@ -147,12 +147,12 @@ def test_a_stack_beside_ours_serves_its_own_pools_only(spec: ClusterSpec, pools:
         ),
         aks(),
     )
-    template = device_plugin.daemon_set_spec(others, "nvcr.io/nvidia/k8s-device-plugin", "blue")["template"]
+    template = device_plugin.daemon_set_spec(other_pools, "nvcr.io/nvidia/k8s-device-plugin", "blue")["template"]
     blue = {"metadata": {"name": "blue", "namespace": "kube-system"}, "spec": {"template": template}}
     plugins = existing_plugins.plugins([blue], (), "dev")
     assert len(plugins) == 1
     assert device_plugin_plan.plan(spec, aks(), pools, plugins).left_to == {}
-    assert device_plugin_plan.plan(spec, aks(), others, plugins).pools == ()
+    assert device_plugin_plan.plan(spec, aks(), other_pools, plugins).pools == ()
 
 
 def test_a_gpu_operator_counts_before_its_first_node_has_come(spec: ClusterSpec, pools: tuple[NodePool, ...]) -> None:

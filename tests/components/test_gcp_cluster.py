@@ -200,15 +200,15 @@ def test_gpu_pools_come_after_one_without_gpus(monkeypatch: pytest.MonkeyPatch) 
 
 
 @pytest.mark.parametrize(
-    ("components", "ours"), [(["SYSTEM_COMPONENTS", "DCGM"], False), (["SYSTEM_COMPONENTS"], True)]
+    ("components", "declared_exporter"), [(["SYSTEM_COMPONENTS", "DCGM"], False), (["SYSTEM_COMPONENTS"], True)]
 )
 def test_of_two_exporters_of_gpu_metrics_a_node_gets_gkes(
-    components: list[str], ours: bool, monkeypatch: pytest.MonkeyPatch
+    components: list[str], declared_exporter: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     warnings: list[str] = []
     monkeypatch.setattr(pulumi.log, "warn", warnings.append)
     settings = stack(L4, cloud={"monitoring": {"components": components}}, dcgmExporter={"enabled": True})
     declared = declare(settings, monkeypatch)
-    assert bool(declared.of("kubernetes:apps/v1:DaemonSet")) is ours
+    assert bool(declared.of("kubernetes:apps/v1:DaemonSet")) is declared_exporter
     dcgm_warnings = [text for text in warnings if "GKE's own DCGM exporter (cloud.monitoring.components: DCGM)" in text]
-    assert len(dcgm_warnings) == (not ours)
+    assert len(dcgm_warnings) == (not declared_exporter)

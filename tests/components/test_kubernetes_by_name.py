@@ -26,19 +26,19 @@ def of_kubernetes(
 ) -> tuple[dict[str, dict[str, Any]], dict[str, dict[str, Any]]]:
     """Requests of the program, and those of the SDK's classes for the same, by the last part of the type."""
     settings = {**azure.PRIVATE, "kubeflow-spot:imagePullSecrets": [PULL_SECRET]}
-    ours = {r.type.rpartition(":")[2]: r for r in declare(settings, monkeypatch).resources}
+    resources = {r.type.rpartition(":")[2]: r for r in declare(settings, monkeypatch).resources}
 
     def declare_with_sdk() -> None:
         pulumi_kubernetes.Provider(
-            ours["kubernetes"].name,
+            resources["kubernetes"].name,
             kubeconfig="kubeconfig",
             cluster_identifier="lab",
             enable_config_map_mutable=True,
             enable_secret_mutable=True,
         )
-        inputs = ours["Secret"].inputs
+        inputs = resources["Secret"].inputs
         pulumi_kubernetes.core.v1.Secret(
-            ours["Secret"].name,
+            resources["Secret"].name,
             metadata=inputs["metadata"],
             type=inputs["type"],
             data=inputs["data"]["value"],
@@ -47,18 +47,18 @@ def of_kubernetes(
     requests = {
         type.rpartition(":")[2]: request for (type, _), request in requests_of(declare_with_sdk, monkeypatch).items()
     }
-    return {name: ours[name].options for name in names}, {name: requests[name] for name in names}
+    return {name: resources[name].options for name in names}, {name: requests[name] for name in names}
 
 
 @pytest.mark.parametrize("kind", ["kubernetes", "Secret"])
 def test_the_provider_of_kubernetes_and_its_secrets_are_declared_like_the_sdks(
     kind: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    ours, of_sdk = of_kubernetes(monkeypatch, kind)
-    ours[kind]["object"].pop("kubeconfig", None)
+    of_program, of_sdk = of_kubernetes(monkeypatch, kind)
+    of_program[kind]["object"].pop("kubeconfig", None)
     of_sdk[kind]["object"].pop("kubeconfig", None)
     for option in ("object", "type", "name", "version", "pluginDownloadURL", "additionalSecretOutputs", "aliases"):
-        assert ours[kind].get(option) == of_sdk[kind].get(option), option
+        assert of_program[kind].get(option) == of_sdk[kind].get(option), option
 
 
 @pytest.mark.parametrize("word", ["true", "1", "F", "perhaps"])

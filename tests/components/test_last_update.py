@@ -32,7 +32,7 @@ ML = {"clusterName": "ml", "resourceGroup": "ml"}
 
 
 @pytest.mark.parametrize(
-    ("was", "place", "paths"),
+    ("last_place", "place", "paths"),
     [
         ({}, ML, []),
         (ML, ML, []),
@@ -50,8 +50,8 @@ ML = {"clusterName": "ml", "resourceGroup": "ml"}
     ],
 )
 def test_the_cluster_of_the_last_update_stays_where_it_was(
-    was: dict[str, str], place: dict[str, str], paths: list[str]
+    last_place: dict[str, str], place: dict[str, str], paths: list[str]
 ) -> None:
-    problems = list(LastUpdate({"place": was}).moves(place))
+    problems = list(LastUpdate({"place": last_place}).moves(place))
     assert [problem.path for problem in problems] == paths
     assert all("`pulumi destroy`, then `pulumi up`" in problem.remedy for problem in problems)

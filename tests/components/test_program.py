@@ -53,18 +53,18 @@ def test_gpu_pools_are_tainted_and_labelled(declared: Declared) -> None:
 def test_every_gpu_pool_has_one_device_plugin_which_tolerates_its_taints(declared: Declared) -> None:
     gpu_pools = [pool for pool in pools(declared).values() if "kubeflow-spot.dev/accelerator" in pool.labels]
     output = declared.outputs["devicePlugin"]
-    left = [name for other in output["leftTo"] for name in other["pools"]]
-    assert sorted([*output["pools"], *left]) == sorted(pool.name for pool in gpu_pools)
-    ours = [pool for pool in gpu_pools if pool.name in output["pools"]]
-    assert len(declared.of(DAEMON_SET)) == bool(ours)
+    others_pools = [name for other in output["leftTo"] for name in other["pools"]]
+    assert sorted([*output["pools"], *others_pools]) == sorted(pool.name for pool in gpu_pools)
+    own_pools = [pool for pool in gpu_pools if pool.name in output["pools"]]
+    assert len(declared.of(DAEMON_SET)) == bool(own_pools)
     for plugin in declared.of(DAEMON_SET).values():
         pod = plugin.inputs["spec"]["template"]["spec"]
         tolerated = {f"{t['key']}={t['value']}:{t['effect']}" for t in pod["tolerations"]}
-        assert all(pool.taints <= tolerated for pool in ours)
+        assert all(pool.taints <= tolerated for pool in own_pools)
         (term,) = pod["affinity"]["nodeAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"]["nodeSelectorTerms"]
         (wanted,) = term["matchExpressions"]
         assert (wanted["key"], wanted["operator"]) == ("kubeflow-spot.dev/pool", "In")
-        assert wanted["values"] == sorted(pool.labels[wanted["key"]] for pool in ours)
+        assert wanted["values"] == sorted(pool.labels[wanted["key"]] for pool in own_pools)
 
 
 def test_spot_pools_are_spot_begin_empty_and_are_tainted_so(declared: Declared) -> None:

@@ -70,5 +70,5 @@ def test_there_are_many_of_both() -> None:
     assert len(ERROR) - len(google[1]) >= 60
     assert len(google[0]) >= 15
     assert len(google[1]) >= 60
-    others = [path.name for path in CONFIGS.iterdir() if path not in {*HAPPY, *ERROR}]
-    assert others == ["existing.cloud.yaml"]
+    unused = [path.name for path in CONFIGS.iterdir() if path not in {*HAPPY, *ERROR}]
+    assert unused == ["existing.cloud.yaml"]

@@ -173,7 +173,7 @@ def _drops_a_digest(folder: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("spoil", "what", "remedy"),
+    ("spoil", "message", "remedy"),
     [
         (_raises_a_pin, "was changed after it was released", "write a new release instead"),
         (_takes_the_release_back, "was changed after it was released", "write a new release instead"),
@@ -186,7 +186,7 @@ def _drops_a_digest(folder: Path) -> None:
     ],
 )
 def test_a_release_that_was_changed_is_refused(
-    spoil: Callable[[Path], None], what: str, remedy: str, copied: Path
+    spoil: Callable[[Path], None], message: str, remedy: str, copied: Path
 ) -> None:
     assert releases.load("r2026-11", copied).kubernetes_version == "1.36"
     releases.load.cache_clear()
@@ -195,7 +195,7 @@ def test_a_release_that_was_changed_is_refused(
         releases.load("r2026-11", copied)
     problem = refused.value.problem
     assert problem.path == "release"
-    assert what in problem.what
+    assert message in problem.what
     assert remedy in problem.remedy
     # The other releases still load.
     assert releases.load("next", copied).released is False
@@ -211,7 +211,7 @@ def test_a_changed_release_is_reported_beside_other_mistakes(copied: Path, monke
 
 
 @pytest.mark.parametrize(
-    ("name", "what"),
+    ("name", "message"),
     [
         ("r2099-01", f"is newer than this program, whose newest release is {releases.names()[-1]}"),
         ("r2026-10", "there is no release 'r2026-10'"),
@@ -221,12 +221,12 @@ def test_a_changed_release_is_reported_beside_other_mistakes(copied: Path, monke
         ("", "there is no release ''"),
     ],
 )
-def test_an_unknown_release_is_newer_than_the_program_or_not_a_release(name: str, what: str) -> None:
+def test_an_unknown_release_is_newer_than_the_program_or_not_a_release(name: str, message: str) -> None:
     (problem,) = problems(good(release=name))
     assert problem.path == "release"
-    assert what in problem.what
+    assert message in problem.what
     assert problem.remedy.endswith(f"one of: {', '.join(releases.names())}")
-    assert ("update the checkout" in problem.remedy) == ("newer" in what)
+    assert ("update the checkout" in problem.remedy) == ("newer" in message)
 
 
 def test_the_order_of_releases_has_the_candidate_last() -> None:

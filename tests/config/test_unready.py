@@ -39,8 +39,8 @@ def test_losing_all_spot_or_one_on_demand_pool_never_stops_the_autoscaler(
         *([member] for member in pools if not member.reclaimable),
     ):
         lost = sum(data.draw(st.integers(member.least, member.most)) for member in gone)
-        left = sum(data.draw(st.integers(member.least, member.most)) for member in pools if member not in gone)
-        assert not stops(lost, lost + left + system, bounds)
+        remaining = sum(data.draw(st.integers(member.least, member.most)) for member in pools if member not in gone)
+        assert not stops(lost, lost + remaining + system, bounds)
 
 
 @given(clusters(), st.integers(1, 5))

@@ -28,19 +28,19 @@ def error_files() -> list[Path]:
 @cache
 def is_about_one_key(path: Path) -> bool:
     """Whether the file's one problem is about one key."""
-    [(where, what)] = expectations(path, "expect")
+    [(location, message)] = expectations(path, "expect")
     raw = settings(path)
-    parts = [_part(match) for match in _PART.finditer(where)]
+    parts = [_part(match) for match in _PART.finditer(location)]
     alone = _only(raw, parts)
     kind = _kind(raw)
-    if kind and where != "cloud.provider" and isinstance(alone.setdefault("cloud", {}), dict):
+    if kind and location != "cloud.provider" and isinstance(alone.setdefault("cloud", {}), dict):
         alone["cloud"] |= kind
-    if not _has(alone, where, what):
+    if not _has(alone, location, message):
         return False
     if _at(raw, parts) is None:
         return True  # a key that is missing
     others = [good for good in _good() if _kind(good).keys() == kind.keys() and _provider(good) == _provider(raw)]
-    return all(_has(_grafted(good, raw, parts), where, what) for good in others if _fits(good, parts))
+    return all(_has(_grafted(good, raw, parts), location, message) for good in others if _fits(good, parts))
 
 
 @cache
@@ -48,9 +48,9 @@ def _good() -> list[dict[str, Any]]:
     return [settings(path) for path in HAPPY]
 
 
-def _has(raw: dict[str, Any], where: str, what: str) -> bool:
+def _has(raw: dict[str, Any], path: str, message: str) -> bool:
     """Whether the loader finds that problem."""
-    return any(problem.path == where and problem.what.startswith(what) for problem in stackfile.read(raw)[1])
+    return any(problem.path == path and problem.what.startswith(message) for problem in stackfile.read(raw)[1])
 
 
 def _provider(raw: dict[str, Any]) -> str | None:

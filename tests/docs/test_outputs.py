@@ -34,13 +34,13 @@ def rows() -> dict[str, list[str]]:
     return {row[0].strip("`"): row[1:] for row in table[1:]}
 
 
-def belongs(which: str, stack: str) -> bool:
+def belongs(condition: str, stack: str) -> bool:
     """Whether a stack has an output that the page says these have."""
-    if which.startswith("AKS"):
+    if condition.startswith("AKS"):
         return stack == "dev"
-    if which.startswith("GKE"):
+    if condition.startswith("GKE"):
         return stack == "staging"
-    return stack != "existing" if which.startswith("new clusters") else True
+    return stack != "existing" if condition.startswith("new clusters") else True
 
 
 @pytest.mark.parametrize("stack", STACKS)

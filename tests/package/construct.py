@@ -36,9 +36,9 @@ def construct(
     monkeypatch: pytest.MonkeyPatch,
     names: tuple[str, ...] = ("ml",),
     protect: bool | None = None,
-    **how: Any,
+    **options: Any,
 ) -> Declared:
-    """One component of each name, and the outputs of the last as the stack's. `how`: as of `program.declare`.
+    """One component of each name, and the outputs of the last as the stack's. `options`: those of `program.declare`.
 
     Raises what the provider raises.
     """
@@ -53,7 +53,7 @@ def construct(
     (folder / "__main__.py").write_text(_MAIN)
     monkeypatch.setattr(program, "PROJECT", folder)
     _runs.append(components)
-    return program.declare({}, monkeypatch, **how)
+    return program.declare({}, monkeypatch, **options)
 
 
 def run() -> None:

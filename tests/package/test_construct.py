@@ -239,15 +239,15 @@ def test_a_value_that_a_preview_does_not_know_is_checked_as_what_it_was(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     place = {"clusterName": "ml-team", "resourceGroup": "team"}
-    was = {"component": "ml", "place": place, "inputs": {"cloud.existingResourceGroup": "team"}}
+    remembered = {"component": "ml", "place": place, "inputs": {"cloud.existingResourceGroup": "team"}}
     path = "cloud.existingResourceGroup"
-    construct(lambda: with_unknown(path), tmp_path, monkeypatch, preview=True, cloud=Remembering({"a": was}))
+    construct(lambda: with_unknown(path), tmp_path, monkeypatch, preview=True, cloud=Remembering({"a": remembered}))
     # A made-up text is no move.
-    del was["inputs"]
-    construct(lambda: with_unknown(path), tmp_path, monkeypatch, preview=True, cloud=Remembering({"a": was}))
-    was["inputs"] = {path: "elsewhere"}
+    del remembered["inputs"]
+    construct(lambda: with_unknown(path), tmp_path, monkeypatch, preview=True, cloud=Remembering({"a": remembered}))
+    remembered["inputs"] = {path: "elsewhere"}
     with pytest.raises(pulumi.InputPropertiesError, match="is team and cannot become elsewhere"):
-        construct(lambda: with_unknown(path), tmp_path, monkeypatch, preview=True, cloud=Remembering({"a": was}))
+        construct(lambda: with_unknown(path), tmp_path, monkeypatch, preview=True, cloud=Remembering({"a": remembered}))
 
 
 def test_objects_inside_two_clusters_of_a_stack_have_two_names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -187,12 +187,12 @@ def cluster_role_binding(role: str, *subjects: Mapping[str, str]) -> dict[str, A
     }
 
 
-def assignment(role: str, scope: Any, who: str = "ServicePrincipal") -> dict[str, Any]:
+def assignment(role: str, scope: Any, principal_type: str = "ServicePrincipal") -> dict[str, Any]:
     """A role of Azure's for an identity."""
     definitions = "/subscriptions/s/providers/Microsoft.Authorization/roleDefinitions"
     return {
         "principalId": UNKNOWN,
-        "principalType": who,
+        "principalType": principal_type,
         "roleDefinitionId": f"{definitions}/{role}",
         "roleAssignmentName": "9b2e8c1e-0f6e-4d53-8f34-93a3c5b1b0aa",
         "scope": scope,

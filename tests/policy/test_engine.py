@@ -48,9 +48,9 @@ def test_in_production_every_rule_refuses_what_breaks_it_and_nothing_else(tmp_pa
     assert preview["errors"] == [f"mandatory policies are broken: {', '.join(sorted(rule.name for rule in RULES))}"]
     messages = {violation["resource"]: violation["message"] for violation in preview["violations"]}
     for case in BREAKING:
-        rule, where = messages[case.name].split("\n")
+        rule, location = messages[case.name].split("\n")
         assert rule in {rule.description for rule in RULES}
-        assert where.startswith(f"{case.breaks}: ")
+        assert location.startswith(f"{case.breaks}: ")
 
 
 def test_outside_production_violations_are_advisory_and_the_update_continues(tmp_path: Path) -> None:

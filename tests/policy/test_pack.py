@@ -51,9 +51,9 @@ def test_the_real_cli_runs_the_pack_in_the_programs_environment() -> None:
     pack = yaml.safe_load((PROJECT / "policy" / "PulumiPolicy.yaml").read_text())
     program = yaml.safe_load((PROJECT / "Pulumi.yaml").read_text())
     assert pack["runtime"]["name"] == program["runtime"]["name"]
-    options, others = pack["runtime"]["options"], program["runtime"]["options"]
-    assert options["toolchain"] == others["toolchain"]
-    assert (PROJECT / "policy" / options["virtualenv"]).resolve() == PROJECT / others["virtualenv"]
+    options, program_options = pack["runtime"]["options"], program["runtime"]["options"]
+    assert options["toolchain"] == program_options["toolchain"]
+    assert (PROJECT / "policy" / options["virtualenv"]).resolve() == PROJECT / program_options["virtualenv"]
 
 
 def rows() -> dict[str, list[str]]:

@@ -53,8 +53,10 @@ class Repository:
 
     def git(self, *arguments: str) -> str:
         """Git's output."""
-        who = {f"GIT_{role}_{what}": "a@example.com" for role in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
-        environment = {**os.environ, **who, "GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_SYSTEM": os.devnull}
+        identity = {
+            f"GIT_{role}_{field}": "a@example.com" for role in ("AUTHOR", "COMMITTER") for field in ("NAME", "EMAIL")
+        }
+        environment = {**os.environ, **identity, "GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_SYSTEM": os.devnull}
         done = subprocess.run(
             ["git", *arguments], cwd=self.folder, env=environment, capture_output=True, text=True, check=False
         )

@@ -30,7 +30,7 @@ def preview(repository: Repository, *arguments: str) -> subprocess.CompletedProc
     return subprocess.run(line, env=environment, capture_output=True, text=True, check=False)
 
 
-def left(repository: Repository) -> list[str]:
+def leftovers(repository: Repository) -> list[str]:
     """Remains of a comparison: files in the sandbox's home, and processes that work in it."""
     home = repository.folder / ".sandbox"
     processes = [" ".join(p.info["cmdline"] or []) for p in psutil.process_iter(["cmdline"])]
@@ -50,7 +50,7 @@ def edit(repository: Repository, stack: str, *edits: tuple[str, str]) -> dict[st
 def repository(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Repository]:
     two_commits = Repository.of_the_project(tmp_path_factory.mktemp("two") / "project")
     yield two_commits
-    assert left(two_commits) == []
+    assert leftovers(two_commits) == []
 
 
 @pytest.fixture
@@ -133,7 +133,7 @@ def test_a_base_that_does_not_run_is_an_error_and_leaves_nothing(repository: Rep
     assert "the base does not run: stack 'dev' did not come up" in done.stderr
     assert "r1999-01" in done.stderr
     assert "Traceback" not in done.stderr
-    assert left(repository) == []
+    assert leftovers(repository) == []
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
@@ -143,21 +143,21 @@ def test_an_ended_comparison_leaves_nothing_and_after_a_killed_one_the_next_clea
     repository.commit(edit(repository, "dev", ("config:", f"# {number}\nconfig:")))
     line, environment = command(repository, "--base", "HEAD~1")
     running = subprocess.Popen(line, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    assert until(lambda: any("etcd" in process for process in left(repository)), 120)
+    assert until(lambda: any("etcd" in process for process in leftovers(repository)), 120)
     running.send_signal(number)
     running.wait()
     if number == signal.SIGKILL:
-        assert left(repository)
+        assert leftovers(repository)
         done = preview(repository, "--base", "HEAD")
         assert done.returncode == 0, done.stderr
-    assert until(lambda: left(repository) == [], 60), left(repository)
+    assert until(lambda: leftovers(repository) == [], 60), leftovers(repository)
 
 
 def test_an_unknown_revision_is_an_error(repository: Repository) -> None:
     done = preview(repository, "--base", "nowhere")
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr.startswith("error: --base: 'nowhere' is no revision of this repository")
-    assert left(repository) == []
+    assert leftovers(repository) == []
 
 
 def test_files_outside_every_stack_give_an_empty_report_without_an_engine(repository: Repository) -> None:

@@ -210,8 +210,8 @@ def test_the_program_opens_no_file_that_counts_as_outside_every_stack(stack: str
         check=True,
     )
     opened = {Path(name) for name in json.loads(done.stdout.splitlines()[-1])}
-    ours = {str(path.relative_to(PROJECT)) for path in opened if path.is_relative_to(PROJECT)}
-    program = {name for name in ours if not name.startswith(".venv/")}
+    project_files = {str(path.relative_to(PROJECT)) for path in opened if path.is_relative_to(PROJECT)}
+    program = {name for name in project_files if not name.startswith(".venv/")}
     # Modules of the tests, which run the program.
     apart = {name for name in program if name.startswith(comparison.IRRELEVANT)} - {
         n for n in program if n.startswith("tests/")

@@ -124,11 +124,11 @@ def test_gpu_pods_scale_up_spot_first_then_the_twin_and_empty_nodes_are_removed(
 
     # One node still has work and stays.
     nodes = {name: stack.get("pod", name)["spec"]["nodeName"] for name in names}
-    left = next(name for name, node in nodes.items() if re.fullmatch(r"aks-t4-\d+-vmss000003", node))
-    kept = nodes[left]
-    stack.kubectl("delete", "pod", *(name for name in names if name != left), "--wait=false")
+    remaining = next(name for name, node in nodes.items() if re.fullmatch(r"aks-t4-\d+-vmss000003", node))
+    kept = nodes[remaining]
+    stack.kubectl("delete", "pod", *(name for name in names if name != remaining), "--wait=false")
     eventually(lambda: sizes(stack) == {**IDLE, "t4": 1}, log_of(stack))
-    assert stack.get("pod", left)["spec"]["nodeName"] == kept
+    assert stack.get("pod", remaining)["spec"]["nodeName"] == kept
     assert stack.get("node", kept)
     assert stack.steps() == []
 
@@ -187,10 +187,12 @@ def test_cpu_pods_never_scale_up_a_gpu_pool_even_with_every_toleration(stack: St
 @engine
 def test_nodes_have_gpus_while_the_device_plugin_runs(stack: Stack) -> None:
     (plugin,) = stack.get("daemonsets", "-A")["items"]
-    where = ["daemonset", plugin["metadata"]["name"], "-n", plugin["metadata"]["namespace"], "--type=merge", "-p"]
+    target = ["daemonset", plugin["metadata"]["name"], "-n", plugin["metadata"]["namespace"], "--type=merge", "-p"]
 
     def only_on(value: str | None) -> None:
-        stack.kubectl("patch", *where, json.dumps({"spec": {"template": {"spec": {"nodeSelector": {"there": value}}}}}))
+        stack.kubectl(
+            "patch", *target, json.dumps({"spec": {"template": {"spec": {"nodeSelector": {"there": value}}}}})
+        )
 
     create(stack, "train", tolerations=[SPOT, GPU])
     eventually(lambda: gpus(stack, "t4") == ["1"], log_of(stack))

@@ -138,8 +138,8 @@ def test_pods_of_every_kind_run_end_and_are_deleted(cluster: Cluster) -> None:
     eventually(lambda: cluster.conditions("job", "train").get("Complete") == "True")
     cluster.kubectl("delete", "pod", "gpu", "--timeout=10s")
     cluster.kubectl("delete", "job", "train", "--timeout=10s")
-    ours = ("gpu", "train-")
-    eventually(lambda: not any(each["metadata"]["name"].startswith(ours) for each in cluster.get("pods")["items"]))
+    prefixes = ("gpu", "train-")
+    eventually(lambda: not any(each["metadata"]["name"].startswith(prefixes) for each in cluster.get("pods")["items"]))
 
 
 @engine
@@ -240,8 +240,8 @@ def test_stop_ends_every_process_and_is_repeatable(cluster: Cluster) -> None:
     assert not cluster.plane.running()
     assert not any(running(pid) for pid in pids)
     directory = str(cluster.plane.directory)
-    left = [each.pid for each in psutil.process_iter() if any(directory in part for part in safe_command(each))]
-    assert left == []
+    remaining = [each.pid for each in psutil.process_iter() if any(directory in part for part in safe_command(each))]
+    assert remaining == []
 
 
 def safe_command(process: psutil.Process) -> list[str]:

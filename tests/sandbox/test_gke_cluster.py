@@ -260,10 +260,10 @@ def test_the_disks_of_a_datastore_are_in_the_zones_of_its_pods_and_deleted_with_
         return {spec["claimRef"]["name"]: term[0]["values"][0] for spec, term in zip(specs, terms, strict=True)}
 
     assert until(lambda: len(pods()) == 2)
-    where = {f"data-{pod['metadata']['name']}": pod["spec"]["nodeName"] for pod in pods()}
-    assert set(where.values()) == {"europe-west4-a", "europe-west4-b"}
+    zone_of_claim = {f"data-{pod['metadata']['name']}": pod["spec"]["nodeName"] for pod in pods()}
+    assert set(zone_of_claim.values()) == {"europe-west4-a", "europe-west4-b"}
     # A class that does not wait for a pod may use any zone.
-    assert until(lambda: volumes() == {**where, "old": "europe-west4-a"})
+    assert until(lambda: volumes() == {**zone_of_claim, "old": "europe-west4-a"})
 
     # A class changed by hand stays so with the next `up`, and a deleted one comes back.
     changed = client.get("storage.k8s.io/v1", "StorageClass", "standard-rwo") or {}

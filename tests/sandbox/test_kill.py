@@ -205,7 +205,7 @@ def test_a_killed_down_is_completed_by_the_next_one(moment: str, victim: str, su
         killed(stack, "down", victim, lambda printed: DOWN[moment](Seen(stack, printed)), tmp_path)
         stack.run("down")
         assert processes(stack) == []
-        left = [f"{subject.name}+cloud.lock", f"{subject.name}+command.lock"]
-        assert sorted(path.name for path in stack.home.iterdir()) == left
+        lock_files = [f"{subject.name}+cloud.lock", f"{subject.name}+command.lock"]
+        assert sorted(path.name for path in stack.home.iterdir()) == lock_files
     finally:
         stack.run("down", "--force")

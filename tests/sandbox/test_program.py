@@ -36,8 +36,8 @@ program()
 """
 
 
-def run(folder: Path, how: str = "") -> str:
-    done = subprocess.run([sys.executable, "-c", RUN, folder, how], capture_output=True, text=True, check=False)
+def run(folder: Path, options: str = "") -> str:
+    done = subprocess.run([sys.executable, "-c", RUN, folder, options], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     return done.stdout.strip()
 

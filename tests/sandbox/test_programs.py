@@ -215,10 +215,10 @@ def test_a_version_is_read_once(machine: Path) -> None:
     assert (machine / "asked").read_text() == "asked\n"
 
 
-@pytest.mark.parametrize("where", ["compiler", "system"])
-def test_a_full_disk_is_named(machine: Path, monkeypatch: pytest.MonkeyPatch, where: str) -> None:
+@pytest.mark.parametrize("reporter", ["compiler", "system"])
+def test_a_full_disk_is_named(machine: Path, monkeypatch: pytest.MonkeyPatch, reporter: str) -> None:
     fake_go(machine, "echo 'write /tmp/x: no space left on device'; exit 1")
-    if where == "system":
+    if reporter == "system":
 
         def full(**_: object) -> str:
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))

@@ -37,7 +37,7 @@ def older(subject: Subject, tmp_path: Path) -> Iterator[Stack]:
     stack.run("down")
 
 
-def ours(stack: Stack, *kinds: str) -> set[str]:
+def own_objects(stack: Stack, *kinds: str) -> set[str]:
     """Names of the stack's own objects of these kinds."""
     return {body["metadata"]["name"] for kind in kinds for body in stack.get(kind, *OURS)["items"]}
 
@@ -51,7 +51,7 @@ def test_placement_by_default_exists_from_1_36_on_works_and_is_removed_without_a
 
 
 def it_comes_with_the_next_release_and_replaces_nothing(older: Stack, subject: Subject) -> None:
-    assert f"kubeflow-spot-{subject.name}-guard-profiles" in ours(older, *KINDS)
+    assert f"kubeflow-spot-{subject.name}-guard-profiles" in own_objects(older, *KINDS)
     shown = older.outputs()["scheduling"]
     assert shown["defaults"] == {}
     assert "scheduling.profiles" in shown["shortfall"][-1]
@@ -62,7 +62,7 @@ def it_comes_with_the_next_release_and_replaces_nothing(older: Stack, subject: S
         f"{subject.cluster}-{name}" for name in subject.made_by_newer
     ]
     older.run("up")
-    assert f"kubeflow-spot-{subject.name}-defaults" in ours(
+    assert f"kubeflow-spot-{subject.name}-defaults" in own_objects(
         older, "mutatingadmissionpolicies", "mutatingadmissionpolicybindings"
     )
     assert "shortfall" not in older.outputs()["scheduling"]
@@ -104,11 +104,11 @@ def from_zero_training_grows_spot_then_the_next_in_the_chain_then_the_twin_and_n
     path.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": pods}))
     older.kubectl("create", "-f", str(path))
     assert until(lambda: "" not in landed(older).values(), 90), landed(older)
-    where = landed(older)
-    training = Counter(pool for pod, pool in where.items() if pod.startswith("train-"))
+    pool_of_pod = landed(older)
+    training = Counter(pool for pod, pool in pool_of_pod.items() if pod.startswith("train-"))
     chain = [subject.spot, subject.larger["name"], subject.twin]
     assert training == dict(zip(chain, (4, 4, 2), strict=True))
-    assert {pool for pod, pool in where.items() if not pod.startswith("train-")} <= {"general", "system"}
+    assert {pool for pod, pool in pool_of_pod.items() if not pod.startswith("train-")} <= {"general", "system"}
     (log,) = older.home.rglob("autoscaler.log")
     grown = re.findall(rf"pool ({'|'.join(chain)}): \d+ -> \d+ nodes for", log.read_text())
     assert grown == sorted(grown, key=chain.index)
@@ -125,7 +125,7 @@ def landed(stack: Stack) -> dict[str, str]:
 def without_scheduling_no_object_of_it_is_left(older: Stack, subject: Subject) -> None:
     older.write({**older.config, "scheduling": {"enabled": False}})
     older.run("up")
-    assert ours(older, *KINDS, "mutatingadmissionpolicies", "mutatingadmissionpolicybindings") == (
+    assert own_objects(older, *KINDS, "mutatingadmissionpolicies", "mutatingadmissionpolicybindings") == (
         set() if subject.class_name else ALWAYS
     )
     assert older.outputs()["scheduling"] == {"enabled": False}

@@ -34,21 +34,21 @@ def test_a_pool_deleted_out_of_band_is_detected_by_the_refresh_and_created_again
     stack: Stack, subject: Subject
 ) -> None:
     stack.run("scale", subject.spot, "2")
-    others = nodes(stack, "system", "general")
+    other_nodes = nodes(stack, "system", "general")
     stack.run("delete", subject.spot)
-    assert nodes(stack) == others
+    assert nodes(stack) == other_nodes
     assert stack.steps() == [("create", f"{subject.cluster}-{subject.spot}", [])]
     stack.run("up")
     assert stack.steps() == []
     assert "there is no pool" not in stack.run("scale", subject.spot, "1").stderr
-    assert others < nodes(stack)
+    assert other_nodes < nodes(stack)
     stack.run("scale", subject.spot, "0")
 
 
 def test_another_purchase_option_replaces_that_pool_and_no_other(
     stack: Stack, subject: Subject, applied: dict[str, Any]
 ) -> None:
-    others = nodes(stack, "system", "general")
+    other_nodes = nodes(stack, "system", "general")
     subject.bought_otherwise(applied)
     stack.write(applied)
     steps = stack.steps()
@@ -57,7 +57,7 @@ def test_another_purchase_option_replaces_that_pool_and_no_other(
     updated = {f"{subject.cluster}-{name}" for name in subject.told_how_it_is_bought}
     assert {name for _, name, _ in steps} == {pool, *updated}
     assert " 1 replace" in stack.run("up").stdout
-    assert nodes(stack, "system", "general") == others
+    assert nodes(stack, "system", "general") == other_nodes
     assert stack.steps() == []
 
 

@@ -75,23 +75,23 @@ def without(config: Config, removal: Removal) -> Config:
     """The settings without the key of the case. Raises KeyError when they do not have it."""
     # Not `deepcopy`: settings that two pools share are removed from one of them only.
     settings: Config = json.loads(json.dumps(config))
-    where: Any = settings
+    parent: Any = settings
     *path, last = removal.key.split(".")
     for step in path:
-        where = _step(where, step)
-    if isinstance(where, list):
-        where.remove(_step(where, last))
+        parent = _step(parent, step)
+    if isinstance(parent, list):
+        parent.remove(_step(parent, last))
     else:
-        del where[last]
+        del parent[last]
     result: Config = changed(settings, removal.also)
     return result
 
 
-def _step(where: Any, name: str) -> Any:
+def _step(parent: Any, name: str) -> Any:
     """One step of a key: of a list by the item's name, or by its number."""
-    if isinstance(where, list):
-        return where[int(name)] if name.isdigit() else next(item for item in where if item["name"] == name)
-    return where[name]
+    if isinstance(parent, list):
+        return parent[int(name)] if name.isdigit() else next(item for item in parent if item["name"] == name)
+    return parent[name]
 
 
 def optional(model: type[BaseModel], path: str) -> Iterator[str]:
@@ -136,19 +136,19 @@ class Standing(Emulated):
 
     def new_resource(self, args: pulumi.runtime.MockResourceArgs) -> tuple[str, dict[str, Any]]:
         inputs = plain(args.inputs)
-        at = (args.typ, args.name)
+        key = (args.typ, args.name)
         of_the_cloud = args.typ.startswith(self._cloud.prefix)
-        old = self.state.get(at)
+        old = self.state.get(key)
         urn = f"urn:{args.typ}::{args.name}"
         if not of_the_cloud:
-            self._wanted[at] = Resource(args.typ, args.name, urn, args.name, inputs=inputs)
+            self._wanted[key] = Resource(args.typ, args.name, urn, args.name, inputs=inputs)
             return args.name, inputs
         if old is None:
             # A new resource is created, because its outputs are needed; each case has a cloud of its own.
             id, outputs = self._cloud.make(args.typ, inputs, args.name)
         else:
             id, outputs = old.id, old.old_outputs
-        self._wanted[at] = Resource(args.typ, args.name, urn, id, inputs=inputs, old_outputs=outputs)
+        self._wanted[key] = Resource(args.typ, args.name, urn, id, inputs=inputs, old_outputs=outputs)
         return id, outputs
 
     def call(self, args: pulumi.runtime.MockCallArgs) -> tuple[dict[Any, Any], list[tuple[str, str]] | None]:
@@ -159,12 +159,12 @@ class Standing(Emulated):
     def up(self, config: Config, monkeypatch: pytest.MonkeyPatch) -> State:
         """Create everything that the settings declare; returns the state."""
         self.outputs = declare(_file(config), monkeypatch, cloud=self).outputs
-        for at, wanted in self._wanted.items():
+        for key, wanted in self._wanted.items():
             inputs = wanted.inputs
             if wanted.type.startswith(self._cloud.prefix):
                 inputs, failures = self.provider.check(wanted)
                 assert not failures
-            self.state[at] = dataclasses.replace(wanted, old_inputs=inputs)
+            self.state[key] = dataclasses.replace(wanted, old_inputs=inputs)
         return self.state
 
     def steps(self, config: Config, monkeypatch: pytest.MonkeyPatch, *, apply: bool = False) -> list[dict[str, Any]]:

@@ -24,7 +24,7 @@ def value(written):
     return [value(inner) for inner in written] if isinstance(written, list) else written
 
 
-for one in json.loads(Path(__file__).with_name("resources.json").read_text()):
-    provider = cluster if one["type"].startswith("kubernetes:") else None
-    options = pulumi.ResourceOptions(protect=one["protect"], provider=provider)
-    pulumi.CustomResource(one["type"], one["name"], value(one["inputs"]), options)
+for resource in json.loads(Path(__file__).with_name("resources.json").read_text()):
+    provider = cluster if resource["type"].startswith("kubernetes:") else None
+    options = pulumi.ResourceOptions(protect=resource["protect"], provider=provider)
+    pulumi.CustomResource(resource["type"], resource["name"], value(resource["inputs"]), options)

@@ -23,11 +23,11 @@ MACHINE = {"cpu": "4", "memory": "16Gi", "pods": "110", "nvidia.com/gpu": "1"}
 
 def group(pool: str, most: int, taints: Sequence[Object] = (), **allocatable: str) -> NodeGroup:
     """A group at zero nodes; GPUs where its machine has some."""
-    has = {**MACHINE, **{name.replace("gpu", "nvidia.com/gpu"): value for name, value in allocatable.items()}}
-    gpus = int(has["nvidia.com/gpu"])
+    resources = {**MACHINE, **{name.replace("gpu", "nvidia.com/gpu"): value for name, value in allocatable.items()}}
+    gpus = int(resources["nvidia.com/gpu"])
     labels = {"agentpool": pool} | ({SPOT["key"]: "spot"} if SPOT_TAINT in taints else {})
     name = f"aks-{pool}-12345678-vmss"
-    node = {"metadata": {"labels": labels}, "spec": {"taints": list(taints)}, "status": {"allocatable": has}}
+    node = {"metadata": {"labels": labels}, "spec": {"taints": list(taints)}, "status": {"allocatable": resources}}
     return NodeGroup(name, pool, f"/pools/{pool}", 0, most, (), node, Gpus(gpus) if gpus else None)
 
 

@@ -14,14 +14,14 @@ from .objects import GPU, ONE_GPU, group, pod, sized, training
 SIMILAR = {"topology.kubernetes.io/zone": "westeurope-2", "kubernetes.azure.com/agentpool": "b", "agentpool": "b"}
 
 
-def labelled(pool: str, most: int = 5, *, labels: Any = None, **has: str) -> Any:
-    labelled_group = group(pool, most, **has)
+def labelled(pool: str, most: int = 5, *, labels: Any = None, **resources: str) -> Any:
+    labelled_group = group(pool, most, **resources)
     labelled_group.template["metadata"]["labels"] |= labels or {}
     return labelled_group
 
 
 @pytest.mark.parametrize(
-    ("labels", "has", "same"),
+    ("labels", "resources", "same"),
     [
         (SIMILAR, {}, True),
         # Every pool that this project declares has this label.
@@ -33,19 +33,21 @@ def labelled(pool: str, most: int = 5, *, labels: Any = None, **has: str) -> Any
         (SIMILAR, {"cpu": "3900m"}, True),
     ],
 )
-def test_pools_are_similar(labels: Any, has: dict[str, str], same: bool) -> None:
-    first, second = labelled("a"), labelled("b", labels=labels, **has)
+def test_pools_are_similar(labels: Any, resources: dict[str, str], same: bool) -> None:
+    first, second = labelled("a"), labelled("b", labels=labels, **resources)
     assert similar(first, second) == similar(second, first) == same
 
 
 @pytest.mark.parametrize(
-    ("what", "amount", "same"), [("cpu", "3900m", False), ("memory", "16200Mi", True), ("memory", "15Gi", False)]
+    ("resource", "amount", "same"), [("cpu", "3900m", False), ("memory", "16200Mi", True), ("memory", "15Gi", False)]
 )
-def test_machines_of_one_size_are_similar_however_much_of_them_is_kept_back(what: str, amount: str, same: bool) -> None:
+def test_machines_of_one_size_are_similar_however_much_of_them_is_kept_back(
+    resource: str, amount: str, same: bool
+) -> None:
     first, second = labelled("a"), labelled("b")
     for sized_group in (first, second):
         sized_group.template["status"]["capacity"] = {"cpu": "4", "memory": "16Gi"}
-    second.template["status"]["capacity"][what] = amount
+    second.template["status"]["capacity"][resource] = amount
     assert similar(first, second) == same
 
 

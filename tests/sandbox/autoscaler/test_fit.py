@@ -45,7 +45,7 @@ def affinity(*terms: Any, soft: bool = False) -> Any:
     return {"affinity": {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": required}}}
 
 
-def has(key: str, operator: str, *values: str) -> Any:
+def requirement(key: str, operator: str, *values: str) -> Any:
     return {"matchExpressions": [{"key": key, "operator": operator, "values": list(values)}]}
 
 
@@ -58,22 +58,22 @@ def both(first: Any, second: Any) -> Any:
     [
         ({"nodeSelector": {"pool": "t4"}}, True),
         ({"nodeSelector": {"pool": "t4", "zone": "1"}}, False),
-        (affinity(has("pool", "In", "t4", "a100")), True),
-        (affinity(has("pool", "NotIn", "t4")), False),
-        (affinity(has("zone", "NotIn", "1")), True),
-        (affinity(has("zone", "Exists")), False),
-        (affinity(has("zone", "DoesNotExist")), True),
-        (affinity(has("gpus", "Gt", "3")), True),
-        (affinity(has("gpus", "Lt", "4")), False),
-        (affinity(has("pool", "Gt", "3")), False),
-        (affinity(has("zone", "Gt", "3")), False),
-        (affinity(has("zone", "Exists"), has("pool", "Exists")), True),
-        (affinity(both(has("pool", "Exists"), has("gpus", "Exists"))), True),
-        (affinity(both(has("pool", "Exists"), has("zone", "Exists"))), False),
+        (affinity(requirement("pool", "In", "t4", "a100")), True),
+        (affinity(requirement("pool", "NotIn", "t4")), False),
+        (affinity(requirement("zone", "NotIn", "1")), True),
+        (affinity(requirement("zone", "Exists")), False),
+        (affinity(requirement("zone", "DoesNotExist")), True),
+        (affinity(requirement("gpus", "Gt", "3")), True),
+        (affinity(requirement("gpus", "Lt", "4")), False),
+        (affinity(requirement("pool", "Gt", "3")), False),
+        (affinity(requirement("zone", "Gt", "3")), False),
+        (affinity(requirement("zone", "Exists"), requirement("pool", "Exists")), True),
+        (affinity(both(requirement("pool", "Exists"), requirement("gpus", "Exists"))), True),
+        (affinity(both(requirement("pool", "Exists"), requirement("zone", "Exists"))), False),
         (affinity({}), False),
         (affinity({"matchFields": [{"key": "metadata.name", "operator": "In", "values": ["node"]}]}), True),
         (affinity({"matchFields": [{"key": "metadata.name", "operator": "In", "values": ["other"]}]}), False),
-        (affinity(has("zone", "Exists"), soft=True), True),
+        (affinity(requirement("zone", "Exists"), soft=True), True),
     ],
 )  # fmt: skip
 def test_selectors_and_affinity(spec: Any, fits: bool) -> None:

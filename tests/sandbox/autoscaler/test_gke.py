@@ -21,9 +21,9 @@ IN_CLASS = {"key": KEY, "operator": "Equal", "value": CLASS, "effect": "NoSchedu
 ASKS: Any = {"nodeSelector": {KEY: CLASS}}
 
 
-def pool(name: str, most: int = 4, *, spot: bool = False, of_class: str = "", **has: str) -> NodeGroup:
+def pool(name: str, most: int = 4, *, spot: bool = False, of_class: str = "", **resources: str) -> NodeGroup:
     """A GPU pool, unless it has `gpu="0"`."""
-    sized_group = group(name, most, [], **has)
+    sized_group = group(name, most, [], **resources)
     labels = {"cloud.google.com/gke-nodepool": name} | ({"cloud.google.com/gke-spot": "true"} if spot else {})
     taints = [GPU_TAINT] if sized_group.gpus else []
     if of_class:

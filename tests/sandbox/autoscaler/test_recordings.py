@@ -128,10 +128,13 @@ def test_second_burst_while_nodes_boot(joined: str) -> None:
 
 def test_spot_node_evicted_and_spot_capacity_gone() -> None:
     """The refusal itself backs the group off; the next scan asks the next group."""
-    left = sized(spot_group(2), 1)
-    running = pod("kept", ONE_GPU, [SPOT, GPU], nodeName=left.nodes[0])
+    remaining = sized(spot_group(2), 1)
+    running = pod("kept", ONE_GPU, [SPOT, GPU], nodeName=remaining.nodes[0])
     picture = Picture(
-        [left, on_demand(4)], [node(left, left.nodes[0])], [running, *training(1)], backed_off={left.name}
+        [remaining, on_demand(4)],
+        [node(remaining, remaining.nodes[0])],
+        [running, *training(1)],
+        backed_off={remaining.name},
     )
     (option,) = plan(picture).options
     assert (option.pool, option.nodes) == (OD_POOL, 1)

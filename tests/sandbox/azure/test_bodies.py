@@ -101,9 +101,9 @@ def test_spot_pool_gets_label_and_taint_beside_its_own(ready: Account) -> None:
 
 def test_labels_and_taints_are_replaced_as_a_whole(ready: Account) -> None:
     first = {**SPOT, "nodeLabels": {"a": "b"}, "nodeTaints": ["a=b:NoSchedule"]}
-    left = ready.update(ready.create(POOL, first), {**SPOT, "nodeLabels": {"c": "d"}, "nodeTaints": []}).old_outputs
-    assert left["nodeLabels"] == {"c": "d", "kubernetes.azure.com/scalesetpriority": "spot"}
-    assert left["nodeTaints"] == ["kubernetes.azure.com/scalesetpriority=spot:NoSchedule"]
+    updated = ready.update(ready.create(POOL, first), {**SPOT, "nodeLabels": {"c": "d"}, "nodeTaints": []}).old_outputs
+    assert updated["nodeLabels"] == {"c": "d", "kubernetes.azure.com/scalesetpriority": "spot"}
+    assert updated["nodeTaints"] == ["kubernetes.azure.com/scalesetpriority=spot:NoSchedule"]
 
 
 @pytest.mark.parametrize(
@@ -231,10 +231,10 @@ def test_reconcile_brings_nodes_in_line_after_a_kill(ready: Account) -> None:
     assert len(ready.runtime.names()) == 3
 
 
-@pytest.mark.parametrize("at", ["start", "apply_nodes"])
-def test_reconcile_takes_back_a_cluster_whose_creation_was_killed(account: Account, at: str) -> None:
+@pytest.mark.parametrize("moment", ["start", "apply_nodes"])
+def test_reconcile_takes_back_a_cluster_whose_creation_was_killed(account: Account, moment: str) -> None:
     def die(call: str) -> None:
-        if call == at:
+        if call == moment:
             raise KeyboardInterrupt
 
     account.group()

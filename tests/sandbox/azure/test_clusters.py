@@ -20,10 +20,10 @@ def test_inline_pool_that_an_update_does_not_name_stays(ready: Account) -> None:
 def test_inline_pool_keeps_what_an_update_leaves_out(ready: Account) -> None:
     cluster = ready.cluster(resourceName="two", agentPoolProfiles=[{**AUTOSCALED, "nodeLabels": {"a": "b"}}])
     ready.cloud.scale("two", "system", 3)
-    left = ready.update(
+    updated = ready.update(
         cluster, {**CLUSTER_INPUTS, "resourceName": "two", "agentPoolProfiles": [{"name": "system", "maxCount": 5}]}
     )
-    (pool,) = left.old_outputs["agentPoolProfiles"]
+    (pool,) = updated.old_outputs["agentPoolProfiles"]
     assert (pool["count"], pool["maxCount"], pool["nodeLabels"], pool["mode"]) == (3, 5, {"a": "b"}, "System")
 
 

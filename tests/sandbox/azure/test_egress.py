@@ -219,9 +219,9 @@ def test_subnet_keeps_its_range_when_it_loses_its_gateway(account: Account, grou
     account.network()
     subnet = account.subnet(natGateway={"id": nat.id})
     account.cluster(agentPoolProfiles=[{**SYSTEM, "vnetSubnetID": subnet.id}])
-    left = account.update(subnet, {k: v for k, v in subnet.old_inputs.items() if k != "natGateway"})
-    assert left.old_outputs["addressPrefix"] == "10.100.0.0/20"
-    assert "natGateway" not in left.old_outputs
+    updated = account.update(subnet, {k: v for k, v in subnet.old_inputs.items() if k != "natGateway"})
+    assert updated.old_outputs["addressPrefix"] == "10.100.0.0/20"
+    assert "natGateway" not in updated.old_outputs
 
 
 def test_address_of_a_cluster_in_another_group_blocks_its_own(account: Account, group: Resource) -> None:

@@ -181,6 +181,6 @@ def test_start_date_stays_what_it_was_and_is_not_drift(ready: Account, monkeypat
 def test_update_replaces_the_schedule(ready: Account) -> None:
     configuration = ready.create(TOKEN, inputs(UPGRADES, **window()))
     daily = {"daily": {"intervalDays": 2}}
-    left = ready.update(configuration, inputs(UPGRADES, **window(schedule=daily)))
-    assert left.old_outputs["maintenanceWindow"]["schedule"] == daily
-    assert ready.diff(left, inputs(NODES, **window(schedule=daily))).replaces == {"configName"}
+    updated = ready.update(configuration, inputs(UPGRADES, **window(schedule=daily)))
+    assert updated.old_outputs["maintenanceWindow"]["schedule"] == daily
+    assert ready.diff(updated, inputs(NODES, **window(schedule=daily))).replaces == {"configName"}

@@ -238,10 +238,10 @@ def test_setting_comes_back_with_a_retention_policy(ready: Account, cluster: str
         "azureApiVersion": "2021-05-01-preview",
     }
     more = setting(cluster, workspace, log("guard"))
-    left = ready.update(created, more)
-    assert [entry["category"] for entry in left.old_outputs["logs"]] == ["guard"]
-    assert "logAnalyticsDestinationType" not in left.old_outputs
-    assert ready.diff(ready.refresh(left), more).changes == {}
+    updated = ready.update(created, more)
+    assert [entry["category"] for entry in updated.old_outputs["logs"]] == ["guard"]
+    assert "logAnalyticsDestinationType" not in updated.old_outputs
+    assert ready.diff(ready.refresh(updated), more).changes == {}
 
 
 def test_setting_is_refused(ready: Account, cluster: str, workspace: Resource) -> None:

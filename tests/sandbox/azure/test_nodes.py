@@ -223,8 +223,8 @@ def test_scaling_stays_within_the_bounds_and_moves_nodes(ready: Account) -> None
     )
     assert sum("t4spot" in name for name in ready.runtime.names()) == 4
     ready.cloud.scale("aks", "t4spot", 1)
-    (left,) = (name for name in ready.runtime.names() if "t4spot" in name)
-    assert left.endswith("vmss000000")
+    (remaining,) = (name for name in ready.runtime.names() if "t4spot" in name)
+    assert remaining.endswith("vmss000000")
     for cluster, pool, count, text in (
         ("aks", "t4spot", 5, "takes 0 to 4 nodes, not 5"),
         ("aks", "t4spot", -1, "takes 0 to 4 nodes"),

@@ -81,11 +81,11 @@ def test_cluster_that_is_deleted_does_not_wait_for_its_pools(ready: Account) -> 
     assert ready.cloud.get(cluster) is None
 
 
-@pytest.mark.parametrize(("what", "call"), [("pool", "apply_nodes"), ("cluster", "stop"), ("group", "stop")])
-def test_what_could_not_be_deleted_can_be_deleted_again(ready: Account, what: str, call: str) -> None:
+@pytest.mark.parametrize(("kind", "call"), [("pool", "apply_nodes"), ("cluster", "stop"), ("group", "stop")])
+def test_what_could_not_be_deleted_can_be_deleted_again(ready: Account, kind: str, call: str) -> None:
     cpu = ready.create(POOL, REGULAR)
     cluster = cpu.id.partition("/agentPools/")[0]
-    going = {"pool": cpu.id, "cluster": cluster, "group": cluster.partition("/providers/")[0]}[what]
+    going = {"pool": cpu.id, "cluster": cluster, "group": cluster.partition("/providers/")[0]}[kind]
 
     def fail() -> None:
         raise OSError("no route to host")
@@ -93,10 +93,10 @@ def test_what_could_not_be_deleted_can_be_deleted_again(ready: Account, what: st
     during(ready, call, fail)
     with pytest.raises(Refused, match="no route to host"):
         ready.cloud.delete(going)
-    assert state(ready, cpu.id if what == "pool" else cluster) == "Failed"
+    assert state(ready, cpu.id if kind == "pool" else cluster) == "Failed"
     ready.cloud.delete(going)
     assert ready.cloud.get(going) is None
-    assert len(ready.runtime.names()) == (1 if what == "pool" else 0)
+    assert len(ready.runtime.names()) == (1 if kind == "pool" else 0)
 
 
 @pytest.mark.parametrize("changes", [{"count": 3}, {"nodeLabels": {"a": "b"}}])
@@ -123,11 +123,11 @@ def test_kill_in_a_deletion_of_a_pool_is_finished(ready: Account) -> None:
     assert len(ready.runtime.names()) == 1
 
 
-@pytest.mark.parametrize("at", ["start", "apply_nodes"])
-def test_kill_in_an_update_of_a_cluster_blocks_nobody(account: Account, at: str) -> None:
+@pytest.mark.parametrize("moment", ["start", "apply_nodes"])
+def test_kill_in_an_update_of_a_cluster_blocks_nobody(account: Account, moment: str) -> None:
     account.group()
     cluster = account.cluster()
-    killed_at(account, at)
+    killed_at(account, moment)
     with pytest.raises(KeyboardInterrupt):
         account.update(cluster, {**CLUSTER_INPUTS, "tags": {"a": "b"}})
     assert state(account, cluster.id) == "Updating"

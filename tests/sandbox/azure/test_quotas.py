@@ -119,8 +119,8 @@ def test_spot_pool_without_quota_fails_later_and_converges(ready: Account) -> No
 def test_spot_pool_that_cannot_grow_keeps_its_nodes_and_takes_its_settings(ready: Account) -> None:
     limited(ready, {"lowPriorityCores": 8})
     pool = ready.create(POOL, {**SPOT, "count": 1})
-    left = failed(ready, {**SPOT, "minCount": 3, "count": 3, "nodeLabels": {"a": "b"}}, pool).old_outputs
-    assert (left["count"], left["minCount"], left["nodeLabels"]["a"]) == (1, 3, "b")
+    outputs = failed(ready, {**SPOT, "minCount": 3, "count": 3, "nodeLabels": {"a": "b"}}, pool).old_outputs
+    assert (outputs["count"], outputs["minCount"], outputs["nodeLabels"]["a"]) == (1, 3, "b")
     assert sum("t4spot" in name for name in ready.runtime.names()) == 1
 
 

@@ -182,10 +182,10 @@ def test_gpus_are_tainted_only_where_there_are_other_nodes_and_not_twice(ready: 
 def test_the_services_taint_outlives_a_change_of_the_users(ready: Project) -> None:
     ready.create(POOL, REGULAR)
     pool = ready.create(POOL, SPOT)
-    mine = {"key": "a", "value": "b", "effect": "NO_EXECUTE"}
-    changed = ready.update(pool, with_config(SPOT, taints=[mine])).old_outputs["nodeConfig"]
-    assert changed["taints"] == [mine]
-    assert changed["effectiveTaints"] == [mine, GPU_TAINT]
+    user_taint = {"key": "a", "value": "b", "effect": "NO_EXECUTE"}
+    changed = ready.update(pool, with_config(SPOT, taints=[user_taint])).old_outputs["nodeConfig"]
+    assert changed["taints"] == [user_taint]
+    assert changed["effectiveTaints"] == [user_taint, GPU_TAINT]
 
 
 def test_a_gpu_gets_the_default_driver(ready: Project) -> None:

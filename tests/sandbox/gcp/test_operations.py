@@ -120,12 +120,12 @@ def test_a_killed_create_leaves_a_resource_that_its_inputs_identify(ready: Proje
     assert ready.diff(refreshed, inputs).changes == {}
 
 
-@pytest.mark.parametrize("what", ["pool", "cluster"])
+@pytest.mark.parametrize("resource", ["pool", "cluster"])
 def test_what_could_not_be_deleted_is_no_longer_being_deleted_and_can_be_deleted_again(
-    ready: Project, what: str
+    ready: Project, resource: str
 ) -> None:
     pool = ready.create(POOL, REGULAR)
-    going = pool.id if what == "pool" else CLUSTER_ID
+    going = pool.id if resource == "pool" else CLUSTER_ID
 
     def fail(call: str) -> None:
         raise OSError("no route to host")
@@ -135,7 +135,7 @@ def test_what_could_not_be_deleted_is_no_longer_being_deleted_and_can_be_deleted
         ready.cloud.delete(going)
     assert (ready.cloud.get(going) or {})["status"] == "RUNNING_WITH_ERROR"
     go_on(ready)
-    # Without a second request the pool and its nodes exist.
+    # No second deletion was requested: the pool and its nodes exist.
     assert (len(ready.runtime.names()), (ready.cloud.get(going) or {})["status"]) == (3, "RUNNING")
     ready.cloud.delete(going)
     assert ready.cloud.get(going) is None

@@ -15,9 +15,9 @@ def subnet(name: str) -> str:
     return id_of(SUBNET, resourceGroupName="ml", virtualNetworkName="net", subnetName=name)
 
 
-def _in(where: str, network: Any = None, **changes: Any) -> Put:
+def _in(location: str, network: Any = None, **changes: Any) -> Put:
     """A cluster whose nodes are in a subnet."""
-    profile = {**SYSTEM, "vnetSubnetID": subnet(where), **changes}
+    profile = {**SYSTEM, "vnetSubnetID": subnet(location), **changes}
     return cluster(agentPoolProfiles=[profile], networkProfile=network or {})
 
 
