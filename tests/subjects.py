@@ -45,7 +45,7 @@ class Subject:
     """The property of a label, with `{key}`."""
     another: dict[str, Any]
     """A further spot pool, with a machine that the stack does not use yet."""
-    changed_by_another: tuple[str, ...]
+    changed_by_further_pool: tuple[str, ...]
     """Objects inside the cluster that change with the further pool, without the stack's prefix."""
     mistake: Edit
     """A mistake in the settings of the spot pool."""
@@ -59,17 +59,17 @@ class Subject:
     """The pools with GPUs, first choice first."""
     larger: dict[str, Any]
     """A spot pool of larger machines with the same GPU, for the second place in the chain."""
-    made_by_newer: tuple[str, ...]
+    created_by_newer: tuple[str, ...]
     """New objects inside the cluster with Kubernetes 1.36, without the stack's prefix."""
-    bought_otherwise: Edit
+    other_purchase: Edit
     """A change of the spot pool's purchase option, which is immutable."""
-    told_how_it_is_bought: tuple[str, ...]
+    changed_by_purchase: tuple[str, ...]
     """Objects that change with the purchase option."""
     quota: Callable[[int], dict[str, Any]]
     """Quotas of a cloud file with this number of vCPUs for the machine family of the general pool."""
     cores: tuple[int, int, int]
     """Three such quotas: used by the first `up`, too small for two more nodes, and sufficient."""
-    beyond_the_quota: tuple[str, ...]
+    quota_messages: tuple[str, ...]
     """Parts of the refusal beyond the quota."""
     other_network: dict[str, Any]
     """Network settings that require another cluster."""
@@ -108,20 +108,20 @@ DEV = Subject(
     least="minCount",
     label="nodeLabels.{key}",
     another={"name": "a100", "machine": "Standard_NC24ads_A100_v4", "capacity": "spot", "maxNodes": 1},
-    changed_by_another=("contract", "device-plugin", "expander", "guard-platform", "guard-profiles"),
+    changed_by_further_pool=("contract", "device-plugin", "expander", "guard-platform", "guard-profiles"),
     mistake=lambda config: _spot_pool(config).update(machine="Standard_NC6s_v3"),
     mistake_messages=("pools[1].machine: Standard_NC6s_v3 was retired on 2025-09-30", "use Standard_NC40ads_H100_v5"),
     refused=lambda config: config["cluster"].update(kubernetesVersion="1.34", reason="asking for a downgrade"),
     refusal='Status=400 Code="',
     order=("t4", "t4od"),
     larger={"name": "t4big", "machine": "Standard_NC8as_T4_v3", "capacity": "spot", "maxNodes": 4},
-    made_by_newer=("defaults", "defaults", "defaults-binding"),
-    bought_otherwise=lambda config: _spot_pool(config).update(spot={"maxPrice": 0.5}),
-    told_how_it_is_bought=(),
+    created_by_newer=("defaults", "defaults", "defaults-binding"),
+    other_purchase=lambda config: _spot_pool(config).update(spot={"maxPrice": 0.5}),
+    changed_by_purchase=(),
     quota=lambda cores: {"westeurope": {"standardDDSv5Family": cores}},
     # Two system nodes of 4 vCPUs and a general one of 8 exist.
     cores=(16, 24, 32),
-    beyond_the_quota=('Code="ErrCode_InsufficientVCPUQuota"', "standardDDSv5Family"),
+    quota_messages=('Code="ErrCode_InsufficientVCPUQuota"', "standardDDSv5Family"),
     other_network={"serviceCidr": "172.20.0.0/16"},
     services="172.20.",
     # The program sends AKS a count within the bounds (docs/adr/0006).
@@ -148,7 +148,7 @@ STAGING = Subject(
     least="autoscaling.totalMinNodeCount",
     label="nodeConfig.labels.{key}",
     another={**_A100, "zones": ["europe-west4-b"]},
-    changed_by_another=("compute-class", "compute-class-policy", "contract", "guard-platform", "guard-profiles"),
+    changed_by_further_pool=("compute-class", "compute-class-policy", "contract", "guard-platform", "guard-profiles"),
     mistake=lambda config: _spot_pool(config).update(machine="n1-standard-8", gpus=1, gpuModel="nvidia-tesla-k80"),
     mistake_messages=(
         "pools[1].gpuModel: is nvidia-tesla-k80, which Google retired on 2024-05-01",
@@ -159,17 +159,17 @@ STAGING = Subject(
     refusal="googleapi: Error 400: ",
     order=("l4", "l4big", "l4od"),
     larger={"name": "l4big", "machine": "g2-standard-16", "capacity": "spot", "maxNodes": 4},
-    made_by_newer=(
+    created_by_newer=(
         *("compute-class", "compute-class", "compute-class-binding", "compute-class-policy"),
         *("defaults", "defaults", "defaults-binding"),
     ),
-    bought_otherwise=lambda config: _spot_pool(config).update(capacity="preemptible"),
+    other_purchase=lambda config: _spot_pool(config).update(capacity="preemptible"),
     # Taint and label differ.
-    told_how_it_is_bought=("contract", "defaults"),
+    changed_by_purchase=("contract", "defaults"),
     quota=lambda cores: {"gcp": {"europe-west4": {"N2_CPUS": cores}}},
     # A node of 8 vCPUs in each of three zones; the system pool is of another family.
     cores=(24, 40, 48),
-    beyond_the_quota=("googleapi: Error 403: ", "N2_CPUS"),
+    quota_messages=("googleapi: Error 403: ", "N2_CPUS"),
     other_network={"dataplane": "legacy"},
     services="10.20.",
     # GKE keeps a minimum, and removes no node for a lower maximum (docs/adr/0017).

@@ -224,11 +224,11 @@ class Bed:
             policies.append({**base, "kind": f"{kind}Binding", "spec": binding})
             for body in policies:
                 self.api.create(body)
-            eventually(partial(self._is_heeded_by, kind, probe), f"the last {kind} is heeded")
+            eventually(partial(self._judges_probe, kind, probe), f"the last {kind} is heeded")
             for body in policies:
                 self.api.delete(body)
 
-    def _is_heeded_by(self, kind: str, probe: Object) -> bool:
+    def _judges_probe(self, kind: str, probe: Object) -> bool:
         """Whether a policy of this kind judges the probe. A deleted policy of the other kind may still do so for a moment."""
         try:
             changed = bool(self.api.create(probe, dry_run=True).get("data"))

@@ -1,4 +1,4 @@
-"""Ways around the guard, tried as the editor of a profile, and what stops each of them."""
+"""Ways around the guard, tried as the editor of a profile, and the rule that stops each of them."""
 
 from __future__ import annotations
 
@@ -141,7 +141,7 @@ def _patched(body: Object, change: Object, subresource: str = "") -> Callable[[B
     return tries
 
 
-def _asked(method: str, path: str, body: Object | None = None) -> Callable[[Bed], str]:
+def _requested(method: str, path: str, body: Object | None = None) -> Callable[[Bed], str]:
     def tries(bed: Bed) -> str:
         try:
             bed.api.request(method, path, body, user=EDITOR, content="application/merge-patch+json")
@@ -353,7 +353,7 @@ ESCAPES = (
     Escape(
         "the namespace's placement label",
         RBAC,
-        _asked(
+        _requested(
             "PATCH",
             f"/api/v1/namespaces/{NAMESPACE}",
             {"metadata": {"labels": {"kubeflow-spot.dev/placement": "require-spot"}}},
@@ -362,29 +362,29 @@ ESCAPES = (
     Escape(
         "taking the profile's label off the namespace",
         RBAC,
-        _asked(
+        _requested(
             "PATCH", f"/api/v1/namespaces/{NAMESPACE}", {"metadata": {"labels": {"app.kubernetes.io/part-of": None}}}
         ),
     ),
     Escape(
         "editing the contract",
         RBAC,
-        _asked("PATCH", "/api/v1/namespaces/kube-public/configmaps/kubeflow-spot", {"data": {"release": "mine"}}),
+        _requested("PATCH", "/api/v1/namespaces/kube-public/configmaps/kubeflow-spot", {"data": {"release": "mine"}}),
     ),
     Escape(
         "deleting the guard",
         RBAC,
-        _asked("DELETE", f"{_POLICIES}/validatingadmissionpolicies/{_ADMISSION}guard-profiles"),
+        _requested("DELETE", f"{_POLICIES}/validatingadmissionpolicies/{_ADMISSION}guard-profiles"),
     ),
     Escape(
         "deleting the guard's binding",
         RBAC,
-        _asked("DELETE", f"{_POLICIES}/validatingadmissionpolicybindings/{_ADMISSION}guard-profiles"),
+        _requested("DELETE", f"{_POLICIES}/validatingadmissionpolicybindings/{_ADMISSION}guard-profiles"),
     ),
     Escape(
         "a policy of one's own",
         RBAC,
-        _asked(
+        _requested(
             "POST",
             f"{_POLICIES}/mutatingadmissionpolicies",
             {

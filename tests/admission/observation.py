@@ -77,7 +77,7 @@ class _Observer:
                     self._create_once(body)
         for namespace in NAMESPACES:
             account = named("v1", "ServiceAccount", "default", namespace)
-            eventually(partial(self._there, account), f"{namespace} has its service account")
+            eventually(partial(self._exists, account), f"{namespace} has its service account")
 
     def _create_once(self, wanted: Object) -> None:
         try:
@@ -86,7 +86,7 @@ class _Observer:
             if refused.status != 409:
                 raise
 
-    def _there(self, wanted: Object) -> bool:
+    def _exists(self, wanted: Object) -> bool:
         try:
             return bool(self._api.get(wanted))
         except Refused as refused:

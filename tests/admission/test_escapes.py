@@ -1,4 +1,4 @@
-"""An editor of a profile cannot bring pods onto spot that must not be evicted: each way, and what stops it."""
+"""An editor of a profile cannot bring pods onto spot that must not be evicted: each way around, and the rule that stops it."""
 
 from __future__ import annotations
 

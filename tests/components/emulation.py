@@ -14,7 +14,7 @@ from tests.components.program import CloudRefused
 
 
 class Emulated(pulumi.runtime.Mocks):
-    """Checks and creates a provider's resources as the engine would; takes everything else as it is."""
+    """Pulumi's mocks with a provider that checks and creates resources as the engine would; others are accepted unchanged."""
 
     prefix: ClassVar[str]
     """Resources whose types are the provider's."""

@@ -35,7 +35,7 @@ def plain(cloud: Settings, **changes: Settings) -> Settings:
 
 
 class Azure:
-    """Runs the program with such a stack on an emulated Azure that has what it names."""
+    """The program with such a stack, on an emulated Azure that has the resources it names."""
 
     def __init__(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         self._path, self._monkeypatch = tmp_path / "azure.json", monkeypatch

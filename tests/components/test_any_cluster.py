@@ -1,4 +1,4 @@
-"""The layer in clusters of any make, by a kubeconfig alone, and what stacks of our own say of it."""
+"""The layer in any Kubernetes cluster, which only a kubeconfig or another stack's output describes."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ def test_only_pools_and_the_layer_are_declared_in_an_existing_cluster(run: Run) 
         *["kubeflow-spot-test-guard-profiles"] * 2,
     ]
     for resource in [*inside, *declared.of(POOL).values()]:
-        # The cluster stays when the stack goes: each goes by itself, and none goes for the cluster's sake.
+        # A deleted stack leaves the cluster: each of its resources is deleted by itself.
         assert "deletedWith" not in resource.options
         assert "replaceWith" not in resource.options
 

@@ -1,4 +1,4 @@
-"""The network of an AKS cluster: subnets, egress, and who enforces policies."""
+"""The network of an AKS cluster: subnets, egress, and network policies."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The ConfigMap that users' tools read: what its lines do to a pod, whose name it bears, and who may read it."""
+"""The ConfigMap that users' tools read: the effect of its lines on a pod, its name, and its readers."""
 
 from __future__ import annotations
 
@@ -99,19 +99,19 @@ def test_libyaml_writes_what_pyyaml_writes(labels: dict[str, str]) -> None:
     assert contract.as_yaml(content) == yaml.safe_dump(content, sort_keys=False)
 
 
-@pytest.mark.parametrize("heeded", [(), (Placement.PREFER_SPOT,), tuple(Placement)])
-def test_yaml_json_and_the_outputs_say_the_same(heeded: tuple[Placement, ...]) -> None:
+@pytest.mark.parametrize("placements", [(), (Placement.PREFER_SPOT,), tuple(Placement)])
+def test_yaml_json_and_the_outputs_say_the_same(placements: tuple[Placement, ...]) -> None:
     sweep = {"name": "sweep", "machine": "Standard_D8ds_v5", "capacity": "spot", "maxNodes": 3}
     pools = node_pools([*good()["pools"], sweep])
-    data = contract.data("r2026-11", pools, heeded)
+    data = contract.data("r2026-11", pools, placements)
     assert all(isinstance(value, str) for value in data.values())
     plain = {key: data.pop(key) for key in ("release", "placementLabel")}
     from_yaml = {key.removesuffix(".yaml"): yaml.safe_load(text) for key, text in data.items() if key.endswith(".yaml")}
     from_json = {key.removesuffix(".json"): json.loads(text) for key, text in data.items() if key.endswith(".json")}
     assert len(from_yaml) + len(from_json) == len(data)
     assert from_yaml == from_json
-    assert from_yaml["placements"] == [placement.value for placement in heeded]
-    output = contract.as_output(contract.plan("dev", None), pools, heeded)
+    assert from_yaml["placements"] == [placement.value for placement in placements]
+    output = contract.as_output(contract.plan("dev", None), pools, placements)
     assert output == {
         "namespace": "kube-public",
         "name": "kubeflow-spot",
@@ -120,7 +120,7 @@ def test_yaml_json_and_the_outputs_say_the_same(heeded: tuple[Placement, ...]) -
         "pools": from_yaml.pop("pools"),
         "snippets": from_yaml,
     }
-    # Neither form has what only one of them knows, such as YAML's references to what was written before.
+    # Neither form uses a feature that the other lacks, such as YAML's aliases.
     assert not [text for text in data.values() if "&" in text]
 
 

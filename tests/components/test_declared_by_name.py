@@ -125,24 +125,24 @@ def requests_of(
     return requests
 
 
-def strange(value: Any, expected: Any, path: str) -> Iterator[str]:
+def mismatches(value: Any, expected: Any, path: str) -> Iterator[str]:
     """Paths at which a value, in the names of the wire, differs from the SDK's type. The SDK itself lets unknown names pass."""
     if get_origin(expected) is None and _types.is_input_type(expected):
         known = _types.input_type_types(expected)
         for key, item in value.items():
             if key in known:
-                yield from strange(item, known[key], f"{path}.{key}")
+                yield from mismatches(item, known[key], f"{path}.{key}")
             else:
                 yield f"{path}.{key}"
         return
     arguments = get_args(expected)
     if isinstance(value, list):
         for item in value:
-            yield from strange(item, _inside(arguments[0]), path)
+            yield from mismatches(item, _inside(arguments[0]), path)
     elif isinstance(value, dict):
         if arguments and arguments[0] is str:
             for key, item in value.items():
-                yield from strange(item, _inside(arguments[1]), f"{path}.{key}")
+                yield from mismatches(item, _inside(arguments[1]), f"{path}.{key}")
         elif expected is not Any:
             yield path
     elif isinstance(expected, type) and issubclass(expected, enum.Enum):
@@ -195,7 +195,7 @@ def aliases(options: Mapping[str, Any]) -> list[str]:
 @pytest.mark.parametrize("stack", ALL)
 def test_every_name_and_kind_of_value_is_one_of_the_sdk(stack: str, monkeypatch: pytest.MonkeyPatch) -> None:
     for resource in in_a_cloud(ALL[stack], monkeypatch):
-        assert list(strange(resource.inputs, sdk(resource.type)[1], resource.name)) == []
+        assert list(mismatches(resource.inputs, sdk(resource.type)[1], resource.name)) == []
 
 
 def test_only_types_that_azure_native_renamed_have_aliases(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -219,7 +219,7 @@ def test_only_types_that_azure_native_renamed_have_aliases(monkeypatch: pytest.M
     ],
 )
 def test_a_wrong_name_or_kind_is_detected(value: Mapping[str, Any], path: str) -> None:
-    assert list(strange(value, sdk("gcp:container/nodePool:NodePool")[1], "p")) == [path]
+    assert list(mismatches(value, sdk("gcp:container/nodePool:NodePool")[1], "p")) == [path]
 
 
 @pytest.mark.parametrize(
@@ -233,4 +233,4 @@ def test_a_wrong_name_or_kind_is_detected(value: Mapping[str, Any], path: str) -
     ],
 )
 def test_a_wrong_name_or_kind_of_azure_is_detected(value: Mapping[str, Any], path: str) -> None:
-    assert list(strange(value, sdk("azure-native:containerservice:ManagedCluster")[1], "p")) == [path]
+    assert list(mismatches(value, sdk("azure-native:containerservice:ManagedCluster")[1], "p")) == [path]

@@ -1,4 +1,4 @@
-"""The DaemonSets on GPU nodes: where they go, how they share GPUs, and what a change of that touches."""
+"""The DaemonSets on GPU nodes: their nodes, GPU sharing, and the effects of a change."""
 
 from __future__ import annotations
 

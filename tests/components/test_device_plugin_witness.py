@@ -1,4 +1,4 @@
-"""Our pods as the sandbox reads them, which knows NVIDIA's documents and nothing of ours."""
+"""Our pods as the sandbox reads them: by NVIDIA's documents, without our code."""
 
 from __future__ import annotations
 

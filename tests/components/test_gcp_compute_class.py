@@ -1,4 +1,4 @@
-"""The ComputeClass of a stack on GKE, who is sent to it, and what the outputs say of the order."""
+"""The ComputeClass of a stack on GKE, the pods that get it, and the order in the outputs."""
 
 from __future__ import annotations
 
@@ -165,7 +165,7 @@ def contents(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     return contents
 
 
-def in_theirs(*pools: dict[str, Any]) -> dict[str, Any]:
+def in_existing_cluster(*pools: dict[str, Any]) -> dict[str, Any]:
     settings = stack(*pools, cloud=EXISTING)
     for key in ("cluster", "systemPool"):
         del settings[f"kubeflow-spot:{key}"]
@@ -181,12 +181,12 @@ def test_a_class_of_that_name_that_is_not_ours_is_an_error_with_the_way_out(
 ) -> None:
     contents["compute_class"] = {"metadata": {"name": "kubeflow-spot", "labels": labels}}
     with pytest.raises(pulumi.RunError, match=rf"cloud\.fallback\.className: .*made by {owner}\n.*className"):
-        declare(in_theirs(WITH_TWIN), monkeypatch, live=[])
+        declare(in_existing_cluster(WITH_TWIN), monkeypatch, live=[])
 
 
 def test_our_own_class_is_declared_again(contents: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
     contents["compute_class"] = {"metadata": {"name": "kubeflow-spot", "labels": names.labels("test")}}
-    declared = declare(in_theirs(WITH_TWIN), monkeypatch, live=[])
+    declared = declare(in_existing_cluster(WITH_TWIN), monkeypatch, live=[])
     assert of_class(declared)["metadata"]["name"] == "kubeflow-spot"
     assert declared.outputs["computeClass"]["byDefault"] is True
 
@@ -197,7 +197,7 @@ def test_a_cluster_below_1_36_has_the_class_and_no_policy_and_says_what_is_lost(
     warnings: list[str] = []
     monkeypatch.setattr(pulumi.log, "warn", warnings.append)
     contents["version"] = "1.35.6-gke.100"
-    declared = declare(in_theirs(WITH_TWIN), monkeypatch, live=[])
+    declared = declare(in_existing_cluster(WITH_TWIN), monkeypatch, live=[])
     assert of_class(declared)["spec"]["priorities"]
     assert policies(declared) == []
     assert declared.outputs["computeClass"]["byDefault"] is False

@@ -218,5 +218,8 @@ def test_a_machine_is_asked_for_as_google_spells_it() -> None:
     assert read.system_pool
     system = pools.node_pool(node_pools.system_pool(read.system_pool, gke()), read.cloud, ACCOUNT, {}, LiveCluster())  # type: ignore[arg-type]
     (general,) = node_pools.node_pools(read, gke())
-    asked_for = pools.node_pool(general, read.cloud, ACCOUNT, {}, LiveCluster())  # type: ignore[arg-type]
-    assert [inputs["nodeConfig"]["machineType"] for inputs in (system, asked_for)] == ["e2-standard-4", "n2-standard-8"]
+    general_pool = pools.node_pool(general, read.cloud, ACCOUNT, {}, LiveCluster())  # type: ignore[arg-type]
+    assert [inputs["nodeConfig"]["machineType"] for inputs in (system, general_pool)] == [
+        "e2-standard-4",
+        "n2-standard-8",
+    ]

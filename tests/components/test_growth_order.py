@@ -1,4 +1,4 @@
-"""The cluster autoscaler's reading of the ConfigMap, over drawn stacks: a reading of its own, with RE2 itself."""
+"""The cluster autoscaler's reading of the ConfigMap, over drawn stacks: an independent reader, with RE2 itself."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Autoscaler:
         self.tiers = yaml.safe_load(priorities.written(declared))
 
     def tries(self, open_to: Iterable[str]) -> list[str]:
-        """Pools in the order in which they grow for a pod that may go there: the highest number with a match wins."""
+        """Pools in the order in which they grow for a pod that fits them: the highest number with a match wins."""
         numbers = {pool: self.number(f"aks-{pool}-31415926-vmss") for pool in open_to}
         assert len(set(numbers.values())) == len(numbers), "between equals the autoscaler chooses at random"
         return sorted(numbers, key=lambda pool: -numbers[pool])
@@ -58,8 +58,8 @@ def vcpus(pool: NodePool) -> int:
     return machine.vcpus
 
 
-def asked_for(stack: ClusterSpec, size: dict[str, int], most: int) -> set[str]:
-    """Pools that stand where they do by chains that begin with machines of at most so many vCPUs, and what must precede them."""
+def chained_pools(stack: ClusterSpec, size: dict[str, int], most: int) -> set[str]:
+    """Pools of the chains that begin with a machine of at most `most` vCPUs, and the pools before them."""
     known: set[str] = set()
     waiting = [chain for pool in stack.pools if size[pool.name] <= most for chain in [names.chain(pool)]]
     while waiting:
@@ -93,7 +93,7 @@ def test_a_pods_own_chain_is_tried_before_any_dearer_machine_that_it_does_not_ne
             twin = names.twin_name(head, aks())
             chain = [name for name in (*names.chain(head), *([twin] if twin else [])) if name in fitting]
             assert [name for name in order if name in chain] == chain
-            own = asked_for(stack, size, size[head.name])
+            own = chained_pools(stack, size, size[head.name])
             before = order[: order.index(chain[-1])]
             assert [name for name in before if name not in own and size[name] > size[head.name]] == []
         # A pod that tolerates no spot, such as a notebook, gets the smallest machine first.

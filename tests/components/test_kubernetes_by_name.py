@@ -79,12 +79,12 @@ def test_the_provider_of_kubernetes_and_its_secrets_are_declared_like_the_sdks(
 def test_the_provider_reads_the_environment_as_the_class_does(
     switch: str, word: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    asked_for = {"kubeconfig": "k", "cluster_identifier": "lab"}
+    kubeconfig_options = {"kubeconfig": "k", "cluster_identifier": "lab"}
     monkeypatch.setenv(f"PULUMI_K8S_{switch}", word)
 
     def both() -> None:
-        pulumi_kubernetes.Provider("theirs", **asked_for)
-        provider.Provider("ours", **asked_for, opts=pulumi.ResourceOptions())
+        pulumi_kubernetes.Provider("theirs", **kubeconfig_options)
+        provider.Provider("ours", **kubeconfig_options, opts=pulumi.ResourceOptions())
 
     inputs = {name: request["object"] for (_, name), request in requests_of(both, monkeypatch).items()}
     assert inputs["ours"] == inputs["theirs"]

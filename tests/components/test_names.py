@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from components.addons import names
 
-# What Pulumi takes as a stack's name: pkg/backend, "may only contain alphanumeric, hyphens, underscores, or periods".
+# Characters of a stack's name in Pulumi: pkg/backend, "may only contain alphanumeric, hyphens, underscores, or periods".
 stacks = st.from_regex(r"[A-Za-z0-9_.-]{1,100}", fullmatch=True)
 
 

@@ -1,4 +1,4 @@
-"""The priority expander's ConfigMap: what is written is read back, and what is read is judged as the autoscaler would."""
+"""The priority expander's ConfigMap: written text is read back, and an existing map is checked as the autoscaler would."""
 
 from __future__ import annotations
 

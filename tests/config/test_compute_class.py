@@ -1,4 +1,4 @@
-"""The ComputeClass of a GKE stack: when there is one, which pools it holds, and the order of their growth."""
+"""The ComputeClass of a GKE stack: its conditions, its pools, and the order of their growth."""
 
 from __future__ import annotations
 

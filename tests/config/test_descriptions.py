@@ -65,7 +65,7 @@ def test_a_key_has_an_example_unless_its_type_or_its_default_shows_what_to_write
         return field.annotation in (int, float) and isinstance(field.default, int | float)
 
     unclear = [name for name, field in KEYS.items() if not field.examples and not shows_itself(field.annotation)]
-    # The clouds' own models say which provider is theirs.
+    # Each cloud's own model sets its provider.
     assert [name for name in unclear if not default_shows(KEYS[name])] == ["CloudSettings.provider"]
 
 

@@ -204,7 +204,7 @@ def test_the_warning_of_unready_nodes_names_the_pools_whose_loss_stops_the_autos
     assert warning.what.startswith("is 45: 12 unready nodes (t4, t4big) can be 80 % of all")
     assert warnings(cloud(autoscaler={"maxTotalUnreadyPercentage": 45, "okTotalUnreadyCount": 12})) == []
     assert warnings(cloud(autoscaler={"maxTotalUnreadyPercentage": 80})) == []
-    # What is left out follows from the bounds.
+    # Missing values follow from the bounds.
     assert warnings(cloud(autoscaler={"okTotalUnreadyCount": 0})) == []
 
 

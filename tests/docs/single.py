@@ -66,7 +66,7 @@ def _kind(raw: dict[str, Any]) -> dict[str, Any]:
 
 
 def _at(value: Any, parts: Parts) -> Any:
-    """The value at a path; None where there is none."""
+    """The value at a path; None if it is missing."""
     for part in parts:
         try:
             value = value[part]

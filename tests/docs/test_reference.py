@@ -31,7 +31,7 @@ def documented() -> dict[str, dict[str, list[str]]]:
 
 
 def every_model(annotation: Any) -> set[type[Model]]:
-    """The models in an annotation and below them, found without the generator."""
+    """The models in an annotation and below them, collected without the generator."""
     if isinstance(annotation, type) and issubclass(annotation, Model):
         inner = {model for field in annotation.model_fields.values() for model in every_model(field.annotation)}
         return inner | {annotation}

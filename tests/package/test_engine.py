@@ -36,8 +36,8 @@ SDK = """\
 import sys
 from components.package.provider import Package
 from tests.package import sdk
-made = sdk.module(Package().schema)
-sys.modules[made.__name__] = made
+library = sdk.module(Package().schema)
+sys.modules[library.__name__] = library
 """
 OWN = f"""\
 own = azure.Provider("own", subscription_id="{SUBSCRIPTION}")

@@ -74,7 +74,7 @@ def test_the_pages_configuration_makes_a_production_stack_of_any(tmp_path: Path)
     config = tmp_path / "config.json"
     config.write_text(example)
     preview = previewed(tmp_path, "live", BREAKING, "--policy-pack-config", str(config), ok=False)
-    # Its larger maximum, and the one name of a tag it asks for
+    # The configuration's larger maximum, and its one required tag
     allowed = {case.name for case in BREAKING if "-far" in case.what} | {"owner-missing-gke-cluster"}
     broken = [(violation["policy"], violation["level"], violation["resource"]) for violation in preview["violations"]]
     assert sorted(broken) == sorted(

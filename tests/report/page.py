@@ -17,7 +17,7 @@ TAGS = {
 }
 VOID = {"br", "wbr"}
 
-# What GitHub's own filters look for in the text outside of code: docs.github.com "Autolinked references and URLs", "Basic
+# Patterns of GitHub's own filters in the text outside of code: docs.github.com "Autolinked references and URLs", "Basic
 # writing and formatting syntax", "Writing mathematical expressions".
 FILTERED = re.compile(
     r"@[A-Za-z0-9]|#\d|(?i:\bgh-\d)|\b[0-9a-f]{7,40}\b|:[a-z0-9_+-]+:|\w+://|www\.|\$[^$\s][^$]*\$|[\w.+-]+@[\w-]+\.\w"

@@ -1,4 +1,4 @@
-"""Output of an engine's process: one JSON object, whatever the program prints."""
+"""Output of an engine's process: one JSON object, also when the program prints."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ NOISY = """
 import os, sys
 from sandbox.report import worker
 
-def told(*asked):
+def run(*arguments):
     print("from Python")
     os.system("echo from a program that it runs")
     return worker.Outcome(errors=["wrong"])
 
-worker._run = told
+worker._run = run
 sys.argv[1:] = ["up", "dev", "."]
 worker.main()
 """

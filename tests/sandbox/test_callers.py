@@ -51,7 +51,7 @@ def test_a_connection_of_another_user_is_recognised(owner: int, monkeypatch: pyt
         assert of_this_user(local, remote) == (owner == 65534)
 
 
-def asked_for(attach: str) -> str:
+def answer_to(attach: str) -> str:
     """The answer of a provider's server at this address to a call."""
     with grpc.insecure_channel(f"127.0.0.1:{attach.rpartition(':')[2]}") as channel:
         try:
@@ -63,9 +63,9 @@ def asked_for(attach: str) -> str:
 
 def test_a_provider_answers_only_this_user(monkeypatch: pytest.MonkeyPatch) -> None:
     with serve({"kubernetes": KubernetesProvider}) as attach:
-        assert asked_for(attach) == "answered"
+        assert answer_to(attach) == "answered"
         monkeypatch.setattr(callers, "of_this_user", lambda local, remote: False)
-        assert asked_for(attach) == "PERMISSION_DENIED"
+        assert answer_to(attach) == "PERMISSION_DENIED"
 
 
 def test_the_program_runs_only_for_this_user(monkeypatch: pytest.MonkeyPatch) -> None:

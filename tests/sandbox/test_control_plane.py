@@ -157,7 +157,7 @@ def test_the_users_kubeconfig_gives_access_and_a_missing_token_does_not(cluster:
     assert cluster.plane.admin_kubeconfig.stat().st_mode & 0o077 == 0
 
 
-def told_to_a_stranger(port: int, path: str) -> int | None:
+def stranger_status(port: int, path: str) -> int | None:
     """The status of an answer to a client without a certificate; None without an answer."""
     connection = HTTPSConnection("127.0.0.1", port, timeout=5, context=ssl._create_unverified_context())
     try:
@@ -174,7 +174,7 @@ def test_the_ports_of_a_control_plane_refuse_strangers(cluster: Cluster) -> None
     ports = read_ports(cluster.plane.directory / "ports.json")
     paths = {"etcd": "/version", "etcd-peer": "/members", "kube-apiserver": "/api"}
     paths |= dict.fromkeys(("kube-scheduler", "kube-controller-manager"), "/metrics")
-    answers = {name: told_to_a_stranger(ports[name], path) for name, path in paths.items()}
+    answers = {name: stranger_status(ports[name], path) for name, path in paths.items()}
     assert answers.pop("kube-apiserver") == 401
     assert answers.pop("etcd") is answers.pop("etcd-peer") is None
     assert set(answers.values()) <= {401, 403}
@@ -214,7 +214,7 @@ def test_a_start_restores_killed_processes_with_their_data(cluster: Cluster, kil
 
 @engine
 def test_mutating_admission_policies_exist_from_1_36_on(cluster: Cluster) -> None:
-    """One cluster down and up again by a minor version, its data kept: also how an upgrade is emulated."""
+    """A cluster moves a minor version down and up again and keeps its data: an upgrade is emulated in the same way."""
     assert cluster.serves("mutatingadmissionpolicies")
     older = Cluster(ControlPlane(cluster.plane.directory, version="1.35.2", cloud="azure"), cluster.programs)
     start(older.plane, cluster.programs, tally.report)

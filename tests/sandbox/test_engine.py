@@ -52,7 +52,7 @@ class Project:
         log.write_text("")
         done = self.run(*arguments)
         assert done.returncode == 0, done.stdout + done.stderr
-        # Its version is read because it comes from the PATH, where an older one may be.
+        # The engine's version is read because an older engine may be on the PATH.
         return [line for line in log.read_text().splitlines() if line != "version"], done.stdout
 
 

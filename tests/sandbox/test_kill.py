@@ -136,7 +136,7 @@ UP: dict[str, Callable[[Seen], bool]] = {
     "an object is being made": lambda seen: seen.creation_requested(seen.words.object),
 }
 
-NAMED_AT_KILL: dict[tuple[str, str], Callable[[Words], str]] = {
+REPORTED_BY_NEXT_UP: dict[tuple[str, str], Callable[[Words], str]] = {
     ("the cluster is being made", "engine"): lambda words: words.cluster,
     ("a pool gets its nodes", "engine"): lambda words: words.pool,
     ("a pool gets its nodes", "sandbox"): lambda words: words.pool,
@@ -188,8 +188,8 @@ def test_a_killed_up_is_completed_by_the_next_one(moment: str, victim: str, subj
     try:
         killed(stack, "up", victim, lambda printed: UP[moment](Seen(stack, printed)), tmp_path)
         done = stack.run("up")
-        if (moment, victim) in NAMED_AT_KILL:
-            assert NAMED_AT_KILL[moment, victim](WORDS[subject.name]) in done.stderr
+        if (moment, victim) in REPORTED_BY_NEXT_UP:
+            assert REPORTED_BY_NEXT_UP[moment, victim](WORDS[subject.name]) in done.stderr
         check_up(stack, subject)
     finally:
         stack.run("down", "--force")

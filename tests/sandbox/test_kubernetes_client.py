@@ -80,7 +80,7 @@ def test_kinds_are_read_once_a_version_and_again_when_one_is_missing(server: Ser
         ) as missing:
             client.namespaced(body)
         assert missing.value.status == 404
-    # Its definition was created meanwhile.
+    # The kind's definition was created meanwhile.
     server.answers["/apis/example.com/v1"] = {"resources": [{"name": "things", "kind": "Thing", "namespaced": False}]}
     assert not client.namespaced(own)
 

@@ -49,7 +49,7 @@ def project(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def learned(project: Path) -> Any:
+def learned_modules(project: Path) -> Any:
     return json.loads((project / "learned.json").read_text())
 
 
@@ -57,8 +57,8 @@ def test_installed_modules_are_imported_early_and_the_projects_own_are_not(proje
     assert run(project, "preload") == "__main__ False in time True"
     assert not (project / "learned.json").exists()
     assert run(project) == "__main__ False in time True"
-    assert "annotated_types" in learned(project)
-    assert "helper" not in learned(project)
+    assert "annotated_types" in learned_modules(project)
+    assert "helper" not in learned_modules(project)
     assert run(project, "preload") == "__main__ True in time True"
 
 
@@ -66,9 +66,9 @@ def test_a_module_that_is_no_longer_imported_is_forgotten(project: Path) -> None
     run(project)
     (project / "__main__.py").write_text("")
     run(project, "preload")
-    assert "annotated_types" in learned(project)
+    assert "annotated_types" in learned_modules(project)
     run(project)
-    assert learned(project) == []
+    assert learned_modules(project) == []
 
 
 def test_a_missing_or_broken_package_is_left_to_the_program(project: Path) -> None:
@@ -82,4 +82,4 @@ def test_the_imports_of_a_failed_program_are_remembered(project: Path) -> None:
     (project / "__main__.py").write_text("import annotated_types\nraise SystemExit(3)")
     done = subprocess.run([sys.executable, "-c", RUN, project, ""], check=False)
     assert done.returncode == 3
-    assert "annotated_types" in learned(project)
+    assert "annotated_types" in learned_modules(project)

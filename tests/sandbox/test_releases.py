@@ -251,7 +251,7 @@ def test_every_built_tool_can_be_raised() -> None:
 
 
 def test_versions_that_go_mod_replaces_follow_kubernetes_alone() -> None:
-    """These are the versions of Kubernetes' release; raised alone they would match neither Kubernetes nor kwok."""
+    """go.mod pins the versions of Kubernetes' release; raised alone they would match neither Kubernetes nor kwok."""
     (rule,) = (rule for rule in renovate()["packageRules"] if rule.get("matchDepTypes") == ["replace"])
     assert (rule["matchPackageNames"], rule["enabled"]) == (["!k8s.io/**"], False)
     text = (PROJECT / "tools/cluster/go.mod").read_text()

@@ -45,12 +45,12 @@ def own_objects(stack: Stack, *kinds: str) -> set[str]:
 def test_placement_by_default_exists_from_1_36_on_works_and_is_removed_without_a_trace(
     older: Stack, subject: Subject
 ) -> None:
-    it_comes_with_the_next_release_and_replaces_nothing(older, subject)
-    from_zero_training_grows_spot_then_the_next_in_the_chain_then_the_twin_and_nothing_else_does(older, subject)
-    without_scheduling_no_object_of_it_is_left(older, subject)
+    next_release_adds_placement_and_replaces_nothing(older, subject)
+    training_scales_up_its_chain_in_order_and_nothing_else(older, subject)
+    disabled_scheduling_leaves_no_object(older, subject)
 
 
-def it_comes_with_the_next_release_and_replaces_nothing(older: Stack, subject: Subject) -> None:
+def next_release_adds_placement_and_replaces_nothing(older: Stack, subject: Subject) -> None:
     assert f"kubeflow-spot-{subject.name}-guard-profiles" in own_objects(older, *KINDS)
     shown = older.outputs()["scheduling"]
     assert shown["defaults"] == {}
@@ -59,7 +59,7 @@ def it_comes_with_the_next_release_and_replaces_nothing(older: Stack, subject: S
     steps = older.steps()
     assert {operation for operation, _, _ in steps} == {"create", "update"}
     assert sorted(name for operation, name, _ in steps if operation == "create") == [
-        f"{subject.cluster}-{name}" for name in subject.made_by_newer
+        f"{subject.cluster}-{name}" for name in subject.created_by_newer
     ]
     older.run("up")
     assert f"kubeflow-spot-{subject.name}-defaults" in own_objects(
@@ -87,9 +87,7 @@ def profile_pod(name: str, restart: str, labels: dict[str, str], **resources: st
     }
 
 
-def from_zero_training_grows_spot_then_the_next_in_the_chain_then_the_twin_and_nothing_else_does(
-    older: Stack, subject: Subject
-) -> None:
+def training_scales_up_its_chain_in_order_and_nothing_else(older: Stack, subject: Subject) -> None:
     older.write(chained(older, subject))
     older.run("up")
     namespace = {"name": "team-a", "labels": {"app.kubernetes.io/part-of": "kubeflow-profile"}}
@@ -122,7 +120,7 @@ def landed(stack: Stack) -> dict[str, str]:
     return {pod["metadata"]["name"]: pools.get(pod["spec"].get("nodeName", ""), "") for pod in pods}
 
 
-def without_scheduling_no_object_of_it_is_left(older: Stack, subject: Subject) -> None:
+def disabled_scheduling_leaves_no_object(older: Stack, subject: Subject) -> None:
     older.write({**older.config, "scheduling": {"enabled": False}})
     older.run("up")
     assert own_objects(older, *KINDS, "mutatingadmissionpolicies", "mutatingadmissionpolicybindings") == (

@@ -120,7 +120,7 @@ def test_a_stack_file_from_elsewhere_and_a_cloud_file_are_remembered_and_unchang
     ]  # fmt: skip
 
 
-def until_it_says(text: str, printed: Path) -> None:
+def wait_for_output(text: str, printed: Path) -> None:
     deadline = time.monotonic() + 60
     while text not in printed.read_text():
         assert time.monotonic() < deadline, printed.read_text()
@@ -136,7 +136,7 @@ def test_two_stacks_use_one_subscription_at_once_and_each_deletes_its_own_resour
     printed = tmp_path / "printed.txt"
     with printed.open("w") as output:
         running = host.start("up", output)
-    until_it_says("Updating", printed)
+    wait_for_output("Updating", printed)
     guest.run("up", "--config-file", stack_file(guest), "--beside", "host")
     assert running.wait() == 0, printed.read_text()
     file.write_text(file.read_text().replace("owner: both", "owner: host"))
@@ -169,7 +169,7 @@ def test_a_second_simultaneous_up_stops_with_a_reason(host: Stack, tmp_path: Pat
     file.write_text(f"{before}  tiny:pause: 5\n")
     with printed.open("w") as output:
         running = host.start("up", output)
-    until_it_says("Updating", printed)
+    wait_for_output("Updating", printed)
     second = host.run("up", ok=False)
     file.write_text(before)
     assert second.stderr == (

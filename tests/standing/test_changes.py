@@ -49,12 +49,12 @@ def test_another_purchase_option_replaces_that_pool_and_no_other(
     stack: Stack, subject: Subject, applied: dict[str, Any]
 ) -> None:
     other_nodes = nodes(stack, "system", "general")
-    subject.bought_otherwise(applied)
+    subject.other_purchase(applied)
     stack.write(applied)
     steps = stack.steps()
     pool = f"{subject.cluster}-{subject.spot}"
     assert [name for op, name, _ in steps if op == "replace"] == [pool]
-    updated = {f"{subject.cluster}-{name}" for name in subject.told_how_it_is_bought}
+    updated = {f"{subject.cluster}-{name}" for name in subject.changed_by_purchase}
     assert {name for _, name, _ in steps} == {pool, *updated}
     assert " 1 replace" in stack.run("up").stdout
     assert nodes(stack, "system", "general") == other_nodes
@@ -79,7 +79,7 @@ def test_a_change_beyond_the_quota_leaves_the_rest_applied_and_the_next_up_compl
     before = nodes(stack, "system", "general")
     for options in ([], ["--continue-on-error"]):
         refused = stack.run("up", "--cloud", quota(tmp_path, subject, short), *options, ok=False)
-        for words in subject.beyond_the_quota:
+        for words in subject.quota_messages:
             assert words in refused.stdout
         assert "Traceback" not in refused.stdout + refused.stderr
         assert nodes(stack) == before

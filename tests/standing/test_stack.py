@@ -147,7 +147,7 @@ def test_a_new_pool_changes_the_layer_in_place(stack: Stack, subject: Subject, e
     before = stack.get(*contract)
     assert sorted((op, name) for op, name, _ in stack.steps()) == [
         ("create", f"{subject.cluster}-{subject.another['name']}"),
-        *(("update", f"{subject.cluster}-{name}") for name in subject.changed_by_another),
+        *(("update", f"{subject.cluster}-{name}") for name in subject.changed_by_further_pool),
     ]
     # A preview sends dry runs to the API server, which change no object.
     assert stack.get(*contract) == before

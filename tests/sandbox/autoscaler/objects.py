@@ -55,7 +55,7 @@ def node(of: NodeGroup, name: str, *, ready: bool = True, **changes: Any) -> Obj
 
 
 def pod(name: str, requests: Object | None = None, tolerations: Sequence[Object] = (), **spec: Any) -> Object:
-    """A pod that the scheduler found no node for, or one on the node `nodeName`."""
+    """An unschedulable pod, or a pod on the node `nodeName`."""
     condition = {"type": "PodScheduled", "status": "False", "reason": "Unschedulable"}
     return {
         "metadata": {"namespace": "default", "name": name},

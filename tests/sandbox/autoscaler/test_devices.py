@@ -235,7 +235,7 @@ def test_two_plugins_on_a_node_compete() -> None:
     expected: Any = ({}, "kube-system/plugin-1 and kube-system/built-in compete for nvidia.com/gpu")
     assert offered(other, pod(PLUGIN)) == expected
     assert offered(pod(PLUGIN), other) == expected
-    # One that does not run competes with nobody.
+    # A plugin that does not run does not compete.
     assert offered({**other, "status": {"phase": "Pending"}}, pod(PLUGIN))[0] == {"nvidia.com/gpu": 4}
 
 

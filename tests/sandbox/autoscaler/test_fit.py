@@ -1,4 +1,4 @@
-"""Taints, node selectors, required affinity, and what pods ask for."""
+"""Taints, node selectors, required affinity, and pods' requests."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Deployments of templates: what is put, what a refusal leaves, and what no template may say."""
+"""Deployments of templates: the changed pools, the state after a refusal, and invalid templates."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def test_a_deployment_changes_a_pool_of_any_creator_and_reports_each_change(read
         ready.provider.invoke("azure-native:resources:getDeployment", names)["properties"]
         == (changed.old_outputs["properties"])
     )
-    # Its GET has no template: a refresh finds no drift.
+    # A deployment's GET has no template: a refresh shows no drift.
     assert ready.refresh(changed).old_inputs == changed.old_inputs
 
 

@@ -1,4 +1,4 @@
-"""How refusals print: AKS' own bodies whole, ARM's message alone."""
+"""Printed refusals: the whole body of AKS, only the message of ARM."""
 
 from __future__ import annotations
 

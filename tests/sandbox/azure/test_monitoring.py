@@ -179,9 +179,9 @@ def test_region_of_a_rule_forces_a_new_one(ready: Account, workspace: Resource) 
 
 
 def test_association_joins_a_cluster_and_a_rule(ready: Account, cluster: str, workspace: Resource) -> None:
-    made_rule = ready.create(RULE, rule(workspace))
+    collection_rule = ready.create(RULE, rule(workspace))
     endpoint = ready.create(ENDPOINT, ENDPOINT_INPUTS)
-    good = {"resourceUri": cluster, "associationName": "ci", "dataCollectionRuleId": made_rule.id}
+    good = {"resourceUri": cluster, "associationName": "ci", "dataCollectionRuleId": collection_rule.id}
     subnets = {"resourceUri": ready.network().id}
     for changes, code in (
         ({"resourceUri": cluster + "2"}, "ResourceNotFound"),
@@ -191,16 +191,16 @@ def test_association_joins_a_cluster_and_a_rule(ready: Account, cluster: str, wo
         ({"dataCollectionEndpointId": endpoint.id}, "InvalidPayload"),
         ({"dataCollectionRuleId": None, "dataCollectionEndpointId": endpoint.id}, "InvalidAssociationName"),
         ({"associationName": "configurationAccessEndpoint"}, "InvalidAssociationName"),
-        ({"dataCollectionRuleId": made_rule.id + "2"}, "ResourceNotFound"),
+        ({"dataCollectionRuleId": collection_rule.id + "2"}, "ResourceNotFound"),
         ({"dataCollectionRuleId": workspace.id}, "ResourceNotFound"),
     ):
         assert refusal(ready, ASSOCIATION, {**good, **changes}).code == code, changes
     association = ready.create(ASSOCIATION, good)
     with pytest.raises(AzureRefused) as refused:
-        ready.provider.delete(made_rule)
+        ready.provider.delete(collection_rule)
     assert refused.value.code == "AssociationsExist"
     assert association.id == f"{cluster}/providers/Microsoft.Insights/dataCollectionRuleAssociations/ci"
-    assert association.old_outputs["dataCollectionRuleId"] == made_rule.id
+    assert association.old_outputs["dataCollectionRuleId"] == collection_rule.id
     ready.create(
         ASSOCIATION,
         {
@@ -213,8 +213,8 @@ def test_association_joins_a_cluster_and_a_rule(ready: Account, cluster: str, wo
     with pytest.raises(AzureRefused, match="AssociationsExist"):
         ready.provider.delete(endpoint)
     ready.provider.delete(association)
-    ready.provider.delete(made_rule)
-    assert ready.provider.read(made_rule) is None
+    ready.provider.delete(collection_rule)
+    assert ready.provider.read(collection_rule) is None
 
 
 def log(category: str, *, enabled: bool = True) -> Props:

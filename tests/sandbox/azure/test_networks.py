@@ -1,4 +1,4 @@
-"""Networks, subnets and groups: what is in use stays, and what goes takes with it what is inside."""
+"""Networks, subnets and groups: a resource in use cannot be deleted, and a deletion includes the resources inside."""
 
 from __future__ import annotations
 

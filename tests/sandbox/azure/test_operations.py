@@ -1,4 +1,4 @@
-"""Operations that are still running: their marks, what they hold up, and what a kill or a deletion makes of them."""
+"""Running operations: their marks, the requests that they block, and their end after a kill or a deletion."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Quotas: how they are read, what counts against them, and what becomes of a pool that exceeds one."""
+"""Quotas: their form, the resources that count against them, and pools that exceed one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Roles at resources, and what clusters and disks refer to: each refusal with a near neighbour that is accepted."""
+"""Roles at resources, and references of clusters and disks: each refusal with a similar request that is accepted."""
 
 from __future__ import annotations
 
@@ -170,7 +170,7 @@ def test_disks_are_encrypted_with_a_key_of_an_existing_vault(ready: Account) -> 
         assert refusal(ready, DISKS, disks(vault.id, **changes)).code == code, changes
     disk_set = ready.create(DISKS, disks(vault.id))
     assert disk_set.old_outputs["encryptionType"] == "EncryptionAtRestWithCustomerKey"
-    # Its identity can be given a role at the vault.
+    # The identity of the disk encryption set can get a role at the vault.
     principal = disk_set.old_outputs["identity"]["principalId"]
     ready.create(ROLE, pull(vault, principal))
 

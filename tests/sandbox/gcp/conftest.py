@@ -111,7 +111,7 @@ class Project(Caller):
     def cluster(self, **changes: Any) -> Resource:
         return self.create(CLUSTER, {**CLUSTER_INPUTS, **changes})
 
-    def made_cluster(self) -> Resource:
+    def recorded_cluster(self) -> Resource:
         """The cluster `gke` as the engine has it."""
         inputs = self.check(CLUSTER, CLUSTER_INPUTS)
         outputs = {**inputs, "clusterAutoscaling": None}

@@ -139,7 +139,7 @@ CLUSTER_DIFFS: list[tuple[Props, set[str], bool]] = [
 
 @pytest.mark.parametrize(("changes", "paths", "replaces"), CLUSTER_DIFFS)
 def test_diff_of_a_cluster(ready: Project, changes: Props, paths: set[str], replaces: bool) -> None:
-    cluster = ready.made_cluster()
+    cluster = ready.recorded_cluster()
     diff = ready.diff(cluster, {**CLUSTER_INPUTS, **changes})
     assert diff.changes.keys() == paths
     assert bool(diff.replaces) == replaces

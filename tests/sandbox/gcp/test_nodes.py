@@ -1,4 +1,4 @@
-"""Node objects of GKE against literal expectations, and what their machines' GPUs come to."""
+"""Node objects of GKE against literal expectations, and the GPUs of their machines."""
 
 from __future__ import annotations
 

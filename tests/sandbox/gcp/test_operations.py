@@ -1,4 +1,4 @@
-"""Work that a killed process leaves, and how the next one finishes it."""
+"""Work that a killed process leaves, and its completion by the next process."""
 
 from __future__ import annotations
 

@@ -104,7 +104,7 @@ def test_errors_have_the_layout_of_the_bridge(ready: Project) -> None:
 
 def test_a_protected_cluster_is_not_deleted(ready: Project) -> None:
     """7.20"""
-    cluster = ready.made_cluster()
+    cluster = ready.recorded_cluster()
     with pytest.raises(Refused) as refused:
         ready.provider.delete(cluster)
     assert str(refused.value) == (

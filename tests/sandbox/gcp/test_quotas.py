@@ -1,4 +1,4 @@
-"""Quotas: what counts against them, and what becomes of a request that exceeds one."""
+"""Quotas: the resources that count against them, and requests that exceed one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A walk over the rules of Google Cloud: each refuses what it should and no more.
+"""A walk over the rules of Google Cloud: each rule refuses its row's request and accepts a similar one.
 
 The rows stand in `walk`. The end of the test is the proof: with the rule taken out the same request is taken, or refused for
 another reason. A refusal is marked "(as the sandbox reads it)" exactly where its row says that no source confirms it.

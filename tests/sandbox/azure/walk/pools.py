@@ -1,4 +1,4 @@
-"""Rules about a pool: its name, its counts, its version, and what stays as it was made."""
+"""Rules about a pool: its name, its counts, its version, and its immutable properties."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rows of the walk over the rules of AKS, and how one is tried."""
+"""Rows of the walk over the rules of AKS, and the trial of a row."""
 
 from __future__ import annotations
 

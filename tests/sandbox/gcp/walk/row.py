@@ -1,4 +1,4 @@
-"""Rows of the walk over the rules of Google Cloud, and how one is tried."""
+"""Rows of the walk over the rules of Google Cloud, and the trial of a row."""
 
 from __future__ import annotations
 
