@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
@@ -93,8 +94,8 @@ def _refuse(errors: Sequence[Problem], given: Arguments) -> NoReturn:
 
     The engine shows the value at each property's path, a secret one in clear text: those beside a secret are told in the message.
     """
-    secret = {arguments.shown(path).partition("[")[0].partition(".")[0] for path in given.secret}
-    hidden = [problem for problem in errors if problem.path.partition("[")[0].partition(".")[0] in secret]
+    secret = {path[0] for path in given.secret}
+    hidden = [problem for problem in errors if re.split(r"[.\[]", problem.path)[0] in secret]
     head = f"{len(errors)} problem{'s' if len(errors) > 1 else ''} in the arguments; nothing was declared"
     raise pulumi.InputPropertiesError(
         "\n".join([head, *(f"  {problem}" for problem in hidden)]),

@@ -9,6 +9,7 @@ from typing import Any
 from sandbox.azure import errors, ids
 from sandbox.azure.errors import arm
 from sandbox.azure.resources import reference
+from sandbox.azure.resources.cluster_path import CLUSTER, POOL
 from sandbox.azure.resources.egress import NAT_GATEWAY, ROUTE_TABLE
 from sandbox.azure.resources.resource_type import (
     AzureType,
@@ -23,8 +24,6 @@ Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
 NETWORK = "azure-native:network:VirtualNetwork"
 SUBNET = "azure-native:network:Subnet"
-_POOL = "azure-native:containerservice:AgentPool"
-_CLUSTER = "azure-native:containerservice:ManagedCluster"
 
 # Resources that a subnet names must exist. (A network security group is not checked: that type is not emulated.)
 _ATTACHED = {"natGateway": NAT_GATEWAY, "routeTable": ROUTE_TABLE}
@@ -57,9 +56,9 @@ def space(network: Body) -> list[str]:
 def require_unused(resources: Resources, subnet_id: str, going: str = "") -> None:
     """Refuse to remove a subnet that a pool or an API server is in, unless the user is below `going`."""
     users: list[tuple[str, Any]] = [
-        (pool.id, pool.body.get(name)) for pool in resources.of(_POOL) for name in ("vnetSubnetID", "podSubnetID")
+        (pool.id, pool.body.get(name)) for pool in resources.of(POOL) for name in ("vnetSubnetID", "podSubnetID")
     ]
-    users += [(c.id, c.body.get("apiServerAccessProfile", {}).get("subnetId")) for c in resources.of(_CLUSTER)]
+    users += [(c.id, c.body.get("apiServerAccessProfile", {}).get("subnetId")) for c in resources.of(CLUSTER)]
     for user, subnet in users:
         if subnet and ids.key(subnet) == ids.key(subnet_id):
             if going and ids.key(user).startswith(ids.key(going) + "/"):

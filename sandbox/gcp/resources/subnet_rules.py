@@ -8,9 +8,9 @@ from sandbox.cloud import rules
 from sandbox.cloud.state import Body, Record, Resources
 from sandbox.gcp import ids, locations
 from sandbox.gcp.errors import GcpRefused, invalid
+from sandbox.gcp.resources.cluster_path import CLUSTER
 
 SUBNETWORK = "gcp:compute/subnetwork:Subnetwork"
-_CLUSTER = "gcp:container/cluster:Cluster"
 
 Range = ipaddress.IPv4Network | ipaddress.IPv6Network
 
@@ -58,7 +58,7 @@ def ranges(body: Body) -> dict[str, str]:
 
 def clusters_in(resources: Resources, subnet_id: str) -> list[Record]:
     """The clusters whose nodes are in a subnet."""
-    return [c for c in resources.of(_CLUSTER) if ids.key(c.body.get("subnetwork", "")) == ids.key(subnet_id)]
+    return [c for c in resources.of(CLUSTER) if ids.key(c.body.get("subnetwork", "")) == ids.key(subnet_id)]
 
 
 def _fields(body: Body) -> Iterator[tuple[str, str]]:
