@@ -2,6 +2,8 @@
 
 import difflib
 import json
+from collections.abc import Sequence
+from functools import lru_cache
 
 _SHORT = 200
 """Characters of a value that is shown whole."""
@@ -9,7 +11,12 @@ _SHORT = 200
 _AROUND = 40
 """Characters shown on either side of what differs."""
 
+_MOST_LINES = 200
+"""Lines of a value that are compared one by one. The time of `difflib` grows with their square, 5 ms for these and 0.5 s for the
+2,000 of a long value, and the values are untrusted."""
 
+
+@lru_cache(maxsize=1_000)  # a page is drawn in less and less detail until it fits
 def differing(before: str | None, after: str | None) -> tuple[str | None, str | None]:
     """The excerpts of two JSON values: a short value as a whole, of long ones the lines, or the characters, that differ."""
     if before is None or after is None or max(len(before), len(after)) <= _SHORT:
@@ -25,7 +32,7 @@ def differing(before: str | None, after: str | None) -> tuple[str | None, str | 
     return _within(first, begin, end), _within(second, begin, end)
 
 
-def _alike(first: str, second: str) -> int:
+def _alike(first: Sequence[str], second: Sequence[str]) -> int:
     """The length of the common beginning."""
     unlike = (number for number, (a, b) in enumerate(zip(first, second, strict=False)) if a != b)
     return next(unlike, min(len(first), len(second)))
@@ -41,8 +48,15 @@ def _text(value: str) -> str:
 
 
 def _lines(first: list[str], second: list[str]) -> tuple[str, str]:
-    """Removed and added lines. Not by `ndiff`, whose time grows with the cube of the lines: the values are untrusted."""
+    """Removed and added lines; all lines between the first and the last difference where these are too many to compare."""
+    same = _alike(first, second)
+    first, second = first[same:], second[same:]
+    end = _alike(first[::-1], second[::-1])
+    first, second = first[: len(first) - end], second[: len(second) - end]
+    if max(len(first), len(second)) > _MOST_LINES:
+        return "\n".join(first) if first else "…", "\n".join(second) if second else "…"
     removed, added = list[str](), list[str]()
+    # Not by `ndiff`, whose time grows with the cube of the lines.
     for kind, start, end, other_start, other_end in difflib.SequenceMatcher(None, first, second).get_opcodes():
         if kind != "equal":
             removed += first[start:end]

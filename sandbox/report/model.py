@@ -4,12 +4,16 @@ Every text may come from a fork's branch: it is bounded here and made harmless w
 """
 
 from enum import StrEnum
-from typing import Annotated, Literal
+from typing import Annotated, Literal, TypeVar
 
-from pydantic import AfterValidator, BaseModel, ConfigDict
+from pydantic import AfterValidator, BaseModel, ConfigDict, FailFast, Field
 
 FORMAT: Literal[1] = 1
 """The format of the file. A reader of another format refuses it instead of guessing."""
+
+
+MOST = 10_000
+"""Items of a list, such as the changes of a stack. A stack of this program has some hundred resources."""
 
 
 def _cut(longest: int) -> AfterValidator:
@@ -20,9 +24,14 @@ def _cut(longest: int) -> AfterValidator:
 Text = Annotated[str, _cut(20_000)]
 Line = Annotated[str, _cut(1_000)]
 
+_Item = TypeVar("_Item")
+Many = Annotated[tuple[_Item, ...], Field(max_length=MOST), FailFast()]
+"""At most MOST items. The first wrong one ends the reading: an error for each of eight million took 7 GB."""
+
 
 class _Part(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+    # Unknown keys are ignored, since each of a million would be an error of its own. `format` says what a reader must know.
+    model_config = ConfigDict(frozen=True, extra="ignore", strict=True)
 
 
 class Op(StrEnum):
@@ -52,7 +61,7 @@ class Change(_Part):
     op: Op
     type: Line
     name: Line
-    properties: tuple[Property, ...] = ()
+    properties: Many[Property] = ()
 
 
 class Level(StrEnum):
@@ -78,11 +87,11 @@ class ReplacedPool(_Part):
     """A pool that loses all its nodes, and the consequences."""
 
     pool: Line
-    why: tuple[Line, ...]
+    why: Many[Line]
     """The properties that cannot change in place."""
     nodes: Line
     """Its possible number of nodes as text: `0 to 8`."""
-    runs: tuple[Line, ...]
+    runs: Many[Line]
     """The pods that run on the pool, one sentence or pod each."""
     look: Line
     """The command that lists the pods on its nodes."""
@@ -104,8 +113,8 @@ class Cost(_Part):
     """The price of the stack's machines per hour."""
 
     currency: Line
-    pools: tuple[PoolCost, ...]
-    sources: tuple[Line, ...]
+    pools: Many[PoolCost]
+    sources: Many[Line]
     """The sources of the prices, with their day."""
 
 
@@ -130,14 +139,14 @@ class StackReport(_Part):
     status: Status
     release: tuple[Line | None, Line | None] = (None, None)
     """The releases of the base and the head."""
-    release_changes: tuple[Text, ...] = ()
+    release_changes: Many[Text] = ()
     """The differences of the releases, one sentence each."""
-    changes: tuple[Change, ...] = ()
-    replaced_pools: tuple[ReplacedPool, ...] = ()
-    violations: tuple[Violation, ...] = ()
+    changes: Many[Change] = ()
+    replaced_pools: Many[ReplacedPool] = ()
+    violations: Many[Violation] = ()
     cost: Cost | None = None
-    warnings: tuple[Text, ...] = ()
-    errors: tuple[Text, ...] = ()
+    warnings: Many[Text] = ()
+    errors: Many[Text] = ()
 
 
 class Report(_Part):
@@ -147,4 +156,4 @@ class Report(_Part):
     base: Line
     """The revision of the comparison, as the user named it and as a commit."""
     head: Line
-    stacks: tuple[StackReport, ...]
+    stacks: Many[StackReport]

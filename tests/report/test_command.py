@@ -1,5 +1,10 @@
 from __future__ import annotations
 
+import json
+import resource
+import subprocess
+import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -8,7 +13,14 @@ from click.testing import CliRunner, Result
 from sandbox.cli.commands import main
 from sandbox.report import untrusted
 from sandbox.report.markdown import render
+from sandbox.report.model import MOST, Change, Op, Property, Report, StackReport, Status
 from tests.report.reports import large
+
+
+def filled(stack: bytes, times: int) -> bytes:
+    """A report of so many equal stacks, readable or not."""
+    return b'{"format":1,"base":"","head":"","stacks":[' + b",".join([stack] * times) + b"]}"
+
 
 POINTER = "https://github.com/acme/cluster/actions/runs/1"
 
@@ -38,11 +50,13 @@ def test_a_report_has_the_given_length_and_pointer(file: Path) -> None:
         (b'{"format": "@octocat", "base": "", "head": "", "stacks": []}', "another format"),
         (
             b'{"format": 1, "@octocat": "<b>", "base": 3, "head": "", "stacks": []}',
-            "2 problems (extra_forbidden, string_type)",
+            "1 problems (string_type)",
         ),
         (b"@octocat <b>", "1 problems (json_invalid)"),
         (b"\xff\xfe@octocat", "(json_invalid)"),
         (b"", "(json_invalid)"),
+        (filled(b"0", 100_000), "1 problems (model_type)"),
+        (filled(b'{"stack":"@octocat","status":"new"}', MOST + 1), "1 problems (too_long)"),
         (b"[" * 100_000, "(json_invalid)"),
         (
             b'{"format": 1, "base": "", "head": "", "stacks": [{"stack": "\\ud800@octocat", "status": "new"}]}',
@@ -85,3 +99,41 @@ def test_a_file_that_is_too_large_is_not_read(file: Path, monkeypatch: pytest.Mo
     file.write_bytes(b" " * (1024**2 + 1))
     result = call(file)
     assert (result.exit_code, "larger than a report can be: more than 1 MiB" in result.output) == (1, True)
+
+
+def twisted() -> bytes:
+    """Values with which a comparison of lines takes as long as it can: each line matches, in the most one-sided order."""
+    lines = [f"{number:x}" for number in range(1_990)]
+    both = ("\n".join(lines), "\n".join(line for name in lines for line in (name, "z")))
+    before, after = map(json.dumps, both)
+    changed = Property(path="data", before=before, after=after)
+    update = Change(op=Op.UPDATE, type="", name="", properties=(changed,) * 450)
+    stack = StackReport(stack="dev", status=Status.PREVIEWED, changes=(update,))
+    return Report(base="", head="", stacks=(stack,)).model_dump_json().encode()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "content",
+    [
+        pytest.param(lambda: filled(b"0", 8_000_000), id="wrong stacks"),
+        pytest.param(lambda: filled(b'{"stack":"","status":"new"}', 550_000), id="stacks"),
+        pytest.param(
+            lambda: filled(b"{%s}" % b",".join(b'"%x":0' % i for i in range(1_200_000)), 1), id="unknown keys"
+        ),
+        pytest.param(twisted, id="values"),
+    ],
+)
+def test_a_file_as_large_as_is_read_takes_bounded_memory_and_time(file: Path, content: Callable[[], bytes]) -> None:
+    """In a process that the system ends beyond 2 GiB of addresses and 30 seconds of CPU; a quarter and a tenth are used."""
+    file.write_bytes(content())
+    assert 10 * 2**20 < file.stat().st_size < 16 * 2**20
+
+    def limited() -> None:
+        resource.setrlimit(resource.RLIMIT_AS, (2 * 2**30, 2 * 2**30))
+        resource.setrlimit(resource.RLIMIT_CPU, (30, 30))
+
+    command = [sys.executable, "-m", "sandbox", "report", str(file)]
+    done = subprocess.run(command, capture_output=True, text=True, preexec_fn=limited, check=False)
+    assert done.returncode in (0, 1), (done.returncode, done.stderr[-2_000:])
+    assert "Traceback" not in done.stderr
