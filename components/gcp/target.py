@@ -5,7 +5,7 @@ from __future__ import annotations
 import pulumi
 
 from components import immutable
-from components.gcp import identity, immutable_cluster, immutable_pools, live, network, pools
+from components.gcp import identity, immutable_cluster, immutable_pools, live, network, pools, untainted
 from components.gcp.cluster import GkeCluster
 from components.gcp.existing_cluster import GkePools, read, refuse
 from components.gcp.live import LiveCluster
@@ -39,6 +39,8 @@ def _new(stack: Stack, cloud: Gcp, provider: pulumi.InvokeOptions) -> Target:
     if not cluster.answer:
         stack.last_update.warn_of_missing(place, "gcloud config list   shows the login that reads")
     _refuse_changes(stack, cloud, cluster, provider)
+    options = f"--cluster {stack.spec.name} --location {cloud.location} --project {cloud.project}"
+    untainted.warn(stack.spec, "cluster", options, cluster)
     return NewCluster(
         declare=lambda name, child: GkeCluster(name, stack, cluster, opts=child),
         node_labels=pools.node_labels,
@@ -56,6 +58,8 @@ def _existing(stack: Stack, cloud: Gcp, provider: pulumi.InvokeOptions) -> Targe
     assert cloud.existing_cluster
     cluster = read(cloud.project, cloud.existing_cluster, provider)
     refuse(stack, cluster)
+    options = f"--cluster {cluster.name} --location {cluster.location} --project {cluster.project}"
+    untainted.warn(stack.spec, "cloud.existingCluster", options, cluster.live)
     # On-demand pools beside the stack's do not matter: GKE keeps no order among them.
     return ExistingCluster(
         declare=lambda name, child: GkePools(name, stack, cluster, opts=child),

@@ -277,3 +277,52 @@ def test_an_on_demand_pool_of_ours_is_not_replaced_in_an_existing_cluster_either
     }
     with pytest.raises(pulumi.RunError, match=r"cloud\.serviceAccount: general: is other@"):
         run(monkeypatch, GENERAL, cluster=pool("general", **own))
+
+
+_SPOT_TAINT = {"key": "cloud.google.com/gke-spot", "value": "true", "effect": "NO_SCHEDULE"}
+_GPU_TAINT = {"key": "nvidia.com/gpu", "value": "present", "effect": "NO_SCHEDULE"}
+_TEAM_TAINT = {"key": "team", "value": "vision", "effect": "NO_EXECUTE"}
+
+
+@pytest.mark.usefixtures("contents")
+@pytest.mark.parametrize(
+    ("nodes", "asked"),
+    [
+        ({"spot": True}, "cloud.google.com/gke-spot=true:NoSchedule"),
+        ({"preemptible": True}, "cloud.google.com/gke-preemptible=true:NoSchedule"),
+        ({"spot": True, "effectiveTaints": [_GPU_TAINT]}, "cloud.google.com/gke-spot=true:NoSchedule"),
+        (
+            {"spot": True, "effectiveTaints": [_TEAM_TAINT]},
+            "team=vision:NoExecute,cloud.google.com/gke-spot=true:NoSchedule",
+        ),
+        (
+            {"spot": True, "taints": [{**_SPOT_TAINT, "effect": "PREFER_NO_SCHEDULE"}]},
+            "cloud.google.com/gke-spot=true:PreferNoSchedule,cloud.google.com/gke-spot=true:NoSchedule",
+        ),
+        ({"spot": True, "effectiveTaints": [_SPOT_TAINT]}, None),
+        ({"preemptible": True, "taints": [_SPOT_TAINT]}, None),
+        ({"spot": False, "preemptible": False}, None),
+    ],
+)
+def test_a_spot_pool_that_nobody_tainted_is_named_with_the_command_that_taints_it(
+    monkeypatch: pytest.MonkeyPatch, nodes: dict[str, Any], asked: str | None
+) -> None:
+    """GKE taints no spot pool that a person makes: the guard cannot keep pods off it."""
+    warnings: list[str] = []
+    monkeypatch.setattr(pulumi.log, "warn", warnings.append)
+    cluster = {"nodePools": [*SHARED["nodePools"], {"name": "cheap", "nodeConfigs": [nodes]}]}
+    run(monkeypatch, L4, cluster=cluster)
+    place = "--cluster shared --location europe-west4 --project example-lab"
+    wanted = f"gcloud container node-pools update cheap {place} --node-taints {asked} "
+    assert [wanted in text for text in warnings if "'cheap'" in text] == [True] * (asked is not None)
+    assert not [text for text in warnings if "'default-pool'" in text]
+
+
+@pytest.mark.usefixtures("contents")
+def test_an_untainted_spot_pool_is_not_named_where_there_is_no_guard(monkeypatch: pytest.MonkeyPatch) -> None:
+    warnings: list[str] = []
+    monkeypatch.setattr(pulumi.log, "warn", warnings.append)
+    answer = {**SHARED, "nodePools": [{"name": "cheap", "nodeConfigs": [{"spot": True}]}]}
+    without = {**settings(L4), "kubeflow-spot:scheduling": {"enabled": False}}
+    declare(without, monkeypatch, cloud=ExistingCluster(answer))
+    assert not [text for text in warnings if "'cheap'" in text]

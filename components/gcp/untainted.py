@@ -1,0 +1,61 @@
+"""Spot pools of a GKE cluster that anybody's pods may use, because nobody tainted them.
+
+GKE taints no spot pool that a person makes (docs.cloud.google.com/kubernetes-engine/docs/concepts/spot-vms: "Use taints and
+tolerations"), so the guard, which looks at what a pod tolerates, cannot keep a notebook or a database off it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import pulumi
+
+from components.gcp.live import LiveCluster, config
+from config.clouds.gcp.traits import PREEMPTIBLE, SPOT
+from config.model.spec import ClusterSpec
+
+_EFFECTS = {"NO_SCHEDULE": "NoSchedule", "NO_EXECUTE": "NoExecute", "PREFER_NO_SCHEDULE": "PreferNoSchedule"}
+_KEEPS_OFF = frozenset({"NO_SCHEDULE", "NO_EXECUTE"})
+
+
+def warn(spec: ClusterSpec, where: str, place: str, cluster: LiveCluster) -> None:
+    """Warn of each such pool where the stack has the guard; `where` is the key of the stack file that names the cluster,
+    `place` the cluster as options of gcloud."""
+    if spec.scheduling.enabled:
+        for pool, key in sorted(_untainted(cluster)):
+            pulumi.log.warn(
+                f"{where}: the node pool {pool!r} has spot machines without the taint {key}, so pods that must not be evicted"
+                " land there and the guard cannot keep them off\n"
+                f"  gcloud container node-pools update {pool} {place} --node-taints {_options(cluster.pools[pool], key)}"
+                "   taints its nodes; its own pods must tolerate that first"
+            )
+
+
+def _untainted(cluster: LiveCluster) -> Iterator[tuple[str, str]]:
+    """The names of such pools, each with the taint that it lacks."""
+    for name, pool in cluster.pools.items():
+        keys = {taint.get("key") for taint in _taints(pool) if taint.get("effect") in _KEEPS_OFF}
+        if config(pool).get("spot") and SPOT not in keys:
+            yield name, SPOT
+        elif config(pool).get("preemptible") and not {SPOT, PREEMPTIBLE} & keys:
+            yield name, PREEMPTIBLE
+
+
+def _taints(pool: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """The taints of a live pool. Its `taints` have only what a program manages, if anything (pulumi-gcp, Cluster.nodePools)."""
+    nodes = config(pool)
+    return list(nodes.get("effectiveTaints") or nodes.get("taints") or ())
+
+
+def _options(pool: Mapping[str, Any], key: str) -> str:
+    """The pool's taints and the missing one, since gcloud replaces all (gcloud container node-pools update).
+
+    Without that of GPUs, which GKE adds by itself (page gpus).
+    """
+    own = (
+        f"{taint.get('key')}={taint.get('value') or ''}:{_EFFECTS.get(str(taint.get('effect')), 'NoSchedule')}"
+        for taint in _taints(pool)
+        if taint.get("key") != "nvidia.com/gpu"
+    )
+    return ",".join([*own, f"{key}=true:NoSchedule"])
