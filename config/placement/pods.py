@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from config.clouds.traits import Cloud
 from config.model.pool import Capacity
 from config.model.scheduling import Placement
 from config.model.taint import Effect, Taint, Toleration
@@ -56,10 +57,15 @@ def _toleration(key: str, taints: set[Taint]) -> Toleration:
     return Toleration(key=key, operator="Exists", effect=effect)
 
 
-def spot_taints(pools: Iterable[NodePool]) -> tuple[Taint, ...]:
-    """The taints that separate spot from on-demand: a pod that tolerates one of them may run on spot."""
-    pools = tuple(pools)
+def spot_taints(pools: Iterable[NodePool], cloud: Cloud) -> tuple[Taint, ...]:
+    """The taints that keep pods off spot nodes: a pod that tolerates none of them never runs there.
+
+    The cloud's own, also for pools of other owners. A node with one of these needs no other: a taint that it has besides, such
+    as a team's or that of a ComputeClass, says nothing about spot. Spot pools without one, which only existing clusters have, are
+    known by the taints that no on-demand pool has.
+    """
+    pools, own = tuple(pools), set(cloud.spot_taints)
+    unmarked = [pool for pool in pools if pool.capacity == Capacity.SPOT and not own & set(pool.taints)]
     of_on_demand = {taint for pool in pools if pool.capacity == Capacity.ON_DEMAND for taint in pool.taints}
-    taints = {taint for pool in pools if pool.capacity == Capacity.SPOT for taint in pool.taints}
-    separating = sorted(taints - of_on_demand - {GPU_TAINT}, key=str)
-    return tuple(taint for taint in separating if taint.effect != Effect.PREFER_NO_SCHEDULE)
+    separating = own | ({taint for pool in unmarked for taint in pool.taints} - of_on_demand - {GPU_TAINT})
+    return tuple(taint for taint in sorted(separating, key=str) if taint.effect != Effect.PREFER_NO_SCHEDULE)

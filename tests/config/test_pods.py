@@ -8,6 +8,8 @@ import pytest
 from hypothesis import given
 
 from config.clouds.azure.traits import aks
+from config.clouds.existing.traits import existing
+from config.clouds.gcp.traits import gke
 from config.model.pool import Capacity
 from config.model.scheduling import Placement
 from config.model.taint import Effect, Taint, Toleration
@@ -93,24 +95,50 @@ def test_no_pod_without_gpus_gets_the_gpu_taints_toleration(pools: list[dict[str
         assert GPU not in pods.tolerations(pods.usable(placed, wanted, gpu=False))
 
 
-def test_a_users_taint_that_a_twin_has_as_well_does_not_separate_spot() -> None:
-    own = {"taints": [{"key": "team", "value": "a"}]}
-    alone = node_pools(t4(**own))
-    assert [str(taint) for taint in pods.spot_taints(alone)] == [
-        "kubernetes.azure.com/scalesetpriority=spot:NoSchedule",
-        "team=a:NoSchedule",
-    ]
-    with_twin = node_pools(t4(**own, fallback=[{"onDemand": {"maxNodes": 1}}]))
-    assert [str(taint) for taint in pods.spot_taints(with_twin)] == [
+SPOT_OF_GKE = ["cloud.google.com/gke-preemptible=true:NoSchedule", "cloud.google.com/gke-spot=true:NoSchedule"]
+
+
+def test_on_a_cloud_that_marks_spot_nodes_no_other_taint_separates_spot() -> None:
+    """A notebook may tolerate its team's taint though spot machines alone have it: theirs keeps it off all the same."""
+    placed = node_pools(t4(taints=[{"key": "team", "value": "a"}]))
+    assert [str(taint) for taint in pods.spot_taints(placed, aks())] == [
         "kubernetes.azure.com/scalesetpriority=spot:NoSchedule"
     ]
 
 
+def test_the_taint_of_a_compute_class_of_spot_pools_alone_does_not_separate_spot() -> None:
+    """The cluster itself makes every pod with a GPU tolerate it: a notebook's too, which then waits for another pool."""
+    cloud = {"provider": "gcp", "project": "example-lab", "location": "europe-west4"}
+    spot = {"machine": "g2-standard-8", "capacity": "spot", "maxNodes": 2}
+    pools = [{"name": "l4", **spot, "fallback": [{"pool": "l4b"}]}, {"name": "l4b", **spot}]
+    system = {"machine": "n2-standard-4", "minNodes": 2, "maxNodes": 3}
+    placed = placement.node_pools(spec(good(cloud=cloud, pools=pools, systemPool=system)), gke())
+    assert all("cloud.google.com/compute-class" in {taint.key for taint in pool.taints} for pool in placed)
+    assert [str(taint) for taint in pods.spot_taints(placed, gke())] == SPOT_OF_GKE
+
+
+def test_elsewhere_the_taints_that_no_on_demand_pool_has_separate_spot() -> None:
+    def taints(*pools: dict[str, Any]) -> list[str]:
+        cloud = {"provider": "existing", "name": "lab", "kubeconfig": {"file": "x"}}
+        raw = {"release": "r2026-09", "cloud": cloud, "pools": list(pools)}
+        placed = placement.node_pools(spec(raw), existing())
+        return [str(taint) for taint in pods.spot_taints(placed, existing())]
+
+    both = [
+        {"key": "team", "value": "a"},
+        {"key": "cheap", "value": "yes"},
+        {"key": "hint", "value": "x", "effect": "PreferNoSchedule"},
+    ]
+    lent = {"name": "lent", "machine": "rack", "gpus": 1, "capacity": "spot", "maxNodes": 2, "taints": both}
+    kept = {"name": "kept", "machine": "rack", "gpus": 1, "maxNodes": 2, "taints": both[:1]}
+    assert taints(lent) == ["cheap=yes:NoSchedule", "team=a:NoSchedule"]
+    assert taints(lent, kept) == ["cheap=yes:NoSchedule"]
+
+
 @given(pool_lists())
-def test_spot_taints_are_on_no_on_demand_pool(pools: list[dict[str, Any]]) -> None:
-    placed = node_pools(*pools)
-    kept = {taint for pool in placed if pool.capacity == Capacity.ON_DEMAND for taint in pool.taints}
-    assert not kept & set(pods.spot_taints(placed))
+def test_spot_taints_are_on_every_spot_pool_and_on_no_on_demand_pool(pools: list[dict[str, Any]]) -> None:
+    placed, spot = node_pools(*pools), set(pods.spot_taints(node_pools(*pools), aks()))
+    assert all(bool(spot & set(pool.taints)) == (pool.capacity == Capacity.SPOT) for pool in placed)
 
 
 def test_shared_gpus_are_for_pods_that_ask_for_them_unless_all_are_shared() -> None:

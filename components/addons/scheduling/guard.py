@@ -122,8 +122,8 @@ def policies(
     guard: Guard, pools: Sequence[NodePool], cloud: Cloud, instance: str
 ) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
     """Each policy with its binding."""
-    # Spot pools of other owners have the cloud's own taint and labels as well.
-    taints = {*spot_taints(pools), *cloud.spot_taints}
+    taints = spot_taints(pools, cloud)
+    # Spot pools of other owners have the cloud's own labels.
     labels = {
         CAPACITY_LABEL: [Capacity.SPOT.value],
         POOL_LABEL: sorted(pool.label for pool in pools if pool.capacity == Capacity.SPOT),
