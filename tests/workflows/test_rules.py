@@ -27,7 +27,7 @@ def names(paths: list[Path]) -> list[str]:
 
 
 def test_the_workflow_files_are_read() -> None:
-    wanted = {"check", "preview", "preview-comment", "cloud-preview", "deploy", "up", "read", "drift"}
+    wanted = {"check", "dependencies", "preview", "preview-comment", "cloud-preview", "deploy", "up", "read", "drift"}
     assert {path.stem for path in WORKFLOWS} == wanted
 
 
@@ -53,7 +53,7 @@ def test_a_workflow_starts_with_no_rights_and_each_job_names_its_own(path: Path)
         assert "contents" in job["permissions"], name
         writes = {right for right, access in job["permissions"].items() if access == "write"}
         allowed = {"pull-requests"} if path.stem == "preview-comment" else {"id-token"}
-        if path.stem in {"check", "preview"}:
+        if path.stem in {"check", "dependencies", "preview"}:
             allowed = set()
         assert writes <= allowed, name
 
