@@ -12,8 +12,6 @@ import pytest
 
 from tests.workflows.files import FOLDER, PROJECT, workflow
 
-OWNER = "@OWNER/platform-team"
-"""A placeholder, which docs/delivery.md has replaced."""
 FREE = ("README.md", "CHANGELOG.md", "CONTRIBUTING.md", "bench/", "docs/", "examples/", "tests/")
 """What any reviewer may approve, but for the parts of it in OWNED."""
 OWNED = (
@@ -65,7 +63,7 @@ def test_every_file_that_runs_checks_or_grants_has_an_owner() -> None:
     files = [*tracked.stdout.splitlines(), ".github/workflows/new.yml", "Pulumi.new.yaml", "new.py", "new/file"]
     for path in files:
         free = path.startswith(FREE) and not path.startswith(OWNED)
-        assert of(path) == ([] if free else [OWNER]), path
+        assert (of(path) == []) == free, path
     assert [path for path in OWNED if not any(file.startswith(path) for file in files)] == []
 
 
@@ -159,6 +157,6 @@ def test_a_planted_fault_in_a_ruleset_is_named(named: str, change: Callable[[Any
 
 def test_an_owner_taken_away_is_noticed() -> None:
     text = (FOLDER / "CODEOWNERS").read_text()
-    assert owners(text)(".github/workflows/deploy.yml") == [OWNER]
+    assert owners(text)(".github/workflows/deploy.yml") != []
     assert owners(text + "/.github/\n")(".github/workflows/deploy.yml") == []
-    assert owners(text.replace(f"* {OWNER}\n", ""))("uv.lock") == []
+    assert owners(text.replace("\n* @", "\n/x @"))("uv.lock") == []
