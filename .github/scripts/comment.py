@@ -4,8 +4,9 @@ usage: comment.py fetch|draw|post
 
 Runs after a workflow that ran a stranger's code: nothing that run left is believed. The event, a file that GitHub wrote, says
 which run ended; the pull request is the one open request whose branch and commit are the run's; of the artifact one file of bounded
-size is read, in memory; the default branch's own `sandbox report` draws it and makes its texts harmless. Drawing loads packages, so it
-has no token, in a job that may not comment. The job that may comment loads none, and takes a text of bounded length from the first.
+size is read, in memory; the default branch's own `sandbox report` draws it and makes its texts harmless. Drawing loads packages, so
+it has no token, in a job that may not comment. The job that may comment loads none, and takes a text of bounded length from
+the first.
 
 Environment: GITHUB_EVENT_PATH, GITHUB_REPOSITORY, RUNNER_TEMP. `fetch`: GH_TOKEN, GITHUB_OUTPUT (gets `found=true` where there is a
 pull request to comment). `post`: GH_TOKEN, GITHUB_RUN_ID.
