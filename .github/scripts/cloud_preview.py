@@ -6,7 +6,10 @@ A private API server, or one with authorized ranges, does not answer a hosted ru
 first read, and nothing at all is previewed. So the address in the stack's own output is tried first; when nobody answers there,
 the objects inside the cluster are left out of refresh and preview, and the summary says so in so many words.
 
-Environment: what `pulumi` and the clouds' providers want; GITHUB_STEP_SUMMARY for the summary.
+Everybody reads the log and the summary of a public repository: they show values of properties, and outputs, only where PRIVATE is
+`true`. Elsewhere they name the resources and the properties that change.
+
+Environment: what `pulumi` and the clouds' providers want; PRIVATE; GITHUB_STEP_SUMMARY for the summary.
 """
 
 from __future__ import annotations
@@ -34,10 +37,11 @@ def main(stack: str, folder: str, options: list[str]) -> int:
     server = address(kubeconfig(stack, folder))
     note = ""
     if server and not answers(server):
-        note = f"{NOT_PREVIEWED} ({urlsplit(server).hostname})"
+        note = f"{NOT_PREVIEWED} ({urlsplit(server).hostname})" if private() else NOT_PREVIEWED
         options = [*options, "--exclude", LAYER]
         print(f"::warning::{stack}: {note}", flush=True)
-    command = ["pulumi", "preview", "--stack", stack, "--non-interactive", "--color", "never", *options]
+    shown_values = "--diff" if private() else "--suppress-outputs"
+    command = ["pulumi", "preview", "--stack", stack, "--non-interactive", "--color", "never", shown_values, *options]
     shown = bytearray()
     with subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as preview:
         assert preview.stdout
@@ -81,11 +85,16 @@ def answers(server: str) -> bool:
         connection.request("GET", "/readyz")
         connection.getresponse()
     except (OSError, http.client.HTTPException) as error:
-        print(f"{server}: {error}", flush=True)
+        print(f"{server}: {error}" if private() else "the API server does not answer", flush=True)
         return False
     finally:
         connection.close()
     return True
+
+
+def private() -> bool:
+    """Whether only people who may read the repository read the log."""
+    return os.environ.get("PRIVATE") == "true"
 
 
 def chapter(stack: str, note: str, output: str, code: int) -> str:

@@ -1,8 +1,12 @@
-"""Finds the commit that a stack was last brought up from: what drift is measured against, as the main branch may be ahead of it.
+"""Finds the commits that the stacks were last brought up from: what drift is measured against, as main may be ahead of it.
 
-GitHub records a deployment for every job with an environment; deploy.yml names its environments after the stacks.
+A deployment's record proves nothing: whoever may write deployments can make one for any commit, and say in it what he likes. So
+this goes from runs to commits. A run counts when GitHub says that it is deploy.yml's, of a push to main, in this repository; that
+the stack's own job in it succeeded; and that its commit is on main. Without the last one a tag called `main` would do: its push
+makes a run of the branch "main", from the workflow file of the tagged commit.
 
-Environment: GITHUB_REPOSITORY, GH_TOKEN, STACK, GITHUB_OUTPUT (gets `commit=`, empty where there was none).
+Environment: GITHUB_REPOSITORY, GH_TOKEN, STACKS (names with spaces between), GITHUB_OUTPUT (gets `STACK=COMMIT` for each, empty
+where there was none).
 """
 
 from __future__ import annotations
@@ -10,33 +14,94 @@ from __future__ import annotations
 import os
 import re
 import sys
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
+import main_branch
 from gh import Refused, api
 
-LOOK_BACK = 100
-"""Deployments, one page: every push makes one for each stack, and those nobody approved never succeed."""
+WORKFLOW = ".github/workflows/deploy.yml"
+JOB = "{stack} / pulumi up"
+"""The job's name: the one in deploy.yml, then the one in the reusable workflow that it calls (8398a7/action-slack, issue 183)."""
+PAGES = 10
+"""Pages of a hundred runs: a filtered list has at most 1,000 (docs.github.com: rest/actions/workflow-runs)."""
+MOST = 300
+"""Runs of main whose jobs are asked for: a token of GitHub Actions has 1,000 requests an hour (docs.github.com: rate-limits)."""
 
 
-def deployed(repository: str, stack: str) -> str:
-    """The commit of the newest deployment that succeeded; empty where none did."""
-    for deployment in api(f"repos/{repository}/deployments?environment={stack}&per_page={LOOK_BACK}"):
-        states = api(f"repos/{repository}/deployments/{int(deployment['id'])}/statuses?per_page=100")
-        # A later success turns this one inactive, and the list keeps both.
-        if any(status["state"] == "success" for status in states):
-            return str(deployment["sha"])
-    return ""
+def deployed(repository: str, stacks: list[str]) -> dict[str, str]:
+    """The commit of each stack's newest update that succeeded; empty where none did. Raises Refused."""
+    commits = dict.fromkeys(stacks, "")
+    tip = main_branch.tip(repository)
+    asked = 0
+    for run in runs(repository):
+        missing = [stack for stack in stacks if not commits[stack]]
+        if not missing or asked == MOST:
+            break
+        why = doubt(run, repository)
+        if not why and not main_branch.has(repository, tip, run["head_sha"]):
+            why = f"{run['head_sha']} is not on main"
+        if why:
+            print(f"::warning::run {int(run['id'])} is passed over: {why}")
+            continue
+        asked += 1
+        names = succeeded(repository, int(run["id"]))
+        commits.update({stack: run["head_sha"] for stack in missing if JOB.format(stack=stack) in names})
+    return commits
+
+
+def runs(repository: str) -> Iterator[dict[str, Any]]:
+    """The runs of deploy.yml that pushes to main started, newest first."""
+    asked = f"repos/{repository}/actions/workflows/{Path(WORKFLOW).name}/runs?branch={main_branch.MAIN}&event=push"
+    for page in range(1, PAGES + 1):
+        found = api(f"{asked}&per_page=100&page={page}")["workflow_runs"]
+        yield from found
+        if len(found) < 100:
+            return
+
+
+def doubt(run: dict[str, Any], repository: str) -> str:
+    """What is wrong with a run that was asked for; empty for one that is deploy.yml's own."""
+    # The path may end in the branch, as in `deploy.yml@main`.
+    wanted = {
+        "path": (str(run["path"]).partition("@")[0], WORKFLOW),
+        "event": (run["event"], "push"),
+        "branch": (run["head_branch"], main_branch.MAIN),
+        "repository": ((run["head_repository"] or {}).get("full_name"), repository),
+    }
+    wrong = [f"its {name} is {found!r}" for name, (found, right) in wanted.items() if found != right]
+    if not main_branch.is_commit(run["head_sha"]):
+        wrong.append("it has no commit")
+    return ", ".join(wrong)
+
+
+def succeeded(repository: str, run: int) -> set[str]:
+    """Names of the jobs that succeeded in any attempt of a run: a second attempt waits, and the first one's update stands."""
+    jobs = f"repos/{repository}/actions/runs/{run}/jobs?filter=all&per_page=100"
+    return {
+        job["name"]
+        for page in api(jobs, "--paginate", "--slurp")
+        for job in page["jobs"]
+        if job["conclusion"] == "success"
+    }
 
 
 def main() -> None:
     """Raises Refused when GitHub says no."""
-    stack = os.environ["STACK"]
-    if not re.fullmatch(r"[A-Za-z0-9._-]+", stack):
-        raise Refused(f"{stack!r} is no name of a stack")
-    commit = deployed(os.environ["GITHUB_REPOSITORY"], stack)
-    print(f"{stack} was last brought up from {commit}" if commit else f"{stack} was never brought up by deploy.yml")
+    stacks = os.environ["STACKS"].split()
+    for stack in stacks:
+        if not re.fullmatch(r"[A-Za-z0-9._-]+", stack):
+            raise Refused(f"{stack!r} is no name of a stack")
+    commits = deployed(os.environ["GITHUB_REPOSITORY"], stacks)
     with Path(os.environ["GITHUB_OUTPUT"]).open("a") as outputs:
-        outputs.write(f"commit={commit}\n")
+        for stack, commit in commits.items():
+            print(
+                f"{stack} was last brought up from {commit}"
+                if commit
+                else f"::warning::{stack} was never brought up by deploy.yml"
+            )
+            outputs.write(f"{stack}={commit}\n")
 
 
 if __name__ == "__main__":

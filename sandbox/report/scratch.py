@@ -17,6 +17,7 @@ from filelock import FileLock, Timeout
 
 from sandbox.base.errors import SandboxError
 from sandbox.base.notices import Notify
+from sandbox.base.tokens import without_tokens
 from sandbox.cluster import clusters
 from sandbox.report.environment import Environment
 from sandbox.report.worker import Outcome
@@ -44,6 +45,8 @@ class Scratch:
     ) -> Outcome:
         """Run `up` or `preview` on a stack with the program in a folder; `notify` gets the sandbox's progress.
 
+        The program gets no tokens: it is another revision's, or a stranger's.
+
         Raises SandboxError when the program cannot be run at all.
         """
         arguments = [environment.python, "-m", "sandbox.report.worker", command, stack, str(project)]
@@ -57,7 +60,7 @@ class Scratch:
             process = subprocess.Popen(
                 arguments,
                 cwd=start,
-                env={**os.environ, **environment.variables, "SANDBOX_HOME": str(self.folder)},
+                env={**without_tokens(os.environ), **environment.variables, "SANDBOX_HOME": str(self.folder)},
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,

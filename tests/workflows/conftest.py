@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
 import shutil
 import subprocess
 import sys
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
@@ -47,7 +49,8 @@ UV = """
 import json, os, sys
 from pathlib import Path
 assert sys.argv[1:5] == ["run", "--locked", "sandbox", "report"], sys.argv
-Path(os.environ["WORLD"], "drawn").write_text(json.dumps([sys.argv[5:], "GH_TOKEN" in os.environ, Path(sys.argv[5]).read_text()]))
+drawn = [sys.argv[5:], os.environ.get("GH_TOKEN", ""), Path(sys.argv[5]).read_text()]
+Path(os.environ["WORLD"], "drawn").write_text(json.dumps(drawn))
 longest = int(sys.argv[sys.argv.index("--longest") + 1])
 print(("drawn " * 20_000)[: longest - 1].rstrip() if "long" in Path(sys.argv[5]).read_text() else "drawn")
 sys.exit(int("broken" in Path(sys.argv[5]).read_text()))
@@ -106,3 +109,33 @@ class Machine:
 @pytest.fixture
 def machine(tmp_path: Path) -> Machine:
     return Machine(tmp_path)
+
+
+class GitHub:
+    """GitHub's answers to scripts that run in this process: cheaper than a stand-in for `gh`, for tables of cases."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.answers: dict[str, list[Any]] = {}
+        self.asked: list[str] = []
+        self._monkeypatch = monkeypatch
+        monkeypatch.syspath_prepend(str(SCRIPTS))
+
+    def script(self, name: str, *imported: str) -> ModuleType:
+        """A script as a module; it and the modules that it imports ask here."""
+        for module in (name, *imported):
+            self._monkeypatch.setattr(importlib.import_module(module), "api", self._api, raising=False)
+        return importlib.import_module(name)
+
+    def answer(self, path: str, *answers: Any) -> None:
+        """Set GitHub's answers to a path without its query, in the order of the requests; the last one stays."""
+        self.answers[path] = list(answers)
+
+    def _api(self, path: str, *options: str) -> Any:
+        self.asked.append(path)
+        answers = self.answers[path.partition("?")[0]]
+        return answers.pop(0) if len(answers) > 1 else answers[0]
+
+
+@pytest.fixture
+def github(monkeypatch: pytest.MonkeyPatch) -> GitHub:
+    return GitHub(monkeypatch)

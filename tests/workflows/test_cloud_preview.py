@@ -62,11 +62,13 @@ def closed() -> str:
         return f"https://127.0.0.1:{taken.getsockname()[1]}"
 
 
-def preview(machine: Machine, *options: str) -> tuple[subprocess.CompletedProcess[str], list[str], str]:
+def preview(
+    machine: Machine, *options: str, **settings: str
+) -> tuple[subprocess.CompletedProcess[str], list[str], str]:
     """The finished run, the arguments of `pulumi preview`, and the summary."""
     summary = machine.folder / "summary"
     folder = str(machine.folder / "program")
-    done = machine.run("cloud_preview.py", "prod", folder, *options, GITHUB_STEP_SUMMARY=str(summary))
+    done = machine.run("cloud_preview.py", "prod", folder, *options, GITHUB_STEP_SUMMARY=str(summary), **settings)
     calls = [json.loads(line) for line in (machine.world / "pulumi").read_text().splitlines()]
     assert {where for _, where in calls} == {folder}
     assert calls[-1][0][:5] == ["preview", "--stack", "prod", "--non-interactive", "--color"]
@@ -78,18 +80,27 @@ def preview(machine: Machine, *options: str) -> tuple[subprocess.CompletedProces
 )
 def test_a_cluster_that_does_not_answer_is_left_out_and_named(cloud: Machine, form: str) -> None:
     (cloud.world / "kubeconfig").write_text(form.format(closed()))
-    done, arguments, summary = preview(cloud, "--diff")
+    done, arguments, summary = preview(cloud, "--policy-pack", "policy", PRIVATE="true")
     assert done.returncode == 0, done.stderr
-    assert arguments[-3:] == ["--diff", "--exclude", LAYER]
+    assert arguments[6:] == ["never", "--diff", "--policy-pack", "policy", "--exclude", LAYER][1:]
     assert "**layer not previewed: unreachable (127.0.0.1)**" in summary
     assert "+ created" in summary
 
 
 def test_a_cluster_that_answers_with_a_refusal_is_previewed(cloud: Machine, refusing: str) -> None:
     (cloud.world / "kubeconfig").write_text(f"clusters:\n- cluster: {{server: '{refusing}'}}\n")
-    _, arguments, summary = preview(cloud, "--diff")
-    assert arguments[-1] == "--diff"
+    _, arguments, summary = preview(cloud, "--refresh")
+    assert arguments[-1] == "--refresh"
     assert "unreachable" not in summary
+
+
+@pytest.mark.parametrize("private", ["false", ""])
+def test_where_everybody_may_read_the_log_no_value_is_shown(cloud: Machine, private: str) -> None:
+    (cloud.world / "kubeconfig").write_text(f"server: {closed()}\n")
+    done, arguments, summary = preview(cloud, PRIVATE=private)
+    assert arguments[6:] == ["--suppress-outputs", "--exclude", LAYER]
+    assert "**layer not previewed: unreachable**" in summary
+    assert "127.0.0.1" not in done.stdout + done.stderr + summary
 
 
 def test_a_stack_that_has_no_cluster_yet_is_previewed_whole(cloud: Machine) -> None:

@@ -1,38 +1,164 @@
-"""Drift is measured against the commit a stack was brought up from."""
+"""Drift is measured against the commit a stack was brought up from: deploy.yml's own runs on main say which, and nothing else."""
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import Any
+
 import pytest
 
-from tests.workflows.conftest import Machine
+from tests.workflows.conftest import GitHub, Machine
 
-pytestmark = pytest.mark.process
+RUNS = "repos/owner/project/actions/workflows/deploy.yml/runs"
+MAIN = "repos/owner/project/git/ref/heads/main"
+TIP, OLDER, OLDEST, PLANTED = "a" * 40, "b" * 40, "c" * 40, "d" * 40
+ON_MAIN = {TIP: "identical", OLDER: "behind", OLDEST: "behind"}
 
-DEPLOYMENTS = "repos/owner/project/deployments"
+
+def run(id: int, sha: str, **changed: Any) -> dict[str, Any]:
+    return {
+        "id": id,
+        "path": ".github/workflows/deploy.yml",
+        "event": "push",
+        "head_branch": "main",
+        "head_sha": sha,
+        "head_repository": {"full_name": "owner/project"},
+    } | changed
 
 
-def commit(machine: Machine, stack: str = "prod") -> str:
+def job(stack: str, conclusion: str | None = "success", name: str = "pulumi up") -> dict[str, Any]:
+    return {"name": f"{stack} / {name}", "conclusion": conclusion}
+
+
+def answer(world: GitHub | Machine, *runs: tuple[dict[str, Any], list[dict[str, Any]]], **standing: str) -> None:
+    """Runs with their jobs, newest first, and where commits stand that are not on main."""
+    world.answer(MAIN, {"ref": "refs/heads/main", "object": {"sha": TIP}})
+    world.answer(RUNS, {"workflow_runs": [run for run, _ in runs]})
+    for one, jobs in runs:
+        world.answer(f"repos/owner/project/actions/runs/{one['id']}/jobs", [{"jobs": jobs}])
+    for commit, status in (ON_MAIN | standing).items():
+        world.answer(f"repos/owner/project/compare/{TIP}...{commit}", {"status": status})
+
+
+def deployed(github: GitHub, *stacks: str) -> dict[str, str]:
+    commits: dict[str, str] = github.script("deployed", "main_branch").deployed("owner/project", [*stacks] or ["prod"])
+    return commits
+
+
+@pytest.mark.process
+def test_each_stack_has_the_commit_of_its_own_last_update(machine: Machine) -> None:
+    answer(
+        machine,
+        (run(3, TIP), [job("dev"), job("staging", None), job("prod", None)]),
+        (run(2, OLDER), [job("dev"), job("staging"), job("prod", "failure")]),
+        (run(1, OLDEST), [job("dev"), job("staging"), job("prod")]),
+    )
     outputs = machine.folder / "outputs"
-    done = machine.run("deployed.py", STACK=stack, GITHUB_OUTPUT=str(outputs))
+    done = machine.run("deployed.py", STACKS="dev staging prod", GITHUB_OUTPUT=str(outputs))
     assert done.returncode == 0, done.stderr
-    return outputs.read_text()
+    assert outputs.read_text() == f"dev={TIP}\nstaging={OLDER}\nprod={OLDEST}\n"
+    asked = [path for _, path, _, _ in machine.calls() if path.startswith(RUNS)]
+    assert asked == [f"{RUNS}?branch=main&event=push&per_page=100&page=1"]
 
 
-def test_a_waiting_or_failed_deployment_is_skipped(machine: Machine) -> None:
-    machine.answer(DEPLOYMENTS, [{"id": 3, "sha": "waits"}, {"id": 2, "sha": "failed"}, {"id": 1, "sha": "runs"}])
-    machine.answer(f"{DEPLOYMENTS}/3/statuses", [{"state": "waiting"}])
-    machine.answer(f"{DEPLOYMENTS}/2/statuses", [{"state": "failure"}, {"state": "in_progress"}])
-    machine.answer(f"{DEPLOYMENTS}/1/statuses", [{"state": "inactive"}, {"state": "success"}])
-    assert commit(machine) == "commit=runs\n"
-    assert machine.calls()[0][1] == f"{DEPLOYMENTS}?environment=prod&per_page=100"
+def test_a_second_attempt_that_waits_does_not_hide_the_first_ones_update(github: GitHub) -> None:
+    answer(github, (run(1, TIP), [job("prod", None), job("prod")]))
+    assert deployed(github) == {"prod": TIP}
+    assert "repos/owner/project/actions/runs/1/jobs?filter=all&per_page=100" in github.asked
 
 
-def test_a_stack_that_was_never_brought_up_has_no_commit(machine: Machine) -> None:
-    machine.answer(DEPLOYMENTS, [])
-    assert commit(machine) == "commit=\n"
+@pytest.mark.parametrize(
+    ("planted", "jobs", "standing"),
+    [
+        pytest.param({"path": ".github/workflows/evil.yml"}, [job("prod")], "behind", id="another workflow"),
+        pytest.param({"path": "evil/other/.github/workflows/deploy.yml"}, [job("prod")], "behind", id="elsewhere's"),
+        pytest.param({"event": "workflow_dispatch"}, [job("prod")], "behind", id="by hand, of any branch"),
+        pytest.param({"event": "pull_request"}, [job("prod")], "behind", id="a pull request from a branch main"),
+        pytest.param({"head_branch": "topic"}, [job("prod")], "behind", id="another branch"),
+        pytest.param({"head_repository": {"full_name": "evil/project"}}, [job("prod")], "behind", id="a fork's main"),
+        pytest.param({"head_repository": None}, [job("prod")], "behind", id="a fork that is gone"),
+        pytest.param({}, [job("prod")], "ahead", id="a tag called main, ahead of it"),
+        pytest.param({}, [job("prod")], "diverged", id="a tag called main, beside it"),
+        pytest.param({"head_sha": "main"}, [job("prod")], "behind", id="no commit"),
+        pytest.param({"head_sha": f"{OLDER}\ndev={PLANTED}"}, [job("prod")], "behind", id="a second line"),
+        pytest.param({}, [job("prod", "failure")], "behind", id="an update that failed"),
+        pytest.param({}, [job("prod", "skipped")], "behind", id="an update that was skipped"),
+        pytest.param({}, [job("prod", None)], "behind", id="an update that waits"),
+        pytest.param({}, [job("dev")], "behind", id="another stack's update"),
+        pytest.param({}, [job("prod", name="pulumi preview")], "behind", id="a preview"),
+        pytest.param({}, [{"name": "prod", "conclusion": "success"}], "behind", id="a job of the stack's name"),
+    ],
+)
+def test_a_planted_run_is_passed_over(
+    github: GitHub, planted: dict[str, Any], jobs: list[dict[str, Any]], standing: str
+) -> None:
+    answer(github, (run(2, PLANTED) | planted, jobs), (run(1, OLDER), [job("prod")]), **{PLANTED: standing})
+    for text in ("main", f"{OLDER}\ndev={PLANTED}"):
+        github.answer(f"repos/owner/project/compare/{TIP}...{text}", {"status": "behind"})
+    assert deployed(github) == {"prod": OLDER}
 
 
-def test_a_stacks_name_cannot_change_the_question(machine: Machine) -> None:
-    done = machine.run("deployed.py", STACK="dev&environment=prod", GITHUB_OUTPUT=str(machine.folder / "outputs"))
-    assert done.returncode == 1
-    assert machine.calls() == []
+def test_what_a_deployments_record_says_is_not_even_read(github: GitHub) -> None:
+    answer(github, (run(1, OLDER), [job("prod")]))
+    github.answer("repos/owner/project/deployments", [{"id": 3, "sha": PLANTED, "environment": "prod"}])
+    github.answer("repos/owner/project/deployments/3/statuses", [{"state": "success"}])
+    assert deployed(github) == {"prod": OLDER}
+    assert [path for path in github.asked if "deployments" in path] == []
+
+
+def test_planted_runs_cannot_push_the_last_update_out_of_sight(
+    github: GitHub, capsys: pytest.CaptureFixture[str]
+) -> None:
+    flood = [run(number, PLANTED, head_branch="topic") for number in range(1000, 900, -1)]
+    answer(github, (run(1, OLDER), [job("prod")]))
+    github.answer(RUNS, {"workflow_runs": flood}, {"workflow_runs": [run(1, OLDER)]})
+    assert deployed(github) == {"prod": OLDER}
+    assert capsys.readouterr().out.count("::warning::run ") == 100
+
+
+def test_runs_of_tags_do_not_use_up_the_runs_that_are_asked_for(
+    github: GitHub, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    script = github.script("deployed", "main_branch")
+    monkeypatch.setattr(script, "MOST", 2)
+    tags = [(run(number, PLANTED), [job("prod")]) for number in range(9, 4, -1)]
+    answer(github, *tags, (run(3, TIP), []), (run(2, OLDER), [job("prod")]), **{PLANTED: "ahead"})
+    assert deployed(github) == {"prod": OLDER}
+    answer(github, (run(3, TIP), []), (run(2, OLDER), []), (run(1, OLDEST), [job("prod")]))
+    assert deployed(github) == {"prod": ""}
+
+
+@pytest.mark.parametrize("answered", [{"ref": "refs/heads/main-2"}, {"ref": "refs/tags/main"}, {"object": {"sha": ""}}])
+def test_what_is_not_the_branch_main_is_refused(github: GitHub, answered: dict[str, Any]) -> None:
+    answer(github, (run(1, OLDER), [job("prod")]))
+    github.answer(MAIN, {"ref": "refs/heads/main", "object": {"sha": PLANTED}} | answered)
+    with pytest.raises(Exception, match=r"owner/project has no branch main"):
+        deployed(github)
+
+
+def test_a_stack_that_was_never_brought_up_has_no_commit_and_a_warning(
+    github: GitHub, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    answer(github)
+    set_up(monkeypatch, tmp_path, "prod")
+    github.script("deployed", "main_branch").main()
+    assert (tmp_path / "outputs").read_text() == "prod=\n"
+    assert "::warning::prod was never brought up" in capsys.readouterr().out
+
+
+def test_a_stacks_name_cannot_change_the_question(
+    github: GitHub, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    set_up(monkeypatch, tmp_path, "dev&environment=prod")
+    with pytest.raises(Exception, match="is no name of a stack"):
+        github.script("deployed", "main_branch").main()
+    assert github.asked == []
+
+
+def set_up(monkeypatch: pytest.MonkeyPatch, folder: Path, stacks: str) -> None:
+    for name, value in {
+        "GITHUB_REPOSITORY": "owner/project",
+        "STACKS": stacks,
+        "GITHUB_OUTPUT": folder / "outputs",
+    }.items():
+        monkeypatch.setenv(name, str(value))

@@ -40,7 +40,7 @@ def zizmor(folder: Path) -> subprocess.CompletedProcess[str]:
         "--offline",
         "--no-progress",
         "--strict-collection",
-        "--persona=pedantic",
+        "--persona=auditor",
         str(folder / ".github"),
     ]
     settings = {name: value for name, value in os.environ.items() if name not in {"GH_TOKEN", "GITHUB_TOKEN"}}

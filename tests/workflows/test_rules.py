@@ -11,7 +11,9 @@ import click
 import pytest
 
 from sandbox.cli.commands import main as sandbox
-from tests.workflows.files import ACTIONS, PROJECT, WORKFLOWS, Data, jobs, read, scalars, steps, workflow
+from tests.workflows import faults
+from tests.workflows.faults import triggers
+from tests.workflows.files import ACTIONS, PROJECT, WORKFLOWS, jobs, read, scalars, steps, workflow
 
 ALL = [*WORKFLOWS, *ACTIONS]
 STACKS = {path.name.split(".")[1] for path in PROJECT.glob("Pulumi.*.yaml")}
@@ -25,7 +27,7 @@ def names(paths: list[Path]) -> list[str]:
 
 
 def test_the_workflow_files_are_read() -> None:
-    wanted = {"check", "preview", "preview-comment", "cloud-preview", "deploy", "up", "drift"}
+    wanted = {"check", "dependencies", "preview", "preview-comment", "cloud-preview", "deploy", "up", "read", "drift"}
     assert {path.stem for path in WORKFLOWS} == wanted
 
 
@@ -51,7 +53,7 @@ def test_a_workflow_starts_with_no_rights_and_each_job_names_its_own(path: Path)
         assert "contents" in job["permissions"], name
         writes = {right for right, access in job["permissions"].items() if access == "write"}
         allowed = {"pull-requests"} if path.stem == "preview-comment" else {"id-token"}
-        if path.stem in {"check", "preview"}:
+        if path.stem in {"check", "dependencies", "preview"}:
             allowed = set()
         assert writes <= allowed, name
 
@@ -92,7 +94,7 @@ def test_the_workflow_that_comments_takes_nothing_from_the_pull_request() -> Non
     assert triggers(comment) == {"workflow_run": {"workflows": [workflow("preview")["name"]], "types": ["completed"]}}
     all_steps = list(steps(comment))
     checkouts = [step for step in all_steps if "checkout" in step.get("uses", "")]
-    assert [set(step["with"]) for step in checkouts] == [{"persist-credentials"}]
+    assert [set(step["with"]) for step in checkouts] == [{"persist-credentials"}] * 2
     assert [step for step in all_steps if "download-artifact" in step.get("uses", "")] == []
     assert [
         step for step in all_steps for text in scalars(step) if "github.event" in text or "github.head" in text
@@ -100,38 +102,13 @@ def test_the_workflow_that_comments_takes_nothing_from_the_pull_request() -> Non
     assert [text for text in scalars(comment) if "actions/cache" in text] == []
 
 
-@pytest.mark.parametrize("name", ["cloud-preview", "up", "drift"])
+@pytest.mark.parametrize("name", ["cloud-preview", "up", "read", "drift"])
 def test_jobs_with_cloud_credentials_restore_no_cache(name: str) -> None:
     assert [step for step in steps(workflow(name)) if "cache" in step.get("uses", "")] == []
 
 
-def test_the_real_preview_runs_the_commit_that_was_approved_and_only_from_the_default_branch() -> None:
-    preview_workflow = workflow("cloud-preview")
-    assert set(triggers(preview_workflow)) == {"workflow_dispatch"}
-    pin, preview = preview_workflow["jobs"]["pin"], preview_workflow["jobs"]["preview"]
-    assert pin["if"] == "github.ref_name == github.event.repository.default_branch"
-    assert "environment" not in pin
-    assert preview["needs"] == "pin"
-    assert preview["environment"] == "cloud-preview"
-    refs = [step["with"].get("ref") for step in preview["steps"] if "checkout" in step.get("uses", "")]
-    assert refs == [None, "${{ inputs.commit }}"]
-    pinned = next(step for step in pin["steps"] if "run" in step)
-    assert pinned["env"]["COMMIT"] == "${{ inputs.commit }}"
-    assert "${{ inputs.commit }}" in preview_workflow["run-name"]
-
-
-def test_every_stack_is_previewed_deployed_and_watched() -> None:
-    for name, job in (("cloud-preview", "preview"), ("drift", "drift")):
-        included = workflow(name)["jobs"][job]["strategy"]["matrix"]["include"]
-        assert {entry["stack"] for entry in included} == STACKS
-        assert all(f"_{entry['stack'].upper()} }}}}" in entry["state"] for entry in included)
-    deployed = workflow("deploy")["jobs"]
-    assert {job["with"]["stack"] for job in deployed.values()} == STACKS
-    assert all(name == job["with"]["stack"] for name, job in deployed.items())
-    assert (deployed["staging"]["needs"], deployed["prod"]["needs"]) == ("dev", "staging")
-    up = workflow("up")["jobs"]["up"]
-    assert up["environment"] == "${{ inputs.stack }}"
-    assert up["concurrency"]["cancel-in-progress"] is False
+def test_every_stack_has_a_place_in_the_rules_of_the_workflows_with_credentials() -> None:
+    assert set(faults.READERS) == set(faults.ASKED) == STACKS
 
 
 def test_a_deployment_runs_the_policies_and_a_watch_expects_no_change() -> None:
@@ -139,8 +116,8 @@ def test_a_deployment_runs_the_policies_and_a_watch_expects_no_change() -> None:
     assert len(ups) == 1
     assert {"--yes", "--policy-pack"} <= set(shlex.split(ups[0]))
     assert "--skip-preview" not in ups[0]
-    watch = " ".join(step["run"] for step in steps(workflow("drift")) if "run" in step)
-    assert {"--refresh", "--expect-no-changes"} <= set(watch.split())
+    watch = " ".join(step["run"] for step in steps(workflow("read")) if "run" in step)
+    assert {"--refresh", "--expect-no-changes", "--policy-pack"} <= set(watch.replace(";", "").split())
 
 
 def test_the_pulumi_command_has_the_version_of_its_python_sdk() -> None:
@@ -163,11 +140,6 @@ def test_the_options_of_sandbox_commands_exist() -> None:
         "report", [str(PROJECT / "README.md"), "--longest", "60000", "--pointer", "u"]
     )
     assert (drawing.params["longest"], drawing.params["pointer"]) == (60_000, "u")
-
-
-def triggers(content: Data) -> Data:
-    on = content[True]  # type: ignore[index]
-    return on if isinstance(on, dict) else {on: None}
 
 
 def command(name: str) -> click.Command:
