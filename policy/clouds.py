@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from policy import azure, gcp
+from policy.azure.cloud import CLOUD as AZURE
 from policy.cloud import Cloud
 from policy.declared import Declared
+from policy.gcp.cloud import CLOUD as GCP
 from policy.pool import Pool
 
 CLOUDS: tuple[Cloud, ...] = (
-    azure.CLOUD,
-    gcp.CLOUD,
+    AZURE,
+    GCP,
 )
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any, Final
 
-from pulumi_policy import ResourceValidationArgs
+from pulumi_policy import PolicyResource, ResourceValidationArgs
 from pulumi_policy.proxy import UnknownValueError
 
 
@@ -40,11 +40,22 @@ class Declared:
     """Without an API version of Azure."""
     inputs: Mapping[str, Any] = field(default_factory=dict)
     protected: bool = False
+    urn: str = ""
+    needs: frozenset[str] = frozenset()
+    """URNs of the resources that it takes values from; only in questions about the stack."""
 
     @classmethod
     def of(cls, args: ResourceValidationArgs) -> Declared:
         """The resource in a question of the engine."""
-        return cls(unversioned(args.resource_type), plain(args.props), args.opts.protect)
+        return cls(unversioned(args.resource_type), plain(args.props), args.opts.protect, args.urn)
+
+    @classmethod
+    def in_stack(cls, resource: PolicyResource) -> Declared:
+        """The resource in a question about the stack. Its values are outputs: those of the provider's schema, no others."""
+        needs = frozenset(needed.urn for needed in resource.dependencies)
+        return cls(
+            unversioned(resource.resource_type), plain(resource.props), resource.opts.protect, resource.urn, needs
+        )
 
     def get(self, path: str) -> Any:
         """The input at a path such as `apiServerAccessProfile.enablePrivateCluster`; see `at`."""

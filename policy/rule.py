@@ -1,8 +1,8 @@
-"""A rule: the settings that it refuses, the reason, and the check of one declared resource."""
+"""A rule: the settings that it refuses, the reason, and the check of one declared resource, or of the stack."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -42,9 +42,14 @@ class Rule:
     reason: str
     sources: tuple[str, ...]
     """Pages that recommend it."""
-    check: Callable[[Declared, Settings], Iterable[Finding]]
+    check: Callable[[Declared, Settings], Iterable[Finding]] | None = None
+    """The check of one resource; None for a rule about the stack."""
+    check_stack: Callable[[Sequence[Declared], Settings], Iterable[tuple[Declared, Finding]]] | None = None
+    """The check of resources that belong together, which the engine asks for after the last one."""
     production: bool = False
     """Whether only production stacks must keep it."""
+    advisory: bool = False
+    """Whether no stack must keep it: it needs what not everybody can give."""
     settings: Mapping[str, Setting] = field(default_factory=dict)
 
     @property
@@ -53,6 +58,14 @@ class Rule:
         return f"{self.refuses}. {self.reason}"
 
     def findings(self, declared: Declared, configured: Settings | None = None) -> list[Finding]:
-        """The settings of a resource that break the rule."""
-        defaults = {name: setting.schema["default"] for name, setting in self.settings.items()}
-        return list(self.check(declared, {**defaults, **(configured or {})}))
+        """The settings of a resource that break the rule; none for a rule about the stack."""
+        return list(self.check(declared, self._with_defaults(configured))) if self.check else []
+
+    def stack_findings(
+        self, resources: Sequence[Declared], configured: Settings | None = None
+    ) -> list[tuple[Declared, Finding]]:
+        """The settings of a stack's resources that break the rule; none for a rule about one resource."""
+        return list(self.check_stack(resources, self._with_defaults(configured))) if self.check_stack else []
+
+    def _with_defaults(self, configured: Settings | None) -> Settings:
+        return {**{name: setting.schema["default"] for name, setting in self.settings.items()}, **(configured or {})}

@@ -6,12 +6,12 @@ from collections.abc import Iterator
 
 from policy import clouds
 from policy.declared import Declared
-from policy.rule import Finding, Rule, Settings
+from policy.rule import Finding, Rule, Setting, Settings
 
 
 def _check(declared: Declared, settings: Settings) -> Iterator[Finding]:
     for cloud in clouds.CLOUDS:
-        yield from cloud.api_server(declared)
+        yield from cloud.api_server(declared, settings["mostAddresses"])
 
 
 API_SERVER = Rule(
@@ -24,4 +24,14 @@ API_SERVER = Rule(
     ),
     check=_check,
     production=True,
+    settings={
+        "mostAddresses": Setting(
+            {
+                "type": "integer",
+                "minimum": 0,
+                "default": 2**24,
+                "description": "The most public addresses that all ranges together may hold: by default as many as one /8.",
+            }
+        )
+    },
 )

@@ -3,40 +3,21 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator
 
+from policy import pods
 from policy.declared import Declared, at
 from policy.rule import Finding, Rule, Settings
 
 _DIGEST = re.compile(r".+@sha256:[0-9a-f]{64}")
-_LISTS = ("containers", "initContainers", "ephemeralContainers")
 
 
 def _check(declared: Declared, settings: Settings) -> Iterator[Finding]:
-    if declared.type.startswith("kubernetes:"):
-        for path in _undigested(declared.get("spec"), "spec"):
-            yield Finding(path, "an image by its tag alone", "add the digest: name:tag@sha256:...")
-
-
-def _undigested(value: Any, path: str) -> Iterator[str]:
-    """The paths of images without a digest, wherever the kind has its pod template."""
-    if isinstance(value, Mapping):
-        for key, inner in value.items():
-            if key in _LISTS and isinstance(inner, list):
-                yield from _in_containers(inner, f"{path}.{key}")
-            else:
-                yield from _undigested(inner, f"{path}.{key}")
-    elif isinstance(value, list):
-        for index, inner in enumerate(value):
-            yield from _undigested(inner, f"{path}[{index}]")
-
-
-def _in_containers(containers: list[Any], path: str) -> Iterator[str]:
-    for index, container in enumerate(containers):
-        image = at(container, "image")
-        if isinstance(image, str) and not _DIGEST.fullmatch(image):
-            yield f"{path}[{index}].image"
+    for path, pod in pods.declared_in(declared):
+        for at_path, container in pods.containers(path, pod):
+            image = at(container, "image")
+            if isinstance(image, str) and not _DIGEST.fullmatch(image):
+                yield Finding(f"{at_path}.image", "an image by its tag alone", "add the digest: name:tag@sha256:...")
 
 
 IMAGES = Rule(

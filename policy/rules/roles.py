@@ -9,29 +9,55 @@ from typing import Any
 from policy import clouds
 from policy.declared import Declared, at
 from policy.rule import Finding, Rule, Settings
+from policy.rules.hardening import by_cloud
 
-_CLUSTER_BINDING = re.compile(r"kubernetes:rbac\.authorization\.k8s\.io/v\w+:ClusterRoleBinding(Patch)?")
-_EVERY_WORKLOAD = re.compile(r"system:(authenticated|unauthenticated|nodes|serviceaccounts(:.+)?)")
+_BINDING = re.compile(r"kubernetes:rbac\.authorization\.k8s\.io/v\w+:(?P<kind>Cluster)?RoleBinding(Patch)?")
+_CLUSTER_ROLE = re.compile(r"kubernetes:rbac\.authorization\.k8s\.io/v\w+:ClusterRole(Patch)?")
+_EVERY_WORKLOAD = re.compile(r"system:(nodes?(:.+)?|serviceaccounts?(:.+)?)")
+_MASTERS = "system:masters"
+_EVERYBODY = ("system:anonymous", "system:unauthenticated", "system:authenticated")
+"""On GKE the last one holds everybody with a Google account (CIS GKE 4.1.10)."""
 
 
 def _check(declared: Declared, settings: Settings) -> Iterator[Finding]:
     for cloud in clouds.CLOUDS:
         yield from cloud.roles(declared)
-    if _CLUSTER_BINDING.fullmatch(declared.type):
-        yield from _kubernetes(declared)
-
-
-def _kubernetes(declared: Declared) -> Iterator[Finding]:
-    if declared.get("roleRef.name") != "cluster-admin":
-        return
-    subjects = declared.get("subjects")
-    for index, subject in enumerate(subjects if isinstance(subjects, list) else ()):
-        if _is_workload(subject):
+    if _CLUSTER_ROLE.fullmatch(declared.type):
+        yield from _everything(declared)
+    binding = _BINDING.fullmatch(declared.type)
+    for path, subject in _subjects(declared) if binding else ():
+        name = at(subject, "name")
+        if name == _MASTERS:
+            yield Finding(path, "a group whose rights nobody can take away", "bind the role to a group of your own")
+        elif binding and binding["kind"] and declared.get("roleRef.name") == "cluster-admin" and _is_workload(subject):
             yield Finding(
-                f"subjects[{index}]",
+                path,
                 "an intruder in one such pod has the cluster",
                 "bind a ClusterRole with the verbs and resources that are needed",
             )
+
+
+def _everything(declared: Declared) -> Iterator[Finding]:
+    rules = declared.get("rules")
+    for index, rule in enumerate(rules if isinstance(rules, list) else ()):
+        listed = [at(rule, name) for name in ("apiGroups", "resources", "verbs")]
+        if all(isinstance(values, list) and "*" in values for values in listed):
+            yield Finding(
+                f"rules[{index}]", "every verb on every resource", "list the verbs and resources that are needed"
+            )
+
+
+def _everybody(declared: Declared, settings: Settings) -> Iterator[Finding]:
+    yield from by_cloud(EVERYBODY.name)(declared, settings)
+    for path, subject in _subjects(declared) if _BINDING.fullmatch(declared.type) else ():
+        if at(subject, "name") in _EVERYBODY:
+            yield Finding(path, "rights for whoever reaches the API server", "name a group of your own")
+
+
+def _subjects(declared: Declared) -> Iterator[tuple[str, Any]]:
+    subjects = declared.get("subjects")
+    for index, subject in enumerate(subjects if isinstance(subjects, list) else ()):
+        yield f"subjects[{index}]", subject
 
 
 def _is_workload(subject: Any) -> bool:
@@ -49,4 +75,15 @@ ROLES = Rule(
         "https://kubernetes.io/docs/concepts/security/rbac-good-practices/",
     ),
     check=_check,
+)
+
+EVERYBODY = Rule(
+    name="role-for-everybody",
+    refuses="A role for everybody",
+    reason="Whoever finds the address has it, and no log says who it was",
+    sources=(
+        "https://docs.cloud.google.com/kubernetes-engine/docs/best-practices/rbac",
+        "https://docs.cloud.google.com/iam/docs/overview#all-users",
+    ),
+    check=_everybody,
 )

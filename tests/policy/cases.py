@@ -11,33 +11,45 @@ from typing import Any
 
 from tests.policy.resources import (
     AGENT_POOL,
-    CLOUD_PLATFORM,
     CLUSTER,
+    CLUSTER_ROLE,
     CLUSTER_ROLE_BINDING,
     CONFIG_MAP,
     DAEMON_SET,
     DEPLOYMENT,
+    DIAGNOSTIC_SETTING,
     DIGEST,
+    FOLDER_MEMBER,
     GPU_TAINT,
     MANAGED_CLUSTER,
     NODE_POOL,
+    PERSON,
+    POD,
     PROJECT_MEMBER,
     ROLE_ASSIGNMENT,
+    ROLE_BINDING,
     SPOT_TAINT,
     TAGS,
     UNKNOWN,
     _google_taint,
+    access,
     aks,
     aks_pool,
     assignment,
+    cluster_role,
     cluster_role_binding,
     contract,
     daemon_set,
     deployed,
     deployment,
+    diagnostics,
     gke,
+    gke_nodes,
     gke_pool,
+    iam_policy,
+    member,
     secret,
+    security,
     system_profile,
 )
 
@@ -68,6 +80,9 @@ class Case:
 
 _T4 = [{"type": "nvidia-tesla-t4", "count": 1}]
 _CONTRIBUTOR, _OWNER = "b24988ac-6180-42a0-ab88-20f7382dd24c", "8e3af657-a8ff-443c-a75c-2fe8c4bcb635"
+_CLUSTER_ADMIN = "b1ff04bb-8a4e-4dc4-8eb5-8693973ce19b"
+_PLUGIN = "kubeflow-spot-dev-device-plugin"
+_LOGS = "loggingConfig.enableComponents"
 _SUBSCRIPTION = "/subscriptions/0b1f6471-1bf0-4dda-aec3-cb9272f09590"
 _SCALED = {"totalMinNodeCount": 0, "totalMaxNodeCount": 4}
 _SCALED_FAR = {"totalMinNodeCount": 0, "totalMaxNodeCount": 101}
@@ -120,7 +135,7 @@ CASES: tuple[Case, ...] = (
         gke(
             removeDefaultNodePool=None,
             initialNodeCount=None,
-            nodePools=[{"name": "gpu", "autoscaling": _SCALED, "nodeConfig": {"machineType": "a2-highgpu-1g"}}],
+            nodePools=[{"name": "gpu", "autoscaling": _SCALED, "nodeConfig": gke_nodes(machineType="a2-highgpu-1g")}],
         ),
         "nodePools[0].nodeConfig.taints",
     ),
@@ -193,7 +208,7 @@ CASES: tuple[Case, ...] = (
         CLUSTER,
         gke(
             removeDefaultNodePool=None,
-            nodeConfig={"preemptible": True, "taints": [_google_taint("cloud.google.com/gke-preemptible", "true")]},
+            nodeConfig=gke_nodes(preemptible=True, taints=[_google_taint("cloud.google.com/gke-preemptible", "true")]),
         ),
         "nodeConfig.preemptible",
     ),
@@ -270,11 +285,11 @@ CASES: tuple[Case, ...] = (
     ),
     Case("broad-role", "azure-tenant", ROLE_ASSIGNMENT, assignment(_OWNER, "/"), "roleDefinitionId"),
     Case(
-        "broad-role",
+        "role-for-everybody",
         "google-binding",
         "gcp:projects/iAMBinding:IAMBinding",
         {"project": "project", "role": "roles/owner", "members": ["user:a@example.com", "allAuthenticatedUsers"]},
-        "role",
+        "members",
         emulated=False,
     ),
     Case(
@@ -302,7 +317,7 @@ CASES: tuple[Case, ...] = (
         gke(
             removeDefaultNodePool=None,
             initialNodeCount=None,
-            nodePools=[{"name": "pool", "autoscaling": _SCALED, "nodeConfig": {"oauthScopes": [CLOUD_PLATFORM]}}],
+            nodePools=[{"name": "pool", "autoscaling": _SCALED, "nodeConfig": gke_nodes(serviceAccount=None)}],
         ),
         "nodePools[0].nodeConfig.serviceAccount",
     ),
@@ -310,7 +325,7 @@ CASES: tuple[Case, ...] = (
         "broad-role",
         "google-default-account-first-pool",
         CLUSTER,
-        gke(removeDefaultNodePool=None, nodeConfig={"oauthScopes": [CLOUD_PLATFORM]}),
+        gke(removeDefaultNodePool=None, nodeConfig=gke_nodes(serviceAccount=None)),
         "nodeConfig.serviceAccount",
     ),
     Case(
@@ -325,8 +340,8 @@ CASES: tuple[Case, ...] = (
         "subjects[1]",
     ),
     Case(
-        "broad-role",
-        "kubernetes-everybody",
+        "role-for-everybody",
+        "kubernetes",
         CLUSTER_ROLE_BINDING,
         cluster_role_binding("cluster-admin", {"kind": "Group", "name": "system:authenticated"}),
         "subjects[0]",
@@ -412,14 +427,14 @@ CASES: tuple[Case, ...] = (
         "api-server-open",
         "aks",
         MANAGED_CLUSTER,
-        aks(apiServerAccessProfile=None),
+        aks(apiServerAccessProfile=access(authorizedIPRanges=None)),
         "apiServerAccessProfile.authorizedIPRanges",
     ),
     Case(
         "api-server-open",
         "aks-everybody",
         MANAGED_CLUSTER,
-        aks(apiServerAccessProfile={"authorizedIPRanges": ["203.0.113.0/24", "0.0.0.0/0"]}),
+        aks(apiServerAccessProfile=access(authorizedIPRanges=["203.0.113.0/24", "0.0.0.0/0"])),
         "apiServerAccessProfile.authorizedIPRanges",
     ),
     Case("api-server-open", "gke", CLUSTER, gke(masterAuthorizedNetworksConfig=None), "masterAuthorizedNetworksConfig"),
@@ -438,9 +453,17 @@ CASES: tuple[Case, ...] = (
         "masterAuthorizedNetworksConfig.gcpPublicCidrsAccessEnabled",
     ),
     Case("api-server-open", "aks-ranges", MANAGED_CLUSTER, aks()),
-    Case("api-server-open", "aks-private", MANAGED_CLUSTER, aks(apiServerAccessProfile={"enablePrivateCluster": True})),
     Case(
-        "api-server-open", "aks-unknown", MANAGED_CLUSTER, aks(apiServerAccessProfile={"authorizedIPRanges": [UNKNOWN]})
+        "api-server-open",
+        "aks-private",
+        MANAGED_CLUSTER,
+        aks(apiServerAccessProfile=access(authorizedIPRanges=None, enablePrivateCluster=True)),
+    ),
+    Case(
+        "api-server-open",
+        "aks-unknown",
+        MANAGED_CLUSTER,
+        aks(apiServerAccessProfile=access(authorizedIPRanges=[UNKNOWN])),
     ),
     Case("api-server-open", "gke-ranges", CLUSTER, gke()),
     Case(
@@ -481,6 +504,306 @@ CASES: tuple[Case, ...] = (
     Case("release-unreleased", "released", CONFIG_MAP, contract(release="r2026-11")),
     Case("release-unreleased", "elsewhere", CONFIG_MAP, contract("team", release="next")),
     Case("release-unreleased", "unknown", CONFIG_MAP, contract(release=UNKNOWN)),
+    # Rights: siblings of the basic roles
+    *(
+        Case("broad-role", f"google-{role.rpartition('.')[2]}", PROJECT_MEMBER, member(f"roles/{role}"), "role")
+        for role in ("container.admin", "iam.serviceAccountTokenCreator", "resourcemanager.projectIamAdmin")
+    ),
+    Case("broad-role", "google-a-pod", PROJECT_MEMBER, member("roles/editor", POD), "role"),
+    Case(
+        "broad-role",
+        "google-folder",
+        FOLDER_MEMBER,
+        {"folder": "folders/1", "role": "roles/owner", "member": "group:admins@example.com"},
+        "role",
+        emulated=False,
+    ),
+    Case(
+        "broad-role",
+        "google-organization",
+        "gcp:organizations/iAMBinding:IAMBinding",
+        {"orgId": "1", "role": "roles/owner", "members": ["user:a@example.com"]},
+        "role",
+        emulated=False,
+    ),
+    Case(
+        "broad-role",
+        "google-policy",
+        "gcp:projects/iAMPolicy:IAMPolicy",
+        {"project": "project", "policyData": iam_policy("roles/container.admin", "serviceAccount:ci@example.com")},
+        "policyData",
+        emulated=False,
+    ),
+    Case("broad-role", "google-developer", PROJECT_MEMBER, member("roles/container.developer")),
+    Case("broad-role", "google-workforce", PROJECT_MEMBER, member("roles/container.admin", PERSON)),
+    Case(
+        "broad-role",
+        "google-folder-narrow",
+        FOLDER_MEMBER,
+        {"folder": "folders/1", "role": "roles/browser", "member": "serviceAccount:ci@example.com"},
+        emulated=False,
+    ),
+    Case(
+        "broad-role", "azure-clusters", ROLE_ASSIGNMENT, assignment(_CLUSTER_ADMIN, _SUBSCRIPTION), "roleDefinitionId"
+    ),
+    Case(
+        "broad-role",
+        "azure-every-action",
+        "azure-native:authorization:RoleDefinition",
+        {"roleName": "mine", "permissions": [{"actions": ["Microsoft.Compute/*/read"]}, {"actions": ["*"]}]},
+        "permissions[1].actions",
+        emulated=False,
+    ),
+    Case("broad-role", "kubernetes-everything", CLUSTER_ROLE, cluster_role("*"), "rules[1]"),
+    Case(
+        "broad-role",
+        "kubernetes-masters",
+        ROLE_BINDING,
+        cluster_role_binding("view", {"kind": "Group", "name": "system:masters"}, kind="RoleBinding"),
+        "subjects[0]",
+    ),
+    Case("broad-role", "kubernetes-one-group", CLUSTER_ROLE, cluster_role("apps")),
+    Case("broad-role", "kubernetes-reads", CLUSTER_ROLE, cluster_role("*", verbs=["get", "list"])),
+    # Rights for everybody
+    Case("role-for-everybody", "google", PROJECT_MEMBER, member("roles/browser", "allUsers"), "member"),
+    Case(
+        "role-for-everybody",
+        "google-account",
+        "gcp:serviceaccount/iAMMember:IAMMember",
+        {"serviceAccountId": "s", "role": "roles/iam.serviceAccountTokenCreator", "member": "allAuthenticatedUsers"},
+        "member",
+        emulated=False,
+    ),
+    Case(
+        "role-for-everybody",
+        "google-policy",
+        "gcp:storage/bucketIAMPolicy:BucketIAMPolicy",
+        {"bucket": "b", "policyData": iam_policy("roles/storage.objectViewer", "allUsers")},
+        "policyData",
+        emulated=False,
+    ),
+    Case(
+        "role-for-everybody",
+        "kubernetes-anonymous",
+        ROLE_BINDING,
+        cluster_role_binding("view", {"kind": "User", "name": "system:anonymous"}, kind="RoleBinding"),
+        "subjects[0]",
+    ),
+    Case(
+        "role-for-everybody",
+        "google-account-of-a-pod",
+        "gcp:serviceaccount/iAMMember:IAMMember",
+        {"serviceAccountId": "s", "role": "roles/iam.workloadIdentityUser", "member": POD},
+        emulated=False,
+    ),
+    Case(
+        "role-for-everybody",
+        "kubernetes-group",
+        CLUSTER_ROLE_BINDING,
+        cluster_role_binding("view", {"kind": "Group", "name": "data-science"}),
+    ),
+    # Pods on their node
+    *(
+        Case("host-pod", field, DAEMON_SET, daemon_set(**{field: True}), f"spec.template.spec.{field}")
+        for field in ("hostNetwork", "hostPID", "hostIPC")
+    ),
+    Case(
+        "host-pod",
+        "folder",
+        DAEMON_SET,
+        daemon_set(volumes=[{"name": "a", "emptyDir": {}}, {"name": "b", "hostPath": {"path": "/"}}]),
+        "spec.template.spec.volumes[1].hostPath",
+    ),
+    Case(
+        "host-pod",
+        "privileged",
+        DAEMON_SET,
+        daemon_set(container={"securityContext": {"privileged": True}}, namespace="kube-system"),
+        "spec.template.spec.containers[0].securityContext.privileged",
+    ),
+    Case(
+        "host-pod",
+        "capability",
+        DAEMON_SET,
+        daemon_set(container={"securityContext": {"capabilities": {"add": ["CHOWN", "SYS_ADMIN"]}}}),
+        "spec.template.spec.containers[0].securityContext.capabilities.add",
+    ),
+    Case(
+        "host-pod",
+        "port",
+        DAEMON_SET,
+        daemon_set(container={"ports": [{"containerPort": 80, "hostPort": 80}]}),
+        "spec.template.spec.containers[0].ports[0].hostPort",
+    ),
+    Case("host-pod", "elsewhere", DAEMON_SET, daemon_set(hostPID=True, name=_PLUGIN), "spec.template.spec.hostPID"),
+    Case("host-pod", "ours", DAEMON_SET, daemon_set(hostPID=True, name=_PLUGIN, namespace="kube-system")),
+    Case(
+        "host-pod",
+        "plain",
+        DAEMON_SET,
+        daemon_set(
+            hostNetwork=False,
+            container={
+                "securityContext": {"capabilities": {"add": ["NET_BIND_SERVICE"], "drop": ["ALL"]}},
+                "ports": [{"containerPort": 80}],
+            },
+        ),
+    ),
+    # What a node tells its pods
+    *(
+        Case(
+            "node-metadata-open",
+            f"gke-{what}",
+            NODE_POOL,
+            gke_pool(nodes={"workloadMetadataConfig": mode}),
+            "nodeConfig.workloadMetadataConfig.mode",
+        )
+        for what, mode in (("missing", None), ("of-the-node", {"mode": "GCE_METADATA"}))
+    ),
+    Case(
+        "node-metadata-open",
+        "gke-legacy",
+        NODE_POOL,
+        gke_pool(nodes={"metadata": {"disable-legacy-endpoints": "false"}}),
+        "nodeConfig.metadata",
+    ),
+    Case(
+        "node-metadata-open",
+        "gke-concealed",
+        NODE_POOL,
+        gke_pool(nodes={"metadata": {"disable-legacy-endpoints": "true"}}),
+    ),
+    # Production: all addresses in pieces
+    Case(
+        "api-server-open",
+        "aks-halves",
+        MANAGED_CLUSTER,
+        aks(apiServerAccessProfile=access(authorizedIPRanges=["0.0.0.0/1", "128.0.0.0/1"])),
+        "apiServerAccessProfile.authorizedIPRanges",
+    ),
+    Case(
+        "api-server-open",
+        "gke-many-pieces",
+        CLUSTER,
+        gke(masterAuthorizedNetworksConfig={"cidrBlocks": [{"cidrBlock": f"{n}.0.0.0/6"} for n in range(64, 128, 4)]}),
+        "masterAuthorizedNetworksConfig.cidrBlocks",
+    ),
+    Case(
+        "api-server-open",
+        "aks-wide",
+        MANAGED_CLUSTER,
+        aks(apiServerAccessProfile=access(authorizedIPRanges=["17.0.0.0/8", "10.0.0.0/8", "17.1.0.0/16"])),
+    ),
+    # Production: the way past the address
+    Case(
+        "run-command-on",
+        "aks",
+        MANAGED_CLUSTER,
+        aks(apiServerAccessProfile=access(disableRunCommand=None)),
+        "apiServerAccessProfile.disableRunCommand",
+    ),
+    Case("run-command-on", "aks-off", MANAGED_CLUSTER, aks()),
+    # Production: nodes
+    Case("public-nodes", "aks", AGENT_POOL, aks_pool(enableNodePublicIP=True), "enableNodePublicIP"),
+    Case(
+        "public-nodes",
+        "aks-inline",
+        MANAGED_CLUSTER,
+        aks(agentPoolProfiles=[system_profile(enableNodePublicIP=True)]),
+        "agentPoolProfiles[0].enableNodePublicIP",
+    ),
+    Case(
+        "public-nodes",
+        "aks-deployed",
+        DEPLOYMENT,
+        deployment(deployed(enableNodePublicIP=True)),
+        "properties.template.resources[0].properties.enableNodePublicIP",
+    ),
+    Case("public-nodes", "gke", CLUSTER, gke(privateClusterConfig=None), "privateClusterConfig.enablePrivateNodes"),
+    Case(
+        "public-nodes",
+        "gke-pool",
+        NODE_POOL,
+        gke_pool(networkConfig={"enablePrivateNodes": False}),
+        "networkConfig.enablePrivateNodes",
+    ),
+    Case("public-nodes", "aks-private", AGENT_POOL, aks_pool(enableNodePublicIP=False)),
+    Case("public-nodes", "gke-private", NODE_POOL, gke_pool(networkConfig={"enablePrivateNodes": True})),
+    Case(
+        "shielded-nodes-off",
+        "gke",
+        NODE_POOL,
+        gke_pool(nodes={"shieldedInstanceConfig": {"enableSecureBoot": True, "enableIntegrityMonitoring": False}}),
+        "nodeConfig.shieldedInstanceConfig.enableIntegrityMonitoring",
+    ),
+    Case("shielded-nodes-off", "gke-cluster", CLUSTER, gke(enableShieldedNodes=False), "enableShieldedNodes"),
+    Case(
+        "shielded-nodes-off",
+        "gke-default",
+        NODE_POOL,
+        gke_pool(nodes={"shieldedInstanceConfig": {"enableSecureBoot": True}}),
+    ),
+    Case(
+        "secure-boot-off",
+        "gke",
+        NODE_POOL,
+        gke_pool(nodes={"shieldedInstanceConfig": None}),
+        "nodeConfig.shieldedInstanceConfig.enableSecureBoot",
+    ),
+    Case("secure-boot-off", "gke-on", NODE_POOL, gke_pool()),
+    # Production: inside the cluster
+    *(
+        Case(
+            "network-policy-missing",
+            f"aks-{what}",
+            MANAGED_CLUSTER,
+            aks(networkProfile={"networkPlugin": "azure", **chosen}),
+            "networkProfile.networkPolicy",
+        )
+        for what, chosen in (("missing", {}), ("none", {"networkPolicy": "none"}))
+    ),
+    Case("network-policy-missing", "gke", CLUSTER, gke(datapathProvider="LEGACY_DATAPATH"), "datapathProvider"),
+    Case("network-policy-missing", "aks-calico", MANAGED_CLUSTER, aks()),
+    Case(
+        "network-policy-missing",
+        "gke-calico",
+        CLUSTER,
+        gke(datapathProvider=None, networkPolicy={"enabled": True, "provider": "CALICO"}),
+    ),
+    Case("workload-identity-missing", "aks", MANAGED_CLUSTER, aks(oidcIssuerProfile=None), "oidcIssuerProfile.enabled"),
+    Case(
+        "workload-identity-missing",
+        "aks-webhook",
+        MANAGED_CLUSTER,
+        aks(securityProfile=security(workloadIdentity=None)),
+        "securityProfile.workloadIdentity.enabled",
+    ),
+    Case(
+        "workload-identity-missing",
+        "gke",
+        CLUSTER,
+        gke(workloadIdentityConfig=None),
+        "workloadIdentityConfig.workloadPool",
+    ),
+    Case("workload-identity-missing", "gke-unknown", CLUSTER, gke(workloadIdentityConfig={"workloadPool": UNKNOWN})),
+    Case(
+        "secrets-key-missing",
+        "aks",
+        MANAGED_CLUSTER,
+        aks(securityProfile=security(azureKeyVaultKms=None)),
+        "securityProfile.azureKeyVaultKms",
+    ),
+    Case("secrets-key-missing", "gke", CLUSTER, gke(databaseEncryption={"state": "DECRYPTED"}), "databaseEncryption"),
+    Case("secrets-key-missing", "aks-key", MANAGED_CLUSTER, aks()),
+    Case("secrets-key-missing", "gke-key", CLUSTER, gke()),
+    # Production: logs
+    *(
+        Case("logs-missing", f"gke-{what}", CLUSTER, gke(loggingConfig={"enableComponents": kept}), _LOGS)
+        for what, kept in (("none", []), ("of-workloads", ["WORKLOADS"]))
+    ),
+    Case("logs-missing", "gke-service", CLUSTER, gke(loggingConfig=None, loggingService="none"), "loggingService"),
+    Case("logs-missing", "aks", DIAGNOSTIC_SETTING, diagnostics("guard", "kube-audit-admin")),
+    Case("logs-missing", "gke-default", CLUSTER, gke(loggingConfig=None)),
 )
 
 BREAKING = tuple(case for case in CASES if case.breaks)

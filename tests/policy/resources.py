@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 AGENT_POOL = "azure-native:containerservice:AgentPool"
@@ -24,6 +25,20 @@ CLUSTER_ROLE_BINDING = "kubernetes:rbac.authorization.k8s.io/v1:ClusterRoleBindi
 DAEMON_SET = "kubernetes:apps/v1:DaemonSet"
 
 CONFIG_MAP = "kubernetes:core/v1:ConfigMap"
+
+ROLE_BINDING = "kubernetes:rbac.authorization.k8s.io/v1:RoleBinding"
+
+FOLDER_MEMBER = "gcp:folder/iAMMember:IAMMember"
+
+CLUSTER_ROLE = "kubernetes:rbac.authorization.k8s.io/v1:ClusterRole"
+
+DIAGNOSTIC_SETTING = "azure-native:monitor:DiagnosticSetting"
+
+KEY = "projects/keys/locations/europe-west4/keyRings/ml/cryptoKeys/etcd"
+
+POD = "principal://iam.googleapis.com/projects/1/locations/global/workloadIdentityPools/project.svc.id.goog/subject/ns/n/sa/s"
+
+PERSON = "principal://iam.googleapis.com/locations/global/workforcePools/people/subject/a@example.com"
 
 TAGS = {"owner": "ml", "environment": "test"}
 
@@ -75,11 +90,30 @@ def aks(**changed: Any) -> dict[str, Any]:
             "tags": TAGS,
             "disableLocalAccounts": True,
             "aadProfile": {"managed": True},
-            "apiServerAccessProfile": {"authorizedIPRanges": ["203.0.113.0/24"]},
+            "apiServerAccessProfile": access(),
+            "networkProfile": {"networkPlugin": "azure", "networkPolicy": "calico"},
+            "oidcIssuerProfile": {"enabled": True},
+            "securityProfile": security(),
             "agentPoolProfiles": [system_profile()],
         },
         changed,
     )
+
+
+def access(**changed: Any) -> dict[str, Any]:
+    """Who reaches an API server of AKS."""
+    return _with({"authorizedIPRanges": ["203.0.113.0/24"], "disableRunCommand": True}, changed)
+
+
+def security(**changed: Any) -> dict[str, Any]:
+    """The security profile of a cluster of AKS."""
+    key = {"enabled": True, "keyId": "https://example.vault.azure.net/keys/etcd/0123456789abcdef0123456789abcdef"}
+    return _with({"workloadIdentity": {"enabled": True}, "azureKeyVaultKms": key}, changed)
+
+
+def diagnostics(*categories: str, uri: Any = UNKNOWN) -> dict[str, Any]:
+    """The logs that Azure keeps of a resource."""
+    return {"name": "logs", "resourceUri": uri, "logs": [{"category": name, "enabled": True} for name in categories]}
 
 
 def system_profile(**changed: Any) -> dict[str, Any]:
@@ -123,14 +157,23 @@ def deployed(**changed: Any) -> dict[str, Any]:
     }
 
 
+def gke_nodes(**changed: Any) -> dict[str, Any]:
+    """Settings of GKE's nodes that keep every rule."""
+    return _with(
+        {
+            "machineType": "n2-standard-8",
+            "serviceAccount": "nodes@project.iam.gserviceaccount.com",
+            "oauthScopes": [CLOUD_PLATFORM],
+            "resourceLabels": TAGS,
+            "workloadMetadataConfig": {"mode": "GKE_METADATA"},
+            "shieldedInstanceConfig": {"enableSecureBoot": True, "enableIntegrityMonitoring": True},
+        },
+        changed,
+    )
+
+
 def gke_pool(*, nodes: Mapping[str, Any] | None = None, **changed: Any) -> dict[str, Any]:
-    """A node pool of GKE that keeps every rule."""
-    config = {
-        "machineType": "n2-standard-8",
-        "serviceAccount": "nodes@project.iam.gserviceaccount.com",
-        "oauthScopes": [CLOUD_PLATFORM],
-        "resourceLabels": TAGS,
-    }
+    """A node pool of GKE that keeps every rule; `nodes` changes settings of its nodes."""
     return _with(
         {
             "project": "project",
@@ -139,7 +182,7 @@ def gke_pool(*, nodes: Mapping[str, Any] | None = None, **changed: Any) -> dict[
             "name": "pool",
             "initialNodeCount": 0,
             "autoscaling": {"totalMinNodeCount": 0, "totalMaxNodeCount": 4},
-            "nodeConfig": _with(config, nodes or {}),
+            "nodeConfig": gke_nodes(**(nodes or {})),
         },
         changed,
     )
@@ -156,31 +199,57 @@ def gke(**changed: Any) -> dict[str, Any]:
             "initialNodeCount": 1,
             "resourceLabels": TAGS,
             "masterAuthorizedNetworksConfig": {"cidrBlocks": [{"cidrBlock": "203.0.113.0/24"}]},
+            "privateClusterConfig": {"enablePrivateNodes": True},
+            "datapathProvider": "ADVANCED_DATAPATH",
+            "databaseEncryption": {"state": "ENCRYPTED", "keyName": KEY},
+            "workloadIdentityConfig": {"workloadPool": "project.svc.id.goog"},
+            "loggingConfig": {"enableComponents": ["SYSTEM_COMPONENTS"]},
         },
         changed,
     )
 
 
-def daemon_set(*images: Any, init: Any = None) -> dict[str, Any]:
-    """A workload of these images."""
+def daemon_set(
+    *images: Any,
+    init: Any = None,
+    name: str = "agent",
+    namespace: str | None = None,
+    container: Mapping[str, Any] | None = None,
+    **pod: Any,
+) -> dict[str, Any]:
+    """A workload of these images, or of one in order; `container` and further fields are of its containers and its pod."""
     labels = {"app": "agent"}
-    pod: dict[str, Any] = {"containers": [{"name": f"c{i}", "image": image} for i, image in enumerate(images)]}
+    images = images or (f"a@{DIGEST}",)
+    pod["containers"] = [{"name": f"c{i}", "image": image, **(container or {})} for i, image in enumerate(images)]
     if init:
         pod["initContainers"] = [{"name": "init", "image": init}]
     return {
         "apiVersion": "apps/v1",
         "kind": "DaemonSet",
-        "metadata": {"name": "agent"},
+        "metadata": _with({"name": name}, {"namespace": namespace}),
         "spec": {"selector": {"matchLabels": labels}, "template": {"metadata": {"labels": labels}, "spec": pod}},
     }
 
 
-def cluster_role_binding(role: str, *subjects: Mapping[str, str]) -> dict[str, Any]:
-    """A ClusterRole for these subjects."""
+def cluster_role(*groups: str, resources: Sequence[str] = ("*",), verbs: Sequence[str] = ("*",)) -> dict[str, Any]:
+    """A ClusterRole."""
+    return {
+        "apiVersion": "rbac.authorization.k8s.io/v1",
+        "kind": "ClusterRole",
+        "metadata": {"name": "role"},
+        "rules": [
+            {"apiGroups": [""], "resources": ["pods"], "verbs": ["get"]},
+            {"apiGroups": list(groups), "resources": list(resources), "verbs": list(verbs)},
+        ],
+    }
+
+
+def cluster_role_binding(role: str, *subjects: Mapping[str, str], kind: str = "ClusterRoleBinding") -> dict[str, Any]:
+    """A ClusterRole for these subjects, in the whole cluster or, as a RoleBinding, in a namespace."""
     group = "rbac.authorization.k8s.io"
     return {
         "apiVersion": f"{group}/v1",
-        "kind": "ClusterRoleBinding",
+        "kind": kind,
         "metadata": {"name": "binding"},
         "roleRef": {"apiGroup": group, "kind": "ClusterRole", "name": role},
         "subjects": list(subjects),
@@ -197,6 +266,16 @@ def assignment(role: str, scope: Any, principal_type: str = "ServicePrincipal") 
         "roleAssignmentName": "9b2e8c1e-0f6e-4d53-8f34-93a3c5b1b0aa",
         "scope": scope,
     }
+
+
+def member(role: str, who: str = "serviceAccount:ci@project.iam.gserviceaccount.com") -> dict[str, Any]:
+    """A role in a project of Google Cloud."""
+    return {"project": "project", "role": role, "member": who}
+
+
+def iam_policy(role: str, who: str) -> str:
+    """All roles in something of Google Cloud's, as its resources take them."""
+    return json.dumps({"bindings": [{"role": role, "members": [who]}]})
 
 
 def contract(namespace: str = "kube-public", **data: Any) -> dict[str, Any]:

@@ -3,21 +3,41 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
+from pulumi.runtime import proto
 from pulumi_policy import EnforcementLevel
 
-from policy.pack import policies
+from config.model.cluster import is_production
+from policy import stacks
+from policy.pack import decide, policies
 from policy.rules import RULES
 
 PROJECT = Path(__file__).resolve().parents[2]
-LEVELS = {
-    True: {False: EnforcementLevel.MANDATORY, True: EnforcementLevel.MANDATORY},
-    False: {False: EnforcementLevel.ADVISORY, True: EnforcementLevel.DISABLED},
-}
-"""By whether the stack, and whether the rule, is of production."""
+LEVELS = {EnforcementLevel.ADVISORY: proto.ADVISORY, EnforcementLevel.REMEDIATE: proto.REMEDIATE}
+
+
+def decided(stack: str, config: Mapping[str, Any] | None = None, **levels: Any) -> dict[str, Any]:
+    """The levels in a stack of this name: `config` is that of production stacks, `levels` by rule what is configured."""
+    request = proto.ConfigureAnalyzerRequest()
+    for rule in policies():
+        assert isinstance(rule.enforcement_level, EnforcementLevel)
+        served = LEVELS.get(rule.enforcement_level, proto.DISABLED)
+        request.policyConfig[rule.name].enforcementLevel = levels.get(rule.name.replace("-", "_"), served)
+    request.policyConfig[stacks.NAME].properties.update(config or {})
+    decide(stack, request)
+    return {rule.name: request.policyConfig[rule.name].enforcementLevel for rule in RULES}
+
+
+def expected(production: bool) -> dict[str, Any]:
+    """The levels that the table of docs/policy.md promises."""
+    elsewhere = {"all": proto.ADVISORY}
+    here = {"all": proto.MANDATORY, "production": proto.MANDATORY, "production, advisory": proto.ADVISORY}
+    return {name: (here if production else elsewhere).get(row[-1], proto.DISABLED) for name, row in rows().items()}
 
 
 @pytest.mark.parametrize(
@@ -36,14 +56,38 @@ LEVELS = {
     ],
 )
 def test_rules_are_mandatory_in_production_and_some_are_only_for_it(stack: str, production: bool) -> None:
-    expected = {rule.name: LEVELS[production][rule.production] for rule in RULES}
-    assert {policy.name: policy.enforcement_level for policy in policies(stack)} == expected
+    assert decided(stack) == expected(production)
+    # The stack file's own default of `protect` goes by the same names.
+    assert is_production(stack.rpartition("/")[2]) is production
+
+
+def test_the_names_of_production_stacks_are_set_changed_and_removed() -> None:
+    chosen = {"names": ["live"], "prefixes": ["live-"]}
+    for stack, production in (("live", True), ("live-eu", True), ("prod", False), ("prod-eu", False), ("alive", False)):
+        assert decided(stack, chosen) == expected(production)
+    # Either list by itself
+    assert decided("prod-eu", {"names": ["live"]}) == decided("live", {"names": ["live"]}) == expected(True)
+    assert decided("prod", {"prefixes": []}) == expected(True)
+    assert decided("prod-eu", {"prefixes": []}) == expected(False)
+    assert decided("prod", {"names": [], "prefixes": [""]}) == expected(False)
+    assert decided("live") == expected(False)
+
+
+def test_a_configured_level_holds_whatever_the_stacks_name_is() -> None:
+    for stack in ("dev", "prod"):
+        levels = decided(stack, pool_unbounded=proto.ADVISORY, public_nodes=proto.MANDATORY, broad_role=proto.DISABLED)
+        chosen = {
+            "pool-unbounded": proto.ADVISORY,
+            "public-nodes": proto.MANDATORY,
+            "broad-role": proto.DISABLED,
+        }
+        assert levels == expected(stack == "prod") | chosen
 
 
 def test_every_setting_has_a_default_that_its_own_schema_allows() -> None:
     kinds = {"integer": int, "array": list}
-    for rule in RULES:
-        for setting in rule.settings.values():
+    for settings in [stacks.SETTINGS, *(rule.settings for rule in RULES)]:
+        for setting in settings.values():
             assert isinstance(setting.schema["default"], kinds[setting.schema["type"]])
 
 
@@ -62,20 +106,21 @@ def rows() -> dict[str, list[str]]:
     cells = [
         [cell.strip() for cell in line.strip("|").split("|")] for line in lines if re.match(r"\| `[a-z-]+` \|", line)
     ]
-    return {row[0].strip("`"): row[1:] for row in cells if row[-1] in ("all", "production")}
+    return {row[0].strip("`"): row[1:] for row in cells if row[-1] in ("all", "production", "production, advisory")}
 
 
 def test_the_page_lists_exactly_the_rules_of_the_pack() -> None:
     assert [*rows()] == [rule.name for rule in RULES]
     assert {name: row[-1] for name, row in rows().items()} == {
-        rule.name: "production" if rule.production else "all" for rule in RULES
+        rule.name: ("production" if rule.production else "all") + (", advisory" if rule.advisory else "")
+        for rule in RULES
     }
 
 
 def test_the_page_names_every_setting_with_its_default() -> None:
     text = (PROJECT / "docs" / "policy.md").read_text()
-    for rule in RULES:
-        for name, setting in rule.settings.items():
+    for rule, settings in [(stacks.NAME, stacks.SETTINGS), *((rule.name, rule.settings) for rule in RULES)]:
+        for name, setting in settings.items():
             default = setting.schema["default"]
             shown = ", ".join(f"`{value}`" for value in default) if isinstance(default, list) else str(default)
-            assert f"| `{rule.name}` | `{name}` | {shown} |" in text
+            assert f"| `{rule}` | `{name}` | {shown} |" in text

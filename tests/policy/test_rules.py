@@ -11,10 +11,11 @@ from typing import Any
 import pytest
 from pulumi_policy import proxy
 
-from policy import azure, gcp
+from policy.azure import pools as azure
 from policy.declared import UNKNOWN, Declared, unversioned
 from policy.declared import plain as plain_of
-from policy.rule import Rule
+from policy.gcp import pools as gcp
+from policy.rule import Finding, Rule
 from policy.rules import RULES
 from tests.policy import cases
 from tests.policy.cases import BREAKING, CASES, KEEPING, Case
@@ -36,8 +37,17 @@ def declared(case: Case) -> Declared:
     return Declared(case.type, plain(case.inputs), case.protect)
 
 
+AUDITED = declared(next(case for case in KEEPING if case.name == "logs-missing-aks"))
+
+
+def findings(resource: Declared, rule: Rule, **settings: Any) -> list[Finding]:
+    """The findings in one resource of a stack that keeps the audit logs of its clusters."""
+    of_stack = rule.stack_findings([AUDITED, resource], settings)
+    return [*rule.findings(resource, settings), *(finding for declared, finding in of_stack if declared is resource)]
+
+
 def broken_paths(case: Case, rule: Rule, **settings: Any) -> list[str]:
-    return [finding.path for finding in rule.findings(declared(case), settings)]
+    return [finding.path for finding in findings(declared(case), rule, **settings)]
 
 
 def names(chosen: tuple[Case, ...]) -> list[str]:
@@ -90,7 +100,7 @@ def test_what_is_not_known_breaks_no_rule_that_was_kept_and_no_rule_fails_on_it(
     for inputs in each_unknown(plain(case.inputs)):
         if isinstance(inputs, dict):
             partly = Declared(case.type, inputs, case.protect)
-            assert {rule.name for rule in RULES if rule.findings(partly)} <= allowed, inputs
+            assert {rule.name for rule in RULES if findings(partly, rule)} <= allowed, inputs
 
 
 def input_of(case: Case) -> str:
@@ -105,7 +115,7 @@ STATED = tuple(case for case in BREAKING if input_of(case) in case.inputs)
 @pytest.mark.parametrize("case", STATED, ids=names(STATED))
 def test_an_input_that_is_not_known_is_not_what_breaks_a_rule(case: Case) -> None:
     inputs = {**plain(case.inputs), input_of(case): UNKNOWN}
-    assert BY_NAME[case.rule].findings(Declared(case.type, inputs, case.protect)) == []
+    assert findings(Declared(case.type, inputs, case.protect), BY_NAME[case.rule]) == []
 
 
 def test_a_message_repeats_no_value() -> None:
@@ -157,3 +167,31 @@ def test_the_name_of_a_google_machine_shows_built_in_gpus() -> None:
 )
 def test_a_resource_of_any_version_of_azures_api_is_read(token: str) -> None:
     assert unversioned(token) == azure.POOL
+
+
+AKS = Declared(cases.MANAGED_CLUSTER, plain(cases.aks()), urn="first")
+
+
+@pytest.mark.parametrize(
+    ("log", "needs", "kept"),
+    [
+        ({"category": "kube-audit", "enabled": True}, [], True),
+        ({"category": "Kube-Audit-Admin", "enabled": True}, ["first"], True),
+        ({"categoryGroup": "allLogs", "enabled": True}, [], True),
+        (UNKNOWN, [], True),
+        ({"category": "kube-audit", "enabled": False}, [], False),
+        # In a preview the provider does not know what was not declared.
+        ({"category": "guard", "categoryGroup": UNKNOWN, "enabled": True}, [], False),
+        ({"category": UNKNOWN, "categoryGroup": "audit", "enabled": True}, [], True),
+        # Of another cluster
+        ({"category": "kube-audit", "enabled": True}, ["second"], False),
+    ],
+)
+def test_the_audit_log_of_an_aks_cluster_is_kept_by_its_diagnostic_setting(
+    log: Any, needs: list[str], kept: bool
+) -> None:
+    second = Declared(cases.MANAGED_CLUSTER, urn="second")
+    setting = Declared(cases.DIAGNOSTIC_SETTING, {"logs": [log]}, needs=frozenset(["a group", *needs]))
+    broken = BY_NAME["logs-missing"].stack_findings([setting, second, AKS])
+    assert ("first" not in {declared.urn for declared, _ in broken}) is kept
+    assert [declared.urn for declared, _ in BY_NAME["logs-missing"].stack_findings([AKS])] == ["first"]

@@ -1,4 +1,4 @@
-"""A third cloud is one module and one line of `policy.clouds`: no rule is touched."""
+"""A third cloud is one folder and one line of `policy.clouds`: no rule is touched."""
 
 from __future__ import annotations
 
@@ -25,13 +25,19 @@ def _cluster(declared: Declared) -> Iterator[Finding]:
         yield Finding("open", "it is", "close it")
 
 
+def _open(declared: Declared, most: int) -> Iterator[Finding]:
+    if most:
+        yield from _cluster(declared)
+
+
 TOY = Cloud(
     cluster="toy:Cluster",
     tags={"toy:Cluster": "marks"},
     pools=_pools,
-    api_server=_cluster,
+    api_server=_open,
     accounts=_cluster,
     roles=_cluster,
+    checks={"public-nodes": _cluster},
 )
 
 
@@ -42,6 +48,13 @@ def broken(declared: Declared) -> set[str]:
 def test_the_rules_hold_for_a_cloud_that_is_registered(monkeypatch: pytest.MonkeyPatch) -> None:
     assert broken(Declared("toy:Cluster")) == broken(Declared("toy:Pool")) == set()
     monkeypatch.setattr(clouds, "CLOUDS", (*clouds.CLOUDS, TOY))
-    of_cluster = {"api-server-open", "broad-role", "cluster-unprotected", "local-accounts", "owner-missing"}
+    of_cluster = {
+        "api-server-open",
+        "broad-role",
+        "cluster-unprotected",
+        "local-accounts",
+        "owner-missing",
+        "public-nodes",
+    }
     assert broken(Declared("toy:Cluster")) == of_cluster
     assert broken(Declared("toy:Pool")) == {"gpu-pool-untainted", "pool-unbounded"}

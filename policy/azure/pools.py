@@ -1,4 +1,4 @@
-"""AKS: pools are agent pools of their own, entries of the cluster, or in a template that is deployed."""
+"""Pools of AKS: agent pools of their own, entries of the cluster, or in a template that is deployed."""
 
 from __future__ import annotations
 
@@ -6,17 +6,12 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from policy.cloud import Cloud
 from policy.declared import UNKNOWN, Declared, Unknown
 from policy.pool import Bounds, Pool, Spot, Taint, Taints
-from policy.ranges import hold_everybody
-from policy.rule import Finding
 
 CLUSTER = "azure-native:containerservice:ManagedCluster"
 POOL = "azure-native:containerservice:AgentPool"
 DEPLOYMENT = "azure-native:resources:Deployment"
-_GROUP = "azure-native:resources:ResourceGroup"
-_ASSIGNMENT = "azure-native:authorization:RoleAssignment"
 _DEPLOYED = "microsoft.containerservice/managedclusters/agentpools"
 
 _NVIDIA = re.compile(r"standard_n[cdv].*", re.IGNORECASE)
@@ -31,79 +26,29 @@ SPOT = Spot(
 )
 """https://learn.microsoft.com/azure/aks/spot-node-pool"""
 
-_RANGES = "apiServerAccessProfile.authorizedIPRanges"
-
-_BROAD = {
-    "8e3af657-a8ff-443c-a75c-2fe8c4bcb635": "Owner",
-    "b24988ac-6180-42a0-ab88-20f7382dd24c": "Contributor",
-    "18d7d88d-d35e-4fb5-a5c3-7773c20a72d9": "User Access Administrator",
-    "f58310d9-a9f6-439a-9e8d-f62e7b41a168": "Role Based Access Control Administrator",
-}
-"""https://learn.microsoft.com/azure/role-based-access-control/built-in-roles/privileged"""
-_WIDE = re.compile(
-    r"/subscriptions/[^/]+(/resourcegroups/[^/]+)?/?|/providers/microsoft\.management/.*|/", re.IGNORECASE
-)
-"""A subscription, a resource group, a management group or the tenant: everything in it, now and later."""
-_PEOPLE = ("user", "group")
-
 
 def pools(declared: Declared) -> Iterator[Pool]:
     """The pools in one resource."""
+    for at_path, inputs in written(declared):
+        yield _pool(at_path, inputs)
+
+
+def written(declared: Declared) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """Path and inputs of each pool in one resource."""
     if declared.type == POOL:
-        yield _pool("", declared.inputs)
+        yield "", declared.inputs
     if declared.type == CLUSTER:
         profiles = declared.get("agentPoolProfiles")
         for index, profile in enumerate(profiles if isinstance(profiles, list) else ()):
             if isinstance(profile, Mapping):
-                yield _pool(f"agentPoolProfiles[{index}].", profile)
+                yield f"agentPoolProfiles[{index}].", profile
     if declared.type == DEPLOYMENT:
         resources = declared.get("properties.template.resources")
         for index, resource in enumerate(resources if isinstance(resources, list) else ()):
             if isinstance(resource, Mapping) and _is(resource.get("type"), _DEPLOYED):
                 properties = resource.get("properties")
                 path = f"properties.template.resources[{index}].properties."
-                yield _pool(path, properties if isinstance(properties, Mapping) else {})
-
-
-def api_server(declared: Declared) -> Iterator[Finding]:
-    """A public API server whose ranges are missing or hold everybody."""
-    if declared.type != CLUSTER or declared.get("apiServerAccessProfile.enablePrivateCluster") in (True, UNKNOWN):
-        return
-    ranges = declared.get(_RANGES)
-    if ranges is None or ranges == []:
-        yield Finding(
-            _RANGES,
-            "a public API server without ranges",
-            "list who may reach it, or set enablePrivateCluster: true",
-        )
-    elif isinstance(ranges, list) and hold_everybody(ranges):
-        yield Finding(_RANGES, "a range that holds every address", "list who may reach it")
-
-
-def accounts(declared: Declared) -> Iterator[Finding]:
-    """Local accounts, which AKS has unless they are switched off."""
-    if declared.type == CLUSTER and declared.get("disableLocalAccounts") not in (True, UNKNOWN):
-        yield Finding(
-            "disableLocalAccounts",
-            "one administrator's certificate that is the same for everybody",
-            "set it to true, with aadProfile.managed: true so that people can log in",
-        )
-
-
-def roles(declared: Declared) -> Iterator[Finding]:
-    """Broad roles of a whole subscription or group, for others than people."""
-    if declared.type != _ASSIGNMENT:
-        return
-    role, scope, who = (declared.get(name) for name in ("roleDefinitionId", "scope", "principalType"))
-    title = _BROAD.get(str(role).rpartition("/")[2].lower())
-    if who is UNKNOWN or str(who).lower() in _PEOPLE:
-        return
-    if title and isinstance(scope, str) and _WIDE.fullmatch(scope):
-        yield Finding(
-            "roleDefinitionId",
-            f"{title} of a whole subscription or group",
-            "give the identity the role it needs at the one resource it needs it for",
-        )
+                yield path, properties if isinstance(properties, Mapping) else {}
 
 
 def has_nvidia(size: Any) -> bool:
@@ -145,14 +90,3 @@ def _taints(listed: Any) -> tuple[Taint, ...] | Unknown:
         return UNKNOWN
     parts = (re.fullmatch(r"([^=:]+)(?:=[^:]*)?:(\w+)", str(taint)) for taint in listed or ())
     return tuple(Taint(part[1], part[2]) for part in parts if part)
-
-
-CLOUD = Cloud(
-    cluster=CLUSTER,
-    # https://learn.microsoft.com/azure/aks/use-tags
-    tags={CLUSTER: "tags", POOL: "tags", _GROUP: "tags"},
-    pools=pools,
-    api_server=api_server,
-    accounts=accounts,
-    roles=roles,
-)

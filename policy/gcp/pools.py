@@ -1,4 +1,4 @@
-"""GKE: pools are node pools of their own, entries of the cluster, or the initial pool of a cluster."""
+"""Pools of GKE: node pools of their own, entries of the cluster, or the initial pool of a cluster."""
 
 from __future__ import annotations
 
@@ -7,16 +7,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from policy.cloud import Cloud
 from policy.declared import UNKNOWN, Declared, Unknown, at
 from policy.pool import Bounds, Pool, Spot, Taint, Taints
-from policy.ranges import hold_everybody
-from policy.rule import Finding
 
 CLUSTER = "gcp:container/cluster:Cluster"
 POOL = "gcp:container/nodePool:NodePool"
-_MEMBER = "gcp:projects/iAMMember:IAMMember"
-_BINDING = "gcp:projects/iAMBinding:IAMBinding"
 
 _NVIDIA = re.compile(r"(a[2-9]x?|g[2-9])-.+")
 """Machines that come with GPUs (https://docs.cloud.google.com/compute/docs/accelerator-optimized-machines)."""
@@ -48,20 +43,6 @@ _ZONES_OF_A_REGION = 3
 """Zones of a regional pool, unless it or its cluster, which is not seen here, names zones
 (https://docs.cloud.google.com/kubernetes-engine/docs/concepts/regional-clusters)."""
 
-_RANGES = "masterAuthorizedNetworksConfig"
-
-_ACCOUNTS = {
-    "masterAuth.clientCertificateConfig.issueClientCertificate": "a client certificate that never asks who uses it",
-    "enableLegacyAbac": "every service account may do everything",
-}
-
-_BASIC = ("roles/owner", "roles/editor")
-"""https://docs.cloud.google.com/iam/docs/roles-overview#basic"""
-_PEOPLE = ("user:", "group:", "domain:", "principal:", "principalSet:")
-
-_DEFAULT = re.compile(r"(default|\d+-compute@developer\.gserviceaccount\.com)?")
-_EVERYTHING = ("cloud-platform", "https://www.googleapis.com/auth/cloud-platform")
-
 
 def pools(declared: Declared) -> Iterator[Pool]:
     """The pools in one resource."""
@@ -80,71 +61,9 @@ def written(declared: Declared) -> Iterator[tuple[str, Mapping[str, Any]]]:
         for index, pool in enumerate(listed if isinstance(listed, list) else ()):
             if isinstance(pool, Mapping):
                 yield f"nodePools[{index}].", pool
-        if not any(declared.get(name) in (True, UNKNOWN) for name in _WITHOUT_FIRST):
+        # A cluster that lists its pools has no other (REST reference, `nodePools`).
+        if listed in (None, []) and not any(declared.get(name) in (True, UNKNOWN) for name in _WITHOUT_FIRST):
             yield "", declared.inputs
-
-
-def api_server(declared: Declared) -> Iterator[Finding]:
-    """A public address whose authorized networks are missing or hold everybody."""
-    # The DNS endpoint does not count: it admits nobody without a role in the project (page network-isolation).
-    if declared.type != CLUSTER or declared.get("privateClusterConfig.enablePrivateEndpoint") in (True, UNKNOWN):
-        return
-    if declared.get("controlPlaneEndpointsConfig.ipEndpointsConfig.enabled") in (False, UNKNOWN):
-        return
-    networks = declared.get(_RANGES)
-    blocks = at(networks, "cidrBlocks")
-    if networks is None:
-        yield Finding(
-            _RANGES,
-            "a public address without authorized networks",
-            "list who may reach it, or set controlPlaneEndpointsConfig.ipEndpointsConfig.enabled: false and use the DNS name",
-        )
-    elif isinstance(blocks, list) and hold_everybody([at(block, "cidrBlock") for block in blocks]):
-        yield Finding(f"{_RANGES}.cidrBlocks", "a network that holds every address", "list who may reach it")
-    if at(networks, "gcpPublicCidrsAccessEnabled") is True:
-        path = f"{_RANGES}.gcpPublicCidrsAccessEnabled"
-        yield Finding(path, "open to every machine in Google Cloud", "set it to false")
-
-
-def accounts(declared: Declared) -> Iterator[Finding]:
-    """Client certificates and legacy authorization."""
-    for path, problem in _ACCOUNTS.items() if declared.type == CLUSTER else ():
-        if declared.get(path) is True:
-            yield Finding(path, problem, "set it to false")
-
-
-def roles(declared: Declared) -> Iterator[Finding]:
-    """Basic roles for others than people, and nodes with the default account and every scope."""
-    if declared.type in (_MEMBER, _BINDING):
-        yield from _basic_roles(declared)
-    if declared.type in (POOL, CLUSTER):
-        yield from _default_accounts(declared)
-
-
-def _basic_roles(declared: Declared) -> Iterator[Finding]:
-    if declared.get("role") not in _BASIC:
-        return
-    listed = declared.get("members") if declared.type == _BINDING else [declared.get("member")]
-    members = listed if isinstance(listed, list) else []
-    if any(isinstance(member, str) and not member.startswith(_PEOPLE) for member in members):
-        yield Finding(
-            "role",
-            "nearly every right in the project",
-            "give nodes roles/container.defaultNodeServiceAccount, and no more",
-        )
-
-
-def _default_accounts(declared: Declared) -> Iterator[Finding]:
-    for at_path, pool in written(declared):
-        account, scopes = at(pool, "nodeConfig.serviceAccount"), at(pool, "nodeConfig.oauthScopes")
-        if account is UNKNOWN or not _DEFAULT.fullmatch(account or "") or not isinstance(scopes, list):
-            continue
-        if any(scope in _EVERYTHING for scope in scopes):
-            yield Finding(
-                f"{at_path}nodeConfig.serviceAccount",
-                "the project's default account, with every scope",
-                "make an account with roles/container.defaultNodeServiceAccount, and name it here",
-            )
 
 
 def has_nvidia(config: Any) -> str | None:
@@ -217,14 +136,3 @@ def _taints(declared: Any) -> tuple[Taint, ...] | Unknown:
 
 def _effect(word: Any) -> str | Unknown:
     return UNKNOWN if word is UNKNOWN else _EFFECTS.get(str(word), str(word))
-
-
-CLOUD = Cloud(
-    cluster=CLUSTER,
-    # https://docs.cloud.google.com/kubernetes-engine/docs/how-to/creating-managing-labels
-    tags={CLUSTER: "resourceLabels", POOL: "nodeConfig.resourceLabels"},
-    pools=pools,
-    api_server=api_server,
-    accounts=accounts,
-    roles=roles,
-)

@@ -1,0 +1,39 @@
+"""Questions to a production stack that leaves to GKE's defaults who gets in and whose keys are used (docs/adr/0045).
+
+They warn and never refuse. Dataplane V2, private nodes, logs and workload identity are this program's defaults in every stack.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from config.clouds.gcp.settings import Gcp
+from config.clouds.traits import Cloud
+from config.draft import Draft
+from config.problems import Problem
+from config.rules.production import undecided
+
+
+def _address(gcp: Gcp, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    if not {"ip_endpoint", "authorized_ranges"} & gcp.access.model_fields_set:
+        yield from undecided(
+            draft,
+            "cloud.access.ipEndpoint",
+            "everybody on the internet may try the API server's address",
+            "`ipEndpoint: none`, which leaves the DNS name and its check of roles, or `authorizedRanges` with your own",
+            "`ipEndpoint: public`",
+        )
+
+
+def _key(gcp: Gcp, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    if "secrets_key" not in gcp.encryption.model_fields_set:
+        yield from undecided(
+            draft,
+            "cloud.encryption.secretsKey",
+            "Secrets in etcd have no key of yours",
+            "`secretsKey: projects/.../locations/.../keyRings/.../cryptoKeys/...` of a key in the cluster's region",
+            "`secretsKey: null`",
+        )
+
+
+NEW_CLUSTER_RULES = (_address, _key)

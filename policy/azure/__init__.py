@@ -1,0 +1,1 @@
+"""AKS and what surrounds it, as the rules see it."""

@@ -1,0 +1,1 @@
+"""GKE and what surrounds it, as the rules see it."""
