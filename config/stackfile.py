@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any, TypeVar, get_origin
 
-from config import objects, releases, rules, top, wording
+from config import objects, releases, rules, secrets, top, wording
 from config.clouds import registry
 from config.clouds.registry import Registration
 from config.draft import Draft
@@ -27,6 +28,7 @@ from config.model.release import Overridden, Override, Release, changed, pinned
 from config.model.scheduling import Scheduling
 from config.model.spec import ClusterSpec
 from config.problems import Problem
+from config.secrets import IsSecret
 
 M = TypeVar("M", bound=Model)
 
@@ -35,17 +37,28 @@ PREFIX = "kubeflow-spot:"
 
 _REQUIRED = ("release", "cloud")
 _REQUIRED_FOR_A_NEW_CLUSTER = ("cluster", "systemPool")
+_SMALLEST = ("release", "cluster", "cloud", "systemPool", "pools")
+"""The keys of a small stack."""
 
 
-def read(raw: Mapping[str, Any], stack: str = "", *, prefix: str = PREFIX) -> tuple[ClusterSpec | None, list[Problem]]:
+def read(
+    raw: Mapping[str, Any],
+    stack: str = "",
+    *,
+    prefix: str = PREFIX,
+    is_secret: IsSecret | None = None,
+    outside: Mapping[str, Any] = MappingProxyType({}),
+) -> tuple[ClusterSpec | None, list[Problem]]:
     """Check a stack file's settings, given as one value for each top key. `stack` is the stack's name.
 
-    `prefix` goes before a top key that a message says to write. Returns the spec, or None after an error, and all errors and
-    warnings sorted by path.
+    `prefix` goes before a top key that a message says to write. `is_secret` tells which settings came as Pulumi secrets;
+    without it all count as such. `outside`: settings that stand in the file where Pulumi drops them.
+
+    Returns the spec, or None after an error, and all errors and warnings sorted by path.
     """
     problems: list[Problem] = []
     reading = objects.Reading()
-    settings = top.meant(raw, prefix, reading.mended)
+    settings = top.meant(raw, outside, prefix, reading.mended)
     registration = _registration(settings, reading.mended)
     types = top.types(registration)
     reading.mended.hint = Hints(types)
@@ -73,9 +86,10 @@ def read(raw: Mapping[str, Any], stack: str = "", *, prefix: str = PREFIX) -> tu
         overrides=file.items("overrides", Override),
         production=is_production(stack),
     )
-    problems += _missing(settings, draft, prefix)
+    problems += _missing(raw, settings, draft, prefix, reading.mended)
+    problems += secrets.problems(settings, types, is_secret, prefix, reading.mended.as_written)
     problems += reading.problems()
-    problems += map(reading.of_rule, rules.check(draft))
+    problems = _joined(problems, [*map(reading.of_rule, rules.check(draft))])
     problems = [Problem(p.path, hidden(p.what), hidden(p.remedy), p.warning) for p in problems]
     problems.sort()
     if any(not problem.warning for problem in problems):
@@ -106,6 +120,20 @@ def read(raw: Mapping[str, Any], stack: str = "", *, prefix: str = PREFIX) -> tu
     )
 
 
+def _joined(of_reading: list[Problem], of_rules: list[Problem]) -> list[Problem]:
+    """All problems; what a rule says of a value whose key is wrong goes with what is wrong about the key."""
+    known = {problem.path: problem for problem in of_reading}
+    others: list[Problem] = []
+    for problem in of_rules:
+        first = known.get(problem.path)
+        if first is None or problem.warning:
+            others.append(problem)
+        else:
+            what, remedy = f"{first.what}, and {problem.what}", f"{first.remedy}; {problem.remedy}"
+            known[problem.path] = Problem(problem.path, what, remedy)
+    return [*known.values(), *others]
+
+
 def _guarded(draft: Draft) -> Cluster:
     """The cluster with its protection decided."""
     cluster = draft.cluster or Cluster()
@@ -114,9 +142,16 @@ def _guarded(draft: Draft) -> Cluster:
     return cluster.model_copy(update={"protect": draft.production})
 
 
-def _missing(settings: Mapping[str, Any], draft: Draft, prefix: str) -> Iterator[Problem]:
+def _missing(
+    raw: Mapping[str, Any], settings: Mapping[str, Any], draft: Draft, prefix: str, mended: Mended
+) -> Iterator[Problem]:
+    if not settings:
+        example = "".join(f"\n      {prefix}{key}: {_example(key, {})}" for key in _SMALLEST)
+        yield Problem("config", "holds no settings of this program", f"write for example{example}")
+        return
     for key in _REQUIRED + (_REQUIRED_FOR_A_NEW_CLUSTER if draft.makes_cluster else ()):
-        if key not in settings:
+        misspelt = mended.written.get(key, "") in raw and ":" not in mended.written[key]
+        if key not in settings or misspelt:
             yield Problem(key, "is missing", f"write for example `{prefix}{key}: {_example(key, settings)}`")
 
 

@@ -53,22 +53,34 @@ def types(cloud: Registration | None) -> dict[str, Any]:
     }
 
 
-def meant(raw: Mapping[str, Any], prefix: str, mended: Mended) -> dict[str, Any]:
+def setting(key: str, project: str) -> str | None:
+    """The name of a configuration key of Pulumi's among the program's own; None for a key of somebody else's.
+
+    A key of a namespace that is nearly the project's keeps it.
+    """
+    namespace, _, name = key.rpartition(":")
+    if namespace == project:
+        return name
+    return key if namespace and nearest(namespace, [project]) else None
+
+
+def meant(raw: Mapping[str, Any], outside: Mapping[str, Any], prefix: str, mended: Mended) -> dict[str, Any]:
     """The settings by their right keys: what stands under a wrong one that surely means another is read as that one.
 
-    `prefix` goes before a top key of the stack file, which a message shows. A key with a `:` is of another namespace, and
-    stands here because the program does not read that.
+    `outside` are settings beside `config`. `prefix` goes before a top key of the stack file, which a message shows.
     """
     settings = {key: value for key, value in raw.items() if key in EXAMPLES}
     hints = Hints(types(None))
-    for key, value in raw.items():
-        if key in EXAMPLES:
+    for key, value in [*raw.items(), *outside.items()]:
+        namespace, _, name = key.rpartition(":")
+        if key in settings and key not in outside:
             continue
-        namespace, _, bare = key.rpartition(":")
-        remedy, target = (f"write `{prefix}{bare}`", bare) if bare in EXAMPLES else hints.of_the_file(bare, prefix)
+        remedy, target = (f"write `{prefix}{name}`", name) if name in EXAMPLES else hints.of_the_file(name, prefix)
         what = "is not a setting of this program"
-        if namespace:
-            what = f"is in the namespace `{namespace}`, which this program does not read"
+        if key in outside:
+            what, remedy = "stands beside `config`, where Pulumi drops it", f"move it below `config:`; {remedy}"
+        elif namespace:
+            what = f"is in the namespace {namespace}, which this program does not read"
         mended.problems.append(Problem(key, what, remedy))
         if target and target not in settings:
             settings[target] = value

@@ -152,7 +152,7 @@ class _Place:
     @property
     def secret(self) -> bool:
         """Whether the value may be a secret, which no message shows."""
-        return _holds_secret(self._annotation)
+        return holds_secret(self._annotation)
 
     @property
     def forms(self) -> list[str]:
@@ -184,8 +184,9 @@ def models(annotation: Any) -> Iterator[type[Model]]:
         yield from models(argument)
 
 
-def _holds_secret(annotation: Any) -> bool:
+def holds_secret(annotation: Any) -> bool:
+    """Whether a value of this type is or holds a secret."""
     if annotation is SecretStr:
         return True
     inside = [field.annotation for model in models(annotation) for field in model.model_fields.values()]
-    return any(map(_holds_secret, (*inside, *getattr(annotation, "__args__", ()))))
+    return any(map(holds_secret, (*inside, *getattr(annotation, "__args__", ()))))
