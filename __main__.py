@@ -14,7 +14,15 @@ import pulumi  # noqa: E402
 from components import settings  # noqa: E402
 from components.cluster import KubeflowCluster  # noqa: E402
 
-spec = settings.load()
-cluster = KubeflowCluster(spec.name, spec)
-for name, value in cluster.outputs.items():
-    pulumi.export(name, value)
+# Pulumi's Python host says of this exit code that the user was told (sdk/python/cmd/pulumi-language-python-exec); of any other the
+# engine adds "an unhandled error occurred: program exited with non-zero exit code".
+TOLD = 32
+
+try:
+    spec = settings.load()
+    cluster = KubeflowCluster(spec.name, spec)
+    for name, value in cluster.outputs.items():
+        pulumi.export(name, value)
+except pulumi.RunError as refused:
+    pulumi.log.error(str(refused))
+    raise SystemExit(TOLD) from refused

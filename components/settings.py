@@ -1,14 +1,18 @@
-"""The only reader of the stack's configuration. Deliberately reads nothing else: no environment, no files, no network."""
+"""The only reader of the stack's configuration. Deliberately reads nothing else but the text of the stack file
+(`components.stack_file`): no environment, no other files, no network.
+"""
 
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 import pulumi
 from pulumi.runtime import config
 
-from config import stackfile
+from components.stack_file import StackFile
+from config import stackfile, top
 from config.model.spec import ClusterSpec
 from config.problems import report
 
@@ -20,7 +24,14 @@ def load() -> ClusterSpec:
 
     Raises `pulumi.RunError`, which prints without a traceback, with every problem of the settings.
     """
-    spec, problems = stackfile.read(raw(), pulumi.get_stack())
+    passed = raw()
+    file = StackFile.of_this_stack(PROJECT)
+
+    def is_secret(path: str) -> bool:
+        # Pulumi tells of an object only that something in it is a secret.
+        return _holds_secret(path) and not file.shows(path, passed)
+
+    spec, problems = stackfile.read(passed, pulumi.get_stack(), is_secret=is_secret, outside=file.outside(passed))
     for problem in problems:
         if problem.warning:
             pulumi.log.warn(f"{problem}")
@@ -30,11 +41,21 @@ def load() -> ClusterSpec:
 
 
 def raw() -> dict[str, Any]:
-    """Every key that the stack sets in this project's namespace. Pulumi delivers objects and lists as JSON text."""
+    """Every key that the stack sets for this program, by its name in the project's namespace.
+
+    A key of a namespace that is nearly the project's, such as kubeflow_spot, has its whole name. Pulumi delivers objects and
+    lists as JSON text.
+    """
     # pulumi.Config cannot list its keys, and a misspelt key must be an error.
     keys = {*config.CONFIG.get(), *config.get_config_env()}
-    prefix = f"{PROJECT}:"
-    return {key.removeprefix(prefix): _value(config.get_config(key)) for key in sorted(keys) if key.startswith(prefix)}
+    named = {key: top.setting(key, PROJECT) for key in sorted(keys)}
+    return {name: _value(config.get_config(key)) for key, name in named.items() if name}
+
+
+def _holds_secret(path: str) -> bool:
+    """Whether the top key of a path came as a secret, or with one in it."""
+    key = re.split(r"[.\[]", path)[0]
+    return config.is_config_secret(key if ":" in key else f"{PROJECT}:{key}")
 
 
 def _value(text: Any) -> Any:

@@ -7,11 +7,17 @@ fields run over all that could be read.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any, TypeVar
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any, TypeVar, get_origin
 
-from config import objects, releases, rules
+from config import objects, releases, rules, secrets, top, wording
 from config.clouds import registry
+from config.clouds.registry import Registration
 from config.draft import Draft
+from config.hiding import hidden
+from config.hints import Hints
+from config.mending import Mended
 from config.model.cloud import CloudSettings
 from config.model.cluster import Cluster, is_production
 from config.model.fields import Model
@@ -22,57 +28,69 @@ from config.model.release import Overridden, Override, Release, changed, pinned
 from config.model.scheduling import Scheduling
 from config.model.spec import ClusterSpec
 from config.problems import Problem
+from config.secrets import IsSecret
 
 M = TypeVar("M", bound=Model)
 
-_EXAMPLES = {
-    "release": "{latest}",
-    "cluster": "{name: ml-dev}",
-    "cloud": "",
-    "systemPool": "",
-    "pools": "",
-    "imagePullSecrets": "",
-    "devicePlugin": "{install: never}",
-    "dcgmExporter": "{enabled: true}",
-    "expander": "{takeOwnership: true}",
-    "growth": "{order: [t4, a100]}",
-    "scheduling": "{guard: {mode: warn}}",
-    "overrides": '[{pin: kubernetesVersion, value: "1.35", reason: our Istio is tested up to 1.35}]',
-}
-"""Every top key, and what to write where it is missing: `{latest}` is the newest release, for "" each cloud has its own."""
+PREFIX = "kubeflow-spot:"
+"""Goes before a top key in a stack file, as Pulumi's namespace of this program."""
 
 _REQUIRED = ("release", "cloud")
 _REQUIRED_FOR_A_NEW_CLUSTER = ("cluster", "systemPool")
+_SMALLEST = ("release", "cluster", "cloud", "systemPool", "pools")
+"""The keys of a small stack."""
 
 
-def read(raw: Mapping[str, Any], stack: str = "") -> tuple[ClusterSpec | None, list[Problem]]:
+def read(
+    raw: Mapping[str, Any],
+    stack: str = "",
+    *,
+    prefix: str = PREFIX,
+    is_secret: IsSecret | None = None,
+    outside: Mapping[str, Any] = MappingProxyType({}),
+) -> tuple[ClusterSpec | None, list[Problem]]:
     """Check a stack file's settings, given as one value for each top key. `stack` is the stack's name.
+
+    `prefix` goes before a top key that a message says to write. `is_secret` tells which settings came as Pulumi secrets;
+    without it all count as such. `outside`: settings that stand in the file where Pulumi drops them.
 
     Returns the spec, or None after an error, and all errors and warnings sorted by path.
     """
     problems: list[Problem] = []
-    release = _release(raw.get("release"), problems) if "release" in raw else None
-    cloud = _cloud(raw["cloud"], problems) if "cloud" in raw else None
-    pools = _list("pools", raw, registry.pool_model(), problems)
+    reading = objects.Reading()
+    settings = top.meant(raw, outside, prefix, reading.mended)
+    registration = _registration(settings, reading.mended)
+    types = top.types(registration)
+    reading.mended.hint = Hints(types)
+    lists = [key for key, type in types.items() if get_origin(type) is tuple]
+    reading.mended.examples = {key: _example(key, settings) for key in lists}
+    settings = {key: reading.mended.value(value, types[key], key) for key, value in settings.items()}
+    release = _release(settings["release"], problems) if "release" in settings else None
+    cloud = _cloud(settings.get("cloud"), registration, reading)
+    file = _File(settings, reading, problems)
+    pools = file.items("pools", registry.pool_model())
     draft = Draft(
         release,
-        _object("cluster", raw, Cluster, problems),
+        file.object("cluster", Cluster),
         cloud,
-        _object("systemPool", raw, registry.system_pool_model(), problems),
+        file.object("systemPool", registry.system_pool_model()),
         pools,
-        all_pools=isinstance(raw.get("pools", []), list) and len(pools) == len(raw.get("pools", [])),
-        makes_cluster=not _exists_already(raw.get("cloud")),
-        image_pull_secrets=_list("imagePullSecrets", raw, ImagePullSecret, problems),
-        device_plugin=_object("devicePlugin", raw, DevicePluginOptions, problems),
-        dcgm_exporter=_object("dcgmExporter", raw, DcgmExporter, problems),
-        expander=_object("expander", raw, ExpanderOptions, problems),
-        growth=_object("growth", raw, Growth, problems),
-        scheduling=_object("scheduling", raw, Scheduling, problems),
-        overrides=_list("overrides", raw, Override, problems),
+        all_pools=len(pools) == len(settings.get("pools") or []),
+        makes_cluster=not _exists_already(settings.get("cloud"), registration),
+        image_pull_secrets=file.items("imagePullSecrets", ImagePullSecret),
+        device_plugin=file.object("devicePlugin", DevicePluginOptions),
+        dcgm_exporter=file.object("dcgmExporter", DcgmExporter),
+        expander=file.object("expander", ExpanderOptions),
+        growth=file.object("growth", Growth),
+        scheduling=file.object("scheduling", Scheduling),
+        overrides=file.items("overrides", Override),
         production=is_production(stack),
     )
-    problems += _top_keys(raw, draft)
-    problems += rules.check(draft)
+    problems += _missing(raw, settings, draft, prefix, reading.mended)
+    problems += secrets.problems(settings, types, is_secret, prefix, reading.mended.as_written)
+    problems += reading.problems()
+    problems = _joined(problems, [*map(reading.of_rule, rules.check(draft))])
+    problems = [Problem(p.path, hidden(p.what), hidden(p.remedy), p.warning) for p in problems]
     problems.sort()
     if any(not problem.warning for problem in problems):
         return None, problems
@@ -102,6 +120,20 @@ def read(raw: Mapping[str, Any], stack: str = "") -> tuple[ClusterSpec | None, l
     )
 
 
+def _joined(of_reading: list[Problem], of_rules: list[Problem]) -> list[Problem]:
+    """All problems; what a rule says of a value whose key is wrong goes with what is wrong about the key."""
+    known = {problem.path: problem for problem in of_reading}
+    others: list[Problem] = []
+    for problem in of_rules:
+        first = known.get(problem.path)
+        if first is None or problem.warning:
+            others.append(problem)
+        else:
+            what, remedy = f"{first.what}, and {problem.what}", f"{first.remedy}; {problem.remedy}"
+            known[problem.path] = Problem(problem.path, what, remedy)
+    return [*known.values(), *others]
+
+
 def _guarded(draft: Draft) -> Cluster:
     """The cluster with its protection decided."""
     cluster = draft.cluster or Cluster()
@@ -110,49 +142,66 @@ def _guarded(draft: Draft) -> Cluster:
     return cluster.model_copy(update={"protect": draft.production})
 
 
-def _top_keys(raw: Mapping[str, Any], draft: Draft) -> Iterator[Problem]:
-    for key in raw:
-        if key not in _EXAMPLES:
-            yield Problem(key, "is not a setting of this program", objects.instead(key, list(_EXAMPLES)))
-    required = _REQUIRED + (_REQUIRED_FOR_A_NEW_CLUSTER if draft.makes_cluster else ())
-    for key in required:
-        if key not in raw:
-            yield Problem(key, "is missing", f"write for example `{key}: {_example(key, raw)}`")
+def _missing(
+    raw: Mapping[str, Any], settings: Mapping[str, Any], draft: Draft, prefix: str, mended: Mended
+) -> Iterator[Problem]:
+    if not settings:
+        example = "".join(f"\n      {prefix}{key}: {_example(key, {})}" for key in _SMALLEST)
+        yield Problem("config", "holds no settings of this program", f"write for example{example}")
+        return
+    for key in _REQUIRED + (_REQUIRED_FOR_A_NEW_CLUSTER if draft.makes_cluster else ()):
+        misspelt = mended.written.get(key, "") in raw and ":" not in mended.written[key]
+        if key not in settings or misspelt:
+            yield Problem(key, "is missing", f"write for example `{prefix}{key}: {_example(key, settings)}`")
 
 
-def _example(key: str, raw: Mapping[str, Any]) -> str:
+def _example(key: str, settings: Mapping[str, Any]) -> str:
     """An example of a top key, in the words of the file's cloud."""
-    cloud = raw.get("cloud")
+    cloud = settings.get("cloud")
     own = registry.registration(cloud.get("provider")) if isinstance(cloud, dict) else None
-    examples = {**_EXAMPLES, **registry.registrations()[0].examples, **(own.examples if own else {})}
+    examples = {**top.EXAMPLES, **registry.registrations()[0].examples, **(own.examples if own else {})}
     return examples[key].replace("{latest}", releases.names()[-1])
 
 
-def _exists_already(cloud: Any) -> bool:
+def _exists_already(cloud: Any, registration: Registration | None) -> bool:
     """Whether the settings are about an existing cluster, readable or not."""
     if not isinstance(cloud, dict):
         return False
-    own = registry.registration(cloud.get("provider"))
-    return "existingCluster" in cloud or (own is not None and not own.traits().makes_pools)
+    return "existingCluster" in cloud or (registration is not None and not registration.traits().makes_pools)
 
 
-def _cloud(value: Any, problems: list[Problem]) -> CloudSettings | None:
+def _registration(settings: dict[str, Any], mended: Mended) -> Registration | None:
+    """The cloud of the file, or the one that a wrong provider means: `settings` then have that one's."""
+    cloud = settings.get("cloud")
+    if isinstance(cloud, list) and len(cloud) == 1:
+        (cloud,) = cloud  # said when it is read
+    if "cloud" not in settings:
+        return None
     clouds = registry.registrations()
-    if not isinstance(value, dict):
+    if not isinstance(cloud, dict):
         shown = [f"`{cloud.examples['cloud']}`" for cloud in clouds if "cloud" in cloud.examples]
-        problems.append(
-            Problem("cloud", f"is {objects.type_in_words(value)}, not an object", f"write {', or '.join(shown)}")
+        mended.problems.append(
+            Problem("cloud", f"is {wording.type_in_words(cloud)}, not an object", f"write {', or '.join(shown)}")
         )
         return None
-    provider = value.get("provider")
-    registration = registry.registration(provider)
+    written = cloud.get("provider")
+    registration = registry.registration(written)
     if registration is None:
-        what = f"is {provider!r}" if isinstance(provider, str) else f"is {objects.type_in_words(provider)}"
-        what = what if "provider" in value else "is missing"
+        what = f"is {wording.shown(written)}" if isinstance(written, str) else f"is {wording.type_in_words(written)}"
+        what = what if "provider" in cloud else "is missing"
+        likely = top.provider(cloud, settings)
         providers = ", ".join(cloud.provider for cloud in clouds)
-        problems.append(Problem("cloud.provider", what, f"one of: {providers}"))
-        return None
-    return objects.read(value, registration.settings, "cloud", problems)
+        guess = f"did you mean `{likely.provider}`? " if likely else ""
+        mended.problems.append(Problem(mended.as_written("cloud.provider"), what, f"{guess}one of: {providers}"))
+        if likely:
+            settings["cloud"] = {**cloud, "provider": likely.provider}
+            mended.guessed.add("cloud")
+        registration = likely
+    return registration
+
+
+def _cloud(value: Any, registration: Registration | None, reading: objects.Reading) -> CloudSettings | None:
+    return reading.object(value, registration.settings, "cloud") if registration else None
 
 
 def _release(value: Any, problems: list[Problem]) -> Release | None:
@@ -169,7 +218,7 @@ def _release(value: Any, problems: list[Problem]) -> Release | None:
         what = (
             f"there is no release {value!r}"
             if isinstance(value, str | int | float)
-            else f"is {objects.type_in_words(value)}"
+            else f"is {wording.type_in_words(value)}"
         )
         problems.append(Problem("release", what, choices))
     return None
@@ -185,16 +234,23 @@ def _overrides(draft: Draft) -> list[Override]:
     return overrides
 
 
-def _object(key: str, raw: Mapping[str, Any], model: type[M], problems: list[Problem]) -> M | None:
-    return objects.read(raw[key], model, key, problems) if key in raw else None
+@dataclass
+class _File:
+    """The settings of a file, whose objects are read by key."""
 
+    settings: Mapping[str, Any]
+    reading: objects.Reading
+    problems: list[Problem]
 
-def _list(key: str, raw: Mapping[str, Any], model: type[M], problems: list[Problem]) -> dict[int, M]:
-    """The objects of a list as far as they can be read, by index."""
-    value = raw.get(key, [])
-    if not isinstance(value, list):
-        example = f"write for example `{_example(key, raw)}`"
-        problems.append(Problem(key, f"is {objects.type_in_words(value)}, not a list", example))
-        return {}
-    items = {index: objects.read(item, model, f"{key}[{index}]", problems) for index, item in enumerate(value)}
-    return {index: item for index, item in items.items() if item is not None}
+    def object(self, key: str, model: type[M]) -> M | None:
+        """The object of a top key; None without one."""
+        return self.reading.object(self.settings[key], model, key) if key in self.settings else None
+
+    def items(self, key: str, model: type[M]) -> dict[int, M]:
+        """The objects of a list as far as they can be read, by index."""
+        value = self.settings.get(key, [])
+        if not isinstance(value, list):
+            self.problems.append(Problem(key, *wording.not_a_list(value, _example(key, self.settings))))
+            return {}
+        items = {index: self.reading.object(item, model, f"{key}[{index}]") for index, item in enumerate(value)}
+        return {index: item for index, item in items.items() if item is not None}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -11,6 +12,7 @@ from typing import Any
 
 from pydantic import create_model
 
+from config.clouds.foreign_keys import ForeignKeys
 from config.clouds.traits import Cloud
 from config.model.cloud import CloudSettings
 from config.model.fields import Model
@@ -23,6 +25,10 @@ CLOUDS = (
     "config.clouds.existing",
 )
 """Packages with a module `registration` that has a `REGISTRATION`. The first is the cloud of a file that names none."""
+
+
+_ALIKE = 0.75
+"""The likeness (`difflib`) from which a wrong provider is read as the cloud that it resembles."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,6 +52,10 @@ class Registration:
     """Fields that every release has for this cloud."""
     examples: Mapping[str, str] = field(default_factory=dict)
     """Examples of top keys, for remedies, where clouds differ."""
+    also_called: tuple[str, ...] = ()
+    """Other names of the cloud, which somebody may write for its provider."""
+    foreign_keys: ForeignKeys = dict
+    """Names that other tools have for keys of the stack file."""
 
 
 def registrations() -> tuple[Registration, ...]:
@@ -75,6 +85,19 @@ def likely(sizes: Iterable[str]) -> Cloud:
     return max(
         with_machines, key=lambda cloud: sum(re.fullmatch(cloud.machine_form, size) is not None for size in sizes)
     ).traits()
+
+
+def named_like(provider: str) -> Registration | None:
+    """The cloud that a wrong provider surely means; None when none is like it."""
+    names = {name: cloud for cloud in registrations() for name in (cloud.provider, *cloud.also_called)}
+    close = difflib.get_close_matches(provider.lower(), names, n=1, cutoff=_ALIKE)
+    return names[close[0]] if close else None
+
+
+def most_alike(sizes: Iterable[str]) -> Registration | None:
+    """The cloud that most of these machine sizes look like; None when none does."""
+    fits = [cloud for size in sizes for cloud in registrations() if re.fullmatch(cloud.machine_form, size)]
+    return max(fits, key=fits.count) if fits else None
 
 
 def pool_model() -> type[Pool]:

@@ -58,6 +58,10 @@ class Unreadable(Exception):
     """A question for a field that the stack file lacks, or has in a form that cannot be read."""
 
 
+class Some(tuple[Any, ...]):
+    """The readable items of a list that has others as well: their number is no answer."""
+
+
 class Model(BaseModel):
     """A frozen object with camelCase keys; a key it does not know is an error.
 
@@ -71,6 +75,11 @@ class Model(BaseModel):
         strict=False,
         field_title_generator=lambda name, _: name.replace("_", " "),
     )
+
+    @classmethod
+    def meant_by(cls, text: str) -> dict[str, Any] | None:
+        """The object that somebody meant who wrote a text in its place; None when that is unknown."""
+        return None
 
     if not TYPE_CHECKING:  # a type checker is to know every field
 

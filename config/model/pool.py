@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Literal, TypeVar
 from pydantic import Field, create_model
 
 from config.model.cloud import CloudSettings
-from config.model.fields import LabelKey, LabelValue, Model, Unreadable, Zone
+from config.model.fields import LabelKey, LabelValue, Model, Some, Unreadable, Zone
 from config.model.gpu import GpuSharing
 from config.model.taint import Taint
 
@@ -87,6 +87,11 @@ class Fallback(Model):
     pool: str | None = Field(None, min_length=1, description="The name of another spot pool.", examples=["t4big"])
     on_demand: OnDemand | None = Field(None, description="The on-demand twin; the last step of a chain.")
 
+    @classmethod
+    def meant_by(cls, text: str) -> dict[str, Any] | None:
+        """A pool's name."""
+        return {"pool": text} if text else None
+
 
 class PoolOptions(Model):
     """One cloud's own settings of a pool, under a key that is called as the provider is, such as `gcp`."""
@@ -153,7 +158,9 @@ class AnyPool(Model):
         return self.max_nodes
 
     def zone_count(self, cloud: CloudSettings | None) -> int:
-        """The zones that bounds of a zone count for."""
+        """The zones that bounds of a zone count for. Raises `Unreadable` when not all can be read."""
+        if isinstance(self.zones, Some):
+            raise Unreadable("zones")
         return len(self.zones) or (cloud.zone_count if cloud else 1)
 
 

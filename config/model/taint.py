@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from enum import StrEnum
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
 from config.model.fields import LabelKey, LabelValue, Model
+
+_AS_TEXT = re.compile(r"(?P<key>[^=:\s]+)(=(?P<value>[^=:\s]*))?(:(?P<effect>\w+))?")
 
 
 class Effect(StrEnum):
@@ -29,6 +32,12 @@ class Taint(Model):
 
     def __str__(self) -> str:
         return f"{self.key}={self.value}:{self.effect}"
+
+    @classmethod
+    def meant_by(cls, text: str) -> dict[str, Any] | None:
+        """`key=value:Effect`, as kubectl and Azure's tools have it."""
+        parts = _AS_TEXT.fullmatch(text)
+        return {name: part for name, part in parts.groupdict().items() if part} if parts else None
 
 
 class Toleration(Model):

@@ -8,11 +8,13 @@ from string import ascii_lowercase
 
 from config.clouds.traits import Cloud
 from config.model.pool import AnyPool, Pool
+from config.reading import where
 
 
 def twin_name(pool: Pool, cloud: Cloud) -> str | None:
     """The name of the pool's on-demand twin, None when it has none."""
-    for step in pool.fallback:
+    # One step that cannot be read does not hide the twin in another.
+    for step in (*where(pool.fallback, lambda step: step.on_demand), *pool.fallback):
         if step.on_demand:
             return step.on_demand.name or _fitted(pool.name, "od", cloud)
     return None

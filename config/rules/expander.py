@@ -6,9 +6,11 @@ from collections.abc import Iterator
 
 from config.clouds.traits import Cloud
 from config.draft import Draft
-from config.model.growth import ExpanderOptions
+from config.model.growth import ExpanderOptions, ExpanderTier
 from config.placement import expressions, names
 from config.problems import Problem
+from config.reading import of_each
+from config.rules.items import each
 
 
 def _options(draft: Draft, cloud: Cloud) -> ExpanderOptions | None:
@@ -35,42 +37,47 @@ def _ownership(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
         )
 
 
-def _numbers(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+def _tiers(draft: Draft) -> Iterator[tuple[str, tuple[int, ExpanderTier]]]:
+    for number, tier in enumerate(draft.expander.other_groups if draft.expander else ()):
+        yield f"expander.otherGroups[{number}]", (number, tier)
+
+
+@each(_tiers)
+def _numbers(path: str, numbered: tuple[int, ExpanderTier], draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    number, tier = numbered
     options = _options(draft, cloud)
-    groups = options.other_groups if options else ()
+    if not options:
+        return
     twins = draft.of_pools(lambda pool: names.twin_name(pool, cloud))
     # As `components.addons.autoscaler.priorities` gives them: one line a pool, the system pool's too,
     # in steps of ten, above `.*` at 1.
     top = 10 * (len(draft.pools) + len([twin for twin in twins if twin]) + draft.makes_cluster)
-    for index, tier in enumerate(groups):
-        path = f"expander.otherGroups[{index}].priority"
-        if tier.priority in [other.priority for other in groups[:index]]:
-            yield Problem(
-                path,
-                f"{tier.priority} stands in the list already: the autoscaler keeps the last of them only",
-                "write all its groups in one entry",
-            )
-        elif tier.priority == 1 or (tier.priority % 10 == 0 and tier.priority <= top):
-            yield Problem(
-                path,
-                f"{tier.priority} is a number of the program's own lines: between equals the autoscaler chooses at random",
-                f"a number that is no multiple of ten, or one above {top}",
-            )
+    if tier.priority in of_each(options.other_groups[:number], lambda other: other.priority):
+        yield Problem(
+            f"{path}.priority",
+            f"{tier.priority} stands in the list already: the autoscaler keeps the last of them only",
+            "write all its groups in one entry",
+        )
+    elif tier.priority == 1 or (tier.priority % 10 == 0 and tier.priority <= top):
+        yield Problem(
+            f"{path}.priority",
+            f"{tier.priority} is a number of the program's own lines: between equals the autoscaler chooses at random",
+            f"a number that is no multiple of ten, or one above {top}",
+        )
 
 
-def _expressions(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
-    options = _options(draft, cloud)
-    groups = options.other_groups if options else ()
-    for index, tier in enumerate(groups):
-        for number, expression in enumerate(tier.groups):
-            if wrong := expressions.fault(expression):
-                # Known from the autoscaler's code (expander/priority/priority.go), hence no warning.
-                yield Problem(
-                    f"expander.otherGroups[{index}].groups[{number}]",
-                    f"{expression!r} is not a regular expression of RE2 ({wrong}): the autoscaler would drop the whole list and "
-                    "choose at random",
-                    "write for example ^aks-spotpool-[0-9]+-vmss$",
-                )
+@each(_tiers)
+def _expressions(path: str, numbered: tuple[int, ExpanderTier], draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    _, tier = numbered
+    for number, expression in enumerate(tier.groups if _options(draft, cloud) else ()):
+        if wrong := expressions.fault(expression):
+            # Known from the autoscaler's code (expander/priority/priority.go), hence no warning.
+            yield Problem(
+                f"{path}.groups[{number}]",
+                f"{expression!r} is not a regular expression of RE2 ({wrong}): the autoscaler would drop the whole list and "
+                "choose at random",
+                "write for example ^aks-spotpool-[0-9]+-vmss$",
+            )
 
 
 RULES = (_none, _ownership, _numbers, _expressions)

@@ -9,6 +9,7 @@ from typing import TypeAlias, TypeVar
 from config.clouds.traits import Cloud
 from config.draft import Draft
 from config.model.pool import Fallback, Pool
+from config.model.taint import Taint
 from config.problems import Problem
 from config.reading import until_unreadable
 
@@ -16,6 +17,7 @@ T = TypeVar("T")
 Rule: TypeAlias = Callable[[Draft, Cloud], Iterator[Problem]]
 PoolRule: TypeAlias = Callable[[str, Pool, Draft, Cloud], Iterator[Problem]]
 ItemRule: TypeAlias = Callable[[str, T, Draft, Cloud], Iterator[Problem]]
+TaintRule: TypeAlias = Callable[[str, int, Taint, Pool, Draft, Cloud], Iterator[Problem]]
 StepRule: TypeAlias = Callable[[str, int, Fallback, Pool, Draft, Cloud], Iterator[Problem]]
 
 
@@ -40,5 +42,16 @@ def each_step(rule: StepRule) -> PoolRule:
     def whole(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
         for number, step in enumerate(pool.fallback):
             yield from until_unreadable(rule(f"{path}.fallback[{number}]", number, step, pool, draft, cloud))
+
+    return whole
+
+
+def each_taint(rule: TaintRule) -> PoolRule:
+    """Make a rule about a pool from a rule about each of its taints, which comes with its path and number."""
+
+    @wraps(rule)
+    def whole(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+        for number, taint in enumerate(pool.taints):
+            yield from until_unreadable(rule(f"{path}.taints[{number}]", number, taint, pool, draft, cloud))
 
     return whole

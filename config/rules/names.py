@@ -12,7 +12,7 @@ from config.draft import Draft
 from config.model.pool import Pool
 from config.placement import names
 from config.problems import Problem
-from config.reading import known, of_each
+from config.reading import known, of_each, where
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ def _generation(path: str, pool: Pool, cloud: Cloud) -> list[_Claim]:
 
 def _twin(path: str, pool: Pool, cloud: Cloud) -> list[_Claim]:
     twin = names.twin_cloud_name(pool, cloud)
-    number = next((number for number, step in enumerate(pool.fallback) if step.on_demand), 0)
+    number = next(iter(where(range(len(pool.fallback)), lambda number: pool.fallback[number].on_demand)), 0)
     given = pool.fallback[number].on_demand if twin else None
     if not twin:
         return []

@@ -26,7 +26,20 @@ def parsed(text: str, title: str) -> dict[str, Any]:
     try:
         content = YAML(typ="safe", pure=True).load(text)
     except YAMLError as broken:
-        raise SandboxError(f"{title} is not YAML: {broken}") from broken
+        raise SandboxError(f"{title} is not YAML: {_in_words(broken)}") from None
+    if content is None:
+        raise SandboxError(f"{title} is empty")
     if not isinstance(content, dict):
-        raise SandboxError(f"{title} is not a YAML object")
+        raise SandboxError(f"{title} is not a YAML object: write `key: value` lines")
     return content
+
+
+def _in_words(broken: YAMLError) -> str:
+    """Problem and place; the library also quotes the lines, which may hold a password, and says how to switch it off."""
+    mark = getattr(broken, "problem_mark", None)
+    problem = str(getattr(broken, "problem", None) or "it cannot be parsed")
+    # A key that is there twice comes with both values.
+    problem = problem.partition(" with value ")[0]
+    place = f"line {mark.line + 1}, column {mark.column + 1}: " if mark else ""
+    context, first = getattr(broken, "context", None), getattr(broken, "context_mark", None)
+    return f"{place}{problem}" + (f" ({context} of line {first.line + 1})" if context and first else "")

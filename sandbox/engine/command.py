@@ -25,13 +25,19 @@ OnOutput = Callable[[str], object]
 class EngineCommand:
     """Runs the engine's command line on one stack, in the folder of its project file.
 
-    `program` declares the resources when the engine asks for them.
+    `program` declares the resources when the engine asks for them. `root` is the folder of the stack file as the user wrote it.
     """
 
     def __init__(
-        self, binary: Path, stack: str, folder: Path, environment: Mapping[str, str], program: Callable[[], None]
+        self,
+        binary: Path,
+        stack: str,
+        folder: Path,
+        environment: Mapping[str, str],
+        program: Callable[[], None],
+        root: Path | None = None,
     ) -> None:
-        self.stack = stack
+        self.stack, self._root = stack, root
         self._binary, self._folder, self._environment, self._program = binary, folder, environment, program
 
     def init(self) -> None:
@@ -50,7 +56,7 @@ class EngineCommand:
                 changes.update({str(op): count for op, count in event.summary_event.resource_changes.items()})
             on_event(event)
 
-        with serving(self._program, listen) as address:
+        with serving(self._program, listen, self._root) as address:
             served = [f"--client={address}", "--exec-kind=auto.inline", f"--event-log=tcp://{address}"]
             self._run([*arguments, *served], on_output)
         return changes

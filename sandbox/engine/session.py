@@ -226,7 +226,7 @@ def _engine_command(stack: Prepared, program: Program, addresses: str) -> Engine
         "PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION": "true",
         "PULUMI_SKIP_UPDATE_CHECK": "true",
     }
-    return EngineCommand(binary, home.stack, home.workspace, environment, program)
+    return EngineCommand(binary, home.stack, home.workspace, environment, program, workspace.as_written(home))
 
 
 def _create_stack(command: EngineCommand, home: Home) -> None:

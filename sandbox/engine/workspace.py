@@ -43,6 +43,7 @@ def prepare(home: Home, *, program: bool = True) -> str:
     _write(home.workspace / "Pulumi.yaml", settings)
 
     if source.exists():
+        _link(as_written(home) / copy.name, source)
         stack = {key: value for key, value in read_yaml(source).items() if key not in _ENGINE_KEYS}
         config = stack.get("config") or {}
         if not isinstance(config, dict):
@@ -50,6 +51,17 @@ def prepare(home: Home, *, program: bool = True) -> str:
         stack["config"] = {key: _without_secrets(value) for key, value in config.items()}
         _write(copy, stack | _salt(copy))
     return str(settings.get("name", home.project.name))
+
+
+def as_written(home: Home) -> Path:
+    """The folder in which the program finds the stack file as the user wrote it: in the copy secrets are replaced."""
+    return home.workspace / "as-written"
+
+
+def _link(path: Path, target: Path) -> None:
+    path.parent.mkdir(exist_ok=True)
+    path.unlink(missing_ok=True)
+    path.symlink_to(target.resolve())
 
 
 def _salt(copy: Path) -> dict[str, Any]:

@@ -187,12 +187,15 @@ def declare(
     pulumi.runtime.reset_options()
     pulumi.runtime.set_mocks(cloud or Cloud(live), project="kubeflow-spot", stack=stack, preview=preview)
     texts = {key: value if isinstance(value, str) else json.dumps(value) for key, value in settings.items()}
-    config.set_all_config(texts)
+    config.set_all_config(texts, list(texts))
 
     async def program() -> None:
         # The stack's own resource, and with it the outputs, is that of the run before.
         get_root_resource().outputs.clear()
-        runpy.run_path(str(PROJECT / "__main__.py"), run_name="__main__")
+        try:
+            runpy.run_path(str(PROJECT / "__main__.py"), run_name="__main__")
+        except SystemExit as ended:
+            raise ended.__cause__ or ended from None
         for name, value in get_root_resource().outputs.items():
             output = pulumi.Output.from_input(value)
             declared.outputs[name] = await output.future()

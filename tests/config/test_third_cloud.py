@@ -116,9 +116,9 @@ def test_remedies_are_in_its_words() -> None:
     raw = changed()
     del raw["systemPool"]
     (problem,) = stackfile.read(raw)[1]
-    assert problem.remedy == "write for example `systemPool: {machine: toy-cpu, maxNodes: 2}`"
+    assert problem.remedy == "write for example `kubeflow-spot:systemPool: {machine: toy-cpu, maxNodes: 2}`"
     (problem,) = stackfile.read(changed(cloud={"provider": "tyo"}))[1]
-    assert problem.remedy == "one of: azure, gcp, existing, toy"
+    assert problem.remedy == "did you mean `toy`? one of: azure, gcp, existing, toy"
 
 
 def test_without_its_line_it_is_unknown(monkeypatch: pytest.MonkeyPatch) -> None:

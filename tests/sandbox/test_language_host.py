@@ -89,18 +89,30 @@ def test_a_program_runs_with_the_stack_s_settings() -> None:
     assert (sizes, engine.outputs) == ([3], ["size"])
 
 
+EXITED = "program exited with non-zero exit code: {}"
+
+
 @pytest.mark.parametrize(
-    ("error", "reported"),
-    [(pulumi.RunError("release: is missing"), "release: is missing"), (KeyError("pools"), "KeyError: 'pools'")],
+    ("raised", "logged", "error"),
+    [
+        (pulumi.RunError("release: is missing"), "release: is missing", EXITED.format(1)),
+        (KeyError("pools"), "KeyError: 'pools'", ""),
+        # The code of a program that has told the user: sdk/python/cmd/pulumi-language-python/main.go.
+        (SystemExit(32), "", ""),
+        (SystemExit(3), "", EXITED.format(3)),
+    ],
+    ids=repr,
 )
-def test_an_error_of_a_program_is_reported_once(error: Exception, reported: str) -> None:
+def test_the_end_of_a_program_is_answered_as_pulumis_own_host_does(
+    raised: BaseException, logged: str, error: str
+) -> None:
     engine = Engine()
 
     def program() -> None:
-        raise error
+        raise raised
 
     done = run(engine, program)
     # The engine prints `error` in words of its own beside what the program logged; `bail` asks it not to.
-    assert (done.error, done.bail) == ("", True)
-    (message,) = engine.errors
-    assert reported in message
+    assert (done.error, done.bail) == (error, not error)
+    assert len(engine.errors) == bool(logged)
+    assert logged in "".join(engine.errors)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from config.clouds import foreign_keys
 from config.clouds.azure.autoscaler import AzurePins
 from config.clouds.azure.settings import Azure
 from config.clouds.azure.traits import aks
@@ -14,6 +15,8 @@ REGISTRATION = Registration(
     rules="config.clouds.azure.rules",
     machine_form=r"(?i)(standard|basic)_.+",
     pins=AzurePins,
+    also_called=("aks", "azurerm", "azure-native", "microsoft"),
+    foreign_keys=lambda: foreign_keys.read(__file__),
     examples={
         "cloud": "{provider: azure, location: westeurope}",
         "systemPool": "{machine: Standard_D4ds_v5, maxNodes: 4}",

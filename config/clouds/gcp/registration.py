@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from config.clouds import foreign_keys
 from config.clouds.gcp.autoscaler import GcpPins
 from config.clouds.gcp.pool import GcpNodes, GcpPool
 from config.clouds.gcp.settings import Gcp
@@ -17,6 +18,8 @@ REGISTRATION = Registration(
     pool_options=GcpPool,
     system_pool_options=GcpNodes,
     pins=GcpPins,
+    also_called=("gke", "google", "google-cloud", "gcloud"),
+    foreign_keys=lambda: foreign_keys.read(__file__),
     examples={
         "cloud": "{provider: gcp, project: my-project, location: europe-west4}",
         "systemPool": "{machine: e2-standard-4, maxNodes: 4}",

@@ -13,7 +13,7 @@ from pydantic import Field
 from config.clouds.gcp.autoscaler import GcpAutoscaler
 from config.clouds.gcp.forms import GcpZone, KmsKey, Location, ProjectId, Resource, ServiceAccount
 from config.model.cloud import CloudSettings
-from config.model.fields import Cidr, Model
+from config.model.fields import Cidr, Model, Some, Unreadable
 
 
 class GcpExistingNetwork(Model):
@@ -261,4 +261,6 @@ class Gcp(CloudSettings):
     @property
     def zone_count(self) -> int:
         """The zones of a pool that names none: GKE takes three of a region (page regional-clusters)."""
+        if isinstance(self.zones, Some):
+            raise Unreadable("zones")
         return len(self.zones) or (1 if self.zonal else 3)

@@ -10,8 +10,10 @@ from config.clouds.traits import Cloud
 from config.draft import Draft, has_gpus
 from config.model.fields import Unreadable
 from config.model.pool import Pool
+from config.model.taint import Taint
 from config.placement import admission, names
 from config.problems import Problem
+from config.rules.items import each_taint
 
 _PATH = "cloud.fallback"
 
@@ -155,14 +157,14 @@ def _all_in(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Probl
         )
 
 
-def _taints(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
-    for number, taint in enumerate(pool.taints):
-        if taint.key == compute_class.LABEL:
-            yield Problem(
-                f"{path}.taints[{number}]",
-                "has the key of ComputeClasses, of which a pool is in one at most",
-                "remove it: this program taints the pools of its class itself",
-            )
+@each_taint
+def _taints(path: str, number: int, taint: Taint, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    if taint.key == compute_class.LABEL:
+        yield Problem(
+            path,
+            "has the key of ComputeClasses, of which a pool is in one at most",
+            "remove it: this program taints the pools of its class itself",
+        )
 
 
 CLOUD_RULES = (_no_order, _not_by_default, _no_members, _unused, _migration)

@@ -1,0 +1,84 @@
+"""Remedies for keys that a stack file does not have where they stand: another spelling, another level, another tool's name."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from types import UnionType
+from typing import Any, Union, get_args, get_origin
+
+from config.clouds import registry
+from config.mending import instead, nearest
+from config.model.fields import Model
+from config.wording import by_key, models
+
+_MOST = 2
+"""Places that a remedy names."""
+
+
+@dataclass(frozen=True)
+class Hints:
+    """Remedies for unknown keys of a file whose top keys have these types."""
+
+    top: Mapping[str, Any]
+
+    def __call__(self, key: str, model: type[Model], path: str) -> tuple[str, str | None]:
+        """The remedy for an unknown key of the object at `path`, and the key of the object that it surely means."""
+        fields = by_key(model)
+        keys = f"keys here: {', '.join(fields)}"
+        foreign = _foreign(key, path)
+        if near := nearest(key, fields):
+            return _meant([near]), near
+        if foreign and foreign in fields:
+            return f"{_meant([foreign])} {keys}", foreign
+        places = [foreign] if foreign else [*_shallowest(key, _places(model, ""))]
+        if not places:
+            places = [*_shallowest(key, self._everywhere())]
+        return (f"{_meant(places)} {keys}" if places else instead(key, fields)), None
+
+    def of_the_file(self, key: str, prefix: str) -> tuple[str, str | None]:
+        """The remedy for an unknown top key, and the top key that it surely means. `prefix` goes before a top key."""
+        foreign = _foreign(key, "")
+        near = nearest(key, self.top) or (foreign if foreign in self.top else None)
+        places = [foreign] if foreign else [*_shallowest(key, self._everywhere())]
+        if near:
+            return _meant([near]) + (f" write `{prefix}{near}`" if prefix else ""), near
+        return (f"{_meant(places)} keys here: {', '.join(self.top)}" if places else instead(key, self.top)), None
+
+    def _everywhere(self) -> Iterator[str]:
+        for top, annotation in self.top.items():
+            for model in models(annotation):
+                yield from _places(model, f"{top}[]." if get_origin(annotation) is tuple else f"{top}.")
+
+
+def _meant(places: Iterable[str]) -> str:
+    named = " or ".join(f"`{place}`" for place in places)
+    return f"did you mean {named}?"
+
+
+def _foreign(key: str, path: str) -> str | None:
+    """Our key, or its path from the object, for another tool's name of a key of the object at `path`."""
+    place = "pool" if re.fullmatch(r"pools\[\d+\]|systemPool", path) else path
+    clouds = registry.registrations()
+    return next((own for cloud in clouds if (own := cloud.foreign_keys().get((place, key)))), None)
+
+
+def _places(model: type[Model], path: str) -> Iterator[str]:
+    """The paths of all keys in an object, those of objects inside it as well."""
+    for key, field in by_key(model).items():
+        yield f"{path}{key}"
+        for inner in models(field.annotation):
+            yield from _places(inner, f"{path}{key}{'[]' if _is_list(field.annotation) else ''}.")
+
+
+def _is_list(annotation: Any) -> bool:
+    several = get_args(annotation) if get_origin(annotation) in (Union, UnionType) else (annotation,)
+    return any(get_origin(one) is tuple for one in several)
+
+
+def _shallowest(key: str, places: Iterable[str]) -> list[str]:
+    """The least deep of these places that have the key."""
+    found = [place for place in places if nearest(place.rpartition(".")[2], [key])]
+    least = min((place.count(".") for place in found), default=0)
+    return list(dict.fromkeys(place for place in found if place.count(".") == least))[:_MOST]

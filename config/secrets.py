@@ -1,0 +1,70 @@
+"""Settings that must be Pulumi secrets: a clear or a made-up text in their place is an error, and no message shows it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, get_args, get_origin
+
+from pydantic import SecretStr
+
+from config.hiding import secret_in
+from config.model.fields import Model
+from config.problems import Problem
+from config.wording import as_path, by_key, holds_secret
+
+IsSecret = Callable[[str], bool]
+"""Whether a setting at a path, in the user's spelling, came as a Pulumi secret."""
+
+_PLACEHOLDER = re.compile(r"\s*(\$\{[^{}]*\}|\$\([^()]*\)|\$\{\{.*\}\}|\{\{.*\}\}|<[^<>]*>|%\w+%)\s*")
+"""Texts of templates, which Pulumi passes on as they are: it replaces nothing in a stack file."""
+
+
+def problems(
+    settings: Mapping[str, Any],
+    types: Mapping[str, Any],
+    is_secret: IsSecret | None,
+    prefix: str,
+    as_written: Callable[[str], str],
+) -> Iterator[Problem]:
+    """A problem for each secret in clear text and for each placeholder. `is_secret` is None where nobody knows."""
+    for key, value in settings.items():
+        for path, text in _secrets(value, types[key], key):
+            written = as_written(path)
+            remedy = f"pulumi config set --secret --path '{prefix}{written}'"
+            if _PLACEHOLDER.fullmatch(text):
+                yield Problem(
+                    written,
+                    "is a placeholder, in which nothing puts a value (its text is not shown)",
+                    f"set the value itself: `{remedy}`" if prefix else "pass the value itself, as a secret",
+                )
+            elif is_secret and not is_secret(written) and _must_be_hidden(path, text):
+                yield Problem(
+                    written,
+                    "is in clear text, for everybody who reads this file or its history (it is not shown here)",
+                    f"make a new one, and set it with `{remedy}`"
+                    if prefix
+                    else "make a new one, and pass it as a secret (`pulumi.Output.secret`, `Config.require_secret`)",
+                )
+
+
+def _must_be_hidden(path: str, text: str) -> bool:
+    # A kubeconfig that names a login program holds no secret.
+    return not path.endswith(".contents") or secret_in(text) is not None
+
+
+def _secrets(value: Any, annotation: Any, path: str) -> Iterator[tuple[str, str]]:
+    """Path and text of each setting of the type SecretStr."""
+    if isinstance(annotation, type) and issubclass(annotation, Model):
+        for key, field in by_key(annotation).items() if isinstance(value, dict) else ():
+            if key in value and holds_secret(field.annotation):
+                yield from _secrets(value[key], field.annotation, path + as_path(key))
+    elif annotation is SecretStr:
+        if isinstance(value, str):
+            yield path, value
+    elif get_origin(annotation) is tuple:
+        for index, item in enumerate(value if isinstance(value, list) else ()):
+            yield from _secrets(item, get_args(annotation)[0], f"{path}[{index}]")
+    else:
+        for inner in get_args(annotation):
+            yield from _secrets(value, inner, path)
