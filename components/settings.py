@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import pulumi
 from pulumi.runtime import config
 
-from config import stackfile
+from config import bounds, stackfile
 from config.model.spec import ClusterSpec
 from config.problems import report
 
@@ -34,14 +33,8 @@ def raw() -> dict[str, Any]:
     # pulumi.Config cannot list its keys, and a misspelt key must be an error.
     keys = {*config.CONFIG.get(), *config.get_config_env()}
     prefix = f"{PROJECT}:"
-    return {key.removeprefix(prefix): _value(config.get_config(key)) for key in sorted(keys) if key.startswith(prefix)}
-
-
-def _value(text: Any) -> Any:
-    if isinstance(text, str) and text[:1] in ("{", "["):
-        try:
-            return json.loads(text)
-        except ValueError:
-            # Text that looks like an object (`pulumi config set` without --path): the spec has the error.
-            return text
-    return text
+    return {
+        key.removeprefix(prefix): bounds.parsed(config.get_config(key))
+        for key in sorted(keys)
+        if key.startswith(prefix)
+    }

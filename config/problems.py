@@ -6,6 +6,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 
+LONGEST = 800
+"""Characters of a part of a problem; a list of all keys of an object is shorter."""
+
+
 @dataclass(frozen=True, order=True)
 class Problem:
     """A path, its problem, and the remedy. A warning does not stop the program."""
@@ -15,8 +19,17 @@ class Problem:
     remedy: str
     warning: bool = False
 
+    def __post_init__(self) -> None:
+        # Here, so that no rule can forget it: what a message quotes may be a million characters long.
+        for name in ("path", "what", "remedy"):
+            object.__setattr__(self, name, _shortened(getattr(self, name)))
+
     def __str__(self) -> str:
         return f"{self.path}: {self.what}\n    {self.remedy}"
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= LONGEST else f"{text[: LONGEST // 2]} ... {text[-LONGEST // 4 :]}"
 
 
 def report(problems: Iterable[Problem]) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, TypeVar
 
-from config import objects, releases, rules
+from config import bounds, objects, releases, rules
 from config.clouds import registry
 from config.draft import Draft
 from config.model.cloud import CloudSettings
@@ -50,6 +50,7 @@ def read(raw: Mapping[str, Any], stack: str = "") -> tuple[ClusterSpec | None, l
 
     Returns the spec, or None after an error, and all errors and warnings sorted by path.
     """
+    raw, beyond = bounds.kept(raw)
     problems: list[Problem] = []
     release = _release(raw.get("release"), problems) if "release" in raw else None
     cloud = _cloud(raw["cloud"], problems) if "cloud" in raw else None
@@ -73,7 +74,7 @@ def read(raw: Mapping[str, Any], stack: str = "") -> tuple[ClusterSpec | None, l
     )
     problems += _top_keys(raw, draft)
     problems += rules.check(draft)
-    problems.sort()
+    problems = sorted(bounds.without_echoes(problems, beyond))
     if any(not problem.warning for problem in problems):
         return None, problems
     # Each is missing only together with a problem.
