@@ -23,13 +23,18 @@ TEXT = 1 << 20
 """Characters of a text: a Secret's most bytes, and a kubeconfig is one (kubernetes.io/docs/concepts/configuration/secret)."""
 
 KEY = 512
-"""Characters of a key: a tag's of Azure, the longest (learn.microsoft.com/azure/azure-resource-manager/management/tag-resources)."""
+"""Characters of a key: a tag's of Azure is the longest.
+
+learn.microsoft.com/azure/azure-resource-manager/management/tag-resources"""
 
 NUMBER = 2**53
 """The largest number either way: the engine carries numbers as 64-bit floats, which hold whole numbers exactly up to it."""
 
 # What YAML takes in a file (yaml.org/spec/1.2.2, 5.1 character set) and a terminal shows. An escape, such as "\x1b", passes it.
 _UNPRINTABLE = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+# A key is in one line.
+_UNPRINTABLE_IN_KEYS = re.compile(f"[\t\n\r]|{_UNPRINTABLE.pattern}")
 
 _SHOWN = 60
 """Characters of a key beyond its bound that its path shows."""
@@ -121,7 +126,11 @@ class _Values:
 def _keys(entries: Mapping[Any, Any], path: str, problems: list[Problem]) -> Iterator[tuple[str, str]]:
     """The keys that can be used, each with its path."""
     for key in entries:
-        fault = _fault_of_text(key, KEY) if isinstance(key, str) else Unusable("is no text", "put it in quotes")
+        fault = (
+            _fault_of_text(key, KEY, _UNPRINTABLE_IN_KEYS)
+            if isinstance(key, str)
+            else Unusable("is no text", "put it in quotes")
+        )
         shown = _printable(key[: KEY if fault is None else _SHOWN]) if isinstance(key, str) else repr(key)
         inner = f"{path}.{shown}" if re.fullmatch(r"\w+", shown) else f'{path}["{shown}"]'
         inner = inner if path else shown
@@ -131,17 +140,17 @@ def _keys(entries: Mapping[Any, Any], path: str, problems: list[Problem]) -> Ite
             yield key, inner
 
 
-def _fault_of_text(text: str, most: int) -> Unusable | None:
+def _fault_of_text(text: str, most: int, unprintable: re.Pattern[str] = _UNPRINTABLE) -> Unusable | None:
     if len(text) > most:
         return Unusable(f"has {len(text):,} characters", f"at most {most:,} characters")
-    if strange := _UNPRINTABLE.search(text):
+    if strange := unprintable.search(text):
         what = f"has the character U+{ord(strange[0]):04X} at place {strange.start() + 1}, which is no printable text"
         return Unusable(what, "write it without this character")
     return None
 
 
 def _printable(text: str) -> str:
-    return _UNPRINTABLE.sub(lambda strange: f"\\u{ord(strange[0]):04x}", text)
+    return _UNPRINTABLE_IN_KEYS.sub(lambda strange: f"\\u{ord(strange[0]):04x}", text)
 
 
 def _whole(digits: str) -> int | Unusable:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-
 LONGEST = 800
 """Characters of a part of a problem; a list of all keys of an object is shorter."""
 

@@ -1,0 +1,85 @@
+"""The loader and the emulated clouds, which share no code, take the same files: the two sets of rules against each other."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from components.addons import discovery
+from components.existing import credentials
+from config import stackfile
+from tests.components.emulation import Emulated
+from tests.components.program import KUBECONFIG, declare
+from tests.components.test_accepted import CLOUDS
+from tests.fuzz import corpus, files
+from tests.fuzz.files import File
+
+pytestmark = pytest.mark.program
+
+QUICK, ALL = 30, 2_000
+"""Accepted files of `make test`, and of `make test-slow`: to declare one takes a seventh of a second."""
+
+_THE_CLOUD_ALONE_KNOWS = re.compile(
+    # The catalogue of machines is no list of all: others are accepted, with their GPUs in the file.
+    r"Invalid machine type|is not (allowed|available|supported).* in (this )?(location|your subscription)"
+)
+
+
+def accepted(folder: Path, numbers: Iterable[int]) -> Iterator[tuple[File, dict[str, Any]]]:
+    """The files that the loader accepts, with the settings that it gets."""
+    for number in numbers:
+        file = files.mutated(number)
+        raw = files.delivered(file, folder)
+        if raw is not None and stackfile.read(raw)[0]:
+            yield file, raw
+
+
+def refusal(raw: Mapping[str, Any], folder: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Why the cloud, or the program while it declares, refuses settings that the loader accepts; empty when they are taken."""
+    settings = {f"{corpus.PREFIX}{key}": value for key, value in raw.items()}
+    described = raw["cloud"]
+    monkeypatch.setattr(discovery, "read", lambda kubeconfig, what, compute_class=None: discovery.Contents("1.36.2"))
+    monkeypatch.setattr(credentials, "kubeconfig", lambda spec: f"{KUBECONFIG}users: []\n")
+    cloud: Emulated | None = None
+    if described["provider"] in CLOUDS:
+        cloud = CLOUDS[described["provider"]](folder / "cloud.json", described)
+    try:
+        if cloud:
+            cloud.seed(settings)
+        declare(settings, monkeypatch, cloud=cloud)
+    except Exception as refused:
+        # The SDK hands a provider's refusal on as an exception of several kinds.
+        return "" if _THE_CLOUD_ALONE_KNOWS.search(str(refused)) else f"{type(refused).__name__}: {refused}"
+    return ""
+
+
+def declare_all(found: Iterable[tuple[File, dict[str, Any]]], folder: Path) -> int:
+    """The number of files; fails with all that are refused."""
+    count, wrong = 0, []
+    for file, raw in found:
+        count += 1
+        (folder / "cloud.json").unlink(missing_ok=True)
+        with pytest.MonkeyPatch.context() as monkeypatch:
+            if why := refusal(raw, folder, monkeypatch):
+                wrong.append(f"{why}\n{file}")
+    if wrong:
+        pytest.fail(
+            "\n\n".join([f"{len(wrong)} of {count} files are accepted by the loader only", *wrong]), pytrace=False
+        )
+    return count
+
+
+def test_what_the_loader_accepts_the_cloud_accepts(tmp_path: Path) -> None:
+    found = itertools.islice(accepted(tmp_path, itertools.count()), QUICK)
+    assert declare_all(found, tmp_path) == QUICK
+
+
+@pytest.mark.slow
+def test_the_cloud_accepts_the_rest_too(tmp_path: Path) -> None:
+    found = itertools.islice(accepted(tmp_path, itertools.count()), QUICK, ALL)
+    assert declare_all(found, tmp_path) == ALL - QUICK
