@@ -31,11 +31,13 @@ _THE_CLOUD_ALONE_KNOWS = re.compile(
 
 
 def accepted(folder: Path, numbers: Iterable[int]) -> Iterator[tuple[File, dict[str, Any]]]:
-    """The files that the loader accepts, with the settings that it gets."""
+    """The files that the loader accepts and in which the mutation means something, with the settings that it gets."""
+    bases = {stack.name: stackfile.read(stack.settings)[0] for stack in corpus.stacks()}
     for number in numbers:
         file = files.mutated(number)
         raw = files.delivered(file, folder)
-        if raw is not None and stackfile.read(raw)[0]:
+        spec = stackfile.read(raw)[0] if raw else None
+        if raw and spec and spec != bases[file.base]:
             yield file, raw
 
 
