@@ -205,7 +205,7 @@ def _holds_secret(annotation: Any) -> bool:
 def _shown(value: Any) -> str:
     if value is None:
         return "empty"
-    if isinstance(value, dict | list):
+    if value and isinstance(value, dict | list):
         return type_in_words(value)
     text = str(value).lower() if isinstance(value, bool) else repr(value)
     return text if len(text) <= 60 else text[:57] + "..."

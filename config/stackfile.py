@@ -74,7 +74,7 @@ def read(raw: Mapping[str, Any], stack: str = "") -> tuple[ClusterSpec | None, l
     )
     problems += _top_keys(raw, draft)
     problems += rules.check(draft)
-    problems = sorted(bounds.without_echoes(problems, beyond))
+    problems = sorted({*bounds.without_echoes(problems, beyond)})
     if any(not problem.warning for problem in problems):
         return None, problems
     # Each is missing only together with a problem.
