@@ -8,6 +8,9 @@ from dataclasses import dataclass
 LONGEST = 800
 """Characters of a part of a problem; a list of all keys of an object is shorter."""
 
+MOST = 200
+"""Problems that a report shows: more are one mistake, made by a program."""
+
 
 @dataclass(frozen=True, order=True)
 class Problem:
@@ -35,4 +38,5 @@ def report(problems: Iterable[Problem]) -> str:
     """All errors as one message."""
     errors = [problem for problem in problems if not problem.warning]
     head = f"{len(errors)} problem{'s' if len(errors) > 1 else ''} in the stack's settings; nothing was declared."
-    return "\n".join([head, *(f"  {problem}" for problem in errors)])
+    more = [f"  and {len(errors) - MOST:,} more"] if len(errors) > MOST else []
+    return "\n".join([head, *(f"  {problem}" for problem in errors[:MOST]), *more])

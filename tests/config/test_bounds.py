@@ -104,6 +104,12 @@ def test_a_long_text_is_shortened_in_a_message() -> None:
     assert len(problem.what) < LONGEST
 
 
+def test_a_report_of_hundreds_of_problems_ends() -> None:
+    lines = report(stackfile.read(good(growth={"order": [7] * 300}))[1]).splitlines()
+    assert lines[0].startswith("300 problems ")
+    assert lines[-1] == "  and 100 more"
+
+
 def test_what_people_write_is_within_the_bounds() -> None:
     lines = "apiVersion: v1\nkind: Config\r\n\tclusters: # Grüße, 日本語 🙂\n" * 500
     raw = {"release": "r2026-11", "cloud": {"provider": "existing", "name": "a", "kubeconfig": {"contents": lines}}}
