@@ -71,6 +71,16 @@ def values() -> Mapping[Place, list[tuple[str, Any]]]:
     return found
 
 
+_OF_A_CLOUD = ("cloud", "pools", "systemPool")
+"""Top keys whose values are one cloud's; others suit every cloud."""
+
+
+def suiting(place: Place, provider: str) -> list[Any]:
+    """The values at a place of all good files that suit a file of this cloud."""
+    found = values().get(general(place), [])
+    return [value for owner, value in found if owner == provider or place[0] not in _OF_A_CLOUD]
+
+
 @cache
 def keys() -> tuple[str, ...]:
     """Every key of every object, of all clouds."""

@@ -72,7 +72,7 @@ def change_number(settings: Settings, provider: str, random: Random) -> None:
 def of_another_file(settings: Settings, provider: str, random: Random) -> None:
     """A value from the same place of another file for the same cloud."""
     place = random.choice([place for place in corpus.values() if len(place) < 4])
-    others = [value for owner, value in corpus.values()[place] if owner == provider]
+    others = corpus.suiting(place, provider)
     if others and place != ("cloud", "provider") and 0 not in place:
         parent = settings
         for part in place[:-1]:
@@ -88,7 +88,7 @@ def remove_any(settings: Settings, provider: str, random: Random) -> None:
 def another_pool(settings: Settings, provider: str, random: Random) -> None:
     """One more pool: a copy of one of this file or another, under another name."""
     pools = settings.get("pools")
-    others = [value for owner, value in corpus.values()[("pools", 0)] if owner == provider]
+    others = corpus.suiting(("pools", 0), provider)
     if isinstance(pools, list) and others:
         pool = copy.deepcopy(random.choice([*pools, *others]))
         if isinstance(pool, dict):

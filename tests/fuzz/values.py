@@ -86,7 +86,7 @@ def _drawn(node: dict[str, Any], place: corpus.Place, provider: str, settings: d
     key = next((part for part in reversed(place) if isinstance(part, str)), "")
     if key in _BY_KEY and (isinstance(place[-1], str) or key not in ("zones", "order")):
         return _BY_KEY[key](random, provider, settings)
-    known = [value for owner, value in corpus.values().get(corpus.general(place), []) if owner == provider]
+    known = corpus.suiting(place, provider)
     if known and random.random() < 0.3:
         return copy.deepcopy(random.choice(known))
     if "const" in node:
