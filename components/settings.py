@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from typing import Any
 
@@ -12,7 +11,7 @@ import pulumi
 from pulumi.runtime import config
 
 from components.stack_file import StackFile
-from config import stackfile, top
+from config import bounds, stackfile, top
 from config.model.spec import ClusterSpec
 from config.problems import report
 
@@ -49,20 +48,10 @@ def raw() -> dict[str, Any]:
     # pulumi.Config cannot list its keys, and a misspelt key must be an error.
     keys = {*config.CONFIG.get(), *config.get_config_env()}
     named = {key: top.setting(key, PROJECT) for key in sorted(keys)}
-    return {name: _value(config.get_config(key)) for key, name in named.items() if name}
+    return {name: bounds.parsed(config.get_config(key)) for key, name in named.items() if name}
 
 
 def _holds_secret(path: str) -> bool:
     """Whether the top key of a path came as a secret, or with one in it."""
     key = re.split(r"[.\[]", path)[0]
     return config.is_config_secret(key if ":" in key else f"{PROJECT}:{key}")
-
-
-def _value(text: Any) -> Any:
-    if isinstance(text, str) and text[:1] in ("{", "["):
-        try:
-            return json.loads(text)
-        except ValueError:
-            # Text that looks like an object (`pulumi config set` without --path): the spec has the error.
-            return text
-    return text

@@ -46,7 +46,7 @@ class Reading:
         except ValidationError as invalid:
             for error in invalid.errors():
                 found = problem(error, model, path)
-                if error["type"] == "missing" and found.path.rpartition(".")[0] in self.mended.guessed:
+                if self.follows_a_guess(found):
                     continue
                 self._errors.append(replace(found, path=self.mended.as_written(found.path)))
             return self._without_unreadable(value, model, path) if isinstance(value, dict) else None
@@ -57,6 +57,10 @@ class Reading:
         for found in [*self.mended.problems, *self._errors]:
             by_path.setdefault(found.path, []).append(found)
         return [_combined(same) for same in by_path.values()]
+
+    def follows_a_guess(self, found: Problem) -> bool:
+        """Whether it says what an object lacks that the user wrote in another form, which is a problem already."""
+        return found.what == "is missing" and found.path.rpartition(".")[0] in self.mended.guessed
 
     def of_rule(self, found: Problem) -> Problem:
         """A rule's problem with the path in the user's spelling."""

@@ -5,6 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+LONGEST = 800
+"""Characters of a part of a problem; a list of all keys of an object is shorter."""
+
+MOST = 200
+"""Problems that a report shows: more are one mistake, made by a program."""
+
 
 @dataclass(frozen=True, order=True)
 class Problem:
@@ -15,12 +21,22 @@ class Problem:
     remedy: str
     warning: bool = False
 
+    def __post_init__(self) -> None:
+        # Here, so that no rule can forget it: what a message quotes may be a million characters long.
+        for name in ("path", "what", "remedy"):
+            object.__setattr__(self, name, _shortened(getattr(self, name)))
+
     def __str__(self) -> str:
         return f"{self.path}: {self.what}\n    {self.remedy}"
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= LONGEST else f"{text[: LONGEST // 2]} ... {text[-LONGEST // 4 :]}"
 
 
 def report(problems: Iterable[Problem]) -> str:
     """All errors as one message."""
     errors = [problem for problem in problems if not problem.warning]
     head = f"{len(errors)} problem{'s' if len(errors) > 1 else ''} in the stack's settings; nothing was declared."
-    return "\n".join([head, *(f"  {problem}" for problem in errors)])
+    more = [f"  and {len(errors) - MOST:,} more"] if len(errors) > MOST else []
+    return "\n".join([head, *(f"  {problem}" for problem in errors[:MOST]), *more])

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, TypeVar, get_origin
 
-from config import objects, releases, rules, secrets, top, wording
+from config import bounds, objects, releases, rules, secrets, top, wording
 from config.clouds import registry
 from config.clouds.registry import Registration
 from config.draft import Draft
@@ -56,6 +56,9 @@ def read(
 
     Returns the spec, or None after an error, and all errors and warnings sorted by path.
     """
+    raw, beyond = bounds.kept(raw)
+    outside, too = bounds.kept(outside)
+    beyond += too
     problems: list[Problem] = []
     reading = objects.Reading()
     settings = top.meant(raw, outside, prefix, reading.mended)
@@ -75,7 +78,7 @@ def read(
         cloud,
         file.object("systemPool", registry.system_pool_model()),
         pools,
-        all_pools=len(pools) == len(settings.get("pools") or []),
+        all_pools=isinstance(written := settings.get("pools", []), list) and len(pools) == len(written),
         makes_cluster=not _exists_already(settings.get("cloud"), registration),
         image_pull_secrets=file.items("imagePullSecrets", ImagePullSecret),
         device_plugin=file.object("devicePlugin", DevicePluginOptions),
@@ -89,9 +92,10 @@ def read(
     problems += _missing(raw, settings, draft, prefix, reading.mended)
     problems += secrets.problems(settings, types, is_secret, prefix, reading.mended.as_written)
     problems += reading.problems()
-    problems = _joined(problems, [*map(reading.of_rule, rules.check(draft))])
+    of_rules = [reading.of_rule(problem) for problem in rules.check(draft) if not reading.follows_a_guess(problem)]
+    problems = _joined(problems, of_rules)
     problems = [Problem(p.path, hidden(p.what), hidden(p.remedy), p.warning) for p in problems]
-    problems.sort()
+    problems = sorted({*bounds.without_echoes(problems, beyond)})
     if any(not problem.warning for problem in problems):
         return None, problems
     # Each is missing only together with a problem.

@@ -66,6 +66,8 @@ def shown(value: Any) -> str:
     """A value as a message shows it: cut, and without what may be a secret."""
     if value is None:
         return "empty"
+    if value and isinstance(value, dict | list):
+        return type_in_words(value)
     text = hidden(str(value)).lower() if isinstance(value, bool) else hidden(repr(value))
     return text if len(text) <= _LONGEST else text[: _LONGEST - 3] + "..."
 

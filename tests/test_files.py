@@ -17,6 +17,7 @@ TABLES = {
     "tests/sandbox/azure/walk/clusters.py",
     "tests/sandbox/azure/walk/networks.py",
     "tests/sandbox/gcp/walk/clusters.py",
+    "tests/sandbox/gcp/walk/networks.py",
 }
 """Rows of data, read one at a time."""
 

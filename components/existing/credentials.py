@@ -86,7 +86,8 @@ def reduced(text: str, where: str, context: str | None = None, folder: Path | No
     """
     try:
         document = yaml.safe_load(text)
-    except yaml.YAMLError:
+    except (yaml.YAMLError, ValueError, AttributeError, RecursionError):
+        # PyYAML's errors are not all its own: of a date that is none, of a number of 5,000 digits, of lists 1,000 deep.
         document = None
     if not isinstance(document, dict) or not isinstance(document.get("contexts"), list):
         raise pulumi.RunError(f"{where}: is no kubeconfig")
@@ -117,7 +118,12 @@ def reduced(text: str, where: str, context: str | None = None, folder: Path | No
 
 def _named(document: dict[str, Any], entries: str, entry: str, name: Any) -> dict[str, Any] | None:
     for item in document.get(entries) or []:
-        if isinstance(item, dict) and item.get("name") == name and isinstance(item.get(entry), dict):
+        if (
+            name is not None
+            and isinstance(item, dict)
+            and item.get("name") == name
+            and isinstance(item.get(entry), dict)
+        ):
             content: dict[str, Any] = item[entry]
             return content
     return None

@@ -34,7 +34,7 @@ LabelValue = Annotated[
 ]
 """Same page as `LabelKey`: at most 63 characters, may be empty."""
 
-Cidr = Annotated[str, form(r"^\d{1,3}(\.\d{1,3}){3}/\d{1,2}$", "an IPv4 range, such as 10.8.0.0/16")]
+Cidr = Annotated[str, form(r"^[0-9]{1,3}(\.[0-9]{1,3}){3}/[0-9]{1,2}$", "an IPv4 range, such as 10.8.0.0/16")]
 """An IPv4 range such as `10.0.0.0/16`; `config.rules` checks that it is one."""
 
 Namespace = Annotated[
@@ -46,11 +46,14 @@ Zone = Annotated[
     str, form(r"^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$", "a zone: at most 63 lower-case letters, digits and -")
 ]
 """Any cloud's zone; `Cloud.zone_form` is narrower, and a rule checks it."""
-Seconds = Annotated[str, form(r"^[1-9][0-9]*s$", "whole seconds, such as 10s")]
+Seconds = Annotated[str, form(r"^[1-9][0-9]{0,5}s$", "whole seconds of at most six digits, such as 10s")]
 """Such as `10s`."""
-Minutes = Annotated[str, form(r"^[1-9][0-9]*m$", "whole minutes, such as 10m")]
+Minutes = Annotated[str, form(r"^[1-9][0-9]{0,5}m$", "whole minutes of at most six digits, such as 10m")]
 """Such as `10m`."""
-Duration = Annotated[str, form(r"^(0|[1-9][0-9]*)(s|m|h)$", "a whole number with a unit, such as 30s, 5m or 1h")]
+Duration = Annotated[
+    str,
+    form(r"^(0|[1-9][0-9]{0,5})(s|m|h)$", "a whole number of at most six digits with a unit, such as 30s, 5m or 1h"),
+]
 """Such as `30s`, `5m` or `1h`."""
 
 

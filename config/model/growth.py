@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from pydantic import Field
+from typing import Annotated
+
+from pydantic import Field, StringConstraints
 
 from config.model.fields import Model
 
@@ -15,7 +17,7 @@ class ExpanderTier(Model):
         description="The highest number grows first; the program's own numbers are multiples of 10.",
         examples=[15],
     )
-    groups: tuple[str, ...] = Field(
+    groups: tuple[Annotated[str, StringConstraints(max_length=1000)], ...] = Field(
         min_length=1,
         description="Regular expressions (RE2) of node group names.",
         examples=[["^aks-spotpool-[0-9]+-vmss$"]],

@@ -57,13 +57,13 @@ class Upgrade(Model):
 
     max_surge: str | None = Field(
         None,
-        pattern=r"^(0|[1-9][0-9]*%?)$",
+        pattern=r"^(0|[1-9][0-9]{0,3}%?)$",
         description="Nodes that an upgrade adds at a time, in quotes: a number, on AKS also a share. Default: 0.",
         examples=["1", "33%"],
     )
     max_unavailable: str | None = Field(
         None,
-        pattern=r"^(0|[1-9][0-9]*%?)$",
+        pattern=r"^(0|[1-9][0-9]{0,3}%?)$",
         description="Nodes that an upgrade takes away at a time, in quotes, for pools whose quota leaves no room for a surge: a "
         "number, on AKS also a share. Default: 0.",
         examples=["1"],

@@ -10,7 +10,7 @@ from pydantic import ConfigDict, Field, StringConstraints, model_validator
 
 from config.model.fields import Model, form
 
-VERSION = r"^1\.\d\d(\.\d+)?$"
+VERSION = r"^1\.[0-9]{2}(\.[0-9]{1,4})?$"
 IMAGE = r"^[a-z0-9][a-z0-9.-]*(:[0-9]+)?(/[a-z0-9][a-z0-9._-]*)+:[A-Za-z0-9_][A-Za-z0-9_.-]*@sha256:[0-9a-f]{64}$"
 
 KubernetesVersion = Annotated[str, form(VERSION, 'a version in quotes, such as "1.35" or "1.35.7"')]

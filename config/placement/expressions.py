@@ -2,7 +2,8 @@
 
 RE2 itself checks and matches them, because Python's `re` differs both ways: it takes `(?!a)` and `\\Z`, and not `\\pL` or
 `[[:digit:]]`. Source: kubernetes/autoscaler expander/priority/priority.go; pkg.go.dev/regexp/syntax, by which Go takes "the same
-general syntax [...] except for \\C".
+general syntax [...] except for \\C". In one thing their parsers differ: of a count of nine digits and more RE2 makes plain text,
+Go an error (parseInt and ErrInvalidRepeatSize in Go's regexp/syntax/parse.go).
 """
 
 from __future__ import annotations
@@ -12,6 +13,10 @@ from functools import lru_cache
 from typing import Any
 
 _ONE_BYTE = re.compile(r"(?<!\\)(?:\\\\)*\\C")
+
+_PLAIN = re.compile(r"\\.|\[\^?\]?(\\.|[^]\\])*\]", re.DOTALL)
+"""What holds no count: escaped characters, and classes of characters."""
+_COUNT_FOR_GO_ALONE = re.compile(r"\{([1-9][0-9]{8,}(,[0-9]*)?|[0-9]+,[1-9][0-9]{8,})\}")
 
 
 def fault(expression: str) -> str:
@@ -35,6 +40,8 @@ def _compiled(expression: str) -> Any:
 
     if _ONE_BYTE.search(expression):
         raise ValueError(r"invalid escape sequence: \C")
+    if count := _COUNT_FOR_GO_ALONE.search(_PLAIN.sub("", expression)):
+        raise ValueError(f"invalid repeat count: {count[0]}")
     options = re2.Options()
     # Else every refusal is also a line on stderr.
     options.log_errors = False

@@ -21,7 +21,7 @@ DIRECTORY = Path(__file__).parent
 CANDIDATE = "next"
 """The file that the next release is made from. It changes at any time."""
 
-_FORM = r"r\d{4}-(0[1-9]|1[0-2])"
+_FORM = r"r[0-9]{4}-(0[1-9]|1[0-2])"
 
 
 class Refused(Exception):

@@ -10,7 +10,9 @@ is replaced by a marked fake.
 import hashlib
 import json
 import secrets
+from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from sandbox.base.errors import SandboxError
@@ -40,16 +42,11 @@ def prepare(home: Home, *, program: bool = True) -> str:
     # The program is run inline, from the checkout.
     settings.pop("main", None)
     settings["runtime"] = "python"
-    _write(home.workspace / "Pulumi.yaml", settings)
+    write_private(home.workspace / "Pulumi.yaml", _written(settings))
 
     if source.exists():
         _link(as_written(home) / copy.name, source)
-        stack = {key: value for key, value in read_yaml(source).items() if key not in _ENGINE_KEYS}
-        config = stack.get("config") or {}
-        if not isinstance(config, dict):
-            raise SandboxError(f"{source.name}: `config` is not an object")
-        stack["config"] = {key: _without_secrets(value) for key, value in config.items()}
-        _write(copy, stack | _salt(copy))
+        write_private(copy, engine_copy(source, _salt(copy)))
     return str(settings.get("name", home.project.name))
 
 
@@ -62,6 +59,16 @@ def _link(path: Path, target: Path) -> None:
     path.parent.mkdir(exist_ok=True)
     path.unlink(missing_ok=True)
     path.symlink_to(target.resolve())
+
+
+def engine_copy(source: Path, salt: Mapping[str, Any] = MappingProxyType({})) -> bytes:
+    """The engine's copy of a stack file, with the salt of its secrets. Raises SandboxError for a file that cannot be one."""
+    stack = {key: value for key, value in read_yaml(source).items() if key not in _ENGINE_KEYS}
+    config = stack.get("config") or {}
+    if not isinstance(config, dict):
+        raise SandboxError(f"{source.name}: `config` is not an object")
+    stack["config"] = {key: _without_secrets(value) for key, value in config.items()}
+    return _written({**stack, **salt})
 
 
 def _salt(copy: Path) -> dict[str, Any]:
@@ -108,6 +115,6 @@ def _without_secrets(value: Any) -> Any:
     return value
 
 
-def _write(path: Path, content: dict[str, Any]) -> None:
+def _written(content: dict[str, Any]) -> bytes:
     # JSON is YAML with one reading.
-    write_private(path, json.dumps(content, indent=2, default=str).encode())
+    return json.dumps(content, indent=2, default=str).encode()

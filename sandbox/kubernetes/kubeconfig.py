@@ -47,7 +47,7 @@ def access(text: str) -> Access:
         if login := user.get("exec"):
             user = {**user, **_credential(login, cluster)}
         return Access(server, _headers(user), _trust(cluster, user), cluster.get("tls-server-name"))
-    except (yaml.YAMLError, KeyError, TypeError, AttributeError) as wrong:
+    except (yaml.YAMLError, KeyError, TypeError, AttributeError, RecursionError) as wrong:
         # What cannot be read may hold a token.
         raise Unusable("it is not what kubectl would read") from wrong
     except (OSError, ValueError, subprocess.SubprocessError) as wrong:

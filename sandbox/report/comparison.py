@@ -141,6 +141,7 @@ def _pools(outcome: Outcome, *, system: bool = True) -> list[dict[str, Any]]:
 def _place(stack_file: Path) -> tuple[str, str]:
     """The cloud and the location that a stack file names; empty where it names none."""
     settings = read_yaml(stack_file).get("config") or {}
-    clouds = (value for key, value in settings.items() if key.endswith(":cloud") and isinstance(value, dict))
+    entries = settings.items() if isinstance(settings, dict) else ()
+    clouds = (value for key, value in entries if str(key).endswith(":cloud") and isinstance(value, dict))
     cloud = next(clouds, {})
     return str(cloud.get("provider", "")), str(cloud.get("location", ""))

@@ -43,7 +43,8 @@ class EmulatedAzure(Emulated):
     def __init__(self, state: Path, location: str) -> None:
         super().__init__(AzureProvider(AzureCloud(state, RecordingRuntime())))
         self._location = location
-        self._groups: set[str] = set()
+        self._groups: set[tuple[str, str]] = set()
+        """Those that exist, after their subscription."""
         self.provider.configure({"location": location})
 
     def kubelet(self, resource_group: str, cluster: str = "") -> str:
@@ -68,9 +69,9 @@ class EmulatedAzure(Emulated):
         if "existingCluster" in cloud:
             self._cluster(cloud["existingCluster"], _subnets(settings))
 
-    def _group(self, name: str) -> None:
-        if name not in self._groups:
-            self._groups.add(name)
+    def _group(self, name: str, subscription: str = "") -> None:
+        if (subscription.lower(), name.lower()) not in self._groups:
+            self._groups.add((subscription.lower(), name.lower()))
             self.make(GROUP, {"resourceGroupName": name, "location": self._location})
 
     def _network(self, names: Mapping[str, str], subnets: set[str], outbound: str) -> str:
@@ -112,8 +113,9 @@ class EmulatedAzure(Emulated):
         parameters = kind.matches(id) if kind else None
         # The emulated Azure accepts every id of another type, such as a DNS zone.
         if kind and parameters and kind.token in _LEAST:
-            self.provider.configure({"location": self._location, "subscriptionId": id.split("/")[2]})
-            self._group(ids.group_name(id))
+            subscription = id.split("/")[2]
+            self.provider.configure({"location": self._location, "subscriptionId": subscription})
+            self._group(ids.group_name(id), subscription)
             self.make(kind.token, {**parameters, **_LEAST[kind.token]})
 
     def _cluster(self, names: Mapping[str, str], subnets: set[str]) -> None:

@@ -78,12 +78,25 @@ def test_an_unusable_context_is_refused(file: Path, context: str, expected: str)
         credentials.kubeconfig(spec(file=str(file), context=context))
 
 
+def test_a_context_without_a_cluster_is_refused() -> None:
+    nameless = {"contexts": [{"name": "a", "context": {"user": "u"}}], "clusters": [{"cluster": {"server": "x"}}]}
+    with pytest.raises(pulumi.RunError, match="names a cluster or a user that is missing"):
+        credentials.reduced(yaml.safe_dump({**nameless, "users": [{"name": "u", "user": {}}]}), "here", "a")
+
+
 def test_without_a_current_context_one_must_be_named() -> None:
     with pytest.raises(pulumi.RunError, match=r"contents: no context is the current one\n.*b, g, lost"):
         credentials.kubeconfig(spec(contents=yaml.safe_dump({**TWO, "current-context": ""})))
 
 
-@pytest.mark.parametrize("text", ["hello", "a: [secret", "contexts: secret", "- secret"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("hello", "a: [secret", "contexts: secret", "- secret", "secret: 2026-13-45", "secret: !!timestamp x"),
+        *("secret: " + "9" * 4400, "secret: " + "[" * 500 + "]" * 500),
+    ],
+    ids=lambda text: text[:25],
+)
 def test_an_invalid_kubeconfig_is_reported_and_not_shown(text: str) -> None:
     with pytest.raises(pulumi.RunError, match=r"cloud\.kubeconfig\.contents: is no kubeconfig") as refused:
         credentials.kubeconfig(spec(contents=text))

@@ -79,6 +79,7 @@ def test_the_layout_of_the_text_stays_as_stacks_have_it() -> None:
         (r"50: ['(a)\1']", "of RE2"),
         ("50: [a++]", "of RE2"),
         (r"50: ['\C']", "of RE2"),
+        ("50: ['a{99999999999}']", "of RE2: invalid repeat count"),
         ("50: ['(broken']", "of RE2: missing )"),
     ],
 )

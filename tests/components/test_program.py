@@ -232,6 +232,17 @@ def test_without_gpu_pools_there_is_no_device_plugin(dev: dict[str, Any], monkey
     assert declare(dev, monkeypatch).of(DAEMON_SET) == {}
 
 
+@pytest.mark.parametrize(
+    "text", ["[" * 2000 + "]" * 2000, '[{"maxNodes": ' + "9" * 4400 + "}]", '[{"name": "\\ud800"}]']
+)
+def test_settings_that_nothing_can_hold_are_a_problem_like_others(
+    text: str, dev: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pytest.raises(pulumi.RunError) as error:
+        declare({**dev, "kubeflow-spot:pools": text}, monkeypatch)
+    assert str(error.value).splitlines()[1].startswith("  pools")
+
+
 def test_wrong_settings_raise_one_error_with_every_problem_and_declare_nothing(
     dev: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:

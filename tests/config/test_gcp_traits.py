@@ -65,7 +65,8 @@ def test_the_default_boot_disk_is_the_first_of_the_family() -> None:
     assert boot_disks("g2-standard-8") == boot_disks("G2-Standard-8") == ("pd-balanced", "pd-ssd")
     assert boot_disks("a3-ultragpu-8g") == ("hyperdisk-balanced",)
     assert boot_disks("a3-highgpu-1g")[0] == "pd-balanced"
-    assert boot_disks("e2-standard-4") == boot_disks("unheard") == ()
+    assert boot_disks("e2-standard-4") == ("pd-standard", "pd-balanced", "pd-ssd")
+    assert boot_disks("unheard") == ()
 
 
 @pytest.mark.parametrize("region", ["asia-southeast3", "europe-north2", "northamerica-south1"])

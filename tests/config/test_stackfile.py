@@ -149,6 +149,11 @@ MISTAKES = [
 ]  # fmt: skip
 
 
+def test_a_pool_that_begins_with_too_few_nodes_for_30_pods_is_warned_of() -> None:
+    assert [problem.path for problem in warnings(with_pool(maxPods=10))] == ["pools[1].maxPods"]
+    assert warnings(with_pool(maxPods=10, minNodes=3)) == []
+
+
 @pytest.mark.parametrize(("raw", "path", "remedy"), MISTAKES, ids=[f"{m[1]}-{i}" for i, m in enumerate(MISTAKES)])
 def test_one_mistake_gives_one_problem_with_its_path_and_remedy(raw: dict[str, Any], path: str, remedy: str) -> None:
     mistakes = problems(raw)

@@ -138,7 +138,22 @@ def test_an_invalid_stack_name_is_refused(name: str, tmp_path: Path) -> None:
         Home.of(name, tmp_path)
 
 
-@pytest.mark.parametrize("text", ["config: [", "- a", "config: {a: 1, a: 2}", "config: [1]"])
+_LAUGHS = "\n".join(
+    [f"{a}: &{a} [{b}]" for a, b in zip("bcdefgh", ("*" + ",*".join(x * 9) for x in "abcdefg"), strict=True)]
+)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("config: [", "- a", "config: {a: 1, a: 2}", "config: [1]", "config: {a: 2026-13-45}", "config: &a {b: *a}"),
+        *("config: {a: !!binary aGk=}", "config: {a: !!set {b}}", "config: {[a, b]: c}", "config: {2026-11-01: c}"),
+        *('config: {a: "\\ud800"}', 'config: {"\\ud800": a}', "config: {a: " + "9" * 4400 + "}"),
+        *("config: {a: " + "[" * 150 + "]" * 150 + "}", "config: {b: " + "[" * 500 + "]" * 500 + "}"),
+        *("a: &a [1, 2, 3]\n" + _LAUGHS + "\nconfig: {a: *h}", "config: {a: b}\n# " + "x" * (4 << 20)),
+    ],
+    ids=lambda text: text[:25],
+)
 def test_a_file_without_a_yaml_object_is_an_error_that_names_it(home: Home, text: str) -> None:
     (home.project / "Pulumi.dev.yaml").write_text(text)
     with pytest.raises(SandboxError, match=r"Pulumi\.dev\.yaml"):

@@ -57,6 +57,11 @@ def partitions(model: str, mig: str) -> int:
 _PERSISTENT = ("pd-standard", "pd-balanced", "pd-ssd")
 _BOOT_DISKS = {
     "n1": _PERSISTENT,
+    "n2": _PERSISTENT,
+    "n2d": _PERSISTENT,
+    "e2": _PERSISTENT,
+    "t2d": _PERSISTENT,
+    "c3": ("pd-balanced", "pd-ssd", "hyperdisk-balanced"),
     "a2": _PERSISTENT,
     "g2": ("pd-balanced", "pd-ssd"),
     "g4": ("hyperdisk-balanced",),
@@ -64,7 +69,11 @@ _BOOT_DISKS = {
     "a4": ("hyperdisk-balanced",),
     "a4x": ("hyperdisk-balanced",),
 }
-"""Types of boot disk by machine family. Source: GKE's autoscaler (config/clouds/gcp/README.md), for families with GPUs."""
+"""Types of boot disk by machine family.
+
+Sources: GKE's autoscaler (config/clouds/gcp/README.md) for families with GPUs; nextflow-io/nextflow pull request 6841 (no Hyperdisk
+Balanced on E2, N1, N2 and N2D); Compute Engine's refusal as several repositories quote it, such as of t2d-standard-16; issue 1391
+of kubernetes-sigs/gcp-compute-persistent-disk-csi-driver (C3)."""
 
 
 def boot_disks(size: str) -> tuple[str, ...]:

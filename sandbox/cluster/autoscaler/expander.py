@@ -149,4 +149,7 @@ def _pattern(text: str) -> Any:
     # Go's regexp refuses this one as well (pkg.go.dev/regexp/syntax).
     if re.search(r"(?<!\\)(\\\\)*\\C", text):
         raise ValueError(f"{text!r} is not a regular expression of Go: \\C")
+    # Text to RE2, an error to Go: its parser (regexp/syntax/parse.go, parseInt) marks what is above 1e8 as too large.
+    if any(int(number[:10]) > 10**8 for number in re.findall(r"(?<=[{,])[1-9][0-9]{8,}(?=[,}])", text)):
+        raise ValueError(f"{text!r} is not a regular expression of Go: a count is too large")
     return compiled

@@ -14,19 +14,21 @@ SUBNETWORK = "gcp:compute/subnetwork:Subnetwork"
 
 Range = ipaddress.IPv4Network | ipaddress.IPv6Network
 
-# https://cloud.google.com/vpc/docs/subnets: ranges have at least eight addresses, and lie in these blocks.
+# https://cloud.google.com/vpc/docs/subnets: ranges have at least eight addresses. Public addresses may be used privately, those of
+# documentation too; these are prohibited, and Google's own (of https://www.gstatic.com/ipranges/goog.txt, two).
 _SMALLEST = 29
-_ALLOWED = tuple(
+_PROHIBITED = tuple(
     ipaddress.ip_network(block)
     for block in (
-        "10.0.0.0/8",
-        "172.16.0.0/12",
-        "192.168.0.0/16",
-        "100.64.0.0/10",
-        "192.0.0.0/24",
-        "192.88.99.0/24",
-        "198.18.0.0/15",
-        "240.0.0.0/4",
+        "0.0.0.0/8",
+        "127.0.0.0/8",
+        "169.254.0.0/16",
+        "224.0.0.0/4",
+        "255.255.255.255/32",
+        "199.36.153.4/30",
+        "199.36.153.8/30",
+        "8.8.4.0/24",
+        "8.8.8.0/24",
     )
 )
 
@@ -107,8 +109,7 @@ def usable_range(request: SubnetRequest) -> GcpRefused | None:
     # Words UNCONFIRMED
     for field, text in _fields(request.body):
         range = network(text)
-        inside = any(range.version == block.version and range.subnet_of(block) for block in _ALLOWED)  # type: ignore[arg-type]
-        if range.prefixlen > _SMALLEST or not inside:
+        if range.prefixlen > _SMALLEST or any(_overlap(range, block) for block in _PROHIBITED):
             return invalid(f"Invalid value for field '{field}': '{text}'. Invalid IPCidrRange: {text} is not allowed.")
     return None
 

@@ -59,6 +59,7 @@ def test_the_highest_number_with_an_expression_found_anywhere(text: str, number:
         ('50: ["("]', "not a regular expression"),
         # Python's re knows these, RE2 does not.
         ('50: ["^aks-(?!spot)"]', "of RE2"),
+        ('50: ["a{99999999999}"]', "of Go: a count is too large"),
         ('50: ["(a)\\\\1"]', "of RE2"),
         ('50: ["a++"]', "of RE2"),
         (r"50: ['t4\Z']", "of RE2"),

@@ -106,6 +106,18 @@ def _pods(path: str, pool: AnyPool, draft: Draft, cloud: Cloud) -> Iterator[Prob
             f"and AKS asks for {_PODS}",
             "more pods a node, or more nodes",
         )
+        return
+    # Page concepts-network-ip-address-planning: maxPods 10 asks for three nodes in each pool. No source says which number counts of
+    # a pool that scales; at its creation it has its least nodes.
+    first = max(1, pool.least_nodes(draft.cloud) or 0)
+    if pool.max_pods * first < _PODS:
+        yield Problem(
+            f"{path}.maxPods",
+            f"is {pool.max_pods}: with the {first} node{'s' if first > 1 else ''} it begins with the pool has room for "
+            f"{pool.max_pods * first} pods, and AKS asks for {_PODS}",
+            f"{_PODS} or more, or more minNodes",
+            warning=True,
+        )
 
 
 NEW_CLUSTER_RULES = (_existing, _subnet_names, _way_out, _policy)

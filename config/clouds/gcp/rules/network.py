@@ -49,6 +49,14 @@ def _way_out(gcp: Gcp, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
         )
 
 
+def _nat_name(gcp: Gcp, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    network, name = gcp.network, draft.cluster.name if draft.cluster else None
+    makes_nat = network.private_nodes and not network.existing and network.outbound_type == "cloudNat"
+    if makes_nat and name is not None and len(name) == 1:
+        # terraform-provider-google, compute_router_nat: a name has 2 to 63 characters.
+        yield Problem("cluster.name", f"{name!r} is too short: Cloud NAT is called the same", "at least two characters")
+
+
 _WEBHOOKS = "8443,9443,15017"
 """Ports of Kubeflow's webhooks, KServe's and the training operator's among them, and of Istio's."""
 
@@ -72,4 +80,4 @@ def _control_plane(gcp: Gcp, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
         )
 
 
-NEW_CLUSTER_RULES = (_existing, _two_ranges, _way_out, _control_plane)
+NEW_CLUSTER_RULES = (_existing, _two_ranges, _way_out, _nat_name, _control_plane)

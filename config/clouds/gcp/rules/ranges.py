@@ -18,6 +18,17 @@ from config.rules.network import PATH, are_ranges, readable_ranges
 _TAKEN = 4
 """docs.cloud.google.com/vpc/docs/subnets: addresses Google takes from a subnet's primary range."""
 
+_KEPT = tuple(
+    map(
+        IPv4Network,
+        (
+            *("0.0.0.0/8", "127.0.0.0/8", "169.254.0.0/16", "224.0.0.0/4", "255.255.255.255/32"),
+            *("199.36.153.4/30", "199.36.153.8/30"),
+        ),
+    )
+)
+"""docs.cloud.google.com/vpc/docs/subnets, prohibited IPv4 subnet ranges."""
+
 _PODS = 110
 """Page flexible-pod-cidr: the default of pods a node takes."""
 
@@ -51,6 +62,14 @@ def _overlaps(gcp: Gcp, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
             yield Problem(
                 f"{PATH}.{second}", f"{later} overlaps {first} {earlier}", "choose ranges that share no address"
             )
+
+
+def _kept(gcp: Gcp, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    for key, addresses in _ranges(gcp).items():
+        kept = next((kept for kept in _KEPT if addresses.overlaps(kept)), None)
+        if kept:
+            what = f"{addresses} overlaps {kept}, which no subnet on Google Cloud may have"
+            yield Problem(f"{PATH}.{key}", what, "choose another range, such as a part of 10.0.0.0/8")
 
 
 def _control_plane(gcp: Gcp, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
@@ -109,4 +128,4 @@ def _room(key: str, has: str, room: int, needed: int, surge: int, of: str = "") 
         yield Problem(f"{PATH}.{key}", what, remedy, warning=True)
 
 
-NEW_CLUSTER_RULES = (_are_ranges, _overlaps, _control_plane, _node_room, _pod_room)
+NEW_CLUSTER_RULES = (_are_ranges, _overlaps, _kept, _control_plane, _node_room, _pod_room)

@@ -161,7 +161,16 @@ ROWS = [
         "8.8.0.0/20 is not allowed",
         confirmed=False,
         bad=_subnet(ipCidrRange="8.8.0.0/20"),
-        good=_subnet(ipCidrRange="100.64.0.0/20"),
+        good=_subnet(ipCidrRange="203.0.113.0/24"),
+    ),
+    Row(
+        "range that no subnet may have",
+        "page subnets",
+        subnet_rules.usable_range,
+        "169.254.0.0/20 is not allowed",
+        confirmed=False,
+        bad=_subnet(ipCidrRange="169.254.0.0/20"),
+        good=_subnet(ipCidrRange="240.0.0.0/20"),
     ),
     Row(
         "ranges of one subnet overlap",

@@ -1,0 +1,116 @@
+"""Values that nothing can hold are refused before anything uses them, each once, with its path."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from config import bounds, stackfile
+from config.problems import LONGEST, report
+from tests.config.stack import good, with_pool
+
+
+def nested(depth: int) -> Any:
+    value: Any = 1
+    for _ in range(depth):
+        value = [value]
+    return value
+
+
+def groups(*expressions: str) -> dict[str, Any]:
+    return good(expander={"otherGroups": [{"priority": 15, "groups": list(expressions)}]})
+
+
+def delivered(raw: dict[str, Any]) -> dict[str, Any]:
+    """Settings as the engine delivers them."""
+    return {key: bounds.parsed(value if isinstance(value, str) else json.dumps(value)) for key, value in raw.items()}
+
+
+DEEP = "[0]" * 18
+
+BEYOND = [
+    (with_pool(maxNodes=10**310), "pools[1].maxNodes", "is a number beyond"),
+    (with_pool(maxNodes=10**4000), "pools[1].maxNodes", "is a number beyond"),
+    (with_pool(maxNodes=1e308), "pools[1].maxNodes", "is a number beyond"),
+    (with_pool(maxNodes=float("inf")), "pools[1].maxNodes", "is not a finite number"),
+    (with_pool(spot={"maxPrice": float("nan")}), "pools[1].spot.maxPrice", "is not a finite number"),
+    (with_pool(labels=nested(600)), f"pools[1].labels{DEEP}", "is nested more than 20 deep"),
+    (with_pool(labels={"a": "b\ud800"}), "pools[1].labels.a", "U+D800 at place 2"),
+    (with_pool(labels={"a\ud800": "b"}), 'pools[1].labels["a\\ud800"]', "as a key has the character U+D800"),
+    (with_pool(name="a\ud800"), "pools[1].name", "U+D800"),
+    (with_pool(taints=[{"key": "a", "value": "\x1b[2J"}]), "pools[1].taints[0].value", "U+001B at place 1"),
+    (good(**{"\udfff": 1}), "\\udfff", "as a key"),
+    (good(release="\ud800"), "release", "U+D800"),
+    (with_pool(name="a" * 2**21), "pools[1].name", "has 2,097,152 characters"),
+    (with_pool(**{"a" * 600: 1}), f"pools[1].{'a' * 60}", "as a key has 600 characters"),
+    (good(growth={"order": ["t4"] * 30_000}), "growth.order", "more than 20,000 values"),
+    (groups("a{99999999999}"), "expander.otherGroups[0].groups[0]", "not a regular expression of RE2"),
+    (groups("a{2,99999999999}"), "expander.otherGroups[0].groups[0]", "not a regular expression of RE2"),
+    (groups("(" * 501 + ")" * 501), "expander.otherGroups[0].groups[0]", "is '((("),
+    (
+        good(cloud={"provider": "azure", "location": "westeurope", "autoscaler": {"scanInterval": "9" * 4400 + "s"}}),
+        "cloud.autoscaler.scanInterval",
+        "is '999",
+    ),
+]
+"""Settings, the path of their one problem, and a part of it."""
+
+
+@pytest.mark.parametrize(("raw", "path", "what"), BEYOND, ids=map(str, range(len(BEYOND))))
+def test_a_value_beyond_a_bound_is_one_problem(raw: dict[str, Any], path: str, what: str) -> None:
+    spec, problems = stackfile.read(delivered(raw))
+    assert spec is None
+    assert path in [problem.path for problem in problems]
+    (problem,) = (problem for problem in problems if problem.path == path)
+    assert what in problem.what
+    assert problem.remedy
+    # It can be sent to the engine, and fits a terminal.
+    assert len(report(problems).encode()) < 5000
+
+
+def test_a_surge_of_thousands_of_digits_is_refused() -> None:
+    raw = good()
+    raw["pools"][0]["upgrade"] = {"maxSurge": "9" * 4400}
+    assert [problem.path for problem in stackfile.read(delivered(raw))[1]] == ["pools[0].upgrade.maxSurge"]
+
+
+def test_json_thousands_deep_is_refused() -> None:
+    raw = good() | {"pools": bounds.parsed("[" * 2000 + "]" * 2000)}
+    (problem,) = stackfile.read(raw)[1]
+    assert (problem.path, problem.what) == ("pools", "is nested more than 20 deep")
+
+
+def test_digits_are_those_of_ascii() -> None:
+    cluster = {"name": "ml-test", "kubernetesVersion": "1.３５", "reason": "because of Istio"}  # noqa: RUF001
+    (problem,) = stackfile.read(good(cluster=cluster))[1]
+    assert problem.path == "cluster.kubernetesVersion"
+
+
+def test_a_value_beyond_a_bound_hides_no_other_problem() -> None:
+    raw = with_pool(name="t4\ud800", labels={"agentpool": "x", "b": 10**400}, maxNodes=0)
+    assert [problem.path for problem in stackfile.read(raw)[1]] == [
+        "pools[1].labels.b",
+        'pools[1].labels["agentpool"]',
+        "pools[1].maxNodes",
+        "pools[1].name",
+    ]
+
+
+def test_a_long_text_is_shortened_in_a_message() -> None:
+    (problem,) = stackfile.read(with_pool(name="x" * 100_000))[1]
+    assert "xxx ... xxx" in problem.what
+    assert len(problem.what) < LONGEST
+
+
+def test_a_report_of_hundreds_of_problems_ends() -> None:
+    lines = report(stackfile.read(good(growth={"order": [7] * 300}))[1]).splitlines()
+    assert lines[0].startswith("300 problems ")
+    assert lines[-1] == "  and 100 more"
+
+
+def test_what_people_write_is_within_the_bounds() -> None:
+    lines = "apiVersion: v1\nkind: Config\r\n\tclusters: # Grüße, 日本語 🙂\n" * 500
+    raw = {"release": "r2026-11", "cloud": {"provider": "existing", "name": "a", "kubeconfig": {"contents": lines}}}
+    assert stackfile.read(raw)[0]

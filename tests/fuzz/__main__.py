@@ -1,0 +1,21 @@
+"""`python -m tests.fuzz NUMBER [SEED]`: shows a mutated stack file and what the loader makes of it."""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from pathlib import Path
+
+from config import stackfile
+from config.problems import report
+from tests.fuzz import files, verdict
+
+file = files.mutated(*map(int, sys.argv[1:3]))
+print(file)
+with tempfile.TemporaryDirectory() as folder:
+    raw = files.delivered(file, Path(folder))
+if raw is None:
+    sys.exit("it is refused before the program gets it")
+spec, problems = stackfile.read(raw)
+print("accepted" if spec else report(problems))
+print(*verdict.faults(spec, problems, raw, file.provider), sep="\n")

@@ -1,0 +1,176 @@
+"""Mutations of a stack file's settings. Gentle ones mostly stay legal; wild ones do not care."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+from random import Random
+from typing import Any
+
+from tests.fuzz import corpus, values
+from tests.fuzz.corpus import Place
+
+Settings = dict[str, Any]
+Mutation = Callable[[Settings, str, Random], None]
+"""Changes settings in place, those of a file of this provider."""
+
+
+def get(settings: Settings, place: Place) -> Any:
+    value: Any = settings
+    for part in place:
+        value = value[part]
+    return value
+
+
+def put(settings: Settings, place: Place, value: Any) -> None:
+    get(settings, place[:-1])[place[-1]] = value
+
+
+def remove(settings: Settings, place: Place) -> None:
+    del get(settings, place[:-1])[place[-1]]
+
+
+def _any_place(settings: Settings, random: Random) -> Place:
+    return random.choice([place for place, _ in corpus.places(settings)])
+
+
+def _place_of(kind: type | tuple[type, ...], settings: Settings, random: Random) -> Place | None:
+    found = [place for place, value in corpus.places(settings) if isinstance(value, kind)]
+    return random.choice(found) if found else None
+
+
+def set_key(settings: Settings, provider: str, random: Random) -> None:
+    """Any key of any object of the file gets a value that is allowed there."""
+    objects = [(), *(place for place, value in corpus.places(settings) if isinstance(value, dict))]
+    place = random.choice(objects)
+    known = (corpus.node(place, provider) or {}).get("properties")
+    if known:
+        where = (*place, random.choice(list(known)))
+        if where != ("cloud", "provider"):
+            put(settings, where, values.allowed(where, provider, settings, random))
+
+
+def change_value(settings: Settings, provider: str, random: Random) -> None:
+    """A value becomes another one that is allowed there."""
+    place = _any_place(settings, random)
+    if place[0] != "release" and place != ("cloud", "provider") and corpus.node(place, provider):
+        put(settings, place, values.allowed(place, provider, settings, random))
+
+
+def change_number(settings: Settings, provider: str, random: Random) -> None:
+    """A number moves a little, or to an edge."""
+    place = _place_of((int, float), settings, random)
+    if place:
+        number = get(settings, place)
+        put(
+            settings,
+            place,
+            random.choice((number + 1, number - 1, number * 2, number * 10, 0, 1, -number, str(number))),
+        )
+
+
+def of_another_file(settings: Settings, provider: str, random: Random) -> None:
+    """A value from the same place of another file for the same cloud."""
+    place = random.choice([place for place in corpus.values() if len(place) < 4])
+    others = corpus.suiting(place, provider)
+    if others and place != ("cloud", "provider") and 0 not in place:
+        parent = settings
+        for part in place[:-1]:
+            parent = parent.setdefault(str(part), {}) if isinstance(parent, dict) else {}
+        if isinstance(parent, dict):
+            parent[str(place[-1])] = copy.deepcopy(random.choice(others))
+
+
+def remove_any(settings: Settings, provider: str, random: Random) -> None:
+    remove(settings, _any_place(settings, random))
+
+
+def another_pool(settings: Settings, provider: str, random: Random) -> None:
+    """One more pool: a copy of one of this file or another, under another name."""
+    pools = settings.get("pools")
+    others = corpus.suiting(("pools", 0), provider)
+    if isinstance(pools, list) and others:
+        pool = copy.deepcopy(random.choice([*pools, *others]))
+        if isinstance(pool, dict):
+            pool["name"] = f"more{len(pools)}"
+        pools.insert(random.randint(0, len(pools)), pool)
+
+
+def nasty_value(settings: Settings, provider: str, random: Random) -> None:
+    put(settings, _any_place(settings, random), values.nasty(random))
+
+
+def nasty_key(settings: Settings, provider: str, random: Random) -> None:
+    place = _place_of(dict, settings, random) or ()
+    key = random.choice([*values.TEXTS, *corpus.keys()])
+    put(settings, (*place, key), values.nasty(random))
+
+
+def rename_key(settings: Settings, provider: str, random: Random) -> None:
+    """A typo, another case, or the name of another key."""
+    place = _any_place(settings, random)
+    key = place[-1]
+    if isinstance(key, str) and key:
+        at = random.randrange(len(key))
+        new = random.choice(
+            (key[:at] + key[at + 1 :], key.upper(), key + "s", key.swapcase(), random.choice(corpus.keys()))
+        )
+        value = get(settings, place)
+        remove(settings, place)
+        put(settings, (*place[:-1], new), value)
+
+
+def wrap(settings: Settings, provider: str, random: Random) -> None:
+    """A value becomes a list or an object, or such a one its first value."""
+    place = _any_place(settings, random)
+    value = get(settings, place)
+    forms: list[Any] = [[value], {"value": value}, str(value), {str(n): item for n, item in enumerate([value])}]
+    if isinstance(value, dict):
+        forms += [list(value), list(value.values()), *list(value.values())[:1]]
+    if isinstance(value, list):
+        forms += [*value[:1], {str(n): item for n, item in enumerate(value)}]
+    put(settings, place, random.choice(forms))
+
+
+def swap(settings: Settings, provider: str, random: Random) -> None:
+    """Two values change places."""
+    one, other = _any_place(settings, random), _any_place(settings, random)
+    first, second = copy.deepcopy(get(settings, one)), copy.deepcopy(get(settings, other))
+    if one[: len(other)] != other and other[: len(one)] != one:
+        put(settings, one, second)
+        put(settings, other, first)
+
+
+def of_anywhere(settings: Settings, provider: str, random: Random) -> None:
+    """A value from any place of any file, another cloud's too."""
+    at = random.choice(list(corpus.values()))
+    put(settings, _any_place(settings, random), copy.deepcopy(random.choice(corpus.values()[at])[1]))
+
+
+def repeat_item(settings: Settings, provider: str, random: Random) -> None:
+    place = _place_of(list, settings, random)
+    if place and (items := get(settings, place)):
+        items.insert(random.randint(0, len(items)), copy.deepcopy(random.choice(items)))
+
+
+def change_text(settings: Settings, provider: str, random: Random) -> None:
+    """A text loses, repeats or gains characters."""
+    place = _place_of(str, settings, random)
+    if place:
+        text = get(settings, place)
+        at = random.randint(0, len(text))
+        extra = random.choice(("-", ".", "/", "_", " ", "0", "9", "A", "é", "\n", "\x1b", "\ud800", "x" * 70, text))
+        put(
+            settings,
+            place,
+            random.choice((text[:at] + extra + text[at:], text[:at], text[at:], text.upper(), text.title())),
+        )
+
+
+GENTLE: tuple[Mutation, ...] = (
+    *(set_key, set_key, set_key, change_value, change_value, change_number, of_another_file, remove_any, another_pool),
+)
+WILD: tuple[Mutation, ...] = (
+    *(nasty_value, nasty_value, nasty_value, nasty_key, rename_key, wrap, swap, of_anywhere, repeat_item, change_text),
+    change_text,
+)

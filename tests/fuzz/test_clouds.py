@@ -1,0 +1,96 @@
+"""The loader and the emulated clouds, which share no code, take the same files: the two sets of rules against each other."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from components.addons import discovery
+from components.existing import credentials
+from config import stackfile
+from tests.components.emulation import Emulated
+from tests.components.program import KUBECONFIG, declare
+from tests.components.test_accepted import CLOUDS
+from tests.fuzz import corpus, files
+from tests.fuzz.files import File
+
+pytestmark = pytest.mark.program
+
+QUICK, ALL = 30, 2_000
+"""Accepted files of `make test`, and of `make test-slow`: to declare one takes a seventh of a second."""
+
+_THE_CLOUD_ALONE_KNOWS = re.compile(
+    # The catalogue of machines is no list of all: others are accepted, with their GPUs in the file.
+    "Invalid machine type|The requested VM size .* is not available in the current region"
+)
+_WARNED = {
+    # Offers of machines change, so the loader warns (config/clouds/gcp/README.md).
+    "does not exist in zone": ".zones",
+    # No source says which number of a pool that scales has to have room for 30 pods.
+    "InsufficientAgentPoolMaxPodsPerAgentPool": ".maxPods",
+}
+"""Words of refusals of which the loader warns, and the end of the warning's path."""
+
+
+def accepted(folder: Path, numbers: Iterable[int]) -> Iterator[tuple[File, dict[str, Any]]]:
+    """The files that the loader accepts and in which the mutation means something, with the settings that it gets."""
+    bases = {stack.name: stackfile.read(stack.settings)[0] for stack in corpus.stacks()}
+    for number in numbers:
+        file = files.mutated(number)
+        raw = files.delivered(file, folder)
+        spec = stackfile.read(raw)[0] if raw else None
+        if raw and spec and spec != bases[file.base]:
+            yield file, raw
+
+
+def refusal(raw: Mapping[str, Any], folder: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Why the cloud, or the program while it declares, refuses settings that the loader accepts; empty when they are taken."""
+    settings = {f"{corpus.PREFIX}{key}": value for key, value in raw.items()}
+    described = raw["cloud"]
+    monkeypatch.setattr(discovery, "read", lambda kubeconfig, what, compute_class=None: discovery.Contents("1.36.2"))
+    monkeypatch.setattr(credentials, "kubeconfig", lambda spec: f"{KUBECONFIG}users: []\n")
+    cloud: Emulated | None = None
+    if described["provider"] in CLOUDS:
+        cloud = CLOUDS[described["provider"]](folder / "cloud.json", described)
+    try:
+        if cloud:
+            cloud.seed(settings)
+        declare(settings, monkeypatch, cloud=cloud)
+    except Exception as refused:
+        # The SDK hands a provider's refusal on as an exception of several kinds.
+        warned = [problem.path for problem in stackfile.read(raw)[1]]
+        known = any(words in str(refused) and path.endswith(end) for words, end in _WARNED.items() for path in warned)
+        return "" if known or _THE_CLOUD_ALONE_KNOWS.search(str(refused)) else f"{type(refused).__name__}: {refused}"
+    return ""
+
+
+def declare_all(found: Iterable[tuple[File, dict[str, Any]]], folder: Path) -> int:
+    """The number of files; fails with all that are refused."""
+    count, wrong = 0, []
+    for file, raw in found:
+        count += 1
+        (folder / "cloud.json").unlink(missing_ok=True)
+        with pytest.MonkeyPatch.context() as monkeypatch:
+            if why := refusal(raw, folder, monkeypatch):
+                wrong.append(f"{why}\n{file}")
+    if wrong:
+        pytest.fail(
+            "\n\n".join([f"{len(wrong)} of {count} files are accepted by the loader only", *wrong]), pytrace=False
+        )
+    return count
+
+
+def test_what_the_loader_accepts_the_cloud_accepts(tmp_path: Path) -> None:
+    found = itertools.islice(accepted(tmp_path, itertools.count()), QUICK)
+    assert declare_all(found, tmp_path) == QUICK
+
+
+@pytest.mark.slow
+def test_the_cloud_accepts_the_rest_too(tmp_path: Path) -> None:
+    found = itertools.islice(accepted(tmp_path, itertools.count()), QUICK, ALL)
+    assert declare_all(found, tmp_path) == ALL - QUICK

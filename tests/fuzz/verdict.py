@@ -1,0 +1,64 @@
+"""What the loader says of a file, and what is wrong with what it says."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from config.problems import LONGEST, Problem
+from tests.fuzz import corpus
+
+_INTERNAL = re.compile(
+    r"Unreadable|Unusable|Traceback|pydantic|object at 0x|<class|<function|NoneType|(: |\[|, )None\b"
+)
+_UNPRINTABLE = re.compile("[^\n\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+def faults(spec: object, problems: list[Problem], settings: dict[str, Any], provider: str) -> Iterator[str]:
+    """Why the loader's answer is not one; nothing for a good one."""
+    errors = [problem for problem in problems if not problem.warning]
+    if (spec is None) != bool(errors):
+        yield f"{'no' if spec is None else 'a'} spec with {len(errors)} errors"
+    if len(set(problems)) < len(problems):
+        yield "a problem stands twice"
+    known = {_plain(_shown(place)) for place, _ in corpus.places(settings)}
+    for problem in problems:
+        if not _names(problem.path, known, provider):
+            yield f"{problem.path!r} is no place of the file"
+        for text in (problem.path, problem.what, problem.remedy):
+            if not text.strip() or len(text) > LONGEST or _UNPRINTABLE.search(text):
+                yield f"{text!r} of {problem.path!r} is no plain text"
+        if internal := _INTERNAL.search(f"{problem.what} {problem.remedy}"):
+            yield f"{problem.path!r} speaks of {internal[0]}: {problem.what}"
+
+
+def _names(path: str, known: set[str], provider: str) -> bool:
+    """Whether a path is that of a value, or of a key that is missing in an object."""
+    plain = _plain(path)
+    if not plain:
+        return False
+    if plain in known:
+        return True
+    if len(path) > 60 and any(other.startswith(plain.partition(" ... ")[0]) for other in known):
+        return True  # shortened
+    place = tuple(int(part) if part.isdigit() else part for part in plain.split("."))
+    parent = plain.rpartition(".")[0]
+    if isinstance(place[-1], int):
+        return False
+    return (parent in known or not parent or _names(parent, known, provider)) and any(
+        corpus.node(place, of) is not None for of in ("azure", "gcp", "existing")
+    )
+
+
+def _shown(place: corpus.Place) -> str:
+    return ".".join(str(part) for part in place)
+
+
+def _plain(path: str) -> str:
+    """A path with dots alone, and characters that cannot be printed escaped."""
+    path = re.sub(r'\["(.*?)"\](?=$|[.\[])', r".\1", path, flags=re.DOTALL)
+    path = re.sub(r"\[(\d+)\]", r".\1", path).removeprefix(".")
+    return re.sub(
+        "[^\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]", lambda m: f"\\u{ord(m[0]):04x}", path
+    )
