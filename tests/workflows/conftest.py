@@ -49,7 +49,8 @@ UV = """
 import json, os, sys
 from pathlib import Path
 assert sys.argv[1:5] == ["run", "--locked", "sandbox", "report"], sys.argv
-Path(os.environ["WORLD"], "drawn").write_text(json.dumps([sys.argv[5:], "GH_TOKEN" in os.environ, Path(sys.argv[5]).read_text()]))
+drawn = [sys.argv[5:], os.environ.get("GH_TOKEN", ""), Path(sys.argv[5]).read_text()]
+Path(os.environ["WORLD"], "drawn").write_text(json.dumps(drawn))
 longest = int(sys.argv[sys.argv.index("--longest") + 1])
 print(("drawn " * 20_000)[: longest - 1].rstrip() if "long" in Path(sys.argv[5]).read_text() else "drawn")
 sys.exit(int("broken" in Path(sys.argv[5]).read_text()))

@@ -25,7 +25,7 @@ Files = dict[str, Data]
 
 def faults(files: Files) -> list[str]:
     """What is wrong, in a sentence each; empty where nothing is."""
-    rules = (drift, cloud_preview, deploy, credentials, packages)
+    rules = (drift, cloud_preview, deploy, credentials, packages, comment)
     return [f"{rule.__name__}: {fault}" for rule in rules for fault in rule(files)]
 
 
@@ -160,6 +160,23 @@ def packages(files: Files) -> Iterator[str]:
             for step in job.get("steps", []):
                 if INSTALLS.search(step.get("run", "")):
                     yield f"{name}.yml, {key}: packages are installed beside the right to ask for an identity"
+
+
+def comment(files: Files) -> Iterator[str]:
+    """What loads packages to draw a stranger's report has no token; the job that may comment runs one script of main."""
+    jobs = files["preview-comment"]["jobs"]
+    for name, job in jobs.items():
+        writes = "write" in job["permissions"].values()
+        for step in job["steps"]:
+            script, token = step.get("run", ""), "GH_TOKEN" in step.get("env", {})
+            if script.endswith("comment.py draw") and (token or writes):
+                yield f"{name}: packages are loaded beside a token or a right to write"
+            elif script and not re.fullmatch(r"python3 \.github/scripts/comment\.py (fetch|draw|post)", script):
+                yield f"{name}: something else than comment.py runs"
+            elif script.endswith("comment.py fetch") and writes:
+                yield f"{name}: the stranger's artifact is opened beside a right to write"
+    if jobs["comment"].get("needs") != "draw" or jobs["comment"].get("if") != "needs.draw.outputs.found == 'true'":
+        yield "a comment is written where none was drawn"
 
 
 def triggers(content: Data) -> Data:

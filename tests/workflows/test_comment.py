@@ -19,6 +19,7 @@ SHA = "a" * 40
 PULLS = "repos/owner/project/pulls"
 ARTIFACTS = "repos/owner/project/actions/runs/77/artifacts"
 ZIP = "repos/owner/project/actions/artifacts/9/zip"
+DRAWN, DRAWN_ZIP = (path.replace("77", "88").replace("/9/", "/50/") for path in (ARTIFACTS, ZIP))
 COMMENTS = "repos/owner/project/issues/12/comments"
 MARKER = "<!-- kubeflow-spot: preview -->"
 BOT = {"login": "github-actions[bot]"}
@@ -50,7 +51,7 @@ def fork(machine: Machine) -> Machine:
     return machine
 
 
-def comment(machine: Machine, **changed: Any) -> subprocess.CompletedProcess[str]:
+def event(machine: Machine, **changed: Any) -> dict[str, str]:
     run = {
         "id": 77,
         "head_sha": SHA,
@@ -59,9 +60,24 @@ def comment(machine: Machine, **changed: Any) -> subprocess.CompletedProcess[str
         "html_url": "https://github.com/owner/project/actions/runs/77",
         "pull_requests": [],
     }
-    event = machine.folder / "event.json"
-    event.write_text(json.dumps({"workflow_run": run | changed}))
-    return machine.run("comment.py", GITHUB_EVENT_PATH=str(event))
+    file = machine.folder / "event.json"
+    file.write_text(json.dumps({"workflow_run": run | changed}))
+    return {"GITHUB_EVENT_PATH": str(file), "GITHUB_RUN_ID": "88", "GITHUB_OUTPUT": str(machine.folder / "outputs")}
+
+
+def comment(machine: Machine, **changed: Any) -> subprocess.CompletedProcess[str]:
+    """Both jobs; the first step that fails or finds nothing is the last."""
+    settings = event(machine, **changed)
+    done = machine.run("comment.py", "fetch", **settings)
+    if done.returncode or not (machine.folder / "outputs").exists():
+        return done
+    assert (machine.folder / "outputs").read_text() == "found=true\n"
+    done = machine.run("comment.py", "draw", **settings, GH_TOKEN="")
+    if done.returncode:
+        return done
+    machine.answer(DRAWN, {"artifacts": [artifact(id=50, name="comment")]})
+    machine.serve(DRAWN_ZIP, archive(("comment.md", (machine.temporary / "comment.md").read_bytes())))
+    return machine.run("comment.py", "post", **settings)
 
 
 def written(machine: Machine) -> list[tuple[str, str]]:
@@ -79,12 +95,12 @@ def test_a_pull_request_from_a_fork_gets_a_comment(fork: Machine) -> None:
     assert request[:3] == ["GET", PULLS, {"state": "open", "head": "stranger:@topic", "per_page": "100"}]
 
 
-def test_the_report_alone_is_drawn_and_by_a_command_without_the_token(fork: Machine) -> None:
+def test_the_report_alone_is_drawn(fork: Machine) -> None:
     comment(fork)
-    arguments, has_token, content = json.loads((fork.world / "drawn").read_text())
+    arguments, token, content = json.loads((fork.world / "drawn").read_text())
     assert arguments[0] == str(fork.temporary / "report.json")
     assert arguments[-2:] == ["--pointer", "https://github.com/owner/project/actions/runs/77"]
-    assert (has_token, content) == (False, "{}")
+    assert (token, content) == ("", "{}")
 
 
 def test_the_longest_report_fits_a_comment(fork: Machine) -> None:
@@ -196,7 +212,9 @@ def test_only_the_report_of_a_hostile_archive_reaches_the_disk(fork: Machine) ->
     before = {path for path in fork.folder.rglob("*") if path.is_file()}
     assert comment(fork).returncode == 0
     new = {path for path in fork.folder.rglob("*") if path.is_file()} - before
-    ours = {"report.json", "calls", "drawn", "event.json"}
+    # Handed over as an artifact: comment.md, and the stand-in's copy of it.
+    ours = {"report.json", "calls", "drawn", "event.json", "outputs", "comment.md"}
+    ours |= {f"{path.replace('/', '_')}.{ending}" for path, ending in ((DRAWN, "json"), (DRAWN_ZIP, "bytes"))}
     assert {path.name for path in new if path.suffix != ".pyc"} == ours
 
 

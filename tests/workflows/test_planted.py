@@ -107,6 +107,15 @@ PLANTED = [
     ("cloud", put("runs/steps/2/run", "uv sync"), "installs with the right to ask for an identity"),
     ("cloud", put("runs/steps/2/run", 'without_identity=""\n$without_identity uv sync'), "leaves the right to ask"),
     ("cloud", put("runs/steps", lambda steps: [*steps[3:], *steps[:3]]), "installs after a login"),
+    ("preview-comment", put("jobs/draw/permissions/pull-requests", "write"), "beside a token or a right to write"),
+    ("preview-comment", put("jobs/draw/steps/2/env", {"GH_TOKEN": "x"}), "beside a token or a right to write"),
+    ("preview-comment", put("jobs/comment/steps/1/run", "make comment"), "something else than comment.py runs"),
+    (
+        "preview-comment",
+        put("jobs/comment/steps/1/run", lambda run: run.replace("post", "fetch")),
+        "artifact is opened",
+    ),
+    ("preview-comment", put("jobs/comment/if", "always()"), "where none was drawn"),
 ]
 
 

@@ -94,7 +94,7 @@ def test_the_workflow_that_comments_takes_nothing_from_the_pull_request() -> Non
     assert triggers(comment) == {"workflow_run": {"workflows": [workflow("preview")["name"]], "types": ["completed"]}}
     all_steps = list(steps(comment))
     checkouts = [step for step in all_steps if "checkout" in step.get("uses", "")]
-    assert [set(step["with"]) for step in checkouts] == [{"persist-credentials"}]
+    assert [set(step["with"]) for step in checkouts] == [{"persist-credentials"}] * 2
     assert [step for step in all_steps if "download-artifact" in step.get("uses", "")] == []
     assert [
         step for step in all_steps for text in scalars(step) if "github.event" in text or "github.head" in text
