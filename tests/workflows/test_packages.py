@@ -14,6 +14,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
+import yaml
 
 from tests.workflows.files import PROJECT, workflow
 
@@ -66,3 +67,10 @@ def test_beside_credentials_only_the_programs_packages_are_installed(checkout: P
 
 def test_without_the_settings_of_the_job_the_host_installs_the_sandboxs_packages_too(checkout: Path) -> None:
     assert {"pytest", "psutil", "rich", "kubeflow-spot"} <= installed(sync(checkout, {}, "--inexact"))
+
+
+def test_the_operators_workspace_has_the_same_settings() -> None:
+    documents = yaml.safe_load_all((PROJECT / "examples" / "operator" / "staging.yaml").read_text())
+    stack = next(document for document in documents if document["kind"] == "Stack")
+    settings = {name: value["literal"]["value"] for name, value in stack["spec"]["envRefs"].items()}
+    assert {name: value for name, value in settings.items() if name.startswith("UV_")} == SETTINGS["up"]
