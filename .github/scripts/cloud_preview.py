@@ -37,10 +37,10 @@ def main(stack: str, folder: str, options: list[str]) -> int:
     server = address(kubeconfig(stack, folder))
     note = ""
     if server and not answers(server):
-        note = f"{NOT_PREVIEWED} ({urlsplit(server).hostname})"
+        note = f"{NOT_PREVIEWED} ({urlsplit(server).hostname})" if private() else NOT_PREVIEWED
         options = [*options, "--exclude", LAYER]
         print(f"::warning::{stack}: {note}", flush=True)
-    shown_values = "--diff" if os.environ.get("PRIVATE") == "true" else "--suppress-outputs"
+    shown_values = "--diff" if private() else "--suppress-outputs"
     command = ["pulumi", "preview", "--stack", stack, "--non-interactive", "--color", "never", shown_values, *options]
     shown = bytearray()
     with subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as preview:
@@ -85,11 +85,16 @@ def answers(server: str) -> bool:
         connection.request("GET", "/readyz")
         connection.getresponse()
     except (OSError, http.client.HTTPException) as error:
-        print(f"{server}: {error}", flush=True)
+        print(f"{server}: {error}" if private() else "the API server does not answer", flush=True)
         return False
     finally:
         connection.close()
     return True
+
+
+def private() -> bool:
+    """Whether only people who may read the repository read the log."""
+    return os.environ.get("PRIVATE") == "true"
 
 
 def chapter(stack: str, note: str, output: str, code: int) -> str:

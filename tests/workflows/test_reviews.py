@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import copy
 import json
+import re
 import subprocess
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 
+from tests.workflows.faults import ASKED, READERS
 from tests.workflows.files import FOLDER, PROJECT, workflow
 
 FREE = ("README.md", "CHANGELOG.md", "CONTRIBUTING.md", "bench/", "docs/", "examples/", "tests/")
@@ -160,3 +162,14 @@ def test_an_owner_taken_away_is_noticed() -> None:
     assert owners(text)(".github/workflows/deploy.yml") != []
     assert owners(text + "/.github/\n")(".github/workflows/deploy.yml") == []
     assert owners(text.replace("\n* @", "\n/x @"))("uv.lock") == []
+
+
+def test_the_page_sets_up_every_environment_and_names_files_that_are_there() -> None:
+    page = (PROJECT / "docs" / "delivery.md").read_text()
+    [(asked, unasked)] = re.findall(r'^ASKED="(.*)" OPEN="(.*)"$', page, re.MULTILINE)
+    stacks = set(READERS)
+    assert set(asked.split()) == {*ASKED.values(), *(stacks - {"dev"})}
+    assert set(unasked.split()) == {*READERS.values(), "dev"}
+    assert "-f name=main -f type=branch" in page
+    assert [name for name in re.findall(r"--input (\.github/\S+)", page) if not (PROJECT / name).exists()] == []
+    assert page.count("--input .github/rulesets/") == len(list((FOLDER / "rulesets").iterdir()))
