@@ -23,27 +23,31 @@ from gh import Refused, api
 
 WORKFLOW = ".github/workflows/deploy.yml"
 JOB = "{stack} / pulumi up"
-"""The job's name: the one in deploy.yml, then the one in the reusable workflow that it calls."""
+"""The job's name: the one in deploy.yml, then the one in the reusable workflow that it calls (8398a7/action-slack, issue 183)."""
 PAGES = 10
 """Pages of a hundred runs: a filtered list has at most 1,000 (docs.github.com: rest/actions/workflow-runs)."""
+MOST = 300
+"""Runs of main whose jobs are asked for: a token of GitHub Actions has 1,000 requests an hour (docs.github.com: rate-limits)."""
 
 
 def deployed(repository: str, stacks: list[str]) -> dict[str, str]:
     """The commit of each stack's newest update that succeeded; empty where none did. Raises Refused."""
     commits = dict.fromkeys(stacks, "")
     tip = main_branch.tip(repository)
+    asked = 0
     for run in runs(repository):
         missing = [stack for stack in stacks if not commits[stack]]
-        if not missing:
+        if not missing or asked == MOST:
             break
-        if why := doubt(run, repository):
+        why = doubt(run, repository)
+        if not why and not main_branch.has(repository, tip, run["head_sha"]):
+            why = f"{run['head_sha']} is not on main"
+        if why:
             print(f"::warning::run {int(run['id'])} is passed over: {why}")
             continue
-        done = [stack for stack in missing if JOB.format(stack=stack) in succeeded(repository, int(run["id"]))]
-        if done and not main_branch.has(repository, tip, run["head_sha"]):
-            print(f"::warning::run {int(run['id'])} is passed over: {run['head_sha']} is not on main")
-            continue
-        commits.update(dict.fromkeys(done, run["head_sha"]))
+        asked += 1
+        names = succeeded(repository, int(run["id"]))
+        commits.update({stack: run["head_sha"] for stack in missing if JOB.format(stack=stack) in names})
     return commits
 
 

@@ -116,6 +116,18 @@ def test_planted_runs_cannot_push_the_last_update_out_of_sight(
     assert capsys.readouterr().out.count("::warning::run ") == 100
 
 
+def test_runs_of_tags_do_not_use_up_the_runs_that_are_asked_for(
+    github: GitHub, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    script = github.script("deployed", "main_branch")
+    monkeypatch.setattr(script, "MOST", 2)
+    tags = [(run(number, PLANTED), [job("prod")]) for number in range(9, 4, -1)]
+    answer(github, *tags, (run(3, TIP), []), (run(2, OLDER), [job("prod")]), **{PLANTED: "ahead"})
+    assert deployed(github) == {"prod": OLDER}
+    answer(github, (run(3, TIP), []), (run(2, OLDER), []), (run(1, OLDEST), [job("prod")]))
+    assert deployed(github) == {"prod": ""}
+
+
 @pytest.mark.parametrize("answered", [{"ref": "refs/heads/main-2"}, {"ref": "refs/tags/main"}, {"object": {"sha": ""}}])
 def test_what_is_not_the_branch_main_is_refused(github: GitHub, answered: dict[str, Any]) -> None:
     answer(github, (run(1, OLDER), [job("prod")]))
