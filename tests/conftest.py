@@ -14,6 +14,7 @@ from hypothesis import settings
 from xdist.scheduler import LoadScopeScheduling
 
 import sandbox as sandbox
+from sandbox.base.tokens import without_tokens
 from tests import reaper, tally
 from tests.subjects import SUBJECTS, Subject
 
@@ -33,6 +34,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     # Tests have sandboxes of their own, wherever the user's sandbox is.
     os.environ.pop("SANDBOX_HOME", None)
+    # They run packages and programs of all sorts, none of which has a use for the user's accounts.
+    for name in os.environ.keys() - without_tokens(os.environ, but="UV_INDEX").keys():
+        del os.environ[name]
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         # True for background jobs of a shell and for everything that tests start; interrupted processes would go on.
         signal.signal(signal.SIGINT, signal.default_int_handler)
