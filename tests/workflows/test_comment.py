@@ -222,3 +222,12 @@ def test_a_refusal_of_github_is_printed(fork: Machine) -> None:
     (fork.world / f"{PULLS.replace('/', '_')}.json").unlink()
     done = comment(fork)
     assert (done.returncode, done.stderr) == (1, f"error: gh api {PULLS}: gh: Not Found (HTTP 404)\n")
+
+
+@pytest.mark.parametrize("text", ["@everybody", f"{MARKER}\n{'x' * 65_536}", ""], ids=["another", "too long", "none"])
+def test_a_text_that_drawing_cannot_have_left_is_not_posted(fork: Machine, text: str) -> None:
+    fork.answer(DRAWN, {"artifacts": [artifact(id=50, name="comment")] if text else []})
+    fork.serve(DRAWN_ZIP, archive(("comment.md", text)))
+    done = fork.run("comment.py", "post", **event(fork))
+    assert (done.returncode, written(fork)) == (1, [])
+    assert "the drawn comment has" in done.stderr
