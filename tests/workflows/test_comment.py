@@ -75,9 +75,14 @@ def comment(machine: Machine, **changed: Any) -> subprocess.CompletedProcess[str
     done = machine.run("comment.py", "draw", **settings, GH_TOKEN="")
     if done.returncode:
         return done
-    machine.answer(DRAWN, {"artifacts": [artifact(id=50, name="comment")]})
-    machine.serve(DRAWN_ZIP, archive(("comment.md", (machine.temporary / "comment.md").read_bytes())))
-    return machine.run("comment.py", "post", **settings)
+    return post(machine, (machine.temporary / "comment.md").read_text())
+
+
+def post(machine: Machine, text: str = f"{MARKER}\ndrawn") -> subprocess.CompletedProcess[str]:
+    """The second job alone, with what the first one has drawn; nothing where that is empty."""
+    machine.answer(DRAWN, {"artifacts": [artifact(id=50, name="comment")] if text else []})
+    machine.serve(DRAWN_ZIP, archive(("comment.md", text)))
+    return machine.run("comment.py", "post", **event(machine))
 
 
 def written(machine: Machine) -> list[tuple[str, str]]:
@@ -114,7 +119,7 @@ def test_a_second_preview_changes_the_first_ones_comment(fork: Machine) -> None:
     ours = {"id": 5, "user": BOT, "body": f"{MARKER}\nold"}
     fork.answer(COMMENTS, [[{"id": 4, "user": BOT, "body": "of another workflow"}], [ours]])
     fork.answer("repos/owner/project/issues/comments/5", {})
-    assert comment(fork).returncode == 0
+    assert post(fork).returncode == 0
     assert [where for where, _ in written(fork)] == ["PATCH repos/owner/project/issues/comments/5"]
 
 
@@ -123,7 +128,7 @@ def test_a_comment_of_another_author_with_the_marker_stays_unchanged(
     fork: Machine, user: dict[str, str] | None
 ) -> None:
     fork.answer(COMMENTS, [[{"id": 5, "user": user, "body": f"{MARKER}\nmine"}]])
-    assert comment(fork).returncode == 0
+    assert post(fork).returncode == 0
     assert [where for where, _ in written(fork)] == [f"POST {COMMENTS}"]
 
 
@@ -222,3 +227,10 @@ def test_a_refusal_of_github_is_printed(fork: Machine) -> None:
     (fork.world / f"{PULLS.replace('/', '_')}.json").unlink()
     done = comment(fork)
     assert (done.returncode, done.stderr) == (1, f"error: gh api {PULLS}: gh: Not Found (HTTP 404)\n")
+
+
+@pytest.mark.parametrize("text", ["@everybody", f"{MARKER}\n{'x' * 65_536}", ""], ids=["another", "too long", "none"])
+def test_a_text_that_drawing_cannot_have_left_is_not_posted(fork: Machine, text: str) -> None:
+    done = post(fork, text)
+    assert (done.returncode, written(fork)) == (1, [])
+    assert "the drawn comment has" in done.stderr

@@ -1,0 +1,70 @@
+"""The scripts that stand in the workflows themselves, run by bash with stand-ins for the programs."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+
+import pytest
+
+from tests.workflows.conftest import Machine
+from tests.workflows.files import ACTIONS, read, steps, workflow
+
+pytestmark = pytest.mark.process
+
+RECORDS = """
+import json, os, sys
+from pathlib import Path
+with Path(os.environ["WORLD"], "started").open("a") as started:
+    started.write(json.dumps([Path(sys.argv[0]).name, sys.argv[1:], sorted(os.environ)]) + "\\n")
+"""
+
+
+@pytest.fixture
+def recording(machine: Machine) -> Machine:
+    """Stand-ins that write how they were started."""
+    for program in ("uv", "pulumi", "python3"):
+        machine.program(f"bin/{program}", RECORDS)
+    return machine
+
+
+def started(machine: Machine, script: str, **settings: str) -> list[tuple[str, list[str], list[str]]]:
+    """The programs that a step starts, as GitHub runs it (docs.github.com: workflow-syntax, `shell: bash`)."""
+    path = f"{machine.folder / 'bin'}{os.pathsep}{os.environ['PATH']}"
+    command = ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", script]
+    subprocess.run(command, env={"PATH": path, "WORLD": str(machine.world), **settings}, check=True)
+    return [json.loads(line) for line in (machine.world / "started").read_text().splitlines()]
+
+
+@pytest.mark.parametrize(
+    ("private", "shown"), [("true", "--diff"), ("false", "--suppress-outputs"), ("", "--suppress-outputs")]
+)
+def test_an_update_shows_values_in_a_private_repository_only(recording: Machine, private: str, shown: str) -> None:
+    script = workflow("up")["jobs"]["up"]["steps"][-1]["run"]
+    [(program, arguments, _)] = started(recording, script, STACK="prod", PRIVATE=private)
+    assert (program, arguments[:3]) == ("pulumi", ["up", "--stack", "prod"])
+    assert [option for option in arguments if option in ("--diff", "--suppress-outputs")] == [shown]
+
+
+@pytest.mark.parametrize(
+    ("drift", "options"),
+    [("true", ["--refresh", "--expect-no-changes"]), ("false", ["--policy-pack", "policy"])],
+)
+def test_a_preview_looks_for_drift_or_asks_the_policies(recording: Machine, drift: str, options: list[str]) -> None:
+    script = workflow("read")["jobs"]["read"]["steps"][-1]["run"]
+    [(_, arguments, _)] = started(recording, script, STACK="prod", DRIFT=drift)
+    assert arguments == [".github/scripts/cloud_preview.py", "prod", "program", *options]
+
+
+def test_packages_are_installed_without_the_right_to_ask_for_an_identity(recording: Machine) -> None:
+    script = next(step["run"] for step in steps(read(ACTIONS[0])) if "uv sync" in step.get("run", ""))
+    identity = {"ACTIONS_ID_TOKEN_REQUEST_TOKEN": "x", "ACTIONS_ID_TOKEN_REQUEST_URL": "y"}
+    calls = started(recording, script, **identity, UV_LOCKED="true")
+    assert [(program, arguments) for program, arguments, _ in calls] == [
+        ("uv", ["sync"]),
+        ("pulumi", ["plugin", "install"]),
+    ]
+    for _, _, names in calls:
+        assert set(identity) & set(names) == set()
+        assert "UV_LOCKED" in names
