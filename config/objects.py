@@ -60,7 +60,7 @@ def _partial(value: Any, model: type[M]) -> M | None:
     for name, field in model.model_fields.items():
         if field.alias in value:
             values = list(_readable(value[field.alias], _adapter(model, name), field.annotation))
-            if values:
+            if values and not (isinstance(value[field.alias], bool) and model.number(name)):
                 kept[name] = values[0]
             else:
                 lost.append(name)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, get_args
 
-from pydantic import BaseModel, ConfigDict, StringConstraints
+from pydantic import BaseModel, ConfigDict, StringConstraints, ValidationInfo, field_validator
 from pydantic.alias_generators import to_camel
+from pydantic_core import PydanticKnownError
 
 FORMS: dict[str, str] = {}
 """The remedy for a text that does not match, by the pattern."""
@@ -71,6 +72,19 @@ class Model(BaseModel):
         strict=False,
         field_title_generator=lambda name, _: name.replace("_", " "),
     )
+
+    @field_validator("*", mode="before")
+    @classmethod
+    def _no_boolean_as_a_number(cls, value: Any, field: ValidationInfo) -> Any:
+        if isinstance(value, bool) and field.field_name and (number := cls.number(field.field_name)):
+            raise PydanticKnownError("int_type" if number is int else "float_type")
+        return value
+
+    @classmethod
+    def number(cls, name: str) -> type[int] | type[float] | None:
+        """The type of a field that holds a number, which `true` is none of although Python counts it as 1; None for another."""
+        annotation = cls.model_fields[name].annotation
+        return next((kind for kind in (int, float) if kind in (annotation, *get_args(annotation))), None)
 
     if not TYPE_CHECKING:  # a type checker is to know every field
 
