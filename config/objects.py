@@ -60,7 +60,7 @@ def _partial(value: Any, model: type[M]) -> M | None:
     for name, field in model.model_fields.items():
         if field.alias in value:
             values = list(_readable(value[field.alias], _adapter(model, name), field.annotation))
-            if values and not (isinstance(value[field.alias], bool) and model.number(name)):
+            if values:
                 kept[name] = values[0]
             else:
                 lost.append(name)
@@ -91,7 +91,7 @@ def _readable(value: Any, adapter: TypeAdapter[Any], annotation: Any) -> Iterato
 @cache
 def _adapter(model: type[Model], name: str) -> TypeAdapter[Any]:
     field = model.model_fields[name]
-    form: Any = Annotated[(field.annotation, *field.metadata)] if field.metadata else field.annotation
+    form: Any = Annotated[(field.annotation, *field.metadata, model.no_boolean(name))]
     return TypeAdapter(form)
 
 

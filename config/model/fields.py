@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING, Annotated, Any, get_args
 
-from pydantic import BaseModel, ConfigDict, StringConstraints, ValidationInfo, field_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, StringConstraints, ValidationInfo, field_validator
 from pydantic.alias_generators import to_camel
 from pydantic_core import PydanticKnownError
 
@@ -76,15 +77,22 @@ class Model(BaseModel):
     @field_validator("*", mode="before")
     @classmethod
     def _no_boolean_as_a_number(cls, value: Any, field: ValidationInfo) -> Any:
-        if isinstance(value, bool) and field.field_name and (number := cls.number(field.field_name)):
-            raise PydanticKnownError("int_type" if number is int else "float_type")
-        return value
+        return cls.no_boolean(field.field_name or "").func(value)  # type: ignore[call-arg]
 
     @classmethod
-    def number(cls, name: str) -> type[int] | type[float] | None:
-        """The type of a field that holds a number, which `true` is none of although Python counts it as 1; None for another."""
+    @cache
+    def no_boolean(cls, name: str) -> BeforeValidator:
+        """A check of a field's value: where it is a number, `true` is none, although Python counts it as 1."""
         annotation = cls.model_fields[name].annotation
-        return next((kind for kind in (int, float) if kind in (annotation, *get_args(annotation))), None)
+        kinds = (annotation, *get_args(annotation))
+        is_number = float in kinds or int in kinds
+
+        def check(value: Any) -> Any:
+            if is_number and isinstance(value, bool):
+                raise PydanticKnownError("float_type" if float in kinds else "int_type")
+            return value
+
+        return BeforeValidator(check)
 
     if not TYPE_CHECKING:  # a type checker is to know every field
 

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from config.clouds.traits import Added, Cloud
 from config.draft import Draft, has_gpus
 from config.model.pool import Pool
-from config.model.taint import Effect
 from config.placement import node_pools
 from config.problems import Problem
 
@@ -51,18 +50,4 @@ def _derived_taints(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterat
             yield Problem(where, f"the program adds the taint {node_pools.GPU_TAINT} to GPU pools itself", "remove it")
 
 
-def _gpu_taint_without_gpus(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
-    """Pods tolerate this key because they ask for a GPU (Kubernetes' ExtendedResourceToleration), and those fit no such node."""
-    if not cloud.makes_pools or has_gpus(pool, cloud):
-        return
-    for number, taint in enumerate(pool.taints):
-        if taint.key == node_pools.GPU_TAINT.key and taint.effect != Effect.PREFER_NO_SCHEDULE:
-            yield Problem(
-                f"{path}.taints[{number}]",
-                f"has the key {taint.key} on machines without GPUs: only pods that ask for a GPU tolerate it, and they fit no"
-                " such machine",
-                "remove it, use a machine with GPUs, or a key of your own, such as example.com/team",
-            )
-
-
-POOL_RULES = (_labels, _doubled_taints, _derived_taints, _gpu_taint_without_gpus)
+POOL_RULES = (_labels, _doubled_taints, _derived_taints)

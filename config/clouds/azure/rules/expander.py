@@ -16,6 +16,7 @@ from config.model.spec import ClusterSpec
 from config.placement import expressions
 from config.placement.growth import growth_order
 from config.problems import Problem
+from config.reading import of_each
 
 _STEP = 10
 """The program's own lines stand in steps of ten (`components.addons.autoscaler.priorities`)."""
@@ -32,10 +33,11 @@ def _order(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     own = {pool: _STEP * (len(order) - place) for place, pool in enumerate(order)}
     # Pools that cannot be read, and their twins, may stand below all others, which then have higher numbers.
     more = 2 * _STEP * (len(draft.pools) - len(pools))
+    readable = of_each(enumerate(tiers), lambda numbered: (numbered[0], numbered[1].priority, numbered[1].groups))
     lifted = {
-        (index, number): {pool: tier.priority for pool in own if tier.priority > own[pool] and _matches(group, pool)}
-        for index, tier in enumerate(tiers)
-        for number, group in enumerate(tier.groups)
+        (index, number): {pool: priority for pool in own if priority > own[pool] and _matches(group, pool)}
+        for index, priority, groups in readable
+        for number, group in enumerate(groups)
     }
     actual = {pool: max([own[pool], *(by[pool] for by in lifted.values() if pool in by)]) for pool in own}
     wrong = [
