@@ -14,7 +14,8 @@ from config import stackfile
 from tests.config.stack import GOOD, good, on_gke, with_pool
 
 CPU = {"name": "general", "machine": "n2-standard-8", "maxNodes": 6}
-RETIRED = "2023-09-06"
+L4 = {"name": "l4", "machine": "g2-standard-8", "capacity": "spot", "maxNodes": 4}
+GROUP = "2b0f5c1e-8f0e-4d3a-9c57-1f6f1f0a7c11"
 
 
 def versioned(raw: dict[str, Any], version: str, **cloud: Any) -> dict[str, Any]:
@@ -82,6 +83,31 @@ WARNED = {
         "did you mean n2-standard-8",
     ),
     "a machine of a third cloud": (with_pool(machine="p3.2xlarge", gpus=1), "pools[1].machine", "check the spelling"),
+    "a registry in a region with a wrong number": (
+        on_gke(registries=[{"location": "europe-west44", "repository": "images"}]),
+        "cloud.registries[0].location",
+        "did you mean europe-west4",
+    ),
+    "a range twice": (
+        azure(access={"authorizedRanges": ["20.61.10.0/28", "20.82.3.7/32", "20.61.10.0/28"]}),
+        "cloud.access.authorizedRanges[2]",
+        "remove one of them",
+    ),
+    "a group twice, in capitals": (
+        azure(access={"adminGroups": [GROUP, GROUP.upper()]}),
+        "cloud.access.adminGroups[1]",
+        "remove one of them",
+    ),
+    "a reader twice": (
+        good(scheduling={"contract": {"readers": ["ml", "ops", "ml"]}}),
+        "scheduling.contract.readers[2]",
+        "remove one of them",
+    ),
+    "more shares of a GPU than a node takes pods": (
+        on_gke([{**L4, "gpuSharing": {"strategy": "time-slicing", "replicas": 40}, "maxPods": 32}]),
+        "pools[0].gpuSharing.replicas",
+        "32 or fewer",
+    ),
     "a fallback to fewer GPUs": (
         with_pool(machine="Standard_NC64as_T4_v3"),
         "pools[1].fallback[0].pool",
