@@ -11,7 +11,11 @@ from typing import Any
 import pytest
 
 from config import stackfile
-from tests.config.stack import GOOD, good, on_gke, with_pool
+from config.clouds.azure.traits import aks
+from config.clouds.gcp.traits import gke
+from config.clouds.traits import Cloud
+from config.placement.node_pools import NodePool, node_pools, system_pool
+from tests.config.stack import GOOD, good, on_gke, spec, with_pool
 
 CPU = {"name": "general", "machine": "n2-standard-8", "maxNodes": 6}
 L4 = {"name": "l4", "machine": "g2-standard-8", "capacity": "spot", "maxNodes": 4}
@@ -211,3 +215,37 @@ def test_a_number_is_never_true() -> None:
         "systemPool.maxNodes",
     ]
     assert len([problem for problem in problems if not problem.warning]) == 7
+
+
+@pytest.mark.parametrize(
+    ("as_people_type", "as_the_catalogue_has_it", "cloud"),
+    [
+        (
+            with_pool(machine="standard_nc4as_t4_v3"),
+            good(),
+            aks(),
+        ),
+        (
+            on_gke([{**CPU, "machine": "N2-Standard-8"}, {**L4, "machine": "G2-STANDARD-8"}]),
+            on_gke([CPU, L4]),
+            gke(),
+        ),
+    ],
+    ids=["azure", "gcp"],
+)
+def test_a_machine_is_declared_as_its_cloud_spells_it(
+    as_people_type: dict[str, Any], as_the_catalogue_has_it: dict[str, Any], cloud: Cloud
+) -> None:
+    """AKS takes any case and answers in its own (Azure/azure-cli pull request 33801): what is sent as typed would always differ."""
+    as_people_type["systemPool"]["machine"] = as_people_type["systemPool"]["machine"].upper()
+    first, second = (
+        [(pool.machine, pool.gpus, pool.labels) for pool in (*node_pools(spec(raw), cloud), system(raw, cloud))]
+        for raw in (as_people_type, as_the_catalogue_has_it)
+    )
+    assert first == second
+
+
+def system(raw: dict[str, Any], cloud: Cloud) -> NodePool:
+    pool = spec(raw).system_pool
+    assert pool
+    return system_pool(pool, cloud)
