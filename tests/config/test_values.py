@@ -112,6 +112,21 @@ WARNED = {
         "pools[0].gpuSharing.replicas",
         "32 or fewer",
     ),
+    "a login that is the system's": (
+        azure(ssh={"username": "root", "publicKey": "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIA ops@example.com"}),
+        "cloud.ssh.username",
+        "azureuser",
+    ),
+    "more than all nodes at once": (
+        good(systemPool={**GOOD["systemPool"], "upgrade": {"maxSurge": "150%"}}),
+        "systemPool.upgrade.maxSurge",
+        'at most "100%"',
+    ),
+    "a version that a channel does not have yet": (
+        versioned(on_gke(), "1.36", releaseChannel="STABLE"),
+        "cloud.releaseChannel",
+        "one of: RAPID, REGULAR, EXTENDED",
+    ),
     "a fallback to fewer GPUs": (
         with_pool(machine="Standard_NC64as_T4_v3"),
         "pools[1].fallback[0].pool",

@@ -10,6 +10,7 @@ from config.clouds.gcp.channels import all_channels, channels
 from config.clouds.gcp.settings import Gcp
 from config.clouds.gcp.zones import READ, zones
 from config.clouds.traits import Cloud
+from config.clouds.versions import number
 from config.draft import Draft
 from config.model.pool import AnyPool
 from config.problems import Problem
@@ -67,16 +68,16 @@ def _place(gcp: Gcp, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
 
 
 def _known_zones(gcp: Gcp, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
-    for number, zone in enumerate(gcp.zones):
+    for index, zone in enumerate(gcp.zones):
         if zone.rpartition("-")[0] == gcp.region:
-            yield from _unknown(f"cloud.zones[{number}]", zone)
+            yield from _unknown(f"cloud.zones[{index}]", zone)
 
 
 def _known_zones_of_a_pool(path: str, pool: AnyPool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     gcp = draft.settings(Gcp)
-    for number, zone in enumerate(pool.zones if gcp else ()):
+    for index, zone in enumerate(pool.zones if gcp else ()):
         if gcp and re.fullmatch(cloud.zone_form, zone) and zone.rpartition("-")[0] == gcp.region:
-            yield from _unknown(f"{path}.zones[{number}]", zone)
+            yield from _unknown(f"{path}.zones[{index}]", zone)
 
 
 def _unknown(path: str, zone: str) -> Iterator[Problem]:
@@ -111,7 +112,8 @@ def _channel(gcp: Gcp, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
             "cloud.releaseChannel",
             f"is {name}, which in {channel.read} had Kubernetes {channel.first} to {channel.last}, not {minor}",
             f"one of: {', '.join(others)}" if others else "another Kubernetes version",
-            warning=True,
+            # Versions come into a channel and go, and none comes back (page release-channels).
+            warning=number(minor) > number(channel.last),
         )
 
 
