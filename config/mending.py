@@ -7,6 +7,8 @@ has the user's.
 from __future__ import annotations
 
 import difflib
+import json
+import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from types import UnionType
@@ -85,6 +87,7 @@ class Mended:
                 path, f"is {shown(value)}, which is text and not an object", f"write `{_flow(meant)}`; keys: {keys}"
             )
             self.guessed.add(path)
+            self.written |= {path + as_path(key): self.as_written(path) for key in meant}
             return meant
         if not isinstance(value, dict):
             return value
@@ -164,4 +167,5 @@ def _model(annotation: Any) -> type[Model] | None:
 
 def _flow(meant: dict[str, Any]) -> str:
     """An object of texts as YAML."""
-    return "{" + ", ".join(f"{key}: {value}" for key, value in meant.items()) + "}"
+    written = {key: value if re.fullmatch(r"[\w.-]+", value) else json.dumps(value) for key, value in meant.items()}
+    return "{" + ", ".join(f"{key}: {value}" for key, value in written.items()) + "}"

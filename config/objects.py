@@ -134,5 +134,5 @@ def _combined(same: list[Problem]) -> Problem:
 @cache
 def _adapter(model: type[Model], name: str) -> TypeAdapter[Any]:
     info = model.model_fields[name]
-    form: Any = Annotated[(info.annotation, *info.metadata)] if info.metadata else info.annotation
+    form: Any = Annotated[(info.annotation, *info.metadata, model.no_boolean(name))]
     return TypeAdapter(form)

@@ -25,6 +25,8 @@ class Machine:
     """ISO date, empty when none is announced."""
     replacement: str = ""
     """The size to use instead, empty when none is named."""
+    cheaper: tuple[str, ...] = ()
+    """Sizes with as many GPUs of a model that costs less than the replacement's."""
     attachable: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
     """GPU models that can be attached to a machine without any, and how many of each."""
     on_demand: bool = True

@@ -90,6 +90,8 @@ class Cloud:
     makes_pools: bool = True
     """False where a pool of the stack file describes existing nodes."""
     max_nodes_are_of_a_zone: bool = False
+    max_pools: int | None = None
+    """Most node pools of a cluster, the system pool and twins among them; None where the cloud names no limit."""
     priority_expander: bool = True
     """Whether the cluster autoscaler reads an order of node groups from a ConfigMap."""
     order_key: str = ""

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from functools import cache
+from typing import TYPE_CHECKING, Annotated, Any, get_args
 
-from pydantic import BaseModel, ConfigDict, StringConstraints
+from pydantic import BaseModel, BeforeValidator, ConfigDict, StringConstraints, ValidationInfo, field_validator
 from pydantic.alias_generators import to_camel
+from pydantic_core import PydanticKnownError
 
 FORMS: dict[str, str] = {}
 """The remedy for a text that does not match, by the pattern."""
@@ -83,6 +85,26 @@ class Model(BaseModel):
     def meant_by(cls, text: str) -> dict[str, Any] | None:
         """The object that somebody meant who wrote a text in its place; None when that is unknown."""
         return None
+
+    @field_validator("*", mode="before")
+    @classmethod
+    def _no_boolean_as_a_number(cls, value: Any, field: ValidationInfo) -> Any:
+        return cls.no_boolean(field.field_name or "").func(value)  # type: ignore[call-arg]
+
+    @classmethod
+    @cache
+    def no_boolean(cls, name: str) -> BeforeValidator:
+        """A check of a field's value: where it is a number, `true` is none, although Python counts it as 1."""
+        annotation = cls.model_fields[name].annotation
+        kinds = (annotation, *get_args(annotation))
+        is_number = float in kinds or int in kinds
+
+        def check(value: Any) -> Any:
+            if is_number and isinstance(value, bool):
+                raise PydanticKnownError("float_type" if float in kinds else "int_type")
+            return value
+
+        return BeforeValidator(check)
 
     if not TYPE_CHECKING:  # a type checker is to know every field
 

@@ -76,6 +76,7 @@ class OnDemand(Model):
     max_nodes: int = Field(ge=1, description="Most nodes of the twin.", examples=[2])
     name: str | None = Field(
         None,
+        min_length=1,
         description="The twin's name. Default: the spot pool's name, cut to fit, with `od`.",
         examples=["t4ondemand"],
     )

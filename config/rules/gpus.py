@@ -103,6 +103,18 @@ def _never_installed(draft: Draft) -> bool:
     return draft.device_plugin is not None and draft.device_plugin.install == "never"
 
 
+def _more_shares_than_pods(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    """A pod takes one share at least."""
+    pods = pool.max_pods or _MOST_PODS
+    if pool.gpu_sharing and pool.gpu_sharing.replicas > pods:
+        yield Problem(
+            f"{path}.gpuSharing.replicas",
+            f"is {pool.gpu_sharing.replicas}, and a node takes {pods} pods at most",
+            f"{pods} or fewer",
+            warning=True,
+        )
+
+
 def _mps_and_mig(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     # cmd/mps-control-daemon/mps/manager.go: "MPS sharing is not supported for MIG devices"
     ours = not cloud.brings_device_plugin(pool)
@@ -111,6 +123,9 @@ def _mps_and_mig(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[
             f"{path}.gpuSharing.strategy", "is mps, which cannot share MIG instances", "time-slicing, or no mig"
         )
 
+
+_MOST_PODS = 256
+"""Of a node: 250 on AKS (page quotas-skus-regions), 256 on GKE (page quotas)."""
 
 _BEFORE_TURING = ("nvidia-k80", "nvidia-m60", "nvidia-p40", "nvidia-p100", "nvidia-v100", "nvidia-v100-32gb")
 
@@ -165,6 +180,7 @@ POOL_RULES = (
     _driver,
     _shared_gpus,
     _shared_without_plugin,
+    _more_shares_than_pods,
     _mps_and_mig,
     _mps_clients,
     _config_label,

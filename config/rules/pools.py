@@ -9,12 +9,15 @@ from typing import Any
 from pydantic.alias_generators import to_camel
 
 from config.clouds import registry
+from config.clouds.machines import Machine
 from config.clouds.traits import Cloud
 from config.draft import Draft
 from config.model.fields import given
 from config.model.pool import AnyPool, Fallback, Pool
+from config.placement import names
 from config.problems import Problem
 from config.reading import part
+from config.rules import near
 from config.rules.items import each_step
 
 
@@ -33,22 +36,37 @@ def _machine(path: str, pool: AnyPool, draft: Draft, cloud: Cloud) -> Iterator[P
         yield Problem(
             f"{path}.machine",
             f"{pool.machine!r} is not in the catalogue",
-            "check the spelling; it is passed on as written",
+            _near(pool.machine, cloud) + "check the spelling; it is passed on as written",
             warning=True,
         )
     elif machine.status == "retired":
         yield Problem(
             f"{path}.machine",
             f"{machine.size} was retired on {machine.retirement_date}",
-            f"use {machine.replacement}" if machine.replacement else "choose another size",
+            _instead(machine),
         )
     elif machine.status == "retiring":
         yield Problem(
             f"{path}.machine",
             f"{machine.size} is retired on {machine.retirement_date}; new subscriptions may not deploy it",
-            f"use {machine.replacement}" if machine.replacement else "choose another size",
+            _instead(machine),
             warning=True,
         )
+
+
+def _near(size: str, cloud: Cloud) -> str:
+    sizes = [machine.size for machine in cloud.machines.values() if machine.status != "retired"]
+    heads = {size.partition("_")[0] + "_" for size in sizes if "_" in size}
+    # The names of Azure's sizes begin with one of two words, which people leave out.
+    tries = (size, *(head + size for head in sorted(heads)))
+    return next(filter(None, (near.question(one, sizes) for one in tries)), "")
+
+
+def _instead(machine: Machine) -> str:
+    if not machine.replacement:
+        return "choose another size"
+    cheaper = " or ".join(machine.cheaper)
+    return f"use {machine.replacement}" + (f"; {cheaper} has as many GPUs and costs less" if cheaper else "")
 
 
 def _least(path: str, pool: AnyPool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
@@ -93,6 +111,18 @@ def _zones(path: str, pool: AnyPool, draft: Draft, cloud: Cloud) -> Iterator[Pro
             yield Problem(f"{path}.zones[{number}]", f"{zone!r} is not a zone of {cloud.title}", cloud.zone_words)
 
 
+def _too_many_pools(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    twins = len([twin for twin in draft.of_pools(lambda pool: names.twin_name(pool, cloud)) if twin])
+    count = draft.makes_cluster + len(draft.pools) + twins
+    if cloud.max_pools is not None and count > cloud.max_pools:
+        others = " with the system pool" if draft.makes_cluster else ""
+        yield Problem(
+            "pools",
+            f"makes {count} node pools{others} and {twins} twins",
+            f"{cloud.title} takes at most {cloud.max_pools} in a cluster",
+        )
+
+
 def _other_clouds_keys(path: str, pool: AnyPool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     others = {key: "remove it" for key in pool.cloud_keys if key != cloud.provider} if cloud.makes_pools else {}
     for key, remedy in {**others, **cloud.other_clouds_keys}.items():
@@ -105,5 +135,6 @@ def _other_clouds_keys(path: str, pool: AnyPool, draft: Draft, cloud: Cloud) -> 
             yield Problem(where, f"is set, but {cloud.title} has no such setting", remedy)
 
 
+RULES = (_too_many_pools,)
 ANY_POOL_RULES = (_machine, _least, _most, _zones, _other_clouds_keys)
 POOL_RULES = (_no_most, _most_of_a_twin)

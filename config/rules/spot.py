@@ -9,7 +9,7 @@ from itertools import pairwise
 from config.clouds.traits import Cloud
 from config.draft import Draft, has_gpus
 from config.model.pool import Fallback, Pool
-from config.placement import names
+from config.placement import names, node_pools
 from config.problems import Problem
 from config.reading import of_each
 from config.rules.items import each_step
@@ -116,6 +116,17 @@ def _other_kind(where: str, pool: Pool, other: Pool, cloud: Cloud) -> Iterator[P
             f"only one of {pool.name!r} and {other.name!r} has GPUs: no pod fits both",
             "name a pool of the same kind",
         )
+    # What a share or a MIG instance counts depends on more than the machine.
+    elif not any(node_pools.has_plugin_config(one) for one in (pool, other)):
+        most, here = cloud.gpus(pool)[0], cloud.gpus(other)[0]
+        if here < most:
+            yield Problem(
+                where,
+                f"{other.name!r} has {here} GPU{'s' if here > 1 else ''} a machine, and {pool.name!r} has {most}: a pod that asks"
+                f" for more than {here} has no fallback here",
+                f"name a pool whose machines have {most} GPUs, or leave it where no pod asks for more than {here}",
+                warning=True,
+            )
 
 
 def _fallback_cycles(draft: Draft, cloud: Cloud) -> Iterator[Problem]:

@@ -7,6 +7,9 @@ from sandbox.cloud.facts import tables
 
 PATCHES: dict[str, str] = tables("azure")["versions"]["patches"]
 
+LONG_TERM: dict[str, str] = tables("azure")["versions"]["long_term"]
+"""Further ones, for clusters with the support plan AKSLongTermSupport."""
+
 # AKS creates a cluster of the release before the newest when none is named [inferred].
 DEFAULT = "1.35"
 
@@ -22,6 +25,10 @@ def alias(version: str) -> str:
 
 def patch(version: str) -> str | None:
     """The patch a version stands for; None when the region does not offer it."""
-    if version in PATCHES.values():
-        return version
-    return PATCHES.get(version)
+    every = LONG_TERM | PATCHES
+    return version if version in every.values() else every.get(version)
+
+
+def long_term_only(version: str) -> bool:
+    """Whether the region offers a version with long-term support alone."""
+    return alias(version) in LONG_TERM and patch(version) is not None

@@ -12,7 +12,11 @@ from components.addons import names
 from components.addons.autoscaler import expander, priorities
 from components.addons.autoscaler.expander import ExpanderPlan
 from components.addons.autoscaler.priorities import Wanted
+from config import stackfile
+from config.clouds.azure.traits import aks
 from config.model.growth import ExpanderOptions
+from config.placement.growth import growth_order
+from tests.config.stack import good
 
 WANTED = Wanted(("t4", "t4od"), spot={"t4"}, others=("agentpool",))
 OWN = {20: ["^aks-t4-[0-9]+-vmss$"], 10: ["^aks-t4od-[0-9]+-vmss$"], 1: [".*"]}
@@ -120,3 +124,28 @@ def test_where_the_map_is_not_read_none_is_declared_and_the_outputs_say_so() -> 
         assert (decision.declared, decision.shown) == (None, [])
     assert expander.not_kept("so").fallback_order == "not guaranteed: so"
     assert expander.kept_by("so").fallback_order == "guaranteed by so"
+
+
+@pytest.mark.parametrize("priority", [2, 15, 35, 55, 995])
+@pytest.mark.parametrize(
+    "group", [".*", "", "^aks-t4", "t4big", "general", "system", "byhand", "^aks-(t4|t4od)-", "[0-9]"]
+)
+def test_the_loader_refuses_the_lines_that_would_be_refused_here(priority: int, group: str) -> None:
+    pools = stackfile.read(good())[0]
+    assert pools
+    wanted = Wanted(growth_order(pools, aks()))
+    lines = {priority: [group], 1005: ["byhand"]}
+    faults = list(priorities.faults(priorities.tiers(wanted, lines), wanted))
+    tiers = [{"priority": number, "groups": groups} for number, groups in lines.items()]
+    problems = stackfile.read(good(expander={"otherGroups": tiers}))[1]
+    assert [problem.path for problem in problems] == (["expander.otherGroups[0].groups[0]"] if faults else [])
+    assert all("a priority below" in problem.remedy for problem in problems)
+
+
+def test_every_line_that_turns_the_order_round_is_named() -> None:
+    tiers = [{"priority": 995, "groups": ["general", "byhand", "t4big"]}, {"priority": 996, "groups": ["system"]}]
+    problems = stackfile.read(good(expander={"otherGroups": tiers}))[1]
+    assert [problem.path for problem in problems] == [
+        "expander.otherGroups[0].groups[2]",
+        "expander.otherGroups[1].groups[0]",
+    ]

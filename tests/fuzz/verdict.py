@@ -38,7 +38,7 @@ def _names(path: str, known: set[str], provider: str) -> bool:
     plain = _plain(path)
     if not plain:
         return False
-    if plain in known:
+    if plain in known or (plain == "config" and not known):
         return True
     if len(path) > 60 and any(other.startswith(plain.partition(" ... ")[0]) for other in known):
         return True  # shortened

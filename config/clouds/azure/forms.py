@@ -11,7 +11,7 @@ from config.model.fields import FORMS, form
 ArmId = Annotated[
     str,
     form(
-        r"(?i)^/subscriptions/[^/]+/resourceGroups/[^/]+/providers/[^/]+(/[^/]+/[^/]+)+$",
+        r"(?i)^/subscriptions/[^/\s]+/resourceGroups/[^/\s]+/providers/[^/\s]+(/[^/\s]+/[^/\s]+)+$",
         "an Azure resource's id, /subscriptions/.../resourceGroups/.../providers/...",
     ),
 ]
@@ -25,6 +25,26 @@ ObjectId = Annotated[
     ),
 ]
 """A GUID of Microsoft Entra, such as a group's object id."""
+
+ClusterName = Annotated[
+    str,
+    form(
+        r"^[a-zA-Z0-9]([-_a-zA-Z0-9]{0,61}[a-zA-Z0-9])?$",
+        "an AKS cluster's name: at most 63 letters, digits, - and _, first and last a letter or digit",
+    ),
+]
+"""REST specification of AKS, `resourceName`."""
+
+NETWORK_NAME = r"^[a-zA-Z0-9]([-_.a-zA-Z0-9]{0,78}[a-zA-Z0-9_])?$"
+
+NetworkName = Annotated[
+    str,
+    form(
+        NETWORK_NAME,
+        "a name: at most 80 letters, digits, -, _ and ., a letter or digit first; not an id",
+    ),
+]
+"""The name of a virtual network or a subnet (learn.microsoft.com/azure/azure-resource-manager/management/resource-name-rules)."""
 
 # The length apart: \w is every letter of Unicode, and {0,89} takes 30 ms to compile.
 _GROUP = r"^[-\w.()]*[-\w()]$"

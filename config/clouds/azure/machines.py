@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from functools import cache
 
 from config.clouds.machines import Machine, rows
@@ -13,7 +14,26 @@ from config.clouds.machines import Machine, rows
 @cache
 def machines() -> dict[str, Machine]:
     """Azure's sizes by lower-cased name: Azure compares size names without case."""
-    return {row["size"].lower(): _machine(row) for row in rows(__file__, "machines")}
+    listed = [_machine(row) for row in rows(__file__, "machines")]
+    return {machine.size.lower(): replace(machine, cheaper=tuple(_cheaper(machine, listed))) for machine in listed}
+
+
+# Named by Microsoft beside the successor of NCv3 (`alt=` in the table); for NC and NCv2 ours.
+_CHEAPER = (r"Standard_NC\d+as_T4_v3", r"Standard_NV(36|72)ads_A10_v5")
+"""Series whose machines have whole cards that cost less than A100 and H100; of A10 the sizes with less than a card are left out."""
+
+
+def _cheaper(machine: Machine, listed: list[Machine]) -> Iterator[str]:
+    if machine.status == "current" or not machine.gpus:
+        return
+    for series in _CHEAPER:
+        same = [other for other in listed if re.fullmatch(series, other.size) and other.gpus == machine.gpus]
+        smallest = min(
+            (other for other in same if other.vcpus >= machine.vcpus), key=lambda other: other.vcpus, default=None
+        )
+        smallest = smallest or max(same, key=lambda other: other.vcpus, default=None)
+        if smallest and smallest.size != machine.replacement:
+            yield smallest.size
 
 
 def _machine(row: Mapping[str, str]) -> Machine:

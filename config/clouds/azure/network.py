@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, StringConstraints
 
-from config.clouds.azure.forms import ResourceGroup
+from config.clouds.azure.forms import NetworkName, ResourceGroup
 from config.model.fields import Cidr, Model
 
 NODE_SUBNET = "nodes"
@@ -17,10 +17,8 @@ class AzureExistingNetwork(Model):
     """An existing virtual network; pools name its subnets."""
 
     resource_group: ResourceGroup = Field(description="The network's resource group.", examples=["corp-network"])
-    name: str = Field(min_length=1, max_length=80, description="The network's name.", examples=["corp-vnet"])
-    subnet: str = Field(
-        min_length=1, description="The subnet of nodes whose pool names no subnet.", examples=["aks-nodes"]
-    )
+    name: NetworkName = Field(description="The network's name.", examples=["corp-vnet"])
+    subnet: NetworkName = Field(description="The subnet of nodes whose pool names no subnet.", examples=["aks-nodes"])
 
 
 class AzureNetwork(Model):

@@ -10,7 +10,7 @@ from typing import Literal
 from pydantic import Field
 
 from config.clouds.azure.autoscaler import AzureAutoscaler
-from config.clouds.azure.forms import ArmId, ObjectId, ResourceGroup
+from config.clouds.azure.forms import ArmId, ClusterName, ObjectId, ResourceGroup
 from config.clouds.azure.network import AzureNetwork
 from config.model.cloud import CloudSettings
 from config.model.fields import Cidr, Model
@@ -122,7 +122,7 @@ class AzureKms(Model):
     """Encryption of Secrets in etcd with a key of yours (page use-kms-etcd-encryption)."""
 
     key_id: str = Field(
-        pattern=r"^https://[^/]+/keys/[^/]+/[^/]+$",
+        pattern=r"^https://[^/\s]+/keys/[^/\s]+/[^/\s]+$",
         description="The key's id with its version, https://<vault>.vault.azure.net/keys/<key>/<version>.",
         examples=["https://example.vault.azure.net/keys/etcd/0123456789abcdef0123456789abcdef"],
     )
@@ -211,7 +211,7 @@ class AzureExistingCluster(Model):
     """An existing AKS cluster: the stack adds pools and the layer inside, and touches nothing else."""
 
     resource_group: ResourceGroup = Field(description="The cluster's resource group.", examples=["platform"])
-    name: str = Field(min_length=1, max_length=63, description="The cluster's name.", examples=["shared-aks"])
+    name: ClusterName = Field(description="The cluster's name.", examples=["shared-aks"])
 
 
 class Azure(CloudSettings):

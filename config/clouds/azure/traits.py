@@ -47,10 +47,11 @@ def allocatable(machine: Machine, max_pods: int | None) -> tuple[int, int]:
 def aks() -> Cloud:
     """AKS.
 
-    Sources: learn.microsoft.com/azure/aks/create-node-pools (name, count), spot-node-pool (taint and label of spot
-    nodes; both show in the API object), use-labels (reserved prefixes), hashicorp/terraform-provider-azurerm issue 18567
-    (kubernetes.io and k8s.io) and 28636 (`agentpool`); learn.microsoft.com/azure/virtual-machines/linux/scheduled-events (30
-    seconds for Preempt, of which noticing and draining take a few).
+    Sources: learn.microsoft.com/azure/aks/create-node-pools (name, count), quotas-skus-regions (number of pools), spot-node-pool
+    (taint and label of spot nodes; both show in the API object), use-labels (reserved prefixes),
+    hashicorp/terraform-provider-azurerm issue 18567 (kubernetes.io and k8s.io) and 28636 (`agentpool`);
+    learn.microsoft.com/azure/virtual-machines/linux/scheduled-events (30 seconds for Preempt, of which noticing
+    and draining take a few).
     """
     return Cloud(
         provider="azure",
@@ -64,6 +65,7 @@ def aks() -> Cloud:
         pool_name_words="at most 12 lower-case letters and digits, a letter first",
         pool_name_length=12,
         max_nodes=1000,
+        max_pools=100,
         added={Capacity.SPOT: Added({_PRIORITY: "spot"}, (Taint(key=_PRIORITY, value="spot"),))},
         reserved_label_prefixes=("kubernetes.azure.com", "kubernetes.io", "k8s.io"),
         reserved_labels=frozenset({"agentpool"}),

@@ -26,11 +26,11 @@ class Kubeconfig(Model):
         examples=["shared-cluster"],
     )
     contents: SecretStr | None = Field(
-        None, description="The kubeconfig itself; set it with `pulumi config set --secret --path`."
+        None, min_length=1, description="The kubeconfig itself; set it with `pulumi config set --secret --path`."
     )
     stack: str | None = Field(
         None,
-        pattern=r"^[^/]+/[^/]+/[^/]+$",
+        pattern=r"^[^/\s]+/[^/\s]+/[^/\s]+$",
         description="Another stack whose output is a kubeconfig, as organization/project/stack.",
         examples=["example/platform/prod"],
     )

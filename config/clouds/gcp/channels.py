@@ -2,30 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cache
 
 from config.clouds.machines import rows
-
-
-@dataclass(frozen=True)
-class Channel:
-    """The Kubernetes versions of a release channel, such as 1.34 to 1.36, and the month in which they were read."""
-
-    first: str
-    last: str
-    read: str
-
-    def has(self, minor: str) -> bool:
-        """Whether a minor version is between the first and the last."""
-        return _minor(self.first) <= _minor(minor) <= _minor(self.last)
+from config.clouds.versions import Versions, number
 
 
 @cache
-def channels() -> dict[str, Channel]:
-    """The release channels by name."""
-    return {row.pop("channel"): Channel(**row) for row in rows(__file__, "channels")}
+def channels() -> dict[str, Versions]:
+    """The Kubernetes versions of each release channel, by its name."""
+    return {row.pop("channel"): Versions(**row) for row in rows(__file__, "channels")}
 
 
-def _minor(version: str) -> int:
-    return int(version.split(".")[1])
+@cache
+def all_channels() -> Versions:
+    """The versions of all channels together."""
+    every = channels().values()
+    first, last = min((each.first for each in every), key=number), max((each.last for each in every), key=number)
+    return Versions(first, last, max(each.read for each in every))

@@ -23,7 +23,22 @@ Location = Annotated[
     ),
 ]
 
+RegistryLocation = Annotated[
+    str,
+    form(r"^[a-z]+(-[a-z]+[0-9]{1,2})?$", "a region, such as europe-west4, or a multi-region: asia, europe or us"),
+]
+"""docs.cloud.google.com/artifact-registry/docs/repositories/repo-locations"""
+
 GcpZone = Annotated[str, form(r"^[a-z]+-[a-z]+[0-9]{1,2}-[a-z][a-z0-9]{0,4}$", "a zone, such as europe-west4-a")]
+
+ClusterName = Annotated[
+    str,
+    form(
+        r"^[a-z]([-a-z0-9]{0,38}[a-z0-9])?$",
+        "a GKE cluster's name: at most 40 lower-case letters, digits and -, a letter first and no - at the end",
+    ),
+]
+"""magic-modules, resource_container_cluster.go"""
 
 Resource = Annotated[
     str, form(r"^[a-z]([-a-z0-9]{0,61}[a-z0-9])?$", "a name: at most 63 lower-case letters, digits and -")
@@ -33,12 +48,12 @@ Resource = Annotated[
 KmsKey = Annotated[
     str,
     form(
-        r"^projects/[^/]+/locations/[^/]+/keyRings/[^/]+/cryptoKeys/[^/]+$",
+        r"^projects/[^/\s]+/locations/[^/\s]+/keyRings/[^/\s]+/cryptoKeys/[^/\s]+$",
         "a key of Cloud KMS, projects/.../locations/.../keyRings/.../cryptoKeys/...",
     ),
 ]
 
 ServiceAccount = Annotated[
     str,
-    form(r"^[^@\s]+@[^@\s]+\.gserviceaccount\.com$", "a service account, NAME@PROJECT.iam.gserviceaccount.com"),
+    form(r"^[^@\s/]+@[^@\s/]+\.gserviceaccount\.com$", "a service account, NAME@PROJECT.iam.gserviceaccount.com"),
 ]

@@ -11,7 +11,16 @@ from typing import Literal
 from pydantic import Field
 
 from config.clouds.gcp.autoscaler import GcpAutoscaler
-from config.clouds.gcp.forms import GcpZone, KmsKey, Location, ProjectId, Resource, ServiceAccount
+from config.clouds.gcp.forms import (
+    ClusterName,
+    GcpZone,
+    KmsKey,
+    Location,
+    ProjectId,
+    RegistryLocation,
+    Resource,
+    ServiceAccount,
+)
 from config.model.cloud import CloudSettings
 from config.model.fields import Cidr, Model, Some, Unreadable
 
@@ -82,7 +91,7 @@ class GcpAccess(Model):
     )
     security_group: str | None = Field(
         None,
-        pattern=r"^gke-security-groups@[^@\s]+\.[^@\s]+$",
+        pattern=r"^gke-security-groups@[^@\s/]+\.[^@\s/]+$",
         description="The Google group gke-security-groups@DOMAIN: RoleBindings can name its member groups. Default: none.",
         examples=["gke-security-groups@example.com"],
     )
@@ -154,8 +163,8 @@ class GcpRegistry(Model):
     project: ProjectId | None = Field(
         None, description="The repository's project. Default: the cluster's project.", examples=["corp-images"]
     )
-    location: str = Field(
-        min_length=2, description="The repository's location: a region or a multi-region.", examples=["europe-west4"]
+    location: RegistryLocation = Field(
+        description="The repository's location: a region or a multi-region.", examples=["europe-west4"]
     )
     repository: Resource = Field(description="The repository's name.", examples=["ml-images"])
 
@@ -195,7 +204,7 @@ class GcpExistingCluster(Model):
     location: Location = Field(
         description="The cluster's region, or its zone when it is a zonal one.", examples=["europe-west4"]
     )
-    name: str = Field(min_length=1, max_length=40, description="The cluster's name.", examples=["shared-gke"])
+    name: ClusterName = Field(description="The cluster's name.", examples=["shared-gke"])
 
 
 class Gcp(CloudSettings):

@@ -160,7 +160,8 @@ def gke() -> Cloud:
         reserved_label_prefixes=("cloud.google.com", "gke.io", "kubernetes.io", "k8s.io"),
         reserved_labels=frozenset({NO_DEFAULT_PLUGIN}),
         machines=machines(),
-        zone_form=r"[a-z]+-[a-z]+[0-9]{1,2}-[a-z]",
+        # us-central1-ai1a as well (docs.cloud.google.com/compute/docs/regions-zones/ai-zones)
+        zone_form=r"[a-z]+-[a-z]+[0-9]{1,2}-[a-z][a-z0-9]{0,4}",
         zone_words="a zone's name, such as europe-west4-a",
         accelerators=ACCELERATORS,
         attachable=ATTACHABLE,

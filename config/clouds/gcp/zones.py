@@ -6,6 +6,9 @@ from functools import cache
 
 from config.clouds.machines import rows
 
+READ = "November 2026"
+"""The month in which the zones were read."""
+
 
 @cache
 def zones() -> dict[str, tuple[str, ...]]:

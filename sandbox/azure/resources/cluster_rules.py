@@ -7,7 +7,7 @@ UNCONFIRMED and is marked `as_read`. Rules that need all of a cluster's pools ar
 import re
 from typing import Any
 
-from sandbox.azure import errors, ids
+from sandbox.azure import errors, ids, regions
 from sandbox.azure.errors import AzureRefused, aks, arm
 from sandbox.azure.resources import (
     access_rules,
@@ -51,9 +51,9 @@ _DNS_PREFIX = r"[a-zA-Z0-9]([a-zA-Z0-9-]{0,52}[a-zA-Z0-9])?"
 
 def location(request: ClusterRequest) -> AzureRefused | None:
     # ARM's documented code (page common-deployment-errors); the text as in tests of Azure/azure-sdk-for-net.
-    if request.body.get("location"):
-        return None
-    return arm("LocationRequired", "The location property is required for this definition.")
+    if not request.body.get("location"):
+        return arm("LocationRequired", "The location property is required for this definition.")
+    return regions.refusal(request.body["location"], ids.arm_type(request.id))
 
 
 @rules.as_read

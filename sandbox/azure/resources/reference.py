@@ -1,11 +1,14 @@
 """References from one resource to another, and the refusals of a missing one."""
 
+import re
 from typing import Any
 
 from sandbox.azure import errors, ids
 from sandbox.azure.errors import arm
 from sandbox.azure.resources.resource_type import require_group, type_of_id
 from sandbox.cloud.state import Body, Record, Resources
+
+_GUID = r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}"
 
 
 def referenced(resources: Resources, reference: Body, token: str, by: str, region: str) -> Record:
@@ -58,6 +61,11 @@ def require_scope(resources: Resources, scope: str) -> None:
         # ARM's answer to a path outside any subscription.
         text = "The request did not have a subscription or a valid tenant level resource provider."
         raise arm("MissingSubscription", text, status=404)
+    subscription = re.match(r"/subscriptions/([^/]+)", scope, re.IGNORECASE)
+    if subscription and not re.fullmatch(_GUID, subscription[1], re.IGNORECASE):
+        # MicrosoftDocs/azure-docs #77959
+        text = f"The provided subscription identifier '{subscription[1]}' is malformed or invalid."
+        raise arm("InvalidSubscriptionId", text)
     if type_of_id(scope) is not None and resources.get(scope) is None:
         require_group(resources, scope + "/providers/")
         raise errors.resource_not_found(scope)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cache, cached_property
 from typing import Any
 
-from sandbox.azure import errors, ids
+from sandbox.azure import errors, ids, regions
 from sandbox.cloud.facts import tables
 from sandbox.cloud.provider import Failure, Refused
 from sandbox.cloud.resource_type import ResourceType, fill
@@ -94,6 +94,9 @@ class AzureType(ResourceType):
     def put(self, resources: Resources, id: str, wanted: Body, current: Body | None) -> Body:
         """The body after a PUT, as GET would return it; `current` is None on a create. Raises `Refused`."""
         require_group(resources, id)
+        place = wanted.get("location")
+        if place and (refused := regions.refusal(place, self.arm_type)):
+            raise refused
         return self.completed(id, merged(current or {}, wanted))
 
     def completed(self, id: str, body: Body) -> Body:

@@ -11,6 +11,15 @@ def version(request: ClusterRequest) -> AzureRefused | None:
     requested = request.body.get("kubernetesVersion", versions.DEFAULT)
     if request.current is not None and requested == request.current["kubernetesVersion"]:
         return None
+    if versions.long_term_only(requested) and request.body.get("supportPlan") != "AKSLongTermSupport":
+        # apecloud/kubeblocks PR 10136, kubernetes-sigs/cluster-api-provider-azure #5953
+        return aks(
+            "K8sVersionNotSupported",
+            f"Managed cluster {request.name} is on version {versions.patch(requested)}, which is only available for Long-Term "
+            "Support (LTS). If you intend to onboard to LTS, please ensure the cluster is in Premium tier and LTS support plan "
+            "(see https://aka.ms/aks/enable-lts). Otherwise, use [az aks get-versions] command to get the supported version list "
+            "in this region. For more information, please check https://aka.ms/supported-version-list",
+        )
     if versions.patch(requested) is not None:
         return None
     # azure-native PR 3550; Microsoft-Defender-for-Cloud #923

@@ -82,6 +82,16 @@ def test_region_is_needed(account: Account) -> None:
     account.create(GROUP, {"resourceGroupName": "ml", "location": "westeurope"})
 
 
+def test_region_must_be_there(account: Account) -> None:
+    for token, inputs, code in (
+        (GROUP, {"resourceGroupName": "ml"}, "LocationNotAvailableForResourceGroup"),
+        (IDENTITY, {"resourceGroupName": "ml", "resourceName": "runs"}, "LocationNotAvailableForResourceType"),
+    ):
+        with pytest.raises(Refused, match=f'Code="{code}" Message="The provided location \'westeuropa\' is not'):
+            account.create(token, {**inputs, "location": "westeuropa"})
+        account.create(token, {**inputs, "location": "West Europe"})
+
+
 def test_preview_does_not_know_what_a_list_of_identities_will_be_called(account: Account) -> None:
     inputs = account.check(
         CLUSTER, {**CLUSTER_INPUTS, "identity": {"type": "UserAssigned", "userAssignedIdentities": ["/an/id"]}}

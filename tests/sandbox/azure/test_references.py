@@ -136,6 +136,8 @@ def test_scope_must_be_there(ready: Account, registry: Resource) -> None:
         (registry.id + "2", "ResourceNotFound"),
         (registry.id.replace("/ml/", "/no/"), "ResourceGroupNotFound"),
         (f"{group}/providers/Microsoft.KeyVault/vaults/keys", "ResourceNotFound"),
+        (registry.id.replace(ids.SUBSCRIPTION, "${SUB}"), "InvalidSubscriptionId"),
+        (registry.id.replace(ids.SUBSCRIPTION, "Pay-As-You-Go"), "InvalidSubscriptionId"),
         ("mlImages", "MissingSubscription"),
         ("mlimages.azurecr.io", "MissingSubscription"),
     ):

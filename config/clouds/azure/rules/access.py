@@ -20,6 +20,42 @@ _MOST_RANGES = 200
 _ITSELF = IPv4Network("0.0.0.0/32")
 """Same page: stands for the cluster's own outbound address alone."""
 
+_TAKEN = frozenset(
+    {
+        "actuser",
+        "adm",
+        "admin",
+        "admin1",
+        "admin2",
+        "administrator",
+        "aspnet",
+        "backup",
+        "console",
+        "david",
+        "guest",
+        "john",
+        "owner",
+    }
+    | {
+        "root",
+        "server",
+        "sql",
+        "support",
+        "support_388945a0",
+        "sys",
+        "test",
+        "test1",
+        "test2",
+        "test3",
+        "user",
+        "user1",
+        "user2",
+    }
+    | {"a", "user3", "user4", "user5"}
+)
+"""learn.microsoft.com/rest/api/compute/virtual-machines/create-or-update, OSProfile; that AKS' scale sets have the same list is
+[inferred]."""
+
 _EXAMPLES = tuple(map(IPv4Network, ("192.0.2.0/24", "198.51.100.0/24", "203.0.113.0/24")))
 """https://www.rfc-editor.org/rfc/rfc5737: what our own stack files and remedies show."""
 
@@ -114,4 +150,14 @@ def _logins(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
         )
 
 
-NEW_CLUSTER_RULES = (_private, _zone, _ranges, _way_out, _logins)
+def _username(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    if azure.ssh and azure.ssh.username in _TAKEN:
+        yield Problem(
+            "cloud.ssh.username",
+            f"is {azure.ssh.username}, which Azure lets nobody choose on its virtual machines",
+            "another name, such as azureuser",
+            warning=True,
+        )
+
+
+NEW_CLUSTER_RULES = (_private, _zone, _ranges, _way_out, _logins, _username)

@@ -5,11 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from config.clouds.azure.regions import READ, regions
 from config.clouds.azure.settings import Azure
 from config.clouds.traits import Cloud
 from config.draft import Draft, most_nodes
+from config.model.pool import AnyPool
 from config.problems import Problem
 from config.reading import of_each
+from config.rules import near
 
 _TIER_NODES = {"Free": 1000, "Standard": 5000, "Premium": 5000}
 _FREE_NODES = 10
@@ -33,6 +36,29 @@ def _nodes_group(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
 def _location(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     if azure.location is None:
         yield Problem("cloud.location", "is missing", "add `location`, a region's short name such as westeurope")
+
+
+def _region(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    # Azure opens regions: one that is not in the list may exist by now.
+    if azure.location and azure.location not in regions():
+        yield Problem(
+            "cloud.location",
+            f"{azure.location!r} is not a region that Azure had in {READ}",
+            near.question(azure.location, regions())
+            + "`az account list-locations` has all; it is passed on as written",
+            warning=True,
+        )
+
+
+def _zones(path: str, pool: AnyPool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    azure = draft.new_cluster(Azure)
+    if azure and azure.location and pool.zones and regions().get(azure.location) == "no":
+        yield Problem(
+            f"{path}.zones",
+            f"is set, and {azure.location} had no availability zones in {READ}",
+            "remove it, or take another region",
+            warning=True,
+        )
 
 
 def _resource_groups(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
@@ -99,5 +125,6 @@ def _tags(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
         seen.add(name.lower())
 
 
-NEW_CLUSTER_RULES = (_nodes_group, _location, _resource_groups, _long_term_support, _tier)
+NEW_CLUSTER_RULES = (_nodes_group, _location, _region, _resource_groups, _long_term_support, _tier)
+ANY_POOL_RULES = (_zones,)
 RULES = (_tags,)

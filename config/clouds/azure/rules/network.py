@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
+from config.clouds.azure.forms import NETWORK_NAME
 from config.clouds.azure.network import NODE_SUBNET
 from config.clouds.azure.rules import ids
 from config.clouds.azure.settings import Azure
 from config.clouds.traits import Cloud
 from config.draft import Draft
+from config.model.fields import FORMS
 from config.model.pool import AnyPool
 from config.problems import Problem
 from config.rules.network import PATH, not_of_existing
@@ -48,6 +51,8 @@ def _subnet(path: str, pool: AnyPool, draft: Draft, cloud: Cloud) -> Iterator[Pr
                 "is an id: all pools of a cluster are in one network, so its name is enough",
                 f"write {subnet.rpartition('/')[2]}",
             )
+    elif not re.fullmatch(NETWORK_NAME, subnet):
+        yield Problem(f"{path}.subnet", f"is {subnet!r}, which no subnet is called", FORMS[NETWORK_NAME])
     elif network and not network.existing and subnet not in {NODE_SUBNET, *network.subnets}:
         known = ", ".join(sorted(network.subnets))
         yield Problem(

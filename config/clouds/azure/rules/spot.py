@@ -9,6 +9,10 @@ from config.draft import Draft
 from config.model.pool import Pool
 from config.problems import Problem
 
+_DEAREST = 1000
+"""Dollars an hour. The dearest machine of the price list (November 2026) costs 128 on demand; what is above is another unit, or
+no limit, which is -1."""
+
 
 def _price(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     price = pool.spot.max_price if pool.spot and pool.reclaimable else -1
@@ -18,6 +22,12 @@ def _price(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Proble
             f"{path}.spot.maxPrice",
             f"is {price:g}",
             "-1 (never evicted for price), or dollars an hour above 0 with at most five decimals",
+        )
+    elif price > _DEAREST:
+        yield Problem(
+            f"{path}.spot.maxPrice",
+            f"is {price:g} dollars an hour, more than any machine costs",
+            "-1 (never evicted for price), or dollars, not cents, of one machine and hour",
         )
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from config.clouds.azure.settings import Azure
 from config.clouds.traits import Cloud
 from config.draft import Draft
-from config.model.pool import Pool
+from config.model.pool import AnyPool, Pool
 from config.problems import Problem
 
 
@@ -83,5 +83,17 @@ def _pool(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Problem
         )
 
 
+def _more_than_all(path: str, pool: AnyPool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    if not pool.upgrade:
+        return
+    for key, text in {"maxSurge": pool.upgrade.max_surge, "maxUnavailable": pool.upgrade.max_unavailable}.items():
+        # Page upgrade-aks-node-pools-rolling: of more than the pool's nodes AKS takes as many as it has; others read it as refused.
+        if text and text.endswith("%") and int(text[:-1]) > 100:
+            yield Problem(
+                f"{path}.upgrade.{key}", f"is {text}, more than all nodes of the pool", 'at most "100%"', warning=True
+            )
+
+
 NEW_CLUSTER_RULES = (_patch, _cluster_window, _node_os_window, _node_image)
 POOL_RULES = (_pool,)
+ANY_POOL_RULES = (_more_than_all,)

@@ -4,15 +4,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import chain
 
-from config.clouds.gcp.channels import channels
+from config.clouds.gcp.channels import all_channels, channels
 from config.clouds.gcp.settings import Gcp
+from config.clouds.gcp.zones import READ, zones
 from config.clouds.traits import Cloud
+from config.clouds.versions import number
 from config.draft import Draft
 from config.model.pool import AnyPool
 from config.problems import Problem
+from config.rules import near
+from config.rules.versions import offered
 
 _MOST_LABELS = 64
+_AS_WRITTEN = "it is passed on as written"
 
 
 def _location(gcp: Gcp, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
@@ -25,30 +31,78 @@ def _location(gcp: Gcp, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
 
 
 def _zones(gcp: Gcp, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
-    zones = gcp.zones
-    if len(set(zones)) < len(zones):
-        yield Problem("cloud.zones", f"names a zone twice: {', '.join(zones)}", "name each zone once")
-    yield from _outside("cloud.zones", zones, gcp)
+    if len(set(gcp.zones)) < len(gcp.zones):
+        yield Problem("cloud.zones", f"names a zone twice: {', '.join(gcp.zones)}", "name each zone once")
+    yield from _outside("cloud.zones", gcp.zones, gcp)
 
 
 def _zones_of_a_pool(path: str, pool: AnyPool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     gcp = draft.settings(Gcp)
     if gcp:
-        zones = tuple(zone for zone in pool.zones if re.fullmatch(cloud.zone_form, zone))
-        yield from _outside(f"{path}.zones", zones, gcp)
+        written = tuple(zone for zone in pool.zones if re.fullmatch(cloud.zone_form, zone))
+        yield from _outside(f"{path}.zones", written, gcp)
 
 
-def _outside(path: str, zones: tuple[str, ...], gcp: Gcp) -> Iterator[Problem]:
+def _outside(path: str, written: tuple[str, ...], gcp: Gcp) -> Iterator[Problem]:
     region = gcp.region
-    for zone in dict.fromkeys(zones):
+    for zone in dict.fromkeys(written):
         if region and zone.rpartition("-")[0] != region:
             # Every region has a b; not all have an a or what the other has.
             yield Problem(path, f"{zone} is not in {region}, the cluster's region", f"a zone of it, such as {region}-b")
 
 
+def _place(gcp: Gcp, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    path = "cloud.existingCluster.location" if gcp.existing_cluster else "cloud.location"
+    if not gcp.place or not gcp.region:
+        return
+    if gcp.region not in zones():
+        known = chain.from_iterable(zones().values()) if gcp.zonal else zones()
+        yield Problem(
+            path,
+            f"{gcp.place} is not a {'zone' if gcp.zonal else 'region'} that Google had in {READ}",
+            near.question(gcp.place, known) + f"`gcloud compute regions list` has all; {_AS_WRITTEN}",
+            warning=True,
+        )
+    elif gcp.zonal:
+        yield from _unknown(path, gcp.place)
+
+
+def _known_zones(gcp: Gcp, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    for index, zone in enumerate(gcp.zones):
+        if zone.rpartition("-")[0] == gcp.region:
+            yield from _unknown(f"cloud.zones[{index}]", zone)
+
+
+def _known_zones_of_a_pool(path: str, pool: AnyPool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    gcp = draft.settings(Gcp)
+    for index, zone in enumerate(pool.zones if gcp else ()):
+        if gcp and re.fullmatch(cloud.zone_form, zone) and zone.rpartition("-")[0] == gcp.region:
+            yield from _unknown(f"{path}.zones[{index}]", zone)
+
+
+def _unknown(path: str, zone: str) -> Iterator[Problem]:
+    """A warning for a zone that a known region did not have; Google adds zones."""
+    had = zones().get(zone.rpartition("-")[0], ())
+    if had and zone not in had:
+        yield Problem(
+            path,
+            f"{zone} is not a zone that Google had in {READ}",
+            f"one of: {', '.join(had)}; {_AS_WRITTEN}",
+            warning=True,
+        )
+
+
+def _version(gcp: Gcp, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    own = draft.own_version()
+    if own:
+        command = "gcloud container get-server-config --format='yaml(channels)'"
+        yield from offered(*own, all_channels(), cloud.title, command)
+
+
 def _channel(gcp: Gcp, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     version = draft.kubernetes_version
-    if not version:
+    # `_version` has a version that no channel has.
+    if not version or not all_channels().has(version):
         return
     name = gcp.release_channel
     channel, minor = channels()[name], ".".join(version.split(".")[:2])
@@ -58,7 +112,8 @@ def _channel(gcp: Gcp, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
             "cloud.releaseChannel",
             f"is {name}, which in {channel.read} had Kubernetes {channel.first} to {channel.last}, not {minor}",
             f"one of: {', '.join(others)}" if others else "another Kubernetes version",
-            warning=True,
+            # Versions come into a channel and go, and none comes back (page release-channels).
+            warning=number(minor) > number(channel.last),
         )
 
 
@@ -94,7 +149,7 @@ def _labels(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
             )
 
 
-NEW_CLUSTER_RULES = (_location, _channel, _patch)
-CLOUD_RULES = (_zones,)
+NEW_CLUSTER_RULES = (_location, _version, _channel, _patch)
+CLOUD_RULES = (_place, _zones, _known_zones)
 RULES = (_labels,)
-ANY_POOL_RULES = (_zones_of_a_pool,)
+ANY_POOL_RULES = (_zones_of_a_pool, _known_zones_of_a_pool)

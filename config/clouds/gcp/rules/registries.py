@@ -5,10 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from config.clouds.gcp.settings import Gcp
+from config.clouds.gcp.zones import READ, zones
 from config.clouds.traits import Cloud
 from config.draft import Draft
 from config.problems import Problem
-from config.reading import doubled
+from config.reading import doubled, of_each
+from config.rules import near
+
+_MULTI_REGIONS = ("asia", "europe", "us")
+"""docs.cloud.google.com/artifact-registry/docs/repositories/repo-locations"""
 
 
 def _doubled(gcp: Gcp, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
@@ -19,4 +24,18 @@ def _doubled(gcp: Gcp, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
         yield Problem(path, f"is the repository of {first}", "remove one of them")
 
 
-CLOUD_RULES = (_doubled,)
+def _location(gcp: Gcp, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    for path, location in of_each(
+        enumerate(gcp.registries), lambda numbered: (f"cloud.registries[{numbered[0]}].location", numbered[1].location)
+    ):
+        if location not in (*zones(), *_MULTI_REGIONS):
+            yield Problem(
+                path,
+                f"{location} is not a location that Google had in {READ}",
+                near.question(location, (*zones(), *_MULTI_REGIONS))
+                + "`gcloud artifacts locations list` has all; it is passed on as written",
+                warning=True,
+            )
+
+
+CLOUD_RULES = (_doubled, _location)

@@ -66,6 +66,15 @@ ROWS = [
         good=lambda account: account.cloud.put(CLUSTER, _TWO, {**_SENT, "location": "westeurope"}, create=True),
     ),
     Row(
+        "region that does not exist",
+        "Azure/AKS #5099",
+        cluster_rules.location,
+        "LocationNotAvailableForResourceType",
+        "The provided location 'westeuropa' is not available for resource type 'Microsoft.ContainerService/managedClusters'.",
+        bad=cluster(location="westeuropa"),
+        good=cluster(location="West Europe"),
+    ),
+    Row(
         "another region",
         "ARM",
         cluster_rules.moved,
@@ -125,6 +134,20 @@ ROWS = [
         "Managed cluster two is on version 1.30 which is not supported in this region.",
         bad=cluster(kubernetesVersion="1.30"),
         good=cluster(kubernetesVersion="1.34"),
+    ),
+    Row(
+        "version with long-term support only",
+        "apecloud/kubeblocks PR 10136, kubernetes-sigs/cluster-api-provider-azure #5953",
+        version_rules.version,
+        "K8sVersionNotSupported",
+        "is on version 1.33.7, which is only available for Long-Term Support (LTS).",
+        bad=cluster(kubernetesVersion="1.33"),
+        good=cluster(
+            kubernetesVersion="1.33",
+            sku={"name": "Base", "tier": "Premium"},
+            supportPlan="AKSLongTermSupport",
+            autoUpgradeProfile={"upgradeChannel": "patch"},
+        ),
     ),
     Row(
         "unknown patch",
