@@ -91,7 +91,7 @@ def _readable(value: Any, adapter: TypeAdapter[Any], annotation: Any) -> Iterato
 @cache
 def _adapter(model: type[Model], name: str) -> TypeAdapter[Any]:
     field = model.model_fields[name]
-    form: Any = Annotated[(field.annotation, *field.metadata)] if field.metadata else field.annotation
+    form: Any = Annotated[(field.annotation, *field.metadata, model.in_bounds(name))]
     return TypeAdapter(form)
 
 

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from functools import cache
+from typing import TYPE_CHECKING, Annotated, Any, get_args
 
-from pydantic import BaseModel, ConfigDict, StringConstraints
+from pydantic import BaseModel, BeforeValidator, ConfigDict, StringConstraints, ValidationInfo, field_validator
 from pydantic.alias_generators import to_camel
+from pydantic_core import PydanticCustomError
+
+from config.bounds import NUMBER
 
 FORMS: dict[str, str] = {}
 """The remedy for a text that does not match, by the pattern."""
@@ -74,6 +78,30 @@ class Model(BaseModel):
         strict=False,
         field_title_generator=lambda name, _: name.replace("_", " "),
     )
+
+    @field_validator("*", mode="before")
+    @classmethod
+    def _numbers_are_in_bounds(cls, value: Any, field: ValidationInfo) -> Any:
+        return cls.in_bounds(field.field_name or "").func(value)  # type: ignore[call-arg]
+
+    @classmethod
+    @cache
+    def in_bounds(cls, name: str) -> BeforeValidator:
+        """A check of a field's value: a text that is read as a number is within the bounds of numbers (`config.bounds`)."""
+        annotation = cls.model_fields[name].annotation
+        is_number = bool({int, float} & {annotation, *get_args(annotation)})
+
+        def check(value: Any) -> Any:
+            if is_number and isinstance(value, str):
+                try:
+                    beyond = not abs(float(value)) <= NUMBER
+                except ValueError:
+                    return value
+                if beyond:
+                    raise PydanticCustomError("beyond", f"A number from -{NUMBER} to {NUMBER}")
+            return value
+
+        return BeforeValidator(check)
 
     if not TYPE_CHECKING:  # a type checker is to know every field
 
