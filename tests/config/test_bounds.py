@@ -10,6 +10,8 @@ import pytest
 from config import bounds, stackfile
 from config.problems import LONGEST, report
 from tests.config.stack import good, with_pool
+from tests.config.test_configs import HAPPY, settings
+from tests.config.test_objects import places, replaced
 
 
 def nested(depth: int) -> Any:
@@ -88,6 +90,19 @@ def test_digits_are_those_of_ascii() -> None:
     cluster = {"name": "ml-test", "kubernetesVersion": "1.３５", "reason": "because of Istio"}  # noqa: RUF001
     (problem,) = stackfile.read(good(cluster=cluster))[1]
     assert problem.path == "cluster.kubernetesVersion"
+
+
+def test_the_largest_number_in_any_place_has_problems_or_none_but_ends() -> None:
+    seen = set()
+    for path in HAPPY:
+        raw = settings(path)
+        for place in places(raw):
+            general = tuple(0 if isinstance(part, int) else part for part in place)
+            if (general, raw["cloud"]["provider"]) not in seen:
+                seen.add((general, raw["cloud"]["provider"]))
+                for number in (bounds.NUMBER, 2**31, -bounds.NUMBER, str(bounds.NUMBER)):
+                    stackfile.read(replaced(raw, place, number))
+    assert len(seen) > 200
 
 
 def test_a_value_beyond_a_bound_hides_no_other_problem() -> None:

@@ -80,7 +80,7 @@ def limits(pools: Sequence[Bounds], system: int, pinned: Limits) -> Limits:
     needed = max((loss.percentage for loss in stopping), default=0)
     percentage = next((step for step in (pinned.percentage, *STEPS) if step >= needed), max(pinned.percentage, *STEPS))
     lost = max((loss.lost for loss in stopping if loss.percentage > percentage), default=0)
-    return Limits(next(count for count in (pinned.count, *_COUNTS) if count >= lost), percentage)
+    return Limits(next((count for count in (pinned.count, *_COUNTS) if count >= lost), lost), percentage)
 
 
 def chosen(own: AzureAutoscaler, release: AzureAutoscaler, pools: Sequence[Bounds], system: int) -> Limits:
