@@ -134,5 +134,5 @@ def _combined(same: list[Problem]) -> Problem:
 @cache
 def _adapter(model: type[Model], name: str) -> TypeAdapter[Any]:
     info = model.model_fields[name]
-    form: Any = Annotated[(info.annotation, *info.metadata, model.no_boolean(name))]
+    form: Any = Annotated[(info.annotation, *info.metadata, model.number(name))]
     return TypeAdapter(form)

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Any, get_args
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, StringConstraints, ValidationInfo, field_validator
 from pydantic.alias_generators import to_camel
-from pydantic_core import PydanticKnownError
+from pydantic_core import PydanticCustomError, PydanticKnownError
+
+from config.bounds import NUMBER
 
 FORMS: dict[str, str] = {}
 """The remedy for a text that does not match, by the pattern."""
@@ -88,20 +90,27 @@ class Model(BaseModel):
 
     @field_validator("*", mode="before")
     @classmethod
-    def _no_boolean_as_a_number(cls, value: Any, field: ValidationInfo) -> Any:
-        return cls.no_boolean(field.field_name or "").func(value)  # type: ignore[call-arg]
+    def _is_a_number(cls, value: Any, field: ValidationInfo) -> Any:
+        return cls.number(field.field_name or "").func(value)  # type: ignore[call-arg]
 
     @classmethod
     @cache
-    def no_boolean(cls, name: str) -> BeforeValidator:
-        """A check of a field's value: where it is a number, `true` is none, although Python counts it as 1."""
+    def number(cls, name: str) -> BeforeValidator:
+        """A check of a field's value: where a number belongs, `true` is none, although Python counts it as 1, and a text that is
+        read as one is within the bounds of numbers (`config.bounds`)."""
         annotation = cls.model_fields[name].annotation
-        kinds = (annotation, *get_args(annotation))
-        is_number = float in kinds or int in kinds
+        kinds = {annotation, *get_args(annotation)} & {int, float}
 
         def check(value: Any) -> Any:
-            if is_number and isinstance(value, bool):
+            if kinds and isinstance(value, bool):
                 raise PydanticKnownError("float_type" if float in kinds else "int_type")
+            if kinds and isinstance(value, str):
+                try:
+                    beyond = not abs(float(value)) <= NUMBER
+                except ValueError:
+                    return value
+                if beyond:
+                    raise PydanticCustomError("beyond", f"A number from -{NUMBER} to {NUMBER}")
             return value
 
         return BeforeValidator(check)

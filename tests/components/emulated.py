@@ -69,7 +69,7 @@ class EmulatedAzure(Emulated):
         if "existingCluster" in cloud:
             self._cluster(cloud["existingCluster"], _subnets(settings))
 
-    def _group(self, name: str, subscription: str = "") -> None:
+    def _group(self, name: str, subscription: str = ids.SUBSCRIPTION) -> None:
         if (subscription.lower(), name.lower()) not in self._groups:
             self._groups.add((subscription.lower(), name.lower()))
             self.make(GROUP, {"resourceGroupName": name, "location": self._location})
@@ -141,7 +141,7 @@ def _subnets(settings: Mapping[str, Any]) -> set[str]:
 
 def _ids(value: Any) -> Iterator[str]:
     """Every Azure id in the settings."""
-    if isinstance(value, str) and value.startswith("/subscriptions/"):
+    if isinstance(value, str) and value.lower().startswith("/subscriptions/"):
         yield value
     elif isinstance(value, dict | list):
         for item in value.values() if isinstance(value, dict) else value:

@@ -10,6 +10,8 @@ import pytest
 from config import bounds, stackfile
 from config.problems import LONGEST, report
 from tests.config.stack import good, with_pool
+from tests.config.test_objects import replaced
+from tests.fuzz import corpus
 
 
 def nested(depth: int) -> Any:
@@ -35,6 +37,8 @@ BEYOND = [
     (with_pool(maxNodes=10**4000), "pools[1].maxNodes", "is a number beyond"),
     (with_pool(maxNodes=1e308), "pools[1].maxNodes", "is a number beyond"),
     (with_pool(maxNodes=float("inf")), "pools[1].maxNodes", "is not a finite number"),
+    (with_pool(maxNodes="9" * 400), "pools[1].maxNodes", "is '999"),
+    (with_pool(spot={"maxPrice": "1e300"}), "pools[1].spot.maxPrice", "is '1e300'"),
     (with_pool(spot={"maxPrice": float("nan")}), "pools[1].spot.maxPrice", "is not a finite number"),
     (with_pool(labels=nested(600)), f"pools[1].labels{DEEP}", "is nested more than 20 deep"),
     (with_pool(labels={"a": "b\ud800"}), "pools[1].labels.a", "U+D800 at place 2"),
@@ -86,6 +90,18 @@ def test_digits_are_those_of_ascii() -> None:
     cluster = {"name": "ml-test", "kubernetesVersion": "1.３５", "reason": "because of Istio"}  # noqa: RUF001
     (problem,) = stackfile.read(good(cluster=cluster))[1]
     assert problem.path == "cluster.kubernetesVersion"
+
+
+def test_the_largest_numbers_end_in_problems_wherever_they_stand() -> None:
+    seen = set()
+    for stack in corpus.stacks():
+        for place, value in corpus.places(stack.settings):
+            where = (stack.provider, corpus.general(place))
+            if isinstance(value, int | float) and not isinstance(value, bool) and where not in seen:
+                seen.add(where)
+                for number in (bounds.NUMBER, 2**31, -bounds.NUMBER, str(bounds.NUMBER)):
+                    stackfile.read(replaced(stack.settings, place, number))
+    assert len(seen) > 30
 
 
 def test_a_value_beyond_a_bound_hides_no_other_problem() -> None:

@@ -96,9 +96,9 @@ def top_keys() -> tuple[str, ...]:
 
 @cache
 def machines(provider: str) -> tuple[str, ...]:
-    """The machines of a cloud's catalogue."""
+    """The machines of a cloud's catalogue; none for a cloud without one."""
     path = PROJECT / "config" / "clouds" / provider / "machines.csv"
-    return tuple(row[0] for row in csv.reader(path.read_text().splitlines()[1:])) if path.exists() else ("any",)
+    return tuple(row[0] for row in csv.reader(path.read_text().splitlines()[1:])) if path.exists() else ()
 
 
 def node(place: Place, provider: str) -> dict[str, Any] | None:

@@ -100,6 +100,14 @@ def nasty_value(settings: Settings, provider: str, random: Random) -> None:
     put(settings, _any_place(settings, random), values.nasty(random))
 
 
+def edge_number(settings: Settings, provider: str, random: Random) -> None:
+    """A number becomes one at an edge, of another kind or out of all proportion."""
+    place = _place_of((int, float), settings, random)
+    if place:
+        number = random.choice(values.NUMBERS)
+        put(settings, place, str(number) if random.random() < 0.2 and abs(number) < 10**300 else number)
+
+
 def nasty_key(settings: Settings, provider: str, random: Random) -> None:
     place = _place_of(dict, settings, random) or ()
     key = random.choice([*values.TEXTS, *corpus.keys()])
@@ -173,4 +181,6 @@ GENTLE: tuple[Mutation, ...] = (
 WILD: tuple[Mutation, ...] = (
     *(nasty_value, nasty_value, nasty_value, nasty_key, rename_key, wrap, swap, of_anywhere, repeat_item, change_text),
     change_text,
+    edge_number,
+    edge_number,
 )

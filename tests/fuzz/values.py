@@ -62,7 +62,7 @@ def _one_of(choices: dict[str, list[str]]) -> Draw:
 
 
 _BY_KEY: dict[str, Draw] = {
-    "machine": lambda random, provider, settings: random.choice(corpus.machines(provider)),
+    "machine": lambda random, provider, settings: random.choice(corpus.machines(provider) or ("any",)),
     "zones": _list_of(_one_of(ZONES)),
     "location": _one_of(LOCATIONS),
     "kubernetesVersion": lambda random, provider, settings: random.choice(

@@ -9,6 +9,8 @@ from config.draft import Draft
 from config.model.pool import AnyPool
 from config.problems import Problem
 
+_MOST_AT_ONCE = 20
+
 
 def _whole_nodes(path: str, pool: AnyPool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     if not pool.upgrade:
@@ -31,4 +33,17 @@ def _no_way(path: str, pool: AnyPool, draft: Draft, cloud: Cloud) -> Iterator[Pr
         )
 
 
-ANY_POOL_RULES = (_whole_nodes, _no_way)
+def _at_once(path: str, pool: AnyPool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    texts = (pool.upgrade.max_surge or "0", pool.upgrade.max_unavailable or "0") if pool.upgrade else ()
+    # `_whole_nodes` reports shares.
+    at_once = sum(int(text) for text in texts if not text.endswith("%"))
+    # terraform-provider-google, container_node_pool, `upgrade_settings`; page node-pool-upgrade-strategies
+    if at_once > _MOST_AT_ONCE:
+        yield Problem(
+            f"{path}.upgrade",
+            f"exchanges {at_once} nodes at once, maxSurge and maxUnavailable together",
+            f"at most {_MOST_AT_ONCE} together",
+        )
+
+
+ANY_POOL_RULES = (_whole_nodes, _no_way, _at_once)
