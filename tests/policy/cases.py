@@ -101,6 +101,8 @@ RULES_ALONE = frozenset(
         "broad-role-google-developer",
         "broad-role-google-workforce",
         "broad-role-kubernetes-masters",
+        "broad-role-kubernetes-admin-of-kube-system",
+        "broad-role-kubernetes-admin-of-team",
         "broad-role-kubernetes-reads",
         "host-pod-hostPID",
         "host-pod-hostIPC",
@@ -601,6 +603,21 @@ CASES: tuple[Case, ...] = (
         ROLE_BINDING,
         cluster_role_binding("view", {"kind": "Group", "name": "system:masters"}, kind="RoleBinding"),
         "subjects[0]",
+    ),
+    *(
+        Case(
+            "broad-role",
+            f"kubernetes-admin-of-{namespace}",
+            ROLE_BINDING,
+            cluster_role_binding(
+                "cluster-admin",
+                {"kind": "ServiceAccount", "name": "default", "namespace": "team"},
+                kind="RoleBinding",
+                namespace=namespace,
+            ),
+            breaks,
+        )
+        for namespace, breaks in (("kube-system", "subjects[0]"), ("team", None))
     ),
     Case("broad-role", "kubernetes-one-group", CLUSTER_ROLE, cluster_role("apps")),
     Case("broad-role", "kubernetes-reads", CLUSTER_ROLE, cluster_role("*", verbs=["get", "list"])),
