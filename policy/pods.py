@@ -12,8 +12,9 @@ _LISTS = ("containers", "initContainers", "ephemeralContainers")
 
 def declared_in(declared: Declared) -> Iterator[tuple[str, Mapping[str, Any]]]:
     """Path and spec of each pod; none for a resource that is no Kubernetes object."""
-    if declared.type.startswith("kubernetes:"):
-        yield from _pods(declared.get("spec"), "spec")
+    # A PodTemplate has its pod beside `spec`, a List has whole objects.
+    for key, value in declared.inputs.items() if declared.type.startswith("kubernetes:") else ():
+        yield from _pods(value, key)
 
 
 def containers(path: str, pod: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:

@@ -51,20 +51,20 @@ PUBLIC_NODES = _rule(
 NETWORK_POLICY = _rule(
     "network-policy-missing",
     "A production cluster in which NetworkPolicy objects have no effect",
-    "Kubeflow brings such objects and relies on them: without, every pod reaches every other",
+    "Kubeflow brings such objects and relies on them. Without them every pod reaches every other",
     f"{_AKS}/use-network-policies",
     f"{_GKE}/concepts/dataplane-v2",
 )
 RUN_COMMAND = _rule(
     "run-command-on",
     "A production cluster in which a role of the cloud runs commands from anywhere",
-    "It passes by the authorized ranges and by a private address, and one role of the cloud's is enough for it",
+    "One role of the cloud is enough for it, and neither authorized ranges nor a private address stop it",
     f"{_AKS}/access-private-cluster",
 )
 SECRETS_KEY = _rule(
     "secrets-key-missing",
     "A production cluster whose Secrets no key of yours encrypts",
-    "A copy of etcd is then readable to whoever has the cloud's own keys. Advisory: the key and its vault are there first",
+    "Whoever has the cloud's own keys can read a copy of etcd. Advisory: it needs a key that exists before the cluster",
     f"{_AKS}/use-kms-etcd-encryption",
     f"{_GKE}/how-to/encrypting-secrets",
     advisory=True,
@@ -78,20 +78,20 @@ SHIELDED_NODES = _rule(
 SECURE_BOOT = _rule(
     "secure-boot-off",
     "Production nodes without Secure Boot",
-    "A changed kernel survives a restart. Advisory: drivers that Google has not signed need it off",
+    "A changed kernel survives a restart. Advisory: it refuses drivers that Google has not signed",
     f"{_GKE}/how-to/shielded-gke-nodes",
     advisory=True,
 )
 WORKLOAD_IDENTITY = _rule(
     "workload-identity-missing",
     "A production cluster whose pods have no identity of their own in the cloud",
-    "People then store keys that never end in Secrets, or give the nodes what one pod needs",
+    "People then keep long-lived keys in Secrets, or give every node the rights that one pod needs",
     f"{_AKS}/workload-identity-overview",
     f"{_GKE}/how-to/workload-identity",
 )
 LOGS = Rule(
     name="logs-missing",
-    refuses="A production cluster without the logs that tell who did what",
+    refuses="A production cluster without logs of who did what",
     reason="After a break-in nobody can say what was read or changed",
     sources=(f"{_AKS}/monitor-aks", f"{_GKE}/concepts/about-logs"),
     check_stack=_logs,

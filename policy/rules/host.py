@@ -63,8 +63,8 @@ def _list(value: Any) -> list[Any]:
 
 PODS = Rule(
     name="host-pod",
-    refuses="A pod that has something of its node",
-    reason="Whoever gets into it is on the node, with all its pods, their Secrets and its rights in the cloud",
+    refuses="A pod with access to its node",
+    reason="An intruder in it gets the node: all its pods, their Secrets, and its rights in the cloud",
     sources=("https://kubernetes.io/docs/concepts/security/pod-security-standards/#baseline",),
     check=_check,
     settings={

@@ -25,11 +25,14 @@ def _check(declared: Declared, settings: Settings) -> Iterator[Finding]:
     if _CLUSTER_ROLE.fullmatch(declared.type):
         yield from _everything(declared)
     binding = _BINDING.fullmatch(declared.type)
-    for path, subject in _subjects(declared) if binding else ():
-        name = at(subject, "name")
-        if name == _MASTERS:
+    if not binding:
+        return
+    # Whoever has all rights in kube-system has the accounts of the cluster's own controllers.
+    everything = bool(binding["kind"]) or declared.get("metadata.namespace") == "kube-system"
+    for path, subject in _subjects(declared):
+        if at(subject, "name") == _MASTERS:
             yield Finding(path, "a group whose rights nobody can take away", "bind the role to a group of your own")
-        elif binding and binding["kind"] and declared.get("roleRef.name") == "cluster-admin" and _is_workload(subject):
+        elif everything and declared.get("roleRef.name") == "cluster-admin" and _is_workload(subject):
             yield Finding(
                 path,
                 "an intruder in one such pod has the cluster",
@@ -80,7 +83,7 @@ ROLES = Rule(
 EVERYBODY = Rule(
     name="role-for-everybody",
     refuses="A role for everybody",
-    reason="Whoever finds the address has it, and no log says who it was",
+    reason="Whoever reaches the address has it, and no log names a person",
     sources=(
         "https://docs.cloud.google.com/kubernetes-engine/docs/best-practices/rbac",
         "https://docs.cloud.google.com/iam/docs/overview#all-users",

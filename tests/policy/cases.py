@@ -69,6 +69,11 @@ class Case:
     """Whether the sandbox knows the type."""
 
     @property
+    def engine(self) -> bool:
+        """Whether the engine is asked as well; not about a resource that shows it nothing new."""
+        return self.emulated and self.name not in RULES_ALONE
+
+    @property
     def name(self) -> str:
         """The resource's."""
         return f"{self.rule}-{self.what}"
@@ -86,6 +91,43 @@ _LOGS = "loggingConfig.enableComponents"
 _SUBSCRIPTION = "/subscriptions/0b1f6471-1bf0-4dda-aec3-cb9272f09590"
 _SCALED = {"totalMinNodeCount": 0, "totalMaxNodeCount": 4}
 _SCALED_FAR = {"totalMinNodeCount": 0, "totalMaxNodeCount": 101}
+
+RULES_ALONE = frozenset(
+    (
+        "broad-role-google-serviceAccountTokenCreator",
+        "broad-role-google-projectIamAdmin",
+        "broad-role-google-a-pod",
+        "broad-role-azure-clusters",
+        "broad-role-google-developer",
+        "broad-role-google-workforce",
+        "broad-role-kubernetes-masters",
+        "broad-role-kubernetes-admin-of-kube-system",
+        "broad-role-kubernetes-admin-of-team",
+        "broad-role-kubernetes-reads",
+        "host-pod-hostPID",
+        "host-pod-hostIPC",
+        "host-pod-folder",
+        "host-pod-capability",
+        "host-pod-port",
+        "host-pod-elsewhere",
+        "host-pod-plain",
+        "host-pod-of-a-template",
+        "node-metadata-open-gke-of-the-node",
+        "api-server-open-gke-many-pieces",
+        "api-server-open-aks-wide",
+        "public-nodes-aks-deployed",
+        "public-nodes-gke-private",
+        "network-policy-missing-aks-none",
+        "network-policy-missing-gke-calico",
+        "workload-identity-missing-aks-webhook",
+        "shielded-nodes-off-gke-default",
+        "logs-missing-gke-of-workloads",
+        "logs-missing-gke-service",
+        "role-for-everybody-kubernetes-group",
+        "secrets-key-missing-gke-key",
+    )
+)
+"""Names of cases whose rule the engine meets in others of the same type."""
 
 CASES: tuple[Case, ...] = (
     # GPU machines
@@ -562,6 +604,21 @@ CASES: tuple[Case, ...] = (
         cluster_role_binding("view", {"kind": "Group", "name": "system:masters"}, kind="RoleBinding"),
         "subjects[0]",
     ),
+    *(
+        Case(
+            "broad-role",
+            f"kubernetes-admin-of-{namespace}",
+            ROLE_BINDING,
+            cluster_role_binding(
+                "cluster-admin",
+                {"kind": "ServiceAccount", "name": "default", "namespace": "team"},
+                kind="RoleBinding",
+                namespace=namespace,
+            ),
+            breaks,
+        )
+        for namespace, breaks in (("kube-system", "subjects[0]"), ("team", None))
+    ),
     Case("broad-role", "kubernetes-one-group", CLUSTER_ROLE, cluster_role("apps")),
     Case("broad-role", "kubernetes-reads", CLUSTER_ROLE, cluster_role("*", verbs=["get", "list"])),
     # Rights for everybody
@@ -634,6 +691,13 @@ CASES: tuple[Case, ...] = (
         DAEMON_SET,
         daemon_set(container={"ports": [{"containerPort": 80, "hostPort": 80}]}),
         "spec.template.spec.containers[0].ports[0].hostPort",
+    ),
+    Case(
+        "host-pod",
+        "of-a-template",
+        "kubernetes:core/v1:PodTemplate",
+        {"metadata": {"name": "a"}, "template": {"spec": {"hostPID": True, "containers": [{"image": f"a@{DIGEST}"}]}}},
+        "template.spec.hostPID",
     ),
     Case("host-pod", "elsewhere", DAEMON_SET, daemon_set(hostPID=True, name=_PLUGIN), "spec.template.spec.hostPID"),
     Case("host-pod", "ours", DAEMON_SET, daemon_set(hostPID=True, name=_PLUGIN, namespace="kube-system")),

@@ -244,13 +244,15 @@ def cluster_role(*groups: str, resources: Sequence[str] = ("*",), verbs: Sequenc
     }
 
 
-def cluster_role_binding(role: str, *subjects: Mapping[str, str], kind: str = "ClusterRoleBinding") -> dict[str, Any]:
+def cluster_role_binding(
+    role: str, *subjects: Mapping[str, str], kind: str = "ClusterRoleBinding", namespace: str | None = None
+) -> dict[str, Any]:
     """A ClusterRole for these subjects, in the whole cluster or, as a RoleBinding, in a namespace."""
     group = "rbac.authorization.k8s.io"
     return {
         "apiVersion": f"{group}/v1",
         "kind": kind,
-        "metadata": {"name": "binding"},
+        "metadata": _with({"name": "binding"}, {"namespace": namespace}),
         "roleRef": {"apiGroup": group, "kind": "ClusterRole", "name": role},
         "subjects": list(subjects),
     }

@@ -17,7 +17,7 @@ from tests.sandbox.stack import PROJECT, Stack
 
 pytestmark = pytest.mark.engine
 
-BREAKING, KEEPING = (tuple(case for case in some if case.emulated) for some in (cases.BREAKING, cases.KEEPING))
+BREAKING, KEEPING = (tuple(case for case in some if case.engine) for some in (cases.BREAKING, cases.KEEPING))
 
 ADVISORY = {rule.name for rule in RULES if rule.advisory}
 

@@ -73,6 +73,7 @@ def test_every_rule_has_a_resource_that_breaks_it_and_one_that_keeps_it(rule: st
 def test_there_are_cases_of_rules_that_exist_only() -> None:
     assert {case.rule for case in CASES} == set(BY_NAME)
     assert len({case.name for case in CASES}) == len(CASES)
+    assert {case.name for case in CASES} >= cases.RULES_ALONE
 
 
 def test_what_a_preview_does_not_know_arrives_as_unknown() -> None:
