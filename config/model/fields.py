@@ -42,6 +42,15 @@ Namespace = Annotated[
 ]
 """https://kubernetes.io/docs/concepts/overview/working-with-objects/namespaces/"""
 
+DeviceClass = Annotated[
+    str,
+    form(
+        rf"^{_DNS}(\.{_DNS})*$",
+        "a device class' name: lower-case letters, digits, - and ., such as gpu.nvidia.com",
+    ),
+]
+"""https://kubernetes.io/docs/reference/kubernetes-api/workload-resources/device-class-v1/"""
+
 Zone = Annotated[
     str, form(r"^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$", "a zone: at most 63 lower-case letters, digits and -")
 ]

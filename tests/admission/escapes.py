@@ -11,6 +11,8 @@ from tests.admission.bed import Bed, eventually
 
 NAMESPACE = "team-a"
 EDITOR = "alice@example.com"
+ADMINISTRATOR = "root@example.com"
+"""May create pods, and update nodes."""
 SPOT = {
     "key": "kubernetes.azure.com/scalesetpriority", "operator": "Equal", "value": "spot", "effect": "NoSchedule",
 }  # fmt: skip
@@ -209,26 +211,67 @@ def _critical(bed: Bed) -> str:
     )
 
 
-def _claims(bed: Bed) -> str:
-    claim = {"name": "gpu", "resourceClaimName": "gpu"}
-    bed.api.create(pod("claims", tolerations=[GPU], resourceClaims=[claim]), user=EDITOR, dry_run=True)
-    return "let through: what it claims may be a GPU"
+def _on_a_node(make: Callable[[str], Object], try_it: Callable[[Object], Callable[[Bed], str]]) -> Callable[[Bed], str]:
+    """An object that names a node of the cluster."""
+    return lambda bed: try_it(make(min(bed.pools())))(bed)
 
 
-_EVERYWHERE = "let through: it has a copy on every node, and no node is made for it"
+def _on_spot(body: Object) -> Callable[[Bed], str]:
+    """A DaemonSet while there is a spot node."""
+
+    def tries(bed: Bed) -> str:
+        bed.scale(t4=1)
+        try:
+            return _through_a_controller(body)(bed)
+        finally:
+            bed.scale(t4=0)
+
+    return tries
 
 
-def _agent(bed: Bed) -> str:
-    body = workload("DaemonSet", "agent", **TOLERANT)
-    bed.api.create(body, user=EDITOR)
-    try:
-        eventually(
-            lambda: [p for p in bed.api.list("v1", "Pod", NAMESPACE) if p["metadata"]["name"].startswith("agent-")],
-            "the DaemonSet has pods",
-        )
-        return _EVERYWHERE
-    finally:
-        bed.api.delete(body)
+def _by(user: str, body: Object, why: str) -> Callable[[Bed], str]:
+    """A pod that this user may create."""
+
+    def tries(bed: Bed) -> str:
+        bed.api.create(body, user=user, dry_run=True)
+        return why
+
+    return tries
+
+
+def _restarting(**container: Any) -> Object:
+    """A pod that says Never, with the toleration, and with more in its container."""
+    body = pod("again", restart="Never", **TOLERANT)
+    body["spec"]["containers"][0] |= container
+    return body
+
+
+def debugger(node: str, name: str = "node-debugger") -> Object:
+    """The pod of `kubectl debug node/...` (kubernetes/kubectl, pkg/cmd/debug/debug.go, profile `restricted`)."""
+    return pod(name, restart="Never", nodeName=node, tolerations=[{"operator": "Exists"}])
+
+
+def again_after(operator: str, *codes: int) -> list[Object]:
+    """A rule of a container that restarts it after these exit codes."""
+    return [{"action": "Restart", "exitCodes": {"operator": operator, "values": list(codes)}}]
+
+
+def with_sidecar(body: Object) -> Object:
+    """The pod with an init container that runs beside its containers, as Istio's proxy does."""
+    sidecar = {**body["spec"]["containers"][0], "name": "sidecar", "restartPolicy": "Always"}
+    return {**body, "spec": {**body["spec"], "initContainers": [sidecar]}}
+
+
+def required(*expressions: Object) -> Object:
+    """A required node affinity with a term for each expression."""
+    terms = [{"matchExpressions": [expression]} for expression in expressions]
+    return {
+        "affinity": {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": terms}}}
+    }
+
+
+_MAY_UPDATE_NODES = "let through: this user may take the taints away as well"
+_OWN_LOSS = "let through: nothing shows it; an eviction costs this pod alone, and nothing makes it anew"
 
 
 def _labelled(bed: Bed) -> str:
@@ -246,6 +289,7 @@ def _labelled(bed: Bed) -> str:
 _WORKER = {"training.kubeflow.org/replica-type": "worker", "jobset.sigs.k8s.io/replicatedjob-name": "node"}
 _POLICIES = "/apis/admissionregistration.k8s.io/v1"
 _DAEMON_SET = {"apiVersion": "apps/v1", "kind": "DaemonSet", "name": "agent", "uid": "u", "controller": True}
+_RAY_WORKER = {"ray.io/node-type": "worker", "ray.io/cluster": "tune"}
 _ADMISSION = "kubeflow-spot-test-"
 
 ESCAPES = (
@@ -298,7 +342,11 @@ ESCAPES = (
     ),
     Escape("the toleration patched onto a running pod", rule("tolerates-spot"), _added(pod("running"))),
     Escape("the GPU toleration patched onto a pod without a GPU", rule("tolerates-gpu"), _added(pod("parked"), GPU)),
-    Escape("a claim of dynamic resource allocation beside it", "let through: what it claims may be a GPU", _claims),
+    Escape(
+        "a claim of dynamic resource allocation beside it",
+        rule("tolerates-gpu"),
+        _posted(pod("claims", tolerations=[GPU], resourceClaims=[{"name": "gpu", "resourceClaimName": "gpu"}])),
+    ),
     Escape(
         "a node selector put on a gated pod",
         rule("requires-spot"),
@@ -339,7 +387,98 @@ ESCAPES = (
         rule("tolerates-spot"),
         _posted(pod("critical", priorityClassName="system-node-critical", **TOLERANT)),
     ),
-    Escape("a DaemonSet of the profile's own", _EVERYWHERE, _agent),
+    Escape(
+        "a DaemonSet with the toleration",
+        rule("tolerates-spot"),
+        _through_a_controller(workload("DaemonSet", "agent", **TOLERANT)),
+    ),
+    Escape(
+        "a DaemonSet with the toleration and a selector for spot",
+        rule("tolerates-spot"),
+        _on_spot(
+            workload(
+                "DaemonSet",
+                "chosen",
+                nodeSelector={"kubeflow-spot.dev/capacity": "spot"},
+                tolerations=[{"operator": "Exists"}],
+            )
+        ),
+    ),
+    Escape(
+        "a DaemonSet with `spec.nodeName`",
+        rule("node-name"),
+        _on_a_node(lambda node: workload("DaemonSet", "named", nodeName=node), _through_a_controller),
+    ),
+    Escape(
+        "a DaemonSet with the GPU toleration and no GPU",
+        rule("tolerates-gpu"),
+        _through_a_controller(workload("DaemonSet", "parked", tolerations=[GPU])),
+    ),
+    Escape(
+        "a pod that says Never with a container that says Always",
+        rule("tolerates-spot"),
+        _posted(_restarting(restartPolicy="Always")),
+    ),
+    Escape(
+        "a container's rule that restarts it after success",
+        rule("tolerates-spot"),
+        _posted(_restarting(restartPolicy="Never", restartPolicyRules=again_after("In", 0, 1))),
+    ),
+    Escape(
+        "a container's rule that restarts it after all codes but one",
+        rule("tolerates-spot"),
+        _posted(_restarting(restartPolicy="Never", restartPolicyRules=again_after("NotIn", 137))),
+    ),
+    Escape(
+        "a server in a pod that says OnFailure",
+        _OWN_LOSS,
+        _by(EDITOR, pod("server", restart="OnFailure", **TOLERANT), _OWN_LOSS),
+    ),
+    Escape(
+        "a server as a sidecar of a pod that says Never",
+        _OWN_LOSS,
+        _by(EDITOR, with_sidecar(pod("sidecar", restart="Never", **TOLERANT)), _OWN_LOSS),
+    ),
+    Escape(
+        "labels of a Ray worker on a service with the toleration",
+        rule("tolerates-spot"),
+        _posted(pod("ray", labels=_RAY_WORKER, **TOLERANT)),
+    ),
+    Escape(
+        "a second term of the affinity that no node fulfils",
+        rule("requires-spot"),
+        _posted(
+            pod(
+                "either",
+                **required(
+                    {"key": "kubeflow-spot.dev/capacity", "operator": "In", "values": ["spot"]},
+                    {"key": "none", "operator": "Exists"},
+                ),
+            )
+        ),
+    ),
+    Escape(
+        "an affinity to all that is not on-demand",
+        rule("requires-spot"),
+        _posted(
+            pod("not", **required({"key": "kubeflow-spot.dev/capacity", "operator": "NotIn", "values": ["on-demand"]}))
+        ),
+    ),
+    Escape(
+        "the toleration through pods/status",
+        RBAC,
+        _patched(pod("status"), {"spec": TOLERANT}, "/status"),
+    ),
+    Escape(
+        "debugging a node without the right to nodes",
+        rule("node-name"),
+        _on_a_node(debugger, _posted),
+    ),
+    Escape(
+        "debugging a node with the right to update nodes",
+        _MAY_UPDATE_NODES,
+        lambda bed: _by(ADMINISTRATOR, debugger(min(bed.pools())), _MAY_UPDATE_NODES)(bed),
+    ),
     Escape("`system-node-critical` alone", "harmless: no toleration comes with it", _critical),
     Escape(
         "an ephemeral container with the toleration beside it",

@@ -8,7 +8,8 @@ import pytest
 
 from tests.admission.api import Refused
 from tests.admission.bed import Bed
-from tests.admission.escapes import EDITOR, ESCAPES, NAMESPACE, SPOT, Escape, pod
+from tests.admission.escapes import ADMINISTRATOR, EDITOR, ESCAPES, NAMESPACE, SPOT, Escape, pod
+from tests.admission.rights import cluster_role
 
 pytestmark = pytest.mark.engine
 
@@ -31,6 +32,7 @@ def editor(bed: Bed) -> Iterator[None]:
             "metadata": {"name": "debug", "namespace": NAMESPACE},
             "roleRef": {"apiGroup": group, "kind": "Role", "name": "debug"},
         },
+        *cluster_role(ADMINISTRATOR, ("", "pods", "create"), ("", "nodes", "update")),
     ]
     for body in bodies:
         bed.api.create(body)
