@@ -17,8 +17,12 @@ ROLE = "guard-claims"
 
 _GROUP = "resource.k8s.io"
 
-_DEVICES = "(request.resource.resource == 'resourceclaims' ? object.spec.?devices : object.spec.spec.?devices)"
-_ASKS = f"{_DEVICES}.?requests.orValue([]).size() > 0"
+_CLAIM = "has(object.spec.spec) ? object.spec.spec : object.spec"
+"""The claim of a template, or the claim itself."""
+
+_ASKS = """\
+has(variables.claim.devices) && has(variables.claim.devices.requests) && variables.claim.devices.requests != null
+&& variables.claim.devices.requests.size() > 0"""
 
 
 def policy(guard: Guard, instance: str, action: str) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -46,6 +50,7 @@ def policy(guard: Guard, instance: str, action: str) -> tuple[dict[str, Any], di
             "spec": {
                 "failurePolicy": "Fail",
                 "matchConstraints": {"resourceRules": [rule], "namespaceSelector": PROFILES},
+                "variables": [{"name": "claim", "expression": _CLAIM}],
                 "validations": [{"expression": _ASKS, "message": message, "reason": "Forbidden"}],
             },
         },
