@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -83,10 +83,10 @@ def _named(refused: Refused) -> str:
     return refused.message
 
 
-def _posted(body: Object) -> Callable[[Bed], str]:
+def _posted(body: Object, user: str = EDITOR) -> Callable[[Bed], str]:
     def tries(bed: Bed) -> str:
         try:
-            bed.api.create(body, user=EDITOR)
+            bed.api.create(body, user=user)
         except Refused as refused:
             return _named(refused)
         bed.api.delete(body)
@@ -274,16 +274,21 @@ _MAY_UPDATE_NODES = "let through: this user may take the taints away as well"
 _OWN_LOSS = "let through: nothing shows it; an eviction costs this pod alone, and nothing makes it anew"
 
 
-def _labelled(bed: Bed) -> str:
-    labelled = bed.api.create(
-        pod("worker", labels={"training.kubeflow.org/replica-type": "worker"}), user=EDITOR, dry_run=True
-    )
-    same = bed.api.create(pod("worker"), user=EDITOR, dry_run=True)
-    return (
-        "harmless: no default is for pods that never end"
-        if labelled["spec"]["tolerations"] == same["spec"]["tolerations"]
-        else "nobody"
-    )
+def _labelled(restart: str, **container: Any) -> Callable[[Bed], str]:
+    """A pod with the labels of a training worker gets what it gets without them."""
+
+    def tries(bed: Bed) -> str:
+        labels: Sequence[dict[str, str]] = ({"training.kubeflow.org/replica-type": "worker"}, {})
+        specs = []
+        for each in labels:
+            body = pod("worker", restart=restart, labels=each)
+            resources = {"limits": {"nvidia.com/gpu": "1"}}
+            body["spec"]["containers"][0] |= {"resources": resources, **container}
+            specs.append(bed.api.create(body, user=EDITOR, dry_run=True)["spec"])
+        same = specs[0]["tolerations"] == specs[1]["tolerations"]
+        return "harmless: no default is for pods that never end" if same else "nobody"
+
+    return tries
 
 
 _WORKER = {"training.kubeflow.org/replica-type": "worker", "jobset.sigs.k8s.io/replicatedjob-name": "node"}
@@ -328,7 +333,12 @@ ESCAPES = (
     Escape(
         "labels of a training worker on a service without it",
         "harmless: no default is for pods that never end",
-        _labelled,
+        _labelled("Always"),
+    ),
+    Escape(
+        "labels of a training worker on a pod that says Never with a container that says Always",
+        "harmless: no default is for pods that never end",
+        _labelled("Never", restartPolicy="Always"),
     ),
     Escape(
         "an owner reference to a DaemonSet",
@@ -443,6 +453,29 @@ ESCAPES = (
         "labels of a Ray worker on a service with the toleration",
         rule("tolerates-spot"),
         _posted(pod("ray", labels=_RAY_WORKER, **TOLERANT)),
+    ),
+    Escape(
+        "a service account called like the Training Operator's",
+        rule("tolerates-spot"),
+        _posted(
+            pod("operated", labels={"training.kubeflow.org/job-name": "train"}, **TOLERANT),
+            user=f"system:serviceaccount:{NAMESPACE}:training-operator",
+        ),
+    ),
+    Escape(
+        "a RuntimeClass that adds the toleration",
+        RBAC,
+        _requested(
+            "POST",
+            "/apis/node.k8s.io/v1/runtimeclasses",
+            {
+                "apiVersion": "node.k8s.io/v1",
+                "kind": "RuntimeClass",
+                "metadata": {"name": "mine"},
+                "handler": "runc",
+                "scheduling": TOLERANT,
+            },
+        ),
     ),
     Escape(
         "a second term of the affinity that no node fulfils",
