@@ -569,3 +569,72 @@ ESCAPES = (
     ),
     Escape("being the DaemonSet controller by impersonation", RBAC, _impersonates),
 )
+
+ARGO = "system:serviceaccount:kubeflow:argo"
+EXCEPTED = {"app": "excepted"}
+SETTINGS = {
+    "exceptions": [{"namespace": NAMESPACE, "selector": EXCEPTED, "reason": "a restart costs a minute"}],
+    "pipelineNamespaces": ["kubeflow"],
+    "deviceClasses": ["gpu.nvidia.com"],
+}
+"""What a stack file may say of its guard, for the ways below."""
+
+
+def claim(*classes: str, template: bool = False) -> Object:
+    """A ResourceClaim, or a template of one, for a device of each class."""
+    requests = [
+        {"name": f"device-{number}", "exactly": {"deviceClassName": name}} for number, name in enumerate(classes)
+    ]
+    spec: Object = {"devices": {"requests": requests}} if requests else {}
+    return {
+        "apiVersion": "resource.k8s.io/v1",
+        "kind": "ResourceClaimTemplate" if template else "ResourceClaim",
+        "metadata": {"name": "gpu", "namespace": NAMESPACE},
+        "spec": {"spec": spec} if template else spec,
+    }
+
+
+def claiming() -> Object:
+    """A pod with the GPU toleration and a claim."""
+    claims = [{"name": "gpu", "resourceClaimTemplateName": "gpu"}]
+    return pod("claiming", restart="Never", tolerations=[GPU], resourceClaims=claims)
+
+
+def _with_claim(made: Object) -> Callable[[Bed], str]:
+    """The claim, and a pod with it."""
+
+    def tries(bed: Bed) -> str:
+        try:
+            bed.api.create(made, user=EDITOR, dry_run=True)
+            bed.api.create(claiming(), user=EDITOR, dry_run=True)
+        except Refused as refused:
+            return _named(refused)
+        return _UNSEEN
+
+    return tries
+
+
+_UNSEEN = "let through: no policy can join a pod with its claim"
+
+WITH_SETTINGS = (
+    Escape(
+        "an exception's labels on a pod that names its node",
+        rule("node-name"),
+        _on_a_node(lambda node: pod("excepted", labels=EXCEPTED, nodeName=node, **TOLERANT), _posted),
+    ),
+    Escape("a claim that asks for no device", rule("empty-claim"), _with_claim(claim())),
+    Escape("a template of such a claim", rule("empty-claim"), _with_claim(claim(template=True))),
+    Escape("a claim for another device beside the GPU toleration", _UNSEEN, _with_claim(claim("dranet"))),
+    Escape(
+        "a workflow's label on a service where pipelines may run",
+        rule("tolerates-spot"),
+        _posted(
+            {
+                **(p := pod("flow", labels={"workflows.argoproj.io/workflow": "train"}, **TOLERANT)),
+                "metadata": {**p["metadata"], "namespace": "kubeflow"},
+            },
+            user=ARGO,
+        ),
+    ),
+)
+"""Ways that need what a stack file may say."""

@@ -10,12 +10,24 @@ import pytest
 from tests.admission.api import Object, Refused
 from tests.admission.bed import Bed
 from tests.admission.corpus import corpus
-from tests.admission.escapes import GPU, SPOT, TOLERANT, pod
+from tests.admission.escapes import (
+    ARGO,
+    GPU,
+    SETTINGS,
+    SPOT,
+    TOLERANT,
+    WITH_SETTINGS,
+    Escape,
+    claim,
+    claiming,
+    pod,
+)
 from tests.admission.posting import anew
 from tests.subjects import DEV
 
 pytestmark = [
     pytest.mark.engine,
+    pytest.mark.usefixtures("editor"),
     # The policies are the same text in both clouds but for the names of taints and labels.
     pytest.mark.parametrize("subject", [DEV], ids=["dev"], indirect=True, scope="session"),
 ]
@@ -32,8 +44,7 @@ _REASON = {"namespace": "team-a", "reason": "a restart costs a minute"}
 _EXCEPTIONS = [
     {**_REASON, "selector": {"app": app}, **({"rules": rules} if rules else {})} for app, rules in BY_RULES.items()
 ]
-_CLASSES = ["gpu.nvidia.com"]
-_FIRST = {"exceptions": _EXCEPTIONS, "pipelineNamespaces": ["kubeflow"], "deviceClasses": _CLASSES}
+_FIRST = SETTINGS | {"exceptions": [*SETTINGS["exceptions"], *_EXCEPTIONS]}
 _CHANGED = {
     "exceptions": [{**_EXCEPTIONS[0], "rules": ["requires-spot"]}],
     "pipelineNamespaces": ["kubeflow-system"],
@@ -117,9 +128,6 @@ def step(**spec: Any) -> Object:
     return {**body, "spec": body["spec"] | spec}
 
 
-ARGO = "system:serviceaccount:kubeflow:argo"
-
-
 def movement(bed: Bed, body: Object) -> str:
     """The node affinity that a pod of Argo's gets."""
     affinity = bed.api.create(body, user=ARGO, dry_run=True)["spec"].get("affinity", {}).get("nodeAffinity", {})
@@ -149,39 +157,22 @@ def test_a_step_there_names_no_node(stage: Bed) -> None:
     assert verdict(stage, step(nodeName=min(stage.pools())), ARGO) == "node-name"
 
 
-def claim(*classes: str, template: bool = False) -> Object:
-    """A ResourceClaim, or a template of one, for a device of each class."""
-    requests = [
-        {"name": f"device-{number}", "exactly": {"deviceClassName": name}} for number, name in enumerate(classes)
-    ]
-    spec: Object = {"devices": {"requests": requests}} if requests else {}
-    kind = "ResourceClaimTemplate" if template else "ResourceClaim"
-    metadata = {"name": "gpu", "namespace": "team-a"}
-    return {
-        "apiVersion": "resource.k8s.io/v1",
-        "kind": kind,
-        "metadata": metadata,
-        "spec": {"spec": spec} if template else spec,
-    }
-
-
-def claiming() -> Object:
-    """A pod with the GPU toleration and a claim."""
-    claims = [{"name": "gpu", "resourceClaimTemplateName": "gpu"}]
-    return pod("claiming", restart="Never", tolerations=[GPU], resourceClaims=claims)
-
-
 @at("set")
 def test_a_claim_passes_as_a_gpu_where_the_stack_file_names_their_classes(stage: Bed) -> None:
     assert verdict(stage, claiming()) == ""
     assert verdict(stage, pod("none", restart="Never", tolerations=[GPU])) == "tolerates-gpu"
 
 
-@pytest.mark.parametrize("template", [False, True])
 @at("set")
-def test_there_a_claim_asks_for_a_device(stage: Bed, template: bool) -> None:
-    assert verdict(stage, claim(template=template)) == "empty-claim"
-    assert verdict(stage, claim(*_CLASSES, template=template)) == ""
+@pytest.mark.parametrize("template", [False, True])
+def test_there_a_claim_for_a_gpu_is_admitted(stage: Bed, template: bool) -> None:
+    assert verdict(stage, claim("gpu.nvidia.com", template=template)) == ""
+
+
+@at("set")
+@pytest.mark.parametrize("escape", WITH_SETTINGS, ids=lambda escape: escape.name)
+def test_every_way_with_settings_is_stopped_or_let_through_for_a_reason(stage: Bed, escape: Escape) -> None:
+    assert escape.tries(stage) == escape.by
 
 
 def test_a_device_class_of_nvidias_asked_for_as_a_resource_is_a_gpu(bed: Bed) -> None:
