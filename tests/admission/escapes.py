@@ -271,7 +271,7 @@ def required(*expressions: Object) -> Object:
 
 
 _MAY_UPDATE_NODES = "let through: this user may take the taints away as well"
-_OWN_LOSS = "let through: nothing shows it; an eviction costs this pod alone, and nothing makes it anew"
+_OWN_LOSS = "let through: nothing shows it, and an eviction costs this pod alone"
 
 
 def _labelled(restart: str, **container: Any) -> Callable[[Bed], str]:
