@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from tests.admission.bed import Bed, standing
-from tests.admission.escapes import ADMINISTRATOR, EDITOR, NAMESPACE
+from tests.admission.escapes import ADMINISTRATOR, DEPLOYER, EDITOR, NAMESPACE
 from tests.admission.rights import cluster_role
 from tests.subjects import Subject
 
@@ -38,6 +38,7 @@ def editor(bed: Bed) -> Iterator[None]:
             "roleRef": {"apiGroup": group, "kind": "Role", "name": "debug"},
         },
         *cluster_role(ADMINISTRATOR, ("", "pods", "create"), ("", "nodes", "update")),
+        *cluster_role(DEPLOYER, ("*", "*", "*")),
     ]
     for body in bodies:
         bed.api.create(body)

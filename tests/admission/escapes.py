@@ -13,6 +13,8 @@ NAMESPACE = "team-a"
 EDITOR = "alice@example.com"
 ADMINISTRATOR = "root@example.com"
 """May create pods, and update nodes."""
+DEPLOYER = "system:serviceaccount:gitops:deployer"
+"""May do everything."""
 SPOT = {
     "key": "kubernetes.azure.com/scalesetpriority", "operator": "Equal", "value": "spot", "effect": "NoSchedule",
 }  # fmt: skip
@@ -506,6 +508,16 @@ ESCAPES = (
         "debugging a node without the right to nodes",
         rule("node-name"),
         _on_a_node(debugger, _posted),
+    ),
+    Escape(
+        "debugging a node through a deployer of users' files with all rights",
+        rule("node-name"),
+        _on_a_node(debugger, lambda body: _posted(body, user=DEPLOYER)),
+    ),
+    Escape(
+        "labels of a Ray worker through such a deployer",
+        rule("tolerates-spot"),
+        _posted(pod("deployed", labels=_RAY_WORKER, **TOLERANT), user=DEPLOYER),
     ),
     Escape(
         "debugging a node with the right to update nodes",

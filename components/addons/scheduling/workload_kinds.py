@@ -82,11 +82,21 @@ program that never returns makes any pod last; no field of a pod shows it.
 """
 
 _LABELLED = "object.metadata.labels"
-_OF_TRAINING_OPERATOR = f"'{_TRAINING}job-name' in {_LABELLED}"
+
+
+def _owned_by(group: str) -> str:
+    """Whether an object of this API group owns the pod. A pod that names an owner which does not exist is deleted."""
+    return (
+        "has(object.metadata.ownerReferences)"
+        f" && object.metadata.ownerReferences.exists(o, o.apiVersion.startsWith('{group}/'))"
+    )
+
+
+_OF_TRAINING_OPERATOR = f"'{_TRAINING}job-name' in {_LABELLED} && {_owned_by('kubeflow.org')}"
 # controllers/ray/common/pod.go (KubeRay 1.7): workers that serve a RayService have the label ray.io/serve from the start.
 _OF_KUBERAY = (
     f"'ray.io/node-type' in {_LABELLED} && {_LABELLED}['ray.io/node-type'] == 'worker'"
-    f" && !('ray.io/serve' in {_LABELLED})"
+    f" && !('ray.io/serve' in {_LABELLED}) && {_owned_by('ray.io')}"
 )
 
 
@@ -95,8 +105,8 @@ def _writes_status(group: str, resource: str) -> str:
     return f"authorizer.group('{group}').resource('{resource}').subresource('status').check('update').allowed()"
 
 
-MAY_TRAIN = f"has({_LABELLED}) && ({_OF_TRAINING_OPERATOR} || ({_OF_KUBERAY}))"
-"""Whether the labels are those of a pod of training that may say Always: anybody may write them."""
+MAY_TRAIN = f"has({_LABELLED}) && (({_OF_TRAINING_OPERATOR}) || ({_OF_KUBERAY}))"
+"""Whether labels and owner are those of a pod of training that may say Always: anybody may write them."""
 
 # The right to write such jobs' status everywhere is their operator's alone, whatever its namespace; no role for users has it
 # (kubeflow/trainer 1.9, ClusterRoles training-operator and kubeflow-training-edit; ray-project/kuberay, chart kuberay-operator).
