@@ -16,8 +16,9 @@ FORMS: dict[str, str] = {}
 
 
 def form(pattern: str, shown: str) -> StringConstraints:
-    """A text that must match; `shown` says the form in words and with an example."""
-    FORMS[pattern] = shown
+    """A text that must match; `shown` says the form in words and with an example. Each form has a pattern of its own."""
+    if FORMS.setdefault(pattern, shown) != shown:
+        raise ValueError(f"two forms with the pattern {pattern}: {FORMS[pattern]!r} and {shown!r}")
     return StringConstraints(pattern=pattern)
 
 
@@ -46,8 +47,17 @@ Namespace = Annotated[
 ]
 """https://kubernetes.io/docs/concepts/overview/working-with-objects/namespaces/"""
 
+DeviceClass = Annotated[
+    str,
+    form(
+        rf"^{_DNS}(\.{_DNS})*$",
+        "a device class' name: lower-case letters, digits, - and ., such as gpu.nvidia.com",
+    ),
+]
+"""https://kubernetes.io/docs/reference/kubernetes-api/workload-resources/device-class-v1/"""
+
 Zone = Annotated[
-    str, form(r"^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$", "a zone: at most 63 lower-case letters, digits and -")
+    str, form(r"^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$", "a zone: at most 63 lower-case letters, digits and -")
 ]
 """Any cloud's zone; `Cloud.zone_form` is narrower, and a rule checks it."""
 Seconds = Annotated[str, form(r"^[1-9][0-9]{0,5}s$", "whole seconds of at most six digits, such as 10s")]

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from config.model.fields import LabelKey, LabelValue, Model, Namespace
+from config.model.fields import DeviceClass, LabelKey, LabelValue, Model, Namespace
 
 
 class Placement(StrEnum):
@@ -38,8 +38,21 @@ class Defaults(Model):
     job: KindDefaults = Field(KindDefaults(), description="Plain Jobs, Katib's trials among them.")
 
 
+class GuardRule(StrEnum):
+    """Rules of the guard that an exception can lift."""
+
+    TOLERATES_SPOT = "tolerates-spot"
+    REQUIRES_SPOT = "requires-spot"
+    TOLERATES_GPU = "tolerates-gpu"
+    NODE_NAME = "node-name"
+
+
+LIFTED = (GuardRule.TOLERATES_SPOT, GuardRule.REQUIRES_SPOT, GuardRule.TOLERATES_GPU)
+"""Rules that an exception lifts by default. A pod that names its node passes the scheduler and every taint (docs/adr/0044)."""
+
+
 class GuardException(Model):
-    """Pods that the guard lets pass."""
+    """Pods for which rules of the guard are lifted."""
 
     namespace: Namespace = Field(description="The pods' namespace.", examples=["team-a"])
     selector: dict[LabelKey, LabelValue] = Field(
@@ -49,6 +62,12 @@ class GuardException(Model):
         min_length=8,
         description="Why the pods may run on machines that the cloud takes back.",
         examples=["stateless, and restarts in a second"],
+    )
+    rules: tuple[GuardRule, ...] = Field(
+        LIFTED,
+        min_length=1,
+        description="The rules that are lifted. `node-name`, which no taint can stop, only where it is written.",
+        examples=[["tolerates-spot"]],
     )
 
 
@@ -76,7 +95,19 @@ class Guard(Model):
         description="Namespaces whose pods never run on spot. Namespaces of Kubeflow profiles are known by their label.",
         examples=[["kubeflow", "istio-system"]],
     )
-    exceptions: tuple[GuardException, ...] = Field((), description="Pods that the guard lets pass.")
+    pipeline_namespaces: tuple[Namespace, ...] = Field(
+        (),
+        description="Platform namespaces in which Kubeflow Pipelines runs its steps, as in a single-user install. Steps that end "
+        "by themselves may use spot there, and get the defaults of `scheduling.defaults`.",
+        examples=[["kubeflow"]],
+    )
+    device_classes: tuple[DeviceClass, ...] = Field(
+        (),
+        description="Device classes of this cluster's GPUs, where a driver of dynamic resource allocation offers them. A pod with "
+        "a claim may then tolerate the GPU taint, and quotas count these classes.",
+        examples=[["gpu.nvidia.com"]],
+    )
+    exceptions: tuple[GuardException, ...] = Field((), description="Pods for which rules of the guard are lifted.")
 
 
 class Contract(Model):

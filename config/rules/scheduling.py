@@ -111,6 +111,20 @@ def _platform(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
             )
 
 
+def _pipelines(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    scheduling = _enabled(draft)
+    if not scheduling:
+        return
+    guard = scheduling.guard
+    for index, namespace in enumerate(guard.pipeline_namespaces):
+        if namespace not in guard.platform_namespaces:
+            yield Problem(
+                f"scheduling.guard.pipelineNamespaces[{index}]",
+                f"is {namespace}, which is none of scheduling.guard.platformNamespaces",
+                "name one of them; profiles need no entry, as their pipelines may use spot anyway",
+            )
+
+
 def _written_exceptions(draft: Draft) -> Iterator[tuple[str, GuardException]]:
     scheduling = _enabled(draft)
     for index, exception in enumerate(scheduling.guard.exceptions if scheduling else ()):
@@ -204,6 +218,7 @@ RULES = (
     _defaults("cpu"),
     _grace,
     _platform,
+    _pipelines,
     _exceptions,
     _readers,
     _doubled_profiles,

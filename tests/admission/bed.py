@@ -28,6 +28,7 @@ from sandbox.kubernetes.client import Client
 from sandbox.toolchain.programs import ensure
 from tests import tally
 from tests.admission.api import Api, Object, Refused
+from tests.admission.rights import OPERATORS, cluster_role
 from tests.admission.words import Words
 from tests.components.emulated import EmulatedAzure
 from tests.components.emulated_google import EmulatedGoogle
@@ -161,13 +162,9 @@ class Bed:
             if labels.items() >= _PROFILE.items():
                 editor = {"name": "default-editor", "namespace": name}
                 self.api.create({"apiVersion": "v1", "kind": "ServiceAccount", "metadata": editor})
-        # The rights of Kubeflow's controllers are not tested here: every service account has them.
-        rbac = {"apiVersion": "rbac.authorization.k8s.io/v1", "metadata": {"name": "pod-makers"}}
-        rule = {"apiGroups": [""], "resources": ["pods"], "verbs": ["create"]}
-        self.api.create({**rbac, "kind": "ClusterRole", "rules": [rule]})
-        role = {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "pod-makers"}
-        group = {"apiGroup": "rbac.authorization.k8s.io", "kind": "Group", "name": "system:serviceaccounts"}
-        self.api.create({**rbac, "kind": "ClusterRoleBinding", "roleRef": role, "subjects": [group]})
+        # The rights of Kubeflow's controllers are not tested here: every service account may create pods.
+        for body in (*cluster_role("system:serviceaccounts", ("", "pods", "create"), kind="Group"), *OPERATORS):
+            self.api.create(body)
         self._put(self.objects)
 
     @contextmanager

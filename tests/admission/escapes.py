@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,6 +11,10 @@ from tests.admission.bed import Bed, eventually
 
 NAMESPACE = "team-a"
 EDITOR = "alice@example.com"
+ADMINISTRATOR = "root@example.com"
+"""May create pods, and update nodes."""
+DEPLOYER = "system:serviceaccount:gitops:deployer"
+"""May do everything."""
 SPOT = {
     "key": "kubernetes.azure.com/scalesetpriority", "operator": "Equal", "value": "spot", "effect": "NoSchedule",
 }  # fmt: skip
@@ -81,10 +85,10 @@ def _named(refused: Refused) -> str:
     return refused.message
 
 
-def _posted(body: Object) -> Callable[[Bed], str]:
+def _posted(body: Object, user: str = EDITOR) -> Callable[[Bed], str]:
     def tries(bed: Bed) -> str:
         try:
-            bed.api.create(body, user=EDITOR)
+            bed.api.create(body, user=user)
         except Refused as refused:
             return _named(refused)
         bed.api.delete(body)
@@ -209,43 +213,90 @@ def _critical(bed: Bed) -> str:
     )
 
 
-def _claims(bed: Bed) -> str:
-    claim = {"name": "gpu", "resourceClaimName": "gpu"}
-    bed.api.create(pod("claims", tolerations=[GPU], resourceClaims=[claim]), user=EDITOR, dry_run=True)
-    return "let through: what it claims may be a GPU"
+def _on_a_node(make: Callable[[str], Object], try_it: Callable[[Object], Callable[[Bed], str]]) -> Callable[[Bed], str]:
+    """An object that names a node of the cluster."""
+    return lambda bed: try_it(make(min(bed.pools())))(bed)
 
 
-_EVERYWHERE = "let through: it has a copy on every node, and no node is made for it"
+def _on_spot(body: Object) -> Callable[[Bed], str]:
+    """A DaemonSet while there is a spot node."""
+
+    def tries(bed: Bed) -> str:
+        bed.scale(t4=1)
+        try:
+            return _through_a_controller(body)(bed)
+        finally:
+            bed.scale(t4=0)
+
+    return tries
 
 
-def _agent(bed: Bed) -> str:
-    body = workload("DaemonSet", "agent", **TOLERANT)
-    bed.api.create(body, user=EDITOR)
-    try:
-        eventually(
-            lambda: [p for p in bed.api.list("v1", "Pod", NAMESPACE) if p["metadata"]["name"].startswith("agent-")],
-            "the DaemonSet has pods",
-        )
-        return _EVERYWHERE
-    finally:
-        bed.api.delete(body)
+def _by(user: str, body: Object, why: str) -> Callable[[Bed], str]:
+    """A pod that this user may create."""
+
+    def tries(bed: Bed) -> str:
+        bed.api.create(body, user=user, dry_run=True)
+        return why
+
+    return tries
 
 
-def _labelled(bed: Bed) -> str:
-    labelled = bed.api.create(
-        pod("worker", labels={"training.kubeflow.org/replica-type": "worker"}), user=EDITOR, dry_run=True
-    )
-    same = bed.api.create(pod("worker"), user=EDITOR, dry_run=True)
-    return (
-        "harmless: no default is for pods that never end"
-        if labelled["spec"]["tolerations"] == same["spec"]["tolerations"]
-        else "nobody"
-    )
+def _restarting(**container: Any) -> Object:
+    """A pod that says Never, with the toleration, and with more in its container."""
+    body = pod("again", restart="Never", **TOLERANT)
+    body["spec"]["containers"][0] |= container
+    return body
+
+
+def debugger(node: str, name: str = "node-debugger") -> Object:
+    """The pod of `kubectl debug node/...` (kubernetes/kubectl, pkg/cmd/debug/debug.go, profile `restricted`)."""
+    return pod(name, restart="Never", nodeName=node, tolerations=[{"operator": "Exists"}])
+
+
+def again_after(operator: str, *codes: int) -> list[Object]:
+    """A rule of a container that restarts it after these exit codes."""
+    return [{"action": "Restart", "exitCodes": {"operator": operator, "values": list(codes)}}]
+
+
+def with_sidecar(body: Object) -> Object:
+    """The pod with an init container that runs beside its containers, as Istio's proxy does."""
+    sidecar = {**body["spec"]["containers"][0], "name": "sidecar", "restartPolicy": "Always"}
+    return {**body, "spec": {**body["spec"], "initContainers": [sidecar]}}
+
+
+def required(*expressions: Object) -> Object:
+    """A required node affinity with a term for each expression."""
+    terms = [{"matchExpressions": [expression]} for expression in expressions]
+    return {
+        "affinity": {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": terms}}}
+    }
+
+
+_MAY_UPDATE_NODES = "let through: this user may take the taints away as well"
+_OWN_LOSS = "let through: nothing shows it, and an eviction costs this pod alone"
+
+
+def _labelled(restart: str, **container: Any) -> Callable[[Bed], str]:
+    """A pod with the labels of a training worker gets what it gets without them."""
+
+    def tries(bed: Bed) -> str:
+        labels: Sequence[dict[str, str]] = ({"training.kubeflow.org/replica-type": "worker"}, {})
+        specs = []
+        for each in labels:
+            body = pod("worker", restart=restart, labels=each)
+            resources = {"limits": {"nvidia.com/gpu": "1"}}
+            body["spec"]["containers"][0] |= {"resources": resources, **container}
+            specs.append(bed.api.create(body, user=EDITOR, dry_run=True)["spec"])
+        same = specs[0]["tolerations"] == specs[1]["tolerations"]
+        return "harmless: no default is for pods that never end" if same else "nobody"
+
+    return tries
 
 
 _WORKER = {"training.kubeflow.org/replica-type": "worker", "jobset.sigs.k8s.io/replicatedjob-name": "node"}
 _POLICIES = "/apis/admissionregistration.k8s.io/v1"
 _DAEMON_SET = {"apiVersion": "apps/v1", "kind": "DaemonSet", "name": "agent", "uid": "u", "controller": True}
+_RAY_WORKER = {"ray.io/node-type": "worker", "ray.io/cluster": "tune"}
 _ADMISSION = "kubeflow-spot-test-"
 
 ESCAPES = (
@@ -284,7 +335,12 @@ ESCAPES = (
     Escape(
         "labels of a training worker on a service without it",
         "harmless: no default is for pods that never end",
-        _labelled,
+        _labelled("Always"),
+    ),
+    Escape(
+        "labels of a training worker on a pod that says Never with a container that says Always",
+        "harmless: no default is for pods that never end",
+        _labelled("Never", restartPolicy="Always"),
     ),
     Escape(
         "an owner reference to a DaemonSet",
@@ -298,7 +354,11 @@ ESCAPES = (
     ),
     Escape("the toleration patched onto a running pod", rule("tolerates-spot"), _added(pod("running"))),
     Escape("the GPU toleration patched onto a pod without a GPU", rule("tolerates-gpu"), _added(pod("parked"), GPU)),
-    Escape("a claim of dynamic resource allocation beside it", "let through: what it claims may be a GPU", _claims),
+    Escape(
+        "a claim of dynamic resource allocation beside it",
+        rule("tolerates-gpu"),
+        _posted(pod("claims", tolerations=[GPU], resourceClaims=[{"name": "gpu", "resourceClaimName": "gpu"}])),
+    ),
     Escape(
         "a node selector put on a gated pod",
         rule("requires-spot"),
@@ -339,7 +399,131 @@ ESCAPES = (
         rule("tolerates-spot"),
         _posted(pod("critical", priorityClassName="system-node-critical", **TOLERANT)),
     ),
-    Escape("a DaemonSet of the profile's own", _EVERYWHERE, _agent),
+    Escape(
+        "a DaemonSet with the toleration",
+        rule("tolerates-spot"),
+        _through_a_controller(workload("DaemonSet", "agent", **TOLERANT)),
+    ),
+    Escape(
+        "a DaemonSet with the toleration and a selector for spot",
+        rule("tolerates-spot"),
+        _on_spot(
+            workload(
+                "DaemonSet",
+                "chosen",
+                nodeSelector={"kubeflow-spot.dev/capacity": "spot"},
+                tolerations=[{"operator": "Exists"}],
+            )
+        ),
+    ),
+    Escape(
+        "a DaemonSet with `spec.nodeName`",
+        rule("node-name"),
+        _on_a_node(lambda node: workload("DaemonSet", "named", nodeName=node), _through_a_controller),
+    ),
+    Escape(
+        "a DaemonSet with the GPU toleration and no GPU",
+        rule("tolerates-gpu"),
+        _through_a_controller(workload("DaemonSet", "parked", tolerations=[GPU])),
+    ),
+    Escape(
+        "a pod that says Never with a container that says Always",
+        rule("tolerates-spot"),
+        _posted(_restarting(restartPolicy="Always")),
+    ),
+    Escape(
+        "a container's rule that restarts it after success",
+        rule("tolerates-spot"),
+        _posted(_restarting(restartPolicy="Never", restartPolicyRules=again_after("In", 0, 1))),
+    ),
+    Escape(
+        "a container's rule that restarts it after all codes but one",
+        rule("tolerates-spot"),
+        _posted(_restarting(restartPolicy="Never", restartPolicyRules=again_after("NotIn", 137))),
+    ),
+    Escape(
+        "a server in a pod that says OnFailure",
+        _OWN_LOSS,
+        _by(EDITOR, pod("server", restart="OnFailure", **TOLERANT), _OWN_LOSS),
+    ),
+    Escape(
+        "a server as a sidecar of a pod that says Never",
+        _OWN_LOSS,
+        _by(EDITOR, with_sidecar(pod("sidecar", restart="Never", **TOLERANT)), _OWN_LOSS),
+    ),
+    Escape(
+        "labels of a Ray worker on a service with the toleration",
+        rule("tolerates-spot"),
+        _posted(pod("ray", labels=_RAY_WORKER, **TOLERANT)),
+    ),
+    Escape(
+        "a service account called like the Training Operator's",
+        rule("tolerates-spot"),
+        _posted(
+            pod("operated", labels={"training.kubeflow.org/job-name": "train"}, **TOLERANT),
+            user=f"system:serviceaccount:{NAMESPACE}:training-operator",
+        ),
+    ),
+    Escape(
+        "a RuntimeClass that adds the toleration",
+        RBAC,
+        _requested(
+            "POST",
+            "/apis/node.k8s.io/v1/runtimeclasses",
+            {
+                "apiVersion": "node.k8s.io/v1",
+                "kind": "RuntimeClass",
+                "metadata": {"name": "mine"},
+                "handler": "runc",
+                "scheduling": TOLERANT,
+            },
+        ),
+    ),
+    Escape(
+        "a second term of the affinity that no node fulfils",
+        rule("requires-spot"),
+        _posted(
+            pod(
+                "either",
+                **required(
+                    {"key": "kubeflow-spot.dev/capacity", "operator": "In", "values": ["spot"]},
+                    {"key": "none", "operator": "Exists"},
+                ),
+            )
+        ),
+    ),
+    Escape(
+        "an affinity to all that is not on-demand",
+        rule("requires-spot"),
+        _posted(
+            pod("not", **required({"key": "kubeflow-spot.dev/capacity", "operator": "NotIn", "values": ["on-demand"]}))
+        ),
+    ),
+    Escape(
+        "the toleration through pods/status",
+        RBAC,
+        _patched(pod("status"), {"spec": TOLERANT}, "/status"),
+    ),
+    Escape(
+        "debugging a node without the right to nodes",
+        rule("node-name"),
+        _on_a_node(debugger, _posted),
+    ),
+    Escape(
+        "debugging a node through a deployer of users' files with all rights",
+        rule("node-name"),
+        _on_a_node(debugger, lambda body: _posted(body, user=DEPLOYER)),
+    ),
+    Escape(
+        "labels of a Ray worker through such a deployer",
+        rule("tolerates-spot"),
+        _posted(pod("deployed", labels=_RAY_WORKER, **TOLERANT), user=DEPLOYER),
+    ),
+    Escape(
+        "debugging a node with the right to update nodes",
+        _MAY_UPDATE_NODES,
+        lambda bed: _by(ADMINISTRATOR, debugger(min(bed.pools())), _MAY_UPDATE_NODES)(bed),
+    ),
     Escape("`system-node-critical` alone", "harmless: no toleration comes with it", _critical),
     Escape(
         "an ephemeral container with the toleration beside it",
@@ -397,3 +581,72 @@ ESCAPES = (
     ),
     Escape("being the DaemonSet controller by impersonation", RBAC, _impersonates),
 )
+
+ARGO = "system:serviceaccount:kubeflow:argo"
+EXCEPTED = {"app": "excepted"}
+SETTINGS = {
+    "exceptions": [{"namespace": NAMESPACE, "selector": EXCEPTED, "reason": "a restart costs a minute"}],
+    "pipelineNamespaces": ["kubeflow"],
+    "deviceClasses": ["gpu.nvidia.com"],
+}
+"""What a stack file may say of its guard, for the ways below."""
+
+
+def claim(*classes: str, template: bool = False) -> Object:
+    """A ResourceClaim, or a template of one, for a device of each class."""
+    requests = [
+        {"name": f"device-{number}", "exactly": {"deviceClassName": name}} for number, name in enumerate(classes)
+    ]
+    spec: Object = {"devices": {"requests": requests}} if requests else {}
+    return {
+        "apiVersion": "resource.k8s.io/v1",
+        "kind": "ResourceClaimTemplate" if template else "ResourceClaim",
+        "metadata": {"name": "gpu", "namespace": NAMESPACE},
+        "spec": {"spec": spec} if template else spec,
+    }
+
+
+def claiming() -> Object:
+    """A pod with the GPU toleration and a claim."""
+    claims = [{"name": "gpu", "resourceClaimTemplateName": "gpu"}]
+    return pod("claiming", restart="Never", tolerations=[GPU], resourceClaims=claims)
+
+
+def _with_claim(made: Object) -> Callable[[Bed], str]:
+    """The claim, and a pod with it."""
+
+    def tries(bed: Bed) -> str:
+        try:
+            bed.api.create(made, user=EDITOR, dry_run=True)
+            bed.api.create(claiming(), user=EDITOR, dry_run=True)
+        except Refused as refused:
+            return _named(refused)
+        return _UNSEEN
+
+    return tries
+
+
+_UNSEEN = "let through: no policy can join a pod with its claim"
+
+WITH_SETTINGS = (
+    Escape(
+        "an exception's labels on a pod that names its node",
+        rule("node-name"),
+        _on_a_node(lambda node: pod("excepted", labels=EXCEPTED, nodeName=node, **TOLERANT), _posted),
+    ),
+    Escape("a claim that asks for no device", rule("empty-claim"), _with_claim(claim())),
+    Escape("a template of such a claim", rule("empty-claim"), _with_claim(claim(template=True))),
+    Escape("a claim for another device beside the GPU toleration", _UNSEEN, _with_claim(claim("dranet"))),
+    Escape(
+        "a workflow's label on a service where pipelines may run",
+        rule("tolerates-spot"),
+        _posted(
+            {
+                **(p := pod("flow", labels={"workflows.argoproj.io/workflow": "train"}, **TOLERANT)),
+                "metadata": {**p["metadata"], "namespace": "kubeflow"},
+            },
+            user=ARGO,
+        ),
+    ),
+)
+"""Ways that need what a stack file may say."""

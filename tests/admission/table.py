@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from tests.admission.corpus import STATES, Expect, Golden, corpus
-from tests.admission.escapes import ESCAPES, Escape
+from tests.admission.escapes import ESCAPES, WITH_SETTINGS, Escape
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 COMMAND = "python -m tests.admission.table"
@@ -38,7 +38,7 @@ def escapes(tried: Iterable[Escape]) -> str:
 
 def pages() -> dict[Path, str]:
     """The table of each page."""
-    return {DOCS / "placement.md": table(corpus().values()), DOCS / "guard.md": escapes(ESCAPES)}
+    return {DOCS / "placement.md": table(corpus().values()), DOCS / "guard.md": escapes((*ESCAPES, *WITH_SETTINGS))}
 
 
 def _row(*cells: str) -> str:

@@ -44,8 +44,11 @@ def test_pods_outside_of_profiles_start(broken: Bed, namespace: str, kind: str) 
     starts(broken, workload(kind, "platform"), namespace)
 
 
-def test_node_agents_start_in_a_profile_as_well(broken: Bed) -> None:
-    starts(broken, workload("DaemonSet", "agent", tolerations=[{"operator": "Exists"}]), "team-a")
+def test_a_kubelet_reports_its_own_pods_in_a_profile_as_well(broken: Bed) -> None:
+    node = min(broken.pools())
+    mirror = pod("static", nodeName=node)
+    mirror["metadata"]["annotations"] = {"kubernetes.io/config.mirror": "x"}
+    broken.api.create(mirror, user=f"system:node:{node}", groups=("system:nodes",), dry_run=True)
 
 
 def refusal(bed: Bed) -> str:

@@ -2,41 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 
 from tests.admission.api import Refused
 from tests.admission.bed import Bed
-from tests.admission.escapes import EDITOR, ESCAPES, NAMESPACE, SPOT, Escape, pod
+from tests.admission.escapes import EDITOR, ESCAPES, SPOT, Escape, pod
 
-pytestmark = pytest.mark.engine
-
-
-@pytest.fixture(scope="module", autouse=True)
-def editor(bed: Bed) -> Iterator[None]:
-    """The user who tries, with the necessary rights."""
-    group = "rbac.authorization.k8s.io"
-    user = {"apiGroup": group, "kind": "User", "name": EDITOR}
-    base = {"apiVersion": f"{group}/v1", "metadata": {"name": "editor", "namespace": NAMESPACE}}
-    binding = {**base, "kind": "RoleBinding", "subjects": [user]}
-    debug = {"apiGroups": [""], "resources": ["pods/ephemeralcontainers"], "verbs": ["patch"]}
-    bodies = [
-        # Kubernetes' largest role for users of a namespace; Kubeflow's own role for editors allows less.
-        {**binding, "roleRef": {"apiGroup": group, "kind": "ClusterRole", "name": "admin"}},
-        # For `kubectl debug`, which many platforms allow.
-        {**base, "metadata": {"name": "debug", "namespace": NAMESPACE}, "kind": "Role", "rules": [debug]},
-        {
-            **binding,
-            "metadata": {"name": "debug", "namespace": NAMESPACE},
-            "roleRef": {"apiGroup": group, "kind": "Role", "name": "debug"},
-        },
-    ]
-    for body in bodies:
-        bed.api.create(body)
-    yield
-    for body in bodies:
-        bed.api.delete(body)
+pytestmark = [pytest.mark.engine, pytest.mark.usefixtures("editor")]
 
 
 @pytest.mark.parametrize("escape", ESCAPES, ids=lambda escape: escape.name)

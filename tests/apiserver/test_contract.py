@@ -62,6 +62,12 @@ def test_on_a_real_api_server_only_readers_read_the_contract_its_lines_are_accep
         with pytest.raises(ApiError, match=r"exceeded quota: kubeflow-spot-dev-gpus.*requests.nvidia.com/gpu=1"):
             client.apply(pod("two", {}, gpus=1), "test")
         client.apply(pod("without", {}), "test")
+        # Each way to ask for a GPU is counted for itself.
+        client.apply(claim("first"), "test")
+        with pytest.raises(ApiError, match=r"exceeded quota: .*gpu.nvidia.com.deviceclass.resource.k8s.io/devices=1"):
+            client.apply(claim("second"), "test")
+        with pytest.raises(ApiError, match=r"exceeded quota: .*deviceclass.resource.kubernetes.io/mig.nvidia.com=2"):
+            client.apply(pod("three", {}, gpus=2, resource="deviceclass.resource.kubernetes.io/mig.nvidia.com"), "test")
     finally:
         client.delete("v1", "Namespace", "team-a")
         client.delete("v1", "ConfigMap", "kubeflow-spot", "kube-public")
@@ -70,9 +76,17 @@ def test_on_a_real_api_server_only_readers_read_the_contract_its_lines_are_accep
         client.close()
 
 
-def pod(name: str, lines: dict[str, Any], gpus: int = 0) -> dict[str, Any]:
+def claim(name: str) -> dict[str, Any]:
+    """A ResourceClaim for one GPU."""
+    request = {"name": "gpu", "exactly": {"deviceClassName": "gpu.nvidia.com"}}
+    spec = {"devices": {"requests": [request]}}
+    metadata = {"name": name, "namespace": "team-a"}
+    return {"apiVersion": "resource.k8s.io/v1", "kind": "ResourceClaim", "metadata": metadata, "spec": spec}
+
+
+def pod(name: str, lines: dict[str, Any], gpus: int = 0, resource: str = "nvidia.com/gpu") -> dict[str, Any]:
     container: dict[str, Any] = {"name": "c", "image": "c"}
     if gpus:
-        container["resources"] = {"limits": {"nvidia.com/gpu": str(gpus)}}
+        container["resources"] = {"limits": {resource: str(gpus)}}
     spec = {"containers": [container], "automountServiceAccountToken": False, "serviceAccountName": "default", **lines}
     return {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name, "namespace": "team-a"}, "spec": spec}

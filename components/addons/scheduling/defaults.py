@@ -5,7 +5,7 @@ Kubernetes >= 1.36. A pod is judged as it arrives, before all webhooks (kubernet
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from string import Template
 from typing import Any
 
@@ -22,8 +22,10 @@ ROLE = "defaults"
 PROFILES = {"matchLabels": {"app.kubernetes.io/part-of": "kubeflow-profile"}}
 """The namespaces of Kubeflow profiles (kubeflow/manifests applications/profiles/pss/namespace-labels.yaml)."""
 
-# Deployments, StatefulSets and DaemonSets allow nothing but Always (kubernetes pkg/apis/apps/validation).
-_ENDS = "object.spec.restartPolicy != 'Always'"
+# A pod that lasts gets no default. The label's word counts for a pod of training, which may say Always all the same.
+_MAY_MOVE = f"""\
+({workload_kinds.ENDS})
+|| (has(object.metadata.labels) && {cel.value(PLACEMENT_LABEL)} in object.metadata.labels && {workload_kinds.TRAINS})"""
 
 # Constants are written into the expressions, because each variable costs every pod some microseconds (`python -m bench`).
 _PLACEMENT = Template("""\
@@ -78,10 +80,22 @@ _TERMS = "object.spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDurin
 
 
 def policy(
-    defaults: Defaults, pools: Sequence[NodePool], grace: int, instance: str
+    defaults: Defaults, pools: Sequence[NodePool], grace: int, instance: str, pipelines_in: Sequence[str] = ()
 ) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The policy and its binding. `grace` in seconds, for pods that may run on spot and kept Kubernetes' default."""
-    name = names.object_name(instance, ROLE)
+    """The policy and its binding. `grace` in seconds, for pods that may run on spot and kept Kubernetes' default.
+
+    With `pipelines_in` it is the policy for workflows' pods in these namespaces of the platform instead of the one for profiles.
+    """
+    name = names.object_name(instance, f"{ROLE}-pipelines" if pipelines_in else ROLE)
+    selector: dict[str, Any] = PROFILES
+    conditions = [{"name": "ends-by-itself", "expression": _MAY_MOVE}]
+    if pipelines_in:
+        within = {"key": "kubernetes.io/metadata.name", "operator": "In", "values": sorted(pipelines_in)}
+        selector = {"matchExpressions": [within]}
+        conditions = [
+            {"name": "of-a-workflow", "expression": workload_kinds.WORKFLOW},
+            {"name": "ends-by-itself", "expression": workload_kinds.ENDS},
+        ]
     metadata = {"name": name, "labels": names.labels(instance)}
     created = {"apiGroups": [""], "apiVersions": ["v1"], "operations": ["CREATE"], "resources": ["pods"]}
     spec = {
@@ -89,8 +103,8 @@ def policy(
         "failurePolicy": "Ignore",
         # Later changes by webhooks are intended; judging every pod twice would double the cost (bench).
         "reinvocationPolicy": "Never",
-        "matchConstraints": {"resourceRules": [created], "namespaceSelector": PROFILES},
-        "matchConditions": [{"name": "ends-by-itself", "expression": _ENDS}],
+        "matchConstraints": {"resourceRules": [created], "namespaceSelector": selector},
+        "matchConditions": conditions,
         "variables": [
             {"name": "labels", "expression": cel.LABELS},
             {"name": "kind", "expression": workload_kinds.KIND},
@@ -146,7 +160,7 @@ def _tolerated(pools: Sequence[NodePool], *, gpu: bool) -> str:
 
 
 class PlacementDefaults(Part):
-    """The policy in the cluster."""
+    """The policy in the cluster, and the one for pipelines in the platform's namespaces where there are such."""
 
     def __init__(
         self,
@@ -156,8 +170,13 @@ class PlacementDefaults(Part):
         inside: Inside,
         *,
         grace: int,
+        pipelines_in: Sequence[str] = (),
     ) -> None:
         super().__init__("kubeflow-spot:addons:PlacementDefaults", name, inside)
-        placement, binding = policy(defaults, pools, grace, self.instance)
-        Manifest(f"{name}-binding", binding, self.child, after=[Manifest(name, placement, self.child)])
+        self._declare(name, *policy(defaults, pools, grace, self.instance))
+        if pipelines_in:
+            self._declare(f"{name}-pipelines", *policy(defaults, pools, grace, self.instance, pipelines_in))
         self.register_outputs({})
+
+    def _declare(self, name: str, placement: Mapping[str, Any], binding: Mapping[str, Any]) -> None:
+        Manifest(f"{name}-binding", binding, self.child, after=[Manifest(name, placement, self.child)])

@@ -2,26 +2,26 @@
 pods without a GPU off GPU machines.
 
 Two policies have the same rules. In the platform's namespaces every pod is kept off. A broken policy must not stop the pods that a
-broken cluster needs, so their policy admits pods that it cannot judge. In profile namespaces every pod that never ends by itself is
-kept off, with any labels: Deployments and StatefulSets allow no other restartPolicy (kubernetes
-pkg/apis/apps/validation), and notebooks, viewers, dashboards, datastores and KServe's predictors are made of those. There a pod
-without a GPU may not tolerate the GPU taint either, as the autoscaler buys a GPU node for it (docs/adr/0024).
+broken cluster needs, so their policy admits pods that it cannot judge, and never looks at node agents. In profile namespaces every
+pod that does not end by itself is kept off (`workload_kinds.ENDS`), with any labels and of any controller: notebooks, viewers,
+dashboards, datastores and KServe's predictors are such pods. There a pod without a GPU may not tolerate the GPU taint either: the
+autoscaler would buy a GPU node for it (docs/adr/0024).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from string import Template
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from components.addons import cel, names
 from components.addons.manifest import Manifest
 from components.addons.part import Inside, Part
-from components.addons.scheduling import workload_kinds
+from components.addons.scheduling import guard_claims, workload_kinds
+from components.addons.scheduling import guard_rules as rules
 from components.addons.scheduling.defaults import PROFILES
 from config.clouds.traits import Cloud
 from config.model.pool import Capacity
-from config.model.scheduling import Guard, GuardException, Placement
+from config.model.scheduling import Guard
 from config.model.taint import Taint
 from config.placement.node_pools import CAPACITY_LABEL, GPU_TAINT, POOL_LABEL, NodePool
 from config.placement.pods import PLACEMENT_LABEL, spot_taints
@@ -30,98 +30,54 @@ ROLE = "guard"
 
 _ACTIONS = {"enforce": "Deny", "warn": "Warn", "audit": "Audit"}
 
-_NOT_AN_AGENT = f"""\
-// A DaemonSet's pods belong on every node; what its controller is called tells more than an owner that anybody may write.
-!('system:nodes' in request.userInfo.groups)
-&& {cel.NOT_BY_DAEMON_SETS}
-// Where all controllers are one user, that one writes true owners.
-&& {cel.NOT_OF_A_DAEMON_SET}"""
-
-_CHANGED = """\
-// What was let in once may be updated: refusing to take a finalizer away would keep the pod for ever.
-request.operation == 'CREATE'
-|| object.spec.?tolerations != oldObject.spec.?tolerations
-|| object.spec.?nodeSelector != oldObject.spec.?nodeSelector
-|| object.spec.?affinity != oldObject.spec.?affinity"""
-
-# The Training Operator's replicas may say Always and are training all the same (kubeflow/trainer 1.9, manifests).
-_LASTING = """\
-object.spec.restartPolicy == 'Always'
-&& request.userInfo.username != 'system:serviceaccount:kubeflow:training-operator'"""
-
-# Cheap filter: skip pods that cannot break a rule.
-_SUSPECT = f"""\
-object.spec.restartPolicy == 'Always'
-|| has(object.spec.nodeName)
-|| (has(object.metadata.labels) && {cel.value(PLACEMENT_LABEL)} in object.metadata.labels)"""
-
-# Pods that ask for a GPU have the toleration too (ExtendedResourceToleration), and pass the rules.
-_MAY_PARK = f"""
-|| (has(object.spec.tolerations)
-    && object.spec.tolerations.exists(t, !has(t.key) || t.key in ['', {cel.value(GPU_TAINT.key)}]))"""
-
-_TOLERATES = Template("""\
-// https://kubernetes.io/docs/concepts/scheduling-eviction/taint-and-toleration/
-has(object.spec.tolerations) && object.spec.tolerations.exists(t, variables.$taints.exists(s,
-  (!has(t.effect) || t.effect in ['', s.effect])
-  && (!has(t.key) || t.key == '' ? has(t.operator) && t.operator == 'Exists' :
-      t.key == s.key
-      && (has(t.operator) && !(t.operator in ['', 'Equal']) || (has(t.value) ? t.value : '') == s.value))))""")
-
-_REQUIRES = """\
-(variables.label in variables.labels && variables.labels[variables.label] == 'require-spot')
-|| (has(object.spec.nodeSelector)
-    && object.spec.nodeSelector.exists(k, k in variables.spot && object.spec.nodeSelector[k] in variables.spot[k]))
-// One of the terms must hold, so all of them must ask for spot.
-|| (has(object.spec.affinity) && has(object.spec.affinity.nodeAffinity)
-    && has(object.spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution)
-    && object.spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms.all(t,
-       has(t.matchExpressions) && t.matchExpressions.exists(e,
-         e.key in variables.spot && e.operator == 'In' && e.values.all(v, v in variables.spot[e.key]))))"""
-
-_EXCEPTED = """\
-variables.exceptions.exists(x, x.namespace == request.namespace
-  && x.selector.all(k, k in variables.labels && variables.labels[k] == x.selector[k]))"""
-
-_POD = """\
-'pod ' + request.namespace + '/'
-+ (has(object.metadata.name) && object.metadata.name != '' ? object.metadata.name :
-   has(object.metadata.generateName) ? object.metadata.generateName + '*' : '')
-+ (has(object.metadata.ownerReferences) && object.metadata.ownerReferences.size() > 0 ?
-   ' of ' + object.metadata.ownerReferences[0].kind + ' ' + object.metadata.ownerReferences[0].name : '')"""
-
-_RULES = {
-    "tolerates-spot": (
-        "variables.kept && variables.tolerates",
-        "tolerates the taint of spot machines, which vanish; take the toleration out",
-    ),
-    "tolerates-gpu": (
-        "variables.parks",
-        "tolerates the taint of GPU machines and asks for no GPU; take the toleration out, as pods that ask for a GPU get it by "
-        "themselves",
-    ),
-    "requires-spot": (
-        "variables.kept && variables.requires",
-        "asks for spot machines, which vanish; take that out",
-    ),
-    "node-name": (
-        "request.operation == 'CREATE' && has(object.spec.nodeName) && object.spec.nodeName != ''",
-        "names its node, past the scheduler and all taints; take spec.nodeName out",
-    ),
-    "placement": (
-        f"variables.label in variables.labels && !(variables.labels[variables.label] in {cel.value([*Placement])})",
-        f"has a label {PLACEMENT_LABEL} that is none of {', '.join(Placement)}; write one of these",
-    ),
-}
-"""By name: the condition that breaks the rule, and the message."""
-
-_BROKEN = "".join(f"{broken} ? {cel.value(rule)} :\n" for rule, (broken, _) in _RULES.items()) + "''"
-
 
 def policies(
     guard: Guard, pools: Sequence[NodePool], cloud: Cloud, instance: str
 ) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
     """Each policy with its binding."""
+    variables = _variables(guard, pools, cloud)
+    platform = {
+        "matchExpressions": [
+            {"key": "kubernetes.io/metadata.name", "operator": "In", "values": sorted(guard.platform_namespaces)}
+        ]
+    }
+    gpus = any(pool.gpus for pool in pools)
+    suspect = rules.SUSPECT + (rules.MAY_PARK if gpus else "")
+    yield _policy(
+        "platform",
+        guard,
+        instance,
+        variables | {"kept": _kept_in_platform(guard), "mayTrain": "false", "trains": "false", "parks": "false"},
+        selector=platform,
+        failure="Ignore",
+        conditions=[("not-an-agent", rules.NOT_AN_AGENT), ("changed", rules.CHANGED)],
+    )
+    yield _policy(
+        "profiles",
+        guard,
+        instance,
+        variables
+        | {
+            "kept": rules.LASTING,
+            "mayTrain": workload_kinds.MAY_TRAIN,
+            "trains": workload_kinds.TRAINS,
+            "parks": _parks(guard) if gpus else "false",
+        },
+        selector=PROFILES,
+        failure="Fail",
+        # No agent of a node is in a profile: a DaemonSet there is its user's, and its pods are as any others.
+        conditions=[
+            ("not-an-agent", rules.NOT_BY_A_NODE),
+            ("changed", rules.CHANGED),
+            ("may-break-a-rule", suspect),
+        ],
+    )
+    if gpus and guard.device_classes:
+        yield guard_claims.policy(guard, instance, _ACTIONS[guard.mode])
+
+
+def _variables(guard: Guard, pools: Sequence[NodePool], cloud: Cloud) -> dict[str, str]:
+    """What both policies know of the stack and of a pod; four differ."""
     taints = spot_taints(pools, cloud)
     # Spot pools of other owners have the cloud's own labels.
     labels = {
@@ -130,70 +86,76 @@ def policies(
     }
     for key, value in cloud.spot_labels:
         labels.setdefault(key, []).append(value)
-    platform = {
-        "matchExpressions": [
-            {"key": "kubernetes.io/metadata.name", "operator": "In", "values": sorted(guard.platform_namespaces)}
-        ]
+    excepted = {"exceptions": rules.listed(guard.exceptions), "lifted": rules.LIFTED} if guard.exceptions else {}
+    return {
+        "label": cel.value(PLACEMENT_LABEL),
+        "labels": cel.LABELS,
+        "taints": _listed(taints),
+        "gpuTaints": _listed({GPU_TAINT}),
+        "spot": cel.value(labels),
+        **excepted,
+        # A variable can use only those before it: the two policies replace these.
+        "kept": "",
+        "mayTrain": "",
+        "trains": "",
+        "parks": "",
+        # The API server cannot infer the type of an empty list.
+        "tolerates": rules.TOLERATES.substitute(taints="taints") if taints else "false",
+        "requires": rules.REQUIRES,
+        "debugs": rules.DEBUGS,
+        "pod": rules.POD,
+        **rules.broken(guard.exceptions),
     }
-    gpus = any(pool.gpus for pool in pools)
-    suspect = _SUSPECT + (_MAY_PARK if gpus else "")
-    # A claim of dynamic resource allocation may be for a GPU.
-    parks = (
-        f"{_TOLERATES.substitute(taints='gpuTaints')}\n&& !({workload_kinds.GPU}) && !has(object.spec.resourceClaims)"
+
+
+def _kept_in_platform(guard: Guard) -> str:
+    """In the platform's namespaces every pod is kept off spot, but for steps of pipelines where the stack file says so."""
+    if not guard.pipeline_namespaces:
+        return "true"
+    return (
+        f"!(request.namespace in {cel.value(guard.pipeline_namespaces)} && {workload_kinds.WORKFLOW}\n"
+        f"&& {workload_kinds.ENDS})"
     )
-    for role, selector, kept, parked, failure, conditions in (
-        ("platform", platform, "true", "false", "Ignore", ()),
-        (
-            "profiles",
-            PROFILES,
-            _LASTING,
-            parks if gpus else "false",
-            "Fail",
-            ({"name": "may-break-a-rule", "expression": suspect},),
-        ),
-    ):
-        name = names.object_name(instance, f"{ROLE}-{role}")
-        metadata = {"name": name, "labels": names.labels(instance)}
-        variables = {
-            "label": cel.value(PLACEMENT_LABEL),
-            "labels": cel.LABELS,
-            "taints": _listed(taints),
-            "gpuTaints": _listed({GPU_TAINT}),
-            "spot": cel.value(labels),
-            "exceptions": _exceptions(guard.exceptions),
-            "kept": kept,
-            # The API server cannot infer the type of an empty list.
-            "tolerates": _TOLERATES.substitute(taints="taints") if taints else "false",
-            "parks": parked,
-            "requires": _REQUIRES,
-            "excepted": _EXCEPTED if guard.exceptions else "false",
-            "pod": _POD,
-            "broken": _BROKEN,
-        }
-        yield (
-            {
-                **_API,
-                "kind": "ValidatingAdmissionPolicy",
-                "metadata": metadata,
-                "spec": {
-                    "failurePolicy": failure,
-                    "matchConstraints": {"resourceRules": [_PODS], "namespaceSelector": selector},
-                    "matchConditions": [
-                        {"name": "not-an-agent", "expression": _NOT_AN_AGENT},
-                        {"name": "changed", "expression": _CHANGED},
-                        *conditions,
-                    ],
-                    "variables": [{"name": key, "expression": text} for key, text in variables.items()],
-                    "validations": [_validation(instance)],
-                },
+
+
+def _parks(guard: Guard) -> str:
+    """A toleration of the GPU taint without a GPU. What a claim is for can be seen in no pod: see `guard_claims`."""
+    claims = " && !has(object.spec.resourceClaims)" if guard.device_classes else ""
+    return f"{rules.TOLERATES.substitute(taints='gpuTaints')}\n&& !({workload_kinds.GPU}){claims}"
+
+
+def _policy(
+    role: str,
+    guard: Guard,
+    instance: str,
+    variables: Mapping[str, str],
+    *,
+    selector: Mapping[str, Any],
+    failure: str,
+    conditions: Sequence[tuple[str, str]],
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    name = names.object_name(instance, f"{ROLE}-{role}")
+    metadata = {"name": name, "labels": names.labels(instance)}
+    return (
+        {
+            **_API,
+            "kind": "ValidatingAdmissionPolicy",
+            "metadata": metadata,
+            "spec": {
+                "failurePolicy": failure,
+                "matchConstraints": {"resourceRules": [_PODS], "namespaceSelector": selector},
+                "matchConditions": [{"name": key, "expression": text} for key, text in conditions],
+                "variables": [{"name": key, "expression": text} for key, text in variables.items()],
+                "validations": [rules.validation(instance)],
             },
-            {
-                **_API,
-                "kind": "ValidatingAdmissionPolicyBinding",
-                "metadata": metadata,
-                "spec": {"policyName": name, "validationActions": [_ACTIONS[guard.mode]]},
-            },
-        )
+        },
+        {
+            **_API,
+            "kind": "ValidatingAdmissionPolicyBinding",
+            "metadata": metadata,
+            "spec": {"policyName": name, "validationActions": [_ACTIONS[guard.mode]]},
+        },
+    )
 
 
 def _listed(taints: Iterable[Taint]) -> str:
@@ -202,31 +164,6 @@ def _listed(taints: Iterable[Taint]) -> str:
 
 _API = {"apiVersion": "admissionregistration.k8s.io/v1"}
 _PODS = {"apiGroups": [""], "apiVersions": ["v1"], "operations": ["CREATE", "UPDATE"], "resources": ["pods"]}
-
-
-def _validation(instance: str) -> dict[str, str]:
-    """One validation for all rules: the API server evaluates every message for every pod, and shows only the first."""
-    ask = f", or ask the platform team for an entry in scheduling.guard.exceptions of stack {instance}"
-    wrong = "".join(
-        f"variables.broken == {cel.value(rule)} ? {cel.value(f' {words}{ask}')} :\n"
-        for rule, (_, words) in _RULES.items()
-    )
-    return {
-        "expression": "variables.broken == '' || variables.excepted",
-        "messageExpression": (
-            "variables.broken == '' ? '' :\n"
-            f"'kubeflow-spot guard, rule ' + variables.broken + ': ' + variables.pod + ({wrong}'')"
-        ),
-        "reason": "Forbidden",
-    }
-
-
-def _exceptions(exceptions: Sequence[GuardException]) -> str:
-    listed = "".join(
-        f"\n// {' '.join(entry.reason.split())}\n{cel.value({'namespace': entry.namespace, 'selector': entry.selector})},"
-        for entry in exceptions
-    )
-    return f"[{listed}]"
 
 
 class SpotGuard(Part):

@@ -90,11 +90,14 @@ def declare(name: str, plan: SchedulingPlan, release: str, cloud: Cloud, inside:
     scheduling, pools = plan.scheduling, plan.pools
     if plan.by_default:
         grace = scheduling.grace_period_seconds or spot_grace((pool.source for pool in pools), cloud)
-        PlacementDefaults(f"{name}-defaults", scheduling.defaults, pools, inside, grace=grace)
+        pipelines_in = scheduling.guard.pipeline_namespaces
+        PlacementDefaults(
+            f"{name}-defaults", scheduling.defaults, pools, inside, grace=grace, pipelines_in=pipelines_in
+        )
     elif scheduling.profiles:
         PodDefaults(f"{name}-pod-defaults", scheduling.profiles, pools, inside)
     SpotGuard(f"{name}-guard", scheduling.guard, pools, cloud, inside)
     content = contract.data(release, pools, plan.placements)
     Contract(f"{name}-contract", plan.contract, content, scheduling.contract.readers, inside)
     if any(profile.gpus is not None for profile in scheduling.profiles):
-        Quotas(f"{name}-quota", scheduling.profiles, inside)
+        Quotas(f"{name}-quota", scheduling.profiles, inside, scheduling.guard.device_classes)

@@ -50,7 +50,11 @@ TESTS = {
 KIND = "".join(f"{test} ? {cel.value(kind)} :\n" for kind, test in TESTS.items()) + "''"
 """The pod's workload kind; empty for other pods."""
 
-_ASKS = "c, has(c.resources) && has(c.resources.limits) && c.resources.limits.exists(r, r.startsWith('nvidia.com/')"
+_ASKS = (
+    "c, has(c.resources) && has(c.resources.limits) && c.resources.limits.exists(r, (r.startsWith('nvidia.com/')"
+    # The implicit extended resource of a device class (kubernetes.io, page dynamic-resource-allocation, "Extended resource").
+    " || (r.startsWith('deviceclass.resource.kubernetes.io/') && r.endsWith('.nvidia.com')))"
+)
 # Kubernetes requires a limit beside every request for an extended resource.
 _SOME = f"{_ASKS} && string(c.resources.limits[r]) != '0')"
 GPU = (
@@ -58,3 +62,62 @@ GPU = (
     f" || (has(object.spec.initContainers) && object.spec.initContainers.exists({_SOME}))"
 )
 """Whether the pod asks for a GPU, or for a part of one under any name of NVIDIA's. `compute_class` has a narrower test."""
+
+# Kubernetes >= 1.35 lets a container have a restartPolicy of its own, and rules that restart it after certain exit codes
+# (kubernetes.io/docs/concepts/workloads/pods/pod-lifecycle, "Individual container restart policy and rules").
+_AGAIN_AFTER_SUCCESS = """\
+has(c.restartPolicyRules) && c.restartPolicyRules.exists(r, has(r.exitCodes)
+    && (r.exitCodes.operator == 'In') == (has(r.exitCodes.values) && 0 in r.exitCodes.values))"""
+
+ENDS = f"""\
+object.spec.restartPolicy != 'Always'
+&& !object.spec.containers.exists(c, (has(c.restartPolicy) && c.restartPolicy == 'Always')
+    || ({_AGAIN_AFTER_SUCCESS}))
+// A sidecar that says Always is stopped when the others have ended; an init container that starts again after success is not.
+&& !(has(object.spec.initContainers) && object.spec.initContainers.exists(c, {_AGAIN_AFTER_SUCCESS}))"""
+"""Whether the pod ends by itself: nothing in it is started again after it has succeeded.
+
+Deployments, StatefulSets and DaemonSets allow nothing but Always (kubernetes pkg/apis/apps/validation), Jobs anything else. A
+program that never returns makes any pod last; no field of a pod shows it.
+"""
+
+_LABELLED = "object.metadata.labels"
+
+
+def _owned_by(group: str) -> str:
+    """Whether an object of this API group owns the pod. A pod that names an owner which does not exist is deleted."""
+    return (
+        "has(object.metadata.ownerReferences)"
+        f" && object.metadata.ownerReferences.exists(o, o.apiVersion.startsWith('{group}/'))"
+    )
+
+
+_OF_TRAINING_OPERATOR = f"'{_TRAINING}job-name' in {_LABELLED} && {_owned_by('kubeflow.org')}"
+# controllers/ray/common/pod.go (KubeRay 1.7): workers that serve a RayService have the label ray.io/serve from the start.
+_OF_KUBERAY = (
+    f"'ray.io/node-type' in {_LABELLED} && {_LABELLED}['ray.io/node-type'] == 'worker'"
+    f" && !('ray.io/serve' in {_LABELLED}) && {_owned_by('ray.io')}"
+)
+
+
+def _writes_status(group: str, resource: str) -> str:
+    """Whether the pod's creator may write the status of such jobs in all namespaces."""
+    return f"authorizer.group('{group}').resource('{resource}').subresource('status').check('update').allowed()"
+
+
+MAY_TRAIN = f"has({_LABELLED}) && (({_OF_TRAINING_OPERATOR}) || ({_OF_KUBERAY}))"
+"""Whether labels and owner are those of a pod of training that may say Always: anybody may write them."""
+
+# The right to write such jobs' status everywhere is their operator's alone, whatever its namespace; no role for users has it
+# (kubeflow/trainer 1.9, ClusterRoles training-operator and kubeflow-training-edit; ray-project/kuberay, chart kuberay-operator).
+TRAINS = f"""\
+has({_LABELLED})
+&& (({_OF_TRAINING_OPERATOR} && {_writes_status("kubeflow.org", "mpijobs")})
+    || ({_OF_KUBERAY} && {_writes_status("ray.io", "rayclusters")}))"""
+"""Whether an operator of training jobs makes the pod: such a pod may be evicted, even if it says Always.
+
+Replicas of the Training Operator may say so (1.9), and Ray's workers do by default. Ray's head and servers are none of them.
+"""
+
+WORKFLOW = "has(object.metadata.labels) && 'workflows.argoproj.io/workflow' in object.metadata.labels"
+"""Whether the pod says that it belongs to a workflow of Argo's, such as a run of Kubeflow Pipelines."""
