@@ -7,6 +7,7 @@ has the user's.
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from types import UnionType
@@ -164,4 +165,18 @@ def _model(annotation: Any) -> type[Model] | None:
 
 def _flow(meant: dict[str, Any]) -> str:
     """An object of texts as YAML."""
-    return "{" + ", ".join(f"{key}: {value}" for key, value in meant.items()) + "}"
+    return "{" + ", ".join(f"{key}: {_quoted(value)}" for key, value in meant.items()) + "}"
+
+
+def _quoted(text: str) -> str:
+    # Plain words and names; not those that YAML reads as a number, or as true or false.
+    plain = re.fullmatch(r"[A-Za-z][\w./-]*", text) and text.lower() not in (
+        "true",
+        "false",
+        "null",
+        "yes",
+        "no",
+        "on",
+        "off",
+    )
+    return text if plain else f'"{text}"'

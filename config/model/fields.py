@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from pydantic import BaseModel, ConfigDict, StringConstraints
 from pydantic.alias_generators import to_camel
@@ -75,6 +76,9 @@ class Model(BaseModel):
         strict=False,
         field_title_generator=lambda name, _: name.replace("_", " "),
     )
+
+    absent: ClassVar[Mapping[str, str]] = {}
+    """Keys that somebody may look for here, and why there are none; an unknown key gets this remedy."""
 
     @classmethod
     def meant_by(cls, text: str) -> dict[str, Any] | None:

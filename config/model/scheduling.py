@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
@@ -78,6 +78,11 @@ class Guard(Model):
     )
     exceptions: tuple[GuardException, ...] = Field((), description="Pods that the guard lets pass.")
 
+    @classmethod
+    def meant_by(cls, text: str) -> dict[str, Any] | None:
+        """The mode."""
+        return {"mode": text}
+
 
 class Contract(Model):
     """The ConfigMap in kube-public that tells users' tools about the pools."""
@@ -99,6 +104,11 @@ class Profile(Model):
         description="Most GPUs that the profile's pods may request together. Default: no limit.",
         examples=[4],
     )
+
+    @classmethod
+    def meant_by(cls, text: str) -> dict[str, Any] | None:
+        """The namespace."""
+        return {"namespace": text}
 
 
 class Scheduling(Model):
