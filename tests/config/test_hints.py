@@ -85,5 +85,5 @@ def test_every_such_name_says_where_it_is_from(cloud: str) -> None:
     registration = registry.registration(cloud)
     assert registration is not None
     table = rows(__import__(f"config.clouds.{cloud}", fromlist=["x"]).__file__, "foreign_keys")
-    assert {row["source"] for row in table} <= {"azurerm", "ARM", "az", "google", "API", "gcloud"}
+    assert {row["source"] for row in table} <= {"azurerm", "ARM", "google", "API", "gcloud"}
     assert len({(row["object"], row["name"]) for row in table}) == len(table)
