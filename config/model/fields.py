@@ -18,6 +18,12 @@ def form(pattern: str, shown: str) -> StringConstraints:
     return StringConstraints(pattern=pattern)
 
 
+def worded(pattern: str, shown: str) -> str:
+    """The pattern of a field whose description does not say what matches; `shown` says it in words and with an example."""
+    FORMS[pattern] = shown
+    return pattern
+
+
 _NAME = r"[A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?"
 _DNS = r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?"
 

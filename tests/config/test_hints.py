@@ -50,7 +50,7 @@ HINTS = [
     (with_pool(taints=["nvidia.com/x=true:NoExecute"]), "pools[1].taints[0]", '`{key: nvidia.com/x, value: "true", effect: NoExecute}`'),
     (good(scheduling={"guard": "warn"}), "scheduling.guard", "`{mode: warn}`"),
     (good(cloud={**CLOUD, "autoscaler": {"scanInterval": 60}}), "cloud.autoscaler.scanInterval", "whole seconds"),
-    (good(cloud={**CLOUD, "upgrades": {"clusterWindow": {"day": "Sunday", "startTime": "02:00", "utcOffset": 1}}}), "cloud.upgrades.clusterWindow.utcOffset", "'+02:00'; the time zone"),
+    (good(cloud={**CLOUD, "upgrades": {"clusterWindow": {"day": "Sunday", "startTime": "02:00", "utcOffset": 1}}}), "cloud.upgrades.clusterWindow.utcOffset", 'such as "+02:00"'),
     # Quotes alone would not do.
     ({**on_gke([]), "cloud": {"provider": "gcp", "location": "europe-west4", "project": 123456789012}}, "cloud.project", "not its number"),
 ]  # fmt: skip
