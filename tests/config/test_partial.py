@@ -70,7 +70,8 @@ ITEMS_FROM_ABSENCE = re.compile(FROM_ABSENCE.pattern + r"|pools.*\.gcp\.computeC
 @pytest.mark.parametrize("path", ERROR, ids=lambda path: path.name)
 def test_an_unreadable_item_hides_no_problem_of_its_list(path: Path) -> None:
     raw = settings(path)
-    for number, place in enumerate(lists(raw)):
+    # Files near one happy file share most of their lists: half of them each, in turn.
+    for number, place in enumerate(lists(raw)[ERROR.index(path) % 2 :: 2]):
         more = copy.deepcopy(raw)
         inner: Any = more
         for key in place:
