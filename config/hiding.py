@@ -13,13 +13,13 @@ _SECRETS = {
     "an encoded private key": re.compile(r"LS0tLS1CRUdJTi[A-Za-z0-9+/=]*"),
     # RFC 7519: a header that begins with {" in base64url.
     "a token": re.compile(
-        r"\beyJ[A-Za-z0-9_-]{10,}(\.[A-Za-z0-9_-]*)*"
+        r"(?<![A-Za-z0-9])eyJ[A-Za-z0-9_-]{10,}(\.[A-Za-z0-9_-]*)*"
         # docs.github.com/en/authentication/keeping-your-account-and-data-secure/about-authentication-to-github
-        r"|\b(gh[pousr]_|github_pat_)[A-Za-z0-9_]{16,}"
+        r"|(?<![A-Za-z0-9])(gh[pousr]_|github_pat_)[A-Za-z0-9_]{16,}"
         # docs.cloud.google.com/docs/authentication/token-types: access tokens; API keys.
-        r"|\bya29\.[A-Za-z0-9_-]{10,}|\bAIza[A-Za-z0-9_-]{35}"
+        r"|(?<![A-Za-z0-9])ya29\.[A-Za-z0-9_-]{10,}|(?<![A-Za-z0-9])AIza[A-Za-z0-9_-]{35}"
         # www.pulumi.com/docs/administration/access-identity/access-tokens
-        r"|\bpul-[0-9a-f]{40}"
+        r"|(?<![A-Za-z0-9])pul-[0-9a-f]{40}"
     ),
     # Azure's connection strings and shared access signatures.
     "a key": re.compile(r"\b(AccountKey|SharedAccessKey|sig)=[A-Za-z0-9+/%=_-]{16,}"),

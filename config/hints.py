@@ -30,18 +30,20 @@ class Hints:
         foreign = _foreign(key, path)
         if near := nearest(key, fields):
             return _meant([near]), near
+        if key in model.absent or foreign in model.absent:
+            return model.absent.get(key) or model.absent[foreign or ""], None
         if foreign and foreign in fields:
-            return f"{_meant([foreign])} {keys}", foreign
-        places = [foreign] if foreign else [*_shallowest(key, _places(model, ""))]
-        if not places:
-            places = [*_shallowest(key, self._everywhere())]
+            return _meant([foreign]), foreign
+        if inside := [foreign] if foreign else _shallowest(key, _places(model, "")):
+            return _meant(inside), None
+        places = _shallowest(key, self._everywhere())
         return (f"{_meant(places)} {keys}" if places else instead(key, fields)), None
 
     def of_the_file(self, key: str, prefix: str) -> tuple[str, str | None]:
         """The remedy for an unknown top key, and the top key that it surely means. `prefix` goes before a top key."""
         foreign = _foreign(key, "")
         near = nearest(key, self.top) or (foreign if foreign in self.top else None)
-        places = [foreign] if foreign else [*_shallowest(key, self._everywhere())]
+        places = [foreign] if foreign else _shallowest(key, self._everywhere())
         if near:
             return _meant([near]) + (f" write `{prefix}{near}`" if prefix else ""), near
         return (f"{_meant(places)} keys here: {', '.join(self.top)}" if places else instead(key, self.top)), None
@@ -78,7 +80,8 @@ def _is_list(annotation: Any) -> bool:
 
 
 def _shallowest(key: str, places: Iterable[str]) -> list[str]:
-    """The least deep of these places that have the key."""
-    found = [place for place in places if nearest(place.rpartition(".")[2], [key])]
+    """The least deep of these places that have the key, or else one that is like it."""
+    alike = [place for place in places if nearest(place.rpartition(".")[2], [key])]
+    found = [place for place in alike if place.rpartition(".")[2] == key] or alike
     least = min((place.count(".") for place in found), default=0)
     return list(dict.fromkeys(place for place in found if place.count(".") == least))[:_MOST]

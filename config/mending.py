@@ -167,5 +167,13 @@ def _model(annotation: Any) -> type[Model] | None:
 
 def _flow(meant: dict[str, Any]) -> str:
     """An object of texts as YAML."""
-    written = {key: value if re.fullmatch(r"[\w.-]+", value) else json.dumps(value) for key, value in meant.items()}
-    return "{" + ", ".join(f"{key}: {value}" for key, value in written.items()) + "}"
+    return "{" + ", ".join(f"{key}: {_quoted(value)}" for key, value in meant.items()) + "}"
+
+
+_WORDS_OF_YAML = ("true", "false", "null", "yes", "no", "on", "off")
+
+
+def _quoted(text: str) -> str:
+    # Plain words and names; not those that YAML reads as a number, or as true or false.
+    plain = re.fullmatch(r"[A-Za-z][\w./-]*", text) and text.lower() not in _WORDS_OF_YAML
+    return text if plain else json.dumps(text)

@@ -11,7 +11,7 @@ from pydantic import SecretStr
 from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails
 
-from config.hiding import hidden
+from config.hiding import hidden, secret_in
 from config.model.fields import FORMS, Model
 from config.problems import Problem
 
@@ -36,6 +36,11 @@ def problem(error: ErrorDetails, model: type[Model], path: str) -> Problem:
             )
         case "string_type":
             return Problem(where, f"{is_it}, which YAML does not read as text", _as_text(given, place))
+        case "string_pattern_mismatch" if kind := secret_in(given):
+            form = _form(context["pattern"], place)
+            return Problem(
+                where, f"holds {kind}, which is not shown", f"{form}; make a new one if others may have read it"
+            )
         case "string_pattern_mismatch":
             return Problem(where, is_it, _form(context["pattern"], place))
         case known if known in _REMEDIES:
@@ -93,7 +98,7 @@ def _form(pattern: str, place: _Place) -> str:
     """The remedy for a text that does not match."""
     if pattern in FORMS:
         return FORMS[pattern]
-    example = "".join(f"write for example {shown(example)}; " for example in place.examples[:1])
+    example = "".join(f"write for example {example!r}; " for example in place.examples[:1])
     # The first sentence says what it is.
     meaning = f"{place.description.partition('. ')[0].rstrip('.')}; " if place.description else ""
     if meaning[1:2].islower():

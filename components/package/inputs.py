@@ -36,6 +36,10 @@ class Arguments:
         """The linked texts by property path, to be remembered until a preview does not know them."""
         return {shown(path): str(link) for path, link in self.links.items() if not link.placeholder}
 
+    def is_secret(self, path: str) -> bool:
+        """Whether the argument at a path, as messages have it, came as a secret or in one."""
+        return any(re.match(re.escape(shown(secret)) + r"(?![\w])", path) for secret in self.secret)
+
     def exposed(self) -> list[Problem]:
         """A problem for each secret where the settings keep none."""
         what = "is a secret or holds one, and appears in names, plans and outputs"

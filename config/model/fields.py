@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cache
-from typing import TYPE_CHECKING, Annotated, Any, get_args
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, get_args
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, StringConstraints, ValidationInfo, field_validator
 from pydantic.alias_generators import to_camel
@@ -20,6 +21,12 @@ def form(pattern: str, shown: str) -> StringConstraints:
     if FORMS.setdefault(pattern, shown) != shown:
         raise ValueError(f"two forms with the pattern {pattern}: {FORMS[pattern]!r} and {shown!r}")
     return StringConstraints(pattern=pattern)
+
+
+def worded(pattern: str, shown: str) -> str:
+    """The pattern of a field whose description does not say what matches; `shown` says it in words and with an example."""
+    FORMS[pattern] = shown
+    return pattern
 
 
 _NAME = r"[A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?"
@@ -92,6 +99,9 @@ class Model(BaseModel):
         strict=False,
         field_title_generator=lambda name, _: name.replace("_", " "),
     )
+
+    absent: ClassVar[Mapping[str, str]] = {}
+    """Keys that somebody may look for here, and why there are none; an unknown key gets this remedy."""
 
     @classmethod
     def meant_by(cls, text: str) -> dict[str, Any] | None:

@@ -257,6 +257,16 @@ class Pool(AnyPool):
 class SystemPool(AnyPool):
     """The on-demand pool that holds the cluster's own pods; there is exactly one."""
 
+    absent: ClassVar[Mapping[str, str]] = {
+        **dict.fromkeys(("capacity", "spot", "fallback"), "remove it: the system pool is always bought on demand"),
+        **dict.fromkeys(
+            ("gpus", "gpuModel", "gpuSharing", "mig"),
+            "remove it: the system pool has no GPUs; write a pool under `pools`",
+        ),
+        "taints": "remove it: `criticalAddonsOnly: true` is the one taint that the system pool may have",
+        "labels": "remove it: label a pool under `pools`",
+    }
+
     name: str = Field("system", description="The pool's name; it is the pool's identity.", examples=["system"])
     min_nodes: int = Field(2, ge=1, description="Least nodes of the pool.")
     max_nodes: int = Field(ge=1, description="Most nodes of the pool.", examples=[4])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
@@ -109,6 +109,11 @@ class Guard(Model):
     )
     exceptions: tuple[GuardException, ...] = Field((), description="Pods for which rules of the guard are lifted.")
 
+    @classmethod
+    def meant_by(cls, text: str) -> dict[str, Any] | None:
+        """The mode."""
+        return {"mode": text}
+
 
 class Contract(Model):
     """The ConfigMap in kube-public that tells users' tools about the pools."""
@@ -130,6 +135,11 @@ class Profile(Model):
         description="Most GPUs that the profile's pods may request together. Default: no limit.",
         examples=[4],
     )
+
+    @classmethod
+    def meant_by(cls, text: str) -> dict[str, Any] | None:
+        """The namespace."""
+        return {"namespace": text}
 
 
 class Scheduling(Model):

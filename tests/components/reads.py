@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from textwrap import indent
 from typing import Any
 
 import pulumi
@@ -53,9 +54,8 @@ def read_calls(
     text = (PROJECT / "__main__.py").read_text()
     assert text.count(CLUSTER) == 1
     own = OWN.format(package=package) + (PARENT if "parent" in opts else "")
-    changed = text.replace(
-        f"cluster = {CLUSTER}", f"{own}cluster = KubeflowCluster(spec.name, spec, opts=pulumi.ResourceOptions({opts}))"
-    )
+    declared = f"{own}cluster = KubeflowCluster(spec.name, spec, opts=pulumi.ResourceOptions({opts}))"
+    changed = text.replace(f"    cluster = {CLUSTER}", indent(declared, "    "))
     (folder / "__main__.py").write_text(changed)
     monkeypatch.setattr(program, "PROJECT", folder)
     monkeypatch.setattr(discovery, "read", lambda kubeconfig, what, compute_class=None: discovery.Contents("1.36.2"))

@@ -102,7 +102,7 @@ def test_a_gpu_pod_with_the_tutorials_toleration_runs_on_spotpool_and_one_withou
 @pytest.mark.engine
 def test_two_stacks_on_one_cluster_do_not_meet_and_each_takes_its_own_away(charmed: Stack, tmp_path: Path) -> None:
     existing = {"resourceGroup": "charmed-kubeflow", "name": "charmed-kubeflow"}
-    login = {"name": "acr-auth", "server": "example.azurecr.io", "username": "puller", "password": "correct horse"}
+    login = {"name": "acr-auth", "server": "example.azurecr.io", "username": "puller", "password": {"secure": "v1:x:y"}}
     pool = {"name": "blue", "machine": "Standard_NC8as_T4_v3", "capacity": "spot", "maxNodes": 2}
     settings: dict[str, Any] = {
         "release": "r2026-11",
@@ -120,7 +120,7 @@ def test_two_stacks_on_one_cluster_do_not_meet_and_each_takes_its_own_away(charm
         assert len({plugin["metadata"]["name"] for plugin in plugins}) == 2
         blue.run("scale", "blue", "1")
         assert until(lambda: reached(charmed) == {"charmed": ["spotpool"], "blue-1-20c6c1": ["blue"]})
-        # The password is in the API server's store and in the user's file, and encrypted elsewhere.
+        # The password, of which the sandbox has a fake, is in the API server's store, and encrypted elsewhere.
         encoded = charmed.get("secret", "acr-auth")["data"][".dockerconfigjson"].encode()
         state = [path for path in (blue.home / "Blue_1" / "backend").rglob("*") if path.is_file()]
         assert state

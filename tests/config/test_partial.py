@@ -52,3 +52,35 @@ def test_a_pool_without_one_of_its_fields_hides_no_problem(field: str) -> None:
         pools = settings(path).get("pools")
         like = pools[0] if isinstance(pools, list) and pools else {"machine": "m", "maxNodes": 1}
         assert hidden(path, {**like, "name": "another", field: NOTHING}) == [], path.name
+
+
+def lists(value: Any, at: tuple[str | int, ...] = ()) -> list[tuple[str | int, ...]]:
+    """The paths of all lists inside."""
+    inside = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    return [
+        *([at] if isinstance(value, list) else []),
+        *(path for key, item in inside for path in lists(item, (*at, key))),
+    ]
+
+
+ITEMS_FROM_ABSENCE = re.compile(FROM_ABSENCE.pattern + r"|pools.*\.gcp\.computeClass")
+"""Also: an unreadable step of a chain may be the pool in which the chain leaves the class."""
+
+
+@pytest.mark.parametrize("path", ERROR, ids=lambda path: path.name)
+def test_an_unreadable_item_hides_no_problem_of_its_list(path: Path) -> None:
+    raw = settings(path)
+    # Files near one happy file share most of their lists: half of them each, in turn.
+    for number, place in enumerate(lists(raw)[ERROR.index(path) % 2 :: 2]):
+        more = copy.deepcopy(raw)
+        inner: Any = more
+        for key in place:
+            inner = inner[key]
+        inner.insert(0, (7, None, {"zz": 1})[number % 3])
+        name = "".join(f"[{key}]" if isinstance(key, int) else f".{key}" for key in place)[1:]
+        # The others stand one further back.
+        after = {
+            re.sub(rf"^({re.escape(name)})\[(\d+)\]", lambda m: f"{m[1]}[{int(m[2]) - 1}]", problem.path)
+            for problem in stackfile.read(more)[1]
+        }
+        assert [p for p in reported(path) - after if not ITEMS_FROM_ABSENCE.fullmatch(p)] == [], name

@@ -213,6 +213,16 @@ def test_a_secret_password_may_be_an_output(tmp_path: Path, monkeypatch: pytest.
     assert len(declared.of("kubernetes:core/v1:Secret")) == 1
 
 
+def test_a_password_that_is_no_secret_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def arguments() -> dict[str, Any]:
+        clear = {"name": "acr", "server": "example.azurecr.io", "username": "u", "password": SECRET}
+        return {**ARGUMENTS, "imagePullSecrets": [clear, {**clear, "name": "b", "password": pulumi.Output.secret("p")}]}
+
+    with pytest.raises(pulumi.InputPropertiesError, match=r"\[0\].password: is in clear text") as refused:
+        construct(arguments, tmp_path, monkeypatch)
+    assert SECRET not in f"{refused.value}{refused.value.errors}"
+
+
 class Remembering(Cloud):
     """A cloud, and a stack with these outputs."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import runpy
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -20,6 +21,7 @@ from pulumi.runtime.proto import (
     resource_pb2_grpc,
 )
 
+from sandbox.base.home import PROJECT
 from sandbox.engine.language_host import serving
 
 
@@ -116,3 +118,15 @@ def test_the_end_of_a_program_is_answered_as_pulumis_own_host_does(
     assert (done.error, done.bail) == (error, not error)
     assert len(engine.errors) == bool(logged)
     assert logged in "".join(engine.errors)
+
+
+def test_a_refused_stack_file_is_told_once() -> None:
+    engine = Engine()
+
+    def program() -> None:
+        runpy.run_path(str(PROJECT / "__main__.py"), run_name="__main__")
+
+    done = run(engine, program)
+    assert (done.error, done.bail) == ("", True)
+    (message,) = engine.errors
+    assert message.startswith("1 problem in the stack's settings; nothing was declared.\n  config: holds no settings")

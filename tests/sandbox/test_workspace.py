@@ -10,6 +10,7 @@ import yaml
 
 from sandbox.base.errors import SandboxError
 from sandbox.base.home import Home
+from sandbox.base.yaml_file import parsed
 from sandbox.engine import workspace
 
 PROJECT_FILE = """\
@@ -158,3 +159,21 @@ def test_a_file_without_a_yaml_object_is_an_error_that_names_it(home: Home, text
     (home.project / "Pulumi.dev.yaml").write_text(text)
     with pytest.raises(SandboxError, match=r"Pulumi\.dev\.yaml"):
         workspace.prepare(home)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "Pulumi.dev.yaml is empty"),
+        ("# nothing yet\n", "Pulumi.dev.yaml is empty"),
+        ("- a\n", "is not a YAML object: write `key: value` lines"),
+        ("config:\n  password: geheim1\n  password: geheim2\n", 'line 3, column 3: found duplicate key "password"'),
+        ("config:\n  password: [geheim1\n  a: b\n", "line 3, column 4: expected ',' or ']'"),
+    ],
+)
+def test_an_error_of_yaml_says_its_line_and_quotes_no_value(text: str, said: str) -> None:
+    with pytest.raises(SandboxError) as refused:
+        parsed(text, "Pulumi.dev.yaml")
+    assert said in str(refused.value)
+    assert "geheim" not in str(refused.value)
+    assert "http" not in str(refused.value)

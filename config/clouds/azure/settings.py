@@ -13,7 +13,7 @@ from config.clouds.azure.autoscaler import AzureAutoscaler
 from config.clouds.azure.forms import ArmId, ClusterName, ObjectId, ResourceGroup
 from config.clouds.azure.network import AzureNetwork
 from config.model.cloud import CloudSettings
-from config.model.fields import Cidr, Model
+from config.model.fields import Cidr, Model, worded
 
 
 class AzureAccess(Model):
@@ -64,7 +64,10 @@ class AzureWindow(Model):
     duration_hours: int = Field(4, ge=4, le=24, description="Hours it stays open.")
     utc_offset: str = Field(
         "+00:00",
-        pattern=r"^[+-](0[0-9]|1[0-4]):[0-5][0-9]$",
+        pattern=worded(
+            r"^[+-](0[0-9]|1[0-4]):[0-5][0-9]$",
+            'the offset from UTC in quotes, a sign and two digits each for hours and minutes, such as "+02:00"',
+        ),
         description="The time zone of `startTime`, as an offset from UTC.",
         examples=["+02:00"],
     )
@@ -109,7 +112,13 @@ class AzureSsh(Model):
     """A login on the nodes; fixed for the cluster's life."""
 
     username: str = Field(
-        "azureuser", pattern=r"^[a-z][-a-z0-9_]{0,31}$", description="The login's name.", examples=["azureuser"]
+        "azureuser",
+        pattern=worded(
+            r"^[a-z][-a-z0-9_]{0,31}$",
+            "at most 32 lower-case letters, digits, - and _, a letter first, such as azureuser",
+        ),
+        description="The login's name.",
+        examples=["azureuser"],
     )
     public_key: str = Field(
         pattern=r"^ssh-(rsa|ed25519) [A-Za-z0-9+/]+=*( .*)?$",

@@ -7,7 +7,7 @@ from typing import Literal
 from pydantic import Field, SecretStr
 
 from config.model.cloud import CloudSettings
-from config.model.fields import Model
+from config.model.fields import Model, worded
 
 
 class Kubeconfig(Model):
@@ -44,7 +44,10 @@ class Existing(CloudSettings):
 
     provider: Literal["existing"] = Field(description="An existing cluster on any cloud.")
     name: str = Field(
-        pattern=r"^[a-zA-Z0-9]([-a-zA-Z0-9]{0,61}[a-zA-Z0-9])?$",
+        pattern=worded(
+            r"^[a-zA-Z0-9]([-a-zA-Z0-9]{0,61}[a-zA-Z0-9])?$",
+            "at most 63 letters, digits and -, first and last a letter or digit, such as shared-cluster",
+        ),
         description="A name for the cluster, for outputs and names of resources.",
         examples=["shared-cluster"],
     )

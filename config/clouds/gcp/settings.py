@@ -22,7 +22,7 @@ from config.clouds.gcp.forms import (
     ServiceAccount,
 )
 from config.model.cloud import CloudSettings
-from config.model.fields import Cidr, Model, Some, Unreadable
+from config.model.fields import Cidr, Model, Some, Unreadable, worded
 
 
 class GcpExistingNetwork(Model):
@@ -107,7 +107,10 @@ class GcpFallback(Model):
     )
     class_name: str = Field(
         "kubeflow-spot",
-        pattern=r"^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$",
+        pattern=worded(
+            r"^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$",
+            "at most 63 lower-case letters, digits and -, first and last a letter or digit, such as kubeflow-spot",
+        ),
         description="The ComputeClass' name; two stacks in one cluster need two names.",
         examples=["kubeflow-spot"],
     )

@@ -1,0 +1,89 @@
+"""Remedies for keys that stand at the wrong place, or have another tool's name."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from config import stackfile, top
+from config.clouds import registry
+from config.clouds.machines import rows
+from config.wording import by_key, models
+from tests.config.stack import good, on_gke, with_pool
+
+CLOUD = {"provider": "azure", "location": "westeurope"}
+
+
+def remedy(raw: dict[str, Any], path: str) -> str:
+    """What is to be done about the problem at a path."""
+    (found,) = [problem.remedy for problem in stackfile.read(raw)[1] if problem.path == path]
+    return found
+
+
+def google(**keys: Any) -> dict[str, Any]:
+    return on_gke([{"name": "l4", "machine": "g2-standard-8", "capacity": "spot", "maxNodes": 2, **keys}])
+
+
+# ruff: noqa: E501  (one key a line)
+HINTS = [
+    # Of another level.
+    (with_pool(maxPrice=1), "pools[1].maxPrice", "`spot.maxPrice`"),
+    (with_pool(evictionPolicy="Delete"), "pools[1].evictionPolicy", "`spot.evictionPolicy`"),
+    (good(cloud={**CLOUD, "authorizedRanges": []}), "cloud.authorizedRanges", "`access.authorizedRanges`"),
+    (good(location="westeurope"), "location", "`cloud.location`"),
+    (good(cloud={**CLOUD, "maxNodes": 3}), "cloud.maxNodes", "`systemPool.maxNodes` or `pools[].maxNodes`"),
+    (good(guard={"mode": "warn"}), "guard", "`scheduling.guard`"),
+    # Of Terraform, the clouds' APIs and their command lines.
+    (with_pool(scaleSetPriority="Spot"), "pools[1].scaleSetPriority", "`capacity`"),
+    (with_pool(scaleSetEvictionPolicy="Delete"), "pools[1].scaleSetEvictionPolicy", "`spot.evictionPolicy`"),
+    (with_pool(spot_max_price=1), "pools[1].spot_max_price", "`spot.maxPrice`"),
+    (with_pool(os_disk_size_gb=100), "pools[1].os_disk_size_gb", "`osDisk.sizeGb`"),
+    (google(disk_type="pd-ssd"), "pools[0].disk_type", "`gcp.diskType`"),
+    (google(guest_accelerator=[]), "pools[0].guest_accelerator", "`gpus`"),
+    (good(agentPoolProfiles=[]), "agentPoolProfiles", "`pools`? write `kubeflow-spot:pools`"),
+    # Of a pool that the system pool is not.
+    (good(systemPool={"machine": "Standard_D4ds_v5", "maxNodes": 4, "capacity": "spot"}), "systemPool.capacity", "always bought on demand"),
+    (good(systemPool={"machine": "Standard_D4ds_v5", "maxNodes": 4, "scaleSetPriority": "Spot"}), "systemPool.scaleSetPriority", "always bought on demand"),
+    (good(systemPool={"machine": "Standard_D4ds_v5", "maxNodes": 4, "taints": []}), "systemPool.taints", "criticalAddonsOnly"),
+    # A value in another form.
+    (with_pool(taints=["nvidia.com/x=true:NoExecute"]), "pools[1].taints[0]", '`{key: nvidia.com/x, value: "true", effect: NoExecute}`'),
+    (good(scheduling={"guard": "warn"}), "scheduling.guard", "`{mode: warn}`"),
+    (good(cloud={**CLOUD, "autoscaler": {"scanInterval": 60}}), "cloud.autoscaler.scanInterval", "whole seconds"),
+    (good(cloud={**CLOUD, "upgrades": {"clusterWindow": {"day": "Sunday", "startTime": "02:00", "utcOffset": 1}}}), "cloud.upgrades.clusterWindow.utcOffset", 'such as "+02:00"'),
+    # Quotes alone would not do.
+    ({**on_gke([]), "cloud": {"provider": "gcp", "location": "europe-west4", "project": 123456789012}}, "cloud.project", "not its number"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("raw", "path", "words"), HINTS, ids=[f"{hint[1]}-{i}" for i, hint in enumerate(HINTS)])
+def test_a_wrong_key_names_the_right_one(raw: dict[str, Any], path: str, words: str) -> None:
+    found = remedy(raw, path)
+    assert words in found
+    assert "must match" not in found
+    assert "put it in quotes" not in found
+
+
+def test_every_name_of_another_tool_leads_to_a_key_that_is_there() -> None:
+    for cloud in registry.registrations():
+        top_types = {**top.types(cloud), "pool": registry.pool_model()}
+        for (place, name), path in cloud.foreign_keys().items():
+            annotation: Any = None
+            for key in (
+                [*place.split("."), *path.split(".")]
+                if place and path.split(".")[0] not in top_types
+                else path.split(".")
+            ):
+                fields = by_key(next(models(annotation))) if annotation else None
+                assert key in (fields or top_types), (place, name, path)
+                annotation = fields[key].annotation if fields else top_types[key]
+            assert name not in by_key(registry.pool_model())
+
+
+@pytest.mark.parametrize("cloud", ["azure", "gcp"])
+def test_every_such_name_says_where_it_is_from(cloud: str) -> None:
+    registration = registry.registration(cloud)
+    assert registration is not None
+    table = rows(__import__(f"config.clouds.{cloud}", fromlist=["x"]).__file__, "foreign_keys")
+    assert {row["source"] for row in table} <= {"azurerm", "ARM", "google", "API", "gcloud"}
+    assert len({(row["object"], row["name"]) for row in table}) == len(table)

@@ -1,0 +1,124 @@
+"""Secrets of a stack file: refused in clear text, and in no message."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+
+from config import stackfile
+from config.hiding import hidden
+from tests.config.stack import good, with_pool
+from tests.config.test_configs import ERROR, settings
+
+PASSWORD = "hunter2-not-to-be-seen"
+BODY = "b3BlbnNzaC1rZXktdjEAAAAABG5vbmU"
+PRIVATE_KEY = f"-----BEGIN OPENSSH PRIVATE KEY-----\n{BODY}\n-----END OPENSSH PRIVATE KEY-----\n"
+AZURE = {"provider": "azure", "location": "westeurope"}
+
+
+def login(password: Any = PASSWORD) -> dict[str, Any]:
+    return {"name": "acr-auth", "server": "a.azurecr.io", "username": "u", "password": password}
+
+
+def kubeconfig(contents: str) -> dict[str, Any]:
+    return {
+        "release": "r2026-11",
+        "cloud": {"provider": "existing", "name": "ours", "kubeconfig": {"contents": contents}},
+    }
+
+
+CLEAR = [
+    (good(imagePullSecrets=[login()]), "imagePullSecrets[0].password"),
+    # Under a key that is wrong as well.
+    (good(imagePullSecret=[login()]), "imagePullSecret[0].password"),
+    (good(imagePullSecrets=login()), "imagePullSecrets.password"),
+    (good(imagePullSecrets=[{**login(), "passwd": PASSWORD}]), "imagePullSecrets[0].password"),
+    (kubeconfig(f"users: [{{name: a, user: {{token: {PASSWORD}}}}}]"), "cloud.kubeconfig.contents"),
+    (kubeconfig(f"users:\n- user:\n    client-key-data: {PASSWORD}\n"), "cloud.kubeconfig.contents"),
+]
+
+
+@pytest.mark.parametrize(("raw", "path"), CLEAR, ids=[f"{case[1]}-{i}" for i, case in enumerate(CLEAR)])
+def test_a_secret_in_clear_text_is_an_error_that_does_not_show_it(raw: dict[str, Any], path: str) -> None:
+    _, problems = stackfile.read(raw, is_secret=lambda path: False)
+    (problem,) = [problem for problem in problems if "is in clear text" in problem.what]
+    assert problem.path == path
+    assert f"pulumi config set --secret --path 'kubeflow-spot:{path}'" in problem.remedy
+    assert PASSWORD not in "".join(map(str, problems))
+    assert [p for p in stackfile.read(raw, is_secret=lambda path: True)[1] if "clear text" in p.what] == []
+
+
+def test_of_two_passwords_only_the_clear_one_is_an_error() -> None:
+    raw = good(imagePullSecrets=[login(), {**login(), "name": "other"}])
+    (problem,) = stackfile.read(raw, is_secret=lambda path: path == "imagePullSecrets[0].password")[1]
+    assert problem.path == "imagePullSecrets[1].password"
+
+
+def test_a_kubeconfig_that_names_a_login_program_may_be_in_clear_text() -> None:
+    raw = kubeconfig("users: [{name: a, user: {exec: {command: kubelogin}}}]")
+    assert stackfile.read(raw, is_secret=lambda path: False)[1] == []
+
+
+@pytest.mark.parametrize(
+    "text", ["${ACR_PASSWORD}", "$(ACR_PASSWORD)", "{{ acr.password }}", "${{ secrets.ACR }}", "<password>"]
+)
+def test_a_placeholder_is_no_password(text: str) -> None:
+    (problem,) = stackfile.read(good(imagePullSecrets=[login(text)]), is_secret=lambda path: True)[1]
+    assert (problem.path, problem.what[:16]) == ("imagePullSecrets[0].password", "is a placeholder")
+    assert text not in str(problem)
+
+
+@pytest.mark.parametrize("text", ["$ecret}", "a${b}c", "$1", "<html", "correct horse", "100%"])
+def test_a_password_with_such_characters_in_it_is_one(text: str) -> None:
+    assert stackfile.read(good(imagePullSecrets=[login(text)]), is_secret=lambda path: True)[1] == []
+
+
+TOKENS = [
+    PRIVATE_KEY,
+    PRIVATE_KEY.replace("OPENSSH ", ""),
+    PRIVATE_KEY.replace("\n", " "),
+    "ghp_" + "a1B2" * 9,
+    "github_pat_" + "a1B2" * 9,
+    "eyJhbGciOiJSUzI1NiJ9.eyJzdWIiOiJhIn0.c2lnbmF0dXJl",
+    "ya29.a0AfH6SMBxyz_0123456789",
+    "pul-" + "0a" * 20,
+    "a=b;AccountKey=MDEyMzQ1Njc4OWFiY2RlZg==",
+]
+
+
+@pytest.mark.parametrize("token", TOKENS, ids=range(len(TOKENS)))
+@pytest.mark.parametrize("place", ["machine", "name", "labels", "zones", "ssh", "cluster", "fallback"])
+def test_a_secret_at_a_place_of_something_else_is_not_shown(token: str, place: str) -> None:
+    raw = {
+        "machine": with_pool(machine=token),
+        "name": with_pool(name=token),
+        "labels": with_pool(labels={"agentpool": token}),
+        "zones": with_pool(zones=[token, token]),
+        "ssh": good(cloud={**AZURE, "ssh": {"publicKey": token}}),
+        "cluster": good(cluster={"name": token}),
+        "fallback": with_pool(fallback=[token]),
+    }[place]
+    _, problems = stackfile.read(raw)
+    assert problems
+    shown = "".join(f"{problem.what}{problem.remedy}" for problem in problems)
+    assert [
+        part for part in re.findall(r"[A-Za-z0-9_]{12,}", token.partition("KEY-----")[2] or token) if part in shown
+    ] == []
+
+
+def test_a_private_key_in_place_of_the_public_one_is_called_so() -> None:
+    (problem,) = stackfile.read(good(cloud={**AZURE, "ssh": {"publicKey": PRIVATE_KEY}}))[1]
+    assert (problem.path, problem.what) == ("cloud.ssh.publicKey", "holds a private key, which is not shown")
+    assert "one line of ssh-rsa or ssh-ed25519; make a new one" in problem.remedy
+
+
+def test_no_ordinary_message_is_taken_for_a_secret() -> None:
+    for path in ERROR:
+        for problem in stackfile.read(settings(path), is_secret=lambda path: False)[1]:
+            assert "not shown)" not in f"{problem.what}{problem.remedy}".replace("(its text is not shown)", "")
+    assert (
+        hidden("write for example `password: ...`, or a token of yours")
+        == "write for example `password: ...`, or a token of yours"
+    )
