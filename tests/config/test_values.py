@@ -39,6 +39,19 @@ WARNED = {
         "cloud.location",
         "did you mean europe-west4",
     ),
+    "the region of an existing cluster": (
+        {
+            "release": "r2026-11",
+            "cloud": {
+                "provider": "gcp",
+                "project": "example-ml",
+                "existingCluster": {"location": "europe-west44", "name": "shared"},
+            },
+            "pools": [CPU],
+        },
+        "cloud.existingCluster.location",
+        "did you mean europe-west4",
+    ),
     "a region far from all": (azure(location="atlantis"), "cloud.location", "`az account list-locations`"),
     "a zone instead of a region that has no such": (
         on_gke(location="europe-west4-z"),
