@@ -134,7 +134,7 @@ def broken(exceptions: Sequence[GuardException]) -> dict[str, str]:
     return {
         "other": _first(OTHER_RULES, exceptions) + "''",
         "broken": (
-            "variables.mayTrain && variables.other != '' ? variables.other :\n"
+            "variables.other != '' && variables.mayTrain ? variables.other :\n"
             f"{_first(SPOT_RULES, exceptions)}variables.other"
         ),
     }
