@@ -154,7 +154,8 @@ def _missing(
         yield Problem("config", "holds no settings of this program", f"write for example{example}")
         return
     for key in _REQUIRED + (_REQUIRED_FOR_A_NEW_CLUSTER if draft.makes_cluster else ()):
-        misspelt = mended.written.get(key, "") in raw and ":" not in mended.written[key]
+        written = mended.written.get(key)
+        misspelt = written is not None and written in raw and ":" not in written
         if key not in settings or misspelt:
             yield Problem(key, "is missing", f"write for example `{prefix}{key}: {_example(key, settings)}`")
 
@@ -176,9 +177,10 @@ def _exists_already(cloud: Any, registration: Registration | None) -> bool:
 
 def _registration(settings: dict[str, Any], mended: Mended) -> Registration | None:
     """The cloud of the file, or the one that a wrong provider means: `settings` then have that one's."""
-    cloud = settings.get("cloud")
-    if isinstance(cloud, list) and len(cloud) == 1:
-        (cloud,) = cloud  # said when it is read
+    cloud, path = settings.get("cloud"), "cloud"
+    in_a_list = isinstance(cloud, list) and len(cloud) == 1
+    if isinstance(cloud, list) and in_a_list:
+        cloud, path = cloud[0], "cloud[0]"  # that it is a list is said when it is read
     if "cloud" not in settings:
         return None
     clouds = registry.registrations()
@@ -196,9 +198,10 @@ def _registration(settings: dict[str, Any], mended: Mended) -> Registration | No
         likely = top.provider(cloud, settings)
         providers = ", ".join(cloud.provider for cloud in clouds)
         guess = f"did you mean `{likely.provider}`? " if likely else ""
-        mended.problems.append(Problem(mended.as_written("cloud.provider"), what, f"{guess}one of: {providers}"))
+        mended.problems.append(Problem(mended.as_written(f"{path}.provider"), what, f"{guess}one of: {providers}"))
         if likely:
-            settings["cloud"] = {**cloud, "provider": likely.provider}
+            guessed = {**cloud, "provider": likely.provider}
+            settings["cloud"] = [guessed] if in_a_list else guessed
             mended.guessed.add("cloud")
         registration = likely
     return registration

@@ -212,11 +212,3 @@ def test_of_two_exporters_of_gpu_metrics_a_node_gets_gkes(
     assert bool(declared.of("kubernetes:apps/v1:DaemonSet")) is declared_exporter
     dcgm_warnings = [text for text in warnings if "GKE's own DCGM exporter (cloud.monitoring.components: DCGM)" in text]
     assert len(dcgm_warnings) == (not declared_exporter)
-
-
-def test_a_spot_pool_that_somebody_added_without_a_taint_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    warnings: list[str] = []
-    monkeypatch.setattr(pulumi.log, "warn", warnings.append)
-    declare(stack(L4), monkeypatch, live=[{"name": "cheap", "nodeConfigs": [{"spot": True}]}])
-    wanted = "gcloud container node-pools update cheap --cluster lab --location "
-    assert [wanted in text for text in warnings if "'cheap'" in text] == [True]

@@ -24,7 +24,9 @@ def faults(spec: object, problems: list[Problem], settings: dict[str, Any], prov
         yield "a problem stands twice"
     known = {_plain(_shown(place)) for place, _ in corpus.places(settings)}
     for problem in problems:
-        if not _names(problem.path, known, provider):
+        # Of an object under a misspelt key too.
+        missing = problem.what == "is missing" and _plain(problem.path).rpartition(".")[0] in known
+        if not missing and not _names(problem.path, known, provider):
             yield f"{problem.path!r} is no place of the file"
         for text in (problem.path, problem.what, problem.remedy):
             if not text.strip() or len(text) > LONGEST or _UNPRINTABLE.search(text):

@@ -193,7 +193,7 @@ def test_errors_beside_a_password_are_told_without_a_path_of_their_own(
     assert SECRET not in f"{refused.value}{refused.value.errors}"
 
 
-REGISTRY = "/subscriptions/s/resourceGroups/r/providers/Microsoft.ContainerRegistry/registries/x"
+REGISTRY = "/subscriptions/11111111-2222-3333-4444-555555555555/resourceGroups/r/providers/Microsoft.ContainerRegistry/registries/x"
 
 
 def test_a_known_value_is_remembered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
