@@ -133,7 +133,9 @@ def _keys(entries: Mapping[Any, Any], path: str, problems: list[Problem]) -> Ite
         )
         shown = _printable(key[: KEY if fault is None else _SHOWN]) if isinstance(key, str) else repr(key)
         inner = f"{path}.{shown}" if re.fullmatch(r"\w+", shown) else f'{path}["{shown}"]'
-        inner = inner if path else shown
+        inner = inner if path else shown or '""'
+        if not path and key == "":
+            fault = Unusable("is empty", "write one of the keys of docs/stack-file.md")
         if fault:
             problems.append(Problem(inner, f"as a key {fault.what}", fault.remedy))
         else:

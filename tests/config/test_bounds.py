@@ -46,6 +46,7 @@ BEYOND = [
     (with_pool(name="a\ud800"), "pools[1].name", "U+D800"),
     (with_pool(taints=[{"key": "a", "value": "\x1b[2J"}]), "pools[1].taints[0].value", "U+001B at place 1"),
     (good(**{"\udfff": 1}), "\\udfff", "as a key"),
+    (good(**{"": 1}), '""', "as a key is empty"),
     (good(release="\ud800"), "release", "U+D800"),
     (with_pool(name="a" * 2**21), "pools[1].name", "has 2,097,152 characters"),
     (with_pool(**{"a" * 600: 1}), f"pools[1].{'a' * 60}", "as a key has 600 characters"),

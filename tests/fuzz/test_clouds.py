@@ -24,7 +24,7 @@ pytestmark = pytest.mark.program
 QUICK, ALL = 30, 2_000
 """Accepted files of `make test`, and of `make test-slow`: to declare one takes a seventh of a second."""
 
-_THE_CLOUD_ALONE_KNOWS = ("Unknown region", "K8sVersionNotSupported")
+_THE_CLOUD_ALONE_KNOWS = ("Unknown region", "K8sVersionNotSupported", "No valid versions with the prefix")
 """Words of refusals of what comes and goes."""
 _OF_AN_EXISTING_CLUSTER = "InsufficientSubnetSize"
 """Its ranges are not in the stack file."""

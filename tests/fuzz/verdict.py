@@ -22,7 +22,7 @@ def faults(spec: object, problems: list[Problem], settings: dict[str, Any], prov
         yield f"{'no' if spec is None else 'a'} spec with {len(errors)} errors"
     if len(set(problems)) < len(problems):
         yield "a problem stands twice"
-    known = {_plain(_shown(place)) for place, _ in corpus.places(settings)}
+    known = {_plain(_shown(place)) or '""' for place, _ in corpus.places(settings)}
     for problem in problems:
         # Of an object under a misspelt key too.
         missing = problem.what == "is missing" and _plain(problem.path).rpartition(".")[0] in known
@@ -42,7 +42,7 @@ def _names(path: str, known: set[str], provider: str) -> bool:
         return False
     if plain in known or (plain == "config" and not known):
         return True
-    if len(path) > 60 and any(other.startswith(plain.partition(" ... ")[0]) for other in known):
+    if len(path) >= 60 and any(other.startswith(plain.partition(" ... ")[0]) for other in known):
         return True  # shortened
     place = tuple(int(part) if part.isdigit() else part for part in plain.split("."))
     parent = plain.rpartition(".")[0]
