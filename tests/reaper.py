@@ -40,7 +40,8 @@ def left(mark: str, folder: str) -> list[psutil.Process]:
         if process.pid == os.getpid():
             continue
         try:
-            named = any(folder in part for part in process.cmdline())
+            # Whole names of folders: the run in /x/run does not end the one in /x/run-2.
+            named = any(f"{folder}/" in f"{part}/" for part in process.cmdline())
             if (named or process.environ().get(VARIABLE) == mark) and process.status() != psutil.STATUS_ZOMBIE:
                 processes.append(process)
         except psutil.Error:

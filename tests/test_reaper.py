@@ -27,7 +27,7 @@ sleep = [sys.executable, "-c", "import time; time.sleep(600)"]
 # As the sandbox starts its programs: in a session of their own, and with no variable of ours.
 below = subprocess.Popen([*sleep, str(folder / "cluster")], env={}, start_new_session=True)
 marked = subprocess.Popen(sleep, start_new_session=True)
-beside = subprocess.Popen(sleep, env={}, start_new_session=True)
+beside = subprocess.Popen([*sleep, str(folder) + "-2/cluster"], env={}, start_new_session=True)
 print(below.pid, marked.pid, beside.pid, flush=True)
 time.sleep(600)
 """
