@@ -48,6 +48,12 @@ def rule(name: str) -> str:
 RBAC = "Kubernetes' RBAC"
 
 
+def owned(body: Object, api_version: str, kind: str) -> Object:
+    """The object with an owner, which exists or not."""
+    owner = {"apiVersion": api_version, "kind": kind, "name": "tune", "uid": "7c1e6f0a-9d0b-4c53-a1f6-3f0f27c1d5aa"}
+    return {**body, "metadata": {**body["metadata"], "ownerReferences": [owner]}}
+
+
 def pod(name: str, *, restart: str = "Always", labels: dict[str, str] | None = None, **spec: Any) -> Object:
     """A pod of the profile."""
     container = {"name": "main", "image": "example.com/notebook:1", "securityContext": _RESTRICTED}
@@ -452,15 +458,19 @@ ESCAPES = (
         _by(EDITOR, with_sidecar(pod("sidecar", restart="Never", **TOLERANT)), _OWN_LOSS),
     ),
     Escape(
-        "labels of a Ray worker on a service with the toleration",
+        "labels and owner of a Ray worker on a service with the toleration",
         rule("tolerates-spot"),
-        _posted(pod("ray", labels=_RAY_WORKER, **TOLERANT)),
+        _posted(owned(pod("ray", labels=_RAY_WORKER, **TOLERANT), "ray.io/v1", "RayCluster")),
     ),
     Escape(
         "a service account called like the Training Operator's",
         rule("tolerates-spot"),
         _posted(
-            pod("operated", labels={"training.kubeflow.org/job-name": "train"}, **TOLERANT),
+            owned(
+                pod("operated", labels={"training.kubeflow.org/job-name": "train"}, **TOLERANT),
+                "kubeflow.org/v1",
+                "TFJob",
+            ),
             user=f"system:serviceaccount:{NAMESPACE}:training-operator",
         ),
     ),
@@ -515,9 +525,9 @@ ESCAPES = (
         _on_a_node(debugger, lambda body: _posted(body, user=DEPLOYER)),
     ),
     Escape(
-        "labels of a Ray worker through such a deployer",
+        "labels and owner of a Ray worker through such a deployer",
         rule("tolerates-spot"),
-        _posted(pod("deployed", labels=_RAY_WORKER, **TOLERANT), user=DEPLOYER),
+        _posted(owned(pod("deployed", labels=_RAY_WORKER, **TOLERANT), "ray.io/v1", "RayCluster"), user=DEPLOYER),
     ),
     Escape(
         "debugging a node with the right to update nodes",

@@ -66,11 +66,11 @@ REQUIRES = f"""\
 
 # `kubectl debug node/...`: such a pod has no owner and says Never (kubernetes/kubectl, pkg/cmd/debug/debug.go). Whoever may update
 # nodes can take their taints away, so nothing is lost. Only people debug: a service account with all rights applies users' files.
-DEBUGS = """\
+DEBUGS = f"""\
 request.operation == 'CREATE' && object.spec.restartPolicy == 'Never'
 && has(object.spec.nodeName) && object.spec.nodeName != '' && !has(object.metadata.ownerReferences)
 && !request.userInfo.username.startsWith('system:serviceaccount:')
-&& authorizer.group('').resource('nodes').check('update').allowed()"""
+&& {workload_kinds.UPDATES_NODES}"""
 
 LIFTED = """\
 variables.exceptions.filter(x, x.namespace == request.namespace

@@ -84,6 +84,10 @@ program that never returns makes any pod last; no field of a pod shows it.
 _LABELLED = "object.metadata.labels"
 
 
+UPDATES_NODES = "authorizer.group('').resource('nodes').check('update').allowed()"
+"""Whether the pod's creator may update nodes, as administrators may."""
+
+
 def _owned_by(group: str) -> str:
     """Whether an object of this API group owns the pod. A pod that names an owner which does not exist is deleted."""
     return (
@@ -110,10 +114,12 @@ MAY_TRAIN = f"has({_LABELLED}) && (({_OF_TRAINING_OPERATOR}) || ({_OF_KUBERAY}))
 
 # The right to write such jobs' status everywhere is their operator's alone, whatever its namespace; no role for users has it
 # (kubeflow/trainer 1.9, ClusterRoles training-operator and kubeflow-training-edit; ray-project/kuberay, chart kuberay-operator).
+# Who may do everything is no such operator: a deployer of users' files, whose pods may name a job of the user's as their owner.
 TRAINS = f"""\
 has({_LABELLED})
 && (({_OF_TRAINING_OPERATOR} && {_writes_status("kubeflow.org", "mpijobs")})
-    || ({_OF_KUBERAY} && {_writes_status("ray.io", "rayclusters")}))"""
+    || ({_OF_KUBERAY} && {_writes_status("ray.io", "rayclusters")}))
+&& !({UPDATES_NODES})"""
 """Whether an operator of training jobs makes the pod: such a pod may be evicted, even if it says Always.
 
 Replicas of the Training Operator may say so (1.9), and Ray's workers do by default. Ray's head and servers are none of them.
