@@ -160,6 +160,7 @@ MAY_WORK = [
     (on_gke(fallback={"mode": "compute-class"}), "cloud.fallback.mode"),
     (a(L4, gcp={"computeClass": False}) | {"cloud": on_gke(fallback={"mode": "compute-class"})["cloud"]}, "cloud.fallback.mode"),
     (a(CHAIN, gcp={"computeClass": False}), "pools[0].gcp.computeClass"),
+    (system(gcp={"diskType": "hyperdisk-balanced"}), "systemPool.gcp.diskType"),
     (system(maxNodes=2), "systemPool.maxNodes"),
     (a(N1, minNodes=1, maxNodes=2), "pools[0].maxNodes"),
     (on_gke([L4], fallback={"whenUnsatisfiable": "ScaleUpAnyway"}), "cloud.fallback.whenUnsatisfiable"),

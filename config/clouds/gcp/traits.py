@@ -76,6 +76,10 @@ Balanced on E2, N1, N2 and N2D); Compute Engine's refusal as several repositorie
 of kubernetes-sigs/gcp-compute-persistent-disk-csi-driver (C3)."""
 
 
+DISKS_AS_REPORTED = frozenset({"n2", "n2d", "e2", "t2d", "c3"})
+"""The families of which other people's reports alone say so: a rule warns there and does not refuse."""
+
+
 def boot_disks(size: str) -> tuple[str, ...]:
     """The types of boot disk a machine takes, its default first; empty where they are unknown."""
     machine = machines().get(size.lower())

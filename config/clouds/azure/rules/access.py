@@ -20,39 +20,11 @@ _MOST_RANGES = 200
 _ITSELF = IPv4Network("0.0.0.0/32")
 """Same page: stands for the cluster's own outbound address alone."""
 
-_TAKEN = frozenset(
-    {
-        "actuser",
-        "adm",
-        "admin",
-        "admin1",
-        "admin2",
-        "administrator",
-        "aspnet",
-        "backup",
-        "console",
-        "david",
-        "guest",
-        "john",
-        "owner",
-    }
-    | {
-        "root",
-        "server",
-        "sql",
-        "support",
-        "support_388945a0",
-        "sys",
-        "test",
-        "test1",
-        "test2",
-        "test3",
-        "user",
-        "user1",
-        "user2",
-    }
-    | {"a", "user3", "user4", "user5"}
-)
+_TAKEN = frozenset({
+    "a", "actuser", "adm", "admin", "admin1", "admin2", "administrator", "aspnet", "backup", "console", "david",
+    "guest", "john", "owner", "root", "server", "sql", "support", "support_388945a0", "sys", "test", "test1", "test2",
+    "test3", "user", "user1", "user2", "user3", "user4", "user5",
+})  # fmt: skip
 """learn.microsoft.com/rest/api/compute/virtual-machines/create-or-update, OSProfile; that AKS' scale sets have the same list is
 [inferred]."""
 
