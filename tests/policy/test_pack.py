@@ -84,6 +84,15 @@ def test_a_configured_level_holds_whatever_the_stacks_name_is() -> None:
         assert levels == expected(stack == "prod") | chosen
 
 
+@pytest.mark.parametrize("stack", ["dev", "prod"])
+def test_a_rule_that_the_engine_does_not_name_has_the_level_of_the_stacks_name(stack: str) -> None:
+    request = proto.ConfigureAnalyzerRequest()
+    request.policyConfig["pool-unbounded"].enforcementLevel = proto.DISABLED
+    decide(stack, request)
+    levels = {name: config.enforcementLevel for name, config in request.policyConfig.items()}
+    assert levels == expected(stack == "prod") | {"pool-unbounded": proto.DISABLED}
+
+
 def test_every_setting_has_a_default_that_its_own_schema_allows() -> None:
     kinds = {"integer": int, "array": list}
     for settings in [stacks.SETTINGS, *(rule.settings for rule in RULES)]:
