@@ -131,5 +131,7 @@ def test_the_page_names_every_setting_with_its_default() -> None:
     for rule, settings in [(stacks.NAME, stacks.SETTINGS), *((rule.name, rule.settings) for rule in RULES)]:
         for name, setting in settings.items():
             default = setting.schema["default"]
-            shown = ", ".join(f"`{value}`" for value in default) if isinstance(default, list) else str(default)
+            shown = (
+                ", ".join(f"`{value}`" for value in default) or "none" if isinstance(default, list) else str(default)
+            )
             assert f"| `{rule}` | `{name}` | {shown} |" in text
