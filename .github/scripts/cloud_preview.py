@@ -29,6 +29,7 @@ LAYER = "**$kubernetes:**"
 PATIENCE = 15.0  # seconds; an API server answers in milliseconds, a dropped packet never
 MOST = 900_000
 """Bytes of output in the summary; GitHub takes 1 MiB a step."""
+PACK = "--policy-pack"
 NOT_PREVIEWED = "layer not previewed: unreachable"
 
 
@@ -40,6 +41,7 @@ def main(stack: str, folder: str, options: list[str]) -> int:
         note = f"{NOT_PREVIEWED} ({urlsplit(server).hostname})" if private() else NOT_PREVIEWED
         options = [*options, "--exclude", LAYER]
         print(f"::warning::{stack}: {note}", flush=True)
+    options = [*options, *policies(stack, folder, options)]
     shown_values = "--diff" if private() else "--suppress-outputs"
     command = ["pulumi", "preview", "--stack", stack, "--non-interactive", "--color", "never", shown_values, *options]
     shown = bytearray()
@@ -53,6 +55,14 @@ def main(stack: str, folder: str, options: list[str]) -> int:
         with Path(path).open("a") as summary:
             summary.write(chapter(stack, note, shown.decode(errors="replace"), preview.returncode))
     return preview.returncode
+
+
+def policies(stack: str, folder: str, options: list[str]) -> list[str]:
+    """The option for the stack's own configuration of the policy pack, a file in the pack's folder; none without pack or file."""
+    if PACK not in options:
+        return []
+    config = f"{options[options.index(PACK) + 1]}/config.{stack}.json"
+    return [f"{PACK}-config", config] if (Path(folder) / config).exists() else []
 
 
 def kubeconfig(stack: str, folder: str) -> str:

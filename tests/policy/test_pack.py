@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping
 from pathlib import Path
@@ -19,6 +20,13 @@ from policy.rules import RULES
 
 PROJECT = Path(__file__).resolve().parents[2]
 LEVELS = {EnforcementLevel.ADVISORY: proto.ADVISORY, EnforcementLevel.REMEDIATE: proto.REMEDIATE}
+
+FIRST = {
+    *("gpu-pool-untainted", "spot-pool-untainted", "system-pool-on-spot", "pool-unbounded", "broad-role"),
+    *("image-without-digest", "owner-missing", "cluster-unprotected", "api-server-open", "local-accounts"),
+    "release-unreleased",
+}
+"""The rules of the pack's version 0.1.0."""
 
 
 def decided(stack: str, config: Mapping[str, Any] | None = None, **levels: Any) -> dict[str, Any]:
@@ -71,6 +79,16 @@ def test_the_names_of_production_stacks_are_set_changed_and_removed() -> None:
     assert decided("prod-eu", {"prefixes": []}) == expected(False)
     assert decided("prod", {"names": [], "prefixes": [""]}) == expected(False)
     assert decided("live") == expected(False)
+
+
+def test_the_page_has_a_configuration_for_every_mandatory_rule_that_version_0_1_0_had_not() -> None:
+    text = (PROJECT / "docs" / "policy.md").read_text()
+    (block,) = re.findall(r"## Updating\n[^#]*?```json\n(.*?)```", text, re.DOTALL)
+    chosen = json.loads(block)
+    new = [rule.name for rule in RULES if rule.name not in FIRST and not rule.advisory]
+    assert chosen == dict.fromkeys(new, "advisory")
+    levels = decided("prod", **{name.replace("-", "_"): proto.ADVISORY for name in chosen})
+    assert levels == expected(True) | dict.fromkeys(new, proto.ADVISORY)
 
 
 def test_a_configured_level_holds_whatever_the_stacks_name_is() -> None:
