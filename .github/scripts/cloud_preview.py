@@ -7,7 +7,7 @@ first read, and nothing at all is previewed. So the address in the stack's own o
 the objects inside the cluster are left out of refresh and preview, and the summary says so in so many words.
 
 Everybody reads the log and the summary of a public repository: they show values of properties, and outputs, only where PRIVATE is
-`true`. Elsewhere they name the resources and the properties that change.
+`true`. Elsewhere they name the resources and the properties that change; why the output kubeconfig was not read stays out, too.
 
 Environment: what `pulumi` and the clouds' providers want; PRIVATE; GITHUB_STEP_SUMMARY for the summary.
 """
@@ -70,7 +70,8 @@ def kubeconfig(stack: str, folder: str) -> str:
     command = ["pulumi", "stack", "output", "kubeconfig", "--show-secrets", "--stack", stack, "--non-interactive"]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
     if done.returncode:
-        print(f"{stack}: no output kubeconfig: {done.stderr.strip()}", flush=True)
+        # Pulumi's error may name the state's address.
+        print(f"{stack}: no output kubeconfig" + (f": {done.stderr.strip()}" if private() else ""), flush=True)
     return "" if done.returncode else done.stdout
 
 

@@ -117,9 +117,13 @@ def test_where_everybody_may_read_the_log_no_value_is_shown(cloud: Machine, priv
     assert "127.0.0.1" not in done.stdout + done.stderr + summary
 
 
-def test_a_stack_that_has_no_cluster_yet_is_previewed_whole(cloud: Machine) -> None:
-    done, arguments, summary = preview(cloud)
+@pytest.mark.parametrize("private", ["true", "false", ""])
+def test_a_stack_that_has_no_cluster_yet_is_previewed_whole(cloud: Machine, private: str) -> None:
+    done, arguments, summary = preview(cloud, PRIVATE=private)
     assert done.returncode == 0
+    assert "prod: no output kubeconfig" in done.stdout
+    # Pulumi's own words may hold the state's address.
+    assert ("current stack does not have" in done.stdout + done.stderr + summary) is (private == "true")
     assert "--exclude" not in arguments
     assert "unreachable" not in summary
 
