@@ -56,13 +56,16 @@ def serve(stack: str) -> None:
 
 
 def decide(stack: str, request: proto.ConfigureAnalyzerRequest) -> None:
-    """Set the levels that the configuration leaves to the stack's name."""
-    configured = json_format.MessageToDict(request.policyConfig[stacks.NAME].properties)
+    """Set the levels that the configuration leaves to the stack's name.
+
+    A rule that the request does not name gets its level too: to read a missing entry makes one, whose level is advisory.
+    """
+    sent = request.policyConfig
+    configured = json_format.MessageToDict(sent[stacks.NAME].properties) if stacks.NAME in sent else {}
     production = stacks.is_production(stack, configured)
     for rule in RULES:
-        config = request.policyConfig[rule.name]
-        if config.enforcementLevel == proto.REMEDIATE:
-            config.enforcementLevel = _level(rule, production)
+        if rule.name not in sent or sent[rule.name].enforcementLevel == proto.REMEDIATE:
+            sent[rule.name].enforcementLevel = _level(rule, production)
 
 
 def _level(rule: Rule, production: bool) -> proto.EnforcementLevel.ValueType:

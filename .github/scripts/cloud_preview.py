@@ -7,7 +7,7 @@ first read, and nothing at all is previewed. So the address in the stack's own o
 the objects inside the cluster are left out of refresh and preview, and the summary says so in so many words.
 
 Everybody reads the log and the summary of a public repository: they show values of properties, and outputs, only where PRIVATE is
-`true`. Elsewhere they name the resources and the properties that change.
+`true`. Elsewhere they name the resources and the properties that change; why the output kubeconfig was not read stays out, too.
 
 Environment: what `pulumi` and the clouds' providers want; PRIVATE; GITHUB_STEP_SUMMARY for the summary.
 """
@@ -29,6 +29,7 @@ LAYER = "**$kubernetes:**"
 PATIENCE = 15.0  # seconds; an API server answers in milliseconds, a dropped packet never
 MOST = 900_000
 """Bytes of output in the summary; GitHub takes 1 MiB a step."""
+PACK = "--policy-pack"
 NOT_PREVIEWED = "layer not previewed: unreachable"
 
 
@@ -40,6 +41,7 @@ def main(stack: str, folder: str, options: list[str]) -> int:
         note = f"{NOT_PREVIEWED} ({urlsplit(server).hostname})" if private() else NOT_PREVIEWED
         options = [*options, "--exclude", LAYER]
         print(f"::warning::{stack}: {note}", flush=True)
+    options = [*options, *policies(stack, folder, options)]
     shown_values = "--diff" if private() else "--suppress-outputs"
     command = ["pulumi", "preview", "--stack", stack, "--non-interactive", "--color", "never", shown_values, *options]
     shown = bytearray()
@@ -55,12 +57,21 @@ def main(stack: str, folder: str, options: list[str]) -> int:
     return preview.returncode
 
 
+def policies(stack: str, folder: str, options: list[str]) -> list[str]:
+    """The option for the stack's own configuration of the policy pack, a file in the pack's folder; none without pack or file."""
+    if PACK not in options:
+        return []
+    config = f"{options[options.index(PACK) + 1]}/config.{stack}.json"
+    return [f"{PACK}-config", config] if (Path(folder) / config).exists() else []
+
+
 def kubeconfig(stack: str, folder: str) -> str:
     """The stack's output of that name, a secret; empty for a stack that has none yet."""
     command = ["pulumi", "stack", "output", "kubeconfig", "--show-secrets", "--stack", stack, "--non-interactive"]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
     if done.returncode:
-        print(f"{stack}: no output kubeconfig: {done.stderr.strip()}", flush=True)
+        # Pulumi's error may name the state's address.
+        print(f"{stack}: no output kubeconfig" + (f": {done.stderr.strip()}" if private() else ""), flush=True)
     return "" if done.returncode else done.stdout
 
 

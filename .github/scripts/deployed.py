@@ -5,8 +5,11 @@ this goes from runs to commits. A run counts when GitHub says that it is deploy.
 the stack's own job in it succeeded; and that its commit is on main. Without the last one a tag called `main` would do: its push
 makes a run of the branch "main", from the workflow file of the tagged commit.
 
+A stack without such a run was never brought up: it is left out with a warning. Where there are more runs than are looked at, nobody
+knows that: the script fails, and says of which stack. The commits of the others are written all the same.
+
 Environment: GITHUB_REPOSITORY, GH_TOKEN, STACKS (names with spaces between), GITHUB_OUTPUT (gets `STACK=COMMIT` for each, empty
-where there was none).
+where none was found).
 """
 
 from __future__ import annotations
@@ -25,20 +28,26 @@ WORKFLOW = ".github/workflows/deploy.yml"
 JOB = "{stack} / pulumi up"
 """The job's name: the one in deploy.yml, then the one in the reusable workflow that it calls (8398a7/action-slack, issue 183)."""
 PAGES = 10
-"""Pages of a hundred runs: a filtered list has at most 1,000 (docs.github.com: rest/actions/workflow-runs)."""
+"""Pages of runs: a filtered list has at most 1,000 (docs.github.com: rest/actions/workflow-runs)."""
+A_PAGE = 100
+"""Runs of a full page."""
 MOST = 300
 """Runs of main whose jobs are asked for: a token of GitHub Actions has 1,000 requests an hour (docs.github.com: rate-limits)."""
 
 
-def deployed(repository: str, stacks: list[str]) -> dict[str, str]:
-    """The commit of each stack's newest update that succeeded; empty where none did. Raises Refused."""
+def deployed(repository: str, stacks: list[str]) -> tuple[dict[str, str], int]:
+    """The commit of each stack's newest update that succeeded, empty where none was found; and the number of runs looked at where
+    there are more of them, otherwise 0. Raises Refused."""
     commits = dict.fromkeys(stacks, "")
     tip = main_branch.tip(repository)
-    asked = 0
+    asked = seen = 0
     for run in runs(repository):
         missing = [stack for stack in stacks if not commits[stack]]
-        if not missing or asked == MOST:
-            break
+        if not missing:
+            return commits, 0
+        if asked == MOST:
+            return commits, seen
+        seen += 1
         why = doubt(run, repository)
         if not why and not main_branch.has(repository, tip, run["head_sha"]):
             why = f"{run['head_sha']} is not on main"
@@ -48,16 +57,17 @@ def deployed(repository: str, stacks: list[str]) -> dict[str, str]:
         asked += 1
         names = succeeded(repository, int(run["id"]))
         commits.update({stack: run["head_sha"] for stack in missing if JOB.format(stack=stack) in names})
-    return commits
+    # A full last page says nothing about older runs.
+    return commits, seen if seen == PAGES * A_PAGE else 0
 
 
 def runs(repository: str) -> Iterator[dict[str, Any]]:
     """The runs of deploy.yml that pushes to main started, newest first."""
     asked = f"repos/{repository}/actions/workflows/{Path(WORKFLOW).name}/runs?branch={main_branch.MAIN}&event=push"
     for page in range(1, PAGES + 1):
-        found = api(f"{asked}&per_page=100&page={page}")["workflow_runs"]
+        found = api(f"{asked}&per_page={A_PAGE}&page={page}")["workflow_runs"]
         yield from found
-        if len(found) < 100:
+        if len(found) < A_PAGE:
             return
 
 
@@ -88,20 +98,25 @@ def succeeded(repository: str, run: int) -> set[str]:
 
 
 def main() -> None:
-    """Raises Refused when GitHub says no."""
+    """Raises Refused when GitHub says no, and when it is not known whether a stack was brought up."""
     stacks = os.environ["STACKS"].split()
     for stack in stacks:
         if not re.fullmatch(r"[A-Za-z0-9._-]+", stack):
             raise Refused(f"{stack!r} is no name of a stack")
-    commits = deployed(os.environ["GITHUB_REPOSITORY"], stacks)
+    commits, looked_at = deployed(os.environ["GITHUB_REPOSITORY"], stacks)
     with Path(os.environ["GITHUB_OUTPUT"]).open("a") as outputs:
         for stack, commit in commits.items():
-            print(
-                f"{stack} was last brought up from {commit}"
-                if commit
-                else f"::warning::{stack} was never brought up by deploy.yml"
-            )
             outputs.write(f"{stack}={commit}\n")
+            if commit:
+                print(f"{stack} was last brought up from {commit}")
+            elif not looked_at:
+                print(f"::warning::{stack} was never brought up by deploy.yml")
+    missing = ", ".join(stack for stack, commit in commits.items() if not commit)
+    if looked_at and missing:
+        raise Refused(
+            f"deploy.yml did not bring {missing} up in its last {looked_at} runs, and older ones are not looked at: whether it "
+            "drifted is not known. Approve a deployment; a stack that is not deployed at all leaves STACKS in drift.yml"
+        )
 
 
 if __name__ == "__main__":

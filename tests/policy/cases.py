@@ -655,6 +655,14 @@ CASES: tuple[Case, ...] = (
     ),
     Case(
         "role-for-everybody",
+        "kubernetes-issuer",
+        CLUSTER_ROLE_BINDING,
+        cluster_role_binding(
+            "system:service-account-issuer-discovery", {"kind": "Group", "name": "system:unauthenticated"}
+        ),
+    ),
+    Case(
+        "role-for-everybody",
         "kubernetes-group",
         CLUSTER_ROLE_BINDING,
         cluster_role_binding("view", {"kind": "Group", "name": "data-science"}),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping
 from pathlib import Path
@@ -19,6 +20,13 @@ from policy.rules import RULES
 
 PROJECT = Path(__file__).resolve().parents[2]
 LEVELS = {EnforcementLevel.ADVISORY: proto.ADVISORY, EnforcementLevel.REMEDIATE: proto.REMEDIATE}
+
+FIRST = {
+    *("gpu-pool-untainted", "spot-pool-untainted", "system-pool-on-spot", "pool-unbounded", "broad-role"),
+    *("image-without-digest", "owner-missing", "cluster-unprotected", "api-server-open", "local-accounts"),
+    "release-unreleased",
+}
+"""The rules of the pack's version 0.1.0."""
 
 
 def decided(stack: str, config: Mapping[str, Any] | None = None, **levels: Any) -> dict[str, Any]:
@@ -73,6 +81,16 @@ def test_the_names_of_production_stacks_are_set_changed_and_removed() -> None:
     assert decided("live") == expected(False)
 
 
+def test_the_page_has_a_configuration_for_every_mandatory_rule_that_version_0_1_0_had_not() -> None:
+    text = (PROJECT / "docs" / "policy.md").read_text()
+    (block,) = re.findall(r"## Updating\n[^#]*?```json\n(.*?)```", text, re.DOTALL)
+    chosen = json.loads(block)
+    new = [rule.name for rule in RULES if rule.name not in FIRST and not rule.advisory]
+    assert chosen == dict.fromkeys(new, "advisory")
+    levels = decided("prod", **{name.replace("-", "_"): proto.ADVISORY for name in chosen})
+    assert levels == expected(True) | dict.fromkeys(new, proto.ADVISORY)
+
+
 def test_a_configured_level_holds_whatever_the_stacks_name_is() -> None:
     for stack in ("dev", "prod"):
         levels = decided(stack, pool_unbounded=proto.ADVISORY, public_nodes=proto.MANDATORY, broad_role=proto.DISABLED)
@@ -82,6 +100,15 @@ def test_a_configured_level_holds_whatever_the_stacks_name_is() -> None:
             "broad-role": proto.DISABLED,
         }
         assert levels == expected(stack == "prod") | chosen
+
+
+@pytest.mark.parametrize("stack", ["dev", "prod"])
+def test_a_rule_that_the_engine_does_not_name_has_the_level_of_the_stacks_name(stack: str) -> None:
+    request = proto.ConfigureAnalyzerRequest()
+    request.policyConfig["pool-unbounded"].enforcementLevel = proto.DISABLED
+    decide(stack, request)
+    levels = {name: config.enforcementLevel for name, config in request.policyConfig.items()}
+    assert levels == expected(stack == "prod") | {"pool-unbounded": proto.DISABLED}
 
 
 def test_every_setting_has_a_default_that_its_own_schema_allows() -> None:
@@ -122,5 +149,7 @@ def test_the_page_names_every_setting_with_its_default() -> None:
     for rule, settings in [(stacks.NAME, stacks.SETTINGS), *((rule.name, rule.settings) for rule in RULES)]:
         for name, setting in settings.items():
             default = setting.schema["default"]
-            shown = ", ".join(f"`{value}`" for value in default) if isinstance(default, list) else str(default)
+            shown = (
+                ", ".join(f"`{value}`" for value in default) or "none" if isinstance(default, list) else str(default)
+            )
             assert f"| `{rule}` | `{name}` | {shown} |" in text

@@ -142,6 +142,83 @@ def test_the_names_of_tags_are_for_the_packs_user_to_say() -> None:
     assert broken_paths(kept, rule, names=["Owner"]) == []
 
 
+def rbac(
+    kind: str, name: Any, role: str = "cluster-admin", namespace: str | None = None, of: str = "ClusterRole"
+) -> Declared:
+    """A ClusterRole with every right, or a binding of a role for everybody and for a workload."""
+    subjects = [
+        {"kind": "Group", "name": "system:authenticated"},
+        {"kind": "ServiceAccount", "name": "argocd", "namespace": "argocd"},
+    ]
+    return Declared(
+        f"kubernetes:rbac.authorization.k8s.io/v1:{kind}",
+        {
+            "metadata": {"name": name} | ({"namespace": namespace} if namespace else {}),
+            "rules": [{"apiGroups": ["*"], "resources": ["*"], "verbs": ["*"]}],
+            "roleRef": {"kind": of, "name": role},
+            "subjects": subjects,
+        },
+    )
+
+
+@pytest.mark.parametrize(
+    ("resource", "broken"),
+    [
+        (rbac("ClusterRole", "argocd-server"), {"broad-role"}),
+        (rbac("ClusterRoleBinding", "argocd-server"), {"broad-role", "role-for-everybody"}),
+        (rbac("ClusterRoleBinding", "argocd-server", "view"), {"role-for-everybody"}),
+        (rbac("RoleBinding", "argocd", namespace="kube-system"), {"broad-role", "role-for-everybody"}),
+        (rbac("RoleBinding", "view", "view"), {"role-for-everybody"}),
+    ],
+)
+@pytest.mark.parametrize(
+    ("allowed", "kept"),
+    [
+        ([], False),
+        (["argocd-*", "kube-system/argocd", "default/view"], True),
+        (["other-*", "argocd", "kube-system/a", "cluster-admin", "view"], False),
+        # An object of the cluster is in no namespace, and an object of a namespace is none of the cluster.
+        (["*/*", "argocd-server/*"], None),
+    ],
+)
+def test_the_names_of_objects_with_broad_rights_are_for_the_packs_user_to_say(
+    resource: Declared, broken: set[str], allowed: list[str], kept: bool | None
+) -> None:
+    if kept is None:
+        kept = resource.type.endswith(":RoleBinding")
+    rules = [BY_NAME[name] for name in ("broad-role", "role-for-everybody")]
+    assert {rule.name for rule in rules if rule.findings(resource, {"allowed": allowed})} == (set() if kept else broken)
+    # Removed again
+    assert {rule.name for rule in rules if rule.findings(resource)} == broken
+
+
+def test_a_name_that_is_not_known_may_be_one_of_those_allowed() -> None:
+    for rule in ("broad-role", "role-for-everybody"):
+        for resource in (
+            rbac("ClusterRoleBinding", UNKNOWN),
+            rbac("RoleBinding", UNKNOWN, namespace="kube-system"),
+        ):
+            assert BY_NAME[rule].findings(resource)
+            assert BY_NAME[rule].findings(resource, {"allowed": ["argocd-*"]}) == []
+
+
+def test_the_roles_that_everybody_may_have_are_for_the_packs_user_to_say() -> None:
+    rule = BY_NAME["role-for-everybody"]
+    issuer = "system:service-account-issuer-discovery"
+    assert rule.findings(rbac("ClusterRoleBinding", "a", issuer)) == []
+    assert rule.findings(rbac("RoleBinding", "a", issuer)) == []
+    # The role counts, not the binding's name; and a namespace may have a Role of that name.
+    assert rule.findings(rbac("ClusterRoleBinding", issuer, "view"))
+    assert rule.findings(rbac("RoleBinding", "a", issuer, of="Role"))
+    assert rule.findings(rbac("ClusterRoleBinding", "a", issuer), {"roles": []})
+    assert rule.findings(rbac("ClusterRoleBinding", "a", issuer), {"roles": ["system:public-*"]})
+    assert (
+        rule.findings(rbac("ClusterRoleBinding", "a", "system:public-info-viewer"), {"roles": ["system:public-*"]})
+        == []
+    )
+    assert BY_NAME["broad-role"].findings(rbac("ClusterRoleBinding", "a"), {"roles": ["*"]})
+
+
 def machines(cloud: str) -> list[dict[str, str]]:
     with (PROJECT / "config" / "clouds" / cloud / "machines.csv").open() as file:
         return list(csv.DictReader(file))

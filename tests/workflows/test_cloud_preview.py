@@ -94,6 +94,20 @@ def test_a_cluster_that_answers_with_a_refusal_is_previewed(cloud: Machine, refu
     assert "unreachable" not in summary
 
 
+def test_a_preview_asks_the_policies_as_the_stacks_own_file_configures_them(cloud: Machine) -> None:
+    asked = ["--policy-pack", "policy"]
+    pack = cloud.folder / "program" / "policy"
+    pack.mkdir()
+    (pack / "config.staging.json").write_text("{}")
+    assert preview(cloud, *asked)[1][7:] == asked
+    (pack / "config.prod.json").write_text("{}")
+    assert preview(cloud, *asked)[1][7:] == [*asked, "--policy-pack-config", "policy/config.prod.json"]
+    # Drift asks no policies.
+    assert preview(cloud, "--refresh")[1][7:] == ["--refresh"]
+    (pack / "config.prod.json").unlink()
+    assert preview(cloud, *asked)[1][7:] == asked
+
+
 @pytest.mark.parametrize("private", ["false", ""])
 def test_where_everybody_may_read_the_log_no_value_is_shown(cloud: Machine, private: str) -> None:
     (cloud.world / "kubeconfig").write_text(f"server: {closed()}\n")
@@ -103,9 +117,13 @@ def test_where_everybody_may_read_the_log_no_value_is_shown(cloud: Machine, priv
     assert "127.0.0.1" not in done.stdout + done.stderr + summary
 
 
-def test_a_stack_that_has_no_cluster_yet_is_previewed_whole(cloud: Machine) -> None:
-    done, arguments, summary = preview(cloud)
+@pytest.mark.parametrize("private", ["true", "false", ""])
+def test_a_stack_that_has_no_cluster_yet_is_previewed_whole(cloud: Machine, private: str) -> None:
+    done, arguments, summary = preview(cloud, PRIVATE=private)
     assert done.returncode == 0
+    assert "prod: no output kubeconfig" in done.stdout
+    # Pulumi's own words may hold the state's address.
+    assert ("current stack does not have" in done.stdout + done.stderr + summary) is (private == "true")
     assert "--exclude" not in arguments
     assert "unreachable" not in summary
 

@@ -41,7 +41,8 @@ def answer(world: GitHub | Machine, *runs: tuple[dict[str, Any], list[dict[str, 
 
 
 def deployed(github: GitHub, *stacks: str) -> dict[str, str]:
-    commits: dict[str, str] = github.script("deployed", "main_branch").deployed("owner/project", [*stacks] or ["prod"])
+    commits: dict[str, str]
+    commits, _ = github.script("deployed", "main_branch").deployed("owner/project", [*stacks] or ["prod"])
     return commits
 
 
@@ -144,6 +145,57 @@ def test_a_stack_that_was_never_brought_up_has_no_commit_and_a_warning(
     github.script("deployed", "main_branch").main()
     assert (tmp_path / "outputs").read_text() == "prod=\n"
     assert "::warning::prod was never brought up" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("bounds", "older", "known"),
+    [
+        pytest.param({"MOST": 2}, 1, False, id="more runs than are asked for"),
+        pytest.param({"MOST": 2}, 0, True, id="as many runs as are asked for"),
+        pytest.param({"A_PAGE": 1, "PAGES": 2}, 1, False, id="more pages than GitHub gives"),
+        pytest.param({"A_PAGE": 2, "PAGES": 2}, 1, True, id="a last page that is not full"),
+    ],
+)
+def test_what_is_older_than_the_runs_that_are_looked_at_is_not_called_never(
+    github: GitHub,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    bounds: dict[str, int],
+    older: int,
+    known: bool,
+) -> None:
+    script = github.script("deployed", "main_branch")
+    for name, value in bounds.items():
+        monkeypatch.setattr(script, name, value)
+    jobs = {3: [job("dev"), job("prod", None)], 2: [job("dev")], 1: [job("dev")]}
+    every = [(run(number, TIP), jobs[number]) for number in (3, 2, 1)][: 2 + older]
+    answer(github, *every)
+    size = bounds.get("A_PAGE", 100)
+    pages = [[one for one, _ in every[at : at + size]] for at in range(0, len(every), size)]
+    github.answer(RUNS, *({"workflow_runs": page} for page in pages), {"workflow_runs": []})
+    set_up(monkeypatch, tmp_path, "dev prod")
+    if known:
+        script.main()
+    else:
+        with pytest.raises(Exception, match=r"did not bring prod up in its last 2 runs"):
+            script.main()
+    # The other stack is watched all the same.
+    assert (tmp_path / "outputs").read_text() == f"dev={TIP}\nprod=\n"
+    assert ("::warning::prod was never brought up" in capsys.readouterr().out) is known
+
+
+@pytest.mark.process
+def test_a_stack_that_is_not_found_in_so_many_runs_fails_the_step(machine: Machine) -> None:
+    many = [run(number, TIP) for number in range(100, 0, -1)]
+    answer(machine, *((one, [job("dev")]) for one in many[:1]))
+    # Ten full pages of runs that are not main's
+    machine.answer(RUNS, {"workflow_runs": [one | {"head_branch": "topic"} for one in many]})
+    outputs = machine.folder / "outputs"
+    done = machine.run("deployed.py", STACKS="prod", GITHUB_OUTPUT=str(outputs))
+    assert (done.returncode, outputs.read_text()) == (1, "prod=\n")
+    assert "in its last 1000 runs" in done.stderr
+    assert "never" not in done.stdout
 
 
 def test_a_stacks_name_cannot_change_the_question(

@@ -48,6 +48,7 @@ PLANTED = [
     ("drift", put("jobs/find/steps/1/env/STACKS", "dev staging"), "not asked for every stack"),
     ("drift", put("jobs/prod/needs", None), "prod is not read by read.yml, after find"),
     ("drift", put("jobs/prod/if", "always()"), "prod is previewed without a commit"),
+    ("drift", put("jobs/dev/if", "needs.find.outputs.dev != ''"), "or not because of another stack"),
     ("drift", put("jobs/prod/with/drift", None), "prod's drift is not looked for"),
     ("drift", put("jobs/prod/with/environment", "drift"), "prod is read with another"),
     ("drift", put("jobs/staging", None), "staging is not read"),

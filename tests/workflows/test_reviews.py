@@ -173,3 +173,11 @@ def test_the_page_sets_up_every_environment_and_names_files_that_are_there() -> 
     assert "-f name=main -f type=branch" in page
     assert [name for name in re.findall(r"--input (\.github/\S+)", page) if not (PROJECT / name).exists()] == []
     assert page.count("--input .github/rulesets/") == len(list((FOLDER / "rulesets").iterdir()))
+
+
+def test_the_page_says_whether_a_merge_needs_the_check_of_the_packages_age() -> None:
+    [row] = [line for line in (PROJECT / "SECURITY.md").read_text().splitlines() if line.startswith("| a package")]
+    needed = rule(rulesets()[0], "required_status_checks")["required_status_checks"]
+    required = workflow("dependencies")["jobs"]["age"]["name"] in {check["context"] for check in needed}
+    assert ("not required for a merge" in row) is not required
+    assert ("nothing before a week has passed" in row) is required

@@ -33,7 +33,8 @@ def started(machine: Machine, script: str, **settings: str) -> list[tuple[str, l
     """The programs that a step starts, as GitHub runs it (docs.github.com: workflow-syntax, `shell: bash`)."""
     path = f"{machine.folder / 'bin'}{os.pathsep}{os.environ['PATH']}"
     command = ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", script]
-    subprocess.run(command, env={"PATH": path, "WORLD": str(machine.world), **settings}, check=True)
+    environment = {"PATH": path, "WORLD": str(machine.world), **settings}
+    subprocess.run(command, cwd=machine.folder / "project", env=environment, check=True)
     return [json.loads(line) for line in (machine.world / "started").read_text().splitlines()]
 
 
@@ -45,6 +46,20 @@ def test_an_update_shows_values_in_a_private_repository_only(recording: Machine,
     [(program, arguments, _)] = started(recording, script, STACK="prod", PRIVATE=private)
     assert (program, arguments[:3]) == ("pulumi", ["up", "--stack", "prod"])
     assert [option for option in arguments if option in ("--diff", "--suppress-outputs")] == [shown]
+
+
+@pytest.mark.parametrize(
+    ("stack", "options"), [("prod", ["--policy-pack-config", "policy/config.prod.json"]), ("staging", [])]
+)
+def test_an_update_asks_the_policies_as_the_stacks_own_file_configures_them(
+    recording: Machine, stack: str, options: list[str]
+) -> None:
+    config = recording.folder / "project" / "policy" / "config.prod.json"
+    config.parent.mkdir()
+    config.write_text("{}")
+    script = workflow("up")["jobs"]["up"]["steps"][-1]["run"]
+    [(_, arguments, _)] = started(recording, script, STACK=stack)
+    assert arguments[arguments.index("--policy-pack") :] == ["--policy-pack", "policy", *options]
 
 
 @pytest.mark.parametrize(
