@@ -62,7 +62,8 @@ def policy_options(command: Callable[..., Any]) -> Callable[..., Any]:
     def with_pack(
         home: Home, policy_pack: Path | None, no_policy_pack: bool, policy_pack_config: Path | None, **others: Any
     ) -> Any:
-        pack = Pack(policy_pack, policy_pack_config) if policy_pack else Pack.of(home.project, policy_pack_config)
+        own = Pack.of(home.project, home.stack, policy_pack_config)
+        pack = Pack(policy_pack, policy_pack_config) if policy_pack else own
         return command(home=home, pack=None if no_policy_pack else pack, **others)
 
     return with_pack

@@ -39,10 +39,13 @@ class Pack:
     config: Path | None = None
 
     @classmethod
-    def of(cls, project: Path, config: Path | None = None) -> Pack | None:
-        """The pack of a project; None where it has none."""
+    def of(cls, project: Path, stack: str, config: Path | None = None) -> Pack | None:
+        """The pack of a project, configured by the stack's own file beside it unless by `config`; None where it has none."""
         folder = project / DEFAULT
-        return cls(folder, config) if (folder / PROJECT_FILE).is_file() else None
+        if not (folder / PROJECT_FILE).is_file():
+            return None
+        own = folder / f"config.{stack}.json"
+        return cls(folder, config or (own if own.is_file() else None))
 
 
 @contextmanager

@@ -44,7 +44,7 @@ def main() -> None:
     printed = os.dup(sys.stdout.fileno())
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
     # Policies that the base breaks are no news.
-    pack = Pack.of(arguments.project) if arguments.command == "preview" else None
+    pack = Pack.of(arguments.project, arguments.stack) if arguments.command == "preview" else None
     with hosted(pack):
         outcome = _run(arguments.command, arguments.stack, arguments.project, arguments.cloud, pack)
     with open(printed, "w", encoding="utf-8") as object:

@@ -52,6 +52,8 @@ class EmulatedGoogle(Emulated):
         encryption = cloud.get("encryption", {})
         if encryption.get("grantAccess") is False:
             for name, agent in (("secretsKey", agent_rules.kubernetes), ("bootDiskKey", agent_rules.compute)):
+                if name not in encryption:
+                    continue
                 key = {"cryptoKeyId": encryption[name], "role": "roles/cloudkms.cryptoKeyEncrypterDecrypter"}
                 self.make(_KEY_MEMBER, {**key, "member": f"serviceAccount:{agent(project)}"})
         if existing_cluster := cloud.get("existingCluster"):

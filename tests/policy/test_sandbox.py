@@ -72,9 +72,22 @@ def test_an_error_beside_a_violation_is_kept() -> None:
 
 def test_a_project_has_a_pack_where_it_has_the_packs_file(tmp_path: Path) -> None:
     (tmp_path / "policy").mkdir()
-    assert Pack.of(tmp_path) is None
+    assert Pack.of(tmp_path, "prod") is None
     (tmp_path / "policy" / "PulumiPolicy.yaml").write_text("runtime: python\n")
-    assert Pack.of(tmp_path) == Pack(tmp_path / "policy")
+    assert Pack.of(tmp_path, "prod") == Pack(tmp_path / "policy")
+
+
+def test_a_stacks_own_file_configures_the_pack_until_it_is_removed_or_another_is_named(tmp_path: Path) -> None:
+    pack, other = tmp_path / "policy", tmp_path / "other.json"
+    pack.mkdir()
+    (pack / "PulumiPolicy.yaml").write_text("runtime: python\n")
+    own = pack / "config.prod.json"
+    own.write_text("{}")
+    assert Pack.of(tmp_path, "prod") == Pack(pack, own)
+    assert Pack.of(tmp_path, "prod", other) == Pack(pack, other)
+    assert Pack.of(tmp_path, "dev") == Pack(pack)
+    own.unlink()
+    assert Pack.of(tmp_path, "prod") == Pack(pack)
 
 
 def test_the_engine_gets_a_copy_that_no_language_host_claims(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
