@@ -11,9 +11,12 @@ from typing import Any
 import pytest
 
 from config import stackfile
+from config.clouds.azure.rules import versions as azure_versions
 from config.clouds.azure.traits import aks
+from config.clouds.gcp.rules import cluster as gcp_cluster
 from config.clouds.gcp.traits import gke
 from config.clouds.traits import Cloud
+from config.clouds.versions import Versions
 from config.placement.node_pools import NodePool, node_pools, system_pool
 from tests.config.stack import GOOD, good, on_gke, spec, with_pool
 
@@ -83,6 +86,32 @@ WARNED = {
         versioned(on_gke(), "1.38"),
         "cluster.kubernetesVersion",
         "gcloud container get-server-config",
+    ),
+    "a version that AKS dropped": (versioned(good(), "1.30"), "cluster.kubernetesVersion", "for a new cluster a later"),
+    "a version that AKS dropped years ago": (
+        versioned(good(), "1.22", tier="Premium", longTermSupport=True, upgrades={"channel": "patch"}),
+        "cluster.kubernetesVersion",
+        "for a new cluster a later version",
+    ),
+    "a version with long-term support only": (
+        versioned(good(), "1.33"),
+        "cluster.kubernetesVersion",
+        'for a new cluster "1.34" or later',
+    ),
+    "an override with a version that AKS dropped": (
+        good(overrides=[{"pin": "kubernetesVersion", "value": "1.33", "reason": "our Istio is tested with it"}]),
+        "overrides[0].value",
+        "`tier: Premium` and `longTermSupport: true`",
+    ),
+    "a version that GKE dropped": (
+        versioned(on_gke(), "1.30"),
+        "cluster.kubernetesVersion",
+        "for a new cluster a later version",
+    ),
+    "a version that left a channel": (
+        versioned(on_gke(), "1.33"),
+        "cloud.releaseChannel",
+        "one of: EXTENDED",
     ),
     "a machine with a wrong number": (
         with_pool(machine="Standard_NC4as_T4_v2", gpus=1),
@@ -154,6 +183,22 @@ def test_a_value_that_may_be_right_is_taken_with_a_warning(raw: dict[str, Any], 
     assert spec is not None, problems
     assert [(problem.path, problem.warning) for problem in problems if problem.path == path] == [(path, True)]
     assert remedy in next(problem.remedy for problem in problems if problem.path == path)
+
+
+@pytest.mark.parametrize("first", ["1.36", "1.40"])
+def test_no_list_of_a_later_year_refuses_a_release(first: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A stack stays on a released pin for as long as its owners like."""
+    later = Versions(first, "1.44", "May 2029")
+    channels = dict.fromkeys(("RAPID", "REGULAR", "STABLE", "EXTENDED"), later)
+    monkeypatch.setattr(gcp_cluster, "channels", lambda: channels)
+    monkeypatch.setattr(gcp_cluster, "all_channels", lambda: later)
+    monkeypatch.setattr(
+        azure_versions, "versions", lambda: dict.fromkeys(("KubernetesOfficial", "AKSLongTermSupport"), later)
+    )
+    for raw, paths in ((good(release="r2026-09"), []), (on_gke() | {"release": "r2026-09"}, ["cloud.releaseChannel"])):
+        spec, problems = stackfile.read(raw)
+        assert spec is not None
+        assert [problem.path for problem in problems if problem.path in ("cloud.releaseChannel", "release")] == paths
 
 
 TAKEN = {

@@ -10,7 +10,6 @@ from config.clouds.gcp.channels import all_channels, channels
 from config.clouds.gcp.settings import Gcp
 from config.clouds.gcp.zones import READ, zones
 from config.clouds.traits import Cloud
-from config.clouds.versions import number
 from config.draft import Draft
 from config.model.pool import AnyPool
 from config.problems import Problem
@@ -101,8 +100,8 @@ def _version(gcp: Gcp, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
 
 def _channel(gcp: Gcp, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     version = draft.kubernetes_version
-    # `_version` has a version that no channel has.
-    if not version or not all_channels().has(version):
+    # `_version` has a version of the file's own that no channel has.
+    if not version or (draft.own_version() and not all_channels().has(version)):
         return
     name = gcp.release_channel
     channel, minor = channels()[name], ".".join(version.split(".")[:2])
@@ -112,8 +111,8 @@ def _channel(gcp: Gcp, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
             "cloud.releaseChannel",
             f"is {name}, which in {channel.read} had Kubernetes {channel.first} to {channel.last}, not {minor}",
             f"one of: {', '.join(others)}" if others else "another Kubernetes version",
-            # Versions come into a channel and go, and none comes back (page release-channels).
-            warning=number(minor) > number(channel.last),
+            # Versions come into a channel and go (page release-channels), and a cluster keeps one for a while after it went.
+            warning=True,
         )
 
 
