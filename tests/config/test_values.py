@@ -13,6 +13,7 @@ import pytest
 from config import stackfile
 from config.clouds.azure.rules import versions as azure_versions
 from config.clouds.azure.traits import aks
+from config.clouds.existing.settings import Existing
 from config.clouds.gcp.rules import cluster as gcp_cluster
 from config.clouds.gcp.traits import gke
 from config.clouds.traits import Cloud
@@ -201,6 +202,16 @@ def test_no_list_of_a_later_year_refuses_a_release(first: str, monkeypatch: pyte
         assert [problem.path for problem in problems if problem.path in ("cloud.releaseChannel", "release")] == paths
 
 
+def what(raw: dict[str, Any], path: str) -> str:
+    return next(problem.what for problem in stackfile.read(raw)[1] if problem.path == path)
+
+
+def test_a_list_of_regions_says_its_own_month() -> None:
+    """The names and the zones are of two copies of the page (config/clouds/azure/README.md)."""
+    assert what(*WARNED["zones in a region without any"][:2]).endswith("had no availability zones in March 2025")
+    assert what(*WARNED["a region far from all"][:2]).endswith("that was read in November 2026")
+
+
 TAKEN = {
     "a region of China": azure(location="chinanorth3"),
     "the oldest version": versioned(good(), "1.34"),
@@ -216,6 +227,17 @@ TAKEN = {
             {**GOOD["pools"][2], "machine": "Standard_NC64as_T4_v3"},
         ],
     },
+    "repositories that serve Container Registry's hosts": on_gke(
+        registries=[
+            {"location": location, "repository": repository}
+            for location, repository in (
+                ("us", "gcr.io"),
+                ("us", "us.gcr.io"),
+                ("europe", "eu.gcr.io"),
+                ("asia", "asia.gcr.io"),
+            )
+        ]
+    ),
     "a soft taint of GPUs on a pool without": {
         **good(),
         "pools": [
@@ -233,6 +255,33 @@ def test_what_the_lists_hold_is_taken_in_silence(raw: dict[str, Any]) -> None:
     spec, problems = stackfile.read(raw)
     assert spec is not None
     assert problems == []
+
+
+def file(path: str) -> dict[str, Any]:
+    return {"release": "r2026-11", "cloud": {"provider": "existing", "name": "lab", "kubeconfig": {"file": path}}}
+
+
+@pytest.mark.parametrize("path", ["$HOME/.kube/config", "${HOME}/.kube/config", "$(pwd)/config"])
+def test_a_variable_in_a_path_leads_to_the_tilde(path: str) -> None:
+    (problem,) = stackfile.read(file(path))[1]
+    assert (problem.path, problem.warning) == ("cloud.kubeconfig.file", False)
+    assert "`~` is replaced, $HOME is not" in problem.remedy
+
+
+def test_the_line_end_of_a_path_goes() -> None:
+    cloud = spec(file("~/.kube/config\n")).cloud
+    assert isinstance(cloud, Existing)
+    assert cloud.kubeconfig.file == "~/.kube/config"
+
+
+def test_a_machine_of_which_nothing_is_known_has_one_problem() -> None:
+    """A taint of GPUs says no more about it."""
+    taints = [{"key": "nvidia.com/gpu", "value": "present", "effect": "NoSchedule"}]
+    pool = {"name": "own", "machine": "Standard_NC4as_T9_v9", "maxNodes": 2, "taints": taints}
+    problems = stackfile.read(good(pools=[GOOD["pools"][0], pool]))[1]
+    assert [problem.path for problem in problems if not problem.warning] == ["pools[1].gpus"]
+    problems = stackfile.read(good(pools=[GOOD["pools"][0], {**pool, "gpus": 0}]))[1]
+    assert [problem.path for problem in problems if not problem.warning] == ["pools[1].taints[0]"]
 
 
 @pytest.mark.parametrize(
