@@ -11,25 +11,16 @@ from typing import Any
 import pytest
 
 from config import stackfile
-from config.clouds.azure.rules import versions as azure_versions
 from config.clouds.azure.traits import aks
 from config.clouds.existing.settings import Existing
-from config.clouds.gcp.rules import cluster as gcp_cluster
 from config.clouds.gcp.traits import gke
 from config.clouds.traits import Cloud
-from config.clouds.versions import Versions
 from config.placement.node_pools import NodePool, node_pools, system_pool
 from tests.config.stack import GOOD, good, on_gke, spec, with_pool
 
 CPU = {"name": "general", "machine": "n2-standard-8", "maxNodes": 6}
 L4 = {"name": "l4", "machine": "g2-standard-8", "capacity": "spot", "maxNodes": 4}
 GROUP = "2b0f5c1e-8f0e-4d3a-9c57-1f6f1f0a7c11"
-
-
-def versioned(raw: dict[str, Any], version: str, **cloud: Any) -> dict[str, Any]:
-    raw["cluster"] |= {"kubernetesVersion": version, "reason": "our Istio is tested with it"}
-    raw["cloud"] |= cloud
-    return raw
 
 
 def azure(**cloud: Any) -> dict[str, Any]:
@@ -77,42 +68,6 @@ WARNED = {
         {**with_pool(zones=["1"]), "cloud": {"provider": "azure", "location": "westus"}},
         "pools[1].zones",
         "remove it",
-    ),
-    "a newer version": (
-        versioned(good(), "1.38"),
-        "cluster.kubernetesVersion",
-        "az aks get-versions --location westeurope",
-    ),
-    "a newer version on GKE": (
-        versioned(on_gke(), "1.38"),
-        "cluster.kubernetesVersion",
-        "gcloud container get-server-config",
-    ),
-    "a version that AKS dropped": (versioned(good(), "1.30"), "cluster.kubernetesVersion", "for a new cluster a later"),
-    "a version that AKS dropped years ago": (
-        versioned(good(), "1.22", tier="Premium", longTermSupport=True, upgrades={"channel": "patch"}),
-        "cluster.kubernetesVersion",
-        "for a new cluster a later version",
-    ),
-    "a version with long-term support only": (
-        versioned(good(), "1.33"),
-        "cluster.kubernetesVersion",
-        'for a new cluster "1.34" or later',
-    ),
-    "an override with a version that AKS dropped": (
-        good(overrides=[{"pin": "kubernetesVersion", "value": "1.33", "reason": "our Istio is tested with it"}]),
-        "overrides[0].value",
-        "`tier: Premium` and `longTermSupport: true`",
-    ),
-    "a version that GKE dropped": (
-        versioned(on_gke(), "1.30"),
-        "cluster.kubernetesVersion",
-        "for a new cluster a later version",
-    ),
-    "a version that left a channel": (
-        versioned(on_gke(), "1.33"),
-        "cloud.releaseChannel",
-        "one of: EXTENDED",
     ),
     "a machine with a wrong number": (
         with_pool(machine="Standard_NC4as_T4_v2", gpus=1),
@@ -165,11 +120,6 @@ WARNED = {
         "systemPool.upgrade.maxSurge",
         'at most "100%"',
     ),
-    "a version that a channel does not have yet": (
-        versioned(on_gke(), "1.36", releaseChannel="STABLE"),
-        "cloud.releaseChannel",
-        "one of: RAPID, REGULAR, EXTENDED",
-    ),
     "a fallback to fewer GPUs": (
         with_pool(machine="Standard_NC64as_T4_v3"),
         "pools[1].fallback[0].pool",
@@ -186,22 +136,6 @@ def test_a_value_that_may_be_right_is_taken_with_a_warning(raw: dict[str, Any], 
     assert remedy in next(problem.remedy for problem in problems if problem.path == path)
 
 
-@pytest.mark.parametrize("first", ["1.36", "1.40"])
-def test_no_list_of_a_later_year_refuses_a_release(first: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A stack stays on a released pin for as long as its owners like."""
-    later = Versions(first, "1.44", "May 2029")
-    channels = dict.fromkeys(("RAPID", "REGULAR", "STABLE", "EXTENDED"), later)
-    monkeypatch.setattr(gcp_cluster, "channels", lambda: channels)
-    monkeypatch.setattr(gcp_cluster, "all_channels", lambda: later)
-    monkeypatch.setattr(
-        azure_versions, "versions", lambda: dict.fromkeys(("KubernetesOfficial", "AKSLongTermSupport"), later)
-    )
-    for raw, paths in ((good(release="r2026-09"), []), (on_gke() | {"release": "r2026-09"}, ["cloud.releaseChannel"])):
-        spec, problems = stackfile.read(raw)
-        assert spec is not None
-        assert [problem.path for problem in problems if problem.path in ("cloud.releaseChannel", "release")] == paths
-
-
 def what(raw: dict[str, Any], path: str) -> str:
     return next(problem.what for problem in stackfile.read(raw)[1] if problem.path == path)
 
@@ -214,11 +148,6 @@ def test_a_list_of_regions_says_its_own_month() -> None:
 
 TAKEN = {
     "a region of China": azure(location="chinanorth3"),
-    "the oldest version": versioned(good(), "1.34"),
-    "the oldest version with long-term support": versioned(
-        good(), "1.31", tier="Premium", longTermSupport=True, upgrades={"channel": "patch"}
-    ),
-    "the oldest version of a channel": versioned(on_gke(), "1.31", releaseChannel="EXTENDED"),
     "a fallback to more GPUs": {
         **good(),
         "pools": [
@@ -227,17 +156,6 @@ TAKEN = {
             {**GOOD["pools"][2], "machine": "Standard_NC64as_T4_v3"},
         ],
     },
-    "repositories that serve Container Registry's hosts": on_gke(
-        registries=[
-            {"location": location, "repository": repository}
-            for location, repository in (
-                ("us", "gcr.io"),
-                ("us", "us.gcr.io"),
-                ("europe", "eu.gcr.io"),
-                ("asia", "asia.gcr.io"),
-            )
-        ]
-    ),
     "a soft taint of GPUs on a pool without": {
         **good(),
         "pools": [
