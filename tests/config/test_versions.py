@@ -67,13 +67,22 @@ WARNED = {
 }
 
 
-@pytest.mark.parametrize(("raw", "path", "remedy"), WARNED.values(), ids=WARNED)
-def test_a_version_that_a_cluster_may_have_is_taken_with_a_warning(raw: dict[str, Any], path: str, remedy: str) -> None:
+@pytest.mark.parametrize("words", WARNED)
+def test_a_version_that_a_cluster_may_have_is_taken_with_a_warning(words: str) -> None:
+    raw, path, remedy = WARNED[words]
     spec, problems = stackfile.read(raw)
     assert spec is not None, problems
     (problem,) = (problem for problem in problems if problem.path == path)
     assert problem.warning
+    assert ("an existing one may keep it" in problem.what) == any(gone in words for gone in ("dropped", "left", "only"))
     assert remedy in problem.remedy
+
+
+@pytest.mark.parametrize("raw", [good(), on_gke()], ids=["azure", "gcp"])
+def test_a_version_of_more_than_three_years_ago_is_refused(raw: dict[str, Any]) -> None:
+    spec, problems = stackfile.read(versioned(raw, "1.21"))
+    errors = [problem.path for problem in problems if not problem.warning]
+    assert (spec, errors) == (None, ["cluster.kubernetesVersion"])
 
 
 TAKEN = {

@@ -10,11 +10,12 @@ from config.clouds.gcp.channels import all_channels, channels
 from config.clouds.gcp.settings import Gcp
 from config.clouds.gcp.zones import READ, zones
 from config.clouds.traits import Cloud
+from config.clouds.versions import number
 from config.draft import Draft
 from config.model.pool import AnyPool
 from config.problems import Problem
 from config.rules import near
-from config.rules.versions import offered
+from config.rules.versions import KEPT, offered
 
 _MOST_LABELS = 64
 _AS_WRITTEN = "it is passed on as written"
@@ -107,9 +108,10 @@ def _channel(gcp: Gcp, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     channel, minor = channels()[name], ".".join(version.split(".")[:2])
     if not channel.has(minor):
         others = [other for other, channel in channels().items() if channel.has(minor)]
+        kept = f"; {KEPT}" if number(minor) < number(channel.first) else ""
         yield Problem(
             "cloud.releaseChannel",
-            f"is {name}, which in {channel.read} had Kubernetes {channel.first} to {channel.last}, not {minor}",
+            f"is {name}, which in {channel.read} had Kubernetes {channel.first} to {channel.last}, not {minor}{kept}",
             f"one of: {', '.join(others)}" if others else "another Kubernetes version",
             # Versions come into a channel and go (page release-channels), and a cluster keeps one for a while after it went.
             warning=True,
