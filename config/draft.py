@@ -38,6 +38,8 @@ class Draft:
     """By index in the file."""
     all_pools: bool = True
     """Whether `pools` holds every pool of the file."""
+    unread_pools: int = 0
+    """Entries of the file's pools that `pools` lacks; 0 where the file has no list of pools."""
     image_pull_secrets: dict[int, ImagePullSecret] = field(default_factory=dict)
     """By index in the file."""
     makes_cluster: bool = True

@@ -79,6 +79,7 @@ def read(
         file.object("systemPool", registry.system_pool_model()),
         pools,
         all_pools=isinstance(written := settings.get("pools", []), list) and len(pools) == len(written),
+        unread_pools=len(written) - len(pools) if isinstance(written, list) else 0,
         makes_cluster=not _exists_already(settings.get("cloud"), registration),
         image_pull_secrets=file.items("imagePullSecrets", ImagePullSecret),
         device_plugin=file.object("devicePlugin", DevicePluginOptions),

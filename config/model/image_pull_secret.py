@@ -18,7 +18,9 @@ class ImagePullSecret(Model):
         description="The Secret's name.",
         examples=["acr-auth"],
     )
-    server: str = Field(min_length=1, description="The registry's host.", examples=["example.azurecr.io"])
+    server: str = Field(
+        min_length=1, max_length=1000, description="The registry's host.", examples=["example.azurecr.io"]
+    )
     username: str = Field(min_length=1, description="The login's name.", examples=["puller"])
     password: SecretStr = Field(
         min_length=1, description="The login's password; set it with `pulumi config set --secret --path`."

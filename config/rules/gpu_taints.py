@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from config.clouds.traits import Cloud
-from config.draft import Draft, has_gpus
+from config.draft import Draft, has_gpus, own_machine
 from config.model.pool import Pool
 from config.model.taint import Effect
 from config.placement.node_pools import GPU_TAINT
@@ -15,7 +15,9 @@ from config.reading import of_each
 
 def _without_gpus(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     """Kubernetes' ExtendedResourceToleration gives pods this toleration; such a pod fits no machine without GPUs."""
-    if not cloud.makes_pools or has_gpus(pool, cloud):
+    # Whether an unknown machine has GPUs is `rules.gpus`' question.
+    known = own_machine(pool, cloud) or pool.gpus is not None
+    if not cloud.makes_pools or not known or has_gpus(pool, cloud):
         return
     taints = of_each(enumerate(pool.taints), lambda numbered: (numbered[0], numbered[1].key, numbered[1].effect))
     for number, key, effect in taints:

@@ -12,7 +12,7 @@ from config.model.fields import Model
 from config.problems import Problem
 
 _PLACEHOLDER = re.compile(
-    r"\$\{[^}]*\}?|\$\([^)]*\)?|\$[A-Za-z_]\w*|\{\{.*?\}\}|<[^<>]*>|(?<=/)\.\.\.(?=/|$)|%[A-Z_]{2,}%"
+    r"\$\{[^}]*\}?|\$\([^)]*\)?|\$[A-Za-z_]\w*|\{\{[^{}]*\}\}|<[^<>]*>|(?<=/)\.\.\.(?=/|$)|%[A-Z_]{2,}%"
 )
 """As shells, Terraform, pipelines, Helm, Windows and documentation write them, and the dots of our own remedies."""
 

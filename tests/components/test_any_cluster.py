@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pulumi
 import pytest
 import yaml
 
+from components.existing import credentials
+from config.clouds.existing.settings import Existing
 from tests.components.program import PROJECT, declare, stack_config
 
 pytestmark = pytest.mark.program
@@ -51,6 +54,13 @@ class Stacks(pulumi.runtime.Mocks):
         # The outputs of another stack, and of this stack, which was never up.
         outputs = {"org/infra/lab": {"kubeconfig": KUBECONFIG}, "None/kubeflow-spot/test": {}}
         return {"outputs": outputs[args.args["name"]]}, []
+
+
+def test_a_tilde_is_the_home_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "config").write_text(KUBECONFIG)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    cloud = {"provider": "existing", "name": "lab", "kubeconfig": {"file": "~/config"}}
+    assert yaml.safe_load(credentials.kubeconfig(Existing.model_validate(cloud)))["current-context"] == "lab"
 
 
 def test_in_any_cluster_only_the_layer_is_declared_and_the_outputs_say_which_labels_nodes_need(

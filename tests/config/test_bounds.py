@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from typing import Any
 
 import pytest
@@ -23,6 +24,15 @@ def nested(depth: int) -> Any:
 
 def groups(*expressions: str) -> dict[str, Any]:
     return good(expander={"otherGroups": [{"priority": 15, "groups": list(expressions)}]})
+
+
+def registry(server: str) -> dict[str, Any]:
+    login = {"name": "acr-auth", "server": server, "username": "puller", "password": "correct horse"}
+    return good(imagePullSecrets=[login])
+
+
+def existing(**kubeconfig: str) -> dict[str, Any]:
+    return {"release": "r2026-11", "cloud": {"provider": "existing", "name": "lab", "kubeconfig": kubeconfig}}
 
 
 def delivered(raw: dict[str, Any]) -> dict[str, Any]:
@@ -49,6 +59,8 @@ BEYOND = [
     (good(**{"": 1}), '""', "as a key is empty"),
     (good(release="\ud800"), "release", "U+D800"),
     (with_pool(name="a" * 2**21), "pools[1].name", "has 2,097,152 characters"),
+    (registry("a" * 1001), "imagePullSecrets[0].server", "is 'aaa"),
+    (existing(file="a" * 4097), "cloud.kubeconfig.file", "is 'aaa"),
     (with_pool(**{"a" * 600: 1}), f"pools[1].{'a' * 60}", "as a key has 600 characters"),
     (good(growth={"order": ["t4"] * 30_000}), "growth.order", "more than 20,000 values"),
     (groups("a{99999999999}"), "expander.otherGroups[0].groups[0]", "not a regular expression of RE2"),
@@ -103,6 +115,13 @@ def test_the_largest_numbers_end_in_problems_wherever_they_stand() -> None:
                 for number in (bounds.NUMBER, 2**31, -bounds.NUMBER, str(bounds.NUMBER)):
                     stackfile.read(replaced(stack.settings, place, number))
     assert len(seen) > 30
+
+
+def test_text_that_never_closes_a_template_is_read_once() -> None:
+    """Reading it again from each brace took eight seconds."""
+    begun = time.process_time()
+    stackfile.read(existing(stack="example/platform/prod", output="{{" * 20_000))
+    assert time.process_time() - begun < 2
 
 
 def test_a_value_beyond_a_bound_hides_no_other_problem() -> None:

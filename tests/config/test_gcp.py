@@ -196,6 +196,14 @@ WORKS = [
     on_gke(encryption={"bootDiskKey": KEY.format("global")}),
     on_gke(network={"privateNodes": False}),
     grace(105, 120),
+    # They serve Container Registry's hosts.
+    on_gke(registries=[{"location": "us", "repository": f"{host}gcr.io"} for host in ("", "us.")]),
+    on_gke(
+        registries=[
+            {"location": "europe", "repository": "eu.gcr.io"},
+            {"location": "asia", "repository": "asia.gcr.io"},
+        ]
+    ),
 ]
 
 

@@ -41,6 +41,14 @@ HINTS = [
     (with_pool(os_disk_size_gb=100), "pools[1].os_disk_size_gb", "`osDisk.sizeGb`"),
     (google(disk_type="pd-ssd"), "pools[0].disk_type", "`gcp.diskType`"),
     (google(guest_accelerator=[]), "pools[0].guest_accelerator", "`gpus`"),
+    # Of each zone, as the API and Terraform count; and labels of the bill, not of Kubernetes.
+    (google(minNodeCount=1), "pools[0].minNodeCount", "did you mean `gcp.minNodesPerZone`?"),
+    (google(min_node_count=1), "pools[0].min_node_count", "did you mean `gcp.minNodesPerZone`?"),
+    (google(maxNodeCount=3), "pools[0].maxNodeCount", "did you mean `gcp.maxNodesPerZone`?"),
+    (google(max_node_count=3), "pools[0].max_node_count", "did you mean `gcp.maxNodesPerZone`?"),
+    (google(total_max_node_count=3), "pools[0].total_max_node_count", "did you mean `maxNodes`?"),
+    (google(resourceLabels={"team": "vision"}), "pools[0].resourceLabels", "did you mean `cluster.tags`?"),
+    (google(resource_labels={"team": "vision"}), "pools[0].resource_labels", "did you mean `cluster.tags`?"),
     (good(agentPoolProfiles=[]), "agentPoolProfiles", "`pools`? write `kubeflow-spot:pools`"),
     # Of a pool that the system pool is not.
     (good(systemPool={"machine": "Standard_D4ds_v5", "maxNodes": 4, "capacity": "spot"}), "systemPool.capacity", "always bought on demand"),

@@ -12,6 +12,7 @@ import pytest
 
 from config import stackfile
 from config.clouds.azure.traits import aks
+from config.clouds.existing.settings import Existing
 from config.clouds.gcp.traits import gke
 from config.clouds.traits import Cloud
 from config.placement.node_pools import NodePool, node_pools, system_pool
@@ -20,12 +21,6 @@ from tests.config.stack import GOOD, good, on_gke, spec, with_pool
 CPU = {"name": "general", "machine": "n2-standard-8", "maxNodes": 6}
 L4 = {"name": "l4", "machine": "g2-standard-8", "capacity": "spot", "maxNodes": 4}
 GROUP = "2b0f5c1e-8f0e-4d3a-9c57-1f6f1f0a7c11"
-
-
-def versioned(raw: dict[str, Any], version: str, **cloud: Any) -> dict[str, Any]:
-    raw["cluster"] |= {"kubernetesVersion": version, "reason": "our Istio is tested with it"}
-    raw["cloud"] |= cloud
-    return raw
 
 
 def azure(**cloud: Any) -> dict[str, Any]:
@@ -73,16 +68,6 @@ WARNED = {
         {**with_pool(zones=["1"]), "cloud": {"provider": "azure", "location": "westus"}},
         "pools[1].zones",
         "remove it",
-    ),
-    "a newer version": (
-        versioned(good(), "1.38"),
-        "cluster.kubernetesVersion",
-        "az aks get-versions --location westeurope",
-    ),
-    "a newer version on GKE": (
-        versioned(on_gke(), "1.38"),
-        "cluster.kubernetesVersion",
-        "gcloud container get-server-config",
     ),
     "a machine with a wrong number": (
         with_pool(machine="Standard_NC4as_T4_v2", gpus=1),
@@ -135,11 +120,6 @@ WARNED = {
         "systemPool.upgrade.maxSurge",
         'at most "100%"',
     ),
-    "a version that a channel does not have yet": (
-        versioned(on_gke(), "1.36", releaseChannel="STABLE"),
-        "cloud.releaseChannel",
-        "one of: RAPID, REGULAR, EXTENDED",
-    ),
     "a fallback to fewer GPUs": (
         with_pool(machine="Standard_NC64as_T4_v3"),
         "pools[1].fallback[0].pool",
@@ -156,13 +136,18 @@ def test_a_value_that_may_be_right_is_taken_with_a_warning(raw: dict[str, Any], 
     assert remedy in next(problem.remedy for problem in problems if problem.path == path)
 
 
+def what(raw: dict[str, Any], path: str) -> str:
+    return next(problem.what for problem in stackfile.read(raw)[1] if problem.path == path)
+
+
+def test_a_list_of_regions_says_its_own_month() -> None:
+    """The names and the zones are of two copies of the page (config/clouds/azure/README.md)."""
+    assert what(*WARNED["zones in a region without any"][:2]).endswith("had no availability zones in March 2025")
+    assert what(*WARNED["a region far from all"][:2]).endswith("that was read in November 2026")
+
+
 TAKEN = {
     "a region of China": azure(location="chinanorth3"),
-    "the oldest version": versioned(good(), "1.34"),
-    "the oldest version with long-term support": versioned(
-        good(), "1.31", tier="Premium", longTermSupport=True, upgrades={"channel": "patch"}
-    ),
-    "the oldest version of a channel": versioned(on_gke(), "1.31", releaseChannel="EXTENDED"),
     "a fallback to more GPUs": {
         **good(),
         "pools": [
@@ -188,6 +173,33 @@ def test_what_the_lists_hold_is_taken_in_silence(raw: dict[str, Any]) -> None:
     spec, problems = stackfile.read(raw)
     assert spec is not None
     assert problems == []
+
+
+def file(path: str) -> dict[str, Any]:
+    return {"release": "r2026-11", "cloud": {"provider": "existing", "name": "lab", "kubeconfig": {"file": path}}}
+
+
+@pytest.mark.parametrize("path", ["$HOME/.kube/config", "${HOME}/.kube/config", "$(pwd)/config"])
+def test_a_variable_in_a_path_leads_to_the_tilde(path: str) -> None:
+    (problem,) = stackfile.read(file(path))[1]
+    assert (problem.path, problem.warning) == ("cloud.kubeconfig.file", False)
+    assert "`~` is replaced, $HOME is not" in problem.remedy
+
+
+def test_the_line_end_of_a_path_goes() -> None:
+    cloud = spec(file("~/.kube/config\n")).cloud
+    assert isinstance(cloud, Existing)
+    assert cloud.kubeconfig.file == "~/.kube/config"
+
+
+def test_a_machine_of_which_nothing_is_known_has_one_problem() -> None:
+    """A taint of GPUs says no more about it."""
+    taints = [{"key": "nvidia.com/gpu", "value": "present", "effect": "NoSchedule"}]
+    pool = {"name": "own", "machine": "Standard_NC4as_T9_v9", "maxNodes": 2, "taints": taints}
+    problems = stackfile.read(good(pools=[GOOD["pools"][0], pool]))[1]
+    assert [problem.path for problem in problems if not problem.warning] == ["pools[1].gpus"]
+    problems = stackfile.read(good(pools=[GOOD["pools"][0], {**pool, "gpus": 0}]))[1]
+    assert [problem.path for problem in problems if not problem.warning] == ["pools[1].taints[0]"]
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,10 @@ from functools import cache
 from config.clouds.machines import rows
 
 READ = "November 2026"
-"""The month in which the list was read."""
+"""The month in which the names of the regions were read."""
+
+ZONES_OF = "March 2025"
+"""The month of the page that says which of them have zones."""
 
 
 @cache

@@ -2,21 +2,34 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
 
-from pydantic import Field, SecretStr
+from pydantic import Field, SecretStr, StringConstraints
 
 from config.model.cloud import CloudSettings
 from config.model.fields import Model, worded
+
+Path = Annotated[
+    str,
+    StringConstraints(
+        strip_whitespace=True,
+        min_length=1,
+        max_length=4096,
+        pattern=worded(
+            r"^([^$]|\$[^A-Za-z_{(])*\$?$", "the path itself, such as ~/.kube/config: `~` is replaced, $HOME is not"
+        ),
+    ),
+]
+"""At most PATH_MAX characters (Linux, limits.h), no variables of a shell. White space around it is dropped: YAML's `|` adds a
+line's end."""
 
 
 class Kubeconfig(Model):
     """Credentials of the cluster; exactly one of `file`, `contents` and `stack`."""
 
-    file: str | None = Field(
+    file: Path | None = Field(
         None,
-        min_length=1,
-        description="The path of a kubeconfig on the machine that runs Pulumi.",
+        description="The path of a kubeconfig on the machine that runs Pulumi; `~` is the home directory.",
         examples=["~/.kube/config"],
     )
     context: str | None = Field(

@@ -45,6 +45,15 @@ Resource = Annotated[
 ]
 """The name of a Compute Engine resource (RFC 1035)."""
 
+RegistryRepository = Annotated[
+    str,
+    form(
+        r"^([a-z]([-a-z0-9]{0,61}[a-z0-9])?|((asia|eu|us)\.)?gcr\.io)$",
+        "a repository's name: at most 63 lower-case letters, digits and -; or gcr.io, asia.gcr.io, eu.gcr.io or us.gcr.io",
+    ),
+]
+"""docs.cloud.google.com/artifact-registry/docs/transition/gcr-repositories: the four that serve Container Registry's hosts."""
+
 KmsKey = Annotated[
     str,
     form(

@@ -18,6 +18,7 @@ from config.clouds.gcp.forms import (
     Location,
     ProjectId,
     RegistryLocation,
+    RegistryRepository,
     Resource,
     ServiceAccount,
 )
@@ -169,7 +170,7 @@ class GcpRegistry(Model):
     location: RegistryLocation = Field(
         description="The repository's location: a region or a multi-region.", examples=["europe-west4"]
     )
-    repository: Resource = Field(description="The repository's name.", examples=["ml-images"])
+    repository: RegistryRepository = Field(description="The repository's name.", examples=["ml-images"])
 
 
 class GcpEncryption(Model):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from config.clouds.azure.regions import READ, regions
+from config.clouds.azure.regions import READ, ZONES_OF, regions
 from config.clouds.azure.settings import Azure
 from config.clouds.traits import Cloud
 from config.draft import Draft, most_nodes
@@ -43,7 +43,7 @@ def _region(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     if azure.location and azure.location not in regions():
         yield Problem(
             "cloud.location",
-            f"{azure.location!r} is not a region that Azure had in {READ}",
+            f"{azure.location!r} is not in the list of Azure's regions that was read in {READ}",
             near.question(azure.location, regions())
             + "`az account list-locations` has all; it is passed on as written",
             warning=True,
@@ -55,7 +55,7 @@ def _zones(path: str, pool: AnyPool, draft: Draft, cloud: Cloud) -> Iterator[Pro
     if azure and azure.location and pool.zones and regions().get(azure.location) == "no":
         yield Problem(
             f"{path}.zones",
-            f"is set, and {azure.location} had no availability zones in {READ}",
+            f"is set, and {azure.location} had no availability zones in {ZONES_OF}",
             "remove it, or take another region",
             warning=True,
         )

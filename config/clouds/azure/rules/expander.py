@@ -26,13 +26,13 @@ def _order(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     """The highest number of a matching line counts: lines that match our pools may lift a later one to an earlier one's place."""
     tiers = draft.expander.other_groups if draft.expander else ()
     # Under another expander the list is never read, which `rules.autoscaler` reports.
-    if not tiers or not draft.all_pools or azure.autoscaler.expander != "priority":
+    if not tiers or not (draft.all_pools or draft.unread_pools) or azure.autoscaler.expander != "priority":
         return
     pools = draft.pools_where(lambda pool: growth_order(_spec(azure, draft, [pool]), cloud))
     order = growth_order(_spec(azure, draft, pools), cloud)
     own = {pool: _STEP * (len(order) - place) for place, pool in enumerate(order)}
     # Pools that cannot be read, and their twins, may stand below all others, which then have higher numbers.
-    more = 2 * _STEP * (len(draft.pools) - len(pools))
+    more = 2 * _STEP * (len(draft.pools) - len(pools) + draft.unread_pools)
     readable = of_each(enumerate(tiers), lambda numbered: (numbered[0], numbered[1].priority, numbered[1].groups))
     lifted = {
         (index, number): {pool: priority for pool in own if priority > own[pool] and _matches(group, pool)}

@@ -10,7 +10,7 @@ from config.clouds.traits import Cloud
 from config.clouds.versions import number
 from config.draft import Draft
 from config.problems import Problem
-from config.rules.versions import offered
+from config.rules.versions import KEPT, offered
 
 _OFFICIAL, _LONG = "KubernetesOfficial", "AKSLongTermSupport"
 """AKS' names of its support plans."""
@@ -23,12 +23,13 @@ def _version(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     path, version = own
     official, long = versions()[_OFFICIAL], versions()[_LONG]
     if not azure.long_term_support and number(long.first) <= number(version) < number(official.first):
-        # AKS takes such a version with that plan only.
+        # AKS makes a cluster of such a version with that plan only.
         yield Problem(
             path,
             f"is {version}, which AKS offers with long-term support only: without it {official.first} to {official.last} in"
-            f" {official.read}",
-            f'write "{official.first}" or later, or `tier: Premium` and `longTermSupport: true`',
+            f" {official.read}; {KEPT}",
+            f'for a new cluster "{official.first}" or later, or `tier: Premium` and `longTermSupport: true`',
+            warning=True,
         )
     else:
         region = azure.location or "REGION"

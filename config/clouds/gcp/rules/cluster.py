@@ -15,7 +15,7 @@ from config.draft import Draft
 from config.model.pool import AnyPool
 from config.problems import Problem
 from config.rules import near
-from config.rules.versions import offered
+from config.rules.versions import KEPT, offered
 
 _MOST_LABELS = 64
 _AS_WRITTEN = "it is passed on as written"
@@ -101,19 +101,20 @@ def _version(gcp: Gcp, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
 
 def _channel(gcp: Gcp, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     version = draft.kubernetes_version
-    # `_version` has a version that no channel has.
-    if not version or not all_channels().has(version):
+    # `_version` has a version of the file's own that no channel has.
+    if not version or (draft.own_version() and not all_channels().has(version)):
         return
     name = gcp.release_channel
     channel, minor = channels()[name], ".".join(version.split(".")[:2])
     if not channel.has(minor):
         others = [other for other, channel in channels().items() if channel.has(minor)]
+        kept = f"; {KEPT}" if number(minor) < number(channel.first) else ""
         yield Problem(
             "cloud.releaseChannel",
-            f"is {name}, which in {channel.read} had Kubernetes {channel.first} to {channel.last}, not {minor}",
+            f"is {name}, which in {channel.read} had Kubernetes {channel.first} to {channel.last}, not {minor}{kept}",
             f"one of: {', '.join(others)}" if others else "another Kubernetes version",
-            # Versions come into a channel and go, and none comes back (page release-channels).
-            warning=number(minor) > number(channel.last),
+            # Versions come into a channel and go (page release-channels), and a cluster keeps one for a while after it went.
+            warning=True,
         )
 
 
