@@ -9,8 +9,10 @@ from types import UnionType
 from typing import Any, Union, get_args, get_origin
 
 from config.clouds import registry
-from config.mending import instead, nearest
+from config.clouds.foreign_keys import ForeignKey
+from config.mending import instead
 from config.model.fields import Model
+from config.near import nearest, opposite
 from config.wording import by_key, models
 
 _MOST = 2
@@ -28,13 +30,18 @@ class Hints:
         fields = by_key(model)
         keys = f"keys here: {', '.join(fields)}"
         foreign = _foreign(key, path)
+        own = foreign.key if foreign else None
         if near := nearest(key, fields):
             return _meant([near]), near
-        if key in model.absent or foreign in model.absent:
-            return model.absent.get(key) or model.absent[foreign or ""], None
-        if foreign and foreign in fields:
-            return _meant([foreign]), foreign
-        if inside := [foreign] if foreign else _shallowest(key, _places(model, "")):
+        if key in model.absent or own in model.absent:
+            return model.absent.get(key) or model.absent[own or ""], None
+        if foreign and foreign.remedy:
+            return foreign.remedy, None
+        if other := opposite(key, fields):
+            return f"write `{other}: false` for `{key}: true`: the meaning is the other way round", None
+        if own and own in fields:
+            return _meant([own]), own
+        if inside := [own] if own else _shallowest(key, _places(model, "")):
             return _meant(inside), None
         places = _shallowest(key, self._everywhere())
         return (f"{_meant(places)} {keys}" if places else instead(key, fields)), None
@@ -42,8 +49,11 @@ class Hints:
     def of_the_file(self, key: str, prefix: str) -> tuple[str, str | None]:
         """The remedy for an unknown top key, and the top key that it surely means. `prefix` goes before a top key."""
         foreign = _foreign(key, "")
-        near = nearest(key, self.top) or (foreign if foreign in self.top else None)
-        places = [foreign] if foreign else _shallowest(key, self._everywhere())
+        own = foreign.key if foreign else None
+        near = nearest(key, self.top) or (own if own in self.top else None)
+        if foreign and foreign.remedy:
+            return foreign.remedy, None
+        places = [own] if own else _shallowest(key, self._everywhere())
         if near:
             return _meant([near]) + (f" write `{prefix}{near}`" if prefix else ""), near
         return (f"{_meant(places)} keys here: {', '.join(self.top)}" if places else instead(key, self.top)), None
@@ -59,8 +69,8 @@ def _meant(places: Iterable[str]) -> str:
     return f"did you mean {named}?"
 
 
-def _foreign(key: str, path: str) -> str | None:
-    """Our key, or its path from the object, for another tool's name of a key of the object at `path`."""
+def _foreign(key: str, path: str) -> ForeignKey | None:
+    """Another tool's name of a key of the object at `path`."""
     place = "pool" if re.fullmatch(r"pools\[\d+\]|systemPool", path) else path
     clouds = registry.registrations()
     return next((own for cloud in clouds if (own := cloud.foreign_keys().get((place, key)))), None)

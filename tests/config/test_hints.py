@@ -42,6 +42,12 @@ HINTS = [
     (google(disk_type="pd-ssd"), "pools[0].disk_type", "`gcp.diskType`"),
     (google(guest_accelerator=[]), "pools[0].guest_accelerator", "`gpus`"),
     (good(agentPoolProfiles=[]), "agentPoolProfiles", "`pools`? write `kubeflow-spot:pools`"),
+    # What the other tool switches off is switched on here: never the same value.
+    (good(cloud={**CLOUD, "disableLocalAccounts": True}), "cloud.disableLocalAccounts", "write `access.localAccounts: false` for `disableLocalAccounts: true`"),
+    (good(cloud={**CLOUD, "local_account_disabled": True}), "cloud.local_account_disabled", "write `access.localAccounts: false` for `local_account_disabled: true`"),
+    (good(cloud={**CLOUD, "access": {"disableRunCommand": True}}), "cloud.access.disableRunCommand", "write `runCommand: false` for `disableRunCommand: true`"),
+    (good(cloud={**CLOUD, "access": {"localAccountsDisabled": True}}), "cloud.access.localAccountsDisabled", "write `localAccounts: false` for `localAccountsDisabled: true`"),
+    (good(dcgmExporter={"disabled": True}), "dcgmExporter.disabled", "write `enabled: false` for `disabled: true`"),
     # Of a pool that the system pool is not.
     (good(systemPool={"machine": "Standard_D4ds_v5", "maxNodes": 4, "capacity": "spot"}), "systemPool.capacity", "always bought on demand"),
     (good(systemPool={"machine": "Standard_D4ds_v5", "maxNodes": 4, "scaleSetPriority": "Spot"}), "systemPool.scaleSetPriority", "always bought on demand"),
@@ -61,13 +67,14 @@ def test_a_wrong_key_names_the_right_one(raw: dict[str, Any], path: str, words: 
     found = remedy(raw, path)
     assert words in found
     assert "must match" not in found
+    assert "did you mean" not in found or "the other way round" not in found
     assert "put it in quotes" not in found
 
 
 def test_every_name_of_another_tool_leads_to_a_key_that_is_there() -> None:
     for cloud in registry.registrations():
         top_types = {**top.types(cloud), "pool": registry.pool_model()}
-        for (place, name), path in cloud.foreign_keys().items():
+        for (place, name), (path, _) in cloud.foreign_keys().items():
             annotation: Any = None
             for key in (
                 [*place.split("."), *path.split(".")]
