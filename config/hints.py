@@ -5,18 +5,23 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache, cached_property
 from types import UnionType
-from typing import Any, Union, get_args, get_origin
+from typing import Any, TypeAlias, Union, get_args, get_origin
 
 from config.clouds import registry
 from config.clouds.foreign_keys import ForeignKey
 from config.mending import instead
 from config.model.fields import Model
-from config.near import nearest, opposite
+from config.near import alike, nearest, opposite
 from config.wording import by_key, models
 
 _MOST = 2
 """Places that a remedy names."""
+
+
+Places: TypeAlias = Mapping[str, list[str]]
+"""The paths that end in a key, by this key."""
 
 
 @dataclass(frozen=True)
@@ -41,9 +46,9 @@ class Hints:
             return f"write `{other}: false` for `{key}: true`: the meaning is the other way round", None
         if own and own in fields:
             return _meant([own]), own
-        if inside := [own] if own else _shallowest(key, _places(model, "")):
+        if inside := [own] if own else _shallowest(key, _by_name(model)):
             return _meant(inside), None
-        places = _shallowest(key, self._everywhere())
+        places = _shallowest(key, self._everywhere)
         return (f"{_meant(places)} {keys}" if places else instead(key, fields)), None
 
     def of_the_file(self, key: str, prefix: str) -> tuple[str, str | None]:
@@ -53,15 +58,19 @@ class Hints:
         near = nearest(key, self.top) or (own if own in self.top else None)
         if foreign and foreign.remedy:
             return foreign.remedy, None
-        places = [own] if own else _shallowest(key, self._everywhere())
+        places = [own] if own else _shallowest(key, self._everywhere)
         if near:
             return _meant([near]) + (f" write `{prefix}{near}`" if prefix else ""), near
         return (f"{_meant(places)} keys here: {', '.join(self.top)}" if places else instead(key, self.top)), None
 
-    def _everywhere(self) -> Iterator[str]:
-        for top, annotation in self.top.items():
-            for model in models(annotation):
-                yield from _places(model, f"{top}[]." if get_origin(annotation) is tuple else f"{top}.")
+    @cached_property
+    def _everywhere(self) -> Places:
+        return _named(
+            place
+            for top, annotation in self.top.items()
+            for model in models(annotation)
+            for place in _places(model, f"{top}[]." if get_origin(annotation) is tuple else f"{top}.")
+        )
 
 
 def _meant(places: Iterable[str]) -> str:
@@ -84,14 +93,25 @@ def _places(model: type[Model], path: str) -> Iterator[str]:
             yield from _places(inner, f"{path}{key}{'[]' if _is_list(field.annotation) else ''}.")
 
 
+@cache
+def _by_name(model: type[Model]) -> Places:
+    return _named(_places(model, ""))
+
+
+def _named(paths: Iterable[str]) -> Places:
+    places: dict[str, list[str]] = {}
+    for path in paths:
+        places.setdefault(path.rpartition(".")[2], []).append(path)
+    return places
+
+
 def _is_list(annotation: Any) -> bool:
     several = get_args(annotation) if get_origin(annotation) in (Union, UnionType) else (annotation,)
     return any(get_origin(one) is tuple for one in several)
 
 
-def _shallowest(key: str, places: Iterable[str]) -> list[str]:
+def _shallowest(key: str, places: Places) -> list[str]:
     """The least deep of these places that have the key, or else one that is like it."""
-    alike = [place for place in places if nearest(place.rpartition(".")[2], [key])]
-    found = [place for place in alike if place.rpartition(".")[2] == key] or alike
+    found = places.get(key) or [place for name in alike(key, places) for place in places[name]]
     least = min((place.count(".") for place in found), default=0)
     return list(dict.fromkeys(place for place in found if place.count(".") == least))[:_MOST]

@@ -15,7 +15,7 @@ from typing import Annotated, Any, Union, get_args, get_origin
 
 from config.model.fields import Model
 from config.near import likely, nearest
-from config.problems import Problem
+from config.problems import MOST, Problem
 from config.wording import as_path, by_key, not_a_list, not_an_object, shown
 
 Hint = Callable[[str, type[Model], str], tuple[str, str | None]]
@@ -26,7 +26,12 @@ def instead(key: str, known: Iterable[str]) -> str:
     """A remedy for an unknown key."""
     known = list(known)
     close = likely(key, known)
-    return (f"did you mean `{close}`? " if close else "") + f"keys here: {', '.join(known)}"
+    return (f"did you mean `{close}`? " if close else "") + keys_here(known)
+
+
+def keys_here(known: Iterable[str]) -> str:
+    """A remedy that names all keys of an object."""
+    return f"keys here: {', '.join(known)}"
 
 
 def without_hints(key: str, model: type[Model], path: str) -> tuple[str, str | None]:
@@ -82,7 +87,9 @@ class Mended:
         for key, item in value.items():
             target = key
             if key not in fields:
-                remedy, meant_key = self.hint(str(key), model, path)
+                # A hint compares many names: none for a problem that no report shows.
+                hinted = len(self.problems) < MOST
+                remedy, meant_key = self.hint(str(key), model, path) if hinted else (keys_here(fields), None)
                 self._add(path + as_path(str(key)), "is not a key of this object", remedy)
                 if meant_key is None or meant_key in value or meant_key in mended:
                     continue

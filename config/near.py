@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Iterable
+from functools import lru_cache
 
 NEAR = 0.8
 """The likeness (`difflib`) from which a misspelt name is read as the one it resembles; a hint needs less.
@@ -12,6 +13,7 @@ NEAR = 0.8
 It takes one wrong letter in five; at difflib's own 0.6 half of a catalogue is near."""
 
 
+@lru_cache(4096)
 def bare(name: str) -> str:
     """A name without case, _ and -."""
     return name.lower().replace("_", "").replace("-", "")
@@ -27,6 +29,24 @@ def nearest(name: str, known: Iterable[str], likeness: float = NEAR) -> str | No
     return spelled[close[0]] if close else None
 
 
+def alike(name: str, known: Iterable[str]) -> list[str]:
+    """All known names that a misspelt one may be, in the order of `known`."""
+    sense, spelled = says_no(name), bare(name)
+    matcher = difflib.SequenceMatcher(b=spelled)
+    found = []
+    for other in known:
+        matcher.set_seq1(bare(other))
+        # The first two are cheap, and never less than the third.
+        if (
+            matcher.real_quick_ratio() >= NEAR
+            and matcher.quick_ratio() >= NEAR
+            and matcher.ratio() >= NEAR
+            and says_no(other) == sense
+        ):
+            found.append(other)
+    return found
+
+
 def likely(name: str, known: Iterable[str]) -> str | None:
     """The known name that a wrong one may mean: for a hint, which nothing is read by."""
     known = list(known)
@@ -34,6 +54,7 @@ def likely(name: str, known: Iterable[str]) -> str | None:
     return nearest(name, known) or next(iter(difflib.get_close_matches(name, same_sense, n=1)), None)
 
 
+@lru_cache(4096)
 def says_no(name: str) -> bool:
     """Whether a key switches off what it names, such as `disableLocalAccounts` and `local_account_disabled`."""
     return re.match("disable", bare(name)) is not None or bare(name).endswith("disabled")
