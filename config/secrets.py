@@ -8,7 +8,7 @@ from typing import Any, get_args, get_origin
 
 from pydantic import SecretStr
 
-from config.hiding import secret_in
+from config import kubeconfig
 from config.model.fields import Model
 from config.problems import Problem
 from config.wording import as_path, by_key, holds_secret
@@ -50,7 +50,7 @@ def problems(
 
 def _must_be_hidden(path: str, text: str) -> bool:
     # A kubeconfig that names a login program holds no secret.
-    return not path.endswith(".contents") or secret_in(text) is not None
+    return not path.endswith(".contents") or kubeconfig.holds_secret(text)
 
 
 def _secrets(value: Any, annotation: Any, path: str) -> Iterator[tuple[str, str]]:

@@ -94,8 +94,9 @@ def read(
     problems += reading.problems()
     of_rules = [reading.of_rule(problem) for problem in rules.check(draft) if not reading.follows_a_guess(problem)]
     problems = _joined(problems, of_rules)
-    problems = [Problem(p.path, hidden(p.what), hidden(p.remedy), p.warning) for p in problems]
-    problems = sorted({*bounds.without_echoes(problems, beyond)})
+    problems = [*bounds.without_echoes(problems, beyond)]
+    # A key may be a secret too, which somebody wrote at a wrong place.
+    problems = sorted({Problem(hidden(p.path), hidden(p.what), hidden(p.remedy), p.warning) for p in problems})
     if any(not problem.warning for problem in problems):
         return None, problems
     # Each is missing only together with a problem.

@@ -50,6 +50,31 @@ def test_a_secret_in_clear_text_is_an_error_that_does_not_show_it(raw: dict[str,
     assert [p for p in stackfile.read(raw, is_secret=lambda path: True)[1] if "clear text" in p.what] == []
 
 
+LOGIN_PROGRAM = "users: [{name: a, user: {exec: {command: kubelogin, %s}}}]"
+
+
+@pytest.mark.parametrize(
+    ("contents", "clear"),
+    [
+        (LOGIN_PROGRAM % "env: [{name: GREETING, value: 'password: b'}]", False),
+        ("users:\n- user:\n    exec:\n      env:\n      - {name: A, value: 'token=b'}\n", False),
+        (LOGIN_PROGRAM % f"args: [--token={PASSWORD}]", True),
+        (LOGIN_PROGRAM % f"env: [{{name: A, value: {'ghp_' + 'a1B2' * 9}}}]", True),
+        ("users: &a [{user: {exec: {env: [{value: 'token: b'}]}}}, *a]", False),
+        (f"users: [{{user: {{auth-provider: {{config: {{id-token: {PASSWORD}}}}}}}}}]", True),
+        (f"clusters: [{{cluster: {{proxy-url: 'https://u:{PASSWORD}@proxy'}}}}]", True),
+        # No YAML: the words decide.
+        (f"users: [token: {PASSWORD}", True),
+    ],
+)
+def test_a_kubeconfig_is_judged_by_its_fields(contents: str, clear: bool) -> None:
+    _, problems = stackfile.read(kubeconfig(contents), is_secret=lambda path: False)
+    assert [problem.path for problem in problems if "clear text" in problem.what] == (
+        ["cloud.kubeconfig.contents"] if clear else []
+    )
+    assert PASSWORD not in "".join(map(str, problems))
+
+
 def test_of_two_passwords_only_the_clear_one_is_an_error() -> None:
     raw = good(imagePullSecrets=[login(), {**login(), "name": "other"}])
     (problem,) = stackfile.read(raw, is_secret=lambda path: path == "imagePullSecrets[0].password")[1]
@@ -85,11 +110,15 @@ TOKENS = [
     "ya29.a0AfH6SMBxyz_0123456789",
     "pul-" + "0a" * 20,
     "a=b;AccountKey=MDEyMzQ1Njc4OWFiY2RlZg==",
+    "https://reg:hunter2tobehidden@registry.example.com",
+    "https://:hunter2tobehidden@registry.example.com/team?a=b",
 ]
 
 
 @pytest.mark.parametrize("token", TOKENS, ids=range(len(TOKENS)))
-@pytest.mark.parametrize("place", ["machine", "name", "labels", "zones", "ssh", "cluster", "fallback"])
+@pytest.mark.parametrize(
+    "place", [*["machine", "name", "labels", "zones", "ssh", "cluster", "fallback", "key", "top", "path"]]
+)
 def test_a_secret_at_a_place_of_something_else_is_not_shown(token: str, place: str) -> None:
     raw = {
         "machine": with_pool(machine=token),
@@ -99,13 +128,31 @@ def test_a_secret_at_a_place_of_something_else_is_not_shown(token: str, place: s
         "ssh": good(cloud={**AZURE, "ssh": {"publicKey": token}}),
         "cluster": good(cluster={"name": token}),
         "fallback": with_pool(fallback=[token]),
+        # A key, also at the top and before one that is wrong.
+        "key": with_pool(**{token: 1}),
+        "top": good(**{token: 1}),
+        "path": with_pool(labels={token: {"a": [1]}}),
     }[place]
     _, problems = stackfile.read(raw)
     assert problems
-    shown = "".join(f"{problem.what}{problem.remedy}" for problem in problems)
-    assert [
-        part for part in re.findall(r"[A-Za-z0-9_]{12,}", token.partition("KEY-----")[2] or token) if part in shown
-    ] == []
+    shown = "".join(map(str, problems))
+    secret = (token.partition("KEY-----")[2] or token).replace("registry.example.com", "")
+    assert [part for part in re.findall(r"[A-Za-z0-9_]{12,}", secret) if part in shown] == []
+
+
+@pytest.mark.parametrize("token", ["eyJhbGciOiJSUzI1NiJ9." + "a1B2" * 500, f"https://u:{'a1B2' * 500}@example.com"])
+def test_of_a_long_secret_no_end_is_shown(token: str) -> None:
+    raw = kubeconfig("a")
+    raw["cloud"]["kubeconfig"] = {"file": f" {token}"}
+    shown = "".join(map(str, stackfile.read(raw)[1]))
+    assert "white space around it" in shown
+    assert "a1B2" not in shown
+
+
+@pytest.mark.parametrize("name", ["token:x", "password=b", "my-token: 3", "https://example.com:443/a@b"])
+def test_a_name_that_has_such_a_word_in_it_is_shown(name: str) -> None:
+    _, problems = stackfile.read(with_pool(name=name))
+    assert repr(name) in "".join(map(str, problems))
 
 
 def test_a_private_key_in_place_of_the_public_one_is_called_so() -> None:
