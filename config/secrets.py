@@ -27,12 +27,24 @@ def problems(
     prefix: str,
     as_written: Callable[[str], str],
 ) -> Iterator[Problem]:
-    """A problem for each secret in clear text and for each placeholder. `is_secret` is None where nobody knows."""
+    """A problem for each secret in clear text and for each placeholder. `is_secret` is None where nobody knows.
+
+    What came as a secret and looks like a placeholder may be a password all the same: that is a warning.
+    """
     for key, value in settings.items():
         for path, text in _secrets(value, types[key], key):
             written = as_written(path)
             remedy = f"pulumi config set --secret --path '{prefix}{written}'"
-            if _PLACEHOLDER.fullmatch(text):
+            if _PLACEHOLDER.fullmatch(text) and is_secret and is_secret(written):
+                yield Problem(
+                    written,
+                    "looks like a placeholder, in which nothing puts a value (its text is not shown)",
+                    f"leave it if it is the value itself, or set that: `{remedy}`"
+                    if prefix
+                    else "leave it if it is the value itself, or pass that, as a secret",
+                    warning=True,
+                )
+            elif _PLACEHOLDER.fullmatch(text):
                 yield Problem(
                     written,
                     "is a placeholder, in which nothing puts a value (its text is not shown)",

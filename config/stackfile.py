@@ -52,7 +52,7 @@ def read(
     """Check a stack file's settings, given as one value for each top key. `stack` is the stack's name.
 
     `prefix` goes before a top key that a message says to write. `is_secret` tells which settings came as Pulumi secrets;
-    without it all count as such. `outside`: settings that stand in the file where Pulumi drops them.
+    without it none counts as clear text. `outside`: settings that stand in the file where Pulumi drops them.
 
     Returns the spec, or None after an error, and all errors and warnings sorted by path.
     """

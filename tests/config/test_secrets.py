@@ -90,8 +90,19 @@ def test_a_kubeconfig_that_names_a_login_program_may_be_in_clear_text() -> None:
     "text", ["${ACR_PASSWORD}", "$(ACR_PASSWORD)", "{{ acr.password }}", "${{ secrets.ACR }}", "<password>"]
 )
 def test_a_placeholder_is_no_password(text: str) -> None:
-    (problem,) = stackfile.read(good(imagePullSecrets=[login(text)]), is_secret=lambda path: True)[1]
-    assert (problem.path, problem.what[:16]) == ("imagePullSecrets[0].password", "is a placeholder")
+    for is_secret in (None, lambda path: False):
+        spec, (problem,) = stackfile.read(good(imagePullSecrets=[login(text)]), is_secret=is_secret)
+        assert (problem.path, problem.what[:16]) == ("imagePullSecrets[0].password", "is a placeholder")
+        assert text not in str(problem)
+        assert spec is None
+
+
+@pytest.mark.parametrize("text", ["<abc>", "%FOO%", "$(x)", "${x}"])
+def test_a_secret_that_looks_like_a_placeholder_is_taken_with_a_warning(text: str) -> None:
+    spec, (problem,) = stackfile.read(good(imagePullSecrets=[login(text)]), is_secret=lambda path: True)
+    assert spec is not None
+    assert (problem.path, problem.what[:23]) == ("imagePullSecrets[0].password", "looks like a placeholder"[:23])
+    assert problem.warning
     assert text not in str(problem)
 
 
