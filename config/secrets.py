@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, get_args, get_origin
 
 from pydantic import SecretStr
 
-from config import kubeconfig
+from config import kubeconfig, placeholders
 from config.model.fields import Model
 from config.problems import Problem
 from config.wording import as_path, by_key, holds_secret
 
 IsSecret = Callable[[str], bool]
 """Whether a setting at a path, in the user's spelling, came as a Pulumi secret."""
-
-_PLACEHOLDER = re.compile(r"\s*(\$\{[^{}]*\}|\$\([^()]*\)|\$\{\{.*\}\}|\{\{.*\}\}|<[^<>]*>|%\w+%)\s*")
-"""Texts of templates, which Pulumi passes on as they are: it replaces nothing in a stack file."""
 
 
 def problems(
@@ -35,7 +31,7 @@ def problems(
         for path, text in _secrets(value, types[key], key):
             written = as_written(path)
             remedy = f"pulumi config set --secret --path '{prefix}{written}'"
-            if _PLACEHOLDER.fullmatch(text) and is_secret and is_secret(written):
+            if placeholders.ONLY.fullmatch(text) and is_secret and is_secret(written):
                 yield Problem(
                     written,
                     "looks like a placeholder, in which nothing puts a value (its text is not shown)",
@@ -44,7 +40,7 @@ def problems(
                     else "leave it if it is the value itself, or pass that, as a secret",
                     warning=True,
                 )
-            elif _PLACEHOLDER.fullmatch(text):
+            elif placeholders.ONLY.fullmatch(text):
                 yield Problem(
                     written,
                     "is a placeholder, in which nothing puts a value (its text is not shown)",

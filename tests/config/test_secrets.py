@@ -97,6 +97,19 @@ def test_a_placeholder_is_no_password(text: str) -> None:
         assert spec is None
 
 
+@pytest.mark.parametrize(
+    ("text", "placeholder"),
+    [
+        *((text, True) for text in ("${A}", "${ a }", "$(A)", "${{ secrets.A }}", "{{ .Values.a }}", "<a b>")),
+        *(("%PATH%", True), ("%Path%", True), ("%C3%A4", False), ("%EF%BB", False), ("%1%", False)),
+    ],
+)
+def test_a_password_and_another_text_have_the_same_placeholders(text: str, placeholder: bool) -> None:
+    for key, words in (("password", "placeholder"), ("server", "which nobody replaces")):
+        problems = stackfile.read(good(imagePullSecrets=[{**login(), key: text}]))[1]
+        assert any(words in problem.what for problem in problems) == placeholder, key
+
+
 @pytest.mark.parametrize("text", ["<abc>", "%FOO%", "$(x)", "${x}"])
 def test_a_secret_that_looks_like_a_placeholder_is_taken_with_a_warning(text: str) -> None:
     spec, (problem,) = stackfile.read(good(imagePullSecrets=[login(text)]), is_secret=lambda path: True)
