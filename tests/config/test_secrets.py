@@ -166,8 +166,7 @@ def test_a_secret_at_a_place_of_something_else_is_not_shown(token: str, place: s
 
 @pytest.mark.parametrize("token", ["eyJhbGciOiJSUzI1NiJ9." + "a1B2" * 500, f"https://u:{'a1B2' * 500}@example.com"])
 def test_of_a_long_secret_no_end_is_shown(token: str) -> None:
-    raw = kubeconfig("a")
-    raw["cloud"]["kubeconfig"] = {"file": f" {token}"}
+    raw = good(imagePullSecrets=[{**login(), "server": f" {token}"}])
     shown = "".join(map(str, stackfile.read(raw)[1]))
     assert "white space around it" in shown
     assert "a1B2" not in shown
