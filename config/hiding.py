@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 _SECRETS = {
     # RFC 7468; the text may be cut, and a line break may be written as \\n.
@@ -23,21 +24,34 @@ _SECRETS = {
     ),
     # Azure's connection strings and shared access signatures.
     "a key": re.compile(r"\b(AccountKey|SharedAccessKey|sig)=[A-Za-z0-9+/%=_-]{16,}"),
-    # Fields of a kubeconfig (kubernetes.io/docs/reference/config-api/kubeconfig.v1).
-    "a login": re.compile(
-        r"""['"]?\b(password|token|client-key-data|id-token|refresh-token|access-token|client-secret)['"]?\s*[:=]\s*"""
-        r"""(?!\.\.\.)[^\s,}]+"""
-    ),
+    # RFC 3986, 3.2.1: the user information of an address.
+    "a password": re.compile(r"(?<=://)[^/@:\s]*:[^/@\s]+(?=@)"),
 }
 
+LOGIN_FIELDS = ("password", "token", "client-key-data", "id-token", "refresh-token", "access-token", "client-secret")
+"""Fields of a kubeconfig that hold a secret (kubernetes.io/docs/reference/config-api/kubeconfig.v1)."""
 
-def secret_in(text: str) -> str | None:
-    """The kind of secret that a text holds, in words; None when none is known in it."""
-    return next((kind for kind, form in _SECRETS.items() if form.search(text)), None)
+LOGIN = re.compile(rf"""['"]?\b({"|".join(LOGIN_FIELDS)})['"]?\s*[:=]\s*(?!\.\.\.)[^\s,}}]+""")
+"""Such a field with its value."""
+
+_DOCUMENT = re.compile(r"\n|\\n|(?<!\$)\{")
+"""A text of several lines, whose line breaks may be written as \\n, or an object. In another, `token:x` is a name like others."""
+
+
+def secret_in(text: str, *, logins: bool = True) -> str | None:
+    """The kind of secret that a text holds, in words; None when none is known in it. `logins`: those of `LOGIN` count."""
+    forms = _forms(text) if logins else _SECRETS.items()
+    return next((kind for kind, form in forms if form.search(text)), None)
 
 
 def hidden(text: str) -> str:
     """A text with a word in place of each secret in it."""
-    for kind, form in _SECRETS.items():
+    for kind, form in _forms(text):
         text = form.sub(f"({kind}, not shown)", text)
     return text
+
+
+def _forms(text: str) -> Iterator[tuple[str, re.Pattern[str]]]:
+    yield from _SECRETS.items()
+    if _DOCUMENT.search(text):
+        yield "a login", LOGIN

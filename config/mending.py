@@ -6,7 +6,6 @@ has the user's.
 
 from __future__ import annotations
 
-import difflib
 import json
 import re
 from collections.abc import Callable, Iterable
@@ -15,11 +14,9 @@ from types import UnionType
 from typing import Annotated, Any, Union, get_args, get_origin
 
 from config.model.fields import Model
-from config.problems import Problem
+from config.near import likely, nearest
+from config.problems import MOST, Problem
 from config.wording import as_path, by_key, not_a_list, not_an_object, shown
-
-NEAR = 0.8
-"""The likeness (`difflib`) from which a misspelt key is read as the one it resembles; a hint needs less."""
 
 Hint = Callable[[str, type[Model], str], tuple[str, str | None]]
 """Key, model and path -> the remedy for an unknown key, and the key of the model that it surely means."""
@@ -28,24 +25,18 @@ Hint = Callable[[str, type[Model], str], tuple[str, str | None]]
 def instead(key: str, known: Iterable[str]) -> str:
     """A remedy for an unknown key."""
     known = list(known)
-    close = nearest(key, known) or next(iter(difflib.get_close_matches(key, known, n=1)), None)
-    return (f"did you mean `{close}`? " if close else "") + f"keys here: {', '.join(known)}"
+    close = likely(key, known)
+    return (f"did you mean `{close}`? " if close else "") + keys_here(known)
 
 
-def nearest(key: str, known: Iterable[str]) -> str | None:
-    """The known key that a misspelt one surely means: in another case, with _ or -, or with a letter more or less."""
-    bare = {_bare(other): other for other in known}
-    close = difflib.get_close_matches(_bare(key), bare, n=1, cutoff=NEAR)
-    return bare[close[0]] if close else None
+def keys_here(known: Iterable[str]) -> str:
+    """A remedy that names all keys of an object."""
+    return f"keys here: {', '.join(known)}"
 
 
 def without_hints(key: str, model: type[Model], path: str) -> tuple[str, str | None]:
     """A `Hint` by likeness alone."""
     return instead(key, by_key(model)), nearest(key, by_key(model))
-
-
-def _bare(key: str) -> str:
-    return key.lower().replace("_", "").replace("-", "")
 
 
 @dataclass
@@ -96,7 +87,9 @@ class Mended:
         for key, item in value.items():
             target = key
             if key not in fields:
-                remedy, meant_key = self.hint(str(key), model, path)
+                # A hint compares many names: none for a problem that no report shows.
+                hinted = len(self.problems) < MOST
+                remedy, meant_key = self.hint(str(key), model, path) if hinted else (keys_here(fields), None)
                 self._add(path + as_path(str(key)), "is not a key of this object", remedy)
                 if meant_key is None or meant_key in value or meant_key in mended:
                     continue

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from config.hiding import hidden
+
 LONGEST = 800
 """Characters of a part of a problem; a list of all keys of an object is shorter."""
 
@@ -31,6 +33,9 @@ class Problem:
 
 
 def _shortened(text: str) -> str:
+    if len(text) <= LONGEST:
+        return text
+    text = hidden(text)  # of a secret that is cut, nobody knows the end as one
     return text if len(text) <= LONGEST else f"{text[: LONGEST // 2]} ... {text[-LONGEST // 4 :]}"
 
 

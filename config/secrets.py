@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, get_args, get_origin
 
 from pydantic import SecretStr
 
-from config.hiding import secret_in
+from config import kubeconfig, placeholders
 from config.model.fields import Model
 from config.problems import Problem
 from config.wording import as_path, by_key, holds_secret
 
 IsSecret = Callable[[str], bool]
 """Whether a setting at a path, in the user's spelling, came as a Pulumi secret."""
-
-_PLACEHOLDER = re.compile(r"\s*(\$\{[^{}]*\}|\$\([^()]*\)|\$\{\{.*\}\}|\{\{.*\}\}|<[^<>]*>|%\w+%)\s*")
-"""Texts of templates, which Pulumi passes on as they are: it replaces nothing in a stack file."""
 
 
 def problems(
@@ -27,12 +23,24 @@ def problems(
     prefix: str,
     as_written: Callable[[str], str],
 ) -> Iterator[Problem]:
-    """A problem for each secret in clear text and for each placeholder. `is_secret` is None where nobody knows."""
+    """A problem for each secret in clear text and for each placeholder. `is_secret` is None where nobody knows.
+
+    What came as a secret and looks like a placeholder may be a password all the same: that is a warning.
+    """
     for key, value in settings.items():
         for path, text in _secrets(value, types[key], key):
             written = as_written(path)
             remedy = f"pulumi config set --secret --path '{prefix}{written}'"
-            if _PLACEHOLDER.fullmatch(text):
+            if placeholders.ONLY.fullmatch(text) and is_secret and is_secret(written):
+                yield Problem(
+                    written,
+                    "looks like a placeholder, in which nothing puts a value (its text is not shown)",
+                    f"leave it if it is the value itself, or set that: `{remedy}`"
+                    if prefix
+                    else "leave it if it is the value itself, or pass that, as a secret",
+                    warning=True,
+                )
+            elif placeholders.ONLY.fullmatch(text):
                 yield Problem(
                     written,
                     "is a placeholder, in which nothing puts a value (its text is not shown)",
@@ -50,7 +58,7 @@ def problems(
 
 def _must_be_hidden(path: str, text: str) -> bool:
     # A kubeconfig that names a login program holds no secret.
-    return not path.endswith(".contents") or secret_in(text) is not None
+    return not path.endswith(".contents") or kubeconfig.holds_secret(text)
 
 
 def _secrets(value: Any, annotation: Any, path: str) -> Iterator[tuple[str, str]]:

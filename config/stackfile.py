@@ -52,7 +52,7 @@ def read(
     """Check a stack file's settings, given as one value for each top key. `stack` is the stack's name.
 
     `prefix` goes before a top key that a message says to write. `is_secret` tells which settings came as Pulumi secrets;
-    without it all count as such. `outside`: settings that stand in the file where Pulumi drops them.
+    without it none counts as clear text. `outside`: settings that stand in the file where Pulumi drops them.
 
     Returns the spec, or None after an error, and all errors and warnings sorted by path.
     """
@@ -95,8 +95,9 @@ def read(
     problems += reading.problems()
     of_rules = [reading.of_rule(problem) for problem in rules.check(draft) if not reading.follows_a_guess(problem)]
     problems = _joined(problems, of_rules)
-    problems = [Problem(p.path, hidden(p.what), hidden(p.remedy), p.warning) for p in problems]
-    problems = sorted({*bounds.without_echoes(problems, beyond)})
+    problems = [*bounds.without_echoes(problems, beyond)]
+    # A key may be a secret too, which somebody wrote at a wrong place.
+    problems = sorted({Problem(hidden(p.path), hidden(p.what), hidden(p.remedy), p.warning) for p in problems})
     if any(not problem.warning for problem in problems):
         return None, problems
     # Each is missing only together with a problem.

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any, Union
 
 from config.clouds import registry
 from config.clouds.registry import Registration
 from config.hints import Hints
-from config.mending import Mended, nearest
+from config.mending import Mended
 from config.model.cluster import Cluster
 from config.model.gpu import DcgmExporter, DevicePluginOptions
 from config.model.growth import ExpanderOptions, Growth
 from config.model.image_pull_secret import ImagePullSecret
 from config.model.release import Override
 from config.model.scheduling import Scheduling
+from config.near import bare, nearest
 from config.problems import Problem
 
 EXAMPLES = {
@@ -32,6 +34,10 @@ EXAMPLES = {
     "overrides": '[{pin: kubernetesVersion, value: "1.35", reason: our Istio is tested up to 1.35}]',
 }
 """Every top key, and what to write where it is missing: `{latest}` is the newest release, for "" each cloud has its own."""
+
+
+_SAME_NAMESPACE = 0.9
+"""The likeness from which a namespace is the project's with a letter or two wrong."""
 
 
 def types(cloud: Registration | None) -> dict[str, Any]:
@@ -56,12 +62,20 @@ def types(cloud: Registration | None) -> dict[str, Any]:
 def setting(key: str, project: str) -> str | None:
     """The name of a configuration key of Pulumi's among the program's own; None for a key of somebody else's.
 
-    A key of a namespace that is nearly the project's keeps it.
+    A key of the program's in a namespace that is the project's but for a letter or two keeps it. Other programs have namespaces
+    that are like this one's (`kubeflow`, kubeflow-spot-eu): their keys, and all keys that are like none of ours, are theirs.
     """
     namespace, _, name = key.rpartition(":")
     if namespace == project:
         return name
-    return key if namespace and nearest(namespace, [project]) else None
+    misspelt = bare(namespace) == bare(project) or (
+        _words(namespace) <= _words(project) and nearest(namespace, [project], _SAME_NAMESPACE) is not None
+    )
+    return key if namespace and misspelt and nearest(name, EXAMPLES) else None
+
+
+def _words(name: str) -> int:
+    return len(re.split("[-_]", name))
 
 
 def meant(raw: Mapping[str, Any], outside: Mapping[str, Any], prefix: str, mended: Mended) -> dict[str, Any]:

@@ -90,6 +90,10 @@ def test_config_imports_no_sdk() -> None:
 CLOUDS = sorted(path.name for path in (PROJECT / "config/clouds").iterdir() if (path / "registration.py").exists())
 
 
+def test_names_are_compared_in_one_module() -> None:
+    assert [path.name for path in files("config") if "difflib" in imports(path)] == ["near.py"]
+
+
 def test_there_are_clouds() -> None:
     assert CLOUDS == ["azure", "existing", "gcp"]
 

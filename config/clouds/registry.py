@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -18,6 +17,7 @@ from config.model.cloud import CloudSettings
 from config.model.fields import Model
 from config.model.pool import Pool, PoolOptions, SystemPool, with_options
 from config.model.release import Release, ReleaseFile
+from config.near import nearest
 
 CLOUDS = (
     "config.clouds.azure",
@@ -90,8 +90,8 @@ def likely(sizes: Iterable[str]) -> Cloud:
 def named_like(provider: str) -> Registration | None:
     """The cloud that a wrong provider surely means; None when none is like it."""
     names = {name: cloud for cloud in registrations() for name in (cloud.provider, *cloud.also_called)}
-    close = difflib.get_close_matches(provider.lower(), names, n=1, cutoff=_ALIKE)
-    return names[close[0]] if close else None
+    close = nearest(provider, names, _ALIKE)
+    return names[close] if close else None
 
 
 def most_alike(sizes: Iterable[str]) -> Registration | None:

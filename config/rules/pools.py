@@ -8,6 +8,7 @@ from typing import Any
 
 from pydantic.alias_generators import to_camel
 
+from config import near
 from config.clouds import registry
 from config.clouds.machines import Machine
 from config.clouds.traits import Cloud
@@ -17,7 +18,6 @@ from config.model.pool import AnyPool, Fallback, Pool
 from config.placement import names
 from config.problems import Problem
 from config.reading import part
-from config.rules import near
 from config.rules.items import each_step
 
 

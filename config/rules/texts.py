@@ -6,15 +6,11 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from config import placeholders
 from config.clouds.traits import Cloud
 from config.draft import Draft
 from config.model.fields import Model
 from config.problems import Problem
-
-_PLACEHOLDER = re.compile(
-    r"\$\{[^}]*\}?|\$\([^)]*\)?|\$[A-Za-z_]\w*|\{\{[^{}]*\}\}|<[^<>]*>|(?<=/)\.\.\.(?=/|$)|%[A-Z_]{2,}%"
-)
-"""As shells, Terraform, pipelines, Helm, Windows and documentation write them, and the dots of our own remedies."""
 
 _NO_TEMPLATE = {"groups", "username", "public_key", "context"}
 """Fields with texts of their own syntax: regular expressions, names of logins (nvcr.io's is `$oauthtoken`), the comment behind a
@@ -43,7 +39,7 @@ def _parts(draft: Draft) -> Iterator[tuple[str, Any]]:
 
 def _left(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     for path, name, text in texts(_parts(draft)):
-        found = None if name in _NO_TEMPLATE else _PLACEHOLDER.search(text)
+        found = None if name in _NO_TEMPLATE else placeholders.ANYWHERE.search(text)
         if found:
             yield Problem(
                 path,

@@ -93,8 +93,27 @@ def test_a_namespace_that_is_nearly_the_programs_is_an_error(namespace: str, tmp
     assert f"{namespace}:pools[1].maxNodes: is 0" in text
 
 
+@pytest.mark.parametrize("name", ["pool", "system_pool"])
+def test_a_misspelt_key_in_a_misspelt_namespace_is_an_error(name: str, tmp_path: Path) -> None:
+    text = refusal(DEV + f"  kubeflow_spot:{name}: x\n", tmp_path)
+    assert f"kubeflow_spot:{name}: is in the namespace kubeflow_spot" in text
+
+
 @pytest.mark.parametrize(
-    "key", ["azure-native:location", "gcp:project", "pulumi:tags", "kubernetes:cluster", "other:pools"]
+    "key",
+    [
+        *("azure-native:location", "gcp:project", "pulumi:tags", "kubernetes:cluster", "other:pools"),
+        # Names that are like the program's, of others.
+        *(
+            "kubeflow:domain",
+            "kubeflow:pools",
+            "kubeflow-prod:replicas",
+            "kubeflow-shop:cluster",
+            "kubeflow-spot-eu:pools",
+        ),
+        # No key of ours.
+        *("kubeflow_spot:domain", "kubeflow-sopt:replicas"),
+    ],
 )
 def test_a_namespace_of_somebody_elses_is_none_of_the_programs(key: str, tmp_path: Path) -> None:
     assert refusal(DEV + f"  {key}: x\n", tmp_path) == ""

@@ -6,9 +6,12 @@ from typing import Any
 
 import pytest
 
-from config import stackfile, top
+from config import hints, stackfile, top
 from config.clouds import registry
 from config.clouds.machines import rows
+from config.mending import Mended
+from config.model.fields import Model
+from config.problems import MOST
 from config.wording import by_key, models
 from tests.config.stack import good, on_gke, with_pool
 
@@ -50,6 +53,12 @@ HINTS = [
     (google(resourceLabels={"team": "vision"}), "pools[0].resourceLabels", "did you mean `cluster.tags`?"),
     (google(resource_labels={"team": "vision"}), "pools[0].resource_labels", "did you mean `cluster.tags`?"),
     (good(agentPoolProfiles=[]), "agentPoolProfiles", "`pools`? write `kubeflow-spot:pools`"),
+    # What the other tool switches off is switched on here: never the same value.
+    (good(cloud={**CLOUD, "disableLocalAccounts": True}), "cloud.disableLocalAccounts", "write `access.localAccounts: false` for `disableLocalAccounts: true`"),
+    (good(cloud={**CLOUD, "local_account_disabled": True}), "cloud.local_account_disabled", "write `access.localAccounts: false` for `local_account_disabled: true`"),
+    (good(cloud={**CLOUD, "access": {"disableRunCommand": True}}), "cloud.access.disableRunCommand", "write `runCommand: false` for `disableRunCommand: true`"),
+    (good(cloud={**CLOUD, "access": {"localAccountsDisabled": True}}), "cloud.access.localAccountsDisabled", "write `localAccounts: false` for `localAccountsDisabled: true`"),
+    (good(dcgmExporter={"disabled": True}), "dcgmExporter.disabled", "write `enabled: false` for `disabled: true`"),
     # Of a pool that the system pool is not.
     (good(systemPool={"machine": "Standard_D4ds_v5", "maxNodes": 4, "capacity": "spot"}), "systemPool.capacity", "always bought on demand"),
     (good(systemPool={"machine": "Standard_D4ds_v5", "maxNodes": 4, "scaleSetPriority": "Spot"}), "systemPool.scaleSetPriority", "always bought on demand"),
@@ -69,13 +78,42 @@ def test_a_wrong_key_names_the_right_one(raw: dict[str, Any], path: str, words: 
     found = remedy(raw, path)
     assert words in found
     assert "must match" not in found
+    assert "did you mean" not in found or "the other way round" not in found
     assert "put it in quotes" not in found
+
+
+def test_no_hint_is_sought_for_a_problem_that_no_report_shows() -> None:
+    """A hint compares a key with every key of a stack file."""
+    asked: list[str] = []
+
+    def hint(key: str, model: type[Model], path: str) -> tuple[str, str | None]:
+        asked.append(key)
+        return "", None
+
+    mended = Mended(hint=hint)
+    pools = [{f"strange{pool}x{key}": 1 for key in range(30)} for pool in range(300)]
+    mended.value(pools, top.types(None)["pools"], "pools")
+    assert len(asked) == MOST
+    assert len(mended.problems) == 9000
+    assert mended.problems[-1].remedy.startswith("keys here: name, machine")
+
+
+def test_the_keys_of_a_stack_file_are_listed_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    listed: list[str] = []
+    places = hints._places
+    monkeypatch.setattr(hints, "_places", lambda model, path: listed.append(path) or places(model, path))
+    found = hints.Hints(top.types(None))
+    assert found.of_the_file("strange", "") != found.of_the_file("maxNodez", "")
+    once = len(listed)
+    assert once > 0
+    assert "systemPool.maxNodes" in found.of_the_file("max_nodez", "")[0]
+    assert len(listed) == once
 
 
 def test_every_name_of_another_tool_leads_to_a_key_that_is_there() -> None:
     for cloud in registry.registrations():
         top_types = {**top.types(cloud), "pool": registry.pool_model()}
-        for (place, name), path in cloud.foreign_keys().items():
+        for (place, name), (path, _) in cloud.foreign_keys().items():
             annotation: Any = None
             for key in (
                 [*place.split("."), *path.split(".")]

@@ -50,6 +50,31 @@ def test_a_secret_in_clear_text_is_an_error_that_does_not_show_it(raw: dict[str,
     assert [p for p in stackfile.read(raw, is_secret=lambda path: True)[1] if "clear text" in p.what] == []
 
 
+LOGIN_PROGRAM = "users: [{name: a, user: {exec: {command: kubelogin, %s}}}]"
+
+
+@pytest.mark.parametrize(
+    ("contents", "clear"),
+    [
+        (LOGIN_PROGRAM % "env: [{name: GREETING, value: 'password: b'}]", False),
+        ("users:\n- user:\n    exec:\n      env:\n      - {name: A, value: 'token=b'}\n", False),
+        (LOGIN_PROGRAM % f"args: [--token={PASSWORD}]", True),
+        (LOGIN_PROGRAM % f"env: [{{name: A, value: {'ghp_' + 'a1B2' * 9}}}]", True),
+        ("users: &a [{user: {exec: {env: [{value: 'token: b'}]}}}, *a]", False),
+        (f"users: [{{user: {{auth-provider: {{config: {{id-token: {PASSWORD}}}}}}}}}]", True),
+        (f"clusters: [{{cluster: {{proxy-url: 'https://u:{PASSWORD}@proxy'}}}}]", True),
+        # No YAML: the words decide.
+        (f"users: [token: {PASSWORD}", True),
+    ],
+)
+def test_a_kubeconfig_is_judged_by_its_fields(contents: str, clear: bool) -> None:
+    _, problems = stackfile.read(kubeconfig(contents), is_secret=lambda path: False)
+    assert [problem.path for problem in problems if "clear text" in problem.what] == (
+        ["cloud.kubeconfig.contents"] if clear else []
+    )
+    assert PASSWORD not in "".join(map(str, problems))
+
+
 def test_of_two_passwords_only_the_clear_one_is_an_error() -> None:
     raw = good(imagePullSecrets=[login(), {**login(), "name": "other"}])
     (problem,) = stackfile.read(raw, is_secret=lambda path: path == "imagePullSecrets[0].password")[1]
@@ -65,8 +90,32 @@ def test_a_kubeconfig_that_names_a_login_program_may_be_in_clear_text() -> None:
     "text", ["${ACR_PASSWORD}", "$(ACR_PASSWORD)", "{{ acr.password }}", "${{ secrets.ACR }}", "<password>"]
 )
 def test_a_placeholder_is_no_password(text: str) -> None:
-    (problem,) = stackfile.read(good(imagePullSecrets=[login(text)]), is_secret=lambda path: True)[1]
-    assert (problem.path, problem.what[:16]) == ("imagePullSecrets[0].password", "is a placeholder")
+    for is_secret in (None, lambda path: False):
+        spec, (problem,) = stackfile.read(good(imagePullSecrets=[login(text)]), is_secret=is_secret)
+        assert (problem.path, problem.what[:16]) == ("imagePullSecrets[0].password", "is a placeholder")
+        assert text not in str(problem)
+        assert spec is None
+
+
+@pytest.mark.parametrize(
+    ("text", "placeholder"),
+    [
+        *((text, True) for text in ("${A}", "${ a }", "$(A)", "${{ secrets.A }}", "{{ .Values.a }}", "<a b>")),
+        *(("%PATH%", True), ("%Path%", True), ("%C3%A4", False), ("%EF%BB", False), ("%1%", False)),
+    ],
+)
+def test_a_password_and_another_text_have_the_same_placeholders(text: str, placeholder: bool) -> None:
+    for key, words in (("password", "placeholder"), ("server", "which nobody replaces")):
+        problems = stackfile.read(good(imagePullSecrets=[{**login(), key: text}]))[1]
+        assert any(words in problem.what for problem in problems) == placeholder, key
+
+
+@pytest.mark.parametrize("text", ["<abc>", "%FOO%", "$(x)", "${x}"])
+def test_a_secret_that_looks_like_a_placeholder_is_taken_with_a_warning(text: str) -> None:
+    spec, (problem,) = stackfile.read(good(imagePullSecrets=[login(text)]), is_secret=lambda path: True)
+    assert spec is not None
+    assert (problem.path, problem.what[:23]) == ("imagePullSecrets[0].password", "looks like a placeholder"[:23])
+    assert problem.warning
     assert text not in str(problem)
 
 
@@ -85,11 +134,15 @@ TOKENS = [
     "ya29.a0AfH6SMBxyz_0123456789",
     "pul-" + "0a" * 20,
     "a=b;AccountKey=MDEyMzQ1Njc4OWFiY2RlZg==",
+    "https://reg:hunter2tobehidden@registry.example.com",
+    "https://:hunter2tobehidden@registry.example.com/team?a=b",
 ]
 
 
 @pytest.mark.parametrize("token", TOKENS, ids=range(len(TOKENS)))
-@pytest.mark.parametrize("place", ["machine", "name", "labels", "zones", "ssh", "cluster", "fallback"])
+@pytest.mark.parametrize(
+    "place", [*["machine", "name", "labels", "zones", "ssh", "cluster", "fallback", "key", "top", "path"]]
+)
 def test_a_secret_at_a_place_of_something_else_is_not_shown(token: str, place: str) -> None:
     raw = {
         "machine": with_pool(machine=token),
@@ -99,13 +152,30 @@ def test_a_secret_at_a_place_of_something_else_is_not_shown(token: str, place: s
         "ssh": good(cloud={**AZURE, "ssh": {"publicKey": token}}),
         "cluster": good(cluster={"name": token}),
         "fallback": with_pool(fallback=[token]),
+        # A key, also at the top and before one that is wrong.
+        "key": with_pool(**{token: 1}),
+        "top": good(**{token: 1}),
+        "path": with_pool(labels={token: {"a": [1]}}),
     }[place]
     _, problems = stackfile.read(raw)
     assert problems
-    shown = "".join(f"{problem.what}{problem.remedy}" for problem in problems)
-    assert [
-        part for part in re.findall(r"[A-Za-z0-9_]{12,}", token.partition("KEY-----")[2] or token) if part in shown
-    ] == []
+    shown = "".join(map(str, problems))
+    secret = (token.partition("KEY-----")[2] or token).replace("registry.example.com", "")
+    assert [part for part in re.findall(r"[A-Za-z0-9_]{12,}", secret) if part in shown] == []
+
+
+@pytest.mark.parametrize("token", ["eyJhbGciOiJSUzI1NiJ9." + "a1B2" * 500, f"https://u:{'a1B2' * 500}@example.com"])
+def test_of_a_long_secret_no_end_is_shown(token: str) -> None:
+    raw = good(imagePullSecrets=[{**login(), "server": f" {token}"}])
+    shown = "".join(map(str, stackfile.read(raw)[1]))
+    assert "white space around it" in shown
+    assert "a1B2" not in shown
+
+
+@pytest.mark.parametrize("name", ["token:x", "password=b", "my-token: 3", "https://example.com:443/a@b"])
+def test_a_name_that_has_such_a_word_in_it_is_shown(name: str) -> None:
+    _, problems = stackfile.read(with_pool(name=name))
+    assert repr(name) in "".join(map(str, problems))
 
 
 def test_a_private_key_in_place_of_the_public_one_is_called_so() -> None:

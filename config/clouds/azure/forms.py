@@ -17,10 +17,12 @@ ArmId = Annotated[
 ]
 """An Azure resource's id, `/subscriptions/.../resourceGroups/.../providers/...`."""
 
+GUID = r"(?i)^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$"
+
 ObjectId = Annotated[
     str,
     form(
-        r"(?i)^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$",
+        GUID,
         "a GUID, such as 2b0f5c1e-8f0e-4d3a-9c57-1f6f1f0a7c11; not a name",
     ),
 ]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from config import near
 from config.clouds.azure.regions import READ, ZONES_OF, regions
 from config.clouds.azure.settings import Azure
 from config.clouds.traits import Cloud
@@ -12,7 +13,6 @@ from config.draft import Draft, most_nodes
 from config.model.pool import AnyPool
 from config.problems import Problem
 from config.reading import of_each
-from config.rules import near
 
 _TIER_NODES = {"Free": 1000, "Standard": 5000, "Premium": 5000}
 _FREE_NODES = 10

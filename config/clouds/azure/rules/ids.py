@@ -5,13 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from config.clouds.azure.forms import GUID
 from config.clouds.azure.settings import Azure
 from config.clouds.traits import Cloud
 from config.draft import Draft
 from config.problems import Problem
 from config.rules.texts import texts
-
-_GUID = r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}"
 
 
 def check(path: str, id: str, type: str, what: str) -> Iterator[Problem]:
@@ -31,7 +30,7 @@ def _subscriptions(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem
     for path, _, text in texts([("cloud", azure)]):
         written = re.match(r"/subscriptions/([^/]+)/", text, re.IGNORECASE)
         # MicrosoftDocs/azure-docs issue 77959; what is left of a template `rules.texts` has.
-        if written and re.fullmatch(r"[-\w ]+", written[1]) and not re.fullmatch(_GUID, written[1], re.IGNORECASE):
+        if written and re.fullmatch(r"[-\w ]+", written[1]) and not re.search(GUID, written[1]):
             yield Problem(
                 path,
                 f"has the subscription {written[1]!r}, which is not an id",

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from itertools import chain
 
+from config import near
 from config.clouds.gcp.channels import all_channels, channels
 from config.clouds.gcp.settings import Gcp
 from config.clouds.gcp.zones import READ, zones
@@ -14,7 +15,6 @@ from config.clouds.versions import number
 from config.draft import Draft
 from config.model.pool import AnyPool
 from config.problems import Problem
-from config.rules import near
 from config.rules.versions import KEPT, offered
 
 _MOST_LABELS = 64

@@ -1,0 +1,78 @@
+"""Likeness of names: a misspelt key, a name near to a written one."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterable
+from functools import lru_cache
+
+NEAR = 0.8
+"""The likeness (`difflib`) from which a misspelt name is read as the one it resembles; a hint needs less.
+
+It takes one wrong letter in five; at difflib's own 0.6 half of a catalogue is near."""
+
+
+@lru_cache(4096)
+def bare(name: str) -> str:
+    """A name without case, _ and -."""
+    return name.lower().replace("_", "").replace("-", "")
+
+
+def nearest(name: str, known: Iterable[str], likeness: float = NEAR) -> str | None:
+    """The known name that a misspelt one surely means: in another case, with _ or -, or with a letter more or less.
+
+    A name that says no never means one that says yes: `disableX` is not `X`.
+    """
+    spelled = {bare(other): other for other in known if says_no(other) == says_no(name)}
+    close = difflib.get_close_matches(bare(name), spelled, n=1, cutoff=likeness)
+    return spelled[close[0]] if close else None
+
+
+def alike(name: str, known: Iterable[str]) -> list[str]:
+    """All known names that a misspelt one may be, in the order of `known`."""
+    sense, spelled = says_no(name), bare(name)
+    matcher = difflib.SequenceMatcher(b=spelled)
+    found = []
+    for other in known:
+        matcher.set_seq1(bare(other))
+        # The first two are cheap, and never less than the third.
+        if (
+            matcher.real_quick_ratio() >= NEAR
+            and matcher.quick_ratio() >= NEAR
+            and matcher.ratio() >= NEAR
+            and says_no(other) == sense
+        ):
+            found.append(other)
+    return found
+
+
+def likely(name: str, known: Iterable[str]) -> str | None:
+    """The known name that a wrong one may mean: for a hint, which nothing is read by."""
+    known = list(known)
+    same_sense = [other for other in known if says_no(other) == says_no(name)]
+    return nearest(name, known) or next(iter(difflib.get_close_matches(name, same_sense, n=1)), None)
+
+
+@lru_cache(4096)
+def says_no(name: str) -> bool:
+    """Whether a key switches off what it names, such as `disableLocalAccounts` and `local_account_disabled`."""
+    return re.match("disable", bare(name)) is not None or bare(name).endswith("disabled")
+
+
+def opposite(name: str, known: Iterable[str]) -> str | None:
+    """The known key that says the opposite: `runCommand` and `enableRunCommand` for `disableRunCommand`."""
+    if not says_no(name):
+        return None
+    subject = re.sub("^disabled?|disabled$", "", bare(name))
+    others = {re.sub("^enabled?|enabled$", "", bare(other)): other for other in known if not says_no(other)}
+    close = [subject] if subject in others else difflib.get_close_matches(subject, others, n=1, cutoff=NEAR)
+    return others[close[0]] if close else None
+
+
+def question(written: str, known: Iterable[str], most: int = 3) -> str:
+    """`did you mean a or b? `, the nearest first, with a space behind it; empty where no name is near. Case does not count."""
+    spelled = {name.lower(): name for name in known}
+    close = [spelled[name] for name in difflib.get_close_matches(written.strip().lower(), spelled, n=most, cutoff=NEAR)]
+    *first, last = close or [""]
+    return f"did you mean {', '.join(first)}{' or ' if first else ''}{last}? " if close else ""
