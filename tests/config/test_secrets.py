@@ -164,7 +164,7 @@ def test_a_secret_at_a_place_of_something_else_is_not_shown(token: str, place: s
     assert [part for part in re.findall(r"[A-Za-z0-9_]{12,}", secret) if part in shown] == []
 
 
-@pytest.mark.parametrize("token", ["eyJhbGciOiJSUzI1NiJ9." + "a1B2" * 500, f"https://u:{'a1B2' * 500}@example.com"])
+@pytest.mark.parametrize("token", ["eyJhbGciOiJSUzI1NiJ9." + "a1B2" * 200, f"https://u:{'a1B2' * 200}@example.com"])
 def test_of_a_long_secret_no_end_is_shown(token: str) -> None:
     raw = good(imagePullSecrets=[{**login(), "server": f" {token}"}])
     shown = "".join(map(str, stackfile.read(raw)[1]))
