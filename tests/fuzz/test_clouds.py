@@ -24,7 +24,12 @@ pytestmark = pytest.mark.program
 QUICK, ALL = 30, 2_000
 """Accepted files of `make test`, and of `make test-slow`: to declare one takes a seventh of a second."""
 
-_THE_CLOUD_ALONE_KNOWS = ("Unknown region", "K8sVersionNotSupported", "No valid versions with the prefix")
+_THE_CLOUD_ALONE_KNOWS = (
+    "Unknown region",
+    "LocationNotAvailable",
+    "K8sVersionNotSupported",
+    "No valid versions with the prefix",
+)
 """Words of refusals of what comes and goes."""
 _OF_AN_EXISTING_CLUSTER = "InsufficientSubnetSize"
 """Its ranges are not in the stack file."""
@@ -33,6 +38,8 @@ _WARNED = {
     "does not exist in zone": ".zones",
     # No source says which number of a pool that scales has to have room for 30 pods.
     "InsufficientAgentPoolMaxPodsPerAgentPool": ".maxPods",
+    # What other people report of a family's disks.
+    "disk type cannot be used by": ".gcp.diskType",
     # AKS has both in preview.
     "maxSurge and maxUnavailable cannot both be set": ".upgrade",
 }
