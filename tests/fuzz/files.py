@@ -11,7 +11,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from config import bounds
+from config import bounds, top
 from sandbox.base.errors import SandboxError
 from sandbox.engine import workspace
 from tests.fuzz import corpus, mutations, texts
@@ -70,7 +70,10 @@ def delivered(file: File, folder: Path) -> dict[str, Any] | None:
             config = json.loads(workspace.engine_copy(path))["config"]
         except SandboxError:
             return None
-        settings = {key.removeprefix(corpus.PREFIX): value for key, value in config.items()}
+        # As the program chooses among all keys: those of other programs are none of its own.
+        project = corpus.PREFIX.removesuffix(":")
+        named = {key: top.setting(key if ":" in key else corpus.PREFIX + key, project) for key in config}
+        settings = {name: config[key] for key, name in named.items() if name}
     return {key: bounds.parsed(_text(value)) for key, value in settings.items()}
 
 
