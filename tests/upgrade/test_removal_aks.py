@@ -59,7 +59,7 @@ def _marked(removal: Removal) -> Any:
     return pytest.param(removal, id=f"{removal.key}-{removal.stack}", marks=marks)
 
 
-@pytest.mark.parametrize("removal", map(_marked, CASES))
+@pytest.mark.parametrize("removal", [*map(_marked, CASES)])
 def test_a_removed_key_is_shown_and_applied_or_refused(
     removal: Removal, ups: Ups, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -89,7 +89,7 @@ def _marked(removal: Removal) -> Any:
     return pytest.param(removal, id=f"{removal.key}-{removal.stack}", marks=[] if quick else pytest.mark.slow)
 
 
-@pytest.mark.parametrize("removal", map(_marked, CASES))
+@pytest.mark.parametrize("removal", [*map(_marked, CASES)])
 def test_a_removed_key_is_shown_or_refused(
     removal: Removal, ups: Ups, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
