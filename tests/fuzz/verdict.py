@@ -24,9 +24,7 @@ def faults(spec: object, problems: list[Problem], settings: dict[str, Any], prov
         yield "a problem stands twice"
     known = {_plain(_shown(place)) or '""' for place, _ in corpus.places(settings)}
     for problem in problems:
-        # Of an object under a misspelt key too.
-        missing = problem.what == "is missing" and _plain(problem.path).rpartition(".")[0] in known
-        if not missing and not _names(problem.path, known, provider):
+        if not _names(problem.path, known, provider):
             yield f"{problem.path!r} is no place of the file"
         for text in (problem.path, problem.what, problem.remedy):
             if not text.strip() or len(text) > LONGEST or _UNPRINTABLE.search(text):
@@ -46,13 +44,18 @@ def _names(path: str, known: set[str], provider: str) -> bool:
         return True
     if len(path) >= 60 and any(other.startswith(plain.partition(" ... ")[0]) for other in known):
         return True  # shortened
-    place = tuple(int(part) if part.isdigit() else part for part in plain.split("."))
-    parent = plain.rpartition(".")[0]
-    if isinstance(place[-1], int):
+    parent, _, key = plain.rpartition(".")
+    if key.isdigit():
         return False
-    return (parent in known or not parent or _names(parent, known, provider)) and any(
-        corpus.node(place, of) is not None for of in ("azure", "gcp", "existing")
+    # Under a misspelt key, or in a list where an object belongs, no place is the model's.
+    return (parent in known or not parent or _names(parent, known, provider)) and (
+        _in_model(plain) or bool(parent and not _in_model(parent))
     )
+
+
+def _in_model(plain: str) -> bool:
+    place = tuple(int(part) if part.isdigit() else part for part in plain.split("."))
+    return any(corpus.node(place, of) is not None for of in ("azure", "gcp", "existing"))
 
 
 def _shown(place: corpus.Place) -> str:
