@@ -38,6 +38,16 @@ class Client:
     def namespaced(self, body: Object) -> bool:
         return bool(self._kind(body["apiVersion"], body["kind"])["namespaced"])
 
+    def kinds(self) -> list[tuple[str, str]]:
+        """Every kind that can be listed and created, with the preferred version of its group."""
+        groups = [group["preferredVersion"]["groupVersion"] for group in self._request("GET", "/apis")["groups"]]
+        return [
+            (version, kind)
+            for version in ("v1", *groups)
+            for kind, resource in self._served(version).items()
+            if {"list", "create"} <= set(resource["verbs"])
+        ]
+
     def apply(self, body: Object, field_manager: str, *, dry_run: bool = False, force: bool = False) -> Object:
         """Server-side apply of the whole object in that manager's name; returns it as the server then has it."""
         metadata = body["metadata"]
@@ -60,6 +70,29 @@ class Client:
         path = self._path(api_version, kind, namespace)
         items: list[Object] = self._request("GET", f"{path}?{urlencode({'labelSelector': label_selector})}")["items"]
         return items
+
+    def create(self, body: Object) -> Object:
+        """Create an object; returns it as the server then has it."""
+        path = self._path(body["apiVersion"], body["kind"], body["metadata"].get("namespace"))
+        return _plain(self._request("POST", path, body))
+
+    def patch(self, api_version: str, kind: str, name: str, namespace: str | None, change: Object, part: str = "") -> Object:
+        """A strategic merge patch of an object, or of its `part`, such as `status`; returns the object."""
+        path = self._path(api_version, kind, namespace, name) + (f"/{part}" if part else "")
+        return _plain(self._request("PATCH", path, change, "application/strategic-merge-patch+json"))
+
+    def evict(self, pod: str, namespace: str, grace: int) -> Object | None:
+        """Evict a pod with so many seconds to end; returns it as it then is, None when it is gone. Raises ApiError with status 429
+        while a PodDisruptionBudget forbids it (https://kubernetes.io/docs/concepts/scheduling-eviction/api-eviction/)."""
+        path = self._path("v1", "Pod", namespace, pod)
+        body = {
+            "apiVersion": "policy/v1",
+            "kind": "Eviction",
+            "metadata": {"name": pod, "namespace": namespace},
+            "deleteOptions": {"gracePeriodSeconds": grace},
+        }
+        self._request("POST", f"{path}/eviction", body)
+        return self.get("v1", "Pod", pod, namespace)
 
     def delete(
         self, api_version: str, kind: str, name: str, namespace: str | None = None, *, at_once: bool = False

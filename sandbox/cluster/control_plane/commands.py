@@ -16,6 +16,17 @@ NODE_LEASE = 40  # seconds, a kubelet's default (nodeLeaseDurationSeconds in Kub
 ISSUER = "https://kubernetes.default.svc.cluster.local"
 CHECKOUT = Path(__file__).resolve().parents[3]
 
+_LEFT_OUT = (
+    "service-lb-controller",
+    "node-route-controller",
+    "cloud-node-lifecycle-controller",
+    "persistentvolume-attach-detach-controller",
+)
+_BY_TIME = ("node-lifecycle-controller", "taint-eviction-controller", "pod-garbage-collector-controller")
+"""The controllers that act some seconds after a node is gone or silent."""
+_UNLIMITED = 2000
+"""Requests a second, where an hour of work is done in minutes."""
+
 
 @dataclass(frozen=True)
 class Command:
@@ -38,6 +49,7 @@ class Settings:
     emulated: str | None
     kubelet_version: str
     loops: Sequence[str] = ()
+    timed: bool = False
 
     @property
     def certificates(self) -> Path:
@@ -88,12 +100,13 @@ def write_inputs(settings: Settings) -> list[Path]:
 def commands(settings: Settings, stages: list[Path]) -> dict[str, Command]:
     """The command lines by name, each after those it needs."""
     autoscaled = {"autoscaler": autoscaler(settings)} if settings.loops else {}
+    kubelets = {} if settings.timed else {"kwok": kwok(settings, stages)}
     return {
         "etcd": etcd(settings),
         "kube-apiserver": apiserver(settings),
         "kube-scheduler": scheduler(settings),
         "kube-controller-manager": controllers(settings),
-        "kwok": kwok(settings, stages),
+        **kubelets,
         **autoscaled,
     }
 
@@ -163,6 +176,8 @@ def scheduler(settings: Settings) -> Command:
     """The scheduler, with Kubernetes' default profile, as both clouds run it."""
     kubeconfig = settings.kubeconfig("kube-scheduler")
     arguments = [*settings.serving("kube-scheduler"), f"--kubeconfig={kubeconfig}", "--leader-elect=false"]
+    if settings.timed:
+        arguments += [f"--kube-api-qps={_UNLIMITED}", f"--kube-api-burst={_UNLIMITED}"]
     return Command([str(settings.programs["kube-scheduler"]), *arguments], [kubeconfig], {"GOGC": "50"})
 
 
@@ -179,10 +194,9 @@ def controllers(settings: Settings) -> Command:
         f"--root-ca-file={certificates / 'ca.crt'}",
         f"--service-cluster-ip-range={settings.service_cidr}",
         # A driver on the node confirms that a volume is attached, and simulated nodes run none.
-        "--controllers=*,-service-lb-controller,-node-route-controller,-cloud-node-lifecycle-controller"
-        ",-persistentvolume-attach-detach-controller",
-        "--kube-api-qps=100",
-        "--kube-api-burst=200",
+        f"--controllers=*,{','.join(f'-{name}' for name in _LEFT_OUT + (_BY_TIME if settings.timed else ()))}",
+        f"--kube-api-qps={_UNLIMITED if settings.timed else 100}",
+        f"--kube-api-burst={_UNLIMITED if settings.timed else 200}",
     ]
     return Command([str(settings.programs["kube-controller-manager"]), *arguments], [kubeconfig], {"GOGC": "50"})
 

@@ -18,6 +18,7 @@ from sandbox.cluster.control_plane.process import Process, stop_all
 
 PROCESSES = ("etcd", "kube-apiserver", "kube-scheduler", "kube-controller-manager", "kwok")
 SERVERS = PROCESSES[:2]
+KUBELETS = "kwok"
 LOOPS = "autoscaler"
 USER = "cluster-admin"
 
@@ -28,11 +29,19 @@ class ControlPlane:
     `directory` has everything: certificates, data, logs, records of the processes, kubeconfigs. `version` is a
     Kubernetes version such as "1.36", "1.35.3" or GKE's "1.35.7-gke.1240000", which nodes show and the API server's
     `/version` does not. `cloud` is "azure" or "gcp". With `loops`, arguments of `python -m sandbox.cluster.autoscaler`, a sixth
-    process does the cloud's own work inside the cluster.
+    process does the cloud's own work inside the cluster. `timed` is for a cluster whose time somebody else keeps: without kwok, and
+    without the controllers that act when time has passed.
     """
 
     def __init__(
-        self, directory: Path, *, version: str, cloud: str, service_cidr: str = "10.0.0.0/16", loops: Sequence[str] = ()
+        self,
+        directory: Path,
+        *,
+        version: str,
+        cloud: str,
+        service_cidr: str = "10.0.0.0/16",
+        loops: Sequence[str] = (),
+        timed: bool = False,
     ) -> None:
         if not re.fullmatch(r"1\.\d+(\.\d+(-gke\.\d+)?)?", version):
             raise SandboxError(f"{version!r} is not a Kubernetes version: expected one like 1.36 or 1.35.3")
@@ -43,7 +52,9 @@ class ControlPlane:
         self.cloud = cloud
         self.service_cidr = service_cidr
         self.loops = loops
-        names = (*PROCESSES, LOOPS) if loops else PROCESSES
+        self.timed = timed
+        own = tuple(name for name in PROCESSES if name != KUBELETS or not timed)
+        names = (*own, LOOPS) if loops else own
         self.processes = {name: Process(name, self.directory) for name in names}
 
     @property

@@ -16,7 +16,7 @@ from sandbox.base.files import write_private
 from sandbox.base.notices import Notify
 from sandbox.cluster.control_plane.certificates import ensure_certificates
 from sandbox.cluster.control_plane.commands import Command, Settings, commands, write_inputs
-from sandbox.cluster.control_plane.plane import LOOPS, PROCESSES, SERVERS, USER, ControlPlane
+from sandbox.cluster.control_plane.plane import KUBELETS, LOOPS, SERVERS, USER, ControlPlane
 from sandbox.cluster.control_plane.ports import choose_ports
 from sandbox.cluster.control_plane.process import Process, stop_all
 
@@ -72,7 +72,7 @@ class _Start:
     def prepare(self) -> Settings:
         """Prepare all files that the processes need."""
         plane, programs = self.plane, self.programs
-        if missing := [name for name in PROCESSES if name not in programs]:
+        if missing := [name for name in plane.processes if name not in (*programs, LOOPS)]:
             raise SandboxError(f"a control plane also needs {', '.join(missing)}")
         binary = binary_version(programs["kube-apiserver"])
         emulated = emulated_version(plane.version, binary)
@@ -84,7 +84,7 @@ class _Start:
         full = plane.version if plane.version.count(".") > 1 else f"{plane.version}.0"
         kubelet = binary if plane.version == binary.rpartition(".")[0] else full
         return Settings(
-            plane.directory, ports, programs, plane.cloud, plane.service_cidr, emulated, kubelet, plane.loops
+            plane.directory, ports, programs, plane.cloud, plane.service_cidr, emulated, kubelet, plane.loops, plane.timed
         )
 
     def launch_all(self, stale: list[str], commands_by_name: Mapping[str, Command], settings: Settings) -> None:
@@ -99,7 +99,7 @@ class _Start:
                 self.launch(name, commands_by_name[name])
             if names is servers and clients:
                 self.wait({"kube-apiserver": self.api(settings, "/readyz")}, "is ready")
-                if "kwok" in clients:
+                if KUBELETS in clients:
                     self.release_leases(settings)
 
     def launch(self, name: str, command: Command) -> None:
@@ -122,7 +122,7 @@ class _Start:
             # The controller manager makes it; no pod can be created in `default` before.
             "service accounts": self.api(settings, "/api/v1/namespaces/default/serviceaccounts/default"),
             **{name: Endpoint(settings.ports[name], "/healthz", trust) for name in loops},
-            "kwok": Endpoint(settings.ports["kwok"], "/healthz", None),
+            **({} if settings.timed else {KUBELETS: Endpoint(settings.ports[KUBELETS], "/healthz", None)}),
         }
 
     def trust(self) -> ssl.SSLContext:

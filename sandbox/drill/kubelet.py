@@ -1,0 +1,253 @@
+"""The kubelets of a drill: pods' lives on their nodes by the drill's clock, and the work that they do.
+
+Images are there after a few seconds. A Job's pod works for as long as its annotation says, less what an earlier pod of the same
+work has saved at its checkpoints.
+"""
+
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from sandbox.drill import record
+from sandbox.drill.clock import Clock
+from sandbox.drill.observed import Observed, controller
+from sandbox.drill.workloads import CHECKPOINT, GPUS, INDEX, ROLE, RUN_FOR, WORK
+from sandbox.kubernetes.client import Client, Object
+
+START = 5.0
+"""Seconds from the binding of a pod until it runs. Assumed: the image is on the node, or small."""
+STOP = 2.0
+"""Seconds in which a pod heeds SIGTERM. Assumed."""
+# Kubernetes' pkg/controller/podgc: a pod on a node that is gone. Recorded: 56 s from the node's end to the pod's.
+COLLECTED = 56.0
+
+_DISRUPTED = {"type": "DisruptionTarget", "status": "True"}
+
+
+@dataclass
+class Life:
+    """A pod, its record, and what it works at."""
+
+    pod: Object
+    record: record.Pod
+    work: record.Work | None
+    needs: float | None = None
+    checkpoint: float | None = None
+    ending: record.PodEnd | None = None
+    """Why it is about to end."""
+    tokens: int = 0
+
+
+@dataclass
+class Progress:
+    """Seconds of work that are saved."""
+
+    saved: float = 0.0
+
+
+@dataclass
+class Kubelets:
+    """All nodes' kubelets."""
+
+    clock: Clock
+    observed: Observed
+    pools: dict[str, str]
+    """Pool by node."""
+    lives: dict[str, Life] = field(default_factory=dict)
+    pods: list[record.Pod] = field(default_factory=list)
+    work: dict[str, record.Work] = field(default_factory=dict)
+    progress: dict[str, Progress] = field(default_factory=dict)
+    leaving: dict[str, record.PodEnd] = field(default_factory=dict)
+    """Nodes that pods are leaving, and why."""
+
+    def seen(self, before: Object | None, pod: Object | None) -> None:
+        """A pod is new, changed, or gone."""
+        if pod is None:
+            assert before is not None
+            self._gone(before["metadata"]["uid"])
+            return
+        uid = pod["metadata"]["uid"]
+        if uid not in self.lives:
+            self.lives[uid] = self._life(pod)
+            if self.lives[uid].record.role and not _of_daemon_set(pod):
+                self.pods.append(self.lives[uid].record)
+        life = self.lives[uid]
+        was_bound = life.pod["spec"].get("nodeName") if before else None
+        was_leaving = bool(before and life.pod["metadata"].get("deletionTimestamp"))
+        life.pod = pod
+        node = pod["spec"].get("nodeName")
+        if node and not was_bound:
+            life.record.bound, life.record.node = self.clock.now, node
+            life.record.pool = self.pools.get(node, "")
+            self.clock.after(START, lambda: self._start(uid))
+        if pod["metadata"].get("deletionTimestamp") and not was_leaving:
+            grace = float(pod["metadata"].get("deletionGracePeriodSeconds") or 0)
+            self.clock.after(min(grace, STOP) if node else 0.0, lambda: self._stop(uid))
+
+    def _life(self, pod: Object) -> Life:
+        metadata = pod["metadata"]
+        notes: dict[str, str] = metadata.get("annotations") or {}
+        owner = controller(pod)
+        work_name = notes.get(WORK, "")
+        if INDEX in notes and work_name:
+            work_name += f"/{notes[INDEX]}"
+        own = record.Pod(
+            name=f"{metadata['namespace']}/{metadata['name']}",
+            work=work_name,
+            role=notes.get(ROLE, "platform"),  # type: ignore[arg-type]
+            kind=owner["kind"] if owner else "Pod",
+            gpus=int(notes.get(GPUS, "0")),
+            spot=_tolerates_spot(pod),
+            created=self.clock.now,
+        )
+        life = Life(pod, own, self.work.get(work_name))
+        if RUN_FOR in notes:
+            life.needs = float(notes[RUN_FOR])
+            life.checkpoint = float(notes[CHECKPOINT]) if CHECKPOINT in notes else None
+            self.progress.setdefault(work_name, Progress())
+        return life
+
+    def alive(self, uid: str) -> Life | None:
+        """A pod that is on a node and has not ended."""
+        life = self.lives.get(uid)
+        return life if life and life.record.ended is None else None
+
+    def _start(self, uid: str) -> None:
+        life = self.alive(uid)
+        if life is None or life.pod["metadata"].get("deletionTimestamp") or life.record.node not in self.pools:
+            return
+        life.record.started = self.clock.now
+        status = {
+            "phase": "Running",
+            "startTime": _real(),
+            "conditions": [
+                {"type": kind, "status": "True", "lastTransitionTime": _real()}
+                for kind in ("PodReadyToStartContainers", "Initialized", "ContainersReady", "Ready")
+            ],
+            "containerStatuses": _containers(life.pod, {"running": {"startedAt": _real()}}, ready=True),
+        }
+        self._status(life.pod, status)
+        if life.needs is not None:
+            life.tokens += 1
+            token = life.tokens
+            remaining = life.needs - self.progress[life.record.work].saved
+            self.clock.after(remaining, lambda: self._finish(uid, token))
+
+    def _finish(self, uid: str, token: int) -> None:
+        life = self.alive(uid)
+        if life is None or life.tokens != token:
+            return
+        self._end(life, "succeeded")
+        if life.work:
+            life.work.times += 1
+            life.work.finished = life.work.finished if life.work.finished is not None else self.clock.now
+        self._status(life.pod, _ended(life.pod, "Succeeded", 0, "Completed"))
+
+    def _stop(self, uid: str) -> None:
+        """A pod that was asked to end has ended."""
+        life = self.lives.get(uid)
+        if life is None:
+            return
+        if life.record.ended is None:
+            self._end(life, self._why(life))
+        self._delete(life.pod)
+
+    def lost(self, node: str) -> None:
+        """A machine is gone with all that ran on it; its pods are collected some time later."""
+        self.pools.pop(node, None)
+        for uid, life in list(self.lives.items()):
+            if life.pod["spec"].get("nodeName") != node:
+                continue
+            if life.record.ended is None:
+                self._end(life, self.leaving.get(node, "evicted"))
+            wait = 0.0 if _of_daemon_set(life.pod) or life.pod["metadata"].get("deletionTimestamp") else COLLECTED
+            self.clock.after(wait, lambda uid=uid: self._collect(uid))  # type: ignore[misc]
+        self.leaving.pop(node, None)
+
+    def _collect(self, uid: str) -> None:
+        life = self.lives.get(uid)
+        if life is None:
+            return
+        if (life.pod.get("status") or {}).get("phase") not in ("Succeeded", "Failed"):
+            condition = {**_DISRUPTED, "reason": "DeletionByPodGC", "lastTransitionTime": _real()}
+            status = _ended(life.pod, "Failed", 137, "Error")
+            self._status(life.pod, {**status, "conditions": [*status["conditions"], condition]}, then_delete=True)
+        else:
+            self._delete(life.pod)
+
+    def _why(self, life: Life) -> record.PodEnd:
+        return life.ending or self.leaving.get(life.record.node or "") or "removed"
+
+    def _end(self, life: Life, how: record.PodEnd) -> None:
+        own = life.record
+        own.ended, own.how = self.clock.now, how
+        if life.needs is None or own.started is None or how == "succeeded":
+            return
+        life.tokens += 1
+        progress = self.progress[own.work]
+        done = progress.saved + self.clock.now - own.started
+        kept = max(progress.saved, done // life.checkpoint * life.checkpoint) if life.checkpoint else 0.0
+        own.lost = done - kept
+        progress.saved = kept
+
+    def _gone(self, uid: str) -> None:
+        life = self.lives.pop(uid, None)
+        if life and life.record.ended is None:
+            self._end(life, self._why(life))
+
+    def _status(self, pod: Object, status: dict[str, Any], *, then_delete: bool = False) -> None:
+        metadata = pod["metadata"]
+
+        def send(client: Client) -> Object:
+            answer = client.patch("v1", "Pod", metadata["name"], metadata["namespace"], {"status": status}, "status")
+            if then_delete:
+                client.delete("v1", "Pod", metadata["name"], metadata["namespace"], at_once=True)
+            return answer
+
+        self.observed.request(send, missing=True)
+
+    def _delete(self, pod: Object) -> None:
+        metadata = pod["metadata"]
+        phase = (pod.get("status") or {}).get("phase")
+        status = None if phase in ("Succeeded", "Failed") else _ended(pod, "Failed", 143, "Error")
+
+        def send(client: Client) -> None:
+            if status is not None:
+                client.patch("v1", "Pod", metadata["name"], metadata["namespace"], {"status": status}, "status")
+            client.delete("v1", "Pod", metadata["name"], metadata["namespace"], at_once=True)
+
+        self.observed.request(send, missing=True)
+
+
+def _ended(pod: Object, phase: str, code: int, reason: str) -> dict[str, Any]:
+    state = {"running": None, "terminated": {"exitCode": code, "reason": reason, "startedAt": _real(), "finishedAt": _real()}}
+    return {
+        "phase": phase,
+        "conditions": [
+            {"type": kind, "status": "False", "reason": f"Pod{reason}", "lastTransitionTime": _real()}
+            for kind in ("ContainersReady", "Ready")
+        ],
+        "containerStatuses": _containers(pod, state, ready=False),
+    }
+
+
+def _containers(pod: Object, state: Object, *, ready: bool) -> list[Object]:
+    return [
+        {"name": each["name"], "image": each["image"], "imageID": "", "restartCount": 0, "ready": ready, "state": state}
+        for each in pod["spec"]["containers"]
+    ]
+
+
+def _real() -> str:
+    """A time for the real controllers: long ago, so that none of them waits for seconds of its own clock to pass."""
+    return (datetime.now(UTC) - timedelta(days=1)).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def _of_daemon_set(pod: Object) -> bool:
+    owner = controller(pod)
+    return bool(owner and owner["kind"] == "DaemonSet")
+
+
+def _tolerates_spot(pod: Object) -> bool:
+    keys = ("kubernetes.azure.com/scalesetpriority", "cloud.google.com/gke-spot", "cloud.google.com/gke-preemptible")
+    return any(each.get("key") in keys or not each.get("key") for each in pod["spec"].get("tolerations") or [])

@@ -1,0 +1,242 @@
+"""Machines of a drill: a copy of the emulated cloud, with spot capacity over time and faults.
+
+The copy keeps its own rules (bounds, quotas, subnets). What is added: a zone has only so many spot machines, machines take time to
+register, and some never do.
+"""
+
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+from typing import Any
+
+from sandbox.cloud.clusters import Endpoint
+from sandbox.cloud.cloud import EmulatedCloud
+from sandbox.cloud.node_groups import NodeGroup, NodeGroups, ScaleRefused
+from sandbox.drill import record
+from sandbox.drill.clock import Clock
+from sandbox.drill.scenario import Place
+
+Object = dict[str, Any]
+
+ZONE, REGION = "topology.kubernetes.io/zone", "topology.kubernetes.io/region"
+POOL, CAPACITY = "kubeflow-spot.dev/pool", "kubeflow-spot.dev/capacity"
+MACHINE = "node.kubernetes.io/instance-type"
+
+
+class Captured:
+    """The runtime of the copied cloud: takes down the nodes that the cluster should have."""
+
+    def __init__(self) -> None:
+        self.nodes: dict[str, Object] = {}
+
+    def apply_nodes(self, cluster_id: str, nodes: list[Object]) -> None:
+        self.nodes = {node["metadata"]["name"]: node for node in nodes}
+
+    def start(self, cluster_id: str, name: str, version: str, service_cidr: str) -> None:
+        raise NotImplementedError
+
+    def stop(self, cluster_id: str) -> None:
+        raise NotImplementedError
+
+    def user_kubeconfig(self, cluster_id: str) -> str:
+        raise NotImplementedError
+
+    def endpoint(self, cluster_id: str) -> Endpoint:
+        raise NotImplementedError
+
+
+@dataclass
+class Active:
+    """A fault while it lasts."""
+
+    kind: str
+    place: Place
+
+
+class Machines:
+    """The machines of one cluster. `join` is called with a node's object when its machine registers."""
+
+    def __init__(self, cloud: EmulatedCloud, cluster: str, clock: Clock, captured: Captured, boot: float) -> None:
+        self._cloud, self._cluster, self._clock, self._captured, self._boot = cloud, cluster, clock, captured, boot
+        self.join: Callable[[Object], None] = lambda node: None
+        self.nodes: dict[str, record.Node] = {}
+        self.all: list[record.Node] = []
+        self.bodies: dict[str, Object] = {}
+        self.limits: dict[tuple[str, str], int | None] = {}
+        """Spot capacity by machine and zone; a missing one has no bound."""
+        self.active: list[Active] = []
+        self._groups: NodeGroups | None = None
+        self._zones: dict[str, list[str]] = {}
+
+    def begin(self) -> None:
+        """Bring every autoscaled pool to its minimum; its nodes and those of other pools exist from the begin."""
+        for group in self._cloud.node_groups(self._cluster).groups:
+            if group.least is not None and len(group.nodes) > group.least:
+                self._cloud.remove(group.pool_id, group.nodes[group.least :])
+        self._cloud.apply_nodes(self._cluster)
+        for group in self.groups().groups:
+            for name in group.nodes:
+                self._add(group, name, zone_of(self._captured.nodes[name]), ready=True)
+
+    def groups(self) -> NodeGroups:
+        """The pools as the autoscaler sees them."""
+        if self._groups is None:
+            self._groups = self._cloud.node_groups(self._cluster)
+        return self._groups
+
+    def group(self, pool: str) -> NodeGroup:
+        return next(group for group in self.groups().groups if group.pool == pool)
+
+    def zones(self, group: NodeGroup) -> list[str]:
+        """The zones of a pool, as its nodes have them."""
+        if group.pool not in self._zones:
+            body = self._cloud.get(group.pool_id) or {}
+            region = group.template["metadata"]["labels"].get(REGION, "")
+            zones = [f"{region}-{zone}" for zone in body.get("availabilityZones") or []]
+            self._zones[group.pool] = body.get("nodeLocations") or zones or [zone_of(group.template)]
+        return self._zones[group.pool]
+
+    def grow(self, group: NodeGroup, by: int) -> None:
+        """Request so many machines. Those the zones can give come; raises ScaleRefused when any does not."""
+        group = self.group(group.pool)
+        if self._fault("refuse", group):
+            raise ScaleRefused(f"pool {group.pool}: {self._refusal(group)}")
+        places = self._places(group, by) if spot(group) else None
+        granted = by if places is None else len(places)
+        if granted:
+            before = set(self._captured.nodes)
+            self._cloud.grow(group.pool_id, granted)
+            self._groups = None
+            new = sorted(self._captured.nodes.keys() - before)
+            for number, name in enumerate(new):
+                zone = places[number] if places is not None else zone_of(self._captured.nodes[name])
+                self._add(group, name, zone)
+        if granted < by:
+            some = f"{granted} of {by} machines; for the rest: " if granted else ""
+            raise ScaleRefused(f"pool {group.pool}: {some}{self._refusal(group)}")
+
+    def remove(self, group: NodeGroup, names: Collection[str], why: record.NodeEnd) -> None:
+        """Delete machines."""
+        self._cloud.remove(group.pool_id, [name for name in names if name in self.nodes])
+        self._groups = None
+        self.gone(names, why)
+
+    def lose(self, names: Collection[str], why: record.NodeEnd) -> None:
+        """The cloud takes machines: the pool is smaller, below its minimum if need be."""
+        by_pool: dict[str, list[str]] = {}
+        for name in names:
+            if name in self.nodes:
+                by_pool.setdefault(self.nodes[name].pool, []).append(name)
+        for pool, lost in by_pool.items():
+            group = self.group(pool)
+            try:
+                self._cloud.remove(group.pool_id, lost)
+            except ScaleRefused:
+                # Below the minimum, which only the autoscaler heeds.
+                size = len(group.nodes)
+                self._cloud.scale(self._cluster, pool, size - len(lost), force=True)
+        self._groups = None
+        self.gone(names, why)
+
+    def gone(self, names: Collection[str], why: record.NodeEnd) -> None:
+        for name in names:
+            if (node := self.nodes.pop(name, None)) is not None:
+                node.gone, node.why = self._clock.now, why
+                self.bodies.pop(name, None)
+
+    def running(self, machine: str = "*", zone: str = "*", pool: str = "*") -> list[record.Node]:
+        """The spot nodes of a machine in a zone, the newest first."""
+        return [
+            node
+            for node in reversed(self.nodes.values())
+            if spot(group := self.group(node.pool))
+            and machine in ("*", machine_of(group))
+            and zone in ("*", node.zone)
+            and pool in ("*", node.pool)
+        ]
+
+    def set_limit(self, machine: str, zone: str, nodes: int | None) -> None:
+        """Change the capacity of matching machines and zones."""
+        for group in self.groups().groups:
+            if spot(group) and machine in ("*", machine_of(group)):
+                for each in self.zones(group):
+                    if zone in ("*", each):
+                        self.limits[machine_of(group), each] = nodes
+
+    def surplus(self) -> list[record.Node]:
+        """The running nodes beyond what the zones have, the newest first."""
+        over = []
+        for (machine, zone), most in self.limits.items():
+            if most is not None:
+                running = [node for node in self.running(machine, zone) if node.noticed is None]
+                over += running[: max(0, len(running) - most)]
+        return over
+
+    def _places(self, group: NodeGroup, by: int) -> list[str]:
+        """Zones for new spot machines: each in the zone with room that has the fewest of the pool."""
+        machine = machine_of(group)
+        used = {zone: len(self.running(machine, zone)) for zone in self.zones(group)}
+        own = {zone: len(self.running(machine, zone, group.pool)) for zone in self.zones(group)}
+        places = []
+        for _ in range(by):
+            free = [z for z in used if (most := self.limits.get((machine, z))) is None or used[z] < most]
+            if not free:
+                break
+            zone = min(free, key=lambda z: (own[z], z))
+            used[zone] += 1
+            own[zone] += 1
+            places.append(zone)
+        return places
+
+    def _add(self, group: NodeGroup, name: str, zone: str, *, ready: bool = False) -> None:
+        node = record.Node(name, group.pool, zone, self._clock.now)
+        self.nodes[name] = node
+        self.all.append(node)
+        body = rezoned(self._captured.nodes[name], zone)
+        self.bodies[name] = body
+        if ready:
+            self.join(body)
+        elif not self._fault("silent", group):
+            slow = self._fault("slow", group)
+            self._clock.after(self._boot + (slow.seconds if slow else 0.0), lambda: self._register(name))
+
+    def _register(self, name: str) -> None:
+        if name in self.nodes:
+            self.join(self.bodies[name])
+
+    def _fault(self, kind: str, group: NodeGroup) -> Place | None:
+        return next((fault.place for fault in self.active if fault.kind == kind and applies(fault.place, group)), None)
+
+    def fault(self, kind: str, group: NodeGroup) -> Place | None:
+        return self._fault(kind, group)
+
+    def _refusal(self, group: NodeGroup) -> str:
+        return f"SkuNotAvailable: no spot capacity for {machine_of(group)}"
+
+
+def applies(place: Place, group: NodeGroup) -> bool:
+    """Whether a fault is about a pool."""
+    kind = "spot" if spot(group) else "on-demand"
+    return place.pool in ("*", group.pool) and place.capacity in ("*", kind)
+
+
+def zone_of(node: Object) -> str:
+    """The zone of a node."""
+    return str(node["metadata"]["labels"].get(ZONE, ""))
+
+
+def spot(group: NodeGroup) -> bool:
+    """Whether a pool is of spot machines."""
+    return group.template["metadata"]["labels"].get(CAPACITY) == "spot"
+
+
+def machine_of(group: NodeGroup) -> str:
+    return str(group.template["metadata"]["labels"].get(MACHINE, ""))
+
+
+def rezoned(node: Object, zone: str) -> Object:
+    """A node in another zone."""
+    before = node["metadata"]["labels"].get(ZONE)
+    if before == zone:
+        return node
+    labels = {key: zone if value == before and "zone" in key else value for key, value in node["metadata"]["labels"].items()}
+    return {**node, "metadata": {**node["metadata"], "labels": labels}}

@@ -1,0 +1,125 @@
+"""The cluster's objects as a drill observes them, and its requests to the API server.
+
+Lists are kept up to date by watches; answers to own requests count at once. Everything is handled in the drill's own thread.
+"""
+
+import queue
+from collections.abc import Callable, Iterable
+from concurrent.futures import Future, ThreadPoolExecutor
+from threading import Thread
+from typing import Any
+
+from sandbox.base.errors import SandboxError
+from sandbox.cluster.autoscaler.api import ApiServer, Unanswered
+from sandbox.kubernetes.client import Client, Object
+from sandbox.kubernetes.errors import ApiError
+
+PATHS = {
+    "Pod": "/api/v1/pods",
+    "Node": "/api/v1/nodes",
+    "Job": "/apis/batch/v1/jobs",
+    "StatefulSet": "/apis/apps/v1/statefulsets",
+    "DaemonSet": "/apis/apps/v1/daemonsets",
+}
+_THREADS = 4
+
+Listener = Callable[[str, Object | None, Object | None], None]
+"""Gets the kind, the object before and after: None for one that is new, or gone."""
+Request = Callable[[Client], Any]
+
+
+class Observed:
+    """The objects of PATHS by uid."""
+
+    def __init__(self, api: ApiServer, client: Client, listener: Listener) -> None:
+        self._api, self._client, self._listener = api, client, listener
+        self.objects: dict[str, dict[str, Object]] = {kind: {} for kind in PATHS}
+        self._gone: set[str] = set()
+        self._events: queue.SimpleQueue[tuple[str, str, Any]] = queue.SimpleQueue()
+        self._workers = ThreadPoolExecutor(_THREADS, "requests")
+        self._requests: list[tuple[Future[Any], bool]] = []
+        self._closed = False
+
+    def start(self) -> None:
+        """List everything, then watch in threads."""
+        for kind, path in PATHS.items():
+            listed = self._api.get(path)
+            if listed is None:
+                raise SandboxError(f"the drill's API server does not have {path}")
+            for item in listed["items"]:
+                self._put(kind, item)
+            version = listed["metadata"]["resourceVersion"]
+            Thread(target=self._watch, args=(kind, path, version), daemon=True, name=f"watch {kind}").start()
+
+    def close(self) -> None:
+        """End the threads."""
+        self._closed = True
+        self._workers.shutdown(cancel_futures=True)
+
+    def request(self, request: Request, *, missing: bool = False) -> None:
+        """Send a request in the background; with `missing` a 404 or a conflict is no error."""
+        self._requests.append((self._workers.submit(request, self._client), missing))
+
+    def flush(self) -> None:
+        """Wait for the requests. Raises ApiError for the first that failed."""
+        requests, self._requests = self._requests, []
+        for future, missing in requests:
+            try:
+                answer = future.result()
+            except ApiError as refused:
+                if missing and refused.status in (404, 409):
+                    continue
+                raise
+            if isinstance(answer, dict) and answer.get("kind") in PATHS and "uid" in answer["metadata"]:
+                self._put(answer["kind"], answer)
+
+    def drain(self, wait: float) -> bool:
+        """Handle the events that have come; wait so many seconds for the first. Whether there was any."""
+        any_event = False
+        while True:
+            try:
+                kind, change, item = self._events.get(timeout=wait) if not any_event and wait else self._events.get_nowait()
+            except queue.Empty:
+                return any_event
+            any_event = True
+            if change == "LOST":
+                if not self._closed:
+                    raise SandboxError(f"the drill's API server ended the watch of {kind}: {item}")
+            elif change == "DELETED":
+                self._remove(kind, item)
+            else:
+                self._put(kind, item)
+
+    def _put(self, kind: str, item: Object) -> None:
+        metadata = item["metadata"]
+        metadata.pop("managedFields", None)
+        uid = metadata["uid"]
+        before = self.objects[kind].get(uid)
+        if uid in self._gone or (before and int(before["metadata"]["resourceVersion"]) >= int(metadata["resourceVersion"])):
+            return
+        self.objects[kind][uid] = item
+        self._listener(kind, before, item)
+
+    def _remove(self, kind: str, item: Object) -> None:
+        uid = item["metadata"]["uid"]
+        self._gone.add(uid)
+        if before := self.objects[kind].pop(uid, None):
+            self._listener(kind, before, None)
+
+    def _watch(self, kind: str, path: str, version: str) -> None:
+        while not self._closed:
+            try:
+                for event in self._api.watch(path, version):
+                    if event["type"] == "ERROR":
+                        raise Unanswered(str(event["object"].get("message")))
+                    version = event["object"]["metadata"]["resourceVersion"]
+                    self._events.put((kind, event["type"], event["object"]))
+            except Exception as error:
+                self._events.put((kind, "LOST", error))
+                return
+
+
+def controller(item: Object) -> Object | None:
+    """The owner reference of an object's controller."""
+    owners: Iterable[Object] = item["metadata"].get("ownerReferences") or ()
+    return next((owner for owner in owners if owner.get("controller")), None)

@@ -1,0 +1,216 @@
+"""Scenarios: the work and the faults of a drill, as data. The project's own are in `scenarios/`; a file of the same shape is one too."""
+
+from __future__ import annotations
+
+import re
+from importlib.resources import files
+from pathlib import Path
+from typing import Annotated, Any, Literal, get_args
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
+from pydantic.alias_generators import to_camel
+
+from sandbox.base.errors import SandboxError
+from sandbox.base.yaml_file import read_yaml
+from sandbox.drill.record import Role
+
+_UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
+_DURATION = re.compile(r"(\d+(?:\.\d+)?)([smhd])")
+_SHARE = re.compile(r"(\d{1,4})% of (spot|on-demand)")
+_SPREAD = re.compile(r"(.+)-(.+)")
+_LONGEST = 31 * 86400
+
+
+def seconds(value: Any) -> float:
+    """Seconds of a text such as `90s`, `10m`, `2h` or `7d`. Raises ValueError."""
+    match = _DURATION.fullmatch(value) if isinstance(value, str) else None
+    if match is None:
+        raise ValueError(f"{value!r} is not a time: write it such as 90s, 10m, 2h or 7d")
+    found = float(match[1]) * _UNITS[match[2]]
+    if found > _LONGEST:
+        raise ValueError(f"{value!r} is longer than 31 days")
+    return found
+
+
+def _range(value: Any) -> tuple[float, float]:
+    spread = _SPREAD.fullmatch(value) if isinstance(value, str) else None
+    least, most = (seconds(spread[1]), seconds(spread[2])) if spread else (seconds(value),) * 2
+    if not 0 < least <= most:
+        raise ValueError(f"{value!r} is not a range of times: write the shorter first, such as 10m-4h")
+    return least, most
+
+
+def _amount(value: Any) -> int | str:
+    if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= 20_000:
+        return value
+    if isinstance(value, str) and _SHARE.fullmatch(value):
+        return value
+    raise ValueError(f"{value!r} is not a number up to 20000: write such as 12, or `100% of spot` for the GPUs of all spot pools")
+
+
+Duration = Annotated[float, BeforeValidator(seconds)]
+Span = Annotated[tuple[float, float], BeforeValidator(_range)]
+Amount = Annotated[int | str, BeforeValidator(_amount)]
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, alias_generator=to_camel, populate_by_name=True)
+
+
+class Workload(_Strict):
+    """Some work of one kind. `count` objects arrive one after the other, each of `pods` pods."""
+
+    name: Annotated[str, Field(pattern=r"[a-z]([a-z0-9-]{0,30}[a-z0-9])?")]
+    role: Role
+    kind: Literal["Job", "StatefulSet", "Deployment"] = "Job"
+    count: Amount = 1
+    pods: Amount = 1
+    parallelism: Amount | None = None
+    """Pods of a Job at the same time; all by default."""
+    at: Duration = 0.0
+    every: Duration = 0.0
+    """Seconds between two objects."""
+    drawn: bool = False
+    """Whether the times between two objects are drawn (exponentially), with `every` as their mean."""
+    run_for: Span | None = None
+    """How long a Job's pod works; a range is drawn from, evenly on a logarithmic scale."""
+    checkpoint_every: Duration | None = None
+    gpus: Annotated[int, Field(ge=0, le=16)] = 1
+    cpu: str = "500m"
+    memory: str = "1Gi"
+    namespace: Literal["kubeflow", "team-a"] = "team-a"
+    greedy: bool = False
+    """Whether it tolerates every taint and requires spot, as nobody's notebook may."""
+
+    @model_validator(mode="after")
+    def _whole(self) -> Workload:
+        if (self.kind == "Job") != (self.run_for is not None):
+            raise ValueError("a Job has `runFor`, and nothing else has")
+        return self
+
+
+class Eviction(_Strict):
+    """The cloud takes spot machines back."""
+
+    pool: str = "*"
+    zone: str = "*"
+    nodes: int | Literal["all"] = "all"
+    notice: bool = True
+    """Whether the cloud gives its notice; without, the machine is gone at once."""
+    within: Duration = 0.0
+    """The time in which they go, one after the other."""
+
+
+class CapacityChange(_Strict):
+    """The number of spot machines of a kind that a zone can give; none for no bound. Surplus machines are evicted."""
+
+    machine: str = "*"
+    zone: str = "*"
+    nodes: int | None
+    within: Duration = 0.0
+
+
+class Place(_Strict):
+    """Pools to which a fault applies."""
+
+    pool: str = "*"
+    capacity: Literal["spot", "on-demand", "*"] = "spot"
+    nodes: int | Literal["all"] = "all"
+    seconds: Duration = 0.0
+
+
+class Fault(_Strict):
+    """Something that happens at a time: exactly one of the others."""
+
+    at: Duration
+    until: Duration | None = None
+    capacity: CapacityChange | None = None
+    evict: Eviction | None = None
+    refuse: Place | None = None
+    """The cloud refuses requests at once."""
+    silent: Place | None = None
+    """The cloud accepts requests, and the machines never register."""
+    slow: Place | None = None
+    """Machines register so many `seconds` later than usual."""
+    late_plugin: Place | None = None
+    """The device plugin reports GPUs so many `seconds` later than usual."""
+    unready: Place | None = None
+    """Nodes that exist are not Ready."""
+    upgrade: Place | None = None
+    """Nodes are replaced, one after the other."""
+    restart_autoscaler: bool = False
+
+    @model_validator(mode="after")
+    def _one(self) -> Fault:
+        given = [name for name in FAULTS if getattr(self, name)]
+        if len(given) != 1:
+            raise ValueError(f"write exactly one of {', '.join(to_camel(name) for name in FAULTS)}")
+        if self.until is not None and self.until <= self.at:
+            raise ValueError("`until` is not after `at`")
+        return self
+
+
+FAULTS = ("capacity", "evict", "refuse", "silent", "slow", "late_plugin", "unready", "upgrade", "restart_autoscaler")
+
+
+class Scenario(_Strict):
+    """A scenario."""
+
+    description: str
+    length: Duration
+    work: list[Workload]
+    faults: list[Fault] = []
+    drawn_capacity: bool = False
+    """Whether the capacity over time is drawn from measurements."""
+    boot: Duration = 100.0
+    """Seconds from the request to the registration of a machine. Assumed: no source gives a figure for GPU nodes."""
+
+    @model_validator(mode="after")
+    def _within(self) -> Scenario:
+        late = [f"faults[{n}].at" for n, fault in enumerate(self.faults) if fault.at > self.length]
+        late += [f"work[{n}].at" for n, work in enumerate(self.work) if work.at > self.length]
+        if late:
+            raise ValueError(f"{', '.join(late)}: after the end of the scenario, `length`")
+        negative = [
+            f"faults[{n}].capacity.nodes"
+            for n, fault in enumerate(self.faults)
+            if fault.capacity and fault.capacity.nodes is not None and fault.capacity.nodes < 0
+        ]
+        if negative:
+            raise ValueError(f"{', '.join(negative)}: a number of machines is not negative: write 0 for none")
+        names = [work.name for work in self.work]
+        if twice := sorted({name for name in names if names.count(name) > 1}):
+            raise ValueError(f"work: the name {', '.join(twice)} is there twice")
+        return self
+
+
+DEFAULT = "spot-gone-and-back"
+
+
+def names() -> list[str]:
+    """The project's own scenarios."""
+    folder = files(__package__).joinpath("scenarios")
+    return sorted(entry.name.removesuffix(".yaml") for entry in folder.iterdir() if entry.name.endswith(".yaml"))
+
+
+def load(name: str) -> Scenario:
+    """A scenario by its name, or of a file. Raises SandboxError, with every problem and its path."""
+    if name in names():
+        path = Path(str(files(__package__).joinpath("scenarios", f"{name}.yaml")))
+    else:
+        path = Path(name)
+        if not path.is_file():
+            raise SandboxError(f"there is no scenario {name!r}, nor a file of that name; there are: {', '.join(names())}")
+    try:
+        return Scenario.model_validate(read_yaml(path))
+    except ValidationError as wrong:
+        problems = [f"  {_path(each['loc'])}: {each['msg'].removeprefix('Value error, ')}" for each in wrong.errors()]
+        raise SandboxError("\n".join([f"{path.name} is no scenario:", *problems])) from None
+
+
+def _path(place: tuple[int | str, ...]) -> str:
+    text = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in place)
+    return text.removeprefix(".") or "the file"
+
+
+ROLES = get_args(Role)

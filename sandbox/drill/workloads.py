@@ -1,0 +1,100 @@
+"""Workloads: the Kubernetes objects of a scenario's work, as Kubeflow makes them."""
+
+from typing import Any
+
+from sandbox.drill.scenario import Workload
+
+PREFIX = "drill.kubeflow-spot.dev"
+ROLE, WORK, GPUS = f"{PREFIX}/role", f"{PREFIX}/work", f"{PREFIX}/gpus"
+RUN_FOR, CHECKPOINT = f"{PREFIX}/run-for", f"{PREFIX}/checkpoint-every"
+"""Annotations of pods: seconds, as text."""
+INDEX = "batch.kubernetes.io/job-completion-index"
+GPU = "nvidia.com/gpu"
+
+Object = dict[str, Any]
+
+# kubeflow/manifests 26.03 and profile_controller.go: the labels that placement and guard look at.
+NAMESPACES = {
+    "kubeflow": {"control-plane": "kubeflow", "istio-injection": "enabled"},
+    "team-a": {"app.kubernetes.io/part-of": "kubeflow-profile", "istio-injection": "enabled"},
+}
+
+
+def namespace(name: str) -> Object:
+    """A namespace of Kubeflow's, or a profile's."""
+    return {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name, "labels": NAMESPACES[name]}}
+
+
+def workload(work: Workload, number: int, pods: int, at_once: int, run_for: float | None) -> Object:
+    """The object with this number of some work, of so many pods."""
+    name = f"{work.name}-{number}"
+    labels = {"app": name, **_labels(work, name)}
+    annotations = {ROLE: work.role, WORK: f"{work.namespace}/{name}", GPUS: str(work.gpus)}
+    if run_for is not None:
+        annotations[RUN_FOR] = f"{run_for:.0f}"
+    if work.checkpoint_every:
+        annotations[CHECKPOINT] = f"{work.checkpoint_every:.0f}"
+    template = {"metadata": {"labels": labels, "annotations": annotations}, "spec": _spec(work)}
+    metadata = {"name": name, "namespace": work.namespace, "labels": {"app": name}, "annotations": {WORK: annotations[WORK]}}
+    selector = {"matchLabels": {"app": name}}
+    match work.kind:
+        case "Job":
+            spec = {
+                "completions": pods,
+                "parallelism": at_once,
+                "completionMode": "Indexed",
+                "backoffLimit": 0,
+                "template": template,
+                # A pod that is lost with its machine is no failure of the work.
+                "podFailurePolicy": {
+                    "rules": [{"action": "Ignore", "onPodConditions": [{"type": "DisruptionTarget", "status": "True"}]}]
+                },
+            }
+            return {"apiVersion": "batch/v1", "kind": "Job", "metadata": metadata, "spec": spec}
+        case "StatefulSet":
+            spec = {
+                "replicas": pods,
+                "serviceName": name,
+                "podManagementPolicy": "Parallel",
+                "selector": selector,
+                "template": template,
+            }
+        case "Deployment":
+            spec = {"replicas": pods, "selector": selector, "template": template}
+    return {"apiVersion": "apps/v1", "kind": work.kind, "metadata": metadata, "spec": spec}
+
+
+def _labels(work: Workload, name: str) -> dict[str, str]:
+    match work.role:
+        case "notebook":
+            return {"notebook-name": name, "statefulset": name}
+        case "predictor":
+            return {"serving.kserve.io/inferenceservice": name, "component": "predictor"}
+        case "pipeline":
+            return {"workflows.argoproj.io/workflow": name, "pipelines.kubeflow.org/v2_component": "true"}
+    return {}
+
+
+def _spec(work: Workload) -> Object:
+    limits = {GPU: str(work.gpus)} if work.gpus else {}
+    resources = {"requests": {"cpu": work.cpu, "memory": work.memory, **limits}, "limits": limits}
+    container = {"name": "main", "image": "example.invalid/work:1", "resources": resources}
+    spec: Object = {"containers": [container]}
+    if work.kind == "Job":
+        spec["restartPolicy"] = "Never"
+    if work.role == "pipeline":
+        # kubeflow/pipelines 2.16.0, argocompiler/container.go: by this container a step is known.
+        spec["initContainers"] = [{"name": "kfp-launcher", "image": "example.invalid/launcher:1"}]
+        spec["volumes"] = [{"name": "kfp-launcher", "emptyDir": {}}]
+    if work.greedy:
+        spec["tolerations"] = [{"operator": "Exists"}]
+        spec["affinity"] = {
+            "nodeAffinity": {
+                "requiredDuringSchedulingIgnoredDuringExecution": {
+                    "nodeSelectorTerms": [
+                        {"matchExpressions": [{"key": "kubeflow-spot.dev/capacity", "operator": "In", "values": ["spot"]}]}
+                    ]
+                }
+            }
+        }
+    return spec
