@@ -6,7 +6,6 @@ nodes, pods, events and leases.
 
 import time
 from collections.abc import Iterator
-from typing import Any
 
 from sandbox.base.errors import SandboxError
 from sandbox.kubernetes.client import Client, Object
@@ -109,6 +108,35 @@ def _create(target: Client, body: Object) -> None:
             time.sleep(0.05)
 
 
-def namespaces(client: Client) -> list[Any]:
-    """All namespaces."""
-    return client.list("v1", "Namespace")
+def await_policies(target: Client) -> None:
+    """Wait until admission policies are in force: the API server takes up new ones about once a second, all at once.
+
+    A policy of its own, made last, is asked until it refuses. Raises SandboxError.
+    """
+    name = "drill-probe"
+    rule = {"apiGroups": [""], "apiVersions": ["v1"], "operations": ["CREATE"], "resources": ["configmaps"]}
+    policy = {
+        "matchConstraints": {"resourceRules": [{**rule, "resourceNames": [name]}]},
+        "validations": [{"expression": "false", "message": name}],
+    }
+    group = "admissionregistration.k8s.io/v1"
+    parts: list[tuple[str, Object]] = [
+        ("ValidatingAdmissionPolicy", policy),
+        ("ValidatingAdmissionPolicyBinding", {"policyName": name, "validationActions": ["Deny"]}),
+    ]
+    for kind, spec in parts:
+        target.apply({"apiVersion": group, "kind": kind, "metadata": {"name": name}, "spec": spec}, _MANAGER)
+    probe = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name, "namespace": "default"}}
+    until = time.monotonic() + _SECONDS
+    while True:
+        try:
+            target.apply(probe, _MANAGER, dry_run=True)
+        except ApiError as refused:
+            if name not in str(refused):
+                raise
+            break
+        if time.monotonic() > until:
+            raise SandboxError(f"admission policies are not in force after {_SECONDS:.0f} s in the drill's copy of the cluster")
+        time.sleep(0.1)
+    for kind, _ in reversed(parts):
+        target.delete(group, kind, name)

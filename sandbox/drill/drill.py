@@ -275,11 +275,14 @@ class Drill:
         body = workloads.workload(work, number, pods, at_once, run_for)
         name = body["metadata"]["annotations"][workloads.WORK]
         if not work.greedy:
-            self.settling.expected[name] = at_once
+            self.settling.expected[name] = lambda: at_once
         if work.kind == "Job":
-            for index in range(pods):
-                one = f"{name}/{index}"
-                self.kubelets.work[one] = record.Work(one, work.role, self.clock.now, run_for, work.checkpoint_every)
+            pieces = [
+                record.Work(f"{name}/{index}", work.role, self.clock.now, run_for, work.checkpoint_every)
+                for index in range(pods)
+            ]
+            self.kubelets.work |= {piece.name: piece for piece in pieces}
+            self.settling.expected[name] = lambda: min(at_once, sum(piece.finished is None for piece in pieces))
         elif not work.greedy:
             self.kubelets.work[name] = record.Work(name, work.role, self.clock.now, None, None)
         self.observed.request(lambda client: client.create(body))

@@ -5,7 +5,7 @@ fits on a node is bound. A pod that the scheduler leaves although it seems to fi
 """
 
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any
@@ -36,10 +36,10 @@ class Node:
 
 @dataclass
 class Settling:
-    """What is missing. `expected` has the number of pods of each workload, by its annotation."""
+    """What is missing. `expected` has the least number of pods of each workload that must exist, by its annotation."""
 
     observed: Observed
-    expected: dict[str, int] = field(default_factory=dict)
+    expected: dict[str, Callable[[], int]] = field(default_factory=dict)
     active: dict[str, set[str]] = field(default_factory=dict)
     nodes: dict[str, Node] = field(default_factory=dict)
     pending: dict[str, Object] = field(default_factory=dict)
@@ -129,7 +129,7 @@ class Settling:
         missing: set[Any] = {
             workload
             for workload, number in self.expected.items()
-            if len(self.active.get(workload, ())) < number and workload not in self.abandoned
+            if len(self.active.get(workload, ())) < number() and workload not in self.abandoned
         }
         classes: dict[str, Object] = {}
         for uid, pod in self.pending.items():
