@@ -73,6 +73,7 @@ class Machines:
             if group.least is not None and len(group.nodes) > group.least:
                 self._cloud.remove(group.pool_id, group.nodes[group.least :])
         self._cloud.apply_nodes(self._cluster)
+        self._groups = None
         for group in self.groups().groups:
             for name in group.nodes:
                 self._add(group, name, zone_of(self._captured.nodes[name]), ready=True)

@@ -1,0 +1,184 @@
+"""A drill from a copied cluster to its record."""
+
+import json
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from random import Random
+from typing import Any
+
+from sandbox.cluster.autoscaler.scaler import Autoscaler, Options
+from sandbox.drill import machines, record
+from sandbox.drill.clock import Clock
+from sandbox.drill.drill import Drill
+from sandbox.drill.machines import Machines
+from sandbox.drill.scenario import Scenario
+from sandbox.drill.source import Copy, require_spot
+from sandbox.report import prices
+
+STAND_IN = "stand-in"
+_DISCRETE = (
+    "The clock jumps from one event to the next. The real scheduler and controllers answer each event at once: the seconds that they"
+    " would take (the scheduler's retries of up to 10 s, the Job controller's 10 s and more before it replaces a failed pod) pass for nothing.",
+    "A new machine registers after {boot:.0f} s, a container starts 5 s after its pod is bound, and GPUs are reported 10 s after the"
+    " device plugin's start: assumed figures.",
+)
+_PACED = "Time passes {factor:g} times as fast as it would; the scheduler's own retries do not, so they seem {factor:g} times as long."
+
+
+def run(
+    stack: str,
+    copy: Copy,
+    name: str,
+    scenario: Scenario,
+    *,
+    seed: int,
+    factor: float | None = None,
+    steps: Sequence[record.Step] = (),
+    measured: str = "",
+    progress: Callable[[float, float], None] = lambda now, length: None,
+) -> record.Record:
+    """Run a scenario on a copy of a stack's cluster. Raises SandboxError."""
+    began = time.monotonic()
+    clock = Clock(factor)
+
+    def autoscaler() -> Autoscaler:
+        return Autoscaler(copy.provider, Options(), Random(seed))
+
+    drill = Drill(
+        scenario,
+        seed,
+        clock,
+        copy.client,
+        copy.api,
+        copy.cloud,
+        copy.captured,
+        copy.cluster,
+        autoscaler,
+        progress,
+        steps,
+        bare=_needs_tolerations(copy),
+    )
+    pools = _pools(copy, drill)
+    require_spot(pools)
+    drill.run()
+    distortions = [text.format(boot=scenario.boot) for text in _DISCRETE]
+    if factor is not None:
+        distortions.append(_PACED.format(factor=factor))
+    if drill.settling.notes:
+        distortions += [f"A real program did not do what seemed due: {text}" for text in drill.settling.notes[:10]]
+    return record.Record(
+        scenario=Path(name).name,
+        description=scenario.description,
+        stack=stack,
+        provider="azure" if copy.provider == "azure" else "gcp",
+        location=_location(copy),
+        seed=seed,
+        clock=record.Clock(scenario.length, factor, time.monotonic() - began, tuple(distortions)),
+        autoscaler=STAND_IN,
+        settings={key: str(value) for key, value in drill.machines.groups().profile.items()},
+        pools=pools,
+        nodes=drill.machines.all,
+        pods=drill.kubelets.pods,
+        work=list(drill.kubelets.work.values()),
+        capacity=drill.capacity,
+        events=drill.events,
+        price_source="; ".join(sorted(_sources(copy, pools))),
+        measured=measured,
+        caveats=_caveats(copy),
+    )
+
+
+def _needs_tolerations(copy: Copy) -> bool:
+    """Whether pods get no toleration by a policy: below Kubernetes 1.36 users write it, or PodDefaults do."""
+    return int(copy.version.split(".")[1]) < 36
+
+
+def _caveats(copy: Copy) -> tuple[str, ...]:
+    found = []
+    if copy.provider == "gcp":
+        found.append(
+            "GKE's autoscaler was not recorded: its decisions here follow Google's documentation, and its times are documented or assumed."
+        )
+    if _needs_tolerations(copy):
+        found.append(
+            f"Kubernetes {copy.version} has no MutatingAdmissionPolicy: the drill's training pods carry spot's toleration themselves, as users"
+            " must write it there."
+        )
+    return tuple(found)
+
+
+def _location(copy: Copy) -> str:
+    body = copy.cloud.get(copy.cluster) or {}
+    return str(body.get("location", ""))
+
+
+def _pools(copy: Copy, drill: Drill) -> list[record.Pool]:
+    rooms: Machines = drill.machines
+    location, order = _location(copy), _order(copy)
+    found = []
+    for group in rooms.groups().groups:
+        machine = machines.machine_of(group)
+        known = prices.price(copy.provider, location, machine)
+        # Google sells the GPUs of N1 machines apart.
+        if known and copy.provider == "gcp" and machine.startswith("n1-") and group.gpus:
+            known = None
+        capacity: record.Capacity = "spot" if machines.spot(group) else "on-demand"
+        found.append(
+            record.Pool(
+                name=group.pool,
+                machine=machine,
+                capacity=capacity,
+                gpus=group.gpus.count if group.gpus else 0,
+                least=group.least,
+                most=group.most,
+                zones=tuple(rooms.zones(group)),
+                fallback=_after(group.pool, order),
+                price=None if known is None else known.spot if capacity == "spot" else known.on_demand,
+                on_demand_price=known.on_demand if known else None,
+            )
+        )
+    by_name = {pool.name: pool for pool in found}
+    # Pools without GPUs are nobody's fallback.
+    return [
+        record.Pool(**{**vars(pool), "fallback": tuple(n for n in pool.fallback if n in by_name and by_name[n].gpus)})
+        if pool.gpus and pool.capacity == "spot"
+        else record.Pool(**{**vars(pool), "fallback": ()})
+        for pool in found
+    ]
+
+
+def _order(copy: Copy) -> list[list[str]]:
+    """Pools in the autoscaler's order, those of one rank together."""
+    expander = copy.outputs.get("expander")
+    if isinstance(expander, list):
+        ranked = sorted(expander, key=lambda tier: -tier["priority"])
+        return [list(tier["pools"]) for tier in ranked]
+    classes = (copy.api.get("/apis/cloud.google.com/v1/computeclasses") or {"items": []})["items"]
+    return [list(rule.get("nodepools") or ()) for body in classes for rule in body["spec"]["priorities"]]
+
+
+def _after(pool: str, order: list[list[str]]) -> tuple[str, ...]:
+    place = next((number for number, names in enumerate(order) if pool in names), len(order))
+    return tuple(name for names in order[place + 1 :] for name in names)
+
+
+def _sources(copy: Copy, pools: Sequence[record.Pool]) -> set[str]:
+    location = _location(copy)
+    known = (prices.price(copy.provider, location, pool.machine) for pool in pools)
+    return {each.source for each in known if each}
+
+
+def as_json(found: record.Record) -> str:
+    """A record as JSON."""
+    return json.dumps(_plain(found), indent=1)
+
+
+def _plain(value: Any) -> Any:
+    if hasattr(value, "__dataclass_fields__"):
+        return {key: _plain(getattr(value, key)) for key in value.__dataclass_fields__}
+    if isinstance(value, list | tuple):
+        return [_plain(each) for each in value]
+    if isinstance(value, dict):
+        return {key: _plain(each) for key, each in value.items()}
+    return value

@@ -1,0 +1,78 @@
+"""The source of a drill: a stack that is up, of which the drill makes its copy."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from sandbox.base import locks
+from sandbox.base.checkpoint import Checkpoint
+from sandbox.base.errors import SandboxError
+from sandbox.base.home import Home
+from sandbox.base.notices import Notify
+from sandbox.cluster import clusters, plugins
+from sandbox.cluster.autoscaler.api import ApiServer
+from sandbox.cluster.control_plane import ControlPlane
+from sandbox.cluster.control_plane.ports import read_ports
+from sandbox.cluster.control_plane.start import start
+from sandbox.drill.cluster_copy import await_policies, copy
+from sandbox.drill.machines import Captured
+from sandbox.kubernetes.client import Client
+from sandbox.toolchain import programs
+
+
+@dataclass(frozen=True)
+class Copy:
+    """A copy of a stack's cluster and cloud, for one drill."""
+
+    provider: str
+    version: str
+    cluster: str
+    """The cluster's cloud id."""
+    client: Client
+    api: ApiServer
+    cloud: Any
+    captured: Captured
+    outputs: dict[str, Any]
+    """The stack's outputs."""
+    plane: ControlPlane
+
+
+@contextmanager
+def copied(home: Home, folder: Path, notify: Notify) -> Iterator[Copy]:
+    """Copy a running stack's cluster into a new folder; its processes end afterwards. Raises SandboxError for a stack that is not up."""
+    source = clusters.of_stack(home)
+    cluster = clusters.cluster_of(source.directory)
+    assert cluster is not None
+    folder.mkdir(mode=0o700)
+    with locks.lock_stack(home):
+        shutil.copytree(home.cloud, folder / "cloud")
+        outputs = Checkpoint(home).outputs()
+    plane = ControlPlane(
+        folder / "cluster", version=source.version, cloud=source.cloud, service_cidr=source.service_cidr, timed=True
+    )
+    start(plane, programs.ensure(list(clusters.PROGRAMS), notify), notify)
+    live, own = Client(source.admin_kubeconfig), Client(plane.admin_kubeconfig)
+    try:
+        number = copy(live, own)
+        await_policies(own)
+        notify(f"the cluster's {number} declared objects are copied; the stack itself stays as it is")
+        ports = read_ports(plane.directory / "ports.json")
+        captured = Captured()
+        cloud = plugins.opened(source.cloud, folder / "cloud", captured)
+        api = ApiServer(plane.directory, ports["kube-apiserver"])
+        yield Copy(source.cloud, source.version, cluster, own, api, cloud, captured, outputs, plane)
+    finally:
+        live.close()
+        own.close()
+        plane.stop()
+
+
+def require_spot(pools: list[Any]) -> None:
+    """Raises SandboxError for a stack without a spot pool."""
+    if not any(pool.capacity == "spot" for pool in pools):
+        raise SandboxError("the stack has no spot pool: there is nothing that a drill could take away")
