@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from sandbox.azure.spot import SPOT
 from sandbox.base.errors import SandboxError
 from sandbox.base.home import Home
 from sandbox.cloud.cloud import EmulatedCloud
@@ -102,6 +103,7 @@ PLUGIN = Plugin(
     objects=lambda version: [],
     admission=(),
     drivers={},
+    spot=SPOT,
 )
 
 
