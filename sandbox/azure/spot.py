@@ -28,6 +28,8 @@ SPOT = SpotFacts(
     disruption=Condition("DisruptionTarget", "True", "EvictionByEvictionAPI", "Eviction API: evicting"),
     # Deleted with the capacity of its scale set, or stopped by the policy Deallocate (Azure SDK for .NET, EvictionPolicy.Delete).
     replaced=False,
+    # The scale set's new size is refused as a whole.
+    partial=False,
     # hashicorp/terraform-provider-azurerm PR 28549: a scale set of spot machines, 409. Azure/karpenter-provider-azure PR 43 reads
     # the code as "out of spot capacity".
     refused=Refusal(

@@ -41,6 +41,11 @@ class Condition:
     reason: str
     message: str
 
+    def as_object(self, deadline: str = "") -> dict[str, str]:
+        """The condition as Kubernetes has it, without its times."""
+        message = self.message.format(deadline=deadline)
+        return {"type": self.type, "status": self.status, "reason": self.reason, "message": message}
+
 
 @dataclass(frozen=True)
 class SpotFacts:
@@ -66,6 +71,8 @@ class SpotFacts:
     """The condition of a pod that tells its Job that this was no failure of its own."""
     replaced: bool
     """Whether the group of machines asks for the machine again by itself, as its size stays."""
+    partial: bool
+    """Whether a request gets the machines that there are, where it asks for more; else none."""
     refused: Refusal
     """A request that is refused at once."""
     later: Refusal

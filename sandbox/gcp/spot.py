@@ -24,6 +24,7 @@ SPOT = SpotFacts(
     # A managed instance group keeps its target size, and makes what is missing when there is capacity
     # (docs.cloud.google.com/compute/docs/instance-groups/about-bulk-mode, mode "individual").
     replaced=True,
+    partial=True,
     # hashicorp/terraform-provider-google #3304; kubernetes/autoscaler, cloudprovider/gce, reads the code as "out of resources".
     refused=Refusal(
         "ZONE_RESOURCE_POOL_EXHAUSTED",

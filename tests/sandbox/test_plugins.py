@@ -46,6 +46,7 @@ class ToyCloud(EmulatedCloud):
     cluster, pool, folder = CLUSTER, "toy:box:Pool", "pools"
     types: Types[Any] = Types([ResourceType(CLUSTER, {"path": "toy/{name}"})])
     states = States("state", "making", "changing", "going", "fine", "broken")
+    spot = SPOT
     machines: Any = SimpleNamespace(settle=lambda resources: None, bounds=lambda pool: Bounds(0, 1))
     view: Any = SimpleNamespace(group=NodeGroup, nodes=lambda *_: [], profile=lambda cluster: {})
 
