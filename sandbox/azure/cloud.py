@@ -13,6 +13,7 @@ from sandbox.azure.resources.cluster_path import CLUSTER, POOL
 from sandbox.azure.resources.deployment import DEPLOYMENT
 from sandbox.azure.resources.table import TYPES
 from sandbox.azure.schema import STORED
+from sandbox.azure.spot import SPOT
 from sandbox.azure.throttle import Throttle
 from sandbox.cloud.cloud import EmulatedCloud
 from sandbox.cloud.clusters import ClusterRuntime
@@ -25,7 +26,7 @@ class AzureCloud(EmulatedCloud):
 
     cluster, pool, folder = CLUSTER, POOL, "agentPools"
     types, schema, states = TYPES, STORED, STATES
-    machines, view = scale_sets, node_groups
+    machines, view, spot = scale_sets, node_groups, SPOT
 
     def __init__(
         self,
@@ -128,6 +129,15 @@ class AzureCloud(EmulatedCloud):
 
     def _beyond_quota(self, resources: Resources, before: Nodes) -> str:
         return allocation.autoscaler_refusal(resources, before, self._quotas)
+
+    def _region(self, resources: Resources, pool: Record) -> str:
+        return str(resources.records[ids.key(ids.parent(pool.id))].body["location"])
+
+    def _keeps_evicted(self, pool: Body) -> bool:
+        return pool.get("scaleSetEvictionPolicy") == "Deallocate"
+
+    def _pool_zones(self, pool: Body) -> list[str]:
+        return list(pool.get("availabilityZones") or ())
 
     def _busy(self, resources: Resources, record: Record) -> Refused | None:
         return operations.conflict(resources, POOL, record.id) if record.token == POOL else None

@@ -5,6 +5,7 @@ from sandbox.azure.cloud import AzureCloud
 from sandbox.azure.provider import AzureProvider
 from sandbox.azure.quotas import Quotas
 from sandbox.azure.resources.table import TYPES
+from sandbox.azure.spot import SPOT
 from sandbox.cloud.facts import data
 from sandbox.cloud.plugin import Driver, Plugin
 from sandbox.kubernetes import manifests
@@ -23,5 +24,6 @@ PLUGIN = Plugin(
     # "Can I use admission controller plugins" in the AKS FAQ (https://learn.microsoft.com/azure/aks/faq).
     admission=("ExtendedResourceToleration", "PodNodeSelector", "PodTolerationRestriction"),
     drivers={_DISK: Driver(_DISK, "topology.disk.csi.azure.com/zone"), _FILE: Driver(_FILE)},
+    spot=SPOT,
     objects=lambda version: manifests.read(data("azure", "objects")),
 )

@@ -45,12 +45,26 @@ def resize(resources: Resources, pool: Record, count: int, *, force: bool = Fals
 
 
 def remove(resources: Resources, pool: Record, nodes: Collection[str]) -> None:
-    numbers, following = _brought_in_line(resources, pool)
-    left = [n for n in numbers if node_name(ids.parent(pool.id), pool.body["name"], n) not in nodes]
+    left = [name for name in zones(resources, pool) if name not in nodes]
     if len(left) < pool.body["minCount"]:
         raise ScaleRefused(f"pool {pool.body['name']} keeps {pool.body['minCount']} nodes")
+    take(resources, pool, nodes)
+
+
+def take(resources: Resources, pool: Record, nodes: Collection[str]) -> None:
+    numbers, following = _brought_in_line(resources, pool)
+    left = [n for n in numbers if _node(pool, n) not in nodes]
     pool.body["count"] = len(left)
     resources.put(Record(SCALE_SET, _id(pool), {"instances": left, "next": following}))
+
+
+def zones(resources: Resources, pool: Record) -> dict[str, str]:
+    numbers: list[str] = pool.body.get("availabilityZones") or [""]
+    return {_node(pool, n): numbers[n % len(numbers)] for n in instances(resources, pool)}
+
+
+def _node(pool: Record, number: int) -> str:
+    return node_name(ids.parent(pool.id), pool.body["name"], number)
 
 
 def _brought_in_line(resources: Resources, pool: Record) -> tuple[list[int], int]:

@@ -4,7 +4,7 @@ A cluster or pool that is worked on is marked (see `operations`). The mark survi
 begun. Deliberately knows nothing of Pulumi beyond the refusals it raises. What a request itself changes is one cloud's own.
 """
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
@@ -15,15 +15,16 @@ from filelock import FileLock
 
 from sandbox.cloud import ids
 from sandbox.cloud.clusters import ClusterRuntime
-from sandbox.cloud.node_groups import Machines, NodeGroups, NodeView, PoolStatus, ScaleRefused
+from sandbox.cloud.node_groups import NodeGroups, PoolStatus, ScaleRefused
 from sandbox.cloud.operations import States
 from sandbox.cloud.provider import InitFailed, Refused
 from sandbox.cloud.resource_type import Types
 from sandbox.cloud.schema import Stored
+from sandbox.cloud.spot_market import SpotMarket
 from sandbox.cloud.state import Body, Record, Resources, Store
 
 
-class EmulatedCloud(ABC):
+class EmulatedCloud(SpotMarket):
     """One account of a cloud, kept in a state file, with its clusters run by `runtime`. Ids are the cloud's own."""
 
     cluster: str
@@ -34,8 +35,6 @@ class EmulatedCloud(ABC):
     types: Types[Any]
     schema: Stored
     states: States
-    machines: Machines
-    view: NodeView
 
     def __init__(self, state_file: Path, runtime: ClusterRuntime) -> None:
         self._store = Store(state_file)
@@ -74,7 +73,7 @@ class EmulatedCloud(ABC):
         """The refusal of a deletion while another operation runs; None where the cloud takes it."""
         return None
 
-    def _interrupted(self, resources: Resources) -> None:  # noqa: B027
+    def _interrupted(self, resources: Resources) -> None:
         """Mark requests that a killed process did not finish; most clouds have none but those of clusters and pools."""
 
     def get(self, id: str) -> Body | None:
@@ -138,6 +137,7 @@ class EmulatedCloud(ABC):
         """
         with self._change() as resources:
             self._interrupted(resources)
+            self._finish_evictions(resources)
             for pool in resources.of(self.pool):
                 if self.states.ending(pool):
                     resources.remove(pool.id)
@@ -231,15 +231,19 @@ class EmulatedCloud(ABC):
                 names = ", ".join(ids.last(other.id) for other in resources.of(self.pool, below=cluster.id))
                 raise ScaleRefused(f"cluster {cluster_name} has no pool {pool}; it has {names}")
             record = self._autoscaled(resources, f"{cluster.id}/{self.folder}/{pool}")
-            self._resize(resources, record, count, force=force)
+            short = self._resize(resources, record, count, force=force)
         self.apply_nodes(cluster.id)
+        if short:
+            raise ScaleRefused(short)
 
     def grow(self, pool_id: str, by: int) -> None:
-        """Add so many nodes to an autoscaled pool, whatever its size is by now. Raises ScaleRefused."""
+        """Add so many nodes to an autoscaled pool, whatever its size is by now. Raises ScaleRefused, also where only some come."""
         with self._change() as resources:
             record = self._autoscaled(resources, pool_id)
-            self._resize(resources, record, self.machines.size(resources, record) + by)
+            short = self._resize(resources, record, self.machines.size(resources, record) + by)
         self.apply_nodes(ids.parent(pool_id))
+        if short:
+            raise ScaleRefused(short)
 
     def remove(self, pool_id: str, nodes: Collection[str]) -> None:
         """Remove these nodes, by name, from an autoscaled pool. Raises ScaleRefused."""
@@ -257,11 +261,18 @@ class EmulatedCloud(ABC):
             raise ScaleRefused(f"pool {ids.last(pool_id)} is not autoscaled: its size is {size}")
         return record
 
-    def _resize(self, resources: Resources, record: Record, count: int, *, force: bool = False) -> None:
-        size, before = self.machines.size(resources, record), self._usage(resources)
+    def _resize(self, resources: Resources, record: Record, count: int, *, force: bool = False) -> str:
+        """Change a pool's size; why it gets fewer nodes than asked for, or empty."""
+        size, before, had = (
+            self.machines.size(resources, record),
+            self._usage(resources),
+            self.machines.zones(resources, record),
+        )
         self.machines.resize(resources, record, count, force=force)
+        short = self._fit(resources, record, had)
         if refusal := self._beyond_quota(resources, before):
             raise ScaleRefused(f"pool {ids.last(record.id)} stays at {size} nodes: {refusal}")
+        return short
 
     def apply_nodes(self, cluster_id: str) -> None:
         """Make a cluster's nodes those of its pools; nothing when it is gone."""
@@ -272,7 +283,7 @@ class EmulatedCloud(ABC):
             if cluster is None:
                 return
             pools = self._standing(resources, cluster)
-            nodes = [node for pool in pools for node in self.view.nodes(resources, cluster, pool)]
+            nodes = [node for pool in pools for node in self._joined(resources, cluster, pool)]
             self._runtime.apply_nodes(ids.key(cluster_id), nodes)
 
     @contextmanager
@@ -280,3 +291,7 @@ class EmulatedCloud(ABC):
         with self._store.change() as resources:
             yield resources
             self.machines.settle(resources)
+            self._forget_states(resources)
+
+    def _read(self) -> Resources:
+        return self._store.read()

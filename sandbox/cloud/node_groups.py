@@ -23,6 +23,12 @@ class PoolStatus:
     most: int | None
     size: str
     priority: str
+    running: int | None = None
+    """The machines that have joined and are not stopped, where that is not all of them."""
+
+    @property
+    def spot(self) -> bool:
+        return self.priority != "Regular"
 
 
 @dataclass(frozen=True)
@@ -112,6 +118,13 @@ class Machines(Protocol):
 
     def remove(self, resources: Resources, pool: Record, nodes: Collection[str]) -> None:
         """Remove these machines, by their nodes' names; a missing one is no error. Raises ScaleRefused below a bound."""
+
+    def take(self, resources: Resources, pool: Record, nodes: Collection[str]) -> None:
+        """Take these machines away, by their nodes' names, whatever the bounds say; a missing one is no error."""
+
+    def zones(self, resources: Resources, pool: Record) -> dict[str, str]:
+        """The machines of a pool by their nodes' names, oldest first, each with its zone as the cloud spells it; "" without one."""
+        ...
 
     def settle(self, resources: Resources) -> None:
         """Bring the machines of every pool in line with its body."""

@@ -3,7 +3,19 @@
 from collections.abc import Mapping
 from typing import Any
 
+KUBELET = "kubeflow-spot.dev/kubelet"
+"""An annotation of the sandbox: with the value `silent` nothing reports for the node's kubelet."""
+
 _DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz"
+
+
+def silent() -> dict[str, str]:
+    """The annotation of a node whose kubelet is silent."""
+    return {KUBELET: "silent"}
+
+
+def is_silent(node: Mapping[str, Any]) -> bool:
+    return (node["metadata"].get("annotations") or {}).get(KUBELET) == "silent"
 
 
 def base36(number: int, digits: int) -> str:

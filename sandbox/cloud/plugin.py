@@ -9,6 +9,7 @@ from sandbox.cloud.cloud import EmulatedCloud
 from sandbox.cloud.clusters import ClusterRuntime
 from sandbox.cloud.provider import CloudProvider
 from sandbox.cloud.quotas import Quotas
+from sandbox.cloud.spot import SpotFacts
 
 Object = dict[str, Any]
 
@@ -51,6 +52,8 @@ class Plugin:
     """The admission plugins that the cloud enables beyond Kubernetes' defaults."""
     drivers: Mapping[str, Driver]
     """Its storage drivers, by the provisioner that a StorageClass names."""
+    spot: SpotFacts
+    """What it does with spot machines."""
     manager: str = "addon-manager"
     """The field manager of its objects."""
     compute_classes: bool = False

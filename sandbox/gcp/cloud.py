@@ -8,6 +8,7 @@ from sandbox.cloud.cloud import EmulatedCloud
 from sandbox.cloud.clusters import ClusterRuntime
 from sandbox.cloud.operations import States
 from sandbox.cloud.provider import Refused
+from sandbox.cloud.spot import SpotFacts
 from sandbox.cloud.state import Body, Record, Resources
 from sandbox.gcp import errors, ids, instance_groups, node_groups, plan, quotas
 from sandbox.gcp.quotas import UNLIMITED, Quotas
@@ -19,6 +20,7 @@ from sandbox.gcp.resources.nat_rules import NAT
 from sandbox.gcp.resources.subnet_rules import SUBNETWORK
 from sandbox.gcp.resources.table import TYPES
 from sandbox.gcp.schema import STORED
+from sandbox.gcp.spot import SPOT
 
 # GKE refuses a second operation with 400 failedPrecondition, which the provider repeats for two hours
 # (terraform-provider-google-beta, services/container): nobody sees it, so here the second just follows the first. What failed
@@ -33,7 +35,7 @@ class GcpCloud(EmulatedCloud):
 
     cluster, pool, folder = CLUSTER, POOL, "nodePools"
     types, schema, states = TYPES, STORED, STATES
-    machines, view = instance_groups, node_groups
+    machines, view, spot = instance_groups, node_groups, SPOT
 
     def __init__(self, state_file: Path, runtime: ClusterRuntime, quotas: Quotas = UNLIMITED) -> None:
         super().__init__(state_file, runtime)
@@ -109,6 +111,22 @@ class GcpCloud(EmulatedCloud):
         # What the provider says of a resource in a state of error (terraform-provider-google-beta, services/container).
         title = "NodePool" if record.token == POOL else "Cluster"
         return f'{title} {ids.last(record.id)} was created in the error state "{STATES.failed}": {error}'
+
+    def spot_of(self, pool_id: str) -> SpotFacts:
+        kubelet = self._read().records[ids.key(pool_id)].body["nodeConfig"].get("kubeletConfig") or {}
+        return self.spot.extended(
+            kubelet.get("shutdownGracePeriodSeconds") or None, kubelet.get("shutdownGracePeriodCriticalPodsSeconds")
+        )
+
+    def _region(self, resources: Resources, pool: Record) -> str:
+        return ids.region(pool.body["location"])
+
+    def _short(self, pool: Record, *, short: bool) -> None:
+        # hashicorp/terraform-provider-google #3304: a pool whose group does not get its machines.
+        STATES.end(pool, failed=short)
+
+    def _pool_zones(self, pool: Body) -> list[str]:
+        return list(pool["nodeLocations"])
 
     def _usage(self, resources: Resources) -> quotas.Usage:
         return self._quotas.usage(resources)

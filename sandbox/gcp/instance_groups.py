@@ -10,6 +10,7 @@ is preempted least); BALANCED fills the smallest group.
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
 
+from sandbox.cloud import spot_state
 from sandbox.cloud.node_groups import MANY, Bounds, ScaleRefused
 from sandbox.cloud.state import Body, Record, Resources
 from sandbox.gcp import ids
@@ -130,6 +131,19 @@ def remove(resources: Resources, pool: Record, nodes: Collection[str]) -> None:
     _tell(resources, pool)
 
 
+def take(resources: Resources, pool: Record, nodes: Collection[str]) -> None:
+    for zone in pool.body["nodeLocations"]:
+        numbers = _numbers(resources, pool, zone)
+        _put(resources, pool, zone, [n for n in numbers if node_name(pool.id, zone, n) not in nodes])
+    _tell(resources, pool)
+
+
+def zones(resources: Resources, pool: Record) -> dict[str, str]:
+    # Round the zones by number: their ages are known within a zone alone.
+    machines = sorted(instances(resources, pool), key=lambda instance: instance.number)
+    return {machine.name: machine.zone for machine in machines}
+
+
 def follow(resources: Resources, pool: Record, before: Body) -> None:
     """Give a pool without autoscaling the size that an update of its body sets, and new machines where their make has changed."""
     count = pool.body.get("nodeCount")
@@ -162,7 +176,25 @@ def next_zone(resources: Resources, pool: Record) -> str:
 
 def _growing(resources: Resources, pool: Record, limits: Bounds) -> str:
     """The zone that takes the next machine."""
-    return _in_order(resources, pool, lambda count: count < limits.zone_most, 1)
+    with_room = [zone for zone in pool.body["nodeLocations"] if not _full(resources, pool, zone)]
+    return _in_order(resources, pool, lambda count: count < limits.zone_most, 1, with_room)
+
+
+def _full(resources: Resources, pool: Record, zone: str) -> bool:
+    """Whether Google has no spot machine more of a pool's type in a zone."""
+    taken = sum(
+        len(_numbers(resources, other, zone))
+        for other in resources.of(POOL)
+        if _spot_machine(other) == _spot_machine(pool)
+    )
+    bounds = [bound for bound in spot_state.bounds(resources) if bound.zone == zone and not bound.silent]
+    return any(bound.machine == _spot_machine(pool) and taken >= bound.nodes for bound in bounds)
+
+
+def _spot_machine(pool: Record) -> str:
+    """The machine type of a spot pool; empty for another."""
+    config = pool.body["nodeConfig"]
+    return str(config["machineType"]) if config.get("spot") or config.get("preemptible") else ""
 
 
 def _shrinking(resources: Resources, pool: Record, limits: Bounds) -> str:
@@ -170,10 +202,13 @@ def _shrinking(resources: Resources, pool: Record, limits: Bounds) -> str:
     return _in_order(resources, pool, lambda count: count > limits.zone_least, -1)
 
 
-def _in_order(resources: Resources, pool: Record, may: Callable[[int], bool], direction: int) -> str:
+def _in_order(
+    resources: Resources, pool: Record, may: Callable[[int], bool], direction: int, preferred: Collection[str] = ()
+) -> str:
     zones: list[str] = pool.body["nodeLocations"]
     counts = [(zone, len(_numbers(resources, pool, zone))) for zone in zones[::direction]]
     candidates = [(zone, count) for zone, count in counts if may(count)]
+    candidates = [(zone, count) for zone, count in candidates if zone in preferred] or candidates
     if not candidates:
         raise ScaleRefused(f"no zone of pool {ids.last(pool.id)} can change")
     if (pool.body.get("autoscaling") or {}).get("locationPolicy") == "ANY":

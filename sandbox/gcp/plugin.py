@@ -8,6 +8,7 @@ from sandbox.gcp.provider import GcpProvider
 from sandbox.gcp.quotas import Quotas
 from sandbox.gcp.resources.resource_type import Settings
 from sandbox.gcp.resources.table import TYPES
+from sandbox.gcp.spot import SPOT
 from sandbox.kubernetes import manifests
 
 _ADMISSION_POLICIES = (1, 36)
@@ -36,6 +37,7 @@ PLUGIN = Plugin(
     admission=("ExtendedResourceToleration",),
     # The old name stands for the same driver (kubernetes.io, page persistent-volumes, "CSI migration").
     drivers={_DISK.name: _DISK, "kubernetes.io/gce-pd": _DISK},
+    spot=SPOT,
     compute_classes=True,
     manager="gke",
     objects=_objects,

@@ -18,4 +18,4 @@ if raw is None:
     sys.exit("it is refused before the program gets it")
 spec, problems = stackfile.read(raw)
 print("accepted" if spec else report(problems))
-print(*verdict.faults(spec, problems, raw, file.provider), sep="\n")
+print(*verdict.faults(spec, problems, raw), sep="\n")

@@ -40,6 +40,9 @@ _WARNED = {
     "InsufficientAgentPoolMaxPodsPerAgentPool": ".maxPods",
     # What other people report of a family's disks.
     "disk type cannot be used by": ".gcp.diskType",
+    # A cluster hangs on such a key (page encrypting-secrets), but no source has the words of a refusal.
+    "Database_encryption.key_name": ".encryption.secretsKey",
+    "Node_config.boot_disk_kms_key": ".encryption.bootDiskKey",
     # AKS has both in preview.
     "maxSurge and maxUnavailable cannot both be set": ".upgrade",
 }

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from config import stackfile
+from config.problems import Problem
 from tests.fuzz import files, verdict
 from tests.fuzz.files import File
 
@@ -31,7 +32,7 @@ def judged(file: File, folder: Path) -> tuple[str, list[str]]:
         return "broken", [fault]
     if raw is None:
         return "no YAML", []
-    return "accepted" if answer[0] else "refused", list(verdict.faults(*answer, raw, file.provider))
+    return "accepted" if answer[0] else "refused", list(verdict.faults(*answer, raw))
 
 
 def report(file: File, folder: Path, faults: list[str]) -> str:
@@ -99,3 +100,11 @@ def test_a_fault_is_reported_with_the_smallest_file(tmp_path: Path, monkeypatch:
     assert text.startswith("ZeroDivisionError in ")
     assert f"python -m tests.fuzz {file.number}\n" in text
     assert '{\n "kubeflow-spot:pools": []\n}' in text
+
+
+def test_a_place_in_an_object_that_stands_for_a_list_is_known() -> None:
+    missing = [Problem("pools.gpus", "is missing", "write 0")]
+    assert list(verdict.faults(None, missing, {"pools": {"name": "core"}})) == []
+    assert list(verdict.faults(None, missing, {"pools": [{"name": "core"}]})) == [
+        "'pools.gpus' is no place of the file"
+    ]

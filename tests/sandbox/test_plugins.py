@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from sandbox.azure.spot import SPOT
 from sandbox.base.errors import SandboxError
 from sandbox.base.home import Home
 from sandbox.cloud.cloud import EmulatedCloud
@@ -45,6 +46,7 @@ class ToyCloud(EmulatedCloud):
     cluster, pool, folder = CLUSTER, "toy:box:Pool", "pools"
     types: Types[Any] = Types([ResourceType(CLUSTER, {"path": "toy/{name}"})])
     states = States("state", "making", "changing", "going", "fine", "broken")
+    spot = SPOT
     machines: Any = SimpleNamespace(settle=lambda resources: None, bounds=lambda pool: Bounds(0, 1))
     view: Any = SimpleNamespace(group=NodeGroup, nodes=lambda *_: [], profile=lambda cluster: {})
 
@@ -102,6 +104,7 @@ PLUGIN = Plugin(
     objects=lambda version: [],
     admission=(),
     drivers={},
+    spot=SPOT,
 )
 
 

@@ -1,0 +1,88 @@
+"""Facts of a cloud's spot machines: what it says when there are none, and what it does when it takes one back.
+
+Plain data, for the emulated cloud and for whatever plays time back.
+"""
+
+from dataclasses import dataclass, replace
+from typing import Literal
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """The code and the words of a cloud without a spot machine; `{machine}`, `{region}`, `{zone}`, `{instance}` are filled in."""
+
+    code: str
+    words: str
+
+    def text(self, machine: str, region: str, zone: str = "", instance: str = "") -> str:
+        """The code and the words for one request; `instance` is the name of the machine that does not come."""
+        said = self.words.format(machine=machine, region=region, zone=zone or region, instance=instance or "instance")
+        return f"{self.code}: {said}"
+
+
+@dataclass(frozen=True)
+class Taint:
+    """A taint of an evicted node."""
+
+    key: str
+    effect: str
+    value: str = ""
+
+    def as_object(self) -> dict[str, str]:
+        return {"key": self.key, "effect": self.effect, **({"value": self.value} if self.value else {})}
+
+
+@dataclass(frozen=True)
+class Condition:
+    """A condition of a node or pod. The message may name `{deadline}`, the time at which the machine goes."""
+
+    type: str
+    status: Literal["True", "False", "Unknown"]
+    reason: str
+    message: str
+
+    def as_object(self, deadline: str = "") -> dict[str, str]:
+        """The condition as Kubernetes has it, without its times."""
+        message = self.message.format(deadline=deadline)
+        return {"type": self.type, "status": self.status, "reason": self.reason, "message": message}
+
+
+@dataclass(frozen=True)
+class SpotFacts:
+    """One cloud's spot machines. Times are seconds."""
+
+    notice: float
+    """From the notice until the machine is gone."""
+    reaction: float
+    """From the notice until pods get SIGTERM."""
+    grace: float
+    """The longest grace that a pod gets, whatever it asks for; pods that are not critical to the system."""
+    critical_grace: float
+    """The same for pods of the classes system-cluster-critical and system-node-critical, after all others."""
+    taint: Taint
+    """The taint that keeps new pods off from the notice on."""
+    condition: Condition
+    """The node's condition from the notice on."""
+    events: tuple[str, ...]
+    """The reasons of the events of the node."""
+    pods: Literal["deleted", "failed"]
+    """What becomes of pods: "deleted" by a drain, or "failed" by the kubelet, and deleted with the node."""
+    disruption: Condition
+    """The condition of a pod that tells its Job that this was no failure of its own."""
+    replaced: bool
+    """Whether the group of machines asks for the machine again by itself, as its size stays."""
+    partial: bool
+    """Whether a request gets the machines that there are, where it asks for more; else none."""
+    refused: Refusal
+    """A request that is refused at once."""
+    later: Refusal
+    """A request that is accepted, of which the machines never come."""
+    surfaced: bool
+    """Whether the autoscaler learns of `later` before its `maxNodeProvisionTime` is over."""
+
+    def extended(self, whole: float | None, critical: float | None) -> "SpotFacts":
+        """The facts of a pool that sets the kubelet's whole shutdown period, and the part of critical pods of it."""
+        if whole is None:
+            return self
+        kept = self.critical_grace if critical is None else critical
+        return replace(self, notice=whole, grace=max(0.0, whole - kept), critical_grace=kept)
