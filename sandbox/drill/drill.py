@@ -7,9 +7,10 @@ from typing import Any
 
 from sandbox.cluster.autoscaler import devices, expander
 from sandbox.cluster.autoscaler.api import ApiServer
+from sandbox.cloud.spot import SpotFacts
 from sandbox.drill import record, workloads
 from sandbox.drill.clock import Clock
-from sandbox.drill.kubelet import Kubelets
+from sandbox.drill.kubelet import STOP, Kubelets
 from sandbox.drill.machines import Active, Captured, Machines, applies, machine_of, spot
 from sandbox.drill.observed import Observed, controller
 from sandbox.drill.scaling import Hands, Scans, world
@@ -19,10 +20,6 @@ from sandbox.kubernetes.client import Client, Object
 
 PLUGIN = 10.0
 """Seconds from a device plugin's start until the node reports its GPUs. Assumed."""
-NOTICE = 30.0
-"""Seconds of notice before a spot machine is taken (Azure: scheduled event Preempt; Google: ACPI shutdown)."""
-SEEN = 2.0
-"""Seconds until the cluster knows of the notice (node-problem-detector on AKS asks every 2 s)."""
 
 
 @dataclass
@@ -39,8 +36,11 @@ class Drill:
     cluster: str
     autoscaler: Callable[[], Any]
     """Makes a new autoscaler: at the begin, and when it is restarted."""
+    facts: SpotFacts
     progress: Callable[[float, float], None] = lambda now, length: None
     steps: Sequence[record.Step] = ()
+    tolerations: Sequence[Object] = ()
+    """Tolerations that the work's Jobs carry themselves."""
     events: list[record.Event] = field(default_factory=list)
     capacity: list[record.Step] = field(default_factory=list)
     since: dict[str, float] = field(default_factory=dict)
@@ -48,7 +48,7 @@ class Drill:
     def __post_init__(self) -> None:
         self.random = random.Random(self.seed)
         self.observed = Observed(self.api, self.client, self._seen)
-        self.machines = Machines(self.cloud, self.cluster, self.clock, self.captured, self.scenario.boot)
+        self.machines = Machines(self.cloud, self.cluster, self.clock, self.captured, self.scenario.boot, self.facts)
         self.machines.join = self._join
         self.pools: dict[str, str] = {}
         self.kubelets = Kubelets(self.clock, self.observed, self.pools)
@@ -190,12 +190,7 @@ class Drill:
 
     def busy(self, node: str) -> bool:
         """Whether a pod that is no DaemonSet's is on a node."""
-        return any(
-            pod["spec"].get("nodeName") == node
-            and (pod.get("status") or {}).get("phase") not in ("Succeeded", "Failed")
-            and not ((owner := controller(pod)) and owner["kind"] == "DaemonSet")
-            for pod in self.observed.objects["Pod"].values()
-        )
+        return bool(self._pods_on(node))
 
     def evict_pod(self, pod: Object, grace: float, why: record.PodEnd) -> None:
         """End a pod as an eviction does: with a condition that says so, and a grace period."""
@@ -219,8 +214,35 @@ class Drill:
             self._take(node.name)
             return
         self.kubelets.leaving[node.name] = "evicted"
-        self.clock.after(SEEN, lambda: self._drain(node.name, "evicted", NOTICE - SEEN))
-        self.clock.after(NOTICE, lambda: self._take(node.name))
+        self.clock.after(self.facts.reaction, lambda: self._notice(node.name))
+        self.clock.after(self.facts.notice, lambda: self._take(node.name))
+
+    def _notice(self, name: str) -> None:
+        """The cluster learns of the cloud's notice: no pod comes any more, and those that run get SIGTERM."""
+        if name not in self.machines.nodes:
+            return
+        condition = self.facts.condition.as_object(f"{self.clock.now + self.facts.notice - self.facts.reaction:.0f} s")
+        self.set_taint(name, self.facts.taint.as_object(), on=True)
+        self.observed.request(
+            lambda client: client.patch("v1", "Node", name, None, {"status": {"conditions": [condition]}}, "status"),
+            missing=True,
+        )
+        if self.facts.pods == "deleted":
+            self._drain(name, "evicted", self.facts.grace)
+            return
+        disruption = self.facts.disruption.as_object()
+        for pod in self._pods_on(name):
+            self.clock.after(STOP, lambda pod=pod: self.kubelets.terminate(pod["metadata"]["uid"], disruption))  # type: ignore[misc]
+
+    def _pods_on(self, name: str) -> list[Object]:
+        """The pods on a node that are no DaemonSet's and have not ended."""
+        return [
+            pod
+            for pod in self.observed.objects["Pod"].values()
+            if pod["spec"].get("nodeName") == name
+            and (pod.get("status") or {}).get("phase") not in ("Succeeded", "Failed")
+            and not ((owner := controller(pod)) and owner["kind"] == "DaemonSet")
+        ]
 
     def _drain(self, name: str, why: record.PodEnd, grace: float) -> None:
         """Cordon a node and evict its pods."""
@@ -229,10 +251,8 @@ class Drill:
         self.observed.request(
             lambda client: client.patch("v1", "Node", name, None, {"spec": {"unschedulable": True}}), missing=True
         )
-        for pod in list(self.observed.objects["Pod"].values()):
-            owner = controller(pod)
-            if pod["spec"].get("nodeName") == name and not (owner and owner["kind"] == "DaemonSet"):
-                self.evict_pod(pod, grace, why)
+        for pod in self._pods_on(name):
+            self.evict_pod(pod, grace, why)
 
     def _take(self, name: str) -> None:
         if name in self.machines.nodes:
@@ -272,7 +292,7 @@ class Drill:
         if work.run_for:
             least, most = work.run_for
             run_for = least * (most / least) ** self.random.random()
-        body = workloads.workload(work, number, pods, at_once, run_for)
+        body = workloads.workload(work, number, pods, at_once, run_for, self.tolerations)
         name = body["metadata"]["annotations"][workloads.WORK]
         if not work.greedy:
             self.settling.expected[name] = lambda: at_once

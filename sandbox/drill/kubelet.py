@@ -152,6 +152,16 @@ class Kubelets:
             self._end(life, self._why(life))
         self._delete(life.pod)
 
+    def terminate(self, uid: str, condition: Object) -> None:
+        """A kubelet that shuts down ends a pod, which stays as a failed one."""
+        life = self.alive(uid)
+        if life is None:
+            return
+        self._end(life, "evicted")
+        status = _ended(life.pod, "Failed", 143, "Terminated")
+        condition = {**condition, "lastTransitionTime": _real()}
+        self._status(life.pod, {**status, "reason": "Terminated", "conditions": [*status["conditions"], condition]})
+
     def lost(self, node: str) -> None:
         """A machine is gone with all that ran on it; its pods are collected some time later."""
         self.pools.pop(node, None)

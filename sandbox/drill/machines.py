@@ -11,6 +11,7 @@ from typing import Any
 from sandbox.cloud.clusters import Endpoint
 from sandbox.cloud.cloud import EmulatedCloud
 from sandbox.cloud.node_groups import NodeGroup, NodeGroups, ScaleRefused
+from sandbox.cloud.spot import SpotFacts
 from sandbox.drill import record
 from sandbox.drill.clock import Clock
 from sandbox.drill.scenario import Place
@@ -55,8 +56,11 @@ class Active:
 class Machines:
     """The machines of one cluster. `join` is called with a node's object when its machine registers."""
 
-    def __init__(self, cloud: EmulatedCloud, cluster: str, clock: Clock, captured: Captured, boot: float) -> None:
+    def __init__(
+        self, cloud: EmulatedCloud, cluster: str, clock: Clock, captured: Captured, boot: float, facts: SpotFacts
+    ) -> None:
         self._cloud, self._cluster, self._clock, self._captured, self._boot = cloud, cluster, clock, captured, boot
+        self._facts = facts
         self.join: Callable[[Object], None] = lambda node: None
         self.nodes: dict[str, record.Node] = {}
         self.all: list[record.Node] = []
@@ -66,6 +70,8 @@ class Machines:
         self.active: list[Active] = []
         self._groups: NodeGroups | None = None
         self._zones: dict[str, list[str]] = {}
+        self._absent: dict[str, str] = {}
+        """Machines that the cloud makes anew when it can, with their pools."""
 
     def begin(self) -> None:
         """Bring every autoscaled pool to its minimum; its nodes and those of other pools exist from the begin."""
@@ -103,6 +109,8 @@ class Machines:
             raise ScaleRefused(f"pool {group.pool}: {self._refusal(group)}")
         places = self._places(group, by) if spot(group) else None
         granted = by if places is None else len(places)
+        if granted < by and not self._facts.partial:
+            granted = 0
         if granted:
             before = set(self._captured.nodes)
             self._cloud.grow(group.pool_id, granted)
@@ -117,26 +125,41 @@ class Machines:
 
     def remove(self, group: NodeGroup, names: Collection[str], why: record.NodeEnd) -> None:
         """Delete machines."""
-        self._cloud.remove(group.pool_id, [name for name in names if name in self.nodes])
+        for name in names:
+            self._absent.pop(name, None)
+        self._cloud.remove(group.pool_id, names)
         self._groups = None
         self.gone(names, why)
 
     def lose(self, names: Collection[str], why: record.NodeEnd) -> None:
-        """The cloud takes machines: the pool is smaller, below its minimum if need be."""
+        """The cloud takes machines. It makes them anew when it can, or the pool is smaller, below its minimum if need be."""
         by_pool: dict[str, list[str]] = {}
         for name in names:
             if name in self.nodes:
                 by_pool.setdefault(self.nodes[name].pool, []).append(name)
+        self.gone(names, why)
         for pool, lost in by_pool.items():
             group = self.group(pool)
+            if self._facts.replaced and spot(group):
+                self._absent |= dict.fromkeys(lost, pool)
+                self._revive()
+                continue
             try:
                 self._cloud.remove(group.pool_id, lost)
             except ScaleRefused:
-                # Below the minimum, which only the autoscaler heeds.
-                size = len(group.nodes)
-                self._cloud.scale(self._cluster, pool, size - len(lost), force=True)
-        self._groups = None
-        self.gone(names, why)
+                # Only the autoscaler heeds the minimum.
+                self._cloud.scale(self._cluster, pool, len(group.nodes) - len(lost), force=True)
+            self._groups = None
+
+    def _revive(self) -> None:
+        """Make machines anew where there is capacity again."""
+        for name, pool in list(self._absent.items()):
+            group = self.group(pool)
+            if name not in group.nodes:
+                del self._absent[name]
+            elif places := self._places(group, 1):
+                del self._absent[name]
+                self._add(group, name, places[0])
 
     def gone(self, names: Collection[str], why: record.NodeEnd) -> None:
         for name in names:
@@ -162,6 +185,7 @@ class Machines:
                 for each in self.zones(group):
                     if zone in ("*", each):
                         self.limits[machine_of(group), each] = nodes
+        self._revive()
 
     def surplus(self) -> list[record.Node]:
         """The running nodes beyond what the zones have, the newest first."""
@@ -211,7 +235,8 @@ class Machines:
         return self._fault(kind, group)
 
     def _refusal(self, group: NodeGroup) -> str:
-        return f"SkuNotAvailable: no spot capacity for {machine_of(group)}"
+        region = str(group.template["metadata"]["labels"].get(REGION, ""))
+        return self._facts.refused.text(machine_of(group), region, self.zones(group)[0])
 
 
 def applies(place: Place, group: NodeGroup) -> bool:

@@ -8,6 +8,7 @@ from random import Random
 from typing import Any
 
 from sandbox.cluster.autoscaler.scaler import Autoscaler, Options
+from sandbox.cluster import plugins
 from sandbox.drill import machines, record
 from sandbox.drill.clock import Clock
 from sandbox.drill.drill import Drill
@@ -55,9 +56,10 @@ def run(
         copy.captured,
         copy.cluster,
         autoscaler,
+        plugins.plugin(copy.provider).spot,
         progress,
         steps,
-        bare=_needs_tolerations(copy),
+        _tolerations(copy),
     )
     pools = _pools(copy, drill)
     require_spot(pools)
@@ -89,9 +91,12 @@ def run(
     )
 
 
-def _needs_tolerations(copy: Copy) -> bool:
-    """Whether pods get no toleration by a policy: below Kubernetes 1.36 users write it, or PodDefaults do."""
-    return int(copy.version.split(".")[1]) < 36
+def _tolerations(copy: Copy) -> list[Any]:
+    """The tolerations that users must write where no policy can add them, below Kubernetes 1.36: those of the contract's snippet."""
+    if int(copy.version.split(".")[1]) >= 36:
+        return []
+    contract = copy.outputs.get("contract") or {}
+    return list(contract.get("snippets", {}).get("gpu-prefer-spot", {}).get("tolerations", ()))
 
 
 def _caveats(copy: Copy) -> tuple[str, ...]:
@@ -100,7 +105,7 @@ def _caveats(copy: Copy) -> tuple[str, ...]:
         found.append(
             "GKE's autoscaler was not recorded: its decisions here follow Google's documentation, and its times are documented or assumed."
         )
-    if _needs_tolerations(copy):
+    if _tolerations(copy):
         found.append(
             f"Kubernetes {copy.version} has no MutatingAdmissionPolicy: the drill's training pods carry spot's toleration themselves, as users"
             " must write it there."

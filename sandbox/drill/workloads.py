@@ -1,5 +1,6 @@
 """Workloads: the Kubernetes objects of a scenario's work, as Kubeflow makes them."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from sandbox.drill.scenario import Workload
@@ -25,8 +26,10 @@ def namespace(name: str) -> Object:
     return {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name, "labels": NAMESPACES[name]}}
 
 
-def workload(work: Workload, number: int, pods: int, at_once: int, run_for: float | None) -> Object:
-    """The object with this number of some work, of so many pods."""
+def workload(
+    work: Workload, number: int, pods: int, at_once: int, run_for: float | None, tolerations: Sequence[Object] = ()
+) -> Object:
+    """The object with this number of some work, of so many pods; a Job that asks for GPUs has these tolerations."""
     name = f"{work.name}-{number}"
     labels = {"app": name, **_labels(work, name)}
     annotations = {ROLE: work.role, WORK: f"{work.namespace}/{name}", GPUS: str(work.gpus)}
@@ -34,7 +37,7 @@ def workload(work: Workload, number: int, pods: int, at_once: int, run_for: floa
         annotations[RUN_FOR] = f"{run_for:.0f}"
     if work.checkpoint_every:
         annotations[CHECKPOINT] = f"{work.checkpoint_every:.0f}"
-    template = {"metadata": {"labels": labels, "annotations": annotations}, "spec": _spec(work)}
+    template = {"metadata": {"labels": labels, "annotations": annotations}, "spec": _spec(work, tolerations)}
     metadata = {"name": name, "namespace": work.namespace, "labels": {"app": name}, "annotations": {WORK: annotations[WORK]}}
     selector = {"matchLabels": {"app": name}}
     match work.kind:
@@ -75,13 +78,15 @@ def _labels(work: Workload, name: str) -> dict[str, str]:
     return {}
 
 
-def _spec(work: Workload) -> Object:
+def _spec(work: Workload, tolerations: Sequence[Object]) -> Object:
     limits = {GPU: str(work.gpus)} if work.gpus else {}
     resources = {"requests": {"cpu": work.cpu, "memory": work.memory, **limits}, "limits": limits}
     container = {"name": "main", "image": "example.invalid/work:1", "resources": resources}
     spec: Object = {"containers": [container]}
     if work.kind == "Job":
         spec["restartPolicy"] = "Never"
+        if work.gpus and tolerations:
+            spec["tolerations"] = list(tolerations)
     if work.role == "pipeline":
         # kubeflow/pipelines 2.16.0, argocompiler/container.go: by this container a step is known.
         spec["initContainers"] = [{"name": "kfp-launcher", "image": "example.invalid/launcher:1"}]
