@@ -16,6 +16,7 @@ from sandbox.base import locks
 from sandbox.base.errors import SandboxError
 from sandbox.base.home import PROJECT, Home
 from sandbox.base.notices import discard, to_stderr
+from sandbox.cli.drill import drill
 from sandbox.cli.options import FILE, FOLDER, file_options, named_by_user, policy_options, stack_options
 from sandbox.cli.out_of_band import delete, edit, scale
 from sandbox.cli.terminal import command_line, planes, require_running
@@ -54,7 +55,7 @@ def main() -> None:
     """Run this Pulumi program with no cloud account: a real engine and Kubernetes over emulated clouds."""
 
 
-for command in (scale, delete, edit):
+for command in (drill, scale, delete, edit):
     main.add_command(command)
 
 

@@ -57,12 +57,11 @@ class LocalClusters:
                 f"cluster {label(cluster_id)} gets a control plane of its own: an earlier version of the sandbox gave it that of"
                 f" {label(sharing)}; `up --refresh` makes anew what was declared in it"
             )
-        folder.mkdir(parents=True, exist_ok=True)
         loops = [f"--cloud={self._cloud}", f"--state={self._state}", f"{_CLUSTER}{cluster_id}"]
         if factor := os.environ.get(CLOCK_FACTOR):
             loops.append(f"--clock-factor={factor}")
         settings = {"version": version, "cloud": self._cloud, "service_cidr": service_cidr, "loops": loops}
-        write_private(folder / _SETTINGS, json.dumps(settings).encode())
+        note(folder, settings)
         # Only here: certificates and HTTP take 0.1 s to import, and most commands start nothing.
         from sandbox.cluster.control_plane.start import start
 
@@ -124,6 +123,12 @@ def cluster_of(folder: Path) -> str | None:
 
 def _is(id: str | None, other: str) -> bool:
     return id is not None and key(id) == key(other)
+
+
+def note(folder: Path, settings: Mapping[str, Any]) -> None:
+    """Keep the settings of a control plane in its folder."""
+    folder.mkdir(parents=True, exist_ok=True)
+    write_private(folder / _SETTINGS, json.dumps(settings).encode())
 
 
 def plane(folder: Path) -> ControlPlane:

@@ -10,7 +10,7 @@ from sandbox.cluster.autoscaler.api import ApiServer
 from sandbox.cloud.spot import SpotFacts
 from sandbox.drill import record, workloads
 from sandbox.drill.clock import Clock
-from sandbox.drill.kubelet import STOP, Kubelets
+from sandbox.drill.kubelet import STOP, Kubelets, of_daemon_set
 from sandbox.drill.machines import Active, Captured, Machines, applies, machine_of, spot
 from sandbox.drill.observed import Observed, controller
 from sandbox.drill.scaling import Hands, Scans, world
@@ -168,12 +168,13 @@ class Drill:
 
     def _report_gpus(self, name: str) -> None:
         own = self.machines.nodes.get(name)
-        body = next((n for n in self.observed.objects["Node"].values() if n["metadata"]["name"] == name), None)
+        known = self.settling.nodes.get(name)
+        body = known.body if known else None
         if own is None or body is None or own.ready is not None:
             return
         gpus = self.machines.group(own.pool).gpus
         assert gpus is not None
-        pods = [p for p in self.observed.objects["Pod"].values() if p["spec"].get("nodeName") == name]
+        pods = [self.kubelets.lives[uid].pod for uid in self.kubelets.on_node.get(name, ())]
         found = devices.report(_older(body), pods, gpus, self._map)
         if not found.resources:
             return
@@ -236,13 +237,8 @@ class Drill:
 
     def _pods_on(self, name: str) -> list[Object]:
         """The pods on a node that are no DaemonSet's and have not ended."""
-        return [
-            pod
-            for pod in self.observed.objects["Pod"].values()
-            if pod["spec"].get("nodeName") == name
-            and (pod.get("status") or {}).get("phase") not in ("Succeeded", "Failed")
-            and not ((owner := controller(pod)) and owner["kind"] == "DaemonSet")
-        ]
+        lives = (self.kubelets.lives[uid] for uid in sorted(self.kubelets.on_node.get(name, ())))
+        return [life.pod for life in lives if life.record.ended is None and not of_daemon_set(life.pod)]
 
     def _drain(self, name: str, why: record.PodEnd, grace: float) -> None:
         """Cordon a node and evict its pods."""
@@ -296,6 +292,7 @@ class Drill:
         name = body["metadata"]["annotations"][workloads.WORK]
         if not work.greedy:
             self.settling.expected[name] = lambda: at_once
+            self.settling.short.add(name)
         if work.kind == "Job":
             pieces = [
                 record.Work(f"{name}/{index}", work.role, self.clock.now, run_for, work.checkpoint_every)

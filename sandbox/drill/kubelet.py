@@ -59,6 +59,8 @@ class Kubelets:
     progress: dict[str, Progress] = field(default_factory=dict)
     leaving: dict[str, record.PodEnd] = field(default_factory=dict)
     """Nodes that pods are leaving, and why."""
+    on_node: dict[str, set[str]] = field(default_factory=dict)
+    """Pods by node."""
 
     def seen(self, before: Object | None, pod: Object | None) -> None:
         """A pod is new, changed, or gone."""
@@ -69,7 +71,7 @@ class Kubelets:
         uid = pod["metadata"]["uid"]
         if uid not in self.lives:
             self.lives[uid] = self._life(pod)
-            if self.lives[uid].record.role and not _of_daemon_set(pod):
+            if self.lives[uid].record.role and not of_daemon_set(pod):
                 self.pods.append(self.lives[uid].record)
         life = self.lives[uid]
         was_bound = life.pod["spec"].get("nodeName") if before else None
@@ -79,6 +81,7 @@ class Kubelets:
         if node and not was_bound:
             life.record.bound, life.record.node = self.clock.now, node
             life.record.pool = self.pools.get(node, "")
+            self.on_node.setdefault(node, set()).add(uid)
             self.clock.after(START, lambda: self._start(uid))
         if pod["metadata"].get("deletionTimestamp") and not was_leaving:
             grace = float(pod["metadata"].get("deletionGracePeriodSeconds") or 0)
@@ -165,12 +168,13 @@ class Kubelets:
     def lost(self, node: str) -> None:
         """A machine is gone with all that ran on it; its pods are collected some time later."""
         self.pools.pop(node, None)
-        for uid, life in list(self.lives.items()):
-            if life.pod["spec"].get("nodeName") != node:
+        for uid in sorted(self.on_node.pop(node, ())):
+            life = self.lives.get(uid)
+            if life is None:
                 continue
             if life.record.ended is None:
                 self._end(life, self.leaving.get(node, "evicted"))
-            wait = 0.0 if _of_daemon_set(life.pod) or life.pod["metadata"].get("deletionTimestamp") else COLLECTED
+            wait = 0.0 if of_daemon_set(life.pod) or life.pod["metadata"].get("deletionTimestamp") else COLLECTED
             self.clock.after(wait, lambda uid=uid: self._collect(uid))  # type: ignore[misc]
         self.leaving.pop(node, None)
 
@@ -202,6 +206,8 @@ class Kubelets:
 
     def _gone(self, uid: str) -> None:
         life = self.lives.pop(uid, None)
+        if life and life.record.node:
+            self.on_node.get(life.record.node, set()).discard(uid)
         if life and life.record.ended is None:
             self._end(life, self._why(life))
 
@@ -253,7 +259,8 @@ def _real() -> str:
     return (datetime.now(UTC) - timedelta(days=1)).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
-def _of_daemon_set(pod: Object) -> bool:
+def of_daemon_set(pod: Object) -> bool:
+    """Whether a pod belongs to its node."""
     owner = controller(pod)
     return bool(owner and owner["kind"] == "DaemonSet")
 

@@ -96,10 +96,7 @@ class Machines:
     def zones(self, group: NodeGroup) -> list[str]:
         """The zones of a pool, as its nodes have them."""
         if group.pool not in self._zones:
-            body = self._cloud.get(group.pool_id) or {}
-            region = group.template["metadata"]["labels"].get(REGION, "")
-            zones = [f"{region}-{zone}" for zone in body.get("availabilityZones") or []]
-            self._zones[group.pool] = body.get("nodeLocations") or zones or [zone_of(group.template)]
+            self._zones[group.pool] = zones_of(self._cloud, group)
         return self._zones[group.pool]
 
     def grow(self, group: NodeGroup, by: int) -> None:
@@ -243,6 +240,14 @@ def applies(place: Place, group: NodeGroup) -> bool:
     """Whether a fault is about a pool."""
     kind = "spot" if spot(group) else "on-demand"
     return place.pool in ("*", group.pool) and place.capacity in ("*", kind)
+
+
+def zones_of(cloud: EmulatedCloud, group: NodeGroup) -> list[str]:
+    """The zones of a pool, as its nodes have them."""
+    body = cloud.get(group.pool_id) or {}
+    region = group.template["metadata"]["labels"].get(REGION, "")
+    zones = [f"{region}-{zone}" for zone in body.get("availabilityZones") or []]
+    return list(body.get("nodeLocations") or zones or [zone_of(group.template)])
 
 
 def zone_of(node: Object) -> str:

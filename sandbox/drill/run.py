@@ -12,7 +12,6 @@ from sandbox.cluster import plugins
 from sandbox.drill import machines, record
 from sandbox.drill.clock import Clock
 from sandbox.drill.drill import Drill
-from sandbox.drill.machines import Machines
 from sandbox.drill.scenario import Scenario
 from sandbox.drill.source import Copy, require_spot
 from sandbox.report import prices
@@ -61,8 +60,8 @@ def run(
         steps,
         _tolerations(copy),
     )
-    pools = _pools(copy, drill)
-    require_spot(pools)
+    found = pools(copy)
+    require_spot(found)
     drill.run()
     distortions = [text.format(boot=scenario.boot) for text in _DISCRETE]
     if factor is not None:
@@ -79,13 +78,13 @@ def run(
         clock=record.Clock(scenario.length, factor, time.monotonic() - began, tuple(distortions)),
         autoscaler=STAND_IN,
         settings={key: str(value) for key, value in drill.machines.groups().profile.items()},
-        pools=pools,
+        pools=found,
         nodes=drill.machines.all,
         pods=drill.kubelets.pods,
         work=list(drill.kubelets.work.values()),
         capacity=drill.capacity,
         events=drill.events,
-        price_source="; ".join(sorted(_sources(copy, pools))),
+        price_source="; ".join(sorted(_sources(copy, found))),
         measured=measured,
         caveats=_caveats(copy),
     )
@@ -118,11 +117,11 @@ def _location(copy: Copy) -> str:
     return str(body.get("location", ""))
 
 
-def _pools(copy: Copy, drill: Drill) -> list[record.Pool]:
-    rooms: Machines = drill.machines
+def pools(copy: Copy) -> list[record.Pool]:
+    """The pools of a copied stack."""
     location, order = _location(copy), _order(copy)
     found = []
-    for group in rooms.groups().groups:
+    for group in copy.cloud.node_groups(copy.cluster).groups:
         machine = machines.machine_of(group)
         known = prices.price(copy.provider, location, machine)
         # Google sells the GPUs of N1 machines apart.
@@ -137,7 +136,7 @@ def _pools(copy: Copy, drill: Drill) -> list[record.Pool]:
                 gpus=group.gpus.count if group.gpus else 0,
                 least=group.least,
                 most=group.most,
-                zones=tuple(rooms.zones(group)),
+                zones=tuple(machines.zones_of(copy.cloud, group)),
                 fallback=_after(group.pool, order),
                 price=None if known is None else known.spot if capacity == "spot" else known.on_demand,
                 on_demand_price=known.on_demand if known else None,

@@ -42,8 +42,17 @@ class Settling:
     expected: dict[str, Callable[[], int]] = field(default_factory=dict)
     active: dict[str, set[str]] = field(default_factory=dict)
     nodes: dict[str, Node] = field(default_factory=dict)
-    pending: dict[str, Object] = field(default_factory=dict)
     charged: dict[str, tuple[str, dict[str, Decimal]]] = field(default_factory=dict)
+    """The node and the requests of each pod on a node."""
+    on_node: dict[str, set[str]] = field(default_factory=dict)
+    untried: set[str] = field(default_factory=set)
+    """Pending pods at which the scheduler has not looked yet."""
+    waiting: dict[str, dict[str, Object]] = field(default_factory=dict)
+    """Pending pods by class; those of one class fit on the same nodes."""
+    bare: set[str] = field(default_factory=set)
+    """Nodes that may lack a DaemonSet's pod."""
+    short: set[str] = field(default_factory=set)
+    """Workloads that may lack a pod."""
     daemons: dict[str, set[str]] = field(default_factory=dict)
     """DaemonSets with a pod, by node."""
     abandoned: set[Any] = field(default_factory=set)
@@ -52,6 +61,8 @@ class Settling:
     _requests: dict[str, dict[str, Decimal]] = field(default_factory=dict)
     _classes: dict[str, str] = field(default_factory=dict)
     _misfits: dict[tuple[str, str], bool] = field(default_factory=dict)
+    _full: set[str] = field(default_factory=set)
+    """Classes that fit on no node, until there is more room."""
 
     def seen(self, kind: str, before: Object | None, after: Object | None) -> None:
         """An object is new, changed, or gone."""
@@ -85,77 +96,102 @@ class Settling:
         if workload:
             uids = self.active.setdefault(workload, set())
             (uids.discard if ended else uids.add)(uid)
+            if ended:
+                self.short.add(workload)
         node = None if ended or after is None else after["spec"].get("nodeName")
-        charged = self.charged.get(uid)
-        if charged and (node is None or charged[0] != node):
-            del self.charged[uid]
-            if charged[0] in self.nodes:
-                self.nodes[charged[0]].free = resources.total([self.nodes[charged[0]].free, charged[1]])
-            self.abandoned = {each for each in self.abandoned if not isinstance(each, tuple)}
+        if uid in self.charged and self.charged[uid][0] != node:
+            self._release(uid)
         if node and uid not in self.charged:
-            needs = resources.requests(pod["spec"])
-            self.charged[uid] = (node, needs)
-            if node in self.nodes:
-                self.nodes[node].free = resources.less(self.nodes[node].free, needs)
+            self._charge(uid, node, pod)
+        name = self._classes.get(uid)
         if ended or node:
-            self.pending.pop(uid, None)
+            self.untried.discard(uid)
             self._classes.pop(uid, None)
+            if name is not None:
+                self.waiting[name].pop(uid, None)
         else:
-            self.pending[uid] = pod
+            name = self._class(uid, pod)
+            self.waiting.setdefault(name, {})[uid] = pod
+            (self.untried.discard if _tried(pod) or _held(pod) else self.untried.add)(uid)
         owner = controller(pod)
         if owner and owner["kind"] == "DaemonSet" and node:
             self.daemons.setdefault(node, set()).add(owner["uid"])
 
+    def _charge(self, uid: str, node: str, pod: Object) -> None:
+        needs = self._requests.get(self._classes.get(uid, "")) or resources.requests(pod["spec"])
+        self.charged[uid] = (node, needs)
+        self.on_node.setdefault(node, set()).add(uid)
+        if node in self.nodes:
+            self.nodes[node].free = resources.less(self.nodes[node].free, needs)
+
+    def _release(self, uid: str) -> None:
+        node, needs = self.charged.pop(uid)
+        self.on_node[node].discard(uid)
+        if node in self.nodes:
+            self.nodes[node].free = resources.total([self.nodes[node].free, needs])
+        self._roomier()
+
+    def _roomier(self) -> None:
+        """There may be room for pods that fitted nowhere."""
+        self._full.clear()
+        self.abandoned = {each for each in self.abandoned if not isinstance(each, tuple)}
+
     def _node(self, before: Object | None, after: Object | None) -> None:
         if after is None:
             assert before is not None
-            self.nodes.pop(before["metadata"]["name"], None)
-            self.daemons.pop(before["metadata"]["name"], None)
+            name = before["metadata"]["name"]
+            self.nodes.pop(name, None)
+            self.daemons.pop(name, None)
+            self.bare.discard(name)
+            self._misfits = {key: value for key, value in self._misfits.items() if key[1] != name}
             return
         name = after["metadata"]["name"]
-        shape = (after["metadata"].get("labels"), after["spec"].get("taints"), after["spec"].get("unschedulable"))
-        old = before and (before["metadata"].get("labels"), before["spec"].get("taints"), before["spec"].get("unschedulable"))
-        if shape != old or name not in self.nodes:
-            self._misfits = {key: value for key, value in self._misfits.items() if key[1] != name}
-            self.abandoned = {each for each in self.abandoned if not isinstance(each, tuple)}
+        if before is not None and _shape(before) == _shape(after) and name in self.nodes:
+            self.nodes[name].body = after
+            return
+        for known in self._requests:
+            self._misfits.pop((known, name), None)
         free = resources.of(after["status"].get("allocatable"))
-        for where, needs in self.charged.values():
-            if where == name:
-                free = resources.less(free, needs)
+        for uid in self.on_node.get(name, ()):
+            free = resources.less(free, self.charged[uid][1])
         ready = any(c["type"] == "Ready" and c["status"] == "True" for c in after["status"].get("conditions") or [])
         self.nodes[name] = Node(after, free, ready and not after["spec"].get("unschedulable"))
+        self.bare.add(name)
+        self._roomier()
 
     def _missing(self) -> set[Any]:
-        missing: set[Any] = {
-            workload
-            for workload, number in self.expected.items()
-            if len(self.active.get(workload, ())) < number() and workload not in self.abandoned
-        }
-        classes: dict[str, Object] = {}
-        for uid, pod in self.pending.items():
-            if uid in self.abandoned or pod["spec"].get("schedulingGates") or pod["metadata"].get("deletionTimestamp"):
+        missing: set[Any] = set()
+        for workload in list(self.short):
+            wanted = self.expected.get(workload)
+            if wanted is None or len(self.active.get(workload, ())) >= wanted():
+                self.short.discard(workload)
+            elif workload not in self.abandoned:
+                missing.add(workload)
+        missing |= self.untried - self.abandoned
+        for name, pods in self.waiting.items():
+            if not pods or name in self._full or (name, "fits") in self.abandoned:
                 continue
-            if not _tried(pod):
-                missing.add(uid)
-            else:
-                classes.setdefault(self._class(uid, pod), pod)
-        for name, pod in classes.items():
-            if (name, "fits") not in self.abandoned and self._fits(name, pod):
+            pod = next((pod for uid, pod in pods.items() if uid not in self.untried and not _held(pod)), None)
+            if pod is None:
+                continue
+            if self._fits(name, pod):
                 missing.add((name, "fits"))
+            else:
+                self._full.add(name)
         return missing | self._missing_daemons()
 
     def _missing_daemons(self) -> set[Any]:
         missing = set()
-        for name, node in self.nodes.items():
-            if not node.open:
-                continue
-            for uid, body in self.observed.objects["DaemonSet"].items():
-                if uid in self.daemons.get(name, ()) or f"{name} {uid}" in self.abandoned:
-                    continue
-                spec = body["spec"]["template"]["spec"]
-                tolerating = {**spec, "tolerations": [*(spec.get("tolerations") or []), *_DAEMONS]}
-                if not misfit(tolerating, name, node.body["metadata"]["labels"], node.body["spec"].get("taints") or []):
-                    missing.add(f"{name} {uid}")
+        for name in list(self.bare):
+            node = self.nodes[name]
+            lacking = {
+                f"{name} {uid}"
+                for uid, body in self.observed.objects["DaemonSet"].items()
+                if node.open and uid not in self.daemons.get(name, ()) and _runs_on(body, node.body)
+            }
+            if not lacking - self.abandoned:
+                self.bare.discard(name)
+            missing |= lacking - self.abandoned
         return missing
 
     def _class(self, uid: str, pod: Object) -> str:
@@ -185,3 +221,22 @@ class Settling:
 def _tried(pod: Object) -> bool:
     """Whether the scheduler has looked at a pod."""
     return any(condition["type"] == "PodScheduled" for condition in (pod.get("status") or {}).get("conditions") or [])
+
+
+def _held(pod: Object) -> bool:
+    """Whether the scheduler does not look at a pod."""
+    return bool(pod["spec"].get("schedulingGates") or pod["metadata"].get("deletionTimestamp"))
+
+
+def _shape(node: Object) -> tuple[Any, ...]:
+    """All of a node that matters to the scheduler."""
+    status, spec = node["status"], node["spec"]
+    ready = [c["status"] for c in status.get("conditions") or [] if c["type"] == "Ready"]
+    return node["metadata"].get("labels"), spec.get("taints"), spec.get("unschedulable"), status.get("allocatable"), ready
+
+
+def _runs_on(daemon_set: Object, node: Object) -> bool:
+    """Whether a DaemonSet has a pod on a node."""
+    spec = daemon_set["spec"]["template"]["spec"]
+    tolerating = {**spec, "tolerations": [*(spec.get("tolerations") or []), *_DAEMONS]}
+    return not misfit(tolerating, node["metadata"]["name"], node["metadata"]["labels"], node["spec"].get("taints") or [])

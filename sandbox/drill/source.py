@@ -45,16 +45,23 @@ class Copy:
 @contextmanager
 def copied(home: Home, folder: Path, notify: Notify) -> Iterator[Copy]:
     """Copy a running stack's cluster into a new folder; its processes end afterwards. Raises SandboxError for a stack that is not up."""
+    if not clusters.planes(home.clusters):
+        raise SandboxError(f"stack {home.stack!r} is not up: bring it up first, or name a stack file with --config-file")
     source = clusters.of_stack(home)
+    if not source.running():
+        raise SandboxError(f"not every process of stack {home.stack!r} runs: `up` restarts them")
     cluster = clusters.cluster_of(source.directory)
     assert cluster is not None
-    folder.mkdir(mode=0o700)
+    folder.mkdir(parents=True, mode=0o700)
     with locks.lock_stack(home):
         shutil.copytree(home.cloud, folder / "cloud")
         outputs = Checkpoint(home).outputs()
-    plane = ControlPlane(
-        folder / "cluster", version=source.version, cloud=source.cloud, service_cidr=source.service_cidr, timed=True
+    directory = folder / "clusters" / "copy"
+    # By these settings a later command finds the processes of a drill that was killed.
+    clusters.note(
+        directory, {"version": source.version, "cloud": source.cloud, "service_cidr": source.service_cidr, "timed": True}
     )
+    plane = clusters.plane(directory)
     start(plane, programs.ensure(list(clusters.PROGRAMS), notify), notify)
     live, own = Client(source.admin_kubeconfig), Client(plane.admin_kubeconfig)
     try:

@@ -23,8 +23,8 @@ from sandbox.report.environment import Environment
 from sandbox.report.worker import Outcome
 from sandbox.toolchain import programs
 
-# No stack's name has a plus, so this is no stack's folder.
-_PREFIX = "preview+"
+# No stack's name has a plus, so these are no stacks' folders.
+PREVIEW, DRILL = "preview+", "drill+"
 _SECONDS = 30
 
 
@@ -41,7 +41,14 @@ class Scratch:
         programs.ensure(["pulumi", *clusters.PROGRAMS], notify)
 
     def run(
-        self, command: str, stack: str, project: Path, environment: Environment, notify: Notify, cloud: Path | None
+        self,
+        command: str,
+        stack: str,
+        project: Path,
+        environment: Environment,
+        notify: Notify,
+        cloud: Path | None,
+        config_file: Path | None = None,
     ) -> Outcome:
         """Run `up` or `preview` on a stack with the program in a folder; `notify` gets the sandbox's progress.
 
@@ -51,6 +58,7 @@ class Scratch:
         """
         arguments = [environment.python, "-m", "sandbox.report.worker", command, stack, str(project)]
         arguments += ["--cloud", str(cloud)] if cloud else []
+        arguments += ["--config-file", str(config_file)] if config_file else []
         # Python imports first from the folder it starts in, so that folder is empty.
         start = self.folder / "nothing"
         start.mkdir(exist_ok=True)
@@ -103,15 +111,16 @@ class Scratch:
 
 
 @contextmanager
-def opened(root: Path, notify: Notify) -> Iterator[Scratch]:
-    """A new scratch folder below a sandbox's root. The folder of a killed comparison is removed first.
+def opened(root: Path, notify: Notify, prefix: str = PREVIEW) -> Iterator[Scratch]:
+    """A new scratch folder below a sandbox's root. The folder of a killed comparison, or of another command of this prefix, is
+    removed first.
 
     An interrupt or SIGTERM ends the commands and removes the folder.
     """
     root.mkdir(parents=True, exist_ok=True)
-    for left in root.glob(f"{_PREFIX}*.lock"):
+    for left in root.glob(f"{prefix}*.lock"):
         _remove_left(left, notify)
-    folder = root / f"{_PREFIX}{secrets.token_hex(4)}"
+    folder = root / f"{prefix}{secrets.token_hex(4)}"
     with FileLock(folder.with_suffix(".lock")), _terminated_as_interrupted():
         folder.mkdir(mode=0o700)
         scratch = Scratch(folder)
@@ -127,7 +136,7 @@ def _remove_left(lock: Path, notify: Notify) -> None:
         with FileLock(lock, timeout=0):
             folder = lock.with_suffix("")
             if folder.exists():
-                notify(f"removing the folder of a comparison that was killed: {folder}")
+                notify(f"removing the folder of a command that was killed: {folder}")
                 Scratch(folder).remove()
             lock.unlink(missing_ok=True)
     except Timeout:

@@ -36,6 +36,7 @@ def main() -> None:
     parser.add_argument("stack")
     parser.add_argument("project", type=Path)
     parser.add_argument("--cloud", type=Path)
+    parser.add_argument("--config-file", type=Path)
     arguments = parser.parse_args()
     if packages := os.environ.get(FALLBACK):
         # Last: the revision's own packages come first.
@@ -46,12 +47,16 @@ def main() -> None:
     # Policies that the base breaks are no news.
     pack = Pack.of(arguments.project, arguments.stack) if arguments.command == "preview" else None
     with hosted(pack):
-        outcome = _run(arguments.command, arguments.stack, arguments.project, arguments.cloud, pack)
+        outcome = _run(
+            arguments.command, arguments.stack, arguments.project, arguments.cloud, arguments.config_file, pack
+        )
     with open(printed, "w", encoding="utf-8") as object:
         json.dump(vars(outcome), object)
 
 
-def _run(command: str, stack: str, project: Path, cloud_file: Path | None, pack: Pack | None) -> Outcome:
+def _run(
+    command: str, stack: str, project: Path, cloud_file: Path | None, config_file: Path | None, pack: Pack | None
+) -> Outcome:
     from pulumi.automation.errors import CommandError
 
     from sandbox.base.errors import SandboxError
@@ -62,7 +67,7 @@ def _run(command: str, stack: str, project: Path, cloud_file: Path | None, pack:
 
     listener = Listener()
     try:
-        home = Home.of(stack, project)
+        home = Home.of(stack, project).with_options(config_file)
         with session.open(home, to_stderr, cloud_file=cloud_file, pack=pack) as opened:
             if command == "up":
                 opened.up(discard, listener.on_event)

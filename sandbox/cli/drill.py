@@ -1,0 +1,79 @@
+"""`sandbox drill`: takes spot machines away from a copy of the stack's cluster, and shows where the work goes."""
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import click
+
+from sandbox.base.home import Home
+from sandbox.base.notices import to_stderr
+from sandbox.cli.options import FILE, FOLDER, stack_options
+
+Progress = Callable[[float, float], None]
+
+
+@click.command()
+@click.argument("scenario", required=False, default="")
+@click.option("--list", "listed", is_flag=True, help="List the scenarios.")
+@click.option("--config-file", type=FILE, help="Bring the stack up by this stack file, beside a running one.")
+@click.option("--against", metavar="REV|FILE", default="", help="Run it by a revision's or another stack file's settings as well.")
+@click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True, help="What is drawn, is drawn by this.")
+@click.option(
+    "--factor", type=click.FloatRange(min=1.0, max=1000.0), help="Time passes so many times as fast; by default events alone count."
+)
+@click.option(
+    "--trace",
+    "traces",
+    multiple=True,
+    type=(str, str, FILE),
+    metavar="MACHINE ZONE FILE",
+    help="Spot capacity from a published trace; `*` is every machine or zone.",
+)
+@click.option("--report-dir", type=FOLDER, help="Write the report there instead of the stack's folder.")
+@click.option("--json", "as_json", is_flag=True, help="Print the report as one JSON object and nothing else.")
+@stack_options
+def drill(
+    home: Home,
+    scenario: str,
+    listed: bool,
+    config_file: Path | None,
+    against: str,
+    seed: int,
+    factor: float | None,
+    traces: tuple[tuple[str, str, Path], ...],
+    report_dir: Path | None,
+    as_json: bool,
+) -> None:
+    """Rehearse SCENARIO, a name or a file, on a copy of the stack's cluster; the stack itself stays as it is.
+
+    Exits with 1 when a verdict is red.
+    """
+    # Only here: the charts take half a second to import.
+    from sandbox.drill import command, scenario as scenarios
+
+    if listed:
+        for name in scenarios.names():
+            default = " (default)" if name == scenarios.DEFAULT else ""
+            click.echo(f"{name}{default}: {scenarios.load(name).description}")
+        return
+    directory = report_dir or home.root / f"{home.stack}+drill"
+    request = command.Request(
+        scenario or scenarios.DEFAULT, seed, factor, against, config_file, traces, directory, as_json
+    )
+    if not command.drill(home, request, to_stderr, _progress):
+        sys.exit(1)
+
+
+def _progress(side: str) -> Progress:
+    """Prints a tenth of the scenario as it is done."""
+    shown = -1
+
+    def show(now: float, length: float) -> None:
+        nonlocal shown
+        tenth = int(10 * now / length)
+        if tenth > shown:
+            shown = tenth
+            to_stderr(f"{side}: {now / 60:.0f} of {length / 60:.0f} minutes")
+
+    return show

@@ -1,0 +1,165 @@
+"""`sandbox drill`: runs a scenario on copies of a stack's cluster, and reports."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import click
+from filelock import FileLock, Timeout
+
+from sandbox.base.errors import SandboxError
+from sandbox.base.home import Home
+from sandbox.base.notices import Notify
+from sandbox.drill import hindsight, report
+from sandbox.drill import run as running
+from sandbox.drill import scenario as scenarios
+from sandbox.drill.record import Record, Step
+from sandbox.drill.scenario import Scenario
+from sandbox.drill.source import Copy, copied
+from sandbox.drill.trace import read_trace
+from sandbox.drill.verdicts import failed
+from sandbox.drill.weeks import week
+from sandbox.report import environment
+from sandbox.report.revision import Revision
+from sandbox.report.scratch import DRILL, Scratch
+from sandbox.report.scratch import opened as opened_scratch
+
+FOLDER = "drill"
+"""The folder of the last report, below the stack's home."""
+
+
+@dataclass(frozen=True)
+class Request:
+    """The options of the command."""
+
+    scenario: str
+    seed: int
+    factor: float | None
+    against: str
+    config_file: Path | None
+    traces: tuple[tuple[str, str, Path], ...]
+    """Machine, zone and file of published traces."""
+    directory: Path
+    as_json: bool
+
+
+@dataclass(frozen=True)
+class Side:
+    """One of the settings under comparison: a revision, a stack file, or the stack as it is."""
+
+    name: str
+    config_file: Path | None = None
+    revision: Revision | None = None
+    live: bool = False
+
+
+def drill(home: Home, request: Request, notify: Notify, progress: Callable[[str], Callable[[float, float], None]]) -> bool:
+    """Run the drill and write its report; False when a verdict is red. Raises SandboxError."""
+    scenario = scenarios.load(request.scenario)
+    traced = [step for machine, zone, path in request.traces for step in read_trace(path, machine, zone)]
+    sides = _sides(home, request)
+    with _alone(home):
+        records = [_record(home, side, scenario, request, traced, notify, progress(side.name)) for side in sides]
+    reports = [report.build(record, best := _best(record), _lost_to(record, best)) for record in records]
+    request.directory.mkdir(parents=True, exist_ok=True)
+    if len(reports) == 1:
+        found = reports[0]
+        report.write(found, request.directory)
+        click.echo(report.as_json(found) if request.as_json else report.text(found))
+    else:
+        compared = report.compared(*reports)
+        report.write_compared(compared, request.directory)
+        click.echo(report.as_json(compared) if request.as_json else report.text_compared(compared))
+    notify(f"the report is {request.directory / 'report.html'}")
+    return not failed(reports[-1].verdicts)
+
+
+@contextmanager
+def _alone(home: Home) -> Iterator[None]:
+    """One drill at a time: two would slow each other's real programs down."""
+    home.root.mkdir(parents=True, exist_ok=True)
+    try:
+        with FileLock(home.root / "drill+running.lock.file", timeout=0):
+            yield
+    except Timeout:
+        raise SandboxError("another drill is running in this sandbox: wait until it has ended, then run this one again") from None
+
+
+def _sides(home: Home, request: Request) -> list[Side]:
+    """The settings to compare, those of `--against` first."""
+    own = Side("now", request.config_file, live=request.config_file is None)
+    if not request.against:
+        return [own]
+    if own.live:
+        # Both come up anew, so that both are what their files say.
+        own = Side("work tree", home.config_file)
+    path = Path(request.against)
+    if path.is_file():
+        return [Side(path.name, path.resolve()), own]
+    revision = Revision.of(home.project, request.against)
+    return [Side(revision.name, revision=revision), own]
+
+
+def _record(
+    home: Home,
+    side: Side,
+    scenario: Scenario,
+    request: Request,
+    traced: list[Step],
+    notify: Notify,
+    progress: Callable[[float, float], None],
+) -> Record:
+    with opened_scratch(home.root, notify, DRILL) as scratch:
+        source = home if side.live else _brought_up(home, side, scratch, notify)
+        with copied(source, scratch.folder / "copy", notify) as copy:
+            steps, measured = _steps(copy, scenario, request, traced)
+            return running.run(
+                home.stack,
+                copy,
+                request.scenario,
+                scenario,
+                seed=request.seed,
+                factor=request.factor,
+                steps=steps,
+                measured=measured,
+                progress=progress,
+            )
+
+
+def _brought_up(home: Home, side: Side, scratch: Scratch, notify: Notify) -> Home:
+    """The stack, brought up in a scratch folder by the files of a side."""
+    project = home.project
+    if side.revision:
+        project = scratch.folder / "base+files"
+        side.revision.copy(project)
+    scratch.build(notify)
+    notify(f"{side.name}: bringing the stack up beside yours")
+    own = environment.of(project, scratch.folder / "base+packages")
+    outcome = scratch.run("up", home.stack, project, own, notify, None, side.config_file)
+    if outcome.errors:
+        raise SandboxError(f"{side.name}: stack {home.stack!r} did not come up:\n" + "\n".join(outcome.errors))
+    return Home(home.stack, project, scratch.folder, side.config_file)
+
+
+def _steps(copy: Copy, scenario: Scenario, request: Request, traced: list[Step]) -> tuple[list[Step], str]:
+    if traced:
+        return traced, "from " + ", ".join(path.name for _, _, path in request.traces)
+    if not scenario.drawn_capacity:
+        return [], ""
+    spot = [pool for pool in running.pools(copy) if pool.capacity == "spot"]
+    machines = sorted({pool.machine for pool in spot})
+    zones = sorted({zone for pool in spot for zone in pool.zones})
+    most = {name: max(pool.most or 1 for pool in spot if pool.machine == name) for name in machines}
+    gpus = {pool.machine: pool.gpus for pool in spot}
+    return week(request.seed, machines, zones, most, gpus), "drawn by measurements on AWS"
+
+
+def _best(record: Record) -> hindsight.Best | None:
+    return hindsight.hindsight(record)
+
+
+def _lost_to(record: Record, best: hindsight.Best | None) -> list[object]:
+    return list(hindsight.lost_to(record, best)) if best else []
