@@ -46,10 +46,10 @@ class Size:
     most: int
 
 
-def similar(first: NodeGroup, second: NodeGroup) -> bool:
-    """Whether two groups have machines of one size and the same labels, but for those that do not count."""
+def similar(first: NodeGroup, second: NodeGroup, ignored: frozenset[str] = frozenset()) -> bool:
+    """Whether two groups have machines of one size and the same labels, but for those that do not count and `ignored`."""
     return (
-        _labels(first) == _labels(second)
+        _labels(first, ignored) == _labels(second, ignored)
         and _close(_resources(first, "capacity"), _resources(second, "capacity"), {"memory": _MEMORY}, Decimal(0))
         and _close(_resources(first, "allocatable"), _resources(second, "allocatable"), {}, _ALLOCATABLE)
     )
@@ -66,8 +66,9 @@ def shares(sizes: Sequence[Size], nodes: int) -> dict[str, int]:
     return {size.group: now[size.group] - size.now for size in sizes if now[size.group] > size.now}
 
 
-def _labels(group: NodeGroup) -> dict[str, Any]:
-    return {key: value for key, value in group.template["metadata"]["labels"].items() if key not in _IGNORED}
+def _labels(group: NodeGroup, ignored: frozenset[str]) -> dict[str, Any]:
+    labels = group.template["metadata"]["labels"]
+    return {key: value for key, value in labels.items() if key not in _IGNORED and key not in ignored}
 
 
 def _resources(group: NodeGroup, field: str) -> resources.Resources:

@@ -1,82 +1,77 @@
-"""Behaviour: how one cloud's autoscaler differs from the other's, as the loop asks for it."""
+"""Behaviour: how one cloud's autoscaler differs from the other's, as a scan asks for it."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
 from random import Random
-from threading import Event
 from typing import Protocol
 
-from sandbox.cloud.node_groups import NodeGroups
+from sandbox.cloud.node_groups import NodeGroup
 from sandbox.cluster.autoscaler import expander, gke
-from sandbox.cluster.autoscaler.api import ApiServer, Mirror, Object
 from sandbox.cluster.autoscaler.expander import Option
-from sandbox.cluster.autoscaler.node_capacity import Pod
-
-_CONFIG_MAP = f"/api/v1/namespaces/kube-system/configmaps/{expander.CONFIG_MAP}"
-_COMPUTE_CLASSES = "/apis/cloud.google.com/v1/computeclasses"
-
-
-@dataclass(frozen=True)
-class Limits:
-    """The limits of growth: `barred` and `hopeless` of a `plan.Picture`."""
-
-    barred: Mapping[str, str] = field(default_factory=dict)
-    hopeless: Callable[[Pod], str] = lambda pod: ""
+from sandbox.cluster.autoscaler.shapes import Object, Shape
+from sandbox.cluster.autoscaler.world import Hands, World
 
 
 class Behaviour(Protocol):
-    """One cloud's. Every method may raise `api.Unanswered`."""
+    """One cloud's, for one scan."""
 
-    def limits(self, fleet: NodeGroups) -> Limits:
-        """The groups that never grow, and the pods for which none does."""
+    def barred(self, groups: Sequence[NodeGroup]) -> Mapping[str, str]:
+        """Why a group never grows, by its name."""
+        ...
 
-    def admit(self, pods: Iterable[Object]) -> None:
-        """Change waiting pods as the cloud does, where that is left to this process."""
+    def hopeless(self, shape: Shape) -> str:
+        """Why no group helps a pod; empty where one may."""
+        ...
 
-    def choose(self, fleet: NodeGroups, options: Sequence[Option], random: Random) -> tuple[Option, str]:
+    def admit(self, pods: Sequence[Object], hands: Hands) -> None:
+        """Change waiting pods as the cloud does, where that is left to this program."""
+
+    def choose(self, groups: Sequence[NodeGroup], options: Sequence[Option], random: Random) -> tuple[Option, str]:
         """The option to take, and why."""
+        ...
 
 
 class Aks:
     """The expander of the cluster's profile, with the user's ConfigMap."""
 
-    def __init__(self, api: ApiServer) -> None:
-        self._api = api
+    def __init__(self, world: World) -> None:
+        self._expander, self._priorities = str(world.profile.get("expander") or "random"), world.priorities
 
-    def limits(self, fleet: NodeGroups) -> Limits:
-        return Limits()
+    def barred(self, groups: Sequence[NodeGroup]) -> Mapping[str, str]:
+        return {}
 
-    def admit(self, pods: Iterable[Object]) -> None:
+    def hopeless(self, shape: Shape) -> str:
+        return ""
+
+    def admit(self, pods: Sequence[Object], hands: Hands) -> None:
         """AKS changes no waiting pod."""
 
-    def choose(self, fleet: NodeGroups, options: Sequence[Option], random: Random) -> tuple[Option, str]:
-        name = str(fleet.profile["expander"])
-        data = (self._api.get(_CONFIG_MAP) or {}).get("data") or {} if name == "priority" else {}
-        return expander.choose(name, options, data.get("priorities"), random)
+    def choose(self, groups: Sequence[NodeGroup], options: Sequence[Option], random: Random) -> tuple[Option, str]:
+        return expander.choose(self._expander, options, self._priorities, random)
 
 
 class Gke:
-    """ComputeClasses first, then the price. A ComputeClass that changes sets `changed`."""
+    """ComputeClasses first, then the price. A cluster without the kind has no class."""
 
-    def __init__(self, api: ApiServer, changed: Event) -> None:
-        self._api, self._classes = api, Mirror(api, _COMPUTE_CLASSES, changed)
-        self._classes.start()
+    def __init__(self, world: World) -> None:
+        self._classes = gke.Classes(world.classes)
 
-    def limits(self, fleet: NodeGroups) -> Limits:
-        classes = self._current()
-        return Limits(classes.barred(fleet.groups), classes.missing)
+    def barred(self, groups: Sequence[NodeGroup]) -> Mapping[str, str]:
+        return self._classes.barred(groups)
 
-    def admit(self, pods: Iterable[Object]) -> None:
+    def hopeless(self, shape: Shape) -> str:
+        return self._classes.missing(shape.spec)
+
+    def admit(self, pods: Sequence[Object], hands: Hands) -> None:
         """Add a class's toleration to pods that ask for the class where no admission policy did (`sandbox/gcp/data/objects`)."""
         for pod in pods:
             if tolerations := gke.tolerations(pod):
-                metadata = pod["metadata"]
-                path = f"/api/v1/namespaces/{metadata['namespace']}/pods/{metadata['name']}"
-                self._api.patch(path, {"spec": {"tolerations": tolerations}})
+                hands.tolerate(pod, tolerations)
 
-    def choose(self, fleet: NodeGroups, options: Sequence[Option], random: Random) -> tuple[Option, str]:
-        return self._current().choose(options, fleet.groups, random)
+    def choose(self, groups: Sequence[NodeGroup], options: Sequence[Option], random: Random) -> tuple[Option, str]:
+        return self._classes.choose(options, groups, random)
 
-    def _current(self) -> gke.Classes:
-        # A cluster without the kind has no class.
-        return gke.Classes(self._classes.objects() or ())
+
+OF_CLOUD: Mapping[str, Callable[[World], Behaviour]] = {"azure": Aks, "gcp": Gke}
+"""The behaviour by the cloud's name."""

@@ -7,15 +7,13 @@ the ConfigMap by sigs.k8s.io/yaml 1.6 into `map[int][]string` and each expressio
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from decimal import Decimal
 from functools import lru_cache
 from random import Random
 from typing import Any
 
 import yaml
 
-from sandbox.cluster.autoscaler.node_capacity import Pod
-from sandbox.cluster.autoscaler.resources import NONE
+from sandbox.cluster.autoscaler.shapes import PodInfo
 
 CONFIG_MAP = "cluster-autoscaler-priority-expander"
 
@@ -38,8 +36,8 @@ class Option:
     pool_id: str
     size: int
     nodes: int
-    pods: Sequence[Pod]
-    waste: Decimal = NONE
+    pods: Sequence[PodInfo]
+    waste: float = 0.0
     """The sum of the shares of CPU and memory that would stay free on the new nodes."""
 
 

@@ -45,12 +45,12 @@ def _matches_term(term: Object, name: str, labels: Mapping[str, str]) -> bool:
     expressions, fields = term.get("matchExpressions") or [], term.get("matchFields") or []
     # A term without requirements matches no node (API reference, NodeSelectorTerm).
     return bool(expressions or fields) and (
-        all(_matches(expression, labels) for expression in expressions)
-        and all(_matches(field, {"metadata.name": name}) for field in fields)
+        all(matches(expression, labels) for expression in expressions)
+        and all(matches(field, {"metadata.name": name}) for field in fields)
     )
 
 
-def _matches(requirement: Object, labels: Mapping[str, str]) -> bool:
+def matches(requirement: Object, labels: Mapping[str, str]) -> bool:
     """https://kubernetes.io/docs/concepts/scheduling-eviction/assign-pod-node/#operators"""
     operator, values = requirement["operator"], requirement.get("values") or []
     value = labels.get(requirement["key"])

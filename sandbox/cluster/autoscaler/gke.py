@@ -19,7 +19,7 @@ from sandbox.cloud.node_groups import NodeGroup
 from sandbox.cluster.autoscaler import resources
 from sandbox.cluster.autoscaler.expander import ONLY, Option, draw
 from sandbox.cluster.autoscaler.fit import required_terms
-from sandbox.cluster.autoscaler.node_capacity import Object, Pod
+from sandbox.cluster.autoscaler.shapes import Object
 
 KEY = "cloud.google.com/compute-class"
 _RECLAIMABLE = ("cloud.google.com/gke-spot", "cloud.google.com/gke-preemptible")
@@ -54,9 +54,9 @@ class Classes:
     def __init__(self, objects: Iterable[Object]) -> None:
         self._by_name = {body["metadata"]["name"]: ComputeClass.of(body) for body in objects}
 
-    def missing(self, pod: Pod) -> str:
-        """The reason why no pool can grow for a pod: its class does not exist. Empty where one may."""
-        name = requested(pod.spec)
+    def missing(self, spec: Object) -> str:
+        """The reason why no pool can grow for pods of a spec: their class does not exist. Empty where one may."""
+        name = requested(spec)
         return f"there is no ComputeClass {name}" if name and name not in self._by_name else ""
 
     def barred(self, groups: Iterable[NodeGroup]) -> dict[str, str]:

@@ -1,28 +1,26 @@
-"""The autoscaler's loop: carries the decisions of the pure parts out in the emulated cloud and the cluster."""
+"""The autoscaler's loop in a live sandbox: each scan sees the emulated cloud and the cluster as they are now."""
 
 import os
 import time
-from collections.abc import Callable, Mapping, Set
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 from threading import Event
-from typing import Any
 
-from sandbox.cloud.node_groups import NodeGroup, NodeGroups, ScalableCloud, ScaleRefused
+from sandbox.cloud.node_groups import NodeGroups, ScalableCloud
 from sandbox.cluster import plugins
-from sandbox.cluster.autoscaler import devices, idle, journal
+from sandbox.cluster.autoscaler import devices, expander, journal
 from sandbox.cluster.autoscaler.api import ApiServer, Mirror, Object
-from sandbox.cluster.autoscaler.backoff import BackOff
-from sandbox.cluster.autoscaler.behaviour import Aks, Behaviour, Gke
 from sandbox.cluster.autoscaler.journal import Journal
-from sandbox.cluster.autoscaler.plan import Picture, Plan, plan
-from sandbox.cluster.autoscaler.upcoming import UpcomingNodes
+from sandbox.cluster.autoscaler.live import LiveHands
+from sandbox.cluster.autoscaler.options import Options
+from sandbox.cluster.autoscaler.scaler import Autoscaler
+from sandbox.cluster.autoscaler.world import World
 
 _SCAN = 1.0  # seconds
-_PROVISION_TIME = "15m"  # cluster-autoscaler's --max-node-provision-time, where the cloud's profile has none
-# The autoscaler's own taint: no pod comes to a node between the decision and the removal.
-_GOING = {"key": "ToBeDeletedByClusterAutoscaler", "effect": "NoSchedule"}
+_CONFIG_MAP = f"/api/v1/namespaces/kube-system/configmaps/{expander.CONFIG_MAP}"
+_COMPUTE_CLASSES = "/apis/cloud.google.com/v1/computeclasses"
 
 
 @dataclass(frozen=True)
@@ -51,30 +49,31 @@ class Loop:
         self._changed, self.stopping = Event(), Event()
         paths = ("/api/v1/nodes", "/api/v1/pods", "/apis/apps/v1/daemonsets")
         self._mirrors = [Mirror(self._api, path, self._changed) for path in paths]
-        by_class = plugins.plugin(settings.cloud).compute_classes
-        self._behaviour: Behaviour = Gke(self._api, self._changed) if by_class else Aks(self._api)
-        self._journal, self._idle, self._random = Journal(), idle.Idle(), Random()
-        self._back_off, self._upcoming = BackOff(settings.factor), UpcomingNodes()
+        self._classes: Mirror | None = None
+        if plugins.plugin(settings.cloud).compute_classes:
+            self._classes = Mirror(self._api, _COMPUTE_CLASSES, self._changed)
+        self._journal = Journal()
+        self._hands = LiveHands(self._api, settings.cluster, self._journal)
+        self._scaler = Autoscaler(settings.cloud, Options.live(settings.factor), Random())
+        self._since: dict[str, float] = {}
+        """When this process first saw a node or pod, by uid."""
         self._seen_state = 0
         self._pending = True
         """Whether something waits: pods for nodes, empty nodes for their time, nodes for the API server."""
-        self._unsettled = False
-        """Whether a change of the cloud may have left the cluster's nodes behind."""
-        self._first = True
 
     def run(self) -> None:
         """Scan until `stopping` is set, or the control plane's folder is gone."""
-        for mirror in self._mirrors:
+        for mirror in [*self._mirrors, *filter(None, [self._classes])]:
             mirror.start()
         while not self.stopping.is_set() and self._settings.directory.exists():
+            pause = _SCAN
             try:
-                again = self._due() and self._scan()
+                if self._due():
+                    pause = self._scan()
                 self._journal.state("trouble", "")
             except Exception as error:  # an API server that is restarted, a full disk: the next scan may be better
-                again = False
                 self._journal.state("trouble", f"scan failed: {type(error).__name__}: {error}")
-            if not again:
-                self.stopping.wait(_SCAN)
+            self.stopping.wait(pause)
 
     def _due(self) -> bool:
         """Whether anything changed, or something waits."""
@@ -84,55 +83,33 @@ class Loop:
         moved, self._seen_state = state != self._seen_state, state
         return changed or moved or self._pending
 
-    def _scan(self) -> bool:
-        """One scan; whether another should follow at once."""
+    def _scan(self) -> float:
+        """One scan; the seconds until the next."""
         self._pending = True  # until the end of this scan tells
         nodes, pods, daemon_sets = (mirror.objects() for mirror in self._mirrors)
         if nodes is None or pods is None or daemon_sets is None:
-            return False
+            return _SCAN
         cloud = self._cloud()
-        if self._unsettled:
-            cloud.apply_nodes(self._settings.cluster)
-            self._unsettled = False
-        if self._first:
-            self._release(nodes)
-            self._first = False
+        self._hands.settle(cloud)
         fleet = cloud.node_groups(self._settings.cluster)
         self._report_devices(fleet, nodes, pods)
         now = time.monotonic()
-        late = self._observe_upcoming(fleet, nodes, now)
-        self._behaviour.admit(pods)
-        limits = self._behaviour.limits(fleet)
-        decided = plan(
-            Picture(
-                fleet.groups,
-                nodes,
-                pods,
-                daemon_sets,
-                self._back_off.groups(now),
-                limits.barred,
-                limits.hopeless,
-                late,
-                balanced=str(fleet.profile.get("balanceSimilarNodeGroups")) == "true",
-            )
-        )
-        self._log_hopeless(decided)
-        if decided.options:
-            return self._grow(cloud, fleet, decided, now)
-        return self._shrink(cloud, fleet, nodes, pods, decided, now)
+        uids = [str(item["metadata"].get("uid")) for item in (*nodes, *pods)]
+        self._since = {uid: self._since.get(uid, now) for uid in uids}
+        classes = (self._classes.objects() or ()) if self._classes else ()
+        priorities = self._priorities(fleet, pods)
+        world = World(fleet.groups, nodes, pods, self._since, daemon_sets, (), fleet.profile, priorities, classes)
+        upcoming = self._scaler.scan(now, world, self._hands)
+        self._log_hopeless()
+        self._pending = self._scaler.wakes() < float("inf")
+        return min(_SCAN, max(0.0, upcoming - now))
 
-    def _observe_upcoming(self, fleet: NodeGroups, nodes: list[Object], now: float) -> Set[str]:
-        """The upcoming nodes that do not count any more; their groups back off."""
-        limit = str(fleet.profile.get("maxNodeProvisionTime", _PROVISION_TIME))
-        upcoming = self._upcoming.observe(now, fleet.groups, nodes, idle.seconds(limit))
-        for name in upcoming.grew:
-            self._back_off.grew(name)
-        for group in fleet.groups:
-            if group.name in upcoming.failed:
-                self._back_off.failed(now, group.name)
-                late = ", ".join(sorted(upcoming.late & set(group.nodes)))
-                self._journal.write(f"pool {group.pool}: not ready after {limit}, left alone for a while: {late}")
-        return upcoming.late
+    def _priorities(self, fleet: NodeGroups, pods: list[Object]) -> str | None:
+        """The text of the priority expander's ConfigMap, where a scan may need it."""
+        if fleet.profile.get("expander") != "priority" or all(pod["spec"].get("nodeName") for pod in pods):
+            return None
+        data: Mapping[str, str] = (self._api.get(_CONFIG_MAP) or {}).get("data") or {}
+        return data.get("priorities")
 
     def _report_devices(self, fleet: NodeGroups, nodes: list[Object], pods: list[Object]) -> None:
         """The kubelets' part: a node has the GPUs that its device plugin reports, and none without a plugin."""
@@ -158,95 +135,11 @@ class Loop:
                 shown = ", ".join(f"{key} {value}" for key, value in sorted(after.items()))
                 self._journal.write(f"node {name}: {shown} ({report.why or 'no device plugin runs there'})")
 
-    def _grow(self, cloud: ScalableCloud, fleet: NodeGroups, decided: Plan, now: float) -> bool:
-        option, why = self._behaviour.choose(fleet, decided.options, self._random)
-        shares = decided.shares(option)
-        if len(shares) > 1:
-            why = f"{why}; shared among similar pools"
-        waiting = journal.pods([pod.name for pod in option.pods])
-        groups = [group for group in fleet.groups if group.name in shares]
-        # A refusal of one group does not spare the others the request.
-        answers = [self._request(cloud, group, shares[group.name], waiting, why, now) for group in groups]
-        return any(answers)
-
-    def _request(self, cloud: ScalableCloud, group: NodeGroup, nodes: int, waiting: str, why: str, now: float) -> bool:
-        """Request so many nodes more of a group; whether the cloud grants them."""
-        size = f"{len(group.nodes)} -> {len(group.nodes) + nodes} nodes"
-        try:
-            self._settle(lambda: cloud.grow(group.pool_id, nodes))
-        except ScaleRefused as refused:
-            self._back_off.failed(now, group.name)
-            self._journal.write(f"pool {group.pool}: {size} refused for {waiting}, left alone for a while: {refused}")
-            return False
-        self._idle.grown = now
-        self._upcoming.requested(now, group)
-        self._journal.write(f"pool {group.pool}: {size} for {waiting}: {why}")
-        return True
-
-    def _shrink(
-        self,
-        cloud: ScalableCloud,
-        fleet: NodeGroups,
-        nodes: list[Object],
-        pods: list[Object],
-        decided: Plan,
-        now: float,
-    ) -> bool:
-        empty = idle.empty(nodes, pods, decided.needed)
-        self._idle.observe(now, empty)
-        groups = [group for group in fleet.groups if group.least is not None]
-        for pool_id, ripe in self._idle.due(now, fleet.groups, fleet.profile, self._settings.factor).items():
-            group = next(group for group in groups if group.pool_id == pool_id)
-            self._remove(cloud, group, ripe, str(fleet.profile["scaleDownUnneededTime"]))
-        spare = any(set(group.nodes) & empty and len(group.nodes) > (group.least or 0) for group in groups)
-        self._pending = bool(spare or decided.hopeless or decided.needed)
-        return False
-
-    def _remove(self, cloud: ScalableCloud, group: NodeGroup, names: list[str], after: str) -> None:
-        for name in names:
-            self._api.patch(f"/api/v1/nodes/{name}", {"spec": {"taints": [_GOING]}}, "strategic-merge")
-        going = [name for name in names if not self._busy(name)]
-        size = f"{len(group.nodes)} -> {len(group.nodes) - len(going)} nodes"
-        try:
-            if going:
-                self._settle(lambda: cloud.remove(group.pool_id, going))
-                self._journal.write(f"pool {group.pool}: {size}: {', '.join(going)} empty for {after}")
-        except ScaleRefused as refused:
-            self._journal.write(f"pool {group.pool}: {size} refused: {refused}")
-            going = []
-        for name in set(names) - set(going):
-            self._untaint(name)
-
-    def _busy(self, name: str) -> bool:
-        """Whether a pod has come to a node by now; the server itself knows."""
-        listed = self._api.get(f"/api/v1/pods?fieldSelector=spec.nodeName={name}") or {"items": []}
-        return not idle.empty([{"metadata": {"name": name}}], listed["items"], set())
-
-    def _release(self, nodes: list[Object]) -> None:
-        """Keep the nodes that a killed process had chosen to remove."""
-        for node in nodes:
-            if any(taint["key"] == _GOING["key"] for taint in node["spec"].get("taints") or []):
-                self._untaint(node["metadata"]["name"])
-
-    def _untaint(self, name: str) -> None:
-        taint: dict[str, Any] = {"$patch": "delete", "key": _GOING["key"]}
-        self._api.patch(f"/api/v1/nodes/{name}", {"spec": {"taints": [taint]}}, "strategic-merge")
-
-    def _settle(self, change: Callable[[], None]) -> None:
-        """Change the cloud; where the cluster's nodes could not follow, the next scan applies them."""
-        self._unsettled = True
-        try:
-            change()
-        except ScaleRefused:
-            self._unsettled = False
-            raise
-        self._unsettled = False
-
-    def _log_hopeless(self, decided: Plan) -> None:
-        by_reason: dict[str, list[str]] = {}
-        for pod, why in decided.hopeless.items():
-            by_reason.setdefault(why, []).append(pod)
-        lines = [f"no pool can grow for {journal.pods(names)}: {why}" for why, names in by_reason.items()]
+    def _log_hopeless(self) -> None:
+        lines = [
+            f"no pool can grow for {journal.pods([pod.name for pod in pods])}: {why}"
+            for why, pods in self._scaler.growth.hopeless
+        ]
         self._journal.state("hopeless", "\n".join(lines))
 
 

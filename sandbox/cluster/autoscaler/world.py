@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
 from sandbox.cloud.node_groups import NodeGroup
-from sandbox.cluster.autoscaler.node_capacity import Object
+from sandbox.cluster.autoscaler.shapes import Object
 
 Action = Literal["scale-up", "failed", "backoff", "scale-down", "note"]
 

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from random import Random
 from typing import Any
 
-from sandbox.cloud.node_groups import Gpus, NodeGroup
-from sandbox.cluster.autoscaler import expander
-from sandbox.cluster.autoscaler.plan import Picture, plan
+from sandbox.cloud.node_groups import Gpus, NodeGroup, ScaleRefused
+from sandbox.cluster.autoscaler.options import Options
+from sandbox.cluster.autoscaler.scaler import Autoscaler
+from sandbox.cluster.autoscaler.world import Decision, World
 
 Object = dict[str, Any]
 
@@ -69,6 +70,52 @@ def training(count: int, tolerations: Sequence[Object] = (SPOT, GPU), **spec: An
     return [pod(f"train-{number}", ONE_GPU, tolerations, **spec) for number in range(count)]
 
 
+class Cloud:
+    """A cloud that grants everything, but for `full` pools, whose machines never come; keeps what was decided and asked."""
+
+    def __init__(self, groups: Sequence[NodeGroup], full: str = "") -> None:
+        self.groups, self.full = {each.name: each for each in groups}, full
+        self.decisions: list[Decision] = []
+        self.calls: list[tuple[str, Any]] = []
+        self.refusing: set[str] = set()
+        """Pods, by name, whose eviction is refused; nodes that a pod has come to."""
+
+    def grow(self, group: NodeGroup, by: int) -> None:
+        if group.pool == self.full:
+            raise ScaleRefused("quota")
+        self.groups[group.name] = sized(group, len(group.nodes) + by)
+
+    def remove(self, group: NodeGroup, nodes: Collection[str]) -> None:
+        if group.pool == self.full:
+            raise ScaleRefused("locked")
+        self.calls.append(("remove", sorted(nodes)))
+        now = self.groups[group.name]
+        self.groups[group.name] = replace(now, nodes=tuple(name for name in now.nodes if name not in nodes))
+
+    def taint(self, nodes: Collection[str]) -> None:
+        self.calls.append(("taint", sorted(nodes)))
+
+    def untaint(self, nodes: Collection[str]) -> None:
+        self.calls.append(("untaint", sorted(nodes)))
+
+    def busy(self, node: str) -> bool:
+        return node in self.refusing
+
+    def evict(self, pod: Any, grace: float) -> bool:
+        self.calls.append(("evict", (pod["metadata"]["name"], grace)))
+        return pod["metadata"]["name"] not in self.refusing
+
+    def tolerate(self, pod: Any, tolerations: Sequence[Any]) -> None:
+        self.calls.append(("tolerate", (pod["metadata"]["name"], list(tolerations))))
+
+    def decided(self, decision: Decision) -> None:
+        self.decisions.append(decision)
+
+
+EAGER = Options(pod_age=0, gpu_pod_age=0)
+"""No pod is too young."""
+
+
 def decisions(
     groups: Sequence[NodeGroup],
     pods: Sequence[Object],
@@ -76,18 +123,20 @@ def decisions(
     *,
     by: str = "priority",
     seed: int = 0,
-    **picture: Any,
+    nodes: Sequence[Object] = (),
+    cloud: str = "azure",
+    **world: Any,
 ) -> list[tuple[str, int, int]]:
-    """Results of scan after scan until nothing is left to do, as (pool, from, to); no machine joins meanwhile."""
-    random, grown = Random(seed), []
-    now = list(groups)
-    nodes: Sequence[Object] = picture.pop("nodes", ())
-    while (growth := plan(Picture(now, nodes, pods, **picture))).options:
-        option, _ = expander.choose(by, growth.options, priorities, random)
-        shares = growth.shares(option)
-        grown += [(g.pool, len(g.nodes), len(g.nodes) + shares[g.name]) for g in now if g.name in shares]
-        now = [sized(g, len(g.nodes) + shares.get(g.name, 0)) for g in now]
-    return grown
+    """Scale-ups of scan after scan until nothing is left to do, as (pool, from, to); no machine joins meanwhile."""
+    hands, scaler, now = Cloud(groups), Autoscaler(cloud, EAGER, Random(seed)), 0.0
+    profile = {"expander": by, **world.pop("profile", {})}
+    while True:
+        grown = len(hands.decisions)
+        state = World(list(hands.groups.values()), nodes, pods, {}, profile=profile, priorities=priorities, **world)
+        scaler.scan(now, state, hands)
+        if len(hands.decisions) == grown:
+            return [(d.pool, d.before, d.after) for d in hands.decisions if d.action == "scale-up"]
+        now += 1
 
 
 def first(groups: Sequence[NodeGroup], pods: Sequence[Object], priorities: str | None = None, **more: Any) -> set[Any]:

@@ -7,7 +7,10 @@ from typing import Any
 import pytest
 
 from sandbox.cluster.autoscaler.balance import Size, shares, similar
-from sandbox.cluster.autoscaler.plan import Picture, plan
+from sandbox.cluster.autoscaler.growth import Limits, growth
+from sandbox.cluster.autoscaler.packing import template
+from sandbox.cluster.autoscaler.snapshot import Snapshots
+from sandbox.cluster.autoscaler.world import World
 
 from .objects import GPU, ONE_GPU, group, pod, sized, training
 
@@ -68,15 +71,23 @@ def test_the_smallest_grows_first(sizes: list[tuple[int, int]], nodes: int, expe
 
 
 def test_only_those_share_that_can_grow_and_take_all_the_pods() -> None:
-    def sharing(*others: Any, pods: Any = None, **picture: Any) -> set[str]:
-        growth = plan(Picture([labelled("a"), *others], [], pods or training(2, [GPU]), balanced=True, **picture))
-        return {size.group for size in growth.sharing["aks-a-12345678-vmss"]} - {"aks-a-12345678-vmss"}
+    def sharing(*others: Any, pods: Any = None, **limits: Any) -> set[str]:
+        groups = [labelled("a"), *others]
+        snapshot = Snapshots(-10).take(0, World(groups, [], pods or training(2, [GPU]), {}))
+        templates = {each.name: template(each, snapshot) for each in groups}
+        found = growth(groups, templates, snapshot.waiting, Limits(balanced=True, **limits))
+        return {size.group for size in found.sharing["aks-a-12345678-vmss"]} - {"aks-a-12345678-vmss"}
 
     b = labelled("b")
     assert sharing(b) == {b.name}
-    assert sharing(b, backed_off={b.name}) == set()
-    # Five of them have a place that is coming.
-    assert sharing(sized(b, 5), pods=training(7, [GPU])) == set()
+    assert sharing(b, stopped={b.name: "left alone"}) == set()
+    assert sharing(sized(b, 5)) == set()
     pinned = pod("pinned", ONE_GPU, [GPU], nodeSelector={"agentpool": "a"})
     assert sharing(b, pods=[pinned]) == set()
     assert sharing(b, pods=[pinned, *training(1, [GPU])]) == set()
+
+
+def test_labels_that_the_caller_ignores_do_not_count() -> None:
+    first, second = labelled("a", labels={"team": "x"}), labelled("b", labels={"team": "y"})
+    assert not similar(first, second)
+    assert similar(first, second, frozenset({"team"}))

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from decimal import Decimal
 from random import Random
 from typing import Any
 
 import pytest
 
 from sandbox.cluster.autoscaler.expander import Option, choose, parse, rank
-from sandbox.cluster.autoscaler.node_capacity import Pod
+from sandbox.cluster.autoscaler.shapes import PodInfo, Shapes
+
+from .objects import pod
 
 
-def option(pool: str, pods: int = 1, waste: str = "0") -> Option:
-    waiting = [Pod(f"default/{number}", {}, {}) for number in range(pods)]
-    return Option(f"aks-{pool}-12345678-vmss", pool, f"/{pool}", 0, 1, waiting, Decimal(waste))
+def option(pool: str, pods: int = 1, waste: float = 0.0) -> Option:
+    bodies = [pod(str(number)) for number in range(pods)]
+    waiting = [PodInfo(number, body, Shapes().of(body)) for number, body in enumerate(bodies)]
+    return Option(f"aks-{pool}-12345678-vmss", pool, f"/{pool}", 0, 1, waiting, waste)
 
 
 SPOT, TWIN, OTHER = option("t4"), option("t4od"), option("general")
@@ -86,7 +88,7 @@ def test_a_group_without_a_line_is_dropped_when_another_has_one() -> None:
     ("expander", "best", "why"), [("least-waste", "t4od", "least waste"), ("most-pods", "general", "takes most pods")]
 )
 def test_other_expanders(expander: str, best: str, why: str) -> None:
-    options = [option("t4", 2, "0.9"), option("t4od", 2, "0.1"), option("general", 3, "0.5")]
+    options = [option("t4", 2, 0.9), option("t4od", 2, 0.1), option("general", 3, 0.5)]
     for seed in range(5):
         chosen, reason = choose(expander, options, None, Random(seed))
         assert (chosen.pool, reason) == (best, why)

@@ -10,10 +10,11 @@ from typing import Any
 import pytest
 
 from sandbox.cloud.node_groups import NodeGroup
-from sandbox.cluster.autoscaler.gke import KEY, Classes, requested, tolerations
-from sandbox.cluster.autoscaler.plan import Picture, plan
+from sandbox.cluster.autoscaler.gke import KEY, requested, tolerations
+from sandbox.cluster.autoscaler.scaler import Autoscaler
+from sandbox.cluster.autoscaler.world import World
 
-from .objects import GPU, GPU_TAINT, ONE_GPU, group, pod, sized
+from .objects import EAGER, GPU, GPU_TAINT, ONE_GPU, Cloud, group, pod
 
 CLASS = "kubeflow-spot"
 CLASS_TAINT = {"key": KEY, "value": CLASS, "effect": "NoSchedule"}
@@ -41,19 +42,23 @@ def training(count: int, **spec: Any) -> list[Any]:
     return [pod(f"train-{n}", ONE_GPU, [GPU, IN_CLASS] if spec else [GPU], **spec) for n in range(count)]
 
 
+def scan(groups: Sequence[NodeGroup], pods: Sequence[Any], *classes: Any, seed: int = 0) -> tuple[Autoscaler, Cloud]:
+    """Scan after scan until nothing is left to do."""
+    hands, scaler = Cloud(groups), Autoscaler("gcp", EAGER, Random(seed))
+    for number in range(9):
+        scaler.scan(number, World(list(hands.groups.values()), [], pods, {}, classes=classes), hands)
+    return scaler, hands
+
+
 def decisions(groups: Sequence[NodeGroup], pods: Sequence[Any], *classes: Any, seed: int = 0) -> list[Any]:
-    """Results of scan after scan until nothing is left to do, as (pool, from, to, why)."""
-    random, grown, now, known = Random(seed), [], list(groups), Classes(classes)
-    while options := plan(Picture(now, [], pods, barred=known.barred(now), hopeless=known.missing)).options:
-        option, why = known.choose(options, now, random)
-        grown.append((option.pool, option.size, option.size + option.nodes, why))
-        now = [sized(g, grown[-1][2]) if g.pool == option.pool else g for g in now]
-    return grown
+    """The scale-ups as (pool, from, to, why)."""
+    _, hands = scan(groups, pods, *classes, seed=seed)
+    return [(d.pool, d.before, d.after, d.reason.partition(": ")[2]) for d in hands.decisions if d.action == "scale-up"]
 
 
 def hopeless(groups: Sequence[NodeGroup], pods: Sequence[Any], *classes: Any) -> Any:
-    known = Classes(classes)
-    return plan(Picture(groups, [], pods, barred=known.barred(groups), hopeless=known.missing)).hopeless
+    scaler, _ = scan(groups, pods, *classes)
+    return {waiting.name: why for why, pods in scaler.growth.hopeless for waiting in pods}
 
 
 MEMBERS = [pool("l4od", 2, of_class=CLASS), pool("l4", 3, spot=True, of_class=CLASS), pool("t4", 2, of_class=CLASS)]

@@ -86,7 +86,8 @@ def test_of_like_pools_one_that_is_refused_is_left_alone_and_the_other_takes_all
     cloud = Cloud(*zones, full="/pools/z1", balanceSimilarNodeGroups="true")
     scans = Scans(cloud, tmp_path, monkeypatch)
     scans.at(0)
-    assert cloud.sizes() == {"z1": 0, "z2": 3}
+    # The first refusal ends the scale-up; which of the two is asked first is drawn.
+    assert cloud.sizes() in ({"z1": 0, "z2": 0}, {"z1": 0, "z2": 3})
     scans.at(1)
     assert cloud.sizes() == {"z1": 0, "z2": 5}
     cloud.full = ""
@@ -104,11 +105,10 @@ def test_machines_that_do_not_come_are_waited_for_as_long_as_the_profile_says(
     scans.at(0)
     scans.at(1)
     cloud.now.groups.append(group("twin", 6))
-    scans.at(600)
+    scans.at(599)
     assert cloud.sizes() == {"dead": 6, "twin": 0}
-    scans.at(602)
+    scans.at(600)
     assert cloud.sizes() == {"dead": 6, "twin": 6}
-    assert (
-        "pool dead: not ready after 10m, left alone for a while: aks-dead-12345678-vmss000000"
-        in capsys.readouterr().out
-    )
+    printed = capsys.readouterr().out
+    assert "pool dead: scale-up timed out after 600 s\n" in printed
+    assert "pool dead: left alone for 300 s\n" in printed

@@ -6,9 +6,6 @@ from typing import Any
 
 import pytest
 
-from sandbox.cluster.autoscaler.backoff import BackOff
-from sandbox.cluster.autoscaler.plan import Picture, plan
-
 from .objects import (
     GPU,
     GPU_TAINT,
@@ -18,10 +15,8 @@ from .objects import (
     decisions,
     first,
     group,
-    node,
     on_demand,
     pod,
-    sized,
     training,
 )
 from .objects import spot as spot_group
@@ -112,34 +107,6 @@ def test_daemonset_overhead_hides_spot_group() -> None:
     assert decisions(groups, pods, USUAL, daemon_sets=[proxy, agent]) == [(OD_POOL, 0, 2)]
 
 
-@pytest.mark.parametrize("joined", ["nothing", "not ready", "without GPUs"])
-def test_second_burst_while_nodes_boot(joined: str) -> None:
-    coming = sized(spot_group(4), 2)
-    without = {"allocatable": {**coming.template["status"]["allocatable"], "nvidia.com/gpu": "0"}}
-    nodes = {
-        "nothing": [],
-        "not ready": [node(coming, name, ready=False, status={"allocatable": {}}) for name in coming.nodes],
-        "without GPUs": [node(coming, name, status=without) for name in coming.nodes],
-    }[joined]
-    groups = [coming, on_demand(10)]
-    assert decisions(groups, training(2), USUAL, nodes=nodes) == []
-    assert decisions(groups, training(6), USUAL, nodes=nodes) == [(SPOT_POOL, 2, 4), (OD_POOL, 0, 2)]
-
-
-def test_spot_node_evicted_and_spot_capacity_gone() -> None:
-    """The refusal itself backs the group off; the next scan asks the next group."""
-    remaining = sized(spot_group(2), 1)
-    running = pod("kept", ONE_GPU, [SPOT, GPU], nodeName=remaining.nodes[0])
-    picture = Picture(
-        [remaining, on_demand(4)],
-        [node(remaining, remaining.nodes[0])],
-        [running, *training(1)],
-        backed_off={remaining.name},
-    )
-    (option,) = plan(picture).options
-    assert (option.pool, option.nodes) == (OD_POOL, 1)
-
-
 @pytest.mark.parametrize(
     ("scenario", "balanced", "expected"),
     [
@@ -150,7 +117,8 @@ def test_spot_node_evicted_and_spot_capacity_gone() -> None:
 def test_nodes_are_shared_among_zones(scenario: str, balanced: bool, expected: dict[str, int]) -> None:
     zones = [zonal(number) for number in (1, 2)]
     tiers = '50: ["^aks-gpuspotz1-"]\n40: ["^aks-gpuspotz2-"]\n10: ["^aks-gpuod-"]\n'
-    grown = decisions([*zones, on_demand(5)], training(6), tiers, balanced=balanced)
+    profile = {"balanceSimilarNodeGroups": str(balanced).lower()}
+    grown = decisions([*zones, on_demand(5)], training(6), tiers, profile=profile)
     assert {pool: now for pool, _, now in grown} == expected
     assert all(before == 0 for _, before, _ in grown)
 
@@ -160,20 +128,3 @@ def zonal(number: int, **labels: str) -> Any:
     zone_group = group(f"gpuspotz{number}", 5, [SPOT_TAINT, GPU_TAINT])
     zone_group.template["metadata"]["labels"] |= {"topology.kubernetes.io/zone": f"westeurope-{number}", **labels}
     return zone_group
-
-
-@pytest.mark.parametrize(
-    ("scenario", "first_pause", "longest", "recorded"),
-    [
-        ("spot-never-ready-ondemand-full-small-backoff", 30, 120, [(90.3, 120.3), (181.1, 241.1), (301.4, 421.4)]),
-        ("spot-never-ready-1m-default-backoff", 300, 1800, [(90.3, 390.3), (500.2, 1100.2)]),
-    ],
-)
-def test_a_group_that_fails_again_is_left_alone_for_longer(
-    scenario: str, first_pause: float, longest: float, recorded: list[tuple[float, float]]
-) -> None:
-    pauses = BackOff(1, first_pause, longest)
-    for failed, until in recorded:
-        pauses.failed(failed, SPOT_POOL)
-        assert pauses.groups(until - 0.1) == {SPOT_POOL}
-        assert pauses.groups(until + 0.1) == set()

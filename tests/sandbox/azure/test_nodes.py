@@ -11,10 +11,9 @@ from config.placement import node_pools
 from sandbox.azure.machines import machines
 from sandbox.azure.nodes import gpu_resources, reserved_cpu
 from sandbox.cloud.node_groups import PoolStatus, ScaleRefused
-from sandbox.cluster.autoscaler.plan import Picture, plan
 from sandbox.cluster.autoscaler.resources import quantity
 from tests.config.stack import good, spec
-from tests.sandbox.autoscaler.objects import pod
+from tests.sandbox.autoscaler.objects import decisions, pod
 
 from .conftest import CLUSTER_ID, POOL, REGULAR, SPOT, Account
 
@@ -174,7 +173,7 @@ def test_an_empty_pool_promises_the_machines_whole_size_and_a_pod_that_just_does
     size = {"cpu": "4", "memory": "28672Mi", "pods": "110", "ephemeral-storage": "128Gi", "nvidia.com/gpu": "1"}
     assert group.template["status"]["capacity"] == group.template["status"]["allocatable"] == size
     large = pod("large", {"cpu": "1", "memory": "24Gi", "nvidia.com/gpu": "1"})
-    assert [option.pool for option in plan(Picture([group], [], [large])).options] == [group.pool]
+    assert decisions([group], [large], by="random")[0][0] == group.pool
     ready.cloud.grow(group.pool_id, 1)
     node = next(iter(ready.runtime.nodes.values()))[-1]
     assert quantity(node["status"]["allocatable"]["memory"]) < quantity("24Gi")

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from random import Random
 from typing import Any
 
 import pytest
 
-from sandbox.cluster.autoscaler.plan import Picture, plan, unschedulable
+from sandbox.cluster.autoscaler.scaler import Autoscaler
+from sandbox.cluster.autoscaler.world import World
 
 from .objects import (
+    EAGER,
     GPU,
     MACHINE,
     ONE_GPU,
     SPOT,
+    Cloud,
     decisions,
     group,
     node,
@@ -26,21 +30,28 @@ from .objects import (
 PLAIN = group("general", 6, gpu="0")
 
 
+def hopeless(groups: Any, pods: Any, seed: int = 0) -> dict[str, str]:
+    """The reasons why no pool helps pods, after one scan."""
+    scaler = Autoscaler("azure", EAGER, Random(seed))
+    scaler.scan(0, World(groups, [], pods, {}), Cloud(groups))
+    return {waiting.name: why for why, pods in scaler.growth.hopeless for waiting in pods}
+
+
 def test_cpu_pods_without_tolerations_never_grow_a_gpu_pool() -> None:
     pods = [pod(f"step-{n}", {"cpu": "3"}) for n in range(8)]
     assert decisions([spot(8), on_demand(8), PLAIN], pods) == [("general", 0, 6)]
     assert decisions([spot(8), on_demand(8)], pods) == []
 
 
-def test_pods_that_fit_an_existing_node_grow_nothing_and_need_that_node() -> None:
+def test_pods_that_fit_an_existing_node_grow_nothing() -> None:
     pool = sized(PLAIN, 2)
     nodes = [node(pool, name) for name in pool.nodes]
-    growth = plan(Picture([pool], nodes, [pod("one", {"cpu": "3"})]))
-    assert (growth.options, growth.needed) == ([], {pool.nodes[0]})
+    waiting = pod("one", {"cpu": "3"})
+    assert decisions([pool], [waiting], nodes=nodes) == []
     taken = [pod(f"there-{n}", {"cpu": "2"}, nodeName=name) for n, name in enumerate(pool.nodes)]
-    assert [option.nodes for option in plan(Picture([pool], nodes, [*taken, pod("one", {"cpu": "3"})])).options] == [1]
+    assert decisions([pool], [*taken, waiting], nodes=nodes) == [("general", 2, 3)]
     ended = [{**busy, "status": {"phase": "Succeeded"}} for busy in taken]
-    assert plan(Picture([pool], nodes, [*ended, pod("one", {"cpu": "3"})])).options == []
+    assert decisions([pool], [*ended, waiting], nodes=nodes) == []
 
 
 @pytest.mark.parametrize(
@@ -48,22 +59,39 @@ def test_pods_that_fit_an_existing_node_grow_nothing_and_need_that_node() -> Non
     [
         {"spec": {"unschedulable": True}},
         {"metadata": {"deletionTimestamp": "now"}},
-        {"spec": {"taints": [{"key": "ToBeDeletedByClusterAutoscaler", "effect": "NoSchedule"}]}},
+        {"spec": {"taints": [{"key": "node.example.com/maintenance", "effect": "NoSchedule"}]}},
         {"spec": {"taints": [{"key": "node.kubernetes.io/disk-pressure", "effect": "NoSchedule"}]}},
+        {"status": {"conditions": [{"type": "Ready", "status": "Unknown"}]}},
     ],
 )
 def test_a_node_that_takes_no_pods_is_no_room(changes: Any) -> None:
     pool = sized(PLAIN, 1)
-    nodes = [node(pool, pool.nodes[0], **changes)]
     # Another machine of the pool would take pods: this node's state does not count.
-    growth = plan(Picture([pool], nodes, [pod("one", {"cpu": "1"})]))
-    assert [option.nodes for option in growth.options] == [1]
+    ready = group("other", 0, gpu="0") if "maintenance" in str(changes) else pool
+    nodes = [node(pool, pool.nodes[0], **changes)]
+    assert decisions([pool, PLAIN] if ready is not pool else [pool], [pod("one", {"cpu": "1"})], nodes=nodes)
 
 
-def test_a_machine_that_is_not_ready_yet_will_have_what_its_pool_has() -> None:
-    pool = sized(PLAIN, 1)
-    nodes = [node(pool, pool.nodes[0], ready=False, status={"allocatable": {}})]
-    assert plan(Picture([pool], nodes, [pod("one", {"cpu": "3"})])).needed == {pool.nodes[0]}
+@pytest.mark.parametrize("joined", ["nothing", "not ready", "without GPUs"])
+def test_a_machine_that_is_not_ready_yet_will_have_what_its_pool_has(joined: str) -> None:
+    """While the request for it is open: see test_registry."""
+    scaler, pool = Autoscaler("azure", EAGER, Random(0)), spot(4)
+    hands = Cloud([pool])
+    scaler.scan(0, World([pool], [], training(1), {}), hands)
+    coming = hands.groups[pool.name]
+    without = {"allocatable": {**coming.template["status"]["allocatable"], "nvidia.com/gpu": "0"}}
+    nodes = {
+        "nothing": [],
+        "not ready": [node(coming, name, ready=False, status={"allocatable": {}}) for name in coming.nodes],
+        "without GPUs": [node(coming, name, status=without) for name in coming.nodes],
+    }[joined]
+    for body in nodes:
+        body["metadata"]["uid"] = body["metadata"]["name"]
+    since = dict.fromkeys(coming.nodes, 1.0)
+    scaler.scan(2, World([coming], nodes, training(1), since), hands)
+    assert len(hands.decisions) == 1
+    scaler.scan(3, World([coming], nodes, training(2), since), hands)
+    assert (hands.decisions[-1].before, hands.decisions[-1].after) == (1, 2)
 
 
 def test_a_template_is_like_an_existing_node() -> None:
@@ -71,15 +99,14 @@ def test_a_template_is_like_an_existing_node() -> None:
     pool = sized(spot(4), 1)
     shared = {"allocatable": {**MACHINE, "nvidia.com/gpu": "4", "cpu": "16"}}
     assert decisions([spot(4)], training(4)) == [("gpuspot", 0, 4)]
-    busy = training(4, nodeName=pool.nodes[0])
+    busy = [pod(f"busy-{n}", ONE_GPU, [SPOT, GPU], nodeName=pool.nodes[0]) for n in range(4)]
     nodes = [node(pool, pool.nodes[0], status=shared)]
     assert decisions([pool], [*busy, *training(4)], nodes=nodes) == [("gpuspot", 1, 2)]
 
 
 def test_the_largest_pods_get_nodes_first() -> None:
     pods = [pod(name, {"cpu": cpu}) for name, cpu in (("a", "1"), ("b", "3"), ("c", "1"), ("d", "3"))]
-    (option,) = plan(Picture([PLAIN], [], pods)).options
-    assert (option.nodes, len(option.pods)) == (2, 4)
+    assert decisions([PLAIN], pods) == [("general", 0, 2)]
 
 
 def test_a_pod_that_fits_no_pool_gets_the_reasons_and_other_pods_continue() -> None:
@@ -88,22 +115,17 @@ def test_a_pod_that_fits_no_pool_gets_the_reasons_and_other_pods_continue() -> N
         pod("huge", {"cpu": "64"}),
         *training(1),
     ]
-    growth = plan(Picture([spot(1), sized(on_demand(1), 1), PLAIN], [], pods, backed_off={PLAIN.name}))
-    assert [option.pool for option in growth.options] == []
-    growth = plan(Picture([spot(1), PLAIN], [], pods))
-    assert [option.pool for option in growth.options] == ["gpuspot"]
-    assert growth.hopeless == {
+    assert decisions([spot(1), PLAIN], pods) == [("gpuspot", 0, 1)]
+    assert hopeless([spot(1), PLAIN], pods) == {
         "default/pinned": "gpuspot: does not tolerate kubernetes.azure.com/scalesetpriority=spot:NoSchedule; general: selects "
         "agentpool=gpuspot",
         "default/huge": "gpuspot: does not tolerate kubernetes.azure.com/scalesetpriority=spot:NoSchedule; general: too little cpu",
     }
 
 
-def test_a_pool_at_its_maximum_or_backed_off_gives_the_reason() -> None:
-    growth = plan(Picture([sized(PLAIN, 6)], [], [pod(f"step-{n}", {"cpu": "3"}) for n in range(7)]))
-    assert growth.hopeless == {"default/step-6": "general: at its most, 6 nodes"}
-    growth = plan(Picture([PLAIN], [], [pod("one", {"cpu": "3"})], backed_off={PLAIN.name}))
-    assert growth.hopeless == {"default/one": "general: left alone because it could not grow"}
+def test_a_pool_at_its_maximum_gives_the_reason() -> None:
+    full = sized(group("general", 1, gpu="0"), 1)
+    assert hopeless([full], [pod("one", {"cpu": "3"})]) == {"default/one": "general: at its most, 1 nodes"}
 
 
 @pytest.mark.parametrize(
@@ -114,17 +136,13 @@ def test_a_pool_at_its_maximum_or_backed_off_gives_the_reason() -> None:
         ({"spec": {"priority": -11}}, False),
         ({"status": {"conditions": [{"type": "PodScheduled", "status": "False", "reason": "SchedulingGated"}]}}, False),
         ({"status": {"conditions": []}}, False),
+        ({"status": {"nominatedNodeName": "there"}}, False),
         ({"metadata": {"deletionTimestamp": "now"}}, False),
         ({"metadata": {"ownerReferences": [{"kind": "DaemonSet"}]}}, False),
         ({"metadata": {"ownerReferences": [{"kind": "Job"}]}}, True),
     ],
 )
 def test_pods_that_count(changes: Any, counts: bool) -> None:
-    waiting = pod("one", ONE_GPU, [SPOT])
-    assert unschedulable({key: {**waiting[key], **changes.get(key, {})} for key in waiting}) is counts
-
-
-def test_a_pod_for_which_others_are_preempted_has_its_node() -> None:
-    waiting = pod("one", ONE_GPU)
-    waiting["status"]["nominatedNodeName"] = "there"
-    assert not unschedulable(waiting)
+    waiting = pod("one", ONE_GPU, [SPOT, GPU])
+    waiting = {key: {**waiting[key], **changes.get(key, {})} for key in waiting}
+    assert bool(decisions([spot(1)], [waiting])) is counts

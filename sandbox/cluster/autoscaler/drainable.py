@@ -1,0 +1,121 @@
+"""Pods that keep their node, and the PodDisruptionBudgets that are left in a scan.
+
+Rules of cluster-autoscaler 1.36.1, simulator/drainability/rules, in their order; utils/drain/drain.go; core/scaledown/pdb.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from sandbox.cluster.autoscaler import fit
+from sandbox.cluster.autoscaler.options import Options, Profile
+from sandbox.cluster.autoscaler.shapes import Object, PodInfo
+from sandbox.cluster.autoscaler.snapshot import Node, Snapshot
+
+_SAFE_TO_EVICT = "cluster-autoscaler.kubernetes.io/safe-to-evict"
+_SAFE_VOLUMES = "cluster-autoscaler.kubernetes.io/safe-to-evict-local-volumes"
+_CONTROLLERS = ("ReplicationController", "Job", "ReplicaSet", "StatefulSet")
+_LONG_TERMINATING = 30.0
+"""Seconds beyond a pod's grace period (utils/drain/drain.go)."""
+_DEFAULT_GRACE = 30.0
+
+
+class Budgets:
+    """The PodDisruptionBudgets of a scan; what a simulated removal takes is gone for the next."""
+
+    def __init__(self, objects: Iterable[Object]) -> None:
+        self._budgets = [
+            (budget, [int((budget.get("status") or {}).get("disruptionsAllowed") or 0)]) for budget in objects
+        ]
+
+    def of(self, pod: PodInfo) -> list[list[int]]:
+        """The disruptions that each budget of a pod allows."""
+        if not self._budgets:
+            return []
+        namespace, labels = pod.metadata["namespace"], pod.metadata.get("labels") or {}
+        return [
+            allowed
+            for budget, allowed in self._budgets
+            if budget["metadata"]["namespace"] == namespace and selects(budget["spec"].get("selector"), labels)
+        ]
+
+    def take(self, pods: Iterable[PodInfo]) -> None:
+        """Count pods as evicted."""
+        for pod in pods:
+            for allowed in self.of(pod):
+                allowed[0] -= 1
+
+
+def selects(selector: Object | None, labels: Mapping[str, str]) -> bool:
+    """Whether a label selector matches; a missing one matches nothing, an empty one everything (policy/v1)."""
+    if selector is None:
+        return False
+    wanted = selector.get("matchLabels") or {}
+    return all(labels.get(key) == value for key, value in wanted.items()) and all(
+        fit.matches(requirement, labels) for requirement in selector.get("matchExpressions") or ()
+    )
+
+
+class Drain:
+    """The rules of one scan."""
+
+    def __init__(self, snapshot: Snapshot, profile: Profile, options: Options) -> None:
+        self._snapshot, self._profile, self._options = snapshot, profile, options
+        self.budgets = Budgets(snapshot.world.budgets)
+
+    def pods(self, node: Node) -> tuple[list[PodInfo], str]:
+        """The pods that must go elsewhere when a node is removed, and why it cannot be removed; empty when it can."""
+        moving = []
+        for pod in node.pods:
+            if pod.of_node or self.long_terminating(pod):
+                continue
+            if reason := self._keeps(pod):
+                return [], f"{pod.name} {reason}"
+            moving.append(pod)
+        return moving, ""
+
+    def long_terminating(self, pod: PodInfo) -> bool:
+        """Whether a pod should be gone by now."""
+        if pod.terminating is None:
+            return False
+        grace = pod.spec.get("terminationGracePeriodSeconds")
+        bound = pod.terminating + (_DEFAULT_GRACE if grace is None else float(grace)) + _LONG_TERMINATING
+        return self._snapshot.now > bound
+
+    def _keeps(self, pod: PodInfo) -> str:
+        """The reason why a pod keeps its node; empty when it does not."""
+        annotations = pod.metadata.get("annotations") or {}
+        wish = annotations.get(_SAFE_TO_EVICT)
+        if wish == "true":
+            return ""
+        if wish == "on-completion":
+            return "is left to end by itself"
+        if not _replicated(
+            pod.metadata.get("ownerReferences") or (), any_controller=not self._options.custom_controllers_keep
+        ):
+            return "has no controller that replaces it"
+        budgets = self.budgets.of(pod)
+        young = self._snapshot.now - self._snapshot.since(pod) <= self._options.system_pod_age
+        if young and self._profile.system_pods_keep and pod.metadata["namespace"] == "kube-system" and not budgets:
+            return "is a system pod without PodDisruptionBudget"
+        if wish == "false":
+            return "is not safe to evict"
+        if self._profile.local_storage_keeps and _local_storage(pod, annotations):
+            return "has local storage"
+        if any(allowed[0] < 1 for allowed in budgets):
+            return "has a PodDisruptionBudget that allows no eviction"
+        return ""
+
+
+def _replicated(owners: Sequence[Object], *, any_controller: bool) -> bool:
+    controllers = [owner for owner in owners if owner.get("controller")]
+    return any(any_controller or owner["kind"] in _CONTROLLERS for owner in controllers)
+
+
+def _local_storage(pod: PodInfo, annotations: Mapping[str, str]) -> bool:
+    spared = annotations.get(_SAFE_VOLUMES, "").split(",")
+    return any(
+        "hostPath" in volume or ("emptyDir" in volume and (volume["emptyDir"] or {}).get("medium") != "Memory")
+        for volume in pod.spec.get("volumes") or ()
+        if volume.get("name") not in spared
+    )

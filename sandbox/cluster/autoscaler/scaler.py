@@ -1,0 +1,221 @@
+"""The autoscaler: one scan after the other, with the real program's timing and without a clock of its own.
+
+Rules of cluster-autoscaler 1.36.1 (core/static_autoscaler.go, loop/trigger.go), and the recordings of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from random import Random
+
+from sandbox.cloud.node_groups import NodeGroup, ScaleRefused
+from sandbox.cluster.autoscaler import growth, journal, packing
+from sandbox.cluster.autoscaler.behaviour import OF_CLOUD, Behaviour
+from sandbox.cluster.autoscaler.growth import Growth, Limits
+from sandbox.cluster.autoscaler.options import Options, Profile, due
+from sandbox.cluster.autoscaler.packing import Room
+from sandbox.cluster.autoscaler.registry import Registry
+from sandbox.cluster.autoscaler.removal import Removals
+from sandbox.cluster.autoscaler.shapes import PodInfo
+from sandbox.cluster.autoscaler.snapshot import TO_BE_DELETED, Snapshot, Snapshots
+from sandbox.cluster.autoscaler.unneeded import Unneeded
+from sandbox.cluster.autoscaler.world import Decision, Hands, World
+
+_NEVER = float("inf")
+
+
+class Autoscaler:
+    """One autoscaler process; a new one on the same world is a restart, which forgets requests and back-offs.
+
+    `cloud` is "azure" or "gcp". The caller calls `scan` at the time that the last scan returned, and before it when a pod becomes
+    unschedulable: the real loop then starts at once (loop/trigger.go). The same seed and worlds give the same decisions.
+    """
+
+    def __init__(self, cloud: str, options: Options, random: Random) -> None:
+        self._behaviour, self._options, self._random = OF_CLOUD[cloud], options, random
+        self._order = Random(random.getrandbits(64))
+        """Draws the equal pods that are left: apart from the expander's draws, which their number would shift."""
+        self._snapshots = Snapshots(options.priority_cutoff)
+        self._registry = Registry(options)
+        self._unneeded = Unneeded(options)
+        self._removals = Removals(options)
+        self._grown = float("-inf")
+        self._healthy = True
+        self._first = True
+        self._wakes = _NEVER
+        self.growth = Growth()
+        """What the last scan found out about the pods that no node takes."""
+
+    def wakes(self) -> float:
+        """The earliest time at which a scan could do anything if the world does not change; inf for never."""
+        return self._wakes
+
+    def scan(self, now: float, world: World, hands: Hands) -> float:
+        """One scan; the time of the next. Raises what `hands` raise but ScaleRefused, and ValueError for a malformed profile."""
+        profile = Profile.of(world.profile, self._options)
+        snapshot = self._snapshots.take(now, world)
+        behaviour = self._behaviour(world)
+        if self._first:
+            self._release(snapshot, hands)
+            self._first = False
+        self._registry.observe(snapshot, profile, hands.decided)
+        self._removals.advance(snapshot, profile, hands)
+        self._remove_late(snapshot, hands)
+        if not self._check_health(now, profile, hands):
+            self._unneeded.clear()
+            self._wakes = min([*self._registry.events(), self._removals.due(), _NEVER])
+            return now + profile.scan_interval
+        behaviour.admit([pod.pod for pod in snapshot.waiting], hands)
+        templates = {group.name: packing.template(group, snapshot) for group in world.groups}
+        needed, left, rooms = self._place(snapshot, templates)
+        self.growth = Growth()
+        waits = self._waits(snapshot, profile, left)
+        grown = not waits and self._grow(snapshot, profile, behaviour, templates, left, hands)
+        if grown:
+            self._grown = now
+        removed = self._unneeded.scan(
+            snapshot, profile, rooms, needed, self._registry, self._removals, hands, held=bool(waits), grown=self._grown
+        )
+        return self._next(snapshot, profile, waits, grown or removed)
+
+    def _next(self, snapshot: Snapshot, profile: Profile, waits: float, acted: bool) -> float:
+        """The time of the next scan; after a scan that did something, at once."""
+        now = snapshot.now
+        if acted:
+            self._wakes = now + self._options.again
+            return self._wakes
+        events = [*self._registry.events(), self._removals.due(), self._unneeded.due()]
+        if waits:
+            events.append(waits)
+        elif self.growth.options:
+            events.append(now + profile.scan_interval)  # the cloud refused one: the next may be granted
+        elif self.growth.hopeless:
+            events.append(self._registry.back_off.ends(now))
+        self._wakes = min((time for time in events if time > now), default=_NEVER)
+        return min(now + profile.scan_interval, max(self._removals.due(), now))
+
+    def _release(self, snapshot: Snapshot, hands: Hands) -> None:
+        """Keep the nodes that a killed process had chosen to remove."""
+        tainted = [
+            node.name for node in snapshot.nodes.values() if any(taint["key"] == TO_BE_DELETED for taint in node.taints)
+        ]
+        if tainted:
+            hands.untaint(tainted)
+
+    def _remove_late(self, snapshot: Snapshot, hands: Hands) -> None:
+        """Remove machines that did not register within the provision time, down to the group's minimum."""
+        for name, late in self._registry.late().items():
+            group = snapshot.groups[name]
+            if group.least is None:
+                continue
+            going = list(late)[: max(0, len(group.nodes) - group.least)]
+            if not going:
+                continue
+            try:
+                hands.remove(group, going)
+            except ScaleRefused:
+                continue  # the next scan tries again
+            size = len(group.nodes)
+            hands.decided(
+                Decision(
+                    snapshot.now, "scale-down", group.name, group.pool, size, size - len(going), reason="unregistered"
+                )
+            )
+
+    def _check_health(self, now: float, profile: Profile, hands: Hands) -> bool:
+        healthy = self._registry.healthy(profile)
+        if healthy != self._healthy:
+            reason = "" if healthy else "cluster is unhealthy, nothing is done"
+            hands.decided(
+                Decision(now, "note" if healthy else "failed", "", reason=reason or "cluster is healthy again")
+            )
+        self._healthy = healthy
+        return healthy
+
+    def _place(self, snapshot: Snapshot, templates: dict[str, Room]) -> tuple[set[str], list[PodInfo], dict[str, Room]]:
+        """Place waiting pods on existing and upcoming nodes: the nodes that take one, the pods left, and the rooms."""
+        waiting = [*snapshot.waiting, *self._removals.moving(snapshot)]
+        if not waiting:
+            return set(), [], {}
+        rooms: dict[str, Room] = {}
+        upcoming = self._registry.counted(snapshot.world.groups, snapshot.now)
+        hidden = {name for names in upcoming.values() for name in names} | self._removals.names
+        for node in snapshot.nodes.values():
+            if node.name not in hidden and packing.open_to_pods(node):
+                rooms[node.name] = packing.room(node)
+        existing = set(rooms)
+        for group, names in upcoming.items():
+            rooms.update({name: templates[group].another(name) for name in names})
+        used, left = packing.place(waiting, list(rooms.values()), self._order)
+        return used & existing, left, {name: room for name, room in rooms.items() if name in existing}
+
+    def _waits(self, snapshot: Snapshot, profile: Profile, left: list[PodInfo]) -> float:
+        """The time at which the pods that no node takes are old enough for a scale-up; 0 where they are, or there are none.
+
+        Too young pods may become more. Pods younger than the profile's delay are dropped from `left`.
+        """
+        now, delay = snapshot.now, profile.new_pod_delay
+        if not left:
+            return 0
+        since = [snapshot.since(pod) for pod in left]
+        if delay:
+            old = [pod for pod, born in zip(left, since, strict=True) if due(born + delay, now)]
+            if not old:
+                return min(since) + delay
+            left[:] = old
+            since = [snapshot.since(pod) for pod in left]
+        ripe = min(since) + self._options.pod_age
+        if with_gpus := [born for pod, born in zip(left, since, strict=True) if pod.shape.gpu]:
+            ripe = max(ripe, min(with_gpus) + self._options.gpu_pod_age)
+        if due(ripe, now):
+            return 0
+        # Which equal pods are left is drawn in each scan: an older one may be among them in the next.
+        oldest = min(map(snapshot.since, snapshot.waiting), default=now)
+        return min(ripe, now + profile.scan_interval) if oldest < min(since) else ripe
+
+    def _grow(
+        self,
+        snapshot: Snapshot,
+        profile: Profile,
+        behaviour: Behaviour,
+        templates: dict[str, Room],
+        left: Sequence[PodInfo],
+        hands: Hands,
+    ) -> bool:
+        """Ask for nodes for pods that no node takes; whether all that was asked for is granted."""
+        if not left:
+            return False
+        groups = snapshot.world.groups
+        found = self.growth = growth.growth(groups, templates, left, self._limits(snapshot, profile, behaviour, hands))
+        if not found.options:
+            return False
+        option, why = behaviour.choose(groups, found.options, self._random)
+        shares = found.shares(option)
+        if len(shares) > 1:
+            why = f"{why}; shared among similar pools"
+        why = f"for {journal.pods([pod.name for pod in option.pods])}: {why}"
+        # The first refusal ends the scale-up (core/scaleup/orchestrator/executor.go).
+        return all(
+            self._request(snapshot.groups[name], by, why, snapshot, profile, hands) for name, by in shares.items()
+        )
+
+    def _limits(self, snapshot: Snapshot, profile: Profile, behaviour: Behaviour, hands: Hands) -> Limits:
+        now, groups = snapshot.now, snapshot.world.groups
+        self._registry.note_health(now, [group for group in groups if group.most is not None], profile, hands.decided)
+        stopped = {group.name: "unhealthy" for group in groups if not self._registry.group_healthy(group, profile)}
+        stopped |= dict.fromkeys(self._registry.back_off.groups(now), "left alone because it could not grow")
+        stopped |= behaviour.barred(groups)
+        return Limits(stopped, behaviour.hopeless, profile.balanced, self._options.balancing_ignored)
+
+    def _request(self, group: NodeGroup, by: int, why: str, snapshot: Snapshot, profile: Profile, hands: Hands) -> bool:
+        """Ask for so many nodes more of a group; whether the cloud grants them."""
+        now, size = snapshot.now, len(group.nodes)
+        hands.decided(Decision(now, "scale-up", group.name, group.pool, size, size + by, reason=why))
+        try:
+            hands.grow(group, by)
+        except ScaleRefused as refused:
+            self._registry.refused(now, group, hands.decided)
+            hands.decided(Decision(now, "failed", "", reason=f"failed to increase node group size: {refused}"))
+            return False
+        self._registry.requested(now, group, by, profile)
+        return True

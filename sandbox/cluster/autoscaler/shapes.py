@@ -1,0 +1,124 @@
+"""Shapes: what pods ask of a node. Equal pods share one, so that a scan of thousands of pods compares few.
+
+Amounts are whole numbers of a thousandth of each resource's unit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from decimal import ROUND_CEILING
+from functools import lru_cache
+from typing import Any
+
+from sandbox.cluster.autoscaler import resources
+
+Object = Mapping[str, Any]
+Amounts = dict[str, int]
+
+# utils/gpu/gpu.go, GPUVendorResourceNames.
+GPU_RESOURCES = ("nvidia.com/gpu", "habana.ai/gaudi", "gpu.intel.com/xe", "amd.com/gpu", "microsoft.com/directx")
+
+_PARTS = ("tolerations", "nodeSelector", "affinity", "priority", "overhead", "resources", "schedulerName")
+
+
+class Shape:
+    """The part of a pod's spec that decides where it fits; `spec` is one pod's."""
+
+    __slots__ = ("gpu", "priority", "requests", "spec")
+
+    def __init__(self, spec: Object) -> None:
+        self.spec = spec
+        self.requests: Amounts = amounts(resources.requests(spec))
+        self.priority: int = spec.get("priority") or 0
+        self.gpu = any(name in self.requests for name in GPU_RESOURCES)
+
+    def lacking(self, free: Mapping[str, int]) -> str:
+        """The first resource of which too little is free; empty when all suffice."""
+        for name, amount in self.requests.items():
+            if amount > free.get(name, 0) and amount > 0:
+                return name
+        return ""
+
+    def times(self, free: Mapping[str, int]) -> int:
+        """How many pods of this shape so much free room takes; each takes one of `pods` at least."""
+        return min((free.get(name, 0) // amount for name, amount in self.requests.items() if amount > 0), default=0)
+
+
+class PodInfo:
+    """One pod of a scan, with what earlier scans found out about it."""
+
+    __slots__ = ("metadata", "name", "of_node", "pod", "shape", "terminating", "tolerations", "uid")
+
+    def __init__(self, uid: Any, pod: Object, shape: Shape) -> None:
+        self.uid, self.pod, self.shape = uid, pod, shape
+        self.metadata: Object = pod["metadata"]
+        self.name = f"{self.metadata['namespace']}/{self.metadata['name']}"
+        self.of_node = of_node(pod)
+        self.tolerations: Any = pod["spec"].get("tolerations")
+        self.terminating: float | None = None
+        """Since when it has a deletion timestamp."""
+
+    @property
+    def spec(self) -> Object:
+        spec: Object = self.pod["spec"]
+        return spec
+
+
+class Shapes:
+    """The shapes of all pods that were seen; pods of one owner are compared with each other first."""
+
+    def __init__(self) -> None:
+        self._by_owner: dict[Any, Shape] = {}
+        self._all: dict[str, Shape] = {}
+
+    def of(self, pod: Object) -> Shape:
+        """The shape of a pod."""
+        spec, owners = pod["spec"], pod["metadata"].get("ownerReferences")
+        owner = (owners[0].get("uid") or owners[0].get("name")) if owners else ""
+        known = self._by_owner.get(owner)
+        if known is not None and _alike(known.spec, spec):
+            return known
+        key = repr([[spec.get(part) for part in _PARTS], _containers(spec)])
+        shape = self._all.get(key)
+        if shape is None:
+            shape = self._all[key] = Shape(spec)
+        self._by_owner[owner] = shape
+        return shape
+
+    def forget(self, used: Iterable[Shape]) -> None:
+        """Keep only these shapes, once too many were seen."""
+        if len(self._all) > 4096:
+            kept = {id(shape) for shape in used}
+            self._all = {key: shape for key, shape in self._all.items() if id(shape) in kept}
+            self._by_owner = {}
+
+
+def of_node(pod: Object) -> bool:
+    """Whether a pod belongs to its node: a DaemonSet's, or the mirror of a static pod."""
+    metadata = pod["metadata"]
+    owned = any(owner["kind"] == "DaemonSet" for owner in metadata.get("ownerReferences") or [])
+    return owned or "kubernetes.io/config.mirror" in (metadata.get("annotations") or {})
+
+
+def amounts(quantities: Mapping[str, Any]) -> Amounts:
+    """Quantities (texts or numbers) as thousandths; halves of a thousandth round up."""
+    return {name: amount(str(value)) for name, value in quantities.items()}
+
+
+@lru_cache(maxsize=8192)
+def amount(text: str) -> int:
+    """The thousandths of a quantity. Raises ValueError."""
+    return int((resources.quantity(text) * 1000).to_integral_value(ROUND_CEILING))
+
+
+def _alike(first: Object, second: Object) -> bool:
+    return all(first.get(part) == second.get(part) for part in _PARTS) and _containers(first) == _containers(second)
+
+
+def _containers(spec: Object) -> list[Sequence[Any]]:
+    """Requests and host ports of containers, and how init containers restart."""
+    return [
+        (kind, container.get("resources"), container.get("restartPolicy"))
+        for kind in ("initContainers", "containers")
+        for container in spec.get(kind) or ()
+    ]

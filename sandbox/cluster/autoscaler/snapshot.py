@@ -1,0 +1,174 @@
+"""A snapshot: the world of one scan, indexed, with what earlier scans computed of pods that did not change."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from sandbox.cloud.node_groups import NodeGroup
+from sandbox.cluster.autoscaler.shapes import GPU_RESOURCES, Amounts, PodInfo, Shapes, amounts
+from sandbox.cluster.autoscaler.world import World
+
+Object = Mapping[str, Any]
+
+TO_BE_DELETED = "ToBeDeletedByClusterAutoscaler"
+"""The key of the autoscaler's taint of nodes that it is about to remove."""
+
+_ENDED = ("Succeeded", "Failed")
+# utils/kubernetes/ready.go.
+_PROBLEMS = {"DiskPressure", "NetworkUnavailable"}
+_UNREADY_TAINTS = {f"node.kubernetes.io/{name}" for name in ("not-ready", "disk-pressure", "network-unavailable")}
+# utils/taints/taints.go: a node with such a taint is still starting.
+_STARTUP_TAINTS = (
+    "startup-taint.cluster-autoscaler.kubernetes.io/",
+    "ignore-taint.cluster-autoscaler.kubernetes.io/",
+)
+
+
+@dataclass
+class Node:
+    """A registered node."""
+
+    name: str
+    body: Object
+    group: NodeGroup | None
+    ready: bool
+    since: float
+    """The time at which it registered."""
+    pods: Sequence[PodInfo] = ()
+    used: Amounts = field(default_factory=dict)
+    """The requests of its pods together."""
+
+    @property
+    def allocatable(self) -> Amounts:
+        return amounts(self.body["status"].get("allocatable") or {})
+
+    @property
+    def taints(self) -> Sequence[Object]:
+        return self.body["spec"].get("taints") or ()
+
+    @property
+    def labels(self) -> Mapping[str, str]:
+        return self.body["metadata"].get("labels") or {}
+
+
+@dataclass
+class Snapshot:
+    """The world of one scan."""
+
+    now: float
+    world: World
+    nodes: Mapping[str, Node]
+    groups: Mapping[str, NodeGroup]
+    """Groups by name."""
+    group_of: Mapping[str, NodeGroup]
+    """The group of each machine, by its node's name."""
+    waiting: Sequence[PodInfo]
+    """Pods that the scheduler found no node for, as far as the autoscaler cares."""
+    present: bool = True
+
+    def since(self, pod: PodInfo) -> float:
+        """The time at which a pod appeared; now where nobody knows."""
+        return self.world.since.get(pod.uid, self.now)
+
+
+class Snapshots:
+    """Makes the snapshots of one cluster, one after the other."""
+
+    def __init__(self, cutoff: int) -> None:
+        self._cutoff = cutoff
+        self._shapes = Shapes()
+        self._pods: dict[Any, PodInfo] = {}
+        self._used: dict[str, tuple[list[PodInfo], Amounts]] = {}
+
+    def take(self, now: float, world: World) -> Snapshot:
+        """The snapshot of a world."""
+        on, waiting = self._index(now, world.pods)
+        group_of = {name: group for group in world.groups for name in group.nodes}
+        used: dict[str, tuple[list[PodInfo], Amounts]] = {}
+        nodes: dict[str, Node] = {}
+        for body in world.nodes:
+            metadata = body["metadata"]
+            name, group = metadata["name"], group_of.get(metadata["name"])
+            since = world.since.get(metadata.get("uid"), float("-inf"))
+            node = Node(name, body, group, ready(body, group), since)
+            if pods := on.get(name):
+                before = self._used.get(name)
+                used[name] = before if before is not None and before[0] == pods else (pods, _total(pods))
+                node.pods, node.used = used[name]
+            nodes[name] = node
+        self._used = used
+        return Snapshot(now, world, nodes, {group.name: group for group in world.groups}, group_of, waiting)
+
+    def _index(self, now: float, pods: Iterable[Object]) -> tuple[dict[str, list[PodInfo]], list[PodInfo]]:
+        """The pods by node, and those that wait."""
+        known, before = {}, self._pods
+        on: dict[str, list[PodInfo]] = {}
+        waiting = []
+        for pod in pods:
+            metadata, spec = pod["metadata"], pod["spec"]
+            uid = metadata.get("uid") or (metadata["namespace"], metadata["name"])
+            info = before.get(uid)
+            if info is None or (info.pod is not pod and info.tolerations != spec.get("tolerations")):
+                info = PodInfo(uid, pod, self._shapes.of(pod))
+            else:
+                info.pod, info.metadata = pod, metadata
+            known[uid] = info
+            status = pod.get("status") or {}
+            if status.get("phase") in _ENDED or info.shape.priority < self._cutoff:
+                continue
+            if metadata.get("deletionTimestamp") and info.terminating is None:
+                info.terminating = now
+            node = spec.get("nodeName") or status.get("nominatedNodeName")
+            if node:
+                if node in on:
+                    on[node].append(info)
+                else:
+                    on[node] = [info]
+            elif unschedulable(info):
+                waiting.append(info)
+        self._pods = known
+        self._shapes.forget(info.shape for info in known.values())
+        return on, waiting
+
+
+def unschedulable(info: PodInfo) -> bool:
+    """Whether the scheduler found no node for a pod without one. DaemonSets' pods have their nodes."""
+    if info.of_node or info.metadata.get("deletionTimestamp"):
+        return False
+    return any(
+        condition["type"] == "PodScheduled"
+        and condition["status"] == "False"
+        and condition.get("reason") == "Unschedulable"
+        for condition in (info.pod.get("status") or {}).get("conditions") or ()
+    )
+
+
+def ready(body: Object, group: NodeGroup | None) -> bool:
+    """Whether a node is ready; one of a GPU pool reports its GPUs first (processors/customresources/gpu_processor.go)."""
+    status = body["status"]
+    reported = False
+    for condition in status.get("conditions") or ():
+        kind = condition["type"]
+        if kind == "Ready":
+            reported = condition["status"] == "True"
+            if not reported:
+                return False
+        elif kind in _PROBLEMS and condition["status"] == "True":
+            return False
+    for taint in body["spec"].get("taints") or ():
+        if taint["key"] in _UNREADY_TAINTS or taint["key"].startswith(_STARTUP_TAINTS):
+            return False
+    if group is not None and group.gpus is not None:
+        allocatable = status.get("allocatable") or {}
+        return reported and any(str(allocatable.get(name, "0")) != "0" for name in GPU_RESOURCES)
+    return reported
+
+
+def _total(pods: Sequence[PodInfo]) -> Amounts:
+    total: Amounts = {}
+    for pod in pods:
+        for name, asked in pod.shape.requests.items():
+            total[name] = total.get(name, 0) + asked
+    return total
