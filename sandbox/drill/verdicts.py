@@ -14,12 +14,15 @@ __all__ = ["Best", "Verdict", "failed", "verdicts"]
 
 
 class Best(Protocol):
-    """The cheapest way to do the same work on the same capacity, known with hindsight. Prices are in US dollars."""
+    """The least that the same work can cost on the same capacity, known with hindsight."""
 
     @property
-    def cost(self) -> float: ...
+    def cost(self) -> float | None:
+        """US dollars; None where a price is unknown."""
+
     @property
-    def on_demand_cost(self) -> float: ...
+    def explanation(self) -> str:
+        """The rules of the least cost, in sentences."""
 
 
 def verdicts(record: Record, best: Best | None = None) -> list[Verdict]:
@@ -38,7 +41,7 @@ def verdicts(record: Record, best: Best | None = None) -> list[Verdict]:
         placement.moves(view),
         losses.repeated(view),
         losses.complete(view),
-        cost.cost(view, None if best is None else best.cost, None if best is None else best.on_demand_cost),
+        cost.cost(view, None if best is None else best.cost),
         waits.full_pools(view, measured),
     ]
 

@@ -55,11 +55,8 @@ def paid(view: View) -> Paid | None:
     return Paid(actual, on_demand)
 
 
-def cost(view: View, best: float | None, all_on_demand: float | None) -> Verdict:
-    """The cost against all on demand and against the best; a bound only for a drawn week.
-
-    `all_on_demand` is the cost of the work on nodes on demand alone, with hindsight; without it the same machine-hours are priced.
-    """
+def cost(view: View, best: float | None) -> Verdict:
+    """The cost against the same machine-hours on demand, and against the best possible; a bound only for a drawn week."""
     name = "Cost of GPU nodes"
     week = view.record.scenario == "week"
     bound = f"at most {WORST} times the best possible" if week else ""
@@ -73,10 +70,9 @@ def cost(view: View, best: float | None, all_on_demand: float | None) -> Verdict
             bound,
             f"No price is known for {', '.join(pools) or 'a pool'} in {view.record.location}.",
         )
-    dear = sums.on_demand if all_on_demand is None else all_on_demand
     text = f"{sums.actual:,.2f} USD"
-    if dear:
-        text += f", {sums.actual / dear:.0%} of all on demand"
+    if sums.on_demand:
+        text += f", {sums.actual / sums.on_demand:.0%} of the same hours on demand"
     if best is None:
         return Verdict(name, None, text, bound, view.record.price_source)
     if not best:

@@ -186,7 +186,7 @@ def _twins(view: View, pool: Pool) -> list[str]:
 
 
 def _asked(view: View, pool: Pool, at: float, until: float) -> float | None:
-    """The seconds from the first need of a node in a span to the first request of a spot node that came; None without such a request."""
+    """The seconds from the first need of a node in a span to the first request of a spot node that came; None without one."""
     came = [node for node in view.of_pool(pool.name) if at <= node.requested < until and node.registered is not None]
     if not came:
         return None

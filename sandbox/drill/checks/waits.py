@@ -204,12 +204,12 @@ def terms(view: View, wait: Wait) -> str:
 def fallback(view: View, measured: list[Wait]) -> Verdict:
     """The longest wait of a pod that may run on spot and got a node on demand, against the bound that the settings imply."""
     name = "Time to fall back"
-    fallen = [wait for wait in measured if wait.pod.spot and wait.pod.gpus and _fell(view, wait.pod)]
-    if not fallen:
+    dropped = fallen(view, measured)
+    if not dropped:
         return Verdict(name, None, "no pod fell back", "", "Spot took all pods that may run there.")
-    bound, worst = _bound(view, fallen), max(fallen, key=lambda wait: wait.length)
-    text = f"{span(worst.length)} at most, {counted(len(fallen), 'pod')}"
-    late = [wait for wait in fallen if wait.late]
+    bound, worst = _bound(view, dropped), max(dropped, key=lambda wait: wait.length)
+    text = f"{span(worst.length)} at most, {counted(len(dropped), 'pod')}"
+    late = [wait for wait in dropped if wait.late]
     if late:
         nothing = [wait.pod.name for wait in late if not any(twin.most != 0 for twin in view.twins_for(wait.pod))]
         why = f"Longer than the settings imply: {first([wait.pod.name for wait in late])}."
@@ -222,7 +222,12 @@ def fallback(view: View, measured: list[Wait]) -> Verdict:
         )
     if worst.full:
         return Verdict(name, True, text, bound, f"Beyond the bound, pods waited for {worst.full} at its maximum.")
-    return Verdict(name, True, text, bound, restarted_text(fallen) or "Every pod ran on demand within the bound.")
+    return Verdict(name, True, text, bound, restarted_text(dropped) or "Every pod ran on demand within the bound.")
+
+
+def fallen(view: View, measured: list[Wait]) -> list[Wait]:
+    """The waits of pods that may run on spot, and got a node on demand or none at all."""
+    return [wait for wait in measured if wait.pod.spot and wait.pod.gpus and _fell(view, wait.pod)]
 
 
 def _fell(view: View, pod: Pod) -> bool:
