@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Protocol
 
 from sandbox.drill.checks.view import View
 from sandbox.drill.record import Record
@@ -17,7 +18,22 @@ GKE_CAVEAT = (
 )
 
 
-def build(record: Record, best: Best | None = None, losses: Iterable[Loss] = ()) -> Report:
+class LostTo(Protocol):
+    """A row of what the distance to the best possible is lost to; see `Loss`."""
+
+    @property
+    def pool(self) -> str: ...
+    @property
+    def cause(self) -> str: ...
+    @property
+    def setting(self) -> str: ...
+    @property
+    def seconds(self) -> float: ...
+    @property
+    def amount(self) -> float: ...
+
+
+def build(record: Record, best: Best | None = None, losses: Iterable[LostTo] = ()) -> Report:
     """The report of a record; `best` is the least cost with hindsight, `losses` what the distance to it is lost to."""
     view = View(record)
     found = verdicts(record, best)
@@ -45,7 +61,7 @@ def build(record: Record, best: Best | None = None, losses: Iterable[Loss] = ())
         placed=figures.placed(view),
         pools=figures.pools(view),
         not_moved=moved,
-        losses=tuple(losses),
+        losses=tuple(Loss(each.pool, each.cause, each.setting, each.seconds, each.amount) for each in losses),
         best="" if best is None else best.explanation,
         timeline=timeline(record),
     )

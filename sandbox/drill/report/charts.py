@@ -98,7 +98,7 @@ def _config(colour: Palette, *, wide: bool) -> Spec:
 
 def steps_sentence(timeline: Timeline) -> str:
     """The sentence about a timeline that shows means instead of every change."""
-    return f"Each step is the mean of {span(timeline.step)}, of waiting pods the most. Near marks of one kind are one."
+    return f"Each step is the mean of {span(timeline.step)}; near marks of one kind are one."
 
 
 def svg(drawn: Spec) -> str:

@@ -72,9 +72,14 @@ class NotMoved:
 class Loss:
     """A part of the distance to the best possible, and what it is lost to."""
 
+    pool: str
+    """The node pool; empty for all together."""
     cause: str
-    cost: float
-    remedy: str
+    setting: str
+    """The key of the stack file that decides it; empty where none does."""
+    seconds: float
+    """Seconds of machines; 0 where only the price differs."""
+    amount: float
 
 
 @dataclass(frozen=True)
@@ -119,7 +124,7 @@ class Timeline:
     nodes: tuple[Series, ...]
     """Nodes, stacked: by pool, then those that are requested and not ready. Means of a step."""
     pods: tuple[Series, ...]
-    """Pods with GPUs, stacked: on spot, on demand, waiting. Means of a step; of those that wait, the most."""
+    """Pods with GPUs, stacked: on spot, on demand, waiting. Means of a step."""
     capacity: tuple[Stretch, ...]
     marks: tuple[Mark, ...]
 

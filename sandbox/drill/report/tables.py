@@ -131,8 +131,17 @@ def _not_moved(report: Report) -> Table:
 
 
 def _losses(report: Report) -> Table:
-    columns = (Column("Lost to"), Column("USD", True), Column("What helps"))
-    rows = tuple((each.cause, f"{each.cost:,.2f}", each.remedy) for each in report.losses)
+    columns = (Column("Pool"), Column("Lost to"), Column("Setting"), Column("Machine-hours", True), Column("USD", True))
+    rows = tuple(
+        (
+            each.pool or "all",
+            each.cause,
+            each.setting or "-",
+            f"{each.seconds / 3600:,.1f}" if each.seconds else "-",
+            f"{each.amount:,.2f}",
+        )
+        for each in report.losses
+    )
     return Table("From the best possible to this drill", columns, rows[:MOST_ROWS])
 
 

@@ -46,8 +46,8 @@ def timeline(record: Record) -> Timeline:
     )
 
 
-def sampled(spans: _Spans, times: Sequence[float], end: float, *, peak: bool = False) -> tuple[float, ...]:
-    """The number of spans at each step: its mean, or with `peak` the most at once."""
+def sampled(spans: _Spans, times: Sequence[float], end: float) -> tuple[float, ...]:
+    """The number of spans at each step, as the mean over the step."""
     changes = sorted(
         [(max(begin, 0.0), 1) for begin, stop in spans if begin < stop and begin < end]
         + [(max(stop, 0.0), -1) for begin, stop in spans if begin < stop and stop < end and begin < end]
@@ -56,13 +56,13 @@ def sampled(spans: _Spans, times: Sequence[float], end: float, *, peak: bool = F
     for begin, stop in zip(times, [*times[1:], end], strict=True):
         while index < len(changes) and changes[index][0] <= begin:
             count, index = count + changes[index][1], index + 1
-        most, area, at = count, 0.0, begin
+        area, at = 0.0, begin
         while index < len(changes) and changes[index][0] < stop:
             moment, change = changes[index]
             area, at = area + count * (moment - at), moment
-            count, index, most = count + change, index + 1, max(most, count + change)
+            count, index = count + change, index + 1
         area += count * (stop - at)
-        values.append(float(most) if peak else round(area / (stop - begin), 2) if stop > begin else float(count))
+        values.append(round(area / (stop - begin), 2) if stop > begin else float(count))
     return tuple(values)
 
 
@@ -114,7 +114,7 @@ def _pods(record: Record, times: Sequence[float]) -> Iterable[Series]:
             if pod.bound is not None and capacity.get(pod.pool or "") == band
         ]
         yield Series(name, band, sampled(there, times, end))
-    yield Series("waiting", "waiting", sampled([_waiting(pod, end) for pod in asking], times, end, peak=True))
+    yield Series("waiting", "waiting", sampled([_waiting(pod, end) for pod in asking], times, end))
 
 
 def _waiting(pod: Pod, end: float) -> tuple[float, float]:
