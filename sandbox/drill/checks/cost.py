@@ -24,10 +24,10 @@ class Paid:
 
 
 def machine_seconds(view: View, node: Node) -> float:
-    """The seconds of a node that are paid for: from its registration, as no cloud charges a machine that never came."""
-    if node.registered is None:
+    """The seconds of a node that are paid for: from its request to its end. A node that never registered was no machine."""
+    if node.registered is None and node.ready is None:
         return 0.0
-    return (view.end if node.gone is None else node.gone) - max(node.registered, 0.0)
+    return max(0.0, (view.end if node.gone is None else min(node.gone, view.end)) - max(node.requested, 0.0))
 
 
 def machine_hours(view: View, pool: Pool) -> float:

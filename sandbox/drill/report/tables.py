@@ -100,7 +100,7 @@ def _pools(report: Report) -> Table:
         for each in used
     )
     note = (
-        f"Prices: {report.price_source}. Machines only, from registration to their end." if report.price_source else ""
+        f"Prices: {report.price_source}. Machines only, from their request to their end." if report.price_source else ""
     )
     return Table("Machine-hours and cost", columns, rows[:MOST_ROWS], note)
 
