@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 from sandbox.drill.checks.spans import span
 from sandbox.drill.report.colours import Palette
+from sandbox.drill.report.elements import printable
 from sandbox.drill.report.model import Series, Timeline
 from sandbox.drill.report.panels import LEFT, NARROW, WIDE, Axes, Panels, Spec
 
@@ -101,15 +103,24 @@ def steps_sentence(timeline: Timeline) -> str:
     return f"Each step is the mean of {span(timeline.step)}; near marks of one kind are one."
 
 
+def _printable(part: Any) -> Any:
+    """A specification without control characters: vl-convert 1.9 ends the whole process when a text has one."""
+    if isinstance(part, dict):
+        return {_printable(key): _printable(value) for key, value in part.items()}
+    if isinstance(part, list):
+        return [_printable(each) for each in part]
+    return printable(part) if isinstance(part, str) else part
+
+
 def svg(drawn: Spec) -> str:
     """The picture as SVG."""
     import vl_convert  # 90 MB with its own JavaScript engine: only commands that draw load it.
 
-    return vl_convert.vegalite_to_svg(drawn, allowed_base_urls=[])
+    return vl_convert.vegalite_to_svg(_printable(drawn), allowed_base_urls=[])
 
 
 def png(drawn: Spec, scale: float = 2.0) -> bytes:
     """The picture as PNG, with so many pixels for each of the picture."""
     import vl_convert
 
-    return vl_convert.vegalite_to_png(drawn, scale=scale, allowed_base_urls=[])
+    return vl_convert.vegalite_to_png(_printable(drawn), scale=scale, allowed_base_urls=[])

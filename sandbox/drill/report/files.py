@@ -36,12 +36,15 @@ def _report_files(report: Report) -> dict[str, bytes]:
         "report.html": page(report).encode(),
         "timeline.svg": charts.svg(drawn).encode(),
         "timeline.png": charts.png(drawn),
-        "report.json": to_json(report).encode(),
+        "report.json": to_json(report).encode(errors="backslashreplace"),
     }
 
 
 def _comparison_files(comparison: Comparison) -> dict[str, bytes]:
-    files = {"report.html": comparison_page(comparison).encode(), "report.json": to_json(comparison).encode()}
+    files = {
+        "report.html": comparison_page(comparison).encode(),
+        "report.json": to_json(comparison).encode(errors="backslashreplace"),
+    }
     ends = charts.axes(comparison.before.timeline, comparison.after.timeline)
     for name, report in (("before", comparison.before), ("after", comparison.after)):
         drawn = charts.spec(
