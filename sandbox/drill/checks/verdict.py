@@ -1,0 +1,25 @@
+"""One verdict of a drill."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What was asked, what was measured, and whether that is within the bound."""
+
+    name: str
+    ok: bool | None
+    """None where the scenario does not show it, or nothing bounds it."""
+    measured: str
+    bound: str
+    """The bound in words; empty without one."""
+    why: str
+    """The cause of a red verdict and what to change, or what the verdict means."""
+
+
+def first(names: list[str], most: int = 3) -> str:
+    """The first names of a list, and how many follow."""
+    shown = ", ".join(names[:most])
+    return shown if len(names) <= most else f"{shown} and {len(names) - most:,} more"

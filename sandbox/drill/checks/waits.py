@@ -1,0 +1,256 @@
+"""Waits of pods, and the longest wait that the settings imply."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sandbox.drill.checks.spans import counted, span
+from sandbox.drill.checks.verdict import Verdict, first
+from sandbox.drill.checks.view import View
+from sandbox.drill.record import Pod, Pool
+
+GPU_AGE = 30.0
+"""Seconds that the oldest pending GPU pod must be old; it holds other pods back too (recorded on cluster-autoscaler 1.36.1)."""
+
+RETRY = 10.0
+"""Seconds for which the scheduler may leave a pod alone before it tries again (podMaxBackoffSeconds of kube-scheduler, 10)."""
+
+TWIN = "fallback[].onDemand.maxNodes"
+
+
+@dataclass(frozen=True)
+class Wait:
+    """The wait of one pod for a node. Seconds."""
+
+    pod: Pod
+    length: float
+    allowed: float | None
+    """The longest wait that the settings imply; None on GKE, whose timers are not published."""
+    restarted: int
+    """How often a further request restarted the timer of a pool that the pod waited for."""
+    full: str
+    """The pools at their maximum that the pod waited for; empty where it waited for something else."""
+
+    @property
+    def late(self) -> bool:
+        return self.allowed is not None and self.length > self.allowed and not self.full
+
+
+def waits(view: View) -> list[Wait]:
+    """The waits of all pods; those without a node wait until they ended, or until the end of the drill."""
+    return [wait for pod in view.record.pods if (wait := _wait(view, pod)) is not None]
+
+
+def _length(view: View, pod: Pod) -> float:
+    until = pod.bound if pod.bound is not None else pod.ended if pod.ended is not None else view.end
+    return until - pod.created
+
+
+def _wait(view: View, pod: Pod) -> Wait:
+    length, plain, restarted = _length(view, pod), allowed(view, pod), 0
+    if plain is None or length <= plain:
+        return Wait(pod, length, plain, 0, "")
+    longer, restarted = restarts(view, pod)
+    full = excuse(view, pod)
+    return Wait(pod, length, max(plain, longer), restarted if longer > plain else 0, full)
+
+
+def _stages(view: View, pod: Pod) -> list[Pool]:
+    """The spot pools that are tried one after another before a pod gets a node on demand: of the longest chain."""
+    if not pod.spot or not pod.gpus:
+        return []
+    twin = view.pools.get(pod.pool or "")
+    twins = [twin] if twin is not None and twin.capacity == "on-demand" else view.twins_for(pod)
+    chains = [[pool for pool in chain if pool.gpus >= pod.gpus] for each in twins for chain in view.before(each.name)]
+    return max(chains, key=len, default=view.spot_for(pod)[:1])
+
+
+def _extra(view: View, pod: Pod) -> float:
+    """Seconds that every pod may wait beside timers: the registration of its node, and the scheduler's retry."""
+    pool = view.pools.get(pod.pool or "")
+    return view.registration([pool] if pool is not None else view.twins_for(pod)) + RETRY
+
+
+def allowed(view: View, pod: Pod) -> float | None:
+    """Seconds: 30 s, then the provision time and one scan for each spot pool that never comes, then registration.
+
+    A pod that nothing of this concerns waits for one scan and the registration. None on GKE.
+    """
+    provision, scan = view.setting("maxNodeProvisionTime"), view.setting("scanInterval")
+    if provision is None or scan is None:
+        return None
+    stages = len(_stages(view, pod))
+    return GPU_AGE + max(1, stages) * scan + stages * provision + _extra(view, pod)
+
+
+def restarts(view: View, pod: Pod) -> tuple[float, int]:
+    """The wait that a pod may have where further requests restart the provision time of a pool, and how many did.
+
+    A request that is renewed before it times out is given up only after the last (recorded: 265 s in place of 90 s).
+    """
+    provision, scan = view.setting("maxNodeProvisionTime"), view.setting("scanInterval")
+    if provision is None or scan is None:
+        return 0.0, 0
+    at, count = pod.created + GPU_AGE, 0
+    for pool in _stages(view, pod):
+        end, further = _given_up(view.requests.get(pool.name, []), at, provision)
+        at, count = max(at, end) + scan, count + further
+    return at - pod.created + _extra(view, pod), count
+
+
+def _given_up(requests: list[float], since: float, provision: float) -> tuple[float, int]:
+    """The time-out of the series of requests that runs at a moment or begins next, and the requests after its first."""
+    last, further = None, 0
+    for request in requests:
+        if last is not None and request <= last + provision:
+            last, further = request, further + 1
+            continue
+        if last is not None and last + provision >= since:
+            break
+        last, further = request, 0
+    if last is None or last + provision < since:
+        return since, 0
+    return last + provision, further
+
+
+def excuse(view: View, pod: Pod) -> str:
+    """The pools at their maximum for which a pod waits or waited, when its time was over; empty if there are none.
+
+    A pool whose maximum is 0 excuses nothing: nothing can ever come from it.
+    """
+    plain = allowed(view, pod)
+    if plain is None:
+        return ""
+    pools = view.twins_for(pod) if pod.spot else _own(view, pod)
+    at = min(pod.created + plain, view.end)
+    if not pools or not all(view.full(pool, at) for pool in pools):
+        return ""
+    return ", ".join(pool.name for pool in pools if pool.most)
+
+
+def _own(view: View, pod: Pod) -> list[Pool]:
+    """The on-demand pools that can hold a pod which may not run on spot: with GPUs only for one that asks for them."""
+    return [
+        pool
+        for pool in view.record.pools
+        if pool.capacity == "on-demand"
+        and pool.most is not None
+        and (pool.gpus >= pod.gpus if pod.gpus else not pool.gpus)
+    ]
+
+
+def longest(view: View, measured: list[Wait]) -> Verdict:
+    """The longest wait of any pod for a node."""
+    name, bound = "Longest wait for a node", _bound(view, measured)
+    if not measured:
+        return Verdict(name, None, "no pod", bound, "The scenario has no pods.")
+    worst = max(measured, key=lambda wait: wait.length)
+    text = f"{span(worst.length)} ({worst.pod.name})" + (
+        "" if worst.pod.bound is not None else ", still without a node"
+    )
+    late = [wait for wait in measured if wait.late]
+    if late:
+        return Verdict(name, False, text, bound, f"{counted(len(late), 'pod')} waited longer than the settings imply.")
+    if worst.allowed is None:
+        return Verdict(
+            name, None, text, bound, "Google publishes no timers of its autoscaler: nothing bounds the wait."
+        )
+    if worst.full:
+        return Verdict(
+            name,
+            True,
+            text,
+            bound,
+            f"It waited for {worst.full}, at its maximum. Every other wait is within the bound.",
+        )
+    return Verdict(name, True, text, bound, restarted_text(measured) or "Every wait is within the bound.")
+
+
+def restarted_text(measured: list[Wait]) -> str:
+    """The sentence about pods that waited longer because requests restarted the timer; empty without such pods."""
+    held = [wait for wait in measured if wait.restarted]
+    if not held:
+        return ""
+    most = max(held, key=lambda wait: wait.length)
+    return (
+        f"{counted(len(held), 'pod')} waited longer than one provision time: {counted(most.restarted, 'further request')} for the "
+        f"same pool restarted its timer, so the bound that holds is {span(most.allowed or 0)}."
+    )
+
+
+def _bound(view: View, measured: list[Wait]) -> str:
+    """The longest bound that holds for any pod, with its terms."""
+    bounds = [wait for wait in measured if wait.allowed is not None]
+    if not bounds:
+        return ""
+    most = max(bounds, key=lambda wait: wait.allowed or 0)
+    return f"{span(most.allowed or 0)}: {terms(view, most)}"
+
+
+def terms(view: View, wait: Wait) -> str:
+    """The terms of a pod's bound: `30 s + 10 min provision time + 10 s scan + ...`."""
+    provision, scan = view.setting("maxNodeProvisionTime"), view.setting("scanInterval")
+    stages = len(_stages(view, wait.pod))
+    parts = [f"{GPU_AGE:.0f} s age of GPU pods"]
+    if stages:
+        parts.append(("" if stages == 1 else f"{stages} x ") + f"{span(provision or 0)} provision time")
+    if wait.restarted:
+        parts[-1] += f" restarted {wait.restarted} times"
+    parts.append(("" if stages < 2 else f"{stages} x ") + f"{span(scan or 0)} scan")
+    extra = _extra(view, wait.pod)
+    return " + ".join([*parts, f"{span(extra - RETRY)} registration", f"{RETRY:.0f} s retry of the scheduler"])
+
+
+def fallback(view: View, measured: list[Wait]) -> Verdict:
+    """The longest wait of a pod that may run on spot and got a node on demand, against the bound that the settings imply."""
+    name = "Time to fall back"
+    dropped = fallen(view, measured)
+    if not dropped:
+        return Verdict(name, None, "no pod fell back", "", "Spot took all pods that may run there.")
+    bound, worst = _bound(view, dropped), max(dropped, key=lambda wait: wait.length)
+    text = f"{span(worst.length)} at most, {counted(len(dropped), 'pod')}"
+    late = [wait for wait in dropped if wait.late]
+    if late:
+        nothing = [wait.pod.name for wait in late if not any(twin.most != 0 for twin in view.twins_for(wait.pod))]
+        why = f"Longer than the settings imply: {first([wait.pod.name for wait in late])}."
+        if nothing:
+            why += f" {counted(len(nothing), 'pod')} can fall back nowhere: give the pool an on-demand twin with {TWIN} above 0."
+        return Verdict(name, False, text, bound, why)
+    if worst.allowed is None:
+        return Verdict(
+            name, None, text, bound, "Google publishes no timers of its autoscaler: nothing bounds the time."
+        )
+    if worst.full:
+        return Verdict(name, True, text, bound, f"Beyond the bound, pods waited for {worst.full} at its maximum.")
+    return Verdict(name, True, text, bound, restarted_text(dropped) or "Every pod ran on demand within the bound.")
+
+
+def fallen(view: View, measured: list[Wait]) -> list[Wait]:
+    """The waits of pods that may run on spot, and got a node on demand or none at all."""
+    return [wait for wait in measured if wait.pod.spot and wait.pod.gpus and _fell(view, wait.pod)]
+
+
+def _fell(view: View, pod: Pod) -> bool:
+    """Whether a pod got a node on demand, or none although its time is over."""
+    if pod.pool in view.pools:
+        return view.pools[pod.pool].capacity == "on-demand"
+    bound = allowed(view, pod)
+    return bound is not None and _length(view, pod) > bound
+
+
+def full_pools(view: View, measured: list[Wait]) -> Verdict:
+    """Pods that waited for a pool at its maximum: no fault, but a setting to look at."""
+    name = "Pools at their maximum"
+    held = [wait for wait in measured if wait.full]
+    if not held:
+        return Verdict(name, True, "no pod waited for one", "", "No maximum held work back beyond its bound.")
+    names = sorted({name for wait in held for name in wait.full.split(", ")})
+    limits = ", ".join(f"{pool} at {view.pools[pool].most} nodes" for pool in names)
+    most = max(wait.length for wait in held)
+    return Verdict(
+        name,
+        None,
+        f"{limits}: {counted(len(held), 'pod')} waited, up to {span(most)}",
+        "",
+        f"More nodes: raise {TWIN}, or accept the wait.",
+    )

@@ -1,0 +1,67 @@
+"""The report of a record."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Protocol
+
+from sandbox.drill.checks.view import View
+from sandbox.drill.record import Record
+from sandbox.drill.report import figures
+from sandbox.drill.report.model import FORMAT, Clock, Loss, Report
+from sandbox.drill.report.timeline import timeline
+from sandbox.drill.verdicts import Best, failed, verdicts
+
+GKE_CAVEAT = (
+    "Google publishes no timers of its autoscaler: each figure of GKE's behaviour here is documented where a page says it, "
+    "and assumed otherwise."
+)
+
+
+class LostTo(Protocol):
+    """A row of what the distance to the best possible is lost to; see `Loss`."""
+
+    @property
+    def pool(self) -> str: ...
+    @property
+    def cause(self) -> str: ...
+    @property
+    def setting(self) -> str: ...
+    @property
+    def seconds(self) -> float: ...
+    @property
+    def amount(self) -> float: ...
+
+
+def build(record: Record, best: Best | None = None, losses: Iterable[LostTo] = ()) -> Report:
+    """The report of a record; `best` is the least cost with hindsight, `losses` what the distance to it is lost to."""
+    view = View(record)
+    found = verdicts(record, best)
+    moved = figures.not_moved(view)
+    caveats = record.caveats
+    if record.provider == "gcp" and not any("documented" in caveat for caveat in caveats):
+        caveats = (GKE_CAVEAT, *caveats)
+    return Report(
+        format=FORMAT,
+        scenario=record.scenario,
+        description=record.description,
+        stack=record.stack,
+        provider=record.provider,
+        location=record.location,
+        seed=record.seed,
+        autoscaler=record.autoscaler,
+        settings=dict(record.settings),
+        clock=Clock(record.clock.length, record.clock.factor, round(record.clock.wall, 1), record.clock.distortions),
+        caveats=caveats,
+        capacity_source=record.measured,
+        price_source=record.price_source,
+        failed=failed(found),
+        verdicts=tuple(found),
+        figures=figures.figures(view, found, None if best is None else best.cost, moved),
+        placed=figures.placed(view),
+        pools=figures.pools(view),
+        not_moved=moved,
+        losses=tuple(Loss(each.pool, each.cause, each.setting, each.seconds, each.amount) for each in losses),
+        best="" if best is None else best.explanation,
+        timeline=timeline(record),
+    )

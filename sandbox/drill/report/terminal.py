@@ -1,0 +1,76 @@
+"""The report as text for a terminal."""
+
+from __future__ import annotations
+
+from rich.console import Group, RenderableType
+from rich.table import Table as Grid
+from rich.text import Text
+
+from sandbox.drill.report.elements import printable
+from sandbox.drill.report.model import Comparison, Report
+from sandbox.drill.report.tables import Table, comparison_tables, facts, sentence, tables, verdict_rows
+
+_STATES = {True: Text("holds", "green"), False: Text("red", "bold red"), None: Text("note", "dim")}
+
+
+def text(report: Report | Comparison) -> RenderableType:
+    """What a terminal shows: the verdicts first, then the figures."""
+    return _comparison(report) if isinstance(report, Comparison) else _report(report)
+
+
+def _report(report: Report) -> RenderableType:
+    parts: list[RenderableType] = [_text(caveat, "yellow") for caveat in report.caveats]
+    parts += [
+        _text(f"Drill: {report.scenario}", "bold"),
+        _text(report.description),
+        _text(sentence(report), "dim"),
+        _verdicts(report),
+    ]
+    parts += [part for table in tables(report) for part in _table(table)]
+    parts += [_facts(report)]
+    return Group(*parts)
+
+
+def _comparison(comparison: Comparison) -> RenderableType:
+    after = comparison.after
+    parts: list[RenderableType] = [_text(caveat, "yellow") for caveat in (*after.caveats, *comparison.comparable)]
+    parts += [_text(f"Drill: {after.scenario}, two settings", "bold"), _text(sentence(after), "dim"), _text("")]
+    parts += [_text(moved.sentence) for moved in comparison.moved] or [_text("No figure differs.")]
+    parts += [part for table in comparison_tables(comparison) for part in _table(table)]
+    return Group(*parts, _text(""), _text("Verdicts after", "bold"), _verdicts(after))
+
+
+def _verdicts(report: Report) -> Grid:
+    grid = Grid(box=None, pad_edge=False, padding=(0, 2, 0, 0), show_header=True, header_style="dim")
+    for name in ("", "Asked", "Measured", "Bound"):
+        grid.add_column(name, overflow="fold")
+    for verdict in verdict_rows(report):
+        measured = _text(verdict.measured)
+        if verdict.ok is not True and verdict.why:
+            measured.append(f"\n{printable(verdict.why)}", "dim")
+        grid.add_row(_STATES[verdict.ok], _text(verdict.name), measured, _text(verdict.bound, "dim"))
+    return grid
+
+
+def _table(table: Table) -> list[RenderableType]:
+    if not table.rows:
+        return []
+    grid = Grid(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
+    for column in table.columns:
+        grid.add_column(column.name, justify="right" if column.number else "left", overflow="fold")
+    for row in table.rows:
+        grid.add_row(*(_text(cell) for cell in row))
+    parts: list[RenderableType] = [_text(""), _text(table.title, "bold"), grid]
+    return [*parts, _text(table.note, "dim")] if table.note else parts
+
+
+def _facts(report: Report) -> RenderableType:
+    grid = Grid(box=None, pad_edge=False, padding=(0, 2, 0, 0), show_header=False)
+    for name, value in facts(report):
+        grid.add_row(_text(name, "dim"), _text(value))
+    return Group(_text(""), _text("This drill", "bold"), grid)
+
+
+def _text(words: str, style: str = "") -> Text:
+    # Text, and no markup of rich: brackets in names are brackets.
+    return Text(printable(words), style)

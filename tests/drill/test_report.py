@@ -1,0 +1,351 @@
+"""The report as data, text and files."""
+
+from __future__ import annotations
+
+import errno
+import io
+import json
+import os
+from dataclasses import replace
+from html.parser import HTMLParser
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from rich.console import Console
+
+from sandbox.base.errors import SandboxError
+from sandbox.drill import report
+from sandbox.drill.record import Record, Step
+from sandbox.drill.report import charts
+from sandbox.drill.report.page import LARGEST, page
+from sandbox.drill.report.timeline import MARKS, STEPS, sampled, timeline
+from tests.drill import records
+
+EVIL = "<script>alert(1)</script>[bold]\x1b[31m&\"'"
+
+
+@pytest.fixture(scope="module")
+def small() -> report.Report:
+    return report.build(records.spot_gone())
+
+
+@pytest.fixture(scope="module")
+def files(small: report.Report, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("report")
+    report.write(small, folder)
+    return folder
+
+
+def test_the_files_of_a_report(files: Path) -> None:
+    assert sorted(path.name for path in files.iterdir()) == [
+        "report.html",
+        "report.json",
+        "timeline.png",
+        "timeline.svg",
+    ]
+    assert (files / "timeline.png").read_bytes().startswith(b"\x89PNG")
+    assert (files / "timeline.svg").read_text().startswith("<svg ")
+    assert "var(--" not in (files / "timeline.svg").read_text()
+
+
+class _Reader(HTMLParser):
+    """Elements that were opened and closed, and everything that a browser would load."""
+
+    VOID = ("meta", "br")
+
+    def __init__(self, text: str) -> None:
+        super().__init__(convert_charrefs=True)
+        self.open: list[str] = []
+        self.loaded: list[str] = []
+        self.words: list[str] = []
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        if tag not in self.VOID:
+            self.open.append(tag)
+        self.loaded += [
+            value or "" for name, value in attrs if name in ("src", "href", "xlink:href", "srcset", "action", "data")
+        ]
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.handle_starttag(tag, attrs)
+        if tag not in self.VOID:
+            self.handle_endtag(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        if self.open and self.open[-1] not in ("script", "style"):
+            self.words.append(data)
+
+
+def test_the_page_is_whole_and_loads_nothing(files: Path) -> None:
+    text = (files / "report.html").read_text()
+    reader = _Reader(text)
+    assert reader.open == []
+    assert reader.loaded == []
+    assert "url(" not in text
+    assert "@import" not in text
+    assert "default-src &#x27;none&#x27;" in text
+    addresses = [part.split('"')[0] for part in text.split("http")[1:]]
+    assert {each for each in addresses if "-equiv" not in each} <= {
+        "://www.w3.org/2000/svg",
+        "://www.w3.org/1999/xlink",
+    }
+
+
+def test_the_verdicts_stand_before_the_picture_and_the_figures(files: Path) -> None:
+    text = (files / "report.html").read_text()
+    order = [
+        text.index(words)
+        for words in ("Work lost for good", "<svg ", "Who ran where", "Machine-hours and cost", "This drill")
+    ]
+    assert order == sorted(order)
+
+
+def test_the_page_says_the_autoscalers_words_on_hover(files: Path) -> None:
+    assert (
+        'aria-label="31:26 failed: Node group gpuspot timed out: no node in 10m"' in (files / "report.html").read_text()
+    )
+
+
+def test_the_page_has_colours_for_light_dark_and_paper(files: Path) -> None:
+    text = (files / "report.html").read_text()
+    assert "@media screen and (prefers-color-scheme:dark)" in text
+    assert "@media print" in text
+    assert 'fill="var(--spot-1)"' in text
+
+
+def evil() -> Record:
+    record = records.spot_gone()
+    record.description = record.stack = record.autoscaler = EVIL
+    record.pools[2] = replace(record.pools[2], name=EVIL, machine=EVIL)
+    record.pools[1] = replace(record.pools[1], fallback=(EVIL,))
+    for each in (*record.nodes, *record.pods):
+        if each.pool == "gpuod":
+            each.pool = EVIL
+    record.events = [replace(event, text=EVIL, pool=EVIL) for event in record.events]
+    for pod in record.pods:
+        pod.name += EVIL
+    record.caveats, record.settings = (EVIL,), {EVIL: EVIL, "scanInterval": "10s"}
+    record.capacity.append(Step(0.0, EVIL, EVIL, 3))
+    return record
+
+
+def test_names_are_text_and_never_markup() -> None:
+    found = report.build(evil())
+    text = page(found)
+    assert "alert(1)" in "".join(_Reader(text).words)
+    assert "<script>alert" not in text
+    assert "\x1b" not in text
+    assert text.count("<script>") == 1
+    assert "\x1b[31m" not in shown(found)
+    assert "[bold]" in shown(found)
+
+
+def shown(found: report.Report | report.Comparison, width: int = 120) -> str:
+    console = Console(file=io.StringIO(), width=width, force_terminal=False)
+    console.print(report.text(found))
+    assert isinstance(console.file, io.StringIO)
+    return console.file.getvalue()
+
+
+def test_the_terminal_shows_verdicts_first(small: report.Report) -> None:
+    text = shown(small)
+    order = [
+        text.index(words)
+        for words in ("Work lost for good", "Figures", "Who ran where", "This drill", "What the clock changes")
+    ]
+    assert order == sorted(order)
+    assert "12.0 min at most, 6 pods" in text
+
+
+def test_red_verdicts_and_caveats_come_first() -> None:
+    record = records.spot_gone()
+    record.work[4].times, record.caveats = 2, ("Timers of GKE are assumed.",)
+    found = report.build(record)
+    text = shown(found)
+    assert text.index("Timers of GKE") < text.index("Work done twice") < text.index("Work lost for good")
+    assert found.failed
+    words = "".join(_Reader(page(found)).words)
+    assert words.index("Timers of GKE") < words.index("One verdict is red: Work done twice.")
+
+
+def test_a_gke_report_begins_with_what_is_assumed() -> None:
+    record = records.spot_gone()
+    record.provider, record.settings = "gcp", {}
+    assert shown(report.build(record), 300).startswith("Google publishes no timers of its autoscaler")
+
+
+@pytest.mark.parametrize(
+    ("make", "most"), [(records.large, 60_000), (records.week, 80_000)], ids=["5,000 pods", "a week"]
+)
+def test_a_large_drill_has_a_small_report(make: Any, most: int) -> None:
+    found = report.build(make())
+    assert len(report.to_json(found)) < most
+    assert len(found.timeline.times) == STEPS
+    assert max(sum(mark.kind == kind for mark in found.timeline.marks) for kind in ("scale-up", "evicted")) <= MARKS
+    assert len(page(found)) < LARGEST / 2
+
+
+def test_the_steps_of_a_timeline_have_the_machine_hours_of_the_nodes() -> None:
+    record = records.large(nodes=50, pods=100)
+    for found in (timeline(record), timeline(records.spot_gone())):
+        ends = [*found.times[1:], found.length]
+        for series in found.nodes:
+            if series.band == "spot":
+                hours = sum(value * (end - at) for value, at, end in zip(series.values, found.times, ends, strict=True))
+                nodes = (record if found.step else records.spot_gone()).nodes
+                ready = [node for node in nodes if node.pool == series.name and node.ready is not None]
+                expected = sum((node.gone or found.length) - (node.ready or 0) for node in ready)
+                assert hours == pytest.approx(expected, rel=0.01)
+
+
+def test_spans_are_counted_by_step() -> None:
+    assert sampled([(0, 10), (5, 20)], [0, 10, 15], 20) == (1.5, 1.0, 1.0)
+    assert sampled([(-5, 3), (30, 40), (4, 4)], [0, 2], 6) == (1.0, 0.25)
+
+
+def test_many_zones_are_added_up() -> None:
+    record = records.empty()
+    record.capacity = [Step(0.0, records.MACHINE, f"z{index}", 2) for index in range(14)]
+    record.capacity += [Step(60.0, records.MACHINE, "z3", 0), Step(120.0, records.MACHINE, "z4", None)]
+    stretches = timeline(record).capacity
+    assert [(each.zone, each.begin, each.nodes) for each in stretches] == [
+        ("14 zones", 0.0, 28),
+        ("14 zones", 60.0, 26),
+        ("14 zones", 120.0, None),
+    ]
+
+
+def test_capacity_that_changes_all_the_time_is_joined() -> None:
+    record = records.empty()
+    record.capacity = [Step(float(at), records.MACHINE, zone, at % 2) for zone in "ab" for at in range(0, 5400, 2)]
+    record.capacity += [Step(float(at), records.MACHINE, zone, 3) for zone in "ab" for at in range(1, 5400, 2)]
+    stretches = timeline(record).capacity
+    assert len(stretches) <= 2 * 301
+    assert sum(each.end - each.begin for each in stretches) == pytest.approx(2 * 5400)
+
+
+def test_the_keys_of_the_json(small: report.Report) -> None:
+    """A key that goes or changes its meaning breaks who reads reports: then raise FORMAT."""
+    found = json.loads(report.to_json(small))
+    assert list(found) == [
+        *(
+            "format",
+            "scenario",
+            "description",
+            "stack",
+            "provider",
+            "location",
+            "seed",
+            "autoscaler",
+            "settings",
+            "clock",
+            "caveats",
+        ),
+        *(
+            "capacity_source",
+            "price_source",
+            "failed",
+            "verdicts",
+            "figures",
+            "placed",
+            "pools",
+            "not_moved",
+            "losses",
+            "best",
+            "timeline",
+        ),
+    ]
+    assert list(found["verdicts"][0]) == ["name", "ok", "measured", "bound", "why"]
+    assert [figure["key"] for figure in found["figures"]] == [
+        *(
+            "red_verdicts",
+            "longest_wait",
+            "time_to_fall_back",
+            "pods_fallen_back",
+            "share_on_spot",
+            "restarts",
+            "work_repeated",
+        ),
+        *("finished", "spot_hours", "on_demand_hours", "not_moved_hours", "cost", "best_cost"),
+    ]
+    assert list(found["timeline"]) == ["length", "step", "times", "nodes", "pods", "capacity", "marks"]
+
+
+def test_a_report_is_read_as_it_was_written(small: report.Report, files: Path) -> None:
+    assert report.read(files / "report.json") == small
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("{}", "is no report of a drill"),
+        ("[", "is no report"),
+        (None, "cannot be read"),
+        ("format", "is a report of format 99"),
+    ],
+)
+def test_another_file_is_refused(small: report.Report, tmp_path: Path, text: str | None, message: str) -> None:
+    file = tmp_path / "report.json"
+    if text is not None:
+        file.write_text(report.to_json(replace(small, format=99)) if text == "format" else text)
+    with pytest.raises(SandboxError, match=message):
+        report.read(file)
+
+
+def test_a_full_disk_leaves_the_earlier_files(
+    small: report.Report, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "report.json").write_text("earlier")
+    monkeypatch.setattr(
+        "sandbox.drill.report.files._report_files", lambda _: {"report.json": b"new", "report.html": b"new"}
+    )
+    calls = iter([None, OSError(errno.ENOSPC, "No space left on device")])
+
+    def full(_: int) -> None:
+        if error := next(calls):
+            raise error
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(OSError, match="No space left"):
+        report.write(small, tmp_path)
+    assert [(path.name, path.read_text()) for path in tmp_path.iterdir()] == [("report.json", "earlier")]
+
+
+def test_rows_of_what_is_lost_are_shown() -> None:
+    rows = [SimpleNamespace(pool="gpuod", cause="machines that boot", setting="", seconds=3600.0, amount=3.67)]
+    least = SimpleNamespace(cost=1.0, explanation="The least cost with hindsight.")
+    text = shown(report.build(records.spot_gone(), least, rows))
+    assert "From the best possible to this drill" in text
+    assert "machines that boot" in text
+    assert "The least cost with hindsight." in text
+
+
+def test_machine_hours_that_nothing_moves_back(small: report.Report) -> None:
+    """Pods run on demand until 63:01; spot with room for more than these six is back at 60:00."""
+    (row,) = small.not_moved
+    assert row.pool == "gpuod"
+    assert row.machine_hours == pytest.approx(0.3, abs=0.02)
+    assert row.extra == pytest.approx(row.machine_hours * (3.67 - 0.8), abs=0.02)
+
+
+def test_who_ran_where(small: report.Report) -> None:
+    assert [(each.role, each.pool, each.pods, each.restarts) for each in small.placed] == [
+        ("notebook", "system", 1, 0),
+        ("platform", "system", 1, 0),
+        ("predictor", "system", 1, 0),
+        ("training", "gpuod", 6, 0),
+        ("training", "gpuspot", 10, 6),
+    ]
+
+
+def test_a_record_without_anything_has_a_report() -> None:
+    found = report.build(records.empty())
+    assert "no pod fell back" in shown(found)
+    assert charts.spec(found.timeline, lambda name: name)["vconcat"]
