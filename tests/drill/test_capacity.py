@@ -1,0 +1,128 @@
+"""Spot capacity over time, and its mistakes."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sandbox.base.errors import SandboxError
+from sandbox.drill.capacity import Capacity, checked
+from sandbox.drill.record import Pool, Step
+
+ZONAL = Pool("t4", "T4", "spot", gpus=1, least=0, most=8, zones=("eu-1", "eu-2"))
+ANYWHERE = Pool("a100", "A100", "spot", gpus=1, least=0, most=4)
+TWIN = Pool("t4-ondemand", "T4", "on-demand", gpus=1, least=0, most=2)
+GENERAL = Pool("general", "D8", "on-demand", gpus=0, least=0, most=6)
+
+steps = st.lists(
+    st.builds(
+        Step,
+        at=st.integers(0, 9).map(float),
+        machine=st.sampled_from(["T4", "A100", "*"]),
+        zone=st.sampled_from(["eu-1", "eu-2", "*"]),
+        nodes=st.none() | st.integers(0, 5),
+    ),
+    max_size=8,
+)
+
+
+def test_the_last_step_that_matches_holds() -> None:
+    capacity = Capacity(
+        [
+            Step(60, "T4", "eu-1", 0),
+            Step(0, "*", "*", 5),
+            Step(30, "T4", "*", 2),
+            Step(90, "T4", "eu-1", None),
+            Step(95, "*", "eu-1", 1),
+        ]
+    )
+    assert [capacity.at("T4", "eu-1", now) for now in (0, 29, 30, 60, 89.9, 90, 95)] == [5, 5, 2, 0, 0, None, 1]
+    assert [capacity.at("T4", "eu-2", now) for now in (0, 30, 95)] == [5, 2, 2]
+    assert capacity.at("A100", "eu-2", 95) == 5
+    assert [step.at for step in capacity.changes()] == [0, 30, 60, 90, 95]
+
+
+def test_without_a_step_there_is_no_bound() -> None:
+    assert Capacity().at("T4", "eu-1", 5) is None
+    assert Capacity([Step(10, "T4", "*", 0)]).at("T4", "eu-1", 9.9) is None
+
+
+@settings(max_examples=50)
+@given(steps, st.sampled_from(["T4", "A100"]), st.sampled_from(["eu-1", "eu-2"]), st.integers(0, 10))
+def test_a_look_up_is_the_last_matching_line(steps: list[Step], machine: str, zone: str, now: int) -> None:
+    found = None
+    for step in sorted(steps, key=lambda step: step.at):
+        if step.at <= now and step.machine in ("*", machine) and step.zone in ("*", zone):
+            found = step.nodes
+    assert Capacity(steps).at(machine, zone, now) == found
+
+
+def test_zones_add_up() -> None:
+    capacity = Capacity(
+        [Step(0, "T4", "eu-1", 3), Step(0, "T4", "eu-2", 4), Step(5, "T4", "eu-2", None), Step(0, "A100", "*", 2)]
+    )
+    assert capacity.total("T4", ("eu-1", "eu-2"), 0) == 7
+    assert capacity.total("T4", (), 0) == 7, "the cloud chooses among the zones that are named"
+    assert capacity.total("T4", ("eu-1", "eu-2"), 5) is None
+    assert capacity.total("A100", (), 0) == 2
+
+
+WRONG = {
+    "negative": (Step(0, "T4", "*", -1), "capacity[0].nodes is -1: write 0 for none, or null for no bound"),
+    "past": (Step(-5, "T4", "*", 1), "capacity[0].at is -5, which is in the past: write 0 or more"),
+    "NaN": (Step(float("nan"), "T4", "*", 1), "capacity[0].at is nan: write seconds from the drill's begin"),
+    "half a node": (
+        Step(0, "T4", "*", 1.5),
+        "capacity[0].nodes is 1.5: write a whole number of nodes, or null for no bound",
+    ),  # type: ignore[arg-type]
+    "true": (
+        Step(0, "T4", "*", True),
+        "capacity[0].nodes is True: write a whole number of nodes, or null for no bound",
+    ),
+    "machine": (
+        Step(0, "V100", "*", 1),
+        "capacity[0].machine is 'V100', which no spot pool has: write A100 or T4, or * for all",
+    ),
+    "on-demand machine": (
+        Step(0, "D8", "*", 1),
+        "capacity[0].machine is 'D8', which no spot pool has: write A100 or T4, or * for all",
+    ),
+    "zone": (
+        Step(0, "T4", "eu-3", 1),
+        "capacity[0].zone is 'eu-3', in which no pool takes T4: write eu-1 or eu-2, or * for all",
+    ),
+}
+
+
+@pytest.mark.parametrize("wrong", WRONG)
+def test_a_wrong_step_is_refused_in_words(wrong: str) -> None:
+    step, message = WRONG[wrong]
+    with pytest.raises(SandboxError) as refused:
+        checked([step], [ZONAL, ANYWHERE, TWIN, GENERAL])
+    assert str(refused.value).splitlines() == ["1 problem in the capacity; the stack is as it was:", f"  {message}"]
+
+
+def test_all_problems_are_named_at_once() -> None:
+    with pytest.raises(SandboxError) as refused:
+        checked(
+            [Step(0, "T4", "*", 1), Step(-1, "X", "*", -1), *[Step(0, "T4", "eu-9", 1)] * 30],
+            [ZONAL],
+            path="steps",
+            now=60,
+        )
+    lines = str(refused.value).splitlines()
+    assert lines[0] == "64 problems in the capacity; the stack is as it was:"
+    assert lines[1] == "  steps[0].at is 0, which is in the past: write 60 or more"
+    assert [line.split()[0] for line in lines[2:5]] == ["steps[1].at", "steps[1].nodes", "steps[1].machine"]
+    assert lines[-1] == "  and 44 more"
+
+
+def test_a_good_step_is_taken() -> None:
+    taken = [Step(0, "T4", "eu-1", 3), Step(0, "A100", "eu-7", 0), Step(1, "*", "*", None)]
+    assert checked(taken, [ZONAL, ANYWHERE]).changes() == taken, "a pool without zones may get any"
+
+
+def test_a_stack_without_spot_has_no_capacity() -> None:
+    with pytest.raises(SandboxError, match="no spot pool; add `capacity: spot` to a pool"):
+        checked([], [TWIN, GENERAL])
