@@ -9,18 +9,19 @@ from pathlib import Path
 
 import click
 from filelock import FileLock, Timeout
+from rich.console import Console
 
 from sandbox.base.errors import SandboxError
 from sandbox.base.home import Home
 from sandbox.base.notices import Notify
-from sandbox.drill import hindsight, report
+from sandbox.drill import report
 from sandbox.drill import run as running
 from sandbox.drill import scenario as scenarios
 from sandbox.drill.record import Record, Step
 from sandbox.drill.scenario import Scenario
 from sandbox.drill.source import Copy, copied
 from sandbox.drill.trace import read_trace
-from sandbox.drill.verdicts import failed
+from sandbox.drill.verdicts import failed, verdicts
 from sandbox.drill.weeks import week
 from sandbox.report import environment
 from sandbox.report.revision import Revision
@@ -63,18 +64,15 @@ def drill(home: Home, request: Request, notify: Notify, progress: Callable[[str]
     sides = _sides(home, request)
     with _alone(home):
         records = [_record(home, side, scenario, request, traced, notify, progress(side.name)) for side in sides]
-    reports = [report.build(record, best := _best(record), _lost_to(record, best)) for record in records]
-    request.directory.mkdir(parents=True, exist_ok=True)
-    if len(reports) == 1:
-        found = reports[0]
-        report.write(found, request.directory)
-        click.echo(report.as_json(found) if request.as_json else report.text(found))
+    reports = [report.build(record) for record in records]
+    result = reports[0] if len(reports) == 1 else report.compared(*reports)
+    report.write(result, request.directory)
+    if request.as_json:
+        click.echo(report.to_json(result))
     else:
-        compared = report.compared(*reports)
-        report.write_compared(compared, request.directory)
-        click.echo(report.as_json(compared) if request.as_json else report.text_compared(compared))
+        Console().print(report.text(result))
     notify(f"the report is {request.directory / 'report.html'}")
-    return not failed(reports[-1].verdicts)
+    return not failed(verdicts(records[-1]))
 
 
 @contextmanager
@@ -155,11 +153,3 @@ def _steps(copy: Copy, scenario: Scenario, request: Request, traced: list[Step])
     most = {name: max(pool.most or 1 for pool in spot if pool.machine == name) for name in machines}
     gpus = {pool.machine: pool.gpus for pool in spot}
     return week(request.seed, machines, zones, most, gpus), "drawn by measurements on AWS"
-
-
-def _best(record: Record) -> hindsight.Best | None:
-    return hindsight.hindsight(record)
-
-
-def _lost_to(record: Record, best: hindsight.Best | None) -> list[object]:
-    return list(hindsight.lost_to(record, best)) if best else []

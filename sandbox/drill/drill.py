@@ -426,9 +426,12 @@ class Drill:
 
     def _settle(self) -> None:
         self.settling.settle()
-        if self._changed:
+        unschedulable = self.settling.newly_unschedulable()
+        if unschedulable:
+            self.scans.now()
+        elif self._changed:
             self.scans.changed()
-            self._changed = False
+        self._changed = False
         self.progress(self.clock.now, self.scenario.length)
 
 

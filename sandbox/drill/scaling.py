@@ -87,6 +87,11 @@ class Scans:
         """The world has changed."""
         self._plan(self._clock.now)
 
+    def now(self) -> None:
+        """A pod has become unschedulable: the loop starts at once (cluster-autoscaler, loop/trigger.go)."""
+        self._next = min(self._next, self._clock.now)
+        self._plan(self._clock.now)
+
     def _plan(self, least: float) -> None:
         steps = max(0, math.ceil((least - self._next) / self._interval - 1e-9))
         when = self._next + steps * self._interval

@@ -61,6 +61,9 @@ class Settling:
     _requests: dict[str, dict[str, Decimal]] = field(default_factory=dict)
     _classes: dict[str, str] = field(default_factory=dict)
     _misfits: dict[tuple[str, str], bool] = field(default_factory=dict)
+    _left: set[str] = field(default_factory=set)
+    """Pods that the scheduler found no node for."""
+    _new_left: bool = False
     _full: set[str] = field(default_factory=set)
     """Classes that fit on no node, until there is more room."""
 
@@ -87,6 +90,11 @@ class Settling:
                 self.notes.append(f"did not come within {_QUIET:.0f} s: {', '.join(sorted(map(str, missing)))[:300]}")
         self.waited += time.monotonic() - began
 
+    def newly_unschedulable(self) -> bool:
+        """Whether the scheduler has left a further pod since this was last asked."""
+        new, self._new_left = self._new_left, False
+        return new
+
     def _pod(self, before: Object | None, after: Object | None) -> None:
         pod = after or before
         assert pod is not None
@@ -106,12 +114,16 @@ class Settling:
         name = self._classes.get(uid)
         if ended or node:
             self.untried.discard(uid)
+            self._left.discard(uid)
             self._classes.pop(uid, None)
             if name is not None:
                 self.waiting[name].pop(uid, None)
         else:
             name = self._class(uid, pod)
             self.waiting.setdefault(name, {})[uid] = pod
+            if _tried(pod) and uid not in self._left:
+                self._left.add(uid)
+                self._new_left = True
             (self.untried.discard if _tried(pod) or _held(pod) else self.untried.add)(uid)
         owner = controller(pod)
         if owner and owner["kind"] == "DaemonSet" and node:
