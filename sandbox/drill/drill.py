@@ -11,8 +11,8 @@ from sandbox.cloud.spot import SpotFacts
 from sandbox.drill import record, workloads
 from sandbox.drill.clock import Clock
 from sandbox.drill.kubelet import STOP, Kubelets, of_daemon_set
-from sandbox.drill.machines import Active, Captured, Machines, applies, machine_of, spot
-from sandbox.drill.observed import Observed, controller
+from sandbox.drill.machines import Active, Captured, Machines, applies, spot
+from sandbox.drill.observed import Observed, Pause, controller
 from sandbox.drill.scaling import Hands, Scans, world
 from sandbox.drill.scenario import Fault, Scenario, Workload
 from sandbox.drill.settling import Settling
@@ -37,6 +37,7 @@ class Drill:
     autoscaler: Callable[[], Any]
     """Makes a new autoscaler: at the begin, and when it is restarted."""
     facts: SpotFacts
+    pause: Pause
     progress: Callable[[float, float], None] = lambda now, length: None
     steps: Sequence[record.Step] = ()
     tolerations: Sequence[Object] = ()
@@ -47,7 +48,7 @@ class Drill:
 
     def __post_init__(self) -> None:
         self.random = random.Random(self.seed)
-        self.observed = Observed(self.api, self.client, self._seen)
+        self.observed = Observed(self.api, self.client, self._seen, self.pause)
         self.machines = Machines(self.cloud, self.cluster, self.clock, self.captured, self.scenario.boot, self.facts)
         self.machines.join = self._join
         self.pools: dict[str, str] = {}
@@ -313,7 +314,7 @@ class Drill:
     def _begin_fault(self, fault: Fault) -> None:
         if fault.capacity:
             change = fault.capacity
-            self._set_capacity(change.machine, change.zone, change.nodes, change.within)
+            self._set_capacity(change.machine, change.zone, change.nodes, change.within, change.share)
             return
         if fault.evict:
             running = [n for n in self.machines.running("*", fault.evict.zone, fault.evict.pool) if n.noticed is None]
@@ -395,15 +396,15 @@ class Drill:
         if group.most is not None and len(self.machines.group(node.pool).nodes) < group.most:
             self.machines.grow(group, 1)
 
-    def _set_capacity(self, machine: str, zone: str, nodes: int | None, within: float) -> None:
-        self.machines.set_limit(machine, zone, nodes)
-        for group in self.machines.groups().groups:
-            if spot(group) and machine in ("*", machine_of(group)):
-                for each in self.machines.zones(group):
-                    if zone in ("*", each):
-                        step = record.Step(self.clock.now, machine_of(group), each, nodes)
-                        if step not in self.capacity:
-                            self.capacity.append(step)
+    def _set_capacity(
+        self, machine: str, zone: str, nodes: int | None, within: float, share: int | None = None
+    ) -> None:
+        for name, place, most in self.machines.spot_places():
+            if machine in ("*", name) and zone in ("*", place.zone, "first" if place.first else ""):
+                limit = nodes if share is None else most * share // 100
+                self.machines.set_limit(name, place.zone, limit)
+                self.capacity.append(record.Step(self.clock.now, name, place.zone, limit))
+        self.machines.revive()
         self._evict_all(self.machines.surplus(), within)
 
     def _evict_all(self, nodes: Sequence[record.Node], within: float, *, notice: bool = True) -> None:

@@ -14,7 +14,7 @@ from sandbox.cloud.node_groups import NodeGroup, NodeGroups, ScaleRefused
 from sandbox.cloud.spot import SpotFacts
 from sandbox.drill import record
 from sandbox.drill.clock import Clock
-from sandbox.drill.scenario import Place
+from sandbox.drill import scenario
 
 Object = dict[str, Any]
 
@@ -45,12 +45,20 @@ class Captured:
         raise NotImplementedError
 
 
+@dataclass(frozen=True)
+class Place:
+    """A zone, and whether it is the first of a pool's."""
+
+    zone: str
+    first: bool
+
+
 @dataclass
 class Active:
     """A fault while it lasts."""
 
     kind: str
-    place: Place
+    place: scenario.Place
 
 
 class Machines:
@@ -139,7 +147,7 @@ class Machines:
             group = self.group(pool)
             if self._facts.replaced and spot(group):
                 self._absent |= dict.fromkeys(lost, pool)
-                self._revive()
+                self.revive()
                 continue
             try:
                 self._cloud.remove(group.pool_id, lost)
@@ -148,7 +156,7 @@ class Machines:
                 self._cloud.scale(self._cluster, pool, len(group.nodes) - len(lost), force=True)
             self._groups = None
 
-    def _revive(self) -> None:
+    def revive(self) -> None:
         """Make machines anew where there is capacity again."""
         for name, pool in list(self._absent.items()):
             group = self.group(pool)
@@ -175,14 +183,20 @@ class Machines:
             and pool in ("*", node.pool)
         ]
 
-    def set_limit(self, machine: str, zone: str, nodes: int | None) -> None:
-        """Change the capacity of matching machines and zones."""
+    def spot_places(self) -> list[tuple[str, Place, int]]:
+        """Each spot machine in each of its zones, with the most nodes that pools can have of it."""
+        found: dict[tuple[str, str], tuple[Place, int]] = {}
         for group in self.groups().groups:
-            if spot(group) and machine in ("*", machine_of(group)):
-                for each in self.zones(group):
-                    if zone in ("*", each):
-                        self.limits[machine_of(group), each] = nodes
-        self._revive()
+            if not spot(group):
+                continue
+            for number, zone in enumerate(self.zones(group)):
+                _, most = found.get((machine_of(group), zone), (None, 0))
+                found[machine_of(group), zone] = (Place(zone, number == 0), most + (group.most or len(group.nodes)))
+        return [(machine, place, most) for (machine, _), (place, most) in found.items()]
+
+    def set_limit(self, machine: str, zone: str, nodes: int | None) -> None:
+        """Change the capacity of a machine in a zone."""
+        self.limits[machine, zone] = nodes
 
     def surplus(self) -> list[record.Node]:
         """The running nodes beyond what the zones have, the newest first."""
@@ -225,10 +239,10 @@ class Machines:
         if name in self.nodes:
             self.join(self.bodies[name])
 
-    def _fault(self, kind: str, group: NodeGroup) -> Place | None:
+    def _fault(self, kind: str, group: NodeGroup) -> scenario.Place | None:
         return next((fault.place for fault in self.active if fault.kind == kind and applies(fault.place, group)), None)
 
-    def fault(self, kind: str, group: NodeGroup) -> Place | None:
+    def fault(self, kind: str, group: NodeGroup) -> scenario.Place | None:
         return self._fault(kind, group)
 
     def _refusal(self, group: NodeGroup) -> str:
@@ -236,7 +250,7 @@ class Machines:
         return self._facts.refused.text(machine_of(group), region, self.zones(group)[0])
 
 
-def applies(place: Place, group: NodeGroup) -> bool:
+def applies(place: scenario.Place, group: NodeGroup) -> bool:
     """Whether a fault is about a pool."""
     kind = "spot" if spot(group) else "on-demand"
     return place.pool in ("*", group.pool) and place.capacity in ("*", kind)

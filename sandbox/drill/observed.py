@@ -6,6 +6,7 @@ Lists are kept up to date by watches; answers to own requests count at once. Eve
 import queue
 from collections.abc import Callable, Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import AbstractContextManager
 from threading import Thread
 from typing import Any
 
@@ -22,22 +23,25 @@ PATHS = {
     "DaemonSet": "/apis/apps/v1/daemonsets",
 }
 _THREADS = 4
+_MANY = 5
 
 Listener = Callable[[str, Object | None, Object | None], None]
 """Gets the kind, the object before and after: None for one that is new, or gone."""
 Request = Callable[[Client], Any]
+Pause = Callable[[], AbstractContextManager[None]]
+"""Pauses the scheduler."""
 
 
 class Observed:
     """The objects of PATHS by uid."""
 
-    def __init__(self, api: ApiServer, client: Client, listener: Listener) -> None:
-        self._api, self._client, self._listener = api, client, listener
+    def __init__(self, api: ApiServer, client: Client, listener: Listener, pause: Pause) -> None:
+        self._api, self._client, self._listener, self._pause = api, client, listener, pause
         self.objects: dict[str, dict[str, Object]] = {kind: {} for kind in PATHS}
         self._gone: set[str] = set()
         self._events: queue.SimpleQueue[tuple[str, str, Any]] = queue.SimpleQueue()
         self._workers = ThreadPoolExecutor(_THREADS, "requests")
-        self._requests: list[tuple[Future[Any], bool]] = []
+        self._requests: list[tuple[Request, bool]] = []
         self._closed = False
 
     def start(self) -> None:
@@ -57,13 +61,30 @@ class Observed:
         self._workers.shutdown(cancel_futures=True)
 
     def request(self, request: Request, *, missing: bool = False) -> None:
-        """Send a request in the background; with `missing` a 404 or a conflict is no error."""
-        self._requests.append((self._workers.submit(request, self._client), missing))
+        """Send a request at the next `flush`; with `missing` a 404 or a conflict is no error."""
+        self._requests.append((request, missing))
 
     def flush(self) -> None:
-        """Wait for the requests. Raises ApiError for the first that failed."""
+        """Send the requests and wait for the answers. Raises ApiError for the first that failed.
+
+        The scheduler sees many of them at once: it is paused meanwhile. Else it would look at every waiting pod again for each of
+        a hundred nodes that come at the same time.
+        """
+        if not self._requests:
+            return
         requests, self._requests = self._requests, []
-        for future, missing in requests:
+        if len(requests) < _MANY:
+            self._send(requests)
+            return
+        with self._pause():
+            self._send(requests)
+
+    def _send(self, requests: Iterable[tuple[Request, bool]]) -> None:
+        sent = [(self._workers.submit(request, self._client), missing) for request, missing in requests]
+        self._answered(sent)
+
+    def _answered(self, sent: Iterable[tuple[Future[Any], bool]]) -> None:
+        for future, missing in sent:
             try:
                 answer = future.result()
             except ApiError as refused:

@@ -56,6 +56,7 @@ def run(
         copy.cluster,
         autoscaler,
         plugins.plugin(copy.provider).spot,
+        copy.plane.processes["kube-scheduler"].paused,
         progress,
         steps,
         _tolerations(copy),

@@ -106,8 +106,19 @@ class CapacityChange(_Strict):
 
     machine: str = "*"
     zone: str = "*"
-    nodes: int | None
+    """A zone, `first` for the first of each pool's, or all."""
+    nodes: int | None = None
+    share: Annotated[int, Field(ge=0, le=100)] | None = None
+    """In place of `nodes`: a share of each pool's maximum, in percent."""
     within: Duration = 0.0
+
+    @model_validator(mode="after")
+    def _plain(self) -> CapacityChange:
+        if self.nodes is not None and self.nodes < 0:
+            raise ValueError("`nodes` is not negative: write 0 for none")
+        if self.share is not None and self.nodes is not None:
+            raise ValueError("write `nodes` or `share`")
+        return self
 
 
 class Place(_Strict):
@@ -171,13 +182,6 @@ class Scenario(_Strict):
         late += [f"work[{n}].at" for n, work in enumerate(self.work) if work.at > self.length]
         if late:
             raise ValueError(f"{', '.join(late)}: after the end of the scenario, `length`")
-        negative = [
-            f"faults[{n}].capacity.nodes"
-            for n, fault in enumerate(self.faults)
-            if fault.capacity and fault.capacity.nodes is not None and fault.capacity.nodes < 0
-        ]
-        if negative:
-            raise ValueError(f"{', '.join(negative)}: a number of machines is not negative: write 0 for none")
         names = [work.name for work in self.work]
         if twice := sorted({name for name in names if names.count(name) > 1}):
             raise ValueError(f"work: the name {', '.join(twice)} is there twice")

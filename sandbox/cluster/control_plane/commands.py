@@ -52,6 +52,11 @@ class Settings:
     timed: bool = False
 
     @property
+    def collector(self) -> dict[str, str]:
+        """The environment of Go's garbage collector: little memory, or less work where an hour passes in minutes."""
+        return {"GOGC": "200" if self.timed else "50"}
+
+    @property
     def certificates(self) -> Path:
         """The folder of certificates and keys."""
         return self.directory / "certificates"
@@ -168,7 +173,7 @@ def apiserver(settings: Settings) -> Command:
         "--allow-privileged=true",
     ]
     return Command(
-        [str(settings.programs["kube-apiserver"]), *arguments], [settings.directory / "tokens.csv"], {"GOGC": "50"}
+        [str(settings.programs["kube-apiserver"]), *arguments], [settings.directory / "tokens.csv"], settings.collector
     )
 
 
@@ -178,7 +183,7 @@ def scheduler(settings: Settings) -> Command:
     arguments = [*settings.serving("kube-scheduler"), f"--kubeconfig={kubeconfig}", "--leader-elect=false"]
     if settings.timed:
         arguments += [f"--kube-api-qps={_UNLIMITED}", f"--kube-api-burst={_UNLIMITED}"]
-    return Command([str(settings.programs["kube-scheduler"]), *arguments], [kubeconfig], {"GOGC": "50"})
+    return Command([str(settings.programs["kube-scheduler"]), *arguments], [kubeconfig], settings.collector)
 
 
 def controllers(settings: Settings) -> Command:
@@ -198,7 +203,7 @@ def controllers(settings: Settings) -> Command:
         f"--kube-api-qps={_UNLIMITED if settings.timed else 100}",
         f"--kube-api-burst={_UNLIMITED if settings.timed else 200}",
     ]
-    return Command([str(settings.programs["kube-controller-manager"]), *arguments], [kubeconfig], {"GOGC": "50"})
+    return Command([str(settings.programs["kube-controller-manager"]), *arguments], [kubeconfig], settings.collector)
 
 
 def kwok(settings: Settings, stages: list[Path]) -> Command:
@@ -211,7 +216,7 @@ def kwok(settings: Settings, stages: list[Path]) -> Command:
         f"--server-address=127.0.0.1:{settings.ports['kwok']}",
         *(f"--config={stage}" for stage in stages),
     ]
-    return Command([str(settings.programs["kwok"]), *arguments], [kubeconfig, *stages], {"GOGC": "50"})
+    return Command([str(settings.programs["kwok"]), *arguments], [kubeconfig, *stages], settings.collector)
 
 
 def autoscaler(settings: Settings) -> Command:

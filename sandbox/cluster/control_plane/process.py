@@ -5,8 +5,8 @@ import json
 import os
 import signal
 import subprocess
-from collections.abc import Iterable, Mapping
-from contextlib import suppress
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from time import monotonic, sleep
 
@@ -100,6 +100,19 @@ class Process:
         except FileNotFoundError:
             return ""
         return "\n".join(text.splitlines()[-lines:])
+
+    @contextmanager
+    def paused(self) -> Iterator[None]:
+        """Stop the process for a while, if it runs."""
+        with suppress(psutil.NoSuchProcess):
+            if process := self.find():
+                process.suspend()
+        try:
+            yield
+        finally:
+            with suppress(psutil.NoSuchProcess):
+                if process := self.find():
+                    process.resume()
 
     def memory(self) -> int:
         """Resident bytes, 0 when it does not run."""
