@@ -66,7 +66,7 @@ class Registry:
         self._sort(snapshot, profile)
         for name in list(self._requests):
             request, group = self._requests[name], snapshot.groups.get(name)
-            if group is None or not (self.upcoming_of(group) or self._late_of(group)):
+            if group is None or not self.upcoming_of(group):
                 del self._requests[name]
             elif due(request.expected, snapshot.now):
                 del self._requests[name]
@@ -106,12 +106,6 @@ class Registry:
         """The machines of a group that should become ready nodes soon, whether or not a request is open."""
         readiness = self._readiness.get(group.name)
         return readiness.upcoming if readiness else []
-
-    def _late_of(self, group: NodeGroup) -> list[str]:
-        """The machines of a group that did not register in time. In the scan that finds them their request fails as well: they are
-        listed when the cloud has made them, some time after the request (recorded: 90 s for 1m, 150 s for 2m)."""
-        readiness = self._readiness.get(group.name)
-        return readiness.late if readiness else []
 
     def counted(self, groups: Sequence[NodeGroup], now: float) -> dict[str, list[str]]:
         """The upcoming machines, by group, that count as room: those of groups with an open request and no back-off."""
@@ -162,11 +156,12 @@ class Registry:
                 continue
             since = unregistered[name] = self._unregistered.get(name, now)
             readiness = self._readiness.setdefault(group.name, Readiness())
-            if due(since + profile.provision_time, now):
+            # While a request is open its time decides: the cloud lists no instance that it has not made (azure_scale_set.go, Nodes).
+            if due(since + profile.provision_time, now) and group.name not in self._requests:
                 readiness.late.append(name)
             else:
                 readiness.unregistered.append(name)
-                self._events.append(since + profile.provision_time)
+                self._events.append(max(since + profile.provision_time, now + profile.scan_interval))
         self._unregistered = unregistered
 
     def _fail(self, now: float, group: NodeGroup, profile: Profile, decided: Decided) -> None:
