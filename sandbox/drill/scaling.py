@@ -89,7 +89,7 @@ class Scans:
 
     def now(self) -> None:
         """A pod has become unschedulable: the loop starts at once (cluster-autoscaler, loop/trigger.go)."""
-        self._next = min(self._next, self._clock.now)
+        self._next = self._clock.now
         self._plan(self._clock.now)
 
     def _plan(self, least: float) -> None:
