@@ -77,7 +77,7 @@ class SpotMarket(ABC):
         return spot_state.bounds(self._read())
 
     def set_capacity(self, bound: Bound) -> dict[str, list[str]]:
-        """Set a bound; the machines beyond it by their pool's id, which are to be evicted: the last pools' first, the newest first."""
+        """Set a bound; the machines beyond it by their pool's id, to be evicted: the last pools' first, the newest first."""
         with self._change() as resources:
             spot_state.set_bound(resources, bound)
             self._join(resources)
@@ -115,6 +115,11 @@ class SpotMarket(ABC):
         names = [m.name for m in self._machines_of(resources, pool) if m.runs]
         noticed = spot_state.in_state(resources, pool, "noticed")
         return [*noticed, *(name for name in names if name not in noticed)]
+
+    def stopped(self, pool_id: str) -> list[str]:
+        """The machines of a pool that evictions have stopped and left."""
+        resources = self._read()
+        return spot_state.in_state(resources, resources.records[ids.key(pool_id)], "stopped")
 
     def mark(self, pool_id: str, nodes: Collection[str], state: spot_state.State | None, until: str = "") -> None:
         """Give machines of a pool a state; None makes them run again. The cluster's nodes follow.
