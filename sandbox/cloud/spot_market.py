@@ -160,6 +160,23 @@ class SpotMarket(ABC):
                 self._take(resources, pool, noticed)
             spot_state.set_state(resources, pool, spot_state.in_state(resources, pool, "going"), None)
 
+    def _settle(self, resources: Resources) -> None:
+        """Bring the machines of every pool in line with its body, and with the bounds of spot machines."""
+        bounded = resources.of(self.pool) if spot_state.bounds(resources) else []
+        had = {pool.id: self.machines.zones(resources, pool) for pool in bounded}
+        self.machines.settle(resources)
+        for pool in bounded:
+            self._wait_for(resources, pool, had[pool.id])
+        self._forget_states(resources)
+
+    def _wait_for(self, resources: Resources, pool: Record, had: Collection[str]) -> list[_Machine]:
+        """The new machines of a spot pool that the cloud does not have: they come when it has them."""
+        short = [machine for machine, _ in self._beyond(resources, pool, had)]
+        if short:
+            spot_state.set_state(resources, pool, [machine.name for machine in short], "absent")
+            self._short(pool, short=True)
+        return short
+
     def _forget_states(self, resources: Resources) -> None:
         """Forget the states of machines that are gone."""
         for pool in list(spot_state.with_states(resources, resources.of(self.pool))):
