@@ -33,7 +33,7 @@ class _Amount(click.ParamType["int | None"]):
     def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> int | None:
         if value in ("none", "any"):
             return 0 if value == "none" else None
-        if value.isdecimal() and len(value) < _LONGEST_AMOUNT:
+        if value.isascii() and value.isdecimal() and len(value) < _LONGEST_AMOUNT:
             return int(value)
         self.fail(f"{value!r} is neither none, any nor a number of nodes", param, ctx)
 
