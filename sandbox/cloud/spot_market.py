@@ -119,7 +119,8 @@ class SpotMarket(ABC):
     def stopped(self, pool_id: str) -> list[str]:
         """The machines of a pool that evictions have stopped and left."""
         resources = self._read()
-        return spot_state.in_state(resources, resources.records[ids.key(pool_id)], "stopped")
+        pool = resources.get(pool_id)
+        return spot_state.in_state(resources, pool, "stopped") if pool else []
 
     def mark(self, pool_id: str, nodes: Collection[str], state: spot_state.State | None, until: str = "") -> None:
         """Give machines of a pool a state; None makes them run again. The cluster's nodes follow.
@@ -127,13 +128,16 @@ class SpotMarket(ABC):
         `until` is the end of their notice, as the cloud writes it.
         """
         with self._change() as resources:
-            spot_state.set_state(resources, resources.records[ids.key(pool_id)], nodes, state, until)
+            if pool := resources.get(pool_id):
+                spot_state.set_state(resources, pool, nodes, state, until)
         self.apply_nodes(ids.parent(pool_id))
 
     def take(self, pool_id: str, nodes: Collection[str]) -> bool:
         """Take machines of a spot pool back, at the end of their notice; whether the cloud gives others instead."""
         with self._change() as resources:
-            replaced = self._take(resources, resources.records[ids.key(pool_id)], nodes)
+            # Somebody may have deleted the pool meanwhile.
+            pool = resources.get(pool_id)
+            replaced = self._take(resources, pool, nodes) if pool else []
         self.apply_nodes(ids.parent(pool_id))
         if replaced:
             self.mark(pool_id, replaced, None)
