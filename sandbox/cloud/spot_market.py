@@ -82,7 +82,8 @@ class SpotMarket(ABC):
             spot_state.set_bound(resources, bound)
             self._join(resources)
             running = [m for m in self._spot_machines(resources) if bound.covers(m.kind, m.zone) and m.runs]
-            running = [machine for machine in running if machine.state != "noticed"]
+            # Those that a killed command gave notice to go first.
+            running.sort(key=lambda machine: machine.state == "noticed")
         surplus: dict[str, list[str]] = {}
         for machine in running[bound.nodes :]:
             surplus.setdefault(machine.pool.id, []).append(machine.name)

@@ -82,6 +82,8 @@ def test_a_bound_below_what_runs_names_the_newest_machines(bed: Bed) -> None:
     assert bed.cloud.set_capacity(Bound(bed.machine, 1)) == {bed.id(): newer}
     assert first in bed.nodes()
     assert bed.cloud.set_capacity(Bound(bed.machine, 3)) == {}
+    bed.cloud.mark(bed.id(), [first], "noticed")
+    assert bed.cloud.set_capacity(Bound(bed.machine, 2)) == {bed.id(): [first]}
 
 
 def test_a_silent_cloud_accepts_and_the_machine_never_joins_until_there_is_one(bed: Bed) -> None:
