@@ -8,11 +8,16 @@ from typing import Any
 
 import pytest
 
+from sandbox.cloud.spot import SpotFacts
 from sandbox.cluster import plugins
 from tests.sandbox.stack import Stack, until
 from tests.subjects import Subject
 
 pytestmark = pytest.mark.engine
+
+
+def facts_of(subject: Subject) -> SpotFacts:
+    return plugins.plugin("azure" if subject.name == "dev" else "gcp").spot
 
 
 def nodes_of(stack: Stack, pool: str) -> dict[str, dict[str, Any]]:
@@ -43,15 +48,15 @@ def phase(stack: Stack) -> str:
 def test_the_cloud_takes_spot_nodes_back_and_refuses_others(
     stack: Stack, subject: Subject, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    facts = plugins.plugin("azure" if subject.name == "dev" else "gcp").spot
+    facts = facts_of(subject)
     machine = next(pool["machine"] for pool in stack.config["pools"] if pool["name"] == subject.spot)
     stack.run("scale", subject.spot, "1")
     (taken,) = nodes_of(stack, subject.spot)
     stack.run("scale", subject.spot, "3")
     before = nodes_of(stack, subject.spot)
     pod_on(stack, taken)
-    # Half a minute of notice takes two seconds.
-    monkeypatch.setenv("SANDBOX_CLOCK_FACTOR", "15")
+    # Half a minute of notice takes six seconds: time enough to look.
+    monkeypatch.setenv("SANDBOX_CLOCK_FACTOR", "5")
 
     with (tmp_path / "evict").open("w") as output:
         evicting = stack.start("evict", output, subject.spot, "--nodes", "1")
@@ -69,6 +74,7 @@ def test_the_cloud_takes_spot_nodes_back_and_refuses_others(
     assert before[taken]["metadata"]["uid"] not in {node["metadata"]["uid"] for node in after.values()}
     assert len(after) == (3 if facts.replaced else 2)
 
+    monkeypatch.setenv("SANDBOX_CLOCK_FACTOR", "60")
     try:
         shown = stack.run("capacity", machine, "1").stdout
         assert f"spot capacity of {machine}: 1" in shown
@@ -80,8 +86,11 @@ def test_the_cloud_takes_spot_nodes_back_and_refuses_others(
         stack.run("capacity", machine, "any")
     stack.run("scale", subject.spot, "2")
 
-    # A killed command: the next `up` finishes it.
-    monkeypatch.delenv("SANDBOX_CLOCK_FACTOR")
+
+@pytest.mark.slow
+def test_an_eviction_that_is_killed_is_finished_by_up(stack: Stack, subject: Subject, tmp_path: Path) -> None:
+    facts = facts_of(subject)
+    stack.run("scale", subject.spot, "2")
     with (tmp_path / "killed").open("w") as output:
         evicting = stack.start("evict", output, subject.spot, "--nodes", "1")
         assert until(lambda: facts.taint.key in json.dumps(list(nodes_of(stack, subject.spot).values())))
