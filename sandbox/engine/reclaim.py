@@ -136,7 +136,8 @@ def _reclaim(home: Home, notices: list[_Notice], notify: Notify) -> list[Evicted
 def _end_pods(home: Home, notice: _Notice, began: float, factor: float) -> None:
     """End the pods on machines under notice, as far as the time allows."""
     # Only here: most commands never ask the API server.
-    from sandbox.kubernetes import eviction, nodes
+    from sandbox.cluster import eviction
+    from sandbox.kubernetes import nodes
 
     plane = clusters.of_cluster(home.clusters, parent(notice.pool_id))
     if plane is None:

@@ -8,8 +8,9 @@ import pytest
 
 from sandbox.azure.spot import SPOT as AKS
 from sandbox.cloud.spot import SpotFacts
+from sandbox.cluster import eviction
 from sandbox.gcp.spot import SPOT as GKE
-from sandbox.kubernetes import eviction, nodes
+from sandbox.kubernetes import nodes
 from sandbox.kubernetes.client import Client
 
 Object = dict[str, Any]
