@@ -133,8 +133,8 @@ class SpotMarket(ABC):
                 spot_state.set_state(resources, pool, nodes, state, until)
         self.apply_nodes(ids.parent(pool_id))
 
-    def take(self, pool_id: str, nodes: Collection[str]) -> bool:
-        """Take machines of a spot pool back, at the end of their notice; whether the cloud gives others instead."""
+    def take(self, pool_id: str, nodes: Collection[str]) -> list[str]:
+        """Take machines of a spot pool back, at the end of their notice; those that the cloud makes anew."""
         with self._change() as resources:
             # Somebody may have deleted the pool meanwhile.
             pool = resources.get(pool_id)
@@ -142,7 +142,7 @@ class SpotMarket(ABC):
         self.apply_nodes(ids.parent(pool_id))
         if replaced:
             self.mark(pool_id, replaced, None)
-        return bool(replaced)
+        return replaced
 
     def _take(self, resources: Resources, pool: Record, nodes: Collection[str]) -> list[str]:
         """Take machines back; those that are made anew, under the same names."""
@@ -151,9 +151,9 @@ class SpotMarket(ABC):
             return []
         again = []
         if self.spot.replaced:
-            bounds = spot_state.bounds(resources)
-            kind, zones = self._kind(pool), self.machines.zones(resources, pool)
-            again = [n for n in nodes if n in zones and not any(b.covers(kind, zones[n]) for b in bounds)]
+            taken = [machine for machine in self._machines_of(resources, pool) if machine.name in nodes]
+            short = {machine.name for machine, _ in self._without_room(resources, taken)}
+            again = [machine.name for machine in taken if machine.name not in short]
         spot_state.set_state(resources, pool, again, "going")
         self.machines.take(resources, pool, set(nodes) - set(again))
         return again
@@ -224,15 +224,27 @@ class SpotMarket(ABC):
         return f"pool {ids.last(pool.id)} gets {len(asked) - len(refused)} of {len(asked)} nodes: {text}"
 
     def _beyond(self, resources: Resources, pool: Record, had: Collection[str]) -> list[tuple[_Machine, Bound]]:
-        """The machines of a pool beyond those that it had for which a bound leaves no room."""
-        bounds = [bound for bound in spot_state.bounds(resources) if bound.machine == self._kind(pool)]
-        if not bounds:
+        """The machines of a pool beyond those that it had for which a bound leaves no room, and that bound."""
+        if not spot_state.bounds(resources):
             return []
-        new = [machine for machine in self._machines_of(resources, pool) if machine.name not in had]
-        names = {machine.name for machine in new}
-        left = self._room(resources, bounds, without=names)
+        return self._without_room(resources, [m for m in self._machines_of(resources, pool) if m.name not in had])
+
+    def _join(self, resources: Resources) -> None:
+        """Let machines that never came join, as far as the bounds leave room."""
+        absent = [machine for machine in self._spot_machines(resources) if machine.state == "absent"]
+        short = {machine.name for machine, _ in self._without_room(resources, absent)}
+        for machine in absent:
+            if machine.name not in short:
+                spot_state.set_state(resources, machine.pool, [machine.name], None)
+                self._short(machine.pool, short=bool(spot_state.in_state(resources, machine.pool, "absent")))
+
+    def _without_room(self, resources: Resources, asked: list[_Machine]) -> list[tuple[_Machine, Bound]]:
+        """Those of the machines, in their order, for which a bound leaves no room beside all others that run; and that bound."""
+        bounds, names = spot_state.bounds(resources), {machine.name for machine in asked}
+        running = [m for m in self._spot_machines(resources) if m.runs and m.name not in names]
+        left = {bound: bound.nodes - sum(bound.covers(m.kind, m.zone) for m in running) for bound in bounds}
         short = []
-        for machine in new:
+        for machine in asked:
             covering = [bound for bound in bounds if bound.covers(machine.kind, machine.zone)]
             full = next((bound for bound in covering if left[bound] <= 0), None)
             if full:
@@ -240,22 +252,6 @@ class SpotMarket(ABC):
             else:
                 left |= {bound: left[bound] - 1 for bound in covering}
         return short
-
-    def _room(self, resources: Resources, bounds: list[Bound], without: Collection[str] = ()) -> dict[Bound, int]:
-        """The machines that each bound leaves, beside those that run."""
-        running = [m for m in self._spot_machines(resources) if m.runs and m.name not in without]
-        return {bound: bound.nodes - sum(bound.covers(m.kind, m.zone) for m in running) for bound in bounds}
-
-    def _join(self, resources: Resources) -> None:
-        """Let machines that never came join, as far as the bounds leave room."""
-        bounds = spot_state.bounds(resources)
-        left = self._room(resources, bounds)
-        for machine in self._spot_machines(resources):
-            covering = [bound for bound in bounds if bound.covers(machine.kind, machine.zone)]
-            if machine.state == "absent" and all(left[bound] > 0 for bound in covering):
-                spot_state.set_state(resources, machine.pool, [machine.name], None)
-                self._short(machine.pool, short=bool(spot_state.in_state(resources, machine.pool, "absent")))
-                left |= {bound: left[bound] - 1 for bound in covering}
 
     def _joined(self, resources: Resources, cluster: Record, pool: Record) -> list[dict[str, Any]]:
         """The nodes of a pool as they are in the cluster: without machines that do not come, others with what their state does."""

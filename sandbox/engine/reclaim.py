@@ -2,7 +2,7 @@
 
 import os
 import time
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -23,12 +23,6 @@ from sandbox.engine.out_of_band import named_pool
 _POLL = 0.5
 """Seconds between two attempts to evict a pod that a disruption budget holds."""
 
-_BECAME = {
-    "deleted": "deleted",
-    "stopped": "stopped, which still count against the quota",
-    "replaced": "made anew under their names",
-}
-
 
 @dataclass(frozen=True)
 class Evicted:
@@ -36,12 +30,24 @@ class Evicted:
 
     pool: str
     nodes: list[str]
-    became: str
-    """What became of them: `deleted`, `stopped` or `replaced`."""
+    replaced: Collection[str] = ()
+    """Those of which the cloud makes others, under their names."""
+    stopped: Collection[str] = ()
+    """Those that stay, stopped; all others are deleted."""
 
     def sentence(self) -> str:
-        count = f"{len(self.nodes)} node{'s' * (len(self.nodes) != 1)}"
-        return f"pool {self.pool}: {count} evicted and {_BECAME[self.became]}: {', '.join(self.nodes)}"
+        deleted = [node for node in self.nodes if node not in self.replaced and node not in self.stopped]
+        outcomes = {
+            "deleted": deleted,
+            "stopped, which still count against the quota": self.stopped,
+            "made anew under their names": self.replaced,
+        }
+        parts = [
+            f"{len(nodes)} node{'s' * (len(nodes) != 1)} evicted and {what}: {', '.join(nodes)}"
+            for what, nodes in outcomes.items()
+            if nodes
+        ]
+        return f"pool {self.pool}: {'; '.join(parts)}"
 
 
 @dataclass(frozen=True)
@@ -104,7 +110,7 @@ def evict(home: Home, name: str, count: int | None, notify: Notify) -> Evicted:
     with lock_stack(home), share_cloud(home, notify):
         both = clouds.opened(home, dict, notify)
         pool = named_pool(both, name)
-        spot = sorted(f"{other.pool}" for other in both.pools() if other.spot)
+        spot = sorted(other.pool for other in both.pools() if other.spot)
         if not pool.spot:
             has = f"spot pools: {', '.join(spot)}" if spot else "the stack has no spot pool"
             raise SandboxError(f"pool {pool.pool} is no spot pool: no cloud takes its machines back; {has}")
@@ -160,8 +166,8 @@ def _end_pods(home: Home, notice: _Notice, began: float, factor: float) -> None:
 def _taken(notice: _Notice, began: float, factor: float) -> Evicted:
     _wait(began + notice.facts.notice / factor)
     replaced = notice.cloud.take(notice.pool_id, notice.nodes)
-    stopped = not replaced and set(notice.nodes) <= set(notice.cloud.stopped(notice.pool_id))
-    return Evicted(notice.pool, notice.nodes, "replaced" if replaced else "stopped" if stopped else "deleted")
+    stopped = [node for node in notice.cloud.stopped(notice.pool_id) if node in notice.nodes]
+    return Evicted(notice.pool, notice.nodes, replaced, stopped)
 
 
 def _stamp(after: timedelta) -> str:

@@ -72,6 +72,15 @@ def test_some_nodes_or_all_are_evicted_after_a_notice(account: azure.Account, ho
     assert not [name for name in account.runtime.names() if "-t4spot-" in name]
 
 
+def test_what_becomes_of_each_machine_is_said() -> None:
+    evicted = reclaim.Evicted("l4", ["a", "b", "c"], replaced=["b", "c"])
+    assert evicted.sentence() == (
+        "pool l4: 1 node evicted and deleted: a; 2 nodes evicted and made anew under their names: b, c"
+    )
+    stopped = reclaim.Evicted("t4", ["a"], stopped=["a"]).sentence()
+    assert stopped == "pool t4: 1 node evicted and stopped, which still count against the quota: a"
+
+
 def test_capacity_below_what_runs_evicts_the_rest_of_all_pools(account: azure.Account, home: Home) -> None:
     account.cloud.scale("aks", "t4spot", 2)
     account.cloud.scale("aks", "zonal", 2)

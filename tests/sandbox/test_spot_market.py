@@ -133,7 +133,7 @@ def test_an_evicted_machine_is_gone_and_google_makes_another_where_it_has_one(be
     seen: list[set[str]] = []
     bed.runtime.before = lambda call: seen.append(set(bed.runtime.names()))
     replaced = bed.cloud.take(bed.id(), [taken])
-    assert replaced == bed.cloud.spot.replaced
+    assert replaced == ([taken] if bed.cloud.spot.replaced else [])
     assert set(bed.nodes()) == ({taken, *others} if replaced else set(others))
     # Its node was gone meanwhile: the new machine is another.
     assert taken not in seen[-1] or not replaced
@@ -145,6 +145,10 @@ def test_an_evicted_machine_is_not_made_anew_beyond_a_bound(bed: Bed) -> None:
     bed.cloud.set_capacity(Bound(bed.machine, 1))
     assert not bed.cloud.take(bed.id(), bed.cloud.running(bed.id())[:1])
     assert (bed.size(), len(bed.nodes())) == (1, 1)
+    # A bound with room is none for it.
+    bed.cloud.set_capacity(Bound(bed.machine, 2))
+    again = bed.cloud.take(bed.id(), bed.cloud.running(bed.id()))
+    assert len(again) == bed.size() == (1 if bed.cloud.spot.replaced else 0)
 
 
 def test_a_pool_that_is_deleted_during_the_notice_is_gone_with_its_machines(bed: Bed) -> None:
