@@ -1,6 +1,6 @@
 """The emulated Azure: the effect of PUT on its memory, quotas, and what AKS does beyond `EmulatedCloud`."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from pathlib import Path
 
 from sandbox.azure import allocation, errors, ids, node_groups, operations, scale_sets
@@ -55,6 +55,7 @@ class AzureCloud(EmulatedCloud):
             if worked_on and (refused := operations.conflict(resources, token, id)):
                 raise refused
             before = self._usage(resources)
+            had = scale_sets.zones(resources, record) if record and token == POOL else {}
             body = TYPES[token].put(resources, id, wanted, record.body if record else None)
             if token == POOL and record is None and (refused := operations.network_conflict(resources, id, body)):
                 raise refused
@@ -64,11 +65,22 @@ class AzureCloud(EmulatedCloud):
                 if refused := allocation.quota_at_the_door(resources, before, self._quotas):
                     raise refused
                 short = allocation.shortages(resources, before, self._quotas)
+                short += self._without_spot(resources, stored, had) if token == POOL else []
                 STATES.begin(stored, STATES.updating if record else STATES.creating)
         if worked_on:
             failure = errors.operation_failed((s.code, s.message) for s in short) if short else ""
             return id, self._operate(stored, failure, [shortage.pool for shortage in short])
         return id, self.get(id) or {}
+
+    def _without_spot(self, resources: Resources, pool: Record, had: Collection[str]) -> list[Shortage]:
+        """The shortage of a pool whose new spot machines Azure does not have; its count goes back to the old one."""
+        beyond = self._beyond(resources, pool, had)
+        if not beyond or all(bound.silent for _, bound in beyond):
+            self._wait_for(resources, pool, had)
+            return []
+        pool.body["count"] = len(had)
+        # Accepted, and failed later (kaito-project/kaito #2075).
+        return [Shortage(pool, SPOT.later.code, SPOT.later.words)]
 
     def _deploy(self, id: str, wanted: Body, *, create: bool) -> tuple[str, Body]:
         """Put a template's resources, one after the other; the deployment stays with its state, whatever comes of them."""

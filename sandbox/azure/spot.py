@@ -38,6 +38,12 @@ SPOT = SpotFacts(
         "available in location '{region}'. Please try another size or deploy to a different location or different zone. "
         "See https://aka.ms/azureskunotavailable for details.",
     ),
+    # openshift/release #33708; kubernetes/autoscaler PR 2954: quota is among what a scale set refuses at once.
+    quota=Refusal(
+        "QuotaExceeded",
+        "Operation could not be completed as it results in exceeding approved LowPriorityCores quota. Additional details - "
+        "Deployment Model: Resource Manager, Location: {region}.",
+    ),
     # Azure/karpenter-provider-azure, test data of its error handling; jenkins-infra/helpdesk #3584 has the same of AKS.
     later=Refusal(
         "OverconstrainedAllocationRequest",

@@ -18,7 +18,7 @@ from sandbox.base.home import PROJECT, Home
 from sandbox.base.notices import discard, to_stderr
 from sandbox.cli.drill import drill
 from sandbox.cli.options import FILE, FOLDER, file_options, named_by_user, policy_options, stack_options
-from sandbox.cli.out_of_band import delete, edit, scale
+from sandbox.cli.out_of_band import capacity, delete, edit, evict, scale
 from sandbox.cli.terminal import command_line, planes, require_running
 from sandbox.cluster import clusters
 from sandbox.engine.events import Steps
@@ -55,7 +55,7 @@ def main() -> None:
     """Run this Pulumi program with no cloud account: a real engine and Kubernetes over emulated clouds."""
 
 
-for command in (drill, scale, delete, edit):
+for command in (capacity, drill, evict, scale, delete, edit):
     main.add_command(command)
 
 
@@ -221,7 +221,8 @@ def status(home: Home) -> None:
     from sandbox.cli.status import show
     from sandbox.engine import clouds
 
-    show(planes(home), clouds.opened(home, dict, to_stderr).pools())
+    both = clouds.opened(home, dict, to_stderr)
+    show(planes(home), both.pools(), [bound for cloud in both for bound in cloud.capacities()])
 
 
 @main.command("outputs")

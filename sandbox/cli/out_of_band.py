@@ -7,6 +7,9 @@ from sandbox.base.notices import to_stderr
 from sandbox.cli.options import stack_options
 from sandbox.cli.terminal import require_running
 
+_LONGEST_AMOUNT = 7
+"""Digits of an amount: more nodes than any cluster has."""
+
 
 @click.command()
 @click.argument("pool")
@@ -20,6 +23,52 @@ def scale(home: Home, pool: str, nodes: int, force: bool) -> None:
     require_running(home)
     before = out_of_band.scale(home, pool, nodes, to_stderr, force=force)
     click.echo(f"pool {pool}: {before} -> {nodes} nodes")
+
+
+class _Amount(click.ParamType["int | None"]):
+    """`none`, `any` or a number of nodes; a number, and None for `any`."""
+
+    name = "amount"
+
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> int | None:
+        if value in ("none", "any"):
+            return 0 if value == "none" else None
+        if value.isascii() and value.isdecimal() and len(value) < _LONGEST_AMOUNT:
+            return int(value)
+        self.fail(f"{value!r} is neither none, any nor a number of nodes", param, ctx)
+
+
+@click.command()
+@click.argument("machine")
+@click.argument("amount", type=_Amount())
+@click.option("--zone", default="", help="In this zone of the cloud only, such as 1 or europe-west4-a.")
+@click.option("--silent", is_flag=True, help="Accept requests beyond it; their machines never come.")
+@stack_options
+def capacity(home: Home, machine: str, amount: int | None, zone: str, silent: bool) -> None:
+    """Let the emulated cloud give AMOUNT spot nodes of MACHINE: none, a number of all, or any.
+
+    Spot nodes beyond that are evicted. On-demand nodes of the same machine are not affected.
+    """
+    from sandbox.engine import reclaim
+
+    require_running(home)
+    evicted = reclaim.capacity(home, machine, amount, to_stderr, zone=zone, silent=silent)
+    where = f"{machine} in zone {zone}" if zone else machine
+    click.echo(f"spot capacity of {where}: {'any' if amount is None else amount or 'none'}")
+    for pool in evicted:
+        click.echo(pool.sentence())
+
+
+@click.command()
+@click.argument("pool")
+@click.option("--nodes", type=click.IntRange(min=1), help="So many of its nodes; by default all.")
+@stack_options
+def evict(home: Home, pool: str, nodes: int | None) -> None:
+    """Take the nodes of the spot pool POOL back, as its cloud does: with its notice, which takes half a minute."""
+    from sandbox.engine import reclaim
+
+    require_running(home)
+    click.echo(reclaim.evict(home, pool, nodes, to_stderr).sentence())
 
 
 @click.command()

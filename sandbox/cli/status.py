@@ -7,6 +7,7 @@ from rich.console import Console
 from rich.table import Table
 
 from sandbox.cloud.node_groups import PoolStatus
+from sandbox.cloud.spot_state import Bound
 from sandbox.cluster.autoscaler.journal import decisions
 from sandbox.cluster.control_plane import ControlPlane
 from sandbox.cluster.control_plane.plane import LOOPS
@@ -15,8 +16,8 @@ _DECISIONS = 5
 _CAPACITIES = {"Spot": "spot", "Preemptible": "preemptible"}
 
 
-def show(planes: Iterable[ControlPlane], pools: Iterable[PoolStatus]) -> None:
-    """Print the processes of each control plane, the size of each pool, and the last decisions of the autoscalers."""
+def show(planes: Iterable[ControlPlane], pools: Iterable[PoolStatus], bounds: Iterable[Bound] = ()) -> None:
+    """Print the processes of each control plane, the pools, bounds of spot machines, and the autoscalers' last decisions."""
     planes = list(planes)
     console = Console()
     for plane in planes:
@@ -42,6 +43,11 @@ def show(planes: Iterable[ControlPlane], pools: Iterable[PoolStatus]) -> None:
             pool.cluster, pool.pool, pool.size, capacity, str(pool.count), _bound(pool.least), _bound(pool.most)
         )
     console.print(table)
+    for bound in bounds:
+        amount = str(bound.nodes or "none") + (
+            ", requests beyond it are accepted and never fulfilled" if bound.silent else ""
+        )
+        console.print(f"spot capacity of {bound.where}: {amount}", markup=False, highlight=False, soft_wrap=True)
     lines = [line for p in planes if LOOPS in p.processes for line in decisions(p.processes[LOOPS].log, _DECISIONS)]
     if lines:
         console.print()

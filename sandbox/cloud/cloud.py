@@ -290,8 +290,7 @@ class EmulatedCloud(SpotMarket):
     def _change(self) -> Iterator[Resources]:
         with self._store.change() as resources:
             yield resources
-            self.machines.settle(resources)
-            self._forget_states(resources)
+            self._settle(resources)
 
     def _read(self) -> Resources:
         return self._store.read()

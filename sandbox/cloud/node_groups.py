@@ -23,8 +23,6 @@ class PoolStatus:
     most: int | None
     size: str
     priority: str
-    running: int | None = None
-    """The machines that have joined and are not stopped, where that is not all of them."""
 
     @property
     def spot(self) -> bool:

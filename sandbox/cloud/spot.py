@@ -75,6 +75,8 @@ class SpotFacts:
     """Whether a request gets the machines that there are, where it asks for more; else none."""
     refused: Refusal
     """A request that is refused at once."""
+    quota: Refusal
+    """A request beyond the quota of spot machines, refused at once. With its numbers the cloud's `Excess` says it."""
     later: Refusal
     """A request that is accepted, of which the machines never come."""
     surfaced: bool

@@ -77,12 +77,13 @@ class SpotMarket(ABC):
         return spot_state.bounds(self._read())
 
     def set_capacity(self, bound: Bound) -> dict[str, list[str]]:
-        """Set a bound; the machines beyond it by their pool's id, which are to be evicted: the last pools' first, the newest first."""
+        """Set a bound; the machines beyond it by their pool's id, to be evicted: the last pools' first, the newest first."""
         with self._change() as resources:
             spot_state.set_bound(resources, bound)
             self._join(resources)
             running = [m for m in self._spot_machines(resources) if bound.covers(m.kind, m.zone) and m.runs]
-            running = [machine for machine in running if machine.state != "noticed"]
+            # Those that a killed command gave notice to go first.
+            running.sort(key=lambda machine: machine.state == "noticed")
         surplus: dict[str, list[str]] = {}
         for machine in running[bound.nodes :]:
             surplus.setdefault(machine.pool.id, []).append(machine.name)
@@ -116,23 +117,32 @@ class SpotMarket(ABC):
         noticed = spot_state.in_state(resources, pool, "noticed")
         return [*noticed, *(name for name in names if name not in noticed)]
 
+    def stopped(self, pool_id: str) -> list[str]:
+        """The machines of a pool that evictions have stopped and left."""
+        resources = self._read()
+        pool = resources.get(pool_id)
+        return spot_state.in_state(resources, pool, "stopped") if pool else []
+
     def mark(self, pool_id: str, nodes: Collection[str], state: spot_state.State | None, until: str = "") -> None:
         """Give machines of a pool a state; None makes them run again. The cluster's nodes follow.
 
         `until` is the end of their notice, as the cloud writes it.
         """
         with self._change() as resources:
-            spot_state.set_state(resources, resources.records[ids.key(pool_id)], nodes, state, until)
+            if pool := resources.get(pool_id):
+                spot_state.set_state(resources, pool, nodes, state, until)
         self.apply_nodes(ids.parent(pool_id))
 
-    def take(self, pool_id: str, nodes: Collection[str]) -> bool:
-        """Take machines of a spot pool back, at the end of their notice; whether the cloud gives others instead."""
+    def take(self, pool_id: str, nodes: Collection[str]) -> list[str]:
+        """Take machines of a spot pool back, at the end of their notice; those that the cloud makes anew."""
         with self._change() as resources:
-            replaced = self._take(resources, resources.records[ids.key(pool_id)], nodes)
+            # Somebody may have deleted the pool meanwhile.
+            pool = resources.get(pool_id)
+            replaced = self._take(resources, pool, nodes) if pool else []
         self.apply_nodes(ids.parent(pool_id))
         if replaced:
             self.mark(pool_id, replaced, None)
-        return bool(replaced)
+        return replaced
 
     def _take(self, resources: Resources, pool: Record, nodes: Collection[str]) -> list[str]:
         """Take machines back; those that are made anew, under the same names."""
@@ -141,9 +151,9 @@ class SpotMarket(ABC):
             return []
         again = []
         if self.spot.replaced:
-            bounds = spot_state.bounds(resources)
-            kind, zones = self._kind(pool), self.machines.zones(resources, pool)
-            again = [n for n in nodes if n in zones and not any(b.covers(kind, zones[n]) for b in bounds)]
+            taken = [machine for machine in self._machines_of(resources, pool) if machine.name in nodes]
+            short = {machine.name for machine, _ in self._without_room(resources, taken)}
+            again = [machine.name for machine in taken if machine.name not in short]
         spot_state.set_state(resources, pool, again, "going")
         self.machines.take(resources, pool, set(nodes) - set(again))
         return again
@@ -154,6 +164,23 @@ class SpotMarket(ABC):
             if noticed := spot_state.in_state(resources, pool, "noticed"):
                 self._take(resources, pool, noticed)
             spot_state.set_state(resources, pool, spot_state.in_state(resources, pool, "going"), None)
+
+    def _settle(self, resources: Resources) -> None:
+        """Bring the machines of every pool in line with its body, and with the bounds of spot machines."""
+        bounded = resources.of(self.pool) if spot_state.bounds(resources) else []
+        had = {pool.id: self.machines.zones(resources, pool) for pool in bounded}
+        self.machines.settle(resources)
+        for pool in bounded:
+            self._wait_for(resources, pool, had[pool.id])
+        self._forget_states(resources)
+
+    def _wait_for(self, resources: Resources, pool: Record, had: Collection[str]) -> list[_Machine]:
+        """The new machines of a spot pool that the cloud does not have: they come when it has them."""
+        short = [machine for machine, _ in self._beyond(resources, pool, had)]
+        if short:
+            spot_state.set_state(resources, pool, [machine.name for machine in short], "absent")
+            self._short(pool, short=True)
+        return short
 
     def _forget_states(self, resources: Resources) -> None:
         """Forget the states of machines that are gone."""
@@ -197,15 +224,27 @@ class SpotMarket(ABC):
         return f"pool {ids.last(pool.id)} gets {len(asked) - len(refused)} of {len(asked)} nodes: {text}"
 
     def _beyond(self, resources: Resources, pool: Record, had: Collection[str]) -> list[tuple[_Machine, Bound]]:
-        """The machines of a pool beyond those that it had for which a bound leaves no room."""
-        bounds = [bound for bound in spot_state.bounds(resources) if bound.machine == self._kind(pool)]
-        if not bounds:
+        """The machines of a pool beyond those that it had for which a bound leaves no room, and that bound."""
+        if not spot_state.bounds(resources):
             return []
-        new = [machine for machine in self._machines_of(resources, pool) if machine.name not in had]
-        names = {machine.name for machine in new}
-        left = self._room(resources, bounds, without=names)
+        return self._without_room(resources, [m for m in self._machines_of(resources, pool) if m.name not in had])
+
+    def _join(self, resources: Resources) -> None:
+        """Let machines that never came join, as far as the bounds leave room."""
+        absent = [machine for machine in self._spot_machines(resources) if machine.state == "absent"]
+        short = {machine.name for machine, _ in self._without_room(resources, absent)}
+        for machine in absent:
+            if machine.name not in short:
+                spot_state.set_state(resources, machine.pool, [machine.name], None)
+                self._short(machine.pool, short=bool(spot_state.in_state(resources, machine.pool, "absent")))
+
+    def _without_room(self, resources: Resources, asked: list[_Machine]) -> list[tuple[_Machine, Bound]]:
+        """Those of the machines, in their order, for which a bound leaves no room beside all others that run; and that bound."""
+        bounds, names = spot_state.bounds(resources), {machine.name for machine in asked}
+        running = [m for m in self._spot_machines(resources) if m.runs and m.name not in names]
+        left = {bound: bound.nodes - sum(bound.covers(m.kind, m.zone) for m in running) for bound in bounds}
         short = []
-        for machine in new:
+        for machine in asked:
             covering = [bound for bound in bounds if bound.covers(machine.kind, machine.zone)]
             full = next((bound for bound in covering if left[bound] <= 0), None)
             if full:
@@ -213,22 +252,6 @@ class SpotMarket(ABC):
             else:
                 left |= {bound: left[bound] - 1 for bound in covering}
         return short
-
-    def _room(self, resources: Resources, bounds: list[Bound], without: Collection[str] = ()) -> dict[Bound, int]:
-        """The machines that each bound leaves, beside those that run."""
-        running = [m for m in self._spot_machines(resources) if m.runs and m.name not in without]
-        return {bound: bound.nodes - sum(bound.covers(m.kind, m.zone) for m in running) for bound in bounds}
-
-    def _join(self, resources: Resources) -> None:
-        """Let machines that never came join, as far as the bounds leave room."""
-        bounds = spot_state.bounds(resources)
-        left = self._room(resources, bounds)
-        for machine in self._spot_machines(resources):
-            covering = [bound for bound in bounds if bound.covers(machine.kind, machine.zone)]
-            if machine.state == "absent" and all(left[bound] > 0 for bound in covering):
-                spot_state.set_state(resources, machine.pool, [machine.name], None)
-                self._short(machine.pool, short=bool(spot_state.in_state(resources, machine.pool, "absent")))
-                left |= {bound: left[bound] - 1 for bound in covering}
 
     def _joined(self, resources: Resources, cluster: Record, pool: Record) -> list[dict[str, Any]]:
         """The nodes of a pool as they are in the cluster: without machines that do not come, others with what their state does."""

@@ -14,6 +14,7 @@ from sandbox.base.files import write_private
 from sandbox.base.home import Home
 from sandbox.cloud.clusters import Endpoint
 from sandbox.cloud.ids import key
+from sandbox.cloud.nodes import is_silent
 from sandbox.cluster import plugins
 from sandbox.cluster.control_plane import ControlPlane
 
@@ -87,13 +88,13 @@ class LocalClusters:
         return Endpoint(control_plane.address(), control_plane.authority())
 
     def apply_nodes(self, cluster_id: str, nodes: list[dict[str, Any]]) -> None:
-        """Make the cluster's nodes exactly these, and wait until all are Ready."""
+        """Make the cluster's nodes exactly these, and wait until all are Ready but those whose kubelet is silent."""
         # Only here: most commands never ask the API server.
         from sandbox.kubernetes import nodes as kubernetes_nodes
 
         with kubernetes_nodes.opened(plane(self.folder(cluster_id)).admin_kubeconfig) as client:
             kubernetes_nodes.apply(client, nodes)
-            kubernetes_nodes.await_ready(client, nodes)
+            kubernetes_nodes.await_ready(client, [node for node in nodes if not is_silent(node)])
 
 
 def folder_name(cluster_id: str) -> str:
@@ -134,6 +135,11 @@ def note(folder: Path, settings: Mapping[str, Any]) -> None:
 def plane(folder: Path) -> ControlPlane:
     """The control plane in a folder, with the settings it was last started with."""
     return ControlPlane(folder, **json.loads((folder / _SETTINGS).read_text()))
+
+
+def of_cluster(directory: Path, cluster_id: str) -> ControlPlane | None:
+    """The control plane of a cluster, below a folder; None for a cluster without one."""
+    return next((found for found in planes(directory) if _is(cluster_of(found.directory), cluster_id)), None)
 
 
 def planes(directory: Path) -> list[ControlPlane]:

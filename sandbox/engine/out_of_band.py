@@ -19,7 +19,7 @@ def scale(home: Home, name: str, nodes: int, notify: Notify, *, force: bool = Fa
     """Give a pool this many nodes, by `force` also beyond its bounds; returns the number it had. Raises SandboxError."""
     with lock_stack(home), share_cloud(home, notify):
         both = clouds.opened(home, dict, notify)
-        pool = _pool(both, name)
+        pool = named_pool(both, name)
         try:
             both.holding(pool.id).scale(_cluster(pool), pool.pool, nodes, force=force)
         except ScaleRefused as refused:
@@ -69,7 +69,7 @@ def patched(value: Any, patch: Any) -> Any:
 def _resource(both: Clouds, target: str) -> tuple[str, Cloud, dict[str, Any]]:
     """A pool by its name or any resource by its id: the id, its cloud, and the body that GET returns."""
     is_name = both.holding(target).get(target) is None and not target.startswith(("/", "projects/"))
-    id = _pool(both, target).id if is_name else target
+    id = named_pool(both, target).id if is_name else target
     cloud = both.holding(id)
     body = cloud.get(id)
     if body is None:
@@ -77,7 +77,7 @@ def _resource(both: Clouds, target: str) -> tuple[str, Cloud, dict[str, Any]]:
     return id, cloud, body
 
 
-def _pool(both: Clouds, name: str) -> PoolStatus:
+def named_pool(both: Clouds, name: str) -> PoolStatus:
     """A pool by its name; `cluster/pool` where two clusters have the name, with more of the cluster's id where needed."""
     pools = {f"{label(_cluster(pool))}/{pool.pool}": pool for pool in both.pools()}
     matching = [pool for path, pool in pools.items() if f"/{path}".endswith(f"/{name.lower()}")]

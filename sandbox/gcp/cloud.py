@@ -1,7 +1,7 @@
 """The emulated Google Cloud: the effect of its APIs' requests on its memory, quotas, and what GKE does beyond `EmulatedCloud`."""
 
 import copy
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from pathlib import Path
 
 from sandbox.cloud.cloud import EmulatedCloud
@@ -64,10 +64,11 @@ class GcpCloud(EmulatedCloud):
                 STATES.end(default)
             if type.worked_on:
                 self._within_quotas(resources, before, id)
+                failure = self._stockout(resources, record, ())
                 STATES.begin(record, STATES.creating)
             if token == CLUSTER and not keep_default_pool:
                 resources.remove(default.id)
-        return self._operate(record) if type.worked_on else self.get(id) or {}
+        return self._operate(record, failure) if type.worked_on else self.get(id) or {}
 
     def update(self, token: str, id: str, before: Body, planned: Body) -> Body:
         """Change what is planned to differ from before; its body. Raises `Refused` and `InitFailed` as `create` does."""
@@ -76,7 +77,7 @@ class GcpCloud(EmulatedCloud):
             record = resources.get(id)
             if record is None:
                 raise errors.not_found(id)
-            used = self._usage(resources)
+            used, had = self._usage(resources), instance_groups.zones(resources, record) if token == POOL else {}
             body = type.update(resources, record, plan.applied(before, planned, record.body))
             updated = Record(token, id, {k: v for k, v in body.items() if k not in type.virtual})
             resources.put(updated)
@@ -84,8 +85,22 @@ class GcpCloud(EmulatedCloud):
                 instance_groups.follow(resources, updated, record.body)
             if type.worked_on:
                 self._within_quotas(resources, used, id)
+                failure = self._stockout(resources, updated, had)
                 STATES.begin(updated, STATES.updating)
-        return self._operate(updated) if type.worked_on else self.get(id) or {}
+        return self._operate(updated, failure) if type.worked_on else self.get(id) or {}
+
+    def _stockout(self, resources: Resources, pool: Record, had: Collection[str]) -> str:
+        """What GKE says of a pool whose new spot machines do not come, and for which it waits; empty for one that has them."""
+        short = self._wait_for(resources, pool, had) if pool.token == POOL else []
+        if not short:
+            return ""
+        # hashicorp/terraform-provider-google PR 10121
+        expected = len(instance_groups.zones(resources, pool))
+        code, words = SPOT.later.text(short[0].kind, "", short[0].zone, short[0].name).split(": ", 1)
+        return (
+            "Error waiting for creating GKE NodePool: Google Compute Engine: Not all instances running in IGM after 1m0s. Expected "
+            f"{expected}, running {expected - len(short)}, transitioning {len(short)}. Current errors: [{code}]: {words}"
+        )
 
     def edit(self, id: str, before: Body, after: Body) -> None:
         """Update what differs."""

@@ -31,6 +31,10 @@ SPOT = SpotFacts(
         "Instance '{instance}' creation failed: The zone '{zone}' does not have enough resources available to fulfill the request. "
         "'(resource type:compute)'.",
     ),
+    # GoogleCloudPlatform/k8s-config-connector #321; kubernetes/autoscaler, cloudprovider/gce, has the code.
+    quota=Refusal(
+        "QUOTA_EXCEEDED", "Instance '{instance}' creation failed: Quota 'PREEMPTIBLE_CPUS' exceeded in region {region}."
+    ),
     # hashicorp/terraform-provider-google PR 10121; akka/akka-core #32992 (2026-09)
     later=Refusal(
         "GCE_STOCKOUT",

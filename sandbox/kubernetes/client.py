@@ -4,6 +4,8 @@ Plain HTTP: the client library takes 0.4 s to import and asks for every group of
 """
 
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from http.client import HTTPConnection, HTTPException, HTTPSConnection
 from pathlib import Path
 from threading import BoundedSemaphore, Lock
@@ -99,11 +101,33 @@ class Client:
     ) -> None:
         """Delete it with its dependants, `at_once` without its grace period; a missing object is no error."""
         options = {"propagationPolicy": "Background", **({"gracePeriodSeconds": 0} if at_once else {})}
-        try:
+        with _missing_is_no_error():
             self._request("DELETE", self._path(api_version, kind, namespace, name), options)
+
+    def patch_status(
+        self, api_version: str, kind: str, name: str, status: Object, namespace: str | None = None
+    ) -> None:
+        """Change parts of an object's status, lists by their keys; a missing object is no error."""
+        path = f"{self._path(api_version, kind, namespace, name)}/status"
+        with _missing_is_no_error():
+            self._request("PATCH", path, {"status": status}, "application/strategic-merge-patch+json")
+
+    def evict(self, name: str, namespace: str, grace: int) -> bool:
+        """Ask for a pod's eviction with so many seconds of grace at most; False while a disruption budget forbids it."""
+        body = {
+            "apiVersion": "policy/v1",
+            "kind": "Eviction",
+            "metadata": {"name": name, "namespace": namespace},
+            "deleteOptions": {"gracePeriodSeconds": grace},
+        }
+        try:
+            with _missing_is_no_error():
+                self._request("POST", f"{self._path('v1', 'Pod', namespace, name)}/eviction", body)
         except ApiError as refused:
-            if refused.status != 404:
-                raise
+            if refused.status == 429:
+                return False
+            raise
+        return True
 
     def close(self) -> None:
         """End the connections."""
@@ -211,6 +235,15 @@ class _Named(HTTPSConnection):
     def connect(self) -> None:
         HTTPConnection.connect(self)
         self.sock = self._trust.wrap_socket(self.sock, server_hostname=self._name)
+
+
+@contextmanager
+def _missing_is_no_error() -> Iterator[None]:
+    try:
+        yield
+    except ApiError as refused:
+        if refused.status != 404:
+            raise
 
 
 def _group(api_version: str) -> str:

@@ -3,6 +3,7 @@
 import time
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +40,19 @@ def apply(client: Client, nodes: list[Object]) -> None:
             # At once: otherwise the simulated kubelet sees a node without resources and reports none.
             keys.append("status")
         client.apply({key: node[key] for key in keys if key in node}, _MANAGER, force=True)
+        if name in present and (changed := changed_conditions(present[name], node)):
+            client.patch_status("v1", "Node", name, {"conditions": changed})
+
+
+def changed_conditions(live: Mapping[str, Any], wanted: Mapping[str, Any]) -> list[Object]:
+    """The conditions of a node that are other than the cloud has them, with their new times."""
+    now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    known = {condition["type"]: condition for condition in (live.get("status") or {}).get("conditions") or ()}
+    return [
+        {**condition, "lastTransitionTime": now, "lastHeartbeatTime": now}
+        for condition in (wanted.get("status") or {}).get("conditions") or ()
+        if any(known.get(condition["type"], {}).get(key) != condition[key] for key in ("status", "reason"))
+    ]
 
 
 def _collect_pods(client: Client, gone: Collection[str]) -> None:

@@ -57,7 +57,7 @@ class _Handler(BaseHTTPRequestHandler):
         # Without an answer, like a restarting server.
         self.close_connection = self.server.hang_up
 
-    do_GET = do_PATCH = do_DELETE = answer
+    do_GET = do_PATCH = do_POST = do_DELETE = answer
 
     def log_message(self, *_: Any) -> None:
         pass

@@ -25,7 +25,7 @@ from tests.admission.api import Api, Refused
 
 PROJECT = Path(__file__).resolve().parents[2]
 
-_BEHIND = ("scale", "delete", "edit")
+_BEHIND = ("scale", "capacity", "evict", "delete", "edit")
 """Commands after which the cloud differs from the stack file."""
 _HARMLESS = ("pod", "pods", "namespace")
 """Objects that tests delete after creating them."""

@@ -122,3 +122,35 @@ def test_a_server_that_does_not_answer_is_unreachable() -> None:
         address = f"https://127.0.0.1:{nobody.getsockname()[1]}"
         with pytest.raises(Unreachable, match=address):
             Client(kubeconfig(address)).get("v1", "Pod", "a", "n")
+
+
+def test_a_status_is_merged_by_the_keys_of_its_lists(server: Server, client: Client) -> None:
+    path = "/api/v1/nodes/a/status"
+    server.answers[path] = {"kind": "Node"}
+    client.patch_status("v1", "Node", "a", {"conditions": []})
+    assert server.requests[-1][:3] == ("PATCH", path, '{"status": {"conditions": []}}')
+    client.patch_status("v1", "Node", "gone", {})
+
+
+def test_an_eviction_is_asked_for_and_a_disruption_budget_may_hold_it(server: Server, client: Client) -> None:
+    path = "/api/v1/namespaces/n/pods/a/eviction"
+    server.answers[path] = {"kind": "Status"}
+    assert client.evict("a", "n", 15)
+    method, asked, body, _ = server.requests[-1]
+    assert (method, asked) == ("POST", path)
+    assert json.loads(body) == {
+        "apiVersion": "policy/v1",
+        "kind": "Eviction",
+        "metadata": {"name": "a", "namespace": "n"},
+        "deleteOptions": {"gracePeriodSeconds": 15},
+    }
+    server.answers[path] = {
+        "status": 429,
+        "message": "Cannot evict pod as it would violate the pod's disruption budget.",
+    }
+    assert not client.evict("a", "n", 15)
+    # Gone meanwhile.
+    assert client.evict("b", "n", 15)
+    server.answers[path] = {"status": 500, "message": "no"}
+    with pytest.raises(ApiError):
+        client.evict("a", "n", 15)

@@ -24,7 +24,7 @@ def test_pods_are_gone_before_the_machine_is(cloud: str) -> None:
 @CLOUDS
 def test_a_refusal_has_the_code_the_machine_and_no_word_that_is_not_filled_in(cloud: str) -> None:
     spot = facts(cloud)
-    for refusal in (spot.refused, spot.later):
+    for refusal in (spot.refused, spot.quota, spot.later):
         text = refusal.text("some-machine", "some-region", "some-zone")
         assert text.startswith(f"{refusal.code}: ")
         assert "{" not in text

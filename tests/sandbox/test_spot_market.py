@@ -4,68 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from sandbox.cloud.cloud import EmulatedCloud
-from sandbox.cloud.node_groups import ScaleRefused
 from sandbox.cloud.nodes import is_silent
 from sandbox.cloud.spot_state import Bound
-from tests.sandbox.azure import conftest as azure
-from tests.sandbox.engine_side import RecordingRuntime
-from tests.sandbox.gcp import conftest as gcp
-
-
-@dataclass
-class Bed:
-    """A cluster with a spot pool `spot` and an on-demand pool `twin` of the same machine, both from zero on."""
-
-    cloud: EmulatedCloud
-    runtime: RecordingRuntime
-    cluster: str
-    machine: str
-    zones: list[str]
-
-    def id(self, pool: str = "spot") -> str:
-        return f"{self.cluster}/{self.cloud.folder}/{pool}"
-
-    def nodes(self, pool: str = "spot") -> dict[str, dict[str, Any]]:
-        """The Node objects of a pool, by name."""
-        group = next(group for group in self.cloud.node_groups(self.cluster).groups if group.pool == pool)
-        applied = next(iter(self.runtime.nodes.values()))
-        return {node["metadata"]["name"]: node for node in applied if node["metadata"]["name"] in group.nodes}
-
-    def size(self, pool: str = "spot") -> int:
-        return next(status.count for status in self.cloud.pools() if status.pool == pool)
-
-    def refused(self, by: int, pool: str = "spot") -> str:
-        with pytest.raises(ScaleRefused) as refused:
-            self.cloud.grow(self.id(pool), by)
-        return str(refused.value)
-
-
-def on_azure(folder: Path, **changes: Any) -> Bed:
-    account = azure.Account(folder / "azure.json")
-    account.group()
-    account.cluster()
-    zones = ["1", "2", "3"]
-    account.create(azure.POOL, {**azure.SPOT, "agentPoolName": "spot", "availabilityZones": zones, **changes})
-    regular = {key: value for key, value in azure.SPOT.items() if key != "scaleSetPriority"}
-    account.create(azure.POOL, {**regular, "agentPoolName": "twin"})
-    return Bed(account.cloud, account.runtime, azure.CLUSTER_ID, azure.SPOT["vmSize"], zones)
-
-
-def on_gcp(folder: Path, **config: Any) -> Bed:
-    project = gcp.Project(folder / "gcp.json")
-    project.network()
-    project.subnetwork()
-    project.cluster()
-    project.create(gcp.POOL, {**gcp.with_config(gcp.SPOT, **config), "name": "spot", "nodeLocations": gcp.ZONES})
-    project.create(gcp.POOL, {**gcp.with_config(gcp.SPOT, spot=None), "name": "twin"})
-    return Bed(project.cloud, project.runtime, gcp.CLUSTER_ID, gcp.SPOT["nodeConfig"]["machineType"], gcp.ZONES)
+from tests.sandbox.spot_bed import Bed, on_azure, on_gcp
 
 
 @pytest.fixture(autouse=True)
@@ -137,6 +82,8 @@ def test_a_bound_below_what_runs_names_the_newest_machines(bed: Bed) -> None:
     assert bed.cloud.set_capacity(Bound(bed.machine, 1)) == {bed.id(): newer}
     assert first in bed.nodes()
     assert bed.cloud.set_capacity(Bound(bed.machine, 3)) == {}
+    bed.cloud.mark(bed.id(), [first], "noticed")
+    assert bed.cloud.set_capacity(Bound(bed.machine, 2)) == {bed.id(): [first]}
 
 
 def test_a_silent_cloud_accepts_and_the_machine_never_joins_until_there_is_one(bed: Bed) -> None:
@@ -186,7 +133,7 @@ def test_an_evicted_machine_is_gone_and_google_makes_another_where_it_has_one(be
     seen: list[set[str]] = []
     bed.runtime.before = lambda call: seen.append(set(bed.runtime.names()))
     replaced = bed.cloud.take(bed.id(), [taken])
-    assert replaced == bed.cloud.spot.replaced
+    assert replaced == ([taken] if bed.cloud.spot.replaced else [])
     assert set(bed.nodes()) == ({taken, *others} if replaced else set(others))
     # Its node was gone meanwhile: the new machine is another.
     assert taken not in seen[-1] or not replaced
@@ -198,6 +145,31 @@ def test_an_evicted_machine_is_not_made_anew_beyond_a_bound(bed: Bed) -> None:
     bed.cloud.set_capacity(Bound(bed.machine, 1))
     assert not bed.cloud.take(bed.id(), bed.cloud.running(bed.id())[:1])
     assert (bed.size(), len(bed.nodes())) == (1, 1)
+    # A bound with room is none for it.
+    bed.cloud.set_capacity(Bound(bed.machine, 2))
+    again = bed.cloud.take(bed.id(), bed.cloud.running(bed.id()))
+    assert len(again) == bed.size() == (1 if bed.cloud.spot.replaced else 0)
+
+
+def test_a_pool_that_is_deleted_during_the_notice_is_gone_with_its_machines(bed: Bed) -> None:
+    bed.cloud.grow(bed.id(), 1)
+    names = bed.cloud.running(bed.id())
+    bed.cloud.mark(bed.id(), names, "noticed")
+    bed.cloud.delete(bed.id())
+    assert not bed.cloud.take(bed.id(), names)
+    assert bed.cloud.stopped(bed.id()) == []
+    assert not set(names) & set(bed.runtime.names())
+
+
+def test_a_node_whose_kubelet_is_silent_is_not_ready(bed: Bed) -> None:
+    bed.cloud.grow(bed.id(), 1)
+    (name,) = bed.cloud.running(bed.id())
+    bed.cloud.mark(bed.id(), [name], "unready")
+    node = bed.nodes()[name]
+    assert is_silent(node)
+    assert {"type": "Ready", "status": "Unknown", "reason": "NodeStatusUnknown"}.items() <= node["status"][
+        "conditions"
+    ][-1].items()
 
 
 def test_an_eviction_that_was_killed_is_finished_by_the_next_command(bed: Bed) -> None:
@@ -209,43 +181,6 @@ def test_an_eviction_that_was_killed_is_finished_by_the_next_command(bed: Bed) -
     bed.cloud.reconcile()
     assert not any(node["spec"].get("unschedulable") or is_silent(node) for node in bed.nodes().values())
     assert bed.size() == len(bed.nodes()) == (2 if bed.cloud.spot.replaced else 1)
-
-
-def test_a_deallocated_machine_stays_stopped_and_counts(tmp_path: Path) -> None:
-    bed = on_azure(tmp_path, scaleSetEvictionPolicy="Deallocate")
-    bed.cloud.grow(bed.id(), 2)
-    stopped, other = bed.cloud.running(bed.id())
-    bed.cloud.take(bed.id(), [stopped])
-    assert bed.size() == 2
-    assert bed.cloud.running(bed.id()) == [other]
-    node = bed.nodes()[stopped]
-    assert {"key": "node.cloudprovider.kubernetes.io/shutdown", "effect": "NoSchedule"} in node["spec"]["taints"]
-    assert [c["status"] for c in node["status"]["conditions"] if c["type"] == "Ready"] == ["Unknown"]
-    # The machine is the cloud's again.
-    assert bed.cloud.set_capacity(Bound(bed.machine, 1)) == {}
-
-
-def test_a_pool_on_gke_without_its_machines_is_in_error_until_they_come(tmp_path: Path) -> None:
-    bed = on_gcp(tmp_path)
-
-    def status() -> str:
-        (pool,) = (record for record in bed.cloud._read().of(bed.cloud.pool) if record.id == bed.id())
-        return str(pool.body["status"])
-
-    before = bed.cloud.get(bed.id()) or {}
-    bed.cloud.set_capacity(Bound(bed.machine, 0, silent=True))
-    bed.cloud.grow(bed.id(), 1)
-    assert status() == "RUNNING_WITH_ERROR"
-    # Nothing of it is a property that a refresh would show: the next `up` changes nothing.
-    assert bed.cloud.get(bed.id()) == {**before, "status": "RUNNING_WITH_ERROR"}
-    bed.cloud.lift_capacity(bed.machine)
-    assert status() == "RUNNING"
-
-
-def test_a_pool_that_extends_the_shutdown_is_noticed_for_longer(tmp_path: Path) -> None:
-    longer = on_gcp(tmp_path, kubeletConfig={"shutdownGracePeriodSeconds": 120})
-    assert longer.cloud.spot_of(longer.id()).notice == 120
-    assert longer.cloud.spot_of(longer.id("twin")).notice in (30, 120)
 
 
 def test_the_machines_of_spot_pools_and_their_zones_are_known(bed: Bed) -> None:

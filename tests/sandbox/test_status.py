@@ -8,6 +8,7 @@ from typing import Any, cast
 import pytest
 
 from sandbox.cli.status import show
+from sandbox.cloud.spot_state import Bound
 from sandbox.cluster.control_plane import ControlPlane
 
 
@@ -30,3 +31,12 @@ def test_the_folder_of_a_control_plane_is_on_one_line(
     folder = Path("clusters") / ("example-ml-staging-europe-west4-ml-staging" * 2) / "[a]"
     show([cast(ControlPlane, Plane(folder))], [])
     assert f"in {folder}\n" in capsys.readouterr().out
+
+
+def test_bounds_of_spot_machines_are_shown(capsys: pytest.CaptureFixture[str]) -> None:
+    bounds = [Bound("Standard_NC4as_T4_v3", 0), Bound("g2-standard-8", 2, "europe-west4-a", silent=True)]
+    show([], [], bounds)
+    assert capsys.readouterr().out.splitlines()[-2:] == [
+        "spot capacity of Standard_NC4as_T4_v3: none",
+        "spot capacity of g2-standard-8 in zone europe-west4-a: 2, requests beyond it are accepted and never fulfilled",
+    ]
