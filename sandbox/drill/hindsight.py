@@ -30,7 +30,7 @@ from dataclasses import dataclass
 from itertools import groupby, pairwise
 
 from sandbox.drill.markets import Market, Reach, dollars, markets, unpriced
-from sandbox.drill.pieces import Piece, pieces
+from sandbox.drill.pieces import Piece, cost, pieces
 from sandbox.drill.record import Record
 from sandbox.drill.transport import UNLIMITED, Transport
 
@@ -46,6 +46,8 @@ class Best:
     """The least cost of a drill's GPU work. Costs are in the currency of the pools' prices, None where a price is unknown."""
 
     cost: float | None
+    paid: float | None
+    """What the drill's GPU nodes cost: the figure to hold the least against, without the pools that have no GPUs."""
     on_demand_cost: float | None
     """The same work by the same rules, on demand alone."""
     spot_seconds: float
@@ -84,7 +86,9 @@ def hindsight(
     """
     missing = unpriced(record)
     if missing:
-        return Best(None, None, 0.0, 0.0, f"No price is known for {', '.join(missing)}, so there is no least cost.")
+        return Best(
+            None, None, None, 0.0, 0.0, f"No price is known for {', '.join(missing)}, so there is no least cost."
+        )
     spot = markets(record, all_zones=all_zones)
     reached = Reach(record, dict(reach or {}), weaker_to_stronger=all_machines)
     found = pieces(record)
@@ -105,6 +109,7 @@ def hindsight(
     return Best(
         cost=sum(dollars(used[name], spot[name].price) for name in used)
         + sum(dollars(left, price) for price, left in on_demand.items()),
+        paid=cost(record),
         on_demand_cost=all_on_demand,
         spot_seconds=sum(used[name] / spot[name].gpus for name in used),
         on_demand_seconds=seconds,
@@ -116,7 +121,8 @@ def _explanation(cells: list[int], exact: bool) -> str:
     text = (
         "The least cost with hindsight: every piece of work is finished no later than in the drill, on the spot "
         "capacity there was; nodes come at once, are paid by the second for the GPUs that work, and moving costs nothing. "
-        "Nobody can pay less; nobody can quite reach it."
+        "Nobody can pay less; nobody can quite reach it. The cost on demand alone is that of the same work by the same rules. "
+        "Pools without GPUs are in none of these figures."
     )
     if exact:
         return text

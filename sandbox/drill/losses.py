@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from sandbox.drill.hindsight import Best, hindsight
 from sandbox.drill.idle import idle
 from sandbox.drill.markets import Reach, dollars, markets
-from sandbox.drill.pieces import HOUR, Run, cost, gpu_pools, paid, pieces, runs
+from sandbox.drill.pieces import HOUR, Run, gpu_pools, paid, pieces, runs
 from sandbox.drill.record import Pool, Record
 
 UNEXPLAINED = "not explained"
@@ -38,7 +38,7 @@ def lost_to(record: Record, best: Best, *, reach: Mapping[str, Collection[str]] 
     ran on demand in the very moments in which spot of its chain was free has its own rows; moving it there is one of the ways
     that the first of these steps compares, so the rest is never below zero.
     """
-    total = cost(record)
+    total = best.paid
     if total is None or best.cost is None:
         return []
     own = hindsight(record, reach=reach, all_zones=False, all_machines=False)

@@ -233,7 +233,7 @@ def test_pools_without_gpus_are_left_out() -> None:
     drill = one_job(pools=(SPOT, TWIN, Pool("general", "D8", "on-demand", gpus=0, least=1, most=6)))
     drill.nodes.append(Node("general-0", "general", "", 0, 0, 0))
     assert hindsight(drill).cost == pytest.approx(0.4)
-    assert cost(drill) == pytest.approx(2.0)
+    assert hindsight(drill).paid == pytest.approx(2.0)
 
 
 def test_a_drill_without_work_costs_nothing() -> None:
