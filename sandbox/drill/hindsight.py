@@ -7,7 +7,7 @@ A lower bound, not a plan. Every way to do the work keeps these rules, the drill
   in the drill.
 - It uses at most its own number of GPUs at a time, and spot only if its pods may.
 - Spot nodes are bounded at each moment by the capacity and by the pools' `most`; on-demand nodes are not bounded.
-- A machine without more GPUs than the work needs is none for it; weaker machines never do the work of stronger ones (`Reach`).
+- A machine with fewer GPUs than the work needs does none of it; weaker machines never do the work of stronger ones (`Reach`).
 
 It is lower than what can be had since everything else is free: nodes are there at once and are paid by the second for the share
 of their GPUs that works; moving between machines costs no time and no work; no node idles, boots, or waits with a GPU empty.
@@ -30,7 +30,7 @@ from dataclasses import dataclass
 from itertools import groupby, pairwise
 
 from sandbox.drill.markets import Market, Reach, dollars, markets, unpriced
-from sandbox.drill.pieces import Piece, cost, pieces
+from sandbox.drill.pieces import Piece, cost, model, pieces
 from sandbox.drill.record import Record
 from sandbox.drill.transport import UNLIMITED, Transport
 
@@ -95,7 +95,7 @@ def hindsight(
     cells, exact = _cells(found, list(spot.values()), record.clock.length, most_arcs)
     groups = _groups(found, reached, cells, exact)
     used, rest = _flow(groups, spot, cells)
-    gpus = {pool.machine: pool.gpus for pool in record.pools if pool.gpus}
+    gpus = {model(pool): pool.gpus for pool in record.pools}
     on_demand = {group.price: 0.0 for group in groups}
     all_on_demand = 0.0
     seconds = 0.0

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from sandbox.drill.hindsight import Best, hindsight
 from sandbox.drill.idle import idle
 from sandbox.drill.markets import Reach, dollars, markets
-from sandbox.drill.pieces import HOUR, Run, gpu_pools, paid, pieces, runs
+from sandbox.drill.pieces import HOUR, Run, gpu_pools, model, paid, pieces, runs
 from sandbox.drill.record import Pool, Record
 
 UNEXPLAINED = "not explained"
@@ -143,12 +143,12 @@ def _on_demand_beside_spot(record: Record, reach: Mapping[str, Collection[str]])
         there.update({name: levels[name][at] for name in levels if at in levels[name]})
         for run in ends.get(at, ()):
             if run.pool.capacity == "spot":
-                used[run.pool.machine] -= run.pod.gpus
+                used[model(run.pool)] -= run.pod.gpus
             elif id(run) in of:
                 of.pop(id(run)).now -= run.pod.gpus
         for run in begins.get(at, ()):
             if run.pool.capacity == "spot":
-                used[run.pool.machine] += run.pod.gpus
+                used[model(run.pool)] += run.pod.gpus
         free = {name: None if (nodes := there[name]) is None else nodes * spot[name].gpus - used[name] for name in spot}
         for run in begins.get(at, ()):
             fits = fitting.get((run.pod.work, run.pool.name), frozenset())

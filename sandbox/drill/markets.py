@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
 from sandbox.drill.capacity import Capacity
-from sandbox.drill.pieces import HOUR, Piece, gpu_pools
+from sandbox.drill.pieces import HOUR, Piece, gpu_pools, model
 from sandbox.drill.record import Pool, Record
 
 Levels = list[tuple[float, int | None]]
@@ -16,9 +16,8 @@ Levels = list[tuple[float, int | None]]
 
 @dataclass(frozen=True)
 class Market:
-    """One spot machine. The price is that of one GPU for an hour."""
+    """One model of machine on spot. The price is that of one GPU for an hour."""
 
-    machine: str
     gpus: int
     price: float
     levels: Levels
@@ -33,12 +32,13 @@ def markets(record: Record, *, all_zones: bool) -> dict[str, Market]:
     it had were there to have, also where the cloud takes a machine some time after its capacity is gone.
     """
     capacity = Capacity(record.capacity)
-    by_machine: dict[str, list[Pool]] = defaultdict(list)
+    by_model: dict[str, list[Pool]] = defaultdict(list)
     for pool in gpu_pools(record).values():
         if pool.capacity == "spot" and pool.price is not None:
-            by_machine[pool.machine].append(pool)
+            by_model[model(pool)].append(pool)
     found = {}
-    for machine, pools in by_machine.items():
+    for name, pools in by_model.items():
+        machine = pools[0].machine
         zones = {zone for pool in pools for zone in pool.zones}
         if any(not pool.zones for pool in pools) or all_zones:
             zones |= set(capacity.zones(machine))
@@ -53,9 +53,7 @@ def markets(record: Record, *, all_zones: bool) -> dict[str, Market]:
                 place += 1
             there = _least(most, capacity.total(machine, zones, at))
             levels.append((at, there if there is None else max(there, own[place][1])))
-        found[machine] = Market(
-            machine, pools[0].gpus, min(pool.price or 0.0 for pool in pools) / pools[0].gpus, levels
-        )
+        found[name] = Market(pools[0].gpus, min(pool.price or 0.0 for pool in pools) / pools[0].gpus, levels)
     return found
 
 
@@ -79,7 +77,7 @@ def _own(record: Record, pools: Collection[str]) -> list[tuple[float, int]]:
 
 
 class Reach:
-    """Machines that may do a piece of work instead of those that did it.
+    """Models of machines that may do a piece of work instead of those that did it.
 
     Always those of the chain (`fallback`) of the pools that ran it, and pools of the same machine. Where `weaker_to_stronger`,
     also each machine of the stack that costs at least as much on demand a GPU: an A100 does what a T4 does, and not the
@@ -92,16 +90,16 @@ class Reach:
         self._wide = weaker_to_stronger
         self._chains = _chains(self._pools.values())
         self.on_demand: dict[str, float] = {}
-        """The price of a machine on demand, for one GPU and hour."""
+        """The price of a model on demand, for one GPU and hour."""
         for pool in self._pools.values():
             price = pool.price if pool.capacity == "on-demand" else pool.on_demand_price
             if price is not None:
                 each = price / pool.gpus
-                self.on_demand[pool.machine] = min(each, self.on_demand.get(pool.machine, each))
+                self.on_demand[model(pool)] = each
         self._memory: dict[tuple[object, ...], frozenset[str]] = {}
 
     def machines(self, piece: Piece) -> frozenset[str]:
-        """Machines with enough GPUs for the piece that may do it."""
+        """Models with enough GPUs for the piece that may do it."""
         named = self._named.get(piece.work)
         key = (piece.pools, piece.gpus, None if named is None else frozenset(named))
         if key not in self._memory:
@@ -109,15 +107,15 @@ class Reach:
         return self._memory[key]
 
     def _found(self, piece: Piece, named: Collection[str] | None) -> frozenset[str]:
-        ran = {self._pools[name].machine for name in piece.pools}
+        ran = {model(self._pools[name]) for name in piece.pools}
         found = {machine for chain in self._chains if chain & ran for machine in chain}
         if named is not None:
-            allowed = {self._pools[name].machine for name in named if name in self._pools}
+            allowed = {model(self._pools[name]) for name in named if name in self._pools}
             found = allowed if self._wide else found & allowed
         elif self._wide:
             weakest = min(self.on_demand[machine] for machine in ran)
             found |= {machine for machine, price in self.on_demand.items() if price >= weakest}
-        enough = {pool.machine for pool in self._pools.values() if pool.gpus >= piece.gpus}
+        enough = {model(pool) for pool in self._pools.values() if pool.gpus >= piece.gpus}
         return frozenset(ran | (found & enough))
 
     def price(self, piece: Piece) -> float:
@@ -126,11 +124,11 @@ class Reach:
 
 
 def _chains(pools: Iterable[Pool]) -> list[set[str]]:
-    """The machines of the stack, those together whose pools stand in for each other."""
+    """The models of the stack, those together whose pools stand in for each other."""
     by_name = {pool.name: pool for pool in pools}
     chains: list[set[str]] = []
     for pool in by_name.values():
-        joined = {pool.machine, *(by_name[name].machine for name in pool.fallback if name in by_name)}
+        joined = {model(pool), *(model(by_name[name]) for name in pool.fallback if name in by_name)}
         apart = [chain for chain in chains if not chain & joined]
         chains = [*apart, joined.union(*(chain for chain in chains if chain & joined))]
     return chains

@@ -42,6 +42,15 @@ class Piece:
     """The pools that ran it in the drill."""
 
 
+def model(pool: Pool) -> str:
+    """What a pool's machines are: the machine, its GPUs and its price on demand.
+
+    On Google Cloud other GPUs may be attached to machines of the same name (cloud.google.com/compute/docs/gpus, N1).
+    """
+    price = pool.price if pool.capacity == "on-demand" else pool.on_demand_price
+    return f"{pool.machine}, {pool.gpus} GPUs, {price} on demand"
+
+
 def gpu_pools(record: Record) -> dict[str, Pool]:
     return {pool.name: pool for pool in record.pools if pool.gpus > 0}
 

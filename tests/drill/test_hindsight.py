@@ -222,6 +222,18 @@ def test_a_stronger_machine_may_do_the_work_of_a_weaker_one() -> None:
     assert hindsight(chained).cost == pytest.approx(0.2), "a chain says that they stand in for each other"
 
 
+def test_machines_of_one_name_may_have_other_gpus() -> None:
+    """On Google Cloud GPUs are attached to machines."""
+    pools = [
+        Pool(f"{gpu}-{capacity}", "n1", capacity, gpus=1, least=0, most=4, price=price, on_demand_price=on_demand)
+        for gpu, spot, on_demand in (("t4", 0.2, 1.0), ("v100", 1.0, 3.0))
+        for capacity, price in (("spot", spot), ("on-demand", on_demand))
+    ]
+    drill = record(H, pools=pools, capacity=levels("n1", [1]))
+    add(drill, "job", "v100-on-demand", submitted=0, begin=0, end=H, needs=H)
+    assert hindsight(drill).cost == pytest.approx(1.0), "its work is not done on a T4"
+
+
 def test_without_a_price_there_is_no_cost() -> None:
     best = hindsight(one_job(pools=(replace(SPOT, price=None), TWIN)))
     assert best.cost is None
