@@ -29,6 +29,7 @@ class Capacity:
     def __init__(self, steps: Iterable[Step] = ()) -> None:
         self._steps = sorted(steps, key=lambda step: step.at)
         self._found: dict[tuple[str, str], tuple[list[float], list[int | None]]] = {}
+        self._zones: dict[str, tuple[str, ...]] = {}
 
     def changes(self) -> list[Step]:
         """All steps, by time."""
@@ -50,7 +51,10 @@ class Capacity:
 
     def zones(self, machine: str) -> tuple[str, ...]:
         """The zones that steps name for a machine, in the order of their names."""
-        return tuple(sorted({step.zone for step in self._steps if step.machine in (machine, ALL)} - {ALL, REGION}))
+        if machine not in self._zones:
+            named = {step.zone for step in self._steps if step.machine in (machine, ALL)} - {ALL, REGION}
+            self._zones[machine] = tuple(sorted(named))
+        return self._zones[machine]
 
     def _of(self, machine: str, zone: str) -> tuple[list[float], list[int | None]]:
         if (machine, zone) not in self._found:

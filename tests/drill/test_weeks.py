@@ -121,6 +121,13 @@ def test_a_week_is_steps_in_order_from_its_begin_to_its_end() -> None:
     assert all(before.nodes != after.nodes for before, after in pairwise(steps))
 
 
+def test_a_week_begins_anywhere_in_a_spell() -> None:
+    """Most of the time is in long spells, so what is there at second 0 stays longer than the median spell."""
+    row = next(row for row in ROWS if row.there == (10, 62, 894))
+    traces = [drawn(row, 1, Random(f"{seed}")) for seed in range(100)]
+    assert median(trace[1][0] if len(trace) > 1 else WEEK for trace in traces if trace[0][1]) > 5 * 62 * 60
+
+
 def share(trace: Trace, nodes: range) -> float:
     return sum(until - at for (at, number), (until, _) in pairwise([*trace, (WEEK, 0)]) if number in nodes) / WEEK
 

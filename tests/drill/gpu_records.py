@@ -1,0 +1,80 @@
+"""Records of drills with GPU work, made by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from sandbox.drill.record import Clock, Node, Pod, Pool, Record, Step, Work
+
+SPOT = Pool("t4", "T4", "spot", gpus=1, least=0, most=8, fallback=("t4-ondemand",), price=0.2, on_demand_price=1.0)
+TWIN = Pool("t4-ondemand", "T4", "on-demand", gpus=1, least=0, most=8, price=1.0, on_demand_price=1.0)
+
+
+def record(
+    length: float,
+    *,
+    pools: Sequence[Pool] = (SPOT, TWIN),
+    capacity: Iterable[Step] = (),
+) -> Record:
+    return Record(
+        scenario="test",
+        description="",
+        stack="dev",
+        provider="azure",
+        location="westeurope",
+        seed=1,
+        clock=Clock(length=length, factor=None, wall=0.0),
+        autoscaler="stand-in",
+        settings={},
+        pools=list(pools),
+        capacity=list(capacity),
+    )
+
+
+def levels(machine: str, nodes: Iterable[int | None], every: float = 3600.0, zone: str = "*") -> list[Step]:
+    """The capacity of a machine: a number for each stretch of time."""
+    return [Step(place * every, machine, zone, number) for place, number in enumerate(nodes)]
+
+
+def add(
+    drill: Record,
+    work: str,
+    pool: str,
+    *,
+    submitted: float,
+    begin: float,
+    end: float | None,
+    needs: float | None = None,
+    gpus: int = 1,
+    spot: bool = True,
+    node: str | None = None,
+    lost: float = 0.0,
+    finished: bool = True,
+) -> Pod:
+    """A pod that ran from `begin` to `end`, on a node of its own unless another pod's node is named."""
+    if node is None:
+        node = f"{pool}-{len(drill.nodes)}"
+        drill.nodes.append(Node(node, pool, "", requested=begin, registered=begin, ready=begin, gone=end))
+    pod = Pod(
+        f"team/{work}-{len(drill.pods)}",
+        work,
+        "training",
+        "Job",
+        gpus,
+        spot,
+        submitted,
+        begin,
+        node,
+        pool,
+        begin,
+        end,
+        lost=lost,
+    )
+    drill.pods.append(pod)
+    known = next((each for each in drill.work if each.name == work), None)
+    if known is None:
+        known = Work(work, "training" if needs is not None else "predictor", submitted, needs, None)
+        drill.work.append(known)
+    if needs is not None:
+        known.finished = end if finished else None
+    return pod

@@ -1,0 +1,188 @@
+"""Where the difference goes between the cost of a drill and the least with hindsight."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from random import Random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sandbox.drill.hindsight import hindsight
+from sandbox.drill.losses import HOURS, NO_WAY_BACK, NOT_TAKEN, UNEXPLAINED, lost_to
+from sandbox.drill.pieces import cost
+from sandbox.drill.record import Node, Pool, Record
+from tests.drill.gpu_records import SPOT, TWIN, add, levels, record
+
+H = 3600.0
+STRONG = Pool("a100", "A100", "spot", gpus=1, least=0, most=4, price=0.9, on_demand_price=4.0)
+
+
+def rows(drill: Record) -> dict[tuple[str, str], float]:
+    """The amounts of the rows, which must be the difference, with nothing below zero and nothing unexplained."""
+    best = hindsight(drill)
+    found = lost_to(drill, best)
+    assert sum(row.amount for row in found) == pytest.approx((cost(drill) or 0.0) - (best.cost or 0.0))
+    assert all(row.amount > -1e-6 for row in found), found
+    assert found[-1].cause == UNEXPLAINED
+    assert found[-1].amount == pytest.approx(0, abs=1e-5)
+    return {(row.pool, row.cause): pytest.approx(row.amount, abs=1e-6) for row in found[:-1]}
+
+
+def test_a_drill_that_did_the_best_lost_nothing() -> None:
+    drill = record(4 * H)
+    add(drill, "job", SPOT.name, submitted=0, begin=0, end=2 * H, needs=2 * H)
+    assert rows(drill) == {}
+
+
+def test_work_stays_on_demand_after_spot_came_back() -> None:
+    drill = record(4 * H, capacity=levels("T4", [0, 8, 8, 8]))
+    add(drill, "job", TWIN.name, submitted=0, begin=0, end=4 * H, needs=4 * H)
+    assert rows(drill) == {(TWIN.name, NO_WAY_BACK): 3 * 0.8}
+
+
+def test_work_begins_on_demand_though_spot_is_free() -> None:
+    drill = record(4 * H, capacity=levels("T4", [8, 8, 0, 8]))
+    add(drill, "job", TWIN.name, submitted=0, begin=0, end=4 * H, needs=4 * H)
+    assert rows(drill) == {(TWIN.name, NOT_TAKEN): 3 * 0.8}
+
+
+def test_spot_that_others_use_is_not_free() -> None:
+    drill = record(2 * H, capacity=levels("T4", [1, 1]))
+    add(drill, "one", SPOT.name, submitted=0, begin=0, end=2 * H, needs=2 * H)
+    add(drill, "two", TWIN.name, submitted=0, begin=0, end=2 * H, needs=2 * H)
+    assert rows(drill) == {}
+
+
+def test_spot_that_others_used_becomes_free() -> None:
+    drill = record(2 * H, capacity=levels("T4", [1, 1]))
+    add(drill, "one", SPOT.name, submitted=0, begin=0, end=H, needs=H)
+    add(drill, "two", TWIN.name, submitted=0, begin=0, end=2 * H, needs=2 * H)
+    assert rows(drill) == {(TWIN.name, NO_WAY_BACK): 0.8}
+
+
+def test_a_free_machine_is_counted_once() -> None:
+    drill = record(3 * H, capacity=levels("T4", [1, 0, 1]))
+    add(drill, "one", TWIN.name, submitted=0, begin=0, end=3 * H, needs=3 * H)
+    add(drill, "two", TWIN.name, submitted=H, begin=H, end=3 * H, needs=2 * H)
+    assert rows(drill) == {(TWIN.name, NOT_TAKEN): 2 * 0.8}
+
+
+def test_work_could_have_waited() -> None:
+    drill = record(4 * H, capacity=levels("T4", [0, 0, 8, 0]))
+    add(drill, "job", TWIN.name, submitted=0, begin=0, end=H, needs=2 * H)
+    add(drill, "job", TWIN.name, submitted=0, begin=3 * H, end=4 * H, needs=2 * H)
+    assert rows(drill) == {("", HOURS): 0.8}
+
+
+def test_nodes_boot_and_idle() -> None:
+    drill = record(2 * H, pools=(replace(SPOT, least=1), TWIN))
+    drill.nodes.append(Node("n", SPOT.name, "", requested=0, registered=200, ready=360, gone=None))
+    drill.nodes.append(Node("m", SPOT.name, "", requested=H, registered=H, ready=H, gone=2 * H))
+    drill.nodes.append(Node("never", SPOT.name, "", requested=0, gone=H))
+    add(drill, "job", SPOT.name, submitted=0, begin=720, end=H, needs=H - 720, node="n")
+    assert rows(drill) == {
+        (SPOT.name, "machines that boot"): 0.1 * 0.2,
+        (SPOT.name, "nodes without a pod that `minNodes` keeps"): 1.1 * 0.2,
+        (SPOT.name, "nodes without a pod, until they count as unneeded"): 0.2,
+    }
+
+
+def test_gpus_stay_empty_and_work_is_done_again() -> None:
+    four = Pool("t4x4", "T4x4", "spot", gpus=4, least=0, most=2, price=1.2, on_demand_price=4.0)
+    drill = record(4 * H, pools=(four,))
+    drill.nodes.append(Node("n", four.name, "", requested=0, registered=0, ready=0, gone=2 * H))
+    add(drill, "job", four.name, submitted=0, begin=0, end=H, needs=H, node="n", lost=H / 2)
+    add(drill, "job", four.name, submitted=0, begin=H, end=1.5 * H, needs=H, node="n")
+    add(drill, "beside", four.name, submitted=0, begin=H, end=2 * H, needs=H, gpus=2, node="n")
+    assert rows(drill) == {
+        (four.name, "work done again after an eviction, or without need"): 0.3 / 2,
+        (four.name, "GPUs left empty beside pods of the same node"): 2 * 1.2 - 0.3 * 1.5 - 0.6,
+    }
+
+
+def test_a_zone_and_a_chain_are_missing() -> None:
+    pools = (replace(SPOT, zones=("1",)), replace(TWIN, zones=("1",)), replace(STRONG, zones=("1",)))
+    drill = record(
+        3 * H,
+        pools=pools,
+        capacity=[*levels("T4", [0], zone="1"), *levels("T4", [0, 8, 0], zone="2"), *levels("A100", [0, 0, 1])],
+    )
+    add(drill, "job", TWIN.name, submitted=0, begin=0, end=3 * H, needs=3 * H)
+    assert rows(drill) == {
+        ("", "a chain without a machine of the stack that had spot"): 0.1,
+        ("", "a zone with spot that the pools do not have"): 0.8,
+    }
+
+
+def test_without_a_price_there_are_no_rows() -> None:
+    drill = record(H, pools=(replace(SPOT, price=None), TWIN))
+    add(drill, "job", SPOT.name, submitted=0, begin=0, end=H, needs=H)
+    assert lost_to(drill, hindsight(drill)) == []
+
+
+FOUR = Pool(
+    "t4x4", "T4x4", "spot", gpus=4, least=1, most=2, zones=("1",), fallback=("twin",), price=1.2, on_demand_price=3.0
+)
+POOLS = (
+    replace(SPOT, zones=("1", "2"), fallback=("t4x4", TWIN.name), least=1),
+    TWIN,
+    FOUR,
+    Pool("twin", "T4x4", "on-demand", gpus=4, least=0, most=2, price=3.0, on_demand_price=3.0),
+    STRONG,
+)
+
+
+def simulated(seed: int) -> Record:
+    """A drill of a careless scheduler: pods anywhere and at any time, evicted, begun anew, on nodes that boot and idle."""
+    draws = Random(seed)
+    pick = lambda most: int(draws.random() * most)  # noqa: E731
+    steps = [
+        step
+        for machine, zone in (("T4", "1"), ("T4", "2"), ("T4", "3"), ("T4x4", "1"), ("A100", "*"))
+        for step in levels(machine, [pick(3) for _ in range(10)], H, zone)
+    ]
+    drill = record(10 * H, pools=POOLS, capacity=steps)
+    for number in range(1 + pick(8)):
+        pool = POOLS[pick(len(POOLS))]
+        begin = draws.random() * 8 * H
+        node = Node(f"{pool.name}-{number}", pool.name, "1", begin, begin + 100, begin + 200 * draws.random() + 100)
+        end = None if pick(4) == 0 else node.requested + 400 + draws.random() * (10 * H - node.requested - 400)
+        node.gone = end
+        drill.nodes.append(node)
+        for slot in range(pool.gpus):
+            now = node.ready or 0.0
+            while pick(3) and now < (end or 10 * H) - 10:
+                start = now + draws.random() * ((end or 10 * H) - now)
+                now = start + draws.random() * ((end or 10 * H) - start)
+                serving = pick(5) == 0
+                kind = (
+                    {}
+                    if serving
+                    else {"needs": (now - start) * (0.5 + draws.random()), "lost": draws.random() * (now - start)}
+                )
+                add(
+                    drill,
+                    f"job-{pick(6)}" if not serving else f"serving-{number}-{slot}",
+                    pool.name,
+                    submitted=draws.random() * 10 * H,
+                    begin=start,
+                    end=now,
+                    node=node.name,
+                    finished=bool(pick(2)),
+                    spot=bool(pick(4)),
+                    **kind,  # type: ignore[arg-type]
+                )
+    return drill
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(0, 10**6))
+def test_no_drill_is_cheaper_than_the_best_and_the_rows_are_the_difference(seed: int) -> None:
+    drill = simulated(seed)
+    rows(drill)
+    best, paid = hindsight(drill), cost(drill)
+    assert (best.cost or 0.0) <= (paid or 0.0) + 1e-6
+    assert (best.cost or 0.0) <= (best.on_demand_cost or 0.0) + 1e-6
+    assert (hindsight(drill, most_arcs=1).cost or 0.0) <= (best.cost or 0.0) + 1e-6
