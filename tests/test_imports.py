@@ -30,6 +30,7 @@ FLOORS = (
     {"cluster"},
     {"engine"},
     {"report"},
+    {"drill"},
     {"cli"},
 )
 """The folders of the sandbox from the ground up (design, sections 3 and 5)."""

@@ -160,7 +160,10 @@ def figures(view: View, found: Sequence[Verdict], best: float | None, moved: Seq
         ),
         Figure("pods_fallen_back", "pods that fell back", len(fallen), "pods"),
         Figure(
-            "share_on_spot", "share of GPU pod-hours on spot", round(on_nodes["spot"] / running, 4) if running else None, "share"
+            "share_on_spot",
+            "share of GPU pod-hours on spot",
+            round(on_nodes["spot"] / running, 4) if running else None,
+            "share",
         ),
         Figure("restarts", "pods evicted or drained", sum(pod.how in _ENDED for pod in pods), "pods"),
         Figure("work_repeated", "work done again", _round(sum(pod.lost for pod in pods)), "seconds"),
