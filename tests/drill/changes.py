@@ -24,7 +24,7 @@ def red(record: Record) -> set[str]:
 
 
 def best(cost: float) -> Best:
-    return SimpleNamespace(cost=cost, explanation="by hindsight")
+    return SimpleNamespace(cost=cost, on_demand_cost=None, explanation="by hindsight")
 
 
 def pods_of(record: Record, pool: str) -> list[Pod]:

@@ -234,7 +234,16 @@ def test_the_keys_of_the_json(small: report.Report) -> None:
             "restarts",
             "work_repeated",
         ),
-        *("finished", "spot_hours", "on_demand_hours", "not_moved_hours", "cost", "best_cost"),
+        *(
+            "finished",
+            "spot_hours",
+            "on_demand_hours",
+            "not_moved_hours",
+            "cost",
+            "same_hours_on_demand",
+            "best_cost",
+            "best_on_demand_cost",
+        ),
     ]
     assert list(found["timeline"]) == ["length", "step", "times", "nodes", "pods", "capacity", "marks"]
 
@@ -281,7 +290,7 @@ def test_a_full_disk_leaves_the_earlier_files(
 
 def test_rows_of_what_is_lost_are_shown() -> None:
     rows = [SimpleNamespace(pool="gpuod", cause="machines that boot", setting="", seconds=3600.0, amount=3.67)]
-    least = SimpleNamespace(cost=1.0, explanation="The least cost with hindsight.")
+    least = SimpleNamespace(cost=1.0, on_demand_cost=2.0, explanation="The least cost with hindsight.")
     text = shown(report.build(records.spot_gone(), least, rows))
     assert "From the best possible to this drill" in text
     assert "machines that boot" in text
