@@ -79,6 +79,8 @@ class Pod:
     how: PodEnd | None = None
     lost: float = 0.0
     """Seconds of work done since the last checkpoint when it was ended."""
+    reach: tuple[str, ...] = ()
+    """The pools that its constraints allow; empty where nobody recorded them."""
 
 
 @dataclass

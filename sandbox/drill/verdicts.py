@@ -21,6 +21,10 @@ class Best(Protocol):
         """US dollars; None where a price is unknown."""
 
     @property
+    def on_demand_cost(self) -> float | None:
+        """The least cost of the same work on demand alone, by the same rules."""
+
+    @property
     def explanation(self) -> str:
         """The rules of the least cost, in sentences."""
 

@@ -20,7 +20,7 @@ from sandbox.drill import report
 from sandbox.drill.record import Record, Step
 from sandbox.drill.report import charts
 from sandbox.drill.report.page import LARGEST, page
-from sandbox.drill.report.timeline import MARKS, STEPS, sampled, timeline
+from sandbox.drill.report.timeline import MARKS, STEPS
 from tests.drill import records
 
 EVIL = "<script>alert(1)</script>[bold]\x1b[31m&\"'"
@@ -192,45 +192,6 @@ def test_a_large_drill_has_a_small_report(make: Any, most: int) -> None:
     assert len(page(found)) < LARGEST / 2
 
 
-def test_the_steps_of_a_timeline_have_the_machine_hours_of_the_nodes() -> None:
-    record = records.large(nodes=50, pods=100)
-    for found in (timeline(record), timeline(records.spot_gone())):
-        ends = [*found.times[1:], found.length]
-        for series in found.nodes:
-            if series.band == "spot":
-                hours = sum(value * (end - at) for value, at, end in zip(series.values, found.times, ends, strict=True))
-                nodes = (record if found.step else records.spot_gone()).nodes
-                ready = [node for node in nodes if node.pool == series.name and node.ready is not None]
-                expected = sum((node.gone or found.length) - (node.ready or 0) for node in ready)
-                assert hours == pytest.approx(expected, rel=0.01)
-
-
-def test_spans_are_counted_by_step() -> None:
-    assert sampled([(0, 10), (5, 20)], [0, 10, 15], 20) == (1.5, 1.0, 1.0)
-    assert sampled([(-5, 3), (30, 40), (4, 4)], [0, 2], 6) == (1.0, 0.25)
-
-
-def test_many_zones_are_added_up() -> None:
-    record = records.empty()
-    record.capacity = [Step(0.0, records.MACHINE, f"z{index}", 2) for index in range(14)]
-    record.capacity += [Step(60.0, records.MACHINE, "z3", 0), Step(120.0, records.MACHINE, "z4", None)]
-    stretches = timeline(record).capacity
-    assert [(each.zone, each.begin, each.nodes) for each in stretches] == [
-        ("14 zones", 0.0, 28),
-        ("14 zones", 60.0, 26),
-        ("14 zones", 120.0, None),
-    ]
-
-
-def test_capacity_that_changes_all_the_time_is_joined() -> None:
-    record = records.empty()
-    record.capacity = [Step(float(at), records.MACHINE, zone, at % 2) for zone in "ab" for at in range(0, 5400, 2)]
-    record.capacity += [Step(float(at), records.MACHINE, zone, 3) for zone in "ab" for at in range(1, 5400, 2)]
-    stretches = timeline(record).capacity
-    assert len(stretches) <= 2 * 301
-    assert sum(each.end - each.begin for each in stretches) == pytest.approx(2 * 5400)
-
-
 def test_the_keys_of_the_json(small: report.Report) -> None:
     """A key that goes or changes its meaning breaks who reads reports: then raise FORMAT."""
     found = json.loads(report.to_json(small))
@@ -273,7 +234,16 @@ def test_the_keys_of_the_json(small: report.Report) -> None:
             "restarts",
             "work_repeated",
         ),
-        *("finished", "spot_hours", "on_demand_hours", "not_moved_hours", "cost", "best_cost"),
+        *(
+            "finished",
+            "spot_hours",
+            "on_demand_hours",
+            "not_moved_hours",
+            "cost",
+            "same_hours_on_demand",
+            "best_cost",
+            "best_on_demand_cost",
+        ),
     ]
     assert list(found["timeline"]) == ["length", "step", "times", "nodes", "pods", "capacity", "marks"]
 
@@ -320,29 +290,11 @@ def test_a_full_disk_leaves_the_earlier_files(
 
 def test_rows_of_what_is_lost_are_shown() -> None:
     rows = [SimpleNamespace(pool="gpuod", cause="machines that boot", setting="", seconds=3600.0, amount=3.67)]
-    least = SimpleNamespace(cost=1.0, explanation="The least cost with hindsight.")
+    least = SimpleNamespace(cost=1.0, on_demand_cost=2.0, explanation="The least cost with hindsight.")
     text = shown(report.build(records.spot_gone(), least, rows))
     assert "From the best possible to this drill" in text
     assert "machines that boot" in text
     assert "The least cost with hindsight." in text
-
-
-def test_machine_hours_that_nothing_moves_back(small: report.Report) -> None:
-    """Pods run on demand until 63:01; spot with room for more than these six is back at 60:00."""
-    (row,) = small.not_moved
-    assert row.pool == "gpuod"
-    assert row.machine_hours == pytest.approx(0.3, abs=0.02)
-    assert row.extra == pytest.approx(row.machine_hours * (3.67 - 0.8), abs=0.02)
-
-
-def test_who_ran_where(small: report.Report) -> None:
-    assert [(each.role, each.pool, each.pods, each.restarts) for each in small.placed] == [
-        ("notebook", "system", 1, 0),
-        ("platform", "system", 1, 0),
-        ("predictor", "system", 1, 0),
-        ("training", "gpuod", 6, 0),
-        ("training", "gpuspot", 10, 6),
-    ]
 
 
 def test_a_record_without_anything_has_a_report() -> None:

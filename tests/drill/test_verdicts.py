@@ -4,135 +4,45 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from types import SimpleNamespace
 
 import pytest
 
-from sandbox.drill.checks.spans import moment, seconds, span
-from sandbox.drill.record import Event, Node, Pod, Record, Step, Work
-from sandbox.drill.verdicts import Best, Verdict, failed, verdicts
+from sandbox.drill.record import Node, Pod, Record, Work
+from sandbox.drill.verdicts import failed
 from tests.drill import records
-
-LOST, TWICE, PLATFORM = "Work lost for good", "Work done twice", "Platform off spot and GPU nodes"
-SHARE, WAIT, FALLBACK = "On spot while there was spot", "Longest wait for a node", "Time to fall back"
-EARLY, BACK, MOVES = "None on demand before its turn", "New pods go back to spot", "Moves of running pods"
-REPEATED, COMPLETE, COST, FULL = "Work done again", "Work completes", "Cost of GPU nodes", "Pools at their maximum"
-
-
-def judged(record: Record, best: Best | None = None) -> dict[str, Verdict]:
-    return {verdict.name: verdict for verdict in verdicts(record, best)}
-
-
-def red(record: Record) -> set[str]:
-    return {verdict.name for verdict in verdicts(record) if verdict.ok is False}
-
-
-def best(cost: float) -> Best:
-    return SimpleNamespace(cost=cost, explanation="by hindsight")
-
-
-def pods_of(record: Record, pool: str) -> list[Pod]:
-    return [pod for pod in record.pods if pod.pool == pool]
-
-
-def a_reason(record: Record) -> None:
-    record.work[-1].failed = "BackoffLimitExceeded"
-
-
-def no_pod_after_an_eviction(record: Record) -> None:
-    record.pods = [pod for pod in record.pods if not pod.name.startswith("team-a/train-2-1256")]
-    next(work for work in record.work if work.name == "team-a/train-2").finished = None
-
-
-def finished_twice(record: Record) -> None:
-    record.work[4].times = 2
-
-
-def two_pods_at_once(record: Record) -> None:
-    first = pods_of(record, "gpuspot")[0]
-    record.pods.append(replace(first, name="team-a/train-0-twin", ended=None, how=None))
-
-
-def a_notebook_for_a_while_on_spot(record: Record) -> None:
-    record.pods.append(
-        Pod(
-            "a/greedy-0",
-            "a/greedy",
-            "notebook",
-            "StatefulSet",
-            0,
-            True,
-            60.0,
-            70.0,
-            "gpuspot-1",
-            "gpuspot",
-            72.0,
-            300.0,
-            "removed",
-        )
-    )
-
-
-def a_predictor_without_a_gpu_on_a_gpu_node(record: Record) -> None:
-    record.pods.append(
-        Pod("a/web-0", "a/web", "predictor", "Deployment", 0, False, 60.0, 70.0, "gpuod-1", "gpuod", 72.0)
-    )
-
-
-def on_demand_from_the_begin(record: Record) -> None:
-    for node in record.nodes:
-        if node.requested == 35.0:
-            node.pool = "gpuod"
-    for pod in record.pods:
-        if pod.created == 5.0:
-            pod.pool = "gpuod"
-
-
-def on_demand_after_the_return(record: Record) -> None:
-    for node in record.nodes:
-        if node.requested == records.BACK + 130:
-            node.pool = "gpuod"
-    for pod in record.pods:
-        if pod.created == records.BACK + 100:
-            pod.pool = "gpuod"
-
-
-def late_on_demand(record: Record) -> None:
-    for pod in pods_of(record, "gpuod"):
-        assert pod.bound
-        pod.bound += 300
-
-
-def two_moves_in_half_an_hour(record: Record) -> None:
-    pod = next(pod for pod in record.pods if pod.created == records.BACK + 100)
-    pod.ended, pod.how = 4300.0, "drained"
-    record.pods.append(replace(pod, name="again", created=4300.0, bound=4310.0, started=4312.0, ended=5000.0))
-    record.pods.append(
-        replace(pod, name="and-again", created=5000.0, bound=5010.0, started=5012.0, ended=None, how=None)
-    )
-
-
-def more_lost_than_an_interval(record: Record) -> None:
-    pods_of(record, "gpuspot")[0].lost = records.CHECKPOINT + 20
-
-
-def no_checkpoints(record: Record) -> None:
-    for work in record.work:
-        work.checkpoint = None
-
-
-def a_pod_without_a_node(record: Record) -> None:
-    record.work.append(Work("c/stuck", "training", 900.0, 60.0, None))
-    record.pods.append(Pod("c/stuck-0", "c/stuck", "training", "Job", 1, True, 900.0))
-
-
-def no_twin(record: Record) -> None:
-    record.pools[2] = replace(record.pools[2], most=0)
-    for pod in pods_of(record, "gpuod"):
-        pod.bound = pod.node = pod.pool = pod.started = pod.ended = pod.how = None
-    record.nodes = [node for node in record.nodes if node.pool != "gpuod"]
-    for work in record.work:
-        work.finished, work.times = None, 0
+from tests.drill.changes import (
+    BACK,
+    COMPLETE,
+    COST,
+    EARLY,
+    FALLBACK,
+    FULL,
+    LOST,
+    MOVES,
+    PLATFORM,
+    REPEATED,
+    SHARE,
+    TWICE,
+    WAIT,
+    a_notebook_for_a_while_on_spot,
+    a_pod_without_a_node,
+    a_predictor_without_a_gpu_on_a_gpu_node,
+    a_reason,
+    best,
+    finished_twice,
+    judged,
+    late_on_demand,
+    more_lost_than_an_interval,
+    no_checkpoints,
+    no_pod_after_an_eviction,
+    no_twin,
+    on_demand_after_the_return,
+    on_demand_from_the_begin,
+    pods_of,
+    red,
+    two_moves_in_half_an_hour,
+    two_pods_at_once,
+)
 
 
 @pytest.mark.parametrize("silent", [True, False], ids=["silent", "refused"])
@@ -250,6 +160,19 @@ def test_spot_that_cannot_grow_is_passed_over(reason: str) -> None:
     assert SHARE not in red(record)
 
 
+@pytest.mark.parametrize(("after", "names"), [(250.0, set()), (350.0, {EARLY})], ids=["within", "after"])
+def test_a_back_off_lasts_five_minutes(after: float, names: set[str]) -> None:
+    """Within it pods go on demand at once; after it spot is asked first, whether it comes or not."""
+    record = records.spot_gone()
+    asked = records.GONE + 86 + records.PROVISION + after
+    record.nodes.append(Node("more", "gpuod", "1", asked, asked + 60, asked + 90))
+    record.work.append(Work("c/more", "trial", asked - 30, 3000.0, 60.0))
+    record.pods.append(
+        Pod("c/more-0", "c/more", "trial", "Job", 1, True, asked - 30, asked + 92, "more", "gpuod", asked + 95)
+    )
+    assert red(record) == names
+
+
 def test_a_place_that_was_free_on_demand_is_no_miss() -> None:
     record = records.spot_gone()
     node = next(node for node in record.nodes if node.pool == "gpuod")
@@ -326,51 +249,3 @@ def test_a_record_without_anything_has_verdicts() -> None:
     found = judged(records.empty())
     assert not failed(found.values())
     assert found[FALLBACK].ok is None
-
-
-def test_back_offs_double_and_are_forgotten() -> None:
-    """Recorded on cluster-autoscaler: 5 minutes, then 10; a failure within one changes nothing."""
-    from sandbox.drill.checks.view import View
-
-    record = records.empty(length=40_000.0)
-    record.events = [Event(at, "backoff", "gpuspot", "") for at in (100.0, 200.0, 500.0, 1200.0, 20_000.0)]
-    assert View(record).backoffs["gpuspot"] == [(100.0, 400.0), (500.0, 1100.0), (1200.0, 2400.0), (20_000.0, 20_300.0)]
-
-
-def test_spot_capacity_counts_the_nodes_that_are_held() -> None:
-    from sandbox.drill.checks.view import View
-
-    record = records.empty()
-    record.capacity = [Step(0.0, records.MACHINE, "1", 2), Step(100.0, records.MACHINE, "1", None)]
-    record.nodes = [
-        Node("a", "gpuspot", "1", 10.0, 20.0, 30.0),
-        Node("b", "gpuspot", "1", 15.0, gone=90.0, why="never registered"),
-    ]
-    view = View(record)
-    assert [view.free(view.pools["gpuspot"], at) for at in (5.0, 50.0, 120.0)] == [2.0, 1.0, float("inf")]
-    assert view.room(view.pools["gpuspot"], 120.0) == 19
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"), [("10m", 600.0), ("90s", 90.0), ("1h30m", 5400.0), ("10", 10.0), ("0.5", 0.5)]
-)
-def test_durations_are_read(text: str, expected: float) -> None:
-    assert seconds(text) == expected
-
-
-@pytest.mark.parametrize("text", ["", "ten", "10 m", "10d"])
-def test_other_texts_are_no_durations(text: str) -> None:
-    with pytest.raises(ValueError, match="is no duration"):
-        seconds(text)
-
-
-def test_times_are_written_in_the_unit_that_suits_them() -> None:
-    assert [span(value) for value in (0, 45, 99.6, 936, 7200, 700_000)] == [
-        "0 s",
-        "45 s",
-        "1.7 min",
-        "15.6 min",
-        "2.0 h",
-        "8.1 days",
-    ]
-    assert [moment(value) for value in (5, 1286.4, 3605, 200_000)] == ["0:05", "21:26", "1:00:05", "2 d 7:33"]

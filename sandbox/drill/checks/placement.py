@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Callable
 from itertools import pairwise
 
 from sandbox.drill.checks.spans import counted, moment, span
@@ -15,6 +16,8 @@ ENOUGH = 0.95
 """The share of pods on spot, of those that started while there was some."""
 
 HOUR = 3600.0
+_ORDER = {"azure": "autoscaler's priority ConfigMap", "gcp": "ComputeClass"}
+"""What tells the autoscaler to try spot first."""
 _KEPT = ("platform", "notebook", "predictor")
 """Roles whose pods must not be evicted."""
 
@@ -87,7 +90,7 @@ def share(view: View) -> Verdict:
         node = view.nodes.get(pod.node or "")
         if node is None or node.requested < pod.created:
             free_places += 1
-        elif any(can_grow(view, pool, node.requested) for pool in view.spot_for(pod)):
+        elif _all_chains(view, [pod], node, can_grow):
             missed.append(pod)
     counted_pods = on_spot + len(missed)
     if not counted_pods:
@@ -116,7 +119,7 @@ def early(view: View) -> Verdict:
     why = "Each was requested while spot was full, refused, backed off or given up."
     if wrong:
         seen = [f"{node.pool} at {moment(node.requested)}" for node in wrong]
-        why = f"Requested although spot had not been given up: {first(_once(seen))}. Is the priority ConfigMap there?"
+        why = f"Requested although spot had not been given up: {first(_once(seen))}. Is the {_ORDER[view.record.provider]} there?"
     return Verdict(name, not wrong, f"{len(wrong):,} of {counted(total, 'node')}", bound, why)
 
 
@@ -131,13 +134,21 @@ def _requests_on_demand(view: View) -> list[list[Node]]:
 
 def _too_early(view: View, node: Node, together: int) -> bool:
     at, twin = node.requested, view.pools[node.pool]
-    pending = [pod for pod in view.pending(at) if pod.gpus <= twin.gpus]
+    pending = [pod for pod in view.pending(at) if twin in view.allowed_pools(pod)]
     waiting = [pod for pod in pending if movable(pod)]
     if sum(not pod.spot for pod in pending) >= together or not waiting:
         return False  # Requested for pods that may not run on spot.
-    spot = {pool.name: pool for chain in view.before(node.pool) for pool in chain}
-    usable = [pool for pool in spot.values() if any(pod.gpus <= pool.gpus for pod in waiting)]
-    return any(at_hand(view, pool, at) == "" for pool in usable)
+    return _all_chains(view, waiting, node, lambda view, pool, at: at_hand(view, pool, at) == "")
+
+
+def _all_chains(view: View, pods: list[Pod], node: Node, usable: Callable[[View, Pool, float], bool]) -> bool:
+    """Whether each chain by which pods come to a node had a usable spot pool when the node was requested.
+
+    Each, as a record need not say to which chain a pod belongs.
+    """
+    chains = {tuple(pool.name for pool in chain): chain for pod in pods for chain in view.chains(pod, node.pool)}
+    found = [any(usable(view, pool, node.requested) for pool in chain) for chain in chains.values()]
+    return bool(found) and all(found)
 
 
 def back(view: View) -> Verdict:

@@ -61,15 +61,34 @@ class View:
                 chains.append([pool, *(self.pools[each] for each in between if self._is_spot(each))])
         return chains
 
+    def allowed_pools(self, pod: Pod) -> list[Pool]:
+        """The pools that can take a pod. Where its constraints were not recorded: those of its pool's chains, or all."""
+        if pod.reach:
+            names = set(pod.reach)
+        elif pod.pool in self.pools:
+            own = self.pools[pod.pool]
+            names = {own.name, *own.fallback, *(pool.name for chain in self.before(own.name) for pool in chain)}
+        else:
+            names = set(self.pools)
+        return [pool for pool in self.record.pools if pool.name in names and pool.gpus >= pod.gpus]
+
     def spot_for(self, pod: Pod) -> list[Pool]:
-        """The spot pools whose nodes have GPUs enough for a pod that may run there."""
-        return [pool for pool in self.spot_pools if pool.gpus >= pod.gpus] if pod.spot else []
+        """The spot pools that can take a pod which may run there."""
+        return [pool for pool in self.allowed_pools(pod) if pool.capacity == "spot"] if pod.spot else []
 
     def twins_for(self, pod: Pod) -> list[Pool]:
-        """The on-demand pools that a pod's spot pools fall back to."""
-        names = dict.fromkeys(name for pool in self.spot_for(pod) for name in pool.fallback)
-        twins = [self.pools[name] for name in names if name in self.pools and not self._is_spot(name)]
-        return [pool for pool in twins if pool.gpus >= pod.gpus]
+        """The on-demand pools that can take a pod when spot does not come."""
+        return [pool for pool in self.allowed_pools(pod) if pool.capacity == "on-demand" and self.before(pool.name)]
+
+    def chains(self, pod: Pod, twin: str) -> list[list[Pool]]:
+        """The spot pools that are tried for a pod before an on-demand pool, by chain."""
+        usable = {
+            pool.name
+            for pool in self.record.pools
+            if pool.gpus >= pod.gpus and (not pod.reach or pool.name in pod.reach)
+        }
+        chains = [[pool for pool in chain if pool.name in usable] for chain in self.before(twin)]
+        return [chain for chain in chains if chain]
 
     def _is_spot(self, name: str) -> bool:
         return name in self.pools and self.pools[name].capacity == "spot"

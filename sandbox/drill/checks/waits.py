@@ -56,13 +56,22 @@ def _wait(view: View, pod: Pod) -> Wait:
 
 
 def _stages(view: View, pod: Pod) -> list[Pool]:
-    """The spot pools that are tried one after another before a pod gets a node on demand: of the longest chain."""
+    """The spot pools that are tried one after another before a pod gets a node on demand.
+
+    Those of the longest chain to its pool; and those of other chains whose on-demand pool was full when the pod came.
+    """
     if not pod.spot or not pod.gpus:
         return []
     twin = view.pools.get(pod.pool or "")
     twins = [twin] if twin is not None and twin.capacity == "on-demand" else view.twins_for(pod)
-    chains = [[pool for pool in chain if pool.gpus >= pod.gpus] for each in twins for chain in view.before(each.name)]
-    return max(chains, key=len, default=view.spot_for(pod)[:1])
+    own = max(
+        (chain for each in twins for chain in view.chains(pod, each.name)), key=len, default=view.spot_for(pod)[:1]
+    )
+    if not pod.reach:
+        return own
+    passed = [each for each in view.twins_for(pod) if each not in twins and view.full(each, pod.created)]
+    others = [pool for each in passed for chain in view.chains(pod, each.name) for pool in chain]
+    return list({pool.name: pool for pool in (*others, *own)}.values())
 
 
 def _extra(view: View, pod: Pod) -> float:

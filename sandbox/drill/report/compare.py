@@ -61,7 +61,7 @@ def _differences(before: Report, after: Report) -> list[str]:
 def _moved(with_: str, before: Figure, after: Figure) -> Moved:
     if before.value is None or after.value is None:
         verb, shown = (
-            ("is now", written(after)) if before.value is None else ("is no longer there; it was", written(before))
+            ("is now", written(after)) if before.value is None else ("is no longer known; it was", written(before))
         )
         sentence = f"{with_} the {after.name} {verb} {shown}."
     else:
@@ -74,7 +74,6 @@ def _moved(with_: str, before: Figure, after: Figure) -> Moved:
 _PLURAL = {
     "red verdicts",
     "pods that fell back",
-    "GPU pod-hours on spot",
     "pods evicted or drained",
     "spot machine-hours",
     "on-demand machine-hours",

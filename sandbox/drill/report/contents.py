@@ -57,7 +57,7 @@ def build(record: Record, best: Best | None = None, losses: Iterable[LostTo] = (
         price_source=record.price_source,
         failed=failed(found),
         verdicts=tuple(found),
-        figures=figures.figures(view, found, None if best is None else best.cost, moved),
+        figures=figures.figures(view, found, best, moved),
         placed=figures.placed(view),
         pools=figures.pools(view),
         not_moved=moved,

@@ -12,6 +12,7 @@ from sandbox.drill.checks.verdict import Verdict
 from sandbox.drill.checks.view import View
 from sandbox.drill.record import Node, Pod, Pool
 from sandbox.drill.report.model import Figure, NotMoved, Placed, PoolUse
+from sandbox.drill.verdicts import Best
 
 HOUR = 3600.0
 _ENDED = ("evicted", "drained")
@@ -138,7 +139,7 @@ def _movable(view: View, node: Node) -> list[tuple[float, float]]:
     return joined
 
 
-def figures(view: View, found: Sequence[Verdict], best: float | None, moved: Sequence[NotMoved]) -> tuple[Figure, ...]:
+def figures(view: View, found: Sequence[Verdict], best: Best | None, moved: Sequence[NotMoved]) -> tuple[Figure, ...]:
     """The numbers that comparisons show, in their order."""
     measured = waits.waits(view)
     fallen = waits.fallen(view, measured)
@@ -146,6 +147,7 @@ def figures(view: View, found: Sequence[Verdict], best: float | None, moved: Seq
     on_nodes = {band: _pod_hours(view, band) for band in ("spot", "on-demand")}
     running = sum(on_nodes.values())
     sums = cost.paid(view)
+    least, least_on_demand = (None, None) if best is None else (_cents(best.cost), _cents(best.on_demand_cost))
     pods = view.record.pods
     return (
         Figure("red_verdicts", "red verdicts", sum(verdict.ok is False for verdict in found), "verdicts"),
@@ -160,7 +162,10 @@ def figures(view: View, found: Sequence[Verdict], best: float | None, moved: Seq
         ),
         Figure("pods_fallen_back", "pods that fell back", len(fallen), "pods"),
         Figure(
-            "share_on_spot", "GPU pod-hours on spot", round(on_nodes["spot"] / running, 4) if running else None, "share"
+            "share_on_spot",
+            "share of GPU pod-hours on spot",
+            round(on_nodes["spot"] / running, 4) if running else None,
+            "share",
         ),
         Figure("restarts", "pods evicted or drained", sum(pod.how in _ENDED for pod in pods), "pods"),
         Figure("work_repeated", "work done again", _round(sum(pod.lost for pod in pods)), "seconds"),
@@ -173,13 +178,24 @@ def figures(view: View, found: Sequence[Verdict], best: float | None, moved: Seq
             round(sum(row.machine_hours for row in moved), 2),
             "hours",
         ),
-        Figure("cost", "cost of GPU nodes", None if sums is None else round(sums.actual, 2), "USD"),
-        Figure("best_cost", "best possible cost", None if best is None else round(best, 2), "USD"),
+        Figure("cost", "cost of GPU nodes", _cents(None if sums is None else sums.actual), "USD"),
+        Figure(
+            "same_hours_on_demand",
+            "cost of the same hours on demand",
+            _cents(None if sums is None else sums.on_demand),
+            "USD",
+        ),
+        Figure("best_cost", "best possible cost", least, "USD"),
+        Figure("best_on_demand_cost", "best possible cost on demand alone", least_on_demand, "USD"),
     )
 
 
 def _round(value: float | None) -> float | None:
     return None if value is None else round(value, 1)
+
+
+def _cents(value: float | None) -> float | None:
+    return None if value is None else round(value, 2)
 
 
 def _hours(view: View, band: str) -> float:

@@ -39,7 +39,7 @@ def comparison_page(comparison: Comparison) -> str:
     before, after = comparison.before, comparison.after
     ends = charts.axes(before.timeline, after.timeline)
     body = joined(
-        _head(f"Drill: {after.scenario}, two settings", after),
+        _head(f"Drill: {after.scenario}, two settings", after, "After: "),
         _notes(comparison.comparable),
         element("h2", "What differs"),
         element("ul", *(element("li", moved.sentence.replace("`", "")) for moved in comparison.moved))
@@ -83,13 +83,13 @@ def _colours() -> str:
     return f":root{{{light}}}@media screen and (prefers-color-scheme:dark){{:root{{{dark}}}}}\n"
 
 
-def _head(title: str, report: Report) -> Html:
+def _head(title: str, report: Report, before: str = "") -> Html:
     return joined(
         _notes(report.caveats),
         element("h1", title),
         element("p", report.description),
         element("p", sentence(report), class_="soft"),
-        element("p", _sum(report), class_=f"sum {'bad' if report.failed else 'good'}"),
+        element("p", before + _sum(report), class_=f"sum {'bad' if report.failed else 'good'}"),
     )
 
 

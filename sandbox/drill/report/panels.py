@@ -256,7 +256,7 @@ class Panels:
         return {
             "title": "Spot capacity there was (nodes)",
             "width": self.width,
-            "height": {"step": 40},
+            "height": {"step": 36},
             "data": {"values": rows},
             "layer": [strips, numbers, names],
         }

@@ -1,0 +1,61 @@
+"""Verdicts of stacks with several chains: spot of another chain is none for a pod that never asks for it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from sandbox.drill.checks.view import View
+from sandbox.drill.checks.waits import allowed
+from sandbox.drill.record import Pod, Pool, Record
+from sandbox.drill.verdicts import verdicts
+from tests.drill import records
+
+
+def two_chains(most: int = 4) -> Record:
+    """The drill of one chain, in a stack with another whose spot is there all the time."""
+    record = records.spot_gone()
+    record.pools[2] = replace(record.pools[2], most=most)
+    record.pools.append(
+        Pool("big", "Standard_ND96", "spot", 8, 0, 4, fallback=("bigod",), price=9.0, on_demand_price=30.0)
+    )
+    record.pools.append(Pool("bigod", "Standard_ND96", "on-demand", 8, 0, 4, price=30.0, on_demand_price=30.0))
+    return record
+
+
+@pytest.mark.parametrize("reach", [(), ("gpuspot", "gpuod"), ("gpuspot", "gpuod", "big", "bigod")])
+def test_the_order_goes_through_a_chain_before_the_next(reach: tuple[str, ...]) -> None:
+    record = two_chains(most=20)
+    for pod in record.pods:
+        pod.reach = reach if pod.gpus else ()
+    assert [verdict.name for verdict in verdicts(record) if verdict.ok is False] == []
+
+
+def test_a_node_on_demand_of_the_second_chain_is_early_while_its_own_spot_is_there() -> None:
+    record = two_chains()
+    for each in (*record.nodes, *record.pods):
+        if each.pool == "gpuod":
+            each.pool = "bigod"
+    names = [verdict.name for verdict in verdicts(record) if verdict.ok is False]
+    assert names == ["On spot while there was spot", "None on demand before its turn"]
+
+
+def test_a_pod_that_passes_a_full_chain_may_wait_for_both() -> None:
+    record = two_chains(most=0)
+    pod = Pod("c/big-0", "c/big", "training", "Job", 1, True, 2000.0, 2100.0, "x", "bigod")
+    one = allowed(View(record), pod)
+    pod.reach = ("gpuspot", "gpuod", "big", "bigod")
+    both = allowed(View(record), pod)
+    assert one is not None
+    assert both == one + records.PROVISION + 10
+
+
+@pytest.mark.parametrize(
+    ("reach", "late"), [(("gpuspot", "gpuod"), False), (("gpuspot", "gpuod", "big", "bigod"), True)]
+)
+def test_a_pod_waits_for_full_pools_only_if_all_that_it_may_use_are_full(reach: tuple[str, ...], late: bool) -> None:
+    record = two_chains(most=6)
+    record.pods.append(Pod("c/late-0", "c/late", "training", "Job", 1, True, 1900.0, reach=reach))
+    found = {verdict.name: verdict.ok for verdict in verdicts(record)}
+    assert (found["Longest wait for a node"] is False) == late

@@ -1,0 +1,115 @@
+"""Two reports side by side."""
+
+from __future__ import annotations
+
+import io
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from sandbox.drill import report
+from sandbox.drill.record import Record
+from tests.drill import records
+
+
+def faster(record: Record) -> Record:
+    """The same drill with a provision time of five minutes."""
+    record.settings = {**record.settings, "maxNodeProvisionTime": "5m"}
+    for pod in record.pods:
+        if pod.pool == "gpuod":
+            assert pod.bound
+            pod.bound -= 300
+    return record
+
+
+@pytest.fixture(scope="module")
+def both() -> tuple[report.Report, report.Report]:
+    return report.build(records.spot_gone()), report.build(faster(records.spot_gone()))
+
+
+def shown(comparison: report.Comparison) -> str:
+    console = Console(file=io.StringIO(), width=140, force_terminal=False)
+    console.print(report.text(comparison))
+    assert isinstance(console.file, io.StringIO)
+    return console.file.getvalue()
+
+
+def test_one_sentence_for_each_figure_that_moved(both: tuple[report.Report, report.Report]) -> None:
+    found = report.compared(*both)
+    assert found.changed == ("`maxNodeProvisionTime: 5m`",)
+    assert [moved.sentence for moved in found.moved] == [
+        "With `maxNodeProvisionTime: 5m` the longest wait falls from 12.0 to 7.0 minutes.",
+        "With `maxNodeProvisionTime: 5m` the time to fall back falls from 12.0 to 7.0 minutes.",
+        "With `maxNodeProvisionTime: 5m` the share of GPU pod-hours on spot falls from 54.1% to 50.3%.",
+    ]
+    assert all(moved.sentence in shown(found) for moved in found.moved)
+
+
+def test_the_other_way_round_they_rise(both: tuple[report.Report, report.Report]) -> None:
+    found = report.compared(both[1], both[0])
+    assert (
+        found.moved[0].sentence == "With `maxNodeProvisionTime: 10m` the longest wait rises from 7.0 to 12.0 minutes."
+    )
+
+
+def test_the_same_report_moves_nothing(both: tuple[report.Report, report.Report]) -> None:
+    found = report.compared(both[0], both[0])
+    assert (found.changed, found.moved, found.turned, found.comparable) == ((), (), (), ())
+    assert "No figure differs." in shown(found)
+
+
+def test_several_changes_have_no_one_name(both: tuple[report.Report, report.Report]) -> None:
+    record = faster(records.spot_gone())
+    record.pools[2] = replace(record.pools[2], most=30)
+    record.pools.append(replace(record.pools[2], name="h100"))
+    found = report.compared(both[0], report.build(record))
+    assert found.changed == ("`maxNodeProvisionTime: 5m`", "a new pool `h100`", "at most 30 nodes of pool `gpuod`")
+    assert found.moved[0].sentence == "After the change the longest wait falls from 12.0 to 7.0 minutes."
+
+
+def test_verdicts_that_turn_and_drills_that_differ_are_named(both: tuple[report.Report, report.Report]) -> None:
+    record = records.spot_gone()
+    record.seed, record.work[4].times = 8, 2
+    found = report.compared(both[0], report.build(record))
+    assert [(each.name, each.before, each.after) for each in found.turned] == [("Work done twice", True, False)]
+    assert found.comparable == ("The seed differs: 7, then 8.",)
+    assert "After the change the red verdicts rise from 0 to 1." in shown(found)
+
+
+def test_a_figure_that_one_side_lacks(both: tuple[report.Report, report.Report]) -> None:
+    record = records.spot_gone()
+    record.pools[1] = replace(record.pools[1], price=None)
+    without = report.build(record)
+    sentences = [moved.sentence for moved in report.compared(both[0], without).moved]
+    assert sentences == [
+        "After the change the cost of GPU nodes is no longer known; it was 18.30 USD.",
+        "After the change the cost of the same hours on demand is no longer known; it was 29.20 USD.",
+    ]
+    sentences = [moved.sentence for moved in report.compared(without, both[0]).moved]
+    assert sentences[0] == "After the change the cost of GPU nodes is now 18.30 USD."
+
+
+def test_the_page_has_both_timelines_on_the_same_axes(
+    both: tuple[report.Report, report.Report], tmp_path: Path
+) -> None:
+    shorter = replace(both[1], timeline=replace(both[1].timeline, length=2700.0))
+    written = report.write(report.compared(both[0], shorter), tmp_path)
+    assert sorted(path.name for path in written) == [
+        *(
+            "report.html",
+            "report.json",
+            "timeline-after.png",
+            "timeline-after.svg",
+            "timeline-before.png",
+            "timeline-before.svg",
+        )
+    ]
+    text = (tmp_path / "report.html").read_text()
+    assert text.index("falls from 12.0 to 7.0 minutes") < text.index("Timeline before") < text.index("Timeline after")
+    for name in ("before", "after"):
+        assert ">90</text>" in (tmp_path / f"timeline-{name}.svg").read_text()
+    found = json.loads((tmp_path / "report.json").read_text())
+    assert list(found) == ["format", "changed", "comparable", "moved", "turned", "before", "after"]
