@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from sandbox.cloud.node_groups import NodeGroup
@@ -66,7 +66,23 @@ class Snapshot:
     """The group of each machine, by its node's name."""
     waiting: Sequence[PodInfo]
     """Pods that the scheduler found no node for, as far as the autoscaler cares."""
-    present: bool = True
+
+    def without(self, names: Collection[str]) -> Snapshot:
+        """The snapshot after these machines were removed."""
+        if not names:
+            return self
+        groups = {
+            name: replace(group, nodes=tuple(node for node in group.nodes if node not in names))
+            if not set(names).isdisjoint(group.nodes)
+            else group
+            for name, group in self.groups.items()
+        }
+        group_of = {name: group for group in groups.values() for name in group.nodes}
+        nodes = {name: node for name, node in self.nodes.items() if name not in names}
+        for node in nodes.values():
+            node.group = group_of.get(node.name)
+        world = replace(self.world, groups=list(groups.values()))
+        return replace(self, world=world, nodes=nodes, groups=groups, group_of=group_of)
 
     def since(self, pod: PodInfo) -> float:
         """The time at which a pod appeared; now where nobody knows."""

@@ -33,10 +33,10 @@ class Candidate:
 
 
 class Unneeded:
-    """The unneeded nodes of one cluster, by name. Times are seconds of any one clock."""
+    """The unneeded nodes of one cluster, by name. Times are seconds of any one clock. `least` nodes of the cluster stay."""
 
-    def __init__(self, options: Options) -> None:
-        self._options = options
+    def __init__(self, options: Options, least: int) -> None:
+        self._options, self._least = options, least
         self._since: dict[str, float] = {}
         self._kept: dict[str, float] = {}
         """Nodes that a simulation could not empty, and until when they are not looked at."""
@@ -152,9 +152,8 @@ class Unneeded:
     def _ripe(
         self, snapshot: Snapshot, profile: Profile, found: Mapping[str, Candidate], removals: Removals
     ) -> list[Candidate]:
-        """The nodes whose time is over, empty ones first, down to each group's minimum; never all of a cluster."""
-        # GKE, about-cluster-autoscaler: a pool can reach 0, the cluster cannot. AKS always has a system pool of one.
-        spare = sum(len(group.nodes) for group in snapshot.world.groups) - len(removals.names) - 1
+        """The nodes whose time is over, empty ones first, down to each group's minimum."""
+        spare = sum(len(group.nodes) for group in snapshot.world.groups) - len(removals.names) - self._least
         ripe: list[Candidate] = []
         gone = set(removals.names)
         for candidate in sorted(found.values(), key=lambda each: bool(each.moving)):
