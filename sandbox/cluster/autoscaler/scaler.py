@@ -36,6 +36,7 @@ class Autoscaler:
         self._order = Random(random.getrandbits(64))
         """Draws the equal pods that are left: apart from the expander's draws, which their number would shift."""
         self._snapshots = Snapshots(options.priority_cutoff)
+        self._templates = packing.Templates(options.stable)
         self._registry = Registry(options)
         self._unneeded = Unneeded(options, self._behaviour.least)
         self._removals = Removals(options)
@@ -66,7 +67,7 @@ class Autoscaler:
             self._wakes = min([*self._registry.events(), self._removals.due(), _NEVER])
             return now + profile.scan_interval
         behaviour.admit([pod.pod for pod in snapshot.waiting], hands)
-        templates = {name: packing.template(group, snapshot) for name, group in snapshot.groups.items()}
+        templates = self._templates.of(snapshot)
         needed, left, rooms = self._place(snapshot, templates)
         self.growth = Growth()
         waits = self._waits(snapshot, profile, left)

@@ -36,6 +36,8 @@ class Node:
     ready: bool
     since: float
     """The time at which it registered."""
+    ready_since: float = float("inf")
+    """The time at which it was first seen to be ready; for the first scan of a process the time at which it registered."""
     pods: Sequence[PodInfo] = ()
     used: Amounts = field(default_factory=dict)
     """The requests of its pods together."""
@@ -97,6 +99,8 @@ class Snapshots:
         self._shapes = Shapes()
         self._pods: dict[Any, PodInfo] = {}
         self._used: dict[str, tuple[list[PodInfo], Amounts]] = {}
+        self._ready: dict[str, float] | None = None
+        """Since when nodes are ready, by uid or name; None before the first scan."""
 
     def take(self, now: float, world: World) -> Snapshot:
         """The snapshot of a world."""
@@ -104,6 +108,7 @@ class Snapshots:
         group_of = {name: group for group in world.groups for name in group.nodes}
         used: dict[str, tuple[list[PodInfo], Amounts]] = {}
         nodes: dict[str, Node] = {}
+        became_ready: dict[str, float] = {}
         for body in world.nodes:
             metadata = body["metadata"]
             name, group = metadata["name"], group_of.get(metadata["name"])
@@ -113,8 +118,11 @@ class Snapshots:
                 before = self._used.get(name)
                 used[name] = before if before is not None and before[0] == pods else (pods, _total(pods))
                 node.pods, node.used = used[name]
+            if node.ready:
+                first = since if self._ready is None else self._ready.get(metadata.get("uid", name), now)
+                node.ready_since = became_ready[metadata.get("uid", name)] = first
             nodes[name] = node
-        self._used = used
+        self._used, self._ready = used, became_ready
         return Snapshot(now, world, nodes, {group.name: group for group in world.groups}, group_of, waiting)
 
     def _index(self, now: float, pods: Iterable[Object]) -> tuple[dict[str, list[PodInfo]], list[PodInfo]]:

@@ -13,16 +13,16 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
-from sandbox.cloud.node_groups import Gpus, NodeGroup, ScaleRefused
+from sandbox.cloud.node_groups import NodeGroup, ScaleRefused
 from sandbox.cluster.autoscaler.drainable import selects
 from sandbox.cluster.autoscaler.fit import misfit
 from sandbox.cluster.autoscaler.shapes import amounts
 from sandbox.cluster.autoscaler.world import Decision, World
 
 from . import pods
+from .pods import GPU
 from .script import Fault, Object, Script, Step
 
-GPU = "nvidia.com/gpu"
 _LAG = 0.05
 """Seconds until the autoscaler's list has a new pod; the loop that the pod triggers does not see it (gpu-pods-trickle)."""
 _NOT_READY = {"key": "node.kubernetes.io/not-ready", "effect": "NoSchedule"}
@@ -48,6 +48,8 @@ class Cluster:
         self._since: dict[str, float] = {}
         self._retry: dict[str, float] = {}
         self._ready_by_hand: Counter[str] = Counter()
+        told = script.recording
+        self._budgets: list[Object] = list(told.get("podDisruptionBudgets") or told.get("pdbs") or ())
         self.groups = {group["name"]: group for group in script.recording["nodeGroups"]}
         for name, group in self.groups.items():
             self._machines[name] = []
@@ -77,12 +79,12 @@ class Cluster:
         seen = {uid for uid in self.pods if self._since[uid] + _LAG <= self.now}
         visible = [pod for uid, pod in self.pods.items() if uid in seen or pod["spec"].get("nodeName")]
         return World(
-            [self._node_group(name) for name in self.groups],
+            [pods.group(told, self._machines[name]) for name, told in self.groups.items()],
             list(self.nodes.values()),
             visible,
             self._since,
             self.script.daemon_sets,
-            pods.budgets(self.script.recording, self.pods.values()),
+            pods.budgets(self._budgets, self.pods.values()),
             self.script.profile,
             self.script.recording.get("priorities"),
         )
@@ -127,7 +129,7 @@ class Cluster:
     def evict(self, pod: Any, grace: float) -> bool:
         uid = pod["metadata"]["uid"]
         labels, namespace = pod["metadata"]["labels"], pod["metadata"]["namespace"]
-        for budget in pods.budgets(self.script.recording, self.pods.values()):
+        for budget in pods.budgets(self._budgets, self.pods.values()):
             inside = budget["metadata"]["namespace"] == namespace and selects(budget["spec"]["selector"], labels)
             if inside and budget["status"]["disruptionsAllowed"] < 1:
                 return False
@@ -199,15 +201,6 @@ class Cluster:
                 after = 0 if with_pods else self.script.collected(self.now)
                 self.at(self.now + after, lambda uid=uid: self._delete(uid))
 
-    def _node_group(self, name: str) -> NodeGroup:
-        told = self.groups[name]
-        spec = {"taints": list(told.get("taints", ()))}
-        template = {"metadata": {"labels": told["labels"]}, "spec": spec, "status": {"allocatable": told["capacity"]}}
-        gpus = int(told["capacity"].get(GPU, 0))
-        nodes = tuple(self._machines[name])
-        pool = told["labels"].get("agentpool", name)
-        return NodeGroup(name, pool, name, told["min"], told["max"], nodes, template, Gpus(gpus) if gpus else None)
-
     # Pods.
 
     def _pod(self, batch: Object) -> None:
@@ -269,14 +262,21 @@ class Cluster:
         if step.kind in ("refuse", "grant"):
             for name in self._named(step.who):
                 fault = self.script.faults[name]
-                if step.kind == "refuse":
-                    fault.refused_from, fault.refused_until = self.now, float("inf")
-                else:
-                    fault.refused_until = self.now
+                fault.refused_until = self.now if step.kind == "grant" else float("inf")
+                fault.refused_from = min(fault.refused_from, self.now)
         elif step.kind == "ready":
             unready = [n for n in self.nodes if self._is(n, step.who) and _NOT_READY in self.nodes[n]["spec"]["taints"]]
             for name in unready[: step.count]:
                 self._become_ready(name)
+        elif step.kind == "unready":
+            for name in [n for n in self.nodes if self._is(n, step.who)][: step.count]:
+                self.nodes[name]["spec"]["taints"].append(_NOT_READY)
+                self.nodes[name]["status"]["conditions"] = [{"type": "Ready", "status": "False"}]
+        elif step.kind == "budget":
+            app = next(pod for pod in self.pods.values() if self._about(pod, step.who))
+            self._budgets.append({**step.budget, "labels": app["metadata"]["labels"]})
+        elif step.kind == "no budget":
+            self._budgets = []
         elif step.kind == "delete nodes":
             for name in [n for n in self.nodes if self._is(n, step.who)][: step.count]:
                 self._lose(name, with_pods=step.with_pods)

@@ -1,17 +1,29 @@
-"""Pods and PodDisruptionBudgets of a recording as objects of the API."""
+"""Groups, pods and PodDisruptionBudgets of a recording as the autoscaler sees them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Iterable, Sequence
 
+from sandbox.cloud.node_groups import Gpus, NodeGroup
 from sandbox.cluster.autoscaler.drainable import selects
 from sandbox.cluster.autoscaler.shapes import amounts
 
 from .script import Object
 
+GPU = "nvidia.com/gpu"
 _OWNERS = {"job": "Job", "replicaset": "ReplicaSet", "statefulset": "StatefulSet"}
 _SPEC = ("affinity", "tolerations", "nodeSelector", "volumes", "terminationGracePeriodSeconds")
+
+
+def group(told: Object, machines: Sequence[str]) -> NodeGroup:
+    """A node group with these machines."""
+    name, labels, capacity = told["name"], told["labels"], told["capacity"]
+    spec = {"taints": list(told.get("taints", ()))}
+    template = {"metadata": {"labels": labels}, "spec": spec, "status": {"allocatable": capacity}}
+    gpus = Gpus(int(capacity[GPU])) if capacity.get(GPU) else None
+    return NodeGroup(
+        name, labels.get("agentpool", name), name, told["min"], told["max"], tuple(machines), template, gpus
+    )
 
 
 def body(batch: Object, uid: str, number: int) -> Object:
@@ -44,10 +56,10 @@ def asks(pod: Object) -> dict[str, int]:
     return amounts(pod["spec"]["containers"][0]["resources"]["requests"])
 
 
-def budgets(recording: Mapping[str, Any], pods: Iterable[Object]) -> list[Object]:
-    """The PodDisruptionBudgets with the evictions that they allow now."""
+def budgets(told: Iterable[Object], pods: Iterable[Object]) -> list[Object]:
+    """PodDisruptionBudgets with the evictions that they allow now."""
     found, existing = [], list(pods)
-    for budget in recording.get("podDisruptionBudgets") or recording.get("pdbs") or ():
+    for budget in told:
         selector = budget.get("selector") or budget.get("labels") or budget.get("matchLabels") or {}
         if not {"matchLabels", "matchExpressions"} & selector.keys():
             selector = {"matchLabels": selector}

@@ -5,6 +5,7 @@ Faults and steps are sentences. What is not understood is kept in `Script.unknow
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -72,13 +73,14 @@ class Fault:
 
 @dataclass
 class Step:
-    """Something done to the cluster. `kind` is "kill", "start", "delete pods", "delete nodes", "refuse", "grant" or "ready"."""
+    """Something done to the cluster. `_step` has the words of `kind`."""
 
     at: float
     kind: str
     count: int = 1
     who: str = ""
     with_pods: bool = True
+    budget: Object = field(default_factory=dict)
 
 
 @dataclass
@@ -194,6 +196,12 @@ def _step(script: Script, at: float, text: str) -> None:
         found.append(Step(at, "grant", who=match[1]))
     if match := re.search(rf"{_NUMBER}(?: \d+)? (\S+) nodes? (?:set|made|becomes?) ready", text, re.I):
         found.append(Step(at, "ready", _number(match[1]), match[2]))
+    if match := re.search(rf"{_NUMBER}(?: of \d+)? (\S+) nodes? becomes? (?:Ready=False|not ready|unready)", text):
+        found.append(Step(at, "unready", _number(match[1]), match[2]))
+    if match := re.search(r"PodDisruptionBudget (\{.*\}) over (\S+)", text):
+        found.append(Step(at, "budget", who=match[2], budget=json.loads(match[1])))
+    if re.search(r"PodDisruptionBudget (?:is )?deleted", text):
+        found.append(Step(at, "no budget"))
     script.steps += found
     # Other sentences say what the cluster did by itself, or what the list of pods says too.
     done = r"delet|evict|kill|restart|refus|denied|remov|cordon|drain|taint|annotat|scaled|patched|edited|set (?!of)|chang|finish"
