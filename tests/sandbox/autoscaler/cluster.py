@@ -110,6 +110,8 @@ class Cluster:
             self._machine(group.name, self.now)
 
     def remove(self, group: NodeGroup, nodes: Collection[str]) -> None:
+        if self.now < self.script.faults[group.name].locked_until:
+            raise ScaleRefused("the cloud refuses")
         for name in nodes:
             self._lose(name, with_pods=True)
 
@@ -273,15 +275,18 @@ class Cluster:
                 self.nodes[name]["spec"]["taints"].append(_NOT_READY)
                 self.nodes[name]["status"]["conditions"] = [{"type": "Ready", "status": "False"}]
         elif step.kind == "budget":
-            app = next(pod for pod in self.pods.values() if self._about(pod, step.who))
+            app = next(pod for pod in self.pods.values() if pods.about(pod, step.who, self._named(step.who)))
             self._budgets.append({**step.budget, "labels": app["metadata"]["labels"]})
+        elif step.kind == "unlock":
+            for fault in self.script.faults.values():
+                fault.locked_until = 0.0
         elif step.kind == "no budget":
             self._budgets = []
         elif step.kind == "delete nodes":
             for name in [n for n in self.nodes if self._is(n, step.who)][: step.count]:
                 self._lose(name, with_pods=step.with_pods)
         else:
-            chosen = [uid for uid, pod in self.pods.items() if self._about(pod, step.who)]
+            chosen = [uid for uid, pod in self.pods.items() if pods.about(pod, step.who, self._named(step.who))]
             for uid in chosen[: step.count]:
                 self._delete(uid)
 
@@ -292,10 +297,3 @@ class Cluster:
 
     def _is(self, node: str, who: str) -> bool:
         return self._group_of[node] in self._named(who)
-
-    def _about(self, pod: Object, who: str) -> bool:
-        """Whether a word of a sentence means a pod: by a label, or by its node's group."""
-        if not who or who in pod["metadata"]["labels"].values():
-            return True
-        node = pod["spec"].get("nodeName")
-        return bool(node) and any(who in name for name in self.groups) and self._is(node, who)

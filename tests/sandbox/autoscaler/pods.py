@@ -51,6 +51,13 @@ def body(batch: Object, uid: str, number: int) -> Object:
     }
 
 
+def about(pod: Object, who: str, groups: Sequence[str]) -> bool:
+    """Whether a word of a sentence means a pod: by a label, or by the group of its node, whose name begins with the group's."""
+    if not who or who in pod["metadata"]["labels"].values():
+        return True
+    return any(who in group and pod["spec"].get("nodeName", "").startswith(group) for group in groups)
+
+
 def asks(pod: Object) -> dict[str, int]:
     """The requests of a pod."""
     return amounts(pod["spec"]["containers"][0]["resources"]["requests"])

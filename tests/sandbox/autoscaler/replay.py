@@ -73,7 +73,7 @@ def differences(told: script.Script, cluster: Cluster) -> list[str]:
         wanted, got = ([fact for fact in facts if fact.kind in kinds] for facts in (expected, decided))
         if kinds == ("scale-up", "scale-down"):
             wanted, got = _merged(wanted), _merged(got)
-        same = len(wanted) == len(got) and all(a[:4] == b[:4] for a, b in zip(wanted, got, strict=True))
+        same = len(wanted) == len(got) and all(_same(a, b) for a, b in zip(wanted, got, strict=True))
         if not same:
             found.append(f"{'/'.join(kinds)}: recorded {_texts(wanted)}, decided {_texts(got)}")
             continue
@@ -132,8 +132,20 @@ def _decided(decision: Decision) -> Fact | None:
     return Fact(kind, decision.group, decision.before, decision.after, decision.at, decision.until or 0)
 
 
+def _same(recorded: Fact, decided: Fact) -> bool:
+    """Whether two decisions are the same; a recorder that counted refused removals has sizes below 0."""
+    if recorded.after < 0:
+        recorded, decided = (fact._replace(before=fact.before - fact.after, after=0) for fact in (recorded, decided))
+    return recorded[:4] == decided[:4]
+
+
 def _failure(reason: str) -> str:
-    kinds = {"timed out": "timeout", "increase node group size": "refused", "group is unhealthy": "unhealthy"}
+    kinds = {
+        "timed out": "timeout",
+        "increase node group size": "refused",
+        "group is unhealthy": "unhealthy",
+        "failed to remove": "kept",
+    }
     return next((kind for text, kind in kinds.items() if text in reason), f"failed: {reason}")
 
 

@@ -53,7 +53,7 @@ _OPTIONS: Mapping[str, tuple[str, Any]] = {
     "skip-nodes-with-custom-controller-pods": ("custom_controllers_keep", lambda text: text == "true"),
 }
 _NUMBERS = {"one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "the": 1, "a": 1}
-_NUMBER = r"\b(?:the )?(\d+|one|two|three|four|five|six|a|the|all)"
+_NUMBER = r"\b(?:the )?(\d+|one|two|three|four|five|six|a|the|all|both)"
 _COLLECTED = 50.0
 """Seconds: the collector waits 40 s and looks every 20 s."""
 _TIME = r"(?:about )?(\d+(?:\.\d+)?) ?(s|m|min|seconds|minutes)\b"
@@ -69,6 +69,8 @@ class Fault:
     gpus: float | None = 0.0
     refused_from: float = float("inf")
     refused_until: float = float("inf")
+    locked_until: float = 0.0
+    """No machine is deleted before."""
 
 
 @dataclass
@@ -165,6 +167,9 @@ def _behaviour(script: Script, name: str, fault: Fault, text: str) -> bool:
         fault.ready = _seconds(match[1], match[2]) if match else None
     elif match := re.search(rf"take {_TIME} to become ready|ready (?:after )?{_TIME}", text, re.I):
         fault.ready = _seconds(match[1] or match[3], match[2] or match[4])
+    elif re.search(r"deletion.* (?:refused|denied)", text):
+        match = re.search(rf"until {_TIME}", text)
+        fault.locked_until = _seconds(match[1], match[2]) if match else float("inf")
     elif re.search(r"refused|denied|SkuNotAvailable|quota", text, re.I):
         if not any(step.kind == "refuse" for step in script.steps):
             fault.refused_from = 0.0
@@ -192,6 +197,8 @@ def _step(script: Script, at: float, text: str) -> None:
         found.append(Step(at, "delete pods", _number(match[1]), match[3] or match[2] or ""))
     if match := re.search(r"no (?:new )?(\S+) node can be created|(\S+) (?:is )?refused from now", text):
         found.append(Step(at, "refuse", who=match[1] or match[2]))
+    if re.search(r"deletions are allowed again", text):
+        found.append(Step(at, "unlock"))
     if match := re.search(r"(\S+) (?:nodes? )?can be created again", text):
         found.append(Step(at, "grant", who=match[1]))
     if match := re.search(rf"{_NUMBER}(?: \d+)? (\S+) nodes? (?:set|made|becomes?) ready", text, re.I):
@@ -215,7 +222,7 @@ def _daemon_set(cpu: str, **selector: str) -> Object:
 
 
 def _number(text: str) -> int:
-    return 1 << 20 if text == "all" else int(text) if text.isdigit() else _NUMBERS[text]
+    return 1 << 20 if text in ("all", "both") else int(text) if text.isdigit() else _NUMBERS[text]
 
 
 def _seconds(number: str, unit: str) -> float:
