@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from random import Random
 from typing import Protocol
 
@@ -15,6 +15,9 @@ from sandbox.cluster.autoscaler.world import Hands, World
 
 class Behaviour(Protocol):
     """One cloud's, for one scan."""
+
+    least: int
+    """The nodes that a cluster keeps, whatever its pools' minima are."""
 
     def barred(self, groups: Sequence[NodeGroup]) -> Mapping[str, str]:
         """Why a group never grows, by its name."""
@@ -35,6 +38,8 @@ class Behaviour(Protocol):
 class Aks:
     """The expander of the cluster's profile, with the user's ConfigMap."""
 
+    least = 0
+
     def __init__(self, world: World) -> None:
         self._expander, self._priorities = str(world.profile.get("expander") or "random"), world.priorities
 
@@ -53,6 +58,9 @@ class Aks:
 
 class Gke:
     """ComputeClasses first, then the price. A cluster without the kind has no class."""
+
+    least = 1
+    """Page about-cluster-autoscaler: a pool can reach 0, the cluster cannot."""
 
     def __init__(self, world: World) -> None:
         self._classes = gke.Classes(world.classes)
@@ -73,5 +81,5 @@ class Gke:
         return self._classes.choose(options, groups, random)
 
 
-OF_CLOUD: Mapping[str, Callable[[World], Behaviour]] = {"azure": Aks, "gcp": Gke}
+OF_CLOUD: Mapping[str, type[Aks] | type[Gke]] = {"azure": Aks, "gcp": Gke}
 """The behaviour by the cloud's name."""

@@ -35,6 +35,9 @@ class Options:
     """A group whose last failure is so long ago begins with the first back-off."""
     startup_time: float = 15 * 60.0
     """A registered node that is not ready is "not started" for so long, and unready afterwards."""
+    stable: float = 60.0
+    """A node is the model of its group's new nodes once it has been ready for so long
+    (processors/nodeinfosprovider/mixed_nodeinfos_processor.go)."""
     gpu_utilisation: float = 0.5
     """The share of a node's GPUs in use above which it is not removed; AKS' profile has none of its own for GPUs."""
     recheck: float = 5 * 60.0
@@ -74,6 +77,7 @@ class Options:
         return cls(
             pod_age=0,
             gpu_pod_age=0,
+            stable=0,
             recheck=cls.recheck / factor,
             delete_delay=0,
             most_drains=0,

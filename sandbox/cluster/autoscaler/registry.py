@@ -125,7 +125,7 @@ class Registry:
         return self._events
 
     def note_health(self, now: float, groups: Sequence[NodeGroup], profile: Profile, decided: Decided) -> None:
-        """Report groups that became unhealthy."""
+        """Report groups that are asked for and unhealthy, once for scans in a row. `groups` is empty for a scan that asks none."""
         unhealthy = {group.name for group in groups if not self.group_healthy(group, profile)}
         for group in groups:
             if group.name in unhealthy - self._unhealthy:

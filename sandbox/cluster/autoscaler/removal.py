@@ -112,16 +112,15 @@ class Removals:
         self.advance(snapshot, profile, hands)
         return len(chosen)
 
-    def advance(self, snapshot: Snapshot, profile: Profile, hands: Hands) -> None:
-        """Take every step whose time has come."""
+    def advance(self, snapshot: Snapshot, profile: Profile, hands: Hands) -> list[str]:
+        """Take every step whose time has come; the machines that are removed."""
         going: dict[str, list[Removal]] = {}
         for removal in list(self._removals.values()):
             if removal.name not in snapshot.group_of:
                 del self._removals[removal.name]  # the machine is gone by now
             elif due(removal.at, snapshot.now) and self._emptied(removal, snapshot, profile, hands):
                 going.setdefault(removal.group, []).append(removal)
-        for group, removals in going.items():
-            self._delete(group, removals, snapshot, hands)
+        return [name for group, each in going.items() for name in self._delete(group, each, snapshot, hands)]
 
     def _emptied(self, removal: Removal, snapshot: Snapshot, profile: Profile, hands: Hands) -> bool:
         """Take the next step; whether the node can be deleted."""
@@ -172,15 +171,17 @@ class Removals:
             removal.at = snapshot.now + self._options.eviction_retry
         return False
 
-    def _delete(self, name: str, removals: Sequence[Removal], snapshot: Snapshot, hands: Hands) -> None:
-        group = snapshot.groups[name]
+    def _delete(self, name: str, removals: Sequence[Removal], snapshot: Snapshot, hands: Hands) -> list[str]:
+        group, going = snapshot.groups[name], [removal.name for removal in removals]
         for removal in removals:
             del self._removals[removal.name]
         try:
-            hands.remove(group, [removal.name for removal in removals])
+            hands.remove(group, going)
         except ScaleRefused as refused:
             for removal in removals:
                 self._keep(removal, group.pool, snapshot, hands, str(refused))
+            return []
+        return going
 
     def _abort(self, removal: Removal, snapshot: Snapshot, hands: Hands, why: str) -> None:
         del self._removals[removal.name]

@@ -36,8 +36,9 @@ class Autoscaler:
         self._order = Random(random.getrandbits(64))
         """Draws the equal pods that are left: apart from the expander's draws, which their number would shift."""
         self._snapshots = Snapshots(options.priority_cutoff)
+        self._templates = packing.Templates(options.stable)
         self._registry = Registry(options)
-        self._unneeded = Unneeded(options)
+        self._unneeded = Unneeded(options, self._behaviour.least)
         self._removals = Removals(options)
         self._grown = float("-inf")
         self._healthy = True
@@ -58,15 +59,15 @@ class Autoscaler:
         if self._first:
             self._release(snapshot, hands)
             self._first = False
+        snapshot = snapshot.without(self._removals.advance(snapshot, profile, hands))
         self._registry.observe(snapshot, profile, hands.decided)
-        self._removals.advance(snapshot, profile, hands)
-        self._remove_late(snapshot, hands)
+        snapshot = snapshot.without(self._remove_late(snapshot, hands))
         if not self._check_health(now, profile, hands):
             self._unneeded.clear()
             self._wakes = min([*self._registry.events(), self._removals.due(), _NEVER])
             return now + profile.scan_interval
         behaviour.admit([pod.pod for pod in snapshot.waiting], hands)
-        templates = {group.name: packing.template(group, snapshot) for group in world.groups}
+        templates = self._templates.of(snapshot)
         needed, left, rooms = self._place(snapshot, templates)
         self.growth = Growth()
         waits = self._waits(snapshot, profile, left)
@@ -102,8 +103,9 @@ class Autoscaler:
         if tainted:
             hands.untaint(tainted)
 
-    def _remove_late(self, snapshot: Snapshot, hands: Hands) -> None:
+    def _remove_late(self, snapshot: Snapshot, hands: Hands) -> list[str]:
         """Remove machines that did not register within the provision time, down to the group's minimum."""
+        removed: list[str] = []
         for name, late in self._registry.late().items():
             group = snapshot.groups[name]
             if group.least is None:
@@ -115,12 +117,12 @@ class Autoscaler:
                 hands.remove(group, going)
             except ScaleRefused:
                 continue  # the next scan tries again
-            size = len(group.nodes)
+            removed += going
+            size, rest = len(group.nodes), len(group.nodes) - len(going)
             hands.decided(
-                Decision(
-                    snapshot.now, "scale-down", group.name, group.pool, size, size - len(going), reason="unregistered"
-                )
+                Decision(snapshot.now, "scale-down", group.name, group.pool, size, rest, reason="unregistered")
             )
+        return removed
 
     def _check_health(self, now: float, profile: Profile, hands: Hands) -> bool:
         healthy = self._registry.healthy(profile)
@@ -184,6 +186,7 @@ class Autoscaler:
     ) -> bool:
         """Ask for nodes for pods that no node takes; whether all that was asked for is granted."""
         if not left:
+            self._registry.note_health(snapshot.now, (), profile, hands.decided)
             return False
         groups = snapshot.world.groups
         found = self.growth = growth.growth(groups, templates, left, self._limits(snapshot, profile, behaviour, hands))

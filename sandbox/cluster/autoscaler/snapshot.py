@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from sandbox.cloud.node_groups import NodeGroup
@@ -36,6 +36,8 @@ class Node:
     ready: bool
     since: float
     """The time at which it registered."""
+    ready_since: float = float("inf")
+    """The time at which it was first seen to be ready; for the first scan of a process the time at which it registered."""
     pods: Sequence[PodInfo] = ()
     used: Amounts = field(default_factory=dict)
     """The requests of its pods together."""
@@ -66,7 +68,23 @@ class Snapshot:
     """The group of each machine, by its node's name."""
     waiting: Sequence[PodInfo]
     """Pods that the scheduler found no node for, as far as the autoscaler cares."""
-    present: bool = True
+
+    def without(self, names: Collection[str]) -> Snapshot:
+        """The snapshot after these machines were removed."""
+        if not names:
+            return self
+        groups = {
+            name: replace(group, nodes=tuple(node for node in group.nodes if node not in names))
+            if not set(names).isdisjoint(group.nodes)
+            else group
+            for name, group in self.groups.items()
+        }
+        group_of = {name: group for group in groups.values() for name in group.nodes}
+        nodes = {name: node for name, node in self.nodes.items() if name not in names}
+        for node in nodes.values():
+            node.group = group_of.get(node.name)
+        world = replace(self.world, groups=list(groups.values()))
+        return replace(self, world=world, nodes=nodes, groups=groups, group_of=group_of)
 
     def since(self, pod: PodInfo) -> float:
         """The time at which a pod appeared; now where nobody knows."""
@@ -81,6 +99,8 @@ class Snapshots:
         self._shapes = Shapes()
         self._pods: dict[Any, PodInfo] = {}
         self._used: dict[str, tuple[list[PodInfo], Amounts]] = {}
+        self._ready: dict[str, float] | None = None
+        """Since when nodes are ready, by uid or name; None before the first scan."""
 
     def take(self, now: float, world: World) -> Snapshot:
         """The snapshot of a world."""
@@ -88,6 +108,7 @@ class Snapshots:
         group_of = {name: group for group in world.groups for name in group.nodes}
         used: dict[str, tuple[list[PodInfo], Amounts]] = {}
         nodes: dict[str, Node] = {}
+        became_ready: dict[str, float] = {}
         for body in world.nodes:
             metadata = body["metadata"]
             name, group = metadata["name"], group_of.get(metadata["name"])
@@ -97,8 +118,11 @@ class Snapshots:
                 before = self._used.get(name)
                 used[name] = before if before is not None and before[0] == pods else (pods, _total(pods))
                 node.pods, node.used = used[name]
+            if node.ready:
+                first = since if self._ready is None else self._ready.get(metadata.get("uid", name), now)
+                node.ready_since = became_ready[metadata.get("uid", name)] = first
             nodes[name] = node
-        self._used = used
+        self._used, self._ready = used, became_ready
         return Snapshot(now, world, nodes, {group.name: group for group in world.groups}, group_of, waiting)
 
     def _index(self, now: float, pods: Iterable[Object]) -> tuple[dict[str, list[PodInfo]], list[PodInfo]]:

@@ -15,7 +15,7 @@ from sandbox.cluster.autoscaler.options import Options, Profile, due
 from sandbox.cluster.autoscaler.packing import Room
 from sandbox.cluster.autoscaler.registry import Registry
 from sandbox.cluster.autoscaler.removal import Removals
-from sandbox.cluster.autoscaler.shapes import GPU_RESOURCES, PodInfo
+from sandbox.cluster.autoscaler.shapes import GPU_RESOURCES, PodInfo, Shape
 from sandbox.cluster.autoscaler.snapshot import Node, Snapshot
 from sandbox.cluster.autoscaler.world import Hands
 
@@ -33,10 +33,10 @@ class Candidate:
 
 
 class Unneeded:
-    """The unneeded nodes of one cluster, by name. Times are seconds of any one clock."""
+    """The unneeded nodes of one cluster, by name. Times are seconds of any one clock. `least` nodes of the cluster stay."""
 
-    def __init__(self, options: Options) -> None:
-        self._options = options
+    def __init__(self, options: Options, least: int) -> None:
+        self._options, self._least = options, least
         self._since: dict[str, float] = {}
         self._kept: dict[str, float] = {}
         """Nodes that a simulation could not empty, and until when they are not looked at."""
@@ -59,7 +59,7 @@ class Unneeded:
         self,
         snapshot: Snapshot,
         profile: Profile,
-        rooms: dict[str, Room],
+        rooms: Mapping[str, Room],
         needed: Set[str],
         registry: Registry,
         removals: Removals,
@@ -95,7 +95,7 @@ class Unneeded:
         return bool(started)
 
     def _simulate(
-        self, snapshot: Snapshot, profile: Profile, rooms: dict[str, Room], out: Set[str], drain: Drain
+        self, snapshot: Snapshot, profile: Profile, rooms: Mapping[str, Room], out: Set[str], drain: Drain
     ) -> dict[str, Candidate]:
         """The nodes that could go together, by name."""
         now = snapshot.now
@@ -106,20 +106,20 @@ class Unneeded:
         gone = set(out)
         most = self._most(profile)
         self._more = False
+        moves: _Moves | None = None
         for node in self._eligible(snapshot, profile, out, drain):
             if len(found) >= most:
                 self._more = True
                 break
             moving, reason = drain.pods(node)
             if not reason and moving:
-                _fill(rooms, snapshot)
-                reason = "" if _move(node, moving, rooms, gone) else "no place for its pods"
+                moves = moves or _Moves(_filled(rooms, snapshot), gone)
+                reason = "" if moves.move(node, moving) else "no place for its pods"
             if reason:
                 self._kept[node.name] = now + self._options.recheck
                 continue
             drain.budgets.take(moving)
             gone.add(node.name)
-            rooms.pop(node.name, None)
             found[node.name] = Candidate(node, moving)
         return found
 
@@ -152,9 +152,8 @@ class Unneeded:
     def _ripe(
         self, snapshot: Snapshot, profile: Profile, found: Mapping[str, Candidate], removals: Removals
     ) -> list[Candidate]:
-        """The nodes whose time is over, empty ones first, down to each group's minimum; never all of a cluster."""
-        # GKE, about-cluster-autoscaler: a pool can reach 0, the cluster cannot. AKS always has a system pool of one.
-        spare = sum(len(group.nodes) for group in snapshot.world.groups) - len(removals.names) - 1
+        """The nodes whose time is over, empty ones first, down to each group's minimum."""
+        spare = sum(len(group.nodes) for group in snapshot.world.groups) - len(removals.names) - self._least
         ripe: list[Candidate] = []
         gone = set(removals.names)
         for candidate in sorted(found.values(), key=lambda each: bool(each.moving)):
@@ -220,31 +219,42 @@ def _spared(group: NodeGroup, name: str, gone: Set[str]) -> bool:
     return all(name not in nodes or len(nodes - gone) > least for nodes, least in floors)
 
 
-def _fill(rooms: dict[str, Room], snapshot: Snapshot) -> None:
-    """Complete the rooms of existing nodes, which a scan without waiting pods did not need."""
-    if not rooms:
-        rooms.update({n.name: packing.room(n) for n in snapshot.nodes.values() if packing.open_to_pods(n)})
+def _filled(rooms: Mapping[str, Room], snapshot: Snapshot) -> Mapping[str, Room]:
+    """The rooms of existing nodes, which a scan without waiting pods did not need."""
+    return rooms or {node.name: packing.room(node) for node in snapshot.nodes.values() if packing.open_to_pods(node)}
 
 
-def _move(node: Node, moving: Iterable[PodInfo], rooms: Mapping[str, Room], gone: Set[str]) -> bool:
-    """Whether all pods of a node fit on others; then they are placed there."""
-    placed: list[tuple[Room, PodInfo]] = []
-    for pod in moving:
-        target = next(
-            (
-                room
-                for name, room in rooms.items()
-                if name != node.name
-                and name not in gone
-                and not pod.shape.lacking(room.free)
-                and not room.refusal(pod.shape)
-            ),
-            None,
-        )
-        if target is None:
-            for room, each in placed:
-                room.take(each.shape, -1)
-            return False
-        target.take(pod.shape)
-        placed.append((target, pod))
-    return True
+class _Moves:
+    """Places for the pods of removed nodes. Rooms only shrink, so each shape's search goes on where its last one ended."""
+
+    def __init__(self, rooms: Mapping[str, Room], gone: Set[str]) -> None:
+        self._rooms, self._gone = list(rooms.values()), gone
+        self._start: dict[int, int] = {}
+
+    def move(self, node: Node, moving: Iterable[PodInfo]) -> bool:
+        """Whether all pods of a node fit on others; then they are placed there."""
+        before = dict(self._start)
+        placed: list[tuple[Room, Shape, int]] = []
+        for shape, pods in packing.batches(moving):
+            if not self._place(node.name, shape, len(pods), placed):
+                for room, each, count in placed:
+                    room.take(each, -count)
+                self._start = before
+                return False
+        return True
+
+    def _place(self, own: str, shape: Shape, missing: int, placed: list[tuple[Room, Shape, int]]) -> bool:
+        passed = True
+        for number in range(self._start.get(id(shape), 0), len(self._rooms)):
+            room = self._rooms[number]
+            if room.name == own:
+                passed = False  # it stays where this move fails
+            elif room.name not in self._gone and (count := min(missing, room.takes(shape))):
+                room.take(shape, count)
+                placed.append((room, shape, count))
+                missing -= count
+            if passed:
+                self._start[id(shape)] = number
+            if not missing:
+                return True
+        return False

@@ -8,7 +8,7 @@ import pytest
 
 from sandbox.cluster.autoscaler.balance import Size, shares, similar
 from sandbox.cluster.autoscaler.growth import Limits, growth
-from sandbox.cluster.autoscaler.packing import template
+from sandbox.cluster.autoscaler.packing import Templates
 from sandbox.cluster.autoscaler.snapshot import Snapshots
 from sandbox.cluster.autoscaler.world import World
 
@@ -74,8 +74,7 @@ def test_only_those_share_that_can_grow_and_take_all_the_pods() -> None:
     def sharing(*others: Any, pods: Any = None, **limits: Any) -> set[str]:
         groups = [labelled("a"), *others]
         snapshot = Snapshots(-10).take(0, World(groups, [], pods or training(2, [GPU]), {}))
-        templates = {each.name: template(each, snapshot) for each in groups}
-        found = growth(groups, templates, snapshot.waiting, Limits(balanced=True, **limits))
+        found = growth(groups, Templates(60).of(snapshot), snapshot.waiting, Limits(balanced=True, **limits))
         return {size.group for size in found.sharing["aks-a-12345678-vmss"]} - {"aks-a-12345678-vmss"}
 
     b = labelled("b")
