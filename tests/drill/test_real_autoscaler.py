@@ -190,21 +190,23 @@ def test_a_program_that_says_nothing_is_given_up(
 def test_it_runs_on_the_plane_and_its_decisions_are_read_as_they_come(
     plane: ControlPlane, client: Recorder, tmp_path: Path
 ) -> None:
-    arguments = tmp_path / "arguments"
-    text = f'echo "$@" "$KUBECONFIG" "$POD_NAMESPACE" "$KWOK_PROVIDER_MODE" > {arguments}; {HELLO.format("1.36.1")}; {READY}'
-    later = tmp_path / "later"
-    program = started(
-        script(tmp_path, f"{text}\nwhile [ ! -e {later} ]; do sleep 0.05; done\ncat {later}; sleep 60"), plane
-    )
+    arguments, later, end = (tmp_path / name for name in ("arguments", "later", "end"))
+    lines = [
+        f'echo "$@" "$KUBECONFIG" "$POD_NAMESPACE" "$KWOK_PROVIDER_MODE" > {arguments}',
+        HELLO.format("1.36.1"),
+        READY,
+        *(f"while [ ! -e {file} ]; do sleep 0.05; done; cat {file}" for file in (later, end)),
+        "sleep 60",
+    ]
+    program = started(script(tmp_path, "\n".join(lines)), plane)
     program.start()
     try:
         assert program.version == "1.36.1"
         assert program.decisions() == []
         later.write_text(f"{PLAN}\n{PLAN}")
-        until = monotonic() + 10
-        while not program.decisions() and monotonic() < until:
-            sleep(0.05)
-        assert [decision.action for decision in program.decisions()] == ["scale-up"], "the second line has no end yet"
+        assert len(awaited(program, 1)) == 1, "the second line has no end yet"
+        end.write_text("\n")
+        assert [(decision.action, decision.after) for decision in awaited(program, 2)] == [("scale-up", 2)] * 2
     finally:
         program.stop()
     assert program._process.exit_code() is not None
@@ -277,7 +279,7 @@ def awaited(autoscaler: RealAutoscaler, count: int) -> list[Decision]:
     """The first decisions, after at most 90 seconds; fewer when no more come."""
     until = monotonic() + 90
     while len(autoscaler.decisions()) < count and monotonic() < until:
-        sleep(0.5)
+        sleep(0.1)
     return autoscaler.decisions()
 
 
