@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
+from sandbox.drill.real_autoscaler import flags
 from sandbox.drill.real_provider import config_maps, first_nodes, refusing
 from tests.sandbox.autoscaler.objects import MACHINE, on_demand
 from tests.sandbox.autoscaler.objects import spot as spot_group
+from tests.sandbox.azure.conftest import CLUSTER_ID, POOL, SPOT, Account
 
 SPOT_GROUP, OD_GROUP = "aks-gpuspot-12345678-vmss", "aks-gpuod-12345678-vmss"
 GROUPS = [spot_group(10), on_demand(4)]
@@ -72,3 +75,24 @@ def test_each_group_is_refused_with_its_own_text() -> None:
     assert texts["SkuNotAvailable"].endswith(f'!= "{SPOT_GROUP}"')
     assert binding["spec"] == {"policyName": policy["metadata"]["name"], "validationActions": ["Deny"]}
     assert refusing({}) == []
+
+
+def test_the_emulated_cloud_s_own_pools_are_rendered(tmp_path: Path) -> None:
+    account = Account(tmp_path / "azure.json")
+    account.group()
+    account.cluster()
+    account.create(POOL, {**SPOT, "count": 1, "nodeTaints": ["nvidia.com/gpu=present:NoSchedule"]})
+    fleet = account.cloud.node_groups(CLUSTER_ID)
+    system, spot = fleet.groups
+    (node,) = rendered(system, spot)
+    assert (
+        node["metadata"]["name"]
+        == spot.name
+        == node["metadata"]["annotations"]["cluster-autoscaler.kwok.nodegroup/name"]
+    )
+    settings = json.loads(config_maps([])[0]["data"]["config"])["nodes"]["gpuConfig"]
+    assert node["metadata"]["labels"][settings["gpuLabelKey"]] in settings["availableGPUTypes"]
+    assert {taint["key"] for taint in node["spec"]["taints"]} >= {"nvidia.com/gpu"}
+    assert node["status"]["capacity"]["nvidia.com/gpu"] == "1"
+    assert [first["metadata"]["name"] for first in first_nodes(spot)] == list(spot.nodes) != []
+    assert "--expander=random" in flags(fleet.profile)
