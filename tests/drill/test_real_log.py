@@ -60,6 +60,21 @@ EMPTY = "I1122 21:23:12.424533   25008 actuator.go:176] Scale-down: removing emp
             " with status: {true {Other timeout}}",
             [],
         ),
+        (
+            f"I1122 21:37:58.684821   19321 actuator.go:269] Scale-down: removing node {OD_GROUP}-csgkq,"
+            " utilization: {0.125 0.0625 0 0 cpu 0.125}, pods to reschedule: small-p6n92",
+            [("scale-down", OD_GROUP, "gpuod", 1, 0, None, "drain")],
+        ),
+        (
+            "E1122 21:43:30.241815   23361 static_autoscaler.go:646] Failed to scale up: failed to increase node group size:"
+            " couldn't create new node: SkuNotAvailable: no capacity for this size",
+            [
+                (
+                    "failed", "", "", 0, 0, None,
+                    "failed to increase node group size: couldn't create new node: SkuNotAvailable: no capacity for this size",
+                )
+            ],
+        ),
         ("I1122 21:18:44.873351   19991 static_autoscaler.go:543] No unschedulable pods", []),
         ("panic: runtime error", []),
     ],
