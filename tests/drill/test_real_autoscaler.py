@@ -1,0 +1,293 @@
+"""The real cluster-autoscaler in a drill: its flags, its process, and why a program is refused."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from time import monotonic, sleep
+from typing import Any
+
+import pytest
+
+from sandbox.azure.resources import autoscaler_rules
+from sandbox.base.errors import SandboxError
+from sandbox.cloud.node_groups import NodeGroup
+from sandbox.cluster.autoscaler.world import Decision
+from sandbox.cluster.control_plane import ControlPlane
+from sandbox.drill import real_autoscaler
+from sandbox.drill.real_autoscaler import RealAutoscaler, flags, named
+from sandbox.drill.real_provider import first_nodes, hostnames, refusing
+from sandbox.kubernetes.nodes import opened
+from tests import planes
+from tests.sandbox.autoscaler.objects import GPU, ONE_GPU, SPOT, on_demand
+from tests.sandbox.autoscaler.objects import spot as spot_group
+
+SPOT_GROUP, OD_GROUP = "aks-gpuspot-12345678-vmss", "aks-gpuod-12345678-vmss"
+GROUPS = [spot_group(10), on_demand(4)]
+PLAN = f"I1122 21:20:41.302851   25008 orchestrator.go:177] Final scale-up plan: [{{{SPOT_GROUP} 0->2 (max: 10)}}]"
+BOOLEANS = ("daemonsetEvictionForEmptyNodes", "daemonsetEvictionForOccupiedNodes", "ignoreDaemonsetsUtilization")
+SETTINGS = {**autoscaler_rules.DEFAULTS, **dict.fromkeys(BOOLEANS, True)}
+
+
+def test_every_setting_of_aks_has_its_flag() -> None:
+    assert len(SETTINGS) == 20
+    rendered = dict(flag.removeprefix("--").split("=") for flag in flags(SETTINGS) if "balancing-ignore" not in flag)
+    assert rendered == {
+        "balance-similar-node-groups": "false",
+        "daemonset-eviction-for-empty-nodes": "true",
+        "daemonset-eviction-for-occupied-nodes": "true",
+        "expander": "random",
+        "ignore-daemonsets-utilization": "true",
+        "max-scale-down-parallelism": "10",
+        "max-graceful-termination-sec": "600",
+        "max-node-provision-time": "15m",
+        "max-total-unready-percentage": "45",
+        "new-pod-scale-up-delay": "0s",
+        "ok-total-unready-count": "3",
+        "scale-down-delay-after-add": "10m",
+        "scale-down-delay-after-delete": "10s",
+        "scale-down-delay-after-failure": "3m",
+        "scale-down-unneeded-time": "10m",
+        "scale-down-unready-time": "20m",
+        "scale-down-utilization-threshold": "0.5",
+        "scan-interval": "10s",
+        "skip-nodes-with-local-storage": "false",
+        "skip-nodes-with-system-pods": "true",
+    }
+
+
+def test_settings_that_are_not_set_have_no_flag() -> None:
+    assert [flag for flag in flags({"expander": "priority"}) if "balancing-ignore" not in flag] == [
+        "--expander=priority"
+    ]
+
+
+def test_a_setting_without_a_flag_is_named() -> None:
+    with pytest.raises(SandboxError, match="no flag for scanTime"):
+        flags({"expander": "priority", "scanTime": "5s"})
+
+
+def test_the_variable_names_a_program() -> None:
+    assert named({"SANDBOX_AUTOSCALER": "/opt/cluster-autoscaler"}) == Path("/opt/cluster-autoscaler")
+    assert named({"SANDBOX_AUTOSCALER": " "}) is None
+    assert named({}) is None
+
+
+@pytest.fixture
+def plane(tmp_path: Path) -> ControlPlane:
+    return ControlPlane(tmp_path / "plane", version="1.36", cloud="azure")
+
+
+class Recorder:
+    """A client that only takes objects."""
+
+    def __init__(self) -> None:
+        self.applied: list[str] = []
+
+    def apply(self, body: Mapping[str, Any], manager: str, *, force: bool) -> None:
+        self.applied.append(f"{body['kind']} {body['metadata']['name']}")
+
+
+@pytest.fixture
+def client(monkeypatch: pytest.MonkeyPatch) -> Recorder:
+    recorder = Recorder()
+
+    @contextmanager
+    def to_recorder(kubeconfig: Path) -> Iterator[Recorder]:
+        yield recorder
+
+    monkeypatch.setattr(real_autoscaler, "opened", to_recorder)
+    return recorder
+
+
+def script(folder: Path, text: str, mode: int = 0o755) -> Path:
+    path = folder / "cluster-autoscaler"
+    path.write_text(f"#!/bin/sh\n{text}\n")
+    path.chmod(mode)
+    return path
+
+
+def started(path: Path, plane: ControlPlane) -> RealAutoscaler:
+    return RealAutoscaler(path, plane, GROUPS, {"expander": "priority", "scanInterval": "5s"}, plane.directory)
+
+
+def test_a_program_that_is_missing_is_named(plane: ControlPlane, tmp_path: Path) -> None:
+    with pytest.raises(
+        SandboxError, match=r"SANDBOX_AUTOSCALER: .*/missing does not exist; expected a cluster-autoscaler"
+    ):
+        started(tmp_path / "missing", plane)
+
+
+def test_a_folder_is_no_program(plane: ControlPlane, tmp_path: Path) -> None:
+    with pytest.raises(SandboxError, match="is no file"):
+        started(tmp_path, plane)
+
+
+def test_a_program_must_be_executable(plane: ControlPlane, tmp_path: Path) -> None:
+    with pytest.raises(SandboxError, match="is not executable"):
+        started(script(tmp_path, "true", mode=0o644), plane)
+
+
+@pytest.mark.process
+def test_a_file_that_is_no_program_is_named(plane: ControlPlane, client: Recorder, tmp_path: Path) -> None:
+    path = script(tmp_path, "")
+    path.write_text("a text")
+    with pytest.raises(SandboxError, match="cannot be run: Exec format error"):
+        started(path, plane).start()
+
+
+def test_it_decided_nothing_before_it_was_started(plane: ControlPlane, tmp_path: Path) -> None:
+    assert started(script(tmp_path, ""), plane).decisions() == []
+
+
+def test_only_aks_has_it(tmp_path: Path) -> None:
+    with pytest.raises(SandboxError, match="for stacks on AKS"):
+        started(script(tmp_path, "true"), ControlPlane(tmp_path / "plane", version="1.36", cloud="gcp"))
+
+
+HELLO = "echo 'I1122 21:17:55.769366   19991 main.go:250] Cluster Autoscaler {}'"
+READY = "echo 'I1122 21:17:55.833550   19991 main.go:87] Registered cleanup signal handler'"
+
+
+@pytest.mark.process
+def test_a_program_that_ends_at_once_shows_its_last_words(
+    plane: ControlPlane, client: Recorder, tmp_path: Path
+) -> None:
+    words = "F1122 21:17:55.786198   19991 cloud_provider_builder.go:40] Unknown cloud provider: kwok"
+    with pytest.raises(
+        SandboxError, match=r"ended with exit code 255; [^\n]*ends with:\n(.*\n)*.*Unknown cloud provider: kwok"
+    ):
+        started(script(tmp_path, f"{HELLO.format('1.36.1')}; echo '{words}'; exit 255"), plane).start()
+
+
+@pytest.mark.process
+@pytest.mark.parametrize("version", ["1.35.2", "1.3", "1.360.0", "dev"])
+def test_another_version_is_refused_and_stopped(
+    plane: ControlPlane, client: Recorder, tmp_path: Path, version: str
+) -> None:
+    program = started(script(tmp_path, f"{HELLO.format(version)}; exec sleep 60"), plane)
+    with pytest.raises(SandboxError, match=rf"is cluster-autoscaler {version}; expected 1\.36"):
+        program.start()
+    assert program._process.exit_code() is not None
+
+
+@pytest.mark.process
+def test_a_program_that_says_nothing_is_given_up(
+    plane: ControlPlane, client: Recorder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(real_autoscaler, "_START", 0.2)
+    program = started(script(tmp_path, "exec sleep 60"), plane)
+    with pytest.raises(SandboxError, match="is not ready after"):
+        program.start()
+    assert program._process.exit_code() is not None
+
+
+@pytest.mark.process
+def test_it_runs_on_the_plane_and_its_decisions_are_read_as_they_come(
+    plane: ControlPlane, client: Recorder, tmp_path: Path
+) -> None:
+    arguments, later, end = (tmp_path / name for name in ("arguments", "later", "end"))
+    lines = [
+        f'echo "$@" "$KUBECONFIG" "$POD_NAMESPACE" "$KWOK_PROVIDER_MODE" > {arguments}',
+        HELLO.format("1.36.1"),
+        READY,
+        *(f"while [ ! -e {file} ]; do sleep 0.05; done; cat {file}" for file in (later, end)),
+        "sleep 60",
+    ]
+    program = started(script(tmp_path, "\n".join(lines)), plane)
+    program.start()
+    try:
+        assert program.version == "1.36.1"
+        assert program.decisions() == []
+        later.write_text(f"{PLAN}\n{PLAN}")
+        assert len(awaited(program, 1)) == 1, "the second line has no end yet"
+        end.write_text("\n")
+        assert [(decision.action, decision.after) for decision in awaited(program, 2)] == [("scale-up", 2)] * 2
+    finally:
+        program.stop()
+    assert program._process.exit_code() is not None
+    given = arguments.read_text().split()
+    kubeconfig = str(plane.admin_kubeconfig)
+    assert given[-3:] == [kubeconfig, "kube-system", "local"]
+    assert {f"--kubeconfig={kubeconfig}", "--leader-elect=false", "--write-status-configmap=true"} <= {*given}
+    assert {"--cloud-provider=kwok", "--expander=priority", "--scan-interval=5s"} <= {*given}
+    assert any(flag.startswith("--address=127.0.0.1:") for flag in given)
+    assert client.applied == [
+        "ConfigMap kwok-provider-config",
+        "ConfigMap kwok-provider-templates",
+        *(f"{body['kind']} {body['metadata']['name']}" for body in hostnames()),
+    ]
+
+
+def pod(name: str) -> dict[str, Any]:
+    containers = [
+        {"name": "main", "image": "train", "resources": {"requests": ONE_GPU, "limits": {"nvidia.com/gpu": "1"}}}
+    ]
+    return {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {"name": name, "namespace": "default"},
+        "spec": {"containers": containers, "tolerations": [SPOT, GPU]},
+    }
+
+
+@pytest.mark.engine
+@pytest.mark.slow
+@pytest.mark.skipif(named(os.environ) is None, reason="SANDBOX_AUTOSCALER names no cluster-autoscaler")
+def test_the_program_itself_asks_spot_first_and_leaves_its_nodes(tmp_path: Path) -> None:
+    """Room for two on spot, then one on demand; a later request there is refused."""
+    program = named(os.environ)
+    assert program
+    settings = {**SETTINGS, "expander": "priority", "scanInterval": "5s"}
+    groups = [with_capacity(spot_group(2)), with_capacity(replace(on_demand(4), nodes=(f"{OD_GROUP}000000",), least=1))]
+    with planes.running(tmp_path / "plane") as plane, opened(plane.admin_kubeconfig) as client:
+        for body in [priorities(f'50: ["^{SPOT_GROUP}$"]\n10: [".*"]\n'), *first_nodes(groups[1])]:
+            client.apply(body, "test")
+        autoscaler = RealAutoscaler(program, plane, groups, settings, tmp_path / "drill")
+        autoscaler.start()
+        try:
+            begin = datetime.now(UTC).timestamp()
+            for number in range(4):
+                client.apply(pod(f"train-{number}"), "test")
+            first, second = awaited(autoscaler, 2)
+            # The oldest GPU pod must be 30 s old, by a timestamp in whole seconds; a scan is 5 s.
+            assert 28 < first.at - begin < 37
+            assert (first.action, first.pool, first.before, first.after) == ("scale-up", "gpuspot", 0, 2)
+            assert (second.action, second.pool, second.before, second.after) == ("scale-up", "gpuod", 1, 2)
+            nodes = client.list("v1", "Node")
+            for body in refusing({OD_GROUP: "SkuNotAvailable: none here"}):
+                client.apply(body, "test")
+            client.apply(pod("late"), "test")
+            plan, backoff, failed = awaited(autoscaler, 5)[2:]
+            assert (plan.action, plan.pool, plan.before, plan.after) == ("scale-up", "gpuod", 2, 3)
+            assert (backoff.action, backoff.reason) == ("backoff", "Other/cloudProviderError")
+            assert backoff.until == pytest.approx(backoff.at + 300, abs=2)
+            assert failed.reason.endswith("SkuNotAvailable: none here")
+        finally:
+            autoscaler.stop()
+        left = client.list("v1", "Node")
+    assert autoscaler.version.startswith("1.36")
+    assert len(nodes) == len(left) == 4
+    assert all(node["metadata"]["labels"]["kubernetes.io/hostname"] == node["metadata"]["name"] for node in left)
+
+
+def awaited(autoscaler: RealAutoscaler, count: int) -> list[Decision]:
+    """The first decisions, after at most 90 seconds; fewer when no more come."""
+    until = monotonic() + 90
+    while len(autoscaler.decisions()) < count and monotonic() < until:
+        sleep(0.1)
+    return autoscaler.decisions()
+
+
+def priorities(text: str) -> dict[str, Any]:
+    metadata = {"name": "cluster-autoscaler-priority-expander", "namespace": "kube-system"}
+    return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": {"priorities": text}}
+
+
+def with_capacity(known: NodeGroup) -> NodeGroup:
+    status = known.template["status"]
+    return replace(known, template={**known.template, "status": {**status, "capacity": status["allocatable"]}})

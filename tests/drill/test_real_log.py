@@ -1,0 +1,112 @@
+"""Lines of the real cluster-autoscaler's log, as 1.36.1 wrote them, read into decisions."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from sandbox.drill.real_log import Log
+from tests.sandbox.autoscaler.objects import on_demand
+from tests.sandbox.autoscaler.objects import spot as spot_group
+
+SPOT_GROUP, OD_GROUP = "aks-gpuspot-12345678-vmss", "aks-gpuod-12345678-vmss"
+GROUPS = [spot_group(10), on_demand(4)]
+
+
+def at(time: str) -> float:
+    return datetime.fromisoformat(f"2026-11-22 {time}").replace(tzinfo=UTC).timestamp()
+
+
+def read(*lines: str) -> list[tuple[Any, ...]]:
+    """The decisions of lines as 1.36.1 wrote them, without their times."""
+    log = Log(GROUPS, 2026)
+    return [(d.action, d.group, d.pool, d.before, d.after, d.until, d.reason) for line in lines for d in log.read(line)]
+
+
+PLAN = f"I1122 21:20:41.302851   25008 orchestrator.go:177] Final scale-up plan: [{{{SPOT_GROUP} 0->2 (max: 10)}}]"
+BACKOFF = (
+    f"W1122 21:21:41.732427   25008 clusterstate.go:404] Disabling scale-up for node group {SPOT_GROUP} until"
+    " 2026-11-22 21:26:41.732086752 +0000 UTC m=+402.564315736; errorClass=Other; errorCode="
+)
+EMPTY = "I1122 21:23:12.424533   25008 actuator.go:176] Scale-down: removing empty node "
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        (PLAN, [("scale-up", SPOT_GROUP, "gpuspot", 0, 2, None, "")]),
+        (
+            PLAN.replace(")}]", f")}} {{{OD_GROUP} 1->4 (max: 4)}}]"),
+            [("scale-up", SPOT_GROUP, "gpuspot", 0, 2, None, ""), ("scale-up", OD_GROUP, "gpuod", 1, 4, None, "")],
+        ),
+        (
+            f"W1122 21:21:41.732392   25008 clusterstate.go:358] Scale-up timed out for node group {SPOT_GROUP} after"
+            " 1m0.376299687s",
+            [("failed", SPOT_GROUP, "gpuspot", 0, 0, None, "scale-up timed out after 1m0.376299687s")],
+        ),
+        (
+            BACKOFF + "timeout",
+            [("backoff", SPOT_GROUP, "gpuspot", 0, 0, at("21:26:41.732086"), "Other/timeout")],
+        ),
+        (
+            f"W1122 21:24:37.534467   25040 orchestrator.go:596] Node group {SPOT_GROUP} is not ready for scaleup - unhealthy",
+            [("failed", SPOT_GROUP, "gpuspot", 0, 0, None, "more unready nodes than allowed: not an option")],
+        ),
+        (
+            f"W1122 21:24:01.352877   25008 orchestrator.go:599] Node group {SPOT_GROUP} is not ready for scaleup - backoff"
+            " with status: {true {Other timeout}}",
+            [],
+        ),
+        (
+            f"I1122 21:37:58.684821   19321 actuator.go:269] Scale-down: removing node {OD_GROUP}-csgkq,"
+            " utilization: {0.125 0.0625 0 0 cpu 0.125}, pods to reschedule: small-p6n92",
+            [("scale-down", OD_GROUP, "gpuod", 1, 0, None, "drain")],
+        ),
+        (
+            "E1122 21:43:30.241815   23361 static_autoscaler.go:646] Failed to scale up: failed to increase node group size:"
+            " couldn't create new node: SkuNotAvailable: no capacity for this size",
+            [
+                (
+                    "failed", "", "", 0, 0, None,
+                    "failed to increase node group size: couldn't create new node: SkuNotAvailable: no capacity for this size",
+                )
+            ],
+        ),
+        ("I1122 21:18:44.873351   19991 static_autoscaler.go:543] No unschedulable pods", []),
+        ("panic: runtime error", []),
+    ],
+)  # fmt: skip
+def test_a_line_of_the_log(line: str, expected: list[tuple[Any, ...]]) -> None:
+    assert read(line) == expected
+
+
+def test_times_are_of_the_log_s_header() -> None:
+    (decision,) = Log(GROUPS, 2026).read(PLAN)
+    assert decision.at == pytest.approx(at("21:20:41.302851"))
+
+
+def test_removed_nodes_are_counted_from_the_last_plan() -> None:
+    lines = [PLAN, f'{EMPTY}"{SPOT_GROUP}-xqtvr"', f'{EMPTY}"{SPOT_GROUP}-dnn7x"']
+    sizes = [decision[3:5] for decision in read(*lines)]
+    assert sizes == [(0, 2), (2, 1), (1, 0)]
+
+
+def test_a_plan_that_is_refused_at_once_makes_no_node() -> None:
+    lines = [PLAN.replace("0->2", "1->2"), BACKOFF + "cloudProviderError", f'{EMPTY}"{SPOT_GROUP}-dnn7x"']
+    assert [decision[3:5] for decision in read(*lines)] == [(1, 2), (0, 0), (1, 0)]
+
+
+def test_a_node_of_the_beginning_is_its_group_s() -> None:
+    log = Log([replace(GROUPS[0], nodes=(f"{SPOT_GROUP}000000",))], 2026)
+    (decision,) = log.read(f'{EMPTY}"{SPOT_GROUP}000000"')
+    assert (decision.group, decision.before, decision.after) == (SPOT_GROUP, 1, 0)
+
+
+def test_a_state_that_every_scan_repeats_is_one_decision() -> None:
+    line = "W1122 21:24:{:02}.534467   25040 static_autoscaler.go:465] Cluster is not ready for autoscaling"
+    again = line.format(0).replace("21:24", "21:40")
+    assert len(read(*(line.format(second) for second in range(0, 60, 5)))) == 1
+    assert len(read(line.format(0), again)) == 2
