@@ -15,7 +15,9 @@ Role = Literal["training", "trial", "pipeline", "notebook", "predictor", "platfo
 
 NodeEnd = Literal["evicted", "scale-down", "never registered", "lost", "upgraded"]
 PodEnd = Literal["succeeded", "evicted", "drained", "failed", "removed"]
-EventKind = Literal["scale-up", "refused", "backoff", "failed", "scale-down", "evicted", "capacity", "fault", "moved", "note"]
+EventKind = Literal[
+    "scale-up", "refused", "backoff", "failed", "scale-down", "evicted", "capacity", "fault", "moved", "note"
+]
 
 
 @dataclass(frozen=True)
