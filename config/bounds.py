@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from config.problems import Problem
+from config.problems import Problem, as_path
 
 DEPTH = 20
 """Objects and lists in one another. The deepest key of the model is at 7."""
@@ -132,8 +132,7 @@ def _keys(entries: Mapping[Any, Any], path: str, problems: list[Problem]) -> Ite
             else Unusable("is no text", "put it in quotes")
         )
         shown = _printable(key[: KEY if fault is None else _SHOWN]) if isinstance(key, str) else repr(key)
-        inner = f"{path}.{shown}" if re.fullmatch(r"\w+", shown) else f'{path}["{shown}"]'
-        inner = inner if path else shown or '""'
+        inner = path + as_path(shown) if path else shown or '""'
         if not path and key == "":
             fault = Unusable("is empty", "write one of the keys of docs/stack-file.md")
         if fault:

@@ -15,8 +15,8 @@ from typing import Annotated, Any, Union, get_args, get_origin
 
 from config.model.fields import Model
 from config.near import likely, nearest
-from config.problems import MOST, Problem
-from config.wording import as_path, by_key, not_a_list, not_an_object, shown
+from config.problems import MOST, Problem, as_path
+from config.wording import by_key, not_a_list, not_an_object, shown
 
 Hint = Callable[[str, type[Model], str], tuple[str, str | None]]
 """Key, model and path -> the remedy for an unknown key, and the key of the model that it surely means."""

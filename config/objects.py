@@ -11,12 +11,12 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Annotated, Any, TypeVar, cast, get_origin
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import BeforeValidator, TypeAdapter, ValidationError
 
 from config.mending import Mended, respelled
 from config.model.fields import Model, Some
-from config.problems import Problem
-from config.wording import as_path, models, problem
+from config.problems import Problem, as_path
+from config.wording import models, problem
 
 M = TypeVar("M", bound=Model)
 
@@ -134,5 +134,5 @@ def _combined(same: list[Problem]) -> Problem:
 @cache
 def _adapter(model: type[Model], name: str) -> TypeAdapter[Any]:
     info = model.model_fields[name]
-    form: Any = Annotated[(info.annotation, *info.metadata, model.number(name))]
+    form: Any = Annotated[(info.annotation, *info.metadata, BeforeValidator(model.number(name)))]
     return TypeAdapter(form)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -30,6 +31,11 @@ class Problem:
 
     def __str__(self) -> str:
         return f"{self.path}: {self.what}\n    {self.remedy}"
+
+
+def as_path(key: str) -> str:
+    """A key as the end of a path: `.key`, or `["key"]` where it is more than a word."""
+    return f".{key}" if re.fullmatch(r"\w+", key) else f'["{key}"]'
 
 
 def _shortened(text: str) -> str:

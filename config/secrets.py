@@ -9,8 +9,8 @@ from pydantic import SecretStr
 
 from config import kubeconfig, placeholders
 from config.model.fields import Model
-from config.problems import Problem
-from config.wording import as_path, by_key, holds_secret
+from config.problems import Problem, as_path
+from config.wording import by_key, holds_secret
 
 IsSecret = Callable[[str], bool]
 """Whether a setting at a path, in the user's spelling, came as a Pulumi secret."""

@@ -13,7 +13,7 @@ from pydantic_core import ErrorDetails
 
 from config.hiding import hidden, secret_in
 from config.model.fields import FORMS, Model
-from config.problems import Problem
+from config.problems import Problem, as_path
 
 
 def problem(error: ErrorDetails, model: type[Model], path: str) -> Problem:
@@ -79,11 +79,6 @@ def shown(value: Any) -> str:
 
 _LONGEST = 60
 """Characters of a value in a message."""
-
-
-def as_path(key: str) -> str:
-    """A key as the end of a path."""
-    return f".{key}" if re.fullmatch(r"\w+", key) else f'["{key}"]'
 
 
 def _as_text(given: Any, place: _Place) -> str:

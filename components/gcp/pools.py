@@ -31,11 +31,12 @@ SCOPES = ("https://www.googleapis.com/auth/cloud-platform",)
 _METADATA = {"mode": "GKE_METADATA"}
 """Pods get no further than their own identity (page workload-identity)."""
 
-_EFFECTS = {
+EFFECTS = {
     Effect.NO_SCHEDULE: "NO_SCHEDULE",
     Effect.PREFER_NO_SCHEDULE: "PREFER_NO_SCHEDULE",
     Effect.NO_EXECUTE: "NO_EXECUTE",
 }
+"""Google's names of the effects of taints."""
 
 _FOR_SYSTEM_PODS = 15
 """Seconds at the end of a spot node's notice that GKE keeps for system pods (page spot-vms)."""
@@ -190,7 +191,7 @@ def _initial(least: int, most: int, zones: int, now: int = 0) -> int:
 
 
 def _taints(taints: Sequence[Taint]) -> list[dict[str, str]]:
-    return [{"key": taint.key, "value": taint.value, "effect": _EFFECTS[taint.effect]} for taint in taints]
+    return [{"key": taint.key, "value": taint.value, "effect": EFFECTS[taint.effect]} for taint in taints]
 
 
 def _upgrade(upgrade: Upgrade) -> dict[str, Any]:

@@ -12,10 +12,11 @@ from typing import Any
 import pulumi
 
 from components.gcp.live import LiveCluster, config
+from components.gcp.pools import EFFECTS
 from config.clouds.gcp.traits import PREEMPTIBLE, SPOT
 from config.model.spec import ClusterSpec
 
-_EFFECTS = {"NO_SCHEDULE": "NoSchedule", "NO_EXECUTE": "NoExecute", "PREFER_NO_SCHEDULE": "PreferNoSchedule"}
+_EFFECTS = {google: effect.value for effect, google in EFFECTS.items()}
 _KEEPS_OFF = frozenset({"NO_SCHEDULE", "NO_EXECUTE"})
 
 

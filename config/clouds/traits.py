@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from config.clouds.machines import Attachable, Machine
+from config.model.cloud import CloudSettings
 from config.model.pool import Capacity, Pool
 from config.model.spec import ClusterSpec
 from config.model.taint import Taint
@@ -89,6 +90,9 @@ class Cloud:
     """The class of a stack's GPU pools; None where the stack has none."""
     makes_pools: bool = True
     """False where a pool of the stack file describes existing nodes."""
+    pool_zones: Callable[[CloudSettings | None, Pool], tuple[tuple[str, ...], int]] = lambda *_: ((), 0)
+    """The zones that the stack file leaves a pool's nodes, none where the cloud chooses; and the number of zones that there are for
+    its machines, 0 where that is unknown."""
     max_nodes_are_of_a_zone: bool = False
     max_pools: int | None = None
     """Most node pools of a cluster, the system pool and twins among them; None where the cloud names no limit."""

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cache
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, get_args
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, StringConstraints, ValidationInfo, field_validator
+from pydantic import BaseModel, ConfigDict, StringConstraints, ValidationInfo, field_validator
 from pydantic.alias_generators import to_camel
 from pydantic_core import PydanticCustomError, PydanticKnownError
 
@@ -111,11 +111,11 @@ class Model(BaseModel):
     @field_validator("*", mode="before")
     @classmethod
     def _is_a_number(cls, value: Any, field: ValidationInfo) -> Any:
-        return cls.number(field.field_name or "").func(value)  # type: ignore[call-arg]
+        return cls.number(field.field_name or "")(value)
 
     @classmethod
     @cache
-    def number(cls, name: str) -> BeforeValidator:
+    def number(cls, name: str) -> Callable[[Any], Any]:
         """A check of a field's value: where a number belongs, `true` is none, although Python counts it as 1, and a text that is
         read as one is within the bounds of numbers (`config.bounds`)."""
         annotation = cls.model_fields[name].annotation
@@ -133,7 +133,7 @@ class Model(BaseModel):
                     raise PydanticCustomError("beyond", f"A number from -{NUMBER} to {NUMBER}")
             return value
 
-        return BeforeValidator(check)
+        return check
 
     if not TYPE_CHECKING:  # a type checker is to know every field
 

@@ -6,7 +6,14 @@ from typing import Annotated
 
 from pydantic import Field, StringConstraints
 
-from config.model.fields import Model
+from config.model.fields import Duration, Model
+
+_UNITS = {"s": 1, "m": 60, "h": 3600}
+
+
+def seconds(duration: str) -> int:
+    """The seconds of a `Duration`."""
+    return int(duration[:-1]) * _UNITS[duration[-1]]
 
 
 class ExpanderTier(Model):
@@ -32,11 +39,17 @@ class ExpanderOptions(Model):
 
 
 class Growth(Model):
-    """The order in which the autoscaler grows pools, where the program's own is not the wanted one."""
+    """The order in which the autoscaler grows pools, and the wait that a team accepts for it."""
 
     order: tuple[str, ...] = Field(
         (),
         description="Names of pools in the order in which they are tried: a chain by its first pool, and on-demand pools. The "
         "others come after them, smaller machines first.",
         examples=[["t4", "a100"]],
+    )
+    accepted_wait: Duration = Field(
+        "15m",
+        description="The longest that a pod may wait for the last step of its chain before the program warns of the settings that "
+        "make it wait; from `24h` on, pods may wait until spot is back. Nothing in the cluster depends on it.",
+        examples=["30m"],
     )

@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from config.model.fields import DeviceClass, LabelKey, LabelValue, Model, Namespace
+from config.model.release import Image
 
 
 class Placement(StrEnum):
@@ -142,6 +143,21 @@ class Profile(Model):
         return {"namespace": text}
 
 
+class BackToSpot(Model):
+    """The descheduler, which evicts pods labelled `kubeflow-spot.dev/back-to-spot: "true"` from on-demand nodes when a spot
+    node has room for them, each at most once an hour."""
+
+    image: Image = Field(
+        description="The descheduler's image by tag and digest; v0.36.0 is the version that was tried. No release pins it.",
+        examples=[f"registry.example.com/descheduler:v0.36.0@sha256:{'0123456789abcdef' * 4}"],
+    )
+
+    @classmethod
+    def meant_by(cls, text: str) -> dict[str, Any] | None:
+        """The image."""
+        return {"image": text}
+
+
 class Scheduling(Model):
     """Placement by default, and the guard."""
 
@@ -157,3 +173,6 @@ class Scheduling(Model):
     guard: Guard = Field(Guard(), description="The policy that keeps pods which must not be evicted off spot.")
     contract: Contract = Field(Contract(), description="The ConfigMap that tells users' tools about the pools.")
     profiles: tuple[Profile, ...] = Field((), description="Kubeflow profiles that get a quota or a PodDefault.")
+    back_to_spot: BackToSpot | None = Field(
+        None, description="Moves pods that ask for it back to spot. Default: pods stay where they run."
+    )

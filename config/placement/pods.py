@@ -14,6 +14,9 @@ from config.placement.node_pools import CAPACITY_LABEL, GPU_TAINT, PREFIX, NodeP
 PLACEMENT_LABEL = f"{PREFIX}/placement"
 """On a pod or a namespace: one of `Placement`."""
 
+BACK_TO_SPOT = {f"{PREFIX}/back-to-spot": "true"}
+"""On a pod that keeps checkpoints: it may be evicted from an on-demand node when a spot node has room for it."""
+
 ON_SPOT: dict[str, Any] = {"key": CAPACITY_LABEL, "operator": "In", "values": [Capacity.SPOT.value]}
 """The condition of a node that is bought as spot."""
 

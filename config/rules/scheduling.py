@@ -212,8 +212,22 @@ def _telling(pool: Pool) -> set[Taint]:
     return {taint for taint in pool.taints if taint.effect != Effect.PREFER_NO_SCHEDULE and taint.key != GPU_TAINT.key}
 
 
+def _back_to_spot(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    scheduling = _enabled(draft)
+    if scheduling and scheduling.back_to_spot and draft.names_are_known():
+        capacities = set(draft.of_pools(lambda pool: pool.reclaimable))
+        if True not in capacities:
+            yield Problem(
+                "scheduling.backToSpot",
+                "has nothing to do: no pool is bought as spot",
+                "remove it, or write a spot pool under `pools`",
+                warning=True,
+            )
+
+
 RULES = (
     _disabled,
+    _back_to_spot,
     _defaults("gpu"),
     _defaults("cpu"),
     _grace,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -10,7 +9,7 @@ from config import placeholders
 from config.clouds.traits import Cloud
 from config.draft import Draft
 from config.model.fields import Model
-from config.problems import Problem
+from config.problems import Problem, as_path
 
 _NO_TEMPLATE = {"groups", "username", "public_key", "context"}
 """Fields with texts of their own syntax: regular expressions, names of logins (nvcr.io's is `$oauthtoken`), the comment behind a
@@ -80,10 +79,7 @@ def texts(parts: Iterable[tuple[str, Any]], name: str = "") -> Iterator[tuple[st
         elif isinstance(value, tuple | list):
             yield from texts(((f"{path}[{index}]", item) for index, item in enumerate(value)), name)
         elif isinstance(value, dict):
-            plain = ((key, re.fullmatch(r"\w+", key)) for key in value)
-            yield from texts(
-                ((f"{path}.{key}" if bare else f'{path}["{key}"]', value[key]) for key, bare in plain), name
-            )
+            yield from texts(((path + as_path(key), value[key]) for key in value), name)
 
 
 RULES = (_left, _around, _twice)

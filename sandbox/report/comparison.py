@@ -10,7 +10,7 @@ from typing import Any
 from sandbox.base.errors import SandboxError
 from sandbox.base.notices import Notify
 from sandbox.base.yaml_file import read_yaml
-from sandbox.report import cost, environment, pools, releases
+from sandbox.report import cost, drill, environment, pools, releases
 from sandbox.report.environment import Environment
 from sandbox.report.model import Change, Cost, Report, StackReport, Status, Violation
 from sandbox.report.revision import Revision
@@ -41,7 +41,7 @@ def compare(
     if only and only not in stacks:
         raise SandboxError(f"there is no stack {only!r}; stacks here: {', '.join(stacks) or 'none'}")
     touched = [stack for stack in selected if _touched(stack, differing)]
-    comparison = _Comparison(project, base, scratch, notify, cloud)
+    comparison = _Comparison(project, base, scratch, notify, cloud, revision)
     if touched:
         scratch.build(notify)
         comparison.prepare()
@@ -69,8 +69,11 @@ def _touched(stack: str, differing: Iterable[str]) -> bool:
 
 
 class _Comparison:
-    def __init__(self, project: Path, base: Path, scratch: Scratch, notify: Notify, cloud: Path | None) -> None:
+    def __init__(
+        self, project: Path, base: Path, scratch: Scratch, notify: Notify, cloud: Path | None, revision: Revision
+    ) -> None:
         self._project, self._base, self._scratch, self._notify, self._cloud = project, base, scratch, notify, cloud
+        self._revision = revision
         self._before = self._after = Environment()
 
     def prepare(self) -> None:
@@ -111,9 +114,16 @@ class _Comparison:
             replaced_pools=pools.replaced(changes, _pools(before)),
             violations=tuple(Violation.model_validate(broken, strict=False) for broken in after.violations),
             cost=None if after.errors else self._cost(file, before, after),
+            drill=self._drill(stack, changes, before, after) if status == Status.PREVIEWED and not after.errors else "",
             warnings=tuple(after.warnings),
             errors=tuple(after.errors),
         )
+
+    def _drill(self, stack: str, changes: Iterable[Change], before: Outcome, after: Outcome) -> str:
+        """The command names the revision as the user did, or by its commit where that is more than a plain name."""
+        named = (self._revision.name, self._revision.commit)
+        written = (drill.command(stack, name, changes, before.outputs, after.outputs) for name in named)
+        return next(filter(None, written), "")
 
     def _cost(self, file: str, before: Outcome, after: Outcome) -> Cost | None:
         # Prices depend on the location, which the change may move.

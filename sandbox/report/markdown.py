@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from typing import TypeVar
 
-from sandbox.report import cost, pools
+from sandbox.report import cost, drill, pools
 from sandbox.report.detail import Detail, details
 from sandbox.report.excerpt import differing
 from sandbox.report.harmless import block, code, text
@@ -96,6 +96,7 @@ class _Page:
             self._values(stack.changes),
             self._violations(stack.violations),
             self._cost(stack),
+            self._drill(stack.drill),
             self._warnings(stack.warnings),
         ]
         return "\n\n".join(part for part in parts if part)
@@ -224,6 +225,10 @@ class _Page:
             "\n".join(self._items(priced.sources, self._text)),
         ]
         return _folded(f"Cost a month: {self._monthly(priced)}", "\n\n".join(filter(None, drawn)))
+
+    def _drill(self, command: str) -> str:
+        # A reviewer will paste it, as above.
+        return f"{drill.HEAD}\n\n{self._spent(block(command))}" if drill.ours(command) else ""
 
     def _monthly(self, priced: Cost) -> str:
         before, after = cost.monthly(priced)

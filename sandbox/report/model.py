@@ -145,6 +145,8 @@ class StackReport(_Part):
     replaced_pools: Many[ReplacedPool] = ()
     violations: Many[Violation] = ()
     cost: Cost | None = None
+    drill: Line = ""
+    """The command that shows the change on the same hours of spot; empty where no pool, chain or timer changes."""
     warnings: Many[Text] = ()
     errors: Many[Text] = ()
 

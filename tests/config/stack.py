@@ -24,6 +24,8 @@ GOOD: dict[str, Any] = {
         },
         {"name": "t4big", "machine": "Standard_NC8as_T4_v3", "capacity": "spot", "maxNodes": 4},
     ],
+    # Its chain has two spot pools and a small twin, which draws warnings of their own (tests/config/test_chains.py).
+    "growth": {"acceptedWait": "24h"},
 }
 
 
@@ -53,5 +55,6 @@ def on_gke(pools: list[dict[str, Any]] | None = None, **cloud: Any) -> dict[str,
         "cluster": {"name": "ml-test"},
         "cloud": {"provider": "gcp", "project": "example-ml", "location": "europe-west4", **cloud},
         "systemPool": {"machine": "e2-standard-4", "minNodes": 2, "maxNodes": 4},
+        "growth": {"acceptedWait": "24h"},
         "pools": pools if pools is not None else [{"name": "general", "machine": "n2-standard-8", "maxNodes": 6}],
     }

@@ -183,7 +183,7 @@ MAY_WORK = [
     (with_pool(spot={"evictionPolicy": "Deallocate"}), "pools[1].spot.evictionPolicy"),
     (cloud(tier="Premium", longTermSupport=True), "cloud.longTermSupport"),
     (cloud(autoscaler={"expander": "least-waste"}), "cloud.autoscaler.expander"),
-    (cloud(autoscaler={"maxNodeProvisionTime": "20m"}), "cloud.autoscaler.maxNodeProvisionTime"),
+    (cloud(autoscaler={"maxNodeProvisionTime": "721m"}), "cloud.autoscaler.maxNodeProvisionTime"),
     (cloud(autoscaler={"maxNodeProvisionTime": "1m", "scanInterval": "90s"}), "cloud.autoscaler.scanInterval"),
     (cloud(autoscaler={"maxTotalUnreadyPercentage": 45}), "cloud.autoscaler.maxTotalUnreadyPercentage"),
     (cloud(network={"policy": "azure"}), "cloud.network.policy"),
@@ -221,7 +221,7 @@ def test_expressions_are_those_of_re2_and_not_of_python() -> None:
 
 
 def test_an_order_without_effect_is_a_warning() -> None:
-    growth = {"growth": {"order": ["t4"]}}
+    growth = {"growth": {"order": ["t4"], "acceptedWait": "24h"}}
     assert warnings(good(**growth)) == []
     (_, unread) = warnings({**cloud(autoscaler={"expander": "random"}), **growth})
     assert (unread.path, unread.what) == ("growth.order", "is never read: cloud.autoscaler.expander is random")
@@ -234,8 +234,10 @@ def test_an_order_without_effect_is_a_warning() -> None:
             "fallback": [{"onDemand": {"maxNodes": 1}}],
         }
     ]
-    assert warnings({**on_gke(pools), "growth": {"order": ["l4"]}}) == []
-    reported = warnings({**on_gke(pools, fallback={"mode": "affinity"}), "growth": {"order": ["l4"]}})
+    assert warnings({**on_gke(pools), "growth": {"order": ["l4"], "acceptedWait": "24h"}}) == []
+    reported = warnings(
+        {**on_gke(pools, fallback={"mode": "affinity"}), "growth": {"order": ["l4"], "acceptedWait": "24h"}}
+    )
     assert "this stack has no ComputeClass" in next(
         warning.what for warning in reported if warning.path == "growth.order"
     )

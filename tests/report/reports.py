@@ -113,6 +113,7 @@ def reports(draw: st.DrawFn) -> Report:
             replaced_pools=some(pool),
             violations=some(violation),
             cost=cost() if draw(st.booleans()) else None,
+            drill=text(),
             warnings=some(text),
             errors=some(text),
         )

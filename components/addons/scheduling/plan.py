@@ -8,6 +8,7 @@ from typing import Any
 
 from components.addons.part import Inside
 from components.addons.scheduling import contract, pod_defaults
+from components.addons.scheduling.back_to_spot import BackToSpot
 from components.addons.scheduling.contract import Contract, ContractPlan
 from components.addons.scheduling.defaults import PlacementDefaults
 from components.addons.scheduling.guard import SpotGuard
@@ -96,6 +97,8 @@ def declare(name: str, plan: SchedulingPlan, release: str, cloud: Cloud, inside:
         )
     elif scheduling.profiles:
         PodDefaults(f"{name}-pod-defaults", scheduling.profiles, pools, inside)
+    if scheduling.back_to_spot:
+        BackToSpot(f"{name}-back-to-spot", scheduling.back_to_spot.image, inside)
     SpotGuard(f"{name}-guard", scheduling.guard, pools, cloud, inside)
     content = contract.data(release, pools, plan.placements)
     Contract(f"{name}-contract", plan.contract, content, scheduling.contract.readers, inside)

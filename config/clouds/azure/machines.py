@@ -47,6 +47,7 @@ def _machine(row: Mapping[str, str]) -> Machine:
         status=row["status"],  # type: ignore[arg-type]
         retirement_date=row["retirement_date"],
         replacement=row["replacement"],
+        family=row["family"],
         local_disk_gib=_local_disk_gib(row["size"], int(row["vcpus"])) if row["local_disk"] == "yes" else 0,
     )
 

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from functools import cache
 
+from config.clouds.azure.settings import Azure
 from config.clouds.machines import rows
+from config.model.cloud import CloudSettings
+from config.model.pool import Pool
 
 READ = "November 2026"
 """The month in which the names of the regions were read."""
@@ -17,3 +20,9 @@ ZONES_OF = "March 2025"
 def regions() -> dict[str, str]:
     """`yes`, `no` or `unknown`, whether it has availability zones, by a region's short name."""
     return {row["region"]: row["zones"] for row in rows(__file__, "regions")}
+
+
+def pool_zones(azure: CloudSettings | None, pool: Pool) -> tuple[tuple[str, ...], int]:
+    """As `Cloud.pool_zones`. A region with zones has three (learn.microsoft.com/azure/reliability/availability-zones-overview)."""
+    location = azure.location if isinstance(azure, Azure) else None
+    return tuple(pool.zones), 3 if location and regions().get(location) == "yes" else 0

@@ -6,6 +6,7 @@ from functools import cache
 from itertools import pairwise
 
 from config.clouds.azure.machines import machines
+from config.clouds.azure.regions import pool_zones
 from config.clouds.machines import Machine
 from config.clouds.traits import Added, Cloud
 from config.model.pool import Capacity
@@ -72,6 +73,7 @@ def aks() -> Cloud:
         machines=machines(),
         zone_form=r"[123]",
         zone_words="1, 2 or 3",
+        pool_zones=pool_zones,
         spot_notice=30,
         spot_grace=25,
         spot_rest="noticing and draining",

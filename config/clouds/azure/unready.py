@@ -3,6 +3,12 @@
 It stops where more than `ok-total-unready-count` nodes and more than `max-total-unready-percentage` of all are unready
 (kubernetes/autoscaler 1.36.1, clusterstate.go, IsClusterHealthy), so that it does not empty a cluster whose nodes it cannot see.
 With 3 and 45 % five dead GPU nodes of ten stopped it, and CPU notebooks waited.
+
+A node counts that is not ready, has its machine, and is more than 15 minutes old (updateReadinessStats there). An evicted machine
+that is deleted counts until its node object goes, about a minute; one that is deallocated keeps its node, and machines that boot
+and never become ready count from their sixteenth minute on. Azure's cache says of an unknown machine that it cannot tell, so that
+its node counts (azure_cache.go, HasInstance). The same two limits hold for each pool (IsNodeGroupHealthy): a higher count lets a
+pool of dead nodes be asked again, a higher percentage does not.
 """
 
 from __future__ import annotations

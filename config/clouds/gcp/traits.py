@@ -9,6 +9,7 @@ from functools import cache
 from config.clouds.gcp import compute_class
 from config.clouds.gcp.machines import ACCELERATORS, ATTACHABLE, machines
 from config.clouds.gcp.pool import options_of
+from config.clouds.gcp.zones import pool_zones
 from config.clouds.machines import Machine
 from config.clouds.traits import Added, Cloud
 from config.model.pool import Capacity, Pool
@@ -167,6 +168,7 @@ def gke() -> Cloud:
         # us-central1-ai1a as well (docs.cloud.google.com/compute/docs/regions-zones/ai-zones)
         zone_form=r"[a-z]+-[a-z]+[0-9]{1,2}-[a-z][a-z0-9]{0,4}",
         zone_words="a zone's name, such as europe-west4-a",
+        pool_zones=lambda gcp, pool: pool_zones(machines().get(pool.machine.lower()), gcp, pool),
         accelerators=ACCELERATORS,
         attachable=ATTACHABLE,
         spot_notice=30,

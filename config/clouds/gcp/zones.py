@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from functools import cache
 
-from config.clouds.machines import rows
+from config.clouds.gcp.machines import accelerator
+from config.clouds.gcp.settings import Gcp
+from config.clouds.machines import Machine, rows
+from config.model.cloud import CloudSettings
+from config.model.pool import Pool
 
 READ = "November 2026"
 """The month in which the zones were read."""
@@ -27,3 +31,12 @@ def gpu_zones() -> dict[str, frozenset[str]]:
         for row in rows(__file__, "gpu-zones")
         if row["zones"] != "*"
     }
+
+
+def pool_zones(machine: Machine | None, gcp: CloudSettings | None, pool: Pool) -> tuple[tuple[str, ...], int]:
+    """As `Cloud.pool_zones`, for the pool's machine of the catalogue."""
+    if not isinstance(gcp, Gcp) or not gcp.region or not gcp.place:
+        return tuple(pool.zones), 0
+    named = tuple(pool.zones or gcp.zones) or ((gcp.place,) if gcp.zonal else ())
+    offering = gpu_zones().get(accelerator((machine.gpu_model if machine else "") or pool.gpu_model or ""))
+    return named, len([zone for zone in zones().get(gcp.region, ()) if offering is None or zone in offering])

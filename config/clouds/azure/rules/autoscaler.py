@@ -5,27 +5,50 @@ Sources: recordings of the real cluster-autoscaler 1.36.1; AKS' page cluster-aut
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from config.clouds.azure import unready
-from config.clouds.azure.autoscaler import pinned_autoscaler
+from config.clouds.azure.autoscaler import AzureAutoscaler, pinned_autoscaler
 from config.clouds.azure.settings import Azure
 from config.clouds.azure.unready import Bounds
 from config.clouds.traits import Cloud
-from config.draft import Draft
+from config.draft import Draft, has_gpus
+from config.model.growth import seconds
+from config.model.pool import Pool
 from config.placement import names
 from config.problems import Problem
+from config.rules.chains import accepted_wait
 
 _PATH = "cloud.autoscaler"
 
-_SECONDS = {"s": 1, "m": 60, "h": 3600}
-
-_PROVISION_MINUTES = 15
-"""AKS' default."""
+_AGE = {True: 30, False: 2}
+"""Seconds that the oldest pending pod must be old before a pool grows, with GPUs and without (the recordings)."""
 
 
-def _seconds(text: str) -> int:
-    return int(text[:-1]) * _SECONDS[text[-1]]
+@dataclass(frozen=True)
+class _Timers:
+    """The timers that a cluster of the stack file gets."""
+
+    provision: str
+    scan: str
+    delay: str
+    pinned: bool
+    """Whether `provision` is the release's own."""
+
+    @property
+    def step(self) -> int:
+        """Seconds that a pool holds back the next one: a request that times out is given up at the next look."""
+        return seconds(self.provision) + seconds(self.scan)
+
+
+def _timers(own: AzureAutoscaler, release: AzureAutoscaler) -> _Timers:
+    return _Timers(
+        own.max_node_provision_time or release.max_node_provision_time or "15m",
+        own.scan_interval or release.scan_interval or "10s",
+        own.new_pod_scale_up_delay or release.new_pod_scale_up_delay or "0s",
+        pinned=not own.max_node_provision_time,
+    )
 
 
 def _warning(key: str, what: str, remedy: str) -> Problem:
@@ -43,17 +66,54 @@ def _expander(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
 
 
 def _provision_time(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
-    profile = azure.autoscaler
-    if not draft.spot_pools() or not profile.max_node_provision_time:
+    """Whether pods of a chain wait longer than the team accepts. One warning, for the chain that waits longest."""
+    if not draft.release or azure.autoscaler.expander != "priority":
         return
+    timers = _timers(azure.autoscaler, pinned_autoscaler(draft.release))
+    accepted = accepted_wait(draft)
+    chains = draft.of_pools(
+        lambda pool: (_steps(pool, cloud), has_gpus(pool, cloud)) if pool.reclaimable else ([], False)
+    )
+    waits = {
+        max(_AGE[gpus], seconds(timers.delay)) + (len(steps) - 1) * timers.step: (steps, gpus)
+        for steps, gpus in chains
+        if len(steps) > 1
+    }
+    if not waits or max(waits) <= seconds(accepted):
+        return
+    steps, gpus = waits[max(waits)]
+    first, failing = max(_AGE[gpus], seconds(timers.delay)), len(steps) - 1
+    most = ((seconds(accepted) - first) // failing - seconds(timers.scan)) // 60
+    yield _warning(
+        "maxNodeProvisionTime",
+        f"is {timers.provision}{' by the release' if timers.pinned else ''}: where machines are granted and never come up, pods of"
+        f" {steps[0]} wait {_words(max(waits))} for {steps[-1]} ({first} s, then {timers.provision} and a look every {timers.scan}"
+        f" for {_listed(steps[:-1])}), and longer while requests go on, each of which starts the pool's time again;"
+        f" growth.acceptedWait is {accepted}",
+        f"at most {most}m, or a longer growth.acceptedWait"
+        if most >= 1
+        else "a shorter chain, or a longer growth.acceptedWait",
+    )
+
+
+def _steps(pool: Pool, cloud: Cloud) -> list[str]:
+    """The pools of a chain, its twin last."""
+    twin = names.twin_name(pool, cloud)
+    return [*names.chain(pool), *([twin] if twin else [])]
+
+
+def _listed(pools: Sequence[str]) -> str:
+    return f"each of {', '.join(pools)}" if len(pools) > 1 else pools[0]
+
+
+def _words(wait: int) -> str:
+    return f"{wait // 60} min {wait % 60} s"
+
+
+def _scan(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    profile = azure.autoscaler
     limit = profile.max_node_provision_time
-    if draft.pools_where(lambda pool: pool.reclaimable and pool.fallback) and _seconds(limit) > _PROVISION_MINUTES * 60:
-        yield _warning(
-            "maxNodeProvisionTime",
-            f"is {limit}: for that long a spot pool whose machines never come holds back its fallback",
-            f"at most {_PROVISION_MINUTES}m, better 5m",
-        )
-    if profile.scan_interval and _seconds(profile.scan_interval) >= _seconds(limit):
+    if draft.spot_pools() and limit and profile.scan_interval and seconds(profile.scan_interval) >= seconds(limit):
         yield _warning(
             "scanInterval",
             f"is {profile.scan_interval}: machines that do not come within {limit} are given up at the next look only",
@@ -74,8 +134,9 @@ def _unready(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
         yield _warning(
             "maxTotalUnreadyPercentage",
             f"is {limits.percentage}: {loss.lost} unready nodes ({', '.join(loss.pools)}) can be {loss.percentage} % of all, and"
-            " the autoscaler then stops for every pool, fallback included",
-            f"leave it and okTotalUnreadyCount out, or let that be {loss.lost}",
+            " the autoscaler then stops for every pool, fallback included, until they are ready or gone",
+            f"leave it and okTotalUnreadyCount out, or let that be {loss.lost}, with which a pool of up to {loss.lost} dead nodes"
+            " is asked again after every back-off",
         )
 
 
@@ -109,4 +170,4 @@ def _unread_groups(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem
         )
 
 
-NEW_CLUSTER_RULES = (_expander, _provision_time, _unready, _unread_order, _unread_groups)
+NEW_CLUSTER_RULES = (_expander, _provision_time, _scan, _unready, _unread_order, _unread_groups)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from config import near
@@ -11,7 +10,7 @@ from config.clouds.azure.settings import Azure
 from config.clouds.traits import Cloud
 from config.draft import Draft, most_nodes
 from config.model.pool import AnyPool
-from config.problems import Problem
+from config.problems import Problem, as_path
 from config.reading import of_each
 
 _TIER_NODES = {"Free": 1000, "Standard": 5000, "Premium": 5000}
@@ -113,7 +112,7 @@ def _tags(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
         yield Problem("cluster.tags", f"has {len(tags)} tags", "at most 49; Azure takes 50 and this program adds one")
     seen: set[str] = set()
     for name, value in tags.items():
-        path = f"cluster.tags.{name}" if re.fullmatch(r"\w+", name) else f'cluster.tags["{name}"]'
+        path = f"cluster.tags{as_path(name)}"
         if not name or len(name) > 512 or set(name) & set("<>%&\\?/"):
             yield Problem(
                 path, f"{name!r} is not a valid name for a tag", "at most 512 characters, none of < > % & \\ ? /"

@@ -14,7 +14,7 @@ from config.clouds.traits import Cloud
 from config.clouds.versions import number
 from config.draft import Draft
 from config.model.pool import AnyPool
-from config.problems import Problem
+from config.problems import Problem, as_path
 from config.rules.versions import KEPT, offered
 
 _MOST_LABELS = 64
@@ -135,7 +135,7 @@ def _labels(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     if len(tags) > _MOST_LABELS:
         yield Problem("cluster.tags", f"has {len(tags)} tags", f"at most {_MOST_LABELS}")
     for name, value in tags.items():
-        path = f"cluster.tags.{name}" if re.fullmatch(r"\w+", name) else f'cluster.tags["{name}"]'
+        path = f"cluster.tags{as_path(name)}"
         if not re.fullmatch(r"[^\W\d_][-\w]{0,62}", name) or name != name.lower():
             yield Problem(
                 path,

@@ -135,6 +135,17 @@ def _migration(gcp: Gcp, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
         )
 
 
+def _two_movers(gcp: Gcp, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    scheduling = draft.scheduling
+    if scheduling and scheduling.enabled and scheduling.back_to_spot and gcp.fallback.active_migration:
+        yield Problem(
+            "scheduling.backToSpot",
+            f"is set beside {_PATH}.activeMigration, with which GKE moves every pod of the class back: two evict the same pods",
+            "keep one of them: this one moves pods that ask for it, once an hour at most",
+            warning=True,
+        )
+
+
 def _all_in(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     if compute_class.may_join(pool) or not has_gpus(pool, cloud) or not _has_class(draft, cloud):
         return
@@ -167,6 +178,6 @@ def _taints(path: str, number: int, taint: Taint, pool: Pool, draft: Draft, clou
         )
 
 
-CLOUD_RULES = (_no_order, _not_by_default, _no_members, _unused, _migration)
+CLOUD_RULES = (_no_order, _not_by_default, _no_members, _unused, _migration, _two_movers)
 RULES = (_unread_order,)
 POOL_RULES = (_no_order_of_cpus, _all_in, _taints)

@@ -1,0 +1,184 @@
+"""Warnings of what a chain can lose at once, and of the wait that its timers make."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import pytest
+
+from config import stackfile
+from config.model.growth import Growth, seconds
+from config.problems import Problem
+from tests.config.stack import good, on_gke
+
+TIMER, CHAIN = "cloud.autoscaler.maxNodeProvisionTime", "pools[1].fallback"
+T4, A100 = "Standard_NC4as_T4_v3", "Standard_NC24ads_A100_v4"
+
+
+def spot(name: str, machine: str = T4, nodes: int = 8, fallback: Any = (), **keys: Any) -> dict[str, Any]:
+    return {"name": name, "machine": machine, "capacity": "spot", "maxNodes": nodes, "fallback": list(fallback), **keys}
+
+
+def twin(nodes: int) -> dict[str, Any]:
+    return {"onDemand": {"maxNodes": nodes}}
+
+
+def aks(*pools: dict[str, Any], autoscaler: dict[str, str] | None = None, **growth: str) -> dict[str, Any]:
+    cloud = {"provider": "azure", "location": "westeurope", "autoscaler": autoscaler or {}}
+    return good(cloud=cloud, growth=growth, pools=[good()["pools"][0], *copy.deepcopy(pools)])
+
+
+def gke(*pools: dict[str, Any], **cloud: Any) -> dict[str, Any]:
+    general = {"name": "general", "machine": "n2-standard-8", "maxNodes": 6}
+    return {**on_gke([general, *pools], **cloud), "growth": {}}
+
+
+def warnings(raw: dict[str, Any]) -> list[Problem]:
+    spec, problems = stackfile.read(raw)
+    assert spec is not None, problems
+    return problems
+
+
+ONE = spot("t4", fallback=[twin(8)])
+TWO = (spot("t4", fallback=[{"pool": "t4big"}, twin(8)]), spot("t4big", "Standard_NC16as_T4_v3"))
+CPU = {"name": "cpu", "machine": "Standard_D8ds_v5", "capacity": "spot", "maxNodes": 8, "fallback": [twin(1)]}
+
+
+@pytest.mark.parametrize(
+    ("raw", "said", "remedy"),
+    [
+        # The release's 10m, and AKS' own 15m that a file may write.
+        (aks(*TWO), "is 10m by the release: ", "at most 7m, or a longer growth.acceptedWait"),
+        (aks(*TWO), "pods of t4 wait 20 min 50 s for t4od (30 s, then 10m and a look every 10s for each of t4, t4big)", ""),
+        (aks(ONE, autoscaler={"maxNodeProvisionTime": "15m"}), "wait 15 min 40 s for t4od (30 s, then 15m", "at most 14m"),
+        (aks(CPU, autoscaler={"maxNodeProvisionTime": "15m"}), "pods of cpu wait 15 min 12 s for cpuod (2 s,", "at most 14m"),
+        (aks(ONE, autoscaler={"newPodScaleUpDelay": "5m"}), "wait 15 min 10 s for t4od (300 s, then 10m", "at most 9m"),
+        (aks(ONE, autoscaler={"scanInterval": "600s"}), "wait 20 min 30 s for t4od (30 s, then 10m", "at most 4m"),
+        (aks(ONE, acceptedWait="5m"), "growth.acceptedWait is 5m", "at most 4m"),
+        (aks(ONE, acceptedWait="60s"), "growth.acceptedWait is 60s", "a shorter chain, or a longer growth.acceptedWait"),
+    ],
+)  # fmt: skip
+def test_a_chain_that_waits_longer_than_is_accepted_draws_one_warning_with_its_wait(
+    raw: dict[str, Any], said: str, remedy: str
+) -> None:
+    (warning,) = [problem for problem in warnings(raw) if problem.path == TIMER]
+    assert warning.warning
+    assert said in warning.what
+    assert warning.remedy.startswith(remedy)
+
+
+def test_the_time_that_the_warning_names_is_enough() -> None:
+    assert [p.path for p in warnings(aks(*TWO, autoscaler={"maxNodeProvisionTime": "7m"}))] == []
+    assert [p.path for p in warnings(aks(*TWO, autoscaler={"maxNodeProvisionTime": "8m"}))] == [TIMER]
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        aks(ONE),
+        aks(*TWO, acceptedWait="21m"),
+        aks(spot("t4"), autoscaler={"maxNodeProvisionTime": "60m"}),
+        # GKE documents no such timer.
+        gke({"name": "l4", "machine": "g2-standard-8", "capacity": "spot", "maxNodes": 8, "fallback": [twin(8)]}),
+    ],
+)
+def test_no_warning_of_a_wait_that_is_accepted_or_unknown(raw: dict[str, Any]) -> None:
+    assert TIMER not in [problem.path for problem in warnings(raw)]
+
+
+def test_accepted_wait_is_set_changed_and_removed() -> None:
+    chain = {"maxNodeProvisionTime": "12m"}
+    seen = [
+        warnings(aks(*TWO, autoscaler=chain, **wait)) for wait in ({"acceptedWait": "20m"}, {"acceptedWait": "30m"}, {})
+    ]
+    assert [[p.path for p in problems] for problems in seen] == [[TIMER], [], [TIMER]]
+    assert seen[0][0].what.endswith("growth.acceptedWait is 20m")
+    assert seen[2][0].what.endswith(f"growth.acceptedWait is {Growth().accepted_wait}")
+    spec, problems = stackfile.read(aks(ONE, acceptedWait="1 hour"))
+    assert (spec, [problem.path for problem in problems]) == (None, ["growth.acceptedWait"])
+    assert [seconds(text) for text in ("0s", "90s", "15m", "24h")] == [0, 90, 900, 86400]
+
+
+ONE_FAMILY = (spot("t4", fallback=[{"pool": "t4big"}]), spot("t4big", "Standard_NC16as_T4_v3"))
+
+
+def test_a_chain_of_one_family_and_zone_without_on_demand_is_warned_of() -> None:
+    (warning,) = warnings(aks(*ONE_FAMILY))
+    assert (warning.path, warning.warning) == (CHAIN, True)
+    assert warning.what.startswith(
+        "ends on spot, and t4, t4big are one family of machines: such machines go together (in 92 %"
+    )
+    zoned = [{**pool, "zones": ["1", "2"]} for pool in ONE_FAMILY]
+    assert "are one family of machines in 1, 2:" in warnings(aks(*zoned))[0].what
+
+
+@pytest.mark.parametrize(
+    "pools",
+    [
+        (ONE_FAMILY[0], {**ONE_FAMILY[1], "machine": A100}),
+        ({**ONE_FAMILY[0], "zones": ["1"]}, {**ONE_FAMILY[1], "zones": ["2"]}),
+        # Its pods may run on the GPU pools outside of the chain.
+        (*ONE_FAMILY, spot("a100", A100)),
+        (*ONE_FAMILY, {"name": "serving", "machine": T4, "maxNodes": 4}),
+        (*ONE_FAMILY, spot("late", fallback=[twin(4)])),
+        # CPU pods have the on-demand pools.
+        (spot("cpu", "Standard_D8ds_v5", fallback=[{"pool": "cpubig"}]), spot("cpubig", "Standard_D16ds_v5")),
+        (spot("t4"),),
+        (
+            spot("t4", "Standard_Unheard_v9", gpus=1, fallback=[{"pool": "t5"}]),
+            spot("t5", "Standard_Unheard_v9", gpus=1),
+        ),
+    ],
+)
+def test_a_chain_that_does_not_go_at_once_is_not(pools: tuple[dict[str, Any], ...]) -> None:
+    assert CHAIN not in [problem.path for problem in warnings(aks(*pools, acceptedWait="23h"))]
+
+
+def test_a_twin_of_less_than_a_quarter_of_its_spot_is_warned_of_with_the_gpus_that_wait() -> None:
+    (warning,) = warnings(aks(spot("t4", fallback=[twin(1)])))
+    assert warning.path == CHAIN
+    assert warning.what.startswith(
+        "has on-demand GPUs for 1 of 8 on spot: when spot is gone at once, pods of 7 GPUs wait"
+    )
+    assert warning.remedy.startswith("let the twin have maxNodes 2 or more")
+    assert warnings(aks(spot("t4", fallback=[twin(2)]))) == []
+    # On-demand pools of the same stack serve as well; GPUs count, not nodes.
+    assert warnings(aks(spot("t4", fallback=[twin(1)]), {"name": "serving", "machine": T4, "maxNodes": 1})) == []
+    big = spot("t4", fallback=[{"pool": "t4four"}, twin(2)])
+    (warning,) = warnings(aks(big, spot("t4four", "Standard_NC64as_T4_v3", 2), acceptedWait="23h"))
+    assert warning.what.startswith("has on-demand GPUs for 2 of 16 on spot")
+    assert warning.remedy.startswith("let the twin have maxNodes 4 or more")
+    assert warnings(aks(CPU)) == []
+
+
+L4 = {"name": "l4", "machine": "g2-standard-8", "capacity": "spot", "maxNodes": 8}
+
+
+@pytest.mark.parametrize(
+    ("raw", "path"),
+    [
+        (aks(spot("t4", zones=["2"])), "pools[1].zones"),
+        (aks(spot("t4", zones=["2"]), spot("a100", A100, zones=["2"])), "pools[1].zones"),
+        (gke(L4, zones=["europe-west4-b"]), "pools[1].zones"),
+        (gke(L4, location="europe-west4-b"), "pools[1].zones"),
+        # No zone, another zone, a region without zones, CPU pools, and what the cloud chooses.
+        (aks(spot("t4")), None),
+        (aks(spot("t4", zones=["1", "2"])), None),
+        (aks(spot("t4", zones=["2"]), spot("a100", A100, zones=["3"])), None),
+        (aks(spot("cpu", "Standard_D8ds_v5", zones=["2"])), None),
+        (gke(L4), None),
+        (gke(L4, zones=["europe-west4-b", "europe-west4-c"]), None),
+    ],
+)
+def test_spot_gpus_of_one_zone_are_warned_of_where_the_region_has_more(raw: dict[str, Any], path: str | None) -> None:
+    assert [problem.path for problem in warnings(raw) if "leaves all spot GPUs to zone" in problem.what] == (
+        [path] if path else []
+    )
+
+
+@pytest.mark.parametrize("raw", [aks(*ONE_FAMILY), aks(spot("t4", fallback=[twin(1)])), aks(spot("t4", zones=["2"]))])
+def test_who_accepts_a_day_waits_for_spot_and_gets_no_such_warning(raw: dict[str, Any]) -> None:
+    assert len(warnings(raw)) == 1
+    assert warnings({**raw, "growth": {"acceptedWait": "24h"}}) == []
+    assert len(warnings({**raw, "growth": {"acceptedWait": "23h"}})) == 1

