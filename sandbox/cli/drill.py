@@ -17,10 +17,16 @@ Progress = Callable[[float, float], None]
 @click.argument("scenario", required=False, default="")
 @click.option("--list", "listed", is_flag=True, help="List the scenarios.")
 @click.option("--config-file", type=FILE, help="Bring the stack up by this stack file, beside a running one.")
-@click.option("--against", metavar="REV|FILE", default="", help="Run it by a revision's or another stack file's settings as well.")
-@click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True, help="What is drawn, is drawn by this.")
 @click.option(
-    "--factor", type=click.FloatRange(min=1.0, max=1000.0), help="Time passes so many times as fast; by default events alone count."
+    "--against", metavar="REV|FILE", default="", help="Run it by a revision's or another stack file's settings as well."
+)
+@click.option(
+    "--seed", type=click.IntRange(min=0), default=1, show_default=True, help="What is drawn, is drawn by this."
+)
+@click.option(
+    "--factor",
+    type=click.FloatRange(min=1.0, max=1000.0),
+    help="Time passes so many times as fast; by default events alone count.",
 )
 @click.option(
     "--trace",
@@ -50,7 +56,8 @@ def drill(
     Exits with 1 when a verdict is red.
     """
     # Only here: the charts take half a second to import.
-    from sandbox.drill import command, scenario as scenarios
+    from sandbox.drill import command
+    from sandbox.drill import scenario as scenarios
 
     if listed:
         for name in scenarios.names():

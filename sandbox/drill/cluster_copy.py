@@ -13,7 +13,17 @@ from sandbox.kubernetes.errors import ApiError
 
 _MANAGER = "sandbox-drill"
 _SKIPPED = {
-    *("Node", "Pod", "Event", "Lease", "Endpoints", "EndpointSlice", "ControllerRevision", "CSINode", "VolumeAttachment"),
+    *(
+        "Node",
+        "Pod",
+        "Event",
+        "Lease",
+        "Endpoints",
+        "EndpointSlice",
+        "ControllerRevision",
+        "CSINode",
+        "VolumeAttachment",
+    ),
     *("APIService", "FlowSchema", "PriorityLevelConfiguration", "CertificateSigningRequest", "PersistentVolume"),
     *("ComponentStatus", "StorageVersion", "StorageVersionMigration", "ServiceCIDR", "IPAddress", "PodTemplate"),
 }
@@ -21,6 +31,10 @@ _FIRST = ("Namespace", "CustomResourceDefinition", "PriorityClass", "ServiceAcco
 """Kinds that others need."""
 _LAST = ("ValidatingAdmissionPolicyBinding", "MutatingAdmissionPolicyBinding", "ValidatingWebhookConfiguration")
 """Kinds that might refuse a copy."""
+_CONFIG_MAPS = (
+    *("kube-root-ca.crt", "extension-apiserver-authentication"),
+    "kube-apiserver-legacy-service-account-token-tracking",
+)
 _BOOTSTRAPPED = "kubernetes.io/bootstrapping"
 _SECONDS = 20.0
 
@@ -58,7 +72,7 @@ def _made(kind: str, body: Object) -> bool:
         return True
     match kind:
         case "ConfigMap":
-            return name in ("kube-root-ca.crt", "extension-apiserver-authentication", "kube-apiserver-legacy-service-account-token-tracking")
+            return name in _CONFIG_MAPS
         case "ServiceAccount":
             return name == "default" and not metadata.get("labels")
         case "Service":
@@ -104,7 +118,9 @@ def _create(target: Client, body: Object) -> None:
         except ApiError as refused:
             if refused.status != 404 or time.monotonic() > until:
                 name = body["metadata"]["name"]
-                raise SandboxError(f"the drill's copy of the cluster refuses {body['kind']} {name}: {refused}") from refused
+                raise SandboxError(
+                    f"the drill's copy of the cluster refuses {body['kind']} {name}: {refused}"
+                ) from refused
             time.sleep(0.05)
 
 
@@ -136,7 +152,9 @@ def await_policies(target: Client) -> None:
                 raise
             break
         if time.monotonic() > until:
-            raise SandboxError(f"admission policies are not in force after {_SECONDS:.0f} s in the drill's copy of the cluster")
+            raise SandboxError(
+                f"admission policies are not in force after {_SECONDS:.0f} s in the drill's copy of the cluster"
+            )
         time.sleep(0.1)
     for kind, _ in reversed(parts):
         target.delete(group, kind, name)

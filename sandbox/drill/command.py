@@ -17,11 +17,13 @@ from sandbox.base.notices import Notify
 from sandbox.drill import report
 from sandbox.drill import run as running
 from sandbox.drill import scenario as scenarios
+from sandbox.drill.hindsight import hindsight
+from sandbox.drill.losses import lost_to
 from sandbox.drill.record import Record, Step
 from sandbox.drill.scenario import Scenario
 from sandbox.drill.source import Copy, copied
 from sandbox.drill.trace import read_trace
-from sandbox.drill.verdicts import failed, verdicts
+from sandbox.drill.verdicts import failed
 from sandbox.drill.weeks import week
 from sandbox.report import environment
 from sandbox.report.revision import Revision
@@ -57,14 +59,16 @@ class Side:
     live: bool = False
 
 
-def drill(home: Home, request: Request, notify: Notify, progress: Callable[[str], Callable[[float, float], None]]) -> bool:
+def drill(
+    home: Home, request: Request, notify: Notify, progress: Callable[[str], Callable[[float, float], None]]
+) -> bool:
     """Run the drill and write its report; False when a verdict is red. Raises SandboxError."""
     scenario = scenarios.load(request.scenario)
     traced = [step for machine, zone, path in request.traces for step in read_trace(path, machine, zone)]
     sides = _sides(home, request)
     with _alone(home):
         records = [_record(home, side, scenario, request, traced, notify, progress(side.name)) for side in sides]
-    reports = [report.build(record) for record in records]
+    reports = [_report(record) for record in records]
     result = reports[0] if len(reports) == 1 else report.compared(*reports)
     report.write(result, request.directory)
     if request.as_json:
@@ -72,7 +76,7 @@ def drill(home: Home, request: Request, notify: Notify, progress: Callable[[str]
     else:
         Console().print(report.text(result))
     notify(f"the report is {request.directory / 'report.html'}")
-    return not failed(verdicts(records[-1]))
+    return not failed(reports[-1].verdicts)
 
 
 @contextmanager
@@ -83,7 +87,9 @@ def _alone(home: Home) -> Iterator[None]:
         with FileLock(home.root / "drill+running.lock.file", timeout=0):
             yield
     except Timeout:
-        raise SandboxError("another drill is running in this sandbox: wait until it has ended, then run this one again") from None
+        raise SandboxError(
+            "another drill is running in this sandbox: wait until it has ended, then run this one again"
+        ) from None
 
 
 def _sides(home: Home, request: Request) -> list[Side]:
@@ -153,3 +159,8 @@ def _steps(copy: Copy, scenario: Scenario, request: Request, traced: list[Step])
     most = {name: max(pool.most or 1 for pool in spot if pool.machine == name) for name in machines}
     gpus = {pool.machine: pool.gpus for pool in spot}
     return week(request.seed, machines, zones, most, gpus), "drawn by measurements on AWS"
+
+
+def _report(record: Record) -> report.Report:
+    best = hindsight(record)
+    return report.build(record, best, lost_to(record, best))

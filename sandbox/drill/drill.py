@@ -5,9 +5,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from sandbox.cloud.spot import SpotFacts
 from sandbox.cluster.autoscaler import devices, expander
 from sandbox.cluster.autoscaler.api import ApiServer
-from sandbox.cloud.spot import SpotFacts
 from sandbox.drill import record, workloads
 from sandbox.drill.clock import Clock
 from sandbox.drill.kubelet import STOP, Kubelets, of_daemon_set
@@ -145,7 +145,12 @@ class Drill:
         if not group.gpus:
             node.ready = self.clock.now
         status = body["status"]
-        ready = {"type": "Ready", "status": "True", "reason": "KubeletReady", "message": "kubelet is posting ready status"}
+        ready = {
+            "type": "Ready",
+            "status": "True",
+            "reason": "KubeletReady",
+            "message": "kubelet is posting ready status",
+        }
         whole = {**body, "status": {**status, "conditions": [*status.get("conditions", []), ready]}}
 
         def send(client: Client) -> Object:
@@ -181,8 +186,7 @@ class Drill:
             return
         own.ready = self.clock.now
         amounts = {key: str(value) for key, value in found.resources.items()}
-        change = {"status": {"capacity": amounts, "allocatable": amounts}}
-        self.observed.request(lambda client: client.patch("v1", "Node", name, None, change, "status"), missing=True)
+        self._patch_node(name, {"status": {"capacity": amounts, "allocatable": amounts}}, "status")
 
     def _map(self, namespace: str, name: str) -> Mapping[str, str] | None:
         if (namespace, name) not in self.maps:
@@ -195,17 +199,27 @@ class Drill:
         return bool(self._pods_on(node))
 
     def evict_pod(self, pod: Object, grace: float, why: record.PodEnd) -> None:
-        """End a pod as an eviction does: with a condition that says so, and a grace period."""
-        metadata = pod["metadata"]
-        life = self.kubelets.lives.get(metadata["uid"])
-        if life is None or life.ending or life.record.ended is not None:
-            return
-        life.ending = why
-        seconds = int(min(grace, float(pod["spec"].get("terminationGracePeriodSeconds") or 30)))
+        """Ask the API server for a pod's eviction; a PodDisruptionBudget may forbid it."""
+        metadata, seconds = pod["metadata"], self._leave(pod, grace, why)
 
-        self.observed.request(
-            lambda client: client.evict(metadata["name"], metadata["namespace"], seconds), missing=True
-        )
+        def send(client: Client) -> Object | None:
+            client.evict(metadata["name"], metadata["namespace"], seconds)
+            return client.get("v1", "Pod", metadata["name"], metadata["namespace"])
+
+        self.observed.request(send, missing=True)
+
+    def evict_now(self, pod: Object, grace: float, why: record.PodEnd) -> bool:
+        """The same at once; whether the PodDisruptionBudgets allow it."""
+        metadata, seconds = pod["metadata"], self._leave(pod, grace, why)
+        return self.client.evict(metadata["name"], metadata["namespace"], seconds)
+
+    def _leave(self, pod: Object, grace: float, why: record.PodEnd) -> int:
+        """Note why a pod ends; the seconds that it gets."""
+        life = self.kubelets.lives.get(pod["metadata"]["uid"])
+        if life and life.ending is None:
+            life.ending = why
+        own = pod["spec"].get("terminationGracePeriodSeconds")
+        return int(min(grace, 30.0 if own is None else float(own)))
 
     def evict(self, node: record.Node, *, notice: bool = True) -> None:
         """The cloud takes a machine back."""
@@ -225,10 +239,7 @@ class Drill:
             return
         condition = self.facts.condition.as_object(f"{self.clock.now + self.facts.notice - self.facts.reaction:.0f} s")
         self.set_taint(name, self.facts.taint.as_object(), on=True)
-        self.observed.request(
-            lambda client: client.patch("v1", "Node", name, None, {"status": {"conditions": [condition]}}, "status"),
-            missing=True,
-        )
+        self._patch_node(name, {"status": {"conditions": [condition]}}, "status")
         if self.facts.pods == "deleted":
             self._drain(name, "evicted", self.facts.grace)
             return
@@ -245,9 +256,7 @@ class Drill:
         """Cordon a node and evict its pods."""
         if name not in self.machines.nodes:
             return
-        self.observed.request(
-            lambda client: client.patch("v1", "Node", name, None, {"spec": {"unschedulable": True}}), missing=True
-        )
+        self._patch_node(name, {"spec": {"unschedulable": True}})
         for pod in self._pods_on(name):
             self.evict_pod(pod, grace, why)
 
@@ -342,12 +351,14 @@ class Drill:
 
     def _end_fault(self, active: Active) -> None:
         self.machines.active.remove(active)
-        self.event("fault", "" if active.place.pool == "*" else active.place.pool, f"end of {active.kind.replace('_', ' ')}")
+        pool = "" if active.place.pool == "*" else active.place.pool
+        self.event("fault", pool, f"end of {active.kind.replace('_', ' ')}")
         if active.kind == "unready":
             self._unready(active.place, ready=True)
 
     def _nodes_at(self, place: Any) -> list[record.Node]:
-        nodes = [n for n in self.machines.nodes.values() if n.registered is not None and applies(place, self.machines.group(n.pool))]
+        registered = [node for node in self.machines.nodes.values() if node.registered is not None]
+        nodes = [node for node in registered if applies(place, self.machines.group(node.pool))]
         return nodes if place.nodes == "all" else nodes[: place.nodes]
 
     def _unready(self, place: Any, *, ready: bool) -> None:
@@ -356,12 +367,10 @@ class Drill:
         taint = {"key": "node.kubernetes.io/not-ready", "effect": "NoSchedule"}
         for node in self._nodes_at(place):
             self.set_taint(node.name, taint, on=not ready)
-            self.observed.request(
-                lambda client, name=node.name: client.patch(
-                    "v1", "Node", name, None, {"status": {"conditions": [condition]}}, "status"
-                ),
-                missing=True,
-            )
+            self._patch_node(node.name, {"status": {"conditions": [condition]}}, "status")
+
+    def _patch_node(self, name: str, change: Object, part: str = "") -> None:
+        self.observed.request(lambda client: client.patch("v1", "Node", name, None, change, part), missing=True)
 
     def set_taint(self, name: str, taint: Object, *, on: bool) -> None:
         """Give a node a taint, or take it away."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from sandbox.drill import record
+from sandbox.drill import record as records
 from sandbox.drill.clock import Clock
 from sandbox.drill.observed import Observed, controller
 from sandbox.drill.workloads import CHECKPOINT, GPUS, INDEX, ROLE, RUN_FOR, WORK
@@ -29,11 +29,11 @@ class Life:
     """A pod, its record, and what it works at."""
 
     pod: Object
-    record: record.Pod
-    work: record.Work | None
+    record: records.Pod
+    work: records.Work | None
     needs: float | None = None
     checkpoint: float | None = None
-    ending: record.PodEnd | None = None
+    ending: records.PodEnd | None = None
     """Why it is about to end."""
     tokens: int = 0
 
@@ -54,10 +54,10 @@ class Kubelets:
     pools: dict[str, str]
     """Pool by node."""
     lives: dict[str, Life] = field(default_factory=dict)
-    pods: list[record.Pod] = field(default_factory=list)
-    work: dict[str, record.Work] = field(default_factory=dict)
+    pods: list[records.Pod] = field(default_factory=list)
+    work: dict[str, records.Work] = field(default_factory=dict)
     progress: dict[str, Progress] = field(default_factory=dict)
-    leaving: dict[str, record.PodEnd] = field(default_factory=dict)
+    leaving: dict[str, records.PodEnd] = field(default_factory=dict)
     """Nodes that pods are leaving, and why."""
     on_node: dict[str, set[str]] = field(default_factory=dict)
     """Pods by node."""
@@ -94,7 +94,7 @@ class Kubelets:
         work_name = notes.get(WORK, "")
         if INDEX in notes and work_name:
             work_name += f"/{notes[INDEX]}"
-        own = record.Pod(
+        own = records.Pod(
             name=f"{metadata['namespace']}/{metadata['name']}",
             work=work_name,
             role=notes.get(ROLE, "platform"),  # type: ignore[arg-type]
@@ -189,10 +189,10 @@ class Kubelets:
         else:
             self._delete(life.pod)
 
-    def _why(self, life: Life) -> record.PodEnd:
+    def _why(self, life: Life) -> records.PodEnd:
         return life.ending or self.leaving.get(life.record.node or "") or "removed"
 
-    def _end(self, life: Life, how: record.PodEnd) -> None:
+    def _end(self, life: Life, how: records.PodEnd) -> None:
         own = life.record
         own.ended, own.how = self.clock.now, how
         if life.needs is None or own.started is None or how == "succeeded":
@@ -236,7 +236,10 @@ class Kubelets:
 
 
 def _ended(pod: Object, phase: str, code: int, reason: str) -> dict[str, Any]:
-    state = {"running": None, "terminated": {"exitCode": code, "reason": reason, "startedAt": _real(), "finishedAt": _real()}}
+    state = {
+        "running": None,
+        "terminated": {"exitCode": code, "reason": reason, "startedAt": _real(), "finishedAt": _real()},
+    }
     return {
         "phase": phase,
         "conditions": [

@@ -8,13 +8,12 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import Any
 
-from sandbox.cloud.clusters import Endpoint
 from sandbox.cloud.cloud import EmulatedCloud
+from sandbox.cloud.clusters import Endpoint
 from sandbox.cloud.node_groups import NodeGroup, NodeGroups, ScaleRefused
 from sandbox.cloud.spot import SpotFacts
-from sandbox.drill import record
+from sandbox.drill import record, scenario
 from sandbox.drill.clock import Clock
-from sandbox.drill import scenario
 
 Object = dict[str, Any]
 
@@ -253,7 +252,7 @@ class Machines:
 def applies(place: scenario.Place, group: NodeGroup) -> bool:
     """Whether a fault is about a pool."""
     kind = "spot" if spot(group) else "on-demand"
-    return place.pool in ("*", group.pool) and place.capacity in ("*", kind)
+    return bool(place.pool in ("*", group.pool) and place.capacity in ("*", kind))
 
 
 def zones_of(cloud: EmulatedCloud, group: NodeGroup) -> list[str]:
@@ -271,7 +270,7 @@ def zone_of(node: Object) -> str:
 
 def spot(group: NodeGroup) -> bool:
     """Whether a pool is of spot machines."""
-    return group.template["metadata"]["labels"].get(CAPACITY) == "spot"
+    return bool(group.template["metadata"]["labels"].get(CAPACITY) == "spot")
 
 
 def machine_of(group: NodeGroup) -> str:
@@ -283,5 +282,7 @@ def rezoned(node: Object, zone: str) -> Object:
     before = node["metadata"]["labels"].get(ZONE)
     if before == zone:
         return node
-    labels = {key: zone if value == before and "zone" in key else value for key, value in node["metadata"]["labels"].items()}
+    labels = {
+        key: zone if value == before and "zone" in key else value for key, value in node["metadata"]["labels"].items()
+    }
     return {**node, "metadata": {**node["metadata"], "labels": labels}}

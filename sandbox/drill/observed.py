@@ -99,7 +99,9 @@ class Observed:
         any_event = False
         while True:
             try:
-                kind, change, item = self._events.get(timeout=wait) if not any_event and wait else self._events.get_nowait()
+                kind, change, item = (
+                    self._events.get(timeout=wait) if not any_event and wait else self._events.get_nowait()
+                )
             except queue.Empty:
                 return any_event
             any_event = True
@@ -116,7 +118,9 @@ class Observed:
         metadata.pop("managedFields", None)
         uid = metadata["uid"]
         before = self.objects[kind].get(uid)
-        if uid in self._gone or (before and int(before["metadata"]["resourceVersion"]) >= int(metadata["resourceVersion"])):
+        if uid in self._gone or (
+            before and int(before["metadata"]["resourceVersion"]) >= int(metadata["resourceVersion"])
+        ):
             return
         self.objects[kind][uid] = item
         self._listener(kind, before, item)

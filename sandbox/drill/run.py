@@ -7,8 +7,9 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from sandbox.cluster.autoscaler.scaler import Autoscaler, Options
 from sandbox.cluster import plugins
+from sandbox.cluster.autoscaler.options import Options
+from sandbox.cluster.autoscaler.scaler import Autoscaler
 from sandbox.drill import machines, record
 from sandbox.drill.clock import Clock
 from sandbox.drill.drill import Drill
@@ -18,12 +19,24 @@ from sandbox.report import prices
 
 STAND_IN = "stand-in"
 _DISCRETE = (
-    "The clock jumps from one event to the next. The real scheduler and controllers answer each event at once: the seconds that they"
-    " would take (the scheduler's retries of up to 10 s, the Job controller's 10 s and more before it replaces a failed pod) pass for nothing.",
-    "A new machine registers after {boot:.0f} s, a container starts 5 s after its pod is bound, and GPUs are reported 10 s after the"
-    " device plugin's start: assumed figures.",
+    "The clock jumps from one event to the next. The real scheduler and controllers answer each event at once: the seconds that"
+    " they would take pass for nothing (the scheduler's retries of up to 10 s, the Job controller's 10 s and more before it replaces a"
+    " failed pod).",
+    "A new machine registers after {boot:.0f} s, a container starts 5 s after its pod is bound, and GPUs are reported 10 s after"
+    " the device plugin's start: assumed figures.",
 )
-_PACED = "Time passes {factor:g} times as fast as it would; the scheduler's own retries do not, so they seem {factor:g} times as long."
+_PACED = (
+    "Time passes {factor:g} times as fast as it would; the scheduler's own retries do not, so they seem {factor:g} times"
+    " as long."
+)
+_GKE = (
+    "GKE's autoscaler was not recorded: its decisions here follow Google's documentation, and its times are documented or"
+    " assumed."
+)
+_BARE = (
+    "Kubernetes {version} has no MutatingAdmissionPolicy: the drill's training pods carry spot's toleration themselves, as users"
+    " must write it there."
+)
 
 
 def run(
@@ -68,7 +81,7 @@ def run(
     if factor is not None:
         distortions.append(_PACED.format(factor=factor))
     if drill.settling.notes:
-        distortions += [f"A real program did not do what seemed due: {text}" for text in drill.settling.notes[:10]]
+        distortions += [f"A program did not do what seemed due: {text}" for text in drill.settling.notes[:10]]
     return record.Record(
         scenario=Path(name).name,
         description=scenario.description,
@@ -92,7 +105,7 @@ def run(
 
 
 def _tolerations(copy: Copy) -> list[Any]:
-    """The tolerations that users must write where no policy can add them, below Kubernetes 1.36: those of the contract's snippet."""
+    """The tolerations that users must write where no policy can add them, below Kubernetes 1.36: by the contract."""
     if int(copy.version.split(".")[1]) >= 36:
         return []
     contract = copy.outputs.get("contract") or {}
@@ -100,17 +113,10 @@ def _tolerations(copy: Copy) -> list[Any]:
 
 
 def _caveats(copy: Copy) -> tuple[str, ...]:
-    found = []
-    if copy.provider == "gcp":
-        found.append(
-            "GKE's autoscaler was not recorded: its decisions here follow Google's documentation, and its times are documented or assumed."
-        )
+    caveats = [_GKE] if copy.provider == "gcp" else []
     if _tolerations(copy):
-        found.append(
-            f"Kubernetes {copy.version} has no MutatingAdmissionPolicy: the drill's training pods carry spot's toleration themselves, as users"
-            " must write it there."
-        )
-    return tuple(found)
+        caveats.append(_BARE.format(version=copy.version))
+    return tuple(caveats)
 
 
 def _location(copy: Copy) -> str:

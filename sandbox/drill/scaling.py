@@ -50,8 +50,7 @@ class Hands:
         return bool(self._drill.busy(node))
 
     def evict(self, pod: Object, grace: float) -> bool:
-        self._drill.evict_pod(pod, grace, "drained")
-        return True
+        return bool(self._drill.evict_now(pod, grace, "drained"))
 
     def tolerate(self, pod: Object, tolerations: Sequence[Any]) -> None:
         metadata = pod["metadata"]

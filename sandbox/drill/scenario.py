@@ -1,4 +1,7 @@
-"""Scenarios: the work and the faults of a drill, as data. The project's own are in `scenarios/`; a file of the same shape is one too."""
+"""Scenarios: the work and the faults of a drill, as data.
+
+The project's own are in `scenarios/`; a file of the same shape is one too.
+"""
 
 from __future__ import annotations
 
@@ -45,7 +48,9 @@ def _amount(value: Any) -> int | str:
         return value
     if isinstance(value, str) and _SHARE.fullmatch(value):
         return value
-    raise ValueError(f"{value!r} is not a number up to 20000: write such as 12, or `100% of spot` for the GPUs of all spot pools")
+    raise ValueError(
+        f"{value!r} is not a number up to 20000: write such as 12, or `100% of spot` for the GPUs of all spot pools"
+    )
 
 
 Duration = Annotated[float, BeforeValidator(seconds)]
@@ -204,7 +209,9 @@ def load(name: str) -> Scenario:
     else:
         path = Path(name)
         if not path.is_file():
-            raise SandboxError(f"there is no scenario {name!r}, nor a file of that name; there are: {', '.join(names())}")
+            raise SandboxError(
+                f"there is no scenario {name!r}, nor a file of that name; there are: {', '.join(names())}"
+            )
     try:
         return Scenario.model_validate(read_yaml(path))
     except ValidationError as wrong:

@@ -1,7 +1,7 @@
 """Settling: the wait until the real scheduler and controllers have done all that they will do at this moment of the drill's clock.
 
-What is awaited follows from the objects themselves: every workload has its pods, every new node its DaemonSets' pods, and every pod that
-fits on a node is bound. A pod that the scheduler leaves although it seems to fit is waited for only once.
+What is awaited follows from the objects: every workload has its pods, every new node its DaemonSets' pods, and every pod that fits
+on a node is bound. A pod that the scheduler leaves although it seems to fit is waited for only once.
 """
 
 import time
@@ -17,7 +17,7 @@ from sandbox.drill.workloads import WORK
 from sandbox.kubernetes.client import Object
 
 _QUIET = 6.0
-"""Real seconds without any change after which what is still missing will not come: the Job controller gathers changes for one second."""
+"""Real seconds without any change after which what is still missing will not come. The Job controller gathers changes for one."""
 
 _DAEMONS = [
     {"key": f"node.kubernetes.io/{condition}", "operator": "Exists"}
@@ -244,11 +244,19 @@ def _shape(node: Object) -> tuple[Any, ...]:
     """All of a node that matters to the scheduler."""
     status, spec = node["status"], node["spec"]
     ready = [c["status"] for c in status.get("conditions") or [] if c["type"] == "Ready"]
-    return node["metadata"].get("labels"), spec.get("taints"), spec.get("unschedulable"), status.get("allocatable"), ready
+    return (
+        node["metadata"].get("labels"),
+        spec.get("taints"),
+        spec.get("unschedulable"),
+        status.get("allocatable"),
+        ready,
+    )
 
 
 def _runs_on(daemon_set: Object, node: Object) -> bool:
     """Whether a DaemonSet has a pod on a node."""
     spec = daemon_set["spec"]["template"]["spec"]
     tolerating = {**spec, "tolerations": [*(spec.get("tolerations") or []), *_DAEMONS]}
-    return not misfit(tolerating, node["metadata"]["name"], node["metadata"]["labels"], node["spec"].get("taints") or [])
+    return not misfit(
+        tolerating, node["metadata"]["name"], node["metadata"]["labels"], node["spec"].get("taints") or []
+    )

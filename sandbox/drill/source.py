@@ -44,9 +44,14 @@ class Copy:
 
 @contextmanager
 def copied(home: Home, folder: Path, notify: Notify) -> Iterator[Copy]:
-    """Copy a running stack's cluster into a new folder; its processes end afterwards. Raises SandboxError for a stack that is not up."""
+    """Copy a running stack's cluster into a new folder; the copy's processes end afterwards.
+
+    Raises SandboxError for a stack that is not up.
+    """
     if not clusters.planes(home.clusters):
-        raise SandboxError(f"stack {home.stack!r} is not up: bring it up first, or name a stack file with --config-file")
+        raise SandboxError(
+            f"stack {home.stack!r} is not up: bring it up first, or name a stack file with --config-file"
+        )
     source = clusters.of_stack(home)
     if not source.running():
         raise SandboxError(f"not every process of stack {home.stack!r} runs: `up` restarts them")
@@ -59,7 +64,8 @@ def copied(home: Home, folder: Path, notify: Notify) -> Iterator[Copy]:
     directory = folder / "clusters" / "copy"
     # By these settings a later command finds the processes of a drill that was killed.
     clusters.note(
-        directory, {"version": source.version, "cloud": source.cloud, "service_cidr": source.service_cidr, "timed": True}
+        directory,
+        {"version": source.version, "cloud": source.cloud, "service_cidr": source.service_cidr, "timed": True},
     )
     plane = clusters.plane(directory)
     start(plane, programs.ensure(list(clusters.PROGRAMS), notify), notify)

@@ -38,7 +38,12 @@ def workload(
     if work.checkpoint_every:
         annotations[CHECKPOINT] = f"{work.checkpoint_every:.0f}"
     template = {"metadata": {"labels": labels, "annotations": annotations}, "spec": _spec(work, tolerations)}
-    metadata = {"name": name, "namespace": work.namespace, "labels": {"app": name}, "annotations": {WORK: annotations[WORK]}}
+    metadata = {
+        "name": name,
+        "namespace": work.namespace,
+        "labels": {"app": name},
+        "annotations": {WORK: annotations[WORK]},
+    }
     selector = {"matchLabels": {"app": name}}
     match work.kind:
         case "Job":
@@ -97,7 +102,11 @@ def _spec(work: Workload, tolerations: Sequence[Object]) -> Object:
             "nodeAffinity": {
                 "requiredDuringSchedulingIgnoredDuringExecution": {
                     "nodeSelectorTerms": [
-                        {"matchExpressions": [{"key": "kubeflow-spot.dev/capacity", "operator": "In", "values": ["spot"]}]}
+                        {
+                            "matchExpressions": [
+                                {"key": "kubeflow-spot.dev/capacity", "operator": "In", "values": ["spot"]}
+                            ]
+                        }
                     ]
                 }
             }

@@ -78,23 +78,12 @@ class Client:
         path = self._path(body["apiVersion"], body["kind"], body["metadata"].get("namespace"))
         return _plain(self._request("POST", path, body))
 
-    def patch(self, api_version: str, kind: str, name: str, namespace: str | None, change: Object, part: str = "") -> Object:
+    def patch(
+        self, api_version: str, kind: str, name: str, namespace: str | None, change: Object, part: str = ""
+    ) -> Object:
         """A strategic merge patch of an object, or of its `part`, such as `status`; returns the object."""
         path = self._path(api_version, kind, namespace, name) + (f"/{part}" if part else "")
         return _plain(self._request("PATCH", path, change, "application/strategic-merge-patch+json"))
-
-    def evict(self, pod: str, namespace: str, grace: int) -> Object | None:
-        """Evict a pod with so many seconds to end; returns it as it then is, None when it is gone. Raises ApiError with status 429
-        while a PodDisruptionBudget forbids it (https://kubernetes.io/docs/concepts/scheduling-eviction/api-eviction/)."""
-        path = self._path("v1", "Pod", namespace, pod)
-        body = {
-            "apiVersion": "policy/v1",
-            "kind": "Eviction",
-            "metadata": {"name": pod, "namespace": namespace},
-            "deleteOptions": {"gracePeriodSeconds": grace},
-        }
-        self._request("POST", f"{path}/eviction", body)
-        return self.get("v1", "Pod", pod, namespace)
 
     def delete(
         self, api_version: str, kind: str, name: str, namespace: str | None = None, *, at_once: bool = False
@@ -108,9 +97,8 @@ class Client:
         self, api_version: str, kind: str, name: str, status: Object, namespace: str | None = None
     ) -> None:
         """Change parts of an object's status, lists by their keys; a missing object is no error."""
-        path = f"{self._path(api_version, kind, namespace, name)}/status"
         with _missing_is_no_error():
-            self._request("PATCH", path, {"status": status}, "application/strategic-merge-patch+json")
+            self.patch(api_version, kind, name, namespace, {"status": status}, "status")
 
     def evict(self, name: str, namespace: str, grace: int) -> bool:
         """Ask for a pod's eviction with so many seconds of grace at most; False while a disruption budget forbids it."""

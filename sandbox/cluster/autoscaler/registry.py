@@ -156,7 +156,7 @@ class Registry:
                 continue
             since = unregistered[name] = self._unregistered.get(name, now)
             readiness = self._readiness.setdefault(group.name, Readiness())
-            # While a request is open its time decides: the cloud lists no instance that it has not made (azure_scale_set.go, Nodes).
+            # While a request is open its time decides: the cloud lists no machine that it has not made (azure_scale_set.go, Nodes).
             if due(since + profile.provision_time, now) and group.name not in self._requests:
                 readiness.late.append(name)
             else:

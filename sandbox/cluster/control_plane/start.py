@@ -84,7 +84,15 @@ class _Start:
         full = plane.version if plane.version.count(".") > 1 else f"{plane.version}.0"
         kubelet = binary if plane.version == binary.rpartition(".")[0] else full
         return Settings(
-            plane.directory, ports, programs, plane.cloud, plane.service_cidr, emulated, kubelet, plane.loops, plane.timed
+            plane.directory,
+            ports,
+            programs,
+            plane.cloud,
+            plane.service_cidr,
+            emulated,
+            kubelet,
+            plane.loops,
+            plane.timed,
         )
 
     def launch_all(self, stale: list[str], commands_by_name: Mapping[str, Command], settings: Settings) -> None:
