@@ -96,7 +96,7 @@ def run(
         nodes=drill.machines.all,
         pods=drill.kubelets.pods,
         work=list(drill.kubelets.work.values()),
-        capacity=drill.capacity,
+        capacity=drill.faults.capacity,
         events=drill.events,
         price_source="; ".join(sorted(_sources(copy, found))),
         measured=measured,
@@ -105,7 +105,7 @@ def run(
 
 
 def _tolerations(copy: Copy) -> list[Any]:
-    """The tolerations that users must write where no policy can add them, below Kubernetes 1.36: by the contract."""
+    """The tolerations that users must write where no policy can add them, below Kubernetes 1.36."""
     if int(copy.version.split(".")[1]) >= 36:
         return []
     contract = copy.outputs.get("contract") or {}

@@ -8,7 +8,9 @@ from sandbox.cloud.node_groups import NodeGroup
 from sandbox.cluster.autoscaler.world import Decision, World
 from sandbox.drill import record
 from sandbox.drill.clock import Clock
+from sandbox.drill.faults import Report
 from sandbox.drill.machines import Machines
+from sandbox.drill.nodes import Nodes
 from sandbox.drill.observed import Observed
 from sandbox.kubernetes.client import Object
 
@@ -25,8 +27,9 @@ _KINDS: dict[str, record.EventKind] = {
 class Hands:
     """The hands of the autoscaler."""
 
-    def __init__(self, clock: Clock, observed: Observed, machines: Machines, drill: Any) -> None:
-        self._clock, self._observed, self._machines, self._drill = clock, observed, machines, drill
+    def __init__(self, clock: Clock, observed: Observed, machines: Machines, nodes: Nodes, report: Report) -> None:
+        self._clock, self._observed, self._machines = clock, observed, machines
+        self._nodes, self._report = nodes, report
 
     def grow(self, group: NodeGroup, by: int) -> None:
         self._machines.grow(group, by)
@@ -34,23 +37,23 @@ class Hands:
     def remove(self, group: NodeGroup, nodes: Collection[str]) -> None:
         self._machines.remove(group, nodes, "scale-down")
         for name in nodes:
-            self._drill.end_node(name, "drained")
+            self._nodes.end_node(name, "drained")
 
     def taint(self, nodes: Collection[str]) -> None:
         for name in nodes:
-            self._drill.set_taint(name, GOING, on=True)
+            self._nodes.set_taint(name, GOING, on=True)
 
     def untaint(self, nodes: Collection[str]) -> None:
         for name in nodes:
-            self._drill.set_taint(name, GOING, on=False)
+            self._nodes.set_taint(name, GOING, on=False)
 
     def busy(self, node: str) -> bool:
         self._observed.flush()
         self._observed.drain(0.0)
-        return bool(self._drill.busy(node))
+        return self._nodes.busy(node)
 
     def evict(self, pod: Object, grace: float) -> bool:
-        return bool(self._drill.evict_now(pod, grace, "drained"))
+        return self._nodes.evict_now(pod, grace, "drained")
 
     def tolerate(self, pod: Object, tolerations: Sequence[Any]) -> None:
         metadata = pod["metadata"]
@@ -65,7 +68,7 @@ class Hands:
         text = decision.reason or f"{decision.before} -> {decision.after} nodes"
         if decision.until is not None:
             text += f", until {decision.until / 60:.1f} min"
-        self._drill.event(kind, decision.pool, text, abs(nodes))
+        self._report(kind, decision.pool, text, abs(nodes))
 
 
 class Scans:

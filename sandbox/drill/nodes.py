@@ -1,0 +1,233 @@
+"""The nodes of a drill: how they join, report their GPUs, and end, by the drill's clock."""
+
+from collections.abc import Mapping
+
+from sandbox.cloud.node_groups import ScaleRefused
+from sandbox.cloud.spot import SpotFacts
+from sandbox.cluster.autoscaler import devices
+from sandbox.drill import record, scenario
+from sandbox.drill.clock import Clock
+from sandbox.drill.kubelet import STOP, Kubelets, of_daemon_set
+from sandbox.drill.machines import Machines, applies
+from sandbox.drill.observed import Observed, controller
+from sandbox.drill.settling import Settling
+from sandbox.kubernetes.client import Client, Object
+
+PLUGIN = 10.0
+"""Seconds from a device plugin's start until the node reports its GPUs. Assumed."""
+_UPGRADE, _REPLACED = 120.0, 60.0
+"""Seconds from one node's upgrade to the next, and from the drain of a node to its end. Assumed."""
+
+
+class Nodes:
+    """The nodes of one cluster."""
+
+    def __init__(
+        self,
+        clock: Clock,
+        observed: Observed,
+        client: Client,
+        machines: Machines,
+        settling: Settling,
+        facts: SpotFacts,
+    ) -> None:
+        self._clock, self._observed, self._client, self._machines = clock, observed, client, machines
+        self._settling, self._facts = settling, facts
+        self._pools: dict[str, str] = {}
+        self._maps: dict[tuple[str, str], Mapping[str, str] | None] = {}
+        self.kubelets = Kubelets(clock, observed, self._pools)
+
+    def join(self, body: Object) -> None:
+        """A machine registers as a node, Ready and without GPUs."""
+        name = body["metadata"]["name"]
+        node = self._machines.nodes[name]
+        node.registered = self._clock.now
+        self._pools[name] = node.pool
+        group = self._machines.group(node.pool)
+        if not group.gpus:
+            node.ready = self._clock.now
+        status = body["status"]
+        ready = {
+            "type": "Ready",
+            "status": "True",
+            "reason": "KubeletReady",
+            "message": "kubelet is posting ready status",
+        }
+        whole = {**body, "status": {**status, "conditions": [*status.get("conditions", []), ready]}}
+
+        def send(client: Client) -> Object:
+            client.create(whole)
+            # Without the taint of new nodes, which the node controller takes away when it sees that the node is Ready.
+            taints = body["spec"].get("taints") or None
+            return client.patch("v1", "Node", name, None, {"spec": {"taints": taints}})
+
+        self._observed.request(send)
+
+    def plugin(self, pod: Object) -> None:
+        """A DaemonSet's pod that runs on a GPU node may be the device plugin."""
+        owner, node = controller(pod), pod["spec"].get("nodeName")
+        if not owner or owner["kind"] != "DaemonSet" or not node or (pod.get("status") or {}).get("phase") != "Running":
+            return
+        own = self._machines.nodes.get(node)
+        if own is None or own.ready is not None or own.registered is None:
+            return
+        late = self._machines.fault("late_plugin", self._machines.group(own.pool))
+        self._clock.after(PLUGIN + (late.seconds if late else 0.0), lambda: self._report_gpus(node))
+
+    def _report_gpus(self, name: str) -> None:
+        own = self._machines.nodes.get(name)
+        known = self._settling.nodes.get(name)
+        body = known.body if known else None
+        if own is None or body is None or own.ready is not None:
+            return
+        gpus = self._machines.group(own.pool).gpus
+        assert gpus is not None
+        pods = [self.kubelets.lives[uid].pod for uid in self.kubelets.on_node.get(name, ())]
+        found = devices.report(_older(body), pods, gpus, self._map)
+        if not found.resources:
+            return
+        own.ready = self._clock.now
+        amounts = {key: str(value) for key, value in found.resources.items()}
+        self._patch_node(name, {"status": {"capacity": amounts, "allocatable": amounts}}, "status")
+
+    def _map(self, namespace: str, name: str) -> Mapping[str, str] | None:
+        if (namespace, name) not in self._maps:
+            found = self._client.get("v1", "ConfigMap", name, namespace)
+            self._maps[namespace, name] = None if found is None else found.get("data") or {}
+        return self._maps[namespace, name]
+
+    def busy(self, node: str) -> bool:
+        """Whether a pod that is no DaemonSet's is on a node."""
+        return bool(self._pods_on(node))
+
+    def evict_pod(self, pod: Object, grace: float, why: record.PodEnd) -> None:
+        """Ask the API server for a pod's eviction; a PodDisruptionBudget may forbid it."""
+        metadata, seconds = pod["metadata"], self._leave(pod, grace, why)
+
+        def send(client: Client) -> Object | None:
+            client.evict(metadata["name"], metadata["namespace"], seconds)
+            return client.get("v1", "Pod", metadata["name"], metadata["namespace"])
+
+        self._observed.request(send, missing=True)
+
+    def evict_now(self, pod: Object, grace: float, why: record.PodEnd) -> bool:
+        """The same at once; whether the PodDisruptionBudgets allow it."""
+        metadata, seconds = pod["metadata"], self._leave(pod, grace, why)
+        return self._client.evict(metadata["name"], metadata["namespace"], seconds)
+
+    def _leave(self, pod: Object, grace: float, why: record.PodEnd) -> int:
+        """Note why a pod ends; the seconds that it gets."""
+        life = self.kubelets.lives.get(pod["metadata"]["uid"])
+        if life and life.ending is None:
+            life.ending = why
+        own = pod["spec"].get("terminationGracePeriodSeconds")
+        return int(min(grace, 30.0 if own is None else float(own)))
+
+    def evict(self, node: record.Node, *, notice: bool = True) -> None:
+        """The cloud takes a machine back."""
+        if node.name not in self._machines.nodes or node.noticed is not None:
+            return
+        node.noticed = self._clock.now
+        if not notice or node.registered is None:
+            self._take(node.name)
+            return
+        self.kubelets.leaving[node.name] = "evicted"
+        self._clock.after(self._facts.reaction, lambda: self._notice(node.name))
+        self._clock.after(self._facts.notice, lambda: self._take(node.name))
+
+    def _notice(self, name: str) -> None:
+        """The cluster learns of the cloud's notice: no pod comes any more, and those that run get SIGTERM."""
+        if name not in self._machines.nodes:
+            return
+        condition = self._facts.condition.as_object(
+            f"{self._clock.now + self._facts.notice - self._facts.reaction:.0f} s"
+        )
+        self.set_taint(name, self._facts.taint.as_object(), on=True)
+        self._patch_node(name, {"status": {"conditions": [condition]}}, "status")
+        if self._facts.pods == "deleted":
+            self._drain(name, "evicted", self._facts.grace)
+            return
+        disruption = self._facts.disruption.as_object()
+        for pod in self._pods_on(name):
+            self._clock.after(STOP, lambda pod=pod: self.kubelets.terminate(pod["metadata"]["uid"], disruption))  # type: ignore[misc]
+
+    def _pods_on(self, name: str) -> list[Object]:
+        """The pods on a node that are no DaemonSet's and have not ended."""
+        lives = (self.kubelets.lives[uid] for uid in sorted(self.kubelets.on_node.get(name, ())))
+        return [life.pod for life in lives if life.record.ended is None and not of_daemon_set(life.pod)]
+
+    def _drain(self, name: str, why: record.PodEnd, grace: float) -> None:
+        """Cordon a node and evict its pods."""
+        if name not in self._machines.nodes:
+            return
+        self._patch_node(name, {"spec": {"unschedulable": True}})
+        for pod in self._pods_on(name):
+            self.evict_pod(pod, grace, why)
+
+    def _take(self, name: str) -> None:
+        if name in self._machines.nodes:
+            self._machines.lose([name], "evicted")
+            self.end_node(name, "evicted")
+
+    def end_node(self, name: str, why: record.PodEnd) -> None:
+        """A machine is gone: so is its node."""
+        self.kubelets.leaving.setdefault(name, why)
+        self.kubelets.lost(name)
+        self._observed.request(lambda client: client.delete("v1", "Node", name), missing=True)
+
+    def _nodes_at(self, place: scenario.Place) -> list[record.Node]:
+        registered = [node for node in self._machines.nodes.values() if node.registered is not None]
+        nodes = [node for node in registered if applies(place, self._machines.group(node.pool))]
+        return nodes if place.nodes == "all" else nodes[: place.nodes]
+
+    def unready(self, place: scenario.Place, *, ready: bool) -> None:
+        state = "True" if ready else "False"
+        condition = {"type": "Ready", "status": state, "reason": "Drill"}
+        taint = {"key": "node.kubernetes.io/not-ready", "effect": "NoSchedule"}
+        for node in self._nodes_at(place):
+            self.set_taint(node.name, taint, on=not ready)
+            self._patch_node(node.name, {"status": {"conditions": [condition]}}, "status")
+
+    def _patch_node(self, name: str, change: Object, part: str = "") -> None:
+        self._observed.request(lambda client: client.patch("v1", "Node", name, None, change, part), missing=True)
+
+    def set_taint(self, name: str, taint: Object, *, on: bool) -> None:
+        """Give a node a taint, or take it away."""
+
+        def send(client: Client) -> Object | None:
+            node = client.get("v1", "Node", name)
+            if node is None:
+                return None
+            others = [each for each in node["spec"].get("taints") or [] if each["key"] != taint["key"]]
+            return client.patch("v1", "Node", name, None, {"spec": {"taints": [*others, taint] if on else others}})
+
+        self._observed.request(send, missing=True)
+
+    def upgrade(self, place: scenario.Place) -> None:
+        """Nodes are drained and replaced one after the other, each when the one before is gone."""
+        for number, node in enumerate(self._nodes_at(place)):
+            self._clock.after(number * _UPGRADE, lambda node=node: self._replace(node))  # type: ignore[misc]
+
+    def _replace(self, node: record.Node) -> None:
+        if node.name not in self._machines.nodes:
+            return
+        self._drain(node.name, "drained", 600.0)
+        self.kubelets.leaving[node.name] = "drained"
+        self._clock.after(_REPLACED, lambda: self._take_upgraded(node))
+
+    def _take_upgraded(self, node: record.Node) -> None:
+        if node.name not in self._machines.nodes:
+            return
+        group = self._machines.group(node.pool)
+        self._machines.lose([node.name], "upgraded")
+        self.end_node(node.name, "drained")
+        if group.most is not None and len(self._machines.group(node.pool).nodes) < group.most:
+            try:
+                self._machines.grow(group, 1)
+            except ScaleRefused:
+                return  # the autoscaler asks for what the pods need
+
+
+def _older(node: Object) -> Object:
+    """A node that was made before every pod, for a reader who compares their times: those are not of the drill's clock."""
+    return {**node, "metadata": {**node["metadata"], "creationTimestamp": "2000-01-01T00:00:00Z"}}
