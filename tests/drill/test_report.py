@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import errno
 import io
 import json
-import os
 from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
@@ -267,25 +265,6 @@ def test_another_file_is_refused(small: report.Report, tmp_path: Path, text: str
         file.write_text(report.to_json(replace(small, format=99)) if text == "format" else text)
     with pytest.raises(SandboxError, match=message):
         report.read(file)
-
-
-def test_a_full_disk_leaves_the_earlier_files(
-    small: report.Report, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (tmp_path / "report.json").write_text("earlier")
-    monkeypatch.setattr(
-        "sandbox.drill.report.files._report_files", lambda _: {"report.json": b"new", "report.html": b"new"}
-    )
-    calls = iter([None, OSError(errno.ENOSPC, "No space left on device")])
-
-    def full(_: int) -> None:
-        if error := next(calls):
-            raise error
-
-    monkeypatch.setattr(os, "fsync", full)
-    with pytest.raises(OSError, match="No space left"):
-        report.write(small, tmp_path)
-    assert [(path.name, path.read_text()) for path in tmp_path.iterdir()] == [("report.json", "earlier")]
 
 
 def test_rows_of_what_is_lost_are_shown() -> None:

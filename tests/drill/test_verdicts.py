@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from sandbox.drill.record import Node, Pod, Record, Work
+from sandbox.drill.record import Event, Node, Pod, Record, Work
 from sandbox.drill.verdicts import failed
 from tests.drill import records
 from tests.drill.changes import (
@@ -171,6 +171,26 @@ def test_a_back_off_lasts_five_minutes(after: float, names: set[str]) -> None:
         Pod("c/more-0", "c/more", "trial", "Job", 1, True, asked - 30, asked + 92, "more", "gpuod", asked + 95)
     )
     assert red(record) == names
+
+
+def test_a_node_that_an_upgrade_adds_is_not_the_autoscalers() -> None:
+    record = records.spot_gone()
+    record.nodes.append(Node("surge", "gpuod", "1", 50.0, 110.0, 140.0))
+    assert red(record) == {EARLY}
+    for node in record.nodes:
+        if node.pool == "gpuod" and node.gone is not None:
+            node.why = "upgraded"
+    assert red(record) == set()
+    record.events.append(Event(50.0, "scale-up", "gpuod", "Scale-up: gpuod 0->1", 1))
+    assert red(record) == {EARLY}
+
+
+def test_a_request_may_be_noted_before_the_back_off_of_the_same_loop() -> None:
+    record = records.spot_gone()
+    for node in record.nodes:
+        if node.pool == "gpuod":
+            node.requested -= 0.6
+    assert red(record) == set()
 
 
 def test_a_place_that_was_free_on_demand_is_no_miss() -> None:

@@ -8,7 +8,7 @@ from itertools import pairwise
 
 from sandbox.drill.checks.spans import counted, moment, span
 from sandbox.drill.checks.verdict import Verdict, first
-from sandbox.drill.checks.view import View
+from sandbox.drill.checks.view import LOOP, View
 from sandbox.drill.checks.waits import GPU_AGE
 from sandbox.drill.record import Node, Pod, Pool
 
@@ -124,12 +124,21 @@ def early(view: View) -> Verdict:
 
 
 def _requests_on_demand(view: View) -> list[list[Node]]:
-    """The nodes of on-demand pools that spot pools fall back to, by request."""
+    """The nodes of on-demand pools that spot pools fall back to, by request; those that an upgrade adds are none."""
     requests: dict[tuple[str, float], list[Node]] = defaultdict(list)
     for node in view.record.nodes:
         if node.requested > 0 and view.pools[node.pool].capacity == "on-demand" and view.before(node.pool):
             requests[node.pool, node.requested].append(node)
-    return list(requests.values())
+    decided: dict[str, list[float]] = defaultdict(list)
+    for event in view.record.events:
+        if event.kind == "scale-up":
+            decided[event.pool].append(event.at)
+    upgraded = {node.pool for node in view.record.nodes if node.why == "upgraded"}
+    return [
+        nodes
+        for (pool, at), nodes in requests.items()
+        if pool not in upgraded or any(abs(each - at) <= LOOP for each in decided[pool])
+    ]
 
 
 def _too_early(view: View, node: Node, together: int) -> bool:

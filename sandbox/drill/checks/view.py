@@ -13,6 +13,8 @@ from sandbox.drill.record import Node, Pod, Pool, Record
 FIRST_BACKOFF, LONGEST_BACKOFF = 300.0, 1800.0
 """A failed group's back-off doubles from the first to the longest (cluster-autoscaler's --initial-node-group-backoff-duration and
 --max-node-group-backoff-duration)."""
+LOOP = 1.0
+"""Seconds of one loop of the autoscaler: what it gives up and what it asks for instead (recorded: 0.1 to 0.7 s)."""
 BACKOFF_FORGOTTEN = 3 * 3600.0
 """A group that did not fail for so long begins anew (--node-group-backoff-reset-timeout)."""
 
@@ -163,12 +165,12 @@ class View:
 
     def backed_off_until(self, pool: str, at: float) -> float | None:
         """The end of the back-off that a pool is in; None outside of one."""
-        return next((end for begin, end in self.backoffs.get(pool, ()) if begin <= at < end), None)
+        return next((end for begin, end in self.backoffs.get(pool, ()) if begin - LOOP <= at < end), None)
 
     def refused(self, pool: str, at: float, within: float) -> bool:
         """Whether a request for a pool was refused or given up in the seconds before a moment."""
         times = self._failures.get(pool, [])
-        index = bisect_right(times, at)
+        index = bisect_right(times, at + LOOP)
         return index > 0 and at - times[index - 1] <= within
 
     @cached_property
