@@ -4,6 +4,7 @@ Images are there after a few seconds. A Job's pod works for as long as its annot
 work has saved at its checkpoints.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -11,7 +12,7 @@ from typing import Any
 from sandbox.drill import record as records
 from sandbox.drill.clock import Clock
 from sandbox.drill.observed import Observed, controller
-from sandbox.drill.workloads import CHECKPOINT, GPUS, INDEX, ROLE, RUN_FOR, WORK
+from sandbox.drill.workloads import CHECKPOINT, GPUS, INDEX, ROLE, RUN_FOR, SPOT, WORK
 from sandbox.kubernetes.client import Client, Object
 
 START = 5.0
@@ -53,6 +54,8 @@ class Kubelets:
     observed: Observed
     pools: dict[str, str]
     """Pool by node."""
+    reach: Callable[[Object], tuple[str, ...]]
+    """The pools that a pod's selectors allow, whatever it tolerates."""
     lives: dict[str, Life] = field(default_factory=dict)
     pods: list[records.Pod] = field(default_factory=list)
     work: dict[str, records.Work] = field(default_factory=dict)
@@ -100,8 +103,9 @@ class Kubelets:
             role=notes.get(ROLE, "platform"),  # type: ignore[arg-type]
             kind=owner["kind"] if owner else "Pod",
             gpus=int(notes.get(GPUS, "0")),
-            spot=_tolerates_spot(pod),
+            spot=SPOT in notes,
             created=self.clock.now,
+            reach=self.reach(pod),
         )
         life = Life(pod, own, self.work.get(work_name))
         if RUN_FOR in notes:
@@ -266,8 +270,3 @@ def of_daemon_set(pod: Object) -> bool:
     """Whether a pod belongs to its node."""
     owner = controller(pod)
     return bool(owner and owner["kind"] == "DaemonSet")
-
-
-def _tolerates_spot(pod: Object) -> bool:
-    keys = ("kubernetes.azure.com/scalesetpriority", "cloud.google.com/gke-spot", "cloud.google.com/gke-preemptible")
-    return any(each.get("key") in keys or not each.get("key") for each in pod["spec"].get("tolerations") or [])

@@ -100,6 +100,11 @@ class Machines:
     def group(self, pool: str) -> NodeGroup:
         return next(group for group in self.groups().groups if group.pool == pool)
 
+    def reach(self, pod: Object) -> tuple[str, ...]:
+        """The pools that a pod's selectors and required affinity allow, whatever it tolerates."""
+        groups = self.groups().groups
+        return tuple(g.pool for g in groups if not misfit(pod["spec"], "", g.template["metadata"]["labels"], ()))
+
     def zones(self, group: NodeGroup) -> list[str]:
         """The zones of a pool, as its nodes have them."""
         if group.pool not in self._zones:

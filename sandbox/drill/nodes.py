@@ -35,7 +35,7 @@ class Nodes:
         self._settling, self._facts = settling, facts
         self._pools: dict[str, str] = {}
         self._maps: dict[tuple[str, str], Mapping[str, str] | None] = {}
-        self.kubelets = Kubelets(clock, observed, self._pools)
+        self.kubelets = Kubelets(clock, observed, self._pools, machines.reach)
 
     def join(self, body: Object) -> None:
         """A machine registers as a node, Ready and without GPUs."""

@@ -6,7 +6,7 @@ from typing import Any
 from sandbox.drill.scenario import Workload
 
 PREFIX = "drill.kubeflow-spot.dev"
-ROLE, WORK, GPUS = f"{PREFIX}/role", f"{PREFIX}/work", f"{PREFIX}/gpus"
+ROLE, WORK, GPUS, SPOT = f"{PREFIX}/role", f"{PREFIX}/work", f"{PREFIX}/gpus", f"{PREFIX}/may-run-on-spot"
 RUN_FOR, CHECKPOINT = f"{PREFIX}/run-for", f"{PREFIX}/checkpoint-every"
 """Annotations of pods: seconds, as text."""
 INDEX = "batch.kubernetes.io/job-completion-index"
@@ -33,6 +33,8 @@ def workload(
     name = f"{work.name}-{number}"
     labels = {"app": name, **_labels(work, name)}
     annotations = {ROLE: work.role, WORK: f"{work.namespace}/{name}", GPUS: str(work.gpus)}
+    if work.kind == "Job" and work.gpus:
+        annotations[SPOT] = "true"
     if run_for is not None:
         annotations[RUN_FOR] = f"{run_for:.0f}"
     if work.checkpoint_every:
