@@ -10,8 +10,8 @@ from sandbox.drill.nodes import Nodes
 from sandbox.drill.scenario import Fault, Place
 
 _WITHIN = 180.0
-"""Seconds in which machines go when a drawn or traced capacity falls: in over 92 % of common losses those of one type and zone go within
-three minutes ("Spot-and-Scoot", 2026; Azure and AWS)."""
+"""Seconds in which machines go when a drawn or traced capacity falls: in over 92 % of common losses those of one type and zone
+go within three minutes ("Spot-and-Scoot", 2026; Azure and AWS)."""
 
 Report = Callable[[record.EventKind, str, str, int], None]
 

@@ -12,6 +12,7 @@ from sandbox.cloud.cloud import EmulatedCloud
 from sandbox.cloud.clusters import Endpoint
 from sandbox.cloud.node_groups import NodeGroup, NodeGroups, ScaleRefused
 from sandbox.cloud.spot import SpotFacts
+from sandbox.cluster.autoscaler.fit import misfit
 from sandbox.drill import record, scenario
 from sandbox.drill.clock import Clock
 
