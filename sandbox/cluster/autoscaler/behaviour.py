@@ -7,8 +7,9 @@ from random import Random
 from typing import Protocol
 
 from sandbox.cloud.node_groups import NodeGroup
-from sandbox.cluster.autoscaler import expander, gke
+from sandbox.cluster.autoscaler import expander, gke, gke_figures
 from sandbox.cluster.autoscaler.expander import Option
+from sandbox.cluster.autoscaler.migration import Rank
 from sandbox.cluster.autoscaler.shapes import Object, Shape
 from sandbox.cluster.autoscaler.world import Hands, World
 
@@ -18,6 +19,8 @@ class Behaviour(Protocol):
 
     least: int
     """The nodes that a cluster keeps, whatever its pools' minima are."""
+    defaults: Mapping[str, str]
+    """Settings, with AKS' keys, where the world's profile has none."""
 
     def barred(self, groups: Sequence[NodeGroup]) -> Mapping[str, str]:
         """Why a group never grows, by its name."""
@@ -34,11 +37,16 @@ class Behaviour(Protocol):
         """The option to take, and why."""
         ...
 
+    def ranks(self, groups: Sequence[NodeGroup]) -> Rank:
+        """The groups between which running pods move."""
+        ...
+
 
 class Aks:
     """The expander of the cluster's profile, with the user's ConfigMap."""
 
     least = 0
+    defaults: Mapping[str, str] = {}
 
     def __init__(self, world: World) -> None:
         self._expander, self._priorities = str(world.profile.get("expander") or "random"), world.priorities
@@ -55,10 +63,15 @@ class Aks:
     def choose(self, groups: Sequence[NodeGroup], options: Sequence[Option], random: Random) -> tuple[Option, str]:
         return expander.choose(self._expander, options, self._priorities, random)
 
+    def ranks(self, groups: Sequence[NodeGroup]) -> Rank:
+        """AKS moves no running pod to a pool of a higher priority."""
+        return {}
+
 
 class Gke:
     """ComputeClasses first, then the price. A cluster without the kind has no class."""
 
+    defaults = gke_figures.DEFAULTS
     least = 1
     """Page about-cluster-autoscaler: a pool can reach 0, the cluster cannot."""
 
@@ -79,6 +92,9 @@ class Gke:
 
     def choose(self, groups: Sequence[NodeGroup], options: Sequence[Option], random: Random) -> tuple[Option, str]:
         return self._classes.choose(options, groups, random)
+
+    def ranks(self, groups: Sequence[NodeGroup]) -> Rank:
+        return self._classes.ranks(groups)
 
 
 OF_CLOUD: Mapping[str, type[Aks] | type[Gke]] = {"azure": Aks, "gcp": Gke}

@@ -32,6 +32,8 @@ class ComputeClass:
     rules: tuple[frozenset[str], ...]
     anyway: bool
     """Whether pools of the class that no rule names grow last."""
+    migrates: bool = False
+    """Whether running pods move to the pools of an earlier rule."""
 
     @classmethod
     def of(cls, body: Object) -> ComputeClass:
@@ -40,6 +42,7 @@ class ComputeClass:
         return cls(
             tuple(frozenset(rule.get("nodepools") or ()) for rule in spec["priorities"]),
             spec.get("whenUnsatisfiable") == "ScaleUpAnyway",
+            bool((spec.get("activeMigration") or {}).get("optimizeRulePriority")),
         )
 
     def tier(self, pool: str) -> int | None:
@@ -66,6 +69,16 @@ class Classes:
             for group in groups
             if (known := self._by_name.get(name := _label(group))) and known.tier(group.pool) is None
         }
+
+    def ranks(self, groups: Iterable[NodeGroup]) -> dict[str, tuple[str, int]]:
+        """The class and the number of the rule of each group, by name, whose class moves running pods."""
+        found = {}
+        for group in groups:
+            name = _label(group)
+            known = self._by_name.get(name)
+            if known and known.migrates and (tier := known.tier(group.pool)) is not None:
+                found[group.name] = (name, tier)
+        return found
 
     def choose(self, options: Sequence[Option], groups: Iterable[NodeGroup], random: Random) -> tuple[Option, str]:
         """The option to take, and why.

@@ -9,8 +9,9 @@ from collections.abc import Sequence
 from random import Random
 
 from sandbox.cloud.node_groups import NodeGroup, ScaleRefused
-from sandbox.cluster.autoscaler import growth, journal, packing
+from sandbox.cluster.autoscaler import growth, journal, migration, packing
 from sandbox.cluster.autoscaler.behaviour import OF_CLOUD, Behaviour
+from sandbox.cluster.autoscaler.drainable import Drain
 from sandbox.cluster.autoscaler.growth import Growth, Limits
 from sandbox.cluster.autoscaler.options import Options, Profile, due
 from sandbox.cluster.autoscaler.packing import Room
@@ -42,7 +43,7 @@ class Autoscaler:
         self._removals = Removals(options)
         self._grown = float("-inf")
         self._healthy = True
-        self._first = True
+        self._first, self._migrating = True, False
         self._wakes = _NEVER
         self.growth = Growth()
         """What the last scan found out about the pods that no node takes."""
@@ -53,7 +54,7 @@ class Autoscaler:
 
     def scan(self, now: float, world: World, hands: Hands) -> float:
         """One scan; the time of the next. Raises what `hands` raise but ScaleRefused, and ValueError for a malformed profile."""
-        profile = Profile.of(world.profile, self._options)
+        profile = Profile.of({**self._behaviour.defaults, **world.profile}, self._options)
         snapshot = self._snapshots.take(now, world)
         behaviour = self._behaviour(world)
         if self._first:
@@ -74,6 +75,8 @@ class Autoscaler:
         grown = not waits and self._grow(snapshot, profile, behaviour, templates, left, hands)
         if grown:
             self._grown = now
+        elif not left and not self._removals.names:
+            self._migrate(snapshot, profile, behaviour, templates, hands)
         removed = self._unneeded.scan(
             snapshot, profile, rooms, needed, self._registry, self._removals, hands, held=bool(waits), grown=self._grown
         )
@@ -90,7 +93,7 @@ class Autoscaler:
             events.append(waits)
         elif self.growth.options:
             events.append(now + profile.scan_interval)  # the cloud refused one: the next may be granted
-        elif self.growth.hopeless:
+        elif self.growth.hopeless or self._migrating:
             events.append(self._registry.back_off.ends(now))
         self._wakes = min((time for time in events if time > now), default=_NEVER)
         return min(now + profile.scan_interval, max(self._removals.due(), now))
@@ -201,6 +204,30 @@ class Autoscaler:
         return all(
             self._request(snapshot.groups[name], by, why, snapshot, profile, hands) for name, by in shares.items()
         )
+
+    def _migrate(
+        self, snapshot: Snapshot, profile: Profile, behaviour: Behaviour, templates: dict[str, Room], hands: Hands
+    ) -> None:
+        """Move the pods of one node to a pool that their class prefers, or let that pool grow for them."""
+        groups = snapshot.world.groups
+        ranks = behaviour.ranks(groups) if self._options.most_drains else {}
+        self._migrating = bool(ranks)
+        if not ranks:
+            return
+        upcoming = self._registry.counted(groups, snapshot.now)
+        stopped = {group.name for group in groups if not self._registry.group_healthy(group, profile)}
+        stopped |= self._registry.back_off.groups(snapshot.now)
+        drain = Drain(snapshot, profile, self._options)
+        move = migration.next_move(snapshot, ranks, templates, stopped, upcoming, drain, self._removals.names)
+        if move is None:
+            return
+        names = journal.pods([pod.name for pod in move.moving])
+        if move.node is not None:
+            self._removals.start(
+                snapshot, [migration.Leave(move.node, move.moving)], profile, hands, "active migration"
+            )
+        elif move.group is not None:
+            self._request(move.group, move.by, f"for {names}: active migration", snapshot, profile, hands)
 
     def _limits(self, snapshot: Snapshot, profile: Profile, behaviour: Behaviour, hands: Hands) -> Limits:
         now, groups = snapshot.now, snapshot.world.groups

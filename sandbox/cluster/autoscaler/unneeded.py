@@ -92,6 +92,8 @@ class Unneeded:
             self._failed = now
         elif started:
             self._removed = now
+            # A node that is kept after all must be unneeded for its whole time again.
+            self._since = {name: since for name, since in self._since.items() if name not in removals.names}
         return bool(started)
 
     def _simulate(

@@ -11,10 +11,11 @@ import pytest
 
 from sandbox.cloud.node_groups import NodeGroup
 from sandbox.cluster.autoscaler.gke import KEY, requested, tolerations
+from sandbox.cluster.autoscaler.gke_figures import FIGURES
 from sandbox.cluster.autoscaler.scaler import Autoscaler
 from sandbox.cluster.autoscaler.world import World
 
-from .objects import EAGER, GPU, GPU_TAINT, ONE_GPU, Cloud, group, pod
+from .objects import EAGER, GPU, GPU_TAINT, ONE_GPU, Cloud, group, node, pod, sized
 
 CLASS = "kubeflow-spot"
 CLASS_TAINT = {"key": KEY, "value": CLASS, "effect": "NoSchedule"}
@@ -34,7 +35,7 @@ def pool(name: str, most: int = 4, *, spot: bool = False, of_class: str = "", **
     return replace(sized_group, template=template)
 
 
-def a_class(*rules: Sequence[str], name: str = CLASS, **spec: str) -> Any:
+def a_class(*rules: Sequence[str], name: str = CLASS, **spec: Any) -> Any:
     return {"metadata": {"name": name}, "spec": {"priorities": [{"nodepools": list(rule)} for rule in rules], **spec}}
 
 
@@ -183,3 +184,64 @@ def test_how_pods_ask_for_a_class(spec: Any, name: str) -> None:
 )
 def test_the_toleration_of_the_class_is_added_once_and_the_others_stay(body: Any, given: bool) -> None:
     assert tolerations(body) == ([*body["spec"]["tolerations"], IN_CLASS] if given else None)
+
+
+SAFE = "cluster-autoscaler.kubernetes.io/safe-to-evict"
+MOVING = {"activeMigration": {"optimizeRulePriority": True}}
+LATER = sized(MEMBERS[0], 1)
+
+
+def migrate(*scans: float, full: str = "", budgets: Any = (), annotations: Any = None, **spec: Any) -> Cloud:
+    """Scans of a cluster with a pod on a pool of the second rule, whose new machines are ready in the next scan."""
+    hands, scaler = Cloud([LATER, MEMBERS[1]], full), Autoscaler("gcp", EAGER, Random(0))
+    busy = pod("train", ONE_GPU, [GPU, IN_CLASS], nodeName=LATER.nodes[0], nodeSelector={KEY: CLASS})
+    busy["metadata"] |= {"labels": {"a": "b"}, "annotations": annotations or {}}
+    busy["metadata"]["ownerReferences"] = [{"kind": "Job", "name": "j", "controller": True}]
+    for now in scans:
+        groups = list(hands.groups.values())
+        nodes = [node(each, name) for each in groups for name in each.nodes]
+        classes = [a_class(["l4"], ["l4od"], **spec)]
+        scaler.scan(now, World(groups, nodes, [busy], {}, classes=classes, budgets=budgets), hands)
+    return hands
+
+
+def test_active_migration_grows_the_pool_of_the_earlier_rule_and_moves_the_pod_there() -> None:
+    hands = migrate(0, 5, 10, **MOVING)
+    assert [(d.action, d.pool, d.reason.split(":")[-1].strip()) for d in hands.decisions][:2] == [
+        ("scale-up", "l4", "active migration"),
+        ("scale-down", "l4od", LATER.nodes[0]),
+    ]
+    assert hands.calls[:2] == [("taint", [LATER.nodes[0]]), ("evict", ("train", 30.0))]
+
+
+@pytest.mark.parametrize(
+    "held",
+    [
+        {},
+        {**MOVING, "annotations": {SAFE: "false"}},
+        {
+            **MOVING,
+            "budgets": [
+                {
+                    "metadata": {"namespace": "default"},
+                    "spec": {"selector": {"matchLabels": {"a": "b"}}},
+                    "status": {"disruptionsAllowed": 0},
+                }
+            ],
+        },
+    ],
+)
+def test_no_pod_moves_without_active_migration_or_against_its_wish_or_budget(held: Any) -> None:
+    hands = migrate(0, 5, 10, **held)
+    assert (hands.decisions, hands.calls) == ([], [])
+
+
+def test_a_refused_pool_is_left_alone_and_tried_again_after_its_back_off() -> None:
+    hands = migrate(0, 5, 299, 300, full="l4", **MOVING)
+    assert [d.at for d in hands.decisions if d.action == "scale-up"] == [0, 300]
+
+
+def test_every_figure_of_gke_says_documented_or_assumed_and_where() -> None:
+    assert {figure.status for figure in FIGURES} == {"documented", "assumed"}
+    assert all(figure.source and figure.value for figure in FIGURES)
+    assert all("page" in figure.source for figure in FIGURES if figure.status == "documented")

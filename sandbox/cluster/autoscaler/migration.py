@@ -1,0 +1,101 @@
+"""Active migration of GKE: pods of a ComputeClass move to the pools of an earlier rule as soon as these can take them.
+
+Page about-custom-compute-classes (activeMigration.optimizeRulePriority): it evicts running pods, and honours PodDisruptionBudgets
+and `safe-to-evict: "false"`. No page gives its pace: it looks in each scan and moves the pods of one node at a time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass
+
+from sandbox.cloud.node_groups import NodeGroup
+from sandbox.cluster.autoscaler import packing
+from sandbox.cluster.autoscaler.drainable import Drain
+from sandbox.cluster.autoscaler.packing import Room
+from sandbox.cluster.autoscaler.shapes import PodInfo
+from sandbox.cluster.autoscaler.snapshot import Node, Snapshot
+
+Rank = Mapping[str, tuple[str, int]]
+"""The class of each group that takes part, and the number of its rule."""
+
+
+@dataclass(frozen=True)
+class Move:
+    """A node whose pods move now (`node`), or a group that must grow before (`group`)."""
+
+    moving: Sequence[PodInfo]
+    node: Node | None = None
+    group: NodeGroup | None = None
+    by: int = 0
+
+
+@dataclass(frozen=True)
+class Leave:
+    """A node that goes because its pods moved."""
+
+    node: Node
+    moving: Sequence[PodInfo]
+
+
+def next_move(
+    snapshot: Snapshot,
+    ranks: Rank,
+    templates: Mapping[str, Room],
+    stopped: Set[str],
+    upcoming: Mapping[str, Sequence[str]],
+    drain: Drain,
+    busy: Set[str],
+) -> Move | None:
+    """The next step; None where every pod runs as early in its class as it can.
+
+    `stopped` groups cannot grow, `upcoming` ones have machines on their way, `busy` nodes are left out.
+    """
+    for node, better in _candidates(snapshot, ranks, busy):
+        moving, reason = drain.pods(node)
+        if reason or not moving:
+            continue
+        rooms = [
+            packing.room(each)
+            for group in better
+            for name in group.nodes
+            if name not in busy and (each := snapshot.nodes.get(name)) and each.ready and packing.open_to_pods(each)
+        ]
+        if _fit(moving, rooms):
+            return Move(moving, node=node)
+        if any(group.name in upcoming for group in better):
+            continue  # room is on its way
+        for group in better:
+            most = (group.most or 0) - len(group.nodes)
+            if group.name in stopped or most < 1:
+                continue
+            by, taken, _ = packing.estimate(moving, templates[group.name], most)
+            if len(taken) == len(moving):
+                return Move(moving, group=group, by=by)
+    return None
+
+
+def _candidates(snapshot: Snapshot, ranks: Rank, busy: Set[str]) -> Iterator[tuple[Node, list[NodeGroup]]]:
+    """The nodes of later rules, latest rule first, with the groups of earlier rules of their class, first rule first."""
+    for name, (own, number) in sorted(ranks.items(), key=lambda item: -item[1][1]):
+        better = sorted(
+            (other for other, (of, earlier) in ranks.items() if of == own and earlier < number),
+            key=lambda other: ranks[other][1],
+        )
+        for node_name in snapshot.groups[name].nodes if better else ():
+            node = snapshot.nodes.get(node_name)
+            if node is not None and node.ready and node_name not in busy:
+                yield node, [snapshot.groups[other] for other in better]
+
+
+def _fit(pods: Sequence[PodInfo], rooms: Sequence[Room]) -> bool:
+    """Whether all pods fit together."""
+    for shape, equal in packing.batches(pods):
+        missing = len(equal)
+        for room in rooms:
+            count = min(missing, room.takes(shape))
+            room.take(shape, count)
+            missing -= count
+        if missing:
+            return False
+    return True

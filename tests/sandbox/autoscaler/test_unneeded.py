@@ -1,0 +1,266 @@
+"""Nodes that go: which, when, and what keeps them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from random import Random
+from typing import Any
+
+import pytest
+
+from sandbox.cloud.node_groups import NodeGroup
+from sandbox.cluster.autoscaler.options import Options
+from sandbox.cluster.autoscaler.scaler import Autoscaler
+from sandbox.cluster.autoscaler.world import World
+
+from .objects import GPU, MACHINE, ONE_GPU, SPOT, Cloud, group, node, pod, sized, spot, training
+
+PLAIN = sized(group("general", 6, gpu="0"), 2)
+FIRST, SECOND = PLAIN.nodes
+PROFILE = {"scaleDownUnneededTime": "60s", "scaleDownDelayAfterAdd": "60s", "scaleDownDelayAfterDelete": "0s"}
+JOB = {"ownerReferences": [{"kind": "ReplicaSet", "name": "r", "uid": "r", "controller": True}]}
+
+
+def running(name: str, on: str, cpu: str = "1", **metadata: Any) -> Any:
+    """A running pod of a ReplicaSet."""
+    body = pod(name, {"cpu": cpu}, nodeName=on)
+    body["metadata"] = {**body["metadata"], **JOB, **metadata}
+    body["spec"] |= metadata.pop("spec", {})
+    return body
+
+
+class Steps:
+    """Scans of one autoscaler; the cloud's machines are all ready."""
+
+    def __init__(
+        self, *groups: NodeGroup, options: Options | None = None, cloud: str = "azure", **profile: str
+    ) -> None:
+        self.cloud = Cloud(groups)
+        self.scaler = Autoscaler(cloud, options or Options(), Random(0))
+        self.profile = {**PROFILE, **profile}
+        self.nodes: dict[str, Any] = {}
+        """Changed node objects by name."""
+
+    def at(self, now: float, *pods: Any, **world: Any) -> list[str]:
+        """One scan; the names of the machines that are left."""
+        groups = list(self.cloud.groups.values())
+        nodes = [self.nodes.get(name, node(each, name)) for each in groups for name in each.nodes]
+        self.scaler.scan(
+            now, World(groups, nodes, pods, world.pop("since", {}), profile=self.profile, **world), self.cloud
+        )
+        return [name for each in self.cloud.groups.values() for name in each.nodes]
+
+    def over(self, *pods: Any, **world: Any) -> list[str]:
+        """The machines that are left after minutes of the same pods."""
+        left: list[str] = []
+        for now in range(0, 200, 5):
+            left = self.at(now, *pods, **world)
+        return left
+
+
+def test_an_empty_node_goes_after_its_time_and_the_delay_after_the_taint() -> None:
+    steps = Steps(PLAIN)
+    busy = running("busy", FIRST, "3")
+    assert steps.at(0, busy) == [FIRST, SECOND]
+    assert steps.scaler.wakes() == 60
+    assert steps.at(55, busy) == [FIRST, SECOND]
+    assert steps.at(60, busy) == [FIRST, SECOND]
+    assert steps.cloud.calls == [("taint", [SECOND])]
+    assert steps.at(65, busy) == [FIRST]
+    (decision,) = steps.cloud.decisions
+    assert (decision.action, decision.before, decision.after, decision.reason) == (
+        "scale-down",
+        2,
+        1,
+        f"empty: {SECOND}",
+    )
+
+
+def test_a_pod_that_comes_to_a_tainted_node_keeps_it() -> None:
+    steps = Steps(PLAIN)
+    steps.cloud.refusing = {SECOND}
+    busy = running("busy", FIRST, "3")
+    steps.at(0, busy)
+    steps.at(60, busy)
+    assert steps.at(65, busy) == [FIRST, SECOND]
+    assert steps.cloud.calls[-1] == ("untaint", [SECOND])
+
+
+def test_a_node_in_use_is_drained_and_goes_when_its_pods_are_gone() -> None:
+    steps = Steps(PLAIN)
+    busy, small = running("busy", FIRST, "2500m"), running("small", SECOND)
+    small["spec"]["terminationGracePeriodSeconds"] = 900
+    steps.at(0, busy, small)
+    steps.at(60, busy, small)
+    assert steps.at(65, busy, small) == [FIRST, SECOND]
+    assert steps.cloud.calls == [("taint", [SECOND]), ("evict", ("small", 600.0))]
+    assert steps.at(70, busy, running("small", SECOND, deletionTimestamp="now")) == [FIRST, SECOND]
+    assert steps.at(75, busy) == [FIRST]
+
+
+def test_a_drain_that_a_budget_refuses_is_given_up_after_two_minutes() -> None:
+    steps = Steps(PLAIN)
+    steps.cloud.refusing = {"small"}
+    pods = [running("busy", FIRST, "2500m"), running("small", SECOND)]
+    for now in (0, 60, *range(65, 195, 10)):
+        left = steps.at(now, *pods)
+    assert left == [FIRST, SECOND]
+    assert steps.cloud.calls[-1] == ("untaint", [SECOND])
+    assert "could not be evicted" in steps.cloud.decisions[-1].reason
+
+
+def budget(allowed: int, **labels: str) -> Any:
+    return {
+        "metadata": {"namespace": "default", "name": "b"},
+        "spec": {"selector": {"matchLabels": labels}},
+        "status": {"disruptionsAllowed": allowed},
+    }
+
+
+SAFE = "cluster-autoscaler.kubernetes.io/safe-to-evict"
+SYSTEM: Any = {"namespace": "kube-system"}
+MEMORY: Any = {"spec": {"volumes": [{"name": "memory", "emptyDir": {"medium": "Memory"}}]}}
+SCRATCH: Any = {"spec": {"volumes": [{"name": "scratch", "emptyDir": {}}]}}
+
+
+@pytest.mark.parametrize(
+    ("small", "settings", "budgets", "kept"),
+    [
+        ({}, {}, [], False),
+        ({"annotations": {SAFE: "false"}}, {}, [], True),
+        ({"annotations": {SAFE: "on-completion"}}, {}, [], True),
+        ({"ownerReferences": []}, {}, [], True),
+        ({"ownerReferences": [], "annotations": {SAFE: "true"}}, {}, [], False),
+        ({"ownerReferences": [{"kind": "TFJob", "controller": True}]}, {}, [], True),
+        ({"ownerReferences": [{"kind": "DaemonSet"}]}, {}, [], False),
+        (SYSTEM, {}, [], True),
+        (SYSTEM, {"skipNodesWithSystemPods": "false"}, [], False),
+        ({**SYSTEM, "annotations": {SAFE: "true"}}, {}, [], False),
+        (SCRATCH, {}, [], False),
+        (SCRATCH, {"skipNodesWithLocalStorage": "true"}, [], True),
+        (MEMORY, {"skipNodesWithLocalStorage": "true"}, [], False),
+        ({"labels": {"a": "b"}}, {}, [budget(0, a="b")], True),
+        ({"labels": {"a": "b"}}, {}, [budget(1, a="b")], False),
+        ({"labels": {"a": "b"}}, {}, [budget(0, a="c")], False),
+        ({}, {"scaleDownUtilizationThreshold": "0.2"}, [], True),
+    ],
+)  # fmt: skip
+def test_what_keeps_a_node(small: Any, settings: Any, budgets: Any, kept: bool) -> None:
+    steps = Steps(PLAIN, **settings)
+    pods = [running("busy", FIRST, "2500m"), running("small", SECOND, **small)]
+    steps.over(*pods, budgets=budgets)
+    assert kept != (("taint", [SECOND]) in steps.cloud.calls)
+
+
+def test_pods_without_a_place_elsewhere_keep_their_node_and_it_is_looked_at_again_after_five_minutes() -> None:
+    steps = Steps(PLAIN)
+    busy, small = running("busy", FIRST, "3500m"), running("small", SECOND)
+    steps.at(0, busy, small)
+    steps.at(5, small)  # now there is a place
+    assert steps.at(290, small) == [FIRST, SECOND]
+    assert steps.scaler.wakes() <= 300
+    steps.at(300, small)
+    steps.at(360, small)
+    # The empty node goes; the pod's own node, whose pod would fit there, does not go with it.
+    assert steps.cloud.calls[0][0] == "taint"
+
+
+def test_the_utilisation_of_a_gpu_node_is_that_of_its_gpus() -> None:
+    pool = sized(spot(4), 2)
+    half = {"allocatable": {**MACHINE, "nvidia.com/gpu": "4"}}
+    steps = Steps(pool)
+    steps.nodes = {name: node(pool, name, status=half) for name in pool.nodes}
+    busy = [
+        pod(f"busy-{n}", {**ONE_GPU, "cpu": "100m"}, [SPOT, GPU], nodeName=name)
+        for n, name in enumerate(pool.nodes * 3)
+    ]
+    for body in busy:
+        body["metadata"] |= JOB
+    assert steps.over(*busy) == list(pool.nodes)
+    assert not steps.cloud.calls
+    steps.over(*busy[:2])
+    assert [call for call, _ in steps.cloud.calls][:2] == ["taint", "evict"]
+
+
+def test_a_group_keeps_its_minimum_a_zone_its_floor_and_annotations_keep_nodes() -> None:
+    kept = {"annotations": {"cluster-autoscaler.kubernetes.io/scale-down-disabled": "true"}}
+    steps = Steps(PLAIN)
+    steps.nodes = {FIRST: node(PLAIN, FIRST, metadata=kept)}
+    assert steps.over() == [FIRST]
+    assert len(Steps(replace(PLAIN, least=1)).over()) == 1
+    assert Steps(replace(PLAIN, floors=((frozenset({SECOND}), 1),))).over() == [SECOND]
+    assert Steps(PLAIN).over() == []
+    # GKE: the pool can reach 0, the cluster cannot.
+    assert len(Steps(PLAIN, cloud="gcp").over()) == 1
+
+
+@pytest.mark.parametrize(("settings", "left"), [({}, 2), ({"maxEmptyBulkDelete": "1"}, 3)])
+def test_so_many_empty_nodes_go_at_once(settings: Any, left: int) -> None:
+    pool = sized(group("general", 20, gpu="0"), 12 if not settings else 4)
+    steps = Steps(pool, **settings)
+    for now in (0, 60, 65):
+        names = steps.at(now)
+    assert len(names) == left
+
+
+def test_an_unready_node_goes_after_its_own_longer_time() -> None:
+    steps = Steps(PLAIN, scaleDownUnreadyTime="120s")
+    steps.nodes = {FIRST: node(PLAIN, FIRST, ready=False)}
+    for now in (0, 60, 65):
+        left = steps.at(now)
+    assert left == [FIRST]
+    for now in (120, 125):
+        left = steps.at(now)
+    assert left == []
+
+
+def test_daemon_sets_count_for_the_utilisation_unless_they_are_ignored() -> None:
+    agent = {"ownerReferences": [{"kind": "DaemonSet"}]}
+    pods = [running(f"agent-{name}", name, "2500m", **agent) for name in PLAIN.nodes]
+    assert Steps(PLAIN).over(*pods) == list(PLAIN.nodes)
+    assert Steps(PLAIN, ignoreDaemonsetsUtilization="true").over(*pods) == []
+
+
+@pytest.mark.parametrize(("key", "evicted"), [("daemonsetEvictionForEmptyNodes", True), ("", False)])
+def test_daemon_set_pods_are_evicted_where_the_profile_says(key: str, evicted: bool) -> None:
+    agents = [running(f"agent-{name}", name, ownerReferences=[{"kind": "DaemonSet"}]) for name in PLAIN.nodes]
+    steps = Steps(PLAIN, **({key: "true"} if key else {}))
+    steps.over(*agents)
+    assert any(call == "evict" for call, _ in steps.cloud.calls) is evicted
+
+
+def test_no_removal_for_a_while_after_a_scale_up() -> None:
+    steps = Steps(PLAIN, spot(4), scaleDownDelayAfterAdd="300s")
+    steps.at(0)
+    steps.at(40, *training(1), since={("default", "train-0"): 0})
+    grown = next(decision.at for decision in steps.cloud.decisions if decision.action == "scale-up")
+    busy = [pod("train-0", ONE_GPU, [SPOT, GPU], nodeName=steps.cloud.groups[spot(4).name].nodes[0])]
+    assert grown == 40
+    steps.at(335, *busy)
+    assert not [call for call, _ in steps.cloud.calls if call == "taint"]
+    steps.at(340, *busy)
+    assert ("taint", [FIRST, SECOND]) in steps.cloud.calls
+
+
+def test_a_refused_removal_keeps_the_node_which_must_be_unneeded_again() -> None:
+    """Recording scale-down-refused-delay-after-failure: its time begins anew, and no delay after failure is added."""
+    steps, busy = Steps(PLAIN, scaleDownDelayAfterFailure="600s"), running("busy", FIRST, "3")
+    steps.cloud.full = "general"
+    for now in (0, 60, 65):
+        steps.at(now, busy)
+    assert steps.cloud.calls[-1][0] == "untaint"
+    steps.cloud.full = ""
+    for now in (70, 124):
+        steps.at(now, busy)
+    assert len(steps.cloud.calls) == 2
+    for now in (125, 130):
+        left = steps.at(now, busy)
+    assert left == [FIRST]
+
+
+def test_a_new_process_keeps_the_nodes_that_the_old_one_had_chosen() -> None:
+    steps = Steps(PLAIN)
+    going = {"spec": {"taints": [{"key": "ToBeDeletedByClusterAutoscaler", "effect": "NoSchedule"}]}}
+    steps.nodes = {SECOND: node(PLAIN, SECOND, **going)}
+    steps.at(0, running("busy", FIRST))
+    assert steps.cloud.calls == [("untaint", [SECOND])]
