@@ -27,6 +27,7 @@ _REFUSED = re.compile(r"Failed to scale up: (.*)")
 _UNHEALTHY = re.compile(r"Node group (\S+) is not ready for scaleup - unhealthy")
 _STOPPED = re.compile(r"Cluster is not ready for autoscaling")
 _REMOVED = re.compile(r'Scale-down: removing (?:empty node "(?P<empty>\S+)"|node (?P<drained>\S+), utilization)')
+_KEPT = re.compile(r"Scale-down: couldn't delete (?:empty )?node \"(\S+)\".*status error: (.*)")
 _SUFFIX = re.compile(r"-[a-z0-9]{5}$")
 """What the provider adds to a group's name (cloudprovider/kwok/kwok_nodegroups.go, IncreaseSize)."""
 
@@ -90,6 +91,10 @@ class Log:
         return []
 
     def _removal(self, at: float, text: str) -> list[Decision]:
+        if found := _KEPT.match(text):
+            name = self._group(found[1])
+            self._sizes[name] += 1
+            return [Decision(at, "failed", name, reason=found[2])]
         if not (found := _REMOVED.match(text)):
             return []
         name = self._group(found["empty"] or found["drained"])

@@ -99,6 +99,18 @@ def test_a_plan_that_is_refused_at_once_makes_no_node() -> None:
     assert [decision[3:5] for decision in read(*lines)] == [(1, 2), (0, 0), (1, 0)]
 
 
+def test_a_node_that_could_not_be_deleted_is_counted_again() -> None:
+    kept = (
+        f'E1122 21:59:23.728700    3816 delete_in_batch.go:206] Scale-down: couldn\'t delete empty node "{SPOT_GROUP}-hv84b", ,'
+        f" status error: failed to delete nodes from group {SPOT_GROUP}: the cloud refuses"
+    )
+    removed = f'{EMPTY}"{SPOT_GROUP}-hv84b"'
+    decisions = read(PLAN, removed, kept, removed)
+    assert [decision[3:5] for decision in decisions] == [(0, 2), (2, 1), (0, 0), (2, 1)]
+    reason = f"failed to delete nodes from group {SPOT_GROUP}: the cloud refuses"
+    assert decisions[2] == ("failed", SPOT_GROUP, "gpuspot", 0, 0, None, reason)
+
+
 def test_a_node_of_the_beginning_is_its_group_s() -> None:
     log = Log([replace(GROUPS[0], nodes=(f"{SPOT_GROUP}000000",))], 2026)
     (decision,) = log.read(f'{EMPTY}"{SPOT_GROUP}000000"')
