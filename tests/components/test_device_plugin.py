@@ -49,6 +49,11 @@ def test_each_pool_has_the_configuration_that_its_nodes_label_names(pools: dict[
     assert named["slices"]["sharing"] == {"timeSlicing": shared(2)}
 
 
+def test_only_a_plugin_with_configurations_gets_a_token(pools: dict[str, NodePool]) -> None:
+    assert "automountServiceAccountToken" not in pod(plugin(pools))
+    assert pod(plugin({"train": pools["train"]}))["automountServiceAccountToken"] is False
+
+
 def test_nodes_without_the_label_or_with_one_of_before_have_whole_gpus(pools: dict[str, NodePool]) -> None:
     data = plugin_config.data(list(pools.values()))
     whole = {"version": "v1", "flags": {"migStrategy": "none"}}

@@ -168,6 +168,8 @@ L4 = {"name": "l4", "machine": "g2-standard-8", "capacity": "spot", "maxNodes": 
         (aks(spot("t4", zones=["2"]), spot("a100", A100, zones=["3"])), None),
         (aks(spot("cpu", "Standard_D8ds_v5", zones=["2"])), None),
         (gke(L4), None),
+        # A region whose only zone with the GPU it is.
+        (gke({**L4, "machine": "a2-highgpu-1g"}, location="us-east1", zones=["us-east1-b"]), None),
         (gke(L4, zones=["europe-west4-b", "europe-west4-c"]), None),
     ],
 )

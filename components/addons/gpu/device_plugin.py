@@ -65,6 +65,9 @@ def daemon_set_spec(pools: Sequence[NodePool], image: str, instance: str) -> dic
             "initContainers": [_manager("nvidia-device-plugin-init", image)],
             "containers": [_manager("nvidia-device-plugin-sidecar", image, "nvidia-device-plugin"), plugin],
         }
+    else:
+        # The plugin talks to the kubelet alone; only config-manager asks the API server (k8s-device-plugin 0.20, cmd/).
+        pod["automountServiceAccountToken"] = False
     return node_agent.daemon_set_spec(pools, instance, node_agent.selector(instance, ROLE), pod, annotations)
 
 
