@@ -1,0 +1,196 @@
+"""Figures of drills: `python -m bench.drills weeks|repeats|factor|large`. Each brings its stacks up in a sandbox of its own.
+
+weeks: five drawn weeks on dev and prod, their cost against the best possible, and what the difference is lost to.
+repeats: one scenario five times: verdicts and counts.
+factor: three scenarios by events alone and five times as fast as real time: verdicts.
+large: 500 nodes and 5,000 pods for an hour: seconds and memory.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import psutil
+import yaml
+
+PROJECT = Path(__file__).resolve().parents[1]
+SEEDS = range(1, 6)
+SHORT = ("burst-from-zero", "spot-gone", "spot-silent")
+
+LARGE = {
+    "description": "Fifty Jobs of a hundred pods come in half an hour, on 500 nodes.",
+    "length": "1h",
+    "work": [
+        {"name": "platform", "role": "platform", "kind": "Deployment", "count": 6, "gpus": 0, "namespace": "kubeflow"},
+        {
+            "name": "sweep",
+            "role": "trial",
+            "count": 50,
+            "pods": 100,
+            "at": "1m",
+            "every": "30s",
+            "runFor": "4m-6m",
+            "checkpointEvery": "2m",
+        },
+    ],
+    "faults": [{"at": "30m", "evict": {"nodes": 100, "within": "3m"}}],
+}
+
+
+class Bench:
+    """Stacks in a sandbox of their own."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._environment = {**os.environ, "SANDBOX_HOME": str(folder / "home")}
+
+    def up(self, stack: str, *arguments: str) -> None:
+        self._run("up", "--stack", stack, *arguments)
+
+    def drill(self, scenario: str, stack: str, *arguments: str) -> dict[str, Any]:
+        """The report of a drill, with its seconds and the memory of all its processes."""
+        began, peak = time.monotonic(), Peak(self._folder)
+        with peak:
+            done = self._run("drill", scenario, "--stack", stack, "--json", *arguments, ok=(0, 1))
+        report: dict[str, Any] = json.loads(done.stdout)
+        return {**report, "seconds": time.monotonic() - began, "memory": peak.most}
+
+    def down(self, stack: str) -> None:
+        self._run("down", "--force", "--stack", stack)
+
+    def _run(self, *arguments: str, ok: tuple[int, ...] = (0,)) -> subprocess.CompletedProcess[str]:
+        command = [str(Path(sys.executable).with_name("sandbox")), *arguments]
+        done = subprocess.run(command, cwd=PROJECT, env=self._environment, capture_output=True, text=True, check=False)
+        if done.returncode not in ok:
+            raise SystemExit(
+                f"{' '.join(arguments)}: exit {done.returncode}\n{done.stdout[-2000:]}\n{done.stderr[-2000:]}"
+            )
+        return done
+
+
+class Peak:
+    """The most memory of the processes of a drill: the command, and the copy's control plane."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder, self._done = str(folder), threading.Event()
+        self.most = 0
+
+    def __enter__(self) -> None:
+        self._thread = threading.Thread(target=self._watch, daemon=True)
+        self._thread.start()
+
+    def __exit__(self, *error: object) -> None:
+        self._done.set()
+        self._thread.join()
+
+    def _watch(self) -> None:
+        while not self._done.wait(0.5):
+            self.most = max(self.most, sum(self._sizes()))
+
+    def _sizes(self) -> Iterator[int]:
+        for process in psutil.process_iter():
+            try:
+                line = " ".join(process.cmdline())
+                if "drill+" in line or " drill " in f"{line} ":
+                    yield process.memory_info().rss
+            except psutil.Error:
+                continue
+
+
+@contextmanager
+def sandbox() -> Iterator[Bench]:
+    """A sandbox that is removed afterwards."""
+    with TemporaryDirectory(prefix="kubeflow-spot-bench-") as folder:
+        yield Bench(Path(folder))
+
+
+def weeks() -> None:
+    """Five weeks on two stacks."""
+    print("| stack | seed | cost USD | best possible USD | times | red verdicts | lost to | s |")
+    print("|---|---|---|---|---|---|---|---|")
+    with sandbox() as bench:
+        for stack in ("dev", "prod"):
+            bench.up(stack)
+            for seed in SEEDS:
+                found = bench.drill("week", stack, f"--seed={seed}")
+                figures = {each["name"]: each["value"] for each in found["figures"]}
+                cost, best = figures.get("cost of GPU nodes"), figures.get("best possible cost")
+                losses = sorted(found["losses"], key=lambda row: -row["amount"])[:3]
+                lost = "; ".join(f"{row['pool']}: {row['cause']} {row['amount']:.0f}" for row in losses)
+                times = f"{cost / best:.2f}" if cost and best else "?"
+                print(
+                    f"| {stack} | {seed} | {cost} | {best} | {times} | {red(found)} | {lost} | {found['seconds']:.0f} |",
+                    flush=True,
+                )
+            bench.down(stack)
+
+
+def red(found: dict[str, Any]) -> str:
+    """The names of the red verdicts."""
+    return ", ".join(each["name"] for each in found["verdicts"] if each["ok"] is False) or "none"
+
+
+def counts(found: dict[str, Any]) -> str:
+    """What must be the same in every run: the verdicts, and where how many pods ran and were evicted."""
+    verdicts = "".join({True: "+", False: "-", None: "."}[each["ok"]] for each in found["verdicts"])
+    placed = {f"{each['role']} on {each['pool']}": (each["pods"], each["restarts"]) for each in found["placed"]}
+    return f"{verdicts} {placed}"
+
+
+def repeats() -> None:
+    """One scenario five times on two stacks."""
+    with sandbox() as bench:
+        for stack in ("dev", "staging"):
+            bench.up(stack)
+            for scenario in ("spot-gone-and-back", "burst-from-zero"):
+                seen = [counts(bench.drill(scenario, stack)) for _ in SEEDS]
+                print(
+                    f"{stack} {scenario}: {len(set(seen))} different of {len(seen)}: {' | '.join(sorted(set(seen)))}",
+                    flush=True,
+                )
+            bench.down(stack)
+
+
+def factor() -> None:
+    """Three scenarios by events alone and by a clock five times as fast as real time."""
+    with sandbox() as bench:
+        bench.up("dev")
+        for scenario in SHORT:
+            plain, paced = bench.drill(scenario, "dev"), bench.drill(scenario, "dev", "--factor=5")
+            same = counts(plain).split()[0] == counts(paced).split()[0]
+            print(
+                f"{scenario}: {'same' if same else 'DIFFERENT'} verdicts; {plain['seconds']:.0f} s and {paced['seconds']:.0f} s",
+                flush=True,
+            )
+        bench.down("dev")
+
+
+def large() -> None:
+    """500 nodes and 5,000 pods for an hour."""
+    with sandbox() as bench, TemporaryDirectory() as folder:
+        content = yaml.safe_load((PROJECT / "Pulumi.dev.yaml").read_text())
+        config = content["config"]
+        config["kubeflow-spot:cloud"]["network"]["podCidr"] = "10.240.0.0/13"
+        config["kubeflow-spot:pools"][1] |= {"maxNodes": 480, "fallback": [{"onDemand": {"maxNodes": 120}}]}
+        stack, scenario = Path(folder) / "stack.yaml", Path(folder) / "large.yaml"
+        stack.write_text(yaml.safe_dump(content))
+        scenario.write_text(yaml.safe_dump(LARGE))
+        bench.up("dev", "--config-file", str(stack))
+        found = bench.drill(str(scenario), "dev")
+        nodes = sum(each["peak"] for each in found["pools"])
+        print(f"{nodes} nodes, {found['seconds']:.0f} s, {found['memory'] / 1e9:.2f} GB; red: {red(found)}")
+        bench.down("dev")
+
+
+if __name__ == "__main__":
+    {"weeks": weeks, "repeats": repeats, "factor": factor, "large": large}[sys.argv[1]]()
