@@ -17,6 +17,7 @@ from sandbox.base.notices import Notify
 from sandbox.drill import report
 from sandbox.drill import run as running
 from sandbox.drill import scenario as scenarios
+from sandbox.drill.capacity import checked
 from sandbox.drill.hindsight import hindsight
 from sandbox.drill.losses import lost_to
 from sandbox.drill.record import Record, Step
@@ -150,6 +151,7 @@ def _brought_up(home: Home, side: Side, scratch: Scratch, notify: Notify) -> Hom
 
 def _steps(copy: Copy, scenario: Scenario, request: Request, traced: list[Step]) -> tuple[list[Step], str]:
     if traced:
+        checked(traced, running.pools(copy), path="--trace")
         return traced, "from " + ", ".join(path.name for _, _, path in request.traces)
     if not scenario.drawn_capacity:
         return [], ""

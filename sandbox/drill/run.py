@@ -10,11 +10,11 @@ from typing import Any
 from sandbox.cluster import plugins
 from sandbox.cluster.autoscaler.options import Options
 from sandbox.cluster.autoscaler.scaler import Autoscaler
-from sandbox.drill import machines, record
+from sandbox.drill import fitting, machines, record
 from sandbox.drill.clock import Clock
 from sandbox.drill.drill import Drill
 from sandbox.drill.scenario import Scenario
-from sandbox.drill.source import Copy, require_spot
+from sandbox.drill.source import Copy
 from sandbox.report import prices
 
 STAND_IN = "stand-in"
@@ -75,7 +75,7 @@ def run(
         _tolerations(copy),
     )
     found = pools(copy)
-    require_spot(found)
+    fitting.require(scenario, found)
     drill.run()
     distortions = [text.format(boot=scenario.boot) for text in _DISCRETE]
     if factor is not None:

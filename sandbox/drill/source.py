@@ -83,9 +83,3 @@ def copied(home: Home, folder: Path, notify: Notify) -> Iterator[Copy]:
         live.close()
         own.close()
         plane.stop()
-
-
-def require_spot(pools: list[Any]) -> None:
-    """Raises SandboxError for a stack without a spot pool."""
-    if not any(pool.capacity == "spot" for pool in pools):
-        raise SandboxError("the stack has no spot pool: there is nothing that a drill could take away")
