@@ -67,6 +67,10 @@ class Cluster:
         """Plan an event."""
         heapq.heappush(self._events, (time, next(self._numbers), event))
 
+    def changes(self) -> float:
+        """The time of the next event."""
+        return self._events[0][0] if self._events else float("inf")
+
     def run(self, until: float) -> None:
         """Let events happen, also those at `until`; stops early where a pod triggers a scan before."""
         while self._events and self._events[0][0] <= min(until, self.triggered):
@@ -76,8 +80,8 @@ class Cluster:
 
     def world(self) -> World:
         """What the autoscaler sees."""
-        seen = {uid for uid in self.pods if self._since[uid] + _LAG <= self.now}
-        visible = [pod for uid, pod in self.pods.items() if uid in seen or pod["spec"].get("nodeName")]
+        now = self.now - _LAG
+        visible = [pod for uid, pod in self.pods.items() if self._since[uid] <= now or pod["spec"].get("nodeName")]
         return World(
             [pods.group(told, self._machines[name]) for name, told in self.groups.items()],
             list(self.nodes.values()),
@@ -89,16 +93,14 @@ class Cluster:
             self.script.recording.get("priorities"),
         )
 
+    def sizes(self) -> Counter[str]:
+        return Counter(self._group_of[name] for name in self.nodes)
+
     def placement(self) -> Counter[str]:
-        """Pods with a node by group, and those without."""
         return Counter(
             self._group_of[pod["spec"]["nodeName"]] if pod["spec"].get("nodeName") else "(pending)"
             for pod in self.pods.values()
         )
-
-    def sizes(self) -> Counter[str]:
-        """Node objects by group."""
-        return Counter(self._group_of[name] for name in self.nodes)
 
     # The autoscaler's hands.
 
@@ -143,8 +145,6 @@ class Cluster:
 
     def decided(self, decision: Decision) -> None:
         self.decisions.append(decision)
-
-    # Machines.
 
     def _machine(self, group: str, now: float) -> None:
         """A new machine, whose node object appears at once."""
@@ -203,8 +203,6 @@ class Cluster:
                 after = 0 if with_pods else self.script.collected(self.now)
                 self.at(self.now + after, lambda uid=uid: self._delete(uid))
 
-    # Pods.
-
     def _pod(self, batch: Object) -> None:
         number = next(self._numbers)
         uid = f"pod-{number}"
@@ -212,6 +210,7 @@ class Cluster:
         self._since[uid], self._retry[uid] = self.now, self.now + 1.0
         if not self._bind(uid):
             self.triggered = min(self.triggered, self.now + 0.01)
+            self.at(self.now + _LAG, lambda: None)  # the list has it
 
     def _delete(self, uid: str) -> None:
         pod = self.pods.pop(uid, None)

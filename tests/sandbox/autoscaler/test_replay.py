@@ -39,6 +39,13 @@ def test_what_was_recorded_is_decided_again(recording: Any) -> None:
     assert seed is not None, f"no draw of {replay.SEEDS} is like the recording; the closest: {wrong}"
 
 
+@pytest.mark.parametrize("recording", RECORDINGS, ids=names(RECORDINGS))
+def test_scans_before_the_autoscaler_wakes_can_be_left_out(recording: Any) -> None:
+    spared = UNLIKE.get(recording["name"], ("", ""))[0]
+    seed, wrong = replay.replayed(recording, spared, skipping=True)
+    assert seed is not None, wrong
+
+
 @pytest.mark.parametrize("recording", DRAWN, ids=names(DRAWN))
 def test_draws_have_the_recorded_outcomes_and_no_other(recording: Any) -> None:
     assert replay.firsts(recording, range(12)) == set(recording["firstDecisionCounts"])

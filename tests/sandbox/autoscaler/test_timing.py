@@ -97,6 +97,19 @@ def test_a_refusal_backs_off_at_once_and_the_twin_is_asked_one_scan_later() -> N
     assert scans.said()[3:] == [(35, "scale-up", "gpuod")]
 
 
+def test_a_machine_that_never_registers_makes_room_for_another_in_the_scan_that_removes_it() -> None:
+    """As after a restart: the process has no request for it, so no back-off."""
+    scans = Scans(sized(spot(1), 1))
+    scans.at(0, *training(1))
+    scans.at(40, *training(1))
+    assert scans.said() == []
+    scans.at(60, *training(1))
+    assert [(each.action, each.before, each.after) for each in scans.cloud.decisions] == [
+        ("scale-down", 1, 0),
+        ("scale-up", 0, 1),
+    ]
+
+
 def unready(of: Any, count: int) -> list[Any]:
     return [node(of, name, ready=number >= count, metadata={"uid": name}) for number, name in enumerate(of.nodes)]
 

@@ -155,14 +155,25 @@ def test_what_keeps_a_node(small: Any, settings: Any, budgets: Any, kept: bool) 
 def test_pods_without_a_place_elsewhere_keep_their_node_and_it_is_looked_at_again_after_five_minutes() -> None:
     steps = Steps(PLAIN)
     busy, small = running("busy", FIRST, "3500m"), running("small", SECOND)
-    steps.at(0, busy, small)
-    steps.at(5, small)  # now there is a place
-    assert steps.at(290, small) == [FIRST, SECOND]
-    assert steps.scaler.wakes() <= 300
-    steps.at(300, small)
-    steps.at(360, small)
-    # The empty node goes; the pod's own node, whose pod would fit there, does not go with it.
-    assert steps.cloud.calls[0][0] == "taint"
+    for now in range(0, 120, 5):
+        steps.at(now, busy, small)
+    assert (steps.cloud.calls, steps.scaler.wakes()) == ([], 300)
+    light = running("light", FIRST, "2500m")  # now there is a place
+    for now in range(120, 360, 5):
+        steps.at(now, light, small)
+    assert steps.cloud.calls == []
+    steps.at(360, light, small)
+    assert steps.cloud.calls == [("taint", [SECOND])]
+
+
+def test_nothing_goes_while_new_pods_may_become_more() -> None:
+    steps = Steps(PLAIN, spot(4))
+    steps.at(0)
+    since = {("default", "train-0"): 59.0}
+    steps.at(60, *training(1), since=since)
+    assert steps.cloud.calls == []
+    steps.at(65)
+    assert steps.cloud.calls == [("taint", [FIRST, SECOND])]
 
 
 def test_the_utilisation_of_a_gpu_node_is_that_of_its_gpus() -> None:
