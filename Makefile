@@ -4,7 +4,8 @@ UV := ./scripts/uv
 RUN := $(UV) run --locked
 
 .DEFAULT_GOAL := help
-.PHONY: help up preview down status test test-slow check bench
+SCENARIO ?=
+.PHONY: help up preview down status drill test test-slow check bench
 
 help: ## List the targets
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' Makefile | expand -t 20
@@ -20,6 +21,9 @@ down: ## Delete the stack, its processes and its state
 
 status: ## Show the stack's processes and pools
 	@$(RUN) sandbox status --stack $(STACK)
+
+drill: ## Take the spot machines of a copy of the running stack away, and report (SCENARIO=spot-gone-and-back)
+	@$(RUN) sandbox drill $(SCENARIO) --stack $(STACK)
 
 # Tests that stacks share run on dev and staging, or on the one that is named.
 PYTEST := $(RUN) pytest -n auto $(if $(filter-out file,$(origin STACK)),--stack $(STACK))

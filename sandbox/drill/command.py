@@ -14,7 +14,7 @@ from rich.console import Console
 from sandbox.base.errors import SandboxError
 from sandbox.base.home import Home
 from sandbox.base.notices import Notify
-from sandbox.drill import report
+from sandbox.drill import fitting, report
 from sandbox.drill import run as running
 from sandbox.drill import scenario as scenarios
 from sandbox.drill.capacity import checked
@@ -22,7 +22,7 @@ from sandbox.drill.hindsight import hindsight
 from sandbox.drill.losses import lost_to
 from sandbox.drill.record import Record, Step
 from sandbox.drill.scenario import Scenario
-from sandbox.drill.source import Copy, copied
+from sandbox.drill.source import CopiedCloud, Copy, copied
 from sandbox.drill.trace import read_trace
 from sandbox.drill.verdicts import failed
 from sandbox.drill.weeks import week
@@ -119,7 +119,14 @@ def _record(
 ) -> Record:
     with opened_scratch(home.root, notify, DRILL) as scratch:
         source = home if side.live else _brought_up(home, side, scratch, notify)
-        with copied(source, scratch.folder / "copy", notify) as copy:
+
+        def check(cloud: CopiedCloud) -> None:
+            found = running.pools(cloud)
+            fitting.require(scenario, found)
+            if traced:
+                checked(traced, found, path="--trace")
+
+        with copied(source, scratch.folder / "copy", notify, check) as copy:
             steps, measured = _steps(copy, scenario, request, traced)
             return running.run(
                 home.stack,
@@ -151,7 +158,6 @@ def _brought_up(home: Home, side: Side, scratch: Scratch, notify: Notify) -> Hom
 
 def _steps(copy: Copy, scenario: Scenario, request: Request, traced: list[Step]) -> tuple[list[Step], str]:
     if traced:
-        checked(traced, running.pools(copy), path="--trace")
         return traced, "from " + ", ".join(path.name for _, _, path in request.traces)
     if not scenario.drawn_capacity:
         return [], ""

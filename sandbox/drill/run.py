@@ -8,13 +8,14 @@ from random import Random
 from typing import Any
 
 from sandbox.cluster import plugins
+from sandbox.cluster.autoscaler import gke_figures
 from sandbox.cluster.autoscaler.options import Options
 from sandbox.cluster.autoscaler.scaler import Autoscaler
-from sandbox.drill import fitting, machines, record
+from sandbox.drill import machines, record
 from sandbox.drill.clock import Clock
 from sandbox.drill.drill import Drill
 from sandbox.drill.scenario import Scenario
-from sandbox.drill.source import Copy
+from sandbox.drill.source import CopiedCloud, Copy
 from sandbox.report import prices
 
 STAND_IN = "stand-in"
@@ -28,10 +29,6 @@ _DISCRETE = (
 _PACED = (
     "Time passes {factor:g} times as fast as it would; the scheduler's own retries do not, so they seem {factor:g} times"
     " as long."
-)
-_GKE = (
-    "GKE's autoscaler was not recorded: its decisions here follow Google's documentation, and its times are documented or"
-    " assumed."
 )
 _BARE = (
     "Kubernetes {version} has no MutatingAdmissionPolicy: the drill's training pods carry spot's toleration themselves, as users"
@@ -74,8 +71,7 @@ def run(
         steps,
         _tolerations(copy),
     )
-    found = pools(copy)
-    fitting.require(scenario, found)
+    found = pools(copy, _order(copy))
     drill.run()
     distortions = [text.format(boot=scenario.boot) for text in _DISCRETE]
     if factor is not None:
@@ -113,20 +109,20 @@ def _tolerations(copy: Copy) -> list[Any]:
 
 
 def _caveats(copy: Copy) -> tuple[str, ...]:
-    caveats = [_GKE] if copy.provider == "gcp" else []
+    caveats = [gke_figures.SENTENCE] if copy.provider == "gcp" else []
     if _tolerations(copy):
         caveats.append(_BARE.format(version=copy.version))
     return tuple(caveats)
 
 
-def _location(copy: Copy) -> str:
+def _location(copy: CopiedCloud) -> str:
     body = copy.cloud.get(copy.cluster) or {}
     return str(body.get("location", ""))
 
 
-def pools(copy: Copy) -> list[record.Pool]:
-    """The pools of a copied stack."""
-    location, order = _location(copy), _order(copy)
+def pools(copy: CopiedCloud, order: Sequence[Sequence[str]] = ()) -> list[record.Pool]:
+    """The pools of a copied stack; those that take a pool's work follow from the order in which they grow."""
+    location = _location(copy)
     found = []
     for group in copy.cloud.node_groups(copy.cluster).groups:
         machine = machines.machine_of(group)
@@ -169,7 +165,7 @@ def _order(copy: Copy) -> list[list[str]]:
     return [list(rule.get("nodepools") or ()) for body in classes for rule in body["spec"]["priorities"]]
 
 
-def _after(pool: str, order: list[list[str]]) -> tuple[str, ...]:
+def _after(pool: str, order: Sequence[Sequence[str]]) -> tuple[str, ...]:
     place = next((number for number, names in enumerate(order) if pool in names), len(order))
     return tuple(name for names in order[place + 1 :] for name in names)
 

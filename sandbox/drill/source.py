@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,27 +26,39 @@ from sandbox.toolchain import programs
 
 
 @dataclass(frozen=True)
-class Copy:
-    """A copy of a stack's cluster and cloud, for one drill."""
+class CopiedCloud:
+    """A copy of a stack's emulated cloud."""
 
     provider: str
     version: str
     cluster: str
     """The cluster's cloud id."""
-    client: Client
-    api: ApiServer
     cloud: Any
     captured: Captured
     outputs: dict[str, Any]
     """The stack's outputs."""
+
+
+@dataclass(frozen=True)
+class Copy(CopiedCloud):
+    """A copy of a stack's cloud and cluster, for one drill."""
+
+    client: Client
+    api: ApiServer
     plane: ControlPlane
 
 
+def _anything(copy: CopiedCloud) -> None:
+    pass
+
+
 @contextmanager
-def copied(home: Home, folder: Path, notify: Notify) -> Iterator[Copy]:
+def copied(
+    home: Home, folder: Path, notify: Notify, check: Callable[[CopiedCloud], None] = _anything
+) -> Iterator[Copy]:
     """Copy a running stack's cluster into a new folder; the copy's processes end afterwards.
 
-    Raises SandboxError for a stack that is not up.
+    `check` gets the cloud before a process starts. Raises SandboxError for a stack that is not up, and what `check` raises.
     """
     if not clusters.planes(home.clusters):
         raise SandboxError(
@@ -61,6 +73,10 @@ def copied(home: Home, folder: Path, notify: Notify) -> Iterator[Copy]:
     with locks.lock_stack(home):
         shutil.copytree(home.cloud, folder / "cloud")
         outputs = Checkpoint(home).outputs()
+    captured = Captured()
+    cloud = plugins.opened(source.cloud, folder / "cloud", captured)
+    copied_cloud = CopiedCloud(source.cloud, source.version, cluster, cloud, captured, outputs)
+    check(copied_cloud)
     directory = folder / "clusters" / "copy"
     # By these settings a later command finds the processes of a drill that was killed.
     clusters.note(
@@ -75,10 +91,8 @@ def copied(home: Home, folder: Path, notify: Notify) -> Iterator[Copy]:
         await_policies(own)
         notify(f"the cluster's {number} declared objects are copied; the stack itself stays as it is")
         ports = read_ports(plane.directory / "ports.json")
-        captured = Captured()
-        cloud = plugins.opened(source.cloud, folder / "cloud", captured)
         api = ApiServer(plane.directory, ports["kube-apiserver"])
-        yield Copy(source.cloud, source.version, cluster, own, api, cloud, captured, outputs, plane)
+        yield Copy(**vars(copied_cloud), client=own, api=api, plane=plane)
     finally:
         live.close()
         own.close()
