@@ -164,24 +164,25 @@ def _likeness(piece: Piece, exact: bool) -> float:
 
 
 def _groups(found: Iterable[Piece], reached: Reach, cells: list[int], exact: bool) -> list[_Group]:
-    work: dict[tuple[int, int, float, int, bool, frozenset[str], float], list[int]] = defaultdict(list)
+    alike: dict[tuple[object, ...], list[Piece]] = defaultdict(list)
     for piece in found:
-        first, last = _window(piece, cells)
-        key = (
-            first,
-            last,
-            _likeness(piece, exact),
-            piece.gpus,
-            piece.spot,
-            reached.machines(piece),
-            reached.price(piece),
+        # The pools are in it so that groups are the same whatever is reached: costs can be compared with each other.
+        likeness = (_likeness(piece, exact), piece.gpus, piece.spot, piece.pools, reached.machines(piece))
+        alike[*_window(piece, cells), *likeness].append(piece)
+    groups = [
+        _Group(
+            *_window(first, cells),
+            gpus=first.gpus * len(group),
+            work=sum(_down(piece.seconds) * piece.gpus for piece in group),
+            spot=first.spot,
+            machines=reached.machines(first),
+            price=reached.price(first),
         )
-        work[key].append(_down(piece.seconds) * piece.gpus)
-    # The earliest finish first: not needed for the optimum, but near it from the first round on.
-    return [
-        _Group(first, last, gpus * len(parts), sum(parts), spot, machines, price)
-        for (first, last, _, gpus, spot, machines, price), parts in sorted(work.items(), key=lambda pair: pair[0][1])
+        for group in alike.values()
+        for first in group[:1]
     ]
+    # The earliest finish first: not needed for the optimum, but near it from the first round on.
+    return sorted(groups, key=lambda group: group.last)
 
 
 def _flow(groups: list[_Group], spot: Mapping[str, Market], cells: list[int]) -> tuple[dict[str, float], list[int]]:

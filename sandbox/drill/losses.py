@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 
-from sandbox.drill.hindsight import Best, hindsight
+from sandbox.drill.hindsight import MOST_ARCS, Best, hindsight
 from sandbox.drill.idle import idle
 from sandbox.drill.markets import Reach, dollars, markets
 from sandbox.drill.pieces import HOUR, Run, gpu_pools, model, paid, pieces, runs
@@ -29,8 +29,12 @@ class Loss:
     amount: float
 
 
-def lost_to(record: Record, best: Best, *, reach: Mapping[str, Collection[str]] | None = None) -> list[Loss]:
-    """The rows, the largest first, and `not explained` last; none where a price is unknown. `reach` as given to `hindsight`.
+def lost_to(
+    record: Record, best: Best, *, reach: Mapping[str, Collection[str]] | None = None, most_arcs: int = MOST_ARCS
+) -> list[Loss]:
+    """The rows, the largest first, and `not explained` last; none where a price is unknown.
+
+    `reach` and `most_arcs` are those that `hindsight` was given.
 
     What a node costs is divided by what it did: it booted, it was idle, its GPUs were empty beside a pod, work on it was done
     again, or it did work that counted. The last is compared with the least cost in three steps, each by a further `hindsight`:
@@ -41,8 +45,8 @@ def lost_to(record: Record, best: Best, *, reach: Mapping[str, Collection[str]] 
     total = best.paid
     if total is None or best.cost is None:
         return []
-    own = hindsight(record, reach=reach, all_zones=False, all_machines=False)
-    machines = hindsight(record, reach=reach, all_zones=False)
+    own = hindsight(record, reach=reach, all_zones=False, all_machines=False, most_arcs=most_arcs)
+    machines = hindsight(record, reach=reach, all_zones=False, most_arcs=most_arcs)
     if own.cost is None or machines.cost is None:
         return []
     rows = [*_boots(record), *idle_rows(record), *_repeated(record), *_on_demand_beside_spot(record, reach or {})]
