@@ -5,7 +5,8 @@ The provider has no cloud, and so differs from AKS:
 - a machine is in the cluster, as a Node that is not Ready, the moment it is asked for; "never registers" is a node that stays so;
 - the size of a group follows its Node objects, so a deleted node lowers it at once and nobody replaces it;
 - a node is as its group's template promises: all of the machine's size is for pods, and its GPUs are there from the beginning;
-- all nodes of a group have the zone of that template.
+- all nodes of a group have the zone of that template;
+- a loop that follows a scale-up at once now and then asks for one node too many: the Node objects it counts are not all there yet.
 
 Facts from kubernetes/autoscaler at cluster-autoscaler-1.36.1, folder cluster-autoscaler/cloudprovider/kwok.
 """
