@@ -116,6 +116,8 @@ def _given_up(requests: list[float], since: float, provision: float) -> tuple[fl
             continue
         if last is not None and last + provision >= since:
             break
+        if request > since + provision:
+            break  # made for others: the pod's own request is long over
         last, further = request, 0
     if last is None or last + provision < since:
         return since, 0
