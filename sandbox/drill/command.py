@@ -94,7 +94,7 @@ def _alone(home: Home) -> Iterator[None]:
 
 
 def _sides(home: Home, request: Request) -> list[Side]:
-    """The settings to compare, those of `--against` first."""
+    """The settings to compare: a revision before what is here, another stack file after it."""
     own = Side("now", request.config_file, live=request.config_file is None)
     if not request.against:
         return [own]
@@ -103,7 +103,7 @@ def _sides(home: Home, request: Request) -> list[Side]:
         own = Side("work tree", home.config_file)
     path = Path(request.against)
     if path.is_file():
-        return [Side(path.name, path.resolve()), own]
+        return [own, Side(path.name, path.resolve())]
     revision = Revision.of(home.project, request.against)
     return [Side(revision.name, revision=revision), own]
 

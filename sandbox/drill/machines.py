@@ -78,6 +78,7 @@ class Machines:
         self.active: list[Active] = []
         self._groups: NodeGroups | None = None
         self._zones: dict[str, list[str]] = {}
+        self._kept: dict[str, bool] = {}
         self._absent: dict[str, str] = {}
         """Machines that the cloud makes anew when it can, with their pools."""
 
@@ -160,6 +161,14 @@ class Machines:
                 # Only the autoscaler heeds the minimum.
                 self._cloud.scale(self._cluster, pool, len(group.nodes) - len(lost), force=True)
             self._groups = None
+
+    def stays(self, name: str) -> bool:
+        """Whether the cloud stops an evicted machine in place of deleting it: it counts in the pool's size then."""
+        pool = self.nodes[name].pool
+        if pool not in self._kept:
+            body = self._cloud.get(self.group(pool).pool_id) or {}
+            self._kept[pool] = body.get("scaleSetEvictionPolicy") == "Deallocate"
+        return self._kept[pool]
 
     def revive(self) -> None:
         """Make machines anew where there is capacity again."""

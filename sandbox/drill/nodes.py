@@ -18,6 +18,10 @@ PLUGIN = 10.0
 _UPGRADE, _REPLACED = 120.0, 60.0
 """Seconds from one node's upgrade to the next, and from the drain of a node to its end. Assumed."""
 
+# What the cloud's controller of nodes and the node controller make of a machine that is stopped.
+_STOPPED = {"key": "node.cloudprovider.kubernetes.io/shutdown", "effect": "NoSchedule"}
+_SILENT = {"type": "Ready", "status": "Unknown", "reason": "NodeStatusUnknown"}
+
 
 class Nodes:
     """The nodes of one cluster."""
@@ -165,9 +169,16 @@ class Nodes:
             self.evict_pod(pod, grace, why)
 
     def _take(self, name: str) -> None:
-        if name in self._machines.nodes:
-            self._machines.lose([name], "evicted")
-            self.end_node(name, "evicted")
+        if name not in self._machines.nodes:
+            return
+        if self._machines.stays(name):
+            self._machines.gone([name], "evicted")
+            self.kubelets.lost(name)
+            self.set_taint(name, _STOPPED, on=True)
+            self._patch_node(name, {"status": {"conditions": [_SILENT]}}, "status")
+            return
+        self._machines.lose([name], "evicted")
+        self.end_node(name, "evicted")
 
     def end_node(self, name: str, why: record.PodEnd) -> None:
         """A machine is gone: so is its node."""
