@@ -1,0 +1,51 @@
+"""Scenarios that do not fit a stack."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from sandbox.base.errors import SandboxError
+from sandbox.drill.fitting import require
+from sandbox.drill.record import Pool
+from sandbox.drill.scenario import Scenario
+
+SPOT = Pool("t4", "NC4", "spot", 1, 0, 8, ("eu-1", "eu-2"))
+TWIN = Pool("t4od", "NC4", "on-demand", 1, 0, 2)
+
+
+def scenario(*faults: dict[str, Any]) -> Scenario:
+    work = [{"name": "w", "role": "trial", "runFor": "10m"}]
+    return Scenario.model_validate({"description": "A.", "length": "1h", "work": work, "faults": list(faults)})
+
+
+@pytest.mark.parametrize(
+    ("fault", "problem"),
+    [
+        ({"capacity": {"machine": "A100"}}, "faults[0].capacity.machine: the stack has no 'A100'; it has NC4"),
+        ({"capacity": {"zone": "eu-3"}}, "faults[0].capacity.zone: the stack has no 'eu-3'; it has eu-1, eu-2"),
+        ({"evict": {"pool": "t4od"}}, "faults[0].evict.pool: the stack has no 't4od'; it has t4"),
+        ({"evict": {"zone": "x"}}, "faults[0].evict.zone: the stack has no 'x'; it has eu-1, eu-2"),
+        ({"silent": {"pool": "gone"}}, "faults[0].silent.pool: the stack has no 'gone'; it has t4, t4od"),
+        ({"latePlugin": {"pool": "gone"}}, "faults[0].latePlugin.pool: the stack has no 'gone'; it has t4, t4od"),
+    ],
+)
+def test_names_that_the_stack_does_not_have_are_refused(fault: dict[str, Any], problem: str) -> None:
+    with pytest.raises(SandboxError) as refused:
+        require(scenario({"at": "1m", **fault}), [SPOT, TWIN])
+    assert problem in str(refused.value)
+
+
+def test_names_that_it_has_and_words_for_all_of_them_are_taken() -> None:
+    faults = (
+        {"capacity": {"machine": "NC4", "zone": "first"}},
+        {"evict": {"pool": "t4", "zone": "eu-1"}},
+        {"silent": {}},
+    )
+    require(scenario(*({"at": "1m", **fault} for fault in faults)), [SPOT, TWIN])
+
+
+def test_a_stack_without_spot_has_nothing_to_take_away() -> None:
+    with pytest.raises(SandboxError, match="the stack has no spot pool"):
+        require(scenario(), [TWIN])

@@ -1,0 +1,136 @@
+"""The lives of pods by the drill's clock."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+
+from sandbox.drill import record
+from sandbox.drill.clock import Clock
+from sandbox.drill.kubelet import COLLECTED, START, STOP, Kubelets
+from sandbox.drill.workloads import CHECKPOINT, GPUS, INDEX, ROLE, RUN_FOR, WORK
+
+Object = dict[str, Any]
+
+
+@dataclass
+class Server:
+    """Takes down what would be sent to the API server."""
+
+    sent: list[tuple[str, str]] = field(default_factory=list)
+    phases: list[str] = field(default_factory=list)
+
+    def request(self, send: Callable[[Any], Any], *, missing: bool = False) -> None:
+        send(self)
+
+    def patch(self, version: str, kind: str, name: str, namespace: str, change: Object, part: str = "") -> Object:
+        self.phases.append(change["status"]["phase"])
+        return {}
+
+    def delete(self, version: str, kind: str, name: str, namespace: str, *, at_once: bool = False) -> None:
+        self.phases.append("deleted")
+
+
+class Bed:
+    """Kubelets with a clock, and a pod that comes again and again for one piece of work."""
+
+    def __init__(self, needs: float = 1000, checkpoint: float | None = 300) -> None:
+        self.clock, self.server = Clock(), Server()
+        self.kubelets = Kubelets(self.clock, self.server, {"n1": "t4", "n2": "t4od"}, lambda pod: ("t4",))  # type: ignore[arg-type]
+        self.work = record.Work("team-a/train/0", "training", 0.0, needs, checkpoint)
+        self.kubelets.work[self.work.name] = self.work
+        self._notes = {ROLE: "training", WORK: "team-a/train", INDEX: "0", GPUS: "1", RUN_FOR: f"{needs}"}
+        if checkpoint:
+            self._notes[CHECKPOINT] = f"{checkpoint}"
+
+    def pod(self, uid: str, node: str | None = None, **metadata: Any) -> Object:
+        spec: Object = {"containers": [{"name": "main", "image": "i"}]}
+        if node:
+            spec["nodeName"] = node
+        owner = [{"kind": "Job", "controller": True}]
+        base = {"uid": uid, "name": uid, "namespace": "team-a", "annotations": self._notes, "ownerReferences": owner}
+        return {"metadata": {**base, **metadata}, "spec": spec, "status": {"phase": "Pending"}}
+
+    def bind(self, uid: str, node: str) -> None:
+        before = self.pod(uid)
+        self.kubelets.seen(None, before)
+        self.kubelets.seen(before, self.pod(uid, node))
+
+    def until(self, time: float) -> None:
+        self.clock.run(time, lambda: None)
+
+
+def test_a_pod_starts_works_and_succeeds() -> None:
+    bed = Bed()
+    bed.bind("a", "n1")
+    bed.until(5000)
+    (pod,) = bed.kubelets.pods
+    assert (pod.bound, pod.started, pod.ended, pod.how) == (0, START, START + 1000, "succeeded")
+    assert (pod.pool, pod.reach, pod.role, pod.gpus) == ("t4", ("t4",), "training", 1)
+    assert (bed.work.finished, bed.work.times) == (START + 1000, 1)
+    assert bed.server.phases == ["Running", "Succeeded"]
+
+
+@pytest.mark.parametrize(("checkpoint", "lost"), [(300, 195.0), (None, 495.0)])
+def test_work_since_the_last_checkpoint_is_lost_with_the_machine_and_the_rest_is_not_done_again(
+    checkpoint: float | None, lost: float
+) -> None:
+    bed = Bed(checkpoint=checkpoint)
+    bed.bind("a", "n1")
+    bed.until(500)
+    bed.kubelets.leaving["n1"] = "evicted"
+    bed.kubelets.lost("n1")
+    bed.until(600)
+    bed.bind("b", "n2")
+    bed.until(5000)
+    first, second = bed.kubelets.pods
+    assert (first.how, first.ended, first.lost) == ("evicted", 500, lost)
+    kept = 495 - lost
+    assert second.ended == 600 + START + 1000 - kept
+    assert bed.work.times == 1
+
+
+def test_a_pod_on_a_machine_that_is_gone_is_collected_later() -> None:
+    bed = Bed()
+    bed.bind("a", "n1")
+    bed.until(500)
+    bed.server.phases.clear()
+    bed.kubelets.lost("n1")
+    bed.until(500 + COLLECTED - 1)
+    assert bed.server.phases == []
+    bed.until(500 + COLLECTED)
+    assert bed.server.phases == ["Failed", "deleted"]
+
+
+def test_a_pod_that_is_asked_to_end_heeds_it_and_says_why() -> None:
+    bed = Bed()
+    bed.bind("a", "n1")
+    bed.until(500)
+    bed.kubelets.lives["a"].ending = "drained"
+    before = bed.pod("a", "n1")
+    bed.kubelets.seen(before, bed.pod("a", "n1", deletionTimestamp="now", deletionGracePeriodSeconds=25))
+    bed.until(600)
+    (pod,) = bed.kubelets.pods
+    assert (pod.how, pod.ended) == ("drained", 500 + STOP)
+    assert bed.server.phases[-2:] == ["Failed", "deleted"]
+
+
+def test_a_pod_that_was_ended_does_not_finish_its_work() -> None:
+    bed = Bed()
+    bed.bind("a", "n1")
+    bed.until(500)
+    bed.kubelets.lost("n1")
+    bed.until(5000)
+    assert (bed.work.finished, bed.work.times) == (None, 0)
+
+
+def test_a_pod_bound_to_a_machine_that_goes_before_it_starts_never_runs() -> None:
+    bed = Bed()
+    bed.bind("a", "n1")
+    bed.kubelets.lost("n1")
+    bed.until(100)
+    (pod,) = bed.kubelets.pods
+    assert (pod.started, pod.how, pod.lost) == (None, "evicted", 0.0)
