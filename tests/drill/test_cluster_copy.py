@@ -85,7 +85,8 @@ def test_objects_come_as_they_were_declared_and_those_that_others_need_come_firs
     )
     assert [each["kind"] for each in taken] == ["Namespace", "Service", "ConfigMap", "ValidatingAdmissionPolicyBinding"]
     assert taken[0] == {
-        "apiVersion": "v1", "kind": "Namespace",
+        "apiVersion": "v1",
+        "kind": "Namespace",
         "metadata": {"name": "team-a", "namespace": "team-a", "labels": {"part-of": "kubeflow-profile"}},
     }
     assert taken[1]["spec"] == {"ports": []}

@@ -1,0 +1,202 @@
+"""Machines of a drill: spot capacity by zone, refusals, and machines that register late or never."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from sandbox.cloud.node_groups import Gpus, NodeGroup, NodeGroups, ScaleRefused
+from sandbox.cluster import plugins
+from sandbox.drill.clock import Clock
+from sandbox.drill.machines import Active, Captured, Machines
+from sandbox.drill.scenario import Place
+
+Object = dict[str, Any]
+AZURE, GCP = plugins.plugin("azure").spot, plugins.plugin("gcp").spot
+
+
+def group(pool: str, capacity: str, least: int = 0, most: int = 6) -> NodeGroup:
+    labels = {
+        "kubeflow-spot.dev/capacity": capacity, "kubeflow-spot.dev/pool": pool,
+        "topology.kubernetes.io/region": "eu", "node.kubernetes.io/instance-type": "NC4",
+    }
+    template = {"metadata": {"labels": labels}, "spec": {}, "status": {}}
+    return NodeGroup(f"aks-{pool}", pool, pool, least, most, (), template, Gpus(1))
+
+
+class Cloud:
+    """A cloud of two pools, one of them over two zones."""
+
+    def __init__(self, captured: Captured, policy: str = "Delete") -> None:
+        self._captured, self._policy = captured, policy
+        self.groups = {"t4": group("t4", "spot"), "t4od": group("t4od", "on-demand", 1)}
+        self._number = 0
+        self.grow("t4od", 2)
+
+    def node_groups(self, cluster: str) -> NodeGroups:
+        return NodeGroups(list(self.groups.values()))
+
+    def get(self, pool: str) -> Object:
+        zones = {"availabilityZones": ["1", "2"]} if pool == "t4" else {}
+        return {**zones, "scaleSetEvictionPolicy": self._policy}
+
+    def grow(self, pool: str, by: int) -> None:
+        names = [f"{pool}-{self._number + number}" for number in range(by)]
+        self._number += by
+        self._resize(pool, (*self.groups[pool].nodes, *names))
+
+    def remove(self, pool: str, nodes: Collection[str]) -> None:
+        left = tuple(name for name in self.groups[pool].nodes if name not in nodes)
+        if len(left) < (self.groups[pool].least or 0):
+            raise ScaleRefused("below the minimum")
+        self._resize(pool, left)
+
+    def scale(self, cluster: str, pool: str, count: int, *, force: bool) -> None:
+        self._resize(pool, self.groups[pool].nodes[-count:] if count else ())
+
+    def apply_nodes(self, cluster: str) -> None:
+        pools = self.groups.values()
+        bodies = [(name, each.template["metadata"]["labels"]) for each in pools for name in each.nodes]
+        zoned = [(name, {**labels, "topology.kubernetes.io/zone": "eu-1"}) for name, labels in bodies]
+        self._captured.apply_nodes(cluster, [{"metadata": {"name": name, "labels": labels}} for name, labels in zoned])
+
+    def _resize(self, pool: str, names: tuple[str, ...]) -> None:
+        self.groups[pool] = replace(self.groups[pool], nodes=names)
+        self.apply_nodes("")
+
+
+class Bed:
+    """Machines with a clock; `joined` has the names and zones of nodes as they register."""
+
+    def __init__(self, facts: Any = AZURE, policy: str = "Delete") -> None:
+        captured = Captured()
+        self.clock, self.cloud = Clock(), Cloud(captured, policy)
+        self.machines = Machines(self.cloud, "c", self.clock, captured, 100.0, facts)  # type: ignore[arg-type]
+        self.joined: list[tuple[float, str, str]] = []
+        self.machines.join = self._join
+        self.machines.begin()
+
+    def _join(self, node: Object) -> None:
+        zone = node["metadata"]["labels"]["topology.kubernetes.io/zone"]
+        self.joined.append((self.clock.now, node["metadata"]["name"], zone))
+
+    def grow(self, by: int, pool: str = "t4") -> None:
+        self.machines.grow(self.machines.group(pool), by)
+
+    def until(self, time: float) -> None:
+        self.clock.run(time, lambda: None)
+
+    @property
+    def zones(self) -> list[str]:
+        return [zone for _, name, zone in self.joined if name.startswith("t4-")]
+
+
+def test_a_drill_begins_with_the_minimum_of_each_pool() -> None:
+    assert [name for _, name, _ in Bed().joined] == ["t4od-0"]
+
+
+def test_new_machines_register_after_their_time_in_the_zones_with_the_fewest() -> None:
+    bed = Bed()
+    bed.grow(3)
+    bed.until(99)
+    assert bed.zones == []
+    bed.until(100)
+    assert sorted(bed.zones) == ["eu-1", "eu-1", "eu-2"]
+
+
+def test_a_zone_without_capacity_gets_none() -> None:
+    bed = Bed()
+    bed.machines.set_limit("NC4", "eu-1", 1)
+    bed.grow(4)
+    bed.until(100)
+    assert sorted(bed.zones) == ["eu-1", "eu-2", "eu-2", "eu-2"]
+
+
+@pytest.mark.parametrize(("facts", "came"), [(AZURE, 0), (GCP, 2)])
+def test_a_request_beyond_the_capacity_is_refused_as_the_cloud_does(facts: Any, came: int) -> None:
+    bed = Bed(facts)
+    for zone in ("eu-1", "eu-2"):
+        bed.machines.set_limit("NC4", zone, 1)
+    with pytest.raises(ScaleRefused, match=facts.refused.code):
+        bed.grow(3)
+    assert len(bed.machines.group("t4").nodes) == came
+    bed.grow(2, "t4od")
+
+
+def test_machines_on_demand_know_no_spot_capacity() -> None:
+    bed = Bed()
+    bed.machines.set_limit("NC4", "eu-1", 0)
+    bed.grow(3, "t4od")
+    bed.until(100)
+    assert len(bed.joined) == 4
+
+
+@pytest.mark.parametrize(
+    ("kind", "seconds", "registered"), [("silent", 0.0, None), ("slow", 60.0, 160.0), ("late_plugin", 60.0, 100.0)]
+)
+def test_faults_of_the_registration(kind: str, seconds: float, registered: float | None) -> None:
+    bed = Bed()
+    bed.machines.active.append(Active(kind, Place(seconds=f"{seconds:.0f}s")))
+    bed.grow(1)
+    bed.until(1000)
+    assert [time for time, name, _ in bed.joined if name != "t4od-0"] == ([registered] if registered else [])
+
+
+def test_a_refusing_cloud_refuses_spot_alone() -> None:
+    bed = Bed()
+    bed.machines.active.append(Active("refuse", Place()))
+    with pytest.raises(ScaleRefused):
+        bed.grow(1)
+    bed.grow(1, "t4od")
+
+
+def test_the_surplus_is_what_runs_beyond_the_capacity_the_newest_first() -> None:
+    bed = Bed()
+    bed.grow(2)
+    bed.grow(2)
+    bed.machines.set_limit("NC4", "eu-1", 1)
+    (surplus,) = bed.machines.surplus()
+    assert surplus.zone == "eu-1"
+    assert surplus.name in ("t4-4", "t4-5")
+
+
+def test_azure_makes_the_pool_smaller_and_google_makes_the_machine_anew_when_it_can() -> None:
+    for facts, size in ((AZURE, 1), (GCP, 2)):
+        bed = Bed(facts)
+        bed.grow(2)
+        bed.until(100)
+        for zone in ("eu-1", "eu-2"):
+            bed.machines.set_limit("NC4", zone, 0)
+        lost = bed.machines.group("t4").nodes[0]
+        bed.machines.lose([lost], "evicted")
+        assert len(bed.machines.group("t4").nodes) == size
+        bed.until(500)
+        assert [name for time, name, _ in bed.joined if time > 100] == []
+        for zone in ("eu-1", "eu-2"):
+            bed.machines.set_limit("NC4", zone, None)
+        bed.machines.revive()
+        bed.until(900)
+        assert [(time, name) for time, name, _ in bed.joined if time > 100] == ([(600.0, lost)] if size == 2 else [])
+
+
+def test_the_minimum_does_not_keep_a_machine_that_the_cloud_takes() -> None:
+    bed = Bed()
+    bed.machines.lose(["t4od-0"], "evicted")
+    assert bed.machines.group("t4od").nodes == ()
+
+
+@pytest.mark.parametrize(("policy", "stays"), [("Delete", False), ("Deallocate", True)])
+def test_a_pool_that_deallocates_keeps_its_evicted_machines(policy: str, stays: bool) -> None:
+    bed = Bed(policy=policy)
+    bed.grow(1)
+    assert bed.machines.stays("t4-2") is stays
+
+
+def test_the_reach_of_a_pod_follows_from_its_selectors_whatever_it_tolerates() -> None:
+    bed = Bed()
+    spec = {"nodeSelector": {"kubeflow-spot.dev/pool": "t4"}, "containers": []}
+    assert bed.machines.reach({"spec": spec}) == ("t4",)
+    assert bed.machines.reach({"spec": {"containers": []}}) == ("t4", "t4od")
