@@ -28,20 +28,18 @@ SEEDS = range(1, 6)
 SHORT = ("burst-from-zero", "spot-gone", "spot-silent")
 
 LARGE = {
-    "description": "Fifty Jobs of a hundred pods come in half an hour, on 500 nodes.",
+    "description": "Every six minutes ten Jobs of fifty pods come, and find the 500 nodes that the first ones brought.",
     "length": "1h",
     "work": [
         {"name": "platform", "role": "platform", "kind": "Deployment", "count": 6, "gpus": 0, "namespace": "kubeflow"},
-        {
-            "name": "sweep",
-            "role": "trial",
-            "count": 50,
-            "pods": 100,
-            "at": "1m",
-            "every": "30s",
-            "runFor": "4m-6m",
-            "checkpointEvery": "2m",
-        },
+        *(
+            {
+                **{"name": f"wave-{number}", "role": "trial", "count": 10, "pods": 50, "at": f"{1 + 6 * number}m"},
+                **{"runFor": "2m", "checkpointEvery": "1m"},
+            }
+            for number in range(9)
+        ),
+        {**{"name": "last", "role": "trial", "count": 10, "pods": 50, "at": "55m"}, "runFor": "2m"},
     ],
     "faults": [{"at": "30m", "evict": {"nodes": 100, "within": "3m"}}],
 }

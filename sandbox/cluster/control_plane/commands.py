@@ -54,7 +54,7 @@ class Settings:
     @property
     def collector(self) -> dict[str, str]:
         """The environment of Go's garbage collector: little memory, or less work where an hour passes in minutes."""
-        return {"GOGC": "200" if self.timed else "50"}
+        return {"GOGC": "400" if self.timed else "50"}
 
     @property
     def certificates(self) -> Path:
