@@ -34,12 +34,17 @@ LARGE = {
         {"name": "platform", "role": "platform", "kind": "Deployment", "count": 6, "gpus": 0, "namespace": "kubeflow"},
         *(
             {
-                **{"name": f"wave-{number}", "role": "trial", "count": 10, "pods": 50, "at": f"{1 + 6 * number}m"},
-                **{"runFor": "2m", "checkpointEvery": "1m"},
+                "name": f"wave-{number}",
+                "role": "trial",
+                "count": 10,
+                "pods": 50,
+                "at": f"{1 + 6 * number}m",
+                "runFor": "2m",
+                "checkpointEvery": "1m",
             }
             for number in range(9)
         ),
-        {**{"name": "last", "role": "trial", "count": 10, "pods": 50, "at": "55m"}, "runFor": "2m"},
+        {"name": "last", "role": "trial", "count": 10, "pods": 50, "at": "55m", "runFor": "2m"},
     ],
     "faults": [{"at": "30m", "evict": {"nodes": 100, "within": "3m"}}],
 }
