@@ -1,4 +1,4 @@
-"""Figures of drills: `python -m bench.drills weeks|repeats|factor|large`. Each brings its stacks up in a sandbox of its own.
+"""Figures of drills: `python -m bench.drills weeks|repeats|factor [SCENARIO ...]|large`. Each brings its stacks up in a sandbox of its own.
 
 weeks: five drawn weeks on dev and prod, their cost against the best possible, and what the difference is lost to.
 repeats: one scenario five times: verdicts and counts.
@@ -164,11 +164,11 @@ def repeats() -> None:
             bench.down(stack)
 
 
-def factor() -> None:
-    """Three scenarios by events alone and by a clock five times as fast as real time."""
+def factor(*scenarios: str) -> None:
+    """Three scenarios, or those named, by events alone and by a clock five times as fast as real time."""
     with sandbox() as bench:
         bench.up("dev")
-        for scenario in SHORT:
+        for scenario in scenarios or SHORT:
             plain, paced = bench.drill(scenario, "dev"), bench.drill(scenario, "dev", "--factor=5")
             same = counts(plain).split()[0] == counts(paced).split()[0]
             print(
@@ -196,4 +196,4 @@ def large() -> None:
 
 
 if __name__ == "__main__":
-    {"weeks": weeks, "repeats": repeats, "factor": factor, "large": large}[sys.argv[1]]()
+    {"weeks": weeks, "repeats": repeats, "factor": factor, "large": large}[sys.argv[1]](*sys.argv[2:])
