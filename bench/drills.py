@@ -1,4 +1,6 @@
-"""Figures of drills: `python -m bench.drills weeks|repeats|factor [SCENARIO ...]|large`. Each brings its stacks up in a sandbox of its own.
+"""Figures of drills: `python -m bench.drills weeks|repeats|factor [SCENARIO ...]|large`.
+
+Each brings its stacks up in a sandbox of its own.
 
 weeks: five drawn weeks on dev and prod, their cost against the best possible, and what the difference is lost to.
 repeats: one scenario five times: verdicts and counts.

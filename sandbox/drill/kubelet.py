@@ -65,6 +65,11 @@ class Kubelets:
     on_node: dict[str, set[str]] = field(default_factory=dict)
     """Pods by node."""
 
+    def work_on(self, node: str) -> list[str]:
+        """The work that goes on on a node."""
+        lives = (self.lives[uid].record for uid in self.on_node.get(node, ()))
+        return sorted(life.work for life in lives if life.ended is None and life.work)
+
     def seen(self, before: Object | None, pod: Object | None) -> None:
         """A pod is new, changed, or gone."""
         if pod is None:

@@ -70,6 +70,8 @@ class Machines:
         self._cloud, self._cluster, self._clock, self._captured, self._boot = cloud, cluster, clock, captured, boot
         self._facts = facts
         self.join: Callable[[Object], None] = lambda node: None
+        self.order: Callable[[record.Node], Any] = lambda node: node.name
+        """By what equal nodes are told apart. The scheduler draws one of equal nodes for a pod, so their names tell nothing."""
         self.nodes: dict[str, record.Node] = {}
         self.all: list[record.Node] = []
         self.bodies: dict[str, Object] = {}
@@ -187,15 +189,16 @@ class Machines:
                 self.bodies.pop(name, None)
 
     def running(self, machine: str = "*", zone: str = "*", pool: str = "*") -> list[record.Node]:
-        """The spot nodes of a machine in a zone, the newest first."""
-        return [
+        """The spot nodes of a machine in a zone, the newest first; of those of one age by `order`."""
+        nodes = [
             node
-            for node in reversed(self.nodes.values())
+            for node in self.nodes.values()
             if spot(group := self.group(node.pool))
             and machine in ("*", machine_of(group))
             and zone in ("*", node.zone)
             and pool in ("*", node.pool)
         ]
+        return sorted(nodes, key=lambda node: (-node.requested, self.order(node)))
 
     def spot_places(self) -> list[tuple[str, Place, int]]:
         """Each spot machine in each of its zones, with the most nodes that pools can have of it."""

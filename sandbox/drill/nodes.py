@@ -40,6 +40,7 @@ class Nodes:
         self._pools: dict[str, str] = {}
         self._maps: dict[tuple[str, str], Mapping[str, str] | None] = {}
         self.kubelets = Kubelets(clock, observed, self._pools, machines.reach)
+        machines.order = lambda node: (self.kubelets.work_on(node.name), node.name)
 
     def join(self, body: Object) -> None:
         """A machine registers as a node, Ready and without GPUs."""

@@ -20,8 +20,10 @@ AZURE, GCP = plugins.plugin("azure").spot, plugins.plugin("gcp").spot
 
 def group(pool: str, capacity: str, least: int = 0, most: int = 6) -> NodeGroup:
     labels = {
-        "kubeflow-spot.dev/capacity": capacity, "kubeflow-spot.dev/pool": pool,
-        "topology.kubernetes.io/region": "eu", "node.kubernetes.io/instance-type": "NC4",
+        "kubeflow-spot.dev/capacity": capacity,
+        "kubeflow-spot.dev/pool": pool,
+        "topology.kubernetes.io/region": "eu",
+        "node.kubernetes.io/instance-type": "NC4",
     }
     template = {"metadata": {"labels": labels}, "spec": {}, "status": {}}
     return NodeGroup(f"aks-{pool}", pool, pool, least, most, (), template, Gpus(1))

@@ -203,6 +203,9 @@ def controllers(settings: Settings) -> Command:
         f"--kube-api-qps={_UNLIMITED if settings.timed else 100}",
         f"--kube-api-burst={_UNLIMITED if settings.timed else 200}",
     ]
+    if settings.timed:
+        # One Job after the other: who comes first gets a node first, in every run.
+        arguments.append("--concurrent-job-syncs=1")
     return Command([str(settings.programs["kube-controller-manager"]), *arguments], [kubeconfig], settings.collector)
 
 
