@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from sandbox.cloud.cloud import EmulatedCloud
-from sandbox.cloud.clusters import Endpoint
 from sandbox.cloud.node_groups import NodeGroup, NodeGroups, ScaleRefused
 from sandbox.cloud.spot import SpotFacts
 from sandbox.cluster.autoscaler.fit import misfit
 from sandbox.drill import record, scenario
+from sandbox.drill.captured import Captured
 from sandbox.drill.clock import Clock
 
 Object = dict[str, Any]
@@ -21,28 +21,6 @@ Object = dict[str, Any]
 ZONE, REGION = "topology.kubernetes.io/zone", "topology.kubernetes.io/region"
 POOL, CAPACITY = "kubeflow-spot.dev/pool", "kubeflow-spot.dev/capacity"
 MACHINE = "node.kubernetes.io/instance-type"
-
-
-class Captured:
-    """The runtime of the copied cloud: takes down the nodes that the cluster should have."""
-
-    def __init__(self) -> None:
-        self.nodes: dict[str, Object] = {}
-
-    def apply_nodes(self, cluster_id: str, nodes: list[Object]) -> None:
-        self.nodes = {node["metadata"]["name"]: node for node in nodes}
-
-    def start(self, cluster_id: str, name: str, version: str, service_cidr: str) -> None:
-        raise NotImplementedError
-
-    def stop(self, cluster_id: str) -> None:
-        raise NotImplementedError
-
-    def user_kubeconfig(self, cluster_id: str) -> str:
-        raise NotImplementedError
-
-    def endpoint(self, cluster_id: str) -> Endpoint:
-        raise NotImplementedError
 
 
 @dataclass(frozen=True)

@@ -26,10 +26,7 @@ _DISCRETE = (
     "A new machine registers after {boot:.0f} s, a container starts 5 s after its pod is bound, and GPUs are reported 10 s"
     " after the device plugin's start: assumed figures.",
 )
-_PACED = (
-    "Time passes {factor:g} times as fast as it would; the scheduler's own retries do not, so they seem {factor:g} times"
-    " as long."
-)
+_PACED = "Time passes at most {factor:g} times as fast as real time; nothing else changes by that."
 _BARE = (
     "Kubernetes {version} has no MutatingAdmissionPolicy: the drill's training pods carry spot's toleration themselves, as users"
     " must write it there."

@@ -10,8 +10,9 @@ import pytest
 
 from sandbox.cloud.node_groups import Gpus, NodeGroup, NodeGroups, ScaleRefused
 from sandbox.cluster import plugins
+from sandbox.drill.captured import Captured
 from sandbox.drill.clock import Clock
-from sandbox.drill.machines import Active, Captured, Machines
+from sandbox.drill.machines import Active, Machines
 from sandbox.drill.scenario import Place
 
 Object = dict[str, Any]
@@ -158,6 +159,7 @@ def test_a_refusing_cloud_refuses_spot_alone() -> None:
 def test_the_surplus_is_what_runs_beyond_the_capacity_the_newest_first() -> None:
     bed = Bed()
     bed.grow(2)
+    bed.until(10)
     bed.grow(2)
     bed.machines.set_limit("NC4", "eu-1", 1)
     (surplus,) = bed.machines.surplus()

@@ -24,9 +24,7 @@ class Figure:
     source: str
 
 
-SENTENCE = (
-    "GKE's autoscaler is emulated from Google's pages; figures marked assumed are cluster-autoscaler's own defaults."
-)
+SENTENCE = "GKE's autoscaler is emulated: each of its figures is documented by Google, or assumed to be cluster-autoscaler's own default."
 """The sentence with which a report about GKE begins."""
 
 FIGURES = (

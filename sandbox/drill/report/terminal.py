@@ -46,7 +46,7 @@ def _verdicts(report: Report) -> Grid:
         grid.add_column(name, overflow="fold")
     for verdict in verdict_rows(report):
         measured = _text(verdict.measured)
-        if verdict.ok is not True and verdict.why:
+        if verdict.why:
             measured.append(f"\n{printable(verdict.why)}", "dim")
         grid.add_row(_STATES[verdict.ok], _text(verdict.name), measured, _text(verdict.bound, "dim"))
     return grid
