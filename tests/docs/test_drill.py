@@ -1,0 +1,80 @@
+"""The page on drills is true: its scenarios, keys, options and verdicts are those of the program, and its examples are read."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+import pytest
+from pydantic import BaseModel
+
+from sandbox.cli.commands import main as sandbox
+from sandbox.drill import scenario
+from sandbox.drill.trace import read_trace
+from sandbox.drill.verdicts import verdicts
+from tests.docs import pages
+from tests.drill import records
+
+PAGE = pages.DOCS / "drill.md"
+PICTURE = pages.DOCS / "drill.svg"
+
+OBJECTS: list[type[BaseModel]] = [
+    scenario.Scenario,
+    scenario.Workload,
+    scenario.Fault,
+    scenario.CapacityChange,
+    scenario.Eviction,
+    scenario.Place,
+]
+"""The objects of a scenario, in the order of their tables."""
+
+
+def tables(first: str) -> list[list[list[str]]]:
+    """The rows of the tables whose first heading is this, without the heading row."""
+    return [rows[1:] for rows in pages.tables(PAGE) if rows[0][0] == first]
+
+
+def example(language: str) -> str:
+    """The page's block of a language that is an example file."""
+    (found,) = [block.text for block in pages.blocks(PAGE) if block.language == language]
+    return found
+
+
+def test_the_page_has_the_scenarios_as_the_command_lists_them() -> None:
+    (rows,) = tables("scenario")
+    listed = [(f"`{name}`", scenario.load(name).description) for name in scenario.names()]
+    assert [(name.removesuffix(" (default)"), text) for name, text in rows] == listed
+    assert [name for name, _ in rows if name.endswith(" (default)")] == [f"`{scenario.DEFAULT}` (default)"]
+
+
+@pytest.mark.parametrize("number", range(len(OBJECTS)), ids=[model.__name__ for model in OBJECTS])
+def test_the_page_has_every_key_of_a_scenario(number: int) -> None:
+    found = tables("key")
+    assert len(found) == len(OBJECTS)
+    keys = [key.strip("` ") for row in found[number] for key in row[0].split(",")]
+    assert keys == [field.alias for field in OBJECTS[number].model_fields.values()]
+
+
+def test_the_page_names_every_option_and_verdict() -> None:
+    assert isinstance(sandbox, click.Group)
+    options = {name for each in sandbox.commands["drill"].params for name in each.opts if name.startswith("--")}
+    text = PAGE.read_text()
+    assert [name for name in sorted(options - {"--cwd"}) if name not in text] == []
+    (rows,) = tables("verdict")
+    assert [row[0] for row in rows] == [verdict.name for verdict in verdicts(records.spot_gone())]
+
+
+def test_the_examples_of_the_page_are_read(tmp_path: Path) -> None:
+    own, traced = tmp_path / "own.yaml", tmp_path / "t4.json"
+    own.write_text(example("yaml"))
+    traced.write_text(example("json"))
+    assert scenario.load(str(own)).faults
+    assert [step.nodes for step in read_trace(traced, "a machine")] == [8, 2, 0, 4, 8]
+
+
+def test_the_picture_is_of_the_default_scenario_and_small() -> None:
+    """Drawn by a drill: the file `timeline.svg` of its report."""
+    text = PICTURE.read_text()
+    assert text.startswith("<svg ")
+    assert f">Drill {scenario.DEFAULT}, stack dev</text>" in text
+    assert len(text) < 200_000
