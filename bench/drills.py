@@ -17,7 +17,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -56,7 +56,6 @@ class Bench:
     """Stacks in a sandbox of their own."""
 
     def __init__(self, folder: Path) -> None:
-        self._folder = folder
         self._environment = {**os.environ, "SANDBOX_HOME": str(folder / "home")}
 
     def up(self, stack: str, *arguments: str) -> None:
@@ -64,7 +63,7 @@ class Bench:
 
     def drill(self, scenario: str, stack: str, *arguments: str) -> dict[str, Any]:
         """The report of a drill, with its seconds and the memory of all its processes."""
-        began, peak = time.monotonic(), Peak(self._folder)
+        began, peak = time.monotonic(), Peak()
         with peak:
             done = self._run("drill", scenario, "--stack", stack, "--json", *arguments, ok=(0, 1))
         report: dict[str, Any] = json.loads(done.stdout)
@@ -84,10 +83,10 @@ class Bench:
 
 
 class Peak:
-    """The most memory of the processes of a drill: the command, and the copy's control plane."""
+    """The most memory of the processes of a drill: the command, and the copy's control plane, which it starts."""
 
-    def __init__(self, folder: Path) -> None:
-        self._folder, self._done = str(folder), threading.Event()
+    def __init__(self) -> None:
+        self._done = threading.Event()
         self.most = 0
 
     def __enter__(self) -> None:
@@ -103,13 +102,9 @@ class Peak:
             self.most = max(self.most, sum(self._sizes()))
 
     def _sizes(self) -> Iterator[int]:
-        for process in psutil.process_iter():
-            try:
-                line = " ".join(process.cmdline())
-                if "drill+" in line or " drill " in f"{line} ":
-                    yield process.memory_info().rss
-            except psutil.Error:
-                continue
+        for process in psutil.Process().children(recursive=True):
+            with suppress(psutil.Error):
+                yield process.memory_info().rss
 
 
 @contextmanager
