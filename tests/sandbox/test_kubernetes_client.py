@@ -126,7 +126,7 @@ def test_a_server_that_does_not_answer_is_unreachable() -> None:
 
 def test_a_status_is_merged_by_the_keys_of_its_lists(server: Server, client: Client) -> None:
     path = "/api/v1/nodes/a/status"
-    server.answers[path] = {"kind": "Node"}
+    server.answers[path] = {"kind": "Node", "metadata": {"name": "a"}}
     client.patch_status("v1", "Node", "a", {"conditions": []})
     assert server.requests[-1][:3] == ("PATCH", path, '{"status": {"conditions": []}}')
     client.patch_status("v1", "Node", "gone", {})
