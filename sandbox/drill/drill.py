@@ -9,9 +9,10 @@ from sandbox.cloud.spot import SpotFacts
 from sandbox.cluster.autoscaler import expander
 from sandbox.cluster.autoscaler.api import ApiServer
 from sandbox.drill import record, workloads
+from sandbox.drill.captured import Captured
 from sandbox.drill.clock import Clock
 from sandbox.drill.faults import Faults
-from sandbox.drill.machines import Captured, Machines, spot
+from sandbox.drill.machines import Machines, spot
 from sandbox.drill.nodes import Nodes
 from sandbox.drill.observed import Observed, Pause
 from sandbox.drill.scaling import Hands, Scans, world

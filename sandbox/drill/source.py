@@ -19,8 +19,8 @@ from sandbox.cluster.autoscaler.api import ApiServer
 from sandbox.cluster.control_plane import ControlPlane
 from sandbox.cluster.control_plane.ports import read_ports
 from sandbox.cluster.control_plane.start import start
+from sandbox.drill.captured import Captured
 from sandbox.drill.cluster_copy import await_policies, copy
-from sandbox.drill.machines import Captured
 from sandbox.kubernetes.client import Client
 from sandbox.toolchain import programs
 

@@ -1,0 +1,302 @@
+"""The real cluster-autoscaler in the place of the sandbox's own: what it does to nodes. The program is played."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from sandbox.azure.spot import SPOT as FACTS
+from sandbox.base.errors import SandboxError
+from sandbox.cloud.node_groups import NodeGroup, NodeGroups
+from sandbox.cluster.autoscaler.world import Decision, World
+from sandbox.drill import machines, record
+from sandbox.drill.captured import Captured
+from sandbox.drill.clock import Clock
+from sandbox.drill.external import External, chosen
+from sandbox.drill.machines import Active, Machines
+from sandbox.drill.nodes import Nodes
+from sandbox.drill.scenario import Place
+from tests.sandbox.autoscaler.objects import on_demand, sized
+from tests.sandbox.autoscaler.objects import spot as spot_group
+
+Object = dict[str, Any]
+GROUP = "cluster-autoscaler.kwok.nodegroup/name"
+SPOT_GROUP, OD_GROUP = "aks-gpuspot-12345678-vmss", "aks-gpuod-12345678-vmss"
+MACHINE, ZONE = "Standard_NC4as_T4_v3", "westeurope-1"
+NOT_READY = {"key": "node.kubernetes.io/not-ready", "effect": "NoSchedule"}
+GOING = {"key": "ToBeDeletedByClusterAutoscaler", "effect": "NoSchedule"}
+FIRST = f"{OD_GROUP}000000"
+
+
+def placed(group: NodeGroup, capacity: str) -> NodeGroup:
+    labels = {machines.CAPACITY: capacity, machines.MACHINE: MACHINE, machines.ZONE: ZONE}
+    group.template["metadata"]["labels"].update(labels)
+    return group
+
+
+class Bench:
+    """A drill without a cluster: nodes are kept here, and the program does what a test says."""
+
+    def __init__(self) -> None:
+        self.groups = [placed(spot_group(10), "spot"), placed(sized(on_demand(4), 1), "on-demand")]
+        self.cluster: dict[str, Object] = {}
+        self.policies: dict[str, Object] = {}
+        self.said: list[Decision] = []
+        self.calls: list[str] = []
+        self.pending: list[Callable[[Any], Any]] = []
+        self.events: list[record.Event] = []
+        profile = {"maxNodeProvisionTime": "1m"}
+        nothing = SimpleNamespace(
+            node_groups=lambda cluster: NodeGroups(self.groups, profile),
+            get=lambda pool: {},
+            remove=lambda pool, names: None,
+            apply_nodes=lambda cluster: None,
+        )
+        self.clock = Clock()
+        captured = Captured()
+        captured.nodes = {FIRST: {**self.groups[1].template, "metadata": {"name": FIRST, "labels": {}}}}
+        self.machines = Machines(nothing, "cluster", self.clock, captured, 20.0, FACTS)  # type: ignore[arg-type]
+        observed: Any = SimpleNamespace(request=self._request, flush=self.flush)
+        self.nodes = Nodes(self.clock, observed, self, self.machines, None, FACTS)  # type: ignore[arg-type]
+        self.external = External(self, self.clock, observed, self, self.machines, self.nodes, self.events)  # type: ignore[arg-type]
+        self.machines.begin()
+        self.clock.at(0, self.scan)
+
+    def scan(self) -> None:
+        self.flush()
+        world = World(groups=self.groups, nodes=list(self.cluster.values()), pods=[], since={})
+        self.clock.at(self.external.scan(self.clock.now, world, None), self.scan)  # type: ignore[arg-type]
+
+    def run(self, until: float) -> Bench:
+        self.clock.run(until, self.flush)
+        return self
+
+    def at(self, when: float, act: Callable[[], Any]) -> None:
+        self.clock.at(when, act)
+
+    def make(self, *names: str, group: str = SPOT_GROUP) -> None:
+        """The program makes nodes."""
+        for name in names:
+            conditions = [{"type": "Ready", "status": "False"}]
+            metadata = {"name": name, "labels": {}, "annotations": {GROUP: group}}
+            spec = {"taints": [NOT_READY]}
+            self.cluster[name] = {"metadata": metadata, "spec": spec, "status": {"conditions": conditions}}
+
+    def says(self, action: str, group: str, pool: str, **more: Any) -> None:
+        self.said.append(Decision(time.time(), action, group, pool, **more))  # type: ignore[arg-type]
+
+    # The program.
+    def start(self) -> None:
+        self.calls.append("start")
+        self.said = []
+
+    def stop(self) -> None:
+        self.calls.append("stop")
+
+    def check(self) -> None:
+        pass
+
+    def decisions(self) -> list[Decision]:
+        return list(self.said)
+
+    # The API server.
+    def _request(self, request: Callable[[Any], Any], *, missing: bool = False) -> None:
+        self.pending.append(request)
+
+    def flush(self) -> None:
+        requests, self.pending = self.pending, []
+        for request in requests:
+            request(self)
+
+    def create(self, body: Object) -> Object:
+        self.cluster[body["metadata"]["name"]] = body
+        return body
+
+    def get(self, version: str, kind: str, name: str, namespace: str | None = None) -> Object | None:
+        return self.cluster.get(name)
+
+    def patch(self, version: str, kind: str, name: str, space: None, change: Object, part: str = "") -> Object | None:
+        body = self.cluster.get(name)
+        if body is not None and part:
+            body["status"] = {**body["status"], **change["status"]}
+        elif body is not None:
+            body["spec"] = {**body["spec"], **change["spec"]}
+        return body
+
+    def delete(self, version: str, kind: str, name: str) -> None:
+        (self.cluster if kind == "Node" else self.policies).pop(name if kind == "Node" else kind, None)
+
+    def apply(self, body: Object, manager: str, *, force: bool) -> None:
+        self.policies[body["kind"]] = body
+
+    def ready(self, name: str) -> bool:
+        taints = [taint["key"] for taint in self.cluster[name]["spec"].get("taints") or ()]
+        return self.cluster[name]["status"]["conditions"][-1]["status"] == "True" and NOT_READY["key"] not in taints
+
+    def made(self, name: str) -> record.Node:
+        return next(node for node in self.machines.all if node.name == name)
+
+
+@pytest.fixture
+def bench() -> Bench:
+    return Bench()
+
+
+def test_the_first_nodes_are_those_of_the_provider_and_there_before_it_starts(bench: Bench) -> None:
+    assert bench.calls == []
+    bench.run(1)
+    assert bench.calls == ["start"]
+    assert bench.cluster[FIRST]["metadata"]["annotations"][GROUP] == OD_GROUP
+    assert bench.cluster[FIRST]["spec"]["providerID"] == f"kwok:{FIRST}"
+    assert bench.ready(FIRST)
+    assert [c["status"] for c in bench.cluster[FIRST]["status"]["conditions"] if c["type"] == "Ready"] == ["True"]
+    assert [node.name for node in bench.machines.all] == [FIRST], "a first node is no request"
+
+
+def test_a_node_that_it_makes_is_a_request_and_ready_after_the_boot(bench: Bench) -> None:
+    bench.at(10.2, lambda: bench.make("new"))
+    bench.run(30)
+    assert not bench.ready("new")
+    node = bench.made("new")
+    assert (node.pool, node.zone, node.requested, node.registered) == ("gpuspot", ZONE, 10.5, None)
+    bench.run(31)
+    assert bench.ready("new")
+    assert (node.registered, node.ready) == (30.5, 30.5)
+
+
+def test_a_machine_that_never_registers_is_deleted_when_the_request_is_given_up(bench: Bench) -> None:
+    bench.machines.active.append(Active("silent", Place(capacity="spot")))
+    bench.at(10, lambda: bench.make("mute"))
+    bench.run(80)
+    assert "mute" in bench.cluster, "it has not been given up yet"
+    bench.at(80.2, lambda: bench.says("backoff", SPOT_GROUP, "gpuspot", reason="Other/timeout"))
+    bench.external._origin = time.time() - 80.2
+    bench.run(90)
+    assert "mute" not in bench.cluster
+    assert (bench.made("mute").why, bench.made("mute").gone, bench.made("mute").registered) == (
+        "never registered",
+        80.5,
+        None,
+    )
+
+
+def test_a_request_beyond_the_capacity_is_refused_as_a_whole(bench: Bench) -> None:
+    """The provider makes the nodes before anybody can say no: they go, and the next request is refused by the API server."""
+    bench.machines.set_limit(MACHINE, ZONE, 1)
+    bench.at(10, lambda: bench.make("a", "b"))
+    bench.run(11)
+    assert {"a", "b"} <= bench.cluster.keys(), "without a refusal in force it would ask again at once"
+    (rule,) = bench.policies["ValidatingAdmissionPolicy"]["spec"]["validations"]
+    assert SPOT_GROUP in rule["expression"]
+    assert rule["message"].startswith("SkuNotAvailable")
+    bench.run(15)
+    assert bench.cluster.keys() == {FIRST}
+    assert [node.name for node in bench.machines.all] == [FIRST]
+    assert [(each.kind, each.pool, each.nodes) for each in bench.events] == [("refused", "gpuspot", 2)]
+    bench.at(20, lambda: bench.says("backoff", SPOT_GROUP, "gpuspot"))
+    bench.run(21)
+    assert bench.policies == {}, "for one machine there is room"
+
+
+def test_without_capacity_and_in_a_refusing_cloud_no_node_is_made(bench: Bench) -> None:
+    bench.machines.set_limit(MACHINE, ZONE, 0)
+    bench.at(10, lambda: bench.machines.set_limit(MACHINE, ZONE, None))
+    fault = Active("refuse", Place(capacity="*"))
+    bench.at(20, lambda: bench.machines.active.append(fault))
+    bench.at(30, lambda: bench.machines.active.remove(fault))
+
+    def refused() -> list[str]:
+        rules = bench.policies.get("ValidatingAdmissionPolicy", {"spec": {"validations": []}})["spec"]["validations"]
+        return [rule["expression"].split('"')[-2] for rule in rules]
+
+    bench.run(1)
+    assert refused() == [SPOT_GROUP]
+    bench.run(11)
+    assert refused() == []
+    bench.run(21)
+    assert refused() == [OD_GROUP, SPOT_GROUP]
+    bench.run(31)
+    assert refused() == []
+
+
+def test_a_node_that_it_deletes_is_a_machine_given_back(bench: Bench) -> None:
+    bench.at(10, lambda: bench.make("new"))
+    bench.run(40)
+    bench.cluster["new"]["spec"]["taints"] = [GOING]
+    bench.run(41)
+    assert bench.nodes.kubelets.leaving["new"] == "drained"
+    bench.cluster["new"]["spec"]["taints"] = []
+    bench.run(42)
+    assert "new" not in bench.nodes.kubelets.leaving, "it is kept after all"
+    del bench.cluster["new"]
+    bench.run(43)
+    assert (bench.made("new").why, bench.made("new").gone) == ("scale-down", 42.5)
+
+
+def test_an_evicted_machine_is_no_scale_down(bench: Bench) -> None:
+    bench.at(10, lambda: bench.make("new"))
+    bench.run(40)
+    bench.nodes.evict(bench.made("new"))
+    bench.run(80)
+    assert (bench.made("new").why, bench.made("new").gone) == ("evicted", 70)
+    assert "new" not in bench.cluster
+
+
+def test_its_decisions_are_events_at_their_own_times(bench: Bench) -> None:
+    bench.run(40)
+    begin = time.time()
+    bench.external._origin = begin - 33
+    bench.said.append(Decision(begin, "scale-up", SPOT_GROUP, "gpuspot", 1, 4))
+    bench.said.append(Decision(begin + 1, "backoff", SPOT_GROUP, "gpuspot", until=begin + 27, reason="Other/timeout"))
+    bench.run(42)
+    assert [(round(each.at, 3), each.kind, each.pool, each.text, each.nodes) for each in bench.events] == [
+        (33, "scale-up", "gpuspot", "1 -> 4 nodes", 3),
+        (34, "backoff", "gpuspot", "Other/timeout, until 1.0 min", 0),
+    ]
+
+
+def test_a_restarted_program_begins_anew(bench: Bench) -> None:
+    bench.at(5, lambda: bench.says("scale-up", SPOT_GROUP, "gpuspot", after=1))
+    bench.at(10.2, bench.external.restarted)
+    bench.at(12, lambda: bench.says("scale-up", SPOT_GROUP, "gpuspot", after=2))
+    bench.run(20)
+    assert bench.calls == ["start", "stop", "start"]
+    assert [each.nodes for each in bench.events] == [1, 2]
+    bench.external.stop()
+    bench.external.stop()
+    assert bench.calls == ["start", "stop", "start", "stop"]
+
+
+def test_real_time_counts_from_the_start_of_the_program() -> None:
+    clock = Clock(100.0)
+
+    def start() -> None:
+        time.sleep(0.05)
+        clock.resume()
+
+    clock.at(0, start)
+    clock.at(10, lambda: None)
+    began = time.monotonic()
+    clock.run(10, lambda: None)
+    assert time.monotonic() - began >= 0.15
+
+
+def test_which_program_decides_is_chosen_before_anything_starts(tmp_path: Path) -> None:
+    program = tmp_path / "cluster-autoscaler"
+    environment = {"SANDBOX_AUTOSCALER": str(program)}
+    assert chosen({}, "azure", 5.0) is None
+    with pytest.raises(SandboxError, match="does not exist"):
+        chosen(environment, "azure", None)
+    program.touch(0o755)
+    assert chosen(environment, "azure", None) == chosen(environment, "azure", 1.0) == program
+    with pytest.raises(
+        SandboxError, match=r"--factor 5: .* runs in real time; leave the option out, or unset SANDBOX_"
+    ):
+        chosen(environment, "azure", 5.0)
+    with pytest.raises(SandboxError, match="SANDBOX_AUTOSCALER is for stacks on AKS"):
+        chosen(environment, "gcp", None)
