@@ -98,6 +98,8 @@ class External:
         self._going: set[str] = set()
         self._short: dict[str, float] = {}
         """Groups whose next request is refused, until a time: the last one came before the refusal was in force."""
+        self._asked: dict[str, Decision] = {}
+        """The last request for each group, as it was decided: its nodes come one after the other."""
         self._timed_out: dict[str, float] = {}
         """The time at which a group's last request was given up."""
         self._refused: dict[str, str] = {}
@@ -109,8 +111,8 @@ class External:
         if not self._running:
             self._start(now)
         self._program.check()
-        self._look(now, world.nodes)
         self._report()
+        self._look(now, world.nodes)
         self._give_up(now)
         self._refuse(now)
         return now + _LOOK
@@ -161,7 +163,9 @@ class External:
             new = [
                 n for n, b in own.items() if n not in self._known and b["metadata"]["annotations"][GROUP] == group.name
             ]
-            if new:
+            asked = self._asked.get(group.name)
+            coming = asked is not None and len(new) < asked.after - asked.before and now < asked.at + _IN_FORCE
+            if new and not coming:
                 self._known.update(new)
                 self._request(now, group, [own[name] for name in sorted(new)])
         for name in sorted(self._present - own.keys()):
@@ -178,6 +182,7 @@ class External:
     def _request(self, now: float, group: NodeGroup, bodies: Sequence[Mapping[str, Any]]) -> None:
         """The program asks for machines of a group: all of them come, or none."""
         names = [body["metadata"]["name"] for body in bodies]
+        asked = self._asked.pop(group.name, None)
         places = self._machines.places(group, len(names)) if spot(group) else [""] * len(names)
         if len(places) < len(names) or self._machines.fault("refuse", group):
             self._short[group.name] = now + _ASKS_AGAIN
@@ -191,6 +196,8 @@ class External:
             name = body["metadata"]["name"]
             self._nodes.kubelets.pools[name] = group.pool
             self._machines.enter(group, name, place or self._machines.zones(group)[0], dict(body))
+            if asked:
+                self._machines.nodes[name].requested = asked.at
 
     def _report(self) -> None:
         assert self._origin is not None
@@ -198,7 +205,10 @@ class External:
         for each in decisions[self._read :]:
             at = max(0.0, each.at - self._origin)
             until = None if each.until is None else each.until - self._origin
-            self._events.append(event(replace(each, at=at, until=until)))
+            decision = replace(each, at=at, until=until)
+            self._events.append(event(decision))
+            if each.action == "scale-up":
+                self._asked[each.group] = decision
             if each.action == "backoff":
                 self._short.pop(each.group, None)
                 self._timed_out[each.group] = at

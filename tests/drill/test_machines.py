@@ -10,8 +10,9 @@ import pytest
 
 from sandbox.cloud.node_groups import Gpus, NodeGroup, NodeGroups, ScaleRefused
 from sandbox.cluster import plugins
+from sandbox.drill.captured import Captured
 from sandbox.drill.clock import Clock
-from sandbox.drill.machines import Active, Captured, Machines
+from sandbox.drill.machines import Active, Machines
 from sandbox.drill.scenario import Place
 
 Object = dict[str, Any]
@@ -20,8 +21,10 @@ AZURE, GCP = plugins.plugin("azure").spot, plugins.plugin("gcp").spot
 
 def group(pool: str, capacity: str, least: int = 0, most: int = 6) -> NodeGroup:
     labels = {
-        "kubeflow-spot.dev/capacity": capacity, "kubeflow-spot.dev/pool": pool,
-        "topology.kubernetes.io/region": "eu", "node.kubernetes.io/instance-type": "NC4",
+        "kubeflow-spot.dev/capacity": capacity,
+        "kubeflow-spot.dev/pool": pool,
+        "topology.kubernetes.io/region": "eu",
+        "node.kubernetes.io/instance-type": "NC4",
     }
     template = {"metadata": {"labels": labels}, "spec": {}, "status": {}}
     return NodeGroup(f"aks-{pool}", pool, pool, least, most, (), template, Gpus(1))
