@@ -42,6 +42,8 @@ class Bench:
         self.cluster: dict[str, Object] = {}
         self.policies: dict[str, Object] = {}
         self.said: list[Decision] = []
+        self.first_words: list[Decision] = []
+        """What the program says as soon as it starts."""
         self.calls: list[str] = []
         self.pending: list[Callable[[Any], Any]] = []
         self.events: list[record.Event] = []
@@ -63,7 +65,6 @@ class Bench:
         self.clock.at(0, self.scan)
 
     def scan(self) -> None:
-        self.flush()
         world = World(groups=self.groups, nodes=list(self.cluster.values()), pods=[], since={})
         self.clock.at(self.external.scan(self.clock.now, world, None), self.scan)  # type: ignore[arg-type]
 
@@ -87,8 +88,8 @@ class Bench:
 
     # The program.
     def start(self) -> None:
-        self.calls.append("start")
-        self.said = []
+        self.calls.append(f"start with {len(self.cluster)}")
+        self.said = list(self.first_words)
 
     def stop(self) -> None:
         self.calls.append("stop")

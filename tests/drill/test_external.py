@@ -24,7 +24,7 @@ def bench() -> Bench:
 def test_the_first_nodes_are_those_of_the_provider_and_there_before_it_starts(bench: Bench) -> None:
     assert bench.calls == []
     bench.run(1)
-    assert bench.calls == ["start"]
+    assert bench.calls == ["start with 1"]
     assert bench.cluster[FIRST]["metadata"]["annotations"][GROUP] == OD_GROUP
     assert bench.cluster[FIRST]["spec"]["providerID"] == f"kwok:{FIRST}"
     assert bench.ready(FIRST)
@@ -71,6 +71,13 @@ def test_a_machine_that_never_registers_is_deleted_when_the_request_is_given_up(
         80.5,
         None,
     )
+
+
+def test_a_node_that_it_deletes_before_it_registers_never_did(bench: Bench) -> None:
+    bench.at(10, lambda: bench.make("new"))
+    bench.at(20.2, lambda: bench.cluster.pop("new"))
+    bench.run(40)
+    assert (bench.made("new").why, bench.made("new").gone) == ("never registered", 20.5)
 
 
 def test_a_request_beyond_the_capacity_is_refused_as_a_whole(bench: Bench) -> None:
@@ -149,15 +156,14 @@ def test_its_decisions_are_events_at_their_own_times(bench: Bench) -> None:
 
 
 def test_a_restarted_program_begins_anew(bench: Bench) -> None:
-    bench.at(5, lambda: bench.says("scale-up", SPOT_GROUP, "gpuspot", after=1))
+    bench.first_words = [Decision(time.time(), "scale-up", SPOT_GROUP, "gpuspot", after=1)]
     bench.at(10.2, bench.external.restarted)
-    bench.at(12, lambda: bench.says("scale-up", SPOT_GROUP, "gpuspot", after=2))
     bench.run(20)
-    assert bench.calls == ["start", "stop", "start"]
-    assert [each.nodes for each in bench.events] == [1, 2]
+    assert bench.calls == ["start with 1", "stop", "start with 1"]
+    assert [each.nodes for each in bench.events] == [1, 1]
     bench.external.stop()
     bench.external.stop()
-    assert bench.calls == ["start", "stop", "start", "stop"]
+    assert bench.calls == ["start with 1", "stop", "start with 1", "stop"]
 
 
 def test_real_time_counts_from_the_start_of_the_program() -> None:
