@@ -1,4 +1,4 @@
-"""The runtime of a drill's copied cloud: it takes down the nodes that the cluster should have, and starts nothing."""
+"""The runtime of the cloud that a drill copies."""
 
 from typing import Any
 

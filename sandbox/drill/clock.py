@@ -26,6 +26,10 @@ class Clock:
         """Do something in so many seconds."""
         self.at(self.now + seconds, action)
 
+    def resume(self) -> None:
+        """Real time counts from here on: what was spent until now was no time of the drill's."""
+        self._began = time.monotonic() - self.now / (self.factor or 1.0)
+
     def upcoming(self) -> float | None:
         """The time of the next event; None without any."""
         return self._due[0][0] if self._due else None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -14,12 +15,13 @@ from rich.console import Console
 from sandbox.base.errors import SandboxError
 from sandbox.base.home import Home
 from sandbox.base.notices import Notify
-from sandbox.drill import fitting, report
+from sandbox.drill import external, fitting, report
 from sandbox.drill import run as running
 from sandbox.drill import scenario as scenarios
 from sandbox.drill.capacity import checked
 from sandbox.drill.hindsight import hindsight
 from sandbox.drill.losses import lost_to
+from sandbox.drill.real_autoscaler import named
 from sandbox.drill.record import Record, Step
 from sandbox.drill.scenario import Scenario
 from sandbox.drill.source import CopiedCloud, Copy, copied
@@ -117,10 +119,12 @@ def _record(
     notify: Notify,
     progress: Callable[[float, float], None],
 ) -> Record:
+    program = named(os.environ)
     with opened_scratch(home.root, notify, DRILL) as scratch:
         source = home if side.live else _brought_up(home, side, scratch, notify)
 
         def check(cloud: CopiedCloud) -> None:
+            external.chosen(os.environ, cloud.provider, request.factor)
             found = running.pools(cloud)
             fitting.require(scenario, found)
             if traced:
@@ -138,6 +142,7 @@ def _record(
                 steps=steps,
                 measured=measured,
                 progress=progress,
+                program=program,
             )
 
 

@@ -97,8 +97,8 @@ class Machines:
         """Request so many machines. Those the zones can give come; raises ScaleRefused when any does not."""
         group = self.group(group.pool)
         if self._fault("refuse", group):
-            raise ScaleRefused(f"pool {group.pool}: {self._refusal(group)}")
-        places = self._places(group, by) if spot(group) else None
+            raise ScaleRefused(f"pool {group.pool}: {self.refusal(group)}")
+        places = self.places(group, by) if spot(group) else None
         granted = by if places is None else len(places)
         if granted < by and not self._facts.partial:
             granted = 0
@@ -112,7 +112,7 @@ class Machines:
                 self._add(group, name, zone)
         if granted < by:
             some = f"{granted} of {by} machines; for the rest: " if granted else ""
-            raise ScaleRefused(f"pool {group.pool}: {some}{self._refusal(group)}")
+            raise ScaleRefused(f"pool {group.pool}: {some}{self.refusal(group)}")
 
     def remove(self, group: NodeGroup, names: Collection[str], why: record.NodeEnd) -> None:
         """Delete machines."""
@@ -156,7 +156,7 @@ class Machines:
             group = self.group(pool)
             if name not in group.nodes:
                 del self._absent[name]
-            elif places := self._places(group, 1):
+            elif places := self.places(group, 1):
                 del self._absent[name]
                 self._add(group, name, places[0])
 
@@ -202,7 +202,7 @@ class Machines:
                 over += running[: max(0, len(running) - most)]
         return over
 
-    def _places(self, group: NodeGroup, by: int) -> list[str]:
+    def places(self, group: NodeGroup, by: int) -> list[str]:
         """Zones for new spot machines: each in the zone with room that has the fewest of the pool."""
         machine = machine_of(group)
         used = {zone: len(self.running(machine, zone)) for zone in self.zones(group)}
@@ -219,10 +219,13 @@ class Machines:
         return places
 
     def _add(self, group: NodeGroup, name: str, zone: str, *, ready: bool = False) -> None:
+        self.enter(group, name, zone, rezoned(self._captured.nodes[name], zone), ready=ready)
+
+    def enter(self, group: NodeGroup, name: str, zone: str, body: Object, *, ready: bool = False) -> None:
+        """A machine is requested; its node, `body`, joins when it registers."""
         node = record.Node(name, group.pool, zone, self._clock.now)
         self.nodes[name] = node
         self.all.append(node)
-        body = rezoned(self._captured.nodes[name], zone)
         self.bodies[name] = body
         if ready:
             self.join(body)
@@ -240,7 +243,8 @@ class Machines:
     def fault(self, kind: str, group: NodeGroup) -> scenario.Place | None:
         return self._fault(kind, group)
 
-    def _refusal(self, group: NodeGroup) -> str:
+    def refusal(self, group: NodeGroup) -> str:
+        """The cloud's words where it has no machine."""
         region = str(group.template["metadata"]["labels"].get(REGION, ""))
         return self._facts.refused.text(machine_of(group), region, self.zones(group)[0])
 

@@ -22,6 +22,9 @@ _UPGRADE, _REPLACED = 120.0, 60.0
 _STOPPED = {"key": "node.cloudprovider.kubernetes.io/shutdown", "effect": "NoSchedule"}
 _SILENT = {"type": "Ready", "status": "Unknown", "reason": "NodeStatusUnknown"}
 
+_READY = {"type": "Ready", "status": "True", "reason": "KubeletReady", "message": "kubelet is posting ready status"}
+_NOT_READY = {"key": "node.kubernetes.io/not-ready", "effect": "NoSchedule"}
+
 
 class Nodes:
     """The nodes of one cluster."""
@@ -52,13 +55,7 @@ class Nodes:
         if not group.gpus:
             node.ready = self._clock.now
         status = body["status"]
-        ready = {
-            "type": "Ready",
-            "status": "True",
-            "reason": "KubeletReady",
-            "message": "kubelet is posting ready status",
-        }
-        whole = {**body, "status": {**status, "conditions": [*status.get("conditions", []), ready]}}
+        whole = {**body, "status": {**status, "conditions": [*status.get("conditions", []), _READY]}}
 
         def send(client: Client) -> Object:
             client.create(whole)
@@ -67,6 +64,14 @@ class Nodes:
             return client.patch("v1", "Node", name, None, {"spec": {"taints": taints}})
 
         self._observed.request(send)
+
+    def adopt(self, name: str) -> None:
+        """A machine whose node is in the cluster already becomes Ready, with its GPUs."""
+        node = self._machines.nodes[name]
+        node.registered = node.ready = self._clock.now
+        self._pools[name] = node.pool
+        self._patch_node(name, {"status": {"conditions": [_READY]}}, "status")
+        self.set_taint(name, _NOT_READY, on=False)
 
     def plugin(self, pod: Object) -> None:
         """A DaemonSet's pod that runs on a GPU node may be the device plugin."""
@@ -195,9 +200,8 @@ class Nodes:
     def unready(self, place: scenario.Place, *, ready: bool) -> None:
         state = "True" if ready else "False"
         condition = {"type": "Ready", "status": state, "reason": "Drill"}
-        taint = {"key": "node.kubernetes.io/not-ready", "effect": "NoSchedule"}
         for node in self._nodes_at(place):
-            self.set_taint(node.name, taint, on=not ready)
+            self.set_taint(node.name, _NOT_READY, on=not ready)
             self._patch_node(node.name, {"status": {"conditions": [condition]}}, "status")
 
     def _patch_node(self, name: str, change: Object, part: str = "") -> None:

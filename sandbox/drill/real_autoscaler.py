@@ -79,6 +79,19 @@ def named(environment: Mapping[str, str]) -> Path | None:
     return Path(text).absolute() if (text := environment.get(VARIABLE, "").strip()) else None
 
 
+def require(program: Path, cloud: str) -> None:
+    """Raises SandboxError for a program that cannot be run, and on another cloud than AKS."""
+    if cloud != _CLOUD:
+        raise SandboxError(f"{VARIABLE} is for stacks on AKS: this cloud's own autoscaler is another program; unset it")
+    if not program.is_file():
+        what = "is no file" if program.exists() else "does not exist"
+        raise SandboxError(
+            f"{VARIABLE}: {program} {what}; expected a cluster-autoscaler {VERSION} with the kwok provider"
+        )
+    if not os.access(program, os.X_OK):
+        raise SandboxError(f"{VARIABLE}: {program} is not executable; `chmod +x` it")
+
+
 def flags(profile: Mapping[str, Any]) -> list[str]:
     """The flags of a profile with AKS' keys. Raises SandboxError for a setting without a flag."""
     if unknown := sorted(profile.keys() - _FLAGS.keys()):
@@ -108,17 +121,7 @@ class RealAutoscaler:
         profile: Mapping[str, Any],
         directory: Path,
     ) -> None:
-        if plane.cloud != _CLOUD:
-            raise SandboxError(
-                f"{VARIABLE} is for stacks on AKS: this cloud's own autoscaler is another program; unset it"
-            )
-        if not program.is_file():
-            what = "is no file" if program.exists() else "does not exist"
-            raise SandboxError(
-                f"{VARIABLE}: {program} {what}; expected a cluster-autoscaler {VERSION} with the kwok provider"
-            )
-        if not os.access(program, os.X_OK):
-            raise SandboxError(f"{VARIABLE}: {program} is not executable; `chmod +x` it")
+        require(program, plane.cloud)
         self._program, self._plane, self._groups = program, plane, groups
         self._flags = flags(profile)
         self._process = Process("cluster-autoscaler", directory.absolute())
@@ -158,6 +161,12 @@ class RealAutoscaler:
         except BaseException:
             self.stop()
             raise
+
+    def check(self) -> None:
+        """Raises SandboxError, with its last words, when it has ended by itself."""
+        if (code := self._process.exit_code()) is not None:
+            tail = self._process.log_tail()
+            raise SandboxError(f"{VARIABLE}: {self._program} ended with exit code {code}; its log ends with:\n{tail}")
 
     def stop(self) -> None:
         """End it. Its nodes stay."""

@@ -23,7 +23,9 @@ Object = dict[str, Any]
 
 NAMESPACE = "kube-system"
 
-_GROUP = "cluster-autoscaler.kwok.nodegroup"
+_PREFIX = "cluster-autoscaler.kwok.nodegroup"
+GROUP = f"{_PREFIX}/name"
+"""The annotation of the provider's nodes that has the name of their group."""
 _GPU_LABEL = "kubernetes.azure.com/accelerator"
 _HOSTNAME = "kubernetes.io/hostname"
 
@@ -34,7 +36,7 @@ def config_maps(groups: Iterable[NodeGroup]) -> list[Object]:
         "apiVersion": "v1alpha1",
         "readNodesFrom": "configmap",
         # By annotation: the nodes of pools that are not autoscaled carry the same labels.
-        "nodegroups": {"fromNodeAnnotationKey": f"{_GROUP}/name"},
+        "nodegroups": {"fromNodeAnnotationKey": GROUP},
         "nodes": {"skipTaint": True, "gpuConfig": {"gpuLabelKey": _GPU_LABEL, "availableGPUTypes": {"nvidia": {}}}},
         "configmap": {"name": "kwok-provider-templates"},
     }
@@ -62,7 +64,7 @@ def hostnames() -> list[Object]:
     """The admission policy that gives each new node its own name as `kubernetes.io/hostname`, as a kubelet does."""
     path = f'"/metadata/labels/" + jsonpatch.escapeKey("{_HOSTNAME}")'
     patch = f'[JSONPatch{{op: "add", path: {path}, value: object.metadata.name}}]'
-    its = f'"{_GROUP}/name" in object.metadata.?annotations.orValue({{}})'
+    its = f'"{GROUP}" in object.metadata.?annotations.orValue({{}})'
     spec = {
         "matchConditions": [{"name": "its", "expression": its}],
         "reinvocationPolicy": "Never",
@@ -76,7 +78,7 @@ def refusing(texts: Mapping[str, str]) -> list[Object]:
 
     Empty without groups; the caller deletes an earlier one then. The autoscaler takes it for a refusal at once.
     """
-    group = f'object.metadata.?annotations[?"{_GROUP}/name"].orValue("")'
+    group = f'object.metadata.?annotations[?"{GROUP}"].orValue("")'
     validations = [
         {"expression": f"{group} != {json.dumps(name)}", "message": text} for name, text in sorted(texts.items())
     ]
@@ -105,7 +107,7 @@ def _template(group: NodeGroup) -> Object:
     labels = {key: value for key, value in group.template["metadata"].get("labels", {}).items() if key != _HOSTNAME}
     bounds = {"name": group.name, "min-count": str(group.least), "max-count": str(group.most)}
     # The size that it counts from; the nodes there are correct it in the first scan.
-    annotations = {f"{_GROUP}/{key}": value for key, value in {**bounds, "desired-count": str(group.least)}.items()}
+    annotations = {f"{_PREFIX}/{key}": value for key, value in {**bounds, "desired-count": str(group.least)}.items()}
     status = group.template.get("status", {})
     others = [condition for condition in status.get("conditions", []) if condition["type"] != "Ready"]
     unready = {"type": "Ready", "status": "False", "reason": "KubeletNotReady", "message": "the machine boots"}
@@ -123,6 +125,6 @@ def _made(template: Object, name: str, group: NodeGroup) -> Object:
     metadata = {
         "name": name,
         "labels": {**template["metadata"]["labels"], _HOSTNAME: name},
-        "annotations": {f"{_GROUP}/name": group.name, "kwok.x-k8s.io/node": "fake"},
+        "annotations": {GROUP: group.name, "kwok.x-k8s.io/node": "fake"},
     }
     return {**template, "metadata": metadata, "spec": {**template["spec"], "providerID": f"kwok:{name}"}}

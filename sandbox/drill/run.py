@@ -3,6 +3,7 @@
 import json
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -14,6 +15,8 @@ from sandbox.cluster.autoscaler.scaler import Autoscaler
 from sandbox.drill import machines, record
 from sandbox.drill.clock import Clock
 from sandbox.drill.drill import Drill
+from sandbox.drill.external import CAVEAT, DISTORTIONS, External
+from sandbox.drill.real_autoscaler import RealAutoscaler
 from sandbox.drill.scenario import Scenario
 from sandbox.drill.source import CopiedCloud, Copy
 from sandbox.report import prices
@@ -44,13 +47,19 @@ def run(
     steps: Sequence[record.Step] = (),
     measured: str = "",
     progress: Callable[[float, float], None] = lambda now, length: None,
+    program: Path | None = None,
 ) -> record.Record:
-    """Run a scenario on a copy of a stack's cluster. Raises SandboxError."""
-    began = time.monotonic()
-    clock = Clock(factor)
+    """Run a scenario on a copy of a stack's cluster; `program` is a real cluster-autoscaler in place of the sandbox's own.
 
-    def autoscaler() -> Autoscaler:
-        return Autoscaler(copy.provider, Options(), Random(seed))
+    Raises SandboxError.
+    """
+    began = time.monotonic()
+    clock = Clock(1.0 if program else factor)
+    real: RealAutoscaler | None = None
+    external: External | None = None
+
+    def autoscaler() -> Autoscaler | External:
+        return external.restarted() if external else Autoscaler(copy.provider, Options(), Random(seed))
 
     drill = Drill(
         scenario,
@@ -69,9 +78,18 @@ def run(
         _tolerations(copy),
     )
     found = pools(copy, _order(copy))
-    drill.run()
-    distortions = [text.format(boot=scenario.boot) for text in _DISCRETE]
-    if factor is not None:
+    if program:
+        groups = drill.machines.groups()
+        first = [replace(group, nodes=group.nodes[: group.least]) for group in groups.groups]
+        real = RealAutoscaler(program, copy.plane, first, groups.profile, copy.plane.directory)
+        external = External(real, clock, drill.observed, copy.client, drill.machines, drill.nodes, drill.events)
+    try:
+        drill.run()
+    finally:
+        if external:
+            external.stop()
+    distortions = [text.format(boot=scenario.boot) for text in (DISTORTIONS if real else _DISCRETE)]
+    if factor is not None and not real:
         distortions.append(_PACED.format(factor=factor))
     if drill.settling.notes:
         distortions += [f"A program did not do what seemed due: {text}" for text in drill.settling.notes[:10]]
@@ -82,18 +100,18 @@ def run(
         provider="azure" if copy.provider == "azure" else "gcp",
         location=_location(copy),
         seed=seed,
-        clock=record.Clock(scenario.length, factor, time.monotonic() - began, tuple(distortions)),
-        autoscaler=STAND_IN,
+        clock=record.Clock(scenario.length, clock.factor, time.monotonic() - began, tuple(distortions)),
+        autoscaler=f"cluster-autoscaler {real.version}" if real else STAND_IN,
         settings={key: str(value) for key, value in drill.machines.groups().profile.items()},
         pools=found,
         nodes=drill.machines.all,
         pods=drill.kubelets.pods,
         work=list(drill.kubelets.work.values()),
         capacity=drill.faults.capacity,
-        events=drill.events,
+        events=sorted(drill.events, key=lambda event: event.at),
         price_source="; ".join(sorted(_sources(copy, found))),
         measured=measured,
-        caveats=_caveats(copy),
+        caveats=(*_caveats(copy), *([CAVEAT.format(version=real.version)] if real else [])),
     )
 
 

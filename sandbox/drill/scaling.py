@@ -63,12 +63,17 @@ class Hands:
         )
 
     def decided(self, decision: Decision) -> None:
-        nodes = decision.after - decision.before
-        kind = _KINDS[decision.action]
-        text = decision.reason or f"{decision.before} -> {decision.after} nodes"
-        if decision.until is not None:
-            text += f", until {decision.until / 60:.1f} min"
-        self._report(kind, decision.pool, text, abs(nodes))
+        shown = event(decision)
+        self._report(shown.kind, shown.pool, shown.text, shown.nodes)
+
+
+def event(decision: Decision) -> record.Event:
+    """A decision as the timeline shows it; its times are of the drill's clock."""
+    text = decision.reason or f"{decision.before} -> {decision.after} nodes"
+    if decision.until is not None:
+        text += f", until {decision.until / 60:.1f} min"
+    nodes = abs(decision.after - decision.before)
+    return record.Event(decision.at, _KINDS[decision.action], decision.pool, text, nodes)
 
 
 class Scans:

@@ -2,28 +2,24 @@
 
 from __future__ import annotations
 
-import os
+import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import replace
-from datetime import UTC, datetime
 from pathlib import Path
 from time import monotonic, sleep
 from typing import Any
 
+import psutil
 import pytest
 
 from sandbox.azure.resources import autoscaler_rules
 from sandbox.base.errors import SandboxError
-from sandbox.cloud.node_groups import NodeGroup
 from sandbox.cluster.autoscaler.world import Decision
 from sandbox.cluster.control_plane import ControlPlane
 from sandbox.drill import real_autoscaler
 from sandbox.drill.real_autoscaler import RealAutoscaler, flags, named
-from sandbox.drill.real_provider import first_nodes, hostnames, refusing
-from sandbox.kubernetes.nodes import opened
-from tests import planes
-from tests.sandbox.autoscaler.objects import GPU, ONE_GPU, SPOT, on_demand
+from sandbox.drill.real_provider import hostnames
+from tests.sandbox.autoscaler.objects import on_demand
 from tests.sandbox.autoscaler.objects import spot as spot_group
 
 SPOT_GROUP, OD_GROUP = "aks-gpuspot-12345678-vmss", "aks-gpuod-12345678-vmss"
@@ -187,6 +183,37 @@ def test_a_program_that_says_nothing_is_given_up(
 
 
 @pytest.mark.process
+def test_one_that_ends_by_itself_is_noticed(plane: ControlPlane, client: Recorder, tmp_path: Path) -> None:
+    lines = [HELLO.format("1.36.1"), READY, f"while [ ! -e {tmp_path}/end ]; do sleep 0.05; done; echo its last words"]
+    program = started(script(tmp_path, "\n".join(lines)), plane)
+    program.start()
+    program.check()
+    (tmp_path / "end").touch()
+    assert program._process.child
+    program._process.child.wait(timeout=10)
+    with pytest.raises(SandboxError, match=r"ended with exit code 0; its log ends with:\n(.*\n)*its last words"):
+        program.check()
+
+
+@pytest.mark.process
+def test_it_ends_with_its_control_plane_when_a_drill_was_killed(
+    plane: ControlPlane, client: Recorder, tmp_path: Path
+) -> None:
+    program = started(script(tmp_path, f"{HELLO.format('1.36.1')}\n{READY}\nexec tail -f /dev/null"), plane)
+    program.start()
+    child = program._process.child
+    assert child
+    # The command line as it is after `exec`: of a real program it never changes.
+    command = psutil.Process(child.pid).cmdline()
+    program._process.write({**json.loads(program._process.record.read_text()), "command": command})
+    try:
+        ControlPlane(plane.directory, version="1.36", cloud="azure").stop()
+        assert child.wait(timeout=10) is not None
+    finally:
+        program.stop()
+
+
+@pytest.mark.process
 def test_it_runs_on_the_plane_and_its_decisions_are_read_as_they_come(
     plane: ControlPlane, client: Recorder, tmp_path: Path
 ) -> None:
@@ -223,73 +250,9 @@ def test_it_runs_on_the_plane_and_its_decisions_are_read_as_they_come(
     ]
 
 
-def pod(name: str) -> dict[str, Any]:
-    containers = [
-        {"name": "main", "image": "train", "resources": {"requests": ONE_GPU, "limits": {"nvidia.com/gpu": "1"}}}
-    ]
-    return {
-        "apiVersion": "v1",
-        "kind": "Pod",
-        "metadata": {"name": name, "namespace": "default"},
-        "spec": {"containers": containers, "tolerations": [SPOT, GPU]},
-    }
-
-
-@pytest.mark.engine
-@pytest.mark.slow
-@pytest.mark.skipif(named(os.environ) is None, reason="SANDBOX_AUTOSCALER names no cluster-autoscaler")
-def test_the_program_itself_asks_spot_first_and_leaves_its_nodes(tmp_path: Path) -> None:
-    """Room for two on spot, then one on demand; a later request there is refused."""
-    program = named(os.environ)
-    assert program
-    settings = {**SETTINGS, "expander": "priority", "scanInterval": "5s"}
-    groups = [with_capacity(spot_group(2)), with_capacity(replace(on_demand(8), nodes=(f"{OD_GROUP}000000",), least=1))]
-    with planes.running(tmp_path / "plane") as plane, opened(plane.admin_kubeconfig) as client:
-        for body in [priorities(f'50: ["^{SPOT_GROUP}$"]\n10: [".*"]\n'), *first_nodes(groups[1])]:
-            client.apply(body, "test")
-        autoscaler = RealAutoscaler(program, plane, groups, settings, tmp_path / "drill")
-        autoscaler.start()
-        try:
-            begin = datetime.now(UTC).timestamp()
-            for number in range(4):
-                client.apply(pod(f"train-{number}"), "test")
-            first, second = awaited(autoscaler, 2)[:2]
-            # The oldest GPU pod must be 30 s old, by a timestamp in whole seconds; a scan is 5 s.
-            assert 28 < first.at - begin < 37
-            assert (first.action, first.pool, first.before, first.after) == ("scale-up", "gpuspot", 0, 2)
-            assert (second.action, second.pool, second.before, second.after) == ("scale-up", "gpuod", 1, 2)
-            sleep(10)  # a loop at once after a scale-up may ask for one more
-            known, nodes = len(autoscaler.decisions()), client.list("v1", "Node")
-            for body in refusing({OD_GROUP: "SkuNotAvailable: none here"}):
-                client.apply(body, "test")
-            for number in range(4):
-                client.apply(pod(f"late-{number}"), "test")
-            plan, backoff, failed = awaited(autoscaler, known + 3)[known : known + 3]
-            assert (plan.action, plan.pool) == ("scale-up", "gpuod")
-            assert (backoff.action, backoff.reason) == ("backoff", "Other/cloudProviderError")
-            assert backoff.until == pytest.approx(backoff.at + 300, abs=2)
-            assert failed.reason.endswith("SkuNotAvailable: none here")
-        finally:
-            autoscaler.stop()
-        left = client.list("v1", "Node")
-    assert autoscaler.version.startswith("1.36")
-    assert len(nodes) == len(left) >= 4
-    assert all(node["metadata"]["labels"]["kubernetes.io/hostname"] == node["metadata"]["name"] for node in left)
-
-
 def awaited(autoscaler: RealAutoscaler, count: int) -> list[Decision]:
     """The first decisions, after at most 90 seconds; fewer when no more come."""
     until = monotonic() + 90
     while len(autoscaler.decisions()) < count and monotonic() < until:
         sleep(0.1)
     return autoscaler.decisions()
-
-
-def priorities(text: str) -> dict[str, Any]:
-    metadata = {"name": "cluster-autoscaler-priority-expander", "namespace": "kube-system"}
-    return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": {"priorities": text}}
-
-
-def with_capacity(known: NodeGroup) -> NodeGroup:
-    status = known.template["status"]
-    return replace(known, template={**known.template, "status": {**status, "capacity": status["allocatable"]}})

@@ -16,6 +16,7 @@ import pytest
 
 from sandbox.base.home import Home
 from sandbox.drill import run, scenario, source
+from sandbox.drill.real_autoscaler import VARIABLE
 from sandbox.drill.record import Record
 from sandbox.drill.scenario import Scenario
 from sandbox.drill.source import Copy
@@ -24,6 +25,14 @@ from tests.sandbox.stack import Standing, until
 from tests.subjects import Subject
 
 pytestmark = pytest.mark.engine
+
+PROGRAM = os.environ.get(VARIABLE, "")
+
+
+@pytest.fixture(autouse=True)
+def stand_in(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The sandbox's own autoscaler, whatever program the environment names."""
+    monkeypatch.delenv(VARIABLE, raising=False)
 
 
 def cluster_of(stack: Standing) -> dict[str, str]:
@@ -74,6 +83,42 @@ def test_what_cannot_be_drilled_is_said_before_anything_starts(
     trace = tmp_path / "trace.json"
     trace.write_text('{"metadata": {"gap_seconds": 60}, "data": [1, 2]}')
     assert "x1" in refused("--trace", "x1", "*", str(trace))
+
+
+SHORT = """
+description: There is no spot machine; two pods wait for their turn on demand.
+length: 3m
+boot: 10s
+work:
+  - {name: burst, role: trial, pods: 2, at: 5s, runFor: 20s}
+faults:
+  - {at: 0s, capacity: {nodes: 0}}
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not PROGRAM, reason=f"{VARIABLE} names no cluster-autoscaler")
+def test_the_real_autoscaler_decides_where_it_is_named(
+    stack: Standing, subject: Subject, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In real time: a GPU pod is 30 s old at the first request; the next follows one scan after the refusal."""
+    monkeypatch.setenv(VARIABLE, PROGRAM)
+    file = tmp_path / "short.yaml"
+    file.write_text(SHORT)
+    if subject.name != "dev":
+        assert "is for stacks on AKS" in stack.run("drill", str(file), ok=False).stderr
+        return
+    assert "runs in real time" in stack.run("drill", str(file), "--factor", "5", ok=False).stderr
+    report = json.loads(stack.run("drill", str(file), "--json").stdout)
+    assert report["autoscaler"].startswith("cluster-autoscaler 1.36")
+    assert any("kwok" in caveat for caveat in report["caveats"])
+    assert (report["failed"], report["clock"]["factor"]) == (False, 1.0)
+    asked = [mark for mark in report["timeline"]["marks"] if mark["kind"] == "scale-up"]
+    assert asked[0]["at"] == pytest.approx(40, abs=10)
+    assert 0 < asked[1]["at"] - asked[0]["at"] < 15
+    placed = {each["pool"]: each["pods"] for each in report["placed"] if each["role"] == "trial"}
+    assert placed == {subject.twin: 2}
+    assert not list(stack.home.glob("drill+*/")), "the copy is left"
 
 
 def drilled(stack: Standing, folder: Path, change: Callable[[Copy], None], steps: Scenario, seed: int = 1) -> Record:

@@ -102,6 +102,10 @@ class ControlPlane:
 
     def end(self) -> None:
         """End the processes; the caller holds the lock."""
+        others = [
+            path.stem for path in (self.directory / "processes").glob("*.json") if path.stem not in self.processes
+        ]
+        stop_all([Process(name, self.directory) for name in others])
         clients = [name for name in self.processes if name not in SERVERS]
         for names in (clients, *([name] for name in reversed(SERVERS))):
             stop_all([self.processes[name] for name in names])
