@@ -19,6 +19,8 @@ START = 5.0
 """Seconds from the binding of a pod until it runs. Assumed: the image is on the node, or small."""
 STOP = 2.0
 """Seconds in which a pod heeds SIGTERM. Assumed."""
+LEAST = 1.0
+"""Seconds that a container runs at least: one that finds all its work done ends. Assumed."""
 # Kubernetes' pkg/controller/podgc: a pod on a node that is gone. Recorded: 56 s from the node's end to the pod's.
 COLLECTED = 56.0
 
@@ -159,7 +161,7 @@ class Kubelets:
         if life.needs is not None:
             life.tokens += 1
             token = life.tokens
-            remaining = life.needs - self.progress[life.record.work]
+            remaining = max(LEAST, life.needs - self.progress[life.record.work])
             self.clock.after(remaining, lambda: self._finish(uid, token))
 
     def _finish(self, uid: str, token: int) -> None:

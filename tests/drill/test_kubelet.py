@@ -10,7 +10,7 @@ import pytest
 
 from sandbox.drill import record
 from sandbox.drill.clock import Clock
-from sandbox.drill.kubelet import COLLECTED, START, STOP, Kubelets
+from sandbox.drill.kubelet import COLLECTED, LEAST, START, STOP, Kubelets
 from sandbox.drill.workloads import CHECKPOINT, GPUS, INDEX, ROLE, RUN_FOR, WORK
 
 Object = dict[str, Any]
@@ -178,6 +178,19 @@ def test_a_machine_that_is_gone_answers_no_more_and_work_that_nobody_heard_of_is
     bed.until(5000)
     assert bed.work.times == 1
     assert bed.kubelets.silent == {}
+
+
+def test_a_pod_that_finds_all_its_work_saved_runs_before_it_ends() -> None:
+    bed = Bed(checkpoint=500)
+    bed.bind("a", "n1")
+    bed.until(500)
+    bed.kubelets.silent["n1"] = []
+    bed.until(3000)
+    bed.kubelets.lost("n1")
+    bed.bind("b", "n2")
+    bed.until(5000)
+    second = bed.kubelets.pods[1]
+    assert (second.started, second.ended) == (3000 + START, 3000 + START + LEAST)
 
 
 def test_a_pod_is_recorded_on_its_machine_by_the_machines_own_name() -> None:
