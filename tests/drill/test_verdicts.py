@@ -127,6 +127,16 @@ def test_the_bound_of_a_restarted_timer_is_named_in_place_of_the_plain_one() -> 
     assert "restarted 2 times" in found[FALLBACK].bound
 
 
+def test_a_request_that_is_made_much_later_does_not_lengthen_the_bound_of_a_pod_before_it() -> None:
+    record = records.spot_gone(later=0, silent=False)
+    bound = judged(record)[FALLBACK].bound
+    much_later = records.GONE + 86 + 2 * records.PROVISION
+    record.nodes += [
+        Node(f"later-{at}", "gpuspot", "1", much_later + at, ready=much_later + at + 90) for at in (0.0, 240.0)
+    ]
+    assert judged(record)[FALLBACK].bound == bound
+
+
 def test_a_chain_of_two_spot_pools_may_take_two_provision_times() -> None:
     record = records.spot_gone()
     late_on_demand(record)
