@@ -102,12 +102,12 @@ def restarts(view: View, pod: Pod) -> tuple[float, int]:
         return 0.0, 0
     at, count = pod.created + GPU_AGE, 0
     for pool in _stages(view, pod):
-        end, further = _given_up(view.requests.get(pool.name, []), at, provision)
+        end, further = given_up(view.requests.get(pool.name, []), at, provision)
         at, count = max(at, end) + scan, count + further
     return at - pod.created + _extra(view, pod), count
 
 
-def _given_up(requests: list[float], since: float, provision: float) -> tuple[float, int]:
+def given_up(requests: list[float], since: float, provision: float) -> tuple[float, int]:
     """The time-out of the series of requests that runs at a moment or begins next, and the requests after its first."""
     last, further = None, 0
     for request in requests:
