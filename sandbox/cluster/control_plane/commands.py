@@ -52,7 +52,7 @@ class Settings:
     timed: bool = False
 
     def collector(self, most: int = 300) -> dict[str, str]:
-        """The environment of Go's garbage collector: little memory; or less work, up to so many MiB, where hours pass in minutes."""
+        """The environment of Go's garbage collector: little memory; or less work, up to so many MiB, for a drill."""
         return {"GOGC": "400", "GOMEMLIMIT": f"{most}MiB"} if self.timed else {"GOGC": "50"}
 
     @property
