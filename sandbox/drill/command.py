@@ -18,6 +18,7 @@ from sandbox.drill import fitting, report
 from sandbox.drill import run as running
 from sandbox.drill import scenario as scenarios
 from sandbox.drill.capacity import checked
+from sandbox.drill.folder import writable, writing
 from sandbox.drill.hindsight import hindsight
 from sandbox.drill.losses import lost_to
 from sandbox.drill.record import Record, Step
@@ -67,15 +68,17 @@ def drill(
     scenario = scenarios.load(request.scenario)
     traced = [step for machine, zone, path in request.traces for step in read_trace(path, machine, zone)]
     sides = _sides(home, request)
-    with _alone(home):
+    with _alone(home), writable(request.directory):
         records = [_record(home, side, scenario, request, traced, notify, progress(side.name)) for side in sides]
     reports = [_report(record) for record in records]
     result = reports[0] if len(reports) == 1 else report.compared(*reports)
-    report.write(result, request.directory)
+    # Before the files: a disk that is full meanwhile must not take the result with it.
     if request.as_json:
         click.echo(report.to_json(result))
     else:
         Console().print(report.text(result))
+    with writing(request.directory):
+        report.write(result, request.directory)
     notify(f"the report is {request.directory / 'report.html'}")
     return not failed(reports[-1].verdicts)
 
