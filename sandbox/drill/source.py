@@ -14,6 +14,7 @@ from sandbox.base.checkpoint import Checkpoint
 from sandbox.base.errors import SandboxError
 from sandbox.base.home import Home
 from sandbox.base.notices import Notify
+from sandbox.cloud.cloud import EmulatedCloud
 from sandbox.cluster import clusters, plugins
 from sandbox.cluster.autoscaler.api import ApiServer
 from sandbox.cluster.control_plane import ControlPlane
@@ -48,6 +49,14 @@ class Copy(CopiedCloud):
     plane: ControlPlane
 
 
+def opened(provider: str, folder: Path, captured: Captured) -> EmulatedCloud:
+    """The copy of an emulated cloud in a folder. It has all its machines: what `sandbox capacity` and `evict` did to the stack is
+    no part of a scenario."""
+    cloud = plugins.opened(provider, folder, captured)
+    cloud.restore()
+    return cloud
+
+
 def _anything(copy: CopiedCloud) -> None:
     pass
 
@@ -74,7 +83,7 @@ def copied(
         shutil.copytree(home.cloud, folder / "cloud")
         outputs = Checkpoint(home).outputs()
     captured = Captured()
-    cloud = plugins.opened(source.cloud, folder / "cloud", captured)
+    cloud = opened(source.cloud, folder / "cloud", captured)
     copied_cloud = CopiedCloud(source.cloud, source.version, cluster, cloud, captured, outputs)
     check(copied_cloud)
     directory = folder / "clusters" / "copy"
