@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -12,6 +13,7 @@ from filelock import FileLock, Timeout
 from rich.console import Console
 
 from sandbox.base.errors import SandboxError
+from sandbox.base.files import write_private
 from sandbox.base.home import Home
 from sandbox.base.notices import Notify
 from sandbox.drill import fitting, report
@@ -27,6 +29,7 @@ from sandbox.drill.source import CopiedCloud, Copy, copied
 from sandbox.drill.trace import read_trace
 from sandbox.drill.verdicts import failed
 from sandbox.drill.weeks import week
+from sandbox.engine.cloud_file import CloudFile
 from sandbox.report import environment
 from sandbox.report.revision import Revision
 from sandbox.report.scratch import DRILL, Scratch
@@ -49,6 +52,10 @@ class Request:
     """Machine, zone and file of published traces."""
     directory: Path
     as_json: bool
+    cluster: str | None = None
+    """The name of another cluster of the emulated cloud."""
+    cloud: Path | None = None
+    """The cloud file of stacks that come up anew; by default what the stack's own cloud files gave."""
 
 
 @dataclass(frozen=True)
@@ -121,7 +128,7 @@ def _record(
     progress: Callable[[float, float], None],
 ) -> Record:
     with opened_scratch(home.root, notify, DRILL) as scratch:
-        source = home if side.live else _brought_up(home, side, scratch, notify)
+        source = home if side.live else _brought_up(home, side, scratch, request.cloud, notify)
 
         def check(cloud: CopiedCloud) -> None:
             found = running.pools(cloud)
@@ -129,7 +136,7 @@ def _record(
             if traced:
                 checked(traced, found, path="--trace")
 
-        with copied(source, scratch.folder / "copy", notify, check) as copy:
+        with copied(source, scratch.folder / "copy", notify, check, request.cluster) as copy:
             steps, measured = _steps(copy, scenario, request, traced)
             return running.run(
                 home.stack,
@@ -144,7 +151,7 @@ def _record(
             )
 
 
-def _brought_up(home: Home, side: Side, scratch: Scratch, notify: Notify) -> Home:
+def _brought_up(home: Home, side: Side, scratch: Scratch, cloud: Path | None, notify: Notify) -> Home:
     """The stack, brought up in a scratch folder by the files of a side."""
     project = home.project
     if side.revision:
@@ -153,10 +160,23 @@ def _brought_up(home: Home, side: Side, scratch: Scratch, notify: Notify) -> Hom
     scratch.build(notify)
     notify(f"{side.name}: bringing the stack up beside yours")
     own = environment.of(project, scratch.folder / "base+packages")
-    outcome = scratch.run("up", home.stack, project, own, notify, None, side.config_file)
+    outcome = scratch.run(
+        "up", home.stack, project, own, notify, cloud or _kept_cloud(home, scratch.folder), side.config_file
+    )
     if outcome.errors:
         raise SandboxError(f"{side.name}: stack {home.stack!r} did not come up:\n" + "\n".join(outcome.errors))
     return Home(home.stack, project, scratch.folder, side.config_file)
+
+
+def _kept_cloud(home: Home, folder: Path) -> Path | None:
+    """What the stack's own cloud files gave, as a cloud file in a folder; None where there was none."""
+    kept = CloudFile.kept(home.cloud)
+    if kept == CloudFile():
+        return None
+    path = folder / "base+cloud.yaml"
+    # JSON is YAML. What it holds may be private.
+    write_private(path, json.dumps(kept.given()).encode())
+    return path
 
 
 def _steps(copy: Copy, scenario: Scenario, request: Request, traced: list[Step]) -> tuple[list[Step], str]:

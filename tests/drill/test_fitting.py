@@ -49,7 +49,7 @@ def test_names_that_the_stack_does_not_have_are_refused(fault: dict[str, Any], p
 
 
 def test_names_that_it_has_and_words_for_all_of_them_are_taken() -> None:
-    faults = (
+    faults: tuple[dict[str, Any], ...] = (
         {"capacity": {"machine": "NC4", "zone": "first"}},
         {"evict": {"pool": "t4", "zone": "eu-1"}},
         {"silent": {}},
