@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
+from sandbox.base.errors import SandboxError
 from sandbox.base.home import Home
 from sandbox.base.yaml_file import read_yaml
 from sandbox.cli.commands import main
@@ -59,3 +60,16 @@ def test_a_cloud_file_is_for_stacks_that_come_up_anew(tmp_path: Path) -> None:
     refused = CliRunner().invoke(main, ["drill", "--cloud", str(tmp_path / "own.yaml")])
     assert refused.exit_code == 2
     assert "--cloud does nothing without --config-file or --against" in refused.output
+
+
+def test_the_command_takes_another_cluster(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[Any] = []
+
+    def copied(home: Home, folder: Path, notify: Any, check: Any, name: str | None) -> Any:
+        asked.append(name)
+        raise SandboxError("that is all")
+
+    monkeypatch.setenv("SANDBOX_HOME", str(tmp_path))
+    monkeypatch.setattr(command, "copied", copied)
+    assert "that is all" in CliRunner().invoke(main, ["drill", "--cluster", "other"]).output
+    assert asked == ["other"]
