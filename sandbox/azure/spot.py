@@ -30,6 +30,8 @@ SPOT = SpotFacts(
     replaced=False,
     # The scale set's new size is refused as a whole.
     partial=False,
+    # Page spot-node-pool: an upgrade cordons and gives notice of eviction, without a drain and without surge nodes.
+    upgrade="noticed",
     # hashicorp/terraform-provider-azurerm PR 28549: a scale set of spot machines, 409. Azure/karpenter-provider-azure PR 43 reads
     # the code as "out of spot capacity".
     refused=Refusal(

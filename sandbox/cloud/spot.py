@@ -73,6 +73,8 @@ class SpotFacts:
     """Whether the group of machines asks for the machine again by itself, as its size stays."""
     partial: bool
     """Whether a request gets the machines that there are, where it asks for more; else none."""
+    upgrade: Literal["drained", "noticed"]
+    """How a spot node ends in an upgrade of its pool: after a drain, or with the notice of an eviction."""
     refused: Refusal
     """A request that is refused at once."""
     quota: Refusal

@@ -19,6 +19,7 @@ from sandbox.drill.scaling import Hands, Scans, world
 from sandbox.drill.scenario import Scenario, Workload
 from sandbox.drill.settling import Settling
 from sandbox.kubernetes.client import Client, Object
+from sandbox.kubernetes.errors import ApiError
 
 
 @dataclass
@@ -84,11 +85,9 @@ class Drill:
     def _read_fixed(self) -> None:
         config_map = self.client.get("v1", "ConfigMap", expander.CONFIG_MAP, "kube-system") or {}
         classes = self.api.get("/apis/cloud.google.com/v1/computeclasses") or {"items": []}
-        budgets = self.api.get("/apis/policy/v1/poddisruptionbudgets") or {"items": []}
         self.fixed = {
             "priorities": (config_map.get("data") or {}).get("priorities"),
             "classes": classes["items"],
-            "budgets": budgets["items"],
         }
 
     def _restart(self) -> None:
@@ -111,6 +110,8 @@ class Drill:
                 self.nodes.plugin(after)
         elif kind == "Job":
             self._job(item, gone=after is None)
+        elif kind == "PodDisruptionBudget" and _allowed(before) != _allowed(after):
+            self._changed = True
 
     def _job(self, job: Object, *, gone: bool) -> None:
         name = (job["metadata"].get("annotations") or {}).get(workloads.WORK)
@@ -142,12 +143,16 @@ class Drill:
                 at += self.random.expovariate(1 / work.every) if work.drawn and work.every else work.every
 
     def _amount(self, amount: int | str) -> int:
-        """A number, or a share of the GPUs of pools."""
+        """A number, or a share of the GPUs of pools: of the devices that pods ask for, where GPUs are cut or shared."""
         if isinstance(amount, int):
             return amount
         share, _, kind = amount.partition("% of ")
         groups = [g for g in self.machines.groups().groups if g.gpus and g.most is not None]
-        slots = sum((g.most or 0) * g.gpus.count for g in groups if g.gpus and spot(g) == (kind == "spot"))
+        slots = sum(
+            (g.most or 0) * g.gpus.count * g.gpus.instances * g.gpus.clients
+            for g in groups
+            if g.gpus and spot(g) == (kind == "spot")
+        )
         return max(1, slots * int(share) // 100)
 
     def _submit(self, work: Workload, number: int) -> None:
@@ -156,9 +161,11 @@ class Drill:
         run_for = None
         if work.run_for:
             least, most = work.run_for
-            run_for = least * (most / least) ** self.random.random()
+            # Whole seconds: the record has what the pods' annotation says.
+            run_for = max(1.0, float(round(least * (most / least) ** self.random.random())))
         body = workloads.workload(work, number, pods, at_once, run_for, self.tolerations)
         name = body["metadata"]["annotations"][workloads.WORK]
+        pieces: list[record.Work] = []
         if not work.greedy:
             self.settling.expected[name] = lambda: at_once
             self.settling.short.add(name)
@@ -167,12 +174,18 @@ class Drill:
                 record.Work(f"{name}/{index}", work.role, self.clock.now, run_for, work.checkpoint_every)
                 for index in range(pods)
             ]
-            self.kubelets.work |= {piece.name: piece for piece in pieces}
             self.settling.expected[name] = lambda: min(at_once, sum(piece.finished is None for piece in pieces))
         elif not work.greedy:
-            self.kubelets.work[name] = record.Work(name, work.role, self.clock.now, None, None)
-        # Here and now: what comes first has its pods first.
-        self.client.create(body)
+            pieces = [record.Work(name, work.role, self.clock.now, None, None)]
+        self.kubelets.work |= {piece.name: piece for piece in pieces}
+        try:
+            # Here and now: what comes first has its pods first.
+            self.client.create(body)
+        except ApiError as refused:
+            self.settling.expected.pop(name, None)
+            for piece in pieces:
+                piece.failed = f"refused: {refused}"
+            self.event("note", "", f"{work.kind} {name} is refused: {refused}")
 
     def _scan(self) -> None:
         following = self.scaler.scan(
@@ -190,3 +203,8 @@ class Drill:
             self.scans.changed()
         self._changed = False
         self.progress(self.clock.now, self.scenario.length)
+
+
+def _allowed(budget: Object | None) -> int:
+    """The disruptions that a PodDisruptionBudget allows now."""
+    return int(((budget or {}).get("status") or {}).get("disruptionsAllowed") or 0)

@@ -19,6 +19,8 @@ START = 5.0
 """Seconds from the binding of a pod until it runs. Assumed: the image is on the node, or small."""
 STOP = 2.0
 """Seconds in which a pod heeds SIGTERM. Assumed."""
+LEAST = 1.0
+"""Seconds that a container runs at least: one that finds all its work done ends. Assumed."""
 # Kubernetes' pkg/controller/podgc: a pod on a node that is gone. Recorded: 56 s from the node's end to the pod's.
 COLLECTED = 56.0
 
@@ -38,12 +40,10 @@ class Life:
     """Why it is about to end."""
     tokens: int = 0
 
-
-@dataclass
-class Progress:
-    """Seconds of work that are saved."""
-
-    saved: float = 0.0
+    @property
+    def node(self) -> str:
+        """The name of its node in the cluster; empty without one."""
+        return self.pod["spec"].get("nodeName") or ""
 
 
 @dataclass
@@ -59,11 +59,28 @@ class Kubelets:
     lives: dict[str, Life] = field(default_factory=dict)
     pods: list[records.Pod] = field(default_factory=list)
     work: dict[str, records.Work] = field(default_factory=dict)
-    progress: dict[str, Progress] = field(default_factory=dict)
+    progress: dict[str, float] = field(default_factory=dict)
+    """Seconds of work that are saved."""
     leaving: dict[str, records.PodEnd] = field(default_factory=dict)
     """Nodes that pods are leaving, and why."""
     on_node: dict[str, set[str]] = field(default_factory=dict)
     """Pods by node."""
+    names: dict[str, str] = field(default_factory=dict)
+    """The names of nodes in the record, where they have others there."""
+    silent: dict[str, list[Callable[[], None]]] = field(default_factory=dict)
+    """Nodes whose kubelet does not answer, with all that it does when it answers again."""
+
+    def answer(self, node: str) -> None:
+        """A silent kubelet answers again."""
+        for action in self.silent.pop(node, []):
+            action()
+
+    def _waits(self, uid: str, action: Callable[[], None]) -> bool:
+        life = self.lives.get(uid)
+        waiting = self.silent.get(life.node) if life else None
+        if waiting is not None:
+            waiting.append(action)
+        return waiting is not None
 
     def work_on(self, node: str) -> list[str]:
         """The work that goes on on a node."""
@@ -87,7 +104,7 @@ class Kubelets:
         life.pod = pod
         node = pod["spec"].get("nodeName")
         if node and not was_bound:
-            life.record.bound, life.record.node = self.clock.now, node
+            life.record.bound, life.record.node = self.clock.now, self.names.get(node, node)
             life.record.pool = self.pools.get(node, "")
             self.on_node.setdefault(node, set()).add(uid)
             self.clock.after(START, lambda: self._start(uid))
@@ -116,7 +133,7 @@ class Kubelets:
         if RUN_FOR in notes:
             life.needs = float(notes[RUN_FOR])
             life.checkpoint = float(notes[CHECKPOINT]) if CHECKPOINT in notes else None
-            self.progress.setdefault(work_name, Progress())
+            self.progress.setdefault(work_name, 0.0)
         return life
 
     def alive(self, uid: str) -> Life | None:
@@ -126,7 +143,9 @@ class Kubelets:
 
     def _start(self, uid: str) -> None:
         life = self.alive(uid)
-        if life is None or life.pod["metadata"].get("deletionTimestamp") or life.record.node not in self.pools:
+        if life is None or life.pod["metadata"].get("deletionTimestamp") or life.node not in self.pools:
+            return
+        if self._waits(uid, lambda: self._start(uid)):
             return
         life.record.started = self.clock.now
         status = {
@@ -142,12 +161,12 @@ class Kubelets:
         if life.needs is not None:
             life.tokens += 1
             token = life.tokens
-            remaining = life.needs - self.progress[life.record.work].saved
+            remaining = max(LEAST, life.needs - self.progress[life.record.work])
             self.clock.after(remaining, lambda: self._finish(uid, token))
 
     def _finish(self, uid: str, token: int) -> None:
         life = self.alive(uid)
-        if life is None or life.tokens != token:
+        if life is None or life.tokens != token or self._waits(uid, lambda: self._finish(uid, token)):
             return
         self._end(life, "succeeded")
         if life.work:
@@ -158,7 +177,7 @@ class Kubelets:
     def _stop(self, uid: str) -> None:
         """A pod that was asked to end has ended."""
         life = self.lives.get(uid)
-        if life is None:
+        if life is None or self._waits(uid, lambda: self._stop(uid)):
             return
         if life.record.ended is None:
             self._end(life, self._why(life))
@@ -167,7 +186,7 @@ class Kubelets:
     def terminate(self, uid: str, condition: Object) -> None:
         """A kubelet that shuts down ends a pod, which stays as a failed one."""
         life = self.alive(uid)
-        if life is None:
+        if life is None or life.node in self.silent:
             return
         self._end(life, "evicted")
         status = _ended(life.pod, "Failed", 143, "Terminated")
@@ -177,6 +196,7 @@ class Kubelets:
     def lost(self, node: str) -> None:
         """A machine is gone with all that ran on it; its pods are collected some time later."""
         self.pools.pop(node, None)
+        self.silent.pop(node, None)
         for uid in sorted(self.on_node.pop(node, ())):
             life = self.lives.get(uid)
             if life is None:
@@ -199,7 +219,7 @@ class Kubelets:
             self._delete(life.pod)
 
     def _why(self, life: Life) -> records.PodEnd:
-        return life.ending or self.leaving.get(life.record.node or "") or "removed"
+        return life.ending or self.leaving.get(life.node) or "removed"
 
     def _end(self, life: Life, how: records.PodEnd) -> None:
         own = life.record
@@ -207,16 +227,16 @@ class Kubelets:
         if life.needs is None or own.started is None or how == "succeeded":
             return
         life.tokens += 1
-        progress = self.progress[own.work]
-        done = progress.saved + self.clock.now - own.started
-        kept = max(progress.saved, done // life.checkpoint * life.checkpoint) if life.checkpoint else 0.0
+        saved = self.progress[own.work]
+        done = min(saved + self.clock.now - own.started, life.needs)
+        kept = max(saved, done // life.checkpoint * life.checkpoint) if life.checkpoint else 0.0
         own.lost = done - kept
-        progress.saved = kept
+        self.progress[own.work] = kept
 
     def _gone(self, uid: str) -> None:
         life = self.lives.pop(uid, None)
-        if life and life.record.node:
-            self.on_node.get(life.record.node, set()).discard(uid)
+        if life:
+            self.on_node.get(life.node, set()).discard(uid)
         if life and life.record.ended is None:
             self._end(life, self._why(life))
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 
-from sandbox.cloud.node_groups import ScaleRefused
 from sandbox.cloud.spot import SpotFacts
 from sandbox.cluster.autoscaler import devices
 from sandbox.drill import record, scenario
@@ -10,19 +9,18 @@ from sandbox.drill.clock import Clock
 from sandbox.drill.kubelet import STOP, Kubelets, of_daemon_set
 from sandbox.drill.machines import Machines, applies
 from sandbox.drill.observed import Observed, controller
+from sandbox.drill.outages import READY, SILENT, Outages, name_of
 from sandbox.drill.settling import Settling
+from sandbox.drill.upgrades import Upgrades
 from sandbox.kubernetes.client import Client, Object
 
 PLUGIN = 10.0
 """Seconds from a device plugin's start until the node reports its GPUs. Assumed."""
-_UPGRADE, _REPLACED = 120.0, 60.0
-"""Seconds from one node's upgrade to the next, and from the drain of a node to its end. Assumed."""
+_DRAIN = 600.0
+"""The longest grace of a pod in an upgrade's drain."""
 
 # What the cloud's controller of nodes and the node controller make of a machine that is stopped.
 _STOPPED = {"key": "node.cloudprovider.kubernetes.io/shutdown", "effect": "NoSchedule"}
-_SILENT = {"type": "Ready", "status": "Unknown", "reason": "NodeStatusUnknown"}
-
-_READY = {"type": "Ready", "status": "True", "reason": "KubeletReady", "message": "kubelet is posting ready status"}
 _NOT_READY = {"key": "node.kubernetes.io/not-ready", "effect": "NoSchedule"}
 
 
@@ -43,19 +41,35 @@ class Nodes:
         self._pools: dict[str, str] = {}
         self._maps: dict[tuple[str, str], Mapping[str, str] | None] = {}
         self.kubelets = Kubelets(clock, observed, self._pools, machines.reach)
-        machines.order = lambda node: (self.kubelets.work_on(node.name), node.name)
+        machines.order = lambda node: (self.kubelets.work_on(name_of(node)), node.name)
+        self._outages = Outages(
+            clock,
+            observed,
+            machines,
+            self.kubelets,
+            self._patch_node,
+            lambda name, taint, on: self.set_taint(name, taint, on=on),
+            self._pods_on,
+        )
+        self._upgrades = Upgrades(
+            clock,
+            machines,
+            facts,
+            self._drain_for_upgrade,
+            self._give_notice,
+            lambda name: self.end_node(name, "drained"),
+        )
 
     def join(self, body: Object) -> None:
         """A machine registers as a node, Ready and without GPUs."""
         name = body["metadata"]["name"]
         node = self._machines.nodes[name]
         node.registered = self._clock.now
-        self._pools[name] = node.pool
-        group = self._machines.group(node.pool)
-        if not group.gpus:
-            node.ready = self._clock.now
+        self._pools[name], self.kubelets.names[name] = node.pool, node.name
+        if not self._machines.group(node.pool).gpus:
+            self._is_ready(name)
         status = body["status"]
-        whole = {**body, "status": {**status, "conditions": [*status.get("conditions", []), _READY]}}
+        whole = {**body, "status": {**status, "conditions": [*status.get("conditions", []), READY]}}
 
         def send(client: Client) -> Object:
             client.create(whole)
@@ -68,10 +82,15 @@ class Nodes:
     def adopt(self, name: str) -> None:
         """A machine whose node is in the cluster already becomes Ready, with its GPUs."""
         node = self._machines.nodes[name]
-        node.registered = node.ready = self._clock.now
-        self._pools[name] = node.pool
-        self._patch_node(name, {"status": {"conditions": [_READY]}}, "status")
+        node.registered = self._clock.now
+        self._pools[name], self.kubelets.names[name] = node.pool, node.name
+        self._is_ready(name)
+        self._patch_node(name, {"status": {"conditions": [READY]}}, "status")
         self.set_taint(name, _NOT_READY, on=False)
+
+    def _is_ready(self, name: str) -> None:
+        self._machines.nodes[name].ready = self._clock.now
+        self._upgrades.went_on(name)
 
     def plugin(self, pod: Object) -> None:
         """A DaemonSet's pod that runs on a GPU node may be the device plugin."""
@@ -90,13 +109,16 @@ class Nodes:
         body = known.body if known else None
         if own is None or body is None or own.ready is not None:
             return
+        if name in self.kubelets.silent:
+            self.kubelets.silent[name].append(lambda: self._report_gpus(name))
+            return
         gpus = self._machines.group(own.pool).gpus
         assert gpus is not None
         pods = [self.kubelets.lives[uid].pod for uid in self.kubelets.on_node.get(name, ())]
         found = devices.report(_older(body), pods, gpus, self._map)
         if not found.resources:
             return
-        own.ready = self._clock.now
+        self._is_ready(name)
         amounts = {key: str(value) for key, value in found.resources.items()}
         self._patch_node(name, {"status": {"capacity": amounts, "allocatable": amounts}}, "status")
 
@@ -112,38 +134,43 @@ class Nodes:
 
     def evict_pod(self, pod: Object, grace: float, why: record.PodEnd) -> None:
         """Ask the API server for a pod's eviction; a PodDisruptionBudget may forbid it."""
-        metadata, seconds = pod["metadata"], self._leave(pod, grace, why)
+        metadata = pod["metadata"]
 
         def send(client: Client) -> Object | None:
-            client.evict(metadata["name"], metadata["namespace"], seconds)
+            self._evict_by(client, pod, grace, why)
             return client.get("v1", "Pod", metadata["name"], metadata["namespace"])
 
         self._observed.request(send, missing=True)
 
     def evict_now(self, pod: Object, grace: float, why: record.PodEnd) -> bool:
         """The same at once; whether the PodDisruptionBudgets allow it."""
-        metadata, seconds = pod["metadata"], self._leave(pod, grace, why)
-        return self._client.evict(metadata["name"], metadata["namespace"], seconds)
+        return self._evict_by(self._client, pod, grace, why)
 
-    def _leave(self, pod: Object, grace: float, why: record.PodEnd) -> int:
-        """Note why a pod ends; the seconds that it gets."""
-        life = self.kubelets.lives.get(pod["metadata"]["uid"])
-        if life and life.ending is None:
-            life.ending = why
+    def _evict_by(self, client: Client, pod: Object, grace: float, why: record.PodEnd) -> bool:
+        """Evict a pod with at most so many seconds to end, and note why it ends; whether it may be evicted."""
         own = pod["spec"].get("terminationGracePeriodSeconds")
-        return int(min(grace, 30.0 if own is None else float(own)))
+        seconds = int(min(grace, 30.0 if own is None else float(own)))
+        allowed = client.evict(pod["metadata"]["name"], pod["metadata"]["namespace"], seconds)
+        life = self.kubelets.lives.get(pod["metadata"]["uid"])
+        if allowed and life and life.ending is None:
+            life.ending = why
+        return allowed
 
     def evict(self, node: record.Node, *, notice: bool = True) -> None:
         """The cloud takes a machine back."""
-        if node.name not in self._machines.nodes or node.noticed is not None:
+        name = name_of(node)
+        if name not in self._machines.nodes or node.noticed is not None:
             return
         node.noticed = self._clock.now
         if not notice or node.registered is None:
-            self._take(node.name)
+            self._take(name)
             return
-        self.kubelets.leaving[node.name] = "evicted"
-        self._clock.after(self._facts.reaction, lambda: self._notice(node.name))
-        self._clock.after(self._facts.notice, lambda: self._take(node.name))
+        self._give_notice(name)
+        self._clock.after(self._facts.notice, lambda: self._take(name))
+
+    def _give_notice(self, name: str) -> None:
+        self.kubelets.leaving[name] = "evicted"
+        self._clock.after(self._facts.reaction, lambda: self._notice(name))
 
     def _notice(self, name: str) -> None:
         """The cluster learns of the cloud's notice: no pod comes any more, and those that run get SIGTERM."""
@@ -181,7 +208,8 @@ class Nodes:
             self._machines.gone([name], "evicted")
             self.kubelets.lost(name)
             self.set_taint(name, _STOPPED, on=True)
-            self._patch_node(name, {"status": {"conditions": [_SILENT]}}, "status")
+            self._patch_node(name, {"status": {"conditions": [SILENT]}}, "status")
+            self._upgrades.went_on(name)
             return
         self._machines.lose([name], "evicted")
         self.end_node(name, "evicted")
@@ -191,6 +219,7 @@ class Nodes:
         self.kubelets.leaving.setdefault(name, why)
         self.kubelets.lost(name)
         self._observed.request(lambda client: client.delete("v1", "Node", name), missing=True)
+        self._upgrades.went_on(name)
 
     def _nodes_at(self, place: scenario.Place) -> list[record.Node]:
         registered = [node for node in self._machines.nodes.values() if node.registered is not None]
@@ -198,11 +227,11 @@ class Nodes:
         return nodes if place.nodes == "all" else nodes[: place.nodes]
 
     def unready(self, place: scenario.Place, *, ready: bool) -> None:
-        state = "True" if ready else "False"
-        condition = {"type": "Ready", "status": state, "reason": "Drill"}
-        for node in self._nodes_at(place):
-            self.set_taint(node.name, _NOT_READY, on=not ready)
-            self._patch_node(node.name, {"status": {"conditions": [condition]}}, "status")
+        """The kubelets of nodes fall silent, or those that fell silent answer again."""
+        if ready:
+            self._outages.end(id(place))
+        else:
+            self._outages.begin(id(place), self._nodes_at(place))
 
     def _patch_node(self, name: str, change: Object, part: str = "") -> None:
         self._observed.request(lambda client: client.patch("v1", "Node", name, None, change, part), missing=True)
@@ -220,28 +249,12 @@ class Nodes:
         self._observed.request(send, missing=True)
 
     def upgrade(self, place: scenario.Place) -> None:
-        """Nodes are drained and replaced one after the other, each when the one before is gone."""
-        for number, node in enumerate(self._nodes_at(place)):
-            self._clock.after(number * _UPGRADE, lambda node=node: self._replace(node))  # type: ignore[misc]
+        """Nodes are replaced one after the other, each when the one before is back."""
+        self._upgrades.begin(self._nodes_at(place))
 
-    def _replace(self, node: record.Node) -> None:
-        if node.name not in self._machines.nodes:
-            return
-        self._drain(node.name, "drained", 600.0)
-        self.kubelets.leaving[node.name] = "drained"
-        self._clock.after(_REPLACED, lambda: self._take_upgraded(node))
-
-    def _take_upgraded(self, node: record.Node) -> None:
-        if node.name not in self._machines.nodes:
-            return
-        group = self._machines.group(node.pool)
-        self._machines.lose([node.name], "upgraded")
-        self.end_node(node.name, "drained")
-        if group.most is not None and len(self._machines.group(node.pool).nodes) < group.most:
-            try:
-                self._machines.grow(group, 1)
-            except ScaleRefused:
-                return  # the autoscaler asks for what the pods need
+    def _drain_for_upgrade(self, name: str) -> None:
+        self._drain(name, "drained", _DRAIN)
+        self.kubelets.leaving[name] = "drained"
 
 
 def _older(node: Object) -> Object:

@@ -21,6 +21,7 @@ PATHS = {
     "Job": "/apis/batch/v1/jobs",
     "StatefulSet": "/apis/apps/v1/statefulsets",
     "DaemonSet": "/apis/apps/v1/daemonsets",
+    "PodDisruptionBudget": "/apis/policy/v1/poddisruptionbudgets",
 }
 _THREADS = 4
 _MANY = 5

@@ -122,6 +122,7 @@ def world(observed: Observed, machines: Machines, since: dict[str, float], fixed
         pods=list(observed.objects["Pod"].values()),
         since=since,
         daemon_sets=list(observed.objects["DaemonSet"].values()),
+        budgets=list(observed.objects["PodDisruptionBudget"].values()),
         profile=groups.profile,
         **fixed,
     )

@@ -103,8 +103,9 @@ class Settling:
         workload = (pod["metadata"].get("annotations") or {}).get(WORK)
         if workload:
             uids = self.active.setdefault(workload, set())
-            (uids.discard if ended else uids.add)(uid)
-            if ended:
+            replaced = ended or _replaced(pod)
+            (uids.discard if replaced else uids.add)(uid)
+            if replaced:
                 self.short.add(workload)
         node = None if ended or after is None else after["spec"].get("nodeName")
         if uid in self.charged and self.charged[uid][0] != node:
@@ -233,6 +234,12 @@ class Settling:
 def _tried(pod: Object) -> bool:
     """Whether the scheduler has looked at a pod."""
     return any(condition["type"] == "PodScheduled" for condition in (pod.get("status") or {}).get("conditions") or [])
+
+
+def _replaced(pod: Object) -> bool:
+    """Whether a pod is replaced before it has ended: a ReplicaSet does not wait for the end of a pod that is asked to end."""
+    owner = controller(pod)
+    return bool(owner and owner["kind"] == "ReplicaSet" and pod["metadata"].get("deletionTimestamp"))
 
 
 def _held(pod: Object) -> bool:

@@ -36,9 +36,9 @@ def workload(
     if work.kind == "Job" and work.gpus:
         annotations[SPOT] = "true"
     if run_for is not None:
-        annotations[RUN_FOR] = f"{run_for:.0f}"
+        annotations[RUN_FOR] = f"{run_for:.10g}"
     if work.checkpoint_every:
-        annotations[CHECKPOINT] = f"{work.checkpoint_every:.0f}"
+        annotations[CHECKPOINT] = f"{work.checkpoint_every:.10g}"
     template = {"metadata": {"labels": labels, "annotations": annotations}, "spec": _spec(work, tolerations)}
     metadata = {
         "name": name,

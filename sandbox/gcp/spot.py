@@ -25,6 +25,8 @@ SPOT = SpotFacts(
     # (docs.cloud.google.com/compute/docs/instance-groups/about-bulk-mode, mode "individual").
     replaced=True,
     partial=True,
+    # Page node-pool-upgrade-strategies: a surge upgrade drains each node; nothing is said of spot nodes.
+    upgrade="drained",
     # hashicorp/terraform-provider-google #3304; kubernetes/autoscaler, cloudprovider/gce, reads the code as "out of resources".
     refused=Refusal(
         "ZONE_RESOURCE_POOL_EXHAUSTED",

@@ -10,7 +10,7 @@ import pytest
 
 from sandbox.drill import record
 from sandbox.drill.clock import Clock
-from sandbox.drill.kubelet import COLLECTED, START, STOP, Kubelets
+from sandbox.drill.kubelet import COLLECTED, LEAST, START, STOP, Kubelets
 from sandbox.drill.workloads import CHECKPOINT, GPUS, INDEX, ROLE, RUN_FOR, WORK
 
 Object = dict[str, Any]
@@ -134,3 +134,70 @@ def test_a_pod_bound_to_a_machine_that_goes_before_it_starts_never_runs() -> Non
     bed.until(100)
     (pod,) = bed.kubelets.pods
     assert (pod.started, pod.how, pod.lost) == (None, "evicted", 0.0)
+
+
+def test_a_silent_kubelet_neither_starts_nor_ends_a_pod_until_it_answers() -> None:
+    bed = Bed()
+    bed.bind("a", "n1")
+    bed.until(500)
+    bed.kubelets.silent["n1"] = []
+    bed.bind("b", "n1")
+    bed.until(2000)
+    first, second = bed.kubelets.pods
+    assert (first.ended, second.started) == (None, None)
+    assert bed.server.phases == ["Running"]
+    bed.kubelets.answer("n1")
+    assert (first.ended, first.how, second.started) == (2000, "succeeded", 2000)
+
+
+def test_a_pod_that_is_deleted_meanwhile_ends_when_its_kubelet_answers() -> None:
+    bed = Bed()
+    bed.bind("a", "n1")
+    bed.until(500)
+    bed.kubelets.silent["n1"] = []
+    bed.kubelets.lives["a"].ending = "evicted"
+    before = bed.pod("a", "n1")
+    bed.kubelets.seen(before, bed.pod("a", "n1", deletionTimestamp="now", deletionGracePeriodSeconds=30))
+    bed.until(800)
+    (pod,) = bed.kubelets.pods
+    assert pod.ended is None
+    bed.kubelets.answer("n1")
+    assert (pod.how, pod.ended) == ("evicted", 800)
+
+
+def test_a_machine_that_is_gone_answers_no_more_and_work_that_nobody_heard_of_is_done_again() -> None:
+    bed = Bed()
+    bed.bind("a", "n1")
+    bed.until(500)
+    bed.kubelets.silent["n1"] = []
+    bed.until(3000)
+    bed.kubelets.lost("n1")
+    (pod,) = bed.kubelets.pods
+    assert (pod.how, pod.lost) == ("evicted", 100.0)
+    bed.bind("b", "n2")
+    bed.until(5000)
+    assert bed.work.times == 1
+    assert bed.kubelets.silent == {}
+
+
+def test_a_pod_that_finds_all_its_work_saved_runs_before_it_ends() -> None:
+    bed = Bed(checkpoint=500)
+    bed.bind("a", "n1")
+    bed.until(500)
+    bed.kubelets.silent["n1"] = []
+    bed.until(3000)
+    bed.kubelets.lost("n1")
+    bed.bind("b", "n2")
+    bed.until(5000)
+    second = bed.kubelets.pods[1]
+    assert (second.started, second.ended) == (3000 + START, 3000 + START + LEAST)
+
+
+def test_a_pod_is_recorded_on_its_machine_by_the_machines_own_name() -> None:
+    bed = Bed()
+    bed.kubelets.names["n1"] = "n1#2"
+    bed.bind("a", "n1")
+    bed.until(500)
+    bed.kubelets.lost("n1")
+    (pod,) = bed.kubelets.pods
+    assert (pod.node, pod.how) == ("n1#2", "evicted")

@@ -1,0 +1,186 @@
+"""A whole drill with an API server, a cloud and an autoscaler that answer by rote: what it sends and records."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Iterator
+from contextlib import nullcontext
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from sandbox.cloud.node_groups import Gpus
+from sandbox.cluster.autoscaler.world import World
+from sandbox.drill.captured import Captured
+from sandbox.drill.clock import Clock
+from sandbox.drill.drill import Drill
+from sandbox.drill.scenario import Scenario
+from sandbox.drill.workloads import CHECKPOINT, RUN_FOR
+from sandbox.kubernetes.errors import ApiError, Unreachable
+from tests.drill.test_machines import AZURE, Cloud
+
+Object = dict[str, Any]
+BUDGETS = "/apis/policy/v1/poddisruptionbudgets"
+
+
+class Client:
+    """Takes down what is created. `refuse` raises for what is refused."""
+
+    def __init__(self, refuse: Callable[[Object], None]) -> None:
+        self._refuse = refuse
+        self.created: list[Object] = []
+
+    def create(self, body: Object) -> Object:
+        self._refuse(body)
+        if body["kind"] != "Node":
+            self.created.append(body)
+        return body
+
+    def apply(self, body: Object, manager: str, *, force: bool) -> None:
+        pass
+
+    def get(self, version: str, kind: str, name: str, namespace: str = "") -> None:
+        return None
+
+    def patch(self, *parts: Any) -> Object:
+        return {}
+
+
+class Api:
+    """Lists of nothing, and events by path."""
+
+    def __init__(self) -> None:
+        self.events: dict[str, list[Object]] = {}
+
+    def get(self, path: str) -> Object:
+        return {"items": [], "metadata": {"resourceVersion": "1"}}
+
+    def watch(self, path: str, version: str) -> Iterator[Object]:
+        yield from self.events.pop(path, ())
+        time.sleep(0.01)
+
+
+class Scaler:
+    """Scans at the begin and when something has changed, and keeps the worlds it saw."""
+
+    def __init__(self) -> None:
+        self.worlds: list[World] = []
+
+    def scan(self, now: float, world: World, hands: Any) -> float:
+        self.worlds.append(world)
+        return now + 10
+
+    def wakes(self) -> float:
+        return math.inf
+
+
+class Bed:
+    """A drill of some work, on one spot and one on-demand pool."""
+
+    def __init__(
+        self, *work: Object, refuse: Callable[[Object], None] = lambda body: None, gpus: Gpus | None = None
+    ) -> None:
+        captured = Captured()
+        cloud = Cloud(captured)
+        if gpus:
+            cloud.groups["t4"] = replace(cloud.groups["t4"], gpus=gpus)
+        self.scaler, self.client, self.api = Scaler(), Client(refuse), Api()
+        whole = [
+            {"name": f"work{number}", "role": "training", "runFor": "10m", **each} for number, each in enumerate(work)
+        ]
+        scenario = Scenario.model_validate({"description": "", "length": "1h", "work": whole})
+        self.drill = Drill(
+            scenario,
+            1,
+            Clock(),
+            self.client,  # type: ignore[arg-type]
+            self.api,  # type: ignore[arg-type]
+            cloud,
+            captured,
+            "c",
+            lambda: self.scaler,
+            AZURE,
+            nullcontext,
+        )
+
+    def run(self) -> Drill:
+        # No controller makes pods here: nothing is awaited.
+        self.drill.settling.settle = self.drill.observed.flush  # type: ignore[method-assign]
+        self.drill.machines.join = lambda node: None
+        self.drill.run()
+        return self.drill
+
+
+def refusing(name: str, error: Exception) -> Callable[[Object], None]:
+    def refuse(body: Object) -> None:
+        if body["metadata"]["name"] == name:
+            raise error
+
+    return refuse
+
+
+def test_work_that_the_api_server_refuses_fails_with_its_words_and_the_drill_goes_on() -> None:
+    words = "admission policy denies: teams must name their budget"
+    drill = Bed({"pods": 2}, {}, refuse=refusing("work0-0", ApiError(422, words))).run()
+    assert {each.name: each.failed for each in drill.kubelets.work.values()} == {
+        "team-a/work0-0/0": f"refused: {words}",
+        "team-a/work0-0/1": f"refused: {words}",
+        "team-a/work1-0/0": "",
+    }
+    assert [(each.kind, each.text) for each in drill.events] == [("note", f"Job team-a/work0-0 is refused: {words}")]
+    assert set(drill.settling.expected) == {"team-a/work1-0"}, "no pod of the refused work is awaited"
+
+
+def test_a_silent_api_server_ends_the_drill() -> None:
+    with pytest.raises(Unreachable):
+        Bed({}, refuse=refusing("work0-0", Unreachable("https://127.0.0.1:1"))).run()
+
+
+@pytest.mark.parametrize(
+    ("gpus", "pods"), [(Gpus(2), 12), (Gpus(1, instances=7), 42), (Gpus(2, instances=2, clients=3), 72)]
+)
+def test_all_gpus_of_spot_are_the_devices_that_pods_ask_for(gpus: Gpus, pods: int) -> None:
+    bed = Bed({"pods": "100% of spot"}, gpus=gpus)
+    bed.run()
+    assert bed.client.created[0]["spec"]["completions"] == pods
+
+
+def test_the_record_has_the_very_seconds_that_pods_work() -> None:
+    bed = Bed({"count": 5, "runFor": "10m-20m", "checkpointEvery": "90.5s"})
+    drill = bed.run()
+    notes = [body["spec"]["template"]["metadata"]["annotations"] for body in bed.client.created]
+    work = list(drill.kubelets.work.values())
+    assert [float(each[RUN_FOR]) for each in notes] == [each.needs for each in work]
+    assert [float(each[CHECKPOINT]) for each in notes] == [each.checkpoint for each in work]
+
+
+def test_the_autoscaler_sees_what_disruption_budgets_allow_by_now() -> None:
+    bed = Bed({}, {"at": "30m"})
+    metadata = {"name": "b", "namespace": "kubeflow", "uid": "b"}
+    bed.api.events[BUDGETS] = [
+        {
+            "type": change,
+            "object": {
+                "metadata": {**metadata, "resourceVersion": str(number + 2)},
+                "status": {"disruptionsAllowed": number},
+            },
+        }
+        for number, change in enumerate(("ADDED", "MODIFIED"))
+    ]
+    observed, ends = bed.drill.observed, time.monotonic() + 10
+
+    def wait() -> None:
+        while time.monotonic() < ends and not allowed(observed.objects["PodDisruptionBudget"].get("b")):
+            observed.drain(0.01)
+
+    bed.drill.clock.at(60.0, wait)
+    bed.run()
+    (budget,) = bed.scaler.worlds[-1].budgets
+    assert budget["status"]["disruptionsAllowed"] == 1
+    assert len(bed.scaler.worlds) > 1, "it is asked again when a budget allows more"
+
+
+def allowed(budget: Object | None) -> int:
+    return budget["status"]["disruptionsAllowed"] if budget else 0

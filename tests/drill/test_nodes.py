@@ -1,0 +1,245 @@
+"""Nodes of a drill: outages of their kubelets, upgrades, and evictions that a budget refuses."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from typing import Any
+
+import pytest
+
+from sandbox.drill import record
+from sandbox.drill.clock import Clock
+from sandbox.drill.kubelet import COLLECTED, START
+from sandbox.drill.nodes import PLUGIN, Nodes
+from sandbox.drill.outages import UNNOTICED, tolerated
+from sandbox.drill.scenario import Place
+from sandbox.drill.upgrades import REPLACED
+from sandbox.drill.workloads import GPUS, ROLE, RUN_FOR, WORK
+from tests.drill.test_machines import AZURE, GCP
+from tests.drill.test_machines import Bed as Cloud
+
+Object = dict[str, Any]
+
+
+class Server:
+    """The API server: pods that are deleted or evicted are asked to end, and what is sent is taken down with its time."""
+
+    def __init__(self, clock: Clock, *, evicts: bool = True) -> None:
+        self._clock, self._evicts = clock, evicts
+        self.seen: Callable[[Object | None, Object | None], None] = lambda before, after: None
+        self.pods: dict[str, Object] = {}
+        self.nodes: dict[str, Object] = {}
+        self.sent: list[tuple[float, str, str]] = []
+
+    def request(self, send: Callable[[Any], Any], *, missing: bool = False) -> None:
+        send(self)
+
+    def create(self, body: Object) -> Object:
+        self.nodes[body["metadata"]["name"]] = body
+        return body
+
+    def get(self, version: str, kind: str, name: str, namespace: str = "") -> Object | None:
+        return {"Node": self.nodes, "Pod": self.pods}[kind].get(name)
+
+    def patch(self, version: str, kind: str, name: str, namespace: str, change: Object, part: str = "") -> Object:
+        status = change.get("status") or {}
+        for condition in status.get("conditions") or []:
+            if condition["type"] in ("Ready", "DisruptionTarget") and "phase" not in status:
+                self._note(f"{condition['type']} {condition['status']}", name)
+        if "phase" in status:
+            self._note(status["phase"], name)
+        if kind == "Node" and "taints" in change.get("spec", {}) and name in self.nodes:
+            self.nodes[name]["spec"] = change["spec"]
+        return {}
+
+    def delete(self, version: str, kind: str, name: str, namespace: str = "", *, at_once: bool = False) -> None:
+        if kind == "Node":
+            self.nodes.pop(name, None)
+        elif at_once:
+            self._note("gone", name)
+            self.seen(self.pods.pop(name, {}), None)
+        else:
+            self._end(name)
+
+    def evict(self, name: str, namespace: str, grace: int) -> bool:
+        if self._evicts:
+            self._end(name)
+        return self._evicts
+
+    def _end(self, name: str) -> None:
+        self._note("asked to end", name)
+        before = self.pods[name]
+        going = {**before["metadata"], "deletionTimestamp": "now", "deletionGracePeriodSeconds": 30}
+        self.pods[name] = {**before, "metadata": going}
+        self.seen(before, self.pods[name])
+
+    def _note(self, what: str, name: str) -> None:
+        self.sent.append((self._clock.now, what, name))
+
+    def times(self, what: str) -> list[float]:
+        return [at for at, sent, _ in self.sent if sent == what]
+
+
+class Settling:
+    nodes: Collection[str] = {}
+
+
+class Bed(Cloud):
+    """Nodes of a cloud with a clock. A node with GPUs reports them some seconds after it registered."""
+
+    def __init__(self, facts: Any = AZURE, *, evicts: bool = True) -> None:
+        super().__init__(facts)
+        self.server = Server(self.clock, evicts=evicts)
+        self.nodes = Nodes(self.clock, self.server, self.server, self.machines, Settling(), facts)  # type: ignore[arg-type]
+        self.server.seen = self.nodes.kubelets.seen
+        self.machines.join = self._join
+
+    def _join(self, node: Object) -> None:
+        super()._join(node)
+        if hasattr(self, "nodes"):
+            name = node["metadata"]["name"]
+            self.nodes.join({"spec": {}, "status": {}, **node})
+            self.clock.after(PLUGIN, lambda: self.nodes._is_ready(name))
+
+    def pod(self, name: str, node: str, needs: float = 10_000) -> record.Pod:
+        notes = {ROLE: "training", WORK: name, GPUS: "1", RUN_FOR: f"{needs}"}
+        unreachable = {"key": "node.kubernetes.io/unreachable", "operator": "Exists", "effect": "NoExecute"}
+        pod = {
+            "metadata": {"uid": name, "name": name, "namespace": "team-a", "annotations": notes, "ownerReferences": []},
+            "spec": {"containers": [], "nodeName": node, "tolerations": [{**unreachable, "tolerationSeconds": 300}]},
+            "status": {"phase": "Pending"},
+        }
+        self.server.pods[name] = pod
+        self.nodes.kubelets.seen(None, pod)
+        return self.nodes.kubelets.pods[-1]
+
+    def spot(self, count: int) -> list[str]:
+        """New spot nodes that are ready."""
+        self.grow(count)
+        self.until(self.clock.now + 200)
+        return list(self.machines.group("t4").nodes)
+
+
+def test_a_pod_on_a_node_that_is_not_ready_is_deleted_and_goes_when_the_kubelet_answers() -> None:
+    bed, place = Bed(), Place()
+    (node,) = bed.spot(1)
+    pod = bed.pod("a", node, needs=250)
+    bed.until(300)
+    bed.nodes.unready(place, ready=False)
+    bed.until(2000)
+    assert pod.ended is None, "it cannot report that it has finished"
+    assert bed.server.times("Ready Unknown") == [300 + UNNOTICED]
+    assert bed.server.times("DisruptionTarget True") == [300 + UNNOTICED + 300]
+    assert bed.server.times("asked to end") == [300 + UNNOTICED + 300]
+    assert bed.server.nodes[node]["spec"]["taints"][0]["key"] == "node.kubernetes.io/unreachable"
+    bed.nodes.unready(place, ready=True)
+    assert bed.server.times("Ready True") == [2000]
+    assert bed.server.nodes[node]["spec"]["taints"] == []
+    assert pod.ended == 2000
+
+
+def test_a_short_outage_costs_a_pod_nothing() -> None:
+    bed, place = Bed(), Place()
+    (node,) = bed.spot(1)
+    pod = bed.pod("a", node, needs=500)
+    bed.until(300)
+    bed.nodes.unready(place, ready=False)
+    bed.until(600)
+    bed.nodes.unready(place, ready=True)
+    bed.until(2000)
+    assert (pod.how, pod.ended) == ("succeeded", 200 + START + 500)
+    assert bed.server.times("asked to end") == []
+
+
+def test_the_end_of_an_outage_heals_the_nodes_that_fell_and_those_alone() -> None:
+    bed, two, all_nodes = Bed(), Place(nodes=2), Place()
+    first, second, third = bed.spot(3)
+    bed.nodes.unready(two, ready=False)
+    assert set(bed.nodes.kubelets.silent) == {first, second}
+    bed.machines.lose([first], "evicted")
+    bed.nodes.end_node(first, "evicted")
+    bed.nodes.unready(two, ready=True)
+    assert [name for _, what, name in bed.server.sent if what == "Ready True"] == [second]
+    bed.nodes.unready(two, ready=False)
+    bed.nodes.unready(all_nodes, ready=False)
+    bed.nodes.unready(two, ready=True)
+    assert set(bed.nodes.kubelets.silent) == {second, third}, "another outage holds them"
+
+
+@pytest.mark.parametrize(
+    ("tolerations", "seconds"),
+    [
+        ([], 0.0),
+        ([{"operator": "Exists"}], float("inf")),
+        ([{"key": "node.kubernetes.io/unreachable", "operator": "Exists", "tolerationSeconds": 300}], 300.0),
+        ([{"key": "node.kubernetes.io/not-ready", "operator": "Exists", "tolerationSeconds": 300}], 0.0),
+        ([{"operator": "Exists"}, {"operator": "Exists", "tolerationSeconds": 20}], 20.0),
+    ],
+)
+def test_a_pod_stays_for_as_long_as_it_tolerates(tolerations: list[Object], seconds: float) -> None:
+    assert tolerated({"spec": {"tolerations": tolerations}}) == seconds
+
+
+@pytest.mark.parametrize(("facts", "wait"), [(AZURE, AZURE.notice), (GCP, REPLACED)])
+def test_an_upgrade_replaces_each_node_once_when_the_one_before_is_back(facts: Any, wait: float) -> None:
+    bed = Bed(facts)
+    old = bed.spot(3)
+    begin = bed.clock.now
+    bed.nodes.upgrade(Place())
+    bed.until(5000)
+    upgraded = [node for node in bed.machines.all if node.why == "upgraded"]
+    step = wait + 100 + PLUGIN  # 100 s until a machine registers
+    assert [node.gone for node in upgraded] == [begin + wait + number * step for number in range(3)]
+    assert [node.name.partition("#")[0] for node in upgraded] == old
+    assert len(bed.machines.group("t4").nodes) == 3
+    assert sum(node.pool == "t4" for node in bed.machines.all) == 6, "a machine more than was replaced"
+    assert all(node.ready is not None for node in bed.machines.nodes.values() if node.pool == "t4")
+
+
+@pytest.mark.parametrize(("facts", "how"), [(AZURE, "evicted"), (GCP, "drained")])
+def test_an_upgrade_of_spot_gives_notice_on_aks_and_drains_on_gke(facts: Any, how: str) -> None:
+    bed = Bed(facts)
+    (node,) = bed.spot(1)
+    pod = bed.pod("a", node)
+    bed.nodes.upgrade(Place())
+    bed.until(bed.clock.now + COLLECTED)
+    assert pod.how == how
+    assert (bed.machines.all[-2].noticed is not None) == (how == "evicted")
+
+
+def test_an_upgrade_on_demand_drains_on_both_clouds() -> None:
+    bed = Bed()
+    bed.grow(1, "t4od")
+    bed.until(200)
+    node = bed.machines.group("t4od").nodes[-1]
+    pod = bed.pod("a", node)
+    bed.nodes.upgrade(Place(capacity="on-demand", pool="t4od"))
+    bed.until(1000)
+    assert pod.how == "drained"
+
+
+def test_an_upgrade_goes_on_when_a_new_machine_is_lost_before_it_is_ready() -> None:
+    bed = Bed()
+    bed.spot(2)
+    bed.nodes.upgrade(Place())
+    bed.until(bed.clock.now + AZURE.notice + 10)
+    new = next(name for name, node in bed.machines.nodes.items() if node.registered is None)
+    bed.nodes.evict(bed.machines.nodes[new])
+    bed.until(5000)
+    assert sum(node.why == "upgraded" for node in bed.machines.all) == 2
+
+
+@pytest.mark.parametrize(("evicts", "how"), [(True, "drained"), (False, "evicted")])
+def test_a_pod_whose_budget_refuses_its_eviction_ends_for_another_reason(evicts: bool, how: str) -> None:
+    for at_once in (True, False):
+        bed = Bed(evicts=evicts)
+        (node,) = bed.spot(1)
+        pod = bed.pod("a", node)
+        body = bed.server.pods["a"]
+        if at_once:
+            assert bed.nodes.evict_now(body, 600.0, "drained") is evicts
+        else:
+            bed.nodes.evict_pod(body, 600.0, "drained")
+        bed.until(bed.clock.now + 10)
+        bed.nodes.evict(bed.machines.nodes[node], notice=False)
+        assert pod.how == how
