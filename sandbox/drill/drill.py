@@ -164,7 +164,9 @@ class Drill:
             self.settling.short.add(name)
         if work.kind == "Job":
             pieces = [
-                record.Work(f"{name}/{index}", work.role, self.clock.now, run_for, work.checkpoint_every)
+                record.Work(
+                    f"{name}/{index}", work.role, self.clock.now, run_for, work.checkpoint_every, at_once=at_once
+                )
                 for index in range(pods)
             ]
             self.kubelets.work |= {piece.name: piece for piece in pieces}
