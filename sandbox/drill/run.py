@@ -100,7 +100,7 @@ def run(
         events=drill.events,
         price_source="; ".join(sorted(_sources(copy, found))),
         measured=measured,
-        caveats=(*_caveats(copy), *_undone(drill.settling.notes)),
+        caveats=(*_caveats(copy), *undone(drill.settling.notes)),
     )
 
 
@@ -119,7 +119,7 @@ def _caveats(copy: Copy) -> tuple[str, ...]:
     return tuple(caveats)
 
 
-def _undone(notes: Sequence[str]) -> tuple[str, ...]:
+def undone(notes: Sequence[str]) -> tuple[str, ...]:
     """What the cluster's programs did not do: the figures may lack it, so it stands before them."""
     return () if not notes else (f"A program did not do what seemed due: {first(list(notes))}.",)
 

@@ -11,7 +11,7 @@ import pytest
 from sandbox.cloud.node_groups import Gpus
 from sandbox.drill.captured import Captured
 from sandbox.drill.record import Node, Pod
-from sandbox.drill.run import orders, pools, told_apart
+from sandbox.drill.run import orders, pools, told_apart, undone
 from sandbox.drill.source import declared
 from tests.drill.test_machines import Cloud
 
@@ -66,3 +66,8 @@ def test_machines_that_share_a_name_are_told_apart_and_so_are_their_pods() -> No
     named, pods = told_apart(nodes, given)
     assert [node.name for node in named] == ["t4-0", "t4-0#2", "t4-0#3", "t4-1"]
     assert [pod.node for pod in pods] == ["t4-0", "t4-0#3", "t4-1", None, "gone"]
+
+
+def test_what_a_program_did_not_do_stands_before_the_figures() -> None:
+    assert undone([]) == ()
+    assert undone(["a", "b", "c", "d"]) == ("A program did not do what seemed due: a, b, c and 1 more.",)
