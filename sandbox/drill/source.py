@@ -39,6 +39,8 @@ class CopiedCloud:
     captured: Captured
     outputs: dict[str, Any]
     """The stack's outputs."""
+    classes: list[dict[str, Any]]
+    """GKE's ComputeClasses as the stack declares them, whatever the cluster has by now."""
 
 
 @dataclass(frozen=True)
@@ -60,6 +62,12 @@ def opened(provider: str, folder: Path, captured: Captured) -> EmulatedCloud:
 
 def _anything(copy: CopiedCloud) -> None:
     pass
+
+
+def declared(state: Checkpoint, kind: str) -> list[dict[str, Any]]:
+    """The Kubernetes objects of a kind as the stack's program declares them."""
+    found = [resource.get("inputs") or {} for resource in state.resources()]
+    return [body for body in found if body.get("kind") == kind]
 
 
 @contextmanager
@@ -87,10 +95,11 @@ def copied(
     folder.mkdir(parents=True, mode=0o700)
     with locks.lock_stack(home):
         shutil.copytree(home.cloud, folder / "cloud")
-        outputs = Checkpoint(home).outputs()
+        state = Checkpoint(home)
+        outputs, classes = state.outputs(), declared(state, "ComputeClass")
     captured = Captured()
     cloud = opened(source.cloud, folder / "cloud", captured)
-    copied_cloud = CopiedCloud(source.cloud, source.version, cluster, cloud, captured, outputs)
+    copied_cloud = CopiedCloud(source.cloud, source.version, cluster, cloud, captured, outputs, classes)
     check(copied_cloud)
     directory = folder / "clusters" / "copy"
     # By these settings a later command finds the processes of a drill that was killed.
