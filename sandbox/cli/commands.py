@@ -180,8 +180,11 @@ def down(home: Home, force: bool, config_file: Path | None) -> None:
 
     from sandbox.engine import session
     from sandbox.engine.cloud_file import CloudFile
+    from sandbox.report import scratch
 
     home = home.with_options(config_file)
+    # They are no stack's: their processes would run until the next drill or preview.
+    scratch.remove_left(home.root, to_stderr, scratch.PREVIEW, scratch.DRILL)
     if not home.directory.exists():
         click.echo(f"stack {home.stack} is not up")
         return
@@ -220,6 +223,12 @@ def status(home: Home) -> None:
     """Show the stack's processes and pools."""
     from sandbox.cli.status import show
     from sandbox.engine import clouds
+    from sandbox.report import scratch
+
+    for folder in scratch.left(home.root, scratch.PREVIEW, scratch.DRILL):
+        to_stderr(
+            f"a killed command has left {folder}: `{command_line(home, 'down')}` or the next such command removes it"
+        )
 
     both = clouds.opened(home, dict, to_stderr)
     show(planes(home), both.pools(), [bound for cloud in both for bound in cloud.capacities()])

@@ -21,6 +21,10 @@ Progress = Callable[[float, float], None]
     "--against", metavar="REV|FILE", default="", help="Run it by a revision's or another stack file's settings as well."
 )
 @click.option(
+    "--cloud", type=FILE, help="A cloud file for stacks that come up anew, instead of the running stack's own."
+)
+@click.option("--cluster", help="Another cluster of the emulated cloud.")
+@click.option(
     "--seed", type=click.IntRange(min=0), default=1, show_default=True, help="What is drawn, is drawn by this."
 )
 @click.option(
@@ -45,6 +49,8 @@ def drill(
     listed: bool,
     config_file: Path | None,
     against: str,
+    cloud: Path | None,
+    cluster: str | None,
     seed: int,
     factor: float | None,
     traces: tuple[tuple[str, str, Path], ...],
@@ -64,9 +70,11 @@ def drill(
             default = " (default)" if name == scenarios.DEFAULT else ""
             click.echo(f"{name}{default}: {scenarios.load(name).description}")
         return
+    if cloud and not (against or config_file):
+        raise click.UsageError("--cloud does nothing without --config-file or --against")
     directory = report_dir or home.root / f"{home.stack}+drill"
     request = command.Request(
-        scenario or scenarios.DEFAULT, seed, factor, against, config_file, traces, directory, as_json
+        scenario or scenarios.DEFAULT, seed, factor, against, config_file, traces, directory, as_json, cluster, cloud
     )
     if not command.drill(home, request, to_stderr, _progress):
         sys.exit(1)

@@ -61,6 +61,8 @@ class NodeGroup:
     gpus: Gpus | None
     floors: tuple[tuple[frozenset[str], int], ...] = ()
     """Lower bounds of zones, beside `least` of all: so many of these nodes stay."""
+    zone_most: int | None = None
+    """The most nodes of one zone, beside `most` of all; None without such a bound."""
 
 
 @dataclass(frozen=True)

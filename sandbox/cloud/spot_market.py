@@ -95,6 +95,15 @@ class SpotMarket(ABC):
             spot_state.lift_bound(resources, machine, zone)
             self._join(resources)
 
+    def restore(self) -> None:
+        """Remove every bound and every state of a machine: the cloud has all that was asked for, and all of it runs."""
+        with self._change() as resources:
+            for bound in spot_state.bounds(resources):
+                spot_state.lift_bound(resources, bound.machine, bound.zone)
+            self._join(resources)
+            for pool in list(spot_state.with_states(resources, resources.of(self.pool))):
+                spot_state.set_state(resources, pool, [*spot_state.states(resources, pool)], None)
+
     def zones_of(self, machine: str) -> set[str] | None:
         """The zones in which spot pools have this machine; None where no spot pool has it."""
         resources = self._read()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -13,12 +14,14 @@ from filelock import FileLock, Timeout
 from rich.console import Console
 
 from sandbox.base.errors import SandboxError
+from sandbox.base.files import write_private
 from sandbox.base.home import Home
 from sandbox.base.notices import Notify
 from sandbox.drill import external, fitting, report
 from sandbox.drill import run as running
 from sandbox.drill import scenario as scenarios
 from sandbox.drill.capacity import checked
+from sandbox.drill.folder import writable, writing
 from sandbox.drill.hindsight import hindsight
 from sandbox.drill.losses import lost_to
 from sandbox.drill.real_autoscaler import named
@@ -28,6 +31,7 @@ from sandbox.drill.source import CopiedCloud, Copy, copied
 from sandbox.drill.trace import read_trace
 from sandbox.drill.verdicts import failed
 from sandbox.drill.weeks import week
+from sandbox.engine.cloud_file import CloudFile
 from sandbox.report import environment
 from sandbox.report.revision import Revision
 from sandbox.report.scratch import DRILL, Scratch
@@ -50,6 +54,10 @@ class Request:
     """Machine, zone and file of published traces."""
     directory: Path
     as_json: bool
+    cluster: str | None = None
+    """The name of another cluster of the emulated cloud."""
+    cloud: Path | None = None
+    """The cloud file of stacks that come up anew; by default what the stack's own cloud files gave."""
 
 
 @dataclass(frozen=True)
@@ -69,15 +77,17 @@ def drill(
     scenario = scenarios.load(request.scenario)
     traced = [step for machine, zone, path in request.traces for step in read_trace(path, machine, zone)]
     sides = _sides(home, request)
-    with _alone(home):
+    with _alone(home), writable(request.directory):
         records = [_record(home, side, scenario, request, traced, notify, progress(side.name)) for side in sides]
     reports = [_report(record) for record in records]
     result = reports[0] if len(reports) == 1 else report.compared(*reports)
-    report.write(result, request.directory)
+    # Before the files: a disk that is full meanwhile must not take the result with it.
     if request.as_json:
         click.echo(report.to_json(result))
     else:
         Console().print(report.text(result))
+    with writing(request.directory):
+        report.write(result, request.directory)
     notify(f"the report is {request.directory / 'report.html'}")
     return not failed(reports[-1].verdicts)
 
@@ -121,7 +131,7 @@ def _record(
 ) -> Record:
     program = named(os.environ)
     with opened_scratch(home.root, notify, DRILL) as scratch:
-        source = home if side.live else _brought_up(home, side, scratch, notify)
+        source = home if side.live else _brought_up(home, side, scratch, request.cloud, notify)
 
         def check(cloud: CopiedCloud) -> None:
             external.chosen(os.environ, cloud.provider, request.factor)
@@ -130,7 +140,7 @@ def _record(
             if traced:
                 checked(traced, found, path="--trace")
 
-        with copied(source, scratch.folder / "copy", notify, check) as copy:
+        with copied(source, scratch.folder / "copy", notify, check, request.cluster) as copy:
             steps, measured = _steps(copy, scenario, request, traced)
             return running.run(
                 home.stack,
@@ -146,7 +156,7 @@ def _record(
             )
 
 
-def _brought_up(home: Home, side: Side, scratch: Scratch, notify: Notify) -> Home:
+def _brought_up(home: Home, side: Side, scratch: Scratch, cloud: Path | None, notify: Notify) -> Home:
     """The stack, brought up in a scratch folder by the files of a side."""
     project = home.project
     if side.revision:
@@ -155,10 +165,23 @@ def _brought_up(home: Home, side: Side, scratch: Scratch, notify: Notify) -> Hom
     scratch.build(notify)
     notify(f"{side.name}: bringing the stack up beside yours")
     own = environment.of(project, scratch.folder / "base+packages")
-    outcome = scratch.run("up", home.stack, project, own, notify, None, side.config_file)
+    outcome = scratch.run(
+        "up", home.stack, project, own, notify, cloud or _kept_cloud(home, scratch.folder), side.config_file
+    )
     if outcome.errors:
         raise SandboxError(f"{side.name}: stack {home.stack!r} did not come up:\n" + "\n".join(outcome.errors))
     return Home(home.stack, project, scratch.folder, side.config_file)
+
+
+def _kept_cloud(home: Home, folder: Path) -> Path | None:
+    """What the stack's own cloud files gave, as a cloud file in a folder; None where there was none."""
+    kept = CloudFile.kept(home.cloud)
+    if kept == CloudFile():
+        return None
+    path = folder / "base+cloud.yaml"
+    # JSON is YAML. What it holds may be private.
+    write_private(path, json.dumps(kept.given()).encode())
+    return path
 
 
 def _steps(copy: Copy, scenario: Scenario, request: Request, traced: list[Step]) -> tuple[list[Step], str]:

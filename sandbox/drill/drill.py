@@ -171,7 +171,9 @@ class Drill:
             self.settling.short.add(name)
         if work.kind == "Job":
             pieces = [
-                record.Work(f"{name}/{index}", work.role, self.clock.now, run_for, work.checkpoint_every)
+                record.Work(
+                    f"{name}/{index}", work.role, self.clock.now, run_for, work.checkpoint_every, at_once=at_once
+                )
                 for index in range(pods)
             ]
             self.settling.expected[name] = lambda: min(at_once, sum(piece.finished is None for piece in pieces))

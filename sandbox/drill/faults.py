@@ -8,6 +8,7 @@ from sandbox.drill.clock import Clock
 from sandbox.drill.machines import Active, Machines
 from sandbox.drill.nodes import Nodes
 from sandbox.drill.scenario import Fault, Place
+from sandbox.drill.zones import spread
 
 _WITHIN = 180.0
 """Seconds in which machines go when a drawn or traced capacity falls: in over 92 % of common losses those of one type and zone
@@ -78,11 +79,17 @@ class Faults:
     def _set_capacity(
         self, machine: str, zone: str, nodes: int | None, within: float, share: int | None = None
     ) -> None:
+        found: dict[str, list[tuple[str, int]]] = {}
         for name, place, most in self._machines.spot_places():
             if machine in ("*", name) and zone in ("*", place.zone, "first" if place.first else ""):
-                limit = nodes if share is None else most * share // 100
-                self._machines.set_limit(name, place.zone, limit)
-                self.capacity.append(record.Step(self._clock.now, name, place.zone, limit))
+                found.setdefault(name, []).append((place.zone, most))
+        for name, places in found.items():
+            # A share is one of what the pools can have in these zones together.
+            parts = None if share is None else spread(sum(most for _, most in places) * share // 100, len(places))
+            for number, (each, _) in enumerate(places):
+                limit = nodes if parts is None else parts[number]
+                self._machines.set_limit(name, each, limit)
+                self.capacity.append(record.Step(self._clock.now, name, each, limit))
         self._machines.revive()
         self._evict_all(self._machines.surplus(), within)
 

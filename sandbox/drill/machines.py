@@ -15,10 +15,10 @@ from sandbox.cluster.autoscaler.fit import misfit
 from sandbox.drill import record, scenario
 from sandbox.drill.captured import Captured
 from sandbox.drill.clock import Clock
+from sandbox.drill.zones import REGION, rezoned, spread, zone_of, zones_of
 
 Object = dict[str, Any]
 
-ZONE, REGION = "topology.kubernetes.io/zone", "topology.kubernetes.io/region"
 POOL, CAPACITY = "kubeflow-spot.dev/pool", "kubeflow-spot.dev/capacity"
 MACHINE = "node.kubernetes.io/instance-type"
 
@@ -59,8 +59,8 @@ class Machines:
         self._groups: NodeGroups | None = None
         self._zones: dict[str, list[str]] = {}
         self._kept: dict[str, bool] = {}
-        self._absent: dict[str, str] = {}
-        """Machines that the cloud makes anew when it can, with their pools."""
+        self._absent: dict[str, record.Node] = {}
+        """Machines that the cloud makes anew when it can: they are requested, and count in their pool's size."""
 
     def begin(self) -> None:
         """Bring every autoscaled pool to its minimum; its nodes and those of other pools exist from the begin."""
@@ -117,7 +117,7 @@ class Machines:
     def remove(self, group: NodeGroup, names: Collection[str], why: record.NodeEnd) -> None:
         """Delete machines."""
         for name in names:
-            self._absent.pop(name, None)
+            self._end_absence(name, why)
         self._cloud.remove(group.pool_id, names)
         self._groups = None
         self.gone(names, why)
@@ -125,14 +125,16 @@ class Machines:
     def lose(self, names: Collection[str], why: record.NodeEnd) -> None:
         """The cloud takes machines. It makes them anew when it can, or the pool is smaller, below its minimum if need be."""
         by_pool: dict[str, list[str]] = {}
-        for name in names:
-            if name in self.nodes:
-                by_pool.setdefault(self.nodes[name].pool, []).append(name)
+        zones = {name: self.nodes[name].zone for name in names if name in self.nodes}
+        for name in zones:
+            by_pool.setdefault(self.nodes[name].pool, []).append(name)
         self.gone(names, why)
         for pool, lost in by_pool.items():
             group = self.group(pool)
             if self._facts.replaced and spot(group):
-                self._absent |= dict.fromkeys(lost, pool)
+                for name in lost:
+                    self._absent[name] = record.Node(name, pool, zones[name], self._clock.now)
+                    self.all.append(self._absent[name])
                 self.revive()
                 continue
             try:
@@ -152,13 +154,21 @@ class Machines:
 
     def revive(self) -> None:
         """Make machines anew where there is capacity again."""
-        for name, pool in list(self._absent.items()):
-            group = self.group(pool)
+        for name, absent in list(self._absent.items()):
+            group = self.group(absent.pool)
             if name not in group.nodes:
-                del self._absent[name]
-            elif places := self.places(group, 1):
-                del self._absent[name]
+                self._end_absence(name, "lost")
+            elif places := self.places(group, 1, again=name):
+                self._end_absence(name, "lost")
                 self._add(group, name, places[0])
+
+    def _end_absence(self, name: str, why: record.NodeEnd) -> None:
+        """A machine is no more absent. An absence of no length is none."""
+        absent = self._absent.pop(name, None)
+        if absent is not None:
+            absent.gone, absent.why = self._clock.now, why
+            if absent.requested == self._clock.now:
+                self.all.remove(absent)
 
     def gone(self, names: Collection[str], why: record.NodeEnd) -> None:
         for name in names:
@@ -179,14 +189,16 @@ class Machines:
         return sorted(nodes, key=lambda node: (-node.requested, self.order(node)))
 
     def spot_places(self) -> list[tuple[str, Place, int]]:
-        """Each spot machine in each of its zones, with the most nodes that pools can have of it."""
+        """Each spot machine in each of its zones, with that zone's part of the most nodes that pools can have of it."""
         found: dict[tuple[str, str], tuple[Place, int]] = {}
         for group in self.groups().groups:
             if not spot(group):
                 continue
-            for number, zone in enumerate(self.zones(group)):
+            zones = self.zones(group)
+            parts = spread(group.most or len(group.nodes), len(zones))
+            for number, zone in enumerate(zones):
                 _, most = found.get((machine_of(group), zone), (None, 0))
-                found[machine_of(group), zone] = (Place(zone, number == 0), most + (group.most or len(group.nodes)))
+                found[machine_of(group), zone] = (Place(zone, number == 0), most + parts[number])
         return [(machine, place, most) for (machine, _), (place, most) in found.items()]
 
     def set_limit(self, machine: str, zone: str, nodes: int | None) -> None:
@@ -202,14 +214,20 @@ class Machines:
                 over += running[: max(0, len(running) - most)]
         return over
 
-    def places(self, group: NodeGroup, by: int) -> list[str]:
-        """Zones for new spot machines: each in the zone with room that has the fewest of the pool."""
+    def places(self, group: NodeGroup, by: int, again: str = "") -> list[str]:
+        """Zones for new spot machines: each in the zone with room that has the fewest of the pool.
+
+        A zone has room by the cloud's capacity and the pool's bound in a zone, for which absent machines but `again` count.
+        """
         machine = machine_of(group)
         used = {zone: len(self.running(machine, zone)) for zone in self.zones(group)}
         own = {zone: len(self.running(machine, zone, group.pool)) for zone in self.zones(group)}
+        absent = [node.zone for node in self._absent.values() if node.pool == group.pool and node.name != again]
         places = []
         for _ in range(by):
             free = [z for z in used if (most := self.limits.get((machine, z))) is None or used[z] < most]
+            if group.zone_most is not None:
+                free = [z for z in free if own[z] + absent.count(z) < group.zone_most]
             if not free:
                 break
             zone = min(free, key=lambda z: (own[z], z))
@@ -255,19 +273,6 @@ def applies(place: scenario.Place, group: NodeGroup) -> bool:
     return bool(place.pool in ("*", group.pool) and place.capacity in ("*", kind))
 
 
-def zones_of(cloud: EmulatedCloud, group: NodeGroup) -> list[str]:
-    """The zones of a pool, as its nodes have them."""
-    body = cloud.get(group.pool_id) or {}
-    region = group.template["metadata"]["labels"].get(REGION, "")
-    zones = [f"{region}-{zone}" for zone in body.get("availabilityZones") or []]
-    return list(body.get("nodeLocations") or zones or [zone_of(group.template)])
-
-
-def zone_of(node: Object) -> str:
-    """The zone of a node."""
-    return str(node["metadata"]["labels"].get(ZONE, ""))
-
-
 def spot(group: NodeGroup) -> bool:
     """Whether a pool is of spot machines."""
     return bool(group.template["metadata"]["labels"].get(CAPACITY) == "spot")
@@ -275,14 +280,3 @@ def spot(group: NodeGroup) -> bool:
 
 def machine_of(group: NodeGroup) -> str:
     return str(group.template["metadata"]["labels"].get(MACHINE, ""))
-
-
-def rezoned(node: Object, zone: str) -> Object:
-    """A node in another zone."""
-    before = node["metadata"]["labels"].get(ZONE)
-    if before == zone:
-        return node
-    labels = {
-        key: zone if value == before and "zone" in key else value for key, value in node["metadata"]["labels"].items()
-    }
-    return {**node, "metadata": {**node["metadata"], "labels": labels}}

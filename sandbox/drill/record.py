@@ -99,6 +99,8 @@ class Work:
     """The reason why it will never finish; empty otherwise."""
     times: int = 0
     """How often it was finished: more than once is work done twice."""
+    at_once: int | None = None
+    """The most pods that the Job of this piece has at once; None where all pieces have theirs from the begin."""
 
 
 @dataclass(frozen=True)

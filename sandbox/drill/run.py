@@ -2,24 +2,31 @@
 
 import json
 import time
+from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from random import Random
 from typing import Any
 
+from sandbox.cloud.node_groups import NodeGroup
 from sandbox.cluster import plugins
 from sandbox.cluster.autoscaler import gke_figures
 from sandbox.cluster.autoscaler.options import Options
 from sandbox.cluster.autoscaler.scaler import Autoscaler
 from sandbox.drill import machines, record
+from sandbox.drill.checks.verdict import first
 from sandbox.drill.clock import Clock
 from sandbox.drill.drill import Drill
 from sandbox.drill.external import CAVEAT, DISTORTIONS, External
 from sandbox.drill.real_autoscaler import RealAutoscaler
 from sandbox.drill.scenario import Scenario
 from sandbox.drill.source import CopiedCloud, Copy
+from sandbox.drill.zones import zones_of
 from sandbox.report import prices
+
+Tiers = Sequence[Sequence[str]]
+"""Pools in the order in which they grow, those of one rank together."""
 
 STAND_IN = "stand-in"
 _DISCRETE = (
@@ -77,22 +84,21 @@ def run(
         steps,
         _tolerations(copy),
     )
-    found = pools(copy, _order(copy))
+    found = pools(copy, orders(copy))
     if program:
         groups = drill.machines.groups()
-        first = [replace(group, nodes=group.nodes[: group.least]) for group in groups.groups]
-        real = RealAutoscaler(program, copy.plane, first, groups.profile, copy.plane.directory)
+        began_with = [replace(group, nodes=group.nodes[: group.least]) for group in groups.groups]
+        real = RealAutoscaler(program, copy.plane, began_with, groups.profile, copy.plane.directory)
         external = External(real, clock, drill.observed, copy.client, drill.machines, drill.nodes, drill.events)
     try:
         drill.run()
     finally:
         if external:
             external.stop()
+    nodes, pods = told_apart(drill.machines.all, drill.kubelets.pods)
     distortions = [text.format(boot=scenario.boot) for text in (DISTORTIONS if real else _DISCRETE)]
     if factor is not None and not real:
         distortions.append(_PACED.format(factor=factor))
-    if drill.settling.notes:
-        distortions += [f"A program did not do what seemed due: {text}" for text in drill.settling.notes[:10]]
     return record.Record(
         scenario=Path(name).name,
         description=scenario.description,
@@ -104,14 +110,18 @@ def run(
         autoscaler=f"cluster-autoscaler {real.version}" if real else STAND_IN,
         settings={key: str(value) for key, value in drill.machines.groups().profile.items()},
         pools=found,
-        nodes=drill.machines.all,
-        pods=drill.kubelets.pods,
+        nodes=nodes,
+        pods=pods,
         work=list(drill.kubelets.work.values()),
         capacity=drill.faults.capacity,
         events=sorted(drill.events, key=lambda event: event.at),
         price_source="; ".join(sorted(_sources(copy, found))),
         measured=measured,
-        caveats=(*_caveats(copy), *([CAVEAT.format(version=real.version)] if real else [])),
+        caveats=(
+            *_caveats(copy),
+            *([CAVEAT.format(version=real.version)] if real else []),
+            *undone(drill.settling.notes),
+        ),
     )
 
 
@@ -130,13 +140,39 @@ def _caveats(copy: Copy) -> tuple[str, ...]:
     return tuple(caveats)
 
 
+def undone(notes: Sequence[str]) -> tuple[str, ...]:
+    """What the cluster's programs did not do: the figures may lack it, so it stands before them."""
+    return () if not notes else (f"A program did not do what seemed due: {first(list(notes))}.",)
+
+
+def told_apart(nodes: Sequence[record.Node], pods: Sequence[record.Pod]) -> tuple[list[record.Node], list[record.Pod]]:
+    """Nodes and pods with a name of its own for each machine.
+
+    A machine that the cloud makes anew keeps the name of its node (GKE): the second of a name is called `name#2`.
+    """
+    lives: dict[str, list[record.Node]] = defaultdict(list)
+    named = []
+    for node in nodes:
+        of_name = lives[node.name]
+        own = replace(node, name=f"{node.name}#{len(of_name) + 1}") if of_name else node
+        of_name.append(own)
+        named.append(own)
+    return named, [_moved(pod, lives[pod.node]) if pod.node in lives else pod for pod in pods]
+
+
+def _moved(pod: record.Pod, lives: Sequence[record.Node]) -> record.Pod:
+    """A pod on the life of its node that had registered last when it was bound."""
+    before = [node for node in lives if node.registered is not None and node.registered <= (pod.bound or 0.0)]
+    return replace(pod, node=before[-1].name) if before else pod
+
+
 def _location(copy: CopiedCloud) -> str:
     body = copy.cloud.get(copy.cluster) or {}
     return str(body.get("location", ""))
 
 
-def pools(copy: CopiedCloud, order: Sequence[Sequence[str]] = ()) -> list[record.Pool]:
-    """The pools of a copied stack; those that take a pool's work follow from the order in which they grow."""
+def pools(copy: CopiedCloud, declared: Sequence[Tiers] = ()) -> list[record.Pool]:
+    """The pools of a copied stack; those that take a pool's work follow from the orders in which they grow."""
     location = _location(copy)
     found = []
     for group in copy.cloud.node_groups(copy.cluster).groups:
@@ -151,11 +187,11 @@ def pools(copy: CopiedCloud, order: Sequence[Sequence[str]] = ()) -> list[record
                 name=group.pool,
                 machine=machine,
                 capacity=capacity,
-                gpus=group.gpus.count if group.gpus else 0,
+                gpus=_gpus(group),
                 least=group.least,
                 most=group.most,
-                zones=tuple(machines.zones_of(copy.cloud, group)),
-                fallback=_after(group.pool, order),
+                zones=tuple(zones_of(copy.cloud, group)),
+                fallback=_after(group.pool, declared),
                 price=None if known is None else known.spot if capacity == "spot" else known.on_demand,
                 on_demand_price=known.on_demand if known else None,
             )
@@ -170,19 +206,29 @@ def pools(copy: CopiedCloud, order: Sequence[Sequence[str]] = ()) -> list[record
     ]
 
 
-def _order(copy: Copy) -> list[list[str]]:
-    """Pools in the autoscaler's order, those of one rank together."""
+def _gpus(group: NodeGroup) -> int:
+    """The GPUs that a node reports: each instance of a partitioned GPU and each client of a shared one is one."""
+    return group.gpus.count * group.gpus.instances * group.gpus.clients if group.gpus else 0
+
+
+def orders(copy: CopiedCloud) -> list[Tiers]:
+    """The orders in which the stack's pools grow, as the stack declares them: the drill asks whether the cluster keeps to them.
+
+    On AKS there is one for all pools, on GKE one for each ComputeClass.
+    """
     expander = copy.outputs.get("expander")
-    if isinstance(expander, list):
+    if expander and isinstance(expander, list):
         ranked = sorted(expander, key=lambda tier: -tier["priority"])
-        return [list(tier["pools"]) for tier in ranked]
-    classes = (copy.api.get("/apis/cloud.google.com/v1/computeclasses") or {"items": []})["items"]
-    return [list(rule.get("nodepools") or ()) for body in classes for rule in body["spec"]["priorities"]]
+        return [[list(tier["pools"]) for tier in ranked]]
+    return [[list(rule.get("nodepools") or ()) for rule in body["spec"]["priorities"]] for body in copy.classes]
 
 
-def _after(pool: str, order: Sequence[Sequence[str]]) -> tuple[str, ...]:
-    place = next((number for number, names in enumerate(order) if pool in names), len(order))
-    return tuple(name for names in order[place + 1 :] for name in names)
+def _after(pool: str, declared: Sequence[Tiers]) -> tuple[str, ...]:
+    names: dict[str, None] = {}
+    for order in declared:
+        place = next((number for number, tier in enumerate(order) if pool in tier), len(order))
+        names |= dict.fromkeys(name for tier in order[place + 1 :] for name in tier)
+    return tuple(names)
 
 
 def _sources(copy: Copy, pools: Sequence[record.Pool]) -> set[str]:

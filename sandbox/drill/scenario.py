@@ -53,6 +53,20 @@ def _amount(value: Any) -> int | str:
     )
 
 
+def _nodes(value: Any) -> int | str:
+    if value == "all" or (isinstance(value, int) and not isinstance(value, bool) and value > 0):
+        return value  # type: ignore[no-any-return]
+    raise ValueError(f"{value!r} is no number of nodes: write such as 2, or all")
+
+
+def _length(value: Any) -> float:
+    found = seconds(value)
+    if not found:
+        raise ValueError(f"{value!r} is no time: write such as 90m or 2h")
+    return found
+
+
+Nodes = Annotated[int | Literal["all"], BeforeValidator(_nodes)]
 Duration = Annotated[float, BeforeValidator(seconds)]
 Span = Annotated[tuple[float, float], BeforeValidator(_range)]
 Amount = Annotated[int | str, BeforeValidator(_amount)]
@@ -65,7 +79,7 @@ class _Strict(BaseModel):
 class Workload(_Strict):
     """Some work of one kind. `count` objects arrive one after the other, each of `pods` pods."""
 
-    name: Annotated[str, Field(pattern=r"[a-z]([a-z0-9-]{0,30}[a-z0-9])?")]
+    name: Annotated[str, Field(pattern=r"^[a-z]([a-z0-9-]{0,30}[a-z0-9])?$")]
     role: Role
     kind: Literal["Job", "StatefulSet", "Deployment"] = "Job"
     count: Amount = 1
@@ -91,6 +105,11 @@ class Workload(_Strict):
     def _whole(self) -> Workload:
         if (self.kind == "Job") != (self.run_for is not None):
             raise ValueError("a Job has `runFor`, and nothing else has")
+        for name in ("parallelism", "checkpoint_every"):
+            if self.kind != "Job" and getattr(self, name) is not None:
+                raise ValueError(f"`{to_camel(name)}` does nothing for a {self.kind}: leave it out, or make it a Job")
+        if self.drawn and not self.every:
+            raise ValueError("`drawn` draws around `every`: write `every`, such as 5m")
         return self
 
 
@@ -99,7 +118,7 @@ class Eviction(_Strict):
 
     pool: str = "*"
     zone: str = "*"
-    nodes: int | Literal["all"] = "all"
+    nodes: Nodes = "all"
     notice: bool = True
     """Whether the cloud gives its notice; without, the machine is gone at once."""
     within: Duration = 0.0
@@ -131,8 +150,16 @@ class Place(_Strict):
 
     pool: str = "*"
     capacity: Literal["spot", "on-demand", "*"] = "spot"
-    nodes: int | Literal["all"] = "all"
+    nodes: Nodes = "all"
     seconds: Duration = 0.0
+
+    @model_validator(mode="before")
+    @classmethod
+    def _named(cls, given: Any) -> Any:
+        """A pool that is named is meant, spot or not."""
+        if isinstance(given, dict) and given.get("pool", "*") != "*":
+            return {"capacity": "*", **given}
+        return given
 
 
 class Fault(_Strict):
@@ -163,17 +190,39 @@ class Fault(_Strict):
             raise ValueError(f"write exactly one of {', '.join(to_camel(name) for name in FAULTS)}")
         if self.until is not None and self.until <= self.at:
             raise ValueError("`until` is not after `at`")
+        if self.until is not None and given[0] not in _LASTING:
+            remedy = "; write a later fault `capacity: {nodes: null}`" if self.capacity else ""
+            raise ValueError(f"`until` does nothing for `{to_camel(given[0])}`, which has no end: leave it out{remedy}")
+        if isinstance(place := getattr(self, given[0]), Place):
+            _fits(given[0], place)
         return self
 
 
+def _fits(fault: str, place: Place) -> None:
+    """Raises ValueError for a key of a place that this fault does not read, and for one without which it does nothing."""
+    name = to_camel(fault)
+    if place.nodes != "all" and fault not in _COUNTED:
+        raise ValueError(f"`{name}.nodes` does nothing: the fault is about whole pools; name them with `pool`")
+    if fault in _DELAYED and not place.seconds:
+        raise ValueError(f"`{name}.seconds` is missing: write by how much later, such as 2m")
+    if place.seconds and fault not in _DELAYED:
+        raise ValueError(f"`{name}.seconds` does nothing: leave it out; the fault lasts from `at` to `until`")
+
+
 FAULTS = ("capacity", "evict", "refuse", "silent", "slow", "late_plugin", "unready", "upgrade", "restart_autoscaler")
+
+_LASTING = ("refuse", "silent", "slow", "late_plugin", "unready")
+_DELAYED = ("slow", "late_plugin")
+"""Those that need `seconds`."""
+_COUNTED = ("unready", "upgrade")
+"""Those that may be about some nodes of their pools."""
 
 
 class Scenario(_Strict):
     """A scenario."""
 
     description: str
-    length: Duration
+    length: Annotated[float, BeforeValidator(_length)]
     work: list[Workload]
     faults: list[Fault] = []
     drawn_capacity: bool = False

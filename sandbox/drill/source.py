@@ -14,11 +14,13 @@ from sandbox.base.checkpoint import Checkpoint
 from sandbox.base.errors import SandboxError
 from sandbox.base.home import Home
 from sandbox.base.notices import Notify
+from sandbox.cloud.cloud import EmulatedCloud
 from sandbox.cluster import clusters, plugins
 from sandbox.cluster.autoscaler.api import ApiServer
 from sandbox.cluster.control_plane import ControlPlane
 from sandbox.cluster.control_plane.ports import read_ports
 from sandbox.cluster.control_plane.start import start
+from sandbox.drill.answering import answering
 from sandbox.drill.captured import Captured
 from sandbox.drill.cluster_copy import await_policies, copy
 from sandbox.kubernetes.client import Client
@@ -37,6 +39,8 @@ class CopiedCloud:
     captured: Captured
     outputs: dict[str, Any]
     """The stack's outputs."""
+    classes: list[dict[str, Any]]
+    """GKE's ComputeClasses as the stack declares them, whatever the cluster has by now."""
 
 
 @dataclass(frozen=True)
@@ -48,23 +52,42 @@ class Copy(CopiedCloud):
     plane: ControlPlane
 
 
+def opened(provider: str, folder: Path, captured: Captured) -> EmulatedCloud:
+    """The copy of an emulated cloud in a folder. It has all its machines: what `sandbox capacity` and `evict` did to the stack is
+    no part of a scenario."""
+    cloud = plugins.opened(provider, folder, captured)
+    cloud.restore()
+    return cloud
+
+
 def _anything(copy: CopiedCloud) -> None:
     pass
 
 
+def declared(state: Checkpoint, kind: str) -> list[dict[str, Any]]:
+    """The Kubernetes objects of a kind as the stack's program declares them."""
+    found = [resource.get("inputs") or {} for resource in state.resources()]
+    return [body for body in found if body.get("kind") == kind]
+
+
 @contextmanager
 def copied(
-    home: Home, folder: Path, notify: Notify, check: Callable[[CopiedCloud], None] = _anything
+    home: Home,
+    folder: Path,
+    notify: Notify,
+    check: Callable[[CopiedCloud], None] = _anything,
+    name: str | None = None,
 ) -> Iterator[Copy]:
     """Copy a running stack's cluster into a new folder; the copy's processes end afterwards.
 
-    `check` gets the cloud before a process starts. Raises SandboxError for a stack that is not up, and what `check` raises.
+    `name` is that of another cluster of the emulated cloud. `check` gets the cloud before a process starts. Raises SandboxError
+    for a stack that is not up, and what `check` raises.
     """
     if not clusters.planes(home.clusters):
         raise SandboxError(
             f"stack {home.stack!r} is not up: bring it up first, or name a stack file with --config-file"
         )
-    source = clusters.of_stack(home)
+    source = clusters.of_stack(home, name)
     if not source.running():
         raise SandboxError(f"not every process of stack {home.stack!r} runs: `up` restarts them")
     cluster = clusters.cluster_of(source.directory)
@@ -72,10 +95,11 @@ def copied(
     folder.mkdir(parents=True, mode=0o700)
     with locks.lock_stack(home):
         shutil.copytree(home.cloud, folder / "cloud")
-        outputs = Checkpoint(home).outputs()
+        state = Checkpoint(home)
+        outputs, classes = state.outputs(), declared(state, "ComputeClass")
     captured = Captured()
-    cloud = plugins.opened(source.cloud, folder / "cloud", captured)
-    copied_cloud = CopiedCloud(source.cloud, source.version, cluster, cloud, captured, outputs)
+    cloud = opened(source.cloud, folder / "cloud", captured)
+    copied_cloud = CopiedCloud(source.cloud, source.version, cluster, cloud, captured, outputs, classes)
     check(copied_cloud)
     directory = folder / "clusters" / "copy"
     # By these settings a later command finds the processes of a drill that was killed.
@@ -87,12 +111,13 @@ def copied(
     start(plane, programs.ensure(list(clusters.PROGRAMS), notify), notify)
     live, own = Client(source.admin_kubeconfig), Client(plane.admin_kubeconfig)
     try:
-        number = copy(live, own)
-        await_policies(own)
-        notify(f"the cluster's {number} declared objects are copied; the stack itself stays as it is")
-        ports = read_ports(plane.directory / "ports.json")
-        api = ApiServer(plane.directory, ports["kube-apiserver"])
-        yield Copy(**vars(copied_cloud), client=own, api=api, plane=plane)
+        with answering(home.stack, plane):
+            number = copy(live, own)
+            await_policies(own)
+            notify(f"the cluster's {number} declared objects are copied; the stack itself stays as it is")
+            ports = read_ports(plane.directory / "ports.json")
+            api = ApiServer(plane.directory, ports["kube-apiserver"])
+            yield Copy(**vars(copied_cloud), client=own, api=api, plane=plane)
     finally:
         live.close()
         own.close()

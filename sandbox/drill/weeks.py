@@ -56,7 +56,8 @@ def week(
 ) -> list[Step]:
     """Spot capacity of machines in zones over seven days, by time: steps from second 0, each with the nodes there from then on.
 
-    `most` has the nodes of a machine which one zone gives when it gives all; `gpus_by_machine` the GPUs of a machine, 0 for
+    `most` has the nodes of a machine which one zone gives when it gives all: as many as the pools ask for, as a measured zone
+    did, so that one zone alone can carry a pool; `gpus_by_machine` the GPUs of a machine, 0 for
     none. The same arguments give the same steps: the draws are `random.Random` seeded with a text and its `random()` alone,
     which Python keeps the same from version to version (docs.python.org/3/library/random.html, "Notes on Reproducibility").
     Machines do not affect each other's draws; zones do, by their order. Without zones a machine has one trace, for all of them.

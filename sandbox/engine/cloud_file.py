@@ -110,6 +110,11 @@ class CloudFile:
         folder.mkdir(parents=True, exist_ok=True)
         write_private(folder / KEPT, json.dumps(asdict(self), indent=1).encode())
 
+    def given(self) -> dict[str, Any]:
+        """The content as a user's file would have it, for another cloud."""
+        quotas = {} if self.quotas is None else {"quotas": self.quotas}
+        return quotas | {"resources": [{"type": entry.type, "inputs": entry.inputs} for entry in self.resources]}
+
     def add(self, later: CloudFile) -> None:
         """Add a later file: its quotas replace the old ones, and resources that were made stay as they are."""
         if later.quotas is not None:

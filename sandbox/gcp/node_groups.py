@@ -7,7 +7,7 @@ another zone of the pool gets no node from the pool.
 from collections.abc import Mapping
 from typing import Any
 
-from sandbox.cloud.node_groups import NodeGroup
+from sandbox.cloud.node_groups import MANY, NodeGroup
 from sandbox.cloud.state import Body, Record, Resources
 from sandbox.gcp import ids, instance_groups
 from sandbox.gcp.machines import machines
@@ -50,4 +50,5 @@ def group(resources: Resources, cluster: Record, pool: Record) -> NodeGroup:
         floors=tuple((frozenset(i.name for i in instances if i.zone == zone), limits.zone_least) for zone in zones)
         if limits and limits.zone_least
         else (),
+        zone_most=limits.zone_most if limits and limits.zone_most < MANY else None,
     )

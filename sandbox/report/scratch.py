@@ -7,7 +7,7 @@ import shutil
 import signal
 import subprocess
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import FrameType
@@ -118,8 +118,7 @@ def opened(root: Path, notify: Notify, prefix: str = PREVIEW) -> Iterator[Scratc
     An interrupt or SIGTERM ends the commands and removes the folder.
     """
     root.mkdir(parents=True, exist_ok=True)
-    for left in root.glob(f"{prefix}*.lock"):
-        _remove_left(left, notify)
+    remove_left(root, notify, prefix)
     folder = root / f"{prefix}{secrets.token_hex(4)}"
     with FileLock(folder.with_suffix(".lock")), _terminated_as_interrupted():
         folder.mkdir(mode=0o700)
@@ -131,17 +130,47 @@ def opened(root: Path, notify: Notify, prefix: str = PREVIEW) -> Iterator[Scratc
             folder.with_suffix(".lock").unlink(missing_ok=True)
 
 
-def _remove_left(lock: Path, notify: Notify) -> None:
-    try:
-        with FileLock(lock, timeout=0):
+def remove_left(root: Path, notify: Notify, *prefixes: str) -> None:
+    """Remove the folders of killed commands of these prefixes below a sandbox's root, and end their processes."""
+    for lock in _locks(root, prefixes):
+        with _ended(lock) as ended:
+            if not ended:
+                continue
             folder = lock.with_suffix("")
             if folder.exists():
                 notify(f"removing the folder of a command that was killed: {folder}")
                 Scratch(folder).remove()
             lock.unlink(missing_ok=True)
+
+
+def left(root: Path, *prefixes: str) -> list[Path]:
+    """The folders of killed commands of these prefixes below a sandbox's root."""
+    found = []
+    for lock in _locks(root, prefixes):
+        with _ended(lock) as ended:
+            if ended and lock.with_suffix("").exists():
+                found.append(lock.with_suffix(""))
+    return found
+
+
+def _locks(root: Path, prefixes: Iterable[str]) -> list[Path]:
+    return [lock for prefix in prefixes for lock in sorted(root.glob(f"{prefix}*.lock"))]
+
+
+@contextmanager
+def _ended(lock: Path) -> Iterator[bool]:
+    """Whether the command that held a lock has ended; then the lock is held meanwhile."""
+    held = FileLock(lock, timeout=0)
+    try:
+        held.acquire()
     except Timeout:
-        # Another comparison is at work.
+        # Another command is at work.
+        yield False
         return
+    try:
+        yield True
+    finally:
+        held.release()
 
 
 def _home(process: psutil.Process) -> str | None:

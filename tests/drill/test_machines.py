@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import replace
+from random import Random
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -12,8 +14,9 @@ from sandbox.cloud.node_groups import Gpus, NodeGroup, NodeGroups, ScaleRefused
 from sandbox.cluster import plugins
 from sandbox.drill.captured import Captured
 from sandbox.drill.clock import Clock
+from sandbox.drill.faults import Faults
 from sandbox.drill.machines import Active, Machines
-from sandbox.drill.scenario import Place
+from sandbox.drill.scenario import CapacityChange, Fault, Place
 
 Object = dict[str, Any]
 AZURE, GCP = plugins.plugin("azure").spot, plugins.plugin("gcp").spot
@@ -184,6 +187,65 @@ def test_azure_makes_the_pool_smaller_and_google_makes_the_machine_anew_when_it_
         bed.machines.revive()
         bed.until(900)
         assert [(time, name) for time, name, _ in bed.joined if time > 100] == ([(600.0, lost)] if size == 2 else [])
+
+
+def test_a_machine_to_be_made_anew_counts_in_its_pool_until_it_comes_and_costs_nothing() -> None:
+    bed = Bed(GCP)
+    bed.grow(1)
+    bed.until(100)
+    zones = ("eu-1", "eu-2")
+    for zone in zones:
+        bed.machines.set_limit("NC4", zone, 0)
+    bed.machines.lose(bed.machines.group("t4").nodes, "evicted")
+    bed.until(400)
+    for zone in zones:
+        bed.machines.set_limit("NC4", zone, None)
+    bed.machines.revive()
+    bed.until(900)
+    lives = [(n.requested, n.registered, n.gone) for n in bed.machines.all if n.pool == "t4"]
+    registered = [at for at, name, _ in bed.joined if name.startswith("t4-")]
+    assert lives == [(0.0, None, 100.0), (100.0, None, 400.0), (400.0, None, None)]
+    assert registered == [100.0, 500.0]
+
+
+def test_a_machine_that_is_made_anew_at_once_was_never_absent() -> None:
+    bed = Bed(GCP)
+    bed.grow(1)
+    bed.until(100)
+    bed.machines.lose(bed.machines.group("t4").nodes, "evicted")
+    assert [n.requested for n in bed.machines.all if n.pool == "t4"] == [0.0, 100.0]
+
+
+def test_a_zone_takes_no_more_than_its_own_bound() -> None:
+    bed = Bed(GCP)
+    bed.cloud.groups["t4"] = replace(bed.cloud.groups["t4"], zone_most=3)
+    bed.machines._groups = None
+    bed.machines.set_limit("NC4", "eu-2", 0)
+    with pytest.raises(ScaleRefused):
+        bed.grow(4)
+    bed.until(100)
+    assert bed.zones == ["eu-1"] * 3
+
+
+def test_absent_machines_fill_their_zone() -> None:
+    bed = Bed(GCP)
+    bed.cloud.groups["t4"] = replace(bed.cloud.groups["t4"], zone_most=1)
+    bed.machines._groups = None
+    bed.grow(1)
+    bed.machines.set_limit("NC4", "eu-1", 0)
+    bed.machines.set_limit("NC4", "eu-2", 0)
+    bed.machines.lose(bed.machines.group("t4").nodes, "evicted")
+    bed.machines.set_limit("NC4", "eu-1", None)
+    assert bed.machines._places(bed.machines.group("t4"), 1) == []
+
+
+@pytest.mark.parametrize(("share", "limits"), [(75, [2, 2]), (50, [2, 1]), (25, [1, 0]), (0, [0, 0])])
+def test_a_share_of_the_capacity_is_spread_over_the_zones(share: int, limits: list[int]) -> None:
+    bed = Bed()
+    faults = Faults(bed.clock, bed.machines, SimpleNamespace(), Random(1), lambda: None, lambda *event: None)  # type: ignore[arg-type]
+    faults.plan([], [Fault(at="10s", capacity=CapacityChange(share=share))])
+    bed.until(20)
+    assert [step.nodes for step in faults.capacity] == limits
 
 
 def test_the_minimum_does_not_keep_a_machine_that_the_cloud_takes() -> None:

@@ -13,6 +13,9 @@ from sandbox.drill import scenario
 
 WORK = {"name": "sweep", "role": "trial", "runFor": "10m"}
 
+SERVED = {"name": "serve", "role": "predictor", "kind": "Deployment"}
+LATER = {"at": "5m", "until": "6m"}
+
 
 @pytest.mark.parametrize("name", scenario.names())
 def test_every_scenario_can_be_read_and_does_something(name: str) -> None:
@@ -56,6 +59,23 @@ def test_a_file_is_a_scenario(tmp_path: Path) -> None:
         ({"faults": [{"at": "2h", "evict": {}}]}, "the file", "faults[0].at: after the end"),
         ({"faults": [{"at": "5m"}]}, "faults[0]", "write exactly one of capacity, evict"),
         ({"faults": [{"at": "5m", "until": "5m", "silent": {}}]}, "faults[0]", "`until` is not after `at`"),
+        ({"length": "0s"}, "length", "'0s' is no time: write such as 90m or 2h"),
+        ({"work": [{**WORK, "name": "A b"}]}, "work[0].name", "should match pattern"),
+        ({"work": [{**WORK, "drawn": True}]}, "work[0]", "`drawn` draws around `every`"),
+        ({"work": [{**SERVED, "parallelism": 2}]}, "work[0]", "`parallelism` does nothing for a Deployment"),
+        ({"work": [{**SERVED, "checkpointEvery": "5m"}]}, "work[0]", "`checkpointEvery` does nothing for a Deployment"),
+        ({"faults": [{"at": "5m", "evict": {"nodes": -1}}]}, "faults[0].evict.nodes", "-1 is no number of nodes"),
+        ({"faults": [{"at": "5m", "evict": {"nodes": 0}}]}, "faults[0].evict.nodes", "write such as 2, or all"),
+        ({"faults": [{"at": "5m", "unready": {"nodes": -1}}]}, "faults[0].unready.nodes", "-1 is no number of nodes"),
+        ({"faults": [{**LATER, "capacity": {"nodes": 0}}]}, "faults[0]", "a later fault `capacity: {nodes: null}`"),
+        ({"faults": [{**LATER, "evict": {}}]}, "faults[0]", "`until` does nothing for `evict`"),
+        ({"faults": [{**LATER, "upgrade": {}}]}, "faults[0]", "`until` does nothing for `upgrade`"),
+        ({"faults": [{**LATER, "restartAutoscaler": True}]}, "faults[0]", "nothing for `restartAutoscaler`"),
+        ({"faults": [{"at": "5m", "silent": {"nodes": 2}}]}, "faults[0]", "`silent.nodes` does nothing"),
+        ({"faults": [{"at": "5m", "refuse": {"nodes": 2}}]}, "faults[0]", "`refuse.nodes` does nothing"),
+        ({"faults": [{"at": "5m", "slow": {}}]}, "faults[0]", "`slow.seconds` is missing"),
+        ({"faults": [{"at": "5m", "latePlugin": {}}]}, "faults[0]", "`latePlugin.seconds` is missing"),
+        ({"faults": [{"at": "5m", "unready": {"seconds": "5m"}}]}, "faults[0]", "`unready.seconds` does nothing"),
     ],
 )
 def test_a_problem_is_said_with_its_place(changes: dict[str, Any], place: str, words: str, tmp_path: Path) -> None:
@@ -75,3 +95,12 @@ def test_all_problems_are_said_at_once(tmp_path: Path) -> None:
 def test_an_unknown_scenario_names_the_known_ones() -> None:
     with pytest.raises(SandboxError, match=r"there is no scenario 'storn', nor a file.*there are: burst-from-zero, "):
         scenario.load("storn")
+
+
+@pytest.mark.parametrize(
+    ("place", "capacity"), [({}, "spot"), ({"pool": "t4od"}, "*"), ({"pool": "t4", "capacity": "spot"}, "spot")]
+)
+def test_a_fault_is_about_spot_unless_a_pool_is_named(place: dict[str, Any], capacity: str, tmp_path: Path) -> None:
+    refused = load(tmp_path, faults=[{"at": "5m", "refuse": place}]).faults[0].refuse
+    assert refused is not None
+    assert refused.capacity == capacity

@@ -44,6 +44,24 @@ def test_a_bound_that_is_lifted_lets_the_pool_grow(bed: Bed) -> None:
     assert len(bed.nodes()) == 1
 
 
+def test_a_restored_cloud_has_all_machines_and_all_of_them_run(bed: Bed) -> None:
+    bed.cloud.grow(bed.id(), 2)
+    first, second = bed.nodes()
+    bed.cloud.set_capacity(Bound(bed.machine, 2, silent=True))
+    bed.cloud.set_capacity(Bound("another", 0))
+    bed.cloud.grow(bed.id(), 1)
+    bed.cloud.mark(bed.id(), [first], "noticed")
+    bed.cloud.mark(bed.id(), [second], "unready")
+    assert len(bed.nodes()) == 2
+    bed.cloud.restore()
+    bed.cloud.apply_nodes(bed.cluster)
+    assert bed.cloud.capacities() == []
+    nodes = bed.nodes().values()
+    assert len(nodes) == 3
+    assert not any(is_silent(node) or node["spec"].get("unschedulable") for node in nodes)
+    bed.cloud.grow(bed.id(), 1)
+
+
 def test_another_machines_bound_does_not_count(bed: Bed) -> None:
     bed.cloud.set_capacity(Bound("another", 0))
     bed.cloud.grow(bed.id(), 1)

@@ -186,6 +186,14 @@ def test_what_is_broken_on_purpose_turns_a_verdict_red(
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("name", [name for name in scenario.names() if name != "week"])
+def test_every_scenario_holds_its_verdicts(stack: Standing, subject: Subject, name: str, tmp_path: Path) -> None:
+    record = drilled(stack, tmp_path / "copy", lambda _: None, scenario.load(name))
+    assert red(record) == set()
+    assert record.clock.wall < 300
+
+
+@pytest.mark.slow
 def test_a_killed_drill_leaves_the_stack_and_the_next_one_cleans_up(stack: Standing, subject: Subject) -> None:
     before = cluster_of(stack)
     environment = {**os.environ, "SANDBOX_HOME": str(stack.home)}

@@ -24,7 +24,10 @@ class Figure:
     source: str
 
 
-SENTENCE = "GKE's autoscaler is emulated: each of its figures is documented by Google, or assumed to be cluster-autoscaler's own default."
+SENTENCE = (
+    "GKE's autoscaler is emulated: each of its figures is documented by Google, or assumed to be cluster-autoscaler's own"
+    " default."
+)
 """The sentence with which a report about GKE begins."""
 
 FIGURES = (

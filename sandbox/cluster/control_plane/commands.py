@@ -51,10 +51,9 @@ class Settings:
     loops: Sequence[str] = ()
     timed: bool = False
 
-    @property
-    def collector(self) -> dict[str, str]:
-        """The environment of Go's garbage collector: little memory, or less work where an hour passes in minutes."""
-        return {"GOGC": "400" if self.timed else "50"}
+    def collector(self, most: int = 300) -> dict[str, str]:
+        """The environment of Go's garbage collector: little memory; or less work, up to so many MiB, for a drill."""
+        return {"GOGC": "400", "GOMEMLIMIT": f"{most}MiB"} if self.timed else {"GOGC": "50"}
 
     @property
     def certificates(self) -> Path:
@@ -173,7 +172,9 @@ def apiserver(settings: Settings) -> Command:
         "--allow-privileged=true",
     ]
     return Command(
-        [str(settings.programs["kube-apiserver"]), *arguments], [settings.directory / "tokens.csv"], settings.collector
+        [str(settings.programs["kube-apiserver"]), *arguments],
+        [settings.directory / "tokens.csv"],
+        settings.collector(600),
     )
 
 
@@ -183,7 +184,7 @@ def scheduler(settings: Settings) -> Command:
     arguments = [*settings.serving("kube-scheduler"), f"--kubeconfig={kubeconfig}", "--leader-elect=false"]
     if settings.timed:
         arguments += [f"--kube-api-qps={_UNLIMITED}", f"--kube-api-burst={_UNLIMITED}"]
-    return Command([str(settings.programs["kube-scheduler"]), *arguments], [kubeconfig], settings.collector)
+    return Command([str(settings.programs["kube-scheduler"]), *arguments], [kubeconfig], settings.collector())
 
 
 def controllers(settings: Settings) -> Command:
@@ -206,7 +207,7 @@ def controllers(settings: Settings) -> Command:
     if settings.timed:
         # One Job after the other: who comes first gets a node first, in every run.
         arguments.append("--concurrent-job-syncs=1")
-    return Command([str(settings.programs["kube-controller-manager"]), *arguments], [kubeconfig], settings.collector)
+    return Command([str(settings.programs["kube-controller-manager"]), *arguments], [kubeconfig], settings.collector())
 
 
 def kwok(settings: Settings, stages: list[Path]) -> Command:
@@ -219,7 +220,7 @@ def kwok(settings: Settings, stages: list[Path]) -> Command:
         f"--server-address=127.0.0.1:{settings.ports['kwok']}",
         *(f"--config={stage}" for stage in stages),
     ]
-    return Command([str(settings.programs["kwok"]), *arguments], [kubeconfig, *stages], settings.collector)
+    return Command([str(settings.programs["kwok"]), *arguments], [kubeconfig, *stages], settings.collector())
 
 
 def autoscaler(settings: Settings) -> Command:

@@ -9,7 +9,7 @@ from itertools import pairwise
 from sandbox.drill.checks.spans import counted, span
 from sandbox.drill.checks.verdict import Verdict, first
 from sandbox.drill.checks.view import View
-from sandbox.drill.checks.waits import allowed, excuse
+from sandbox.drill.checks.waits import due, excuse
 from sandbox.drill.record import Pod, Work
 
 COMEBACK = 180.0
@@ -23,6 +23,9 @@ OVERLAP = 60.0
 
 SHORT = 900.0
 """Seconds of work that need no checkpoint: they are done again as a whole."""
+
+SERVING = ("platform", "notebook", "predictor")
+"""Roles whose pods serve until the end."""
 
 _ENDED = ("evicted", "drained", "failed", "removed")
 
@@ -102,15 +105,17 @@ def _interval(work: Work) -> float:
 
 
 def complete(view: View) -> Verdict:
-    """Every piece of work that ends has ended, runs, or began too late to be done."""
+    """Every piece of work that ends has ended, runs, or began too late to be done; what serves has its nodes."""
     name, bound = "Work completes", "all done, running, or not yet due"
     ending = [work for work in view.record.work if work.needs is not None]
-    if not ending:
+    serving = [pod.name for pod in view.record.pods if pod.role in SERVING and _without_a_node(view, pod)]
+    if not ending and not serving:
         return Verdict(name, None, "no work that ends", bound, "The scenario has only work that serves.")
     pods = by_work(view)
     states: dict[str, list[str]] = defaultdict(list)
     for work in ending:
         states[_state(view, work, pods.get(work.name, []))].append(work.name)
+    states["stuck"] += serving
     measured = ", ".join(f"{len(states[state]):,} {state}" for state in _STATES if states[state])
     if stuck := states["stuck"]:
         why = f"Neither done nor on a node: {first(stuck)}."
@@ -119,6 +124,11 @@ def complete(view: View) -> Verdict:
     else:
         why = "What is not done was still on a node at the end, or within the time that its settings allow."
     return Verdict(name, not stuck, measured, bound, why)
+
+
+def _without_a_node(view: View, pod: Pod) -> bool:
+    waits = pod.bound is None and pod.ended is None and view.end - pod.created > due(view, pod)
+    return waits and not excuse(view, pod)
 
 
 _STATES = ("done", "running", "waiting for a full pool", "not yet due", "stuck")
@@ -136,7 +146,6 @@ def _state(view: View, work: Work, pods: list[Pod]) -> str:
         return "stuck" if view.end - last.ended > COMEBACK else "not yet due"
     if last.bound is not None:
         return "running"
-    bound = allowed(view, last)
-    if bound is not None and view.end - last.created <= bound:
+    if view.end - last.created <= due(view, last):
         return "not yet due"
     return "waiting for a full pool" if excuse(view, last) else "stuck"

@@ -38,16 +38,24 @@ def platform(view: View) -> Verdict:
             "The scenario has no platform pods, notebooks or predictors.",
         )
     wrong = [pod for pod in kept if _misplaced(pod, view.pools.get(pod.pool or ""))]
-    measured = f"{len(wrong):,} of {counted(len(kept), 'pod')}"
-    if not wrong:
+    asking = [pod.name for pod in kept if pod not in wrong and _asks_for_spot(view, pod)]
+    measured = f"{len(wrong) + len(asking):,} of {counted(len(kept), 'pod')}"
+    if not wrong and not asking:
         return Verdict(name, True, measured, "0 pods, at any moment", "Read from each pod's node, from begin to end.")
     seen = [f"{pod.name} on {pod.pool} at {moment(pod.bound or 0)}" for pod in wrong]
+    seen += [f"{pod} was admitted and can run on nothing but spot" for pod in asking]
     why = f"{first(seen)}. The guard of the stack refuses such pods: is it on?"
     return Verdict(name, False, measured, "0 pods, at any moment", why)
 
 
 def _misplaced(pod: Pod, pool: Pool | None) -> bool:
     return pool is not None and pod.bound is not None and (pool.capacity == "spot" or (pool.gpus > 0 and not pod.gpus))
+
+
+def _asks_for_spot(view: View, pod: Pod) -> bool:
+    """Whether a pod that was admitted has no node, and by its own constraints none but spot can take it."""
+    reach = [view.pools[name] for name in pod.reach if name in view.pools]
+    return pod.bound is None and bool(reach) and all(pool.capacity == "spot" for pool in reach)
 
 
 def movable(pod: Pod) -> bool:

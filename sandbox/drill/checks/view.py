@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from functools import cached_property
 
 from sandbox.drill.checks.spans import seconds
+from sandbox.drill.checks.turns import turns
 from sandbox.drill.record import Node, Pod, Pool, Record
 
 FIRST_BACKOFF, LONGEST_BACKOFF = 300.0, 1800.0
@@ -135,6 +136,21 @@ class View:
 
     def full(self, pool: Pool, at: float) -> bool:
         return pool.most is not None and self.count(pool.name, at) >= pool.most
+
+    def closed(self, pool: Pool, at: float) -> bool:
+        """Whether nothing can come from a pool at a moment: it is at its maximum, or backed off."""
+        return self.full(pool, at) or self.backed_off_until(pool.name, at) is not None
+
+    def due(self, pod: Pod) -> float:
+        """The moment from which a pod waits: its creation; for the first of a piece of work, when that may have had a pod.
+
+        A quota that keeps pods from being created makes work wait no less.
+        """
+        return self._due.get(pod.name, pod.created)
+
+    @cached_property
+    def _due(self) -> dict[str, float]:
+        return turns(self.record)
 
     @cached_property
     def requests(self) -> dict[str, list[float]]:

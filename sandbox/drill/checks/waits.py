@@ -15,12 +15,16 @@ GPU_AGE = 30.0
 RETRY = 10.0
 """Seconds for which the scheduler may leave a pod alone before it tries again (podMaxBackoffSeconds of kube-scheduler, 10)."""
 
+PROVISION, SCAN = 900.0, 10.0
+"""Seconds: cluster-autoscaler's own `--max-node-provision-time` and `--scan-interval` (its FAQ, v1.36). What GKE has is not
+published."""
+
 TWIN = "fallback[].onDemand.maxNodes"
 
 
 @dataclass(frozen=True)
 class Wait:
-    """The wait of one pod for a node. Seconds."""
+    """The wait of one pod for a node, in seconds. That of a piece of work's first pod begins when the work may have a pod."""
 
     pod: Pod
     length: float
@@ -41,14 +45,19 @@ def waits(view: View) -> list[Wait]:
     return [wait for pod in view.record.pods if (wait := _wait(view, pod)) is not None]
 
 
+def _until(view: View, pod: Pod) -> float:
+    return pod.bound if pod.bound is not None else pod.ended if pod.ended is not None else view.end
+
+
 def _length(view: View, pod: Pod) -> float:
-    until = pod.bound if pod.bound is not None else pod.ended if pod.ended is not None else view.end
-    return until - pod.created
+    return _until(view, pod) - view.due(pod)
 
 
 def _wait(view: View, pod: Pod) -> Wait:
     length, plain, restarted = _length(view, pod), allowed(view, pod), 0
-    if plain is None or length <= plain:
+    if plain is None:
+        return Wait(pod, length, None, 0, excuse(view, pod) if length > _quick(view, pod) else "")
+    if length <= plain:
         return Wait(pod, length, plain, 0, "")
     longer, restarted = restarts(view, pod)
     full = excuse(view, pod)
@@ -92,6 +101,20 @@ def allowed(view: View, pod: Pod) -> float | None:
     return GPU_AGE + max(1, stages) * scan + stages * provision + _extra(view, pod)
 
 
+def _quick(view: View, pod: Pod) -> float:
+    """Seconds that a pod waits where a pool can grow at once. GKE publishes no timers: those of AKS' scans count."""
+    return GPU_AGE + (view.setting("scanInterval") or SCAN) + _extra(view, pod)
+
+
+def due(view: View, pod: Pod) -> float:
+    """Seconds after which a pod without a node waits too long: its bound; on GKE the same with cluster-autoscaler's own timers."""
+    bound = allowed(view, pod)
+    if bound is not None:
+        return bound
+    stages = len(_stages(view, pod))
+    return _quick(view, pod) + stages * PROVISION + max(0, stages - 1) * SCAN
+
+
 def restarts(view: View, pod: Pod) -> tuple[float, int]:
     """The wait that a pod may have where further requests restart the provision time of a pool, and how many did.
 
@@ -100,14 +123,14 @@ def restarts(view: View, pod: Pod) -> tuple[float, int]:
     provision, scan = view.setting("maxNodeProvisionTime"), view.setting("scanInterval")
     if provision is None or scan is None:
         return 0.0, 0
-    at, count = pod.created + GPU_AGE, 0
+    at, count = view.due(pod) + GPU_AGE, 0
     for pool in _stages(view, pod):
-        end, further = _given_up(view.requests.get(pool.name, []), at, provision)
+        end, further = given_up(view.requests.get(pool.name, []), at, provision)
         at, count = max(at, end) + scan, count + further
-    return at - pod.created + _extra(view, pod), count
+    return at - view.due(pod) + _extra(view, pod), count
 
 
-def _given_up(requests: list[float], since: float, provision: float) -> tuple[float, int]:
+def given_up(requests: list[float], since: float, provision: float) -> tuple[float, int]:
     """The time-out of the series of requests that runs at a moment or begins next, and the requests after its first."""
     last, further = None, 0
     for request in requests:
@@ -130,10 +153,10 @@ def excuse(view: View, pod: Pod) -> str:
     A pool whose maximum is 0 excuses nothing: nothing can ever come from it.
     """
     plain = allowed(view, pod)
-    if plain is None:
-        return ""
     pools = view.twins_for(pod) if pod.spot else _own(view, pod)
-    at = min(pod.created + plain, view.end)
+    at = min(pod.created + (_quick(view, pod) if plain is None else plain), view.end)
+    if plain is None and not all(view.closed(pool, at) for pool in view.spot_for(pod)):
+        return ""  # It may have waited for spot: nothing says how long it may.
     if not pools or not all(view.full(pool, at) for pool in pools):
         return ""
     return ", ".join(pool.name for pool in pools if pool.most)
@@ -161,7 +184,10 @@ def longest(view: View, measured: list[Wait]) -> Verdict:
     )
     late = [wait for wait in measured if wait.late]
     if late:
-        return Verdict(name, False, text, bound, f"{counted(len(late), 'pod')} waited longer than the settings imply.")
+        why = f"{counted(len(late), 'pod')} waited longer than the settings imply."
+        if absent := [wait.pod.name for wait in late if wait.pod.created - view.due(wait.pod) > RETRY]:
+            why += f" Their work had no pod for a part of it: {first(absent)}. Is there a ResourceQuota?"
+        return Verdict(name, False, text, bound, why)
     if worst.allowed is None:
         return Verdict(
             name, None, text, bound, "Google publishes no timers of its autoscaler: nothing bounds the wait."
@@ -254,7 +280,10 @@ def full_pools(view: View, measured: list[Wait]) -> Verdict:
     name = "Pools at their maximum"
     held = [wait for wait in measured if wait.full]
     if not held:
-        return Verdict(name, True, "no pod waited for one", "", "No maximum held work back beyond its bound.")
+        why = "No maximum held work back beyond its bound."
+        if view.setting("maxNodeProvisionTime") is None:
+            why = "No pod waited while all pools that may take it were at their maximum or backed off."
+        return Verdict(name, True, "no pod waited for one", "", why)
     names = sorted({name for wait in held for name in wait.full.split(", ")})
     limits = ", ".join(f"{pool} at {view.pools[pool].most} nodes" for pool in names)
     most = max(wait.length for wait in held)

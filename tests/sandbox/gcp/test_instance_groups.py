@@ -151,6 +151,7 @@ def test_what_the_autoscaler_sees() -> None:
     assert (group.pool, group.pool_id) == ("l4", cluster.pool.id)
     assert (group.least, group.most, group.nodes) == (3, 6, tuple(cluster.names()))
     assert group.floors == tuple((frozenset(cluster.names(zone)), 1) for zone in ZONES)
+    assert group.zone_most == 2
     assert group.gpus
     assert node_groups.profile(cluster.cluster)["scaleDownUnneededTime"] == "10m"
     labels = group.template["metadata"]["labels"]
@@ -158,4 +159,4 @@ def test_what_the_autoscaler_sees() -> None:
     cluster.resize(4)
     assert cluster.group().template["metadata"]["labels"]["topology.kubernetes.io/zone"] == ZONES[1]
     fixed = Cluster(initialNodeCount=1).group()
-    assert (fixed.least, fixed.most, fixed.floors) == (None, None, ())
+    assert (fixed.least, fixed.most, fixed.floors, fixed.zone_most) == (None, None, (), None)

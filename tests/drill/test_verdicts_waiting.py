@@ -1,0 +1,96 @@
+"""Verdicts about pods that never get a node, get a pod late, or wait for full pools; most of them also without Google's timers."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from sandbox.drill.record import Pod, Record, Role, Work
+from sandbox.drill.verdicts import failed
+from tests.drill import records
+from tests.drill.changes import COMPLETE, FULL, PLATFORM, WAIT, judged, red
+
+
+def on_gke(record: Record) -> Record:
+    record.provider, record.settings = "gcp", {}
+    return record
+
+
+def test_a_good_drill_on_gke_has_no_red_verdict() -> None:
+    assert red(on_gke(records.spot_gone())) == set()
+
+
+@pytest.mark.parametrize("role", ["platform", "predictor", "notebook"])
+def test_what_serves_and_never_gets_a_node_is_red_on_gke(role: Role) -> None:
+    record = on_gke(records.spot_gone())
+    record.pods.append(Pod("a/web-0", "a/web", role, "Deployment", 0, False, 900.0))
+    assert red(record) == {COMPLETE}
+    assert "a/web-0" in judged(record)[COMPLETE].why
+    record.pods[-1].created = record.clock.length - 60
+    assert red(record) == set()
+
+
+def test_what_serves_may_wait_for_a_full_pool() -> None:
+    record = on_gke(records.spot_gone())
+    record.pools[0] = replace(record.pools[0], most=1)
+    record.pods.append(Pod("a/web-0", "a/web", "platform", "Deployment", 0, False, 900.0))
+    found = judged(record)
+    assert not failed(found.values())
+    assert "system at 1 node" in found[FULL].measured
+
+
+def test_a_pool_at_its_maximum_is_named_on_gke_as_well() -> None:
+    record = on_gke(records.spot_gone())
+    record.pools[2] = replace(record.pools[2], most=6)
+    record.work.append(Work("c/late", "training", 2100.0, 2400.0, 600.0))
+    record.pods.append(
+        Pod("c/late-0", "c/late", "training", "Job", 1, True, 2100.0, 4400.0, "gpuod-20", "gpuod", 4410.0)
+    )
+    assert judged(record)[FULL].ok is True, "spot may have come"
+    record.pools[1] = replace(record.pools[1], most=0)
+    found = judged(record)
+    assert (found[FULL].ok, "gpuod at 6 nodes: 1 pod waited" in found[FULL].measured) == (None, True)
+
+
+def test_a_pod_that_was_admitted_and_can_run_on_spot_alone_is_red_without_spot() -> None:
+    record = records.spot_gone()
+    greedy = Pod("a/greedy-0", "a/greedy", "notebook", "StatefulSet", 0, False, 5300.0, reach=("gpuspot",))
+    record.pods.append(greedy)
+    assert red(record) == {PLATFORM}
+    assert "a/greedy-0 was admitted" in judged(record)[PLATFORM].why
+    greedy.reach = ("gpuspot", "system")
+    assert red(record) == set()
+
+
+def quota(record: Record, at_once: int | None) -> Record:
+    """A Job of two pieces, the second of which gets its pod when the first has ended."""
+    for index, (created, ended) in enumerate(((10.0, 3000.0), (3000.0, None))):
+        name = f"q/job-0/{index}"
+        record.work.append(Work(name, "training", 10.0, 2900.0, 600.0, ended, at_once=at_once))
+        record.pods.append(
+            Pod(
+                f"q/job-0-{index}",
+                name,
+                "training",
+                "Job",
+                0,
+                False,
+                created,
+                created + 5,
+                "system-0",
+                "system",
+                created + 5,
+                ended,
+                "succeeded" if ended else None,
+            )
+        )
+    return record
+
+
+@pytest.mark.parametrize(("at_once", "late"), [(1, False), (2, True), (None, True)])
+def test_work_waits_from_its_turn_on_although_a_quota_keeps_its_pod_away(at_once: int | None, late: bool) -> None:
+    record = quota(records.spot_gone(), at_once)
+    assert red(record) == ({WAIT} if late else set())
+    if late:
+        assert "q/job-0-1. Is there a ResourceQuota?" in judged(record)[WAIT].why
