@@ -236,7 +236,7 @@ def test_absent_machines_fill_their_zone() -> None:
     bed.machines.set_limit("NC4", "eu-2", 0)
     bed.machines.lose(bed.machines.group("t4").nodes, "evicted")
     bed.machines.set_limit("NC4", "eu-1", None)
-    assert bed.machines._places(bed.machines.group("t4"), 1) == []
+    assert bed.machines.places(bed.machines.group("t4"), 1) == []
 
 
 @pytest.mark.parametrize(("share", "limits"), [(75, [2, 2]), (50, [2, 1]), (25, [1, 0]), (0, [0, 0])])
