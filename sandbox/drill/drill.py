@@ -55,7 +55,6 @@ class Drill:
         self.kubelets = self.nodes.kubelets
         self.faults = Faults(self.clock, self.machines, self.nodes, self.random, self._restart, self.event)
         self.hands = Hands(self.clock, self.observed, self.machines, self.nodes, self.event)
-        self.started: set[str] = set()
         self._changed = True
 
     def run(self) -> None:
@@ -126,12 +125,6 @@ class Drill:
         ended = gone or conditions & {"Complete", "Failed", "FailureTarget", "SuccessCriteriaMet"}
         if ended:
             self.settling.expected.pop(name, None)
-        if "Complete" in conditions and not gone and name not in self.started:
-            self.started.add(name)
-            metadata = job["metadata"]
-            self.observed.request(
-                lambda client: client.delete("batch/v1", "Job", metadata["name"], metadata["namespace"]), missing=True
-            )
 
     def _plan_work(self) -> None:
         for name in workloads.NAMESPACES:
