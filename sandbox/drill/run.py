@@ -33,8 +33,8 @@ _DISCRETE = (
     "The clock jumps from one event to the next. The real scheduler and controllers answer each event at once. The seconds"
     " that they would take pass for nothing: the scheduler's retries of up to 10 s, the Job controller's 10 s and more before"
     " it replaces a failed pod.",
-    "A new machine registers after {boot:.0f} s, a container starts 5 s after its pod is bound, and GPUs are reported 10 s"
-    " after the device plugin's start: assumed figures.",
+    "A new machine registers after {boot:.0f} s, a container starts 5 s after its pod is bound, GPUs are reported 10 s after the"
+    " device plugin's start, and a pod ends 2 s after SIGTERM: assumed figures.",
 )
 _PACED = "Time passes at most {factor:g} times as fast as real time; nothing else changes by that."
 _BARE = (
