@@ -34,3 +34,19 @@ class ClusterRuntime(Protocol):
 
     def apply_nodes(self, cluster_id: str, nodes: list[dict[str, Any]]) -> None:
         """Make the cluster's Node objects exactly these; others are removed."""
+
+
+class NodesAlone:
+    """The part of a runtime that changes no cluster, for those who only apply nodes."""
+
+    def start(self, cluster_id: str, name: str, version: str, service_cidr: str) -> None:
+        raise NotImplementedError
+
+    def stop(self, cluster_id: str) -> None:
+        raise NotImplementedError
+
+    def user_kubeconfig(self, cluster_id: str) -> str:
+        raise NotImplementedError
+
+    def endpoint(self, cluster_id: str) -> Endpoint:
+        raise NotImplementedError

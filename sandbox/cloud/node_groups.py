@@ -44,6 +44,11 @@ class Gpus:
     clients: int = 1
     """Number of pods that share one GPU or instance by the cloud's own device plugin."""
 
+    @property
+    def shown(self) -> int:
+        """The GPUs that a node reports: each instance of a partitioned one and each client of a shared one counts."""
+        return self.count * self.instances * self.clients
+
 
 @dataclass(frozen=True)
 class NodeGroup:

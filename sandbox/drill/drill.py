@@ -141,11 +141,7 @@ class Drill:
             return amount
         share, _, kind = amount.partition("% of ")
         groups = [g for g in self.machines.groups().groups if g.gpus and g.most is not None]
-        slots = sum(
-            (g.most or 0) * g.gpus.count * g.gpus.instances * g.gpus.clients
-            for g in groups
-            if g.gpus and spot(g) == (kind == "spot")
-        )
+        slots = sum((g.most or 0) * g.gpus.shown for g in groups if g.gpus and spot(g) == (kind == "spot"))
         return max(1, slots * int(share) // 100)
 
     def _submit(self, work: Workload, number: int) -> None:

@@ -96,7 +96,7 @@ class Machines:
     def grow(self, group: NodeGroup, by: int) -> None:
         """Request so many machines. Those the zones can give come; raises ScaleRefused when any does not."""
         group = self.group(group.pool)
-        if self._fault("refuse", group):
+        if self.fault("refuse", group):
             raise ScaleRefused(f"pool {group.pool}: {self.refusal(group)}")
         places = self.places(group, by) if spot(group) else None
         granted = by if places is None else len(places)
@@ -178,7 +178,12 @@ class Machines:
 
     def running(self, machine: str = "*", zone: str = "*", pool: str = "*") -> list[record.Node]:
         """The spot nodes of a machine in a zone, the newest first; of those of one age by `order`."""
-        nodes = [
+        nodes = self._running(machine, zone, pool)
+        return sorted(nodes, key=lambda node: (-node.requested, self.order(node)))
+
+    def _running(self, machine: str, zone: str, pool: str = "*") -> list[record.Node]:
+        """The same in no order."""
+        return [
             node
             for node in self.nodes.values()
             if spot(group := self.group(node.pool))
@@ -186,7 +191,6 @@ class Machines:
             and zone in ("*", node.zone)
             and pool in ("*", node.pool)
         ]
-        return sorted(nodes, key=lambda node: (-node.requested, self.order(node)))
 
     def spot_places(self) -> list[tuple[str, Place, int]]:
         """Each spot machine in each of its zones, with that zone's part of the most nodes that pools can have of it."""
@@ -220,8 +224,8 @@ class Machines:
         A zone has room by the cloud's capacity and the pool's bound in a zone, for which absent machines but `again` count.
         """
         machine = machine_of(group)
-        used = {zone: len(self.running(machine, zone)) for zone in self.zones(group)}
-        own = {zone: len(self.running(machine, zone, group.pool)) for zone in self.zones(group)}
+        used = {zone: len(self._running(machine, zone)) for zone in self.zones(group)}
+        own = {zone: len(self._running(machine, zone, group.pool)) for zone in self.zones(group)}
         absent = [node.zone for node in self._absent.values() if node.pool == group.pool and node.name != again]
         places = []
         for _ in range(by):
@@ -247,19 +251,17 @@ class Machines:
         self.bodies[name] = body
         if ready:
             self.join(body)
-        elif not self._fault("silent", group):
-            slow = self._fault("slow", group)
+        elif not self.fault("silent", group):
+            slow = self.fault("slow", group)
             self._clock.after(self._boot + (slow.seconds if slow else 0.0), lambda: self._register(name))
 
     def _register(self, name: str) -> None:
         if name in self.nodes:
             self.join(self.bodies[name])
 
-    def _fault(self, kind: str, group: NodeGroup) -> scenario.Place | None:
-        return next((fault.place for fault in self.active if fault.kind == kind and applies(fault.place, group)), None)
-
     def fault(self, kind: str, group: NodeGroup) -> scenario.Place | None:
-        return self._fault(kind, group)
+        """A pool's fault of a kind, while it lasts."""
+        return next((fault.place for fault in self.active if fault.kind == kind and applies(fault.place, group)), None)
 
     def refusal(self, group: NodeGroup) -> str:
         """The cloud's words where it has no machine."""

@@ -1,6 +1,5 @@
 """A drill from a copied cluster to its record."""
 
-import json
 import time
 from collections import defaultdict
 from collections.abc import Callable, Sequence
@@ -9,7 +8,6 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from sandbox.cloud.node_groups import NodeGroup
 from sandbox.cluster import plugins
 from sandbox.cluster.autoscaler import gke_figures
 from sandbox.cluster.autoscaler.options import Options
@@ -177,17 +175,14 @@ def pools(copy: CopiedCloud, declared: Sequence[Tiers] = ()) -> list[record.Pool
     found = []
     for group in copy.cloud.node_groups(copy.cluster).groups:
         machine = machines.machine_of(group)
-        known = prices.price(copy.provider, location, machine)
-        # Google sells the GPUs of N1 machines apart.
-        if known and copy.provider == "gcp" and machine.startswith("n1-") and group.gpus:
-            known = None
+        known = prices.node_price(copy.provider, location, machine, gpus=bool(group.gpus))
         capacity: record.Capacity = "spot" if machines.spot(group) else "on-demand"
         found.append(
             record.Pool(
                 name=group.pool,
                 machine=machine,
                 capacity=capacity,
-                gpus=_gpus(group),
+                gpus=group.gpus.shown if group.gpus else 0,
                 least=group.least,
                 most=group.most,
                 zones=tuple(zones_of(copy.cloud, group)),
@@ -196,19 +191,14 @@ def pools(copy: CopiedCloud, declared: Sequence[Tiers] = ()) -> list[record.Pool
                 on_demand_price=known.on_demand if known else None,
             )
         )
-    by_name = {pool.name: pool for pool in found}
+    with_gpus = {pool.name for pool in found if pool.gpus}
     # Pools without GPUs are nobody's fallback.
-    return [
-        record.Pool(**{**vars(pool), "fallback": tuple(n for n in pool.fallback if n in by_name and by_name[n].gpus)})
-        if pool.gpus and pool.capacity == "spot"
-        else record.Pool(**{**vars(pool), "fallback": ()})
+    chains = {
+        pool.name: tuple(name for name in pool.fallback if name in with_gpus)
         for pool in found
-    ]
-
-
-def _gpus(group: NodeGroup) -> int:
-    """The GPUs that a node reports: each instance of a partitioned GPU and each client of a shared one is one."""
-    return group.gpus.count * group.gpus.instances * group.gpus.clients if group.gpus else 0
+        if pool.gpus and pool.capacity == "spot"
+    }
+    return [replace(pool, fallback=chains.get(pool.name, ())) for pool in found]
 
 
 def orders(copy: CopiedCloud) -> list[Tiers]:
@@ -235,18 +225,3 @@ def _sources(copy: Copy, pools: Sequence[record.Pool]) -> set[str]:
     location = _location(copy)
     known = (prices.price(copy.provider, location, pool.machine) for pool in pools)
     return {each.source for each in known if each}
-
-
-def as_json(found: record.Record) -> str:
-    """A record as JSON."""
-    return json.dumps(_plain(found), indent=1)
-
-
-def _plain(value: Any) -> Any:
-    if hasattr(value, "__dataclass_fields__"):
-        return {key: _plain(getattr(value, key)) for key in value.__dataclass_fields__}
-    if isinstance(value, list | tuple):
-        return [_plain(each) for each in value]
-    if isinstance(value, dict):
-        return {key: _plain(each) for key, each in value.items()}
-    return value

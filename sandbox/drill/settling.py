@@ -11,18 +11,13 @@ from decimal import Decimal
 from typing import Any
 
 from sandbox.cluster.autoscaler import resources
-from sandbox.cluster.autoscaler.fit import misfit
+from sandbox.cluster.autoscaler.fit import daemon_fits, misfit
 from sandbox.drill.observed import Observed, controller
 from sandbox.drill.workloads import WORK
 from sandbox.kubernetes.client import Object
 
 _QUIET = 6.0
 """Real seconds without any change after which what is still missing will not come. The Job controller gathers changes for one."""
-
-_DAEMONS = [
-    {"key": f"node.kubernetes.io/{condition}", "operator": "Exists"}
-    for condition in ("not-ready", "unreachable", "disk-pressure", "memory-pressure", "pid-pressure", "unschedulable")
-]
 
 
 @dataclass
@@ -57,7 +52,6 @@ class Settling:
     """DaemonSets with a pod, by node."""
     abandoned: set[Any] = field(default_factory=set)
     notes: list[str] = field(default_factory=list)
-    waited: float = 0.0
     _requests: dict[str, dict[str, Decimal]] = field(default_factory=dict)
     _classes: dict[str, str] = field(default_factory=dict)
     _misfits: dict[tuple[str, str], bool] = field(default_factory=dict)
@@ -76,7 +70,7 @@ class Settling:
 
     def settle(self) -> None:
         """Wait until nothing is missing."""
-        began = last = time.monotonic()
+        last = time.monotonic()
         while True:
             self.observed.flush()
             changed = self.observed.drain(0.0)
@@ -88,7 +82,6 @@ class Settling:
             elif time.monotonic() - last > _QUIET:
                 self.abandoned |= missing
                 self.notes.append(f"did not come within {_QUIET:.0f} s: {', '.join(sorted(map(str, missing)))[:300]}")
-        self.waited += time.monotonic() - began
 
     def newly_unschedulable(self) -> bool:
         """Whether the scheduler has left a further pod since this was last asked."""
@@ -262,8 +255,5 @@ def _shape(node: Object) -> tuple[Any, ...]:
 
 def _runs_on(daemon_set: Object, node: Object) -> bool:
     """Whether a DaemonSet has a pod on a node."""
-    spec = daemon_set["spec"]["template"]["spec"]
-    tolerating = {**spec, "tolerations": [*(spec.get("tolerations") or []), *_DAEMONS]}
-    return not misfit(
-        tolerating, node["metadata"]["name"], node["metadata"]["labels"], node["spec"].get("taints") or []
-    )
+    metadata, taints = node["metadata"], node["spec"].get("taints") or []
+    return daemon_fits(daemon_set["spec"]["template"]["spec"], metadata["name"], metadata["labels"], taints)

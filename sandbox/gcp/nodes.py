@@ -180,7 +180,7 @@ def template(pool: Record, machine: Machine, zone: str) -> dict[str, Any]:
     expected = node(pool, machine, zone, 0)
     if shares := gpus(pool.body):
         for resources in (expected["status"]["capacity"], expected["status"]["allocatable"]):
-            resources[GPU] = str(shares.count * shares.instances * shares.clients)
+            resources[GPU] = str(shares.shown)
     return expected
 
 

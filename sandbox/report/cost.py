@@ -64,9 +64,8 @@ def _pool(name: str, before: _Side, after: _Side, sources: set[str]) -> PoolCost
 def _range(place: Place, pool: Mapping[str, Any], sources: set[str]) -> _Range | None:
     provider, region = place
     machine, bounds = str(pool.get("machine", "")), (pool.get("minNodes"), pool.get("maxNodes"))
-    known = prices.price(provider, region, machine)
-    # Google sells the GPUs of N1 machines apart (docs.cloud.google.com/compute/docs/gpus); the file has whole machines only.
-    if known is None or (provider == "gcp" and machine.startswith("n1-") and pool.get("gpus")):
+    known = prices.node_price(provider, region, machine, gpus=bool(pool.get("gpus")))
+    if known is None:
         return None
     node = known.spot if pool.get("capacity") == "spot" else known.on_demand
     fewest, most = bounds

@@ -42,6 +42,14 @@ def price(provider: str, location: str, machine: str) -> Price | None:
     return _prices().get((provider, region, machine.lower()))
 
 
+def node_price(provider: str, location: str, machine: str, *, gpus: bool) -> Price | None:
+    """The price of a node, with `gpus` or without; None for an unknown price."""
+    # Google sells the GPUs of N1 machines apart (docs.cloud.google.com/compute/docs/gpus); the file has whole machines only.
+    if provider == "gcp" and machine.startswith("n1-") and gpus:
+        return None
+    return price(provider, location, machine)
+
+
 @cache
 def _prices() -> dict[tuple[str, str, str], Price]:
     with FILE.open(newline="", encoding="utf-8") as file:

@@ -5,14 +5,14 @@ import signal
 from pathlib import Path
 from typing import Any
 
-from sandbox.cloud.clusters import Endpoint
+from sandbox.cloud.clusters import NodesAlone
 from sandbox.cluster import plugins
 from sandbox.cluster.autoscaler.api import ApiServer
 from sandbox.cluster.autoscaler.loop import Loop, Settings
 from sandbox.cluster.autoscaler.provisioner import Provisioner
 
 
-class Nodes:
+class Nodes(NodesAlone):
     """The nodes of a cluster for its autoscaler, which does not wait until they are ready."""
 
     def __init__(self, kubeconfig: Path) -> None:
@@ -24,18 +24,6 @@ class Nodes:
 
         with kubernetes_nodes.opened(self._kubeconfig) as client:
             kubernetes_nodes.apply(client, nodes)
-
-    def start(self, cluster_id: str, name: str, version: str, service_cidr: str) -> None:
-        raise NotImplementedError
-
-    def stop(self, cluster_id: str) -> None:
-        raise NotImplementedError
-
-    def user_kubeconfig(self, cluster_id: str) -> str:
-        raise NotImplementedError
-
-    def endpoint(self, cluster_id: str) -> Endpoint:
-        raise NotImplementedError
 
 
 def main() -> None:

@@ -62,7 +62,7 @@ def report(node: Object, pods: Iterable[Object], gpus: Gpus, read: ReadMap) -> D
     if not gpus.driver:
         return DeviceReport({}, f"{name} finds no driver")
     if plugin is None:
-        return DeviceReport({f"{PREFIX}gpu": gpus.count * gpus.instances * gpus.clients}, name)
+        return DeviceReport({f"{PREFIX}gpu": gpus.shown}, name)
     daemon = any(_program(container) == _MPS_DAEMON for _, container in containers)
     try:
         return DeviceReport(_resources(_settings(pod, plugin[1], node, read), gpus, daemon), name)

@@ -8,6 +8,13 @@ from typing import Any
 
 Object = Mapping[str, Any]
 
+# The tolerations that the DaemonSet controller adds to each of its pods
+# (https://kubernetes.io/docs/concepts/workloads/controllers/daemonset/#taints-and-tolerations).
+_DAEMON_TOLERATIONS = [
+    {"key": f"node.kubernetes.io/{condition}", "operator": "Exists"}
+    for condition in ("not-ready", "unreachable", "disk-pressure", "memory-pressure", "pid-pressure", "unschedulable")
+]
+
 
 def misfit(spec: Object, name: str, labels: Mapping[str, str], taints: Iterable[Object]) -> str:
     """The reason why a pod of this spec may not run on a node with this name, labels and taints; empty when it may."""
@@ -22,6 +29,12 @@ def misfit(spec: Object, name: str, labels: Mapping[str, str], taints: Iterable[
     if terms is not None and not any(_matches_term(term, name, labels) for term in terms):
         return "requires other nodes by its affinity"
     return ""
+
+
+def daemon_fits(spec: Object, name: str, labels: Mapping[str, str], taints: Iterable[Object]) -> bool:
+    """Whether a DaemonSet whose pods have this spec runs one on a node."""
+    tolerating = {**spec, "tolerations": [*(spec.get("tolerations") or []), *_DAEMON_TOLERATIONS]}
+    return not misfit(tolerating, name, labels, taints)
 
 
 def required_terms(spec: Object) -> Sequence[Object] | None:

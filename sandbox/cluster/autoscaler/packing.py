@@ -12,7 +12,7 @@ from typing import Any
 
 from sandbox.cloud.node_groups import NodeGroup
 from sandbox.cluster.autoscaler import resources, shapes
-from sandbox.cluster.autoscaler.fit import misfit
+from sandbox.cluster.autoscaler.fit import daemon_fits, misfit
 from sandbox.cluster.autoscaler.options import due
 from sandbox.cluster.autoscaler.shapes import Amounts, PodInfo, Shape
 from sandbox.cluster.autoscaler.snapshot import Node, Snapshot
@@ -21,13 +21,6 @@ Object = Mapping[str, Any]
 
 _HOSTNAME = "kubernetes.io/hostname"
 _PASSING = ("node.kubernetes.io/", "ToBeDeleted", "DeletionCandidate")
-
-# The tolerations that the DaemonSet controller adds to each of its pods
-# (https://kubernetes.io/docs/concepts/workloads/controllers/daemonset/#taints-and-tolerations).
-_DAEMON_TOLERATIONS = [
-    {"key": f"node.kubernetes.io/{condition}", "operator": "Exists"}
-    for condition in ("not-ready", "unreachable", "disk-pressure", "memory-pressure", "pid-pressure", "unschedulable")
-]
 
 
 @dataclass
@@ -190,14 +183,9 @@ class Templates:
         if taken is None:
             specs = [daemon_set["spec"]["template"]["spec"] for daemon_set in snapshot.world.daemon_sets]
             taken = [
-                shapes.amounts(resources.requests(spec)) for spec in specs if _daemon_fits(spec, name, labels, taints)
+                shapes.amounts(resources.requests(spec)) for spec in specs if daemon_fits(spec, name, labels, taints)
             ]
         for requests in taken:
             for resource, asked in requests.items():
                 free[resource] = free.get(resource, 0) - asked
         return Room(name, labels, taints, free, dict(free))
-
-
-def _daemon_fits(spec: Object, name: str, labels: Mapping[str, str], taints: Sequence[Object]) -> bool:
-    tolerating = {**spec, "tolerations": [*(spec.get("tolerations") or []), *_DAEMON_TOLERATIONS]}
-    return not misfit(tolerating, name, labels, taints)
