@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Protocol
 
 from sandbox.drill.checks.view import View
+from sandbox.drill.losses import Loss
 from sandbox.drill.record import Record
 from sandbox.drill.report import figures
-from sandbox.drill.report.model import FORMAT, Clock, Loss, Report
+from sandbox.drill.report.model import FORMAT, Clock, Report
 from sandbox.drill.report.timeline import timeline
 from sandbox.drill.verdicts import Best, failed, verdicts
 
@@ -18,22 +18,7 @@ GKE_CAVEAT = (
 )
 
 
-class LostTo(Protocol):
-    """A row of what the distance to the best possible is lost to; see `Loss`."""
-
-    @property
-    def pool(self) -> str: ...
-    @property
-    def cause(self) -> str: ...
-    @property
-    def setting(self) -> str: ...
-    @property
-    def seconds(self) -> float: ...
-    @property
-    def amount(self) -> float: ...
-
-
-def build(record: Record, best: Best | None = None, losses: Iterable[LostTo] = ()) -> Report:
+def build(record: Record, best: Best | None = None, losses: Iterable[Loss] = ()) -> Report:
     """The report of a record; `best` is the least cost with hindsight, `losses` what the distance to it is lost to."""
     view = View(record)
     found = verdicts(record, best)
@@ -61,7 +46,7 @@ def build(record: Record, best: Best | None = None, losses: Iterable[LostTo] = (
         placed=figures.placed(view),
         pools=figures.pools(view),
         not_moved=moved,
-        losses=tuple(Loss(each.pool, each.cause, each.setting, each.seconds, each.amount) for each in losses),
+        losses=tuple(losses),
         best="" if best is None else best.explanation,
         timeline=timeline(record),
     )

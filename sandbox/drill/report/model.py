@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from sandbox.drill.checks.verdict import Verdict
+from sandbox.drill.losses import Loss
 
 FORMAT = 1
 
@@ -66,20 +67,6 @@ class NotMoved:
     machine_hours: float
     extra: float | None
     """What these hours cost more than on spot; None without prices."""
-
-
-@dataclass(frozen=True)
-class Loss:
-    """A part of the distance to the best possible, and what it is lost to."""
-
-    pool: str
-    """The node pool; empty for all together."""
-    cause: str
-    setting: str
-    """The key of the stack file that decides it; empty where none does."""
-    seconds: float
-    """Seconds of machines; 0 where only the price differs."""
-    amount: float
 
 
 @dataclass(frozen=True)
