@@ -47,6 +47,19 @@ def observe(bed: Bed, goldens: Iterable[Golden]) -> dict[str, Outcome]:
     return outcomes
 
 
+def _bound(claim: Object) -> bool:
+    return bool(claim.get("status", {}).get("phase") == "Bound")
+
+
+def _second_chance(landed: Callable[[], bool]) -> None:
+    """Wait a moment for pods that should land: the scheduler tries again a second later.
+
+    It may not know yet that the pods before them are deleted, or that a controller has bound a claim.
+    """
+    with suppress(AssertionError):
+        eventually(landed, "another try", _RETRY)
+
+
 class _Observer:
     def __init__(self, bed: Bed, goldens: Mapping[str, Golden]) -> None:
         self._bed, self._api, self._goldens = bed, bed.api, goldens
@@ -75,6 +88,8 @@ class _Observer:
             for namespace in places(golden):
                 for body in furniture(golden, namespace):
                     self._create_once(body)
+        # The scheduler calls a pod unschedulable while a controller has still to bind its claim.
+        eventually(lambda: all(map(_bound, self._api.list("v1", "PersistentVolumeClaim"))), "every claim is bound")
         for namespace in NAMESPACES:
             account = named("v1", "ServiceAccount", "default", namespace)
             eventually(partial(self._exists, account), f"{namespace} has its service account")
@@ -122,6 +137,14 @@ class _Observer:
                     created[golden.name, untouched] = self._api.create(wanted, user=golden.user)
         condition = "every golden pod is scheduled or unschedulable"
         pods = eventually(lambda: self._settled(created), condition, pause=_LONG)
+        expected = [(g.name, False) for g in self._goldens.values() if g.expect.lands[0] != "pending"]
+        landing_later = [key for key in expected if key in created]
+
+        def landed() -> bool:
+            pods.update(self._settled(created))
+            return all(decision(pods[key]) != "pending" for key in landing_later)
+
+        _second_chance(landed)
         pools = self._bed.pools()
         for (name, untouched), pod in pods.items():
             if untouched:
@@ -207,8 +230,7 @@ class _Observer:
     def _decisions(self, expected: Collection[str]) -> dict[str, str]:
         """The node of each pod, or `pending`.
 
-        Pods that are `expected` to land get a second chance: the scheduler may not know yet that the pods before them are
-        deleted, and tries again a second later.
+        Pods that are `expected` to land get a second chance.
         """
         decisions: dict[str, str] = {}
 
@@ -217,13 +239,7 @@ class _Observer:
             return all(decisions.values())
 
         eventually(all_decided, "the scheduler has decided")
-        with suppress(AssertionError):
-            if any(decisions[name] == "pending" for name in expected):
-                eventually(
-                    lambda: all_decided() and all(decisions[name] != "pending" for name in expected),
-                    "another try",
-                    _RETRY,
-                )
+        _second_chance(lambda: all_decided() and all(decisions[name] != "pending" for name in expected))
         return decisions
 
     def _agents_land(self, state: str) -> None:
