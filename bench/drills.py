@@ -1,9 +1,9 @@
-"""Figures of drills: `python -m bench.drills weeks|repeats|factor [SCENARIO ...]|large`.
+"""Figures of drills: `python -m bench.drills weeks|repeats [SCENARIO ...]|factor [SCENARIO ...]|large`.
 
 Each brings its stacks up in a sandbox of its own.
 
 weeks: five drawn weeks on dev and prod, their cost against the best possible, and what the difference is lost to.
-repeats: one scenario five times: verdicts and counts.
+repeats: three scenarios, or those named, five times each: verdicts and counts.
 factor: three scenarios by events alone and five times as fast as real time: verdicts.
 large: 500 nodes and 5,000 pods for an hour: seconds and memory.
 """
@@ -147,12 +147,12 @@ def counts(found: dict[str, Any]) -> str:
     return f"{verdicts} {placed}"
 
 
-def repeats() -> None:
-    """One scenario five times on two stacks."""
+def repeats(*scenarios: str) -> None:
+    """Scenarios, or those named, five times each on two stacks."""
     with sandbox() as bench:
         for stack in ("dev", "staging"):
             bench.up(stack)
-            for scenario in ("spot-gone-and-back", "burst-from-zero"):
+            for scenario in scenarios or ("spot-gone-and-back", "burst-from-zero", "flapping"):
                 seen = [counts(bench.drill(scenario, stack)) for _ in SEEDS]
                 print(
                     f"{stack} {scenario}: {len(set(seen))} different of {len(seen)}: {' | '.join(sorted(set(seen)))}",

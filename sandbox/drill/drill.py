@@ -172,6 +172,9 @@ class Drill:
         try:
             # Here and now: what comes first has its pods first.
             self.client.create(body)
+            if work.kind != "Job":
+                # A controller for each kind, and several workers each: who is first would differ from run to run.
+                self.settling.settle()
         except ApiError as refused:
             self.settling.expected.pop(name, None)
             for piece in pieces:

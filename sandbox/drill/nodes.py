@@ -77,7 +77,7 @@ class Nodes:
             taints = body["spec"].get("taints") or None
             return client.patch("v1", "Node", name, None, {"spec": {"taints": taints}})
 
-        self._observed.request(send)
+        self._observed.request(send, in_turn=True)
 
     def adopt(self, name: str) -> None:
         """A machine whose node is in the cluster already becomes Ready, with its GPUs."""

@@ -5,8 +5,9 @@ Lists are kept up to date by watches; answers to own requests count at once. Eve
 
 import queue
 from collections.abc import Callable, Iterable
-from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import AbstractContextManager
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager, nullcontext
+from functools import partial
 from threading import Thread
 from typing import Any
 
@@ -43,6 +44,7 @@ class Observed:
         self._events: queue.SimpleQueue[tuple[str, str, Any]] = queue.SimpleQueue()
         self._workers = ThreadPoolExecutor(_THREADS, "requests")
         self._requests: list[tuple[Request, bool]] = []
+        self._in_turn: list[tuple[Request, bool]] = []
         self._closed = False
 
     def start(self) -> None:
@@ -61,39 +63,41 @@ class Observed:
         self._closed = True
         self._workers.shutdown(cancel_futures=True)
 
-    def request(self, request: Request, *, missing: bool = False) -> None:
-        """Send a request at the next `flush`; with `missing` a 404 or a conflict is no error."""
-        self._requests.append((request, missing))
+    def request(self, request: Request, *, missing: bool = False, in_turn: bool = False) -> None:
+        """Send a request at the next `flush`; with `missing` a 404 or a conflict is no error.
+
+        Those `in_turn` are sent before all others, one after the other: the scheduler takes the first of equal nodes.
+        """
+        (self._in_turn if in_turn else self._requests).append((request, missing))
 
     def flush(self) -> None:
         """Send the requests and wait for the answers. Raises ApiError for the first that failed.
 
         The scheduler sees many of them at once: it is paused meanwhile. Else it would look at every waiting pod again for each of
-        a hundred nodes that come at the same time.
+        a hundred nodes that come at the same time. A few are sent one after the other, in the same order in every run.
         """
-        if not self._requests:
-            return
+        if len(self._in_turn) + len(self._requests) < _MANY:
+            self._in_turn += self._requests
+            self._requests = []
+        one_by_one, self._in_turn = self._in_turn, []
         requests, self._requests = self._requests, []
-        if len(requests) < _MANY:
-            self._send(requests)
-            return
-        with self._pause():
-            self._send(requests)
+        with self._pause() if len(one_by_one) + len(requests) >= _MANY else nullcontext():
+            for request, missing in one_by_one:
+                self._answered(partial(request, self._client), missing)
+            for future, missing in [
+                (self._workers.submit(request, self._client), missing) for request, missing in requests
+            ]:
+                self._answered(future.result, missing)
 
-    def _send(self, requests: Iterable[tuple[Request, bool]]) -> None:
-        sent = [(self._workers.submit(request, self._client), missing) for request, missing in requests]
-        self._answered(sent)
-
-    def _answered(self, sent: Iterable[tuple[Future[Any], bool]]) -> None:
-        for future, missing in sent:
-            try:
-                answer = future.result()
-            except ApiError as refused:
-                if missing and refused.status in (404, 409):
-                    continue
-                raise
-            if isinstance(answer, dict) and answer.get("kind") in PATHS and "uid" in answer["metadata"]:
-                self._put(answer["kind"], answer)
+    def _answered(self, answered: Callable[[], Any], missing: bool) -> None:
+        try:
+            answer = answered()
+        except ApiError as refused:
+            if missing and refused.status in (404, 409):
+                return
+            raise
+        if isinstance(answer, dict) and answer.get("kind") in PATHS and "uid" in answer["metadata"]:
+            self._put(answer["kind"], answer)
 
     def drain(self, wait: float) -> bool:
         """Handle the events that have come; wait so many seconds for the first. Whether there was any."""

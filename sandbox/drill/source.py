@@ -22,7 +22,7 @@ from sandbox.cluster.control_plane.ports import read_ports
 from sandbox.cluster.control_plane.start import start
 from sandbox.drill.answering import answering
 from sandbox.drill.captured import Captured
-from sandbox.drill.cluster_copy import await_policies, copy
+from sandbox.drill.cluster_copy import await_policies, copy, refuse_events
 from sandbox.kubernetes.client import Client
 from sandbox.toolchain import programs
 
@@ -114,6 +114,7 @@ def copied(
         with answering(home.stack, plane):
             number = copy(live, own)
             await_policies(own)
+            refuse_events(own)
             notify(f"the cluster's {number} declared objects are copied; the stack itself stays as it is")
             ports = read_ports(plane.directory / "ports.json")
             api = ApiServer(plane.directory, ports["kube-apiserver"])

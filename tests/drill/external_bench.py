@@ -101,7 +101,7 @@ class Bench:
         return list(self.said)
 
     # The API server.
-    def _request(self, request: Callable[[Any], Any], *, missing: bool = False) -> None:
+    def _request(self, request: Callable[[Any], Any], *, missing: bool = False, in_turn: bool = False) -> None:
         self.pending.append(request)
 
     def flush(self) -> None:

@@ -23,7 +23,7 @@ class Server:
     sent: list[tuple[str, str]] = field(default_factory=list)
     phases: list[str] = field(default_factory=list)
 
-    def request(self, send: Callable[[Any], Any], *, missing: bool = False) -> None:
+    def request(self, send: Callable[[Any], Any], *, missing: bool = False, in_turn: bool = False) -> None:
         send(self)
 
     def patch(self, version: str, kind: str, name: str, namespace: str, change: Object, part: str = "") -> Object:

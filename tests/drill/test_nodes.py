@@ -31,7 +31,7 @@ class Server:
         self.nodes: dict[str, Object] = {}
         self.sent: list[tuple[float, str, str]] = []
 
-    def request(self, send: Callable[[Any], Any], *, missing: bool = False) -> None:
+    def request(self, send: Callable[[Any], Any], *, missing: bool = False, in_turn: bool = False) -> None:
         send(self)
 
     def create(self, body: Object) -> Object:

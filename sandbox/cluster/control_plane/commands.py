@@ -1,5 +1,6 @@
 """Command lines of a control plane's processes, and the files they read."""
 
+import json
 import os
 import sys
 from collections.abc import Mapping, Sequence
@@ -69,6 +70,11 @@ class Settings:
         """The kubeconfig of one of the control plane's own clients."""
         return self.directory / "kubeconfigs" / f"{name}.kubeconfig"
 
+    @property
+    def scheduling(self) -> Path:
+        """The scheduler's configuration, where it has one."""
+        return self.directory / "scheduler.json"
+
     def serving(self, name: str) -> list[str]:
         """The common flags of Kubernetes' servers."""
         emulated = [f"--emulated-version={self.emulated}"] if self.emulated else []
@@ -90,6 +96,8 @@ def write_inputs(settings: Settings) -> list[Path]:
         credentials = client_credentials(settings.certificates, name)
         text = kubeconfig(settings.directory.name, settings.server, settings.certificates, name, credentials)
         write_private(path, text.encode())
+    if settings.timed:
+        write_private(settings.scheduling, json.dumps(_scheduling(settings)).encode())
     stages = []
     folder = settings.directory / "stages"
     folder.mkdir(exist_ok=True)
@@ -171,20 +179,42 @@ def apiserver(settings: Settings) -> Command:
         f"--enable-admission-plugins={','.join(plugins.plugin(settings.cloud).admission)}",
         "--allow-privileged=true",
     ]
+    if settings.timed:
+        # The history that the cache keeps for watchers is 75 seconds long (k8s.io/apiserver, watch_cache.go): ten thousand pods
+        # in a drill, and half of the server's work was to collect garbage beside them. Its few watchers read the store.
+        arguments.append("--watch-cache-sizes=pods#0")
     return Command(
         [str(settings.programs["kube-apiserver"]), *arguments],
         [settings.directory / "tokens.csv"],
-        settings.collector(600),
+        settings.collector(450),
     )
 
 
 def scheduler(settings: Settings) -> Command:
     """The scheduler, with Kubernetes' default profile, as both clouds run it."""
     kubeconfig = settings.kubeconfig("kube-scheduler")
-    arguments = [*settings.serving("kube-scheduler"), f"--kubeconfig={kubeconfig}", "--leader-elect=false"]
-    if settings.timed:
-        arguments += [f"--kube-api-qps={_UNLIMITED}", f"--kube-api-burst={_UNLIMITED}"]
-    return Command([str(settings.programs["kube-scheduler"]), *arguments], [kubeconfig], settings.collector())
+    arguments = settings.serving("kube-scheduler")
+    if not settings.timed:
+        arguments += [f"--kubeconfig={kubeconfig}", "--leader-elect=false"]
+        return Command([str(settings.programs["kube-scheduler"]), *arguments], [kubeconfig], settings.collector())
+    configuration = settings.scheduling
+    arguments.append(f"--config={configuration}")
+    inputs = [kubeconfig, configuration]
+    return Command([str(settings.programs["kube-scheduler"]), *arguments], inputs, settings.collector())
+
+
+def _scheduling(settings: Settings) -> dict[str, object]:
+    """A timed plane's scheduler (kube-scheduler-config.v1) looks at one node after the other: of nodes that suit a pod equally the
+    first is taken, and with several at a time the first differs from run to run (kubernetes v1.36.2, schedule_one.go,
+    findNodesThatPassFilters)."""
+    connection = {"kubeconfig": str(settings.kubeconfig("kube-scheduler")), "qps": _UNLIMITED, "burst": _UNLIMITED}
+    return {
+        "apiVersion": "kubescheduler.config.k8s.io/v1",
+        "kind": "KubeSchedulerConfiguration",
+        "clientConnection": connection,
+        "leaderElection": {"leaderElect": False},
+        "parallelism": 1,
+    }
 
 
 def controllers(settings: Settings) -> Command:
@@ -205,8 +235,9 @@ def controllers(settings: Settings) -> Command:
         f"--kube-api-burst={_UNLIMITED if settings.timed else 200}",
     ]
     if settings.timed:
-        # One Job after the other: who comes first gets a node first, in every run.
-        arguments.append("--concurrent-job-syncs=1")
+        # One after the other: who comes first gets a node first, in every run.
+        kinds = ("job", "deployment", "replicaset", "statefulset")
+        arguments += [f"--concurrent-{kind}-syncs=1" for kind in kinds]
     return Command([str(settings.programs["kube-controller-manager"]), *arguments], [kubeconfig], settings.collector())
 
 
