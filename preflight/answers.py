@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from preflight.demand import Demand
-from ready.check import NotSeen
+from ready.check import NotCompared, NotSeen
 
 Document = Mapping[str, Any]
 """An answer as the REST documentation shows it."""
@@ -24,7 +24,9 @@ class Answers:
     """The reason why a part was not read, such as `403 AuthorizationFailed`."""
 
     def part(self, name: str) -> Any:
-        """Raises `NotSeen`."""
+        """One answer. Raises `NotSeen`, and `NotCompared` for what was not asked, such as sizes of an unknown region."""
         if name in self.unseen:
             raise NotSeen(f"{name}: {self.unseen[name]}")
-        return self.parts.get(name)
+        if name not in self.parts:
+            raise NotCompared(f"{name} could not be asked, because the stack's region is not known")
+        return self.parts[name]

@@ -56,8 +56,8 @@ class Contract:
     """The stack, as the labels of its objects write it."""
     release: str
     pools: tuple[Pool, ...]
-    checkpoints: Any = None
-    """The optional key for checkpoints, None where it is missing."""
+    checkpoints: str = ""
+    """The address of the storage for checkpoints; empty where the optional key `workloads.json` names none."""
 
 
 @dataclass(frozen=True)
@@ -93,9 +93,8 @@ class Node:
 _PASSING = re.compile(
     r"node\.kubernetes\.io/|node\.cloudprovider\.kubernetes\.io/|ToBeDeletedByClusterAutoscaler$"
     r"|DeletionCandidateOfClusterAutoscaler$|startup-taint\.cluster-autoscaler\.kubernetes\.io/"
-    r"|remediator\.kubernetes\.azure\.com/|cloud\.google\.com/impending-node-termination$"
 )
-"""Taints that Kubernetes, the autoscaler or the cloud puts on a node for a while."""
+"""Taints that Kubernetes or the autoscaler puts on a node for a while."""
 
 
 class Cluster:
@@ -149,11 +148,12 @@ class Cluster:
         data = config_map.get("data") or {}
         try:
             pools = tuple(_pool(item) for item in json.loads(data["pools.json"]))
+            workloads = json.loads(data.get("workloads.json") or "{}")
+            checkpoints = str((workloads.get("checkpoints") or {}).get("url") or "")
         except KeyError as missing:
             raise BrokenContract(f"{missing.args[0]} is missing") from None
         except (TypeError, AttributeError, json.JSONDecodeError) as wrong:
-            raise BrokenContract(f"pools.json: {wrong}") from None
-        checkpoints = data.get("checkpoints.json") or data.get("checkpoints")
+            raise BrokenContract(f"its JSON: {wrong}") from None
         return Contract(labels.get("app.kubernetes.io/instance", ""), data.get("release", ""), pools, checkpoints)
 
     @cached_property
@@ -166,7 +166,9 @@ class Cluster:
 
     def lasting_taints(self, node: Node) -> set[Taint]:
         """The taints of a node without those that come and go."""
-        return {taint for taint in node.taints if not _PASSING.match(taint.key)}
+        clouds = self.cloud.passing_taints if self.cloud else ""
+        passing = [_PASSING, *([re.compile(clouds)] if clouds else [])]
+        return {taint for taint in node.taints if not any(form.match(taint.key) for form in passing)}
 
 
 def minor(version: str) -> tuple[int, int]:

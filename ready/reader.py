@@ -74,28 +74,31 @@ def _part(api: Any, path: str) -> Any:
         following = (content.get("metadata") or {}).get("continue")
         if not following:
             return items
-        proceed = f"&continue={quote(following)}"
+        proceed = f"&continue={quote(following, safe='')}"
 
 
 def _get(api: Any, path: str) -> dict[str, Any] | None:
     from kubernetes.client.exceptions import ApiException
     from urllib3.exceptions import HTTPError
 
+    host = api.configuration.host
+    header = {"Accept": "application/json"}
     try:
-        answer = api.call_api(
-            path, "GET", auth_settings=["BearerToken"], _preload_content=False, _request_timeout=_SECONDS
-        )
-        content: dict[str, Any] = json.loads(answer[0].data)
-    except ApiException as refused:
-        if refused.status == 404:
-            return None
-        if refused.status == 0:  # no trust in its certificate
-            raise Unasked(f"the API server {api.configuration.host} does not answer: {_line(refused.reason)}") from None
-        raise _Refused(f"{refused.status} {refused.reason}") from None
+        request = api.param_serialize("GET", path, header_params=header, auth_settings=["BearerToken"])
+        answer = api.call_api(*request, _request_timeout=_SECONDS)
+        content = json.loads(answer.read()) if answer.status == 200 else None
+    except ApiException as refused:  # no trust in its certificate
+        raise Unasked(f"the API server {host} does not answer: {_line(refused.reason)}") from None
     except HTTPError as silent:
-        raise Unasked(f"the API server {api.configuration.host} does not answer: {_line(silent)}") from None
+        raise Unasked(f"the API server {host} does not answer: {_line(silent)}") from None
     except ValueError:
-        raise Unasked(f"the server at {api.configuration.host} is no API server") from None
+        raise Unasked(f"the server at {host} is no API server") from None
+    if answer.status == 404:
+        return None
+    if answer.status != 200:
+        raise _Refused(f"{answer.status} {answer.reason}")
+    if not isinstance(content, dict):
+        raise Unasked(f"the server at {host} is no API server")
     return content
 
 

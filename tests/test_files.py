@@ -14,6 +14,7 @@ LONGEST = 300
 TABLES = {
     "tests/admission/escapes.py",
     "tests/policy/cases.py",
+    "tests/ready/broken.py",
     "tests/sandbox/azure/walk/clusters.py",
     "tests/sandbox/azure/walk/networks.py",
     "tests/sandbox/gcp/walk/clusters.py",

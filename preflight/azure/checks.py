@@ -18,6 +18,11 @@ def _settings(answers: Answers) -> Azure:
     return cloud
 
 
+def _location(answers: Answers) -> str:
+    """The stack's region, or that of the existing cluster."""
+    return _settings(answers).location or str((answers.part("cluster") or {}).get("location") or "")
+
+
 def _skus(answers: Answers) -> Mapping[str, Document]:
     """The sizes of the region by lower-cased name: Azure compares names without case."""
     return {
@@ -32,7 +37,7 @@ def _capability(sku: Document, name: str) -> str:
 
 
 def _machines(answers: Answers) -> Iterator[Said]:
-    skus, location, fine = _skus(answers), _settings(answers).location, True
+    skus, location, fine = _skus(answers), _location(answers), True
     for need in answers.demand.needs:
         for said in _of_machine(need, skus.get(need.machine.lower()), location):
             fine = False
@@ -41,7 +46,7 @@ def _machines(answers: Answers) -> Iterator[Said]:
         yield ok(f"{location} has {some({need.machine for need in answers.demand.needs})}")
 
 
-def _of_machine(need: Need, sku: Document | None, location: str | None) -> Iterator[Said]:
+def _of_machine(need: Need, sku: Document | None, location: str) -> Iterator[Said]:
     if sku is None:
         yield wrong(
             f"{location} has no {need.machine}, which pool {need.pool} wants",
@@ -101,7 +106,7 @@ def _version(answers: Answers) -> Iterator[Said]:
     if not answers.demand.new:
         yield ok("the cluster exists, and keeps its version")
         return
-    wanted, location = answers.demand.spec.kubernetes_version, _settings(answers).location
+    wanted, location = answers.demand.spec.kubernetes_version, _location(answers)
     offered = {str(item["version"]): item for item in (answers.part("versions") or {}).get("values") or ()}
     minor = ".".join(wanted.split(".")[:2])
     entry = offered.get(minor)

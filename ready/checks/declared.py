@@ -18,12 +18,13 @@ from ready.check import Check, Said, ok, wrong
 from ready.cluster import Cluster
 
 _PREVIEW = "run `pulumi preview` to see the difference, and `pulumi up`"
-_PARTS = {
+PARTS = {
     "ValidatingAdmissionPolicy": "validatingPolicies",
     "ValidatingAdmissionPolicyBinding": "validatingBindings",
     "MutatingAdmissionPolicy": "mutatingPolicies",
     "MutatingAdmissionPolicyBinding": "mutatingBindings",
 }
+"""The part of a snapshot that holds a kind."""
 
 
 def check(spec: ClusterSpec, stack: str) -> Check[Cluster]:
@@ -36,10 +37,10 @@ def _declared(spec: ClusterSpec, instance: str, cluster: Cluster) -> Iterator[Sa
     pools = node_pools(spec, cloud)
     version = str((cluster.part("version") or {}).get("gitVersion", ""))
     compared, fine = 0, True
-    for body in _objects(spec, pools, instance, version):
+    for body in objects(spec, pools, instance, version):
         compared += 1
         name, kind = body["metadata"]["name"], body["kind"]
-        live = next((item for item in cluster.objects(_PARTS[kind]) if item["metadata"]["name"] == name), None)
+        live = next((item for item in cluster.objects(PARTS[kind]) if item["metadata"]["name"] == name), None)
         if live is None:
             continue  # the check of policies says so
         if path := difference(body["spec"], live.get("spec") or {}, "spec"):
@@ -52,7 +53,8 @@ def _declared(spec: ClusterSpec, instance: str, cluster: Cluster) -> Iterator[Sa
         yield ok(f"{compared} policies and bindings, the contract and the order are as stack {instance} declares them")
 
 
-def _objects(spec: ClusterSpec, pools: tuple[NodePool, ...], instance: str, version: str) -> Iterator[dict[str, Any]]:
+def objects(spec: ClusterSpec, pools: tuple[NodePool, ...], instance: str, version: str) -> Iterator[dict[str, Any]]:
+    """The policies and bindings of a stack in a cluster of this version."""
     # Pulumi's SDK takes half a second, and only a stack needs it.
     from components.addons.scheduling import defaults, guard
     from config.placement import admission

@@ -51,7 +51,7 @@ def _by_priority(cluster: Cluster, cloud: CloudFacts) -> Iterator[Said]:
         faults = True
         yield wrong(
             f"node group {group} has the label of pool {pool} and another name than the expander's lines match",
-            "an AKS scale set is called aks-POOL-DIGITS-vmss; give that pool's nodes its own label",
+            "give its nodes a label of their own; an older generation of the pool goes with the next `pulumi up`",
         )
     if not faults:
         yield ok(f"{name} orders {', '.join(sorted(pools, key=lambda pool: -(ranks[pool] or 0)))}")
@@ -65,12 +65,8 @@ def _foreign(cluster: Cluster, cloud: CloudFacts) -> Iterator[tuple[str, str]]:
         group = cloud.group_of(node.name, node.provider_id)
         if group and node.pool in by_label and group not in seen:
             seen.add(group)
-            if priorities.rank({2: [priorities.expression(by_label[node.pool])]}, _pool_of(group)) is None:
+            if cloud.pool_of(group) != by_label[node.pool]:
                 yield group, by_label[node.pool]
-
-
-def _pool_of(group: str) -> str:
-    return group.removeprefix("aks-").rpartition("-")[0].rpartition("-")[0]
 
 
 def _by_class(cluster: Cluster, cloud: CloudFacts) -> Iterator[Said]:
@@ -131,20 +127,19 @@ def _autoscaler(cluster: Cluster) -> Iterator[Said]:
                 f"node group {group.name} is {group.health}: it does not grow", "see which of its nodes are not Ready"
             )
     if cloud and cloud.expander:
-        for said in _unscaled(cluster, [group.name for group in groups]):
+        for said in _unscaled(cluster, {cloud.pool_of(group.name) for group in groups}):
             faults = True
             yield said
     if not faults:
         yield ok(f"{len(groups)} node groups are healthy")
 
 
-def _unscaled(cluster: Cluster, groups: list[str]) -> Iterator[Said]:
+def _unscaled(cluster: Cluster, known: set[str]) -> Iterator[Said]:
     """Declared pools that the autoscaler does not know."""
     try:
         pools = cluster.contract.pools
     except (NoContract, BrokenContract):
         return
-    known = {_pool_of(group) for group in groups}
     for pool in pools:
         if pool.name not in known:
             yield wrong(

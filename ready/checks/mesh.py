@@ -8,9 +8,6 @@ from ready.check import Check, Said, note, ok, wrong
 from ready.cluster import Cluster
 from ready.snapshot import Object
 
-_CILIUM = ("cilium", "anetd")
-"""Its DaemonSets: upstream's and AKS' name, and that of GKE's Dataplane V2."""
-
 _DEFAULT_FOLDER = "/opt/cni/bin"
 
 
@@ -33,16 +30,14 @@ def _istio(cluster: Cluster) -> Iterator[Said]:
     if folders and wanted not in folders:
         yield wrong(
             f"Istio's CNI agent {where} writes to {', '.join(map(str, folders))}; this cloud's nodes read {wanted}",
-            "install Istio with kubeflow/manifests' overlay for GKE (common/istio/istio-install/overlays/gke)"
-            if wanted != _DEFAULT_FOLDER
-            else "install Istio with kubeflow/manifests' plain overlay",
+            cluster.cloud.istio if cluster.cloud else "set its cniBinDir",
         )
     else:
         yield ok(f"Istio's CNI agent {where} writes to {wanted}")
 
 
 def _cilium(cluster: Cluster) -> Iterator[Said]:
-    if _named(cluster, *_CILIUM) is None:
+    if _named(cluster, "cilium", cluster.cloud.cilium_agent if cluster.cloud else "") is None:
         yield ok("no Cilium, so Istio needs no settings of it")
         return
     data = (cluster.part("cilium") or {}).get("data") or {}

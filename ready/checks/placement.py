@@ -104,9 +104,9 @@ def _missing(name: str, kind: str, policies: object, bindings: object) -> Iterat
 def _checkpoints(cluster: Cluster) -> Iterator[Said]:
     checkpoints = cluster.contract.checkpoints
     if not checkpoints:
-        yield note("no bucket for checkpoints is declared in the contract", "see `workloads` in docs/stack-file.md")
+        yield note("the contract names no storage for checkpoints: a pod that is evicted from spot starts anew")
     else:
-        yield note(f"the contract names {checkpoints}; whether it answers cannot be seen with a kubeconfig alone")
+        yield note(f"checkpoints go to {checkpoints}; whether it answers, a kubeconfig alone does not show")
 
 
 CHECKS = (

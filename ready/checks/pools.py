@@ -79,7 +79,7 @@ def _device_plugin(cluster: Cluster) -> Iterator[Said]:
                 f"two device plugins run on pool {pool.label}: {', '.join(map(str, serving))}; the kubelet keeps the last one",
                 "remove one, or set `devicePlugin.install: never`",
             )
-        elif not serving and not brought:
+        elif not serving and (plugins or not brought):
             fine = False
             yield wrong(
                 f"no device plugin runs on pool {pool.label}{_why(plugins, pool)}",

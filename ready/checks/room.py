@@ -33,45 +33,53 @@ class _Room:
         return f"{self.cpu:.1f} CPUs and {self.gib:.1f} GiB"
 
 
-def _now_and_grown(cluster: Cluster) -> tuple[_Room, _Room | None]:
-    """The free room now, and with all nodes that the autoscaler may add; None where its status is not in the cluster."""
+def _now(cluster: Cluster) -> _Room:
+    """The free room on plain on-demand nodes."""
     plain = [node for node in cluster.nodes if node.plain]
-    cpu, gib = (sum(node.free(resource) for node in plain) for resource in ("cpu", "memory"))
-    now = _Room(cpu, gib / GI)
+    cpu, memory = (sum(node.free(resource) for node in plain) for resource in ("cpu", "memory"))
+    return _Room(cpu, memory / GI)
+
+
+def _grown(cluster: Cluster, now: _Room) -> _Room | None:
+    """The room with all nodes that the autoscaler may add to pools that have a plain node; None where its status is not here."""
     try:
         groups = cluster.groups
     except ValueError:  # the check of the autoscaler says so
         groups = None
     if groups is None or cluster.cloud is None:
-        return now, None
+        return None
+    cpu, gib = now.cpu, now.gib
     for group in groups:
-        of_group = [node for node in plain if cluster.cloud.group_of(node.name, node.provider_id) == group.name]
-        if of_group:
-            more = max(0, group.most - group.target)
-            cpu += more * of_group[0].allocatable.get("cpu", 0.0)
-            gib += more * of_group[0].allocatable.get("memory", 0.0)
-    return now, _Room(cpu, gib / GI)
+        for node in cluster.nodes:
+            if node.plain and cluster.cloud.group_of(node.name, node.provider_id) == group.name:
+                more = max(0, group.most - group.target)
+                cpu += more * node.allocatable.get("cpu", 0.0)
+                gib += more * node.allocatable.get("memory", 0.0) / GI
+                break
+    return _Room(cpu, gib)
 
 
 def _room(cluster: Cluster) -> Iterator[Said]:
-    now, grown = _now_and_grown(cluster)
     asked = f"Kubeflow's pods request {MESHED[0]} CPUs and {MESHED[1]:.0f} GiB with Istio's sidecars"
+    now = _now(cluster)
     if now.holds(MESHED):
         yield ok(f"{now} are free on plain on-demand nodes; {asked}")
-    elif grown and grown.holds(MESHED):
+        return
+    grown = _grown(cluster, now)
+    if grown and grown.holds(MESHED):
         yield ok(f"{now} are free on plain on-demand nodes, and {grown} when the autoscaler has grown them; {asked}")
-    else:
-        largest = grown or now
-        bare = (
-            "it holds Kubeflow without sidecars alone"
-            if largest.holds(BARE)
-            else f"without sidecars {BARE[0]} and {BARE[1]}"
-        )
-        may_grow = "" if grown else "; how far its pools may grow is not known here"
-        yield wrong(
-            f"{largest} are all that plain on-demand nodes have for it; {asked} ({bare}){may_grow}",
-            "raise `maxNodes` or `minNodes` of an on-demand pool without taints, or choose a larger machine",
-        )
+        return
+    largest = grown or now
+    bare = (
+        "it holds Kubeflow without sidecars alone"
+        if largest.holds(BARE)
+        else f"without sidecars {BARE[0]} and {BARE[1]} GiB"
+    )
+    may_grow = "" if grown else "; how far its pools may grow is not known here"
+    yield wrong(
+        f"{largest} are all that plain on-demand nodes have for it; {asked} ({bare}){may_grow}",
+        "raise `maxNodes` or `minNodes` of an on-demand pool without taints, or choose a larger machine",
+    )
 
 
 def _volumes(cluster: Cluster) -> Iterator[Said]:

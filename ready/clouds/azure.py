@@ -15,10 +15,18 @@ def _scale_set(name: str, provider_id: str) -> str:
     return found[1] if found else ""
 
 
+def _pool(group: str) -> str:
+    """The middle of aks-POOL-DIGITS-vmss."""
+    found = re.fullmatch(r"aks-(.+)-[0-9]+-vmss", group)
+    return found[1] if found else ""
+
+
 AZURE = CloudFacts(
     name="AKS",
     provider_id="azure://",
     group_of=_scale_set,
+    pool_of=_pool,
+    passing_taints=r"remediator\.kubernetes\.azure\.com/",
     default_class="default",
     expander=True,
     pool_class="",
@@ -26,6 +34,8 @@ AZURE = CloudFacts(
     status_elsewhere="the log category cluster-autoscaler (learn.microsoft.com/azure/aks/cluster-autoscaler)",
     plugin="",
     cni_folder="",
+    istio="install Istio with kubeflow/manifests' plain overlay",
+    cilium_agent="cilium",
     cilium="AKS owns cilium-config: make the cluster with `network.dataplane: azure`",
     scale_hint="set minNodes and maxNodes of the pools, which turns their autoscaling on",
 )

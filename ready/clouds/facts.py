@@ -30,6 +30,10 @@ class CloudFacts:
     """The beginning of its nodes' `spec.providerID`."""
     group_of: Callable[[str, str], str]
     """Name and provider id of a node -> the name of its node group in the autoscaler's status; empty where unknown."""
+    pool_of: Callable[[str], str]
+    """The name of a node group -> the pool that it is; empty where the name does not say it."""
+    passing_taints: str
+    """Regular expression of the keys of taints that it puts on a node for a while."""
     default_class: str
     """The StorageClass that it marks as default."""
     expander: bool
@@ -44,6 +48,10 @@ class CloudFacts:
     """The DaemonSet with which it brings NVIDIA's device plugin; empty where it brings none."""
     cni_folder: str
     """The folder of CNI plugins that Istio's agent must use; empty where its default is right."""
+    istio: str
+    """How Istio is installed for that folder."""
+    cilium_agent: str
+    """The DaemonSet of its Cilium."""
     cilium: str
     """What to do where Istio meets its Cilium."""
     scale_hint: str

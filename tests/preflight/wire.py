@@ -14,11 +14,15 @@ import requests
 from requests.adapters import BaseAdapter
 
 Documents = Mapping[str, Any]
-"""By the lower-cased path of a request; None stands for 404, a number for a refusal with that status."""
+"""By the lower-cased path of a request; None stands for 404, a number for a refusal with that status, a function for an answer
+by the query."""
 
 
-def _answer(documents: Documents, path: str) -> tuple[int, dict[str, Any]]:
-    found = documents.get(unquote(path).lower())
+def _answer(documents: Documents, url: str) -> tuple[int, dict[str, Any]]:
+    parts = urlsplit(url)
+    found = documents.get(unquote(parts.path).lower())
+    if callable(found):
+        found = found(parts.query)
     if isinstance(found, int):
         # The body of Azure's and of Google's errors: a code and a message below `error`.
         return found, {"error": {"code": "AuthorizationFailed", "message": "no", "status": "PERMISSION_DENIED"}}
@@ -40,7 +44,7 @@ class Recorded(BaseAdapter):
         path = urlsplit(str(request.url)).path
         self.asked.append((str(request.method), path))
         response = requests.Response()
-        response.status_code, body = _answer(self._documents, path)
+        response.status_code, body = _answer(self._documents, str(request.url))
         response.headers["Content-Type"] = "application/json"
         response.reason = "recorded"
         response.raw = _Raw(json.dumps(body).encode())
@@ -83,7 +87,7 @@ def served(documents: Documents) -> Iterator[tuple[str, list[tuple[str, str]]]]:
             path = urlsplit(self.path).path
             asked.append((self.command, path))
             self.rfile.read(int(self.headers.get("Content-Length") or 0))
-            status, body = _answer(documents, path)
+            status, body = _answer(documents, self.path)
             text = json.dumps(body).encode()
             self.send_response(status)
             self.send_header("Content-Type", "application/json")
