@@ -66,6 +66,7 @@ def test_a_stack_that_is_up_is_ready_and_as_its_file_says(stack: Standing, subje
 def test_a_real_defect_is_named_and_nothing_else(stack: Standing) -> None:
     api = Api(stack._plane())
     (node, *_) = (n for n in api.list("v1", "Node") if n["metadata"]["labels"]["kubeflow-spot.dev/pool"] == "general")
+    node |= {"apiVersion": "v1", "kind": "Node"}
     taint = {"key": "team", "value": "vision", "effect": "NoSchedule"}
     api.patch(node, {"spec": {"taints": [taint]}})
     try:
