@@ -5,7 +5,7 @@ RUN := $(UV) run --locked
 
 .DEFAULT_GOAL := help
 SCENARIO ?=
-.PHONY: help up preview down status drill test test-slow check bench
+.PHONY: help up preview down status drill ready preflight test test-slow check bench
 
 help: ## List the targets
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' Makefile | expand -t 20
@@ -24,6 +24,13 @@ status: ## Show the stack's processes and pools
 
 drill: ## Take the spot machines of a copy of the running stack away, and report (SCENARIO=spot-gone-and-back)
 	@$(RUN) sandbox drill $(SCENARIO) --stack $(STACK)
+
+# Whether a cluster is ready: the one of KUBECONFIG, or of kubectl's own settings.
+ready: ## Check a cluster before and after Kubeflow is installed, by reading (KUBECONFIG=... STACK=...)
+	@$(RUN) ready $(if $(KUBECONFIG),--kubeconfig $(KUBECONFIG)) $(if $(filter-out file,$(origin STACK)),--stack $(STACK))
+
+preflight: ## Ask the stack's cloud for machines, quota, rights and names, by reading (STACK=prod)
+	@$(RUN) --group preflight preflight --stack $(STACK) $(if $(ACCOUNT),--account $(ACCOUNT))
 
 # Tests that stacks share run on dev and staging, or on the one that is named.
 PYTEST := $(RUN) pytest -n auto $(if $(filter-out file,$(origin STACK)),--stack $(STACK))

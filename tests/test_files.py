@@ -14,6 +14,7 @@ LONGEST = 300
 TABLES = {
     "tests/admission/escapes.py",
     "tests/policy/cases.py",
+    "tests/ready/broken.py",
     "tests/sandbox/azure/walk/clusters.py",
     "tests/sandbox/azure/walk/networks.py",
     "tests/sandbox/gcp/walk/clusters.py",
@@ -28,7 +29,7 @@ _NO_CODE = re.compile(r"(#|from |import |[\])},:]*$)")
 
 
 def project_files() -> list[Path]:
-    folders = ("config", "components", "policy", "sandbox", "bench", "tests")
+    folders = ("config", "components", "policy", "ready", "preflight", "sandbox", "bench", "tests")
     return [path for folder in folders for path in sorted((PROJECT / folder).rglob("*.py"))]
 
 
@@ -50,7 +51,7 @@ def runs(text: str, other: str) -> list[str]:
     return [lines[start] for start in range(len(lines) - RUN + 1) if tuple(lines[start : start + RUN]) in known]
 
 
-@pytest.mark.parametrize("layer", ["config/clouds", "components", "sandbox"])
+@pytest.mark.parametrize("layer", ["config/clouds", "components", "sandbox", "preflight"])
 def test_no_cloud_repeats_another(layer: str) -> None:
     clouds = [sorted((PROJECT / layer / cloud).rglob("*.py")) for cloud in ("azure", "gcp", "existing")]
     equal = {

@@ -12,13 +12,15 @@ from pathlib import Path
 import pytest
 
 PROJECT = Path(__file__).resolve().parents[1]
-OURS = {"config", "components", "sandbox", "policy", "tests", "bench"}
+OURS = {"config", "components", "sandbox", "policy", "ready", "preflight", "tests", "bench"}
 
 ALLOWED = {
     "config": {"config"},
     "components": {"components", "config"},
     "sandbox": {"sandbox"},
     "policy": {"policy"},
+    "ready": {"ready", "components", "config"},
+    "preflight": {"preflight", "ready", "config"},
     "__main__.py": {"components"},
 }
 

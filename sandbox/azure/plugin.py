@@ -25,5 +25,6 @@ PLUGIN = Plugin(
     admission=("ExtendedResourceToleration", "PodNodeSelector", "PodTolerationRestriction"),
     drivers={_DISK: Driver(_DISK, "topology.disk.csi.azure.com/zone"), _FILE: Driver(_FILE)},
     spot=SPOT,
+    autoscaler_status=True,
     objects=lambda version: manifests.read(data("azure", "objects")),
 )

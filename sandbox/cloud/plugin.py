@@ -58,6 +58,8 @@ class Plugin:
     """The field manager of its objects."""
     compute_classes: bool = False
     """Whether ComputeClasses choose the pool to scale up, instead of the autoscaler's expander."""
+    autoscaler_status: bool = False
+    """Whether its autoscaler writes its status into the cluster."""
     trust: Callable[[Path], None] = _nothing
     """Let clients trust the clusters below a folder, where they do not by their kubeconfigs."""
     furnish: Callable[[Path, Path, MutableMapping[str, str]], None] = _nothing

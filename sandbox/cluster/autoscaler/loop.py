@@ -10,12 +10,13 @@ from threading import Event
 
 from sandbox.cloud.node_groups import NodeGroups, ScalableCloud
 from sandbox.cluster import plugins
-from sandbox.cluster.autoscaler import devices, expander, journal
+from sandbox.cluster.autoscaler import devices, expander, journal, status
 from sandbox.cluster.autoscaler.api import ApiServer, Mirror, Object
 from sandbox.cluster.autoscaler.journal import Journal
 from sandbox.cluster.autoscaler.live import LiveHands
 from sandbox.cluster.autoscaler.options import Options
 from sandbox.cluster.autoscaler.scaler import Autoscaler
+from sandbox.cluster.autoscaler.status import Status
 from sandbox.cluster.autoscaler.world import World
 
 _SCAN = 1.0  # seconds
@@ -52,6 +53,7 @@ class Loop:
         self._classes: Mirror | None = None
         if plugins.plugin(settings.cloud).compute_classes:
             self._classes = Mirror(self._api, _COMPUTE_CLASSES, self._changed)
+        self._status = Status(self._api) if plugins.plugin(settings.cloud).autoscaler_status else None
         self._journal = Journal()
         self._hands = LiveHands(self._api, settings.cluster, self._journal)
         self._scaler = Autoscaler(settings.cloud, Options.live(settings.factor), Random())
@@ -100,8 +102,11 @@ class Loop:
         priorities = self._priorities(fleet, pods)
         world = World(fleet.groups, nodes, pods, self._since, daemon_sets, (), fleet.profile, priorities, classes)
         upcoming = self._scaler.scan(now, world, self._hands)
+        written = not self._status or self._status.write(
+            status.document(fleet.groups, nodes, self._scaler.backed_off(now))
+        )
         self._log_hopeless()
-        self._pending = self._scaler.wakes() < float("inf")
+        self._pending = self._scaler.wakes() < float("inf") or not written
         return min(_SCAN, max(0.0, upcoming - now))
 
     def _priorities(self, fleet: NodeGroups, pods: list[Object]) -> str | None:

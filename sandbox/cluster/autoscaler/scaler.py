@@ -5,7 +5,7 @@ Rules of cluster-autoscaler 1.36.1 (core/static_autoscaler.go, loop/trigger.go),
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from random import Random
 
 from sandbox.cloud.node_groups import NodeGroup, ScaleRefused
@@ -51,6 +51,10 @@ class Autoscaler:
     def wakes(self) -> float:
         """The earliest time at which a scan could do anything if the world does not change; inf for never."""
         return self._wakes
+
+    def backed_off(self, now: float) -> Set[str]:
+        """The names of groups that are left alone after a failure."""
+        return self._registry.back_off.groups(now)
 
     def scan(self, now: float, world: World, hands: Hands) -> float:
         """One scan; the time of the next. Raises what `hands` raise but ScaleRefused, and ValueError for a malformed profile."""

@@ -1,0 +1,1 @@
+"""AKS' questions before the first `up`."""

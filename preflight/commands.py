@@ -1,0 +1,39 @@
+"""The command `preflight`."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import click
+from rich.console import Console
+
+from preflight import clouds
+from preflight.demand import demand
+from ready import findings, stack, table
+from ready.findings import Exit, Unasked
+
+
+@click.command()
+@click.option("--stack", "name", default="dev", show_default=True, help="The stack: Pulumi.STACK.yaml of this folder.")
+@click.option(
+    "--account", help="The subscription's id or the project, where it is not the environment's or the file's."
+)
+@click.option("--json", "as_json", is_flag=True, help="Print the findings as JSON.")
+def main(name: str, account: str | None, as_json: bool) -> None:
+    """Ask the stack's cloud for machines, quota, versions, rights and names before money is spent. Reads, and changes nothing.
+
+    Exit status: 0 ready; 1 something is wrong; 2 nothing could be asked; 3 nothing that was seen is wrong, but not all was seen.
+    """
+    try:
+        answers = clouds.read(demand(stack.read(Path.cwd(), name)), account)
+    except Unasked as why:
+        click.echo(f"error: {why}", err=True)
+        sys.exit(Exit.UNASKED)
+    found = clouds.findings(answers)
+    if as_json:
+        click.echo(json.dumps(findings.as_json(name, found), indent=2))
+    else:
+        table.show(Console(), name, found)
+    sys.exit(findings.exit_status(found))

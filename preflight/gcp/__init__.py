@@ -1,0 +1,1 @@
+"""GKE's questions before the first `up`."""

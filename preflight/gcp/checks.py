@@ -1,0 +1,234 @@
+"""What Google Cloud's answers mean for a stack."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from config.clouds.gcp.machines import accelerator
+from config.clouds.gcp.settings import Gcp
+from preflight.answers import Answers, Document
+from preflight.demand import Demand, Need
+from preflight.quotas import Drawn, Limit, judge
+from ready.check import Check, NotSeen, Said, ok, some, wrong
+
+CORE_SERVICES = (
+    "container.googleapis.com",
+    "compute.googleapis.com",
+    "iam.googleapis.com",
+    "cloudresourcemanager.googleapis.com",
+    "logging.googleapis.com",
+    "monitoring.googleapis.com",
+)
+
+_PERMISSIONS = (
+    "container.clusters.get",
+    "container.clusters.getCredentials",
+    "container.clusters.update",
+    "iam.serviceAccounts.actAs",
+)
+_OF_A_CLUSTER = ("container.clusters.create",)
+_OF_A_NETWORK = ("compute.networks.create", "compute.subnetworks.create", "compute.routers.create")
+_OF_AN_ACCOUNT = ("iam.serviceAccounts.create", "resourcemanager.projects.setIamPolicy")
+
+_CPUS = {
+    "n1": "CPUS",
+    "e2": "CPUS",
+    "n2": "N2_CPUS",
+    "n2d": "N2D_CPUS",
+    "c3": "C3_CPUS",
+    "t2d": "T2D_CPUS",
+    "a2": "A2_CPUS",
+}
+"""Quota metrics of vCPUs by machine family; accelerator-optimized families but A2 have none (page resource-usage)."""
+
+_SPOT_CPUS = "PREEMPTIBLE_CPUS"
+_ALL_GPUS = "GPUS_ALL_REGIONS"
+
+
+def _settings(demand: Demand) -> Gcp:
+    cloud = demand.spec.cloud
+    assert isinstance(cloud, Gcp)
+    return cloud
+
+
+def permissions(demand: Demand) -> tuple[str, ...]:
+    """The permissions on the project that whoever deploys the stack needs (docs/google-cloud.md, Rights)."""
+    cloud = _settings(demand)
+    network = _OF_A_NETWORK if demand.new and cloud.network.existing is None else ()
+    account = () if cloud.service_account else _OF_AN_ACCOUNT
+    return (*_PERMISSIONS, *(_OF_A_CLUSTER if demand.new else ()), *network, *account)
+
+
+def offered_zones(cloud: Gcp, region: Document | None) -> tuple[str, ...]:
+    """Zones of nodes where a pool names none: the file's, else all of the region."""
+    if cloud.zones:
+        return tuple(cloud.zones)
+    if cloud.zonal and cloud.place:
+        return (cloud.place,)
+    return tuple(sorted(str(url).rpartition("/")[2] for url in (region or {}).get("zones") or ()))
+
+
+def _machines(answers: Answers) -> Iterator[Said]:
+    cloud = _settings(answers.demand)
+    region = answers.part("region")
+    if region is None:
+        yield wrong(f"there is no region {cloud.region}, or the project may not use it", "correct `cloud.location`")
+        return
+    if region.get("status") == "DOWN":
+        yield wrong(f"region {cloud.region} is down", "wait, or choose another region")
+        return
+    zones, fine = offered_zones(cloud, region), True
+    unknown = sorted(set(cloud.zones) - {str(url).rpartition("/")[2] for url in region.get("zones") or ()})
+    if unknown:
+        yield wrong(f"region {cloud.region} has no zone {', '.join(unknown)}", "correct `cloud.zones`")
+        return
+    for need in answers.demand.needs:
+        for said in _of_machine(answers, need, zones):
+            fine = False
+            yield said
+    if fine:
+        yield ok(f"{cloud.place} has {some({need.machine for need in answers.demand.needs})}")
+
+
+def _of_machine(answers: Answers, need: Need, zones: tuple[str, ...]) -> Iterator[Said]:
+    """A zone that the file names must have the machine; without names one zone must."""
+    kinds = [("machineTypes", need.machine)]
+    if need.gpus:
+        kinds.append(("acceleratorTypes", accelerator(need.gpu_model)))
+    named = bool(need.zones or _settings(answers.demand).zones)
+    for kind, name in kinds:
+        missing = [zone for zone in need.zones or zones if _entry(answers, kind, zone, name) is None]
+        if missing and (named or len(missing) == len(zones)):
+            yield wrong(
+                f"{name} of pool {need.pool} is not offered in {some(missing)}",
+                "choose zones that have it (gcloud compute accelerator-types list), or another machine",
+            )
+            return
+
+
+def _entry(answers: Answers, kind: str, zone: str, name: str) -> Any:
+    key = f"{zone}/{name}"
+    if key in answers.unseen:
+        raise NotSeen(f"{key}: {answers.unseen[key]}")
+    return answers.part(kind).get(key)
+
+
+def _quota(answers: Answers) -> Iterator[Said]:
+    region = _limits(answers.part("region"))
+    project = _limits(answers.part("project"))
+    drawn = [part for need in answers.demand.needs for part in _draws(need, region)]
+    limits = {
+        part.quota: project.get(part.quota) if part.quota == _ALL_GPUS else region.get(part.quota) for part in drawn
+    }
+    for unit, mine in (("vCPUs", "CPUS"), ("GPUs", "GPUS")):
+        parts = [part for part in drawn if mine in part.quota]
+        of_unit = {part.quota: limits[part.quota] for part in parts}
+        yield from judge(parts, of_unit, unit, "ask for more quota (docs/google-cloud.md, Quotas), or lower `maxNodes`")
+
+
+def _limits(document: Document | None) -> dict[str, Limit]:
+    listed = (document or {}).get("quotas") or ()
+    return {item["metric"]: Limit(float(item.get("limit", 0)), float(item.get("usage", 0))) for item in listed}
+
+
+def _draws(need: Need, region: dict[str, Limit]) -> Iterator[Drawn]:
+    """Spot uses the preemptible quota once one was granted, before that the standard one (page spot; second hand)."""
+
+    def chosen(metric: str, preemptible: str) -> str:
+        granted = region.get(preemptible)
+        return preemptible if need.spot and granted and granted.limit > 0 else metric
+
+    if need.known and (metric := _CPUS.get(need.known.family)):
+        yield Drawn(chosen(metric, _SPOT_CPUS), need.pool, need.known.vcpus, need.first, need.most)
+    if need.gpus:
+        # The catalogue's names are those of the metrics (page resource-usage).
+        model = need.gpu_model.removeprefix("nvidia-").replace("-", "_").upper()
+        metric = f"NVIDIA_{model}_GPUS"
+        yield Drawn(chosen(metric, f"PREEMPTIBLE_{metric}"), need.pool, need.gpus, need.first, need.most)
+        yield Drawn(_ALL_GPUS, need.pool, need.gpus, need.first, need.most)
+
+
+def _version(answers: Answers) -> Iterator[Said]:
+    if not answers.demand.new:
+        yield ok("the cluster exists, and keeps its version")
+        return
+    cloud, wanted = _settings(answers.demand), answers.demand.spec.kubernetes_version
+    config = answers.part("serverConfig") or {}
+    channels = {item["channel"]: item.get("validVersions") or () for item in config.get("channels") or ()}
+    channel = cloud.release_channel
+    if channel not in channels:
+        yield wrong(f"{cloud.place} has no release channel {channel}", f"choose one of {', '.join(sorted(channels))}")
+        return
+    if not any(_is(version, wanted) for version in channels[channel]):
+        others = sorted(
+            name for name, versions in channels.items() if any(_is(version, wanted) for version in versions)
+        )
+        elsewhere = f"; {', '.join(others)} has it" if others else ""
+        yield wrong(
+            f"the release channel {channel} has no Kubernetes {wanted} in {cloud.place}{elsewhere}",
+            f"set `cloud.releaseChannel: {others[0]}`" if others else "choose another release",
+        )
+        return
+    yield ok(f"the release channel {channel} has Kubernetes {wanted} in {cloud.place}")
+
+
+def _is(version: str, wanted: str) -> bool:
+    return version == wanted or version.startswith((f"{wanted}.", f"{wanted}-"))
+
+
+def _registered(answers: Answers) -> Iterator[Said]:
+    states = {
+        str(item["name"]).rpartition("/")[2]: item.get("state")
+        for item in (answers.part("services") or {}).get("services") or ()
+    }
+    missing = [name for name in CORE_SERVICES if states.get(name) != "ENABLED"]
+    for name in missing:
+        yield wrong(f"the service {name} is not enabled", f"gcloud services enable {name}")
+    if not missing:
+        yield ok(f"{len(CORE_SERVICES)} services are enabled")
+
+
+def _permissions(answers: Answers) -> Iterator[Said]:
+    granted, wanted = (answers.part("granted") or {}).get("permissions") or (), permissions(answers.demand)
+    missing = [permission for permission in wanted if permission not in granted]
+    for permission in missing:
+        yield wrong(
+            f"whoever deploys lacks {permission} on the project",
+            "ask for a role that has it (docs/google-cloud.md, Rights)",
+        )
+    if not missing:
+        yield ok(f"whoever deploys has {len(wanted)} of {len(wanted)} permissions on the project")
+
+
+def _names(answers: Answers) -> Iterator[Said]:
+    cloud, name = _settings(answers.demand), answers.demand.spec.name
+    cluster = answers.part("cluster")
+    if not answers.demand.new:
+        if cluster is None:
+            yield wrong(f"{cloud.place} has no cluster {name} to add pools to", "correct `cloud.existingCluster`")
+        else:
+            yield ok(f"cluster {name} exists")
+        return
+    made = "if this stack made it, there is nothing to do"
+    if cluster is not None:
+        yield wrong(f"{cloud.place} has a cluster {name} already", f"choose another `cluster.name`; {made}")
+    elif cloud.network.existing is None and answers.part("network") is not None:
+        yield wrong(f"the project has a network {name} already", f"choose another `cluster.name`; {made}")
+    else:
+        yield ok(f"the name {name} is free")
+
+
+_PAGES = "docs.cloud.google.com/"
+_RIGHT = "the role Viewer on the project (docs/google-cloud.md, Rights)"
+
+CHECKS: tuple[Check[Answers], ...] = (
+    Check("machines", _machines, f"{_PAGES}compute/docs/reference/rest/v1/machineTypes/get", _RIGHT),
+    Check("quota", _quota, f"{_PAGES}compute/resource-usage", _RIGHT),
+    Check("version", _version, f"{_PAGES}kubernetes-engine/docs/reference/rest/v1/ServerConfig", _RIGHT),
+    Check("registered", _registered, f"{_PAGES}service-usage/docs/reference/rest/v1/services/batchGet", _RIGHT),
+    Check(
+        "permissions", _permissions, f"{_PAGES}resource-manager/reference/rest/v3/projects/testIamPermissions", _RIGHT
+    ),
+    Check("names", _names, f"{_PAGES}kubernetes-engine/docs/reference/rest/v1/projects.locations.clusters/get", _RIGHT),
+)

@@ -1,0 +1,107 @@
+"""Asks Google Cloud by its own clients. Every request reads; `testIamPermissions` is a POST that changes nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from config.clouds.gcp.machines import accelerator
+from config.clouds.gcp.settings import Gcp
+from preflight.answers import Answers
+from preflight.demand import Demand
+from preflight.gcp.checks import CORE_SERVICES, offered_zones, permissions
+from ready.findings import Unasked
+
+NO_CREDENTIALS = (
+    "no credentials for Google Cloud, so nothing was asked: run `gcloud auth application-default login`, or set"
+    " GOOGLE_APPLICATION_CREDENTIALS"
+)
+
+
+def read(demand: Demand, account: str | None, credentials: Any = None, endpoint: str | None = None) -> Answers:
+    """The answers for a stack. `account`: a project in place of the stack file's. `endpoint`: a server in place of Google's.
+
+    Raises `Unasked`.
+    """
+    # Together five seconds, most of it for Compute Engine; only this command spends them.
+    from google.api_core.exceptions import Forbidden, GoogleAPICallError, NotFound, RetryError, Unauthorized
+    from google.auth.exceptions import DefaultCredentialsError, RefreshError, TransportError
+    from google.cloud import compute_v1, container_v1, resourcemanager_v3, service_usage_v1
+
+    cloud = demand.spec.cloud
+    assert isinstance(cloud, Gcp)
+    project, place, region = account or cloud.project, cloud.place, cloud.region
+    parts: dict[str, Any] = {"project": project}
+    unseen: dict[str, str] = {}
+
+    def opened(client: Callable[..., Any]) -> Any:
+        try:
+            return client(
+                credentials=credentials,
+                transport="rest",
+                client_options={"api_endpoint": endpoint} if endpoint else None,
+            )
+        except DefaultCredentialsError:
+            raise Unasked(NO_CREDENTIALS) from None
+
+    def ask(name: str, call: Callable[[], Any], into: dict[str, Any] = parts) -> Any:
+        """One answer; a refusal is kept by the name of what was asked."""
+        try:
+            into[name] = call()
+        except NotFound:
+            into[name] = None
+        except (Unauthorized, RefreshError):
+            raise Unasked(NO_CREDENTIALS) from None
+        except (Forbidden, GoogleAPICallError) as refused:
+            unseen[name] = f"{getattr(refused, 'code', '')} {refused.reason or type(refused).__name__}".strip()
+        except (TransportError, RetryError, OSError) as silent:
+            raise Unasked(f"{name}: Google Cloud does not answer: {' '.join(str(silent).split())}") from None
+        return into.get(name)
+
+    regions, projects = opened(compute_v1.RegionsClient), opened(compute_v1.ProjectsClient)
+    ask("region", lambda: _plain(regions.get(project=project, region=region)))
+    ask("project", lambda: _plain(projects.get(project=project)))
+    machines, gpus = opened(compute_v1.MachineTypesClient), opened(compute_v1.AcceleratorTypesClient)
+    parts["machineTypes"], parts["acceleratorTypes"] = {}, {}
+    for zone, machine, model in _pairs(demand, offered_zones(cloud, parts.get("region"))):
+        kinds: Iterable[tuple[str, str, Any]] = (("machineTypes", machine, machines), ("acceleratorTypes", model, gpus))
+        for kind, name, client in kinds:
+            keyword = "machine_type" if kind == "machineTypes" else "accelerator_type"
+            if name and f"{zone}/{name}" not in parts[kind]:
+                ask(
+                    f"{zone}/{name}",
+                    lambda zone=zone, name=name, client=client, keyword=keyword: _plain(  # type: ignore[misc]
+                        client.get(project=project, zone=zone, **{keyword: name})
+                    ),
+                    parts[kind],
+                )
+    clusters, where = opened(container_v1.ClusterManagerClient), f"projects/{project}/locations/{place}"
+    ask("serverConfig", lambda: _plain(clusters.get_server_config(name=where)))
+    ask("cluster", lambda: _plain(clusters.get_cluster(name=f"{where}/clusters/{demand.spec.name}")))
+    if demand.new and cloud.network.existing is None:
+        networks = opened(compute_v1.NetworksClient)
+        ask("network", lambda: _plain(networks.get(project=project, network=demand.spec.name)))
+    usage = opened(service_usage_v1.ServiceUsageClient)
+    names = [f"projects/{project}/services/{name}" for name in CORE_SERVICES]
+    request = service_usage_v1.BatchGetServicesRequest(parent=f"projects/{project}", names=names)
+    ask("services", lambda: _plain(usage.batch_get_services(request=request)))
+    rights = opened(resourcemanager_v3.ProjectsClient)
+    wanted = list(permissions(demand))
+    ask("granted", lambda: _plain(rights.test_iam_permissions(resource=f"projects/{project}", permissions=wanted)))
+    return Answers(demand, parts, unseen)
+
+
+def _pairs(demand: Demand, zones: tuple[str, ...]) -> Iterable[tuple[str, str, str]]:
+    """Each zone with each machine, and the GPU model that is attached to it, or ""."""
+    for need in demand.needs:
+        for zone in need.zones or zones:
+            yield zone, need.machine, accelerator(need.gpu_model) if need.gpus else ""
+
+
+def _plain(message: Any) -> Any:
+    """A client's message in the words of the REST documentation."""
+    from google.protobuf.json_format import MessageToDict
+
+    # Most are of proto-plus, which wraps the message; the answer of testIamPermissions is a plain one.
+    wrapped = getattr(type(message), "pb", None)
+    return MessageToDict(wrapped(message) if wrapped else message)

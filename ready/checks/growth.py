@@ -1,0 +1,162 @@
+"""Growth: the order of pools against real node groups, and the autoscaler's own status."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from components.addons.autoscaler import priorities
+from ready.check import Check, Said, note, ok, wrong
+from ready.clouds.facts import CloudFacts
+from ready.cluster import BrokenContract, Cluster, NoContract
+
+_UP = "run `pulumi up`"
+
+
+def _order(cluster: Cluster) -> Iterator[Said]:
+    cloud = cluster.cloud
+    if cloud is None:
+        yield note("how this cluster's autoscaler chooses among pools is not known here")
+    elif cloud.expander:
+        yield from _by_priority(cluster, cloud)
+    else:
+        yield from _by_class(cluster, cloud)
+
+
+def _by_priority(cluster: Cluster, cloud: CloudFacts) -> Iterator[Said]:
+    name = "kube-system/cluster-autoscaler-priority-expander"
+    config_map = cluster.part("expander")
+    if config_map is None:
+        yield wrong(
+            f"the ConfigMap {name} is missing: the autoscaler chooses at random, on-demand as soon as spot", _UP
+        )
+        return
+    try:
+        tiers = priorities.read((config_map.get("data") or {}).get("priorities"))
+    except ValueError as fault:
+        yield wrong(f"the autoscaler refuses the ConfigMap {name}: {fault}", _UP)
+        return
+    pools = [pool.name for pool in cluster.contract.pools]
+    ranks = {pool: priorities.rank(tiers, pool) for pool in pools}
+    faults = False
+    for pool, rank in ranks.items():
+        if rank is None or rank <= priorities.CATCH_ALL:
+            faults = True
+            yield wrong(f"{name} has no line for pool {pool}, so it grows last", _UP)
+    for rank in sorted({rank for rank in ranks.values() if rank is not None and rank > priorities.CATCH_ALL}):
+        same = [pool for pool in pools if ranks[pool] == rank]
+        if len(same) > 1:
+            faults = True
+            yield wrong(f"{name} gives {' and '.join(same)} the same priority {rank}: the choice is random", _UP)
+    for group, pool in _foreign(cluster, cloud):
+        faults = True
+        yield wrong(
+            f"node group {group} has the label of pool {pool} and another name than the expander's lines match",
+            "give its nodes a label of their own; an older generation of the pool goes with the next `pulumi up`",
+        )
+    if not faults:
+        yield ok(f"{name} orders {', '.join(sorted(pools, key=lambda pool: -(ranks[pool] or 0)))}")
+
+
+def _foreign(cluster: Cluster, cloud: CloudFacts) -> Iterator[tuple[str, str]]:
+    """Real node groups whose nodes claim a pool that the group's name is not of."""
+    by_label = {pool.label: pool.name for pool in cluster.contract.pools}
+    seen: set[str] = set()
+    for node in cluster.nodes:
+        group = cloud.group_of(node.name, node.provider_id)
+        if group and node.pool in by_label and group not in seen:
+            seen.add(group)
+            if cloud.pool_of(group) != by_label[node.pool]:
+                yield group, by_label[node.pool]
+
+
+def _by_class(cluster: Cluster, cloud: CloudFacts) -> Iterator[Said]:
+    classed: dict[str, list[str]] = {}
+    for pool in cluster.contract.pools:
+        if of_class := pool.labels.get(cloud.pool_class):
+            classed.setdefault(of_class, []).append(pool.name)
+    if not classed:
+        yield note("no pool belongs to a ComputeClass: the cloud takes the cheapest pool that fits")
+    classes = {item["metadata"]["name"]: item for item in cluster.objects("computeClasses")}
+    for name, pools in sorted(classed.items()):
+        if name not in classes:
+            yield wrong(f"ComputeClass {name} is missing, and {', '.join(pools)} carry its taint", _UP)
+            continue
+        ordered = [
+            pool for rule in classes[name]["spec"].get("priorities") or () for pool in rule.get("nodepools") or ()
+        ]
+        absent, unknown = sorted(set(pools) - set(ordered)), sorted(set(ordered) - set(pools))
+        if absent:
+            yield wrong(f"ComputeClass {name} does not list {', '.join(absent)}, so they never grow for it", _UP)
+        if unknown:
+            yield wrong(f"ComputeClass {name} lists {', '.join(unknown)}, which no pool of the contract is", _UP)
+        if not absent and not unknown:
+            yield ok(f"ComputeClass {name} orders {', '.join(ordered)}")
+
+
+def _autoscaler(cluster: Cluster) -> Iterator[Said]:
+    cloud = cluster.cloud
+    try:
+        groups = cluster.groups
+    except ValueError as fault:
+        yield wrong(
+            f"kube-system/cluster-autoscaler-status: {fault}", "see its log, and upgrade the cluster if it is old"
+        )
+        return
+    if groups is None:
+        if cloud and cloud.writes_status:
+            yield wrong(
+                "the autoscaler writes no status: no pool grows or shrinks by itself",
+                f"{cloud.scale_hint}; its log: {cloud.status_elsewhere}",
+            )
+        else:
+            where = cloud.status_elsewhere if cloud else "the log of the cluster's autoscaler"
+            yield note(f"the autoscaler's status is not in the cluster; look at {where}")
+        return
+    faults = False
+    for group in groups:
+        if group.scale_up == "Backoff":
+            faults = True
+            why = f": {group.why}" if group.why else ""
+            yield wrong(
+                f"node group {group.name} is left alone for a while after a failure{why}",
+                "look at quota and capacity; up to 30 minutes later it is tried again",
+            )
+        elif group.health not in ("Healthy", ""):
+            faults = True
+            yield wrong(
+                f"node group {group.name} is {group.health}: it does not grow", "see which of its nodes are not Ready"
+            )
+    if cloud and cloud.expander:
+        for said in _unscaled(cluster, {cloud.pool_of(group.name) for group in groups}):
+            faults = True
+            yield said
+    if not faults:
+        yield ok(f"{len(groups)} node groups are healthy")
+
+
+def _unscaled(cluster: Cluster, known: set[str]) -> Iterator[Said]:
+    """Declared pools that the autoscaler does not know."""
+    try:
+        pools = cluster.contract.pools
+    except (NoContract, BrokenContract):
+        return
+    for pool in pools:
+        if pool.name not in known:
+            yield wrong(
+                f"the autoscaler does not know pool {pool.name}: it stays as large as it is",
+                "set its minNodes and maxNodes, and run `pulumi up`",
+            )
+
+
+CHECKS = (
+    Check(
+        "order",
+        _order,
+        "kubernetes/autoscaler 1.36.1, expander/priority/readme.md; GKE page about-custom-compute-classes",
+    ),
+    Check(
+        "autoscaler",
+        _autoscaler,
+        "learn.microsoft.com/azure/aks/cluster-autoscaler; kubernetes/autoscaler 1.36.1, clusterstate/api/types.go",
+    ),
+)

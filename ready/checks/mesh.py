@@ -1,0 +1,71 @@
+"""The mesh: Istio, its CNI agent, and Cilium beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ready.check import Check, Said, note, ok, wrong
+from ready.cluster import Cluster
+from ready.snapshot import Object
+
+_DEFAULT_FOLDER = "/opt/cni/bin"
+
+
+def _named(cluster: Cluster, *names: str) -> Object | None:
+    return next((item for item in cluster.objects("daemonSets") if item["metadata"]["name"] in names), None)
+
+
+def _istio(cluster: Cluster) -> Iterator[Said]:
+    agent = _named(cluster, "istio-cni-node")
+    if agent is None:
+        yield note("Istio's CNI agent is not installed; Kubeflow 26.03 brings it")
+        return
+    folders = {
+        (volume.get("hostPath") or {}).get("path")
+        for volume in agent["spec"]["template"]["spec"].get("volumes") or ()
+        if volume.get("name") == "cni-bin-dir"
+    }
+    wanted = (cluster.cloud.cni_folder if cluster.cloud else "") or _DEFAULT_FOLDER
+    where = f"{agent['metadata']['namespace']}/{agent['metadata']['name']}"
+    if folders and wanted not in folders:
+        yield wrong(
+            f"Istio's CNI agent {where} writes to {', '.join(map(str, folders))}; this cloud's nodes read {wanted}",
+            cluster.cloud.istio if cluster.cloud else "set its cniBinDir",
+        )
+    else:
+        yield ok(f"Istio's CNI agent {where} writes to {wanted}")
+
+
+def _cilium(cluster: Cluster) -> Iterator[Said]:
+    if _named(cluster, "cilium", cluster.cloud.cilium_agent if cluster.cloud else "") is None:
+        yield ok("no Cilium, so Istio needs no settings of it")
+        return
+    data = (cluster.part("cilium") or {}).get("data") or {}
+    remedy = (
+        cluster.cloud.cilium
+        if cluster.cloud
+        else "set socketLB.hostNamespaceOnly=true and cni.exclusive=false in Cilium's chart"
+    )
+    if not data:
+        yield note("Cilium runs, and its settings are not in kube-system/cilium-config", remedy)
+        return
+    faults = False
+    in_pods = data.get("bpf-lb-sock") == "true" or data.get("kube-proxy-replacement") in ("true", "strict")
+    if in_pods and data.get("bpf-lb-sock-hostns-only") != "true":
+        faults = True
+        yield wrong(
+            "Cilium balances inside pods, past Istio (bpf-lb-sock-hostns-only): Kubeflow's dashboard answers"
+            " 'RBAC: access denied'",
+            remedy,
+        )
+    if data.get("cni-exclusive") == "true":
+        faults = True
+        yield wrong("Cilium removes other CNI plugins, Istio's too (cni-exclusive)", remedy)
+    if not faults:
+        yield ok("Cilium leaves Istio its traffic")
+
+
+CHECKS = (
+    Check("istio", _istio, "kubeflow/manifests 26.03, README (FAQ); istio.io/latest/docs/setup/additional-setup/cni"),
+    Check("cilium", _cilium, "docs.cilium.io/en/stable/network/servicemesh/istio; kubeflow/manifests README"),
+)

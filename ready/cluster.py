@@ -1,0 +1,272 @@
+"""Cluster: a snapshot as the checks read it. A part that was not seen raises `NotSeen`, so no check can take it for empty."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import yaml
+
+from config.model.taint import Effect, Taint
+from config.placement.node_pools import CAPACITY_LABEL, POOL_LABEL
+from ready.check import NotCompared, NotSeen
+from ready.clouds import CLOUDS
+from ready.clouds.facts import CloudFacts, Group
+from ready.quantities import number
+from ready.snapshot import Object, Snapshot
+
+PLATFORM = frozenset(
+    {
+        *("kubeflow", "kubeflow-system", "istio-system", "knative-serving", "knative-eventing"),
+        *("cert-manager", "auth", "oauth2-proxy"),
+    }
+)
+"""Namespaces of Kubeflow 26.03 (kubeflow/manifests, common/ and applications/)."""
+
+
+class NoContract(NotCompared):
+    """The check compares with the contract, and the cluster has none."""
+
+
+class BrokenContract(NotCompared):
+    """The contract's content cannot be read. The text says why."""
+
+
+@dataclass(frozen=True)
+class Pool:
+    """A pool as the contract declares it."""
+
+    label: str
+    name: str
+    spot: bool
+    gpus: int
+    labels: Mapping[str, str]
+    taints: tuple[Taint, ...]
+
+
+@dataclass(frozen=True)
+class Contract:
+    """The ConfigMap kube-public/kubeflow-spot."""
+
+    instance: str
+    """The stack, as the labels of its objects write it."""
+    release: str
+    pools: tuple[Pool, ...]
+    checkpoints: str = ""
+    """The address of the storage for checkpoints; empty where the optional key `workloads.json` names none."""
+
+
+@dataclass(frozen=True)
+class Node:
+    """A node with the requests of its pods, platform pods left out."""
+
+    name: str
+    labels: Mapping[str, str]
+    taints: tuple[Taint, ...]
+    ready: bool
+    cordoned: bool
+    kubelet: str
+    provider_id: str
+    allocatable: Mapping[str, float]
+    used: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def pool(self) -> str:
+        """The value of the program's label for pools; empty without it."""
+        return self.labels.get(POOL_LABEL, "")
+
+    @property
+    def plain(self) -> bool:
+        """Whether a pod without tolerations and affinity, such as Kubeflow's own, belongs here."""
+        blocking = [taint for taint in self.taints if taint.effect != Effect.PREFER_NO_SCHEDULE]
+        return self.ready and not self.cordoned and not blocking and self.labels.get(CAPACITY_LABEL) != "spot"
+
+    def free(self, resource: str) -> float:
+        """The part of a resource that no pod has requested."""
+        return max(0.0, self.allocatable.get(resource, 0.0) - self.used.get(resource, 0.0))
+
+
+_PASSING = re.compile(
+    r"node\.kubernetes\.io/|node\.cloudprovider\.kubernetes\.io/|ToBeDeletedByClusterAutoscaler$"
+    r"|DeletionCandidateOfClusterAutoscaler$|startup-taint\.cluster-autoscaler\.kubernetes\.io/"
+)
+"""Taints that Kubernetes or the autoscaler puts on a node for a while."""
+
+
+class Cluster:
+    """The parts of a snapshot, read once each."""
+
+    def __init__(self, snapshot: Snapshot) -> None:
+        self.snapshot = snapshot
+
+    def part(self, name: str) -> Any:
+        """An object, a list, or None where there is none. Raises NotSeen."""
+        if name in self.snapshot.unseen:
+            raise NotSeen(f"{name}: {self.snapshot.unseen[name]}")
+        return self.snapshot.parts.get(name)
+
+    def objects(self, name: str) -> Sequence[Object]:
+        """The objects of a kind; none where the server has no such kind. Raises NotSeen."""
+        return self.part(name) or ()
+
+    @cached_property
+    def version(self) -> tuple[int, int]:
+        """Major and minor version of the API server; 0.0 where it says none. An emulated version decides on kinds."""
+        answer = self.part("version") or {}
+        emulated = f"{answer.get('emulationMajor') or ''}.{answer.get('emulationMinor') or ''}"
+        return minor(emulated if len(emulated) > 1 else str(answer.get("gitVersion", "")))
+
+    @cached_property
+    def nodes(self) -> tuple[Node, ...]:
+        """All nodes, with what the pods on them request. Raises NotSeen."""
+        used: dict[str, dict[str, float]] = {}
+        for pod in self.objects("pods"):
+            name = (pod.get("spec") or {}).get("nodeName")
+            if name and pod["metadata"].get("namespace") not in PLATFORM:
+                totals = used.setdefault(name, {})
+                for resource, amount in requests(pod["spec"]).items():
+                    totals[resource] = totals.get(resource, 0.0) + amount
+        return tuple(_node(item, used.get(item["metadata"]["name"], {})) for item in self.objects("nodes"))
+
+    @cached_property
+    def cloud(self) -> CloudFacts | None:
+        """The cloud that made the nodes, by their provider id; None for another one. Raises NotSeen."""
+        ids = [str((item.get("spec") or {}).get("providerID", "")) for item in self.objects("nodes")]
+        return next((cloud for cloud in CLOUDS if any(id.startswith(cloud.provider_id) for id in ids)), None)
+
+    @cached_property
+    def contract(self) -> Contract:
+        """The contract. Raises NotSeen, NoContract or BrokenContract."""
+        config_map = self.part("contract")
+        if config_map is None:
+            raise NoContract("the cluster has no contract that says what is declared")
+        labels = config_map["metadata"].get("labels") or {}
+        data = config_map.get("data") or {}
+        try:
+            pools = tuple(_pool(item) for item in json.loads(data["pools.json"]))
+            workloads = json.loads(data.get("workloads.json") or "{}")
+            checkpoints = str((workloads.get("checkpoints") or {}).get("url") or "")
+        except KeyError as missing:
+            raise BrokenContract(f"{missing.args[0]} is missing") from None
+        except (TypeError, AttributeError, json.JSONDecodeError) as wrong:
+            raise BrokenContract(f"its JSON: {wrong}") from None
+        return Contract(labels.get("app.kubernetes.io/instance", ""), data.get("release", ""), pools, checkpoints)
+
+    @cached_property
+    def groups(self) -> tuple[Group, ...] | None:
+        """The node groups in the autoscaler's status; None where it writes none here. Raises NotSeen, ValueError."""
+        config_map = self.part("autoscaler")
+        if config_map is None:
+            return None
+        return read_status(str((config_map.get("data") or {}).get("status", "")))
+
+    def lasting_taints(self, node: Node) -> set[Taint]:
+        """The taints of a node without those that come and go."""
+        clouds = self.cloud.passing_taints if self.cloud else ""
+        passing = [_PASSING, *([re.compile(clouds)] if clouds else [])]
+        return {taint for taint in node.taints if not any(form.match(taint.key) for form in passing)}
+
+
+def minor(version: str) -> tuple[int, int]:
+    """Major and minor version in a text such as v1.36.2-gke.100; 0.0 for another text."""
+    numbers = re.match(r"v?(\d+)\.(\d+)", version)
+    return (int(numbers[1]), int(numbers[2])) if numbers else (0, 0)
+
+
+def requests(spec: Object) -> dict[str, float]:
+    """A pod's requests as the scheduler counts them: sidecars and containers together, or one init container where that is more
+    (kubernetes.io/docs/concepts/workloads/pods/init-containers, sidecar-containers)."""
+    total: dict[str, float] = {}
+    for container in spec.get("containers") or ():
+        _add(total, container)
+    first: dict[str, float] = {}
+    sidecars: dict[str, float] = {}
+    for container in spec.get("initContainers") or ():
+        if container.get("restartPolicy") == "Always":
+            _add(sidecars, container)
+            _most(first, sidecars)
+        else:
+            alone = dict(sidecars)
+            _add(alone, container)
+            _most(first, alone)
+    for resource, amount in sidecars.items():
+        total[resource] = total.get(resource, 0.0) + amount
+    _most(total, first)
+    for resource, amount in (spec.get("overhead") or {}).items():
+        total[resource] = total.get(resource, 0.0) + number(amount)
+    return total
+
+
+def _add(total: dict[str, float], container: Object) -> None:
+    asked = container.get("resources") or {}
+    # Without a request the limit is the request.
+    for resource, amount in {**(asked.get("limits") or {}), **(asked.get("requests") or {})}.items():
+        total[resource] = total.get(resource, 0.0) + number(amount)
+
+
+def _most(total: dict[str, float], other: Mapping[str, float]) -> None:
+    for resource, amount in other.items():
+        total[resource] = max(total.get(resource, 0.0), amount)
+
+
+def _node(item: Object, used: Mapping[str, float]) -> Node:
+    spec, status = item.get("spec") or {}, item.get("status") or {}
+    conditions = {entry["type"]: entry["status"] for entry in status.get("conditions") or ()}
+    return Node(
+        item["metadata"]["name"],
+        item["metadata"].get("labels") or {},
+        tuple(_taint(taint) for taint in spec.get("taints") or ()),
+        conditions.get("Ready") == "True",
+        bool(spec.get("unschedulable")),
+        str((status.get("nodeInfo") or {}).get("kubeletVersion", "")),
+        str(spec.get("providerID", "")),
+        {key: number(amount) for key, amount in (status.get("allocatable") or {}).items()},
+        used,
+    )
+
+
+def _taint(taint: Object) -> Taint:
+    # Without validation: a node may have a taint that no stack file may declare, such as one without a value.
+    return Taint.model_construct(key=taint["key"], value=taint.get("value") or "", effect=Effect(taint["effect"]))
+
+
+def _pool(item: Object) -> Pool:
+    return Pool(
+        item["label"],
+        item["name"],
+        item["capacity"] == "spot",
+        int(item.get("gpus", 0)),
+        item.get("labels") or {},
+        tuple(_taint(taint) for taint in item.get("taints") or ()),
+    )
+
+
+def read_status(text: str) -> tuple[Group, ...]:
+    """The groups in `cluster-autoscaler-status` since 1.30, which is YAML (kubernetes/autoscaler 1.36.1,
+    clusterstate/api/types.go). Raises ValueError for another text, such as that of older versions."""
+    try:
+        content = yaml.safe_load(text)
+    except yaml.YAMLError:
+        content = None
+    if not isinstance(content, dict) or "autoscalerStatus" not in content:
+        raise ValueError("it is not the YAML that cluster-autoscaler 1.30 and newer write")
+    if content["autoscalerStatus"] != "Running":
+        raise ValueError(f"the autoscaler says {content['autoscalerStatus']}")
+    return tuple(_group(item) for item in content.get("nodeGroups") or ())
+
+
+def _group(item: Object) -> Group:
+    health, grows = item.get("health") or {}, item.get("scaleUp") or {}
+    why = grows.get("backoffInfo") or {}
+    return Group(
+        str(item.get("name", "")),
+        str(health.get("status", "")),
+        str(grows.get("status", "")),
+        " ".join(str(why.get(key, "")) for key in ("errorCode", "errorMessage")).strip(),
+        int(health.get("cloudProviderTarget") or 0),
+        int(health.get("maxSize") or 0),
+    )

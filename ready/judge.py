@@ -1,0 +1,26 @@
+"""All checks of a cluster, in the order of the report."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from ready.check import Check
+from ready.checks import growth, kubernetes, mesh, placement, pools, room
+from ready.cluster import Cluster
+from ready.findings import Finding
+from ready.snapshot import Snapshot
+
+CHECKS: tuple[Check[Cluster], ...] = (
+    *kubernetes.CHECKS,
+    *room.CHECKS,
+    *placement.CHECKS,
+    *pools.CHECKS,
+    *growth.CHECKS,
+    *mesh.CHECKS,
+)
+
+
+def findings(snapshot: Snapshot, more: Iterable[Check[Cluster]] = ()) -> list[Finding]:
+    """What every check says of a snapshot, and `more` of them. Pure: the same snapshot, the same findings."""
+    cluster = Cluster(snapshot)
+    return [finding for check in (*CHECKS, *more) for finding in check.findings(cluster)]

@@ -1,0 +1,69 @@
+"""The command `preflight`: what a user reads, and its exit status."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from preflight import clouds, commands
+from ready.findings import Exit, Unasked
+from tests.preflight.recorded import PROJECT, answers, wanted
+
+
+@pytest.fixture(autouse=True)
+def folder(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The project's folder, and no login but the environment's, which is empty."""
+    monkeypatch.chdir(PROJECT)
+    monkeypatch.setenv("AZURE_TOKEN_CREDENTIALS", "EnvironmentCredential")
+    monkeypatch.setenv("ARM_SUBSCRIPTION_ID", "00000000-0000-0000-0000-000000000000")
+
+
+def test_without_credentials_the_command_says_one_sentence() -> None:
+    done = CliRunner().invoke(commands.main, ["--stack", "dev"])
+    assert done.exit_code == Exit.UNASKED
+    assert done.output.startswith("error: no credentials for Azure")
+    assert done.output.count("\n") == 1
+
+
+def test_a_faulty_stack_file_is_refused_with_its_problems_before_anything_is_asked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = (PROJECT / "Pulumi.dev.yaml").read_text().replace("maxNodes: 8", "maxNodes: many")
+    (tmp_path / "Pulumi.dev.yaml").write_text(text)
+    (tmp_path / "Pulumi.list.yaml").write_text("[]")
+    monkeypatch.chdir(tmp_path)
+    for stack, words in {
+        "dev": "pools[1].maxNodes",
+        "list": "has no `config`",
+        "other": "there are: dev, list",
+    }.items():
+        done = CliRunner().invoke(commands.main, ["--stack", stack])
+        assert (done.exit_code, "Traceback" in done.output) == (Exit.UNASKED, False)
+        assert words in done.output
+
+
+def test_a_cluster_that_no_cloud_is_known_of_cannot_be_asked() -> None:
+    from dataclasses import replace
+
+    demand = wanted("azure")
+    with pytest.raises(Unasked, match="use `ready`"):
+        clouds.read(replace(demand, cloud=replace(demand.cloud, provider="existing")), None)
+
+
+def test_findings_are_a_table_or_json_and_an_exit_status(monkeypatch: pytest.MonkeyPatch) -> None:
+    given = answers("azure")
+    monkeypatch.setattr(clouds, "read", lambda demand, account: given)
+    done = CliRunner().invoke(commands.main, [])
+    assert done.exit_code == Exit.READY
+    assert done.output.splitlines()[-1] == "dev: ready; 6 ok"
+    given.part("usages")[0]["limit"] = 0
+    done = CliRunner().invoke(commands.main, ["--json"])
+    shown = json.loads(done.output)
+    assert (done.exit_code, shown["exitStatus"], shown["ready"]) == (Exit.WRONG, 1, False)
+    (wrong,) = [finding for finding in shown["findings"] if finding["state"] == "wrong"]
+    assert wrong["check"] == "quota"
+    assert wrong["remedy"]
+    assert wrong["source"].startswith("learn.microsoft.com/")

@@ -1,0 +1,156 @@
+"""Preflight on stack files that say more than the checked-in ones: zones, features, existing groups, clusters and networks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+import yaml
+
+from config import stackfile
+from preflight import clouds
+from preflight.demand import demand
+from preflight.gcp.checks import permissions
+from ready.findings import State
+from tests.preflight.recorded import PROJECT, STACKS, answers
+
+Settings = dict[str, Any]
+
+
+def _cloud(**settings: Any) -> Callable[[Settings], Any]:
+    return lambda file: file["cloud"].update(settings)
+
+
+def _existing(file: Settings) -> None:
+    """Pools alone, in a cluster that is there."""
+    for key in ("systemPool", "cluster"):
+        file.pop(key)
+    file["cloud"] = {"provider": "azure", "existingCluster": {"resourceGroup": "platform", "name": "shared"}}
+
+
+def _nothing(parts: Settings) -> None:
+    pass
+
+
+def _zone(parts: Settings) -> None:
+    t4 = next(item for item in parts["skus"] if item["name"] == "Standard_NC4as_T4_v3")
+    t4["restrictions"] = [
+        {"type": "Zone", "restrictionInfo": {"zones": ["2"]}, "reasonCode": "NotAvailableForSubscription"}
+    ]
+
+
+GROUP = {"name": "platform"}
+CASES: dict[str, tuple[str, Callable[[Settings], Any], Callable[[Settings], Any], str, str]] = {
+    "zone-restricted": (
+        "azure",
+        lambda f: f["pools"][1].update(zones=["1", "2"]),
+        _zone,
+        "machines",
+        "not offered in zone 2",
+    ),
+    "other-zone-restricted": ("azure", lambda f: f["pools"][1].update(zones=["1", "3"]), _zone, "", ""),
+    "no-feature": (
+        "azure",
+        _cloud(encryption={"atHost": True}),
+        lambda p: p.update(feature=None),
+        "registered",
+        "EncryptionAtHost is not registered",
+    ),
+    "feature": (
+        "azure",
+        _cloud(encryption={"atHost": True}),
+        lambda p: p.update(feature={"properties": {"state": "Registered"}}),
+        "",
+        "",
+    ),
+    "no-existing-group": (
+        "azure",
+        _cloud(existingResourceGroup="platform"),
+        _nothing,
+        "names",
+        "no resource group platform",
+    ),
+    "existing-group": (
+        "azure",
+        _cloud(existingResourceGroup="platform"),
+        lambda p: p.update(resourceGroup=GROUP),
+        "",
+        "",
+    ),
+    "region-unknown": (
+        "azure",
+        _existing,
+        lambda p: [p.pop(key) for key in ("skus", "usages", "versions")],
+        "names",
+        "no cluster shared",
+    ),
+    "no-existing-cluster": ("azure", _existing, _nothing, "names", "no cluster shared to add pools to"),
+    "existing-cluster": (
+        "azure",
+        _existing,
+        lambda p: p.update(cluster={"name": "shared", "location": "westeurope"}),
+        "",
+        "",
+    ),
+    "logs": ("azure", _cloud(monitoring={"logs": {}}), _nothing, "registered", "Microsoft.OperationalInsights"),
+    "no-long-term-support": (
+        "azure",
+        _cloud(tier="Premium", longTermSupport=True),
+        _nothing,
+        "version",
+        "has no long-term support",
+    ),
+    "any-zone-will-do": (
+        "gcp",
+        lambda f: f["cloud"].pop("zones"),
+        lambda p: p["machineTypes"].update({"europe-west4-a/g2-standard-8": None}),
+        "",
+        "",
+    ),
+    "no-zone-has-it": (
+        "gcp",
+        lambda f: f["cloud"].pop("zones"),
+        lambda p: p["machineTypes"].update(dict.fromkeys(p["machineTypes"])),
+        "machines",
+        "is not offered in europe-west4-a, europe-west4-b, europe-west4-c",
+    ),
+    "standard-quota-before-a-preemptible-one": (
+        "gcp",
+        _nothing,
+        lambda p: [
+            q.update(limit=0) for q in p["region"]["quotas"] if q["metric"].startswith(("PREEMPTIBLE_N", "NVIDIA"))
+        ],
+        "quota",
+        "NVIDIA_L4_GPUS has 0 of 0 GPUs left; the first nodes of l4, l4big, l4od need 3",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_settings_change_what_is_asked_and_what_is_wrong(name: str) -> None:
+    cloud, change, spoil, check, words = CASES[name]
+    given = _answers(cloud, change)
+    spoil(given.parts)
+    found = [finding for finding in clouds.findings(given) if finding.state in (State.WRONG, State.UNSEEN)]
+    assert {finding.check for finding in found} == ({check} if check else set()), found
+    assert any(words in finding.says for finding in found) or not words, found
+
+
+def _answers(cloud: str, change: Callable[[Settings], Any]) -> Any:
+    content = yaml.safe_load((PROJECT / f"Pulumi.{STACKS[cloud]}.yaml").read_text())["config"]
+    file = {key.removeprefix("kubeflow-spot:"): value for key, value in content.items()}
+    change(file)
+    spec, problems = stackfile.read(file)
+    assert spec, problems
+    return replace(answers(cloud), demand=demand(spec))
+
+
+def test_a_network_or_account_that_is_there_needs_no_right_to_make_one() -> None:
+    existing = {"name": "vpc", "subnet": "nodes", "podRange": "pods", "serviceRange": "services"}
+    account = "nodes@example-ml-staging.iam.gserviceaccount.com"
+    plain = permissions(_answers("gcp", lambda f: None).demand)
+    less = permissions(_answers("gcp", _cloud(network={"existing": existing}, serviceAccount=account)).demand)
+    assert {"compute.networks.create", "resourcemanager.projects.setIamPolicy"} <= {*plain} - {*less}
+    assert "container.clusters.create" in less

@@ -1,0 +1,308 @@
+"""Clusters with one defect each: how the recorded cluster is broken, and the one check that names it."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import yaml
+
+Parts = dict[str, Any]
+Break = Callable[[Parts], Any]
+BOTH = ("dev", "staging")
+
+
+@dataclass(frozen=True)
+class Row:
+    """One defect."""
+
+    name: str
+    spoil: Break
+    check: str
+    says: str
+    """A regular expression that the finding's text holds."""
+    stacks: tuple[str, ...] = BOTH
+
+
+def gpu_node(parts: Parts) -> Any:
+    """The node of the spot pool."""
+    return next(n for n in parts["nodes"] if n["metadata"]["labels"].get("kubeflow-spot.dev/capacity") == "spot")
+
+
+def plain_nodes(parts: Parts) -> list[Any]:
+    """The nodes without GPUs."""
+    return [n for n in parts["nodes"] if "kubeflow-spot.dev/accelerator" not in n["metadata"]["labels"]]
+
+
+def _each(parts: Parts, name: str, change: Callable[[Any], Any]) -> None:
+    for item in parts[name]:
+        change(item)
+
+
+def _without(parts: Parts, name: str, ending: str) -> None:
+    kept = [item for item in parts[name] if not item["metadata"]["name"].endswith(ending)]
+    assert len(kept) < len(parts[name])
+    parts[name] = kept
+
+
+def _served(parts: Parts, gone: str) -> None:
+    parts["admission"]["resources"] = [r for r in parts["admission"]["resources"] if not r["name"].startswith(gone)]
+
+
+def _small(parts: Parts) -> None:
+    for node in plain_nodes(parts):
+        node["status"]["allocatable"]["cpu"] = "900m"
+    _status(parts, lambda groups: [group["health"].update(maxSize=1) for group in groups])
+
+
+def _status(parts: Parts, change: Callable[[list[Any]], Any]) -> None:
+    """Change the groups of the autoscaler's status, where there is one."""
+    if parts["autoscaler"]:
+        content = yaml.safe_load(parts["autoscaler"]["data"]["status"])
+        change(content["nodeGroups"])
+        parts["autoscaler"]["data"]["status"] = yaml.safe_dump(content)
+
+
+def _blocked_taint(parts: Parts) -> None:
+    gpu_node(parts)["spec"]["taints"].append({"key": "team", "value": "vision", "effect": "NoSchedule"})
+
+
+def _without_spot_taint(parts: Parts) -> None:
+    node = gpu_node(parts)
+    node["spec"]["taints"] = [
+        t for t in node["spec"]["taints"] if "spot" not in t["key"] and "scaleset" not in t["key"]
+    ]
+
+
+def _plugin_without_tolerations(parts: Parts) -> None:
+    for item in parts["daemonSets"]:
+        if "device-plugin" in item["metadata"]["name"]:
+            item["spec"]["template"]["spec"]["tolerations"] = [{"key": "nvidia.com/gpu", "operator": "Exists"}]
+
+
+def _second_plugin(parts: Parts) -> None:
+    image = {"name": "plugin", "image": "nvcr.io/nvidia/k8s-device-plugin:v0.20.0"}
+    spec = {"containers": [image], "tolerations": [{"operator": "Exists"}]}
+    parts["daemonSets"].append(
+        {
+            "metadata": {"namespace": "gpu", "name": "nvidia-device-plugin-daemonset"},
+            "spec": {"template": {"spec": spec}},
+        }
+    )
+
+
+def _istio(folder: str) -> Any:
+    volumes = [{"name": "cni-bin-dir", "hostPath": {"path": folder}}]
+    spec = {"template": {"spec": {"containers": [], "volumes": volumes}}}
+    return {"metadata": {"namespace": "istio-system", "name": "istio-cni-node"}, "spec": spec}
+
+
+def _cilium(parts: Parts, **settings: str) -> None:
+    agent = {
+        "metadata": {"namespace": "kube-system", "name": "cilium"},
+        "spec": {"template": {"spec": {"containers": []}}},
+    }
+    parts["daemonSets"].append(agent)
+    good = {"kube-proxy-replacement": "true", "bpf-lb-sock-hostns-only": "true", "cni-exclusive": "false"}
+    data = good | {key.replace("_", "-"): value for key, value in settings.items()}
+    parts["cilium"] = {"metadata": {"name": "cilium-config"}, "data": data}
+
+
+def _priorities(parts: Parts, change: Callable[[str], str]) -> None:
+    data = parts["expander"]["data"]
+    before = data["priorities"]
+    data["priorities"] = change(before)
+    assert data["priorities"] != before
+
+
+def _class(parts: Parts) -> Any:
+    return parts["computeClasses"][0]["spec"]["priorities"]
+
+
+def _pools(parts: Parts, change: Callable[[list[Any]], Any]) -> None:
+    data = parts["contract"]["data"]
+    pools = json.loads(data["pools.json"])
+    change(pools)
+    data["pools.json"] = json.dumps(pools)
+
+
+def _forgotten(parts: Parts) -> None:
+    for policy in parts["validatingPolicies"]:
+        for variable in policy["spec"].get("variables", ()):
+            if policy["metadata"]["name"].endswith("guard-profiles") and variable["name"] == "taints":
+                variable["expression"] = "[]"
+
+
+def _renamed(parts: Parts) -> None:
+    node = gpu_node(parts)
+    node["metadata"]["name"] = node["metadata"]["name"].replace("aks-t4-", "aks-t5-")
+
+
+def _not_ready(parts: Parts) -> None:
+    for condition in plain_nodes(parts)[-1]["status"]["conditions"]:
+        if condition["type"] == "Ready":
+            condition["status"] = "False"
+
+
+def _old(parts: Parts) -> None:
+    """An old cluster serves no mutating policies, and its kubelets are as old."""
+    parts["version"].update(gitVersion="v1.33.4", emulationMajor="1", emulationMinor="33")
+    _each(parts, "nodes", lambda node: node["status"]["nodeInfo"].update(kubeletVersion="v1.33.4"))
+    _served(parts, "mutating")
+
+
+def _quota(parts: Parts) -> None:
+    metadata = {"namespace": "kubeflow", "name": "small"}
+    parts["quotas"].append({"metadata": metadata, "spec": {"hard": {"requests.storage": "20Gi"}}})
+
+
+DEFAULT = "storageclass.kubernetes.io/is-default-class"
+ROWS = (
+    Row("old-kubernetes", _old, "version", r"Kubernetes is 1\.33; Kubeflow 26\.03 names 1\.34"),
+    Row(
+        "kubelet-too-old",
+        lambda p: p["nodes"][0]["status"]["nodeInfo"].update(kubeletVersion="v1.32.1"),
+        "version",
+        "kubelet 1.32",
+    ),
+    Row(
+        "no-mutating-policies",
+        lambda p: _served(p, "mutating"),
+        "policies-served",
+        "does not serve MutatingAdmissionPolicy",
+    ),
+    Row("node-not-ready", _not_ready, "nodes", "not Ready"),
+    Row(
+        "no-default-class",
+        lambda p: _each(p, "storageClasses", lambda c: c["metadata"].pop("annotations", 0)),
+        "volumes",
+        "no StorageClass is the default",
+    ),
+    Row(
+        "no-provisioner",
+        lambda p: _each(p, "storageClasses", lambda c: c.update(provisioner="kubernetes.io/no-provisioner")),
+        "volumes",
+        "makes no volumes",
+    ),
+    Row("small-storage-quota", _quota, "volumes", "kubeflow/small allows 20Gi"),
+    Row("too-small", _small, "room", "7.4 CPUs and 14 GiB"),
+    Row("no-contract", lambda p: p.update(contract=None), "contract", "is missing: tools do not know"),
+    Row(
+        "broken-contract",
+        lambda p: p["contract"]["data"].update({"pools.json": "["}),
+        "contract",
+        "cannot be read: its JSON",
+    ),
+    Row(
+        "contract-unreadable-for-pods",
+        lambda p: p.update(publicBindings=[]),
+        "contract",
+        "service accounts cannot read",
+    ),
+    Row(
+        "guard-deleted",
+        lambda p: _without(p, "validatingPolicies", "guard-profiles"),
+        "policies",
+        "guard-profiles is missing",
+    ),
+    Row("guard-unbound", lambda p: _without(p, "validatingBindings", "guard-platform"), "policies", "bound to nothing"),
+    Row("defaults-deleted", lambda p: _without(p, "mutatingPolicies", "-defaults"), "policies", "-defaults is missing"),
+    Row("guard-forgets-spot", _forgotten, "policies", "does not know the taints of spot pool"),
+    Row("spot-taint-missing", _without_spot_taint, "pools", "lacks the taint"),
+    Row(
+        "label-missing",
+        lambda p: gpu_node(p)["metadata"]["labels"].pop("kubeflow-spot.dev/accelerator"),
+        "pools",
+        "lacks the label kubeflow-spot.dev/accelerator",
+    ),
+    Row("own-taint", _blocked_taint, "pools", "has the taint team=vision:NoSchedule, which no pool declares"),
+    Row(
+        "plugin-without-toleration",
+        _plugin_without_tolerations,
+        "device-plugin",
+        "no device plugin runs on pool .* does not tolerate its taints",
+    ),
+    Row("no-plugin", lambda p: p.update(daemonSets=[]), "device-plugin", "no device plugin runs on pool", ("dev",)),
+    Row("two-plugins", _second_plugin, "device-plugin", "two device plugins run on pool"),
+    Row(
+        "no-gpu-reported",
+        lambda p: gpu_node(p)["status"]["allocatable"].update({"nvidia.com/gpu": "0"}),
+        "gpus",
+        "reports 0 GPUs, and its machine has 1",
+    ),
+    Row("no-expander", lambda p: p.update(expander=None), "order", "chooses at random", ("dev",)),
+    Row(
+        "expander-lacks-a-pool",
+        lambda p: _priorities(p, lambda t: re.sub(r"\^aks-t4-", "^aks-t5-", t)),
+        "order",
+        "no line for pool t4",
+        ("dev",),
+    ),
+    Row(
+        "expander-is-no-yaml", lambda p: _priorities(p, lambda t: f"{{{t}"), "order", "refuses the ConfigMap", ("dev",)
+    ),
+    Row(
+        "equal-priorities",
+        lambda p: _priorities(p, lambda t: t.replace("20:", "10:")),
+        "order",
+        "the choice is random|no line",
+        ("dev",),
+    ),
+    Row("no-compute-class", lambda p: p.update(computeClasses=[]), "order", "ComputeClass .* is missing", ("staging",)),
+    Row("class-lacks-a-pool", lambda p: _class(p).pop(0), "order", "does not list l4, so", ("staging",)),
+    Row(
+        "class-of-other-pools",
+        lambda p: _class(p)[0].update(nodepools=["l4", "gone"]),
+        "order",
+        "lists gone",
+        ("staging",),
+    ),
+    Row("group-of-another-name", _renamed, "order", r"node group aks-t5-\d+-vmss has the label of pool t4", ("dev",)),
+    Row("no-autoscaler", lambda p: p.update(autoscaler=None), "autoscaler", "writes no status", ("dev",)),
+    Row(
+        "autoscaler-initializing",
+        lambda p: p["autoscaler"]["data"].update(status="autoscalerStatus: Initializing"),
+        "autoscaler",
+        "says Initializing",
+        ("dev",),
+    ),
+    Row(
+        "group-in-backoff",
+        lambda p: _status(
+            p, lambda g: g[-1].update(scaleUp={"status": "Backoff", "backoffInfo": {"errorCode": "QUOTA"}})
+        ),
+        "autoscaler",
+        "after a failure: QUOTA",
+        ("dev",),
+    ),
+    Row(
+        "group-not-autoscaled",
+        lambda p: _status(p, lambda g: g.remove(next(i for i in g if "aks-t4-" in i["name"]))),
+        "autoscaler",
+        "does not know pool t4",
+        ("dev",),
+    ),
+    Row(
+        "istio-in-a-read-only-folder",
+        lambda p: p["daemonSets"].append(_istio("/opt/cni/bin")),
+        "istio",
+        "writes to /opt/cni/bin",
+        ("staging",),
+    ),
+    Row(
+        "istio-of-another-cloud",
+        lambda p: p["daemonSets"].append(_istio("/home/kubernetes/bin")),
+        "istio",
+        "nodes read /opt/cni/bin",
+        ("dev",),
+    ),
+    Row(
+        "cilium-past-istio", lambda p: _cilium(p, bpf_lb_sock_hostns_only="false"), "cilium", "bpf-lb-sock-hostns-only"
+    ),
+    Row("cilium-alone", lambda p: _cilium(p, cni_exclusive="true"), "cilium", "cni-exclusive"),
+)
+
+BROKEN = [(stack, row) for row in ROWS for stack in row.stacks]

@@ -1,0 +1,122 @@
+"""Parts of a cluster as the checks read them: quantities, a pod's requests, the autoscaler's status, clouds that are not known."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from ready import judge
+from ready.checks.declared import difference
+from ready.cluster import minor, read_status, requests
+from ready.findings import State
+from ready.quantities import number
+from tests.ready.broken import plain_nodes
+from tests.ready.capture import load
+from tests.ready.test_findings import bad
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("250m", 0.25),
+        ("2", 2),
+        ("1Gi", 2**30),
+        ("1.5G", 1.5e9),
+        ("129e6", 129e6),
+        ("100Ki", 102400),
+        ("4x", 0),
+        (None, 0),
+    ],
+)
+def test_quantities_are_those_of_kubernetes(text: object, value: float) -> None:
+    assert number(text) == pytest.approx(value)
+
+
+def _container(cpu: str, **more: Any) -> dict[str, Any]:
+    return {"name": "c", "resources": {"requests": {"cpu": cpu}}, **more}
+
+
+@pytest.mark.parametrize(
+    ("spec", "cpu"),
+    [
+        ({"containers": [_container("1"), _container("500m")]}, 1.5),
+        ({"containers": [_container("1")], "initContainers": [_container("3"), _container("2")]}, 3),
+        ({"containers": [_container("1")], "initContainers": [_container("1", restartPolicy="Always")]}, 2),
+        (
+            {
+                "containers": [_container("1")],
+                "initContainers": [_container("1", restartPolicy="Always"), _container("4")],
+            },
+            5,
+        ),
+        ({"containers": [{"name": "c", "resources": {"limits": {"cpu": "2"}}}], "overhead": {"cpu": "250m"}}, 2.25),
+    ],
+)
+def test_requests_are_counted_as_the_scheduler_does(spec: Any, cpu: float) -> None:
+    assert requests(spec)["cpu"] == pytest.approx(cpu)
+
+
+def test_versions_of_all_clouds_are_read() -> None:
+    assert [minor(text) for text in ("v1.36.2", "v1.36.4-gke.1000000", "1.35", "")] == [
+        (1, 36),
+        (1, 36),
+        (1, 35),
+        (0, 0),
+    ]
+
+
+def test_an_old_or_broken_status_of_the_autoscaler_is_refused() -> None:
+    for text in ("", "Cluster-autoscaler status at 2026-01-01:\nCluster-wide:", "[", "autoscalerStatus: Initializing"):
+        with pytest.raises(ValueError, match="autoscaler"):
+            read_status(text)
+
+
+def test_a_cluster_of_an_unknown_cloud_has_notes_where_nothing_is_known_and_no_defects() -> None:
+    cluster = load("dev")
+    for node in cluster.parts["nodes"]:
+        node["spec"]["providerID"] = f"aws:///{node['metadata']['name']}"
+    cluster.parts["autoscaler"] = None  # type: ignore[index]
+    found = judge.findings(cluster)
+    assert bad(found) == []
+    assert {finding.check for finding in found if finding.state == State.NOTE} >= {"order", "autoscaler"}
+
+
+def test_room_counts_growth_and_leaves_kubeflows_own_pods_out() -> None:
+    cluster = load("dev")
+    pods = []
+    for node in plain_nodes(cluster.parts):  # type: ignore[arg-type]
+        spec = {"nodeName": node["metadata"]["name"], "containers": [_container("3")]}
+        pods.append({"metadata": {"namespace": "team-a", "name": "big"}, "spec": spec})
+    cluster.parts["pods"].extend(pods)
+    assert "when the autoscaler has grown them" in _room(cluster)
+    for pod in pods:
+        pod["metadata"]["namespace"] = "kubeflow"
+    assert "grown" not in _room(cluster)
+
+
+def test_storage_for_checkpoints_is_named_and_never_tried() -> None:
+    cluster = load("dev")
+    says = {}
+    for url in ("", "gs://lab-checkpoints/"):
+        cluster.parts["contract"]["data"]["workloads.json"] = json.dumps({"checkpoints": {"url": url}} if url else {})
+        (found,) = (finding for finding in judge.findings(cluster) if finding.check == "checkpoints")
+        assert found.state == State.NOTE
+        says[url] = found.says
+    assert "names no storage" in says[""]
+    assert says["gs://lab-checkpoints/"].startswith("checkpoints go to gs://lab-checkpoints/;")
+
+
+def _room(cluster: Any) -> str:
+    (finding,) = (finding for finding in judge.findings(cluster) if finding.check == "room")
+    assert finding.state == State.OK
+    return finding.says
+
+
+def test_a_declared_value_that_the_server_lacks_is_found_and_what_it_added_is_not() -> None:
+    declared = {"a": [{"b": 1}, {"c": "x"}]}
+    assert difference(declared, {"a": [{"b": 1, "more": 2}, {"c": "x"}], "more": 1}, "spec") == ""
+    assert difference(declared, {"a": [{"b": 1}, {"c": "y"}]}, "spec") == "spec.a[1].c"
+    assert difference(declared, {"a": [{"b": 1}]}, "spec") == "spec.a"
+    assert difference(declared, {"a": None}, "spec") == "spec.a"

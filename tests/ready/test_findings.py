@@ -1,0 +1,87 @@
+"""`ready` on recorded clusters: a good one is ready, and each broken one is named by its defect alone."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+import pytest
+
+from config.clouds import registry
+from config.model.spec import ClusterSpec
+from config.placement.node_pools import node_pools
+from ready import judge
+from ready import stack as stacks
+from ready.checks import declared
+from ready.findings import Exit, Finding, State, exit_status
+from ready.snapshot import PATHS, Snapshot
+from tests.ready.broken import BOTH, BROKEN, ROWS, Row
+from tests.ready.capture import load
+from tests.sandbox.stack import PROJECT
+
+
+def bad(found: list[Finding]) -> list[Finding]:
+    """Defects, and what was not seen."""
+    return [finding for finding in found if finding.state in (State.WRONG, State.UNSEEN)]
+
+
+@pytest.mark.parametrize("stack", BOTH)
+def test_a_good_cluster_is_ready_and_every_check_says_something(stack: str) -> None:
+    found = judge.findings(load(stack))
+    assert bad(found) == []
+    assert exit_status(found) == Exit.READY
+    assert [finding.check for finding in found] == [check.name for check in judge.CHECKS]
+    ok = {finding.check for finding in found if finding.state == State.OK}
+    assert ok >= {"version", "policies-served", "nodes", "volumes", "room", "contract", "policies", "pools"}
+    assert ok >= {"device-plugin", "gpus", "order", "cilium"}
+
+
+@pytest.mark.parametrize(("stack", "row"), BROKEN, ids=[f"{row.name}-{stack}" for stack, row in BROKEN])
+def test_each_broken_cluster_is_named_by_its_defect_and_nothing_else(stack: str, row: Row) -> None:
+    cluster = load(stack)
+    row.spoil(cluster.parts)  # type: ignore[arg-type]
+    found = bad(judge.findings(cluster))
+    assert {(finding.check, finding.state) for finding in found} == {(row.check, State.WRONG)}, found
+    assert any(re.search(row.says, finding.says) for finding in found), found
+    assert all(finding.remedy and finding.source for finding in found)
+
+
+def test_there_are_fifteen_defects_on_each_cloud() -> None:
+    for stack in BOTH:
+        assert len({row.name for row in ROWS if stack in row.stacks}) >= 15
+
+
+@pytest.mark.parametrize("part", PATHS)
+def test_a_part_that_may_not_be_read_is_not_seen_and_never_guessed(part: str) -> None:
+    cluster = load("dev")
+    parts = {name: value for name, value in cluster.parts.items() if name != part}
+    found = judge.findings(replace(cluster, parts=parts, unseen={part: "403 Forbidden"}))
+    assert [finding for finding in found if finding.state == State.WRONG] == []
+    unread = [finding for finding in found if finding.state == State.UNSEEN]
+    assert all(finding.says == f"{part}: 403 Forbidden" and finding.remedy for finding in unread)
+    # Two are read only where the cloud or the network asks for them.
+    assert bool(unread) == (part not in ("cilium", "computeClasses"))
+    assert exit_status(found) == (Exit.UNSEEN if unread else Exit.READY)
+
+
+def as_declared_now(stack: str, spec: ClusterSpec) -> Snapshot:
+    """The recorded cluster with the policies that the program declares today: their text changes more often than a record."""
+    cluster, instance = load(stack), stack
+    version = cluster.parts["version"]["gitVersion"]
+    pools = node_pools(spec, registry.of(spec.cloud))
+    for body in declared.objects(spec, pools, instance, version):
+        part = cluster.parts[declared.PARTS[body["kind"]]]
+        next(item for item in part if item["metadata"]["name"] == body["metadata"]["name"])["spec"].update(body["spec"])
+    cluster.parts["contract"]["data"]["release"] = spec.release.name
+    return cluster
+
+
+@pytest.mark.parametrize("stack", BOTH)
+def test_a_stack_file_that_says_something_else_is_named(stack: str) -> None:
+    spec = stacks.read(PROJECT, stack)
+    cluster = as_declared_now(stack, spec)
+    assert bad(judge.findings(cluster, [declared.check(spec, stack)])) == []
+    other = spec.model_copy(update={"pools": spec.pools[:-1] if stack == "staging" else spec.pools[:1]})
+    said = [finding.says for finding in bad(judge.findings(cluster, [declared.check(other, stack)]))]
+    assert any("the stack file has none" in text for text in said)
+    assert any("guard-profiles is not as the stack file declares it: spec." in text for text in said)

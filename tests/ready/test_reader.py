@@ -1,0 +1,96 @@
+"""The reader on a server of this test's own, with the official client; and the command `ready`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from click.testing import CliRunner
+from kubernetes import client
+
+from ready import commands, judge, reader
+from ready.findings import Exit, Unasked
+from ready.snapshot import PATHS, Snapshot
+from tests.preflight.wire import served
+from tests.ready.capture import load
+from tests.sandbox.stack import PROJECT
+
+
+def documents(cluster: Snapshot) -> dict[str, Any]:
+    """A recorded cluster as its API server answers."""
+    answers: dict[str, Any] = {}
+    for name, path in PATHS.items():
+        part = cluster.parts[name]
+        answers[path.partition("?")[0].lower()] = {"kind": "List", "items": part} if isinstance(part, list) else part
+    return answers
+
+
+def opened(address: str) -> Any:
+    """A client of a server without login."""
+    return client.ApiClient(client.Configuration(host=address))
+
+
+def test_every_part_is_read_by_get_alone_and_lists_page_by_page() -> None:
+    cluster = load("dev")
+    answers = documents(cluster)
+    nodes = cluster.parts["nodes"]
+
+    def paged(query: str) -> dict[str, Any]:
+        if "continue=a%2Fb" in query:
+            return {"kind": "NodeList", "items": nodes[1:], "metadata": {}}
+        return {"kind": "NodeList", "items": nodes[:1], "metadata": {"continue": "a/b"}}
+
+    with served(answers | {"/api/v1/nodes": paged, "/apis/apps/v1/daemonsets": 403}) as (address, asked):
+        read = reader.read(opened(address))
+    assert {method for method, _ in asked} == {"GET"}
+    assert read.unseen == {"daemonSets": "403 Forbidden"}
+    for name in PATHS.keys() - {"daemonSets"}:
+        assert read.parts[name] == cluster.parts[name], name
+
+
+@pytest.mark.parametrize(
+    ("text", "says"), [("{", "is no kubeconfig"), ("[]", "is no kubeconfig"), (None, "there is no such")]
+)
+def test_an_unusable_kubeconfig_is_one_sentence(text: str | None, says: str, tmp_path: Path) -> None:
+    path = tmp_path / "config"
+    if text:
+        path.write_text(text)
+    done = CliRunner().invoke(commands.main, ["--kubeconfig", str(path)])
+    assert done.exit_code == Exit.UNASKED
+    assert says in done.output
+    assert done.output.count("\n") == 1
+
+
+def test_a_silent_server_and_one_that_is_none_end_it() -> None:
+    with pytest.raises(Unasked, match="does not answer"):
+        reader.read(opened("http://127.0.0.1:9"))
+    with served({"/version": lambda query: []}) as (address, _), pytest.raises(Unasked, match="is no API server"):
+        reader.read(opened(address))
+
+
+def test_the_command_prints_a_table_or_json_with_an_exit_status(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.chdir(PROJECT)
+    cluster = load("dev")
+    with served(documents(cluster)) as (address, _):
+        config = {
+            "clusters": [{"name": "c", "cluster": {"server": address}}],
+            "users": [{"name": "u", "user": {}}],
+            "contexts": [{"name": "x", "context": {"cluster": "c", "user": "u"}}],
+            "current-context": "x",
+        }
+        path = tmp_path / "config"
+        path.write_text(yaml.safe_dump(config))
+        table = CliRunner().invoke(commands.main, ["--kubeconfig", str(path)])
+        shown = CliRunner().invoke(commands.main, ["--kubeconfig", str(path), "--json"])
+        faulty = CliRunner().invoke(commands.main, ["--kubeconfig", str(path), "--stack", "none"])
+    assert (table.exit_code, shown.exit_code, faulty.exit_code) == (Exit.READY, Exit.READY, Exit.UNASKED)
+    assert table.output.splitlines()[-1].startswith(f"{address}: ready; ")
+    document = json.loads(shown.output)
+    assert document["subject"] == address
+    assert [finding["check"] for finding in document["findings"]] == [check.name for check in judge.CHECKS]
+    assert "there is no such stack file" in faulty.output

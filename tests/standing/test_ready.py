@@ -1,0 +1,87 @@
+"""`ready` on a stack that is up: the recorded clusters are like it, and a reader with the documented rights sees all of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+import yaml
+from kubernetes import client, config
+
+from ready import judge, reader
+from ready import stack as stacks
+from ready.checks import declared
+from ready.findings import Exit, State, exit_status
+from ready.snapshot import PATHS
+from tests.admission.api import Api
+from tests.docs.pages import DOCS, blocks
+from tests.ready.capture import load, snapshot
+from tests.ready.test_findings import bad
+from tests.sandbox.stack import PROJECT, Standing, until
+from tests.subjects import Subject
+
+pytestmark = pytest.mark.engine
+
+READER = "system:serviceaccount:default:ready"
+
+
+@pytest.fixture
+def as_reader(stack: Standing) -> Iterator[Any]:
+    """A client as a user with the rights of the page and no others."""
+    (role,) = (yaml.safe_load(block.text) for block in blocks(DOCS / "ready.md") if block.above == "<!-- role -->")
+    group = "rbac.authorization.k8s.io"
+    binding = {
+        "apiVersion": f"{group}/v1",
+        "kind": "ClusterRoleBinding",
+        "metadata": {"name": "ready"},
+        "roleRef": {"apiGroup": group, "kind": "ClusterRole", "name": role["metadata"]["name"]},
+        "subjects": [{"kind": "User", "name": READER, "apiGroup": group}],
+    }
+    api = Api(stack._plane())
+    for body in (role, binding):
+        api.create(body)
+    reads = config.new_client_from_config(str(stack._plane().admin_kubeconfig))
+    reads.set_default_header("Impersonate-User", READER)
+    with reads:
+        yield reads
+    for body in (binding, role):
+        api.delete(body)
+    api.close()
+
+
+def test_a_stack_that_is_up_is_ready_and_as_its_file_says(stack: Standing, subject: Subject) -> None:
+    more = [declared.check(stacks.read(PROJECT, subject.name), subject.name)]
+    # The autoscaler's status follows the nodes within a second.
+    assert until(lambda: bad(judge.findings(snapshot(stack), more)) == [])
+    found = judge.findings(snapshot(stack), more)
+    assert bad(found) == []
+    assert exit_status(found) == Exit.READY
+    live, recorded = snapshot(stack), load(subject.name)
+    for part in ("validatingPolicies", "validatingBindings", "mutatingPolicies", "storageClasses", "daemonSets"):
+        names = [{item["metadata"]["name"] for item in taken.parts[part]} for taken in (live, recorded)]
+        assert names[0] == names[1], "record anew: python -m tests.ready.capture"
+
+
+def test_a_real_defect_is_named_and_nothing_else(stack: Standing) -> None:
+    api = Api(stack._plane())
+    (node, *_) = (n for n in api.list("v1", "Node") if n["metadata"]["labels"]["kubeflow-spot.dev/pool"] == "general")
+    node |= {"apiVersion": "v1", "kind": "Node"}
+    taint = {"key": "team", "value": "vision", "effect": "NoSchedule"}
+    api.patch(node, {"spec": {"taints": [taint]}})
+    try:
+        found = bad(judge.findings(snapshot(stack)))
+        assert {(finding.check, finding.state) for finding in found} == {("pools", State.WRONG)}
+        assert f"{node['metadata']['name']} of pool general has the taint team=vision" in found[0].says
+    finally:
+        api.patch(node, {"spec": {"taints": None}})
+        api.close()
+
+
+def test_the_documented_rights_show_everything_and_no_rights_show_nothing(as_reader: Any) -> None:
+    assert until(lambda: reader.read(as_reader).unseen == {})
+    as_reader.set_default_header("Impersonate-User", "system:serviceaccount:default:nobody")
+    unseen = reader.read(as_reader).unseen
+    assert unseen.keys() >= PATHS.keys() - {"version", "admission", "contract"}
+    assert set(unseen.values()) == {"403 Forbidden"}
+    assert isinstance(as_reader, client.ApiClient)
