@@ -36,7 +36,7 @@ def becomes_spot(stack: Stack, pool: NodePool) -> Problem:
     return Problem(
         f"{stack.path(pool)}.capacity",
         f"{pool.name}: is on-demand in the cluster and cannot become {Capacity.PREEMPTIBLE if pool.preemptible else pool.capacity}",
-        "give the spot pool another name; the on-demand pool goes when the new one exists",
+        "give the new pool another name; the on-demand pool goes when the new one exists",
     )
 
 

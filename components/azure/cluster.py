@@ -95,7 +95,8 @@ class AksCluster(CloudCluster):
         placed = Placed(spec.name, group, cloud.location, spec.cluster.tags)
         network = Network(name, cloud.network, placed, opts=child)
         subnets = [pool.source.subnet for pool in (first, *stack.node_pools)]
-        grants = control_plane_grants(cloud, network, subnets)
+        reservations = {pool.reservation for pool in stack.node_pools if pool.reservation}
+        grants = [*control_plane_grants(cloud, network, subnets), *reservation_grants(reservations)]
         control_plane = ControlPlaneIdentity(name, grants, placed, opts=child)
         monitoring = None
         if cloud.monitoring.logs or cloud.monitoring.metrics:
@@ -252,3 +253,16 @@ def control_plane_grants(cloud: Azure, network: Network, subnets: Iterable[str |
         # Page use-kms-etcd-encryption
         grants.append(Grant(identity.KEY_VAULT_CRYPTO_USER, encryption.kms.vault_id))
     return grants
+
+
+def reservation_grants(groups: Iterable[str]) -> list[Grant]:
+    """The right to use capacity reservation groups, which the identity needs before a pool names one.
+
+    At the group alone: its actions are what a pool needs (Azure/karpenter-provider-azure pull request 1839). The page grants it at
+    the group's resource group.
+    """
+    return [
+        # /subscriptions/S/resourceGroups/GROUP/providers/P/T/NAME: names are unique in their resource group only.
+        Grant(identity.CONTRIBUTOR, group, at="-".join(group.split("/")[4::4]))
+        for group in sorted(groups)
+    ]

@@ -24,6 +24,8 @@ class Role:
 
 
 ACR_PULL = Role("pull", "7f951dda-4ed3-4680-a7ca-43fe172d538d")
+CONTRIBUTOR = Role("capacity", "b24988ac-6180-42a0-ab88-20f7382dd24c")
+"""For capacity reservation groups alone, which have no role of their own (page use-capacity-reservation-groups)."""
 DISK_ENCRYPTION_READER = Role("disks", "acdd72a7-3385-48ef-bd42-f606fba81ae7")
 KEY_VAULT_CRYPTO_USER = Role("key", "12338af0-0e69-4776-bea7-57ae8d297424")
 NETWORK_CONTRIBUTOR = Role("network", "4d97b98b-1d4f-4787-a291-c67834d212e7")

@@ -50,6 +50,7 @@ PROPERTIES = (
     Immutable("gpuInstanceProfile", "mig", unset=""),
     Immutable("gpuProfile", "installDriver", unset={"driver": "Install"}),
     Immutable("enableEncryptionAtHost", "cloud.encryption.atHost", unset=False),
+    Immutable("capacityReservationGroupID", "reservation", unset=""),
 )
 """azure-native itself replaces for `vmSize` and `gpuInstanceProfile` only and would preview updates that Azure then answers
 with PropertyChangeNotAllowed (pulumi-azure-native issue 959)."""
@@ -104,6 +105,8 @@ def _plain(value: Any) -> Any:
 def _shown(property: Immutable, value: Any) -> str:
     """The value in the stack file's words."""
     match property.key:
+        case "reservation":
+            return str(value).rpartition("/")[2] or "unset"
         case "mig":
             return str(value).removeprefix("MIG") or "unset"
         case "installDriver":

@@ -61,6 +61,8 @@ def _settings(pool: NodePool, version: str | None, live: LiveCluster, at_host: b
         "availabilityZones": list(pool.zones) or None,
         **_machine_options(source.os_disk, source.max_pods, at_host),
     }
+    if pool.reservation:
+        args["capacityReservationGroupID"] = pool.reservation
     if pool.mig:
         args["gpuInstanceProfile"] = f"MIG{pool.mig}"
     if pool.gpus and not pool.install_driver:
@@ -124,6 +126,7 @@ _WRITABLE = (
     "spotMaxPrice",
     "gpuInstanceProfile",
     "gpuProfile",
+    "capacityReservationGroupID",
     "upgradeSettings",
     "scaleDownMode",
     "kubeletConfig",

@@ -18,6 +18,7 @@ from components.immutable import Change
 from components.target import Stack
 from config.clouds.gcp.settings import Gcp
 from config.clouds.gcp.traits import gke
+from config.model.pool import Capacity
 from config.placement.names import next_generation
 from config.placement.node_pools import NodePool
 from config.problems import Problem
@@ -82,6 +83,11 @@ def _plain(name: str) -> Callable[[Mapping[str, Any], Mapping[str, Any]], Pair]:
     return lambda live, args: (config(live).get(name) or "unset", _node_config(args).get(name) or "unset")
 
 
+def _reservation(live: Mapping[str, Any], args: Mapping[str, Any]) -> Pair:
+    now, then = block(config(live), "reservationAffinities"), _node_config(args).get("reservationAffinity") or {}
+    return tuple(", ".join(affinity.get("values") or ()) or "unset" for affinity in (now, then))  # type: ignore[return-value]
+
+
 def _max_pods(live: Mapping[str, Any], args: Mapping[str, Any]) -> Pair:
     declared = args.get("maxPodsPerNode")
     now = live.get("maxPodsPerNode")
@@ -110,6 +116,7 @@ PROPERTIES = (
     Immutable("gcp.secureBoot", _shielded("enableSecureBoot")),
     Immutable("gcp.integrityMonitoring", _shielded("enableIntegrityMonitoring")),
     Immutable("maxPods", _max_pods),
+    Immutable("reservation", _reservation),
     Immutable("cloud.encryption.bootDiskKey", _plain("bootDiskKmsKey")),
     Immutable("cloud.serviceAccount", _plain("serviceAccount")),
 )
@@ -195,7 +202,7 @@ def pool_problems(stack: Stack, pool: NodePool, args: Mapping[str, Any], live: L
         yield from _kept_gpus(path, args, live_pool)
         yield from _kept_disk(path, args, live_pool)
         return
-    if pool.spot:
+    if pool.capacity != Capacity.ON_DEMAND:
         yield immutable.becomes_spot(stack, pool)
         return
     letter = next_generation(pool.source, live.pools, gke())
@@ -214,5 +221,5 @@ def system_problems(args: Mapping[str, Any], live: LiveCluster) -> Iterator[Prob
 
 
 def _is_reclaimable(live: Mapping[str, Any]) -> bool:
-    """Whether GKE may take the nodes back: spot or preemptible ones."""
-    return bool(config(live).get("spot") or config(live).get("preemptible"))
+    """Whether the nodes end without being asked to: spot, preemptible and flex-start ones."""
+    return any(config(live).get(way) for way in ("spot", "preemptible", "flexStart"))

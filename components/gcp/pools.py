@@ -21,7 +21,8 @@ from config.clouds.gcp.machines import accelerator
 from config.clouds.gcp.pool import GcpNodes, GcpPool, nodes_of, options_of
 from config.clouds.gcp.settings import Gcp
 from config.clouds.gcp.traits import NO_DEFAULT_PLUGIN, default_boot_disk, gke
-from config.model.pool import AnyPool, OsDisk, Upgrade
+from config.model.growth import seconds
+from config.model.pool import AnyPool, Capacity, OsDisk, Upgrade
 from config.model.taint import Effect, Taint
 from config.placement.node_pools import NodePool
 
@@ -72,6 +73,7 @@ def node_pool(
     count = source.zone_count(cloud)
     first = len(pool.zones) or len(live.zones) or count
     grace = _grace(pool, options, live)
+    flex = pool.capacity == Capacity.FLEX_START
     # GKE puts its own on by itself and keeps them from others (page labels-taints-and-tolerations).
     by_itself = {key for key, _ in gke().spot_labels}
     labels = {key: value for key, value in pool.labels.items() if key not in by_itself}
@@ -80,6 +82,7 @@ def node_pool(
     return _pruned(
         {
             **_pool(pool.name, source, cloud, pool.zones, live),
+            "management": {"autoRepair": not flex, "autoUpgrade": True},
             # A pool that replaces another generation, which is deleted right after, begins with as many nodes.
             "initialNodeCount": _initial(pool.min_nodes, pool.max_nodes, first, live.per_zone(pool.label)),
             "autoscaling": _bounds(pool, options, count),
@@ -88,6 +91,8 @@ def node_pool(
                 "workloadMetadataConfig": _METADATA if workload_identity else None,
                 "spot": True if pool.spot and not pool.preemptible else None,
                 "preemptible": True if pool.preemptible else None,
+                **(_flex_start(options) if flex else {}),
+                "reservationAffinity": _reservation(pool.reservation) if pool.reservation else _NONE if flex else None,
                 "labels": dict(sorted(labels.items())),
                 "taints": _taints(pool.taints),
                 "guestAccelerators": accelerators.guest(pool),
@@ -98,7 +103,8 @@ def node_pool(
                 if grace
                 else None,
             },
-            "upgradeSettings": _upgrade(upgrades.of(pool, _SURGE)),
+            # GKE sets a strategy of its own, which the provider does not take (crossplane-contrib/provider-upjet-gcp issue 1028).
+            "upgradeSettings": None if flex else _upgrade(upgrades.of(pool, _SURGE)),
         }
     )
 
@@ -125,7 +131,6 @@ def _pool(name: str, pool: AnyPool, cloud: Gcp, zones: Sequence[str], live: Live
         "name": name,
         "nodeLocations": list(zones or sorted(cloud.zones)) or _clusters_zones(name, live),
         "maxPodsPerNode": pool.max_pods or usual or None,
-        "management": {"autoRepair": True, "autoUpgrade": True},
     }
 
 
@@ -178,11 +183,27 @@ def _total(least: int, most: int) -> dict[str, Any]:
 def _bounds(pool: NodePool, nodes: GcpPool, zones: int) -> dict[str, Any]:
     """Bounds of the whole pool or of each zone, never both (pulumi-gcp, NodePoolAutoscalingArgs)."""
     # GKE's default is ANY for machines that it may take back (page cluster-autoscaler).
-    policy = {"locationPolicy": (nodes.location_policy or ("any" if pool.spot else "balanced")).upper()}
+    ends = pool.capacity != Capacity.ON_DEMAND
+    policy = {"locationPolicy": (nodes.location_policy or ("any" if ends else "balanced")).upper()}
     # A twin has bounds of its own, which are totals.
     if nodes.max_nodes_per_zone is None or pool.twin:
         return {**_total(pool.min_nodes, pool.max_nodes), **policy}
     return {"minNodeCount": pool.min_nodes // zones, "maxNodeCount": nodes.max_nodes_per_zone, **policy}
+
+
+_NONE = {"consumeReservationType": "NO_RESERVATION"}
+"""Flex-start takes no reserved machines (page dws-flex-start-training)."""
+
+
+def _flex_start(nodes: GcpPool) -> dict[str, Any]:
+    """A node runs seven days where the stack file says nothing (same page); a node is not repaired, which would end its pods."""
+    return {"flexStart": True, "maxRunDuration": f"{seconds(nodes.max_run_duration or '168h')}s"}
+
+
+def _reservation(name: str) -> dict[str, Any]:
+    """Machines of this reservation alone, of the own project or of another (page consuming-reservations)."""
+    key = "compute.googleapis.com/reservation-name"
+    return {"consumeReservationType": "SPECIFIC_RESERVATION", "key": key, "values": [name]}
 
 
 def _initial(least: int, most: int, zones: int, now: int = 0) -> int:

@@ -13,7 +13,7 @@ import pulumi
 
 from components.gcp.live import LiveCluster, config
 from components.gcp.pools import EFFECTS
-from config.clouds.gcp.traits import PREEMPTIBLE, SPOT
+from config.clouds.gcp.traits import FLEX_START, PREEMPTIBLE, SPOT
 from config.model.spec import ClusterSpec
 
 _EFFECTS = {google: effect.value for effect, google in EFFECTS.items()}
@@ -25,8 +25,9 @@ def warn(spec: ClusterSpec, where: str, place: str, cluster: LiveCluster) -> Non
     `place` the cluster as options of gcloud."""
     if spec.scheduling.enabled:
         for pool, key in sorted(_untainted(cluster)):
+            kind = "flex-start" if key == FLEX_START else "spot"
             pulumi.log.warn(
-                f"{where}: the node pool {pool!r} has spot machines without the taint {key}, so pods that must not be evicted"
+                f"{where}: the node pool {pool!r} has {kind} machines without the taint {key}, so pods that must not be evicted"
                 " land there and the guard cannot keep them off\n"
                 f"  gcloud container node-pools update {pool} {place} --node-taints {_options(cluster.pools[pool], key)}"
                 "   taints its nodes; its own pods must tolerate that first"
@@ -41,6 +42,8 @@ def _untainted(cluster: LiveCluster) -> Iterator[tuple[str, str]]:
             yield name, SPOT
         elif config(pool).get("preemptible") and not {SPOT, PREEMPTIBLE} & keys:
             yield name, PREEMPTIBLE
+        elif config(pool).get("flexStart") and FLEX_START not in keys:
+            yield name, FLEX_START
 
 
 def _taints(pool: Mapping[str, Any]) -> list[Mapping[str, Any]]:

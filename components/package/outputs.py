@@ -39,7 +39,7 @@ def _ref(name: str, description: str = "") -> Property:
 _BOUNDS = {
     "name": _text("The pool's name."),
     "machine": _text("The cloud's machine size."),
-    "capacity": _text("`spot`, `preemptible` or `on-demand`."),
+    "capacity": _text("`spot`, of either kind, `flex-start` or `on-demand`."),
     "minNodes": _number("Fewest nodes of the whole pool."),
     "maxNodes": _number("Most nodes of the whole pool."),
 }
@@ -130,7 +130,7 @@ TYPES: dict[str, dict[str, Any]] = {
         {
             "name": _text("The pool's name."),
             "label": _text("Value of the label `kubeflow-spot.dev/pool` on its nodes."),
-            "capacity": _text("`spot`, `preemptible` or `on-demand`."),
+            "capacity": _text("`spot`, of either kind, `flex-start` or `on-demand`."),
             "accelerator": _text("GPU model; left out for a pool without GPUs."),
             "gpus": _number("GPUs of a machine."),
             "largestRequest": _map(_TEXT, "The most that one pod can ask for."),

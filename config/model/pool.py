@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Literal, TypeVar
 from pydantic import Field, create_model
 
 from config.model.cloud import CloudSettings
+from config.model.fallback import Fallback
 from config.model.fields import LabelKey, LabelValue, Model, Some, Unreadable, Zone
 from config.model.gpu import GpuSharing
 from config.model.taint import Taint
@@ -20,6 +21,8 @@ class Capacity(StrEnum):
     SPOT = "spot"
     PREEMPTIBLE = "preemptible"
     """Google's older kind of spot: gone after 24 hours at the latest."""
+    FLEX_START = "flex-start"
+    """Google's flex-start: a machine comes when there is one, is not taken back, and ends after a time that is set beforehand."""
     ON_DEMAND = "on-demand"
 
 
@@ -68,30 +71,6 @@ class Upgrade(Model):
         "number, on AKS also a share. Default: 0.",
         examples=["1"],
     )
-
-
-class OnDemand(Model):
-    """The on-demand twin of a spot pool: a pool of the same machine, bought on demand, that grows when spot cannot."""
-
-    max_nodes: int = Field(ge=1, description="Most nodes of the twin.", examples=[2])
-    name: str | None = Field(
-        None,
-        min_length=1,
-        description="The twin's name. Default: the spot pool's name, cut to fit, with `od`.",
-        examples=["t4ondemand"],
-    )
-
-
-class Fallback(Model):
-    """One step of the chain that is tried when a spot pool cannot grow: another spot pool, or the on-demand twin."""
-
-    pool: str | None = Field(None, min_length=1, description="The name of another spot pool.", examples=["t4big"])
-    on_demand: OnDemand | None = Field(None, description="The on-demand twin; the last step of a chain.")
-
-    @classmethod
-    def meant_by(cls, text: str) -> dict[str, Any] | None:
-        """A pool's name."""
-        return {"pool": text} if text else None
 
 
 class PoolOptions(Model):
@@ -171,7 +150,15 @@ class Pool(AnyPool):
     capacity: Capacity = Field(
         Capacity.ON_DEMAND,
         description="How the machines are bought: `spot` costs less and the cloud may take the machines back; `preemptible` is "
-        "Google's older kind of spot.",
+        "Google's older kind of spot; `flex-start` is Google's queue for GPUs, whose machines come later and end after "
+        "`gcp.maxRunDuration`.",
+    )
+    reservation: str | None = Field(
+        None,
+        min_length=1,
+        description="Capacity that you have reserved, which this on-demand pool uses: on GKE a reservation's name, or "
+        "projects/PROJECT/reservations/NAME of another project; on AKS the id of a capacity reservation group. Default: none.",
+        examples=["l4-prod"],
     )
     min_nodes: int | None = Field(
         None,
@@ -234,8 +221,13 @@ class Pool(AnyPool):
 
     @property
     def reclaimable(self) -> bool:
-        """Whether the cloud may take its machines back."""
+        """Whether its machines end without being asked to: taken back by the cloud, or at the end of their time."""
         return self.capacity != Capacity.ON_DEMAND
+
+    @property
+    def taken_back(self) -> bool:
+        """Whether the cloud may take its machines back at any time."""
+        return self.capacity in (Capacity.SPOT, Capacity.PREEMPTIBLE)
 
     def least_nodes(self, cloud: CloudSettings | None) -> int | None:
         """minNodes of the whole pool, also where the file bounds each zone; None when the file leaves it open."""
@@ -258,7 +250,9 @@ class SystemPool(AnyPool):
     """The on-demand pool that holds the cluster's own pods; there is exactly one."""
 
     absent: ClassVar[Mapping[str, str]] = {
-        **dict.fromkeys(("capacity", "spot", "fallback"), "remove it: the system pool is always bought on demand"),
+        **dict.fromkeys(
+            ("capacity", "spot", "fallback", "reservation"), "remove it: the system pool is always bought on demand"
+        ),
         **dict.fromkeys(
             ("gpus", "gpuModel", "gpuSharing", "mig"),
             "remove it: the system pool has no GPUs; write a pool under `pools`",

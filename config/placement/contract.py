@@ -14,14 +14,23 @@ from config.placement.node_pools import CAPACITY_LABEL, POOL_LABEL, NodePool
 from config.placement.pods import ON_SPOT, PREFERENCE, tolerations, usable
 
 _REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
-_NOT_SPOT = {"key": CAPACITY_LABEL, "operator": "NotIn", "values": [Capacity.SPOT.value]}
-"""Nodes without the label meet it as well."""
 
-_AFFINITY: dict[Placement, dict[str, Any]] = {
-    Placement.PREFER_SPOT: {"preferredDuringSchedulingIgnoredDuringExecution": [PREFERENCE]},
-    Placement.REQUIRE_SPOT: {_REQUIRED: {"nodeSelectorTerms": [{"matchExpressions": [ON_SPOT]}]}},
-    Placement.ON_DEMAND: {_REQUIRED: {"nodeSelectorTerms": [{"matchExpressions": [_NOT_SPOT]}]}},
-}
+
+def _affinity(placement: Placement, pools: Iterable[NodePool]) -> dict[str, Any]:
+    match placement:
+        case Placement.PREFER_SPOT:
+            return {"preferredDuringSchedulingIgnoredDuringExecution": [PREFERENCE]}
+        case Placement.REQUIRE_SPOT:
+            condition = ON_SPOT
+        case Placement.ON_DEMAND:
+            # Nodes without the label meet it as well.
+            ending = {Capacity.SPOT, *(pool.capacity for pool in pools)} - {Capacity.ON_DEMAND}
+            condition = {
+                "key": CAPACITY_LABEL,
+                "operator": "NotIn",
+                "values": [capacity.value for capacity in sorted(ending, reverse=True)],
+            }
+    return {_REQUIRED: {"nodeSelectorTerms": [{"matchExpressions": [condition]}]}}
 
 
 def snippets(pools: Iterable[NodePool]) -> dict[str, dict[str, Any]]:
@@ -39,7 +48,7 @@ def snippets(pools: Iterable[NodePool]) -> dict[str, dict[str, Any]]:
                 parts[f"{resource}-{placement}"] = {
                     "tolerations": _tolerated(suitable),
                     **({"nodeSelector": selector} if (selector := _selector(suitable)) else {}),
-                    "affinity": {"nodeAffinity": _AFFINITY[placement]},
+                    "affinity": {"nodeAffinity": _affinity(placement, pools)},
                 }
     for pool in pools:
         parts[f"pool-{pool.label}"] = {

@@ -17,10 +17,10 @@ def growth_order(spec: ClusterSpec, cloud: Cloud) -> tuple[str, ...]:
     """Names of all pools, the system pool's among them, in the order in which the autoscaler is to grow them.
 
     Pools without GPUs stand first, the system pool behind them: a pod that tolerates everything must not buy a GPU. Each
-    chain (spot, further spot, its on-demand twin) is tried whole: those that `growth.order` names, then that of the smallest
-    machine. An on-demand pool of no chain stands before the first larger twin, for pods that are kept off spot. vCPUs stand for
-    the price, which a stack file does not hold. No two share a rank: between equals the autoscaler chooses at random
-    (docs/adr/0025).
+    chain (spot, the pools of its further steps, its on-demand twin) is tried whole: those that `growth.order` names, then
+    that of the smallest machine. An on-demand pool of no chain stands before the first larger twin, for pods that are kept off
+    spot. vCPUs stand for the price, which a stack file does not hold. No two share a rank: between equals the autoscaler
+    chooses at random (docs/adr/0025).
     """
     pools = node_pools(spec, cloud)
     system = [spec.system_pool.name] if spec.system_pool else []
@@ -42,10 +42,9 @@ def _laid_out(pools: Iterable[NodePool], spec: ClusterSpec, cloud: Cloud) -> lis
     for pool in own.values():
         for earlier, later in pairwise(name for name in chains[pool.source.name] if name in own):
             before[later].append(earlier)
-    # Those that `growth.order` names stand where it says.
-    single = [
-        pool for pool in own.values() if pool.capacity == Capacity.ON_DEMAND and pool.source.name not in positions
-    ]
+    # Those that `growth.order` names stand where it says, and steps of a chain in it.
+    placed = {*positions, *(name for names in chains.values() for name in names[1:])}
+    single = [pool for pool in own.values() if pool.capacity == Capacity.ON_DEMAND and pool.source.name not in placed]
     result: list[str] = []
     seen: set[str] = {pool.source.name for pool in single}
 

@@ -54,5 +54,5 @@ def _fitted(name: str, suffix: str, cloud: Cloud) -> str:
 
 
 def chain(pool: Pool) -> tuple[str, ...]:
-    """The pool and the further spot pools to try, in order; the on-demand twin is not among them."""
+    """The pool and the further pools to try, in order; the on-demand twin is not among them."""
     return (pool.name, *(step.pool for step in pool.fallback if step.pool))

@@ -60,7 +60,7 @@ class NodePool:
     twin: bool = False
     machine: str
     capacity: Capacity
-    """SPOT for every reclaimable pool."""
+    """SPOT, of either kind, FLEX_START or ON_DEMAND; also the value of CAPACITY_LABEL."""
     preemptible: bool = False
     """Whether it is bought as Google's older kind of spot."""
     min_nodes: int
@@ -80,6 +80,9 @@ class NodePool:
     """All declared taints, in a fixed order; as `labels`."""
     zones: tuple[str, ...]
     spot: Spot | None = None
+    """The purchase of spot machines; None for others."""
+    reservation: str | None = None
+    """The capacity that it uses, as the cloud names it."""
     selector: Mapping[str, str] = field(default_factory=dict)
     """Labels that a pod's nodeSelector must name before the autoscaler grows the pool for it (`Cloud.pool_class`)."""
     largest_request: Mapping[str, str] = field(default_factory=dict)
@@ -105,7 +108,7 @@ def spot_notice(pools: Iterable[AnyPool], cloud: Cloud) -> int | None:
     """Seconds of notice that every spot machine of these pools has; None where it is unknown."""
     if cloud.spot_notice is None:
         return None
-    spot = (pool for pool in pools if isinstance(pool, Pool) and pool.reclaimable)
+    spot = (pool for pool in pools if isinstance(pool, Pool) and pool.taken_back)
     return min((cloud.own_notice(pool) or cloud.spot_notice for pool in spot), default=cloud.spot_notice)
 
 
@@ -164,8 +167,8 @@ def _own_labels(label: str, capacity: Capacity) -> dict[str, str]:
 def _node_pool(pool: Pool, stack: _Stack, name: str, label: str, bought: Capacity, bounds: tuple[int, int]) -> NodePool:
     cloud, pool_class = stack.cloud, stack.pool_class
     count, model = cloud.gpus(pool)
-    spot = bought != Capacity.ON_DEMAND
-    capacity = Capacity.SPOT if spot else Capacity.ON_DEMAND
+    spot = bought in (Capacity.SPOT, Capacity.PREEMPTIBLE)
+    capacity = Capacity.SPOT if spot else bought
     added = cloud.added.get(bought, Added({}, ()))
     clouds_plugin = cloud.brings_device_plugin(pool)
     # A twin takes the user's labels and taints from its spot pool, but not the cloud's own that the user repeated.
@@ -202,6 +205,7 @@ def _node_pool(pool: Pool, stack: _Stack, name: str, label: str, bought: Capacit
         taints=tuple(sorted(taints, key=str)),
         zones=tuple(sorted(pool.zones)),
         spot=(pool.spot or Spot()) if spot else None,
+        reservation=None if pool.reclaimable else pool.reservation,
         selector=selector,
         largest_request=_largest_request(pool, cloud, count),
     )

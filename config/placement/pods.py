@@ -31,7 +31,7 @@ def usable(pools: Iterable[NodePool], placement: Placement, *, gpu: bool) -> tup
     gets a pool with shared GPUs only where no pool has whole ones: training asks for whole GPUs.
     """
     capacities = {
-        Placement.PREFER_SPOT: tuple(Capacity) if gpu else (Capacity.SPOT,),
+        Placement.PREFER_SPOT: tuple(Capacity) if gpu else (Capacity.SPOT, Capacity.FLEX_START),
         Placement.REQUIRE_SPOT: (Capacity.SPOT,),
         Placement.ON_DEMAND: (Capacity.ON_DEMAND,) if gpu else (),
     }[placement]

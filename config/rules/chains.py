@@ -42,7 +42,7 @@ def _waits_for_spot(draft: Draft) -> bool:
 
 
 def _chain(pool: Pool, draft: Draft, cloud: Cloud) -> list[Pool]:
-    """The spot pools of a GPU pool's chain; empty where it begins none. Raises `Unreadable` where one is unknown."""
+    """The pools of a GPU pool's chain, without its twin; empty where it begins none. Raises `Unreadable` where one is unknown."""
     if not (cloud.makes_pools and pool.reclaimable and pool.fallback and has_gpus(pool, cloud)):
         return []
     by_name = dict(draft.of_pools(lambda other: (other.name, other)))
@@ -63,6 +63,8 @@ def _at_once(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Prob
     members = _chain(pool, draft, cloud)
     if not members or names.twin_name(pool, cloud) or _waits_for_spot(draft):
         return
+    if not all(other.taken_back for other in members):
+        return
     machines = [cloud.machine(other.machine) for other in members]
     families = {machine.family for machine in machines if machine}
     zones = {frozenset(cloud.pool_zones(draft.cloud, other)[0]) for other in members}
@@ -70,7 +72,7 @@ def _at_once(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Prob
         return
     for other in _others(members, draft, cloud):
         machine = cloud.machine(other.machine)
-        if not other.reclaimable or names.twin_name(other, cloud) or not machine or machine.family not in families:
+        if not other.taken_back or names.twin_name(other, cloud) or not machine or machine.family not in families:
             return
     zone = ", ".join(sorted(zones.pop()))
     yield Problem(
@@ -92,8 +94,9 @@ def _small_twin(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[P
     def gpus(nodes: int, of: Pool) -> int:
         return nodes * cloud.gpus(of)[0]
 
-    spot = sum(gpus(other.most_nodes(draft.cloud), other) for other in members)
-    fixed = [other for other in _others(members, draft, cloud) if not other.reclaimable]
+    spot = sum(gpus(other.most_nodes(draft.cloud), other) for other in members if other.taken_back)
+    # Reserved machines are there, and flex-start's may come: neither goes with spot.
+    fixed = [other for other in (*members, *_others(members, draft, cloud)) if not other.taken_back]
     on_demand = gpus(sum(twins), pool) + sum(gpus(other.most_nodes(draft.cloud), other) for other in fixed)
     if _SHARE * on_demand < spot:
         enough = sum(twins) + -(-(-(-spot // _SHARE) - on_demand) // cloud.gpus(pool)[0])
@@ -110,7 +113,7 @@ def _one_zone(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     """Whether all spot GPUs of the stack come from one zone of several. One warning: the cause is one."""
     if not cloud.makes_pools or _waits_for_spot(draft):
         return
-    spot = where(draft.pools.items(), lambda pair: pair[1].reclaimable and has_gpus(pair[1], cloud))
+    spot = where(draft.pools.items(), lambda pair: pair[1].taken_back and has_gpus(pair[1], cloud))
     if not spot:
         return
     places = [cloud.pool_zones(draft.cloud, pool) for _, pool in spot]

@@ -6,8 +6,9 @@ from collections.abc import Iterable, Iterator
 
 from config.clouds.traits import Cloud
 from config.draft import Draft
+from config.model.fallback import Fallback
 from config.model.fields import Model
-from config.model.pool import Fallback, Pool
+from config.model.pool import Pool
 from config.problems import Problem
 from config.reading import part
 from config.rules.items import each_step

@@ -8,7 +8,8 @@ from typing import TypeAlias, TypeVar
 
 from config.clouds.traits import Cloud
 from config.draft import Draft
-from config.model.pool import Fallback, Pool
+from config.model.fallback import Fallback
+from config.model.pool import Pool
 from config.model.taint import Taint
 from config.problems import Problem
 from config.reading import until_unreadable

@@ -13,8 +13,9 @@ from config.clouds import registry
 from config.clouds.machines import Machine
 from config.clouds.traits import Cloud
 from config.draft import Draft
+from config.model.fallback import Fallback
 from config.model.fields import given
-from config.model.pool import AnyPool, Fallback, Pool
+from config.model.pool import AnyPool, Pool
 from config.placement import names
 from config.problems import Problem
 from config.reading import part

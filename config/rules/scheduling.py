@@ -58,7 +58,7 @@ def _defaults(resource: Literal["gpu", "cpu"]) -> Rule:
         if not draft.all_pools or resource not in defaults.model_fields_set:
             return
         # A pool that cannot be read well enough to tell may be the one.
-        if with_gpus not in {has_gpus(pool, cloud) for pool in draft.pools.values() if pool.reclaimable}:
+        if with_gpus not in {has_gpus(pool, cloud) for pool in draft.pools.values() if pool.taken_back}:
             placement: Placement = getattr(defaults, resource)
             yield from _without_spot(f"{path}.{resource}", placement, "with" if with_gpus else "without")
 
@@ -215,7 +215,7 @@ def _telling(pool: Pool) -> set[Taint]:
 def _back_to_spot(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     scheduling = _enabled(draft)
     if scheduling and scheduling.back_to_spot and draft.names_are_known():
-        capacities = set(draft.of_pools(lambda pool: pool.reclaimable))
+        capacities = set(draft.of_pools(lambda pool: pool.taken_back))
         if True not in capacities:
             yield Problem(
                 "scheduling.backToSpot",

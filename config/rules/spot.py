@@ -8,7 +8,8 @@ from itertools import pairwise
 
 from config.clouds.traits import Cloud
 from config.draft import Draft, has_gpus
-from config.model.pool import Fallback, Pool
+from config.model.fallback import Fallback
+from config.model.pool import Pool
 from config.placement import names, node_pools
 from config.problems import Problem
 from config.reading import of_each
@@ -43,17 +44,18 @@ def _machine(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Prob
     machine = cloud.machine(pool.machine)
     if not machine or machine.status == "retired":
         return
-    if pool.reclaimable and machine.spot == "no":
+    if pool.taken_back and machine.spot == "no":
         yield Problem(
             f"{path}.capacity",
             f"{machine.size} is not sold as spot",
             "write `capacity: on-demand`, or use another size" if machine.on_demand else "use another size",
         )
-    elif not pool.reclaimable and not machine.on_demand:
+    elif not pool.reclaimable and not machine.on_demand and not pool.reservation:
+        spot = "" if machine.spot == "no" else "write `capacity: spot`, "
         yield Problem(
             f"{path}.capacity",
             f"{machine.size} is not sold on demand",
-            "use another size" if machine.spot == "no" else "write `capacity: spot`, or use another size",
+            f"{spot}name the `reservation` it comes from, or use another size",
         )
 
 
@@ -78,7 +80,7 @@ def _fallback(path: str, number: int, step: Fallback, pool: Pool, draft: Draft, 
         yield Problem(path, "must name one thing", "write `{pool: NAME}` or `{onDemand: {maxNodes: N}}`")
     elif step.on_demand and number < len(pool.fallback) - 1:
         yield Problem(
-            path, "is not the last step: every spot pool is tried before on-demand", "move onDemand to the end"
+            path, "is not the last step: every other pool is tried before on-demand", "move onDemand to the end"
         )
     elif step.pool and step.pool in of_each(pool.fallback[:number], lambda other: other.pool):
         yield Problem(f"{path}.pool", f"names {step.pool!r} a second time", "remove it")
@@ -104,11 +106,11 @@ def _fallback_pools(
 
 
 def _other_kind(where: str, pool: Pool, other: Pool, cloud: Cloud) -> Iterator[Problem]:
-    if not other.reclaimable:
+    if not other.reclaimable and not other.reservation:
         yield Problem(
             where,
-            f"{other.name!r} is not a spot pool",
-            "name a spot pool, or write `{onDemand: {maxNodes: N}}` for a twin",
+            f"{other.name!r} is not a spot pool, nor one with a `reservation`",
+            "name such a pool, or write `{onDemand: {maxNodes: N}}` for a twin",
         )
     elif has_gpus(other, cloud) != has_gpus(pool, cloud):
         yield Problem(

@@ -19,6 +19,7 @@ _NVIDIA = re.compile(r"(a[2-9]x?|g[2-9])-.+")
 _KEPT_OFF_BY = (
     "cloud.google.com/gke-spot",
     "cloud.google.com/gke-preemptible",
+    "cloud.google.com/gke-flex-start",
     "cloud.google.com/gke-provisioning",
     # Pods that ask for the class tolerate this and no other taint (page about-custom-compute-classes).
     "cloud.google.com/compute-class",
@@ -27,6 +28,8 @@ _KEPT_OFF_BY = (
 _WAYS = {
     "spot": ("cloud.google.com/gke-spot", "true"),
     "preemptible": ("cloud.google.com/gke-preemptible", "true"),
+    # Taken back never, but ended after a time: the same pods must keep off (page dws).
+    "flexStart": ("cloud.google.com/gke-flex-start", "true"),
 }
 """https://docs.cloud.google.com/kubernetes-engine/docs/concepts/spot-vms and .../preemptible-vms"""
 

@@ -13,7 +13,7 @@ from sandbox.cluster.control_plane import ControlPlane
 from sandbox.cluster.control_plane.plane import LOOPS
 
 _DECISIONS = 5
-_CAPACITIES = {"Spot": "spot", "Preemptible": "preemptible"}
+_CAPACITIES = {"Spot": "spot", "Preemptible": "preemptible", "Flex-start": "flex-start"}
 
 
 def show(planes: Iterable[ControlPlane], pools: Iterable[PoolStatus], bounds: Iterable[Bound] = ()) -> None:

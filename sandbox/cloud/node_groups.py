@@ -11,6 +11,10 @@ class ScaleRefused(ValueError):
     """A pool is missing or cannot take the requested size."""
 
 
+TAKEN_BACK = frozenset({"Spot", "Preemptible"})
+"""Priorities of pools whose machines the cloud may take back."""
+
+
 @dataclass(frozen=True)
 class PoolStatus:
     """One pool as a status display shows it; `least` and `most` are None without autoscaling."""
@@ -26,7 +30,7 @@ class PoolStatus:
 
     @property
     def spot(self) -> bool:
-        return self.priority != "Regular"
+        return self.priority in TAKEN_BACK
 
 
 @dataclass(frozen=True)

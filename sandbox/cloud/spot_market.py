@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sandbox.cloud import ids, spot_state
-from sandbox.cloud.node_groups import Machines, NodeView, ScaleRefused
+from sandbox.cloud.node_groups import TAKEN_BACK, Machines, NodeView, ScaleRefused
 from sandbox.cloud.nodes import silent
 from sandbox.cloud.spot import Condition, SpotFacts, Taint
 from sandbox.cloud.spot_state import Bound
@@ -200,7 +200,7 @@ class SpotMarket(ABC):
     def _kind(self, pool: Record) -> str:
         """The machine of a spot pool; empty for another pool."""
         machine, priority = self.view.capacity(pool.body)
-        return machine if priority != "Regular" else ""
+        return machine if priority in TAKEN_BACK else ""
 
     def _machines_of(self, resources: Resources, pool: Record) -> Iterator[_Machine]:
         states, kind = spot_state.states(resources, pool), self._kind(pool)

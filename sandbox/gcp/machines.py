@@ -49,6 +49,10 @@ class Machine:
         return self.name not in _FACTS["no_on_demand"]
 
     @property
+    def flex_start(self) -> bool:
+        return self.name not in _FACTS["no_flex_start"]
+
+    @property
     def since(self) -> str:
         """The first version of GKE whose nodes it can be; empty where every one does that is served."""
         return str(_FACTS["since"].get(self.name, ""))

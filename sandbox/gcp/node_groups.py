@@ -22,9 +22,12 @@ def profile(cluster: Record) -> Mapping[str, Any]:
     return _PROFILE
 
 
+_WAYS = {"spot": "Spot", "preemptible": "Preemptible", "flexStart": "Flex-start"}
+
+
 def capacity(pool: Body) -> tuple[str, str]:
     config = pool["nodeConfig"]
-    return config["machineType"], "Spot" if config["spot"] else "Preemptible" if config["preemptible"] else "Regular"
+    return config["machineType"], next((word for way, word in _WAYS.items() if config.get(way)), "Regular")
 
 
 def nodes(resources: Resources, cluster: Record, pool: Record) -> list[dict[str, Any]]:

@@ -132,7 +132,7 @@ def _max_pods(pool: Body) -> int:
 def labels(pool_id: str, pool: Body, machine: Machine, zone: str, name: str) -> dict[str, str]:
     """The labels of a node: the pool's own, and GKE's by the templates of `data/facts.toml`."""
     config = pool["nodeConfig"]
-    spot, preemptible = bool(config.get("spot")), bool(config.get("preemptible"))
+    spot, preemptible, flex = (bool(config.get(way)) for way in ("spot", "preemptible", "flexStart"))
     disk = config.get("diskType") or machine.boot_disks[0]
     gpu: Body = next((entry for entry in config.get("guestAccelerators") or [] if int(entry["count"])), {})
     driver, strategy = _DRIVERS.get(_driver(gpu)), _SHARING.get(_sharing(gpu).get("gpuSharingStrategy") or "")
@@ -145,7 +145,7 @@ def labels(pool_id: str, pool: Body, machine: Machine, zone: str, name: str) -> 
         "memory_gib": int(machine.memory_gib),
         "pool": ids.last(pool_id),
         "os": "ubuntu" if str(config.get("imageType")).upper().startswith("UBUNTU") else "cos",
-        "provisioning": "spot" if spot else "preemptible" if preemptible else "standard",
+        "provisioning": "spot" if spot else "preemptible" if preemptible else "flex-start" if flex else "standard",
         "private": str(bool((pool.get("networkConfig") or {}).get("enablePrivateNodes"))).lower(),
         "gpu": gpu,
         "driver": driver,
@@ -156,6 +156,7 @@ def labels(pool_id: str, pool: Body, machine: Machine, zone: str, name: str) -> 
         "every": True,
         "spot": spot,
         "preemptible": preemptible,
+        "flex_start": flex,
         "gpu": gpu,
         "driver": gpu and driver,
         "partition": gpu.get("gpuPartitionSize"),

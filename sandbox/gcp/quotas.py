@@ -78,7 +78,8 @@ class Quotas(quotas.Quotas):
     def _of_a_node(self, pool: Body, region: str) -> Iterator[tuple[tuple[str, str], int]]:
         config, known = pool["nodeConfig"], self.limits.get(region, {})
         machine = machines()[config["machineType"]]
-        reclaimable = bool(config.get("spot") or config.get("preemptible"))
+        # Page dws-flex-start-training: flex-start needs the quota of preemptible GPUs.
+        reclaimable = any(config.get(way) for way in ("spot", "preemptible", "flexStart"))
         if cpus := _CPUS.get(machine.family):
             preemptible = reclaimable and _PREEMPTIBLE_CPUS in known
             yield (region, _PREEMPTIBLE_CPUS if preemptible else cpus), machine.vcpus

@@ -65,7 +65,8 @@ def _range(place: Place, pool: Mapping[str, Any], sources: set[str]) -> _Range |
     provider, region = place
     machine, bounds = str(pool.get("machine", "")), (pool.get("minNodes"), pool.get("maxNodes"))
     known = prices.node_price(provider, region, machine, gpus=bool(pool.get("gpus")))
-    if known is None:
+    # The price list has none of flex-start.
+    if known is None or pool.get("capacity") == "flex-start":
         return None
     node = known.spot if pool.get("capacity") == "spot" else known.on_demand
     fewest, most = bounds

@@ -64,7 +64,7 @@ def _runs(pool: Mapping[str, Any]) -> Iterator[str]:
         return
     taints = [taint for taint in _list(pool.get("taints")) if isinstance(taint, Mapping)]
     keeping = [taint for taint in taints if taint.get("effect", "NoSchedule") in _KEEPS_AWAY]
-    spot, gpus = pool.get("capacity") == "spot", bool(pool.get("gpus"))
+    spot, gpus = pool.get("capacity") in ("spot", "flex-start"), bool(pool.get("gpus"))
     if gpus and spot:
         yield "GPU pods that accept spot machines, training above all. They start anew, from a checkpoint where they keep one."
     elif gpus:

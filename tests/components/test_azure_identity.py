@@ -36,6 +36,15 @@ def test_the_identity_may_use_the_subnets_that_pools_use_and_the_cluster_waits_f
     assert {"lab-network", "lab-network-gpu"} <= waits
 
 
+def test_the_identity_may_use_the_groups_of_reserved_pools_and_nothing_beside_them(azure: Azure) -> None:
+    group = f"{ID}/Microsoft.Compute/capacityReservationGroups/gpus"
+    declared = azure({}, pool={"capacity": "on-demand", "reservation": group})
+    ((role, scope),) = (grant for grant in grants(declared) if "/subnets/" not in grant[1])
+    assert (role.rpartition("/")[2], scope) == ("b24988ac-6180-42a0-ab88-20f7382dd24c", group)
+    (cluster,) = declared.of("azure-native:containerservice:ManagedCluster").values()
+    assert [urn for urn in cluster.options["dependencies"] if "-capacity-" in urn]
+
+
 def test_a_private_cluster_may_link_its_zone_to_the_network(azure: Azure) -> None:
     zone = f"{ID}/Microsoft.Network/privateDnsZones/privatelink.westeurope.azmk8s.io"
     declared = azure({"access": {"private": True, "privateDnsZone": zone}})

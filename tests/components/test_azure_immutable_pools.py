@@ -16,6 +16,7 @@ from config.placement import node_pools
 from config.placement.names import next_generation
 
 SUBNET = "/resourceGroups/lab/providers/Microsoft.Network/virtualNetworks/lab/subnets/nodes"
+GROUP = "/subscriptions/s/resourceGroups/lab/providers/Microsoft.Compute/capacityReservationGroups/gpus"
 
 
 def live(**changes: Any) -> dict[str, Any]:
@@ -60,6 +61,7 @@ def paths(wanted: dict[str, Any], live: dict[str, Any]) -> list[str]:
         ({"gpuProfile": {"driver": "None"}}, {"gpuProfile": {"driver": "None"}}),
         ({"enableEncryptionAtHost": True}, {"enableEncryptionAtHost": True}),
         ({}, {"enableEncryptionAtHost": None, "vnetSubnetID": None}),
+        ({"capacityReservationGroupID": GROUP.upper()}, {"capacityReservationGroupID": GROUP}),
     ],
 )
 def test_another_spelling_and_what_aks_filled_in_are_no_differences(want: dict[str, Any], have: dict[str, Any]) -> None:
@@ -81,6 +83,13 @@ def test_another_spelling_and_what_aks_filled_in_are_no_differences(want: dict[s
         ({"gpuProfile": {"driver": "None"}}, {}, "pools[1].installDriver", "is true in the cluster"),
         ({}, {"gpuProfile": {"driver": "None"}}, "pools[1].installDriver", "cannot become true"),
         ({"enableEncryptionAtHost": True}, {}, "cloud.encryption.atHost", "is false in the cluster"),
+        ({"capacityReservationGroupID": GROUP}, {}, "pools[1].reservation", "is unset in the cluster"),
+        (
+            {},
+            {"capacityReservationGroupID": GROUP},
+            "pools[1].reservation",
+            "gpus in the cluster and cannot become unset",
+        ),
     ],
 )
 def test_every_fixed_property_has_its_difference_in_the_stack_files_words(

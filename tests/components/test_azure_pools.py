@@ -15,6 +15,7 @@ from config.model.cluster import Cluster
 from config.model.pool import Pool, SystemPool
 from config.model.spec import ClusterSpec
 from config.placement import node_pools
+from tests.components.azure import ID
 
 NOT_YET = LiveCluster({})
 GPU = {"name": "t4", "machine": "Standard_NC4as_T4_v3", "maxNodes": 4}
@@ -51,9 +52,23 @@ def test_options_of_the_machine_reach_the_pool_and_its_twin(pool: dict[str, Any]
         assert {key: args.get(key) for key in sent} == sent
 
 
+def test_a_reserved_pool_names_its_group() -> None:
+    group = f"{ID}/Microsoft.Compute/capacityReservationGroups/gpus"
+    (args,) = pool_inputs(**GPU, reservation=group).values()
+    assert args["capacityReservationGroupID"] == group
+    assert "scaleSetPriority" not in args
+
+
 def test_what_is_not_asked_for_is_left_to_aks() -> None:
     (args,) = pool_inputs(name="general", machine="Standard_D8ds_v5", maxNodes=2).values()
-    defaults = {"osDiskType", "osDiskSizeGB", "maxPods", "gpuInstanceProfile", "gpuProfile"}
+    defaults = {
+        "capacityReservationGroupID",
+        "osDiskType",
+        "osDiskSizeGB",
+        "maxPods",
+        "gpuInstanceProfile",
+        "gpuProfile",
+    }
     assert defaults & args.keys() == set()
     assert "enableEncryptionAtHost" not in args
 

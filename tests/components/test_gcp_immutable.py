@@ -206,11 +206,15 @@ def test_spot_pools_give_way_and_twins_change_by_generation(monkeypatch: pytest.
         # A new minimum must not replace the pool through its initial node count.
         assert pool.options["ignoreChanges"] == ["initialNodeCount"]
     assert declare(stack({**L4, "capacity": "preemptible"}), monkeypatch, live=live_pools).of(GKE_POOL)
+    # A flex-start pool is replaced as well: its nodes end by themselves.
+    later = {**L4, "capacity": "flex-start"}
+    live_flex = live(stack(later), monkeypatch)
+    assert declare(stack({**later, "gcp": {"secureBoot": True}}), monkeypatch, live=live_flex).of(GKE_POOL)
     # A spot pool that becomes on-demand is replaced: its nodes may be evicted at any time.
     assert declare(stack({**L4, "capacity": "on-demand"}), monkeypatch, live=live_pools).of(GKE_POOL)
 
 
-@pytest.mark.parametrize("capacity", ["spot", "preemptible"])
+@pytest.mark.parametrize("capacity", ["spot", "preemptible", "flex-start"])
 def test_an_on_demand_pool_does_not_become_spot_under_its_name(capacity: str, monkeypatch: pytest.MonkeyPatch) -> None:
     live_pools = live(stack(GENERAL), monkeypatch)
     changed = {**GENERAL, "capacity": capacity, "minNodes": 0}

@@ -55,6 +55,36 @@ def test_a_machine_is_bought_in_one_way(pool: dict[str, Any], spot: bool | None,
     assert (config.get("spot"), config.get("preemptible")) == (spot, preemptible)
 
 
+FLEX = {**L4, "capacity": "flex-start"}
+
+
+def test_a_flex_start_pool_has_an_end_and_no_repairs_and_leaves_upgrades_to_gke() -> None:
+    inputs = pool_inputs(FLEX)["l4"]
+    config = inputs["nodeConfig"]
+    assert (config["flexStart"], config["maxRunDuration"]) == (True, "604800s")
+    assert config["reservationAffinity"] == {"consumeReservationType": "NO_RESERVATION"}
+    assert not {"spot", "preemptible", "kubeletConfig"} & config.keys()
+    assert {taint["key"] for taint in config["taints"]} >= {"cloud.google.com/gke-flex-start", "nvidia.com/gpu"}
+    # GKE's own labels; the program's are the same on both clouds.
+    assert {key: value for key, value in config["labels"].items() if "google" in key} == {}
+    assert config["labels"]["kubeflow-spot.dev/capacity"] == "flex-start"
+    assert inputs["management"] == {"autoRepair": False, "autoUpgrade": True}
+    assert inputs["autoscaling"]["locationPolicy"] == "ANY"
+    assert "upgradeSettings" not in inputs
+    assert nodes({**FLEX, "gcp": {"maxRunDuration": "90m"}})["maxRunDuration"] == "5400s"
+
+
+@pytest.mark.parametrize("name", ["l4-prod", "projects/example-shared/reservations/l4-prod"])
+def test_a_reserved_pool_takes_machines_of_its_reservation_alone(name: str) -> None:
+    config = nodes({**L4, "capacity": "on-demand", "reservation": name})
+    assert config["reservationAffinity"] == {
+        "consumeReservationType": "SPECIFIC_RESERVATION",
+        "key": "compute.googleapis.com/reservation-name",
+        "values": [name],
+    }
+    assert not {"spot", "flexStart", "maxRunDuration"} & config.keys()
+
+
 def test_a_twin_of_every_pool_is_on_demand() -> None:
     source = {key: value for key, value in WITH_TWIN.items() if key != "maxNodes"}
     inputs = pool_inputs({**source, "capacity": "preemptible", "gcp": {"maxNodesPerZone": 1}})

@@ -36,6 +36,7 @@ _TEAM_TAINT = {"key": "team", "value": "vision", "effect": "NO_EXECUTE"}
     [
         ({"spot": True}, "cloud.google.com/gke-spot=true:NoSchedule"),
         ({"preemptible": True}, "cloud.google.com/gke-preemptible=true:NoSchedule"),
+        ({"flexStart": True}, "cloud.google.com/gke-flex-start=true:NoSchedule"),
         ({"spot": True, "effectiveTaints": [_GPU_TAINT]}, "cloud.google.com/gke-spot=true:NoSchedule"),
         (
             {"spot": True, "effectiveTaints": [_TEAM_TAINT]},

@@ -113,6 +113,13 @@ def test_a_chain_of_one_family_and_zone_without_on_demand_is_warned_of() -> None
     assert "are one family of machines in 1, 2:" in warnings(aks(*zoned))[0].what
 
 
+GROUP = (
+    "/subscriptions/00000000-0000-0000-0000-000000000001/resourceGroups/r"
+    "/providers/Microsoft.Compute/capacityReservationGroups/g"
+)
+KEPT = {"name": "kept", "machine": T4, "maxNodes": 1, "reservation": GROUP}
+
+
 @pytest.mark.parametrize(
     "pools",
     [
@@ -125,6 +132,8 @@ def test_a_chain_of_one_family_and_zone_without_on_demand_is_warned_of() -> None
         # CPU pods have the on-demand pools.
         (spot("cpu", "Standard_D8ds_v5", fallback=[{"pool": "cpubig"}]), spot("cpubig", "Standard_D16ds_v5")),
         (spot("t4"),),
+        # Reserved machines do not go with spot.
+        ({**ONE_FAMILY[0], "fallback": [{"pool": "kept"}]}, KEPT),
         (
             spot("t4", "Standard_Unheard_v9", gpus=1, fallback=[{"pool": "t5"}]),
             spot("t5", "Standard_Unheard_v9", gpus=1),
@@ -145,6 +154,10 @@ def test_a_twin_of_less_than_a_quarter_of_its_spot_is_warned_of_with_the_gpus_th
     assert warnings(aks(spot("t4", fallback=[twin(2)]))) == []
     # On-demand pools of the same stack serve as well; GPUs count, not nodes.
     assert warnings(aks(spot("t4", fallback=[twin(1)]), {"name": "serving", "machine": T4, "maxNodes": 1})) == []
+    # And those of the chain that do not go with spot.
+    assert warnings(aks(spot("t4", fallback=[{"pool": "kept"}, twin(1)]), KEPT, acceptedWait="23h")) == []
+    flex = {**L4, "name": "flex", "capacity": "flex-start", "maxNodes": 1}
+    assert warnings(gke({**L4, "fallback": [{"pool": "flex"}, twin(1)]}, flex)) == []
     big = spot("t4", fallback=[{"pool": "t4four"}, twin(2)])
     (warning,) = warnings(aks(big, spot("t4four", "Standard_NC64as_T4_v3", 2), acceptedWait="23h"))
     assert warning.what.startswith("has on-demand GPUs for 2 of 16 on spot")

@@ -32,7 +32,7 @@ def pool_lists(draw: st.DrawFn) -> list[dict[str, Any]]:
     for name in names:
         machine = draw(st.sampled_from([L4, BIG, N2, N1]))
         pool: dict[str, Any] = {"name": name, "machine": machine}
-        pool["capacity"] = draw(st.sampled_from(["spot", "preemptible", "on-demand"]))
+        pool["capacity"] = draw(st.sampled_from(["spot", "preemptible", "flex-start", "on-demand"]))
         if machine == N1:
             pool |= {"gpus": 2, "gpuModel": "nvidia-tesla-v100"}
         if draw(st.booleans()):
@@ -103,7 +103,7 @@ def test_a_twin_is_the_same_machine_without_labels_and_taints_of_spot(pools: lis
         assert (twin.machine, twin.gpus, twin.gpu_model) == (source.machine, source.gpus, source.gpu_model)
         assert (twin.capacity, twin.preemptible, twin.spot, twin.min_nodes) == (Capacity.ON_DEMAND, False, None, 0)
         assert set(source.taints) - set(twin.taints) == set(gke().added[source.source.capacity].taints)
-        assert not {"cloud.google.com/gke-spot", "cloud.google.com/gke-preemptible"} & twin.labels.keys()
+        assert not {f"cloud.google.com/gke-{way}" for way in ("spot", "preemptible", "flex-start")} & twin.labels.keys()
 
 
 @few

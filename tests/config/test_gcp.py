@@ -17,6 +17,9 @@ N1 = {"name": "n1", "machine": "n1-highmem-8", "capacity": "spot", "maxNodes": 4
 KEY = "projects/p/locations/{}/keyRings/r/cryptoKeys/k"
 NETWORK = {"name": "n", "subnet": "s", "podRange": "p", "serviceRange": "r"}
 EXISTING = {"location": "europe-west4", "name": "shared"}
+FLEX = {"name": "flex", "machine": "g2-standard-8", "capacity": "flex-start", "maxNodes": 4}
+RESERVED = {"name": "kept", "machine": "g2-standard-8", "maxNodes": 2, "zones": ["europe-west4-b"], "reservation": "l4"}
+BEFORE_IT = {"release": "r2026-11", "cluster": {"name": "ml", "kubernetesVersion": "1.31", "reason": "waits for Istio"}}
 
 
 def errors(raw: dict[str, Any]) -> list[Problem]:
@@ -114,6 +117,16 @@ MISTAKES = [
     (a(L4, labels={"cloud.google.com/gke-spot": "false"}), 'pools[0].labels["cloud.google.com/gke-spot"]', "your own"),
     (a(L4, labels={"gke-no-default-nvidia-gpu-device-plugin": "true"}), 'pools[0].labels["gke-no-default-nvidia-gpu-device-plugin"]', "your own"),
     (a(L4, taints=[{"key": "cloud.google.com/gke-preemptible", "value": "true"}]), "pools[0].taints[0]", "remove it"),
+    (a(FLEX, taints=[{"key": "cloud.google.com/gke-spot", "value": "true"}]), "pools[0].taints[0]", "remove it"),
+    (a(FLEX, machine="a3-edgegpu-8g"), "pools[0].capacity", "another size"),
+    (a(FLEX, gcp={"maxRunDuration": "9m"}), "pools[0].gcp.maxRunDuration", "10m to 168h"),
+    (a(FLEX, gcp={"maxRunDuration": "7d"}), "pools[0].gcp.maxRunDuration", "such as 30s, 5m or 1h"),
+    (a(FLEX, gcp={"shutdownGraceSeconds": 120}), "pools[0].gcp.shutdownGraceSeconds", "capacity: spot"),
+    (a(FLEX, generation="b"), "pools[0].generation", "remove it"),
+    (on_gke([FLEX], releaseChannel="EXTENDED") | BEFORE_IT, "pools[0].capacity", "another release"),
+    (a(RESERVED, reservation="L4"), "pools[0].reservation", "projects/PROJECT/reservations/NAME"),
+    (a(RESERVED, fallback=[{"onDemand": {"maxNodes": 1}}]), "pools[0].fallback", "remove it"),
+    (system(reservation="l4"), "systemPool.reservation", "always bought on demand"),
 ]  # fmt: skip
 
 
@@ -164,6 +177,12 @@ MAY_WORK = [
     (system(maxNodes=2), "systemPool.maxNodes"),
     (a(N1, minNodes=1, maxNodes=2), "pools[0].maxNodes"),
     (on_gke([L4], fallback={"whenUnsatisfiable": "ScaleUpAnyway"}), "cloud.fallback.whenUnsatisfiable"),
+    (a(FLEX, machine="n2-standard-8"), "pools[0].capacity"),
+    (a(FLEX, minNodes=1), "pools[0].minNodes"),
+    (a(FLEX, gcp={"locationPolicy": "balanced"}), "pools[0].gcp.locationPolicy"),
+    (a(RESERVED, zones=["europe-west4-b", "europe-west4-c"]), "pools[0].reservation"),
+    ({**on_gke([{**L4, "fallback": [{"pool": "flex"}, {"onDemand": {"maxNodes": 2}}]}, FLEX]), "growth": {"acceptedWait": "10m"}}, "pools[0].fallback"),
+    (on_gke([FLEX]) | {"scheduling": {"defaults": {"job": {"gpu": "prefer-spot"}}}}, "scheduling.defaults.job.gpu"),
 ]  # fmt: skip
 
 
@@ -196,6 +215,15 @@ WORKS = [
     on_gke(encryption={"bootDiskKey": KEY.format("global")}),
     on_gke(network={"privateNodes": False}),
     grace(105, 120),
+    a(FLEX),
+    a(FLEX, gcp={"maxRunDuration": "10m"}, fallback=[{"onDemand": {"maxNodes": 1}}]),
+    a(RESERVED),
+    a(RESERVED, reservation="l4/reservationBlocks/b1/reservationSubBlocks/s-2"),
+    # It comes from a reservation only.
+    a(RESERVED, machine="a4x-highgpu-4g", zones=["us-central1-a"]) | {"cloud": on_gke(location="us-central1")["cloud"]},
+    # In either order, and before the twin.
+    on_gke([{**L4, "fallback": [{"pool": "kept"}, {"pool": "flex"}, {"onDemand": {"maxNodes": 2}}]}, FLEX, RESERVED]),
+    on_gke([{**L4, "fallback": [{"pool": "flex"}, {"pool": "kept"}]}, FLEX, RESERVED]),
     # They serve Container Registry's hosts.
     on_gke(registries=[{"location": "us", "repository": f"{host}gcr.io"} for host in ("", "us.")]),
     on_gke(

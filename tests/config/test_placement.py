@@ -161,6 +161,13 @@ SPOT_T4, SPOT_T4_BIG, SPOT_A100 = (
     {"name": name, "machine": machine, "capacity": "spot", "maxNodes": 4, "fallback": [{"onDemand": {"maxNodes": 2}}]}
     for name, machine in (("t4", SIZES[1]), ("t4big", SIZES[2]), ("a100", SIZES[3]))
 )
+RESERVED = {
+    "name": "kept",
+    "machine": SIZES[1],
+    "maxNodes": 1,
+    "reservation": "/subscriptions/00000000-0000-4000-8000-000000000001/resourceGroups/ml/providers/Microsoft.Compute"
+    "/capacityReservationGroups/gpus",
+}
 NOTEBOOKS = {"name": "nb", "machine": SIZES[1], "maxNodes": 4}
 
 
@@ -185,6 +192,17 @@ def test_an_on_demand_pool_of_no_chain_stands_before_the_first_larger_twin() -> 
     assert order(SPOT_A100, SPOT_T4, NOTEBOOKS) == ["t4", "t4od", "a100", "nb", "a100od"]
     assert order(SPOT_T4_BIG, NOTEBOOKS) == ["t4big", "nb", "t4bigod"]
     assert order(NOTEBOOKS, {**SPOT_A100, "fallback": []}) == ["a100", "nb"]
+
+
+def test_a_reserved_pool_stands_where_its_chain_or_the_stack_file_says() -> None:
+    through = {**SPOT_T4, "fallback": [{"pool": "kept"}, *SPOT_T4["fallback"]]}
+    assert order(RESERVED, through) == ["t4", "kept", "t4od"]
+    # Its machine is smaller than that of the chain, which keeps its order all the same.
+    larger = {**SPOT_T4_BIG, "fallback": [{"pool": "kept"}, *SPOT_T4_BIG["fallback"]]}
+    assert order(RESERVED, larger) == ["t4big", "kept", "t4bigod"]
+    # Outside of a chain it is an on-demand pool: paid for in any case, and used first where the stack file says so.
+    assert order(RESERVED, SPOT_A100) == ["a100", "kept", "a100od"]
+    assert order(RESERVED, SPOT_A100, growth=("kept", "a100")) == ["kept", "a100", "a100od"]
 
 
 def test_the_stack_file_decides_the_order_of_chains_and_single_pools() -> None:

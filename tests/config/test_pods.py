@@ -13,8 +13,8 @@ from config.clouds.gcp.traits import gke
 from config.model.pool import Capacity
 from config.model.scheduling import Placement
 from config.model.taint import Effect, Taint, Toleration
+from config.placement import contract, pods
 from config.placement import node_pools as placement
-from config.placement import pods
 from config.placement.node_pools import NodePool
 from tests.config.stack import good, spec
 from tests.config.test_placement import pool_lists
@@ -95,7 +95,9 @@ def test_no_pod_without_gpus_gets_the_gpu_taints_toleration(pools: list[dict[str
         assert GPU not in pods.tolerations(pods.usable(placed, wanted, gpu=False))
 
 
-SPOT_OF_GKE = ["cloud.google.com/gke-preemptible=true:NoSchedule", "cloud.google.com/gke-spot=true:NoSchedule"]
+SPOT_OF_GKE = [
+    f"cloud.google.com/gke-{way}=true:NoSchedule" for way in ("flex-start", "preemptible", "spot")
+]  # fmt: skip
 
 
 def test_on_a_cloud_that_marks_spot_nodes_no_other_taint_separates_spot() -> None:
@@ -149,3 +151,25 @@ def test_shared_gpus_are_for_pods_that_ask_for_them_unless_all_are_shared() -> N
     )
     assert [pool.name for pool in pods.usable(node_pools(t4(), shared), Placement.PREFER_SPOT, gpu=True)] == ["t4"]
     assert [pool.name for pool in pods.usable(node_pools(shared), Placement.PREFER_SPOT, gpu=True)] == ["shared"]
+
+
+def test_pods_that_prefer_spot_may_wait_for_flex_start_and_those_that_require_it_may_not() -> None:
+    cloud = {"provider": "gcp", "project": "example-lab", "location": "europe-west4"}
+    l4 = {"machine": "g2-standard-8", "maxNodes": 2}
+    pools = [
+        {"name": "l4", **l4, "capacity": "spot", "fallback": [{"pool": "flex"}, {"onDemand": {"maxNodes": 1}}]},
+        {"name": "flex", **l4, "capacity": "flex-start"},
+    ]
+    system = {"machine": "n2-standard-4", "minNodes": 2, "maxNodes": 3}
+    placed = placement.node_pools(spec(good(cloud=cloud, pools=pools, systemPool=system)), gke())
+    usable = {wanted: [pool.name for pool in pods.usable(placed, wanted, gpu=True)] for wanted in Placement}
+    assert usable == {
+        Placement.PREFER_SPOT: ["flex", "l4", "l4od"],
+        Placement.REQUIRE_SPOT: ["l4"],
+        Placement.ON_DEMAND: ["l4od"],
+    }
+    ends = Toleration(key="cloud.google.com/gke-flex-start", value="true", effect=Effect.NO_SCHEDULE)
+    assert ends in pods.tolerations(pods.usable(placed, Placement.PREFER_SPOT, gpu=True))
+    stays = contract.snippets(placed)["gpu-on-demand"]["affinity"]["nodeAffinity"]
+    (term,) = stays["requiredDuringSchedulingIgnoredDuringExecution"]["nodeSelectorTerms"]
+    assert term["matchExpressions"][0]["values"] == ["spot", "flex-start"]

@@ -172,6 +172,18 @@ def test_the_report_counts_and_lists_every_error_but_no_warning() -> None:
     assert "is odd" not in text
 
 
+GROUP = (
+    "/subscriptions/00000000-0000-0000-0000-000000000001/resourceGroups/r"
+    "/providers/Microsoft.Compute/capacityReservationGroups/g"
+)
+
+
+def in_a_cluster_of_others(**keys: Any) -> dict[str, Any]:
+    cluster = {"existingCluster": {"resourceGroup": "platform", "name": "shared"}}
+    general = {"name": "general", "machine": "Standard_D8ds_v5", "maxNodes": 3, **keys}
+    return {"release": "r2026-11", "cloud": {"provider": "azure", **cluster}, "pools": [general]}
+
+
 MAY_WORK = [
     (system(machine="Standard_D2ds_v5"), "systemPool.machine"),
     (extra_pool(machine="Standard_Unheard_v9", gpus=0), "pools[3].machine"),
@@ -193,6 +205,9 @@ MAY_WORK = [
     (cloud(upgrades={"channel": "node-image"}), "cloud.upgrades.channel"),
     (cloud(encryption={"kms": {"keyId": "https://v.vault.azure.net/keys/etcd/1"}}), "cloud.encryption.kms.vaultId"),
     (cloud(monitoring={"logs": {"controlPlane": ["kube-audit", "kube-audit-admin"]}}), "cloud.monitoring.logs.controlPlane[1]"),
+    (extra_pool(machine="Standard_NC40ads_H100_v5", reservation=GROUP), "pools[3].reservation"),
+    (extra_pool(machine="Standard_ND96isr_H100_v5", reservation=GROUP), "pools[3].reservation"),
+    (in_a_cluster_of_others(reservation=GROUP), "pools[0].reservation"),
 ]  # fmt: skip
 
 

@@ -194,6 +194,13 @@ CASES: tuple[Case, ...] = (
     Case(
         "spot-pool-untainted", "gke-preemptible", NODE_POOL, gke_pool(nodes={"preemptible": True}), "nodeConfig.taints"
     ),
+    Case("spot-pool-untainted", "gke-flex", NODE_POOL, gke_pool(nodes={"flexStart": True}), "nodeConfig.taints"),
+    Case(
+        "spot-pool-untainted",
+        "gke-flex-tainted",
+        NODE_POOL,
+        gke_pool(nodes={"flexStart": True, "taints": [_google_taint("cloud.google.com/gke-flex-start", "true")]}),
+    ),
     Case("spot-pool-untainted", "aks-tainted", AGENT_POOL, aks_pool(scaleSetPriority="Spot", nodeTaints=[SPOT_TAINT])),
     Case(
         "spot-pool-untainted",

@@ -242,6 +242,10 @@ CASES = [
     ),
     Removal("pools.general.maxPods", refused=["pools[0].maxPods: general: was 64, and AKS keeps", ANOTHER]),
     Removal("pools.general.subnet", refused=["pools[0].subnet: general: is lab/more in the cluster", ANOTHER]),
+    Removal(
+        "pools.plain.reservation",
+        refused=["pools[1].reservation: plainb: is cpus in the cluster and cannot become unset", "add `generation: c`"],
+    ),
     Removal("pools.general.upgrade", shows=[updated("general", "upgradeSettings.maxSurge")]),
     Removal("pools.general.upgrade.maxSurge", refused=["pools[0].upgrade: leaves no way to exchange a node"]),
     Removal("pools.plain.upgrade.maxUnavailable", refused=["pools[1].upgrade: leaves no way to exchange a node"]),

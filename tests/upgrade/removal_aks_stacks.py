@@ -108,6 +108,7 @@ FULL: Config = {
             "machine": "Standard_D8ds_v5",
             "maxNodes": 3,
             "upgrade": {"maxUnavailable": "2"},
+            "reservation": f"{ID}/Microsoft.Compute/capacityReservationGroups/cpus",
             "generation": "b",
         },
         {

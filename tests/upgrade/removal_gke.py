@@ -174,6 +174,10 @@ CASES = [
         "pools.apart.gcp.computeClass",
         shows=[updated("apartb", *IN_CLASS, "nodeConfig.taints[1]")],
     ),
+    Removal(
+        "pools.apart.reservation",
+        refused=["reservation: apartb: is l4-prod in the cluster and cannot become unset", "add `generation: c`"],
+    ),
     Removal("pools.apart.generation", shows=["create NodePool lab-apart", "delete NodePool lab-apartb"]),
     # Spot pools
     Removal("pools.spare.capacity", shows=[replaced("spare", "nodeConfig.spot")]),
@@ -208,6 +212,11 @@ CASES = [
                 "autoscaling.totalMaxNodeCount",
             )
         ],
+    ),
+    Removal(
+        "pools.later.gcp.maxRunDuration",
+        "zonal",
+        shows=["replace NodePool lab-later [nodeConfig.maxRunDuration], deleted first"],
     ),
     Removal("pools.l4.gcp.locationPolicy", shows=[updated("l4", "autoscaling.locationPolicy")]),
     Removal(

@@ -91,7 +91,14 @@ FULL: Config = {
             "gpuModel": "nvidia-tesla-v100",
             "installDriver": False,
         },
-        {"name": "apart", "machine": "g2-standard-8", "maxNodes": 2, "gcp": {"computeClass": False}, "generation": "b"},
+        {
+            "name": "apart",
+            "machine": "g2-standard-8",
+            "maxNodes": 2,
+            "reservation": "l4-prod",
+            "gcp": {"computeClass": False},
+            "generation": "b",
+        },
         {
             "name": "even",
             "machine": "n2-standard-8",
@@ -123,6 +130,13 @@ ZONAL: Config = {
             "gcp": {"devicePlugin": "nvidia"},
         },
         {"name": "spare", "machine": "n2-standard-8", "capacity": "spot", "maxNodes": 2, "maxPods": 64},
+        {
+            "name": "later",
+            "machine": "g2-standard-8",
+            "capacity": "flex-start",
+            "maxNodes": 2,
+            "gcp": {"maxRunDuration": "24h"},
+        },
     ],
 }
 PRIVATE: Config = {

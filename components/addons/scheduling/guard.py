@@ -80,9 +80,10 @@ def _variables(guard: Guard, pools: Sequence[NodePool], cloud: Cloud) -> dict[st
     """What both policies know of the stack and of a pod; four differ."""
     taints = spot_taints(pools, cloud)
     # Spot pools of other owners have the cloud's own labels.
+    ending = [pool for pool in pools if pool.capacity != Capacity.ON_DEMAND]
     labels = {
-        CAPACITY_LABEL: [Capacity.SPOT.value],
-        POOL_LABEL: sorted(pool.label for pool in pools if pool.capacity == Capacity.SPOT),
+        CAPACITY_LABEL: sorted({Capacity.SPOT.value, *(pool.capacity.value for pool in ending)}, reverse=True),
+        POOL_LABEL: sorted(pool.label for pool in ending),
     }
     for key, value in cloud.spot_labels:
         labels.setdefault(key, []).append(value)

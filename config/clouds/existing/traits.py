@@ -31,4 +31,5 @@ def existing() -> Cloud:
         # AKS' value: the shorter one of GKE would cut short what other clouds leave.
         spot_grace=25,
         makes_pools=False,
+        other_clouds_keys={"reservation": "remove it: these nodes exist already"},
     )

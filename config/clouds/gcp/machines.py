@@ -43,6 +43,15 @@ def machines() -> dict[str, Machine]:
     return {row["machine_type"]: _machine(row) for row in rows(__file__, "machines")}
 
 
+@cache
+def not_by_flex_start() -> frozenset[str]:
+    """Machine types that Google does not sell by flex-start, where a source says so."""
+    flags = {"no-flex-start", "reservation-only"}
+    return frozenset(
+        row["machine_type"] for row in rows(__file__, "machines") if flags & set(row["source"].split(";")[1:])
+    )
+
+
 def accelerator(model: str) -> str:
     """Google's name of a GPU model of the catalogue, as node pools and the label gke-accelerator have it."""
     return next((google for google, catalogue in ACCELERATORS.items() if catalogue == model), model)

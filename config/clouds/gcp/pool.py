@@ -6,6 +6,7 @@ from typing import ClassVar, Literal
 
 from pydantic import Field
 
+from config.model.fields import Duration
 from config.model.pool import AnyPool, PoolOptions
 
 
@@ -55,6 +56,11 @@ class GcpPool(GcpNodes):
         description="Seconds of notice that a spot node has, of which the last 15 are for system pods. GKE's own default: 30 "
         "(page spot-vms).",
         examples=[120],
+    )
+    max_run_duration: Duration | None = Field(
+        None,
+        description="How long a flex-start machine runs before Google ends it: `10m` to `168h`. Default: 168h, seven days.",
+        examples=["24h"],
     )
     device_plugin: Literal["gke", "nvidia"] = Field(
         "gke",

@@ -17,6 +17,7 @@ from config.model.taint import Taint
 
 SPOT = "cloud.google.com/gke-spot"
 PREEMPTIBLE = "cloud.google.com/gke-preemptible"
+FLEX_START = "cloud.google.com/gke-flex-start"
 PROVISIONING = "cloud.google.com/gke-provisioning"
 NO_DEFAULT_PLUGIN = "gke-no-default-nvidia-gpu-device-plugin"
 """On a node with the value `true` GKE's own device plugin stays away (page gpus)."""
@@ -143,7 +144,9 @@ def gke() -> Cloud:
     pods that are not the system's) and concepts/preemptible-vms; magic-modules, resource_container_cluster.go (names of
     clusters); pulumi-gcp issue 1510 (names of pools); page quotas (nodes of a pool's zone); tutorials with spot VMs, which
     taint `cloud.google.com/gke-spot=true:NoSchedule` themselves because a Standard pool gets no spot taint from GKE;
-    bitpoke/stack issue 86 (node-role.kubernetes.io); container-engine-accelerators (the device plugin is GKE's).
+    bitpoke/stack issue 86 (node-role.kubernetes.io); container-engine-accelerators (the device plugin is GKE's);
+    GoogleCloudPlatform/cluster-autoscaler, system_labels.go (the labels of flex-start; its taint is optional and bears the label's
+    key).
     """
     return Cloud(
         provider="gcp",
@@ -160,6 +163,10 @@ def gke() -> Cloud:
             Capacity.SPOT: Added({SPOT: "true", PROVISIONING: "spot"}, (Taint(key=SPOT, value="true"),)),
             Capacity.PREEMPTIBLE: Added(
                 {PREEMPTIBLE: "true", PROVISIONING: "preemptible"}, (Taint(key=PREEMPTIBLE, value="true"),)
+            ),
+            # Its nodes end as spot nodes do: what must not be evicted is kept off in the same way.
+            Capacity.FLEX_START: Added(
+                {FLEX_START: "true", PROVISIONING: "flex-start"}, (Taint(key=FLEX_START, value="true"),)
             ),
         },
         reserved_label_prefixes=("cloud.google.com", "gke.io", "kubernetes.io", "k8s.io"),

@@ -9,7 +9,14 @@ from typing import Any
 
 from sandbox.azure import errors, ids, versions
 from sandbox.azure.errors import AzureRefused, aks
-from sandbox.azure.resources import count_rules, label_rules, machine_rules, spot_rules, upgrade_rules
+from sandbox.azure.resources import (
+    count_rules,
+    label_rules,
+    machine_rules,
+    reservation_rules,
+    spot_rules,
+    upgrade_rules,
+)
 from sandbox.azure.resources.pool_request import POOL_NAME, PoolRequest, Rule, invalid
 from sandbox.cloud import rules
 
@@ -33,6 +40,8 @@ _IMMUTABLE = (
     "enableEncryptionAtHost",
     "gpuProfile",
     "gpuInstanceProfile",
+    # AKS release notes of 2026-08-07 (Azure/AKS PR 5913): a group for an existing pool needs a preview API.
+    "capacityReservationGroupID",
 )
 
 
@@ -76,7 +85,7 @@ def immutable_change(request: PoolRequest) -> AzureRefused | None:
 
 
 def _comparable(field: str, value: Any) -> Any:
-    return ids.key(value) if field.endswith("SubnetID") and value else value
+    return ids.key(value) if field.endswith(("SubnetID", "GroupID")) and value else value
 
 
 def version(request: PoolRequest) -> AzureRefused | None:
@@ -131,5 +140,6 @@ RESULT: tuple[Rule, ...] = (
     upgrade_rules.surge,
     version,
     subnets,
+    *reservation_rules.RULES,
 )
 """Rules on the resulting body: defaults and kept values included."""

@@ -7,6 +7,7 @@ from sandbox.gcp import ids, versions
 from sandbox.gcp.errors import GcpRefused, bad_request
 from sandbox.gcp.locations import offered
 from sandbox.gcp.machines import machines
+from sandbox.gcp.resources.flex_rules import reserved
 from sandbox.gcp.resources.identity import missing_account
 from sandbox.gcp.resources.pool_request import PoolRequest
 
@@ -46,7 +47,7 @@ def provisioning(request: PoolRequest) -> GcpRefused | None:
     reclaimable = bool(config.get("spot") or config.get("preemptible"))
     if reclaimable and not machine.spot:
         return bad_request(f"Machine type {machine.name} is not available as Spot VM.")
-    other_ways = config.get("flexStart") or config.get("reservationAffinity") or request.body.get("queuedProvisioning")
+    other_ways = config.get("flexStart") or reserved(config) or request.body.get("queuedProvisioning")
     if not reclaimable and not machine.on_demand and not other_ways:
         ways = "as Spot VM, by Flex-start or in a reservation" if machine.spot else "in a reservation"
         return bad_request(f"Machine type {machine.name} is available {ways} only.")

@@ -44,6 +44,8 @@ class NodePool(GcpType):
         rules.check(pool_rules.SENT, request)
         config = request.config
         config["effectiveTaints"] = _all_taints(config, record.body["nodeConfig"])
+        if config.get("flexStart"):
+            request.body["upgradeSettings"] = _upgrade(request.body["upgradeSettings"], config)
         version = request.wanted.get("version")
         if version:
             channel = cluster.body["releaseChannel"]["channel"]
@@ -96,7 +98,7 @@ def _with_defaults(cluster: Body, id: str, wanted: Body) -> Body:
         # A set; an empty one means the default.
         "nodeLocations": list(dict.fromkeys(wanted.get("nodeLocations") or _zones(cluster))),
         "management": {"autoRepair": True, "autoUpgrade": True, **wanted.get("management", {})},
-        "upgradeSettings": _upgrade(wanted.get("upgradeSettings") or {}),
+        "upgradeSettings": _upgrade(wanted.get("upgradeSettings") or {}, config),
         "name": ids.last(id),
         "namePrefix": wanted.get("namePrefix", ""),
         "project": ids.project_of(id),
@@ -131,7 +133,10 @@ def _zones(cluster: Body) -> list[str]:
     return [*own, *cluster["nodeLocations"]] or locations.default_zones(cluster["location"])
 
 
-def _upgrade(settings: Body) -> Body:
+def _upgrade(settings: Body, config: Body) -> Body:
+    if config.get("flexStart"):
+        # crossplane-contrib/provider-upjet-gcp #1028: whatever is sent.
+        return {**settings, "strategy": "SHORT_LIVED", "maxSurge": 0, "maxUnavailable": 0}
     strategy = settings.get("strategy", "SURGE")
     defaults = {"maxSurge": 1, "maxUnavailable": 0} if strategy == "SURGE" else {"maxSurge": 0, "maxUnavailable": 0}
     # Who says one of the two says both: zero is Terraform's value for the other.

@@ -6,7 +6,7 @@
 import re
 
 from sandbox.gcp.errors import GcpRefused, bad_request
-from sandbox.gcp.resources import agent_rules, gpu_rules, label_rules, machine_rules, scale_rules
+from sandbox.gcp.resources import agent_rules, flex_rules, gpu_rules, label_rules, machine_rules, scale_rules
 from sandbox.gcp.resources.pool_request import PoolRequest, Rule
 
 _NAME = r"(?:[a-z](?:[-a-z0-9]{0,38}[a-z0-9])?)"
@@ -45,7 +45,15 @@ RESULT: tuple[Rule, ...] = (
     gpu_rules.partition,
     gpu_rules.driver,
     machine_rules.spot_and_preemptible,
+    flex_rules.bought_once,
+    flex_rules.without_reservations,
+    flex_rules.autoscaled,
+    flex_rules.reservation,
+    flex_rules.spot_reserved,
     machine_rules.provisioning,
+    flex_rules.sold_so,
+    flex_rules.flex_version,
+    flex_rules.run_duration,
     machine_rules.too_old,
     machine_rules.boot_disk,
     machine_rules.boot_disk_key,

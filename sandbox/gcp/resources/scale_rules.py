@@ -112,6 +112,10 @@ def management(request: PoolRequest) -> GcpRefused | None:
     channel = request.cluster["releaseChannel"]["channel"]
     if channel != "UNSPECIFIED":
         for field, title in (("autoUpgrade", "Auto_upgrade"), ("autoRepair", "Auto_repair")):
-            if not request.body["management"].get(field):
+            # Page dws-flex-start-training turns repairs off; skypilot-org/skypilot, docs/source/reference/kubernetes/examples,
+            # does so in a cluster of the channel RAPID.
+            if not request.body["management"].get(field) and not (
+                field == "autoRepair" and request.config.get("flexStart")
+            ):
                 return bad_request(f"{title} must be true when release_channel {channel} is set.")
     return None

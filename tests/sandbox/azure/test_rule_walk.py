@@ -20,10 +20,11 @@ from sandbox.cloud import cloud, state
 from tests.sandbox.rule_walk import take_out, without_rows, without_source
 
 from .conftest import IDENTITY, Account
-from .walk import access, clusters, keys, machines, networks, pools, running, spot
+from .walk import access, clusters, keys, machines, networks, pools, reservations, running, spot
 from .walk.row import TABLES, Put, Row, refusal
 
-ROWS = [row for rules in (pools, spot, machines, clusters, access, keys, networks, running) for row in rules.ROWS]
+MODULES = (pools, spot, reservations, machines, clusters, access, keys, networks, running)
+ROWS = [row for rules in MODULES for row in rules.ROWS]
 QUOTAS = Quotas.read({"northeurope": {"Cores": 20, "lowPriorityCores": 12, "standardNCASv3_T4Family": 8}})
 
 NETWORK = {"resourceGroupName": "ml", "virtualNetworkName": "net"}

@@ -88,6 +88,14 @@ def with_config(base: Props, **changes: Any) -> Props:
     return {**base, "nodeConfig": {name: value for name, value in config.items() if value is not None}}
 
 
+FLEX: Props = {
+    **with_config(
+        SPOT, spot=None, taints=None, flexStart=True, reservationAffinity={"consumeReservationType": "NO_RESERVATION"}
+    ),
+    "management": {"autoRepair": False},
+}
+
+
 class Project(Caller):
     """A project, and the engine's side of it."""
 

@@ -15,6 +15,7 @@ from .conftest import (
     CLUSTER,
     CLUSTER_ID,
     CLUSTER_INPUTS,
+    FLEX,
     POOL,
     PROJECT,
     REGION,
@@ -162,6 +163,16 @@ def test_a_spot_pool_gets_no_taint(ready: Project) -> None:
     ready.create(POOL, REGULAR)
     pool = created(ready, with_config(REGULAR, spot=True) | {"name": "spot"})
     assert pool["nodeConfig"]["effectiveTaints"] == []
+
+
+def test_a_flex_start_pool_has_an_upgrade_strategy_of_its_own(ready: Project) -> None:
+    """crossplane-contrib/provider-upjet-gcp #1028"""
+    short = {"strategy": "SHORT_LIVED", "maxSurge": 0, "maxUnavailable": 0}
+    pool = ready.create(POOL, FLEX)
+    assert pool.old_outputs["upgradeSettings"] == short
+    assert pool.old_outputs["management"] == {"autoRepair": False, "autoUpgrade": True}
+    assert ready.update(pool, with_config(FLEX, labels={"a": "b"})).old_outputs["upgradeSettings"] == short
+    assert ready.diff(pool, FLEX).changes == {}
 
 
 def test_gpus_are_tainted_only_where_there_are_other_nodes_and_not_twice(ready: Project) -> None:

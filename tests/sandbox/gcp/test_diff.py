@@ -43,6 +43,9 @@ POOL_DIFFS: list[tuple[Props, dict[str, str] | None, bool]] = [
     ({**SPOT, "networkConfig": {"podRange": "more"}}, {"networkConfig.podRange": "update"}, True),
     (with_config(SPOT, spot=None), {"nodeConfig.spot": "delete"}, True),
     (with_config(SPOT, spot=None, preemptible=True), None, True),
+    (with_config(SPOT, spot=None, flexStart=True), None, True),
+    (with_config(SPOT, maxRunDuration="86400s"), {"nodeConfig.maxRunDuration": "add"}, True),
+    (with_config(SPOT, reservationAffinity={"consumeReservationType": "NO_RESERVATION"}), None, True),
     (
         with_config(SPOT, guestAccelerators=[{"type": "nvidia-l4", "count": 2}]),
         {"nodeConfig.guestAccelerators[0].count": "update"},

@@ -103,13 +103,14 @@ def test_a_spot_gpu_node() -> None:
         ({}, "standard", set()),
         ({"spot": True}, "spot", {"gke-spot"}),
         ({"preemptible": True}, "preemptible", {"gke-preemptible"}),
+        ({"flexStart": True}, "flex-start", {"gke-flex-start"}),
     ],
 )
 def test_capacity_is_a_label_and_never_a_taint(config: Any, provisioning: str, other_labels: set[str]) -> None:
     manifest = node_of(pool("e2-standard-4", **config))
     labels = {key.removeprefix("cloud.google.com/"): value for key, value in manifest["metadata"]["labels"].items()}
     assert labels["gke-provisioning"] == provisioning
-    assert {"gke-spot", "gke-preemptible"} & labels.keys() == other_labels
+    assert {"gke-spot", "gke-preemptible", "gke-flex-start"} & labels.keys() == other_labels
     assert "taints" not in manifest["spec"]
     assert "private-node" in labels
     assert not [key for key in labels if "gpu" in key or "accelerator" in key]

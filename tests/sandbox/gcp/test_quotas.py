@@ -16,7 +16,7 @@ from sandbox.cluster.plugins import limits
 from sandbox.gcp.quotas import UNLIMITED, Quotas
 from tests.sandbox.engine_side import Props
 
-from .conftest import CLUSTER, CLUSTER_INPUTS, POOL, PROJECT, REGION, REGULAR, SPOT, Project, with_config
+from .conftest import CLUSTER, CLUSTER_INPUTS, FLEX, POOL, PROJECT, REGION, REGULAR, SPOT, Project, with_config
 
 MORE = f"View and manage quotas at https://console.cloud.google.com/iam-admin/quotas?usage=USED&project={PROJECT}."
 ON_DEMAND = {**with_config(SPOT, spot=None), "name": "od"}
@@ -69,6 +69,12 @@ def test_every_exceeded_quota_is_named(ready: Project) -> None:
         ({"NVIDIA_L4_GPUS": 2}, {**SPOT, "initialNodeCount": 1}, "NVIDIA_L4_GPUS"),
         ({"N2_CPUS": 23}, with_config(REGULAR, spot=True), "N2_CPUS"),
         ({"PREEMPTIBLE_CPUS": 23, "N2_CPUS": 0}, with_config(REGULAR, preemptible=True), "PREEMPTIBLE_CPUS"),
+        # Page dws-flex-start-training
+        (
+            {"PREEMPTIBLE_NVIDIA_L4_GPUS": 2, "NVIDIA_L4_GPUS": 9},
+            {**FLEX, "initialNodeCount": 1},
+            "PREEMPTIBLE_NVIDIA_L4_GPUS",
+        ),
     ],
 )
 def test_each_machine_counts_against_its_own(

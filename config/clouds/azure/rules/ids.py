@@ -26,16 +26,21 @@ def check(path: str, id: str, type: str, what: str) -> Iterator[Problem]:
         )
 
 
+def subscription(path: str, text: str) -> Iterator[Problem]:
+    """A problem when an id has the name of a subscription in place of the subscription's id."""
+    written = re.match(r"/subscriptions/([^/]+)/", text, re.IGNORECASE)
+    # MicrosoftDocs/azure-docs issue 77959; what is left of a template `rules.texts` has.
+    if written and re.fullmatch(r"[-\w ]+", written[1]) and not re.search(GUID, written[1]):
+        yield Problem(
+            path,
+            f"has the subscription {written[1]!r}, which is not an id",
+            "write the subscription's id, a GUID; not its name",
+        )
+
+
 def _subscriptions(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     for path, _, text in texts([("cloud", azure)]):
-        written = re.match(r"/subscriptions/([^/]+)/", text, re.IGNORECASE)
-        # MicrosoftDocs/azure-docs issue 77959; what is left of a template `rules.texts` has.
-        if written and re.fullmatch(r"[-\w ]+", written[1]) and not re.search(GUID, written[1]):
-            yield Problem(
-                path,
-                f"has the subscription {written[1]!r}, which is not an id",
-                "write the subscription's id, a GUID; not its name",
-            )
+        yield from subscription(path, text)
 
 
 NEW_CLUSTER_RULES = (_subscriptions,)

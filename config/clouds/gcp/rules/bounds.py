@@ -51,9 +51,10 @@ def _location_policy(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Itera
     if known(lambda: pool.zone_count(draft.cloud), 0) == 1:
         yield Problem(where, "has no use for a pool in one zone", "remove it", warning=True)
     elif pool.reclaimable and options.location_policy == "balanced":
+        kind = "spot" if pool.taken_back else pool.capacity
         yield Problem(
             where,
-            "is balanced for a spot pool, which then misses machines that only one zone has",
+            f"is balanced for a {kind} pool, which then misses machines that only one zone has",
             "write any, or leave it out",
             warning=True,
         )

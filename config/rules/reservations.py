@@ -1,0 +1,24 @@
+"""Checks of pools on reserved capacity, on any cloud. Each cloud's folder has the form of a reservation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from config.clouds.traits import Cloud
+from config.draft import Draft
+from config.model.pool import Pool
+from config.problems import Problem
+
+
+def _on_demand(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    # Azure: learn.microsoft.com/azure/virtual-machines/capacity-reservation-overview, "Limitations". Google: skypilot-org/skypilot
+    # pull request 2393 (spot); GoogleCloudPlatform/cluster-autoscaler, pkg/autoprovisioning/injection.go (flex-start).
+    if pool.reservation and pool.reclaimable:
+        yield Problem(
+            f"{path}.reservation",
+            f"is set on a pool that is {pool.capacity}: reserved machines are bought on demand",
+            "remove it, or write `capacity: on-demand`",
+        )
+
+
+POOL_RULES = (_on_demand,)

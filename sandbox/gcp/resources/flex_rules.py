@@ -1,0 +1,110 @@
+"""Rules of GKE on the ways to capacity beside on-demand and spot: flex-start and reservations.
+
+Pages dws, dws-flex-start-training and consuming-reservations; preconditions of GoogleCloudPlatform/cluster-toolkit's gke-node-pool,
+and those of Google's autoscaler for pools it makes itself (GoogleCloudPlatform/cluster-autoscaler, pkg/autoprovisioning). Words
+UNCONFIRMED but where a source stands beside them.
+"""
+
+import re
+
+from sandbox.cloud import rules
+from sandbox.cloud.state import Body
+from sandbox.gcp import versions
+from sandbox.gcp.errors import GcpRefused, bad_request
+from sandbox.gcp.resources.pool_request import PoolRequest
+
+# Page dws
+_SINCE = "1.32.2-gke.1652000"
+# Page dws: seven days. The autoscaler's minFlexStartMRDInSeconds: ten minutes.
+_SECONDS = range(600, 604801)
+
+_KEY = "compute.googleapis.com/reservation-name"
+_NAME = r"[a-z]([-a-z0-9]{0,61}[a-z0-9])?"
+_RESERVATION = rf"(projects/[^/]+/reservations/)?{_NAME}(/reservationBlocks/{_NAME}(/reservationSubBlocks/{_NAME})?)?"
+
+
+def affinity(config: Body) -> str:
+    """The type of a pool's reservation affinity; empty where none is set."""
+    return str((config.get("reservationAffinity") or {}).get("consumeReservationType") or "")
+
+
+def reserved(config: Body) -> bool:
+    """Whether a pool's machines are reserved ones."""
+    return affinity(config).startswith(("SPECIFIC_RESERVATION", "ANY_RESERVATION"))
+
+
+def without_reservations(request: PoolRequest) -> GcpRefused | None:
+    # hashicorp/terraform-provider-google #18341 has these words of queued provisioning; of flex-start they are UNCONFIRMED.
+    queued = bool((request.body.get("queuedProvisioning") or {}).get("enabled"))
+    if not (queued or request.config.get("flexStart")) or affinity(request.config) == "NO_RESERVATION":
+        return None
+    refused = bad_request(
+        f"{'Queued_provisioning' if queued else 'Flex_start'} requires reservation affinity to be set to none"
+    )
+    return refused if queued else refused.as_read()
+
+
+@rules.as_read
+def bought_once(request: PoolRequest) -> GcpRefused | None:
+    # cluster-toolkit pull request 4027
+    config = request.config
+    if config.get("flexStart") and (config.get("spot") or config.get("preemptible")):
+        return bad_request("Node pool cannot have both flex_start and spot or preemptible set.")
+    return None
+
+
+@rules.as_read
+def autoscaled(request: PoolRequest) -> GcpRefused | None:
+    # The same pull request: no constant number of nodes.
+    if request.config.get("flexStart") and not request.body.get("autoscaling"):
+        return bad_request("Flex_start requires autoscaling.")
+    return None
+
+
+@rules.as_read
+def flex_version(request: PoolRequest) -> GcpRefused | None:
+    if request.config.get("flexStart") and versions.number(request.body["version"]) < versions.number(_SINCE):
+        return bad_request(f"Flex_start needs version {_SINCE} or later.")
+    return None
+
+
+@rules.as_read
+def run_duration(request: PoolRequest) -> GcpRefused | None:
+    written = request.config.get("maxRunDuration")
+    if not written:
+        return None
+    seconds = re.fullmatch(r"([0-9]{1,9})s", written)
+    if seconds is None:
+        return bad_request(f'Invalid max_run_duration "{written}": seconds that end in s, such as 86400s.')
+    if request.config.get("flexStart") and int(seconds[1]) not in _SECONDS:
+        return bad_request(f"Max_run_duration of flex_start must be {_SECONDS[0]}s to {_SECONDS[-1]}s.")
+    return None
+
+
+@rules.as_read
+def sold_so(request: PoolRequest) -> GcpRefused | None:
+    # Page accelerator-optimized-machines, consumption options
+    if request.config.get("flexStart") and not request.machine.flex_start:
+        return bad_request(f"Machine type {request.machine.name} is not available by Flex-start.")
+    return None
+
+
+@rules.as_read
+def reservation(request: PoolRequest) -> GcpRefused | None:
+    # cluster-toolkit: one reservation, by the key, and only where one is asked for.
+    given: Body = request.config.get("reservationAffinity") or {}
+    values = given.get("values") or []
+    if affinity(request.config) != "SPECIFIC_RESERVATION":
+        return bad_request("Only SPECIFIC_RESERVATION names reservations.") if values else None
+    if given.get("key") != _KEY or len(values) != 1 or not re.fullmatch(_RESERVATION, values[0]):
+        return bad_request(f"SPECIFIC_RESERVATION needs the key {_KEY} and the name of one reservation.")
+    return None
+
+
+@rules.as_read
+def spot_reserved(request: PoolRequest) -> GcpRefused | None:
+    # skypilot-org/skypilot pull request 2393: reservations are not for Spot VMs.
+    config = request.config
+    if (config.get("spot") or config.get("preemptible")) and affinity(config) == "SPECIFIC_RESERVATION":
+        return bad_request("Spot and preemptible VMs cannot consume a reservation.")
+    return None
