@@ -20,10 +20,12 @@ from sandbox.cloud import cloud, state
 from tests.sandbox.rule_walk import take_out, without_rows, without_source
 
 from .conftest import IDENTITY, Account
-from .walk import access, clusters, keys, machines, networks, pools, running, spot
+from .walk import access, clusters, keys, machines, networks, pools, running, spot, storage
 from .walk.row import TABLES, Put, Row, refusal
 
-ROWS = [row for rules in (pools, spot, machines, clusters, access, keys, networks, running) for row in rules.ROWS]
+ROWS = [
+    row for rules in (pools, spot, machines, clusters, access, keys, networks, running, storage) for row in rules.ROWS
+]
 QUOTAS = Quotas.read({"northeurope": {"Cores": 20, "lowPriorityCores": 12, "standardNCASv3_T4Family": 8}})
 
 NETWORK = {"resourceGroupName": "ml", "virtualNetworkName": "net"}
