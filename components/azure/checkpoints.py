@@ -170,7 +170,8 @@ class Checkpoints(pulumi.ComponentResource):
         scope = pulumi.Output.from_input(container).apply(lambda id: "/".join(id.split("/")[:5]))
         declared = Declared(
             ROLE_DEFINITION,
-            f"{name}-checkpoints",
+            # Of another account it is another resource: a replacement is deleted first, and a role that is assigned cannot be.
+            f"{name}-{account}",
             {
                 "roleDefinitionId": role.guid,
                 "roleName": title,

@@ -125,6 +125,7 @@ class Checkpoints(pulumi.ComponentResource):
                         "expression": condition(bucket, profile.path),
                     },
                 },
-                pulumi.ResourceOptions(parent=self, depends_on=[cluster]),
+                # A binding is known by role, member and the condition's title, which an old one would share.
+                pulumi.ResourceOptions(parent=self, depends_on=[cluster], delete_before_replace=True),
                 outputs=(),
             )

@@ -10,7 +10,7 @@ from sandbox.gcp import conditions, ids, locations
 from sandbox.gcp.errors import GcpRefused, bad_request, invalid
 from sandbox.gcp.resources import identity
 from sandbox.gcp.resources.cluster_path import CLUSTER
-from sandbox.gcp.resources.resource_type import GcpType
+from sandbox.gcp.resources.resource_type import ROLE, GcpType, Settings
 
 BUCKET = "gcp:storage/bucket:Bucket"
 BUCKET_MEMBER = "gcp:storage/bucketIAMMember:BucketIAMMember"
@@ -21,6 +21,8 @@ _POOL = re.compile(
     r"principal(?:Set)?://iam\.googleapis\.com/projects/(?P<number>\d+)/locations/global"
     r"/workloadIdentityPools/(?P<project>[^/]+)\.svc\.id\.goog/.+"
 )
+
+_MEMBER_ID = re.compile(rf"b/(?P<bucket>[^/ ]+)[/ ](?P<role>{ROLE})[/ ](?P<member>[^ ]+)([/ ].*)?")
 
 
 def taken(existing: Body, wanted: Body) -> GcpRefused:
@@ -162,7 +164,15 @@ MEMBER_RULES: tuple[Callable[[BucketGrant], GcpRefused | None], ...] = (
 
 
 class BucketMember(identity.Member):
-    """`google_storage_bucket_iam_member`."""
+    """`google_storage_bucket_iam_member`. Bindings of one role and member with two conditions are two (package tpgiamresource)."""
+
+    def id(self, inputs: Body, settings: Settings) -> str:
+        condition = inputs.get("condition")
+        return super().id(inputs, settings) + (f"/{condition['title']}" if condition else "")
+
+    def matches(self, id: str) -> dict[str, str] | None:
+        match = _MEMBER_ID.fullmatch(id)
+        return match.groupdict() if match else None
 
     def create(self, resources: Resources, id: str, wanted: Body) -> Body:
         rules.check(MEMBER_RULES, BucketGrant(wanted, resources))
