@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pulumi
 
-from components import clouds, links
+from components import clouds, links, workloads
 from components.addons import layer, names
 from components.addons import plan as layer_plan
 from components.last_update import LastUpdate
@@ -38,6 +38,7 @@ class KubeflowCluster(pulumi.ComponentResource):
         stack = Stack(spec, node_pools(spec, cloud), system, instance, last_update or LastUpdate.read())
         target = clouds.target(stack, opts)
         stack.last_update.refuse_move(target.place)
+        workloads.refuse_rename(spec, stack.last_update)
         plan = layer_plan.plan(stack, cloud, target)
 
         # Cloud: the cluster, or pools in one

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from components import last_update
+from components import last_update, workloads
 from components.addons.plan import LayerPlan
 from components.target import Cluster, Outputs, Stack, Target
 from config.placement import pods
@@ -22,6 +22,7 @@ def outputs(stack: Stack, target: Target, plan: LayerPlan, cluster: Cluster) -> 
         **({"systemPool": _system_pool(stack.system_pool)} if stack.system_pool else {}),
         "pools": [_pool(pool) for pool in stack.node_pools],
         **plan.outputs,
+        **({"workloads": cluster.workloads} if cluster.workloads else {}),
         last_update.OUTPUT: _remembered(stack, target),
     }
 
@@ -59,4 +60,10 @@ def _remembered(stack: Stack, target: Target) -> dict[str, Any]:
     system = [stack.system_pool] if stack.system_pool else []
     settings_by_pool = {pool.name: last_update.lasting_settings(pool.source) for pool in (*stack.node_pools, *system)}
     settings_by_pool = {name: settings for name, settings in settings_by_pool.items() if settings}
-    return {"place": dict(target.place), "asked": settings_by_pool, **target.remembered, **stack.last_update.exported}
+    return {
+        "place": dict(target.place),
+        "asked": settings_by_pool,
+        **workloads.remembered(stack.spec),
+        **target.remembered,
+        **stack.last_update.exported,
+    }

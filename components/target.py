@@ -55,6 +55,10 @@ class Cluster(Protocol):
     def new_cluster(self) -> pulumi.Resource | None:
         """The resource of a cluster that this stack makes; None for an existing cluster."""
 
+    @property
+    def workloads(self) -> Mapping[str, Any] | None:
+        """Storage for users' work as its readers see it (`components.workloads`); None without."""
+
 
 class CloudCluster(pulumi.ComponentResource):
     """A `Cluster` that declares resources of a cloud; the base of each cloud's components."""
@@ -63,6 +67,7 @@ class CloudCluster(pulumi.ComponentResource):
     kubeconfig: pulumi.Output[str]
     """Secret. The kubeconfig that the cloud hands out to users."""
     new_cluster: pulumi.Resource | None = None
+    workloads: Mapping[str, Any] | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -19,6 +19,7 @@ from config.model.image_pull_secret import ImagePullSecret
 from config.model.pool import AnyPool, Pool, SystemPool
 from config.model.release import VERSION, Override, Release
 from config.model.scheduling import Scheduling
+from config.model.workloads import Workloads
 from config.reading import known, of_each, where
 
 S = TypeVar("S", bound=CloudSettings)
@@ -49,6 +50,7 @@ class Draft:
     expander: ExpanderOptions | None = None
     growth: Growth | None = None
     scheduling: Scheduling | None = None
+    workloads: Workloads | None = None
     overrides: dict[int, Override] = field(default_factory=dict)
     """By index in the file."""
     production: bool = False

@@ -27,6 +27,7 @@ from config.model.image_pull_secret import ImagePullSecret
 from config.model.release import Overridden, Override, Release, changed, pinned
 from config.model.scheduling import Scheduling
 from config.model.spec import ClusterSpec
+from config.model.workloads import Workloads
 from config.problems import Problem
 from config.secrets import IsSecret
 
@@ -87,6 +88,7 @@ def read(
         expander=file.object("expander", ExpanderOptions),
         growth=file.object("growth", Growth),
         scheduling=file.object("scheduling", Scheduling),
+        workloads=file.object("workloads", Workloads),
         overrides=file.items("overrides", Override),
         production=is_production(stack),
     )
@@ -121,6 +123,7 @@ def read(
             expander=draft.expander or ExpanderOptions(),
             growth=draft.growth or Growth(),
             scheduling=draft.scheduling or Scheduling(),
+            workloads=draft.workloads or Workloads(),
         ),
         problems,
     )

@@ -16,6 +16,7 @@ from config.model.growth import ExpanderOptions, Growth
 from config.model.image_pull_secret import ImagePullSecret
 from config.model.release import Override
 from config.model.scheduling import Scheduling
+from config.model.workloads import Workloads
 from config.near import bare, nearest
 from config.problems import Problem
 
@@ -31,6 +32,7 @@ EXAMPLES = {
     "expander": "{takeOwnership: true}",
     "growth": "{order: [t4, a100]}",
     "scheduling": "{guard: {mode: warn}}",
+    "workloads": "{checkpoints: {name: mldevcheckpoints}, profiles: [{namespace: team-a}]}",
     "overrides": '[{pin: kubernetesVersion, value: "1.35", reason: our Istio is tested up to 1.35}]',
 }
 """Every top key, and what to write where it is missing: `{latest}` is the newest release, for "" each cloud has its own."""
@@ -55,6 +57,7 @@ def types(cloud: Registration | None) -> dict[str, Any]:
         "expander": ExpanderOptions,
         "growth": Growth,
         "scheduling": Scheduling,
+        "workloads": Workloads,
         "overrides": tuple[Override, ...],
     }
 

@@ -62,4 +62,4 @@ def declare(
         ComputeClass(f"{name}-compute-class", plan.compute_class, inside)
     if spec.image_pull_secrets:
         PullSecrets(f"{name}-pull", spec.image_pull_secrets, inside)
-    scheduling_plan.declare(name, plan.scheduling, spec.release.name, cloud, inside)
+    scheduling_plan.declare(name, plan.scheduling, spec.release.name, cloud, inside, cluster.workloads)

@@ -9,6 +9,7 @@ import pulumi
 
 from components import immutable, links
 from components.azure import credentials, identity, immutable_cluster, immutable_pools, pools, profiles, system_pool
+from components.azure.checkpoints import Checkpoints
 from components.azure.identity import ControlPlaneIdentity, Grant
 from components.azure.live import LiveCluster, read, retries
 from components.azure.monitoring import Monitoring
@@ -140,7 +141,7 @@ class AksCluster(CloudCluster):
                 replace_on_changes=list(_REPLACED),
                 delete_before_replace=True,
             ),
-            outputs=("name", "identityProfile"),
+            outputs=("name", "identityProfile", "oidcIssuerProfile"),
         )
 
         # In and at the cluster
@@ -173,6 +174,12 @@ class AksCluster(CloudCluster):
             pull.to(name, _kubelet(cluster, live), parent=self, replace_with=[cluster])
         if monitoring:
             monitoring.watch(cluster)
+        if spec.workloads.checkpoints:
+            keep = cloud.existing_resource_group is not None
+            issuer = _issuer(cluster, live)
+            self.workloads = Checkpoints(
+                name, spec.workloads, placed, group=in_group, keep_group=keep, issuer=issuer, opts=child
+            ).published
 
         # The outputs
         self.outputs = credentials.outputs(cluster.name, group, cloud.access.entra)
@@ -228,6 +235,15 @@ def _kubelet(cluster: Declared, live: LiveCluster) -> pulumi.Input[str]:
         # A preview knows no output of a cluster that is updated: each would show the right to pull as replaced.
         return str(profile["kubeletidentity"]["objectId"])
     return cluster.output("identityProfile").apply(lambda profile: str(profile["kubeletidentity"]["objectId"]))
+
+
+def _issuer(cluster: Declared, live: LiveCluster) -> pulumi.Input[str]:
+    """The URL of the issuer of the cluster's tokens."""
+    profile = (live.answer or {}).get("oidcIssuerProfile")
+    if profile and pulumi.runtime.is_dry_run():
+        # A preview knows no output of a cluster that is updated (`_kubelet`).
+        return str(profile["issuerURL"])
+    return cluster.output("oidcIssuerProfile").apply(lambda profile: str(profile["issuerURL"]))
 
 
 def control_plane_grants(cloud: Azure, network: Network, subnets: Iterable[str | None]) -> list[Grant]:

@@ -41,6 +41,10 @@ class Grant:
     """The resource's id."""
     at: str = ""
     """Tells apart several grants of one role in one cluster."""
+    condition: str = ""
+    """Limits the grant (learn.microsoft.com/azure/role-based-access-control/conditions-format); empty for none."""
+    after: tuple[pulumi.Resource, ...] = ()
+    """What must exist before: a role of the program's own."""
 
     def to(
         self,
@@ -76,8 +80,11 @@ class Grant:
                     )
                 ),
                 "scope": scope,
+                **({"condition": self.condition, "conditionVersion": "2.0"} if self.condition else {}),
             },
-            pulumi.ResourceOptions(parent=parent, replace_with=list(replace_with), ignore_changes=ignored),
+            pulumi.ResourceOptions(
+                parent=parent, replace_with=list(replace_with), ignore_changes=ignored, depends_on=list(self.after)
+            ),
             outputs=(),
         )
 

@@ -34,6 +34,7 @@ class Reached:
     outputs: Outputs
     kubeconfig: pulumi.Output[str]
     new_cluster = None
+    workloads = None
 
     @classmethod
     def by(cls, name: str, kubeconfig: str) -> Reached:

@@ -73,17 +73,24 @@ def declare(name: str, cloud: Gcp, parent: pulumi.Resource) -> list[pulumi.Resou
             pulumi.ResourceOptions(parent=parent, retain_on_delete=True),
             outputs=(),
         )
-        for grant in grants(cloud, _number(cloud.project, parent))
+        for grant in grants(cloud, _agents_number(cloud.project, parent))
     ]
 
 
-def _number(project: str, parent: pulumi.Resource) -> str:
+def _agents_number(project: str, parent: pulumi.Resource) -> str:
+    remedy = (
+        "write `grantAccess: false` under cloud.encryption and cloud.network.existing, and have the owners grant it"
+    )
+    return number(project, parent, "the service agents' names", f"\n  or {remedy}")
+
+
+def number(project: str, parent: pulumi.Resource, needed: str, otherwise: str = "") -> str:
+    """The number of a project. Raises `pulumi.RunError` when it cannot be read; `needed` says what contains it."""
     try:
         return str(call(GET_PROJECT, {"projectId": project}, pulumi.InvokeOptions(parent=parent))["number"])
     except Exception as failed:
         # The SDK raises plain Exception for every error of a provider.
         reason = " ".join(str(failed).split())
         raise pulumi.RunError(
-            f"cloud.project: {project} cannot be read; the service agents' names contain its number\n  {reason}"
-            "\n  or write `grantAccess: false` under cloud.encryption and cloud.network.existing, and have the owners grant it"
+            f"cloud.project: {project} cannot be read; {needed} contain its number\n  {reason}{otherwise}"
         ) from None

@@ -8,6 +8,7 @@ from typing import Any
 import pulumi
 
 from components.gcp import agents, credentials, pools, profiles
+from components.gcp.checkpoints import Checkpoints
 from components.gcp.identity import NodeIdentity
 from components.gcp.live import LiveCluster
 from components.gcp.network import Network
@@ -62,6 +63,10 @@ class GkeCluster(CloudCluster):
                 after=[*ready, *([system] if pool.gpus else [])],
                 deleted_with=cluster,
             )
+
+        # Storage for users' work
+        if spec.workloads.checkpoints:
+            self.workloads = Checkpoints(name, spec.workloads, cloud, tags, cluster=cluster, opts=child).published
 
         # The outputs
         dns = credentials.by_name(cloud.access)

@@ -151,6 +151,24 @@ TYPES: dict[str, dict[str, Any]] = {
         },
         "The ConfigMap that tells users' tools about the pools.",
     ),
+    "CheckpointsOutput": _object({"url": _text("Its address, with a `/` at the end.")}, "The storage of checkpoints."),
+    "ProfileAccessOutput": _object(
+        {
+            "namespace": _text("The profile's namespace."),
+            "serviceAccounts": _many(_TEXT, "The service accounts whose pods have the access."),
+            "url": _text("Where its objects are, with a `/` at the end."),
+            "labels": _map(_TEXT, "Labels that such a pod must have."),
+            "env": _map(_TEXT, "Environment variables that such a pod must have."),
+        },
+        "A profile's access to the checkpoints.",
+    ),
+    "WorkloadsOutput": _object(
+        {
+            "checkpoints": _ref("CheckpointsOutput", "The storage of checkpoints."),
+            "profiles": _many(_ref("ProfileAccessOutput"), "The profiles that reach their own part of it."),
+        },
+        "Storage for users' work.",
+    ),
 }
 
 OUTPUTS: dict[str, Property] = {
@@ -171,6 +189,7 @@ OUTPUTS: dict[str, Property] = {
     "computeClass": _ref("ComputeClassOutput", "GKE: the ComputeClass."),
     "scheduling": _ref("SchedulingOutput", "Placement by default, and the guard."),
     "contract": _ref("ContractOutput", "The ConfigMap that tells users' tools about the pools."),
+    "workloads": _ref("WorkloadsOutput", "Storage for users' work."),
     "remembered": {
         **_map(_ANY, ""),
         "description": "What the next update compares with: export it as an output of the stack, under any name.",

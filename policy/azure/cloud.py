@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from policy.azure import cluster
+from policy.azure import cluster, storage
 from policy.azure.pools import CLUSTER, POOL, pools
 from policy.azure.roles import roles
 from policy.cloud import Cloud
@@ -21,6 +21,7 @@ CLOUD = Cloud(
         "run-command-on": cluster.run_command,
         "secrets-key-missing": cluster.secrets_key,
         "workload-identity-missing": cluster.workload_identity,
+        "storage-open": storage.is_open,
     },
     logs=cluster.logs,
 )

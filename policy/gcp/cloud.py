@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from policy.cloud import Cloud
-from policy.gcp import cluster, roles
+from policy.gcp import cluster, roles, storage
 from policy.gcp.pools import CLUSTER, POOL, pools
 
 CLOUD = Cloud(
@@ -23,6 +23,7 @@ CLOUD = Cloud(
         "shielded-nodes-off": cluster.shielded_nodes,
         "secure-boot-off": cluster.secure_boot,
         "workload-identity-missing": cluster.workload_identity,
+        "storage-open": storage.is_open,
     },
     logs=cluster.logs,
 )

@@ -28,6 +28,7 @@ RULES: tuple[Rule, ...] = (
     images.IMAGES,
     host.PODS,
     hardening.NODE_METADATA,
+    hardening.STORAGE,
     tags.TAGS,
     protection.CLUSTER,
     api_server.API_SERVER,

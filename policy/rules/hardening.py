@@ -89,6 +89,15 @@ WORKLOAD_IDENTITY = _rule(
     f"{_AKS}/workload-identity-overview",
     f"{_GKE}/how-to/workload-identity",
 )
+STORAGE = _rule(
+    "storage-open",
+    "Storage that strangers can be let into, or that a key opens",
+    "Checkpoints are the model, and data of its training. A role names who reads them; a key and a public link do not",
+    "https://learn.microsoft.com/azure/storage/common/shared-key-authorization-prevent",
+    "https://learn.microsoft.com/azure/storage/blobs/anonymous-read-access-prevent",
+    "https://docs.cloud.google.com/storage/docs/public-access-prevention",
+    production=False,
+)
 LOGS = Rule(
     name="logs-missing",
     refuses="A production cluster without logs of who did what",

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from sandbox.azure import allocation, errors, ids, node_groups, operations, scale_sets
 from sandbox.azure.allocation import Nodes, Shortage
+from sandbox.azure.credential_writes import CredentialWrites
 from sandbox.azure.operations import STATES
 from sandbox.azure.quotas import UNLIMITED, Quotas
 from sandbox.azure.resources import deployment
@@ -37,6 +38,7 @@ class AzureCloud(EmulatedCloud):
     ) -> None:
         super().__init__(state_file, runtime)
         self._quotas, self._throttle = quotas, throttle or Throttle()
+        self._credential_writes = CredentialWrites()
 
     def put(self, token: str, id: str, wanted: Body, *, create: bool) -> tuple[str, Body]:
         """Create or change a resource: its id as the service spells it, and its body.
@@ -45,6 +47,10 @@ class AzureCloud(EmulatedCloud):
         """
         if token == DEPLOYMENT:
             return self._deploy(id, wanted, create=create)
+        with self._credential_writes.around(id):
+            return self._put(token, id, wanted, create=create)
+
+    def _put(self, token: str, id: str, wanted: Body, *, create: bool) -> tuple[str, Body]:
         worked_on = token in (CLUSTER, POOL)
         if worked_on:
             self._throttle.admit(id)
@@ -104,6 +110,10 @@ class AzureCloud(EmulatedCloud):
     def _deployed(self, id: str, state: str) -> None:
         with self._change() as resources:
             deployment.end(resources.records[ids.key(id)], state)
+
+    def delete(self, id: str) -> None:
+        with self._credential_writes.around(id):
+            super().delete(id)
 
     def edit(self, id: str, before: Body, after: Body) -> None:
         """PUT what differs, and a pool's count as it was read. A property taken away keeps its value (`merged`)."""

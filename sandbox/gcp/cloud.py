@@ -12,9 +12,10 @@ from sandbox.cloud.spot import SpotFacts
 from sandbox.cloud.state import Body, Record, Resources
 from sandbox.gcp import errors, ids, instance_groups, node_groups, plan, quotas
 from sandbox.gcp.quotas import UNLIMITED, Quotas
+from sandbox.gcp.resources import bucket, router
 from sandbox.gcp.resources import cluster as clusters
 from sandbox.gcp.resources import pool as pools
-from sandbox.gcp.resources import router
+from sandbox.gcp.resources.bucket import BUCKET
 from sandbox.gcp.resources.cluster_path import CLUSTER, POOL
 from sandbox.gcp.resources.nat_rules import NAT
 from sandbox.gcp.resources.subnet_rules import SUBNETWORK
@@ -54,7 +55,7 @@ class GcpCloud(EmulatedCloud):
         with self._change() as resources:
             existing = resources.get(id)
             if existing and not type.shared:
-                raise _exists(token, existing)
+                raise _exists(token, existing, wanted)
             before = self._usage(resources)
             body = type.create(resources, id, copy.deepcopy(wanted))
             record = Record(token, id, {k: v for k, v in body.items() if k not in type.virtual})
@@ -156,7 +157,7 @@ class GcpCloud(EmulatedCloud):
             raise quotas.refusal(excesses, ids.project_of(id))
 
 
-def _exists(token: str, existing: Record) -> Refused:
+def _exists(token: str, existing: Record, wanted: Body) -> Refused:
     if token == POOL:
         return pools.already_exists(existing.id)
     if token == NAT:
@@ -164,6 +165,8 @@ def _exists(token: str, existing: Record) -> Refused:
     if token == CLUSTER:
         # terraform-google-modules #367
         return errors.GcpRefused(409, f"Already exists: {existing.id}.", "alreadyExists")
+    if token == BUCKET:
+        return bucket.taken(existing.body, wanted)
     if token.endswith(":Account"):
         # https://cloud.google.com/iam/docs, and many logs
         project = ids.project_of(existing.id)

@@ -31,6 +31,7 @@ _LEAST: dict[str, dict[str, Any]] = {
     },
     "azure-native:operationalinsights:Workspace": {},
     "azure-native:monitor:AzureMonitorWorkspace": {},
+    "azure-native:storage:StorageAccount": {"kind": "StorageV2", "sku": {"name": "Standard_LRS"}},
 }
 """The least inputs of what a stack file names by id."""
 
@@ -117,6 +118,8 @@ class EmulatedAzure(Emulated):
             self.provider.configure({"location": self._location, "subscriptionId": subscription})
             self._group(ids.group_name(id), subscription)
             self.make(kind.token, {**parameters, **_LEAST[kind.token]})
+            if kind.token.endswith(":StorageAccount"):
+                self.make("azure-native:storage:BlobContainer", {**parameters, "containerName": "checkpoints"})
 
     def _cluster(self, names: Mapping[str, str], subnets: set[str]) -> None:
         network = {"resourceGroup": names["resourceGroup"], "name": names["name"], "subnet": "nodes"}

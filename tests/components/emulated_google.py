@@ -49,6 +49,9 @@ class EmulatedGoogle(Emulated):
             self._network(vpc.get("project", project), _region(cloud["location"]), vpc)
             if vpc.get("grantAccess") is False:
                 self._let_in(project, vpc.get("project", project), _region(cloud["location"]), vpc["subnet"])
+        if bucket := settings.get("kubeflow-spot:workloads", {}).get("checkpoints", {}).get("existing"):
+            place = {"project": "example-shared", "location": "EU", "uniformBucketLevelAccess": True}
+            self.make("gcp:storage/bucket:Bucket", {**place, "name": bucket})
         encryption = cloud.get("encryption", {})
         if encryption.get("grantAccess") is False:
             for name, agent in (("secretsKey", agent_rules.kubernetes), ("bootDiskKey", agent_rules.compute)):

@@ -129,6 +129,23 @@ RULES_ALONE = frozenset(
 )
 """Names of cases whose rule the engine meets in others of the same type."""
 
+_ACCOUNT, _CONTAINER = "azure-native:storage:StorageAccount", "azure-native:storage:BlobContainer"
+_BUCKET = "gcp:storage/bucket:Bucket"
+_OPEN = ("allowBlobPublicAccess", "allowSharedKeyAccess")
+_BLOBS = {"resourceGroupName": "ml", "accountName": "mlcheckpoints", "containerName": "checkpoints"}
+
+
+def _account(**changes: Any) -> dict[str, Any]:
+    place = {"resourceGroupName": "ml", "accountName": "mlcheckpoints", "location": "westeurope"}
+    kind = {"kind": "StorageV2", "sku": {"name": "Standard_ZRS"}}
+    return {**place, **kind, **dict.fromkeys(_OPEN, False), **changes}
+
+
+def _bucket(**changes: Any) -> dict[str, Any]:
+    closed = {"uniformBucketLevelAccess": True, "publicAccessPrevention": "enforced"}
+    return {"project": "ml-project", "location": "EUROPE-WEST4", **closed, **changes}
+
+
 CASES: tuple[Case, ...] = (
     # GPU machines
     Case("gpu-pool-untainted", "aks", AGENT_POOL, aks_pool(vmSize="Standard_NC4as_T4_v3"), "nodeTaints"),
@@ -808,6 +825,14 @@ CASES: tuple[Case, ...] = (
     ),
     Case("public-nodes", "aks-private", AGENT_POOL, aks_pool(enableNodePublicIP=False)),
     Case("public-nodes", "gke-private", NODE_POOL, gke_pool(networkConfig={"enablePrivateNodes": True})),
+    # Storage
+    *(Case("storage-open", f"aks-{broken}", _ACCOUNT, _account(**{broken: True}), broken) for broken in _OPEN),
+    Case("storage-open", "aks-container", _CONTAINER, {**_BLOBS, "publicAccess": "Blob"}, "publicAccess"),
+    Case("storage-open", "gke", _BUCKET, _bucket(publicAccessPrevention="inherited"), "publicAccessPrevention"),
+    Case("storage-open", "gke-lists", _BUCKET, _bucket(uniformBucketLevelAccess=None), "uniformBucketLevelAccess"),
+    Case("storage-open", "aks-closed", _ACCOUNT, _account()),
+    Case("storage-open", "aks-container-closed", _CONTAINER, {**_BLOBS, "publicAccess": "None"}),
+    Case("storage-open", "gke-closed", _BUCKET, _bucket()),
     Case(
         "shielded-nodes-off",
         "gke",

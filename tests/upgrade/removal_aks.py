@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tests.upgrade import removal_workloads
 from tests.upgrade.removal import Removal
 from tests.upgrade.removal_aks_stacks import FULL
 
@@ -36,6 +37,7 @@ AUTOSCALER = sorted(FULL["cloud"]["autoscaler"].keys() - {"expander"})
 TAGGED = ["a100", "general", "plainb", "spot", "strange", "t4", "t4big", "t4moreb"]
 
 CASES = [
+    *removal_workloads.ON_AKS,
     # The cluster
     Removal("cluster.name", refused=["cluster.name: is missing"]),
     Removal(

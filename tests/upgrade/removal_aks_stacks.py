@@ -7,6 +7,7 @@ from typing import Any
 from tests.components import azure
 from tests.components.azure import ID
 from tests.upgrade.case import Config
+from tests.upgrade.removal_workloads import AKS_STACKS
 
 PLACE = {"provider": "azure", "location": "westeurope"}
 GROUP = "22222222-2222-4222-8222-222222222222"
@@ -171,4 +172,4 @@ EXISTING: Config = {
     "cloud": {"provider": "azure", "existingCluster": {"resourceGroup": "theirs", "name": "theirs"}},
     "pools": [T4],
 }
-STACKS = {"full": FULL, "small": SMALL, "entra": ENTRA, "theirs": EXISTING}
+STACKS = {"full": FULL, "small": SMALL, "entra": ENTRA, "theirs": EXISTING, **AKS_STACKS}

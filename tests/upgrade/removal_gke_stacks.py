@@ -6,6 +6,7 @@ from typing import Any
 
 from tests.components.google import KEY
 from tests.upgrade.case import Config
+from tests.upgrade.removal_workloads import GKE_STACKS
 
 PLACE = {"provider": "gcp", "project": "example-lab", "location": "europe-west4"}
 SYSTEM: dict[str, Any] = {"machine": "e2-standard-4", "minNodes": 2, "maxNodes": 4}
@@ -205,4 +206,5 @@ STACKS = {
     "shared": SHARED,
     "old": OLD,
     "theirs": EXISTING,
+    **GKE_STACKS,
 }

@@ -19,6 +19,7 @@ from components.addons import discovery
 from config.clouds import registry
 from config.clouds.azure.settings import Azure
 from config.model.cluster import Cluster
+from config.model.workloads import Workloads
 from sandbox.cloud.state import Store
 from tests.components.emulated import EmulatedAzure
 from tests.upgrade.case import changed
@@ -38,6 +39,7 @@ def test_every_optional_key_has_a_case() -> None:
         (registry.pool_model(), "pools"),
         (registry.system_pool_model(), "systemPool"),
         (Cluster, "cluster"),
+        (Workloads, "workloads"),
     )
     keys = {key for model, path in models for key in optional(model, path) if ".gcp." not in key}
     assert len(keys) > 80
@@ -51,6 +53,7 @@ def ups(tmp_path_factory: pytest.TempPathFactory) -> Ups:
 
 KEPT = ("cloud.autoscaler.scanInterval", "cloud.access.tenantId", "cloud.access.adminGroups", "systemPool.upgrade")
 KEPT += ("pools.upgrade", "pools.osDisk.sizeGb", "pools.maxPods", "systemPool.maxPods", "cloud.network.nodeSubnet")
+KEPT += ("workloads.checkpoints.softDeleteDays",)
 """Keys whose value AKS keeps when they are missing: `make test` runs their cases, `make test-slow` the others."""
 
 

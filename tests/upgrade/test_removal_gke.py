@@ -17,6 +17,7 @@ from config import stackfile
 from config.clouds import registry
 from config.clouds.gcp.settings import Gcp
 from config.model.cluster import Cluster
+from config.model.workloads import Workloads
 from tests.components.emulated_google import EmulatedGoogle
 from tests.upgrade.removal import Removal, Ups, check, optional, uncounted
 from tests.upgrade.removal_gke import CASES
@@ -42,6 +43,7 @@ def test_every_optional_key_has_a_case() -> None:
         (registry.pool_model(), "pools"),
         (registry.system_pool_model(), "systemPool"),
         (Cluster, "cluster"),
+        (Workloads, "workloads"),
     )
     keys = [key for model, path in models for key in optional(model, path)]
     assert len(keys) > 80
@@ -79,6 +81,7 @@ KEPT = (
         "pools.gcp.shutdownGraceSeconds",
         "pools.gpus",
         "systemPool.maxPods",
+        "workloads.checkpoints.softDeleteDays",
     ),
 )
 """Keys whose value the provider keeps when they are missing: `make test` runs one case of each."""

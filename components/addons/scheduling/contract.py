@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import pulumi
 import yaml
 
 from components.addons import names
@@ -72,6 +73,14 @@ def data(release: str, pools: Sequence[NodePool], placements: Sequence[Placement
     }
 
 
+def of_workloads(workloads: Mapping[str, Any] | None) -> dict[str, pulumi.Output[str]]:
+    """The ConfigMap's part about storage for users' work: ids of identities are known once these exist."""
+    if not workloads:
+        return {}
+    known = pulumi.Output.from_input(workloads)
+    return {"workloads.yaml": known.apply(as_yaml), "workloads.json": known.apply(json.dumps)}
+
+
 def as_yaml(value: Any) -> str:
     """The text of `yaml.safe_dump`, by libyaml where PyYAML has it: in Python it took a quarter of the time that a pool costs."""
     return str(yaml.dump(value, Dumper=_DUMPER, sort_keys=False))
@@ -120,7 +129,7 @@ class Contract(Part):
         self,
         name: str,
         plan: ContractPlan,
-        content: Mapping[str, str],
+        content: Mapping[str, pulumi.Input[str]],
         readers: Sequence[str],
         inside: Inside,
     ) -> None:

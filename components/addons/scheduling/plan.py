@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import pulumi
+
 from components.addons.part import Inside
 from components.addons.scheduling import contract, pod_defaults
 from components.addons.scheduling.back_to_spot import BackToSpot
@@ -84,8 +86,15 @@ def plan(
     )
 
 
-def declare(name: str, plan: SchedulingPlan, release: str, cloud: Cloud, inside: Inside) -> None:
-    """The policies, the contract, and objects of profiles."""
+def declare(
+    name: str,
+    plan: SchedulingPlan,
+    release: str,
+    cloud: Cloud,
+    inside: Inside,
+    workloads: Mapping[str, Any] | None = None,
+) -> None:
+    """The policies, the contract, and objects of profiles. `workloads`: storage for users' work, for the contract."""
     if plan.contract is None:
         return
     scheduling, pools = plan.scheduling, plan.pools
@@ -100,7 +109,8 @@ def declare(name: str, plan: SchedulingPlan, release: str, cloud: Cloud, inside:
     if scheduling.back_to_spot:
         BackToSpot(f"{name}-back-to-spot", scheduling.back_to_spot.image, inside)
     SpotGuard(f"{name}-guard", scheduling.guard, pools, cloud, inside)
-    content = contract.data(release, pools, plan.placements)
+    content: dict[str, pulumi.Input[str]] = {**contract.data(release, pools, plan.placements)}
+    content |= contract.of_workloads(workloads)
     Contract(f"{name}-contract", plan.contract, content, scheduling.contract.readers, inside)
     if any(profile.gpus is not None for profile in scheduling.profiles):
         Quotas(f"{name}-quota", scheduling.profiles, inside, scheduling.guard.device_classes)

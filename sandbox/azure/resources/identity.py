@@ -4,20 +4,32 @@ The codes and texts of these services are those of their public documentation; t
 """
 
 import re
+from collections.abc import Sequence
 
-from sandbox.azure import ids
-from sandbox.azure.errors import arm
-from sandbox.azure.resources import reference
+from sandbox.azure import conditions, ids
+from sandbox.azure.errors import AzureRefused, arm
+from sandbox.azure.resources import reference, roles
 from sandbox.azure.resources.resource_type import AzureType, merged, require_group, require_parent
 from sandbox.cloud.state import Body, Record, Resources
 
 IDENTITY = "azure-native:managedidentity:UserAssignedIdentity"
 ROLE = "azure-native:authorization:RoleAssignment"
 
+_MOST_CREDENTIALS = 20
+
 _GUID = re.compile(r"^[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}$", re.IGNORECASE)
 _ROLE = re.compile(
     r"^(/subscriptions/[^/]+)?/providers/Microsoft\.Authorization/roleDefinitions/([^/]+)$", re.IGNORECASE
 )
+
+
+def too_many(others: Sequence[Record]) -> AzureRefused | None:
+    """The refusal of another credential of an identity that has these."""
+    if len(others) < _MOST_CREDENTIALS:
+        return None
+    # learn.microsoft.com/entra/workload-id/workload-identity-federation-considerations; code and words are UNCONFIRMED
+    text = f"A maximum of {_MOST_CREDENTIALS} federated identity credentials can be added to a managed identity."
+    return arm("TooManyFederatedIdentityCredentials", text).as_read()
 
 
 class FederatedCredential(AzureType):
@@ -31,9 +43,12 @@ class FederatedCredential(AzureType):
             raise arm("BadRequest", "The issuer must be a valid https URL.")
         if len(body["audiences"]) != 1:
             raise arm("BadRequest", "Exactly one audience is allowed for a federated identity credential.")
-        for other in resources.of(self.token, below=ids.parent(id)):
+        others = [r for r in resources.of(self.token, below=ids.parent(id)) if ids.key(r.id) != ids.key(id)]
+        if refused := too_many(others):
+            raise refused
+        for other in others:
             same = all(other.body[name] == body[name] for name in ("issuer", "subject"))
-            if same and ids.key(other.id) != ids.key(id):
+            if same:
                 raise arm(
                     "Conflict", "Issuer and subject combination already exists for this Managed Identity.", status=409
                 )
@@ -69,6 +84,8 @@ class RoleAssignment(AzureType):
                 "RoleDefinitionDoesNotExist",
                 f"The specified role definition with ID '{body['roleDefinitionId']}' does not exist.",
             )
+        if refused := unknown_role(resources, role[2]) or unreadable(body):
+            raise refused
         principal = body["principalId"]
         # Users and groups may come from outside; an identity or cluster of this subscription is known here.
         # Without a type the service looks the principal up as well, so only a named User or Group passes unseen.
@@ -94,6 +111,28 @@ class RoleAssignment(AzureType):
                     f"{ids.last(other.id).replace('-', '')}.",
                     status=409,
                 )
+
+
+def unknown_role(resources: Resources, guid: str) -> AzureRefused | None:
+    if roles.known(resources, guid):
+        return None
+    # Page troubleshooting of role-based-access-control
+    text = f"The specified role definition with ID '{guid.replace('-', '')}' does not exist."
+    return arm("RoleDefinitionDoesNotExist", text, status=404)
+
+
+def unreadable(body: Body) -> AzureRefused | None:
+    """The refusal of a condition. Codes and words are UNCONFIRMED."""
+    if not body.get("condition"):
+        return None
+    if body.get("conditionVersion") != "2.0":
+        # REST reference of role assignments: the only value
+        return arm("InvalidConditionVersion", "The condition version must be 2.0.").as_read()
+    try:
+        conditions.read(body["condition"])
+    except conditions.Malformed as malformed:
+        return arm("InvalidCondition", f"The condition is not valid: {malformed}.").as_read()
+    return None
 
 
 def _grant(body: Body) -> tuple[str, str]:

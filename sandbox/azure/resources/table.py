@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from sandbox.azure.errors import arm
-from sandbox.azure.resources import egress, monitoring, network, reference
+from sandbox.azure.resources import egress, monitoring, network, reference, storage
 from sandbox.azure.resources.cluster import ManagedCluster
 from sandbox.azure.resources.cluster_path import CLUSTER, POOL
 from sandbox.azure.resources.deployment import DEPLOYMENT, Deployment
@@ -12,6 +12,7 @@ from sandbox.azure.resources.identity import IDENTITY, ROLE, FederatedCredential
 from sandbox.azure.resources.maintenance import MaintenanceConfiguration
 from sandbox.azure.resources.pool import AgentPool
 from sandbox.azure.resources.resource_type import AzureType, Tracked
+from sandbox.azure.resources.roles import DEFINITION, RoleDefinition
 from sandbox.cloud.resource_type import Types
 from sandbox.cloud.rules import ResourceRequest
 from sandbox.cloud.state import Body, Resources
@@ -60,6 +61,7 @@ TYPES = Types[AzureType](
         Tracked(egress.ROUTE_TABLE, egress.routes, egress.table_held, egress.attached),
         AzureType(IDENTITY),
         FederatedCredential("azure-native:managedidentity:FederatedIdentityCredential"),
+        RoleDefinition(DEFINITION),
         RoleAssignment(ROLE),
         ManagedCluster(CLUSTER),
         AgentPool(POOL),
@@ -74,5 +76,7 @@ TYPES = Types[AzureType](
         Tracked("azure-native:containerregistry:Registry"),
         Tracked(VAULT),
         Tracked("azure-native:compute:DiskEncryptionSet", disk_encryption),
+        Tracked(storage.ACCOUNT, storage.account),
+        *storage.PARTS,
     )
 )

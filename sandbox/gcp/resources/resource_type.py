@@ -83,7 +83,7 @@ class GcpType(ResourceType):
     @cached_property
     def _form(self) -> re.Pattern[str]:
         of = form(self.path.removesuffix("/{role}/{member}"), self.pattern)
-        return re.compile(of + (rf"[/ ](?P<role>{ROLE})[/ ](?P<member>[^/ ]+)" if self.shared else ""))
+        return re.compile(of + (rf"[/ ](?P<role>{ROLE})[/ ](?P<member>[^ ]+)" if self.shared else ""))
 
     def prefix(self, action: str, id: str) -> str:
         """The provider's words before a refusal of `create`, `update` or `delete`."""

@@ -1,6 +1,7 @@
 """The emulated resource types with their rules. A type that is not among them is refused."""
 
 from sandbox.cloud.resource_type import Types
+from sandbox.gcp.resources.bucket import BUCKET, BUCKET_MEMBER, Bucket, BucketMember
 from sandbox.gcp.resources.cluster import Cluster
 from sandbox.gcp.resources.cluster_path import CLUSTER, POOL
 from sandbox.gcp.resources.identity import ACCOUNT, Member
@@ -23,6 +24,8 @@ TYPES = Types[GcpType](
         Member("gcp:artifactregistry/repositoryIamMember:RepositoryIamMember"),
         Member("gcp:kms/cryptoKeyIAMMember:CryptoKeyIAMMember"),
         Member("gcp:compute/subnetworkIAMMember:SubnetworkIAMMember"),
+        Bucket(BUCKET),
+        BucketMember(BUCKET_MEMBER),
         Cluster(CLUSTER),
         NodePool(POOL),
     )

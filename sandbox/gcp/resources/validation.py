@@ -57,6 +57,23 @@ def cluster_name(path: str, value: str) -> str | None:
     return None if re.search("[a-z0-9]$", value) else f'"{path}" must end with a number or a letter'
 
 
+def bucket_name(path: str, value: str) -> str | None:
+    """verify.ValidateGCSName, which reports every problem; here the first one. Words are UNCONFIRMED."""
+    if not re.fullmatch("[a-z0-9_.-]*", value):
+        what = "can only contain lowercase letters, numeric characters, dashes (-), underscores (_), and dots (.)"
+    elif not re.fullmatch("[a-z0-9].*[a-z0-9]", value):
+        what = "must start and end with a number or letter"
+    elif not 3 <= len(value) <= (222 if "." in value else 63):
+        what = "must contain 3-63 characters, with dots up to 222"
+    elif value.startswith("goog"):
+        what = 'cannot begin with the "goog" prefix'
+    elif "google" in value:
+        what = 'cannot contain "google"'
+    else:
+        return None
+    return f'"{path}" name value {what}'
+
+
 def cidr_range(path: str, value: str) -> str | None:
     """verify.ValidateIpCidrRange"""
     try:

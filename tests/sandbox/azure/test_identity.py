@@ -4,11 +4,27 @@ from __future__ import annotations
 
 import pytest
 
+from sandbox.azure.credential_writes import CredentialWrites
 from sandbox.azure.errors import AzureRefused
 
 from .conftest import FEDERATED, IDENTITY, ROLE, Account
 
 GUID = "7f951dda-4ed3-4680-a7ca-43fe172d538d"
+
+
+def test_two_credentials_of_one_identity_are_not_written_at_once() -> None:
+    identity = "/subscriptions/s/resourceGroups/ml/providers/Microsoft.ManagedIdentity/userAssignedIdentities/runs"
+    writes = CredentialWrites(wait=lambda seconds: None)
+    with writes.around(f"{identity}/federatedIdentityCredentials/one"):
+        with (
+            pytest.raises(AzureRefused, match=r"written concurrently for the managed identity '/subs.*/runs'"),
+            writes.around(f"{identity.lower()}/federatedIdentityCredentials/two"),
+        ):
+            pass
+        with writes.around(f"{identity}2/federatedIdentityCredentials/one"), writes.around(identity):
+            pass
+    with writes.around(f"{identity}/federatedIdentityCredentials/two"):
+        pass
 
 
 def test_identity_gets_credentials_and_roles(ready: Account) -> None:

@@ -148,7 +148,7 @@ def test_scope_must_be_there(ready: Account, registry: Resource) -> None:
         group,
         f"/subscriptions/{ids.SUBSCRIPTION}",
         # Types that are not emulated are taken as existing.
-        f"{group}/providers/Microsoft.Storage/storageAccounts/mlartifacts",
+        f"{group}/providers/Microsoft.ServiceBus/namespaces/mlevents",
         "/providers/Microsoft.Management/managementGroups/ml",
     ):
         assert ready.create(ROLE, pull(registry, ids.USER_OBJECT, scope=scope)).id.startswith(scope)

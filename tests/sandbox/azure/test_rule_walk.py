@@ -20,10 +20,10 @@ from sandbox.cloud import cloud, state
 from tests.sandbox.rule_walk import take_out, without_rows, without_source
 
 from .conftest import IDENTITY, Account
-from .walk import access, clusters, keys, machines, networks, pools, reservations, running, spot
+from .walk import access, clusters, keys, machines, networks, pools, reservations, running, spot, storage
 from .walk.row import TABLES, Put, Row, refusal
 
-MODULES = (pools, spot, reservations, machines, clusters, access, keys, networks, running)
+MODULES = (pools, spot, reservations, machines, clusters, access, keys, networks, running, storage)
 ROWS = [row for rules in MODULES for row in rules.ROWS]
 QUOTAS = Quotas.read({"northeurope": {"Cores": 20, "lowPriorityCores": 12, "standardNCASv3_T4Family": 8}})
 

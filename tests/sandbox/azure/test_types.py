@@ -111,6 +111,49 @@ REQUESTS: dict[str, Props] = {
             "sourceVault": {"id": f"{GROUP_ID}/providers/Microsoft.KeyVault/vaults/keys"},
         },
     },
+    "storage:StorageAccount": {
+        "resourceGroupName": "ml",
+        "accountName": "mlcheckpoints",
+        "kind": "StorageV2",
+        "sku": {"name": "Standard_ZRS"},
+    },
+    "storage:BlobServiceProperties": {
+        "resourceGroupName": "ml",
+        "accountName": "mlcheckpoints",
+        "blobServicesName": "default",
+        "deleteRetentionPolicy": {"enabled": True, "days": 14},
+    },
+    "storage:BlobContainer": {
+        "resourceGroupName": "ml",
+        "accountName": "mlcheckpoints",
+        "containerName": "checkpoints",
+    },
+    "storage:ManagementPolicy": {
+        "resourceGroupName": "ml",
+        "accountName": "mlcheckpoints",
+        "managementPolicyName": "default",
+        "policy": {
+            "rules": [
+                {
+                    "name": "expire",
+                    "type": "Lifecycle",
+                    "definition": {
+                        "actions": {"baseBlob": {"delete": {"daysAfterModificationGreaterThan": 90}}},
+                        "filters": {"blobTypes": ["blockBlob"], "prefixMatch": ["checkpoints/"]},
+                    },
+                }
+            ]
+        },
+    },
+    "authorization:RoleDefinition": {
+        "roleDefinitionId": "11111111-1111-4111-8111-111111111112",
+        "roleName": "blobs",
+        "scope": GROUP_ID,
+        "assignableScopes": [GROUP_ID],
+        "permissions": [
+            {"dataActions": ["Microsoft.Storage/storageAccounts/blobServices/containers/blobs/read"]},
+        ],
+    },
     "operationalinsights:Workspace": {"resourceGroupName": "ml", "workspaceName": "logs"},
     "monitor:AzureMonitorWorkspace": {"resourceGroupName": "ml", "azureMonitorWorkspaceName": "metrics"},
     "monitor:DataCollectionEndpoint": {

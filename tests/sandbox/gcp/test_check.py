@@ -137,8 +137,8 @@ def test_check_refuses(project: Project, token: str, inputs: Props, reason: str)
 
 
 def test_check_refuses_a_type_that_is_not_emulated(project: Project) -> None:
-    with pytest.raises(Refused, match="does not emulate gcp:storage/bucket:Bucket"):
-        project.check("gcp:storage/bucket:Bucket", {})
+    with pytest.raises(Refused, match="does not emulate gcp:storage/folder:Folder"):
+        project.check("gcp:storage/folder:Folder", {})
 
 
 def test_check_drops_nulls_and_lets_unknowns_pass(project: Project) -> None:

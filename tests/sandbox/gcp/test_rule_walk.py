@@ -19,10 +19,10 @@ from sandbox.cloud import cloud, state
 from tests.sandbox.rule_walk import marked, take_out, without_rows, without_source
 
 from .conftest import ACCOUNT, NAT, POOL, REGION, REGULAR, ROUTER, Project
-from .walk import clusters, flex_start, gpus, machines, networks, pools
+from .walk import buckets, clusters, flex_start, gpus, machines, networks, pools
 from .walk.row import TABLES, Row, refusal
 
-ROWS = [row for rules in (networks, clusters, pools, machines, gpus, flex_start) for row in rules.ROWS]
+ROWS = [row for rules in (networks, clusters, pools, machines, gpus, flex_start, buckets) for row in rules.ROWS]
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,7 @@ from typing import Any
 
 from sandbox.azure import ids
 from sandbox.azure.errors import AzureRefused
-from sandbox.azure.resources import cluster_pools_rules, cluster_rules, pool_rules
+from sandbox.azure.resources import cluster_pools_rules, cluster_rules, pool_rules, roles, storage
 from sandbox.azure.resources.table import TYPES
 from sandbox.cloud.provider import InitFailed, Resource
 from tests.sandbox.rule_walk import Rule, marked
@@ -24,6 +24,11 @@ TABLES = [
     (pool_rules, "RESULT"),
     (cluster_pools_rules, "RULES"),
     (cluster_pools_rules, "REMAINING"),
+    (storage, "ACCOUNT_RULES"),
+    (storage, "BLOB_SERVICE_RULES"),
+    (storage, "CONTAINER_RULES"),
+    (storage, "POLICY_RULES"),
+    (roles, "RULES"),
 ]
 """The tables of rules."""
 

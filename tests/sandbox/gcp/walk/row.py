@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sandbox.cloud.provider import InitFailed, Refused, Resource
-from sandbox.gcp.resources import cluster_rules, identity, nat_rules, pool_rules, subnet_rules
+from sandbox.gcp.resources import bucket, cluster_rules, identity, nat_rules, pool_rules, subnet_rules
 from sandbox.gcp.resources.resource_type import Settings
 from sandbox.gcp.resources.table import TYPES
 from tests.sandbox.engine_side import Props
@@ -24,6 +24,8 @@ TABLES = [
     (subnet_rules, "RULES"),
     (nat_rules, "RULES"),
     (identity, "GRANT_RULES"),
+    (bucket, "BUCKET_RULES"),
+    (bucket, "MEMBER_RULES"),
 ]
 """The tables of rules."""
 

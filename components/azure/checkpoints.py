@@ -1,0 +1,249 @@
+"""Checkpoints on Azure: a storage account with a container, and an identity for each profile that may use its own prefix.
+
+A profile's pods prove themselves by tokens of their Kubernetes service accounts (learn.microsoft.com/azure/aks, page
+workload-identity-overview). Their role is the program's own: Storage Blob Data Contributor may also delete the container, and
+a condition cannot take that away, because it holds for data actions only.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Mapping
+from typing import Any
+
+import pulumi
+
+from components.azure.identity import Grant, Role
+from components.azure.placed import Placed
+from components.azure.types import (
+    BLOB_CONTAINER,
+    BLOB_SERVICE,
+    FEDERATED_CREDENTIAL,
+    IDENTITY,
+    MANAGEMENT_POLICY,
+    RESOURCE_GROUP,
+    ROLE_DEFINITION,
+    STORAGE_ACCOUNT,
+)
+from components.resources import Declared
+from components.workloads import Access, published
+from config.clouds.azure.regions import regions
+from config.model.workloads import Checkpoints as Settings
+from config.model.workloads import ProfileAccess, Workloads
+
+CONTAINER = "checkpoints"
+
+GROUP = "-checkpoints"
+"""End of the name of the resource group that keeps the account: to delete a group deletes what is in it, and the cluster's group
+goes with the stack."""
+
+AUDIENCE = "api://AzureADTokenExchange"
+"""Page workload-identity-deploy-cluster."""
+
+LABEL = {"azure.workload.identity/use": "true"}
+"""AKS gives the token to pods with this label (page workload-identity-overview)."""
+
+_BLOBS = "Microsoft.Storage/storageAccounts/blobServices/containers/blobs"
+_WRITING = (f"{_BLOBS}/write", f"{_BLOBS}/add/action", f"{_BLOBS}/delete")
+
+
+def condition(path: str) -> str:
+    """The condition of a role assignment: blobs whose names begin with `path`, and lists of such.
+
+    A list names no blob, so its prefix counts (learn.microsoft.com/azure/storage/blobs, page storage-auth-abac-examples, "Read or
+    list blobs in named containers with a path" and "Write blobs in named containers with a path").
+    """
+    others = "".join(f"\n  AND\n  !(ActionMatches{{'{action}'}})" for action in _WRITING)
+    return (
+        f"(\n (\n  !(ActionMatches{{'{_BLOBS}/read'}} AND NOT SubOperationMatches{{'Blob.List'}}){others}\n )\n OR\n"
+        f" (\n  @Resource[{_BLOBS}:path] StringStartsWith '{path}'\n )\n)\nAND\n"
+        f"(\n (\n  !(ActionMatches{{'{_BLOBS}/read'}} AND SubOperationMatches{{'Blob.List'}})\n )\n OR\n"
+        f" (\n  @Request[{_BLOBS}:prefix] StringStartsWith '{path}'\n )\n)"
+    )
+
+
+class Checkpoints(pulumi.ComponentResource):
+    """The storage, unless it exists, and the identities of the profiles."""
+
+    published: Mapping[str, Any]
+    """As outputs and contract show it."""
+
+    def __init__(
+        self,
+        name: str,
+        workloads: Workloads,
+        placed: Placed,
+        *,
+        group: str,
+        keep_group: bool,
+        issuer: pulumi.Input[str],
+        opts: pulumi.ResourceOptions | None = None,
+    ) -> None:
+        """`group` is the name of the cluster's resource group; `keep_group`: it exists without the stack and outlives it.
+
+        `issuer` is the URL of the cluster's issuer of tokens.
+        """
+        super().__init__("kubeflow-spot:azure:Checkpoints", name, None, opts)
+        wanted = workloads.checkpoints
+        assert wanted
+        child = pulumi.ResourceOptions(parent=self)
+        container: pulumi.Input[str]
+        if wanted.existing:
+            account, container = wanted.existing.rpartition("/")[2], _container_id(wanted.existing)
+        else:
+            assert wanted.name
+            account = wanted.name
+            container = self._storage(name, wanted, placed, group, keep_group)
+        role = self._role(name, account, f"{group}/{placed.cluster}", container)
+        accesses = [
+            self._access(name, profile, placed, role, container, issuer, child) for profile in workloads.profiles
+        ]
+        self.published = published(f"https://{account}.blob.core.windows.net/{CONTAINER}/", accesses)
+        self.register_outputs({})
+
+    def _storage(self, name: str, wanted: Settings, placed: Placed, group: str, keep_group: bool) -> pulumi.Output[str]:
+        """The id of the container. Everything that holds data stays when the stack goes."""
+        kept = pulumi.ResourceOptions(parent=self, retain_on_delete=True)
+        holder: pulumi.Input[str] = placed.resource_group
+        if not keep_group:
+            inputs = {"resourceGroupName": group + GROUP, "location": placed.location, "tags": placed.tags}
+            holder = Declared(RESOURCE_GROUP, f"{name}-checkpoints", inputs, kept).name
+        account = Declared(
+            STORAGE_ACCOUNT,
+            f"{name}-checkpoints",
+            {
+                "accountName": wanted.name,
+                "resourceGroupName": holder,
+                "location": placed.location,
+                "tags": placed.tags,
+                "kind": "StorageV2",
+                "sku": {"name": "Standard_ZRS" if regions().get(placed.location) == "yes" else "Standard_LRS"},
+                "accessTier": "Hot",
+                "allowBlobPublicAccess": False,
+                "allowCrossTenantReplication": False,
+                # A key of the account reads everything, whatever roles say (page shared-key-authorization-prevent).
+                "allowSharedKeyAccess": False,
+                "defaultToOAuthAuthentication": True,
+                "enableHttpsTrafficOnly": True,
+                "minimumTlsVersion": "TLS1_2",
+            },
+            # To copies in other zones an account is converted, not updated (page redundancy-migration); the list of regions
+            # with zones may be another one by then.
+            pulumi.ResourceOptions.merge(kept, pulumi.ResourceOptions(ignore_changes=["sku"])),
+        )
+        of_account = {"accountName": account.name, "resourceGroupName": holder}
+        days = {"enabled": True, "days": wanted.soft_delete_days}
+        Declared(
+            BLOB_SERVICE,
+            f"{name}-checkpoints",
+            {
+                **of_account,
+                "blobServicesName": "default",
+                "deleteRetentionPolicy": days,
+                "containerDeleteRetentionPolicy": days,
+            },
+            kept,
+            outputs=(),
+        )
+        if wanted.expire_after_days:
+            Declared(
+                MANAGEMENT_POLICY,
+                f"{name}-checkpoints",
+                {**of_account, "managementPolicyName": "default", "policy": _expiry(wanted.expire_after_days)},
+                pulumi.ResourceOptions(parent=self),
+                outputs=(),
+            )
+        container = Declared(
+            BLOB_CONTAINER,
+            f"{name}-checkpoints",
+            {**of_account, "containerName": CONTAINER, "publicAccess": "None"},
+            kept,
+            outputs=(),
+        )
+        return container.id
+
+    def _role(self, name: str, account: str, cluster: str, container: pulumi.Input[str]) -> tuple[Role, Declared]:
+        """The role of the profiles: blobs, and nothing else."""
+        # An account's name is unique in the whole cloud, so the two are unique in the tenant, as they must be.
+        title = f"kubeflow-spot checkpoints of {cluster} in {account}"
+        role = Role("checkpoints", str(uuid.uuid5(uuid.NAMESPACE_URL, title)))
+        scope = pulumi.Output.from_input(container).apply(lambda id: "/".join(id.split("/")[:5]))
+        declared = Declared(
+            ROLE_DEFINITION,
+            # Of another account it is another resource: a replacement is deleted first, and a role that is assigned cannot be.
+            f"{name}-{account}",
+            {
+                "roleDefinitionId": role.guid,
+                "roleName": title,
+                "roleType": "CustomRole",
+                "description": "Reads and writes blobs; conditions say which.",
+                "scope": scope,
+                "assignableScopes": [scope],
+                "permissions": [
+                    {
+                        "actions": [],
+                        "notActions": [],
+                        "dataActions": [f"{_BLOBS}/read", *_WRITING],
+                        "notDataActions": [],
+                    }
+                ],
+            },
+            pulumi.ResourceOptions(parent=self),
+            outputs=(),
+        )
+        return role, declared
+
+    def _access(
+        self,
+        name: str,
+        profile: ProfileAccess,
+        placed: Placed,
+        role: tuple[Role, Declared],
+        container: pulumi.Input[str],
+        issuer: pulumi.Input[str],
+        child: pulumi.ResourceOptions,
+    ) -> Access:
+        title = f"{name}-{profile.namespace}"
+        identity = Declared(
+            IDENTITY,
+            title,
+            {"resourceName": f"{placed.cluster}-{profile.namespace}", **placed.inputs},
+            child,
+            outputs=("name", "clientId", "principalId"),
+        )
+        # Writes at one identity are refused while another runs (ConcurrentFederatedIdentityCredentialsWrites
+        # ForSingleManagedIdentity, hashicorp/terraform-provider-azurerm issue 19968): one after the other.
+        before: list[pulumi.Resource] = []
+        for account in profile.service_accounts:
+            credential = Declared(
+                FEDERATED_CREDENTIAL,
+                f"{title}-{account}",
+                {
+                    # At least 3 characters, and an account may have 1.
+                    "federatedIdentityCredentialResourceName": f"sa-{account}",
+                    "resourceName": identity.name,
+                    "resourceGroupName": placed.resource_group,
+                    "issuer": issuer,
+                    "subject": f"system:serviceaccount:{profile.namespace}:{account}",
+                    "audiences": [AUDIENCE],
+                },
+                pulumi.ResourceOptions(parent=self, depends_on=before),
+                outputs=(),
+            )
+            before = [credential]
+        grant = Grant(role[0], container, condition=condition(profile.path), after=(role[1],))
+        grant.to(title, identity.output("principalId"), parent=self, replace_with=[identity], keep_principal=True)
+        return Access(profile, labels=LABEL, env={"AZURE_CLIENT_ID": identity.output("clientId")})
+
+
+def _container_id(account: str) -> str:
+    return f"{account}/blobServices/default/containers/{CONTAINER}"
+
+
+def _expiry(days: int) -> dict[str, Any]:
+    """The policy that deletes blobs (page lifecycle-management-overview)."""
+    definition = {
+        "actions": {"baseBlob": {"delete": {"daysAfterModificationGreaterThan": days}}},
+        "filters": {"blobTypes": ["blockBlob", "appendBlob"], "prefixMatch": [f"{CONTAINER}/"]},
+    }
+    return {"rules": [{"name": "expire", "enabled": True, "type": "Lifecycle", "definition": definition}]}

@@ -1,0 +1,74 @@
+"""Storage for users' work, whatever the cloud: what the next update remembers of it, and how its readers learn of it.
+
+Data must not go by an edit of a file: a bucket that the stack file drops stays in the cloud (docs/adr/0053), and one that it
+renames is refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import pulumi
+
+from components.last_update import LastUpdate
+from config.model.spec import ClusterSpec
+from config.model.workloads import ProfileAccess
+from config.problems import Problem, report
+
+REMEMBERED = "checkpoints"
+"""Key of the name among what the next update reads (`components.last_update`)."""
+
+_PATH = "workloads.checkpoints"
+
+
+@dataclass(frozen=True)
+class Access:
+    """How the pods of a profile reach their prefix."""
+
+    profile: ProfileAccess
+    labels: Mapping[str, str] = field(default_factory=dict)
+    """Labels that such a pod must have."""
+    env: Mapping[str, pulumi.Input[str]] = field(default_factory=dict)
+    """Environment variables that such a pod must have."""
+
+
+def published(url: str, accesses: Iterable[Access]) -> dict[str, Any]:
+    """As outputs and contract show it. `url` is that of the bucket or container, with a `/` at its end."""
+    return {
+        "checkpoints": {"url": url},
+        "profiles": [
+            {
+                "namespace": access.profile.namespace,
+                "serviceAccounts": list(access.profile.service_accounts),
+                "url": url + access.profile.path,
+                "labels": dict(access.labels),
+                "env": dict(access.env),
+            }
+            for access in accesses
+        ],
+    }
+
+
+def remembered(spec: ClusterSpec) -> dict[str, str]:
+    """The name of the storage that the stack makes, for the next update."""
+    wanted = spec.workloads.checkpoints
+    return {REMEMBERED: wanted.name} if wanted and wanted.name else {}
+
+
+def refuse_rename(spec: ClusterSpec, last_update: LastUpdate) -> None:
+    """Raises `pulumi.RunError` where another name would begin with empty storage; logs that storage is no longer the stack's."""
+    before, now = last_update.get(REMEMBERED), remembered(spec).get(REMEMBERED)
+    if before is None or before == now:
+        return
+    if now:
+        what = f"is {before} and cannot become {now}: the profiles would begin with empty storage"
+        remedy = (
+            f"put it back; or remove `checkpoints` in an `up` of its own first: {before} then stays, with its objects"
+        )
+        raise pulumi.RunError(report([Problem(f"{_PATH}.name", what, remedy)]))
+    pulumi.log.warn(
+        f"{_PATH}: {before} is no longer this stack's; it stays in the cloud, with its objects and its bill\n"
+        "  `existing` in place of `name` gives profiles their rights there again"
+    )

@@ -1,0 +1,53 @@
+"""Checks of checkpoints and profiles that are Azure's: names of accounts, credentials of an identity."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from config.clouds.azure.rules import ids
+from config.clouds.azure.settings import Azure
+from config.clouds.traits import Cloud
+from config.draft import Draft
+from config.problems import Problem
+from config.reading import of_each
+from config.rules.workloads import checkpoints, profiles
+
+_ACCOUNT = r"[a-z0-9]{3,24}"
+"""learn.microsoft.com/azure/azure-resource-manager/troubleshooting/error-storage-account-name"""
+
+_MOST_CREDENTIALS = 20
+"""learn.microsoft.com/entra/workload-id/workload-identity-federation-considerations"""
+
+
+def _name(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    wanted = checkpoints(draft)
+    name = wanted.name if wanted else None
+    if name is not None and not re.fullmatch(_ACCOUNT, name):
+        what = f"{name!r} is not a valid name for a storage account"
+        yield Problem(
+            "workloads.checkpoints.name", what, "3 to 24 lower-case letters and digits, such as mldevcheckpoints"
+        )
+
+
+def _existing(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    wanted = checkpoints(draft)
+    id = wanted.existing if wanted else None
+    path = "workloads.checkpoints.existing"
+    if id is None:
+        return
+    if not id.startswith("/"):
+        remedy = "/subscriptions/.../resourceGroups/.../providers/Microsoft.Storage/storageAccounts/NAME"
+        yield Problem(path, f"{id!r} is not the resource id of a storage account", remedy)
+        return
+    yield from ids.check(path, id, "Microsoft.Storage/storageAccounts", "a storage account")
+
+
+def _credentials(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    for path, count in of_each(profiles(draft), lambda pair: (pair[0], len(pair[1].service_accounts))):
+        if count > _MOST_CREDENTIALS:
+            what = f"has {count} service accounts; an identity takes {_MOST_CREDENTIALS} federated credentials"
+            yield Problem(f"{path}.serviceAccounts", what, f"name at most {_MOST_CREDENTIALS}")
+
+
+NEW_CLUSTER_RULES = (_name, _existing, _credentials)

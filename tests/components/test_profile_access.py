@@ -1,0 +1,218 @@
+"""A profile's identity reads and writes its own prefix of the checkpoints, and nothing else: the emulated clouds decide.
+
+The stack is `workloads.happy.yaml`, or its sister on GKE: team-a, team-ab, and vision with the prefix old/vision.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from components.azure import checkpoints as azure_checkpoints
+from components.gcp import checkpoints as gcp_checkpoints
+from sandbox.azure import access as azure
+from sandbox.azure import ids
+from sandbox.azure.resources.identity import IDENTITY
+from sandbox.cloud.state import Resources, Store
+from sandbox.gcp import access as gcp
+from sandbox.gcp.ids import project_number
+from tests.components.emulated import EmulatedAzure
+from tests.components.emulated_google import EmulatedGoogle
+from tests.components.program import PROJECT, declare, stack_config
+
+pytestmark = pytest.mark.program
+
+Check = Callable[[str], bool]
+"""Whether a profile may, by its namespace."""
+
+ACCOUNT = (
+    f"/subscriptions/{ids.SUBSCRIPTION}/resourceGroups/lab-checkpoints/providers/Microsoft.Storage/storageAccounts/"
+    "labcheckpoints"
+)
+OTHER = ACCOUNT.replace("labcheckpoints", "another")
+
+
+def on_azure(operation: str, container: str = "checkpoints", blob: str = "", prefix: str = "") -> azure.Attempt:
+    return azure.Attempt(operation, ACCOUNT, container, blob, prefix)
+
+
+AZURE = [
+    # What is its own.
+    (on_azure("Get Blob", blob="team-a/run/1.ckpt"), True),
+    (on_azure("Put Blob", blob="team-a/run/2.ckpt"), True),
+    (on_azure("Append Block", blob="team-a/log"), True),
+    (on_azure("Delete Blob", blob="team-a/run/1.ckpt"), True),
+    (on_azure("List Blobs", prefix="team-a/"), True),
+    (on_azure("List Blobs", prefix="team-a/run/"), True),
+    # Objects of others, of which one has a name that begins with the same letters.
+    (on_azure("Get Blob", blob="old/vision/1.ckpt"), False),
+    (on_azure("Get Blob", blob="team-ab/1.ckpt"), False),
+    (on_azure("Put Blob", blob="team-ab/1.ckpt"), False),
+    (on_azure("Delete Blob", blob="team-ab/1.ckpt"), False),
+    (on_azure("Put Blob", blob="team-a"), False),
+    (on_azure("Get Blob", blob="Team-A/1.ckpt"), False),
+    (on_azure("Get Blob", blob="x/team-a/1.ckpt"), False),
+    # Lists of others, and of all.
+    (on_azure("List Blobs"), False),
+    (on_azure("List Blobs", prefix="team-a"), False),
+    (on_azure("List Blobs", prefix="team-ab/"), False),
+    # Container, account, keys and signatures, another container and another account.
+    (on_azure("Delete Container"), False),
+    (on_azure("Create Container", "more"), False),
+    (on_azure("List Containers", ""), False),
+    (on_azure("Get User Delegation Key", ""), False),
+    (on_azure("List Keys", ""), False),
+    (on_azure("Delete Account", ""), False),
+    (on_azure("Get Blob Tags", blob="team-a/run/1.ckpt"), False),
+    (on_azure("Get Blob", "more", "team-a/1.ckpt"), False),
+    (azure.Attempt("Get Blob", OTHER, "checkpoints", "team-a/1.ckpt"), False),
+]
+
+BUCKET = "lab-checkpoints"
+
+
+def on_google(operation: str, object: str = "", prefix: str = "", bucket: str = BUCKET) -> gcp.Attempt:
+    return gcp.Attempt(operation, bucket, object, prefix)
+
+
+GOOGLE = [
+    # What is its own.
+    (on_google("objects.get", "team-a/run/1.ckpt"), True),
+    (on_google("objects.insert", "team-a/run/2.ckpt"), True),
+    (on_google("objects.overwrite", "team-a/run/2.ckpt"), True),
+    (on_google("objects.delete", "team-a/run/1.ckpt"), True),
+    (on_google("objects.list", prefix="team-a/"), True),
+    (on_google("objects.list", prefix="team-a/run/"), True),
+    # Objects of others, of which one has a name that begins with the same letters.
+    (on_google("objects.get", "old/vision/1.ckpt"), False),
+    (on_google("objects.get", "team-ab/1.ckpt"), False),
+    (on_google("objects.insert", "team-ab/1.ckpt"), False),
+    (on_google("objects.delete", "team-ab/1.ckpt"), False),
+    (on_google("objects.insert", "team-a"), False),
+    (on_google("objects.get", "x/team-a/1.ckpt"), False),
+    # Lists of others, and of all.
+    (on_google("objects.list"), False),
+    (on_google("objects.list", prefix="team-a"), False),
+    (on_google("objects.list", prefix="team-ab/"), False),
+    # The bucket, its policy, and another bucket.
+    (on_google("buckets.get"), False),
+    (on_google("buckets.patch"), False),
+    (on_google("buckets.delete"), False),
+    (on_google("buckets.getIamPolicy"), False),
+    (on_google("buckets.setIamPolicy"), False),
+    (on_google("objects.get", "team-a/1.ckpt", bucket="another-checkpoints"), False),
+]
+
+
+@pytest.fixture
+def azure_after_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[], Resources]:
+    def up() -> Resources:
+        cloud = EmulatedAzure(tmp_path / "azure.json", "westeurope")
+        declare(stack_config(PROJECT / "tests/configs/workloads.happy.yaml"), monkeypatch, cloud=cloud)
+        for account in ("labcheckpoints", "another"):
+            place = {"resourceGroupName": "lab-checkpoints", "accountName": account}
+            if account == "another":
+                kind = {"kind": "StorageV2", "sku": {"name": "Standard_LRS"}, "location": "westeurope"}
+                cloud.make("azure-native:storage:StorageAccount", {**place, **kind})
+                cloud.make("azure-native:storage:BlobContainer", {**place, "containerName": "checkpoints"})
+            else:
+                cloud.make("azure-native:storage:BlobContainer", {**place, "containerName": "more"})
+        return Store(tmp_path / "azure.json").read()
+
+    return up
+
+
+@pytest.fixture
+def google_after_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[], Resources]:
+    def up() -> Resources:
+        cloud = EmulatedGoogle(tmp_path / "gcp.json")
+        declare(stack_config(PROJECT / "tests/configs/gke-workloads.happy.yaml"), monkeypatch, cloud=cloud)
+        another = {"name": "another-checkpoints", "project": "example-lab", "location": "EUROPE-WEST4"}
+        cloud.make("gcp:storage/bucket:Bucket", another)
+        return Store(tmp_path / "gcp.json").read()
+
+    return up
+
+
+def principal(resources: Resources, namespace: str) -> str:
+    """The object id of a profile's identity."""
+    (identity,) = (r for r in resources.of(IDENTITY) if ids.last(r.id) == f"lab-{namespace}")
+    return str(identity.body["principalId"])
+
+
+def member(namespace: str, account: str = "default-editor") -> str:
+    """A profile's service account in a policy, as Google's page on principal identifiers has it."""
+    pool = f"projects/{project_number('example-lab')}/locations/global/workloadIdentityPools/example-lab.svc.id.goog"
+    return f"principal://iam.googleapis.com/{pool}/subject/ns/{namespace}/sa/{account}"
+
+
+def wrong_on_azure(resources: Resources) -> list[azure.Attempt]:
+    own = principal(resources, "team-a")
+    return [attempt for attempt, may in AZURE if azure.allowed(resources, own, attempt) is not may]
+
+
+def wrong_on_google(resources: Resources) -> list[gcp.Attempt]:
+    return [attempt for attempt, may in GOOGLE if gcp.allowed(resources, member("team-a"), attempt) is not may]
+
+
+def test_a_profile_on_aks_reaches_its_own_blobs_and_nothing_else(azure_after_up: Callable[[], Resources]) -> None:
+    resources = azure_after_up()
+    assert wrong_on_azure(resources) == []
+    # Another profile's identity is no other way in, and its own prefix is where its line says.
+    vision = principal(resources, "vision")
+    assert azure.allowed(resources, vision, on_azure("Get Blob", blob="old/vision/1.ckpt"))
+    assert not azure.allowed(resources, vision, on_azure("Get Blob", blob="vision/1.ckpt"))
+    assert not azure.allowed(resources, vision, on_azure("Get Blob", blob="team-a/run/1.ckpt"))
+    assert not azure.allowed(resources, ids.USER_OBJECT, on_azure("Get Blob", blob="team-a/run/1.ckpt"))
+
+
+def test_a_profile_on_gke_reaches_its_own_objects_and_nothing_else(google_after_up: Callable[[], Resources]) -> None:
+    resources = google_after_up()
+    assert wrong_on_google(resources) == []
+    own = on_google("objects.get", "team-ab/1.ckpt")
+    assert gcp.allowed(resources, member("team-ab"), own)
+    assert gcp.allowed(resources, member("team-ab", "training"), own)
+    assert not gcp.allowed(resources, member("team-ab", "default-viewer"), own)
+    assert not gcp.allowed(resources, member("team-a", "training"), on_google("objects.get", "team-a/run/1.ckpt"))
+
+
+NO_CONDITION = {"azure": "", "gcp": "true"}
+"""A binding of Google's whose condition is there needs an expression: one that always holds."""
+
+BROKEN: dict[str, Callable[[str], str]] = {
+    "no slash at the prefix's end": lambda path: path.removesuffix("/"),
+    "every prefix": lambda path: "",
+    "of another profile": lambda path: "old/vision/",
+}
+
+
+@pytest.mark.parametrize("broken", ["none", *BROKEN])
+@pytest.mark.parametrize("cloud", ["azure", "gcp"])
+def test_a_broken_condition_is_seen(
+    cloud: str, broken: str, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    module = azure_checkpoints if cloud == "azure" else gcp_checkpoints
+    whole: Callable[..., str] = module.condition
+
+    def changed(*given: str) -> str:
+        *bucket, path = given
+        return NO_CONDITION[cloud] if broken == "none" else whole(*bucket, BROKEN[broken](path))
+
+    monkeypatch.setattr(module, "condition", changed)
+    resources = request.getfixturevalue("azure_after_up" if cloud == "azure" else "google_after_up")()
+    assert wrong_on_azure(resources) if cloud == "azure" else wrong_on_google(resources)
+
+
+def test_the_built_in_role_would_let_a_profile_delete_the_container(
+    azure_after_up: Callable[[], Resources], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Why there is a role of the program's own: a condition holds for data actions only."""
+    resources = azure_after_up()
+    own = principal(resources, "team-a")
+    for record in resources.records.values():
+        if record.body.get("principalId") == own and "roleDefinitionId" in record.body:
+            guid = "ba92f5b4-2d11-453d-a403-e96b0029c9fe"
+            record.body["roleDefinitionId"] = f"/providers/Microsoft.Authorization/roleDefinitions/{guid}"
+    assert [attempt.operation for attempt in wrong_on_azure(resources)] == ["Delete Container"]

@@ -1,0 +1,138 @@
+"""Checkpoints: what is declared for them on both clouds, what stays, and what users' tools read."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pulumi
+import pytest
+
+from components.last_update import LastUpdate
+from components.workloads import refuse_rename
+from config import stackfile
+from tests.components.emulated import EmulatedAzure
+from tests.components.emulated_google import EmulatedGoogle
+from tests.components.program import PROJECT, Declared, declare, stack_config
+
+pytestmark = pytest.mark.program
+
+AKS = stack_config(PROJECT / "tests/configs/workloads.happy.yaml")
+GKE = stack_config(PROJECT / "tests/configs/gke-workloads.happy.yaml")
+FEDERATED = "azure-native:managedidentity:FederatedIdentityCredential"
+ACCOUNT = "azure-native:storage:StorageAccount"
+KEPT = {
+    "azure-native:resources:ResourceGroup lab-checkpoints",
+    f"{ACCOUNT} lab-checkpoints",
+    "azure-native:storage:BlobServiceProperties lab-checkpoints",
+    "azure-native:storage:BlobContainer lab-checkpoints",
+    "gcp:storage/bucket:Bucket lab-checkpoints",
+}
+
+
+@pytest.fixture
+def aks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Declared:
+    return declare(AKS, monkeypatch, cloud=EmulatedAzure(tmp_path / "azure.json", "westeurope"))
+
+
+@pytest.fixture
+def gke(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Declared:
+    return declare(GKE, monkeypatch, cloud=EmulatedGoogle(tmp_path / "gcp.json"))
+
+
+@pytest.mark.parametrize("cloud", ["aks", "gke"])
+def test_what_holds_data_stays_when_the_engine_forgets_it_and_rights_go(
+    cloud: str, request: pytest.FixtureRequest
+) -> None:
+    declared: Declared = request.getfixturevalue(cloud)
+    kept = {f"{r.type} {r.name}" for r in declared.resources if r.options.get("retainOnDelete")}
+    assert kept == {name for name in KEPT if name.startswith("gcp:") == (cloud == "gke")}
+
+
+def test_nobody_reads_the_account_without_a_role_and_its_group_is_not_the_clusters(aks: Declared) -> None:
+    account = aks.of(ACCOUNT)["lab-checkpoints"].inputs
+    assert (account["allowSharedKeyAccess"], account["allowBlobPublicAccess"]) == (False, False)
+    assert (account["resourceGroupName"], account["sku"]) == ("lab-checkpoints", {"name": "Standard_ZRS"})
+    assert aks.outputs["resourceGroup"] == "lab"
+
+
+def test_the_bucket_takes_no_lists_of_access_and_no_public(gke: Declared) -> None:
+    bucket = gke.of("gcp:storage/bucket:Bucket")["lab-checkpoints"].inputs
+    assert (bucket["uniformBucketLevelAccess"], bucket["publicAccessPrevention"]) == (True, "enforced")
+    assert bucket["softDeletePolicy"] == {"retentionDurationSeconds": 30 * 86400}
+
+
+def test_credentials_of_one_identity_are_written_one_after_the_other(aks: Declared) -> None:
+    first, second = (aks.of(FEDERATED)[f"lab-team-ab-{account}"] for account in ("default-editor", "training"))
+    assert any(urn.endswith(f"::{first.name}") for urn in second.options["dependencies"])
+    assert second.inputs["subject"] == "system:serviceaccount:team-ab:training"
+
+
+@pytest.mark.parametrize(
+    ("cloud", "sku", "group"),
+    [
+        ({"location": "northcentralus"}, "Standard_LRS", "lab-checkpoints"),
+        ({"existingResourceGroup": "platform"}, "Standard_ZRS", "platform"),
+        ({"resourceGroup": "ml"}, "Standard_ZRS", "ml-checkpoints"),
+    ],
+    ids=["region without zones", "existing group", "another group"],
+)
+def test_the_account_is_in_all_zones_of_its_region_and_in_a_group_that_stays(
+    cloud: dict[str, Any], sku: str, group: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = {**AKS, "kubeflow-spot:cloud": {"provider": "azure", "location": "westeurope", **cloud}}
+    azure = EmulatedAzure(tmp_path / "azure.json", settings["kubeflow-spot:cloud"]["location"])
+    azure.seed(settings)
+    account = declare(settings, monkeypatch, cloud=azure).of(ACCOUNT)["lab-checkpoints"].inputs
+    assert (account["sku"]["name"], account["resourceGroupName"]) == (sku, group)
+
+
+def contract(declared: Declared) -> dict[str, Any]:
+    (config_map,) = (r for r in declared.of("kubernetes:core/v1:ConfigMap").values() if "contract" in r.name)
+    content: dict[str, Any] = json.loads(config_map.inputs["data"]["workloads.json"])
+    return content
+
+
+@pytest.mark.parametrize(
+    ("cloud", "url"),
+    [("aks", "https://labcheckpoints.blob.core.windows.net/checkpoints/"), ("gke", "gs://lab-checkpoints/")],
+)
+def test_users_tools_read_where_their_objects_are(cloud: str, url: str, request: pytest.FixtureRequest) -> None:
+    declared: Declared = request.getfixturevalue(cloud)
+    content = contract(declared)
+    assert content == declared.outputs["workloads"]
+    assert content["checkpoints"] == {"url": url}
+    paths = [profile["url"].removeprefix(url) for profile in content["profiles"]]
+    assert paths == ["team-a/", "team-ab/", "old/vision/"]
+    name = "labcheckpoints" if cloud == "aks" else "lab-checkpoints"
+    assert declared.outputs["remembered"]["checkpoints"] == name
+
+
+def test_users_tools_read_what_a_pod_needs(aks: Declared) -> None:
+    of_a, of_ab, _ = contract(aks)["profiles"]
+    assert of_a["labels"] == {"azure.workload.identity/use": "true"}
+    # Each profile is somebody else to the cloud.
+    assert of_a["env"].keys() == of_ab["env"].keys() == {"AZURE_CLIENT_ID"}
+    assert of_a["env"] != of_ab["env"]
+
+
+def renamed(before: str | None, **checkpoints: Any) -> None:
+    raw = {key.removeprefix("kubeflow-spot:"): value for key, value in GKE.items()}
+    raw["workloads"] = {"checkpoints": checkpoints} if checkpoints else {}
+    spec, _ = stackfile.read(raw)
+    assert spec
+    refuse_rename(spec, LastUpdate({"checkpoints": before} if before else {}))
+
+
+def test_another_name_is_refused_and_a_dropped_one_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    told: list[str] = []
+    monkeypatch.setattr(pulumi.log, "warn", told.append)
+    with pytest.raises(pulumi.RunError, match=r"(?s)is lab-1 and cannot become lab-2: .*in an `up` of its own first"):
+        renamed("lab-1", name="lab-2")
+    renamed("lab-1", name="lab-1")
+    renamed(None, name="lab-1")
+    assert told == []
+    renamed("lab-1", existing="lab-1")
+    renamed("lab-1")
+    assert [text.partition(";")[0] for text in told] == ["workloads.checkpoints: lab-1 is no longer this stack's"] * 2
