@@ -7,11 +7,12 @@ from typing import Any
 from components import last_update
 from components.addons.plan import LayerPlan
 from components.target import Cluster, Outputs, Stack, Target
-from config.placement import pods
+from config.clouds.traits import Cloud
+from config.placement import kubeflow, pods
 from config.placement.node_pools import NodePool
 
 
-def outputs(stack: Stack, target: Target, plan: LayerPlan, cluster: Cluster) -> Outputs:
+def outputs(stack: Stack, cloud: Cloud, target: Target, plan: LayerPlan, cluster: Cluster) -> Outputs:
     """All outputs by name; the kubeconfig among them is secret."""
     spec = stack.spec
     return {
@@ -22,6 +23,7 @@ def outputs(stack: Stack, target: Target, plan: LayerPlan, cluster: Cluster) -> 
         **({"systemPool": _system_pool(stack.system_pool)} if stack.system_pool else {}),
         "pools": [_pool(pool) for pool in stack.node_pools],
         **plan.outputs,
+        "kubeflowValues": kubeflow.values(stack.node_pools, cloud),
         last_update.OUTPUT: _remembered(stack, target),
     }
 
