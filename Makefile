@@ -5,7 +5,8 @@ RUN := $(UV) run --locked
 
 .DEFAULT_GOAL := help
 SCENARIO ?=
-.PHONY: help up preview down status drill test test-slow check bench
+KUBEFLOW_OPTIONS ?=
+.PHONY: help up preview down status drill kubeflow test test-slow check bench
 
 help: ## List the targets
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' Makefile | expand -t 20
@@ -24,6 +25,9 @@ status: ## Show the stack's processes and pools
 
 drill: ## Take the spot machines of a copy of the running stack away, and report (SCENARIO=spot-gone-and-back)
 	@$(RUN) sandbox drill $(SCENARIO) --stack $(STACK)
+
+kubeflow: ## Install Kubeflow on the running stack from a checkout of its manifests (MANIFESTS=path)
+	@$(RUN) sandbox kubeflow --stack $(STACK) --manifests "$(or $(MANIFESTS),$(error MANIFESTS=path: name a checkout of kubeflow/manifests))" $(KUBEFLOW_OPTIONS)
 
 # Tests that stacks share run on dev and staging, or on the one that is named.
 PYTEST := $(RUN) pytest -n auto $(if $(filter-out file,$(origin STACK)),--stack $(STACK))

@@ -29,6 +29,7 @@ FLOORS = (
     {"azure", "gcp"},
     {"cluster"},
     {"engine"},
+    {"kubeflow"},
     {"report"},
     {"drill"},
     {"cli"},

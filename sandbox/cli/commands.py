@@ -17,6 +17,7 @@ from sandbox.base.errors import SandboxError
 from sandbox.base.home import PROJECT, Home
 from sandbox.base.notices import discard, to_stderr
 from sandbox.cli.drill import drill
+from sandbox.cli.kubeflow import kubeflow
 from sandbox.cli.options import FILE, FOLDER, file_options, named_by_user, policy_options, stack_options
 from sandbox.cli.out_of_band import capacity, delete, edit, evict, scale
 from sandbox.cli.terminal import command_line, planes, require_running
@@ -55,7 +56,7 @@ def main() -> None:
     """Run this Pulumi program with no cloud account: a real engine and Kubernetes over emulated clouds."""
 
 
-for command in (capacity, drill, evict, scale, delete, edit):
+for command in (capacity, drill, kubeflow, evict, scale, delete, edit):
     main.add_command(command)
 
 

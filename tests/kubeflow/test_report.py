@@ -1,0 +1,194 @@
+"""What the report says of an installation, from objects as an API server holds them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from sandbox.kubeflow import applying, observing
+from sandbox.kubeflow.applying import Refusal
+from sandbox.kubeflow.observing import Live
+from sandbox.kubeflow.render import Rendered
+from sandbox.kubeflow.report import Report
+from sandbox.kubeflow.stages import Stages, stages
+from sandbox.kubernetes.errors import ApiError
+
+Object = dict[str, Any]
+
+
+def body(kind: str, name: str, **fields: Any) -> Object:
+    return {"apiVersion": "v1", "kind": kind, "metadata": {"name": name, "namespace": "kubeflow"}, **fields}
+
+
+def node(name: str, capacity: str = "on-demand", **labels: str) -> Object:
+    own = {"kubeflow-spot.dev/pool": name.partition("-")[0], "kubeflow-spot.dev/capacity": capacity}
+    return {"metadata": {"name": name, "labels": own | labels}}
+
+
+def pod(owner: str, kind: str, on: str = "", phase: str = "Running", why: str = "") -> Object:
+    conditions = [{"type": "PodScheduled", "status": "False", "message": why}] if why else []
+    return {
+        "metadata": {
+            "name": f"{owner}-x",
+            "namespace": "kubeflow",
+            "ownerReferences": [{"kind": kind, "name": owner}],
+        },
+        "spec": {"nodeName": on},
+        "status": {"phase": phase, "conditions": conditions},
+    }
+
+
+def claim(name: str, phase: str) -> Object:
+    spec = {"storageClassName": "kubeflow-retain", "resources": {"requests": {"storage": "20Gi"}}}
+    return body("PersistentVolumeClaim", name, spec=spec, status={"phase": phase})
+
+
+OBJECTS = [
+    body("Deployment", "mysql", spec={}),
+    body("StatefulSet", "metacontroller", spec={"replicas": 1}),
+    body("DaemonSet", "istio-cni-node", spec={}),
+    body("PersistentVolumeClaim", "mysql-pv-claim", spec={}),
+    body("ConfigMap", "form"),
+]
+GPU = {"kubeflow-spot.dev/accelerator": "nvidia-t4"}
+GOOD = {
+    "nodes": [node("general-0"), node("t4-0", "spot", **GPU)],
+    "pods": [
+        pod("mysql-6d4b75cb6d", "ReplicaSet", "general-0"),
+        pod("metacontroller", "StatefulSet", "general-0"),
+        pod("istio-cni-node", "DaemonSet", "t4-0"),
+        # Another's.
+        pod("train", "Job", "t4-0"),
+    ],
+    "claims": [claim("mysql-pv-claim", "Bound"), claim("somebody-elses", "Pending")],
+}
+ORDERED = Stages(others=OBJECTS)
+
+
+def report(refused: tuple[Refusal, ...] = (), **live: Any) -> Report:
+    seen = observing.observe(OBJECTS, Live(**(GOOD | live)))
+    return Report(Rendered(OBJECTS, "26.03", ["retry"], []), ORDERED, refused, seen, 12.3)
+
+
+def test_a_good_installation() -> None:
+    good = report()
+    assert good.ok
+    assert good.faults == []
+    assert good.observed.settled
+    assert [(p.name, p.kind, p.nodes, p.pods, p.agents) for p in good.observed.pools] == [
+        ("general", "on-demand", 1, 2, 0),
+        ("t4", "spot, GPU", 1, 0, 1),
+    ]
+    text = good.as_text()
+    assert "holds  Datastores bound                         1 of 1 claims, class kubeflow-retain" in text
+    assert "FAILS" not in text
+    assert "their servers do not run in the sandbox" in text
+
+
+def pods(*first: Object) -> list[Object]:
+    return [*first, *GOOD["pods"][1:]]
+
+
+WRONG = {
+    "refused": ({"refused": (Refusal("Service kubeflow/a", "no"),)}, "refused: Service kubeflow/a: no"),
+    "on spot": (
+        {"pods": pods(pod("mysql-6d4b75cb6d", "ReplicaSet", "t4-0"))},
+        "misplaced: kubeflow/mysql-6d4b75cb6d-x on spot, GPU node t4-0",
+    ),
+    "on an on-demand GPU": (
+        {
+            "pods": pods(pod("mysql-6d4b75cb6d", "ReplicaSet", "t4od-0")),
+            "nodes": [*GOOD["nodes"], node("t4od-0", **GPU)],
+        },
+        "misplaced: kubeflow/mysql-6d4b75cb6d-x on on-demand, GPU node t4od-0",
+    ),
+    "pending": (
+        {"pods": pods(pod("mysql-6d4b75cb6d", "ReplicaSet", phase="Pending", why="0/2 nodes are available"))},
+        "pending: kubeflow/mysql-6d4b75cb6d-x: 0/2 nodes are available",
+    ),
+    "an agent pends": (
+        {"pods": [*GOOD["pods"][:2], pod("istio-cni-node", "DaemonSet", "t4-0", phase="Pending")]},
+        "pending: kubeflow/istio-cni-node-x: has a node and has not started",
+    ),
+    "not made": (
+        {
+            "pods": pods(),
+            "events": [
+                {
+                    "metadata": {"namespace": "kubeflow"},
+                    "involvedObject": {"name": "mysql-6d4b75cb6d"},
+                    "reason": "FailedCreate",
+                    "message": "violates PodSecurity",
+                }
+            ],
+        },
+        "refused: Deployment kubeflow/mysql: violates PodSecurity",
+    ),
+    "not bound": (
+        {"claims": [claim("mysql-pv-claim", "Pending")]},
+        "not bound: claim kubeflow/mysql-pv-claim, class kubeflow-retain",
+    ),
+}
+
+
+@pytest.mark.parametrize(("changes", "fault"), WRONG.values(), ids=WRONG)
+def test_each_fault_is_told_and_turns_the_report(changes: dict[str, Any], fault: str) -> None:
+    wrong = report(**changes)
+    assert wrong.faults == [fault]
+    assert not wrong.ok
+    assert "FAILS" in wrong.as_text()
+    assert wrong.as_json()["ok"] is False
+
+
+def test_many_faults_of_a_kind_are_counted() -> None:
+    many = report(tuple(Refusal(f"Service kubeflow/{n}", "no") for n in range(14)))
+    assert len(many.faults) == 11
+    assert many.faults[-1] == "and 4 more"
+
+
+def test_webhooks_come_last_and_conversion_by_one_is_switched_off() -> None:
+    crd = {
+        "kind": "CustomResourceDefinition",
+        "metadata": {"name": "a"},
+        "spec": {"conversion": {"strategy": "Webhook"}},
+    }
+    plain = {"kind": "CustomResourceDefinition", "metadata": {"name": "b"}, "spec": {}}
+    hook, space = body("ValidatingWebhookConfiguration", "v"), body("Namespace", "kubeflow")
+    ordered = stages([hook, *OBJECTS, space, crd, plain])
+    assert ordered.webhooks == [hook]
+    assert ordered.namespaces == [space]
+    assert ordered.others == OBJECTS
+    assert ordered.definitions == [{**crd, "spec": {"conversion": {"strategy": "None"}}}, plain]
+    assert (ordered.conversions, ordered.count) == (1, 9)
+
+
+class Server:
+    """An API server that refuses an object so many times, and notes what it takes."""
+
+    def __init__(self, **refusals: int) -> None:
+        self.refusals, self.taken = refusals, list[tuple[str, str, bool]]()
+
+    def namespaced(self, wanted: Object) -> bool:
+        return bool(wanted["kind"] != "Namespace")
+
+    def apply(self, wanted: Object, manager: str, *, dry_run: bool, force: bool) -> None:
+        metadata = wanted["metadata"]
+        if self.refusals.get(metadata["name"], 0):
+            self.refusals[metadata["name"]] -= 1
+            raise ApiError(404, f'no matches for kind "{wanted["kind"]}"')
+        self.taken.append((metadata["name"], metadata.get("namespace", ""), dry_run))
+
+
+def test_what_is_refused_is_tried_again_and_what_stays_refused_is_told() -> None:
+    server, pauses, lines = Server(form=2, mysql=99), list[float](), list[str]()
+    bare = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "bare"}}
+    hook = body("MutatingWebhookConfiguration", "hook")
+    wanted = Stages(others=[*OBJECTS, bare], webhooks=[hook])
+    refused = applying.apply(server, wanted, lines.append, pauses.append)  # type: ignore[arg-type]
+    assert refused == [Refusal("Deployment kubeflow/mysql", 'no matches for kind "Deployment"')]
+    assert len(pauses) == 4
+    assert ("form", "kubeflow", False) in server.taken
+    assert ("bare", "default", False) in server.taken
+    assert server.taken[-1] == ("hook", "kubeflow", True)
+    assert any("2 refused, such as Deployment kubeflow/mysql" in line for line in lines)
