@@ -31,8 +31,7 @@ _SURROUNDINGS = (errno.ENOSPC, errno.EDQUOT, errno.EACCES, errno.EROFS, errno.EE
 
 _NOT_WITHOUT_BASE = ("report_dir", "fail_on")
 _NOT_WITH_BASE = (
-    *("refresh", "expect_no_changes", "config_file", "beside"),
-    *("policy_pack", "policy_pack_config", "no_policy_pack"),
+    "refresh expect_no_changes config_file beside policy_pack policy_pack_config no_policy_pack".split()  # noqa: SIM905
 )
 
 
