@@ -169,6 +169,12 @@ class Server:
     def __init__(self, **refusals: int) -> None:
         self.refusals, self.taken = refusals, list[tuple[str, str, bool]]()
 
+    status, served_after = 404, 0
+
+    def get(self, *_: str) -> Object:
+        self.served_after -= 1
+        return {"status": {"conditions": [{"type": "Established", "status": str(self.served_after < 0)}]}}
+
     def namespaced(self, wanted: Object) -> bool:
         return bool(wanted["kind"] != "Namespace")
 
@@ -176,7 +182,7 @@ class Server:
         metadata = wanted["metadata"]
         if self.refusals.get(metadata["name"], 0):
             self.refusals[metadata["name"]] -= 1
-            raise ApiError(404, f'no matches for kind "{wanted["kind"]}"')
+            raise ApiError(self.status, f'no matches for kind "{wanted["kind"]}"')
         self.taken.append((metadata["name"], metadata.get("namespace", ""), dry_run))
 
 
@@ -191,4 +197,23 @@ def test_what_is_refused_is_tried_again_and_what_stays_refused_is_told() -> None
     assert ("form", "kubeflow", False) in server.taken
     assert ("bare", "default", False) in server.taken
     assert server.taken[-1] == ("hook", "kubeflow", True)
-    assert any("2 refused, such as Deployment kubeflow/mysql" in line for line in lines)
+    assert any("2 to be tried again, such as Deployment kubeflow/mysql" in line for line in lines)
+
+
+def test_an_invalid_object_is_not_tried_again() -> None:
+    server = Server(form=1)
+    server.status = 422
+    refused = applying.apply(server, ORDERED, print, pytest.fail)  # type: ignore[arg-type]
+    assert [each.what for each in refused] == ["ConfigMap kubeflow/form"]
+
+
+def test_objects_wait_until_their_kinds_are_served() -> None:
+    definition = {
+        "apiVersion": "apiextensions.k8s.io/v1",
+        "kind": "CustomResourceDefinition",
+        "metadata": {"name": "a"},
+    }
+    server, pauses = Server(), list[float]()
+    server.served_after = 3
+    assert applying.apply(server, Stages(definitions=[definition], others=OBJECTS), print, pauses.append) == []  # type: ignore[arg-type]
+    assert (len(pauses), len(server.taken)) == (3, 1 + len(OBJECTS))
