@@ -96,18 +96,21 @@ def test_a_renamed_object_is_named_with_its_component_and_its_new_name(target: T
     assert "take its line out of the kustomization" in message
 
 
-@pytest.mark.parametrize("component", COMPONENTS, ids=lambda component: component.name)
-def test_kustomize_alone_stops_where_an_object_is_missing(component: Path, tmp_path: Path) -> None:
+ENDS = [
+    end for component in COMPONENTS if (own := overlay.targets(component)) for end in {own[0]: own[0], own[-1]: own[-1]}
+]
+"""The first and the last target of each component."""
+
+
+@pytest.mark.parametrize("target", ENDS, ids=lambda target: f"{target.component}: {target}")
+def test_kustomize_alone_stops_where_an_object_is_missing(target: Target, tmp_path: Path) -> None:
     # For users without the sandbox: an object that is passed over in silence would be noticed when a node is lost.
-    targets = overlay.targets(component)
-    if not targets:
-        pytest.skip("it patches nothing")
-    manifests = tree.without(targets[-1], tmp_path)
+    manifests = tree.without(target, tmp_path)
     root = tmp_path / "root"
     root.mkdir()
-    named = [component, *([OVERLAY / "components" / "datastores"] if component.name == "notebook-spawner" else [])]
+    component = OVERLAY / "components" / target.component
     address = "https://github.com/kubeflow/manifests//example?ref=26.03"
-    (root / overlay.FILE).write_text(json.dumps({"resources": [address], "components": [str(each) for each in named]}))
+    (root / overlay.FILE).write_text(json.dumps({"resources": [address], "components": [str(component)]}))
     prepared = render.prepare(render.Sources(root, manifests, tree.VALUES, "1.36.2"), tmp_path / "work")
     with pytest.raises(SandboxError, match="kustomize: "):
         render.kustomize(tree.kubectl(), prepared.folder / "overlay")
