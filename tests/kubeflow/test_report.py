@@ -2,17 +2,28 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 
-from sandbox.kubeflow import applying, observing
+from sandbox.base.checkpoint import Checkpoint
+from sandbox.base.errors import SandboxError
+from sandbox.base.home import PROJECT
+from sandbox.cli import kubeflow as cli
+from sandbox.cli.commands import main as sandbox
+from sandbox.cluster import clusters
+from sandbox.kubeflow import applying, command, observing
 from sandbox.kubeflow.applying import Refusal
 from sandbox.kubeflow.observing import Live
 from sandbox.kubeflow.render import Rendered
 from sandbox.kubeflow.report import Report
 from sandbox.kubeflow.stages import Stages, stages
 from sandbox.kubernetes.errors import ApiError
+from sandbox.toolchain import programs
 
 Object = dict[str, Any]
 
@@ -217,3 +228,37 @@ def test_objects_wait_until_their_kinds_are_served() -> None:
     server.served_after = 3
     assert applying.apply(server, Stages(definitions=[definition], others=OBJECTS), print, pauses.append) == []  # type: ignore[arg-type]
     assert (len(pauses), len(server.taken)) == (3, 1 + len(OBJECTS))
+
+
+@pytest.mark.parametrize(("refused", "status"), [((), 0), ((Refusal("Service kubeflow/a", "no"),), 1)])
+@pytest.mark.parametrize("option", [[], ["--json"]])
+def test_the_command_ends_with_1_where_something_is_wrong(
+    refused: tuple[Refusal, ...], status: int, option: list[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    asked: list[command.Request] = []
+
+    def install(request: command.Request, *_: Any) -> Report:
+        asked.append(request)
+        return report(refused)
+
+    plane = SimpleNamespace(cloud="gcp", version="1.36.2", admin_kubeconfig=tmp_path / "kubeconfig")
+    monkeypatch.setattr(command, "install", install)
+    monkeypatch.setattr(cli, "require_running", lambda home: None)
+    monkeypatch.setattr(clusters, "of_stack", lambda home, name: plane)
+    monkeypatch.setattr(programs, "ensure", lambda names, notify: {"kubectl": tmp_path})
+    monkeypatch.setattr(Checkpoint, "outputs", lambda self: {"kubeflowValues": {}})
+    base = ["--base", "https://example.com/far", str(tmp_path)]
+    done = CliRunner().invoke(sandbox, ["kubeflow", "--manifests", str(tmp_path), "--timeout", "7", *base, *option])
+    assert done.exit_code == status, done.output
+    assert ("refused: Service kubeflow/a: no" in done.output) is bool(refused)
+    if option:
+        assert json.loads(done.stdout)["ok"] is not bool(refused)
+    (request,) = asked
+    assert request.root == PROJECT / "kubeflow" / "gcp"
+    assert (request.manifests, request.timeout, request.bases) == (tmp_path, 7, {"https://example.com/far": tmp_path})
+
+
+def test_a_stack_that_an_earlier_program_brought_up_is_told_so(tmp_path: Path) -> None:
+    request = command.Request(tmp_path, tmp_path, tmp_path, tmp_path, "1.36.2", outputs={"pools": []})
+    with pytest.raises(SandboxError, match="no output kubeflowValues: bring it up with this version"):
+        command.install(request, tmp_path, print)
