@@ -5,7 +5,8 @@ RUN := $(UV) run --locked
 
 .DEFAULT_GOAL := help
 SCENARIO ?=
-.PHONY: help up preview down status drill ready preflight test test-slow check bench
+KUBEFLOW_OPTIONS ?=
+.PHONY: help up preview down status drill ready preflight test test-slow check bench kubeflow
 
 help: ## List the targets
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' Makefile | expand -t 20
@@ -31,6 +32,9 @@ ready: ## Check a cluster before and after Kubeflow is installed, by reading (KU
 
 preflight: ## Ask the stack's cloud for machines, quota, rights and names, by reading (STACK=prod)
 	@$(RUN) --group preflight preflight --stack $(STACK) $(if $(ACCOUNT),--account $(ACCOUNT))
+
+kubeflow: ## Install Kubeflow on the running stack from a checkout of its manifests (MANIFESTS=path)
+	@$(RUN) sandbox kubeflow --stack $(STACK) --manifests "$(or $(MANIFESTS),$(error MANIFESTS=path: name a checkout of kubeflow/manifests))" $(KUBEFLOW_OPTIONS)
 
 # Tests that stacks share run on dev and staging, or on the one that is named.
 PYTEST := $(RUN) pytest -n auto $(if $(filter-out file,$(origin STACK)),--stack $(STACK))

@@ -50,5 +50,5 @@ class KubeflowCluster(pulumi.ComponentResource):
         layer.declare(name, stack, cloud, plan, cluster, child)
 
         # Outputs
-        self.outputs = links.resolved(outputs(stack, target, plan, cluster))
+        self.outputs = links.resolved(outputs(stack, cloud, target, plan, cluster))
         self.register_outputs(self.outputs)

@@ -7,11 +7,12 @@ from typing import Any
 from components import last_update, workloads
 from components.addons.plan import LayerPlan
 from components.target import Cluster, Outputs, Stack, Target
-from config.placement import pods
+from config.clouds.traits import Cloud
+from config.placement import kubeflow, pods
 from config.placement.node_pools import NodePool
 
 
-def outputs(stack: Stack, target: Target, plan: LayerPlan, cluster: Cluster) -> Outputs:
+def outputs(stack: Stack, cloud: Cloud, target: Target, plan: LayerPlan, cluster: Cluster) -> Outputs:
     """All outputs by name; the kubeconfig among them is secret."""
     spec = stack.spec
     return {
@@ -23,6 +24,7 @@ def outputs(stack: Stack, target: Target, plan: LayerPlan, cluster: Cluster) -> 
         "pools": [_pool(pool) for pool in stack.node_pools],
         **plan.outputs,
         **({"workloads": cluster.workloads} if cluster.workloads else {}),
+        "kubeflowValues": kubeflow.values(stack.node_pools, cloud),
         last_update.OUTPUT: _remembered(stack, target),
     }
 

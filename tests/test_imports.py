@@ -31,6 +31,7 @@ FLOORS = (
     {"azure", "gcp"},
     {"cluster"},
     {"engine"},
+    {"kubeflow"},
     {"report"},
     {"drill"},
     {"cli"},

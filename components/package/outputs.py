@@ -190,6 +190,10 @@ OUTPUTS: dict[str, Property] = {
     "scheduling": _ref("SchedulingOutput", "Placement by default, and the guard."),
     "contract": _ref("ContractOutput", "The ConfigMap that tells users' tools about the pools."),
     "workloads": _ref("WorkloadsOutput", "Storage for users' work."),
+    "kubeflowValues": {
+        **_map(_ANY, ""),
+        "description": "For the kustomize components in `kubeflow/`: an object that kustomize reads.",
+    },
     "remembered": {
         **_map(_ANY, ""),
         "description": "What the next update compares with: export it as an output of the stack, under any name.",
@@ -199,6 +203,16 @@ OUTPUTS: dict[str, Property] = {
 
 ALWAYS = (
     *("clusterName", "kubeconfig", "kubeconfigCommand", "kubernetesVersion"),
-    *("release", "overrides", "pools", "devicePlugin", "expander", "fallbackOrder", "scheduling", "remembered"),
+    *(
+        "release",
+        "overrides",
+        "pools",
+        "devicePlugin",
+        "expander",
+        "fallbackOrder",
+        "scheduling",
+        "kubeflowValues",
+        "remembered",
+    ),
 )
 """Outputs of every cloud."""

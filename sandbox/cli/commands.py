@@ -17,6 +17,7 @@ from sandbox.base.errors import SandboxError
 from sandbox.base.home import PROJECT, Home
 from sandbox.base.notices import discard, to_stderr
 from sandbox.cli.drill import drill
+from sandbox.cli.kubeflow import kubeflow
 from sandbox.cli.options import FILE, FOLDER, file_options, named_by_user, policy_options, stack_options
 from sandbox.cli.out_of_band import capacity, delete, edit, evict, scale
 from sandbox.cli.terminal import command_line, planes, require_running
@@ -30,8 +31,7 @@ _SURROUNDINGS = (errno.ENOSPC, errno.EDQUOT, errno.EACCES, errno.EROFS, errno.EE
 
 _NOT_WITHOUT_BASE = ("report_dir", "fail_on")
 _NOT_WITH_BASE = (
-    *("refresh", "expect_no_changes", "config_file", "beside"),
-    *("policy_pack", "policy_pack_config", "no_policy_pack"),
+    "refresh expect_no_changes config_file beside policy_pack policy_pack_config no_policy_pack".split()  # noqa: SIM905
 )
 
 
@@ -55,7 +55,7 @@ def main() -> None:
     """Run this Pulumi program with no cloud account: a real engine and Kubernetes over emulated clouds."""
 
 
-for command in (capacity, drill, evict, scale, delete, edit):
+for command in (capacity, drill, kubeflow, evict, scale, delete, edit):
     main.add_command(command)
 
 

@@ -8,7 +8,7 @@ from itertools import pairwise
 from config.clouds.azure.machines import machines
 from config.clouds.azure.regions import pool_zones
 from config.clouds.machines import Machine
-from config.clouds.traits import Added, Cloud
+from config.clouds.traits import Added, Cloud, Disk
 from config.model.pool import Capacity
 from config.model.taint import Taint
 
@@ -74,6 +74,8 @@ def aks() -> Cloud:
         zone_form=r"[123]",
         zone_words="1, 2 or 3",
         pool_zones=pool_zones,
+        # Page azure-disk-csi: a cluster over several zones gives `managed-csi` zone-redundant disks, which not all regions have.
+        disk=Disk("disk.csi.azure.com", {"skuName": "StandardSSD_LRS"}),
         spot_notice=30,
         spot_grace=25,
         spot_rest="noticing and draining",

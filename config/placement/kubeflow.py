@@ -1,0 +1,43 @@
+"""Values of a stack for the kustomize components in `kubeflow/`: what the manifests of Kubeflow cannot know of the cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from config.clouds.traits import Cloud
+from config.model.scheduling import Placement
+from config.placement.contract import snippets
+from config.placement.node_pools import PREFIX, NodePool
+
+_TITLE = "GPU on an on-demand machine"
+_LOCAL = {"config.kubernetes.io/local-config": "true"}
+"""Kustomize reads an object with this annotation and leaves it out of what it builds (kustomize, page annotations)."""
+
+
+def values(pools: Iterable[NodePool], cloud: Cloud) -> dict[str, Any]:
+    """The object that `kubeflow/values` holds, as kustomize reads it.
+
+    `spawner` are two fields of the form for notebooks (spawner_ui_config.yaml of kubeflow/manifests 26.03,
+    applications/jupyter/jupyter-web-app). Their one option is the contract's `gpu-on-demand`; none where the stack has no on-demand
+    GPUs. `disk` is left out where the cloud is unknown.
+    """
+    key = f"gpu-{Placement.ON_DEMAND}"
+    lines = snippets(pools).get(key)
+    affinity, tolerations = [], []
+    if lines:
+        affinity = [{"configKey": key, "displayName": _TITLE, "affinity": lines["affinity"]}]
+        tolerations = [{"groupKey": key, "displayName": _TITLE, "tolerations": lines["tolerations"]}]
+    disk = cloud.disk
+    return {
+        "apiVersion": f"{PREFIX}/v1",
+        "kind": "KubeflowValues",
+        "metadata": {"name": "values", "annotations": _LOCAL},
+        **({"disk": {"provisioner": disk.provisioner, "parameters": dict(disk.parameters)}} if disk else {}),
+        "spawner": {"affinityConfig": _field(affinity), "tolerationGroup": _field(tolerations)},
+    }
+
+
+def _field(options: list[dict[str, Any]]) -> dict[str, Any]:
+    """A field of the form in which nothing is chosen at first."""
+    return {"readOnly": False, "value": "", "options": options}

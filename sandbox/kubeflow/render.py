@@ -1,0 +1,169 @@
+"""Rendering: kustomize, as kubectl has it built in, over a checkout of Kubeflow's manifests that the user names."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from sandbox.base.errors import SandboxError
+from sandbox.base.files import write_private
+from sandbox.base.notices import Notify
+from sandbox.kubeflow import overlay
+from sandbox.kubeflow.overlay import FILE, Object
+
+_MANIFESTS = re.compile(r"https://github\.com/kubeflow/manifests//(?P<path>[^?]+)(\?ref=(?P<tag>.+))?")
+_VALUES = "values.json"
+_NOISE = ("# Warning:", "Warning:")
+
+
+@dataclass(frozen=True)
+class Sources:
+    """Where the parts of an installation are."""
+
+    root: Path
+    """The folder of the kustomization that users apply."""
+    manifests: Path
+    """The checkout of Kubeflow's manifests, which stands for the address in that kustomization."""
+    values: Object
+    """The stack's output `kubeflowValues`."""
+    version: str
+    """The cluster's version of Kubernetes."""
+    bases: Mapping[str, Path] = field(default_factory=dict)
+    """Folders that stand for addresses in the manifests themselves: they begin with these texts. Without one kustomize fetches."""
+
+
+@dataclass(frozen=True)
+class Rendered:
+    """What kustomize has built."""
+
+    objects: list[Object]
+    tag: str
+    """The tag of the manifests that the kustomization names."""
+    components: list[str]
+    left_out: list[str]
+    """Components that this version of Kubernetes is too old for."""
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """Two kustomizations in a folder: the manifests with the components (`overlay`) and without (`plain`)."""
+
+    folder: Path
+    tag: str
+    components: list[Path]
+    left_out: list[str]
+
+
+def render(sources: Sources, kubectl: Path, folder: Path, notify: Notify) -> Rendered:
+    """The objects of the manifests with the components over them, built in a folder that is made anew.
+
+    Raises SandboxError where kustomize fails; and where the manifests lack objects that components patch, with their names.
+    """
+    prepared = prepare(sources, folder)
+    wanted = [target for component in prepared.components for target in overlay.targets(component)]
+    notify(f"rendering {_named(sources.manifests)} with {len(prepared.components)} components")
+    try:
+        objects = kustomize(kubectl, folder / "overlay")
+    except SandboxError:
+        # Kustomize names one object and neither the component nor the remedy.
+        plain = kustomize(kubectl, folder / "plain")
+        if absent := overlay.missing(wanted, plain):
+            raise SandboxError(overlay.explained(absent, plain)) from None
+        raise
+    if absent := overlay.missing(wanted, objects):
+        # Kustomize passes over a patch by places whose target is not there.
+        raise SandboxError(overlay.explained(absent, objects))
+    return Rendered(objects, prepared.tag, [component.name for component in prepared.components], prepared.left_out)
+
+
+def prepare(sources: Sources, folder: Path) -> Prepared:
+    """Write the kustomizations into a folder that is made anew. Raises SandboxError."""
+    if folder.exists():
+        shutil.rmtree(folder)
+    manifests = _with_bases(sources, folder / "manifests")
+    chosen = overlay.components(sources.root)
+    left_out = [component.name for component in chosen if not overlay.fits(component, sources.version)]
+    chosen = [component for component in chosen if component.name not in left_out]
+    return Prepared(folder, _write(sources, chosen, manifests, folder), chosen, left_out)
+
+
+def _write(sources: Sources, chosen: Sequence[Path], manifests: Path, folder: Path) -> str:
+    """Write two kustomizations, the manifests with components (`overlay`) and without (`plain`); returns the tag."""
+    kustomization = overlay.one(sources.root / FILE)
+    tags, plain, others = [], [], []
+    for entry in kustomization.get("resources", []):
+        if address := _MANIFESTS.fullmatch(entry):
+            tags.append(address["tag"] or "")
+            plain.append(manifests / address["path"])
+        else:
+            others.append((sources.root / entry).resolve())
+    if len(tags) != 1:
+        raise SandboxError(
+            f"{sources.root / FILE} must name https://github.com/kubeflow/manifests//FOLDER?ref=TAG once among its resources"
+        )
+    if not (plain[0] / FILE).exists():
+        raise SandboxError(
+            f"{plain[0]} has no {FILE}: --manifests must be a checkout of kubeflow/manifests, such as"
+            f" `git clone --branch {tags[0]} https://github.com/kubeflow/manifests`"
+        )
+    # The folder of values that users fill is left alone.
+    others = [path for path in others if path.name != "values"]
+    values = folder / "values"
+    _put(values / _VALUES, sources.values)
+    _put(values / FILE, {"resources": [_VALUES]})
+    order = {"sortOptions": kustomization["sortOptions"]} if "sortOptions" in kustomization else {}
+    for name, resources, components in (("plain", plain, ()), ("overlay", [*plain, values, *others], chosen)):
+        # Kustomize takes no absolute paths.
+        place = folder / name
+        body = {**order, "resources": [os.path.relpath(path, place) for path in resources]}
+        _put(place / FILE, {**body, "components": [os.path.relpath(path, place) for path in components]})
+    return tags[0]
+
+
+def _put(file: Path, body: Object) -> None:
+    file.parent.mkdir(parents=True, exist_ok=True)
+    # JSON is YAML.
+    write_private(file, json.dumps(body).encode())
+
+
+def _with_bases(sources: Sources, copy: Path) -> Path:
+    """The checkout, or a copy of it in which folders stand for addresses. Raises SandboxError for an address that is nowhere."""
+    manifests = sources.manifests.resolve()
+    if not sources.bases:
+        return manifests
+    shutil.copytree(manifests, copy, symlinks=True, ignore=shutil.ignore_patterns(".git", "node_modules"))
+    unused = set(sources.bases)
+    for file in copy.rglob(FILE):
+        text = file.read_text()
+        for address, base in sources.bases.items():
+            entry = re.compile(rf"^(\s*-\s*){re.escape(address)}(?P<rest>[^?\s]*)(\?ref=\S+)?\s*$", re.MULTILINE)
+            target = os.path.relpath(base.resolve(), file.parent)
+            changed = entry.sub(lambda found, target=target: f"{found[1]}{target}{found['rest']}", text)  # type: ignore[misc]
+            if changed != text:
+                unused.discard(address)
+                text = changed
+        if text != file.read_text():
+            file.write_text(text)
+    if unused:
+        raise SandboxError(f"no kustomization of {sources.manifests} names {', '.join(sorted(unused))}")
+    return copy
+
+
+def kustomize(kubectl: Path, folder: Path) -> list[Object]:
+    """The objects that kustomize builds of a folder. Raises SandboxError with its own words."""
+    # Only here: most commands never read YAML.
+    import yaml
+
+    done = subprocess.run([kubectl, "kustomize", folder], capture_output=True, text=True, check=False)
+    if done.returncode:
+        said = [line for line in done.stderr.splitlines() if line.strip() and not line.startswith(_NOISE)]
+        raise SandboxError("kustomize: " + "\n".join(said).removeprefix("error: "))
+    return [body for body in yaml.load_all(done.stdout, yaml.CSafeLoader) if body]
+
+
+def _named(folder: Path) -> str:
+    return os.path.relpath(folder) if folder.is_relative_to(Path.cwd()) else str(folder)

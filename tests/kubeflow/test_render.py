@@ -1,0 +1,152 @@
+"""Kustomize makes exactly the intended differences, and says what is missing."""
+
+from __future__ import annotations
+
+import json
+import re
+from functools import cache
+from pathlib import Path
+
+import pytest
+from syrupy.assertion import SnapshotAssertion
+from syrupy.extensions.json import JSONSnapshotExtension
+
+from sandbox.base.errors import SandboxError
+from sandbox.kubeflow import overlay, render
+from sandbox.kubeflow.overlay import Target
+from tests.kubeflow import tree
+from tests.kubeflow.tree import CLOUDS, COMPONENTS, MANIFESTS, OVERLAY, built
+
+pytestmark = pytest.mark.process
+
+ALL = [target for component in COMPONENTS for target in overlay.targets(component)]
+
+
+@cache
+def plain() -> list[overlay.Object]:
+    """The tree alone."""
+    return render.kustomize(tree.kubectl(), MANIFESTS / "example")
+
+
+@pytest.mark.parametrize("cloud", CLOUDS)
+def test_the_overlay_makes_these_differences_and_no_others(
+    cloud: str, tmp_path: Path, snapshot: SnapshotAssertion
+) -> None:
+    rendered = built(tmp_path / "work", cloud)
+    assert tree.differences(plain(), rendered.objects) == snapshot(extension_class=JSONSnapshotExtension)
+    assert (rendered.tag, rendered.left_out) == ("26.03", [])
+
+
+def test_objects_that_users_of_a_generated_name_mount_have_the_new_name(tmp_path: Path) -> None:
+    objects = {(o["kind"], o["metadata"]["name"]): o for o in built(tmp_path / "work").objects}
+    (form,) = (name for kind, name in objects if kind == "ConfigMap" and name.startswith("jupyter-web-app-config-"))
+    (volume,) = objects["Deployment", "jupyter-web-app-deployment"]["spec"]["template"]["spec"]["volumes"]
+    assert volume["configMap"]["name"] == form
+    assert form not in {o["metadata"]["name"] for o in plain()}
+
+
+def test_a_component_that_the_version_is_too_old_for_is_left_out(tmp_path: Path) -> None:
+    rendered = built(tmp_path / "work", version="1.35.3")
+    assert rendered.left_out == ["notebook-keep"]
+    assert "MutatingAdmissionPolicy" not in {o["kind"] for o in rendered.objects}
+
+
+def test_every_component_is_offered_on_both_clouds() -> None:
+    for cloud in CLOUDS:
+        text = (OVERLAY / cloud / "kustomization.yaml").read_text()
+        named = set(re.findall(r"^(?:# )?- \.\./components/([a-z-]+)", text, re.MULTILINE))
+        assert named == {c.name for c in COMPONENTS if not c.name.startswith("gke-") or cloud == "gcp"}
+
+
+def test_each_component_begins_with_its_reason() -> None:
+    for component in COMPONENTS:
+        first, *_ = (component / overlay.FILE).read_text().splitlines()
+        assert first.startswith("# "), component
+        assert len(first) > 40, component
+
+
+def test_every_target_is_looked_for() -> None:
+    assert len(ALL) == 19
+    assert overlay.missing(ALL, plain()) == []
+    for target in ALL:
+        others = [
+            o for o in plain() if (o["kind"], o["metadata"]["name"].startswith(target.name)) != (target.kind, True)
+        ]
+        assert target in overlay.missing(ALL, others)
+
+
+ONE_OF_EACH_WAY = [
+    Target("retry", "ConfigMap", "workflow-controller-configmap", "kubeflow"),
+    Target("datastores", "PersistentVolumeClaim", "katib-mysql", "kubeflow"),
+    Target("training-runtimes", "ClusterTrainingRuntime", "torch-distributed"),
+    Target("notebook-spawner", "ConfigMap", "jupyter-web-app-config", "kubeflow"),
+]
+"""Merged by a generator, patched as a whole, patched by places, and replaced inside a text."""
+
+
+@pytest.mark.parametrize("target", ONE_OF_EACH_WAY, ids=str)
+def test_a_renamed_object_is_named_with_its_component_and_its_new_name(target: Target, tmp_path: Path) -> None:
+    assert target in ALL
+    renamed = tree.without(target, tmp_path, f"{target.name}-2")
+    with pytest.raises(SandboxError) as refused:
+        built(tmp_path / "work", manifests=renamed)
+    message = str(refused.value)
+    assert f"component {target.component}: {target}; they have " in message
+    assert f"{target.name}-2" in message
+    assert "take its line out of the kustomization" in message
+
+
+ENDS = [
+    end for component in COMPONENTS if (own := overlay.targets(component)) for end in {own[0]: own[0], own[-1]: own[-1]}
+]
+"""The first and the last target of each component."""
+
+
+@pytest.mark.parametrize("target", ENDS, ids=lambda target: f"{target.component}: {target}")
+def test_kustomize_alone_stops_where_an_object_is_missing(target: Target, tmp_path: Path) -> None:
+    # For users without the sandbox: an object that is passed over in silence would be noticed when a node is lost.
+    manifests = tree.without(target, tmp_path)
+    root = tmp_path / "root"
+    root.mkdir()
+    component = OVERLAY / "components" / target.component
+    address = "https://github.com/kubeflow/manifests//example?ref=26.03"
+    (root / overlay.FILE).write_text(json.dumps({"resources": [address], "components": [str(component)]}))
+    prepared = render.prepare(render.Sources(root, manifests, tree.VALUES, "1.36.2"), tmp_path / "work")
+    with pytest.raises(SandboxError, match="kustomize: "):
+        render.kustomize(tree.kubectl(), prepared.folder / "overlay")
+
+
+def test_a_form_that_lost_a_field_is_an_error(tmp_path: Path) -> None:
+    manifests = tree.without(Target("", "ConfigMap", "none"), tmp_path)
+    form = manifests / "jupyter" / "spawner_ui_config.yaml"
+    form.write_text(form.read_text().replace("affinityConfig", "affinity"))
+    with pytest.raises(SandboxError, match=r"affinityConfig"):
+        built(tmp_path / "work", manifests=manifests)
+
+
+def test_values_without_a_disk_are_an_error_that_names_it(tmp_path: Path) -> None:
+    values = {key: value for key, value in tree.VALUES.items() if key != "disk"}
+    with pytest.raises(SandboxError, match=r"disk\.provisioner.* is missing .*KubeflowValues"):
+        built(tmp_path / "work", values=values)
+
+
+def test_a_folder_that_is_no_checkout_is_an_error_with_the_command_that_makes_one(tmp_path: Path) -> None:
+    with pytest.raises(SandboxError, match=r"git clone --branch 26\.03 https://github\.com/kubeflow/manifests"):
+        built(tmp_path / "work", manifests=tmp_path)
+
+
+def test_a_folder_stands_for_an_address_in_the_manifests(tmp_path: Path) -> None:
+    manifests = tree.without(Target("", "ConfigMap", "none"), tmp_path)
+    file = manifests / "example" / "kustomization.yaml"
+    moved = tmp_path / "elsewhere"
+    (moved / "sub").mkdir(parents=True)
+    (moved / "sub" / overlay.FILE).write_text("resources: [namespace.yaml]\n")
+    (moved / "sub" / "namespace.yaml").write_text("{apiVersion: v1, kind: Namespace, metadata: {name: far}}\n")
+    file.write_text(file.read_text() + "\n")
+    text = file.read_text().replace("resources:\n", "resources:\n- https://example.com/far/sub?ref=v1\n")
+    file.write_text(text)
+    objects = built(tmp_path / "work", manifests=manifests, bases={"https://example.com/far": moved}).objects
+    assert "far" in {o["metadata"]["name"] for o in objects if o["kind"] == "Namespace"}
+    assert file.read_text() == text
+    with pytest.raises(SandboxError, match=r"no kustomization of .* names https://example\.com/near"):
+        built(tmp_path / "work", manifests=manifests, bases={"https://example.com/near": moved})

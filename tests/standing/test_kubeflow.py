@@ -1,0 +1,76 @@
+"""`sandbox kubeflow` on a stack that is up, with the small tree of ours that stands for Kubeflow's manifests."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from tests.kubeflow.tree import MANIFESTS, OVERLAY
+from tests.sandbox.stack import Standing
+from tests.subjects import Subject
+
+pytestmark = pytest.mark.engine
+
+CLOUDS = {"dev": "azure", "staging": "gcp"}
+CLUSTERED = (
+    *("crd/clustertrainingruntimes.trainer.kubeflow.org", "storageclass/kubeflow-retain", "daemonset/istio-cni-node"),
+    *("mutatingadmissionpolicy/kubeflow-notebooks-stay", "mutatingadmissionpolicybinding/kubeflow-notebooks-stay"),
+)
+"""What no namespace of the tree holds."""
+
+
+@pytest.fixture
+def tidy(stack: Standing) -> Iterator[Standing]:
+    """The stack, from which the installation is removed afterwards."""
+    yield stack
+    stack.kubectl("delete", "--ignore-not-found", "--wait=false", "-n", "kube-system", *CLUSTERED)
+    stack.kubectl("delete", "namespace", "--wait=true", "kubeflow", "kubeflow-system", "knative-serving", "team-a")
+    stack.kubectl("delete", "pv", "--all", "--wait=false")
+
+
+def test_kubeflow_lands_on_on_demand_cpu_nodes_with_its_volumes_bound_and_notebooks_stay(
+    tidy: Standing, subject: Subject
+) -> None:
+    options = ("--manifests", str(MANIFESTS), "--kustomization", str(OVERLAY / CLOUDS[subject.name]), "--json")
+    report = json.loads(tidy.run("kubeflow", *options).stdout)
+    assert report["faults"] == []
+    assert report["ok"] is True
+    measured = {verdict["name"]: verdict["measured"] for verdict in report["verdicts"]}
+    assert measured["Pods running"] == "7 of 7"
+    assert measured["Datastores bound"] == "3 of 3 claims, class kubeflow-retain"
+    placed = {pool["name"]: pool["pods"] for pool in report["pools"]}
+    assert sum(placed.values()) == 7
+    assert not any(placed.get(pool) for pool in (subject.spot, subject.twin))
+
+    volumes = tidy.get("persistentvolumes")["items"]
+    assert {volume["spec"]["persistentVolumeReclaimPolicy"] for volume in volumes} == {"Retain"}
+    form = next(
+        item["data"]["spawner_ui_config.yaml"]
+        for item in tidy.get("configmaps", "-n", "kubeflow")["items"]
+        if item["metadata"]["name"].startswith("jupyter-web-app-config-")
+    )
+    assert "gpu-on-demand" in form
+    assert subject.taint[0] not in form
+
+    # A webhook of the tree would refuse every pod, were it in force.
+    annotations = notebook(tidy, {})["metadata"]["annotations"]
+    assert annotations["cluster-autoscaler.kubernetes.io/safe-to-evict"] == "false"
+    own = {"cluster-autoscaler.kubernetes.io/safe-to-evict": "true"}
+    assert notebook(tidy, own)["metadata"]["annotations"].items() >= own.items()
+
+
+def notebook(stack: Standing, annotations: dict[str, str]) -> Any:
+    """A notebook's pod in a profile, as the API server would store it."""
+    profile = {"app.kubernetes.io/part-of": "kubeflow-profile"}
+    space = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "team-a", "labels": profile}}
+    metadata = {"name": "nb-0", "namespace": "team-a", "labels": {"notebook-name": "nb"}, "annotations": annotations}
+    containers = [{"name": "nb", "image": "example.com/notebook:1"}]
+    pod = {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": {"containers": containers}}
+    files = {name: stack.project.parent / f"{name}.json" for name in ("space", "pod")}
+    files["space"].write_text(json.dumps(space))
+    files["pod"].write_text(json.dumps(pod))
+    stack.kubectl("apply", "-f", str(files["space"]))
+    return json.loads(stack.kubectl("create", "--dry-run=server", "-o", "json", "-f", str(files["pod"])))
