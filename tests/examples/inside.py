@@ -1,6 +1,6 @@
 """Runs in the environment of the examples, with their folders on the path: compiles and runs pipelines, and makes SDK objects.
 
-python inside.py facts | run PIPELINE JSON | sdk RUNTIME
+python inside.py facts | names JSON | parameters JSON | run PIPELINE JSON | sdk RUNTIME
 
 The last line on stdout is the answer, as JSON.
 """
@@ -8,6 +8,7 @@ The last line on stdout is the answer, as JSON.
 from __future__ import annotations
 
 import importlib
+import inspect
 import json
 import os
 import sys
@@ -68,6 +69,35 @@ def tasks(documents: list[dict[str, Any]]) -> Any:
         yield name, {key: value for key, value in found.items() if value}
 
 
+def names(wanted: str) -> dict[str, bool]:
+    """Whether each dotted name is there."""
+    return {name: _there(name) for name in json.loads(wanted)}
+
+
+def _there(name: str) -> bool:
+    module, _, attribute = name.rpartition(".")
+    try:
+        return hasattr(importlib.import_module(module), attribute)
+    except ImportError:
+        return module.count(".") > 0 and hasattr(_parent(module), attribute)
+
+
+def _parent(path: str) -> Any:
+    """A class of a module, or None."""
+    module, _, attribute = path.rpartition(".")
+    try:
+        return getattr(importlib.import_module(module), attribute, None)
+    except ImportError:
+        return None
+
+
+def parameters(wanted: str) -> dict[str, list[str]]:
+    """The parameters of methods of a task."""
+    from kfp.dsl import PipelineTask
+
+    return {name: list(inspect.signature(getattr(PipelineTask, name)).parameters) for name in json.loads(wanted)}
+
+
 def run(name: str, arguments: str) -> Any:
     """The output of a pipeline that kfp's local runner ran to its end: each step is a process of this environment's Python."""
     from kfp import local
@@ -122,6 +152,6 @@ def sdk(runtime: str) -> list[dict[str, Any]]:
 
 
 if __name__ == "__main__":
-    commands = {"facts": facts, "run": run, "sdk": sdk}
+    commands = {"facts": facts, "names": names, "parameters": parameters, "run": run, "sdk": sdk}
     answer = commands[sys.argv[1]](*sys.argv[2:])
     print("\n" + json.dumps(answer, sort_keys=True))
