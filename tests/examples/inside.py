@@ -1,6 +1,6 @@
 """Runs in the environment of the examples, with their folders on the path: compiles and runs pipelines, and makes SDK objects.
 
-python inside.py facts | names JSON | parameters JSON | run PIPELINE JSON | sdk RUNTIME
+python inside.py facts | katib JSON | names JSON | parameters JSON | run PIPELINE JSON | sdk RUNTIME
 
 The last line on stdout is the answer, as JSON.
 """
@@ -98,6 +98,13 @@ def parameters(wanted: str) -> dict[str, list[str]]:
     return {name: list(inspect.signature(getattr(PipelineTask, name)).parameters) for name in json.loads(wanted)}
 
 
+def katib(wanted: str) -> list[dict[str, Any]]:
+    """Experiments as Katib's own models read and write them: a field that they do not know is lost."""
+    from kubeflow_katib_api.models import V1beta1Experiment
+
+    return [V1beta1Experiment.from_dict(experiment).to_dict() for experiment in json.loads(wanted)]
+
+
 def run(name: str, arguments: str) -> Any:
     """The output of a pipeline that kfp's local runner ran to its end: each step is a process of this environment's Python."""
     from kfp import local
@@ -152,6 +159,6 @@ def sdk(runtime: str) -> list[dict[str, Any]]:
 
 
 if __name__ == "__main__":
-    commands = {"facts": facts, "names": names, "parameters": parameters, "run": run, "sdk": sdk}
+    commands = {"facts": facts, "katib": katib, "names": names, "parameters": parameters, "run": run, "sdk": sdk}
     answer = commands[sys.argv[1]](*sys.argv[2:])
     print("\n" + json.dumps(answer, sort_keys=True))

@@ -8,13 +8,14 @@ import subprocess
 import sys
 from decimal import Decimal
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from kubeflow_spot import Contract, ContractError, Lines, manifests, models
+from kubeflow_spot import Contract, ContractError, Lines, manifests, models, pipelines
 from kubeflow_spot.quantities import amount
 from kubernetes.client import ApiClient
 from kubernetes.utils.quantity import parse_quantity
@@ -225,3 +226,46 @@ def test_the_package_needs_nothing_else() -> None:
     package = EXAMPLES.parent / "kubeflow" / "python"
     code = "import sys; sys.path.insert(0, sys.argv[1]); from kubeflow_spot import manifests, models, pipelines"
     subprocess.run([sys.executable, "-I", "-S", "-c", code, str(package)], check=True)
+
+
+class Task:
+    """A task of a pipeline, as kfp-kubernetes sees it."""
+
+    name = "train"
+
+    def __init__(self, **kubernetes: Any) -> None:
+        self.platform_config = {"kubernetes": kubernetes} if kubernetes else {}
+
+
+@pytest.fixture
+def called(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, dict[str, Any]]]:
+    """The calls of kfp-kubernetes, in place of the package."""
+    calls: list[tuple[str, dict[str, Any]]] = []
+    names = ("add_toleration", "add_node_affinity", "add_node_selector", "add_pod_label")
+    functions = {name: lambda task, *args, _name=name, **kwargs: calls.append((_name, kwargs)) for name in names}
+    module = SimpleNamespace(kubernetes=SimpleNamespace(**functions))
+    monkeypatch.setitem(sys.modules, "kfp", module)
+    return calls
+
+
+def test_a_task_keeps_its_toleration_and_cannot_require_two_kinds_of_nodes(called: list[Any]) -> None:
+    lines = DEV.lines("require-spot")
+    pipelines.place(Task(tolerations=[{"key": SPOT["key"]}], nodeAffinity=[{"weight": 1}]), lines)
+    assert [(name, arguments.get("key")) for name, arguments in called] == [
+        ("add_toleration", "nvidia.com/gpu"),
+        ("add_node_affinity", None),
+    ]
+    # Each call is a term of its own, and of required terms Kubernetes takes a node that meets one.
+    with pytest.raises(ContractError, match="task train requires nodes already"):
+        pipelines.place(Task(nodeAffinity=[{"matchExpressions": []}]), lines)
+    pipelines.place(Task(nodeAffinity=[{"matchExpressions": []}]), DEV.lines("prefer-spot"))
+    assert called[-1] == ("add_node_affinity", {"match_expressions": [ON_SPOT], "weight": 100})
+
+
+def test_a_task_goes_to_one_pool_or_follows_a_label_that_the_cluster_heeds(called: list[Any]) -> None:
+    pipelines.place(Task(), DEV.pool_lines("t4"))
+    assert called[-1] == ("add_node_selector", {"label_key": "kubeflow-spot.dev/pool", "label_value": "t4"})
+    pipelines.label(Task(), DEV, "on-demand")
+    assert called[-1] == ("add_pod_label", {})
+    with pytest.raises(ContractError, match="does not heed"):
+        pipelines.label(Task(), DEV, "spot")

@@ -107,6 +107,14 @@ def test_a_pipeline_runs_to_its_end(pipeline: str, tmp_path: Path) -> None:
         assert 0 < output < 1
 
 
+@pytest.mark.slow
+@pytest.mark.process
+def test_katibs_models_know_every_field_of_the_sweeps(tmp_path: Path) -> None:
+    """In place of its CustomResourceDefinition, which no Go module that is served has (modules.toml)."""
+    sweeps = [*documents("jobs/katib-job.yaml"), *documents("jobs/katib-pytorchjob.yaml")]
+    assert inside(contracts.written(tmp_path), "katib", json.dumps(sweeps)) == sweeps
+
+
 def test_the_runtime_of_the_train_job_is_beside_it() -> None:
     runtime, job = documents("jobs/trainjob.yaml")
     assert job["spec"]["runtimeRef"]["name"] == runtime["metadata"]["name"]
