@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import pytest
+from kubeflow_spot import Contract, manifests
+from kubeflow_spot.contract import NAME, NAMESPACE
 
 from tests.admission.bed import Bed
 from tests.admission.corpus import STATES
 from tests.admission.observation import observe
 from tests.admission.outcome import Outcome
+from tests.admission.posting import named
 from tests.examples.table import goldens
 from tests.subjects import DEV
 
@@ -36,3 +39,21 @@ def test_trials_keep_what_they_say_of_sidecar_and_grace(outcomes: dict[str, Outc
     for pod in trials:
         assert pod["metadata"]["annotations"]["sidecar.istio.io/inject"] == "false"
         assert pod["spec"]["terminationGracePeriodSeconds"] == 25
+
+
+def test_a_pod_with_the_contracts_lines_can_be_updated_afterwards(bed: Bed) -> None:
+    """A Job's pod that cannot be updated keeps its finalizer, and Argo cannot mark its pod as completed."""
+    found = bed.api.get({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": NAME, "namespace": NAMESPACE}})
+    contract = Contract.from_config_map(found)
+    gpu = {"requests": {"cpu": "100m", "memory": "64Mi"}, "limits": {"nvidia.com/gpu": "1"}}
+    for name, lines in contract.snippets.items():
+        if name.startswith("gpu-"):
+            spec = manifests.place({"containers": [{"name": "x", "image": "x", "resources": gpu}]}, lines)
+            pod = {**named("v1", "Pod", name, "unmatched"), "spec": spec}
+            bed.api.create(pod)
+            keys = [
+                toleration["key"]
+                for toleration in bed.api.patch(pod, {"metadata": {"labels": {"a": "b"}}})["spec"]["tolerations"]
+            ]
+            bed.api.delete(pod)
+            assert keys.count("nvidia.com/gpu") == 1
