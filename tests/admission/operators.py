@@ -8,7 +8,7 @@ import json
 import socket
 import subprocess
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import yaml
@@ -77,8 +77,9 @@ def clear(bed: Bed, *bodies: Object) -> None:
 
 
 def unfinalized(bed: Bed, body: Object) -> None:
-    """Delete an object whose controller has ended."""
-    bed.api.patch(body, {"metadata": {"finalizers": None}})
+    """Delete an object whose controller has ended; a missing one is no error."""
+    with suppress(Refused):
+        bed.api.patch(body, {"metadata": {"finalizers": None}})
     bed.api.delete(body)
 
 

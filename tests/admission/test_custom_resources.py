@@ -80,7 +80,7 @@ def essence(pod: Object, keys: tuple[str, ...]) -> dict[str, Any]:
         "owners": [(owner["kind"], owner["name"]) for owner in pod["metadata"]["ownerReferences"]],
         "restartPolicy": pod["spec"]["restartPolicy"],
         "container": first["name"],
-        "gpu": first.get("resources", {}).get("limits", {}).get("nvidia.com/gpu"),
+        "gpu": str(first.get("resources", {}).get("limits", {}).get("nvidia.com/gpu")),
         "annotation": pod["metadata"].get("annotations", {}).get("sidecar.istio.io/inject"),
     }
 

@@ -66,7 +66,8 @@ def install(api: Api) -> dict[tuple[str, str], str]:
             d["metadata"]["name"]
             for d in found
             if any(
-                c["type"] == "Established" and c["status"] == "True" for c in d.get("status", {}).get("conditions", ())
+                c["type"] == "Established" and c["status"] == "True"
+                for c in (d.get("status", {}).get("conditions") or ())
             )
         }
         return names <= served
