@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from kubeflow_spot import Contract, manifests
 
 from tests.admission.api import Object, Refused
 from tests.admission.bed import Bed, eventually
@@ -28,6 +29,7 @@ from tests.admission.operators import (
 )
 from tests.admission.posting import bound, decision, landing
 from tests.examples import crds
+from tests.examples.contracts import config_map
 from tests.examples.environment import EXAMPLES
 from tests.examples.record import documents, recorded
 from tests.examples.table import goldens
@@ -62,6 +64,13 @@ OBJECTS = {f"{file} {d['kind']} {d['metadata']['name']}": d for file in FILES fo
 @pytest.mark.parametrize("name", [name for name, body in OBJECTS.items() if body["kind"] not in NOT_SERVED])
 def test_the_api_server_takes_an_example_with_the_real_definitions(name: str, bed: Bed) -> None:
     assert strictly(bed, OBJECTS[name], dryRun="All")["metadata"]["name"] == OBJECTS[name]["metadata"]["name"]
+
+
+def test_the_api_server_takes_the_lines_of_a_train_job(bed: Bed) -> None:
+    contract = Contract.from_config_map(config_map("dev"))
+    job = copy.deepcopy(SENT["llm-sdk"])
+    job["spec"]["podTemplateOverrides"] = manifests.train_job_overrides(contract.lines("require-spot"))
+    assert strictly(bed, job, dryRun="All")["spec"]["podTemplateOverrides"] == job["spec"]["podTemplateOverrides"]
 
 
 def test_a_field_that_is_misspelt_is_refused(bed: Bed) -> None:

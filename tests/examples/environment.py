@@ -36,7 +36,7 @@ def python() -> str:
 
 def inside(contract: Path, *arguments: str) -> Any:
     """What `inside.py` answers to a command, as JSON. Nothing that it runs may ask a package index."""
-    folders = [PACKAGE, EXAMPLES / "pipelines", EXAMPLES / "sdk"]
+    folders = [PACKAGE, EXAMPLES / "pipelines", EXAMPLES / "sdk", EXAMPLES / "training"]
     settings = without_tokens(os.environ) | {
         "PATH": os.pathsep.join([str(Path(python()).parent), os.environ["PATH"]]),
         "PYTHONPATH": os.pathsep.join(map(str, folders)),

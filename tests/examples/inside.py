@@ -1,6 +1,6 @@
 """Runs in the environment of the examples, with their folders on the path: compiles and runs pipelines, and makes SDK objects.
 
-python inside.py facts | katib JSON | names JSON | parameters JSON | run PIPELINE JSON | sdk RUNTIME
+python inside.py bucket | facts | katib JSON | names JSON | parameters JSON | run PIPELINE JSON | sdk RUNTIME
 
 The last line on stdout is the answer, as JSON.
 """
@@ -105,6 +105,24 @@ def katib(wanted: str) -> list[dict[str, Any]]:
     return [V1beta1Experiment.from_dict(experiment).to_dict() for experiment in json.loads(wanted)]
 
 
+def bucket() -> dict[str, Any]:
+    """Training with checkpoints in a bucket of fsspec: interrupted three times, and undisturbed; the files that are left."""
+    import train
+
+    def lost_after(steps: int) -> Any:
+        done = []
+        return lambda: len(done) == steps or done.append(None)
+
+    settings = train.Settings(steps=60)
+    files = train.store("memory://team-a/run")
+    for steps in (10, 25, 1):
+        assert train.train(settings, files, 7, lost_after(steps)) is None
+    resumed = train.train(settings, train.store("memory://team-a/run/"), 7)
+    undisturbed = train.train(settings, train.store("memory://team-a/other"), 7)
+    files.remove("step-1.json")
+    return {"equal": resumed == undisturbed, "step": resumed.step, "files": files.names()}
+
+
 def run(name: str, arguments: str) -> Any:
     """The output of a pipeline that kfp's local runner ran to its end: each step is a process of this environment's Python."""
     from kfp import local
@@ -159,6 +177,14 @@ def sdk(runtime: str) -> list[dict[str, Any]]:
 
 
 if __name__ == "__main__":
-    commands = {"facts": facts, "katib": katib, "names": names, "parameters": parameters, "run": run, "sdk": sdk}
+    commands = {
+        "bucket": bucket,
+        "facts": facts,
+        "katib": katib,
+        "names": names,
+        "parameters": parameters,
+        "run": run,
+        "sdk": sdk,
+    }
     answer = commands[sys.argv[1]](*sys.argv[2:])
     print("\n" + json.dumps(answer, sort_keys=True))

@@ -79,9 +79,9 @@ def test_kfp_and_the_sdks_still_make_what_is_recorded() -> None:
     """The record, and the same with a GKE stack's contract: only placement differs."""
     assert json.loads(json.dumps(make())) == recorded(), "run: python -m tests.examples.record"
     on_gke = make("staging")
-    assert on_gke["pipelines"]["by_contract:by_contract"]["fit"]["kubernetes"]["tolerations"][0]["key"] == (
-        "cloud.google.com/gke-spot"
-    )
+    placed = on_gke["pipelines"]["by_contract:by_contract"]["fit"]["kubernetes"]
+    assert {t["key"] for t in placed["tolerations"]} >= {"cloud.google.com/gke-spot", "nvidia.com/gpu"}
+    assert placed["nodeSelector"] == {"labels": {"cloud.google.com/compute-class": "kubeflow-spot"}}
     assert on_gke["pipelines"]["base:base_pipeline"] == recorded()["pipelines"]["base:base_pipeline"]
 
 
@@ -105,6 +105,13 @@ def test_a_pipeline_runs_to_its_end(pipeline: str, tmp_path: Path) -> None:
         assert output == "a GPU\n"
     else:
         assert 0 < output < 1
+
+
+@pytest.mark.slow
+@pytest.mark.process
+def test_training_resumes_from_a_bucket(tmp_path: Path) -> None:
+    left = inside(contracts.written(tmp_path), "bucket")
+    assert left == {"equal": True, "step": 60, "files": ["result.json", "step-000000049.json", "step-000000056.json"]}
 
 
 @pytest.mark.slow
