@@ -8,18 +8,13 @@ from kubeflow_spot.contract import NAME, NAMESPACE
 
 from tests.admission.bed import Bed
 from tests.admission.corpus import STATES
-from tests.admission.observation import observe
 from tests.admission.outcome import Outcome
 from tests.admission.posting import named
 from tests.examples.table import goldens
-from tests.subjects import DEV
 
 pytestmark = [pytest.mark.engine, pytest.mark.repeats]
 
 GOLDENS = goldens()
-AKS_ALONE = GOLDENS.keys() - goldens(aks=False).keys()
-"""Pods of examples that have AKS' own words."""
-
 
 OF_THEIR_OWN = {
     "base-fetch",
@@ -42,23 +37,13 @@ OF_THEIR_OWN = {
 NAMES = [pytest.param(name, marks=() if name in OF_THEIR_OWN else pytest.mark.slow) for name in GOLDENS]
 
 
-@pytest.fixture(scope="module")
-def outcomes(bed: Bed, request: pytest.FixtureRequest) -> dict[str, Outcome]:
-    """The outcomes of all pods whose tests this run has."""
-    calls = [getattr(item, "callspec", None) for item in request.session.items if item.path == request.path]
-    wanted = {call.params["name"] for call in calls if call and "name" in call.params}
-    return observe(
-        bed, [g for name, g in GOLDENS.items() if name in wanted and (bed.subject == DEV or name not in AKS_ALONE)]
-    )
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_an_examples_pod_lands_as_the_table_says(name: str, outcomes: dict[str, Outcome]) -> None:
-    if name not in outcomes:
+@pytest.mark.parametrize("example", NAMES)
+def test_an_examples_pod_lands_as_the_table_says(example: str, outcomes: dict[str, Outcome]) -> None:
+    if f"example-{example}" not in outcomes:
         pytest.skip("an example for AKS")
-    outcome = outcomes[name]
-    assert outcome.landed == dict(zip(STATES, GOLDENS[name].expect.lands, strict=True))
-    if "trial" in name:
+    outcome = outcomes[f"example-{example}"]
+    assert outcome.landed == dict(zip(STATES, GOLDENS[example].expect.lands, strict=True))
+    if "trial" in example:
         assert outcome.pod["metadata"]["annotations"]["sidecar.istio.io/inject"] == "false"
         assert outcome.pod["spec"]["terminationGracePeriodSeconds"] == 25
 
