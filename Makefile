@@ -52,6 +52,7 @@ check: ## Format, lint and type-check
 	@$(RUN) ruff check .
 	@$(RUN) mypy
 	@$(RUN) mypy --config-file= --cache-dir=.mypy_cache --strict .github/scripts/*.py
+	@$(RUN) mypy --config-file= --cache-dir=.mypy_cache --strict kubeflow/python/kubeflow_spot examples/training/train.py
 
 bench: ## Measure the times and sizes of docs/figures.md
 	@$(RUN) python -m bench

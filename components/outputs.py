@@ -53,7 +53,7 @@ def _pool(pool: NodePool) -> dict[str, Any]:
         **({"largestRequest": dict(pool.largest_request)} if pool.largest_request else {}),
         "labels": dict(pool.labels),
         "taints": [taint.model_dump(mode="json") for taint in pool.taints],
-        "tolerations": [toleration.as_manifest() for toleration in pods.tolerations([pool])],
+        "tolerations": [toleration.as_manifest() for toleration in pods.users_tolerations([pool])],
     }
 
 

@@ -11,7 +11,7 @@ from typing import Any
 from config.model.pool import Capacity
 from config.model.scheduling import Placement
 from config.placement.node_pools import CAPACITY_LABEL, POOL_LABEL, NodePool
-from config.placement.pods import ON_SPOT, PREFERENCE, tolerations, usable
+from config.placement.pods import ON_SPOT, PREFERENCE, usable, users_tolerations
 
 _REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 
@@ -85,4 +85,4 @@ def described(pools: Iterable[NodePool]) -> list[dict[str, Any]]:
 
 
 def _tolerated(pools: Iterable[NodePool]) -> list[dict[str, str]]:
-    return [toleration.as_manifest() for toleration in tolerations(pools)]
+    return [toleration.as_manifest() for toleration in users_tolerations(pools)]

@@ -52,6 +52,19 @@ def tolerations(pools: Iterable[NodePool]) -> tuple[Toleration, ...]:
     return tuple(_toleration(key, taints) for key, taints in sorted(by_key.items()))
 
 
+def users_tolerations(pools: Iterable[NodePool]) -> tuple[Toleration, ...]:
+    """The tolerations that users write on their own pods: that of the GPU taint in the form that Kubernetes adds it itself.
+
+    ExtendedResourceToleration adds `Exists` to each pod that asks for a GPU, beside a toleration in another form. Where
+    PodTolerationRestriction is in force, as on AKS, it drops the narrower one of the two at the pod's next update, and that update
+    is refused: the pod of a Job keeps its finalizer and can never be deleted (kubernetes 1.36.2, plugin/pkg/admission).
+    """
+    return tuple(
+        Toleration(key=given.key, operator="Exists", effect=given.effect) if given.key == GPU_TAINT.key else given
+        for given in tolerations(pools)
+    )
+
+
 def _toleration(key: str, taints: set[Taint]) -> Toleration:
     values, effects = {taint.value for taint in taints}, {taint.effect for taint in taints}
     effect = effects.pop() if len(effects) == 1 else None

@@ -62,8 +62,9 @@ class Module:
     def key(self) -> str:
         """The name of the folder that holds the built programs: it changes with anything they are built from."""
         digest = hashlib.sha256()
-        for name in ("go.mod", "go.sum"):
-            digest.update((self.folder / name).read_bytes())
+        # A folder may have a program of its own beside the pins.
+        for path in (self.folder / "go.mod", self.folder / "go.sum", *sorted(self.folder.glob("*.go"))):
+            digest.update(path.read_bytes())
         shape = [*self.flags(), *self.packages.values(), platform.system(), platform.machine()]
         digest.update("\0".join(shape).encode())
         return f"{self.name}-{digest.hexdigest()[:12]}"
@@ -100,5 +101,7 @@ MODULES = (
     ),
     # No part of the sandbox: only the tests of .github/workflows build it.
     Module("actionlint", {"actionlint": "github.com/rhysd/actionlint/cmd/actionlint"}, "github.com/rhysd/actionlint"),
+    # Nor this: the tests of examples/ try its controllers.
+    Module("kubeflow", {"kubeflow-controllers": "kubeflow-spot.dev/tools/kubeflow"}, "sigs.k8s.io/kueue"),
 )
 NAMES = frozenset(name for module in MODULES for name in module.packages)

@@ -13,7 +13,7 @@ from tests.admission.escapes import ESCAPES, WITH_SETTINGS, Escape
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 COMMAND = "python -m tests.admission.table"
-_BEGIN = f"<!-- written by {COMMAND} -->"
+_BEGIN = "<!-- written by {} -->"
 _END = "<!-- end of the table -->"
 
 
@@ -23,17 +23,17 @@ def table(goldens: Iterable[Golden]) -> str:
 
 
 def _rows(goldens: Iterable[Golden]) -> Iterator[str]:
-    yield _row("pod", "made by", "kind", "added", *STATES)
+    yield row("pod", "made by", "kind", "added", *STATES)
     yield "|---" * (4 + len(STATES)) + "|"
     for golden in goldens:
         link = f"[{golden.name}](../tests/admission/pods/{golden.name}.yaml)"
-        yield _row(link, golden.made_by, golden.expect.kind or "", _added(golden.expect), *golden.expect.lands)
+        yield row(link, golden.made_by, golden.expect.kind or "", _added(golden.expect), *golden.expect.lands)
 
 
 def escapes(tried: Iterable[Escape]) -> str:
     """The rows of the ways around the guard, in Markdown."""
-    rows = [_row("tried", "stopped by"), "|---|---|"]
-    return "\n".join([*rows, *(_row(escape.name, escape.by) for escape in tried)])
+    rows = [row("tried", "stopped by"), "|---|---|"]
+    return "\n".join([*rows, *(row(escape.name, escape.by) for escape in tried)])
 
 
 def pages() -> dict[Path, str]:
@@ -41,7 +41,8 @@ def pages() -> dict[Path, str]:
     return {DOCS / "placement.md": table(corpus().values()), DOCS / "guard.md": escapes((*ESCAPES, *WITH_SETTINGS))}
 
 
-def _row(*cells: str) -> str:
+def row(*cells: str) -> str:
+    """A row of a table in Markdown."""
     return f"| {' | '.join(cells)} |"
 
 
@@ -54,17 +55,17 @@ def _added(expect: Expect) -> str:
     return ", ".join(parts) or "nothing"
 
 
-def written(page: str) -> str:
-    """The table in a page."""
-    return page.partition(_BEGIN)[2].partition(_END)[0].strip()
+def written(page: str, command: str = COMMAND) -> str:
+    """The table in a page, which a command wrote."""
+    return page.partition(_BEGIN.format(command))[2].partition(_END)[0].strip()
 
 
-def rewritten(page: str, table: str) -> str:
+def rewritten(page: str, table: str, command: str = COMMAND) -> str:
     """The page with this table. Raises ValueError for a page without the marks of a table."""
-    head, begin, rest = page.partition(_BEGIN)
+    head, begin, rest = page.partition(_BEGIN.format(command))
     _, end, tail = rest.partition(_END)
     if not (begin and end):
-        raise ValueError(f"the page has no lines {_BEGIN} and {_END}")
+        raise ValueError(f"the page has no lines {_BEGIN.format(command)} and {_END}")
     return f"{head}{begin}\n\n{table}\n\n{end}{tail}"
 
 

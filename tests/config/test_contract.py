@@ -55,7 +55,7 @@ def test_the_lines_of_one_pool() -> None:
         "value": "spot",
         "effect": "NoSchedule",
     }
-    gpu = {"key": "nvidia.com/gpu", "operator": "Equal", "value": "present", "effect": "NoSchedule"}
+    gpu = {"key": "nvidia.com/gpu", "operator": "Exists", "effect": "NoSchedule"}
     snippets = contract.snippets(node_pools(GENERAL, WITH_TWIN))
     assert snippets["pool-t4"] == {"tolerations": [spot, gpu], "nodeSelector": {"kubeflow-spot.dev/pool": "t4"}}
     assert snippets["pool-general"] == {"tolerations": [], "nodeSelector": {"kubeflow-spot.dev/pool": "general"}}

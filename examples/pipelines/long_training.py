@@ -1,0 +1,102 @@
+"""Long training: copy the data on demand, train on spot with checkpoints in a bucket, serve on demand.
+
+    kfp dsl compile --py long_training.py --output long_training.yaml
+
+The step `train` may lose its node as often as it likes. A retry is a new pod, which reads the newest checkpoint; a step that
+has finished answers at once. Whether a lost pod is retried is the Argo controller's setting (docs/kubeflow.md).
+"""
+
+from pathlib import Path
+
+from kfp import dsl
+from kubeflow_spot import pipelines
+
+IMAGE = "python:3.12-slim"
+TRAINING = Path(__file__).resolve().parents[1] / "training" / "train.py"
+DRIVERS = ["fsspec>=2026.1", "gcsfs>=2026.1", "adlfs>=2026.1"]
+"""Checkpoints at gs://BUCKET/PATH or abfs://CONTAINER@ACCOUNT.dfs.core.windows.net/PATH; a mounted folder needs none."""
+
+
+@dsl.component(base_image=IMAGE, packages_to_install=DRIVERS)
+def copy_data(place: str, seed: int) -> str:
+    """Put the data beside the checkpoints, once: a second run finds it. Here it is the seed that makes the data."""
+    import json
+
+    import fsspec
+
+    name = f"{place}/data/settings.json"
+    files, path = fsspec.core.url_to_fs(name)
+    if not files.exists(path):
+        files.makedirs(path.rpartition("/")[0], exist_ok=True)
+        with files.open(path, "w") as file:
+            json.dump({"seed": seed}, file)
+    return name
+
+
+@dsl.component(base_image=IMAGE, packages_to_install=DRIVERS, embedded_artifact_path=str(TRAINING))
+def train(data: str, place: str, steps: int, checkpoint_every: int, program: dsl.EmbeddedInput[dsl.Artifact]) -> str:
+    """Train to the end, from the newest checkpoint; where the result is."""
+    import json
+    import subprocess
+    import sys
+
+    import fsspec
+
+    with fsspec.open(data) as file:
+        seed = json.load(file)["seed"]
+    settings = ["--steps", str(steps), "--seed", str(seed), "--checkpoint-every", str(checkpoint_every)]
+    checkpoints = f"{place}/checkpoints"
+    subprocess.run([sys.executable, program.path, *settings, "--checkpoints", checkpoints], check=True)
+    return f"{checkpoints}/result.json"
+
+
+@dsl.component(base_image=IMAGE, packages_to_install=[*DRIVERS, "kubernetes>=27"])
+def serve(result: str, name: str, deploy: bool) -> str:
+    """The model as a KServe InferenceService; made in this profile if `deploy`. Its pods stay on demand."""
+    import json
+
+    import fsspec
+
+    with fsspec.open(result) as file:
+        weights = json.load(file)["state"]["weights"]
+    service = {
+        "apiVersion": "serving.kserve.io/v1beta1",
+        "kind": "InferenceService",
+        "metadata": {"name": name, "annotations": {"kubeflow-spot.dev/weights": json.dumps(weights)}},
+        "spec": {"predictor": {"model": {"modelFormat": {"name": "sklearn"}, "storageUri": result.rpartition("/")[0]}}},
+    }
+    if deploy:
+        from kubernetes import client, config
+
+        config.load_incluster_config()
+        with open("/var/run/secrets/kubernetes.io/serviceaccount/namespace") as file:
+            namespace = file.read()
+        api = client.CustomObjectsApi()
+        kind = ("serving.kserve.io", "v1beta1", namespace, "inferenceservices")
+        try:
+            api.create_namespaced_custom_object(*kind, service)
+        except client.ApiException as error:
+            # Made by the attempt before.
+            if error.status != 409:
+                raise
+            api.patch_namespaced_custom_object(*kind, name, service)
+    return json.dumps(service)
+
+
+@dsl.pipeline(name="long-training")
+def long_training(
+    bucket: str, steps: int = 2000, checkpoint_every: int = 50, name: str = "model", deploy_webapp: bool = False
+) -> str:
+    """`bucket`: a URL or folder that outlives the node. Each run has a folder of its own in it, which its retries share."""
+    copied = copy_data(place=f"{bucket}/{dsl.PIPELINE_JOB_NAME_PLACEHOLDER}", seed=7)
+    trained = train(
+        data=copied.output,
+        place=f"{bucket}/{dsl.PIPELINE_JOB_NAME_PLACEHOLDER}",
+        steps=steps,
+        checkpoint_every=checkpoint_every,
+    )
+    pipelines.gpus(trained)
+    # Days of training lose many nodes, and a retry is cheap: it goes on from a checkpoint.
+    pipelines.retry(trained, times=20, minutes=5)
+    served = serve(result=trained.output, name=name, deploy=deploy_webapp)
+    return served.output

@@ -1,0 +1,32 @@
+"""The contract of a checked-in stack, as its cluster publishes it."""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from components.addons.scheduling import contract
+from config import stackfile
+from config.clouds import registry
+from config.placement.node_pools import node_pools
+from tests.components.program import PROJECT, stack_config
+
+
+@cache
+def config_map(stack: str) -> dict[str, Any]:
+    """The ConfigMap kube-public/kubeflow-spot of a stack."""
+    settings = stack_config(PROJECT / f"Pulumi.{stack}.yaml")
+    spec, _ = stackfile.read({key.removeprefix("kubeflow-spot:"): value for key, value in settings.items()}, stack)
+    assert spec
+    data = contract.data(spec.release.name, node_pools(spec, registry.of(spec.cloud)))
+    metadata = {"name": contract.NAME, "namespace": contract.NAMESPACE}
+    return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": data}
+
+
+def written(folder: Path, stack: str = "dev") -> Path:
+    """A file with the ConfigMap, as `kubectl get -o json` writes it."""
+    path = folder / f"{stack}.json"
+    path.write_text(json.dumps(config_map(stack)))
+    return path

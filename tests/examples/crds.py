@@ -1,0 +1,76 @@
+"""CustomResourceDefinitions of the projects whose objects the examples make, from pinned Go modules in Go's own cache."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import tomllib
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from sandbox.base.home import PROJECT
+from sandbox.toolchain.golang import find_go
+from sandbox.toolchain.programs import cache_directory
+from tests.admission.api import Api, Refused
+from tests.admission.bed import eventually
+
+PINS = Path(__file__).with_name("modules.toml")
+Object = dict[str, Any]
+
+
+@cache
+def folder(path: str, version: str, hashed: str) -> Path:
+    """The files of a module. Raises AssertionError when Go refuses it, or its hash is another."""
+    go = find_go(cache_directory(), PROJECT, print)
+    command = [str(go.path), "mod", "download", "-json", f"{path}@{version}"]
+    done = subprocess.run(
+        command, env=dict(go.environment), cwd=cache_directory(), capture_output=True, text=True, check=False
+    )
+    answer = json.loads(done.stdout)
+    assert "Error" not in answer, answer["Error"]
+    assert answer["Sum"] == hashed, f"{path}@{version} has the hash {answer['Sum']}, not {hashed}"
+    return Path(answer["Dir"])
+
+
+def definitions() -> Iterator[Object]:
+    """Every CustomResourceDefinition that is pinned."""
+    for module in tomllib.loads(PINS.read_text())["module"]:
+        root = folder(module["path"], module["version"], module["sum"])
+        for pattern in module["crds"]:
+            files = sorted(root.glob(pattern))
+            assert files, f"{module['path']} has no {pattern}"
+            for file in files:
+                yield yaml.load(file.read_text(), getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+
+
+def install(api: Api) -> dict[tuple[str, str], str]:
+    """Create all definitions; the plural of each kind by group and kind, once the API server serves them."""
+    wanted = list(definitions())
+    for definition in wanted:
+        # Conversion and injected certificates need the project's own webhook.
+        definition["spec"].pop("conversion", None)
+        try:
+            api.create(definition)
+        except Refused as refused:
+            if refused.status != 409:
+                raise
+    names = {definition["metadata"]["name"] for definition in wanted}
+
+    def established() -> bool:
+        found = api.list("apiextensions.k8s.io/v1", "CustomResourceDefinition")
+        served = {
+            d["metadata"]["name"]
+            for d in found
+            if any(
+                c["type"] == "Established" and c["status"] == "True"
+                for c in (d.get("status", {}).get("conditions") or ())
+            )
+        }
+        return names <= served
+
+    eventually(established, "the definitions are served")
+    return {(d["spec"]["group"], d["spec"]["names"]["kind"]): d["spec"]["names"]["plural"] for d in wanted}

@@ -1,0 +1,232 @@
+"""Each pod of each example, the golden pod it is like, and the rows of the users' tutorials that the example answers.
+
+The golden pod's row in docs/placement.md says where the pod lands.
+
+python -m tests.examples.table    # writes the table of docs/examples.md
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from tests.admission.corpus import STATES, Golden, corpus
+from tests.admission.table import DOCS, rewritten, row
+from tests.examples import controllers
+from tests.examples.record import documents, recorded
+
+COMMAND = "python -m tests.examples.table"
+
+
+@dataclass(frozen=True)
+class Example:
+    """A file, what it shows, and the pods that come of it."""
+
+    file: str
+    """Below examples/."""
+    title: str
+    seeds: tuple[str, ...]
+    """Rows of the users' tutorials that it answers, as SECTION/ROW."""
+    pods: dict[str, str]
+    """The golden pod that each pod is like, by its role or task."""
+    pipeline: str = ""
+    """Of a pipeline: its module and function."""
+    sent: tuple[str, ...] = ()
+    """Of an SDK: the names of the objects that it sends."""
+    aks: bool = False
+    """Whether it has AKS' own words."""
+
+
+CPU, GPU = "kfp-executor-cpu", "kfp-executor-gpu"
+PREFERS, REQUIRES, ON_DEMAND = "kfp-executor-own-placement", "job-gpu-require-spot", "kfp-executor-on-demand"
+
+EXAMPLES = (
+    Example(
+        "pipelines/base.py",
+        "the base pipeline, with no placement code",
+        ("2.1/26", "2.1/27", "2.1/30", "2.2/4", "2.2/5", "2.2/6", "2.2/7"),
+        {"fetch": CPU, "merge": CPU},
+        "base:base_pipeline",
+    ),
+    Example(
+        "pipelines/spot_by_default.py",
+        "a GPU step on spot with no line that says so, and one on demand by a label; 5 retries with 5 minutes",
+        ("2.1/15", "2.1/33", "2.1/35", "2.1/36", "2.2/12", "2.5/16"),
+        {"fetch": CPU, "merge": CPU, "fit": GPU, "fit-2": ON_DEMAND},
+        "spot_by_default:spot_by_default",
+    ),
+    Example(
+        "pipelines/spot_by_hand.py",
+        "toleration and required affinity written out (AKS)",
+        ("2.1/31", "2.1/32", "2.1/34", "2.2/8", "2.2/9", "2.2/10", "2.2/11", "2.2/12", "2.3/7"),
+        {"fetch": CPU, "merge": CPU, "fit": REQUIRES},
+        "spot_by_hand:required",
+        aks=True,
+    ),
+    Example(
+        "pipelines/spot_by_hand.py",
+        "toleration and preferred affinity written out (AKS)",
+        ("2.1/32", "2.4/38"),
+        {"fetch": CPU, "merge": CPU, "fit": PREFERS},
+        "spot_by_hand:preferred",
+        aks=True,
+    ),
+    Example(
+        "pipelines/by_contract.py",
+        "the same on any cloud, from the cluster's contract",
+        ("2.2/13", "2.4/2", "2.5/14", "2.5/15"),
+        {"fetch": CPU, "merge": CPU, "fit": PREFERS, "fit-2": REQUIRES, "fit-3": ON_DEMAND},
+        "by_contract:by_contract",
+    ),
+    Example(
+        "pipelines/long_training.py",
+        "copy on demand, train on spot with checkpoints in a bucket, serve on demand",
+        ("2.1/16", "2.1/37", "2.5/19", "2.5/20", "2.5/22", "2.5/23", "2.5/24", "2.5/25", "2.5/26"),
+        {"copy-data": CPU, "train": GPU, "serve": CPU},
+        "long_training:long_training",
+    ),
+    Example(
+        "pipelines/nvidia_smi.py",
+        "smoke test: a step sees its GPU",
+        ("2.3/8", "2.3/9", "2.3/10", "2.5/17"),
+        {"show": GPU},
+        "nvidia_smi:nvidia_smi",
+    ),
+    Example("jobs/nvidia-smi.yaml", "smoke test as a Job", ("2.3/10", "2.4/15"), {"pod": "job-gpu"}),
+    Example(
+        "jobs/train-job.yaml",
+        "a Job that resumes from its checkpoints",
+        ("2.1/16", "2.1/17", "2.1/18", "2.3/20"),
+        {"pod": "job-gpu"},
+    ),
+    Example(
+        "jobs/tfjob.yaml",
+        "TFJob: chief and parameter servers on demand, workers on spot",
+        ("2.1/15", "2.3/11", "2.3/12"),
+        {"chief": "tfjob-chief", "ps": "tfjob-ps", "worker": "tfjob-worker"},
+    ),
+    Example(
+        "jobs/pytorchjob.yaml",
+        "PyTorchJob: the master on demand, workers on spot alone",
+        ("2.1/15", "2.3/12", "2.3/13"),
+        {"master": "pytorchjob-master", "worker": REQUIRES},
+    ),
+    Example(
+        "sdk/training_sdk.py",
+        "TFJob and PyTorchJob by the SDK",
+        ("2.2/13", "2.3/15"),
+        {
+            "mnist-sdk chief": "tfjob-chief",
+            "mnist-sdk ps": "tfjob-ps",
+            "mnist-sdk worker": "tfjob-worker",
+            "fit-sdk master": "pytorchjob-master",
+            "fit-sdk worker": REQUIRES,
+        },
+        sent=("mnist-sdk", "fit-sdk"),
+    ),
+    Example(
+        "jobs/katib-job.yaml",
+        "Katib sweep over Jobs",
+        ("2.1/15", "2.3/16", "2.3/17", "2.3/18", "2.3/19"),
+        {"trial pod": "katib-job-trial"},
+    ),
+    Example(
+        "jobs/katib-pytorchjob.yaml",
+        "Katib sweep over PyTorchJobs",
+        ("2.1/15", "2.3/18", "2.3/19"),
+        {"trial master": "katib-pytorchjob-trial-master", "trial worker": "katib-pytorchjob-trial"},
+    ),
+    Example(
+        "sdk/katib_sdk.py",
+        "both sweeps by the SDK",
+        ("2.3/16", "2.3/18"),
+        {
+            "sweep-job-sdk trial pod": "katib-job-trial",
+            "sweep-pytorchjob-sdk trial master": "katib-pytorchjob-trial-master",
+            "sweep-pytorchjob-sdk trial worker": REQUIRES,
+        },
+        sent=("sweep-job-sdk", "sweep-pytorchjob-sdk"),
+    ),
+    Example(
+        "jobs/trainjob.yaml", "TrainJob with a runtime that resumes", ("2.1/16", "2.3/11"), {"node": "trainjob-node"}
+    ),
+    Example(
+        "sdk/trainer_sdk.py", "TrainJob by the SDK", ("2.3/15",), {"llm-sdk node": "trainjob-node"}, sent=("llm-sdk",)
+    ),
+    Example(
+        "jobs/rayjob.yaml",
+        "RayJob: the head on demand, workers that end on spot",
+        ("2.1/14", "2.1/17"),
+        {"head": "ray-head", "worker": "ray-worker-prefer-spot", "submitter": "rayjob-submitter"},
+    ),
+    Example(
+        "jobs/spark.yaml",
+        "SparkApplication: the driver on demand, executors on spot where it has pools without GPUs",
+        ("2.1/14",),
+        {"driver": "spark-driver", "executor": "spark-executor-prefer-spot"},
+    ),
+    Example(
+        "jobs/kueue.yaml",
+        "Kueue: spot first, then borrowed on-demand GPUs",
+        ("2.4/28", "2.4/38"),
+        {"pod": "kueue-job"},
+        aks=True,
+    ),
+)
+
+
+def goldens(aks: bool = True) -> dict[str, Golden]:
+    """Every pod of every example as a golden pod; its landing is that of the row it is like. `aks`: on AKS."""
+    return {golden.name: golden for example in EXAMPLES if aks or not example.aks for golden in _goldens(example)}
+
+
+def _goldens(example: Example) -> Iterator[Golden]:
+    bodies = dict(_bodies(example))
+    assert bodies.keys() == example.pods.keys(), (example.file, sorted(bodies))
+    for role, (body, user) in bodies.items():
+        like = corpus()[example.pods[role]]
+        stem = example.file.rpartition("/")[2].partition(".")[0]
+        function = example.pipeline.partition(":")[2]
+        words = (stem, function if example.aks else "", role)
+        name = "-".join(word for word in words if word).replace("_", "-").replace(" ", "-")
+        yield Golden(name, like.made_by, user, body, None, like.expect)
+
+
+def _bodies(example: Example) -> Iterator[tuple[str, tuple[dict[str, object], str | None]]]:
+    if example.pipeline:
+        for name, facts in recorded()["pipelines"][example.pipeline].items():
+            pipeline = example.pipeline.partition(":")[2].replace("_", "-")
+            yield name, (controllers.task(pipeline, name, facts), controllers.ARGO)
+    elif example.sent:
+        runtime = next(d for d in documents("jobs/trainjob.yaml") if d["kind"] == "ClusterTrainingRuntime")
+        for wanted in recorded()["sdk"]:
+            if wanted["metadata"]["name"] in example.sent:
+                for role, body, user in controllers.made([runtime, wanted]):
+                    yield f"{wanted['metadata']['name']} {role}", (body, user)
+    else:
+        for role, body, user in controllers.made(documents(example.file)):
+            yield role, (body, user)
+
+
+def table() -> str:
+    """The rows in Markdown."""
+    return "\n".join(_rows())
+
+
+def _rows() -> Iterator[str]:
+    yield row("example", "shows", "answers", "pod", "like", *STATES)
+    yield "|---" * (5 + len(STATES)) + "|"
+    for example in EXAMPLES:
+        head = (f"[{example.file}](../examples/{example.file})", example.title, " ".join(example.seeds))
+        for role, like in example.pods.items():
+            yield row(*head, role, like, *corpus()[like].expect.lands)
+            head = ("", "", "")
+
+
+def page() -> str:
+    """docs/examples.md with its table."""
+    return rewritten((DOCS / "examples.md").read_text(), table(), COMMAND)
+
+
+if __name__ == "__main__":
+    (DOCS / "examples.md").write_text(page())

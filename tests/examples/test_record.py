@@ -1,0 +1,127 @@
+"""Pipelines compile, and run to their end with kfp's local runner; SDKs send what is recorded; the page shows what is tested."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.admission.table import DOCS, written
+from tests.examples import contracts
+from tests.examples.environment import EXAMPLES, inside
+from tests.examples.record import documents, make, recorded
+from tests.examples.table import COMMAND, goldens, table
+from tests.examples.table import EXAMPLES as EVERY
+
+RUNS: dict[str, dict[str, Any]] = {
+    "base:base_pipeline": {},
+    "spot_by_default:spot_by_default": {},
+    "spot_by_hand:required": {},
+    "spot_by_hand:preferred": {},
+    "by_contract:by_contract": {},
+    "long_training:long_training": {"steps": 200, "checkpoint_every": 20},
+    # No GPU here: another command.
+    "nvidia_smi:nvidia_smi": {"command": ["echo", "a GPU"]},
+}
+"""Arguments of each pipeline's run."""
+
+
+def test_the_table_of_examples_is_up_to_date() -> None:
+    assert written((DOCS / "examples.md").read_text(), COMMAND) == table(), f"run: {COMMAND}"
+
+
+def test_every_file_of_work_is_in_the_table() -> None:
+    folders = ("jobs", "pipelines", "sdk")
+    files = {
+        str(path.relative_to(EXAMPLES))
+        for folder in folders
+        for path in (EXAMPLES / folder).iterdir()
+        if path.is_file()
+    }
+    # The claim and the program of the others.
+    assert files - {example.file for example in EVERY} == {"jobs/checkpoints.yaml"}
+    assert len(goldens()) == sum(len(example.pods) for example in EVERY)
+
+
+def test_the_retry_is_five_times_after_five_minutes_each() -> None:
+    retries = {
+        (pipeline, name): facts["retry"]
+        for pipeline, tasks in recorded()["pipelines"].items()
+        for name, facts in tasks.items()
+        if "retry" in facts
+    }
+    five = {"maxRetryCount": 5, "backoffDuration": "300s", "backoffFactor": 1.0, "backoffMaxDuration": "3600s"}
+    long = ("long_training:long_training", "train")
+    assert retries.pop(long) == five | {"maxRetryCount": 20}
+    assert len(retries) == 6
+    assert set(map(str, retries.values())) == {str(dict(sorted(five.items())))}
+
+
+def test_the_base_pipeline_says_nothing_about_nodes() -> None:
+    for facts in recorded()["pipelines"]["base:base_pipeline"].values():
+        assert facts.keys() <= {"image", "after"}
+
+
+def test_trials_keep_their_annotation_and_grace() -> None:
+    trials = [golden for name, golden in goldens().items() if "trial" in name]
+    assert len(trials) == 6
+    for golden in trials:
+        body = golden.object if golden.object["kind"] == "Pod" else golden.object["spec"]["template"]
+        assert body["metadata"]["annotations"]["sidecar.istio.io/inject"] == "false"
+        assert golden.spec["terminationGracePeriodSeconds"] == 25
+
+
+@pytest.mark.slow
+@pytest.mark.process
+def test_kfp_and_the_sdks_still_make_what_is_recorded() -> None:
+    """The record, and the same with a GKE stack's contract: only placement differs."""
+    assert json.loads(json.dumps(make())) == recorded(), "run: python -m tests.examples.record"
+    on_gke = make("staging")
+    placed = on_gke["pipelines"]["by_contract:by_contract"]["fit"]["kubernetes"]
+    assert {t["key"] for t in placed["tolerations"]} >= {"cloud.google.com/gke-spot", "nvidia.com/gpu"}
+    assert placed["nodeSelector"] == {"labels": {"cloud.google.com/compute-class": "kubeflow-spot"}}
+    assert on_gke["pipelines"]["base:base_pipeline"] == recorded()["pipelines"]["base:base_pipeline"]
+
+
+@pytest.mark.slow
+@pytest.mark.process
+@pytest.mark.parametrize("pipeline", RUNS)
+def test_a_pipeline_runs_to_its_end(pipeline: str, tmp_path: Path) -> None:
+    contract = contracts.written(tmp_path)
+    arguments = RUNS[pipeline]
+    if pipeline.startswith("long_training"):
+        arguments = arguments | {"bucket": str(tmp_path / "bucket")}
+    outputs = inside(contract, "run", pipeline, json.dumps(arguments))
+    output = outputs["Output"]
+    if pipeline.startswith("base"):
+        assert output == 150
+    elif pipeline.startswith("long_training"):
+        (result,) = (tmp_path / "bucket").glob("*/checkpoints/result.json")
+        assert json.loads(result.read_text())["state"]["step"] == 200
+        assert json.loads(output)["metadata"]["name"] == "model"
+    elif pipeline.startswith("nvidia_smi"):
+        assert output == "a GPU\n"
+    else:
+        assert 0 < output < 1
+
+
+@pytest.mark.slow
+@pytest.mark.process
+def test_training_resumes_from_a_bucket(tmp_path: Path) -> None:
+    left = inside(contracts.written(tmp_path), "bucket")
+    assert left == {"equal": True, "step": 60, "files": ["result.json", "step-000000049.json", "step-000000056.json"]}
+
+
+@pytest.mark.slow
+@pytest.mark.process
+def test_katibs_models_know_every_field_of_the_sweeps(tmp_path: Path) -> None:
+    """In place of its CustomResourceDefinition, which no Go module that is served has (modules.toml)."""
+    sweeps = [*documents("jobs/katib-job.yaml"), *documents("jobs/katib-pytorchjob.yaml")]
+    assert inside(contracts.written(tmp_path), "katib", json.dumps(sweeps)) == sweeps
+
+
+def test_the_runtime_of_the_train_job_is_beside_it() -> None:
+    runtime, job = documents("jobs/trainjob.yaml")
+    assert job["spec"]["runtimeRef"]["name"] == runtime["metadata"]["name"]
