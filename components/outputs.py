@@ -22,7 +22,7 @@ def outputs(stack: Stack, target: Target, plan: LayerPlan, cluster: Cluster) -> 
         **({"systemPool": _system_pool(stack.system_pool)} if stack.system_pool else {}),
         "pools": [_pool(pool) for pool in stack.node_pools],
         **plan.outputs,
-        **({"workloads": cluster.workloads} if cluster.workloads else {}),
+        **({"workloads": shown} if (shown := workloads.shown(spec, cluster.workloads)) else {}),
         last_update.OUTPUT: _remembered(stack, target),
     }
 

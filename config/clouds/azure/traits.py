@@ -6,7 +6,7 @@ from functools import cache
 from itertools import pairwise
 
 from config.clouds.azure.machines import machines
-from config.clouds.azure.regions import pool_zones
+from config.clouds.azure.regions import STORAGE_CLASSES, durable_disks, pool_zones
 from config.clouds.machines import Machine
 from config.clouds.traits import Added, Cloud
 from config.model.pool import Capacity
@@ -74,6 +74,8 @@ def aks() -> Cloud:
         zone_form=r"[123]",
         zone_words="1, 2 or 3",
         pool_zones=pool_zones,
+        durable_disks=durable_disks,
+        storage_classes=STORAGE_CLASSES,
         spot_notice=30,
         spot_grace=25,
         spot_rest="noticing and draining",
