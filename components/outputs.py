@@ -23,7 +23,7 @@ def outputs(stack: Stack, cloud: Cloud, target: Target, plan: LayerPlan, cluster
         **({"systemPool": _system_pool(stack.system_pool)} if stack.system_pool else {}),
         "pools": [_pool(pool) for pool in stack.node_pools],
         **plan.outputs,
-        **({"workloads": cluster.workloads} if cluster.workloads else {}),
+        **({"workloads": shown} if (shown := workloads.shown(spec, cluster.workloads)) else {}),
         "kubeflowValues": kubeflow.values(stack.node_pools, cloud),
         last_update.OUTPUT: _remembered(stack, target),
     }

@@ -51,6 +51,12 @@ def published(url: str, accesses: Iterable[Access]) -> dict[str, Any]:
     }
 
 
+def shown(spec: ClusterSpec, of_cloud: Mapping[str, Any] | None) -> dict[str, Any]:
+    """All of it, as outputs and contract show it; empty for none. `of_cloud` is `published`."""
+    title = spec.workloads.storage_class
+    return {**(of_cloud or {}), **({"storageClass": title} if title else {})}
+
+
 def remembered(spec: ClusterSpec) -> dict[str, str]:
     """The name of the storage that the stack makes, for the next update."""
     wanted = spec.workloads.checkpoints

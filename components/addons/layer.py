@@ -7,6 +7,7 @@ from typing import Any
 
 import pulumi
 
+from components import workloads
 from components.addons.autoscaler.compute_class import ComputeClass
 from components.addons.autoscaler.expander import PriorityExpander
 from components.addons.gpu.dcgm import DcgmExporter
@@ -16,6 +17,7 @@ from components.addons.plan import LayerPlan
 from components.addons.provider import Provider
 from components.addons.pull_secrets import PullSecrets
 from components.addons.scheduling import plan as scheduling_plan
+from components.addons.storage_class import StorageClass
 from components.target import Cluster, Stack
 from config.clouds.traits import Cloud
 
@@ -62,4 +64,7 @@ def declare(
         ComputeClass(f"{name}-compute-class", plan.compute_class, inside)
     if spec.image_pull_secrets:
         PullSecrets(f"{name}-pull", spec.image_pull_secrets, inside)
-    scheduling_plan.declare(name, plan.scheduling, spec.release.name, cloud, inside, cluster.workloads)
+    if spec.workloads.storage_class and (disks := cloud.durable_disks(spec.cloud)):
+        StorageClass(f"{name}-durable", spec.workloads.storage_class, disks, inside)
+    shown = workloads.shown(spec, cluster.workloads)
+    scheduling_plan.declare(name, plan.scheduling, spec.release.name, cloud, inside, shown)

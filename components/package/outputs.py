@@ -166,8 +166,10 @@ TYPES: dict[str, dict[str, Any]] = {
         {
             "checkpoints": _ref("CheckpointsOutput", "The storage of checkpoints."),
             "profiles": _many(_ref("ProfileAccessOutput"), "The profiles that reach their own part of it."),
+            "storageClass": _text("A StorageClass of volumes that stay, and are not bound to one zone."),
         },
         "Storage for users' work.",
+        ("checkpoints", "profiles", "storageClass"),
     ),
 }
 

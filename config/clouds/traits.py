@@ -104,6 +104,10 @@ class Cloud:
     max_nodes_are_of_a_zone: bool = False
     max_pools: int | None = None
     """Most node pools of a cluster, the system pool and twins among them; None where the cloud names no limit."""
+    durable_disks: Callable[[CloudSettings | None], tuple[str, Mapping[str, str]] | None] = lambda _: None
+    """The driver and the parameters of volumes that can be attached in more than one zone; None where they are not known."""
+    storage_classes: frozenset[str] = frozenset()
+    """Names of StorageClasses that the cloud brings."""
     priority_expander: bool = True
     """Whether the cluster autoscaler reads an order of node groups from a ConfigMap."""
     order_key: str = ""

@@ -95,3 +95,13 @@ class Workloads(Model):
         None, description="A bucket or blob container for checkpoints. Default: none."
     )
     profiles: tuple[ProfileAccess, ...] = Field((), description="Profiles that reach the checkpoints.")
+    storage_class: str | None = Field(
+        None,
+        pattern=worded(
+            r"^[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?$",
+            "a StorageClass' name: at most 63 lower-case letters, digits and -, such as durable",
+        ),
+        description="The name of a StorageClass that the stack makes: its volumes can be attached in more than one zone where the "
+        "region has some, and stay when their claims go. Default: only the cloud's own classes.",
+        examples=["durable"],
+    )

@@ -94,4 +94,11 @@ def _prefixes(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
                 yield Problem(f"{path}.{key}", what, "write prefixes of which none begins with another")
 
 
-RULES = (_cluster, _one_source, _owners_settings, _no_storage, _namespaces, _accounts, _prefixes)
+def _storage_class(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    name = part(draft.workloads, "storage_class") if draft.workloads else None
+    if name in cloud.storage_classes:
+        what = f"{name!r} is a StorageClass that {cloud.title} brings"
+        yield Problem("workloads.storageClass", what, "take another name, or remove it and use that one")
+
+
+RULES = (_cluster, _one_source, _owners_settings, _no_storage, _namespaces, _accounts, _prefixes, _storage_class)

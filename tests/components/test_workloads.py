@@ -12,6 +12,7 @@ import pytest
 from components.last_update import LastUpdate
 from components.workloads import refuse_rename
 from config import stackfile
+from config.clouds import registry
 from tests.components.emulated import EmulatedAzure
 from tests.components.emulated_google import EmulatedGoogle
 from tests.components.program import PROJECT, Declared, declare, stack_config
@@ -115,6 +116,34 @@ def test_users_tools_read_what_a_pod_needs(aks: Declared) -> None:
     # Each profile is somebody else to the cloud.
     assert of_a["env"].keys() == of_ab["env"].keys() == {"AZURE_CLIENT_ID"}
     assert of_a["env"] != of_ab["env"]
+
+
+@pytest.mark.parametrize(
+    ("settings", "place", "parameters"),
+    [
+        (AKS, {}, {"skuName": "StandardSSD_ZRS"}),
+        (AKS, {"location": "northcentralus"}, {"skuName": "StandardSSD_LRS"}),
+        (GKE, {}, {"type": "pd-balanced", "replication-type": "regional-pd"}),
+        (GKE, {"location": "europe-west4-a"}, {"type": "pd-balanced"}),
+    ],
+    ids=["aks", "aks-without-zones", "gke", "gke-zonal"],
+)
+def test_volumes_stay_and_are_in_more_than_one_zone_where_there_are_some(
+    settings: dict[str, Any], place: dict[str, str], parameters: dict[str, str]
+) -> None:
+    raw = {key.removeprefix("kubeflow-spot:"): value for key, value in settings.items()}
+    spec, _ = stackfile.read({**raw, "cloud": {**raw["cloud"], **place}})
+    assert spec
+    disks = registry.of(spec.cloud).durable_disks(spec.cloud)
+    assert disks
+    assert disks[1] == parameters
+
+
+def test_the_class_keeps_volumes_and_waits_for_the_first_pod(gke: Declared) -> None:
+    (declared,) = gke.of("kubernetes:storage.k8s.io/v1:StorageClass").values()
+    named = {"name": "durable", "reclaimPolicy": "Retain", "volumeBindingMode": "WaitForFirstConsumer"}
+    assert {**declared.inputs, "name": declared.inputs["metadata"]["name"]}.items() >= named.items()
+    assert contract(gke)["storageClass"] == gke.outputs["workloads"]["storageClass"] == "durable"
 
 
 def renamed(before: str | None, **checkpoints: Any) -> None:

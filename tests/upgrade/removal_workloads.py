@@ -32,7 +32,7 @@ _GKE: Config = {
 
 
 def _with(base: Config, **checkpoints: object) -> Config:
-    return {**base, "workloads": {"checkpoints": checkpoints, "profiles": _PROFILES}}
+    return {**base, "workloads": {"checkpoints": checkpoints, "profiles": _PROFILES, "storageClass": "durable"}}
 
 
 AKS_STACKS = {
@@ -56,6 +56,7 @@ _KEPT = [
 _BLOB_DAYS = ["containerDeleteRetentionPolicy.days", "deleteRetentionPolicy.days"]
 
 ON_AKS = [
+    Removal("workloads.storageClass", "made", inside=True),
     Removal(
         "workloads.checkpoints.name", "made", refused=["workloads.checkpoints.name: is missing, and so is `existing`"]
     ),
@@ -103,6 +104,7 @@ _MEMBERS = [
     "delete BucketIAMMember lab-vision-default-editor",
 ]
 ON_GKE = [
+    Removal("workloads.storageClass", "made", inside=True),
     Removal(
         "workloads.checkpoints.name", "made", refused=["workloads.checkpoints.name: is missing, and so is `existing`"]
     ),

@@ -6,7 +6,7 @@ from functools import cache
 from itertools import pairwise
 
 from config.clouds.azure.machines import machines
-from config.clouds.azure.regions import pool_zones
+from config.clouds.azure.regions import STORAGE_CLASSES, durable_disks, pool_zones
 from config.clouds.machines import Machine
 from config.clouds.traits import Added, Cloud, Disk
 from config.model.pool import Capacity
@@ -76,6 +76,8 @@ def aks() -> Cloud:
         pool_zones=pool_zones,
         # Page azure-disk-csi: a cluster over several zones gives `managed-csi` zone-redundant disks, which not all regions have.
         disk=Disk("disk.csi.azure.com", {"skuName": "StandardSSD_LRS"}),
+        durable_disks=durable_disks,
+        storage_classes=STORAGE_CLASSES,
         spot_notice=30,
         spot_grace=25,
         spot_rest="noticing and draining",

@@ -40,3 +40,13 @@ def pool_zones(machine: Machine | None, gcp: CloudSettings | None, pool: Pool) -
     named = tuple(pool.zones or gcp.zones) or ((gcp.place,) if gcp.zonal else ())
     offering = gpu_zones().get(accelerator((machine.gpu_model if machine else "") or pool.gpu_model or ""))
     return named, len([zone for zone in zones().get(gcp.region, ()) if offering is None or zone in offering])
+
+
+def durable_disks(gcp: CloudSettings | None) -> tuple[str, dict[str, str]]:
+    """As `Cloud.durable_disks`: copies in two zones, which a zonal cluster has no nodes in (page regional-pd)."""
+    regional = isinstance(gcp, Gcp) and not gcp.zonal
+    return "pd.csi.storage.gke.io", {"type": "pd-balanced", **({"replication-type": "regional-pd"} if regional else {})}
+
+
+STORAGE_CLASSES = frozenset(("standard", "standard-rwo", "premium-rwo"))
+"""docs.cloud.google.com/kubernetes-engine/docs/concepts/persistent-volumes"""

@@ -48,8 +48,8 @@ def test_check_refuses(account: Account, token: str, inputs: dict[str, Any], rea
 
 
 def test_check_refuses_a_type_that_is_not_emulated(account: Account) -> None:
-    with pytest.raises(Refused, match="does not emulate azure-native:storage:StorageAccount"):
-        account.check("azure-native:storage:StorageAccount", {})
+    with pytest.raises(Refused, match="does not emulate azure-native:servicebus:Queue"):
+        account.check("azure-native:servicebus:Queue", {})
 
 
 def test_check_drops_nulls_and_lets_unknowns_pass(account: Account) -> None:
