@@ -34,8 +34,8 @@ def _pools(cluster: Cluster) -> Iterator[Said]:
             yield note(f"{node.name} has GPUs and neither the label of a pool nor a taint: any pod may land on it")
     empty = sorted(known - {node.pool for node in cluster.nodes})
     if fine:
-        rest = f"; {', '.join(empty)} have no node now" if empty else ""
-        yield ok(f"{compared} nodes of declared pools have their labels and taints{rest}")
+        rest = f"; without a node now: {', '.join(empty)}" if empty else ""
+        yield ok(f"nodes of declared pools that have their labels and taints: {compared}{rest}")
 
 
 def _differences(cluster: Cluster, pool: Pool, node: Node) -> Iterator[Said]:
