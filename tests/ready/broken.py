@@ -55,10 +55,10 @@ def _served(parts: Parts, gone: str) -> None:
 def _small(parts: Parts) -> None:
     for node in plain_nodes(parts):
         node["status"]["allocatable"]["cpu"] = "900m"
-    _status(parts, lambda groups: [group["health"].update(maxSize=1) for group in groups])
+    set_status(parts, lambda groups: [group["health"].update(maxSize=1) for group in groups])
 
 
-def _status(parts: Parts, change: Callable[[list[Any]], Any]) -> None:
+def set_status(parts: Parts, change: Callable[[list[Any]], Any]) -> None:
     """Change the groups of the autoscaler's status, where there is one."""
     if parts["autoscaler"]:
         content = yaml.safe_load(parts["autoscaler"]["data"]["status"])
@@ -116,6 +116,13 @@ def _priorities(parts: Parts, change: Callable[[str], str]) -> None:
     before = data["priorities"]
     data["priorities"] = change(before)
     assert data["priorities"] != before
+
+
+def _level(text: str) -> str:
+    """The spot pool and its twin on one line."""
+    tiers = yaml.safe_load(text)
+    tiers[20] += tiers.pop(10)
+    return str(yaml.safe_dump(tiers))
 
 
 def _class(parts: Parts) -> Any:
@@ -246,9 +253,9 @@ ROWS = (
     ),
     Row(
         "equal-priorities",
-        lambda p: _priorities(p, lambda t: t.replace("20:", "10:")),
+        lambda p: _priorities(p, _level),
         "order",
-        "the choice is random|no line",
+        "gives t4 and t4od the same priority 20: the choice is random",
         ("dev",),
     ),
     Row("no-compute-class", lambda p: p.update(computeClasses=[]), "order", "ComputeClass .* is missing", ("staging",)),
@@ -271,7 +278,7 @@ ROWS = (
     ),
     Row(
         "group-in-backoff",
-        lambda p: _status(
+        lambda p: set_status(
             p, lambda g: g[-1].update(scaleUp={"status": "Backoff", "backoffInfo": {"errorCode": "QUOTA"}})
         ),
         "autoscaler",
@@ -280,7 +287,7 @@ ROWS = (
     ),
     Row(
         "group-not-autoscaled",
-        lambda p: _status(p, lambda g: g.remove(next(i for i in g if "aks-t4-" in i["name"]))),
+        lambda p: set_status(p, lambda g: g.remove(next(i for i in g if "aks-t4-" in i["name"]))),
         "autoscaler",
         "does not know pool t4",
         ("dev",),
