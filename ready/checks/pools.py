@@ -73,7 +73,7 @@ def _device_plugin(cluster: Cluster) -> Iterator[Said]:
     brought = cluster.cloud.plugin if cluster.cloud else ""
     for pool in pools:
         serving = [plugin for plugin in plugins if may_run(plugin.pod, pool.labels, pool.taints)]
-        # The cloud may have one for each size and operating system of nodes, by labels that no pool declares; a node gets one of them.
+        # The cloud may have one for each size and image of nodes, by labels that no pool declares; a node gets one of them.
         several = len(serving) > 1 and not all(brought and plugin.name.startswith(brought) for plugin in serving)
         if several:
             fine = False

@@ -293,6 +293,19 @@ ROWS = (
         ("dev",),
     ),
     Row(
+        "group-unhealthy",
+        lambda p: set_status(p, lambda g: g[0]["health"].update(status="Unhealthy")),
+        "autoscaler",
+        "is Unhealthy: it does not grow",
+        ("dev",),
+    ),
+    Row(
+        "no-validating-policies",
+        lambda p: _served(p, "validating"),
+        "policies-served",
+        "does not serve ValidatingAdmission",
+    ),
+    Row(
         "istio-in-a-read-only-folder",
         lambda p: p["daemonSets"].append(_istio("/opt/cni/bin")),
         "istio",
