@@ -108,6 +108,14 @@ def test_storage_for_checkpoints_is_named_and_never_tried() -> None:
     assert says["gs://lab-checkpoints/"].startswith("checkpoints go to gs://lab-checkpoints/;")
 
 
+def test_a_cluster_without_nodes_is_not_ready() -> None:
+    cluster = load("dev")
+    cluster.parts["nodes"] = []  # type: ignore[index]
+    assert ("nodes", "the cluster has no node") in {
+        (finding.check, finding.says) for finding in bad(judge.findings(cluster))
+    }
+
+
 def test_a_dry_spot_pool_is_a_note_and_no_defect() -> None:
     cluster = load("dev")
     set_status(
