@@ -136,11 +136,20 @@ def _pools(parts: Parts, change: Callable[[list[Any]], Any]) -> None:
     data["pools.json"] = json.dumps(pools)
 
 
-def _forgotten(parts: Parts) -> None:
-    for policy in parts["validatingPolicies"]:
-        for variable in policy["spec"].get("variables", ()):
-            if policy["metadata"]["name"].endswith("guard-profiles") and variable["name"] == "taints":
-                variable["expression"] = "[]"
+def _guard(parts: Parts) -> Any:
+    """The guard's policy for profiles."""
+    return next(item for item in parts["validatingPolicies"] if item["metadata"]["name"].endswith("guard-profiles"))
+
+
+def _forgotten(parts: Parts, name: str) -> None:
+    """The guard as of a time before the spot pools."""
+    variable = next(item for item in _guard(parts)["spec"]["variables"] if item["name"] == name)
+    variable["expression"] = "[]"
+
+
+def _warned(parts: Parts) -> None:
+    warning = {"fieldRef": "spec.validations[0].expression", "warning": "undefined field 'x'"}
+    _guard(parts).setdefault("status", {})["typeChecking"] = {"expressionWarnings": [warning]}
 
 
 def _renamed(parts: Parts) -> None:
@@ -217,7 +226,9 @@ ROWS = (
     ),
     Row("guard-unbound", lambda p: _without(p, "validatingBindings", "guard-platform"), "policies", "bound to nothing"),
     Row("defaults-deleted", lambda p: _without(p, "mutatingPolicies", "-defaults"), "policies", "-defaults is missing"),
-    Row("guard-forgets-spot", _forgotten, "policies", "does not know the taints of spot pool"),
+    Row("guard-forgets-spot", lambda p: _forgotten(p, "taints"), "policies", "does not know the taints of spot pool"),
+    Row("guard-forgets-pool", lambda p: _forgotten(p, "spot"), "policies", "does not know the spot pool"),
+    Row("guard-warned", _warned, "policies", r"guard-profiles: the API server warns of spec.validations\[0\]"),
     Row("spot-taint-missing", _without_spot_taint, "pools", "lacks the taint"),
     Row(
         "label-missing",
