@@ -50,15 +50,21 @@ def demand(spec: ClusterSpec) -> Demand:
     pools = node_pools(spec, cloud)
     if spec.system_pool:
         pools = (system_pool(spec.system_pool, cloud), *pools)
-    return Demand(spec, cloud, tuple(_need(pool, cloud) for pool in pools))
+    return Demand(spec, cloud, tuple(_need(pool, spec, cloud) for pool in pools))
 
 
-def _need(pool: NodePool, cloud: Cloud) -> Need:
+def _first(pool: NodePool, spec: ClusterSpec, cloud: Cloud) -> int:
+    """Nodes that the first `up` asks for. Where bounds are of a zone, so is the first number of nodes, and it is rounded up."""
+    zones = pool.source.zone_count(spec.cloud) if cloud.max_nodes_are_of_a_zone else 1
+    return -(-pool.min_nodes // zones) * zones
+
+
+def _need(pool: NodePool, spec: ClusterSpec, cloud: Cloud) -> Need:
     return Need(
         pool.name,
         pool.machine,
         pool.capacity == Capacity.SPOT,
-        max(1, pool.min_nodes),
+        max(1, _first(pool, spec, cloud)),
         pool.max_nodes,
         pool.zones,
         pool.gpus,

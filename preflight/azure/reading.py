@@ -17,6 +17,9 @@ NO_CREDENTIALS = (
     " AZURE_CLIENT_SECRET"
 )
 
+_SECONDS = 15
+"""For a connection; an answer may take twice as long, because the list of sizes is long."""
+
 _MANAGEMENT = "https://management.azure.com"
 
 
@@ -40,6 +43,7 @@ def read(demand: Demand, account: str | None, credential: Any = None, **options:
 
     cloud = demand.spec.cloud
     assert isinstance(cloud, Azure)
+    options = {"retry_total": 2, "connection_timeout": _SECONDS, "read_timeout": 2 * _SECONDS, **options}
     credential = credential or DefaultAzureCredential()
     # Its warnings repeat in many lines what one sentence says here.
     logging.getLogger("azure").setLevel(logging.CRITICAL)

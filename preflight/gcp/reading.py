@@ -18,6 +18,10 @@ NO_CREDENTIALS = (
 )
 
 
+_ONCE: dict[str, Any] = {"timeout": 30.0, "retry": None}
+"""Seconds for each answer. The clients' own retries go on for ten minutes where nothing answers."""
+
+
 def read(demand: Demand, account: str | None, credentials: Any = None, endpoint: str | None = None) -> Answers:
     """The answers for a stack. `account`: a project in place of the stack file's. `endpoint`: a server in place of Google's.
 
@@ -59,8 +63,8 @@ def read(demand: Demand, account: str | None, credentials: Any = None, endpoint:
         return into.get(name)
 
     regions, projects = opened(compute_v1.RegionsClient), opened(compute_v1.ProjectsClient)
-    ask("region", lambda: _plain(regions.get(project=project, region=region)))
-    ask("project", lambda: _plain(projects.get(project=project)))
+    ask("region", lambda: _plain(regions.get(project=project, region=region, **_ONCE)))
+    ask("project", lambda: _plain(projects.get(project=project, **_ONCE)))
     machines, gpus = opened(compute_v1.MachineTypesClient), opened(compute_v1.AcceleratorTypesClient)
     parts["machineTypes"], parts["acceleratorTypes"] = {}, {}
     for zone, machine, model in _pairs(demand, offered_zones(cloud, parts.get("region"))):
@@ -71,23 +75,26 @@ def read(demand: Demand, account: str | None, credentials: Any = None, endpoint:
                 ask(
                     f"{zone}/{name}",
                     lambda zone=zone, name=name, client=client, keyword=keyword: _plain(  # type: ignore[misc]
-                        client.get(project=project, zone=zone, **{keyword: name})
+                        client.get(project=project, zone=zone, **{keyword: name}, **_ONCE)
                     ),
                     parts[kind],
                 )
     clusters, where = opened(container_v1.ClusterManagerClient), f"projects/{project}/locations/{place}"
-    ask("serverConfig", lambda: _plain(clusters.get_server_config(name=where)))
-    ask("cluster", lambda: _plain(clusters.get_cluster(name=f"{where}/clusters/{demand.spec.name}")))
+    ask("serverConfig", lambda: _plain(clusters.get_server_config(name=where, **_ONCE)))
+    ask("cluster", lambda: _plain(clusters.get_cluster(name=f"{where}/clusters/{demand.spec.name}", **_ONCE)))
     if demand.new and cloud.network.existing is None:
         networks = opened(compute_v1.NetworksClient)
-        ask("network", lambda: _plain(networks.get(project=project, network=demand.spec.name)))
+        ask("network", lambda: _plain(networks.get(project=project, network=demand.spec.name, **_ONCE)))
     usage = opened(service_usage_v1.ServiceUsageClient)
     names = [f"projects/{project}/services/{name}" for name in CORE_SERVICES]
     request = service_usage_v1.BatchGetServicesRequest(parent=f"projects/{project}", names=names)
-    ask("services", lambda: _plain(usage.batch_get_services(request=request)))
+    ask("services", lambda: _plain(usage.batch_get_services(request=request, **_ONCE)))
     rights = opened(resourcemanager_v3.ProjectsClient)
     wanted = list(permissions(demand))
-    ask("granted", lambda: _plain(rights.test_iam_permissions(resource=f"projects/{project}", permissions=wanted)))
+    ask(
+        "granted",
+        lambda: _plain(rights.test_iam_permissions(resource=f"projects/{project}", permissions=wanted, **_ONCE)),
+    )
     return Answers(demand, parts, unseen)
 
 

@@ -112,9 +112,14 @@ def _autoscaler(cluster: Cluster) -> Iterator[Said]:
             where = cloud.status_elsewhere if cloud else "the log of the cluster's autoscaler"
             yield note(f"the autoscaler's status is not in the cluster; look at {where}")
         return
-    faults = False
+    faults, spot = False, _spot(cluster)
     for group in groups:
-        if group.scale_up == "Backoff":
+        if group.scale_up == "Backoff" and cloud and cloud.pool_of(group.name) in spot:
+            yield note(
+                f"node group {group.name} is left alone for a while: there is no such spot machine, or no quota",
+                "the chain goes on to the next pool; see docs/drill.md for how long that takes",
+            )
+        elif group.scale_up == "Backoff":
             faults = True
             why = f": {group.why}" if group.why else ""
             yield wrong(
@@ -132,6 +137,14 @@ def _autoscaler(cluster: Cluster) -> Iterator[Said]:
             yield said
     if not faults:
         yield ok(f"{len(groups)} node groups are healthy")
+
+
+def _spot(cluster: Cluster) -> set[str]:
+    """The declared spot pools. That one of them is dry is what a chain is for."""
+    try:
+        return {pool.name for pool in cluster.contract.pools if pool.spot}
+    except (NoContract, BrokenContract):
+        return set()
 
 
 def _unscaled(cluster: Cluster, known: set[str]) -> Iterator[Said]:

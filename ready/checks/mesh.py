@@ -23,7 +23,7 @@ def _istio(cluster: Cluster) -> Iterator[Said]:
     folders = {
         (volume.get("hostPath") or {}).get("path")
         for volume in agent["spec"]["template"]["spec"].get("volumes") or ()
-        if volume.get("name") == "cni-bin-dir"
+        if "cni-bin" in str(volume.get("name"))
     }
     wanted = (cluster.cloud.cni_folder if cluster.cloud else "") or _DEFAULT_FOLDER
     where = f"{agent['metadata']['namespace']}/{agent['metadata']['name']}"
@@ -51,7 +51,14 @@ def _cilium(cluster: Cluster) -> Iterator[Said]:
         return
     faults = False
     in_pods = data.get("bpf-lb-sock") == "true" or data.get("kube-proxy-replacement") in ("true", "strict")
-    if in_pods and data.get("bpf-lb-sock-hostns-only") != "true":
+    only_host = data.get("bpf-lb-sock-hostns-only")
+    if in_pods and only_host is None and cluster.cloud:
+        yield note(
+            "Cilium does not say whether it balances inside pods (bpf-lb-sock-hostns-only); the cloud owns its settings",
+            remedy,
+        )
+        faults = True
+    elif in_pods and only_host != "true":
         faults = True
         yield wrong(
             "Cilium balances inside pods, past Istio (bpf-lb-sock-hostns-only): Kubeflow's dashboard answers"

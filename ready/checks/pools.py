@@ -34,8 +34,8 @@ def _pools(cluster: Cluster) -> Iterator[Said]:
             yield note(f"{node.name} has GPUs and neither the label of a pool nor a taint: any pod may land on it")
     empty = sorted(known - {node.pool for node in cluster.nodes})
     if fine:
-        rest = f"; {', '.join(empty)} have no node now" if empty else ""
-        yield ok(f"{compared} nodes of declared pools have their labels and taints{rest}")
+        rest = f"; without a node now: {', '.join(empty)}" if empty else ""
+        yield ok(f"nodes of declared pools that have their labels and taints: {compared}{rest}")
 
 
 def _differences(cluster: Cluster, pool: Pool, node: Node) -> Iterator[Said]:
@@ -73,7 +73,9 @@ def _device_plugin(cluster: Cluster) -> Iterator[Said]:
     brought = cluster.cloud.plugin if cluster.cloud else ""
     for pool in pools:
         serving = [plugin for plugin in plugins if may_run(plugin.pod, pool.labels, pool.taints)]
-        if len(serving) > 1:
+        # The cloud may have one for each size and image of nodes, by labels that no pool declares; a node gets one of them.
+        several = len(serving) > 1 and not all(brought and plugin.name.startswith(brought) for plugin in serving)
+        if several:
             fine = False
             yield wrong(
                 f"two device plugins run on pool {pool.label}: {', '.join(map(str, serving))}; the kubelet keeps the last one",

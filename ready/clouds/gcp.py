@@ -25,6 +25,6 @@ GCP = CloudFacts(
     cni_folder="/home/kubernetes/bin",
     istio="install Istio with kubeflow/manifests' overlay for GKE (common/istio/istio-install/overlays/gke)",
     cilium_agent="anetd",
-    cilium="Google owns the settings of Dataplane V2; its FAQ is the place to look (kubeflow/manifests README, Cilium)",
+    cilium="Google owns the settings of Dataplane V2: if the dashboard answers 'RBAC: access denied', see kubeflow/manifests",
     scale_hint="set minNodes and maxNodes of the pools",
 )

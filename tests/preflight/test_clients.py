@@ -100,6 +100,8 @@ def test_googles_clients_read_the_recorded_answers_and_only_read() -> None:
     refused = {path: 403 for path in documents("gcp") if path.endswith(("serverconfig", ":batchget"))}
     with served(documents("gcp") | refused) as (endpoint, _):
         read = gcp.read(wanted("gcp"), None, AnonymousCredentials(), endpoint)
+    with pytest.raises(Unasked, match="does not answer"):
+        gcp.read(wanted("gcp"), None, AnonymousCredentials(), "http://127.0.0.1:9")
     assert sorted(read.unseen) == ["serverConfig", "services"]
     assert all(why.startswith("403") for why in read.unseen.values())
 

@@ -53,6 +53,16 @@ def test_a_cluster_that_no_cloud_is_known_of_cannot_be_asked() -> None:
         clouds.read(replace(demand, cloud=replace(demand.cloud, provider="existing")), None)
 
 
+def test_without_the_group_of_clients_the_command_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    def missing(*arguments: object) -> None:
+        raise ModuleNotFoundError("no", name="azure.identity")
+
+    monkeypatch.setattr("preflight.azure.reading.read", missing)
+    done = CliRunner().invoke(commands.main, [])
+    assert done.exit_code == Exit.UNASKED
+    assert "azure.identity is not installed: run `make preflight`" in done.output
+
+
 def test_findings_are_a_table_or_json_and_an_exit_status(monkeypatch: pytest.MonkeyPatch) -> None:
     given = answers("azure")
     monkeypatch.setattr(clouds, "read", lambda demand, account: given)

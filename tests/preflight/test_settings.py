@@ -147,6 +147,17 @@ def _answers(cloud: str, change: Callable[[Settings], Any]) -> Any:
     return replace(answers(cloud), demand=demand(spec))
 
 
+def test_the_first_nodes_are_those_of_each_zone_where_bounds_are_of_a_zone() -> None:
+    first = {need.pool: (need.first, need.most) for need in answers("gcp").demand.needs}
+    assert first == {"system": (3, 4), "general": (3, 6), "l4": (1, 8), "l4big": (1, 4), "l4od": (1, 2)}
+    assert {need.pool: need.first for need in answers("azure").demand.needs} == {
+        "system": 2,
+        "general": 1,
+        "t4": 1,
+        "t4od": 1,
+    }
+
+
 def test_a_network_or_account_that_is_there_needs_no_right_to_make_one() -> None:
     existing = {"name": "vpc", "subnet": "nodes", "podRange": "pods", "serviceRange": "services"}
     account = "nodes@example-ml-staging.iam.gserviceaccount.com"

@@ -55,10 +55,10 @@ def _served(parts: Parts, gone: str) -> None:
 def _small(parts: Parts) -> None:
     for node in plain_nodes(parts):
         node["status"]["allocatable"]["cpu"] = "900m"
-    _status(parts, lambda groups: [group["health"].update(maxSize=1) for group in groups])
+    set_status(parts, lambda groups: [group["health"].update(maxSize=1) for group in groups])
 
 
-def _status(parts: Parts, change: Callable[[list[Any]], Any]) -> None:
+def set_status(parts: Parts, change: Callable[[list[Any]], Any]) -> None:
     """Change the groups of the autoscaler's status, where there is one."""
     if parts["autoscaler"]:
         content = yaml.safe_load(parts["autoscaler"]["data"]["status"])
@@ -118,6 +118,13 @@ def _priorities(parts: Parts, change: Callable[[str], str]) -> None:
     assert data["priorities"] != before
 
 
+def _level(text: str) -> str:
+    """The spot pool and its twin on one line."""
+    tiers = yaml.safe_load(text)
+    tiers[20] += tiers.pop(10)
+    return str(yaml.safe_dump(tiers))
+
+
 def _class(parts: Parts) -> Any:
     return parts["computeClasses"][0]["spec"]["priorities"]
 
@@ -129,11 +136,20 @@ def _pools(parts: Parts, change: Callable[[list[Any]], Any]) -> None:
     data["pools.json"] = json.dumps(pools)
 
 
-def _forgotten(parts: Parts) -> None:
-    for policy in parts["validatingPolicies"]:
-        for variable in policy["spec"].get("variables", ()):
-            if policy["metadata"]["name"].endswith("guard-profiles") and variable["name"] == "taints":
-                variable["expression"] = "[]"
+def _guard(parts: Parts) -> Any:
+    """The guard's policy for profiles."""
+    return next(item for item in parts["validatingPolicies"] if item["metadata"]["name"].endswith("guard-profiles"))
+
+
+def _forgotten(parts: Parts, name: str) -> None:
+    """The guard as of a time before the spot pools."""
+    variable = next(item for item in _guard(parts)["spec"]["variables"] if item["name"] == name)
+    variable["expression"] = "[]"
+
+
+def _warned(parts: Parts) -> None:
+    warning = {"fieldRef": "spec.validations[0].expression", "warning": "undefined field 'x'"}
+    _guard(parts).setdefault("status", {})["typeChecking"] = {"expressionWarnings": [warning]}
 
 
 def _renamed(parts: Parts) -> None:
@@ -210,7 +226,9 @@ ROWS = (
     ),
     Row("guard-unbound", lambda p: _without(p, "validatingBindings", "guard-platform"), "policies", "bound to nothing"),
     Row("defaults-deleted", lambda p: _without(p, "mutatingPolicies", "-defaults"), "policies", "-defaults is missing"),
-    Row("guard-forgets-spot", _forgotten, "policies", "does not know the taints of spot pool"),
+    Row("guard-forgets-spot", lambda p: _forgotten(p, "taints"), "policies", "does not know the taints of spot pool"),
+    Row("guard-forgets-pool", lambda p: _forgotten(p, "spot"), "policies", "does not know the spot pool"),
+    Row("guard-warned", _warned, "policies", r"guard-profiles: the API server warns of spec.validations\[0\]"),
     Row("spot-taint-missing", _without_spot_taint, "pools", "lacks the taint"),
     Row(
         "label-missing",
@@ -246,9 +264,9 @@ ROWS = (
     ),
     Row(
         "equal-priorities",
-        lambda p: _priorities(p, lambda t: t.replace("20:", "10:")),
+        lambda p: _priorities(p, _level),
         "order",
-        "the choice is random|no line",
+        "gives t4 and t4od the same priority 20: the choice is random",
         ("dev",),
     ),
     Row("no-compute-class", lambda p: p.update(computeClasses=[]), "order", "ComputeClass .* is missing", ("staging",)),
@@ -271,7 +289,7 @@ ROWS = (
     ),
     Row(
         "group-in-backoff",
-        lambda p: _status(
+        lambda p: set_status(
             p, lambda g: g[-1].update(scaleUp={"status": "Backoff", "backoffInfo": {"errorCode": "QUOTA"}})
         ),
         "autoscaler",
@@ -280,10 +298,23 @@ ROWS = (
     ),
     Row(
         "group-not-autoscaled",
-        lambda p: _status(p, lambda g: g.remove(next(i for i in g if "aks-t4-" in i["name"]))),
+        lambda p: set_status(p, lambda g: g.remove(next(i for i in g if "aks-t4-" in i["name"]))),
         "autoscaler",
         "does not know pool t4",
         ("dev",),
+    ),
+    Row(
+        "group-unhealthy",
+        lambda p: set_status(p, lambda g: g[0]["health"].update(status="Unhealthy")),
+        "autoscaler",
+        "is Unhealthy: it does not grow",
+        ("dev",),
+    ),
+    Row(
+        "no-validating-policies",
+        lambda p: _served(p, "validating"),
+        "policies-served",
+        "does not serve ValidatingAdmission",
     ),
     Row(
         "istio-in-a-read-only-folder",

@@ -12,7 +12,7 @@ from ready.checks.declared import difference
 from ready.cluster import minor, read_status, requests
 from ready.findings import State
 from ready.quantities import number
-from tests.ready.broken import plain_nodes
+from tests.ready.broken import plain_nodes, set_status
 from tests.ready.capture import load
 from tests.ready.test_findings import bad
 
@@ -106,6 +106,46 @@ def test_storage_for_checkpoints_is_named_and_never_tried() -> None:
         says[url] = found.says
     assert "names no storage" in says[""]
     assert says["gs://lab-checkpoints/"].startswith("checkpoints go to gs://lab-checkpoints/;")
+
+
+def test_a_cluster_without_nodes_is_not_ready() -> None:
+    cluster = load("dev")
+    cluster.parts["nodes"] = []  # type: ignore[index]
+    assert ("nodes", "the cluster has no node") in {
+        (finding.check, finding.says) for finding in bad(judge.findings(cluster))
+    }
+
+
+def test_a_dry_spot_pool_is_a_note_and_no_defect() -> None:
+    cluster = load("dev")
+    set_status(
+        cluster.parts, lambda groups: [g.update(scaleUp={"status": "Backoff"}) for g in groups if "-t4-" in g["name"]]
+    )
+    found = judge.findings(cluster)
+    assert bad(found) == []
+    assert any("aks-t4-" in finding.says and finding.state == State.NOTE for finding in found)
+
+
+def test_the_clouds_own_device_plugins_are_one_however_many_daemon_sets_it_makes_of_it() -> None:
+    cluster = load("staging")
+    (plugin,) = cluster.parts["daemonSets"]
+    cluster.parts["daemonSets"] = []  # type: ignore[index]
+    for suffix in ("large-cos", "small-cos", "small-ubuntu"):
+        named = plugin["metadata"] | {"name": f"{plugin['metadata']['name']}-{suffix}"}
+        cluster.parts["daemonSets"].append(plugin | {"metadata": named})
+    assert bad(judge.findings(cluster)) == []
+
+
+def test_a_cilium_that_says_nothing_of_istio_is_a_note_where_the_cloud_owns_it() -> None:
+    cluster = load("staging")
+    agent = {
+        "metadata": {"namespace": "kube-system", "name": "anetd"},
+        "spec": {"template": {"spec": {"containers": []}}},
+    }
+    cluster.parts["daemonSets"].append(agent)
+    cluster.parts["cilium"] = {"data": {"kube-proxy-replacement": "true"}}  # type: ignore[index]
+    (found,) = (finding for finding in judge.findings(cluster) if finding.check == "cilium")
+    assert (found.state, "does not say whether" in found.says) == (State.NOTE, True)
 
 
 def _room(cluster: Any) -> str:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import re
+from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -85,3 +88,43 @@ def test_a_stack_file_that_says_something_else_is_named(stack: str) -> None:
     said = [finding.says for finding in bad(judge.findings(cluster, [declared.check(other, stack)]))]
     assert any("the stack file has none" in text for text in said)
     assert any("guard-profiles is not as the stack file declares it: spec." in text for text in said)
+
+
+def _swapped(parts: dict[str, Any]) -> None:
+    """The twin before its spot pool."""
+    if parts["computeClasses"]:
+        parts["computeClasses"][0]["spec"]["priorities"].reverse()
+    else:
+        data = parts["expander"]["data"]
+        data["priorities"] = (
+            data["priorities"].replace("-t4-", "-x-").replace("-t4od-", "-t4-").replace("-x-", "-t4od-")
+        )
+
+
+def _fewer(parts: dict[str, Any]) -> None:
+    data = parts["contract"]["data"]
+    data["pools.json"] = json.dumps([pool for pool in json.loads(data["pools.json"]) if pool["label"] != "general"])
+
+
+@pytest.mark.parametrize("stack", BOTH)
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        (
+            lambda parts: parts["contract"]["data"].update(release="r2020-01"),
+            "the contract is of release r2020-01, the stack file",
+        ),
+        (_fewer, "the stack file has a pool general, and the contract has none"),
+        (
+            _swapped,
+            "pools do not grow as the stack file says: t4 |ComputeClass kubeflow-spot orders l4od, .*; the stack file l4,",
+        ),
+    ],
+)
+def test_each_difference_to_the_stack_file_is_named(stack: str, change: Callable[[Any], Any], says: str) -> None:
+    spec = stacks.read(PROJECT, stack)
+    cluster = as_declared_now(stack, spec)
+    change(cluster.parts)
+    found = bad(judge.findings(cluster, [declared.check(spec, stack)]))
+    assert {finding.check for finding in found} == {"declared"}
+    assert any(re.search(says, finding.says) for finding in found), found
