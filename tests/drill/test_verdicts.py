@@ -126,6 +126,15 @@ def test_the_bound_of_a_restarted_timer_is_named_in_place_of_the_plain_one() -> 
         in found[FALLBACK].why
     )
     assert "restarted 2 times" in found[FALLBACK].bound
+    # One more finds the pool at its maximum when that bound is over; when the plain one was, nobody had fallen back yet.
+    record.pools[2] = replace(record.pools[2], most=6)
+    record.work.append(Work("c/late", "training", records.GONE + 90, 2400.0, 600.0))
+    record.pods.append(
+        Pod("c/late-0", "c/late", "training", "Job", 1, True, records.GONE + 90, 4400.0, "gpuod-20", "gpuod", 4410.0)
+    )
+    found = judged(record)
+    assert not failed(found.values())
+    assert "gpuod at 6 nodes: 1 pod waited" in found[FULL].measured
 
 
 @pytest.mark.parametrize(

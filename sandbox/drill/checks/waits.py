@@ -60,8 +60,9 @@ def _wait(view: View, pod: Pod) -> Wait:
     if length <= plain:
         return Wait(pod, length, plain, 0, "")
     longer, restarted = restarts(view, pod)
-    full = excuse(view, pod)
-    return Wait(pod, length, max(plain, longer), restarted if longer > plain else 0, full)
+    bound = max(plain, longer)
+    full = excuse(view, pod) if length > bound else ""
+    return Wait(pod, length, bound, restarted if longer > plain else 0, full)
 
 
 def _stages(view: View, pod: Pod) -> list[Pool]:
@@ -154,7 +155,8 @@ def excuse(view: View, pod: Pod) -> str:
     """
     plain = allowed(view, pod)
     pools = view.twins_for(pod) if pod.spot else _own(view, pod)
-    at = min(pod.created + (_quick(view, pod) if plain is None else plain), view.end)
+    bound = _quick(view, pod) if plain is None else max(plain, restarts(view, pod)[0])
+    at = min(pod.created + bound, view.end)
     if plain is None and not all(view.closed(pool, at) for pool in view.spot_for(pod)):
         return ""  # It may have waited for spot: nothing says how long it may.
     if not pools or not all(view.full(pool, at) for pool in pools):
