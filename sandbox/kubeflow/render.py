@@ -64,7 +64,7 @@ def render(sources: Sources, kubectl: Path, folder: Path, notify: Notify) -> Ren
     Raises SandboxError where kustomize fails; and where the manifests lack objects that components patch, with their names.
     """
     prepared = prepare(sources, folder)
-    wanted = [target for component in prepared.components for target in overlay.targets(component)]
+    wanted = [target for component in prepared.components for target in overlay.targets(component, prepared.components)]
     notify(f"rendering {_named(sources.manifests)} with {len(prepared.components)} components")
     try:
         objects = kustomize(kubectl, folder / "overlay")
