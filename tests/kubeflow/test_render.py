@@ -132,6 +132,17 @@ def test_a_component_without_the_one_that_it_needs_is_told(tmp_path: Path) -> No
         built(tmp_path / "work", root=root)
 
 
+def test_a_key_that_would_be_passed_over_is_an_error(tmp_path: Path) -> None:
+    root = tmp_path / "root"
+    root.mkdir()
+    body = yaml.safe_load((OVERLAY / "azure" / overlay.FILE).read_text())
+    (root / overlay.FILE).write_text(json.dumps({**body, "components": [], "images": [], "patches": []}))
+    with pytest.raises(
+        SandboxError, match=r"has images, patches, which the sandbox does not read: put it into a component"
+    ):
+        built(tmp_path / "work", root=root)
+
+
 def test_a_form_that_lost_a_field_is_an_error(tmp_path: Path) -> None:
     manifests = tree.without(Target("", "ConfigMap", "none"), tmp_path)
     form = manifests / "jupyter" / "spawner_ui_config.yaml"
