@@ -98,7 +98,8 @@ def _write(sources: Sources, chosen: Sequence[Path], manifests: Path, folder: Pa
     kustomization = overlay.one(sources.root / FILE)
     if unread := kustomization.keys() - _READ:
         raise SandboxError(
-            f"{sources.root / FILE} has {', '.join(sorted(unread))}, which the sandbox does not read: put it into a component of yours"
+            f"{sources.root / FILE} has {', '.join(sorted(unread))}, which the sandbox does not read: put it into a"
+            " component of yours"
         )
     tags, plain, others = [], [], []
     for entry in kustomization.get("resources", []):
