@@ -70,19 +70,25 @@ def _minor(version: str) -> tuple[int, ...]:
     return tuple(int(number) for number in version.split(".")[:2])
 
 
-def targets(component: Path) -> list[Target]:
-    """The objects that a component needs from the manifests, each once. Raises SandboxError."""
+def targets(component: Path, beside: Iterable[Path] = ()) -> list[Target]:
+    """The objects that a component needs and that neither it nor the components `beside` it bring, each once.
+
+    Raises SandboxError.
+    """
     kustomization = one(component / FILE)
-    own = {
-        (body["kind"], body["metadata"]["name"])
-        for file in kustomization.get("resources", [])
-        for body in read(component / file)
-    }
+    own = {brought for folder in (component, *beside) for brought in _brought(folder)}
     wanted = (
         Target(component.name, selected["kind"], selected["name"], selected.get("namespace", ""))
         for selected in _selected(component, kustomization)
     )
     return list(dict.fromkeys(t for t in wanted if (t.kind, t.name) not in own and t.kind != _VALUES))
+
+
+def _brought(component: Path) -> Iterator[tuple[str, str]]:
+    """Kind and name of each object that a component adds."""
+    for file in one(component / FILE).get("resources", []):
+        for body in read(component / file):
+            yield body["kind"], body["metadata"]["name"]
 
 
 def _selected(component: Path, kustomization: Object) -> Iterator[Object]:
@@ -117,13 +123,14 @@ def missing(wanted: Iterable[Target], objects: Sequence[Object]) -> list[Target]
 
 def explained(absent: Sequence[Target], objects: Sequence[Object]) -> str:
     """The message about targets that the manifests do not hold, with objects of similar names."""
-    lines = [f"the manifests lack {len(absent)} of the objects that the components patch:"]
+    lines = [f"{len(absent)} of the objects that the components need are not there:"]
     for target in absent:
         near = _near(target, objects)
-        hint = f"; they have {', '.join(near)}" if near else ""
+        hint = f"; the manifests have {', '.join(near)}" if near else ""
         lines.append(f"  component {target.component}: {target}{hint}")
     lines.append(
-        "instead: use the tag that the kustomization names, mend the component, or take its line out of the kustomization"
+        "instead: use the tag of the manifests that the kustomization names and the components that this one needs, mend it, or"
+        " take its line out of the kustomization"
     )
     return "\n".join(lines)
 

@@ -17,6 +17,8 @@ from sandbox.kubeflow.overlay import FILE, Object
 
 _MANIFESTS = re.compile(r"https://github\.com/kubeflow/manifests//(?P<path>[^?]+)(\?ref=(?P<tag>.+))?")
 _VALUES = "values.json"
+_READ = {"apiVersion", "kind", "metadata", "sortOptions", "resources", "components"}
+"""Keys of the kustomization that are read here; files that others name would have to move with it."""
 _NOISE = ("# Warning:", "Warning:")
 
 
@@ -64,7 +66,7 @@ def render(sources: Sources, kubectl: Path, folder: Path, notify: Notify) -> Ren
     Raises SandboxError where kustomize fails; and where the manifests lack objects that components patch, with their names.
     """
     prepared = prepare(sources, folder)
-    wanted = [target for component in prepared.components for target in overlay.targets(component)]
+    wanted = [target for component in prepared.components for target in overlay.targets(component, prepared.components)]
     notify(f"rendering {_named(sources.manifests)} with {len(prepared.components)} components")
     try:
         objects = kustomize(kubectl, folder / "overlay")
@@ -94,6 +96,11 @@ def prepare(sources: Sources, folder: Path) -> Prepared:
 def _write(sources: Sources, chosen: Sequence[Path], manifests: Path, folder: Path) -> str:
     """Write two kustomizations, the manifests with components (`overlay`) and without (`plain`); returns the tag."""
     kustomization = overlay.one(sources.root / FILE)
+    if unread := kustomization.keys() - _READ:
+        raise SandboxError(
+            f"{sources.root / FILE} has {', '.join(sorted(unread))}, which the sandbox does not read: put it into a"
+            " component of yours"
+        )
     tags, plain, others = [], [], []
     for entry in kustomization.get("resources", []):
         if address := _MANIFESTS.fullmatch(entry):

@@ -8,6 +8,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+import yaml
 from syrupy.assertion import SnapshotAssertion
 from syrupy.extensions.json import JSONSnapshotExtension
 
@@ -19,7 +20,7 @@ from tests.kubeflow.tree import CLOUDS, COMPONENTS, MANIFESTS, OVERLAY, built
 
 pytestmark = pytest.mark.process
 
-ALL = [target for component in COMPONENTS for target in overlay.targets(component)]
+ALL = [target for component in COMPONENTS for target in overlay.targets(component, COMPONENTS)]
 
 
 @cache
@@ -66,7 +67,7 @@ def test_each_component_begins_with_its_reason() -> None:
 
 
 def test_every_target_is_looked_for() -> None:
-    assert len(ALL) == 19
+    assert len(ALL) == 18
     assert overlay.missing(ALL, plain()) == []
     for target in ALL:
         others = [
@@ -91,13 +92,16 @@ def test_a_renamed_object_is_named_with_its_component_and_its_new_name(target: T
     with pytest.raises(SandboxError) as refused:
         built(tmp_path / "work", manifests=renamed)
     message = str(refused.value)
-    assert f"component {target.component}: {target}; they have " in message
+    assert f"component {target.component}: {target}; the manifests have " in message
     assert f"{target.name}-2" in message
     assert "take its line out of the kustomization" in message
 
 
 ENDS = [
-    end for component in COMPONENTS if (own := overlay.targets(component)) for end in {own[0]: own[0], own[-1]: own[-1]}
+    end
+    for component in COMPONENTS
+    if (own := overlay.targets(component, COMPONENTS))
+    for end in {own[0]: own[0], own[-1]: own[-1]}
 ]
 """The first and the last target of each component."""
 
@@ -108,12 +112,35 @@ def test_kustomize_alone_stops_where_an_object_is_missing(target: Target, tmp_pa
     manifests = tree.without(target, tmp_path)
     root = tmp_path / "root"
     root.mkdir()
-    component = OVERLAY / "components" / target.component
+    named = [target.component, *(["datastores"] if target.component == "notebook-spawner" else [])]
     address = "https://github.com/kubeflow/manifests//example?ref=26.03"
-    (root / overlay.FILE).write_text(json.dumps({"resources": [address], "components": [str(component)]}))
+    (root / overlay.FILE).write_text(
+        json.dumps({"resources": [address], "components": [str(OVERLAY / "components" / name) for name in named]})
+    )
     prepared = render.prepare(render.Sources(root, manifests, tree.VALUES, "1.36.2"), tmp_path / "work")
     with pytest.raises(SandboxError, match="kustomize: "):
         render.kustomize(tree.kubectl(), prepared.folder / "overlay")
+
+
+def test_a_component_without_the_one_that_it_needs_is_told(tmp_path: Path) -> None:
+    root = tmp_path / "root"
+    root.mkdir()
+    body = yaml.safe_load((OVERLAY / "azure" / overlay.FILE).read_text())
+    body["components"] = [str(c) for c in COMPONENTS if c.name != "datastores"]
+    (root / overlay.FILE).write_text(json.dumps(body))
+    with pytest.raises(SandboxError, match=r"component notebook-spawner: StorageClass kubeflow-retain\n"):
+        built(tmp_path / "work", root=root)
+
+
+def test_a_key_that_would_be_passed_over_is_an_error(tmp_path: Path) -> None:
+    root = tmp_path / "root"
+    root.mkdir()
+    body = yaml.safe_load((OVERLAY / "azure" / overlay.FILE).read_text())
+    (root / overlay.FILE).write_text(json.dumps({**body, "components": [], "images": [], "patches": []}))
+    with pytest.raises(
+        SandboxError, match=r"has images, patches, which the sandbox does not read: put it into a component"
+    ):
+        built(tmp_path / "work", root=root)
 
 
 def test_a_form_that_lost_a_field_is_an_error(tmp_path: Path) -> None:
