@@ -188,7 +188,7 @@ BROKEN: dict[str, Callable[[str], str]] = {
 }
 
 
-@pytest.mark.parametrize("broken", ["none", *BROKEN])
+@pytest.mark.parametrize("broken", ["none", *(pytest.param(how, marks=pytest.mark.slow) for how in BROKEN)])
 @pytest.mark.parametrize("cloud", ["azure", "gcp"])
 def test_a_broken_condition_is_seen(
     cloud: str, broken: str, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch

@@ -38,6 +38,7 @@ def _with(base: Config, **checkpoints: object) -> Config:
 AKS_STACKS = {
     "made": _with(_AKS, name="labcheckpoints", expireAfterDays=90, softDeleteDays=30),
     "shared": _with(_AKS, existing=SHARED),
+    "renamed": _with(_AKS, name="labcheckpoints", softDeleteDays=30),
 }
 GKE_STACKS = {
     "made": _with(_GKE, name="lab-checkpoints", expireAfterDays=90, softDeleteDays=30),
@@ -77,6 +78,12 @@ ON_AKS = [
         "workloads.checkpoints.softDeleteDays",
         "made",
         shows=[f"update BlobServiceProperties lab-checkpoints [{', '.join(_BLOB_DAYS)}]"],
+    ),
+    Removal(
+        "workloads.checkpoints.softDeleteDays",
+        "renamed",
+        also={"workloads": {"checkpoints": {"name": "another"}}},
+        refused=["workloads.checkpoints.name: is labcheckpoints and cannot become another", "put it back"],
     ),
     Removal(
         "workloads.checkpoints",
