@@ -68,7 +68,7 @@ def test_types_are_those_of_the_fields() -> None:
     assert pool["labels"]["additionalProperties"] == {"type": "string"}
     assert pool["installDriver"]["type"] == "boolean"
     assert pool["installDriver"]["description"].endswith("Default: true.")
-    assert "One of: spot, preemptible, on-demand." in pool["capacity"]["description"]
+    assert "One of: spot, preemptible, flex-start, on-demand." in pool["capacity"]["description"]
     assert TYPES["kubeflow-spot:index:Spot"]["properties"]["maxPrice"]["type"] == "number"
     secret = TYPES["kubeflow-spot:index:ImagePullSecret"]["properties"]["password"]
     assert (secret["type"], secret["secret"]) == ("string", True)
