@@ -30,6 +30,16 @@ def _existing(file: Settings) -> None:
     file["cloud"] = {"provider": "azure", "existingCluster": {"resourceGroup": "platform", "name": "shared"}}
 
 
+def _existing_gke(file: Settings) -> None:
+    for key in ("systemPool", "cluster"):
+        file.pop(key)
+    file["cloud"] = {
+        "provider": "gcp",
+        "project": "example-ml-staging",
+        "existingCluster": {"location": "europe-west4", "name": "shared"},
+    }
+
+
 def _nothing(parts: Settings) -> None:
     pass
 
@@ -102,6 +112,21 @@ CASES: dict[str, tuple[str, Callable[[Settings], Any], Callable[[Settings], Any]
         "version",
         "has no long-term support",
     ),
+    "region-down": (
+        "gcp",
+        lambda f: None,
+        lambda p: p["region"].update(status="DOWN"),
+        "machines",
+        "europe-west4 is down",
+    ),
+    "no-existing-gke-cluster": (
+        "gcp",
+        _existing_gke,
+        _nothing,
+        "names",
+        "europe-west4 has no cluster shared to add pools to",
+    ),
+    "existing-gke-cluster": ("gcp", _existing_gke, lambda p: p.update(cluster={"name": "shared"}), "", ""),
     "any-zone-will-do": (
         "gcp",
         lambda f: f["cloud"].pop("zones"),
