@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from kubeflow_spot import Contract, manifests
-from kubeflow_spot.contract import NAME, NAMESPACE
+from kubeflow_spot import Contract, ContractError, manifests
 
 from tests.admission.bed import Bed
 from tests.admission.corpus import STATES
@@ -52,10 +51,16 @@ def test_the_pods_of_their_own_are_there() -> None:
     assert GOLDENS.keys() >= OF_THEIR_OWN
 
 
-def test_a_pod_with_the_contracts_lines_can_be_updated_afterwards(bed: Bed) -> None:
+def test_a_pod_with_the_contracts_lines_can_be_updated_afterwards(bed: Bed, monkeypatch: pytest.MonkeyPatch) -> None:
     """A Job's pod that cannot be updated keeps its finalizer, and Argo cannot mark its pod as completed."""
-    found = bed.api.get({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": NAME, "namespace": NAMESPACE}})
-    contract = Contract.from_config_map(found)
+    kubeconfig = str(bed.plane.admin_kubeconfig)
+    monkeypatch.setattr("kubernetes.config.kube_config.KUBE_CONFIG_DEFAULT_LOCATION", kubeconfig)
+    monkeypatch.delenv("KUBEFLOW_SPOT_CONTRACT", raising=False)
+    with pytest.raises(
+        ContractError, match=r"ConfigMap kube-public/another: Not Found\. Every service account may read it"
+    ):
+        Contract.from_cluster("another")
+    contract = Contract.find()
     gpu = {"requests": {"cpu": "100m", "memory": "64Mi"}, "limits": {"nvidia.com/gpu": "1"}}
     for name, lines in contract.snippets.items():
         if name.startswith("gpu-"):
