@@ -3,19 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 import pytest
 
 from tests.admission.bed import Bed, standing
-from tests.admission.corpus import Golden, corpus
 from tests.admission.escapes import ADMINISTRATOR, DEPLOYER, EDITOR, NAMESPACE
-from tests.admission.observation import observe
-from tests.admission.outcome import Outcome
 from tests.admission.rights import cluster_role
-from tests.admission.webhook import katib
-from tests.examples.table import goldens
-from tests.subjects import DEV, Subject
+from tests.subjects import Subject
 
 
 @pytest.fixture(scope="session")
@@ -23,27 +17,6 @@ def bed(subject: Subject, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
     """The stack's cluster, Kubernetes 1.36. A test deletes the pods and nodes that it creates."""
     with standing(tmp_path_factory.mktemp("bed"), "1.36", subject) as bed:
         yield bed
-
-
-@pytest.fixture(scope="session")
-def outcomes(bed: Bed, request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Outcome]:
-    """The outcomes of the golden pods, and of pods of examples, that this run has tests of: all of them in one go."""
-    calls = [getattr(item, "callspec", None) for item in request.session.items]
-    here = [call.params for call in calls if call and call.params.get("subject") == bed.subject]
-    wanted = [corpus()[name] for name in dict.fromkeys(p["name"] for p in here if p.get("name") in corpus())]
-    examples = goldens(aks=bed.subject == DEV)
-    wanted += [_beside(examples[name]) for name in dict.fromkeys(p.get("example") for p in here) if name in examples]
-    trials = frozenset(golden.trial for golden in corpus().values() if golden.trial)
-    with katib(bed.api, trials, tmp_path_factory.mktemp("webhook")) as requested:
-        outcomes = observe(bed, wanted)
-    assert requested or not any(golden.trial for golden in wanted)
-    return outcomes
-
-
-def _beside(golden: Golden) -> Golden:
-    """An example's pod beside the golden pods, some of which have its names."""
-    metadata = {**golden.object["metadata"], "name": f"example-{golden.object['metadata']['name']}"}
-    return replace(golden, name=f"example-{golden.name}", object={**golden.object, "metadata": metadata})
 
 
 @pytest.fixture(scope="module")

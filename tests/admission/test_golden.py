@@ -7,8 +7,9 @@ import pytest
 from tests.admission.additions import SPOT_TOLERATION, Added, added, plain
 from tests.admission.bed import Bed
 from tests.admission.corpus import STATES, Golden, corpus
+from tests.admission.observation import observe
 from tests.admission.outcome import Outcome
-from tests.admission.webhook import COLLECTOR, LABEL, VARIABLE
+from tests.admission.webhook import COLLECTOR, LABEL, VARIABLE, katib
 
 pytestmark = pytest.mark.engine
 
@@ -18,6 +19,14 @@ REFUSED = [name for name, golden in GOLDENS.items() if golden.expect.refused]
 IN_PROFILES = [name for name in ADMITTED if GOLDENS[name].in_profile]
 TRIALS = {name: golden.trial for name, golden in GOLDENS.items() if golden.trial}
 KINDS = {"pipelineStep", "trainingWorker", "jobSetNode", "job"}
+
+
+@pytest.fixture(scope="module")
+def outcomes(bed: Bed, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Outcome]:
+    with katib(bed.api, frozenset(TRIALS.values()), tmp_path_factory.mktemp("webhook")) as requested:
+        outcomes = observe(bed, GOLDENS.values())
+    assert requested
+    return outcomes
 
 
 def expected(golden: Golden, bed: Bed) -> Added:

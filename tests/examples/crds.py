@@ -6,7 +6,7 @@ import json
 import subprocess
 import tomllib
 from collections.abc import Iterator
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -47,8 +47,8 @@ def definitions() -> Iterator[Object]:
                 yield yaml.load(file.read_text(), getattr(yaml, "CSafeLoader", yaml.SafeLoader))
 
 
-def install(api: Api) -> dict[tuple[str, str], str]:
-    """Create all definitions; the plural of each kind by group and kind, once the API server serves them."""
+def install(api: Api) -> None:
+    """Create all definitions; returns when the API server serves their objects."""
     wanted = list(definitions())
     for definition in wanted:
         # Conversion and injected certificates need the project's own webhook.
@@ -58,19 +58,21 @@ def install(api: Api) -> dict[tuple[str, str], str]:
         except Refused as refused:
             if refused.status != 409:
                 raise
-    names = {definition["metadata"]["name"] for definition in wanted}
+    for definition in wanted:
+        eventually(partial(_served, api, definition), f"{definition['metadata']['name']} is served")
 
-    def established() -> bool:
-        found = api.list("apiextensions.k8s.io/v1", "CustomResourceDefinition")
-        served = {
-            d["metadata"]["name"]
-            for d in found
-            if any(
-                c["type"] == "Established" and c["status"] == "True"
-                for c in (d.get("status", {}).get("conditions") or ())
-            )
-        }
-        return names <= served
 
-    eventually(established, "the definitions are served")
-    return {(d["spec"]["group"], d["spec"]["names"]["kind"]): d["spec"]["names"]["plural"] for d in wanted}
+def _served(api: Api, definition: Object) -> bool:
+    """Whether the objects of a definition can be listed: 404 before it is established, 429 while their cache is filled."""
+    spec = definition["spec"]
+    version = next(version["name"] for version in spec["versions"] if version["storage"])
+    try:
+        api.list(f"{spec['group']}/{version}", spec["names"]["kind"])
+    except ValueError:
+        # "404 page not found" is no JSON.
+        return False
+    except Refused as refused:
+        if refused.status not in (404, 429):
+            raise
+        return False
+    return True

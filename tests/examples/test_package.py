@@ -6,6 +6,7 @@ import copy
 import json
 import subprocess
 import sys
+import zipfile
 from decimal import Decimal
 from pathlib import Path
 from types import SimpleNamespace
@@ -219,6 +220,20 @@ def test_the_official_clients_objects_say_the_same(placement: str) -> None:
     assert ApiClient().sanitize_for_serialization(objects) == lines.as_spec()
     assert models.affinity(Lines()) is None
     assert models.node_selector(Lines(node_selector={"a": "b"})) == {"a": "b"}
+
+
+@pytest.mark.slow
+@pytest.mark.process
+def test_a_wheel_of_the_package_has_its_modules_and_says_that_it_is_typed(tmp_path: Path) -> None:
+    project = EXAMPLES.parent
+    command = [str(project / "scripts" / "uv"), "build", "--quiet", "--wheel", "--out-dir", str(tmp_path)]
+    subprocess.run([*command, str(project / "kubeflow" / "python")], check=True)
+    (wheel,) = tmp_path.glob("*.whl")
+    with zipfile.ZipFile(wheel) as packed:
+        names = {name for name in packed.namelist() if name.startswith("kubeflow_spot/")}
+    sources = project / "kubeflow" / "python" / "kubeflow_spot"
+    assert names == {f"kubeflow_spot/{path.name}" for path in sources.iterdir() if path.is_file()}
+    assert "kubeflow_spot/py.typed" in names
 
 
 @pytest.mark.process
