@@ -1,0 +1,149 @@
+"""The training example loses nothing: interrupted anywhere, it ends with the numbers of an undisturbed run."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+PROGRAM = Path(__file__).resolve().parents[2] / "examples" / "training" / "train.py"
+STEPS, EVERY = 60, 7
+
+
+def loaded() -> ModuleType:
+    """The example as a module; it is in no package, because users copy the file."""
+    spec = importlib.util.spec_from_file_location("train", PROGRAM)
+    assert spec
+    assert spec.loader
+    module = importlib.util.module_from_spec(spec)
+    sys.modules["train"] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+train = loaded()
+SETTINGS = train.Settings(steps=STEPS)
+
+
+class Memory:
+    """A store whose writer may lose its node before the file is there, or just after."""
+
+    def __init__(self) -> None:
+        self.files: dict[str, bytes] = {}
+
+    def names(self) -> list[str]:
+        return sorted(self.files)
+
+    def read(self, name: str) -> bytes:
+        return self.files[name]
+
+    def write(self, name: str, content: bytes) -> None:
+        self.files[name] = content
+
+    def remove(self, name: str) -> None:
+        self.files.pop(name, None)
+
+
+class NodeLost(Exception):
+    pass
+
+
+def test_it_learns() -> None:
+    state = train.train(SETTINGS, Memory(), EVERY)
+    assert state.step == STEPS
+    assert state.loss < train.train(train.Settings(steps=5), Memory(), EVERY).loss / 3
+
+
+@settings(max_examples=25)
+@given(st.lists(st.integers(1, STEPS), max_size=4))
+def test_runs_that_lose_their_nodes_end_with_the_same_numbers(losses: list[int]) -> None:
+    undisturbed, files = Memory(), Memory()
+    wanted = train.train(SETTINGS, undisturbed, EVERY)
+    steps = 0
+    for allowed in losses:
+        done = 0
+
+        def lose(state: object, allowed: int = allowed) -> None:
+            nonlocal done, steps
+            done, steps = done + 1, steps + 1
+            if done == allowed:
+                raise NodeLost
+
+        try:
+            train.train(SETTINGS, files, EVERY, after_step=lose)
+        except NodeLost:
+            continue
+    assert train.train(SETTINGS, files, EVERY) == wanted
+    assert files.files["result.json"] == undisturbed.files["result.json"]
+    # No loss costs more than the steps since a checkpoint.
+    assert steps <= STEPS + len(losses) * EVERY
+
+
+def test_a_run_that_is_told_to_stop_loses_no_step() -> None:
+    files, seen = Memory(), []
+    assert train.train(SETTINGS, files, 1000, lambda: len(seen) == 10, seen.append) is None
+    train.train(SETTINGS, files, 1000, after_step=seen.append)
+    assert [state.step for state in seen] == list(range(1, STEPS + 1))
+
+
+def test_a_finished_run_answers_at_once() -> None:
+    files, seen = Memory(), []
+    wanted = train.train(SETTINGS, files, EVERY)
+    assert train.train(SETTINGS, files, EVERY, after_step=seen.append) == wanted
+    assert seen == []
+
+
+@pytest.mark.parametrize("damage", [b"", b"{", b'{"content": "{}", "sha256": "0"}'])
+def test_a_checkpoint_that_cannot_be_read_is_skipped(damage: bytes, capsys: pytest.CaptureFixture[str]) -> None:
+    files, seen = Memory(), []
+    train.train(SETTINGS, files, EVERY, lambda: len(seen) == 20, seen.append)
+    newest = files.names()[-1]
+    files.write(newest, damage)
+    assert train.resume(files, SETTINGS).step == 14
+    assert f"skipped checkpoint {newest}" in capsys.readouterr().err
+
+
+def test_checkpoints_of_another_run_are_refused() -> None:
+    files = Memory()
+    train.train(SETTINGS, files, EVERY, lambda: True)
+    with pytest.raises(train.WrongRun, match="choose another place"):
+        train.resume(files, train.Settings(steps=STEPS + 1))
+
+
+def test_a_folder_has_files_whole_or_not_at_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    files = train.store(str(tmp_path / "run"))
+    files.write("step-1.json", b"old")
+    with monkeypatch.context() as broken:
+        broken.setattr(train.os, "replace", lambda *names: (_ for _ in ()).throw(NodeLost()))
+        with pytest.raises(NodeLost):
+            files.write("step-1.json", b"new")
+    (tmp_path / "run" / ".unfinished").write_bytes(b"of a pod that is gone")
+    assert files.names() == ["step-1.json"]
+    assert files.read("step-1.json") == b"old"
+    files.remove("step-1.json")
+    files.remove("step-1.json")
+    assert files.names() == []
+
+
+@pytest.mark.process
+def test_sigterm_ends_the_program_with_a_checkpoint(tmp_path: Path) -> None:
+    command = [sys.executable, str(PROGRAM), "--checkpoints", str(tmp_path), "--checkpoint-every", "5"]
+    with subprocess.Popen(
+        [*command, "--seconds-per-step", "0.01"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout
+        assert process.stdout.readline().startswith("step=5 loss=")
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(10) == train.INTERRUPTED
+    again = subprocess.run([*command], capture_output=True, text=True, check=True).stdout
+    assert json.loads((tmp_path / "result.json").read_text())["state"]["step"] == train.Settings.steps
+    assert again.splitlines()[-1].startswith("done step=200 loss=")
+    assert "step=5 " not in again
