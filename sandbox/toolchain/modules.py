@@ -100,5 +100,12 @@ MODULES = (
     ),
     # No part of the sandbox: only the tests of .github/workflows build it.
     Module("actionlint", {"actionlint": "github.com/rhysd/actionlint/cmd/actionlint"}, "github.com/rhysd/actionlint"),
+    # The release in kubeflow/manifests 26.03 (applications/pipeline/upstream/third-party/argo/base). Only drills with pipelines and
+    # the tests of their retries build it.
+    Module(
+        "argo",
+        {"workflow-controller": "github.com/argoproj/argo-workflows/v3/cmd/workflow-controller"},
+        "github.com/argoproj/argo-workflows/v3",
+    ),
 )
 NAMES = frozenset(name for module in MODULES for name in module.packages)
