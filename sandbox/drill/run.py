@@ -2,7 +2,7 @@
 
 import time
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from random import Random
@@ -12,10 +12,11 @@ from sandbox.cluster import plugins
 from sandbox.cluster.autoscaler import gke_figures
 from sandbox.cluster.autoscaler.options import Options
 from sandbox.cluster.autoscaler.scaler import Autoscaler
-from sandbox.drill import machines, record
+from sandbox.drill import argo, machines, record, workloads
 from sandbox.drill.checks.verdict import first
 from sandbox.drill.clock import Clock
 from sandbox.drill.drill import Drill
+from sandbox.drill.executor import Executor
 from sandbox.drill.external import CAVEAT, DISTORTIONS, External
 from sandbox.drill.real_autoscaler import RealAutoscaler
 from sandbox.drill.scenario import Scenario
@@ -53,8 +54,10 @@ def run(
     measured: str = "",
     progress: Callable[[float, float], None] = lambda now, length: None,
     program: Path | None = None,
+    executor: Executor | None = None,
 ) -> record.Record:
-    """Run a scenario on a copy of a stack's cluster; `program` is a real cluster-autoscaler in place of the sandbox's own.
+    """Run a scenario on a copy of a stack's cluster; `program` is a real cluster-autoscaler in place of the sandbox's own, and
+    `executor` runs something in place of the containers.
 
     Raises SandboxError.
     """
@@ -81,7 +84,9 @@ def run(
         progress,
         steps,
         _tolerations(copy),
+        pipelined(copy, scenario),
     )
+    drill.kubelets.executor = executor or drill.kubelets.executor
     found = pools(copy, orders(copy))
     if program:
         groups = drill.machines.groups()
@@ -121,6 +126,15 @@ def run(
             *undone(drill.settling.notes),
         ),
     )
+
+
+def pipelined(copy: Copy, scenario: Scenario) -> Mapping[str, str]:
+    """The kinds of Argo, whose controller is started in the copy where some work is a Workflow."""
+    if not any(work.kind == "Workflow" for work in scenario.work):
+        return {}
+    copy.client.apply(workloads.namespace(argo.NAMESPACE), "sandbox-drill", force=True)
+    argo.start(copy.plane, copy.client, lambda _: None, argo.defaults() if scenario.retries else None, argo.AT_ONCE)
+    return argo.PATHS
 
 
 def _tolerations(copy: Copy) -> list[Any]:
