@@ -17,7 +17,7 @@ from sandbox.drill import argo
 from sandbox.drill.pipelines import TASK, Retry, Task, pipeline
 from sandbox.kubernetes.client import Client, Object
 from tests.admission.bed import eventually
-from tests.apiserver.steps import NAMESPACE, Steps, counted, node, task
+from tests.apiserver.steps import NAMESPACE, PAUSE, Steps, counted, node, task
 
 PROJECT = Path(__file__).resolve().parents[2]
 DEFAULTS: dict[str, Any] = yaml.safe_load((PROJECT / "kubeflow/components/retry/workflow-defaults.yaml").read_text())
@@ -103,7 +103,7 @@ class Play:
 
     def next(self, *, run: bool = True) -> Object | None:
         """The next pod, which runs by now unless it shall not; None when the Workflow ends before there is one."""
-        found = eventually(lambda: self.new() or self.over, f"{self.name} goes on or ends", 30)
+        found = eventually(lambda: self.new() or self.over, f"{self.name} goes on or ends", 30, PAUSE)
         if isinstance(found, str):
             return None
         return self.running(found[0]) if run else found[0]
@@ -112,7 +112,10 @@ class Play:
         """Let a pod run; returns when Argo has seen that it does."""
         self._steps.run(pod)
         eventually(
-            lambda: node(self.body(), pod).get("phase") == "Running" or self.over, f"{self.name} sees its pod run", 30
+            lambda: node(self.body(), pod).get("phase") == "Running" or self.over,
+            f"{self.name} sees its pod run",
+            30,
+            PAUSE,
         )
         return pod
 

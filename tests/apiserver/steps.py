@@ -10,13 +10,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from time import sleep
 from typing import Any
 
 from sandbox.drill.argo import VERSION
 from sandbox.kubernetes.client import Client, Object
+from tests.admission.bed import eventually
 
 NAMESPACE = "default"
+PAUSE = 0.1
+"""Seconds between two looks."""
 _WORKFLOW = "workflows.argoproj.io/workflow"
 _COMPLETED = "workflows.argoproj.io/report-outputs-completed"
 _AT = "2026-11-23T00:00:00Z"
@@ -87,10 +89,16 @@ class Steps:
 
     def evict(self, pod: Object) -> None:
         """Its node is drained: the executor reports its end, and the pod is gone before anybody sees more of it."""
-        self._report(pod, finished=True)
+        self._report(pod, finished=True, outputs={"told": "yes"})
         # In reality `main` takes its time to end meanwhile; Argo sees the report before the pod is gone.
-        sleep(0.3)
+        eventually(lambda: self._seen(pod).get("outputs"), "Argo sees the report", 30, PAUSE)
         self.delete(pod)
+
+    def _seen(self, pod: Object) -> Object:
+        """What Argo knows of a pod."""
+        workflow = self.client.get(VERSION, "Workflow", pod["metadata"]["labels"][_WORKFLOW], NAMESPACE)
+        assert workflow is not None
+        return node(workflow, pod)
 
     def delete(self, pod: Object) -> None:
         """It is gone."""

@@ -12,7 +12,7 @@ from sandbox.kubernetes.client import Client, Object
 from tests.admission.bed import eventually
 from tests.apiserver.endings import ENDINGS
 from tests.apiserver.playing import Play, both, one_step, quick, running, with_defaults
-from tests.apiserver.steps import NAMESPACE, Steps, counted, node, task
+from tests.apiserver.steps import NAMESPACE, PAUSE, Steps, counted, node, task
 
 pytestmark = pytest.mark.engine
 
@@ -29,7 +29,7 @@ def test_what_the_machine_ends_starts_again_and_what_fails_does_not(
         ENDINGS[name].end(controller, pod)
     found, wanted = {}, {}
     for name, play in plays.items():
-        eventually(lambda play=play: play.new() or play.over, f"{name} starts again or fails", 30)  # type: ignore[misc]
+        eventually(lambda play=play: play.new() or play.over, f"{name} starts again or fails", 30, PAUSE)  # type: ignore[misc]
         own = node(play.body(), first[name] or {})
         found[name] = (own.get("phase"), own.get("message"), len(play.seen) == 2)
         ending = ENDINGS[name]
