@@ -35,6 +35,9 @@ _DISCRETE = (
     "A new machine registers after {boot:.0f} s, a container starts 5 s after its pod is bound, GPUs are reported 10 s after the"
     " device plugin's start, and a pod ends 2 s after SIGTERM: assumed figures.",
 )
+_PIPELINES = (
+    "Argo's own waits pass for nothing: up to 10 s until it looks at a pipeline again, and the back-off of a retry."
+)
 _PACED = "Time passes at most {factor:g} times as fast as real time; nothing else changes by that."
 _BARE = (
     "Kubernetes {version} has no MutatingAdmissionPolicy: the drill's training pods carry spot's toleration themselves, as users"
@@ -100,6 +103,8 @@ def run(
             external.stop()
     nodes, pods = told_apart(drill.machines.all, drill.kubelets.pods)
     distortions = [text.format(boot=scenario.boot) for text in (DISTORTIONS if real else _DISCRETE)]
+    if drill.further:
+        distortions.append(_PIPELINES)
     if factor is not None and not real:
         distortions.append(_PACED.format(factor=factor))
     return record.Record(
