@@ -8,6 +8,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+from sandbox.base.notices import Notify
 from sandbox.cluster import plugins
 from sandbox.cluster.autoscaler import gke_figures
 from sandbox.cluster.autoscaler.options import Options
@@ -58,6 +59,7 @@ def run(
     progress: Callable[[float, float], None] = lambda now, length: None,
     program: Path | None = None,
     executor: Executor | None = None,
+    notify: Notify = lambda _: None,
 ) -> record.Record:
     """Run a scenario on a copy of a stack's cluster; `program` is a real cluster-autoscaler in place of the sandbox's own, and
     `executor` runs something in place of the containers.
@@ -87,7 +89,7 @@ def run(
         progress,
         steps,
         _tolerations(copy),
-        pipelined(copy, scenario),
+        pipelined(copy, scenario, notify),
     )
     drill.kubelets.executor = executor or drill.kubelets.executor
     found = pools(copy, orders(copy))
@@ -133,12 +135,12 @@ def run(
     )
 
 
-def pipelined(copy: Copy, scenario: Scenario) -> Mapping[str, str]:
-    """The kinds of Argo, whose controller is started in the copy where some work is a Workflow."""
+def pipelined(copy: Copy, scenario: Scenario, notify: Notify) -> Mapping[str, str]:
+    """The kinds of Argo, whose controller is started in the copy where some work is a Workflow; built first if it is missing."""
     if not any(work.kind == "Workflow" for work in scenario.work):
         return {}
     copy.client.apply(workloads.namespace(argo.NAMESPACE), "sandbox-drill", force=True)
-    argo.start(copy.plane, copy.client, lambda _: None, argo.defaults() if scenario.retries else None, argo.AT_ONCE)
+    argo.start(copy.plane, copy.client, notify, argo.defaults() if scenario.retries else None, argo.AT_ONCE)
     return argo.PATHS
 
 
