@@ -153,6 +153,7 @@ def _record(
                 measured=measured,
                 progress=progress,
                 program=program,
+                notify=notify,
             )
 
 

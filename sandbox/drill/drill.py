@@ -16,7 +16,7 @@ from sandbox.drill.machines import Machines, spot
 from sandbox.drill.nodes import Nodes
 from sandbox.drill.observed import Observed, Pause
 from sandbox.drill.scaling import Hands, Scans, world
-from sandbox.drill.scenario import Scenario, Workload
+from sandbox.drill.scenario import ENDING, Scenario, Workload
 from sandbox.drill.settling import Settling
 from sandbox.kubernetes.client import Client, Object
 from sandbox.kubernetes.errors import ApiError
@@ -42,12 +42,14 @@ class Drill:
     steps: Sequence[record.Step] = ()
     tolerations: Sequence[Object] = ()
     """Tolerations that the work's Jobs carry themselves."""
+    further: Mapping[str, str] = field(default_factory=dict)
+    """Further kinds that are observed, with their paths."""
     events: list[record.Event] = field(default_factory=list)
     since: dict[str, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.random = random.Random(self.seed)
-        self.observed = Observed(self.api, self.client, self._seen, self.pause)
+        self.observed = Observed(self.api, self.client, self._seen, self.pause, self.further)
         self.machines = Machines(self.cloud, self.cluster, self.clock, self.captured, self.scenario.boot, self.facts)
         self.settling = Settling(self.observed)
         self.nodes = Nodes(self.clock, self.observed, self.client, self.machines, self.settling, self.facts)
@@ -109,6 +111,8 @@ class Drill:
                 self.nodes.plugin(after)
         elif kind == "Job":
             self._job(item, gone=after is None)
+        elif kind == "Workflow":
+            self._workflow(item)
         elif kind == "PodDisruptionBudget" and _allowed(before) != _allowed(after):
             self._changed = True
 
@@ -125,6 +129,16 @@ class Drill:
         ended = gone or conditions & {"Complete", "Failed", "FailureTarget", "SuccessCriteriaMet"}
         if ended:
             self.settling.expected.pop(name, None)
+
+    def _workflow(self, workflow: Object) -> None:
+        name = (workflow["metadata"].get("annotations") or {}).get(workloads.WORK)
+        status = workflow.get("status") or {}
+        if name is None or status.get("phase") not in ("Succeeded", "Failed", "Error"):
+            return
+        for each in self.kubelets.work.values():
+            if each.name.rpartition("/")[0] == name and each.finished is None:
+                each.failed = f"its Workflow {status['phase'].lower()}: {status.get('message') or 'without a message'}"
+        self.settling.expected.pop(name, None)
 
     def _plan_work(self) -> None:
         for name in workloads.NAMESPACES:
@@ -155,19 +169,20 @@ class Drill:
         body = workloads.workload(work, number, pods, at_once, run_for, self.tolerations)
         name = body["metadata"]["annotations"][workloads.WORK]
         pieces: list[record.Work] = []
+        if not work.greedy or work.kind in ENDING:
+            pieces = [
+                record.Work(
+                    piece, work.role, self.clock.now, needs, work.checkpoint_every if needs == run_for else None
+                )
+                for piece, needs in workloads.pieces(work, name, pods, run_for).items()
+            ]
         if not work.greedy:
             self.settling.expected[name] = lambda: at_once
             self.settling.short.add(name)
-        if work.kind == "Job":
-            pieces = [
-                record.Work(
-                    f"{name}/{index}", work.role, self.clock.now, run_for, work.checkpoint_every, at_once=at_once
-                )
-                for index in range(pods)
-            ]
+        if work.kind in ENDING:
+            for piece in pieces:
+                piece.at_once = at_once
             self.settling.expected[name] = lambda: min(at_once, sum(piece.finished is None for piece in pieces))
-        elif not work.greedy:
-            pieces = [record.Work(name, work.role, self.clock.now, None, None)]
         self.kubelets.work |= {piece.name: piece for piece in pieces}
         try:
             # Here and now: what comes first has its pods first.

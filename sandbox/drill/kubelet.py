@@ -11,8 +11,10 @@ from typing import Any
 
 from sandbox.drill import record as records
 from sandbox.drill.clock import Clock
+from sandbox.drill.executor import Executor, Nothing
+from sandbox.drill.life import Life
 from sandbox.drill.observed import Observed, controller
-from sandbox.drill.workloads import CHECKPOINT, GPUS, INDEX, ROLE, RUN_FOR, SPOT, WORK
+from sandbox.drill.workloads import CHECKPOINT, GPUS, INDEX, PIECE, ROLE, RUN_FOR, SPOT, WORK
 from sandbox.kubernetes.client import Client, Object
 
 START = 5.0
@@ -25,25 +27,6 @@ LEAST = 1.0
 COLLECTED = 56.0
 
 _DISRUPTED = {"type": "DisruptionTarget", "status": "True"}
-
-
-@dataclass
-class Life:
-    """A pod, its record, and what it works at."""
-
-    pod: Object
-    record: records.Pod
-    work: records.Work | None
-    needs: float | None = None
-    checkpoint: float | None = None
-    ending: records.PodEnd | None = None
-    """Why it is about to end."""
-    tokens: int = 0
-
-    @property
-    def node(self) -> str:
-        """The name of its node in the cluster; empty without one."""
-        return self.pod["spec"].get("nodeName") or ""
 
 
 @dataclass
@@ -69,6 +52,8 @@ class Kubelets:
     """The names of nodes in the record, where they have others there."""
     silent: dict[str, list[Callable[[], None]]] = field(default_factory=dict)
     """Nodes whose kubelet does not answer, with all that it does when it answers again."""
+    executor: Executor = field(default_factory=Nothing)
+    """What runs in place of the containers of pods that work."""
 
     def answer(self, node: str) -> None:
         """A silent kubelet answers again."""
@@ -117,8 +102,8 @@ class Kubelets:
         notes: dict[str, str] = metadata.get("annotations") or {}
         owner = controller(pod)
         work_name = notes.get(WORK, "")
-        if INDEX in notes and work_name:
-            work_name += f"/{notes[INDEX]}"
+        if work_name and (piece := notes.get(INDEX) or notes.get(PIECE)):
+            work_name += f"/{piece}"
         own = records.Pod(
             name=f"{metadata['namespace']}/{metadata['name']}",
             work=work_name,
@@ -163,16 +148,20 @@ class Kubelets:
             token = life.tokens
             remaining = max(LEAST, life.needs - self.progress[life.record.work])
             self.clock.after(remaining, lambda: self._finish(uid, token))
+            self.executor.start(uid, life.pod)
 
     def _finish(self, uid: str, token: int) -> None:
         life = self.alive(uid)
         if life is None or life.tokens != token or self._waits(uid, lambda: self._finish(uid, token)):
             return
-        self._end(life, "succeeded")
-        if life.work:
+        code = self.executor.finish(uid)
+        self._end(life, "failed" if code else "succeeded")
+        if life.work and not code:
             life.work.times += 1
             life.work.finished = life.work.finished if life.work.finished is not None else self.clock.now
-        self._status(life.pod, _ended(life.pod, "Succeeded", 0, "Completed"))
+        self._status(
+            life.pod, _ended(life.pod, *(("Failed", code, "Error") if code else ("Succeeded", 0, "Completed")))
+        )
 
     def _stop(self, uid: str) -> None:
         """A pod that was asked to end has ended."""
@@ -191,7 +180,9 @@ class Kubelets:
         self._end(life, "evicted")
         status = _ended(life.pod, "Failed", 143, "Terminated")
         condition = {**condition, "lastTransitionTime": _real()}
-        self._status(life.pod, {**status, "reason": "Terminated", "conditions": [*status["conditions"], condition]})
+        # The pod's own message is the condition's (kubernetes, pkg/kubelet/nodeshutdown): Argo looks at it before all else.
+        own = {"reason": "Terminated", "message": condition.get("message", "")}
+        self._status(life.pod, {**status, **own, "conditions": [*status["conditions"], condition]})
 
     def lost(self, node: str) -> None:
         """A machine is gone with all that ran on it; its pods are collected some time later."""
@@ -202,7 +193,7 @@ class Kubelets:
             if life is None:
                 continue
             if life.record.ended is None:
-                self._end(life, self.leaving.get(node, "evicted"))
+                self._end(life, self.leaving.get(node, "evicted"), noticed=False)
             wait = 0.0 if of_daemon_set(life.pod) or life.pod["metadata"].get("deletionTimestamp") else COLLECTED
             self.clock.after(wait, lambda uid=uid: self._collect(uid))  # type: ignore[misc]
         self.leaving.pop(node, None)
@@ -221,7 +212,7 @@ class Kubelets:
     def _why(self, life: Life) -> records.PodEnd:
         return life.ending or self.leaving.get(life.node) or "removed"
 
-    def _end(self, life: Life, how: records.PodEnd) -> None:
+    def _end(self, life: Life, how: records.PodEnd, *, noticed: bool = True) -> None:
         own = life.record
         own.ended, own.how = self.clock.now, how
         if life.needs is None or own.started is None or how == "succeeded":
@@ -232,6 +223,8 @@ class Kubelets:
         kept = max(saved, done // life.checkpoint * life.checkpoint) if life.checkpoint else 0.0
         own.lost = done - kept
         self.progress[own.work] = kept
+        if how != "failed":
+            self.executor.end(life.pod["metadata"]["uid"], done / life.needs, noticed=noticed)
 
     def _gone(self, uid: str) -> None:
         life = self.lives.pop(uid, None)

@@ -4,7 +4,7 @@ Lists are kept up to date by watches; answers to own requests count at once. Eve
 """
 
 import queue
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, nullcontext
 from functools import partial
@@ -35,11 +35,15 @@ Pause = Callable[[], AbstractContextManager[None]]
 
 
 class Observed:
-    """The objects of PATHS by uid."""
+    """The objects of PATHS, and of further kinds, by uid."""
 
-    def __init__(self, api: ApiServer, client: Client, listener: Listener, pause: Pause) -> None:
+    def __init__(
+        self, api: ApiServer, client: Client, listener: Listener, pause: Pause, more: Mapping[str, str] | None = None
+    ) -> None:
+        """`more` are further kinds with their paths."""
+        self.paths = PATHS | dict(more or {})
         self._api, self._client, self._listener, self._pause = api, client, listener, pause
-        self.objects: dict[str, dict[str, Object]] = {kind: {} for kind in PATHS}
+        self.objects: dict[str, dict[str, Object]] = {kind: {} for kind in self.paths}
         self._gone: set[str] = set()
         self._events: queue.SimpleQueue[tuple[str, str, Any]] = queue.SimpleQueue()
         self._workers = ThreadPoolExecutor(_THREADS, "requests")
@@ -49,7 +53,7 @@ class Observed:
 
     def start(self) -> None:
         """List everything, then watch in threads."""
-        for kind, path in PATHS.items():
+        for kind, path in self.paths.items():
             listed = self._api.get(path)
             if listed is None:
                 raise SandboxError(f"the drill's API server does not have {path}")

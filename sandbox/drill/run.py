@@ -2,20 +2,22 @@
 
 import time
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from random import Random
 from typing import Any
 
+from sandbox.base.notices import Notify
 from sandbox.cluster import plugins
 from sandbox.cluster.autoscaler import gke_figures
 from sandbox.cluster.autoscaler.options import Options
 from sandbox.cluster.autoscaler.scaler import Autoscaler
-from sandbox.drill import machines, record
+from sandbox.drill import argo, machines, record, workloads
 from sandbox.drill.checks.verdict import first
 from sandbox.drill.clock import Clock
 from sandbox.drill.drill import Drill
+from sandbox.drill.executor import Executor
 from sandbox.drill.external import CAVEAT, DISTORTIONS, External
 from sandbox.drill.real_autoscaler import RealAutoscaler
 from sandbox.drill.scenario import Scenario
@@ -33,6 +35,9 @@ _DISCRETE = (
     " it replaces a failed pod.",
     "A new machine registers after {boot:.0f} s, a container starts 5 s after its pod is bound, GPUs are reported 10 s after the"
     " device plugin's start, and a pod ends 2 s after SIGTERM: assumed figures.",
+)
+_PIPELINES = (
+    "Argo's own waits pass for nothing: up to 10 s until it looks at a pipeline again, and the back-off of a retry."
 )
 _PACED = "Time passes at most {factor:g} times as fast as real time; nothing else changes by that."
 _BARE = (
@@ -53,8 +58,11 @@ def run(
     measured: str = "",
     progress: Callable[[float, float], None] = lambda now, length: None,
     program: Path | None = None,
+    executor: Executor | None = None,
+    notify: Notify = lambda _: None,
 ) -> record.Record:
-    """Run a scenario on a copy of a stack's cluster; `program` is a real cluster-autoscaler in place of the sandbox's own.
+    """Run a scenario on a copy of a stack's cluster; `program` is a real cluster-autoscaler in place of the sandbox's own, and
+    `executor` runs something in place of the containers.
 
     Raises SandboxError.
     """
@@ -81,7 +89,9 @@ def run(
         progress,
         steps,
         _tolerations(copy),
+        pipelined(copy, scenario, notify),
     )
+    drill.kubelets.executor = executor or drill.kubelets.executor
     found = pools(copy, orders(copy))
     if program:
         groups = drill.machines.groups()
@@ -95,6 +105,8 @@ def run(
             external.stop()
     nodes, pods = told_apart(drill.machines.all, drill.kubelets.pods)
     distortions = [text.format(boot=scenario.boot) for text in (DISTORTIONS if real else _DISCRETE)]
+    if drill.further:
+        distortions.append(_PIPELINES)
     if factor is not None and not real:
         distortions.append(_PACED.format(factor=factor))
     return record.Record(
@@ -121,6 +133,15 @@ def run(
             *undone(drill.settling.notes),
         ),
     )
+
+
+def pipelined(copy: Copy, scenario: Scenario, notify: Notify) -> Mapping[str, str]:
+    """The kinds of Argo, whose controller is started in the copy where some work is a Workflow; built first if it is missing."""
+    if not any(work.kind == "Workflow" for work in scenario.work):
+        return {}
+    copy.client.apply(workloads.namespace(argo.NAMESPACE), "sandbox-drill", force=True)
+    argo.start(copy.plane, copy.client, notify, argo.defaults() if scenario.retries else None, argo.AT_ONCE)
+    return argo.PATHS
 
 
 def _tolerations(copy: Copy) -> list[Any]:

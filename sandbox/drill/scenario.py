@@ -76,12 +76,16 @@ class _Strict(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, alias_generator=to_camel, populate_by_name=True)
 
 
+ENDING = ("Job", "Workflow")
+"""Kinds of work that end."""
+
+
 class Workload(_Strict):
     """Some work of one kind. `count` objects arrive one after the other, each of `pods` pods."""
 
     name: Annotated[str, Field(pattern=r"^[a-z]([a-z0-9-]{0,30}[a-z0-9])?$")]
     role: Role
-    kind: Literal["Job", "StatefulSet", "Deployment"] = "Job"
+    kind: Literal["Job", "StatefulSet", "Deployment", "Workflow"] = "Job"
     count: Amount = 1
     pods: Amount = 1
     parallelism: Amount | None = None
@@ -103,11 +107,13 @@ class Workload(_Strict):
 
     @model_validator(mode="after")
     def _whole(self) -> Workload:
-        if (self.kind == "Job") != (self.run_for is not None):
-            raise ValueError("a Job has `runFor`, and nothing else has")
-        for name in ("parallelism", "checkpoint_every"):
-            if self.kind != "Job" and getattr(self, name) is not None:
+        if (self.kind in ENDING) != (self.run_for is not None):
+            raise ValueError("a Job or a Workflow has `runFor`, and nothing else has")
+        for name, kinds in (("parallelism", ("Job",)), ("checkpoint_every", ENDING)):
+            if self.kind not in kinds and getattr(self, name) is not None:
                 raise ValueError(f"`{to_camel(name)}` does nothing for a {self.kind}: leave it out, or make it a Job")
+        if self.kind == "Workflow" and self.pods != 1:
+            raise ValueError("`pods` does nothing for a Workflow, whose step is one pod: write `count`")
         if self.drawn and not self.every:
             raise ValueError("`drawn` draws around `every`: write `every`, such as 5m")
         return self
@@ -229,6 +235,8 @@ class Scenario(_Strict):
     """Whether the capacity over time is drawn from measurements."""
     boot: Duration = 100.0
     """Seconds from the request to the registration of a machine. Assumed: no source gives a figure for GPU nodes."""
+    retries: bool = True
+    """Whether Workflows have the defaults of kubeflow/components/retry."""
 
     @model_validator(mode="after")
     def _within(self) -> Scenario:

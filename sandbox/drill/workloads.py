@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
+from sandbox.drill.pipelines import TASK, Task, pipeline
 from sandbox.drill.scenario import Workload
 
 PREFIX = "drill.kubeflow-spot.dev"
@@ -10,7 +11,14 @@ ROLE, WORK, GPUS, SPOT = f"{PREFIX}/role", f"{PREFIX}/work", f"{PREFIX}/gpus", f
 RUN_FOR, CHECKPOINT = f"{PREFIX}/run-for", f"{PREFIX}/checkpoint-every"
 """Annotations of pods: seconds, as text."""
 INDEX = "batch.kubernetes.io/job-completion-index"
+PIECE = f"{PREFIX}/piece"
+"""The same for the pods of a Workflow: the name of the task."""
 GPU = "nvidia.com/gpu"
+STEP = "step"
+"""The only task of a Workflow."""
+DRIVERS = ("root-driver", f"{STEP}-driver")
+DRIVER_SECONDS = 5.0
+"""Seconds that a driver of a pipeline works. Assumed."""
 
 Object = dict[str, Any]
 
@@ -29,7 +37,7 @@ def namespace(name: str) -> Object:
 def workload(
     work: Workload, number: int, pods: int, at_once: int, run_for: float | None, tolerations: Sequence[Object] = ()
 ) -> Object:
-    """The object with this number of some work, of so many pods; a Job that asks for GPUs has these tolerations."""
+    """The object with this number of some work, of so many pods; work that ends and asks for GPUs has these tolerations."""
     name = f"{work.name}-{number}"
     labels = {"app": name, **_labels(work, name)}
     annotations = {ROLE: work.role, WORK: f"{work.namespace}/{name}", GPUS: str(work.gpus)}
@@ -39,6 +47,8 @@ def workload(
         annotations[RUN_FOR] = f"{run_for:.10g}"
     if work.checkpoint_every:
         annotations[CHECKPOINT] = f"{work.checkpoint_every:.10g}"
+    if work.kind == "Workflow":
+        return _workflow(work, name, annotations, tolerations)
     template = {"metadata": {"labels": labels, "annotations": annotations}, "spec": _spec(work, tolerations)}
     metadata = {
         "name": name,
@@ -72,6 +82,36 @@ def workload(
         case "Deployment":
             spec = {"replicas": pods, "selector": selector, "template": template}
     return {"apiVersion": "apps/v1", "kind": work.kind, "metadata": metadata, "spec": spec}
+
+
+def _workflow(work: Workload, name: str, notes: dict[str, str], tolerations: Sequence[Object]) -> Object:
+    """A pipeline of one step, with its two drivers: three pieces of work."""
+    resources = _spec(work, tolerations)["containers"][0]["resources"]
+    spec: Object = {"containers": [{"name": "main", "resources": resources}]}
+    if work.gpus and tolerations:
+        spec["tolerations"] = list(tolerations)
+    of_work = {key: notes.pop(key) for key in (GPUS, RUN_FOR, CHECKPOINT, SPOT) if key in notes}
+    of_drivers = {GPUS: "0", RUN_FOR: f"{DRIVER_SECONDS:.10g}", PIECE: TASK}
+    if work.gpus:
+        of_work[SPOT] = "true"
+    return pipeline(
+        name,
+        work.namespace,
+        [Task(STEP, spec=spec)],
+        annotations=notes,
+        of_drivers=of_drivers,
+        of_steps={**of_work, PIECE: TASK},
+    )
+
+
+def pieces(work: Workload, name: str, pods: int, run_for: float | None) -> dict[str, float | None]:
+    """The pieces of an object of some work, with the seconds that each needs; None for one that serves until the end."""
+    match work.kind:
+        case "Job":
+            return {f"{name}/{index}": run_for for index in range(pods)}
+        case "Workflow":
+            return {f"{name}/{each}": DRIVER_SECONDS for each in DRIVERS} | {f"{name}/{STEP}": run_for}
+    return {name: None}
 
 
 def _labels(work: Workload, name: str) -> dict[str, str]:

@@ -103,5 +103,12 @@ MODULES = (
     Module("actionlint", {"actionlint": "github.com/rhysd/actionlint/cmd/actionlint"}, "github.com/rhysd/actionlint"),
     # Nor this: the tests of examples/ try its controllers.
     Module("kubeflow", {"kubeflow-controllers": "kubeflow-spot.dev/tools/kubeflow"}, "sigs.k8s.io/kueue"),
+    # The release in kubeflow/manifests 26.03 (applications/pipeline/upstream/third-party/argo/base). Only drills with pipelines and
+    # the tests of their retries build it.
+    Module(
+        "argo",
+        {"workflow-controller": "github.com/argoproj/argo-workflows/v3/cmd/workflow-controller"},
+        "github.com/argoproj/argo-workflows/v3",
+    ),
 )
 NAMES = frozenset(name for module in MODULES for name in module.packages)

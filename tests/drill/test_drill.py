@@ -17,7 +17,7 @@ from sandbox.drill.captured import Captured
 from sandbox.drill.clock import Clock
 from sandbox.drill.drill import Drill
 from sandbox.drill.scenario import Scenario
-from sandbox.drill.workloads import CHECKPOINT, RUN_FOR
+from sandbox.drill.workloads import CHECKPOINT, RUN_FOR, WORK
 from sandbox.kubernetes.errors import ApiError, Unreachable
 from tests.drill.test_machines import AZURE, Cloud
 
@@ -184,3 +184,26 @@ def test_the_autoscaler_sees_what_disruption_budgets_allow_by_now() -> None:
 
 def allowed(budget: Object | None) -> int:
     return budget["status"]["disruptionsAllowed"] if budget else 0
+
+
+def workflow(phase: str, message: str = "") -> Object:
+    metadata = {"uid": "w", "name": "work0-0", "annotations": {WORK: "team-a/work0-0"}}
+    return {"metadata": metadata, "status": {"phase": phase, **({"message": message} if message else {})}}
+
+
+def test_a_workflow_has_a_step_and_two_drivers_and_fails_as_a_whole() -> None:
+    bed = Bed({"kind": "Workflow", "role": "pipeline", "checkpointEvery": "1m"})
+    drill = bed.run()
+    pieces = {each.name.rpartition("/")[2]: (each.needs, each.checkpoint) for each in drill.kubelets.work.values()}
+    assert pieces == {"root-driver": (5.0, None), "step-driver": (5.0, None), "step": (600.0, 60.0)}
+    (body,) = bed.client.created
+    assert body["spec"]["podMetadata"]["annotations"][WORK] == "team-a/work0-0"
+    assert drill.settling.expected["team-a/work0-0"]() == 1, "one pod at a time"
+    drill.kubelets.work["team-a/work0-0/root-driver"].finished = 10.0
+    drill._seen("Workflow", None, workflow("Running"))
+    assert "team-a/work0-0" in drill.settling.expected
+    drill._seen("Workflow", None, workflow("Failed", "child 'step' failed"))
+    failed = {each.name.rpartition("/")[2]: each.failed for each in drill.kubelets.work.values()}
+    words = "its Workflow failed: child 'step' failed"
+    assert failed == {"root-driver": "", "step-driver": words, "step": words}
+    assert "team-a/work0-0" not in drill.settling.expected, "no pod is awaited"

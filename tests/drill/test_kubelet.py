@@ -201,3 +201,54 @@ def test_a_pod_is_recorded_on_its_machine_by_the_machines_own_name() -> None:
     bed.kubelets.lost("n1")
     (pod,) = bed.kubelets.pods
     assert (pod.node, pod.how) == ("n1#2", "evicted")
+
+
+@dataclass
+class Noting:
+    """Takes down what becomes of containers, and ends them with a code."""
+
+    code: int = 0
+    calls: list[tuple[Any, ...]] = field(default_factory=list)
+
+    def start(self, uid: str, pod: Object) -> None:
+        self.calls.append(("start", uid))
+
+    def end(self, uid: str, done: float, *, noticed: bool) -> None:
+        self.calls.append(("end", uid, round(done, 3), noticed))
+
+    def finish(self, uid: str) -> int:
+        self.calls.append(("finish", uid))
+        return self.code
+
+
+def test_an_executor_learns_when_a_container_starts_ends_and_is_done() -> None:
+    bed = Bed(checkpoint=300)
+    bed.kubelets.executor = noting = Noting()
+    bed.bind("a", "n1")
+    bed.until(505)
+    bed.kubelets.lost("n1")
+    bed.bind("b", "n2")
+    bed.until(5000)
+    # The second pod begins at the checkpoint, not where the first one ended.
+    assert noting.calls == [("start", "a"), ("end", "a", 0.5, False), ("start", "b"), ("finish", "b")]
+
+
+def test_a_pod_that_is_told_to_end_has_its_notice() -> None:
+    bed = Bed()
+    bed.kubelets.executor = noting = Noting()
+    bed.bind("a", "n1")
+    bed.until(105)
+    before = bed.pod("a", "n1")
+    leaving = {"deletionTimestamp": "2026-11-23T00:00:00Z", "deletionGracePeriodSeconds": 24}
+    bed.kubelets.seen(before, bed.pod("a", "n1", **leaving))
+    bed.until(200)
+    assert noting.calls[1:] == [("end", "a", 0.102, True)]
+
+
+def test_a_container_that_fails_by_itself_fails_its_pod() -> None:
+    bed = Bed()
+    bed.kubelets.executor = Noting(code=3)
+    bed.bind("a", "n1")
+    bed.until(5000)
+    assert (bed.kubelets.pods[0].how, bed.work.finished, bed.work.times) == ("failed", None, 0)
+    assert bed.server.phases == ["Running", "Failed"]

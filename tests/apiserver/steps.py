@@ -1,0 +1,159 @@
+"""The pods of Argo's Workflows, played: what kubelets write into their status, and what the executor in them reports.
+
+Sources: argo-workflows v3.7.3, cmd/argoexec/commands/wait.go (the container `wait` reports an unfinished WorkflowTaskResult at its
+start and a finished one at its end); kubernetes 1.36.2, pkg/kubelet/nodeshutdown, pkg/kubelet/eviction, pkg/kubelet/lifecycle and
+pkg/controller/podgc (phase, reason and message of a pod that a machine takes with it).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from sandbox.drill.argo import VERSION
+from sandbox.kubernetes.client import Client, Object
+from tests.admission.bed import eventually
+
+NAMESPACE = "default"
+PAUSE = 0.1
+"""Seconds between two looks."""
+_WORKFLOW = "workflows.argoproj.io/workflow"
+_COMPLETED = "workflows.argoproj.io/report-outputs-completed"
+_AT = "2026-11-23T00:00:00Z"
+_DISRUPTED = {"type": "DisruptionTarget", "status": "True", "lastTransitionTime": _AT}
+
+State = Mapping[str, Any]
+RUNNING: State = {"running": {"startedAt": _AT}}
+WAITING: State = {"waiting": {"reason": "ContainerCreating"}}
+
+
+def ended(code: int, reason: str = "", finished: str = _AT) -> State:
+    """The state of a container that ended."""
+    reason = reason or ("Error" if code else "Completed")
+    return {"terminated": {"exitCode": code, "reason": reason, "startedAt": _AT, "finishedAt": finished}}
+
+
+@dataclass(frozen=True)
+class Steps:
+    """All pods of Workflows in one namespace."""
+
+    client: Client
+    reports: bool = True
+    """Whether the executor in the pods reports, as it may where Argo's rights for it are installed."""
+
+    def pods(self, workflow: str) -> list[Object]:
+        """The pods of a Workflow that exist, the oldest first."""
+        found = self.client.list("v1", "Pod", NAMESPACE, f"{_WORKFLOW}={workflow}")
+        return sorted(found, key=lambda pod: (pod["metadata"]["creationTimestamp"], pod["metadata"]["name"]))
+
+    def run(self, pod: Object) -> Object:
+        """Its containers run."""
+        self._status(pod, "Running", {"main": RUNNING, "wait": RUNNING})
+        self._report(pod, finished=False)
+        return pod
+
+    def succeed(self, pod: Object, outputs: Mapping[str, str] | None = None) -> None:
+        """Its containers end with 0, and it returns these parameters."""
+        self._report(pod, finished=True, outputs=outputs)
+        self._status(pod, "Succeeded", {"main": ended(0), "wait": ended(0)})
+
+    def fail(
+        self, pod: Object, code: int, reason: str = "", *, told: bool = True, status_reason: str = "", message: str = ""
+    ) -> None:
+        """Its container `main` ends with a code; the executor reports its end, unless it was not `told` to end.
+
+        `status_reason` and `message` are the pod's own.
+        """
+        if told:
+            self._report(pod, finished=True)
+        finished = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+        own = {"reason": status_reason, "message": message} if message else {}
+        self._status(
+            pod,
+            "Failed",
+            {"main": ended(code, reason, finished), "wait": ended(0 if told else 137, "", finished)},
+            **own,
+        )
+
+    def reject(self, pod: Object, reason: str, message: str) -> None:
+        """A kubelet fails it, and says why; there is no state of a container."""
+        self._status(pod, "Failed", {}, reason=reason, message=message)
+
+    def collect(self, pod: Object, state: State = RUNNING) -> None:
+        """Its node is gone, and the controller manager fails it: nobody is left to change the state of its containers."""
+        self._status(
+            pod, "Failed", {"main": state, "wait": state}, conditions=[{**_DISRUPTED, "reason": "DeletionByPodGC"}]
+        )
+
+    def evict(self, pod: Object) -> None:
+        """Its node is drained: the executor reports its end, and the pod is gone before anybody sees more of it."""
+        self._report(pod, finished=True, outputs={"told": "yes"})
+        # In reality `main` takes its time to end meanwhile; Argo sees the report before the pod is gone.
+        eventually(lambda: self._seen(pod).get("outputs"), "Argo sees the report", 30, PAUSE)
+        self.delete(pod)
+
+    def _seen(self, pod: Object) -> Object:
+        """What Argo knows of a pod."""
+        workflow = self.client.get(VERSION, "Workflow", pod["metadata"]["labels"][_WORKFLOW], NAMESPACE)
+        assert workflow is not None
+        return node(workflow, pod)
+
+    def delete(self, pod: Object) -> None:
+        """It is gone."""
+        self.client.delete("v1", "Pod", pod["metadata"]["name"], NAMESPACE, at_once=True)
+
+    def _status(self, pod: Object, phase: str, states: Mapping[str, State], **rest: Any) -> None:
+        # A merge keeps the old state of a container beside the new one, unless that is taken away.
+        nothing: Object = {"running": None, "waiting": None, "terminated": None}
+        containers = [
+            {
+                "name": name,
+                "state": nothing | dict(state),
+                "ready": "running" in state,
+                "image": "",
+                "imageID": "",
+                "restartCount": 0,
+            }
+            for name, state in states.items()
+        ]
+        status = {"phase": phase, "containerStatuses": containers, **rest}
+        self.client.patch("v1", "Pod", pod["metadata"]["name"], NAMESPACE, {"status": status}, "status")
+
+    def _report(self, pod: Object, *, finished: bool, outputs: Mapping[str, str] | None = None) -> None:
+        if not self.reports:
+            return
+        notes, labels = pod["metadata"]["annotations"], pod["metadata"]["labels"]
+        body: Object = {
+            "apiVersion": VERSION,
+            "kind": "WorkflowTaskResult",
+            "metadata": {
+                "name": notes["workflows.argoproj.io/node-id"],
+                "namespace": NAMESPACE,
+                "labels": {_WORKFLOW: labels[_WORKFLOW], _COMPLETED: str(finished).lower()},
+            },
+        }
+        if outputs:
+            body["outputs"] = {"parameters": [{"name": name, "value": value} for name, value in outputs.items()]}
+        self.client.apply(body, "argoexec", force=True)
+
+
+def node(workflow: Object, pod: Object) -> Object:
+    """The node of a Workflow that a pod is for; empty before the controller has written it."""
+    nodes = (workflow.get("status") or {}).get("nodes") or {}
+    found: Object = nodes.get(pod["metadata"]["annotations"]["workflows.argoproj.io/node-id"]) or {}
+    return found
+
+
+def task(pod: Object) -> str:
+    """The name of the task that a pod of a pipeline is for."""
+    return str(pod["metadata"]["annotations"]["piece"])
+
+
+def counted(pods: Sequence[Object]) -> dict[str, int]:
+    """The number of pods of each task."""
+    found: dict[str, int] = {}
+    for pod in pods:
+        found[task(pod)] = found.get(task(pod), 0) + 1
+    return found
