@@ -96,7 +96,7 @@ def long_training(
         checkpoint_every=checkpoint_every,
     )
     pipelines.gpus(trained)
-    # Days of training lose many nodes, and a retry is cheap: it goes on from a checkpoint.
-    pipelines.retry(trained, times=20, minutes=5)
+    # No `set_retry` here: what kfp writes for it ends an hour after the first start (docs/retries.md). The cluster's default, the
+    # component `retry` over Kubeflow's manifests, starts a step ten times again when its machine is lost.
     served = serve(result=trained.output, name=name, deploy=deploy_webapp)
     return served.output

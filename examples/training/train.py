@@ -10,7 +10,8 @@ was not. Put a model of your own in place of `batch`, `gradient` and `State.weig
 - a checkpoint is written whole or not at all, and holds everything that the next step needs;
 - step k reads nothing but the state and k, so that a step done twice is the same step;
 - a finished run writes its result last: started again, it answers at once;
-- SIGTERM ends the step, writes a checkpoint and exits with 143. A node gives 30 seconds on AKS, and pods 15 of them on GKE.
+- SIGTERM ends the step, writes a checkpoint and exits with 143. A node gives 30 seconds on AKS, and pods 15 of them on GKE. A
+  step of a Kubeflow pipeline gets none: its launcher ends at once, and only the checkpoints at intervals count (docs/retries.md).
 """
 
 from __future__ import annotations

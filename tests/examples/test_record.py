@@ -53,8 +53,8 @@ def test_the_retry_is_five_times_after_five_minutes_each() -> None:
         if "retry" in facts
     }
     five = {"maxRetryCount": 5, "backoffDuration": "300s", "backoffFactor": 1.0, "backoffMaxDuration": "3600s"}
-    long = ("long_training:long_training", "train")
-    assert retries.pop(long) == five | {"maxRetryCount": 20}
+    # Training that may take days has none: it would end an hour after the first start.
+    assert {pipeline for pipeline, _ in retries}.isdisjoint({"long_training:long_training"})
     assert len(retries) == 6
     assert set(map(str, retries.values())) == {str(dict(sorted(five.items())))}
 
