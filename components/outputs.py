@@ -24,7 +24,7 @@ def outputs(stack: Stack, cloud: Cloud, target: Target, plan: LayerPlan, cluster
         "pools": [_pool(pool) for pool in stack.node_pools],
         **plan.outputs,
         **({"workloads": shown} if (shown := workloads.shown(spec, cluster.workloads)) else {}),
-        "kubeflowValues": kubeflow.values(stack.node_pools, cloud),
+        "kubeflowValues": kubeflow.values(stack.node_pools, cloud, spec.cloud),
         last_update.OUTPUT: _remembered(stack, target),
     }
 

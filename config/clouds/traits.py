@@ -23,14 +23,6 @@ class Added:
 
 
 @dataclass(frozen=True)
-class Disk:
-    """The disk that a cloud's own default StorageClass makes."""
-
-    provisioner: str
-    parameters: Mapping[str, str]
-
-
-@dataclass(frozen=True)
 class PoolClass:
     """A class of pools in which the autoscaler keeps an order, and for which a pod must ask by a nodeSelector.
 
@@ -122,8 +114,6 @@ class Cloud:
     allocatable: Callable[[Machine, int | None], tuple[int, int]] | None = None
     """Millicores and MiB that a node of the machine has for pods, DaemonSets' among them, with so many pods at most (None: the
     cloud's default); rather too little than too much."""
-    disk: Disk | None = None
-    """For volumes of one pod; None where the stack file does not tell."""
     other_clouds_keys: Mapping[str, str] = field(default_factory=dict)
     """Keys of a pool, as attributes, that only other clouds have, and what to do about them."""
     keys_of_added_pools: frozenset[str] = frozenset()

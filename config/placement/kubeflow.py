@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from config.clouds.traits import Cloud
+from config.model.cloud import CloudSettings
 from config.model.scheduling import Placement
 from config.placement.contract import snippets
 from config.placement.node_pools import PREFIX, NodePool
@@ -15,12 +16,12 @@ _LOCAL = {"config.kubernetes.io/local-config": "true"}
 """Kustomize reads an object with this annotation and leaves it out of what it builds (kustomize, page annotations)."""
 
 
-def values(pools: Iterable[NodePool], cloud: Cloud) -> dict[str, Any]:
+def values(pools: Iterable[NodePool], cloud: Cloud, settings: CloudSettings | None) -> dict[str, Any]:
     """The object that `kubeflow/values` holds, as kustomize reads it.
 
     `spawner` are two fields of the form for notebooks (spawner_ui_config.yaml of kubeflow/manifests 26.03,
     applications/jupyter/jupyter-web-app). Their one option is the contract's `gpu-on-demand`; none where the stack has no on-demand
-    GPUs. `disk` is left out where the cloud is unknown.
+    GPUs. `disk` is what `workloads.storageClass` makes as well; left out where the cloud is unknown.
     """
     key = f"gpu-{Placement.ON_DEMAND}"
     lines = snippets(pools).get(key)
@@ -28,12 +29,12 @@ def values(pools: Iterable[NodePool], cloud: Cloud) -> dict[str, Any]:
     if lines:
         affinity = [{"configKey": key, "displayName": _TITLE, "affinity": lines["affinity"]}]
         tolerations = [{"groupKey": key, "displayName": _TITLE, "tolerations": lines["tolerations"]}]
-    disk = cloud.disk
+    disks = cloud.durable_disks(settings)
     return {
         "apiVersion": f"{PREFIX}/v1",
         "kind": "KubeflowValues",
         "metadata": {"name": "values", "annotations": _LOCAL},
-        **({"disk": {"provisioner": disk.provisioner, "parameters": dict(disk.parameters)}} if disk else {}),
+        **({"disk": {"provisioner": disks[0], "parameters": dict(disks[1])}} if disks else {}),
         "spawner": {"affinityConfig": _field(affinity), "tolerationGroup": _field(tolerations)},
     }
 

@@ -18,7 +18,7 @@ def test_the_spawner_offers_the_contracts_lines_for_on_demand_gpus_and_nothing_e
     pools: list[dict[str, Any]],
 ) -> None:
     placed = node_pools(*pools)
-    spawner = kubeflow.values(placed, aks())["spawner"]
+    spawner = kubeflow.values(placed, aks(), None)["spawner"]
     lines = contract.snippets(placed)["gpu-on-demand"]
     (affinity,) = spawner["affinityConfig"]["options"]
     (tolerations,) = spawner["tolerationGroup"]["options"]
@@ -33,20 +33,23 @@ def test_the_spawner_offers_the_contracts_lines_for_on_demand_gpus_and_nothing_e
 def test_a_stack_without_on_demand_gpus_offers_a_notebook_none(pools: list[dict[str, Any]]) -> None:
     # Kustomize stops at an empty list: each field is whole, so that the form's own options are replaced.
     empty = {"readOnly": False, "value": "", "options": []}
-    assert kubeflow.values(node_pools(*pools), aks())["spawner"] == {"affinityConfig": empty, "tolerationGroup": empty}
+    assert kubeflow.values(node_pools(*pools), aks(), None)["spawner"] == {
+        "affinityConfig": empty,
+        "tolerationGroup": empty,
+    }
 
 
 def test_the_disk_is_the_clouds_and_that_of_an_unknown_cloud_is_left_out() -> None:
     placed = node_pools(GENERAL)
-    assert kubeflow.values(placed, aks())["disk"]["provisioner"] == "disk.csi.azure.com"
-    assert kubeflow.values(placed, gke())["disk"] == {
+    assert kubeflow.values(placed, aks(), None)["disk"]["provisioner"] == "disk.csi.azure.com"
+    assert kubeflow.values(placed, gke(), None)["disk"] == {
         "provisioner": "pd.csi.storage.gke.io",
         "parameters": {"type": "pd-balanced"},
     }
-    assert "disk" not in kubeflow.values(placed, existing())
+    assert "disk" not in kubeflow.values(placed, existing(), None)
 
 
 def test_kustomize_reads_the_object_and_leaves_it_out_of_what_it_builds() -> None:
-    values = kubeflow.values(node_pools(GENERAL), aks())
+    values = kubeflow.values(node_pools(GENERAL), aks(), None)
     assert values["metadata"]["annotations"] == {"config.kubernetes.io/local-config": "true"}
     assert (values["apiVersion"], values["kind"]) == ("kubeflow-spot.dev/v1", "KubeflowValues")

@@ -8,7 +8,7 @@ from itertools import pairwise
 from config.clouds.azure.machines import machines
 from config.clouds.azure.regions import STORAGE_CLASSES, durable_disks, pool_zones
 from config.clouds.machines import Machine
-from config.clouds.traits import Added, Cloud, Disk
+from config.clouds.traits import Added, Cloud
 from config.model.pool import Capacity
 from config.model.taint import Taint
 
@@ -74,8 +74,6 @@ def aks() -> Cloud:
         zone_form=r"[123]",
         zone_words="1, 2 or 3",
         pool_zones=pool_zones,
-        # Page azure-disk-csi: a cluster over several zones gives `managed-csi` zone-redundant disks, which not all regions have.
-        disk=Disk("disk.csi.azure.com", {"skuName": "StandardSSD_LRS"}),
         durable_disks=durable_disks,
         storage_classes=STORAGE_CLASSES,
         spot_notice=30,

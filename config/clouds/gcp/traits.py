@@ -11,7 +11,7 @@ from config.clouds.gcp.machines import ACCELERATORS, ATTACHABLE, machines
 from config.clouds.gcp.pool import options_of
 from config.clouds.gcp.zones import STORAGE_CLASSES, durable_disks, pool_zones
 from config.clouds.machines import Machine
-from config.clouds.traits import Added, Cloud, Disk
+from config.clouds.traits import Added, Cloud
 from config.model.pool import Capacity, Pool
 from config.model.taint import Taint
 
@@ -180,8 +180,6 @@ def gke() -> Cloud:
         pool_zones=lambda gcp, pool: pool_zones(machines().get(pool.machine.lower()), gcp, pool),
         accelerators=ACCELERATORS,
         attachable=ATTACHABLE,
-        # As `standard-rwo`, the default class (page persistent-volumes/gce-pd-csi-driver).
-        disk=Disk("pd.csi.storage.gke.io", {"type": "pd-balanced"}),
         spot_notice=30,
         spot_grace=15,
         spot_rest="the system's own pods",
