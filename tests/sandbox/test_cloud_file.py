@@ -138,7 +138,7 @@ def test_every_mistake_in_a_file_is_reported_with_its_place_and_nothing_is_creat
                 {"type": GROUP, "inputs": {"resourceGroupName": "ML", "location": "westeurope"}},
                 {"type": GROUP, "inputs": {"resourceGroupName": "a" * 91, "location": 3}},
                 {"type": NETWORK, "inputs": {"name": "Theirs"}},
-                {"type": "gcp:storage/bucket:Bucket", "inputs": {}},
+                {"type": "gcp:pubsub/topic:Topic", "inputs": {}},
             ],
         )
     lines = str(refused.value).splitlines()
@@ -165,7 +165,7 @@ def test_every_mistake_in_a_file_is_reported_with_its_place_and_nothing_is_creat
         ("quotas.gcp.global.CPUS", "is no quota"),
         ("resources[8].inputs.project", "a resource of a cloud file needs a name"),
         ("resources[8].inputs", "doesn't match regexp"),
-        ("resources[9].type", "does not emulate gcp:storage/bucket:Bucket"),
+        ("resources[9].type", "does not emulate gcp:pubsub/topic:Topic"),
     ):
         assert any(line.startswith(f"  {place}: ") and reason in line for line in lines), place
     assert not (tmp_path / "azure.json").exists()
