@@ -20,6 +20,8 @@ _VALUES = "values.json"
 _READ = {"apiVersion", "kind", "metadata", "sortOptions", "resources", "components"}
 """Keys of the kustomization that are read here; files that others name would have to move with it."""
 _NOISE = ("# Warning:", "Warning:")
+_ENTRY = re.compile(r"accumulating resources from '([^']+)'")
+_ADDRESS = re.compile(r"(?P<repository>https?://[^/]+/[^/]+/[^/?]+).*")
 
 
 @dataclass(frozen=True)
@@ -160,6 +162,17 @@ def _with_bases(sources: Sources, copy: Path) -> Path:
     return copy
 
 
+def unfetched(said: str) -> str:
+    """What to do where kustomize could not read an address, the last thing that it names; empty where that is a file."""
+    entries = _ENTRY.findall(said)
+    if not entries or not (address := _ADDRESS.match(entries[-1])):
+        return ""
+    return (
+        f"kustomize cannot read {address[0]}, which the manifests name. Without network, give a checkout of it:"
+        f" --base {address['repository']} FOLDER"
+    )
+
+
 def kustomize(kubectl: Path, folder: Path) -> list[Object]:
     """The objects that kustomize builds of a folder. Raises SandboxError with its own words."""
     # Only here: most commands never read YAML.
@@ -168,7 +181,7 @@ def kustomize(kubectl: Path, folder: Path) -> list[Object]:
     done = subprocess.run([kubectl, "kustomize", folder], capture_output=True, text=True, check=False)
     if done.returncode:
         said = [line for line in done.stderr.splitlines() if line.strip() and not line.startswith(_NOISE)]
-        raise SandboxError("kustomize: " + "\n".join(said).removeprefix("error: "))
+        raise SandboxError(unfetched(done.stderr) or "kustomize: " + "\n".join(said).removeprefix("error: "))
     return [body for body in yaml.load_all(done.stdout, yaml.CSafeLoader) if body]
 
 

@@ -177,3 +177,14 @@ def test_a_folder_stands_for_an_address_in_the_manifests(tmp_path: Path) -> None
     assert file.read_text() == text
     with pytest.raises(SandboxError, match=r"no kustomization of .* names https://example\.com/near"):
         built(tmp_path / "work", manifests=manifests, bases={"https://example.com/near": moved})
+
+
+def test_an_address_that_cannot_be_read_is_named_with_the_option_that_helps() -> None:
+    said = (
+        "error: accumulating resources: accumulation err='accumulating resources from '../base': '/x/base' must resolve to a file':"
+        " recursed accumulation of path '/x/base': accumulating resources: accumulation err='accumulating resources from"
+        " 'https://github.com/team/project/manifests/base?ref=v1': Get \"https://github.com/team/project\": no such host'"
+    )
+    assert "https://github.com/team/project/manifests/base?ref=v1" in render.unfetched(said)
+    assert "--base https://github.com/team/project FOLDER" in render.unfetched(said)
+    assert render.unfetched("error: accumulating resources from '../base': must resolve to a file") == ""
