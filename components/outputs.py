@@ -8,7 +8,7 @@ from components import last_update, workloads
 from components.addons.plan import LayerPlan
 from components.target import Cluster, Outputs, Stack, Target
 from config.clouds.traits import Cloud
-from config.placement import kubeflow, pods
+from config.placement import kubeflow, pods, queueing
 from config.placement.node_pools import NodePool
 
 
@@ -25,8 +25,13 @@ def outputs(stack: Stack, cloud: Cloud, target: Target, plan: LayerPlan, cluster
         **plan.outputs,
         **({"workloads": shown} if (shown := workloads.shown(spec, cluster.workloads)) else {}),
         "kubeflowValues": kubeflow.values(stack.node_pools, cloud, spec.cloud),
+        **({"queueing": queues} if (queues := _queues(stack)) else {}),
         last_update.OUTPUT: _remembered(stack, target),
     }
+
+
+def _queues(stack: Stack) -> dict[str, Any] | None:
+    return queueing.objects(stack.node_pools, stack.spec.queueing, stack.spec.release.kueue_version)
 
 
 def _system_pool(pool: NodePool) -> dict[str, Any]:

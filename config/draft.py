@@ -17,6 +17,7 @@ from config.model.gpu import DcgmExporter, DevicePluginOptions
 from config.model.growth import ExpanderOptions, Growth
 from config.model.image_pull_secret import ImagePullSecret
 from config.model.pool import AnyPool, Pool, SystemPool
+from config.model.queueing import Queueing
 from config.model.release import VERSION, Override, Release
 from config.model.scheduling import Scheduling
 from config.model.workloads import Workloads
@@ -51,6 +52,7 @@ class Draft:
     growth: Growth | None = None
     scheduling: Scheduling | None = None
     workloads: Workloads | None = None
+    queueing: Queueing | None = None
     overrides: dict[int, Override] = field(default_factory=dict)
     """By index in the file."""
     production: bool = False

@@ -24,6 +24,7 @@ from config.model.fields import Model
 from config.model.gpu import DcgmExporter, DevicePluginOptions
 from config.model.growth import ExpanderOptions, Growth
 from config.model.image_pull_secret import ImagePullSecret
+from config.model.queueing import Queueing
 from config.model.release import Overridden, Override, Release, changed, pinned
 from config.model.scheduling import Scheduling
 from config.model.spec import ClusterSpec
@@ -89,6 +90,7 @@ def read(
         growth=file.object("growth", Growth),
         scheduling=file.object("scheduling", Scheduling),
         workloads=file.object("workloads", Workloads),
+        queueing=file.object("queueing", Queueing),
         overrides=file.items("overrides", Override),
         production=is_production(stack),
     )
@@ -124,6 +126,7 @@ def read(
             growth=draft.growth or Growth(),
             scheduling=draft.scheduling or Scheduling(),
             workloads=draft.workloads or Workloads(),
+            queueing=draft.queueing or Queueing(),
         ),
         problems,
     )

@@ -14,6 +14,7 @@ from config.model.cluster import Cluster
 from config.model.gpu import DcgmExporter, DevicePluginOptions
 from config.model.growth import ExpanderOptions, Growth
 from config.model.image_pull_secret import ImagePullSecret
+from config.model.queueing import Queueing
 from config.model.release import Override
 from config.model.scheduling import Scheduling
 from config.model.workloads import Workloads
@@ -33,6 +34,7 @@ EXAMPLES = {
     "growth": "{order: [t4, a100]}",
     "scheduling": "{guard: {mode: warn}}",
     "workloads": "{checkpoints: {name: mldevcheckpoints}, profiles: [{namespace: team-a}]}",
+    "queueing": "{enabled: true, namespaces: [team-a]}",
     "overrides": '[{pin: kubernetesVersion, value: "1.35", reason: our Istio is tested up to 1.35}]',
 }
 """Every top key, and what to write where it is missing: `{latest}` is the newest release, for "" each cloud has its own."""
@@ -58,6 +60,7 @@ def types(cloud: Registration | None) -> dict[str, Any]:
         "growth": Growth,
         "scheduling": Scheduling,
         "workloads": Workloads,
+        "queueing": Queueing,
         "overrides": tuple[Override, ...],
     }
 

@@ -196,6 +196,10 @@ OUTPUTS: dict[str, Property] = {
         **_map(_ANY, ""),
         "description": "For the kustomize components in `kubeflow/`: an object that kustomize reads.",
     },
+    "queueing": {
+        **_map(_ANY, ""),
+        "description": "With `queueing.enabled`: a List of Kueue's objects for `kubectl apply`.",
+    },
     "remembered": {
         **_map(_ANY, ""),
         "description": "What the next update compares with: export it as an output of the stack, under any name.",

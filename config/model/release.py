@@ -11,6 +11,7 @@ from pydantic import ConfigDict, Field, StringConstraints, model_validator
 from config.model.fields import Model, form
 
 VERSION = r"^1\.[0-9]{2}(\.[0-9]{1,4})?$"
+KUEUE = r"^0\.[0-9]{1,3}\.[0-9]{1,3}$"
 IMAGE = r"^[a-z0-9][a-z0-9.-]*(:[0-9]+)?(/[a-z0-9][a-z0-9._-]*)+:[A-Za-z0-9_][A-Za-z0-9_.-]*@sha256:[0-9a-f]{64}$"
 
 KubernetesVersion = Annotated[str, form(VERSION, 'a version in quotes, such as "1.35" or "1.35.7"')]
@@ -19,6 +20,8 @@ Image = Annotated[
     form(IMAGE, "an image by tag and digest, registry.example.com/team/image:v1.2.3@sha256:<64 hexadecimal digits>"),
 ]
 """An image by digest, so that its content cannot change; by tag as well, for the reader."""
+
+KueueVersion = Annotated[str, form(KUEUE, "a version of Kueue, such as 0.14.8")]
 
 
 def all_of(model: type[Model]) -> dict[str, Any]:
@@ -48,6 +51,11 @@ class ReleaseFile(Model):
     dcgm_exporter_image: Image = Field(
         title="image of NVIDIA's DCGM exporter", description="where `dcgmExporter.enabled` asks for it"
     )
+    kueue_version: KueueVersion = Field(
+        "0.14.8",
+        title="version of Kueue",
+        description="that the output `queueing` was tried with; releases from before it was pinned mean the default",
+    )
 
     @model_validator(mode="after")
     def _complete(self) -> ReleaseFile:
@@ -67,14 +75,19 @@ class Release(ReleaseFile):
     name: str = Field(description="The release's name.")
 
 
-PINS: Mapping[str, str] = {"kubernetesVersion": VERSION, "devicePluginImage": IMAGE, "dcgmExporterImage": IMAGE}
+PINS: Mapping[str, str] = {
+    "kubernetesVersion": VERSION,
+    "devicePluginImage": IMAGE,
+    "dcgmExporterImage": IMAGE,
+    "kueueVersion": KUEUE,
+}
 """Pins that a stack may override, and the pattern of each. Those of the autoscalers are settings of `cloud` anyway."""
 
 
 class Override(Model):
     """One pin that a stack takes from elsewhere than its release."""
 
-    pin: Literal["kubernetesVersion", "devicePluginImage", "dcgmExporterImage"] = Field(
+    pin: Literal["kubernetesVersion", "devicePluginImage", "dcgmExporterImage", "kueueVersion"] = Field(
         description="The pin to override."
     )
     value: str = Field(

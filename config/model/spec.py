@@ -11,6 +11,7 @@ from config.model.gpu import DcgmExporter, DevicePluginOptions
 from config.model.growth import ExpanderOptions, Growth
 from config.model.image_pull_secret import ImagePullSecret
 from config.model.pool import Pool, SystemPool
+from config.model.queueing import Queueing
 from config.model.release import Overridden, Release
 from config.model.scheduling import Scheduling
 from config.model.workloads import Workloads
@@ -47,6 +48,7 @@ class ClusterSpec(Model):
     growth: Growth = Field(Growth(), description="The order in which pools grow, where it is not the program's own.")
     scheduling: Scheduling = Field(Scheduling(), description="Placement by default, and the guard.")
     workloads: Workloads = Field(Workloads(), description="Storage for users' work, and the profiles' access to it.")
+    queueing: Queueing = Field(Queueing(), description="Queues of Kueue for work that waits for GPUs.")
 
     @property
     def name(self) -> str:

@@ -7,7 +7,7 @@ Argo and KFP, Katib, KubeRay, Spark.
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -28,6 +28,7 @@ from tests.admission.operators import (
     unfinalized,
 )
 from tests.admission.posting import bound, decision, landing
+from tests.components.program import PROJECT, declare, stack_config
 from tests.examples import crds
 from tests.examples.contracts import config_map
 from tests.examples.environment import EXAMPLES
@@ -167,13 +168,33 @@ def test_trainer_and_jobset_make_the_pods_of_the_stand_in_and_they_land(example:
         bed.scale(t4=0, t4od=0)
 
 
-def test_kueue_admits_to_spot_first_and_then_borrows_on_demand(bed: Bed, tmp_path: Path) -> None:
-    flavors, job = [d for d in documents("jobs/kueue.yaml") if d["kind"] != "Job"], documents("jobs/kueue.yaml")[-1]
+def example_queues() -> list[Object]:
+    """Those of the example, with room for one on spot; the on-demand quota of the cohort has two."""
+    flavors = [body for body in documents("jobs/kueue.yaml") if body["kind"] != "Job"]
     team = next(d for d in flavors if d["kind"] == "ClusterQueue" and d["metadata"]["name"] == "team-a")
-    # Room for one on spot; the on-demand quota of the cohort has two.
     for resource in team["spec"]["resourceGroups"][0]["flavors"][0]["resources"]:
         if resource["name"] == "nvidia.com/gpu":
             resource["nominalQuota"] = 1
+    return flavors
+
+
+def output_queues() -> list[Object]:
+    """Those of the stack's output, whose spot pool has one node at most, and its twin two."""
+    config = stack_config(PROJECT / "Pulumi.dev.yaml")
+    spot = next(pool for pool in config["kubeflow-spot:pools"] if pool["name"] == "t4")
+    spot |= {"maxNodes": 1, "fallback": [{"onDemand": {"maxNodes": 2}}]}
+    config["kubeflow-spot:queueing"] = {"enabled": True, "namespaces": [NAMESPACE]}
+    with pytest.MonkeyPatch.context() as patch:
+        listed = declare(config, patch, stack="dev").outputs["queueing"]
+    items: list[Object] = listed["items"]
+    return items
+
+
+@pytest.mark.parametrize("queues", [example_queues, output_queues])
+def test_kueue_admits_to_spot_first_and_then_to_on_demand(
+    queues: Callable[[], list[Object]], bed: Bed, tmp_path: Path
+) -> None:
+    flavors, job = queues(), documents("jobs/kueue.yaml")[-1]
     jobs = [{**job, "metadata": {**job["metadata"], "name": f"queued-{number}"}} for number in range(4)]
     bed.scale(t4=1, t4od=2)
     try:
@@ -200,6 +221,37 @@ def test_kueue_admits_to_spot_first_and_then_borrows_on_demand(bed: Bed, tmp_pat
         assert {t["key"] for t in golden.spec["tolerations"]} <= set(keys)
         # The policy adds no second toleration of a key.
         assert len(keys) == len(set(keys) | {k for k in keys if k.startswith("node.kubernetes.io/")})
+    finally:
+        for body in bed.api.list("kueue.x-k8s.io/v1beta1", "Workload", NAMESPACE):
+            unfinalized(bed, {"apiVersion": "kueue.x-k8s.io/v1beta1", "kind": "Workload", **body})
+        clear(bed)
+        for body in reversed(flavors):
+            unfinalized(bed, body)
+        bed.scale(t4=0, t4od=0)
+
+
+def test_a_job_that_asks_for_on_demand_passes_over_spot_and_one_without_gpus_gets_no_toleration_of_theirs(
+    bed: Bed, tmp_path: Path
+) -> None:
+    flavors, job = output_queues(), documents("jobs/kueue.yaml")[-1]
+    asking, plain = copy.deepcopy(job), copy.deepcopy(job)
+    asking["metadata"]["name"], plain["metadata"]["name"] = "queued-asking", "queued-plain"
+    asking["spec"]["template"]["spec"]["nodeSelector"] = {"kubeflow-spot.dev/capacity": "on-demand"}
+    del plain["spec"]["template"]["spec"]["containers"][0]["resources"]["limits"]
+    bed.scale(t4=1, t4od=1)
+    try:
+        with running(bed, tmp_path, "kueue"):
+            for body in (*flavors, asking, plain):
+                strictly(bed, body)
+            workload = eventually(partial(_workload, bed, "queued-asking"), "Kueue has decided")
+            assert _flavor(workload) == "on-demand"
+            made = eventually(
+                lambda: (found := pods(bed, lambda p: "queued" in p["metadata"]["name"])) and len(found) == 2 and found,
+                "the admitted Jobs have pods",
+            )
+        pools = bed.pools()
+        landed = {pod["metadata"]["labels"]["job-name"]: landing(decision(pod), pools) for pod in made}
+        assert landed == {"queued-asking": "t4od", "queued-plain": "pending"}
     finally:
         for body in bed.api.list("kueue.x-k8s.io/v1beta1", "Workload", NAMESPACE):
             unfinalized(bed, {"apiVersion": "kueue.x-k8s.io/v1beta1", "kind": "Workload", **body})

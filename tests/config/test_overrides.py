@@ -24,6 +24,7 @@ def override(pin: str, value: str) -> list[dict[str, str]]:
         ("kubernetesVersion", "1.35", "kubernetes_version"),
         ("devicePluginImage", IMAGE, "device_plugin_image"),
         ("dcgmExporterImage", IMAGE, "dcgm_exporter_image"),
+        ("kueueVersion", "0.15.2", "kueue_version"),
     ],
 )
 def test_an_override_changes_one_pin_and_no_other(pin: str, value: str, attribute: str) -> None:

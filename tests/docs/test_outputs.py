@@ -15,14 +15,16 @@ from tests.docs import pages
 
 pytestmark = pytest.mark.program
 
-STACKS = ("dev", "staging", "existing", "workloads")
+STACKS = ("dev", "staging", "existing", "workloads", "queueing")
+FILES = {"workloads": "gke-workloads", "queueing": "gke-queueing"}
+"""Stack files of tests/configs."""
 WORDS = {str: "text", list: "list", dict: "object"}
 
 
 def exported(stack: str, monkeypatch: pytest.MonkeyPatch) -> Declared:
     """The stack as the program declares it."""
-    if stack == "workloads":
-        return declare(stack_config(PROJECT / "tests/configs/gke-workloads.happy.yaml"), monkeypatch)
+    if stack in FILES:
+        return declare(stack_config(PROJECT / f"tests/configs/{FILES[stack]}.happy.yaml"), monkeypatch)
     if stack != "existing":
         return declare(stack_config(PROJECT / f"Pulumi.{stack}.yaml"), monkeypatch, stack=stack)
     monkeypatch.setattr(discovery, "read", lambda kubeconfig, what, compute_class=None: Contents(version="1.36.2"))
@@ -41,9 +43,9 @@ def belongs(condition: str, stack: str) -> bool:
     if condition.startswith("AKS"):
         return stack == "dev"
     if condition.startswith("GKE"):
-        return stack in ("staging", "workloads") and ("ComputeClass" not in condition or stack == "staging")
-    if condition.startswith("with `workloads"):
-        return stack == "workloads"
+        return stack in ("staging", *FILES) and ("ComputeClass" not in condition or stack != "workloads")
+    if condition.startswith("with `"):
+        return condition.startswith(f"with `{stack}")
     return stack != "existing" if condition.startswith("new clusters") else True
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.upgrade import removal_workloads
+from tests.upgrade import removal_queueing, removal_workloads
 from tests.upgrade.removal import Removal
 from tests.upgrade.removal_aks_stacks import FULL
 
@@ -38,6 +38,7 @@ TAGGED = ["a100", "general", "plainb", "spot", "strange", "t4", "t4big", "t4more
 
 CASES = [
     *removal_workloads.ON_AKS,
+    *removal_queueing.CASES,
     # The cluster
     Removal("cluster.name", refused=["cluster.name: is missing"]),
     Removal(

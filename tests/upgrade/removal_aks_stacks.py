@@ -6,6 +6,7 @@ from typing import Any
 
 from tests.components import azure
 from tests.components.azure import ID
+from tests.upgrade import removal_queueing
 from tests.upgrade.case import Config
 from tests.upgrade.removal_workloads import AKS_STACKS
 
@@ -172,4 +173,4 @@ EXISTING: Config = {
     "cloud": {"provider": "azure", "existingCluster": {"resourceGroup": "theirs", "name": "theirs"}},
     "pools": [T4],
 }
-STACKS = {"full": FULL, "small": SMALL, "entra": ENTRA, "theirs": EXISTING, **AKS_STACKS}
+STACKS = {"full": FULL, "small": SMALL, "entra": ENTRA, "theirs": EXISTING, **AKS_STACKS, **removal_queueing.AKS_STACKS}

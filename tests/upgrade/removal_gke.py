@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.upgrade import removal_workloads
+from tests.upgrade import removal_queueing, removal_workloads
 from tests.upgrade.removal import Removal
 
 LABELLED = ["a100", "apartb", "base", "even", "general", "l4", "l4more", "spare", "t4"]
@@ -29,6 +29,7 @@ ANOTHER = "add `generation: b`: a new pool is made before the old one goes"
 
 CASES = [
     *removal_workloads.ON_GKE,
+    *removal_queueing.CASES,
     # The cluster
     Removal("cluster.name", refused=["cluster.name: is missing"]),
     Removal(

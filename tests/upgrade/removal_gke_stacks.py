@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tests.components.google import KEY
+from tests.upgrade import removal_queueing
 from tests.upgrade.case import Config
 from tests.upgrade.removal_workloads import GKE_STACKS
 
@@ -207,4 +208,5 @@ STACKS = {
     "old": OLD,
     "theirs": EXISTING,
     **GKE_STACKS,
+    **removal_queueing.GKE_STACKS,
 }

@@ -19,6 +19,7 @@ from components.addons import discovery
 from config.clouds import registry
 from config.clouds.azure.settings import Azure
 from config.model.cluster import Cluster
+from config.model.queueing import Queueing
 from config.model.workloads import Workloads
 from sandbox.cloud.state import Store
 from tests.components.emulated import EmulatedAzure
@@ -40,6 +41,7 @@ def test_every_optional_key_has_a_case() -> None:
         (registry.system_pool_model(), "systemPool"),
         (Cluster, "cluster"),
         (Workloads, "workloads"),
+        (Queueing, "queueing"),
     )
     keys = {key for model, path in models for key in optional(model, path) if ".gcp." not in key}
     assert len(keys) > 80

@@ -17,6 +17,7 @@ from config import stackfile
 from config.clouds import registry
 from config.clouds.gcp.settings import Gcp
 from config.model.cluster import Cluster
+from config.model.queueing import Queueing
 from config.model.workloads import Workloads
 from tests.components.emulated_google import EmulatedGoogle
 from tests.upgrade.removal import Removal, Ups, check, optional, uncounted
@@ -44,6 +45,7 @@ def test_every_optional_key_has_a_case() -> None:
         (registry.system_pool_model(), "systemPool"),
         (Cluster, "cluster"),
         (Workloads, "workloads"),
+        (Queueing, "queueing"),
     )
     keys = [key for model, path in models for key in optional(model, path)]
     assert len(keys) > 80
