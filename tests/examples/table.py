@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 from tests.admission.corpus import STATES, Golden, corpus
 from tests.admission.table import DOCS, rewritten, row
@@ -181,9 +182,9 @@ def goldens(aks: bool = True) -> dict[str, Golden]:
 
 
 def _goldens(example: Example) -> Iterator[Golden]:
-    bodies = dict(_bodies(example))
-    assert bodies.keys() == example.pods.keys(), (example.file, sorted(bodies))
-    for role, (body, user) in bodies.items():
+    made = dict(bodies(example))
+    assert made.keys() == example.pods.keys(), (example.file, sorted(made))
+    for role, (body, user) in made.items():
         like = corpus()[example.pods[role]]
         stem = example.file.rpartition("/")[2].partition(".")[0]
         function = example.pipeline.partition(":")[2]
@@ -192,7 +193,8 @@ def _goldens(example: Example) -> Iterator[Golden]:
         yield Golden(name, like.made_by, user, body, None, like.expect)
 
 
-def _bodies(example: Example) -> Iterator[tuple[str, tuple[dict[str, object], str | None]]]:
+def bodies(example: Example) -> Iterator[tuple[str, tuple[dict[str, Any], str | None]]]:
+    """By role what a controller makes of an example, and the user that creates it; None for the cluster itself."""
     if example.pipeline:
         for name, facts in recorded()["pipelines"][example.pipeline].items():
             pipeline = example.pipeline.partition(":")[2].replace("_", "-")

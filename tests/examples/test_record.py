@@ -12,7 +12,7 @@ from tests.admission.table import DOCS, written
 from tests.examples import contracts
 from tests.examples.environment import EXAMPLES, inside
 from tests.examples.record import documents, make, recorded
-from tests.examples.table import COMMAND, goldens, table
+from tests.examples.table import COMMAND, Example, bodies, goldens, table
 from tests.examples.table import EXAMPLES as EVERY
 
 RUNS: dict[str, dict[str, Any]] = {
@@ -120,6 +120,23 @@ def test_katibs_models_know_every_field_of_the_sweeps(tmp_path: Path) -> None:
     """In place of its CustomResourceDefinition, which no Go module that is served has (modules.toml)."""
     sweeps = [*documents("jobs/katib-job.yaml"), *documents("jobs/katib-pytorchjob.yaml")]
     assert inside(contracts.written(tmp_path), "katib", json.dumps(sweeps)) == sweeps
+
+
+def mounted(body: dict[str, Any]) -> set[str]:
+    """The claims that a pod, or the pods of a Job, mount."""
+    spec = body["spec"]["template"]["spec"] if body["kind"] == "Job" else body["spec"]
+    volumes = spec.get("volumes", ())
+    return {volume["persistentVolumeClaim"]["claimName"] for volume in volumes if "persistentVolumeClaim" in volume}
+
+
+@pytest.mark.parametrize("example", [e for e in EVERY if not e.pipeline], ids=lambda example: str(example.file))
+def test_no_disk_is_mounted_by_two_roles(example: Example) -> None:
+    """A disk hangs on one node: the second pod would wait with "Multi-Attach error"."""
+    (claim,) = documents("jobs/checkpoints.yaml")
+    assert claim["spec"]["accessModes"] == ["ReadWriteOnce"]
+    mounts = [name for _, (body, _) in bodies(example) for name in mounted(body)]
+    assert set(mounts) <= {claim["metadata"]["name"]}
+    assert len(mounts) <= 1
 
 
 def test_the_runtime_of_the_train_job_is_beside_it() -> None:
