@@ -47,6 +47,12 @@ def test_every_file_of_work_is_in_the_table() -> None:
     assert len(goldens()) == sum(len(example.pods) for example in EVERY)
 
 
+def test_only_what_kubernetes_serves_needs_nothing() -> None:
+    plain = {example.file for example in EVERY if example.needs == "nothing"}
+    assert plain == {"jobs/nvidia-smi.yaml", "jobs/train-job.yaml"}
+    assert {body["apiVersion"] for file in plain for body in documents(file)} == {"batch/v1"}
+
+
 def test_the_retry_is_five_times_after_five_minutes_each() -> None:
     retries = {
         (pipeline, name): facts["retry"]

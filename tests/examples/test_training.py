@@ -60,6 +60,10 @@ class NodeLost(Exception):
     pass
 
 
+def test_the_file_to_copy_is_read_in_one_sitting() -> None:
+    assert len(PROGRAM.read_text().splitlines()) < 300
+
+
 def test_it_learns() -> None:
     state = train.train(SETTINGS, Memory(), EVERY)
     assert state.step == STEPS
