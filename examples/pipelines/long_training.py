@@ -3,7 +3,7 @@
     kfp dsl compile --py long_training.py --output long_training.yaml
 
 The step `train` may lose its node as often as it likes. A retry is a new pod, which reads the newest checkpoint; a step that
-has finished answers at once. Whether a lost pod is retried is the Argo controller's setting (docs/kubeflow.md).
+has finished answers at once. A lost pod is retried only with the component `retry` over Kubeflow's manifests (docs/retries.md).
 """
 
 from pathlib import Path
@@ -12,7 +12,7 @@ from kfp import dsl
 from kubeflow_spot import pipelines
 
 IMAGE = "python:3.12-slim"
-TRAINING = Path(__file__).resolve().parents[1] / "training" / "train.py"
+TRAINING = Path(__file__).resolve().parents[1] / "training"
 DRIVERS = ["fsspec>=2026.1", "gcsfs>=2026.1", "adlfs>=2026.1"]
 """Checkpoints at gs://BUCKET/PATH or abfs://CONTAINER@ACCOUNT.dfs.core.windows.net/PATH; a mounted folder needs none."""
 
@@ -33,7 +33,7 @@ def copy_data(place: str, seed: int) -> str:
     return name
 
 
-@dsl.component(base_image=IMAGE, packages_to_install=DRIVERS, embedded_artifact_path=str(TRAINING))
+@dsl.component(base_image=IMAGE, packages_to_install=DRIVERS, embedded_artifact_path=str(TRAINING / "train.py"))
 def train(data: str, place: str, steps: int, checkpoint_every: int, program: dsl.EmbeddedInput[dsl.Artifact]) -> str:
     """Train to the end, from the newest checkpoint; where the result is."""
     import json
@@ -50,20 +50,38 @@ def train(data: str, place: str, steps: int, checkpoint_every: int, program: dsl
     return f"{checkpoints}/result.json"
 
 
-@dsl.component(base_image=IMAGE, packages_to_install=[*DRIVERS, "kubernetes>=27"])
-def serve(result: str, name: str, deploy: bool) -> str:
-    """The model as a KServe InferenceService; made in this profile if `deploy`. Its pods stay on demand."""
+@dsl.component(
+    base_image=IMAGE,
+    packages_to_install=[*DRIVERS, "kubernetes>=27"],
+    embedded_artifact_path=str(TRAINING / "serve.py"),
+)
+def serve(result: str, name: str, image: str, deploy: bool, program: dsl.EmbeddedInput[dsl.Artifact]) -> str:
+    """The model as a KServe InferenceService; made in this profile if `deploy`. Its pods stay on demand.
+
+    None of KServe's runtimes reads train.py's JSON, so the service is a program of its own, serve.py, with the weights beside it.
+    """
     import json
 
     import fsspec
 
     with fsspec.open(result) as file:
         weights = json.load(file)["state"]["weights"]
+    with open(program.path) as file:
+        command = ["python", "-c", file.read()]
+    container = {
+        # The name by which KServe knows the container of the model.
+        "name": "kserve-container",
+        "image": image,
+        "command": command,
+        "env": [{"name": "WEIGHTS", "value": json.dumps(weights)}],
+        "ports": [{"containerPort": 8080}],
+        "resources": {"requests": {"cpu": "100m", "memory": "128Mi"}},
+    }
     service = {
         "apiVersion": "serving.kserve.io/v1beta1",
         "kind": "InferenceService",
-        "metadata": {"name": name, "annotations": {"kubeflow-spot.dev/weights": json.dumps(weights)}},
-        "spec": {"predictor": {"model": {"modelFormat": {"name": "sklearn"}, "storageUri": result.rpartition("/")[0]}}},
+        "metadata": {"name": name},
+        "spec": {"predictor": {"containers": [container]}},
     }
     if deploy:
         from kubernetes import client, config
@@ -85,7 +103,7 @@ def serve(result: str, name: str, deploy: bool) -> str:
 
 @dsl.pipeline(name="long-training")
 def long_training(
-    bucket: str, steps: int = 2000, checkpoint_every: int = 50, name: str = "model", deploy_webapp: bool = False
+    bucket: str, steps: int = 2000, checkpoint_every: int = 50, name: str = "model", deploy: bool = False
 ) -> str:
     """`bucket`: a URL or folder that outlives the node. Each run has a folder of its own in it, which its retries share."""
     copied = copy_data(place=f"{bucket}/{dsl.PIPELINE_JOB_NAME_PLACEHOLDER}", seed=7)
@@ -98,5 +116,5 @@ def long_training(
     pipelines.gpus(trained)
     # No `set_retry` here: what kfp writes for it ends an hour after the first start (docs/retries.md). The cluster's default, the
     # component `retry` over Kubeflow's manifests, starts a step ten times again when its machine is lost.
-    served = serve(result=trained.output, name=name, deploy=deploy_webapp)
+    served = serve(result=trained.output, name=name, image=IMAGE, deploy=deploy)
     return served.output

@@ -34,7 +34,8 @@ def gpu(task: dsl.PipelineTask) -> dsl.PipelineTask:
 @dsl.pipeline(name="spot-required")
 def required(url: str = "") -> float:
     table = merge(archive=fetch(url=url).outputs["archive"]).outputs["table"]
-    # Was: set_retry(num_retries=5, backoff_dureation="5m"). kfp's own factor of 2 would make the pauses longer each time.
+    # Was: set_retry(num_retries=5, backoff_dureation="5m"). With kfp's own factor of 2 there would
+    # be three: Argo gives up when the next pause would pass an hour from the first start (docs/retries.md).
     trained = fit(table=table).set_retry(num_retries=5, backoff_duration="5m", backoff_factor=1)
     on_spot(tolerate_spot(gpu(trained)))
     return trained.outputs["Output"]

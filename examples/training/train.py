@@ -256,20 +256,6 @@ def _same_run(name: str, saved: dict[str, Any], settings: Settings) -> None:
         raise WrongRun(f"{name} belongs to a run with {saved}, not {asdict(settings)}: choose another place")
 
 
-class Stopping:
-    """Whether this process was told to end."""
-
-    def __init__(self) -> None:
-        self._told = False
-        signal.signal(signal.SIGTERM, self._tell)
-
-    def _tell(self, number: int, frame: object) -> None:
-        self._told = True
-
-    def __call__(self) -> bool:
-        return self._told
-
-
 def main(arguments: list[str] | None = None) -> int:
     """Run as a program; the exit status."""
     parser = argparse.ArgumentParser(description="Training that resumes from its checkpoints.")
@@ -281,7 +267,9 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--seconds-per-step", type=float, default=0.0, help="makes the run as long as a real one")
     chosen = parser.parse_args(arguments)
     settings = Settings(chosen.steps, chosen.learning_rate, chosen.seed)
-    files, stopping = store(chosen.checkpoints), Stopping()
+    files = store(chosen.checkpoints)
+    told_to_end: list[int] = []
+    signal.signal(signal.SIGTERM, lambda number, frame: told_to_end.append(number))
 
     def after_step(state: State) -> None:
         time.sleep(chosen.seconds_per_step)
@@ -290,7 +278,7 @@ def main(arguments: list[str] | None = None) -> int:
             print(f"step={state.step} loss={state.loss!r}", flush=True)
 
     try:
-        state = train(settings, files, chosen.checkpoint_every, stopping, after_step)
+        state = train(settings, files, chosen.checkpoint_every, lambda: bool(told_to_end), after_step)
     except WrongRun as wrong:
         print(f"error: {wrong}", file=sys.stderr, flush=True)
         return 2

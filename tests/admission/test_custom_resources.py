@@ -274,3 +274,40 @@ def _flavor(workload: Object) -> str:
     """The flavor that gives the workload its GPU; empty without one."""
     assignments = workload["status"].get("admission", {}).get("podSetAssignments", ())
     return next((str(assignment["flavors"]["nvidia.com/gpu"]) for assignment in assignments), "")
+
+
+def test_kueue_gives_the_on_demand_quota_back_to_the_queue_that_owns_it(bed: Bed, tmp_path: Path) -> None:
+    *queues, job = documents("jobs/kueue.yaml")
+    owner = next(d for d in queues if d["kind"] == "ClusterQueue" and d["metadata"]["name"] == "shared")
+    team = next(d for d in queues if d["kind"] == "ClusterQueue" and d["metadata"]["name"] == "team-a")
+    # The bed has no namespace of the owner's.
+    owner["spec"]["namespaceSelector"] = team["spec"]["namespaceSelector"]
+    local = next(d for d in queues if d["kind"] == "LocalQueue")
+    queues.append({**local, "metadata": {**local["metadata"], "name": "owners"}, "spec": {"clusterQueue": "shared"}})
+    for resource in team["spec"]["resourceGroups"][0]["flavors"][0]["resources"]:
+        resource["nominalQuota"] = 0
+    labels = {"kueue.x-k8s.io/queue-name": "owners"}
+    jobs = [{**job, "metadata": {**job["metadata"], "name": f"queued-{number}"}} for number in range(2)]
+    jobs.append({**job, "metadata": {**job["metadata"], "name": "queued-owner", "labels": labels}})
+    try:
+        with running(bed, tmp_path, "kueue"):
+            for body in (*queues, *jobs):
+                strictly(bed, body)
+                if body["kind"] == "Job":
+                    eventually(
+                        partial(_admitted, bed, body["metadata"]["name"]), f"{body['metadata']['name']} is admitted"
+                    )
+            others = [_admitted(bed, name) for name in ("queued-0", "queued-1")]
+            assert sorted(others) == ["", "on-demand"]
+    finally:
+        for body in bed.api.list("kueue.x-k8s.io/v1beta1", "Workload", NAMESPACE):
+            unfinalized(bed, {"apiVersion": "kueue.x-k8s.io/v1beta1", "kind": "Workload", **body})
+        clear(bed)
+        for body in reversed(queues):
+            unfinalized(bed, body)
+
+
+def _admitted(bed: Bed, job: str) -> str:
+    """The flavor of a Job that Kueue has admitted; empty while it has not."""
+    workload = _workload(bed, job)
+    return _flavor(workload) if workload else ""

@@ -18,18 +18,15 @@ pytestmark = [pytest.mark.engine, pytest.mark.repeats]
 GOLDENS = goldens()
 
 OF_THEIR_OWN = {
-    "base-fetch",
-    "spot-by-default-fit",
     "spot-by-default-fit-2",
     "spot-by-hand-required-fit",
     "by-contract-fit",
-    "by-contract-fit-2",
     "pytorchjob-worker",
     "training-sdk-mnist-sdk-worker",
     "katib-sdk-sweep-job-sdk-trial-pod",
     "kueue-pod",
 }
-"""Pods of forms that no golden pod has, and the base. The others, mostly of golden pods' forms, wait for `make test-slow`."""
+"""One pod of each form that no golden pod has. The others wait for `make test-slow`."""
 NAMES = [pytest.param(name, marks=() if name in OF_THEIR_OWN else pytest.mark.slow) for name in GOLDENS]
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 from tests.admission.corpus import STATES, Golden, corpus
 from tests.admission.table import DOCS, rewritten, row
@@ -36,6 +37,31 @@ class Example:
     aks: bool = False
     """Whether it has AKS' own words."""
 
+    @property
+    def needs(self) -> str:
+        """What the cluster must have for it, beside this stack."""
+        if self.pipeline:
+            return SERVERS["Pipeline"]
+        bodies = _sent(self) if self.sent else documents(self.file)
+        trials = [body["spec"]["trialTemplate"]["trialSpec"] for body in bodies if body["kind"] == "Experiment"]
+        kinds = {body["kind"] for body in (*bodies, *trials)}
+        return ", ".join(dict.fromkeys(SERVERS[kind] for kind in sorted(kinds) if kind in SERVERS)) or "nothing"
+
+
+SERVERS = {
+    "ClusterQueue": "Kueue *",
+    "Experiment": "Katib",
+    "Pipeline": "Pipelines",
+    "PyTorchJob": "Training Operator *",
+    "RayJob": "KubeRay *",
+    "SparkApplication": "Spark operator",
+    "TFJob": "Training Operator *",
+    "TrainJob": "Trainer",
+}
+"""Who serves objects of a kind.
+
+With a star: not what 26.03's own example installs (kubeflow/manifests, example/kustomization.yaml).
+"""
 
 CPU, GPU = "kfp-executor-cpu", "kfp-executor-gpu"
 PREFERS, REQUIRES, ON_DEMAND = "kfp-executor-own-placement", "job-gpu-require-spot", "kfp-executor-on-demand"
@@ -181,9 +207,9 @@ def goldens(aks: bool = True) -> dict[str, Golden]:
 
 
 def _goldens(example: Example) -> Iterator[Golden]:
-    bodies = dict(_bodies(example))
-    assert bodies.keys() == example.pods.keys(), (example.file, sorted(bodies))
-    for role, (body, user) in bodies.items():
+    made = dict(bodies(example))
+    assert made.keys() == example.pods.keys(), (example.file, sorted(made))
+    for role, (body, user) in made.items():
         like = corpus()[example.pods[role]]
         stem = example.file.rpartition("/")[2].partition(".")[0]
         function = example.pipeline.partition(":")[2]
@@ -192,20 +218,24 @@ def _goldens(example: Example) -> Iterator[Golden]:
         yield Golden(name, like.made_by, user, body, None, like.expect)
 
 
-def _bodies(example: Example) -> Iterator[tuple[str, tuple[dict[str, object], str | None]]]:
+def bodies(example: Example) -> Iterator[tuple[str, tuple[dict[str, Any], str | None]]]:
+    """By role what a controller makes of an example, and the user that creates it; None for the cluster itself."""
     if example.pipeline:
         for name, facts in recorded()["pipelines"][example.pipeline].items():
             pipeline = example.pipeline.partition(":")[2].replace("_", "-")
             yield name, (controllers.task(pipeline, name, facts), controllers.ARGO)
     elif example.sent:
         runtime = next(d for d in documents("jobs/trainjob.yaml") if d["kind"] == "ClusterTrainingRuntime")
-        for wanted in recorded()["sdk"]:
-            if wanted["metadata"]["name"] in example.sent:
-                for role, body, user in controllers.made([runtime, wanted]):
-                    yield f"{wanted['metadata']['name']} {role}", (body, user)
+        for wanted in _sent(example):
+            for role, body, user in controllers.made([runtime, wanted]):
+                yield f"{wanted['metadata']['name']} {role}", (body, user)
     else:
         for role, body, user in controllers.made(documents(example.file)):
             yield role, (body, user)
+
+
+def _sent(example: Example) -> list[dict[str, Any]]:
+    return [wanted for wanted in recorded()["sdk"] if wanted["metadata"]["name"] in example.sent]
 
 
 def table() -> str:
@@ -214,13 +244,13 @@ def table() -> str:
 
 
 def _rows() -> Iterator[str]:
-    yield row("example", "shows", "answers", "pod", "like", *STATES)
-    yield "|---" * (5 + len(STATES)) + "|"
+    yield row("example", "shows", "needs", "answers", "pod", "like", *STATES)
+    yield "|---" * (6 + len(STATES)) + "|"
     for example in EXAMPLES:
-        head = (f"[{example.file}](../examples/{example.file})", example.title, " ".join(example.seeds))
+        head = (f"[{example.file}](../examples/{example.file})", example.title, example.needs, " ".join(example.seeds))
         for role, like in example.pods.items():
             yield row(*head, role, like, *corpus()[like].expect.lands)
-            head = ("", "", "")
+            head = ("", "", "", "")
 
 
 def page() -> str:

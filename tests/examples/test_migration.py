@@ -60,6 +60,22 @@ def test_every_row_has_an_old_line_a_new_one_and_a_reason() -> None:
     assert [row for row in rows() if len(row) != 3] == []
 
 
+PAUSES = re.compile(r"pauses of ([\d, ]+ and \d+) minutes")
+
+
+@pytest.mark.parametrize("path", ["docs/migration.md", "kubeflow/python/kubeflow_spot/pipelines.py"])
+def test_pauses_of_factor_two_are_those_that_fit_into_argos_hour(path: str) -> None:
+    """Argo gives up when the next pause would pass backoffMaxDuration, which kfp limits to an hour (docs/retries.md)."""
+    text = " ".join((DOCS.parent / path).read_text().split())
+    fitting, pause = [], 5
+    while sum(fitting) + pause <= 60:
+        fitting.append(pause)
+        pause *= 2
+    (said,) = PAUSES.findall(text)
+    assert list(map(int, re.findall(r"\d+", said))) == fitting
+    assert "would pass an hour from the first start" in text
+
+
 def test_retired_machines_have_their_dates_and_successors() -> None:
     checked = 0
     for old, new, why in rows():

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ast
 import json
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +14,7 @@ from tests.admission.table import DOCS, written
 from tests.examples import contracts
 from tests.examples.environment import EXAMPLES, inside
 from tests.examples.record import documents, make, recorded
-from tests.examples.table import COMMAND, goldens, table
+from tests.examples.table import COMMAND, Example, bodies, goldens, table
 from tests.examples.table import EXAMPLES as EVERY
 
 RUNS: dict[str, dict[str, Any]] = {
@@ -43,6 +45,12 @@ def test_every_file_of_work_is_in_the_table() -> None:
     # The claim and the program of the others.
     assert files - {example.file for example in EVERY} == {"jobs/checkpoints.yaml"}
     assert len(goldens()) == sum(len(example.pods) for example in EVERY)
+
+
+def test_only_what_kubernetes_serves_needs_nothing() -> None:
+    plain = {example.file for example in EVERY if example.needs == "nothing"}
+    assert plain == {"jobs/nvidia-smi.yaml", "jobs/train-job.yaml"}
+    assert {body["apiVersion"] for file in plain for body in documents(file)} == {"batch/v1"}
 
 
 def test_the_retry_is_five_times_after_five_minutes_each() -> None:
@@ -101,6 +109,10 @@ def test_a_pipeline_runs_to_its_end(pipeline: str, tmp_path: Path) -> None:
         (result,) = (tmp_path / "bucket").glob("*/checkpoints/result.json")
         assert json.loads(result.read_text())["state"]["step"] == 200
         assert json.loads(output)["metadata"]["name"] == "model"
+        weights = json.loads(result.read_text())["state"]["weights"]
+        (container,) = json.loads(output)["spec"]["predictor"]["containers"]
+        assert container["command"] == ["python", "-c", (EXAMPLES / "training" / "serve.py").read_text()]
+        assert container["env"] == [{"name": "WEIGHTS", "value": json.dumps(weights)}]
     elif pipeline.startswith("nvidia_smi"):
         assert output == "a GPU\n"
     else:
@@ -120,6 +132,69 @@ def test_katibs_models_know_every_field_of_the_sweeps(tmp_path: Path) -> None:
     """In place of its CustomResourceDefinition, which no Go module that is served has (modules.toml)."""
     sweeps = [*documents("jobs/katib-job.yaml"), *documents("jobs/katib-pytorchjob.yaml")]
     assert inside(contracts.written(tmp_path), "katib", json.dumps(sweeps)) == sweeps
+
+
+def placement(spec: dict[str, Any]) -> dict[str, Any]:
+    """A Job's spec without placement and without the names of its command's parts."""
+    job: dict[str, Any] = json.loads(json.dumps(spec))
+    pod = job["template"]["spec"]
+    for key in ("affinity", "nodeSelector", "tolerations"):
+        pod.pop(key, None)
+    (container,) = pod["containers"]
+    container["command"] += container.pop("args", [])
+    # A quantity of 1 is written as a number or as text.
+    container["resources"]["limits"]["nvidia.com/gpu"] = str(container["resources"]["limits"]["nvidia.com/gpu"])
+    return job
+
+
+def test_the_sdks_trial_over_jobs_is_that_of_the_file() -> None:
+    (by_file,) = documents("jobs/katib-job.yaml")
+    by_sdk = next(sent for sent in recorded()["sdk"] if sent["metadata"]["name"] == "sweep-job-sdk")
+    trials = [sweep["spec"]["trialTemplate"]["trialSpec"]["spec"] for sweep in (by_file, by_sdk)]
+    assert placement(trials[0]) == placement(trials[1])
+    assert trials[0]["podFailurePolicy"]["rules"][0]["action"] == "Ignore"
+
+
+def test_who_lends_a_quota_of_kueue_takes_it_back() -> None:
+    queues = [body["spec"] for body in documents("jobs/kueue.yaml") if body["kind"] == "ClusterQueue"]
+
+    def flavors(spec: dict[str, Any], key: str) -> set[str]:
+        found = [flavor for group in spec["resourceGroups"] for flavor in group["flavors"]]
+        return {f["name"] for f in found if any(r.get(key, 0) not in (0, "0") for r in f["resources"])}
+
+    borrowed = {name for spec in queues for name in flavors(spec, "borrowingLimit")}
+    assert borrowed == {"on-demand"}
+    for spec in queues:
+        reclaims = spec.get("preemption", {}).get("reclaimWithinCohort", "Never") == "Any"
+        assert reclaims == bool(flavors(spec, "nominalQuota") & borrowed)
+
+
+def test_work_of_the_ray_job_runs_on_a_worker_with_a_gpu() -> None:
+    (job,) = documents("jobs/rayjob.yaml")
+    python, flag, program = shlex.split(job["spec"]["entrypoint"])
+    assert (python, flag) == ("python", "-c")
+    (task,) = [node for node in ast.walk(ast.parse(program)) if isinstance(node, ast.FunctionDef)]
+    (decorator,) = task.decorator_list
+    assert ast.unparse(decorator) == "ray.remote(num_gpus=1, max_retries=-1)"
+    assert "subprocess.run" in ast.unparse(task)
+    assert job["spec"]["rayClusterSpec"]["headGroupSpec"]["rayStartParams"]["num-cpus"] == "0"
+
+
+def mounted(body: dict[str, Any]) -> set[str]:
+    """The claims that a pod, or the pods of a Job, mount."""
+    spec = body["spec"]["template"]["spec"] if body["kind"] == "Job" else body["spec"]
+    volumes = spec.get("volumes", ())
+    return {volume["persistentVolumeClaim"]["claimName"] for volume in volumes if "persistentVolumeClaim" in volume}
+
+
+@pytest.mark.parametrize("example", [e for e in EVERY if not e.pipeline], ids=lambda example: str(example.file))
+def test_no_disk_is_mounted_by_two_roles(example: Example) -> None:
+    """A disk hangs on one node: the second pod would wait with "Multi-Attach error"."""
+    (claim,) = documents("jobs/checkpoints.yaml")
+    assert claim["spec"]["accessModes"] == ["ReadWriteOnce"]
+    mounts = [name for _, (body, _) in bodies(example) for name in mounted(body)]
+    assert set(mounts) <= {claim["metadata"]["name"]}
+    assert len(mounts) <= 1
 
 
 def test_the_runtime_of_the_train_job_is_beside_it() -> None:

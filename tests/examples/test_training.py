@@ -5,8 +5,12 @@ from __future__ import annotations
 import importlib.util
 import json
 import signal
+import socket
 import subprocess
 import sys
+import time
+import urllib.error
+import urllib.request
 from pathlib import Path
 from types import ModuleType
 
@@ -54,6 +58,10 @@ class Memory:
 
 class NodeLost(Exception):
     pass
+
+
+def test_the_file_to_copy_is_read_in_one_sitting() -> None:
+    assert len(PROGRAM.read_text().splitlines()) < 300
 
 
 def test_it_learns() -> None:
@@ -147,3 +155,30 @@ def test_sigterm_ends_the_program_with_a_checkpoint(tmp_path: Path) -> None:
     assert json.loads((tmp_path / "result.json").read_text())["state"]["step"] == train.Settings.steps
     assert again.splitlines()[-1].startswith("done step=200 loss=")
     assert "step=5 " not in again
+
+
+@pytest.mark.process
+def test_the_served_model_answers_with_its_weights() -> None:
+    """examples/training/serve.py, started as the pipeline's InferenceService starts it."""
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    command = [sys.executable, "-c", PROGRAM.with_name("serve.py").read_text()]
+    with subprocess.Popen(command, env={"PORT": str(port), "WEIGHTS": "[2.0, -3.0]"}) as server:
+        try:
+            body = json.dumps({"instances": [[1, 1], [0.5, 0]]}).encode()
+            asked = urllib.request.Request(f"http://127.0.0.1:{port}/v1/models/model:predict", body)
+            assert json.loads(answered(asked)) == {"predictions": [-1.0, 1.0]}
+        finally:
+            server.kill()
+
+
+def answered(request: urllib.request.Request) -> bytes:
+    """The answer of a server that starts."""
+    direct = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+    for _ in range(200):
+        try:
+            with direct.open(request, timeout=5) as response:
+                return bytes(response.read())
+        except urllib.error.URLError:
+            time.sleep(0.05)
+    raise AssertionError("nothing answers")

@@ -59,7 +59,8 @@ def gpus(task: Any, count: int = 1) -> Any:
 def retry(task: Any, times: int = 5, minutes: int = 5) -> Any:
     """Retry a task after a constant pause, in which a node can start; returns it.
 
-    kfp's own factor is 2: pauses of 5, 10, 20, 40 and 60 minutes. Whether a pod that is lost with its node is retried at all is
-    the Argo controller's setting: docs/kubeflow.md.
+    For work that ends within an hour: Argo gives up when the next pause would pass an hour from the first start. kfp's own
+    factor of 2 makes pauses of 5, 10 and 20 minutes, and gives up at the one of 40. A pod that is lost with its node is
+    retried only with the component `retry` over Kubeflow's manifests: docs/retries.md.
     """
     return task.set_retry(num_retries=times, backoff_duration=f"{minutes}m", backoff_factor=1)
