@@ -14,6 +14,7 @@ from syrupy.extensions.json import JSONSnapshotExtension
 
 from sandbox.base.errors import SandboxError
 from sandbox.kubeflow import overlay, render
+from sandbox.kubeflow.observing import WORKLOADS
 from sandbox.kubeflow.overlay import Target
 from tests.kubeflow import tree
 from tests.kubeflow.tree import CLOUDS, COMPONENTS, MANIFESTS, OVERLAY, built
@@ -29,13 +30,26 @@ def plain() -> list[overlay.Object]:
     return render.kustomize(tree.kubectl(), MANIFESTS / "example")
 
 
-@pytest.mark.parametrize("cloud", CLOUDS)
+@pytest.fixture(scope="module", params=CLOUDS)
+def rendered(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> render.Rendered:
+    """The tree with a cloud's overlay."""
+    return built(tmp_path_factory.mktemp("rendered") / "work", request.param)
+
+
 def test_the_overlay_makes_these_differences_and_no_others(
-    cloud: str, tmp_path: Path, snapshot: SnapshotAssertion
+    rendered: render.Rendered, snapshot: SnapshotAssertion
 ) -> None:
-    rendered = built(tmp_path / "work", cloud)
     assert tree.differences(plain(), rendered.objects) == snapshot(extension_class=JSONSnapshotExtension)
     assert (rendered.tag, rendered.left_out) == ("26.03", [])
+
+
+def test_what_changes_pods_stands_before_the_first_pod(rendered: render.Rendered) -> None:
+    kinds = [body["kind"] for body in rendered.objects]
+    first = min(kinds.index(kind) for kind in WORKLOADS)
+    for kind in ("Namespace", "CustomResourceDefinition", "MutatingWebhookConfiguration", "NetworkPolicy"):
+        assert max(place for place, each in enumerate(kinds) if each == kind) < first, kind
+    assert kinds.index("MutatingAdmissionPolicyBinding") < first
+    assert kinds[-1] == "ValidatingWebhookConfiguration"
 
 
 def test_objects_that_users_of_a_generated_name_mount_have_the_new_name(tmp_path: Path) -> None:
