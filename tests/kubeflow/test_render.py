@@ -81,7 +81,7 @@ def test_each_component_begins_with_its_reason() -> None:
 
 
 def test_every_target_is_looked_for() -> None:
-    assert len(ALL) == 18
+    assert len(ALL) == 19
     assert overlay.missing(ALL, plain()) == []
     for target in ALL:
         others = [
@@ -134,6 +134,17 @@ def test_kustomize_alone_stops_where_an_object_is_missing(target: Target, tmp_pa
     prepared = render.prepare(render.Sources(root, manifests, tree.VALUES, "1.36.2"), tmp_path / "work")
     with pytest.raises(SandboxError, match="kustomize: "):
         render.kustomize(tree.kubectl(), prepared.folder / "overlay")
+
+
+def test_the_components_that_are_off_change_what_they_say(tmp_path: Path) -> None:
+    root = tmp_path / "root"
+    root.mkdir()
+    body = yaml.safe_load((OVERLAY / "azure" / overlay.FILE).read_text())
+    off = [c for c in COMPONENTS if c.name in ("notebook-culling", "profile-placement")]
+    (root / overlay.FILE).write_text(json.dumps({**body, "components": [str(c) for c in off]}))
+    changes = tree.differences(plain(), built(tmp_path / "work", root=root).objects)
+    after = {path.rpartition(".")[2]: change["after"] for path, change in changes.items() if ".data." in path}
+    assert after == {"ENABLE_CULLING": "true", "dev/placement": "prefer-spot"}
 
 
 def test_a_component_without_the_one_that_it_needs_is_told(tmp_path: Path) -> None:
