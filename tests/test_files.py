@@ -10,6 +10,8 @@ import pytest
 
 PROJECT = Path(__file__).resolve().parents[1]
 
+FOLDERS = ("config", "components", "policy", "ready", "preflight", "sandbox", "bench", "kubeflow", "examples", "tests")
+
 LONGEST = 300
 TABLES = {
     "tests/admission/escapes.py",
@@ -29,8 +31,7 @@ _NO_CODE = re.compile(r"(#|from |import |[\])},:]*$)")
 
 
 def project_files() -> list[Path]:
-    folders = ("config", "components", "policy", "ready", "preflight", "sandbox", "bench", "tests")
-    return [path for folder in folders for path in sorted((PROJECT / folder).rglob("*.py"))]
+    return [path for folder in FOLDERS for path in sorted((PROJECT / folder).rglob("*.py"))]
 
 
 def test_a_file_that_is_no_table_is_short() -> None:

@@ -68,14 +68,16 @@ class Observed:
 
     @property
     def settled(self) -> bool:
-        """Whether every pod runs and every claim is bound."""
-        return not self.pending and not self.absent and all(claim.bound for claim in self.claims)
+        """Whether every pod runs, none too many, and every claim is bound."""
+        running = self.running == self.wanted and not self.pending and not self.absent
+        return running and all(claim.bound for claim in self.claims)
 
 
 def observe(objects: Iterable[Object], live: Live) -> Observed:
     """The state of the workloads and claims among the rendered objects.
 
-    A pod is misplaced on a node that is not bought on demand or has GPUs, unless a DaemonSet made it.
+    A pod is misplaced on a node that is not bought on demand or has GPUs, unless a DaemonSet made it. Pods that are being deleted
+    do not count: a change of a workload leaves some for a while (kubernetes.io, page concepts/workloads/controllers/deployment).
     """
     objects = list(objects)
     wanted = {_key(body): _replicas(body) for body in objects if body["kind"] in WORKLOADS}
@@ -83,7 +85,7 @@ def observe(objects: Iterable[Object], live: Live) -> Observed:
     nodes = {node["metadata"]["name"]: node["metadata"].get("labels", {}) for node in live.nodes}
     own: dict[Key, list[Object]] = {key: [] for key in wanted}
     for pod in live.pods:
-        if (key := _owner(pod)) in own and pod.get("status", {}).get("phase") not in ("Succeeded", "Failed"):
+        if (key := _owner(pod)) in own and not _over(pod):
             own[key].append(pod)
     replicated = [pod for key, pods in own.items() if key[0] in _REPLICATED for pod in pods]
     agents = [pod for key, pods in own.items() if key[0] not in _REPLICATED for pod in pods]
@@ -134,6 +136,10 @@ def _pod(pod: Object) -> str:
 
 def _runs(pod: Object) -> bool:
     return bool(_node(pod)) and pod.get("status", {}).get("phase") == "Running"
+
+
+def _over(pod: Object) -> bool:
+    return "deletionTimestamp" in pod["metadata"] or pod.get("status", {}).get("phase") in ("Succeeded", "Failed")
 
 
 def _waits(pod: Object) -> str:

@@ -14,6 +14,7 @@ from syrupy.extensions.json import JSONSnapshotExtension
 
 from sandbox.base.errors import SandboxError
 from sandbox.kubeflow import overlay, render
+from sandbox.kubeflow.observing import WORKLOADS
 from sandbox.kubeflow.overlay import Target
 from tests.kubeflow import tree
 from tests.kubeflow.tree import CLOUDS, COMPONENTS, MANIFESTS, OVERLAY, built
@@ -29,13 +30,26 @@ def plain() -> list[overlay.Object]:
     return render.kustomize(tree.kubectl(), MANIFESTS / "example")
 
 
-@pytest.mark.parametrize("cloud", CLOUDS)
+@pytest.fixture(scope="module", params=CLOUDS)
+def rendered(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> render.Rendered:
+    """The tree with a cloud's overlay."""
+    return built(tmp_path_factory.mktemp("rendered") / "work", request.param)
+
+
 def test_the_overlay_makes_these_differences_and_no_others(
-    cloud: str, tmp_path: Path, snapshot: SnapshotAssertion
+    rendered: render.Rendered, snapshot: SnapshotAssertion
 ) -> None:
-    rendered = built(tmp_path / "work", cloud)
     assert tree.differences(plain(), rendered.objects) == snapshot(extension_class=JSONSnapshotExtension)
     assert (rendered.tag, rendered.left_out) == ("26.03", [])
+
+
+def test_what_changes_pods_stands_before_the_first_pod(rendered: render.Rendered) -> None:
+    kinds = [body["kind"] for body in rendered.objects]
+    first = min(kinds.index(kind) for kind in WORKLOADS)
+    for kind in ("Namespace", "CustomResourceDefinition", "MutatingWebhookConfiguration", "NetworkPolicy"):
+        assert max(place for place, each in enumerate(kinds) if each == kind) < first, kind
+    assert kinds.index("MutatingAdmissionPolicyBinding") < first
+    assert kinds[-1] == "ValidatingWebhookConfiguration"
 
 
 def test_objects_that_users_of_a_generated_name_mount_have_the_new_name(tmp_path: Path) -> None:
@@ -67,7 +81,7 @@ def test_each_component_begins_with_its_reason() -> None:
 
 
 def test_every_target_is_looked_for() -> None:
-    assert len(ALL) == 18
+    assert len(ALL) == 19
     assert overlay.missing(ALL, plain()) == []
     for target in ALL:
         others = [
@@ -120,6 +134,17 @@ def test_kustomize_alone_stops_where_an_object_is_missing(target: Target, tmp_pa
     prepared = render.prepare(render.Sources(root, manifests, tree.VALUES, "1.36.2"), tmp_path / "work")
     with pytest.raises(SandboxError, match="kustomize: "):
         render.kustomize(tree.kubectl(), prepared.folder / "overlay")
+
+
+def test_the_components_that_are_off_change_what_they_say(tmp_path: Path) -> None:
+    root = tmp_path / "root"
+    root.mkdir()
+    body = yaml.safe_load((OVERLAY / "azure" / overlay.FILE).read_text())
+    off = [c for c in COMPONENTS if c.name in ("notebook-culling", "profile-placement")]
+    (root / overlay.FILE).write_text(json.dumps({**body, "components": [str(c) for c in off]}))
+    changes = tree.differences(plain(), built(tmp_path / "work", root=root).objects)
+    after = {path.rpartition(".")[2]: change["after"] for path, change in changes.items() if ".data." in path}
+    assert after == {"ENABLE_CULLING": "true", "dev/placement": "prefer-spot"}
 
 
 def test_a_component_without_the_one_that_it_needs_is_told(tmp_path: Path) -> None:

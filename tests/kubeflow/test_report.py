@@ -97,6 +97,17 @@ def test_a_good_installation() -> None:
     assert "their servers do not run in the sandbox" in text
 
 
+def test_an_update_of_a_workload_is_waited_for_and_pods_that_go_do_not_count() -> None:
+    old = pod("mysql-5c9f7d8b4f", "ReplicaSet", "t4-0")
+    both = report(pods=[old, *GOOD["pods"]])
+    assert not both.observed.settled
+    going = {**old, "metadata": {**old["metadata"], "deletionTimestamp": "2026-11-23T00:00:00Z"}}
+    after = report(pods=[going, *GOOD["pods"]])
+    assert after.observed.settled
+    assert after.faults == []
+    assert after.ok
+
+
 def pods(*first: Object) -> list[Object]:
     return [*first, *GOOD["pods"][1:]]
 

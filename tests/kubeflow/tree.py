@@ -87,7 +87,7 @@ def _by_path(objects: list[Object]) -> dict[str, Any]:
         metadata = body["metadata"]
         name = metadata["name"]
         # The hash of a generated ConfigMap changes with each letter of a comment.
-        for known in ("jupyter-web-app-config", "namespace-labels-data"):
+        for known in ("jupyter-web-app-config", "namespace-labels-data", "notebook-controller-config"):
             name = known if name.startswith(f"{known}-") else name
         text = json.dumps({**body, "metadata": {**metadata, "name": name}})
         found |= dict(_leaves(f"{body['kind']} {name}", json.loads(text)))
