@@ -22,6 +22,8 @@ class Answers:
     """A document, a list of them, or None where the cloud has none of that name."""
     unseen: Mapping[str, str] = field(default_factory=dict)
     """The reason why a part was not read, such as `403 AuthorizationFailed`."""
+    account: str = ""
+    """Who was asked, such as `project example`."""
 
     def part(self, name: str) -> Any:
         """One answer. Raises `NotSeen`, and `NotCompared` for what was not asked, such as sizes of an unknown region."""

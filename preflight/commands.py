@@ -18,7 +18,7 @@ from ready.findings import Exit, Unasked
 @click.command()
 @click.option("--stack", "name", default="dev", show_default=True, help="The stack: Pulumi.STACK.yaml of this folder.")
 @click.option(
-    "--account", help="The subscription's id or the project, where it is not the environment's or the file's."
+    "--account", help="The subscription's id or the project, where it is not the file's or the environment's."
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the findings as JSON.")
 def main(name: str, account: str | None, as_json: bool) -> None:
@@ -27,13 +27,15 @@ def main(name: str, account: str | None, as_json: bool) -> None:
     Exit status: 0 ready; 1 something is wrong; 2 nothing could be asked; 3 nothing that was seen is wrong, but not all was seen.
     """
     try:
-        answers = clouds.read(demand(stack.read(Path.cwd(), name)), account)
+        wanted = demand(stack.read(Path.cwd(), name), stack.others(Path.cwd(), name))
+        answers = clouds.read(wanted, account)
     except Unasked as why:
         click.echo(f"error: {why}", err=True)
         sys.exit(Exit.UNASKED)
     found = clouds.findings(answers)
+    subject = f"{name} in {answers.account}" if answers.account else name
     if as_json:
-        click.echo(json.dumps(findings.as_json(name, found), indent=2))
+        click.echo(json.dumps(findings.as_json(subject, found), indent=2))
     else:
-        table.show(Console(), name, found)
+        table.show(Console(), subject, found)
     sys.exit(findings.exit_status(found))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from config.clouds import registry
 from config.clouds.machines import Machine
@@ -19,8 +20,8 @@ class Need:
     pool: str
     machine: str
     spot: bool
-    first: int
-    """Nodes that the first `up` asks for, and 1 for a pool that starts at none: the first pod needs one."""
+    least: int
+    """Nodes that the first `up` asks for; 0 for a pool that starts at none."""
     most: int
     zones: tuple[str, ...]
     """Zones that the file names; empty where the cloud chooses."""
@@ -28,6 +29,15 @@ class Need:
     gpu_model: str
     known: Machine | None
     """The machine of the catalogue; None for one that it lacks."""
+    queued: bool = False
+    """Whether it is bought as flex-start."""
+    reserved: bool = False
+    """Whether it takes machines that were reserved, for which the quota was counted then."""
+
+    @property
+    def first(self) -> int:
+        """Nodes that the first `up` asks for, and 1 for a pool that starts at none: the first pod needs one."""
+        return max(1, self.least)
 
 
 @dataclass(frozen=True)
@@ -37,6 +47,14 @@ class Demand:
     spec: ClusterSpec
     cloud: Cloud
     needs: tuple[Need, ...]
+    settings: Mapping[str, str] = field(default_factory=dict)
+    """The stack file's settings of other programs, such as the provider's, by their whole key."""
+
+    @property
+    def bucket(self) -> str:
+        """The name of the bucket or storage account that the stack makes; empty where it makes none."""
+        checkpoints = self.spec.workloads.checkpoints
+        return (checkpoints.name if checkpoints else "") or ""
 
     @property
     def new(self) -> bool:
@@ -44,13 +62,13 @@ class Demand:
         return self.spec.system_pool is not None
 
 
-def demand(spec: ClusterSpec) -> Demand:
+def demand(spec: ClusterSpec, settings: Mapping[str, str] | None = None) -> Demand:
     """The demand of a checked stack file."""
     cloud = registry.of(spec.cloud)
     pools = node_pools(spec, cloud)
     if spec.system_pool:
         pools = (system_pool(spec.system_pool, cloud), *pools)
-    return Demand(spec, cloud, tuple(_need(pool, spec, cloud) for pool in pools))
+    return Demand(spec, cloud, tuple(_need(pool, spec, cloud) for pool in pools), settings or {})
 
 
 def _first(pool: NodePool, spec: ClusterSpec, cloud: Cloud) -> int:
@@ -64,10 +82,12 @@ def _need(pool: NodePool, spec: ClusterSpec, cloud: Cloud) -> Need:
         pool.name,
         pool.machine,
         pool.capacity == Capacity.SPOT,
-        max(1, _first(pool, spec, cloud)),
+        _first(pool, spec, cloud),
         pool.max_nodes,
         pool.zones,
         pool.gpus,
         pool.gpu_model,
         cloud.machine(pool.machine),
+        pool.capacity == Capacity.FLEX_START,
+        pool.reservation is not None,
     )

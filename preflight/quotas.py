@@ -16,8 +16,8 @@ class Drawn:
     pool: str
     each: int
     """Units of one node: vCPUs or GPUs."""
-    first: int
-    """Nodes of the first `up`, at least one."""
+    least: int
+    """Nodes of the first `up`; 0 for a pool that starts at none."""
     most: int
 
 
@@ -37,8 +37,8 @@ class Limit:
 def judge(drawn: Iterable[Drawn], limits: dict[str, Limit | None], unit: str, remedy: str) -> Iterator[Said]:
     """Each quota against what the pools draw. None for a limit that the cloud does not list.
 
-    Too little for one node of each pool is wrong: such a pool never gets a machine. Less than all pools at their `maxNodes` is a
-    note: a chain falls back when a quota ends.
+    Too little for the nodes of the first `up`, or for one node of the largest pool, is wrong. Less than one node of each pool, or
+    than all pools at their `maxNodes`, is a note: the pools of a chain are alternatives, and it goes on when a quota ends.
     """
     by_quota: dict[str, list[Drawn]] = {}
     for part in drawn:
@@ -46,15 +46,22 @@ def judge(drawn: Iterable[Drawn], limits: dict[str, Limit | None], unit: str, re
     fine: list[str] = []
     for quota, parts in sorted(by_quota.items()):
         limit = limits.get(quota)
-        first, most = (
-            sum(part.each * count for part, count in ((p, getattr(p, key)) for p in parts)) for key in ("first", "most")
+        need = max(
+            sum(part.each * part.least for part in parts), *(part.each * max(1, part.least) for part in parts), 0
         )
+        first = sum(part.each * max(1, part.least) for part in parts)
+        most = sum(part.each * part.most for part in parts)
         pools = some(part.pool for part in parts)
         if limit is None:
             yield note(f"{quota} is not listed; {pools} draw {first} to {most} {unit} from it", remedy)
-        elif limit.left < first:
+        elif limit.left < need:
             yield wrong(
-                f"{quota} has {limit.left} of {limit.limit:.0f} {unit} left; the first nodes of {pools} need {first}",
+                f"{quota} has {limit.left} of {limit.limit:.0f} {unit} left; the first nodes of {pools} need {need} at least",
+                remedy,
+            )
+        elif limit.left < first:
+            yield note(
+                f"{quota} has {limit.left} {unit} left; one node of each of {pools} at the same time needs {first}",
                 remedy,
             )
         elif limit.left < most:
@@ -63,3 +70,9 @@ def judge(drawn: Iterable[Drawn], limits: dict[str, Limit | None], unit: str, re
             fine.append(f"{quota} {limit.left} for {most}")
     if fine:
         yield ok(f"{unit} left for the pools at maxNodes: {', '.join(fine)}")
+
+
+def reserved(pools: Iterable[str]) -> Iterator[Said]:
+    """What is said of pools that draw from no quota, because their machines were counted when they were reserved."""
+    if names := some(pools):
+        yield note(f"the machines of {names} are reserved, and their quota was counted then: it was not asked for them")

@@ -6,16 +6,19 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from functools import cached_property
 from typing import Any
 
 import yaml
 
+from config.model.pool import Capacity
 from config.model.taint import Effect, Taint
 from config.placement.node_pools import CAPACITY_LABEL, POOL_LABEL
 from ready.check import NotCompared, NotSeen
 from ready.clouds import CLOUDS
 from ready.clouds.facts import CloudFacts, Group
+from ready.intent import Intent
 from ready.quantities import number
 from ready.snapshot import Object, Snapshot
 
@@ -73,6 +76,8 @@ class Node:
     provider_id: str
     allocatable: Mapping[str, float]
     used: Mapping[str, float] = field(default_factory=dict)
+    born: str = ""
+    """The time at which it joined, as the API server writes it."""
 
     @property
     def pool(self) -> str:
@@ -92,16 +97,23 @@ class Node:
 
 _PASSING = re.compile(
     r"node\.kubernetes\.io/|node\.cloudprovider\.kubernetes\.io/|ToBeDeletedByClusterAutoscaler$"
-    r"|DeletionCandidateOfClusterAutoscaler$|startup-taint\.cluster-autoscaler\.kubernetes\.io/"
+    r"|DeletionCandidateOfClusterAutoscaler$|(startup|status|ignore)-taint\.cluster-autoscaler\.kubernetes\.io/"
+    r"|node\.cilium\.io/|cni\.istio\.io/|readiness\.k8s\.io/"
 )
-"""Taints that Kubernetes or the autoscaler puts on a node for a while."""
+"""Taints that Kubernetes, the autoscaler or an agent of the network puts on a node for a while (kubernetes/autoscaler 1.36.1,
+utils/taints/taints.go; docs.cilium.io, page installation/taints; istio.io, page setup/additional-setup/cni; readiness.k8s.io is
+of kubernetes-sigs/node-readiness-controller)."""
+
+_YOUNG = 15 * 60
+"""Seconds in which a node may still get its driver and its device plugin."""
 
 
 class Cluster:
-    """The parts of a snapshot, read once each."""
+    """The parts of a snapshot, read once each, and what the stack file adds."""
 
-    def __init__(self, snapshot: Snapshot) -> None:
+    def __init__(self, snapshot: Snapshot, intent: Intent | None = None) -> None:
         self.snapshot = snapshot
+        self.intent = intent or Intent()
 
     def part(self, name: str) -> Any:
         """An object, a list, or None where there is none. Raises NotSeen."""
@@ -163,6 +175,19 @@ class Cluster:
         if config_map is None:
             return None
         return read_status(str((config_map.get("data") or {}).get("status", "")))
+
+    def young(self, node: Node) -> bool:
+        """Whether the node joined a moment ago; False where a snapshot does not say when it was taken."""
+        if not self.snapshot.taken or not node.born:
+            return False
+        age = datetime.fromisoformat(self.snapshot.taken) - datetime.fromisoformat(node.born)
+        return 0 <= age.total_seconds() < _YOUNG
+
+    def reclaimable(self, node: Node) -> bool:
+        """Whether the cloud may take the node back, or ends it after a while: then it is not Ready as a part of its life."""
+        own = node.labels.get(CAPACITY_LABEL) in (Capacity.SPOT, Capacity.FLEX_START)
+        clouds = self.cloud.reclaimable_labels.items() if self.cloud else ()
+        return own or any(node.labels.get(key) == value for key, value in clouds)
 
     def lasting_taints(self, node: Node) -> set[Taint]:
         """The taints of a node without those that come and go."""
@@ -226,6 +251,7 @@ def _node(item: Object, used: Mapping[str, float]) -> Node:
         str(spec.get("providerID", "")),
         {key: number(amount) for key, amount in (status.get("allocatable") or {}).items()},
         used,
+        str(item["metadata"].get("creationTimestamp") or ""),
     )
 
 

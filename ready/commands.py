@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 from rich.console import Console
 
-from ready import findings, judge, reader, table
+from ready import findings, intent, judge, reader, table
 from ready import stack as stacks
 from ready.checks import declared
 from ready.findings import Exit, Unasked
@@ -28,12 +28,13 @@ def main(kubeconfig: str | None, context: str | None, stack: str | None, as_json
     Exit status: 0 ready; 1 something is wrong; 2 nothing could be asked; 3 nothing that was seen is wrong, but not all was seen.
     """
     try:
-        more = [declared.check(stacks.read(Path.cwd(), stack), stack)] if stack else []
+        spec = stacks.read(Path.cwd(), stack) if stack else None
         snapshot = reader.snapshot(kubeconfig, context)
     except Unasked as why:
         click.echo(f"error: {why}", err=True)
         sys.exit(Exit.UNASKED)
-    found = judge.findings(snapshot, more)
+    more = [declared.check(spec, stack)] if spec and stack else []
+    found = judge.findings(snapshot, more, intent.of(spec) if spec else None)
     if as_json:
         click.echo(json.dumps(findings.as_json(snapshot.server, found), indent=2))
     else:

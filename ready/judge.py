@@ -8,6 +8,7 @@ from ready.check import Check
 from ready.checks import growth, kubernetes, mesh, placement, pools, room
 from ready.cluster import Cluster
 from ready.findings import Finding
+from ready.intent import Intent
 from ready.snapshot import Snapshot
 
 CHECKS: tuple[Check[Cluster], ...] = (
@@ -20,7 +21,7 @@ CHECKS: tuple[Check[Cluster], ...] = (
 )
 
 
-def findings(snapshot: Snapshot, more: Iterable[Check[Cluster]] = ()) -> list[Finding]:
+def findings(snapshot: Snapshot, more: Iterable[Check[Cluster]] = (), intent: Intent | None = None) -> list[Finding]:
     """What every check says of a snapshot, and `more` of them. Pure: the same snapshot, the same findings."""
-    cluster = Cluster(snapshot)
+    cluster = Cluster(snapshot, intent)
     return [finding for check in (*CHECKS, *more) for finding in check.findings(cluster)]

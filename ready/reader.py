@@ -7,6 +7,7 @@ Not a dry run of a pod either: the API server asks for the right to create it (k
 from __future__ import annotations
 
 import json
+from email.utils import parsedate_to_datetime
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -24,7 +25,8 @@ _PAGE = 500
 def snapshot(kubeconfig: str | None, context: str | None = None) -> Snapshot:
     """Everything that the kubeconfig's user may read.
 
-    `kubeconfig`: a file; None for kubectl's default. Raises `Unasked` where it is unusable or the server does not answer.
+    `kubeconfig`: a file; None for kubectl's default. Raises `Unasked` where it is unusable, its credentials are not
+    accepted, or the server does not answer.
     """
     # The import takes half a second.
     from kubernetes import client, config
@@ -46,7 +48,8 @@ def snapshot(kubeconfig: str | None, context: str | None = None) -> Snapshot:
 
 
 def read(api: Any) -> Snapshot:
-    """The snapshot that a `kubernetes.client.ApiClient` sees. Raises `Unasked` where the server does not answer."""
+    """The snapshot that a `kubernetes.client.ApiClient` sees. Raises `Unasked` where the server does not answer, or
+    not to these credentials."""
     parts: dict[str, Any] = {}
     unseen: dict[str, str] = {}
     for name, path in PATHS.items():
@@ -54,7 +57,13 @@ def read(api: Any) -> Snapshot:
             parts[name] = _part(api, path)
         except _Refused as refused:
             unseen[name] = str(refused)
-    return Snapshot(api.configuration.host, parts, unseen)
+    return Snapshot(api.configuration.host, parts, unseen, _now(api))
+
+
+def _now(api: Any) -> str:
+    """The time by the server's own clock, which also dates nodes; empty where it says none."""
+    date = _ask(api, PATHS["version"]).getheader("Date")
+    return parsedate_to_datetime(date).isoformat() if date else ""
 
 
 class _Refused(Exception):
@@ -78,6 +87,26 @@ def _part(api: Any, path: str) -> Any:
 
 
 def _get(api: Any, path: str) -> dict[str, Any] | None:
+    host = api.configuration.host
+    answer = _ask(api, path)
+    if answer.status == 404:
+        return None
+    if answer.status == 401:
+        # Not a missing right: an expired token is refused everywhere, and no role mends it.
+        raise Unasked(f"the API server {host} does not accept the kubeconfig's credentials (401): log in again")
+    if answer.status != 200:
+        raise _Refused(f"{answer.status} {answer.reason}")
+    try:
+        content = json.loads(answer.data)
+    except ValueError:
+        content = None
+    if not isinstance(content, dict):
+        raise Unasked(f"the server at {host} is no API server")
+    return content
+
+
+def _ask(api: Any, path: str) -> Any:
+    """The answer, whatever its status, with its body read."""
     from kubernetes.client.exceptions import ApiException
     from urllib3.exceptions import HTTPError
 
@@ -86,20 +115,12 @@ def _get(api: Any, path: str) -> dict[str, Any] | None:
     try:
         request = api.param_serialize("GET", path, header_params=header, auth_settings=["BearerToken"])
         answer = api.call_api(*request, _request_timeout=_SECONDS)
-        content = json.loads(answer.read()) if answer.status == 200 else None
+        answer.read()
     except ApiException as refused:  # no trust in its certificate
         raise Unasked(f"the API server {host} does not answer: {_line(refused.reason)}") from None
     except HTTPError as silent:
         raise Unasked(f"the API server {host} does not answer: {_line(silent)}") from None
-    except ValueError:
-        raise Unasked(f"the server at {host} is no API server") from None
-    if answer.status == 404:
-        return None
-    if answer.status != 200:
-        raise _Refused(f"{answer.status} {answer.reason}")
-    if not isinstance(content, dict):
-        raise Unasked(f"the server at {host} is no API server")
-    return content
+    return answer
 
 
 def _slim(item: dict[str, Any]) -> dict[str, Any]:

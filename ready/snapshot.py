@@ -46,12 +46,15 @@ class Snapshot:
     """An object; a list of objects; None where the server has no such object or kind."""
     unseen: Mapping[str, str] = field(default_factory=dict)
     """The reason why a part was not read, such as `403 Forbidden`."""
+    taken: str = ""
+    """The time of it by the server's clock, in ISO 8601; empty where that is not known, as in a recorded file."""
 
     def as_json(self) -> dict[str, Any]:
         """Plain data, the inverse of `of_json`."""
-        return {"server": self.server, "parts": dict(self.parts), "unseen": dict(self.unseen)}
+        plain = {"server": self.server, "parts": dict(self.parts), "unseen": dict(self.unseen)}
+        return plain | ({"taken": self.taken} if self.taken else {})
 
     @classmethod
     def of_json(cls, plain: Mapping[str, Any]) -> Snapshot:
         """The snapshot in a recorded file."""
-        return cls(plain["server"], plain["parts"], plain.get("unseen", {}))
+        return cls(plain["server"], plain["parts"], plain.get("unseen", {}), plain.get("taken", ""))

@@ -16,6 +16,25 @@ from ready.findings import Unasked
 
 def read(folder: Path, stack: str) -> ClusterSpec:
     """The spec of `Pulumi.STACK.yaml`. Raises `Unasked` with every problem of the file."""
+    config = _config(folder, stack)
+    spec, problems = stackfile.read(_settings(config), stack)
+    if spec is None:
+        lines = "\n".join(f"  {problem}" for problem in problems if not problem.warning)
+        raise Unasked(f"Pulumi.{stack}.yaml is faulty, so nothing was asked:\n{lines}")
+    return spec
+
+
+def others(folder: Path, stack: str) -> dict[str, str]:
+    """The file's settings of other programs, such as those of a provider, by their whole key; without secrets. Raises `Unasked`."""
+    config = _config(folder, stack)
+    return {
+        key: value
+        for key, value in config.items()
+        if isinstance(key, str) and isinstance(value, str) and not key.startswith(stackfile.PREFIX)
+    }
+
+
+def _config(folder: Path, stack: str) -> Mapping[str, Any]:
     path = folder / f"Pulumi.{stack}.yaml"
     try:
         content = YAML(typ="safe", pure=True).load(path.read_text())
@@ -27,11 +46,7 @@ def read(folder: Path, stack: str) -> ClusterSpec:
     config = (content or {}).get("config") if isinstance(content, dict) else None
     if not isinstance(config, dict):
         raise Unasked(f"{path.name}: has no `config`")
-    spec, problems = stackfile.read(_settings(config), stack)
-    if spec is None:
-        lines = "\n".join(f"  {problem}" for problem in problems if not problem.warning)
-        raise Unasked(f"{path.name} is faulty, so nothing was asked:\n{lines}")
-    return spec
+    return config
 
 
 def _settings(config: Mapping[str, Any]) -> dict[str, Any]:

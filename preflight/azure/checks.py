@@ -7,8 +7,9 @@ from collections.abc import Iterator, Mapping
 
 from config.clouds.azure.settings import Azure
 from preflight.answers import Answers, Document
+from preflight.azure import names
 from preflight.demand import Need
-from preflight.quotas import Drawn, Limit, judge
+from preflight.quotas import Drawn, Limit, judge, reserved
 from ready.check import Check, Said, ok, some, wrong
 
 
@@ -78,7 +79,12 @@ def _of_machine(need: Need, sku: Document | None, location: str) -> Iterator[Sai
 
 def _quota(answers: Answers) -> Iterator[Said]:
     skus = _skus(answers)
-    drawn = [part for need in answers.demand.needs for part in _draws(need, skus.get(need.machine.lower()))]
+    drawn = [
+        part
+        for need in answers.demand.needs
+        if not need.reserved
+        for part in _draws(need, skus.get(need.machine.lower()))
+    ]
     limits: dict[str, Limit | None] = dict.fromkeys((part.quota for part in drawn), None)
     spelt = {_family(quota): quota for quota in limits}
     for usage in answers.part("usages") or ():
@@ -86,6 +92,7 @@ def _quota(answers: Answers) -> Iterator[Said]:
         if name:
             limits[name] = Limit(float(usage["limit"]), float(usage["currentValue"]))
     yield from judge(drawn, limits, "vCPUs", "ask for more quota (docs/azure.md, Quotas), or lower `maxNodes`")
+    yield from reserved(need.pool for need in answers.demand.needs if need.reserved)
 
 
 def _draws(need: Need, sku: Document | None) -> Iterator[Drawn]:
@@ -94,7 +101,7 @@ def _draws(need: Need, sku: Document | None) -> Iterator[Drawn]:
     vcpus = int(_capability(sku, "vCPUs") or 0) if sku else need.known.vcpus if need.known else 0
     for quota in ("lowPriorityCores",) if need.spot else ("cores", family):
         if quota and vcpus:
-            yield Drawn(quota, need.pool, vcpus, need.first, need.most)
+            yield Drawn(quota, need.pool, vcpus, need.least, need.most)
 
 
 def _family(name: str) -> str:
@@ -118,6 +125,15 @@ def _version(answers: Answers) -> Iterator[Said]:
         )
     elif entry.get("isPreview"):
         yield wrong(f"Kubernetes {wanted} is a preview in {location}", "choose a release with an older version")
+    elif (
+        not _settings(answers).long_term_support
+        and (plans := (entry.get("capabilities") or {}).get("supportPlan"))
+        and "KubernetesOfficial" not in plans
+    ):
+        yield wrong(
+            f"Kubernetes {wanted} has long-term support alone in {location}",
+            "choose a newer release, or set `cloud.longTermSupport: true` and `cloud.tier: Premium`",
+        )
     elif _settings(answers).long_term_support and "AKSLongTermSupport" not in (
         (entry.get("capabilities") or {}).get("supportPlan") or ()
     ):
@@ -177,6 +193,17 @@ _OF_A_CLUSTER = (
     "Microsoft.ManagedIdentity/userAssignedIdentities/assign/action",
     "Microsoft.Authorization/roleAssignments/write",
 )
+_OF_STORAGE = (
+    "Microsoft.Storage/storageAccounts/write",
+    "Microsoft.Storage/storageAccounts/blobServices/write",
+    "Microsoft.Storage/storageAccounts/blobServices/containers/write",
+    "Microsoft.Authorization/roleDefinitions/write",
+)
+_OF_PROFILES = (
+    "Microsoft.Authorization/roleAssignments/write",
+    "Microsoft.ManagedIdentity/userAssignedIdentities/write",
+    "Microsoft.ManagedIdentity/userAssignedIdentities/federatedIdentityCredentials/write",
+)
 _OF_A_GROUP = "Microsoft.Resources/subscriptions/resourceGroups/write"
 
 
@@ -185,6 +212,9 @@ def _permissions(answers: Answers) -> Iterator[Said]:
     wanted = [*_ACTIONS, *(_OF_A_CLUSTER if answers.demand.new else ())]
     if answers.demand.new and not _settings(answers).existing_resource_group:
         wanted.append(_OF_A_GROUP)
+    if answers.demand.bucket:
+        profiles = answers.demand.spec.workloads.profiles
+        wanted += [action for action in (*_OF_STORAGE, *(_OF_PROFILES if profiles else ())) if action not in wanted]
     missing = [action for action in wanted if not any(_allows(entry, action) for entry in granted)]
     for action in missing:
         yield wrong(f"whoever deploys may not {action}", "ask for a role that has it (docs/azure.md, Rights)")
@@ -204,40 +234,6 @@ def _covers(form: str, action: str) -> bool:
     return re.fullmatch(re.escape(form).replace(r"\*", ".*"), action, re.IGNORECASE) is not None
 
 
-def _names(answers: Answers) -> Iterator[Said]:
-    cloud, name = _settings(answers), answers.demand.spec.name
-    if not answers.demand.new:
-        if answers.part("cluster") is None:
-            yield wrong(f"there is no cluster {name} to add pools to", "correct `cloud.existingCluster`")
-        else:
-            yield ok(f"cluster {name} exists")
-        return
-    group = cloud.existing_resource_group or cloud.resource_group or name
-    exists = answers.part("resourceGroup") is not None
-    fine = True
-    if cloud.existing_resource_group and not exists:
-        fine = False
-        yield wrong(f"there is no resource group {group}", "make it, or leave `cloud.existingResourceGroup` out")
-    if answers.part("cluster") is not None:
-        fine = False
-        yield wrong(
-            f"resource group {group} has a cluster {name} already",
-            "choose another `cluster.name`; if this stack made it, there is nothing to do",
-        )
-    elif exists and not cloud.existing_resource_group:
-        fine = False
-        yield wrong(
-            f"there is a resource group {group} already, which the stack would make",
-            "set `cloud.existingResourceGroup`, or another `cloud.resourceGroup`",
-        )
-    if fine:
-        yield ok(
-            f"the names are free: cluster {name}, resource group {group}"
-            if not exists
-            else f"the name {name} is free in {group}"
-        )
-
-
 _PAGES = "learn.microsoft.com/"
 _RIGHT = "Reader on the subscription (docs/azure.md, Rights)"
 
@@ -252,5 +248,6 @@ CHECKS: tuple[Check[Answers], ...] = (
         _RIGHT,
     ),
     Check("permissions", _permissions, f"{_PAGES}rest/api/authorization/permissions", _RIGHT),
-    Check("names", _names, f"{_PAGES}rest/api/aks/managed-clusters/get", _RIGHT),
+    Check("names", names.names, f"{_PAGES}rest/api/aks/managed-clusters/get", _RIGHT),
+    Check("bucket", names.bucket, f"{_PAGES}rest/api/storagerp/storage-accounts/check-name-availability", _RIGHT),
 )

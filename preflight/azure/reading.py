@@ -1,4 +1,7 @@
-"""Asks Azure by its own clients: GET requests alone. What it says stays in the words of its REST documentation."""
+"""Asks Azure by its own clients. Every request reads; `checkNameAvailability` is a POST that changes nothing.
+
+What it says stays in the words of its REST documentation.
+"""
 
 from __future__ import annotations
 
@@ -20,12 +23,16 @@ NO_CREDENTIALS = (
 _SECONDS = 15
 """For a connection; an answer may take twice as long, because the list of sizes is long."""
 
+_SUBSCRIPTION = "azure-native:subscriptionId"
+"""The provider's setting in a stack file (pulumi.com/registry/packages/azure-native/installation-configuration)."""
+
 _MANAGEMENT = "https://management.azure.com"
 
 
 def read(demand: Demand, account: str | None, credential: Any = None, **options: Any) -> Answers:
-    """The answers for a stack. `account`: the subscription's id; None for the environment's (`ARM_SUBSCRIPTION_ID`,
-    `AZURE_SUBSCRIPTION_ID`), else the only one that the credentials see. `options` go to every client, such as a `transport`.
+    """The answers for a stack. `account`: the subscription's id; None for that of the stack file, which Pulumi's
+    provider takes first, else the environment's (`ARM_SUBSCRIPTION_ID`, `AZURE_SUBSCRIPTION_ID`), else the only one that the
+    credentials see. `options` go to every client, such as a `transport`.
 
     Raises `Unasked`.
     """
@@ -66,14 +73,19 @@ def read(demand: Demand, account: str | None, credential: Any = None, **options:
             unseen[name] = _refusal(refused)
         return parts.get(name)
 
-    chosen = account or os.environ.get("ARM_SUBSCRIPTION_ID") or os.environ.get("AZURE_SUBSCRIPTION_ID")
+    chosen = (
+        account
+        or demand.settings.get(_SUBSCRIPTION)
+        or os.environ.get("ARM_SUBSCRIPTION_ID")
+        or os.environ.get("AZURE_SUBSCRIPTION_ID")
+    )
     resources = ResourceManagementClient(credential, chosen or "none", **options)
 
-    def get(path: str, version: str) -> Any:
+    def get(path: str, version: str, method: str = "GET", body: Any = None) -> Any:
         """A path that the clients in use have no method for. Raises what their methods raise."""
         from azure.core.rest import HttpRequest
 
-        answer = resources.send_request(HttpRequest("GET", f"{_MANAGEMENT}{path}?api-version={version}"))
+        answer = resources.send_request(HttpRequest(method, f"{_MANAGEMENT}{path}?api-version={version}", json=body))
         if answer.status_code == 404:
             raise ResourceNotFoundError(response=answer)
         if answer.status_code >= 400:
@@ -104,7 +116,12 @@ def read(demand: Demand, account: str | None, credential: Any = None, **options:
     # For a group that is to be made, the rights on the subscription count.
     where = f"{scope}/resourcegroups/{group}" if found else scope
     ask("permissions", lambda: get(f"{where}/providers/Microsoft.Authorization/permissions", "2022-04-01")["value"])
-    return Answers(demand, parts, unseen)
+    if name := demand.bucket:
+        storage, version = f"{scope}/providers/Microsoft.Storage", "2023-05-01"
+        asked = {"name": name, "type": "Microsoft.Storage/storageAccounts"}
+        ask("accountName", lambda: get(f"{storage}/checkNameAvailability", version, "POST", asked))
+        ask("accounts", lambda: get(f"{storage}/storageAccounts", version)["value"])
+    return Answers(demand, parts, unseen, f"subscription {chosen}")
 
 
 def _only(subscriptions: Any) -> str:

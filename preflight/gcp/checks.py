@@ -9,8 +9,8 @@ from config.clouds.gcp.machines import accelerator
 from config.clouds.gcp.settings import Gcp
 from preflight.answers import Answers, Document
 from preflight.demand import Demand, Need
-from preflight.quotas import Drawn, Limit, judge
-from ready.check import Check, NotSeen, Said, ok, some, wrong
+from preflight.quotas import Drawn, Limit, judge, reserved
+from ready.check import Check, NotSeen, Said, note, ok, some, wrong
 
 CORE_SERVICES = (
     "container.googleapis.com",
@@ -21,6 +21,8 @@ CORE_SERVICES = (
     "monitoring.googleapis.com",
 )
 
+_STORAGE = "storage.googleapis.com"
+
 _PERMISSIONS = (
     "container.clusters.get",
     "container.clusters.getCredentials",
@@ -29,6 +31,10 @@ _PERMISSIONS = (
 )
 _OF_A_CLUSTER = ("container.clusters.create",)
 _OF_A_NETWORK = ("compute.networks.create", "compute.subnetworks.create", "compute.routers.create")
+_OF_A_BUCKET = ("storage.buckets.create",)
+_OF_GRANTS = "storage.buckets.setIamPolicy"
+"""Whoever makes a bucket as the project's editor or owner gets it with the bucket, so its lack on the project is a note
+(docs.cloud.google.com/storage/docs/access-control/iam-roles, legacy roles)."""
 _OF_AN_ACCOUNT = ("iam.serviceAccounts.create", "resourcemanager.projects.setIamPolicy")
 
 _CPUS = {
@@ -57,7 +63,15 @@ def permissions(demand: Demand) -> tuple[str, ...]:
     cloud = _settings(demand)
     network = _OF_A_NETWORK if demand.new and cloud.network.existing is None else ()
     account = () if cloud.service_account else _OF_AN_ACCOUNT
-    return (*_PERMISSIONS, *(_OF_A_CLUSTER if demand.new else ()), *network, *account)
+    storage: tuple[str, ...] = _OF_A_BUCKET if demand.bucket else ()
+    if demand.bucket and demand.spec.workloads.profiles:
+        storage = (*storage, _OF_GRANTS)
+    return (*_PERMISSIONS, *(_OF_A_CLUSTER if demand.new else ()), *network, *account, *storage)
+
+
+def services(demand: Demand) -> tuple[str, ...]:
+    """The services that the stack needs."""
+    return (*CORE_SERVICES, *((_STORAGE,) if demand.bucket else ()))
 
 
 def offered_zones(cloud: Gcp, region: Document | None) -> tuple[str, ...]:
@@ -117,7 +131,7 @@ def _entry(answers: Answers, kind: str, zone: str, name: str) -> Any:
 def _quota(answers: Answers) -> Iterator[Said]:
     region = _limits(answers.part("region"))
     project = _limits(answers.part("project"))
-    drawn = [part for need in answers.demand.needs for part in _draws(need, region)]
+    drawn = [part for need in answers.demand.needs if not need.reserved for part in _draws(need, region)]
     limits = {
         part.quota: project.get(part.quota) if part.quota == _ALL_GPUS else region.get(part.quota) for part in drawn
     }
@@ -125,6 +139,7 @@ def _quota(answers: Answers) -> Iterator[Said]:
         parts = [part for part in drawn if mine in part.quota]
         of_unit = {part.quota: limits[part.quota] for part in parts}
         yield from judge(parts, of_unit, unit, "ask for more quota (docs/google-cloud.md, Quotas), or lower `maxNodes`")
+    yield from reserved(need.pool for need in answers.demand.needs if need.reserved)
 
 
 def _limits(document: Document | None) -> dict[str, Limit]:
@@ -133,20 +148,25 @@ def _limits(document: Document | None) -> dict[str, Limit]:
 
 
 def _draws(need: Need, region: dict[str, Limit]) -> Iterator[Drawn]:
-    """Spot uses the preemptible quota once one was granted, before that the standard one (page spot; second hand)."""
+    """Spot uses the preemptible quota once one was granted, before that the standard one (page spot; second hand).
+
+    Flex-start needs that of preemptible GPUs (page dws-flex-start-training).
+    """
 
     def chosen(metric: str, preemptible: str) -> str:
         granted = region.get(preemptible)
-        return preemptible if need.spot and granted and granted.limit > 0 else metric
+        return preemptible if (need.spot or need.queued) and granted and granted.limit > 0 else metric
 
     if need.known and (metric := _CPUS.get(need.known.family)):
-        yield Drawn(chosen(metric, _SPOT_CPUS), need.pool, need.known.vcpus, need.first, need.most)
+        yield Drawn(chosen(metric, _SPOT_CPUS), need.pool, need.known.vcpus, need.least, need.most)
     if need.gpus:
         # The catalogue's names are those of the metrics (page resource-usage).
         model = need.gpu_model.removeprefix("nvidia-").replace("-", "_").upper()
         metric = f"NVIDIA_{model}_GPUS"
-        yield Drawn(chosen(metric, f"PREEMPTIBLE_{metric}"), need.pool, need.gpus, need.first, need.most)
-        yield Drawn(_ALL_GPUS, need.pool, need.gpus, need.first, need.most)
+        preemptible = f"PREEMPTIBLE_{metric}"
+        drawn = preemptible if need.queued else chosen(metric, preemptible)
+        yield Drawn(drawn, need.pool, need.gpus, need.least, need.most)
+        yield Drawn(_ALL_GPUS, need.pool, need.gpus, need.least, need.most)
 
 
 def _version(answers: Answers) -> Iterator[Said]:
@@ -182,16 +202,23 @@ def _registered(answers: Answers) -> Iterator[Said]:
         str(item["name"]).rpartition("/")[2]: item.get("state")
         for item in (answers.part("services") or {}).get("services") or ()
     }
-    missing = [name for name in CORE_SERVICES if states.get(name) != "ENABLED"]
+    missing = [name for name in services(answers.demand) if states.get(name) != "ENABLED"]
     for name in missing:
         yield wrong(f"the service {name} is not enabled", f"gcloud services enable {name}")
     if not missing:
-        yield ok(f"{len(CORE_SERVICES)} services are enabled")
+        yield ok(f"{len(services(answers.demand))} services are enabled")
 
 
 def _permissions(answers: Answers) -> Iterator[Said]:
     granted, wanted = (answers.part("granted") or {}).get("permissions") or (), permissions(answers.demand)
     missing = [permission for permission in wanted if permission not in granted]
+    if _OF_GRANTS in missing:
+        missing.remove(_OF_GRANTS)
+        yield note(
+            f"whoever deploys lacks {_OF_GRANTS} on the project, and must have it on the bucket for the profiles",
+            "an editor or owner of the project has it on buckets of their own; else ask for Storage Admin",
+        )
+        wanted = tuple(item for item in wanted if item != _OF_GRANTS)
     for permission in missing:
         yield wrong(
             f"whoever deploys lacks {permission} on the project",
@@ -211,12 +238,28 @@ def _names(answers: Answers) -> Iterator[Said]:
             yield ok(f"cluster {name} exists")
         return
     made = "if this stack made it, there is nothing to do"
-    if cluster is not None:
+    tags, live = answers.demand.spec.cluster.tags, (cluster or {}).get("resourceLabels") or {}
+    if tags and tags.items() <= live.items():
+        yield note(f"{cloud.place} has a cluster {name} with this stack's labels: a first `up` was made already")
+    elif cluster is not None:
         yield wrong(f"{cloud.place} has a cluster {name} already", f"choose another `cluster.name`; {made}")
     elif cloud.network.existing is None and answers.part("network") is not None:
         yield wrong(f"the project has a network {name} already", f"choose another `cluster.name`; {made}")
     else:
         yield ok(f"the name {name} is free")
+
+
+def _bucket(answers: Answers) -> Iterator[Said]:
+    name = answers.demand.bucket
+    if not name:
+        yield ok("the stack makes no bucket")
+    elif answers.part("bucket") is None:
+        yield ok(f"the bucket's name {name} is free")
+    else:
+        yield note(
+            f"there is a bucket {name}, which these credentials may read",
+            "nothing, if this stack made it; else set `workloads.checkpoints.existing`, or choose another name",
+        )
 
 
 _PAGES = "docs.cloud.google.com/"
@@ -231,4 +274,10 @@ CHECKS: tuple[Check[Answers], ...] = (
         "permissions", _permissions, f"{_PAGES}resource-manager/reference/rest/v3/projects/testIamPermissions", _RIGHT
     ),
     Check("names", _names, f"{_PAGES}kubernetes-engine/docs/reference/rest/v1/projects.locations.clusters/get", _RIGHT),
+    Check(
+        "bucket",
+        _bucket,
+        f"{_PAGES}storage/docs/json_api/v1/buckets/get",
+        "Storage Admin on the project; a bucket of somebody else's answers 403 as well, and then another name helps",
+    ),
 )

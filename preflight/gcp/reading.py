@@ -9,7 +9,7 @@ from config.clouds.gcp.machines import accelerator
 from config.clouds.gcp.settings import Gcp
 from preflight.answers import Answers
 from preflight.demand import Demand
-from preflight.gcp.checks import CORE_SERVICES, offered_zones, permissions
+from preflight.gcp.checks import offered_zones, permissions, services
 from ready.findings import Unasked
 
 NO_CREDENTIALS = (
@@ -17,6 +17,8 @@ NO_CREDENTIALS = (
     " GOOGLE_APPLICATION_CREDENTIALS"
 )
 
+
+_STORAGE = "https://storage.googleapis.com"
 
 _ONCE: dict[str, Any] = {"timeout": 30.0, "retry": None}
 """Seconds for each answer. The clients' own retries go on for ten minutes where nothing answers."""
@@ -86,7 +88,7 @@ def read(demand: Demand, account: str | None, credentials: Any = None, endpoint:
         networks = opened(compute_v1.NetworksClient)
         ask("network", lambda: _plain(networks.get(project=project, network=demand.spec.name, **_ONCE)))
     usage = opened(service_usage_v1.ServiceUsageClient)
-    names = [f"projects/{project}/services/{name}" for name in CORE_SERVICES]
+    names = [f"projects/{project}/services/{name}" for name in services(demand)]
     request = service_usage_v1.BatchGetServicesRequest(parent=f"projects/{project}", names=names)
     ask("services", lambda: _plain(usage.batch_get_services(request=request, **_ONCE)))
     rights = opened(resourcemanager_v3.ProjectsClient)
@@ -95,7 +97,24 @@ def read(demand: Demand, account: str | None, credentials: Any = None, endpoint:
         "granted",
         lambda: _plain(rights.test_iam_permissions(resource=f"projects/{project}", permissions=wanted, **_ONCE)),
     )
-    return Answers(demand, parts, unseen)
+    if demand.bucket:
+        ask("bucket", lambda: _bucket(demand.bucket, credentials, endpoint))
+    return Answers(demand, parts, unseen, f"project {project}")
+
+
+def _bucket(name: str, credentials: Any, endpoint: str | None) -> Any:
+    """A bucket by its name alone: one GET, for which a client of its own is not worth its weight. Raises what the clients raise."""
+    import google.auth
+    from google.api_core.exceptions import from_http_response
+    from google.auth.transport.requests import AuthorizedSession
+
+    if credentials is None:
+        credentials, _ = google.auth.default(scopes=["https://www.googleapis.com/auth/devstorage.read_only"])
+    with AuthorizedSession(credentials) as session:
+        answer = session.get(f"{endpoint or _STORAGE}/storage/v1/b/{name}", timeout=_ONCE["timeout"])
+    if answer.status_code >= 400:
+        raise from_http_response(answer)
+    return answer.json()
 
 
 def _pairs(demand: Demand, zones: tuple[str, ...]) -> Iterable[tuple[str, str, str]]:

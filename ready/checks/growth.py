@@ -24,7 +24,18 @@ def _order(cluster: Cluster) -> Iterator[Said]:
 
 def _by_priority(cluster: Cluster, cloud: CloudFacts) -> Iterator[Said]:
     name = "kube-system/cluster-autoscaler-priority-expander"
+    chosen = cluster.intent.expander
+    if chosen not in (None, "priority"):
+        yield note(f"the stack file's expander is {chosen}: the order of pools is not declared")
+        return
     config_map = cluster.part("expander")
+    if config_map is None and chosen is None:
+        yield note(
+            f"there is no ConfigMap {name}: right where the autoscaler's expander is another than priority, which the cluster"
+            " does not show; else it chooses at random, on-demand as soon as spot",
+            "name the stack: `ready --stack STACK` (make ready STACK=...) says which it is",
+        )
+        return
     if config_map is None:
         yield wrong(
             f"the ConfigMap {name} is missing: the autoscaler chooses at random, on-demand as soon as spot", _UP
@@ -125,6 +136,11 @@ def _autoscaler(cluster: Cluster) -> Iterator[Said]:
             yield wrong(
                 f"node group {group.name} is left alone for a while after a failure{why}",
                 "look at quota and capacity; up to 30 minutes later it is tried again",
+            )
+        elif group.health not in ("Healthy", "") and cloud and cloud.pool_of(group.name) in spot:
+            yield note(
+                f"node group {group.name} is {group.health}: spot machines of it were taken back or stopped",
+                "nothing, unless it stays so for long",
             )
         elif group.health not in ("Healthy", ""):
             faults = True

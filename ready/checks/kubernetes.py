@@ -60,17 +60,26 @@ def _policies_served(cluster: Cluster) -> Iterator[Said]:
 
 
 def _nodes(cluster: Cluster) -> Iterator[Said]:
-    broken = [node.name for node in cluster.nodes if not node.ready]
+    away = [node for node in cluster.nodes if not node.ready]
+    passing = [node.name for node in away if cluster.reclaimable(node) or cluster.young(node)]
+    broken = [node.name for node in away if node.name not in passing]
     if broken:
         yield wrong(
             f"{some(broken)} not Ready", "see `kubectl describe node`; delete the machine if it does not come back"
+        )
+    if passing:
+        yield note(
+            f"{some(passing)} not Ready: a spot machine that was taken back or stopped, or one that just joined",
+            "nothing, unless it stays so for long: the autoscaler removes or replaces it",
         )
     if cordoned := [node.name for node in cluster.nodes if node.cordoned and node.ready]:
         yield note(f"{some(cordoned)} cordoned", "`kubectl uncordon` them when the work on them is done")
     if not cluster.nodes:
         yield wrong("the cluster has no node", "raise `systemPool.minNodes`")
     elif not broken:
-        yield ok(f"{len(cluster.nodes)} nodes, all Ready")
+        yield ok(
+            f"{len(cluster.nodes) - len(passing)} nodes Ready" if passing else f"{len(cluster.nodes)} nodes, all Ready"
+        )
 
 
 CHECKS = (

@@ -25,13 +25,17 @@ def _istio(cluster: Cluster) -> Iterator[Said]:
         for volume in agent["spec"]["template"]["spec"].get("volumes") or ()
         if "cni-bin" in str(volume.get("name"))
     }
-    wanted = (cluster.cloud.cni_folder if cluster.cloud else "") or _DEFAULT_FOLDER
+    cloud = cluster.cloud
+    wanted = (cloud.cni_folder if cloud else "") or _DEFAULT_FOLDER
     where = f"{agent['metadata']['namespace']}/{agent['metadata']['name']}"
-    if folders and wanted not in folders:
-        yield wrong(
-            f"Istio's CNI agent {where} writes to {', '.join(map(str, folders))}; this cloud's nodes read {wanted}",
-            cluster.cloud.istio if cluster.cloud else "set its cniBinDir",
+    shown = ", ".join(map(str, folders))
+    if folders and wanted not in folders and cloud is None:
+        yield note(
+            f"Istio's CNI agent {where} writes to {shown}; which folder this cluster's nodes read is not known here",
+            "compare it with the folder of the container runtime's CNI plugins (its bin_dir)",
         )
+    elif cloud and folders and wanted not in folders:
+        yield wrong(f"Istio's CNI agent {where} writes to {shown}; this cloud's nodes read {wanted}", cloud.istio)
     else:
         yield ok(f"Istio's CNI agent {where} writes to {wanted}")
 

@@ -10,6 +10,7 @@ from components.addons.gpu.matching import may_run
 from config.placement.node_pools import GPU_TAINT
 from ready.check import Check, Said, note, ok, wrong
 from ready.cluster import Cluster, Node, Pool
+from ready.findings import State
 
 _MIG = "nvidia.com/mig-"
 
@@ -25,7 +26,7 @@ def _pools(cluster: Cluster) -> Iterator[Said]:
         for node in _of(cluster, pool):
             compared += 1
             for said in _differences(cluster, pool, node):
-                fine = False
+                fine = fine and said.state != State.WRONG
                 yield said
     known = {pool.label for pool in declared}
     for node in cluster.nodes:
@@ -53,9 +54,10 @@ def _differences(cluster: Cluster, pool: Pool, node: Node) -> Iterator[Said]:
             "run `pulumi up`; a taint that was removed by hand comes back with `kubectl taint node`",
         )
     for taint in sorted(taints - set(pool.taints), key=str):
-        yield wrong(
+        # A controller that this program does not know may have put it there for a while.
+        yield note(
             f"{node.name} of pool {pool.label} has the taint {taint}, which no pool declares: pods that belong there stay away",
-            "remove it with `kubectl taint node`, or declare it under the pool's `taints`",
+            "if it stays: remove it with `kubectl taint node`, or declare it under the pool's `taints`",
         )
 
 
@@ -114,6 +116,12 @@ def _gpus(cluster: Cluster) -> Iterator[Said]:
             total += count + slices
             if count < pool.gpus and not slices:
                 fine = False
+                if cluster.young(node):
+                    yield note(
+                        f"{node.name} of pool {pool.label} reports {count} of {pool.gpus} GPUs, and joined a moment ago",
+                        "ask again in some minutes: the driver and the device plugin come after the node",
+                    )
+                    continue
                 yield wrong(
                     f"{node.name} of pool {pool.label} reports {count} GPUs, and its machine has {pool.gpus}",
                     "see the logs of the device plugin's pod and whether the driver is on the node (`nvidia-smi`)",

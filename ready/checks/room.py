@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from ready.check import Check, Said, note, ok, wrong
+from ready.check import Check, NotCompared, Said, note, ok, wrong
 from ready.cluster import PLATFORM, Cluster
 from ready.quantities import GI, number
 
@@ -41,22 +41,57 @@ def _now(cluster: Cluster) -> _Room:
 
 
 def _grown(cluster: Cluster, now: _Room) -> _Room | None:
-    """The room with all nodes that the autoscaler may add to pools that have a plain node; None where its status is not here."""
+    """The room with all nodes that pools for plain pods may get; None where it is not known how far they grow."""
+    return _by_stack(cluster, now) if cluster.intent.bounds else _by_status(cluster, now)
+
+
+def _by_stack(cluster: Cluster, now: _Room) -> _Room | None:
+    """By the stack file's `maxNodes`."""
+    grown: _Room | None = now
+    for label, bound in cluster.intent.bounds.items():
+        if bound.plain and grown:
+            nodes = [node for node in cluster.nodes if node.pool == label]
+            each = nodes[0].allocatable if nodes else bound.each
+            grown = _more(grown, bound.most - len(nodes), each)
+    return grown
+
+
+def _by_status(cluster: Cluster, now: _Room) -> _Room | None:
+    """By the autoscaler's status."""
     try:
         groups = cluster.groups
     except ValueError:  # the check of the autoscaler says so
         groups = None
-    if groups is None or cluster.cloud is None:
+    cloud = cluster.cloud
+    if groups is None or cloud is None:
         return None
-    cpu, gib = now.cpu, now.gib
+    grown: _Room | None = now
     for group in groups:
-        for node in cluster.nodes:
-            if node.plain and cluster.cloud.group_of(node.name, node.provider_id) == group.name:
-                more = max(0, group.most - group.target)
-                cpu += more * node.allocatable.get("cpu", 0.0)
-                gib += more * node.allocatable.get("memory", 0.0) / GI
-                break
-    return _Room(cpu, gib)
+        nodes = [node for node in cluster.nodes if cloud.group_of(node.name, node.provider_id) == group.name]
+        plain = [node for node in nodes if node.plain]
+        if grown and plain:
+            grown = _more(grown, group.most - group.target, plain[0].allocatable)
+        elif grown and not nodes and not _for_others(cluster, cloud.pool_of(group.name)):
+            grown = _more(grown, group.most - group.target, {})
+    return grown
+
+
+def _more(room: _Room, count: int, each: Mapping[str, float]) -> _Room | None:
+    """The room with further nodes; None where there may be some and their size is not known."""
+    if count <= 0:
+        return room
+    if not each:
+        return None
+    return _Room(room.cpu + count * each.get("cpu", 0.0), room.gib + count * each.get("memory", 0.0) / GI)
+
+
+def _for_others(cluster: Cluster, pool: str) -> bool:
+    """Whether the contract declares the pool, and not for plain pods."""
+    try:
+        declared = cluster.contract.pools
+    except NotCompared:
+        return False
+    return any(item.name == pool and (item.spot or item.taints) for item in declared)
 
 
 def _room(cluster: Cluster) -> Iterator[Said]:
@@ -69,17 +104,19 @@ def _room(cluster: Cluster) -> Iterator[Said]:
     if grown and grown.holds(MESHED):
         yield ok(f"{now} are free on plain on-demand nodes, and {grown} when the autoscaler has grown them; {asked}")
         return
-    largest = grown or now
+    remedy = "raise `maxNodes` or `minNodes` of an on-demand pool without taints, or choose a larger machine"
+    if grown is None:
+        yield note(
+            f"{now} are free on plain on-demand nodes; {asked}. How far their pools may grow, the cluster does not show",
+            f"name the stack (`ready --stack STACK`), whose `maxNodes` say it; where that is not enough, {remedy}",
+        )
+        return
     bare = (
         "it holds Kubeflow without sidecars alone"
-        if largest.holds(BARE)
+        if grown.holds(BARE)
         else f"without sidecars {BARE[0]} and {BARE[1]} GiB"
     )
-    may_grow = "" if grown else "; how far its pools may grow is not known here"
-    yield wrong(
-        f"{largest} are all that plain on-demand nodes have for it; {asked} ({bare}){may_grow}",
-        "raise `maxNodes` or `minNodes` of an on-demand pool without taints, or choose a larger machine",
-    )
+    yield wrong(f"{grown} are all that plain on-demand nodes have for it; {asked} ({bare})", remedy)
 
 
 def _volumes(cluster: Cluster) -> Iterator[Said]:

@@ -27,6 +27,7 @@ AZURE = CloudFacts(
     group_of=_scale_set,
     pool_of=_pool,
     passing_taints=r"remediator\.kubernetes\.azure\.com/",
+    reclaimable_labels={"kubernetes.azure.com/scalesetpriority": "spot"},
     default_class="default",
     expander=True,
     pool_class="",

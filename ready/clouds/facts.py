@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 
@@ -34,6 +34,8 @@ class CloudFacts:
     """The name of a node group -> the pool that it is; empty where the name does not say it."""
     passing_taints: str
     """Regular expression of the keys of taints that it puts on a node for a while."""
+    reclaimable_labels: Mapping[str, str]
+    """Labels of nodes that it may take back; one of them is enough."""
     default_class: str
     """The StorageClass that it marks as default."""
     expander: bool

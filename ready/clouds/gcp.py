@@ -16,6 +16,7 @@ GCP = CloudFacts(
     group_of=_group,
     pool_of=lambda group: "",
     passing_taints=r"cloud\.google\.com/impending-node-termination$",
+    reclaimable_labels={"cloud.google.com/gke-spot": "true", "cloud.google.com/gke-preemptible": "true"},
     default_class="standard-rwo",
     expander=False,
     pool_class="cloud.google.com/compute-class",

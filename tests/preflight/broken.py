@@ -64,11 +64,16 @@ AZURE: dict[str, tuple[Break, str, tuple[str, ...]]] = {
         ("NCASv3_T4", "0 of 0", "t4od need 4"),
     ),
     "regional-quota": (
-        lambda p: _usage(p, "cores", 20),
+        lambda p: _usage(p, "cores", 19),
         "quota",
-        ("cores", "16 of 20", "general, system, t4od", "need 20"),
+        ("cores", "15 of 19", "general, system, t4od", "need 16"),
     ),
     "version": (lambda p: p["versions"]["values"].pop(0), "version", ("no Kubernetes 1.36", "westeurope")),
+    "long-term-support-alone": (
+        lambda p: p["versions"]["values"][0]["capabilities"].update(supportPlan=["AKSLongTermSupport"]),
+        "version",
+        ("1.36 has long-term support alone in westeurope",),
+    ),
     "preview-version": (lambda p: p["versions"]["values"][0].update(isPreview=True), "version", ("1.36 is a preview",)),
     "provider": (lambda p: _provider(p, "Microsoft.ContainerService"), "registered", ("Microsoft.ContainerService",)),
     "no-role-assignments": (
@@ -109,12 +114,12 @@ GCP: dict[str, tuple[Break, str, tuple[str, ...]]] = {
         ("nvidia-l4", "europe-west4-c"),
     ),
     "spot-gpus": (
-        lambda p: _quota(p, "region", "PREEMPTIBLE_NVIDIA_L4_GPUS", 1),
+        lambda p: _quota(p, "region", "PREEMPTIBLE_NVIDIA_L4_GPUS", 0.5),
         "quota",
-        ("PREEMPTIBLE_NVIDIA_L4_GPUS", "1 of 1"),
+        ("PREEMPTIBLE_NVIDIA_L4_GPUS", "has 0 of"),
     ),
     "on-demand-gpus": (lambda p: _quota(p, "region", "NVIDIA_L4_GPUS", 0), "quota", ("NVIDIA_L4_GPUS has 0", "l4od")),
-    "all-gpus": (lambda p: _quota(p, "project", "GPUS_ALL_REGIONS", 1), "quota", ("GPUS_ALL_REGIONS has 1",)),
+    "all-gpus": (lambda p: _quota(p, "project", "GPUS_ALL_REGIONS", 0), "quota", ("GPUS_ALL_REGIONS has 0",)),
     "family-quota": (lambda p: _quota(p, "region", "N2_CPUS", 0), "quota", ("N2_CPUS has 0", "general")),
     "regional-quota": (lambda p: _quota(p, "region", "CPUS", 6), "quota", ("CPUS has 2 of 6", "system")),
     "channel": (

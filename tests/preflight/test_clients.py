@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
 import requests
 
+from config.model.workloads import Checkpoints, Workloads
 from preflight.azure import reading as azure
+from preflight.demand import Demand, demand
 from preflight.gcp import reading as gcp
+from ready import stack
 from ready.findings import Unasked
-from tests.preflight.recorded import answers, documents, wanted
+from tests.preflight.recorded import PROJECT, answers, documents, wanted
 from tests.preflight.wire import Recorded, served
 
 SUBSCRIPTION = "00000000-0000-0000-0000-000000000000"
@@ -26,13 +31,15 @@ class _Credential:
         return AccessToken("recorded", int(time.time()) + 3600)
 
 
-def _asked_of_azure(recorded: dict[str, Any], account: str | None = SUBSCRIPTION) -> tuple[Any, Recorded]:
+def _asked_of_azure(
+    recorded: dict[str, Any], account: str | None = SUBSCRIPTION, demanded: Demand | None = None
+) -> tuple[Any, Recorded]:
     from azure.core.pipeline.transport import RequestsTransport
 
     session, adapter = requests.Session(), Recorded(recorded)
     session.mount("https://", adapter)
     transport = RequestsTransport(session=session, session_owner=False)
-    read = azure.read(wanted("azure"), account, _Credential(), transport=transport, retry_total=0)
+    read = azure.read(demanded or wanted("azure"), account, _Credential(), transport=transport, retry_total=0)
     return read, adapter
 
 
@@ -74,6 +81,29 @@ def test_the_only_subscription_is_taken_and_several_must_be_named(monkeypatch: p
         _asked_of_azure({"/subscriptions": {"value": [one, one]}}, None)
 
 
+def test_the_subscription_of_the_stack_file_goes_before_the_environments(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("ARM_SUBSCRIPTION_ID", "other")
+    text = (PROJECT / "Pulumi.dev.yaml").read_text()
+    (tmp_path / "Pulumi.dev.yaml").write_text(f"{text}  azure-native:subscriptionId: {SUBSCRIPTION}\n")
+    demanded = demand(stack.read(tmp_path, "dev"), stack.others(tmp_path, "dev"))
+    read, adapter = _asked_of_azure(documents("azure"), None, demanded)
+    assert read.account == f"subscription {SUBSCRIPTION}"
+    assert {path.split("/")[2] for _, path in adapter.asked} == {SUBSCRIPTION}
+
+
+def test_the_name_of_a_storage_account_is_asked_only_where_the_stack_makes_one() -> None:
+    workloads = Workloads(checkpoints=Checkpoints(name="mldevcheckpoints"))
+    plain = wanted("azure")
+    demanded = replace(plain, spec=plain.spec.model_copy(update={"workloads": workloads}))
+    storage = f"/subscriptions/{SUBSCRIPTION}/providers/microsoft.storage"
+    more = {f"{storage}/checknameavailability": {"nameAvailable": True}, f"{storage}/storageaccounts": {"value": []}}
+    read, adapter = _asked_of_azure(documents("azure") | more, SUBSCRIPTION, demanded)
+    assert read.parts["accountName"] == {"nameAvailable": True}
+    assert [path.rpartition("/")[2] for method, path in adapter.asked if method != "GET"] == ["checkNameAvailability"]
+
+
 def test_no_credentials_for_azure_are_one_sentence() -> None:
     from azure.identity import ChainedTokenCredential, EnvironmentCredential
 
@@ -97,6 +127,17 @@ def test_googles_clients_read_the_recorded_answers_and_only_read() -> None:
     assert {(method, path) for method, path in asked if method != "GET"} == {
         ("POST", "/v3/projects/example-ml-staging:testIamPermissions")
     }
+    plain = wanted("gcp")
+    workloads = Workloads(checkpoints=Checkpoints(name="kept"))
+    demanded = replace(plain, spec=plain.spec.model_copy(update={"workloads": workloads}))
+    for answer, part in (({"name": "kept"}, {"name": "kept"}), (None, None), (403, "403")):
+        with served(documents("gcp") | {"/storage/v1/b/kept": answer}) as (endpoint, asked):
+            read = gcp.read(demanded, None, AnonymousCredentials(), endpoint)
+        assert ("GET", "/storage/v1/b/kept") in asked
+        if part == "403":
+            assert read.unseen["bucket"].startswith("403")
+        else:
+            assert read.parts["bucket"] == part
     refused = {path: 403 for path in documents("gcp") if path.endswith(("serverconfig", ":batchget"))}
     with served(documents("gcp") | refused) as (endpoint, _):
         read = gcp.read(wanted("gcp"), None, AnonymousCredentials(), endpoint)

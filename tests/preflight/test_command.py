@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -46,8 +47,6 @@ def test_a_faulty_stack_file_is_refused_with_its_problems_before_anything_is_ask
 
 
 def test_a_cluster_that_no_cloud_is_known_of_cannot_be_asked() -> None:
-    from dataclasses import replace
-
     demand = wanted("azure")
     with pytest.raises(Unasked, match="use `ready`"):
         clouds.read(replace(demand, cloud=replace(demand.cloud, provider="existing")), None)
@@ -68,7 +67,10 @@ def test_findings_are_a_table_or_json_and_an_exit_status(monkeypatch: pytest.Mon
     monkeypatch.setattr(clouds, "read", lambda demand, account: given)
     done = CliRunner().invoke(commands.main, [])
     assert done.exit_code == Exit.READY
-    assert done.output.splitlines()[-1] == "dev: ready; 6 ok"
+    assert done.output.splitlines()[-1] == "dev: ready; 7 ok"
+    monkeypatch.setattr(clouds, "read", lambda demand, account: replace(given, account="subscription 1"))
+    assert CliRunner().invoke(commands.main, []).output.splitlines()[-1] == "dev in subscription 1: ready; 7 ok"
+    monkeypatch.setattr(clouds, "read", lambda demand, account: given)
     given.part("usages")[0]["limit"] = 0
     done = CliRunner().invoke(commands.main, ["--json"])
     shown = json.loads(done.output)

@@ -24,7 +24,7 @@ def test_a_good_account_is_ready_and_every_check_says_so(cloud: str) -> None:
     assert _bad(found) == []
     assert exit_status(found) == Exit.READY
     assert {finding.check for finding in found if finding.state == State.OK} == {
-        *("machines", "quota", "version", "registered", "permissions", "names")
+        *("machines", "quota", "version", "registered", "permissions", "names", "bucket")
     }
     assert all(finding.source for finding in found)
 
@@ -87,3 +87,14 @@ def test_an_unlisted_quota_is_a_note() -> None:
     given.part("usages").pop()
     (note,) = [finding for finding in clouds.findings(given) if finding.state == State.NOTE]
     assert note.says.startswith("Standard NCASv3_T4 Family is not listed; t4od draw 4 to 8 vCPUs")
+
+
+def test_pools_of_a_chain_are_alternatives_for_a_quota() -> None:
+    given = answers("gcp")
+    for quota in given.part("region")["quotas"]:
+        if quota["metric"] == "PREEMPTIBLE_NVIDIA_L4_GPUS":
+            quota["limit"] = 1
+    (note,) = [finding for finding in clouds.findings(given) if finding.state == State.NOTE]
+    assert note.says == (
+        "PREEMPTIBLE_NVIDIA_L4_GPUS has 1 GPUs left; one node of each of l4, l4big at the same time needs 2"
+    )

@@ -40,6 +40,35 @@ def _existing_gke(file: Settings) -> None:
     }
 
 
+def _checkpoints(file: Settings) -> None:
+    file["workloads"] = {"checkpoints": {"name": "mlkeptcheckpoints"}, "profiles": [{"namespace": "team-a"}]}
+
+
+FREE = {"accountName": {"nameAvailable": True}, "accounts": []}
+TAKEN = {"accountName": {"nameAvailable": False, "reason": "AlreadyExists"}, "accounts": []}
+
+
+def _service(parts: Settings) -> None:
+    parts["services"]["services"].append({"name": "projects/1/services/storage.googleapis.com", "state": "ENABLED"})
+    parts["granted"]["permissions"].append("storage.buckets.create")
+
+
+def _one_of(parts: Settings, way: str) -> None:
+    for quota in parts["region"]["quotas"]:
+        if quota["metric"].endswith("NVIDIA_L4_GPUS"):
+            quota["limit"] = 8 if quota["metric"].startswith(way) else 0
+
+
+def _alone(**settings: Any) -> Callable[[Settings], Any]:
+    """A single pool with GPUs, bought in this way."""
+
+    def change(file: Settings) -> None:
+        general = next(pool for pool in file["pools"] if pool["name"] == "general")
+        file["pools"] = [general, {"name": "only", "machine": "g2-standard-8", "maxNodes": 2, **settings}]
+
+    return change
+
+
 def _nothing(parts: Settings) -> None:
     pass
 
@@ -105,6 +134,79 @@ CASES: dict[str, tuple[str, Callable[[Settings], Any], Callable[[Settings], Any]
         "",
     ),
     "logs": ("azure", _cloud(monitoring={"logs": {}}), _nothing, "registered", "Microsoft.OperationalInsights"),
+    "role-definitions": (
+        "azure",
+        _checkpoints,
+        lambda p: p.update(FREE),
+        "permissions",
+        "whoever deploys may not Microsoft.Authorization/roleDefinitions/write",
+    ),
+    "checkpoints": (
+        "azure",
+        _checkpoints,
+        lambda p: p.update(FREE, permissions=[{"actions": ["*"]}]),
+        "",
+        "",
+    ),
+    "account-taken": (
+        "azure",
+        _checkpoints,
+        lambda p: p.update(TAKEN, permissions=[{"actions": ["*"]}]),
+        "bucket",
+        "name mlkeptcheckpoints is taken, and not in this subscription",
+    ),
+    "account-of-this-subscription": (
+        "azure",
+        _checkpoints,
+        lambda p: p.update(TAKEN, accounts=[{"name": "mlkeptcheckpoints"}], permissions=[{"actions": ["*"]}]),
+        "",
+        "",
+    ),
+    "no-storage-service": (
+        "gcp",
+        _checkpoints,
+        lambda p: (_service(p), p.update(bucket=None), p["services"]["services"].pop()),
+        "registered",
+        "storage.googleapis.com is not enabled",
+    ),
+    "no-right-to-make-a-bucket": (
+        "gcp",
+        _checkpoints,
+        lambda p: (_service(p), p.update(bucket=None), p["granted"]["permissions"].pop()),
+        "permissions",
+        "lacks storage.buckets.create",
+    ),
+    "bucket-is-there": ("gcp", _checkpoints, lambda p: (_service(p), p.update(bucket={"name": "x"})), "", ""),
+    "flex-start-needs-preemptible-gpus": (
+        "gcp",
+        _alone(capacity="flex-start"),
+        lambda p: _one_of(p, "NVIDIA"),
+        "quota",
+        "PREEMPTIBLE_NVIDIA_L4_GPUS has 0 of 0",
+    ),
+    "flex-start": ("gcp", _alone(capacity="flex-start"), lambda p: _one_of(p, "PREEMPTIBLE"), "", ""),
+    "reserved": ("gcp", _alone(reservation="l4"), lambda p: _one_of(p, "none"), "", ""),
+    "up-already": (
+        "azure",
+        lambda f: f["cluster"].update(tags={"stack": "dev"}),
+        lambda p: p.update(resourceGroup={"name": "ml-dev", "tags": {"stack": "dev", "more": "x"}}),
+        "",
+        "",
+    ),
+    "of-another-stack": (
+        "azure",
+        lambda f: f["cluster"].update(tags={"stack": "dev"}),
+        lambda p: p.update(resourceGroup={"name": "ml-dev", "tags": {"stack": "prod"}}),
+        "names",
+        "resource group ml-dev already",
+    ),
+    "up-already-on-gke": (
+        "gcp",
+        lambda f: f["cluster"].update(tags={"stack": "staging"}),
+        lambda p: p.update(cluster={"resourceLabels": {"stack": "staging"}}, network={"name": "ml-staging"}),
+        "",
+        "",
+    ),
     "no-long-term-support": (
         "azure",
         _cloud(tier="Premium", longTermSupport=True),
@@ -148,7 +250,7 @@ CASES: dict[str, tuple[str, Callable[[Settings], Any], Callable[[Settings], Any]
             q.update(limit=0) for q in p["region"]["quotas"] if q["metric"].startswith(("PREEMPTIBLE_N", "NVIDIA"))
         ],
         "quota",
-        "NVIDIA_L4_GPUS has 0 of 0 GPUs left; the first nodes of l4, l4big, l4od need 3",
+        "NVIDIA_L4_GPUS has 0 of 0 GPUs left; the first nodes of l4, l4big, l4od need 1 at least",
     ),
 }
 

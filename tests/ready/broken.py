@@ -52,7 +52,7 @@ def _served(parts: Parts, gone: str) -> None:
     parts["admission"]["resources"] = [r for r in parts["admission"]["resources"] if not r["name"].startswith(gone)]
 
 
-def _small(parts: Parts) -> None:
+def small(parts: Parts) -> None:
     for node in plain_nodes(parts):
         node["status"]["allocatable"]["cpu"] = "900m"
     set_status(parts, lambda groups: [group["health"].update(maxSize=1) for group in groups])
@@ -64,10 +64,6 @@ def set_status(parts: Parts, change: Callable[[list[Any]], Any]) -> None:
         content = yaml.safe_load(parts["autoscaler"]["data"]["status"])
         change(content["nodeGroups"])
         parts["autoscaler"]["data"]["status"] = yaml.safe_dump(content)
-
-
-def _blocked_taint(parts: Parts) -> None:
-    gpu_node(parts)["spec"]["taints"].append({"key": "team", "value": "vision", "effect": "NoSchedule"})
 
 
 def _without_spot_taint(parts: Parts) -> None:
@@ -94,7 +90,7 @@ def _second_plugin(parts: Parts) -> None:
     )
 
 
-def _istio(folder: str) -> Any:
+def istio(folder: str) -> Any:
     volumes = [{"name": "cni-bin-dir", "hostPath": {"path": folder}}]
     spec = {"template": {"spec": {"containers": [], "volumes": volumes}}}
     return {"metadata": {"namespace": "istio-system", "name": "istio-cni-node"}, "spec": spec}
@@ -157,8 +153,8 @@ def _renamed(parts: Parts) -> None:
     node["metadata"]["name"] = node["metadata"]["name"].replace("aks-t4-", "aks-t5-")
 
 
-def _not_ready(parts: Parts) -> None:
-    for condition in plain_nodes(parts)[-1]["status"]["conditions"]:
+def not_ready(node: Any) -> None:
+    for condition in node["status"]["conditions"]:
         if condition["type"] == "Ready":
             condition["status"] = "False"
 
@@ -190,7 +186,7 @@ ROWS = (
         "policies-served",
         "does not serve MutatingAdmissionPolicy",
     ),
-    Row("node-not-ready", _not_ready, "nodes", "not Ready"),
+    Row("node-not-ready", lambda p: not_ready(plain_nodes(p)[-1]), "nodes", "not Ready"),
     Row(
         "no-default-class",
         lambda p: _each(p, "storageClasses", lambda c: c["metadata"].pop("annotations", 0)),
@@ -204,7 +200,7 @@ ROWS = (
         "makes no volumes",
     ),
     Row("small-storage-quota", _quota, "volumes", "kubeflow/small allows 20Gi"),
-    Row("too-small", _small, "room", "7.4 CPUs and 14 GiB"),
+    Row("too-small", small, "room", "7.4 CPUs and 14 GiB", ("dev",)),
     Row("no-contract", lambda p: p.update(contract=None), "contract", "is missing: tools do not know"),
     Row(
         "broken-contract",
@@ -236,7 +232,6 @@ ROWS = (
         "pools",
         "lacks the label kubeflow-spot.dev/accelerator",
     ),
-    Row("own-taint", _blocked_taint, "pools", "has the taint team=vision:NoSchedule, which no pool declares"),
     Row(
         "plugin-without-toleration",
         _plugin_without_tolerations,
@@ -251,7 +246,6 @@ ROWS = (
         "gpus",
         "reports 0 GPUs, and its machine has 1",
     ),
-    Row("no-expander", lambda p: p.update(expander=None), "order", "chooses at random", ("dev",)),
     Row(
         "expander-lacks-a-pool",
         lambda p: _priorities(p, lambda t: re.sub(r"\^aks-t4-", "^aks-t5-", t)),
@@ -318,14 +312,14 @@ ROWS = (
     ),
     Row(
         "istio-in-a-read-only-folder",
-        lambda p: p["daemonSets"].append(_istio("/opt/cni/bin")),
+        lambda p: p["daemonSets"].append(istio("/opt/cni/bin")),
         "istio",
         "writes to /opt/cni/bin",
         ("staging",),
     ),
     Row(
         "istio-of-another-cloud",
-        lambda p: p["daemonSets"].append(_istio("/home/kubernetes/bin")),
+        lambda p: p["daemonSets"].append(istio("/home/kubernetes/bin")),
         "istio",
         "nodes read /opt/cni/bin",
         ("dev",),

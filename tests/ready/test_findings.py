@@ -13,13 +13,15 @@ import pytest
 from config.clouds import registry
 from config.model.spec import ClusterSpec
 from config.placement.node_pools import node_pools
-from ready import judge
+from ready import intent, judge
 from ready import stack as stacks
 from ready.checks import declared
 from ready.findings import Exit, Finding, State, exit_status
 from ready.snapshot import PATHS, Snapshot
-from tests.ready.broken import BOTH, BROKEN, ROWS, Row
+from tests.ready.broken import BOTH, BROKEN, ROWS, Row, small
 from tests.ready.capture import load
+from tests.ready.healthy import ROWS as HEALTHY
+from tests.ready.healthy import TAKEN
 from tests.sandbox.stack import PROJECT
 
 
@@ -47,6 +49,52 @@ def test_each_broken_cluster_is_named_by_its_defect_and_nothing_else(stack: str,
     assert {(finding.check, finding.state) for finding in found} == {(row.check, State.WRONG)}, found
     assert any(re.search(row.says, finding.says) for finding in found), found
     assert all(finding.remedy and finding.source for finding in found)
+
+
+@pytest.mark.parametrize(("stack", "row"), HEALTHY, ids=[f"{row.name}-{stack}" for stack, row in HEALTHY])
+def test_a_healthy_cluster_that_looks_broken_has_notes_alone(stack: str, row: Row) -> None:
+    cluster = replace(load(stack), taken=TAKEN)
+    before = {finding.says for finding in judge.findings(cluster)}
+    row.spoil(cluster.parts)  # type: ignore[arg-type]
+    found = judge.findings(cluster)
+    assert bad(found) == []
+    noted = [f for f in found if f.check == row.check and f.state == State.NOTE and f.says not in before]
+    assert bool(noted) == bool(row.says), found
+    assert any(re.search(row.says, finding.says) for finding in noted) or not row.says, noted
+
+
+_WITH_A_STACK: list[tuple[str, dict[str, Any], Callable[[Any], Any], str, State, str]] = [
+    ("staging", {}, small, "room", State.OK, "when the autoscaler has grown them"),
+    (
+        "staging",
+        {},
+        lambda p: [node["status"]["allocatable"].update(cpu="500m") for node in p["nodes"]],
+        "room",
+        State.WRONG,
+        "are all that plain on-demand nodes have",
+    ),
+    ("dev", {}, lambda p: p.update(expander=None), "order", State.WRONG, "chooses at random"),
+    *(
+        ("dev", {"expander": name}, lambda p: p.update(expander=None), "order", State.NOTE, f"expander is {name}")
+        for name in ("least-waste", "random", "most-pods")
+    ),
+]
+
+
+@pytest.mark.parametrize(("stack", "autoscaler", "spoil", "check", "state", "says"), _WITH_A_STACK)
+def test_a_stack_file_says_what_the_cluster_does_not_show(
+    stack: str, autoscaler: dict[str, Any], spoil: Callable[[Any], Any], check: str, state: State, says: str
+) -> None:
+    spec = stacks.read(PROJECT, stack)
+    if autoscaler:
+        cloud: Any = spec.cloud
+        profile = cloud.autoscaler.model_copy(update=autoscaler)
+        spec = spec.model_copy(update={"cloud": cloud.model_copy(update={"autoscaler": profile})})
+    cluster = load(stack)
+    spoil(cluster.parts)
+    found = judge.findings(cluster, intent=intent.of(spec))
+    assert [(f.check, f.state) for f in found if f.check == check or f in bad(found)] == [(check, state)]
+    assert any(says in finding.says for finding in found), found
 
 
 def test_there_are_fifteen_defects_on_each_cloud() -> None:

@@ -47,6 +47,7 @@ def test_every_part_is_read_by_get_alone_and_lists_page_by_page() -> None:
         read = reader.read(opened(address))
     assert {method for method, _ in asked} == {"GET"}
     assert read.unseen == {"daemonSets": "403 Forbidden"}
+    assert read.taken.endswith("+00:00")
     for name in PATHS.keys() - {"daemonSets"}:
         assert read.parts[name] == cluster.parts[name], name
 
@@ -69,6 +70,17 @@ def test_a_silent_server_and_one_that_is_none_end_it() -> None:
         reader.read(opened("http://127.0.0.1:9"))
     with served({"/version": lambda query: []}) as (address, _), pytest.raises(Unasked, match="is no API server"):
         reader.read(opened(address))
+
+
+def test_credentials_that_are_refused_end_it_with_one_sentence() -> None:
+    answers = documents(load("dev"))
+    # Whoever serves /version to anybody refuses the token only at the next part.
+    for path in ("/version", "/api/v1/nodes"):
+        with (
+            served(answers | {path: 401}) as (address, _),
+            pytest.raises(Unasked, match=r"does not accept the kubeconfig's credentials \(401\): log in again$"),
+        ):
+            reader.read(opened(address))
 
 
 def test_the_command_prints_a_table_or_json_with_an_exit_status(
