@@ -71,7 +71,8 @@ def refuse_rename(spec: ClusterSpec, last_update: LastUpdate) -> None:
     if now:
         what = f"is {before} and cannot become {now}: the profiles would begin with empty storage"
         remedy = (
-            f"put it back; or remove `checkpoints` in an `up` of its own first: {before} then stays, with its objects"
+            "put it back; or remove `checkpoints` and `profiles` in an `up` of its own first and then write them with the new "
+            f"name: {before} stays, with its objects"
         )
         raise pulumi.RunError(report([Problem(f"{_PATH}.name", what, remedy)]))
     pulumi.log.warn(

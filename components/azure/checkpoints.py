@@ -3,6 +3,9 @@
 A profile's pods prove themselves by tokens of their Kubernetes service accounts (learn.microsoft.com/azure/aks, page
 workload-identity-overview). Their role is the program's own: Storage Blob Data Contributor may also delete the container, and
 a condition cannot take that away, because it holds for data actions only.
+
+Blob service, container and policy are written one after the other: Azure refuses a write at an account while another runs
+(StorageAccountOperationInProgress).
 """
 
 from __future__ import annotations
@@ -27,15 +30,13 @@ from components.azure.types import (
 )
 from components.resources import Declared
 from components.workloads import Access, published
+from config.clouds.azure.kept import kept_group
 from config.clouds.azure.regions import regions
 from config.model.workloads import Checkpoints as Settings
 from config.model.workloads import ProfileAccess, Workloads
 
 CONTAINER = "checkpoints"
 
-GROUP = "-checkpoints"
-"""End of the name of the resource group that keeps the account: to delete a group deletes what is in it, and the cluster's group
-goes with the stack."""
 
 AUDIENCE = "api://AzureADTokenExchange"
 """Page workload-identity-deploy-cluster."""
@@ -43,7 +44,11 @@ AUDIENCE = "api://AzureADTokenExchange"
 LABEL = {"azure.workload.identity/use": "true"}
 """AKS gives the token to pods with this label (page workload-identity-overview)."""
 
-_BLOBS = "Microsoft.Storage/storageAccounts/blobServices/containers/blobs"
+ENV = {"AZURE_STORAGE_ANON": "false"}
+"""adlfs, fsspec's driver, logged in as nobody before its version 2026.4.0 unless told otherwise (its changelog)."""
+
+_CONTAINERS = "Microsoft.Storage/storageAccounts/blobServices/containers"
+_BLOBS = f"{_CONTAINERS}/blobs"
 _WRITING = (f"{_BLOBS}/write", f"{_BLOBS}/add/action", f"{_BLOBS}/delete")
 
 
@@ -60,6 +65,11 @@ def condition(path: str) -> str:
         f"(\n (\n  !(ActionMatches{{'{_BLOBS}/read'}} AND SubOperationMatches{{'Blob.List'}})\n )\n OR\n"
         f" (\n  @Request[{_BLOBS}:prefix] StringStartsWith '{path}'\n )\n)"
     )
+
+
+def url(account: str) -> str:
+    """The container's address as fsspec takes it: of `https://` it makes a filesystem without writes (adlfs, README.md)."""
+    return f"abfs://{CONTAINER}@{account}.dfs.core.windows.net/"
 
 
 class Checkpoints(pulumi.ComponentResource):
@@ -98,7 +108,7 @@ class Checkpoints(pulumi.ComponentResource):
         accesses = [
             self._access(name, profile, placed, role, container, issuer, child) for profile in workloads.profiles
         ]
-        self.published = published(f"https://{account}.blob.core.windows.net/{CONTAINER}/", accesses)
+        self.published = published(url(account), accesses)
         self.register_outputs({})
 
     def _storage(self, name: str, wanted: Settings, placed: Placed, group: str, keep_group: bool) -> pulumi.Output[str]:
@@ -106,7 +116,12 @@ class Checkpoints(pulumi.ComponentResource):
         kept = pulumi.ResourceOptions(parent=self, retain_on_delete=True)
         holder: pulumi.Input[str] = placed.resource_group
         if not keep_group:
-            inputs = {"resourceGroupName": group + GROUP, "location": placed.location, "tags": placed.tags}
+            assert wanted.name
+            inputs = {
+                "resourceGroupName": kept_group(group, wanted.name),
+                "location": placed.location,
+                "tags": placed.tags,
+            }
             holder = Declared(RESOURCE_GROUP, f"{name}-checkpoints", inputs, kept).name
         account = Declared(
             STORAGE_ACCOUNT,
@@ -133,7 +148,7 @@ class Checkpoints(pulumi.ComponentResource):
         )
         of_account = {"accountName": account.name, "resourceGroupName": holder}
         days = {"enabled": True, "days": wanted.soft_delete_days}
-        Declared(
+        service = Declared(
             BLOB_SERVICE,
             f"{name}-checkpoints",
             {
@@ -145,25 +160,29 @@ class Checkpoints(pulumi.ComponentResource):
             kept,
             outputs=(),
         )
+        container = Declared(
+            BLOB_CONTAINER,
+            f"{name}-checkpoints",
+            {**of_account, "containerName": CONTAINER, "publicAccess": "None"},
+            pulumi.ResourceOptions.merge(kept, pulumi.ResourceOptions(depends_on=[service])),
+            outputs=(),
+        )
         if wanted.expire_after_days:
             Declared(
                 MANAGEMENT_POLICY,
                 f"{name}-checkpoints",
                 {**of_account, "managementPolicyName": "default", "policy": _expiry(wanted.expire_after_days)},
-                pulumi.ResourceOptions(parent=self),
+                pulumi.ResourceOptions(parent=self, depends_on=[container]),
                 outputs=(),
             )
-        container = Declared(
-            BLOB_CONTAINER,
-            f"{name}-checkpoints",
-            {**of_account, "containerName": CONTAINER, "publicAccess": "None"},
-            kept,
-            outputs=(),
-        )
         return container.id
 
     def _role(self, name: str, account: str, cluster: str, container: pulumi.Input[str]) -> tuple[Role, Declared]:
-        """The role of the profiles: blobs, and nothing else."""
+        """The role of the profiles: blobs, and whether the container is there.
+
+        Clients ask for the container's properties before they read (adlfs, `exists`). At a container the action lists nothing:
+        a list of containers asks for it at the account, and a list of blobs is a data action.
+        """
         # An account's name is unique in the whole cloud, so the two are unique in the tenant, as they must be.
         title = f"kubeflow-spot checkpoints of {cluster} in {account}"
         role = Role("checkpoints", str(uuid.uuid5(uuid.NAMESPACE_URL, title)))
@@ -181,7 +200,7 @@ class Checkpoints(pulumi.ComponentResource):
                 "assignableScopes": [scope],
                 "permissions": [
                     {
-                        "actions": [],
+                        "actions": [f"{_CONTAINERS}/read"],
                         "notActions": [],
                         "dataActions": [f"{_BLOBS}/read", *_WRITING],
                         "notDataActions": [],
@@ -217,7 +236,8 @@ class Checkpoints(pulumi.ComponentResource):
         for account in profile.service_accounts:
             credential = Declared(
                 FEDERATED_CREDENTIAL,
-                f"{title}-{account}",
+                # Neither namespaces nor accounts have a `/`, while both may have hyphens.
+                f"{title}/{account}",
                 {
                     # At least 3 characters, and an account may have 1.
                     "federatedIdentityCredentialResourceName": f"sa-{account}",
@@ -233,7 +253,7 @@ class Checkpoints(pulumi.ComponentResource):
             before = [credential]
         grant = Grant(role[0], container, condition=condition(profile.path), after=(role[1],))
         grant.to(title, identity.output("principalId"), parent=self, replace_with=[identity], keep_principal=True)
-        return Access(profile, labels=LABEL, env={"AZURE_CLIENT_ID": identity.output("clientId")})
+        return Access(profile, labels=LABEL, env={"AZURE_CLIENT_ID": identity.output("clientId"), **ENV})
 
 
 def _container_id(account: str) -> str:

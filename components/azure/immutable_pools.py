@@ -24,6 +24,7 @@ from config.placement.node_pools import NodePool
 from config.problems import Problem
 
 _CHOSEN_BY_AKS = object()
+_RESERVATION = "capacityReservationGroupID"
 
 
 @dataclass(frozen=True)
@@ -50,7 +51,7 @@ PROPERTIES = (
     Immutable("gpuInstanceProfile", "mig", unset=""),
     Immutable("gpuProfile", "installDriver", unset={"driver": "Install"}),
     Immutable("enableEncryptionAtHost", "cloud.encryption.atHost", unset=False),
-    Immutable("capacityReservationGroupID", "reservation", unset=""),
+    Immutable(_RESERVATION, "reservation", unset=""),
 )
 """azure-native itself replaces for `vmSize` and `gpuInstanceProfile` only and would preview updates that Azure then answers
 with PropertyChangeNotAllowed (pulumi-azure-native issue 959)."""
@@ -68,6 +69,9 @@ def differences(path: str, declared: Mapping[str, Any], live: Mapping[str, Any],
     may be given by the end of its id.
     """
     name = declared.get("agentPoolName") or declared["name"]
+    if declared.get(_RESERVATION) and not live.get(_RESERVATION):
+        yield _not_associated(path, str(name), str(declared[_RESERVATION]), remedy)
+        declared = {key: value for key, value in declared.items() if key != _RESERVATION}
     yield from immutable.changed(path, str(name), _changes(declared, live), remedy)
 
 
@@ -133,6 +137,19 @@ def pool_problems(stack: Stack, pool: NodePool, declared: Mapping[str, Any], liv
     remedy = f"add `generation: {letter}`: a new pool is made before the old one goes"
     yield from differences(path, declared, profile, remedy)
     yield from _dropped(path, pool.name, pool.source, stack.last_update, remedy)
+
+
+def _not_associated(path: str, name: str, group: str, remedy: str) -> Problem:
+    """The pool was made before the line, or with it and AKS did not associate the group, of which it only warns (page
+    use-capacity-reservation-groups): the live pool is the same."""
+    shown = group.rpartition("/")[2]
+    what = f"{name}: uses no reservation in the cluster, and AKS adds {shown} to no pool that exists"
+    advice = (
+        f"{remedy}; if the pool was made with this line, AKS did not associate it: before that, see that {shown} has machines of "
+        "the pool's size and zones and that the cluster's identity is Contributor there, which may take an hour to work; or "
+        "remove the line"
+    )
+    return Problem(f"{path}.reservation", what, advice)
 
 
 def _dropped(path: str, name: str, pool: AnyPool, last_update: LastUpdate, remedy: str) -> Iterator[Problem]:

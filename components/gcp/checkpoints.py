@@ -23,6 +23,9 @@ from config.model.workloads import ProfileAccess, Workloads
 ROLE = "roles/storage.objectUser"
 """Objects: read, write, list, delete. Nothing at the bucket (docs.cloud.google.com/storage/docs/access-control/iam-roles)."""
 
+LIST_ROLE = "roles/storage.objectViewer"
+"""The least role that lists; its condition holds for nothing else."""
+
 _DAY = 86400
 
 
@@ -33,16 +36,18 @@ def principal(number: str, project: str, namespace: str, account: str) -> str:
 
 
 def condition(bucket: str, path: str) -> str:
-    """The condition of a binding: objects whose names begin with `path`, and lists of such.
+    """The condition of a binding: objects whose names begin with `path`."""
+    return f'resource.name.startsWith("projects/_/buckets/{bucket}/objects/{path}")'
+
+
+def list_condition(path: str) -> str:
+    """The condition of a binding: lists of objects whose names begin with `path`.
 
     A list names the bucket and no object, so its prefix counts. Google's pages show that attribute in access boundaries
-    (docs.cloud.google.com/iam/docs/downscoping-short-lived-credentials); where bindings do not know it, a list is refused
-    and the rest holds.
+    (docs.cloud.google.com/iam/docs/downscoping-short-lived-credentials), not in bindings. Where bindings do not know it, a list
+    is refused, or the binding itself is: it is one of its own, so that objects are read and written all the same.
     """
-    return (
-        f'resource.name.startsWith("projects/_/buckets/{bucket}/objects/{path}")'
-        f' || api.getAttribute("storage.googleapis.com/objectListPrefix", "").startsWith("{path}")'
-    )
+    return f'api.getAttribute("storage.googleapis.com/objectListPrefix", "").startsWith("{path}")'
 
 
 class Checkpoints(pulumi.ComponentResource):
@@ -111,21 +116,30 @@ class Checkpoints(pulumi.ComponentResource):
         declared: pulumi.Input[str],
         cluster: pulumi.Resource,
     ) -> None:
+        bindings = (
+            ("", ROLE, "checkpoints", "Objects", condition(bucket, profile.path)),
+            ("/lists", LIST_ROLE, "lists of checkpoints", "Lists", list_condition(profile.path)),
+        )
         for account in profile.service_accounts:
-            Declared(
-                BUCKET_MEMBER,
-                f"{name}-{profile.namespace}-{account}",
-                {
-                    "bucket": declared,
-                    "role": ROLE,
-                    "member": principal(number, cloud.project, profile.namespace, account),
-                    "condition": {
-                        "title": f"checkpoints of {profile.namespace}",
-                        "description": f"Objects below {profile.path}",
-                        "expression": condition(bucket, profile.path),
+            # The list's binding comes last: if Google refuses it, the other one is there.
+            before: list[pulumi.Resource] = [cluster]
+            for end, role, title, what, expression in bindings:
+                binding = Declared(
+                    BUCKET_MEMBER,
+                    # Neither namespaces nor accounts have a `/`, while both may have hyphens.
+                    f"{name}-{profile.namespace}/{account}{end}",
+                    {
+                        "bucket": declared,
+                        "role": role,
+                        "member": principal(number, cloud.project, profile.namespace, account),
+                        "condition": {
+                            "title": f"{title} of {profile.namespace}",
+                            "description": f"{what} below {profile.path}",
+                            "expression": expression,
+                        },
                     },
-                },
-                # A binding is known by role, member and the condition's title, which an old one would share.
-                pulumi.ResourceOptions(parent=self, depends_on=[cluster], delete_before_replace=True),
-                outputs=(),
-            )
+                    # A binding is known by role, member and the condition's title, which an old one would share.
+                    pulumi.ResourceOptions(parent=self, depends_on=before, delete_before_replace=True),
+                    outputs=(),
+                )
+                before = [binding]

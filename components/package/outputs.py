@@ -151,7 +151,9 @@ TYPES: dict[str, dict[str, Any]] = {
         },
         "The ConfigMap that tells users' tools about the pools.",
     ),
-    "CheckpointsOutput": _object({"url": _text("Its address, with a `/` at the end.")}, "The storage of checkpoints."),
+    "CheckpointsOutput": _object(
+        {"url": _text("Its address for fsspec, with a `/` at the end.")}, "The storage of checkpoints."
+    ),
     "ProfileAccessOutput": _object(
         {
             "namespace": _text("The profile's namespace."),

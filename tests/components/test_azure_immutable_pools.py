@@ -83,7 +83,6 @@ def test_another_spelling_and_what_aks_filled_in_are_no_differences(want: dict[s
         ({"gpuProfile": {"driver": "None"}}, {}, "pools[1].installDriver", "is true in the cluster"),
         ({}, {"gpuProfile": {"driver": "None"}}, "pools[1].installDriver", "cannot become true"),
         ({"enableEncryptionAtHost": True}, {}, "cloud.encryption.atHost", "is false in the cluster"),
-        ({"capacityReservationGroupID": GROUP}, {}, "pools[1].reservation", "is unset in the cluster"),
         (
             {},
             {"capacityReservationGroupID": GROUP},
@@ -99,6 +98,16 @@ def test_every_fixed_property_has_its_difference_in_the_stack_files_words(
     assert (problem.path, problem.remedy) == (path, "do")
     assert problem.what.startswith("general: ")
     assert text in problem.what
+
+
+def test_a_pool_that_aks_made_without_its_group_says_what_to_look_at_first() -> None:
+    """AKS only warns of a group that it cannot take, so the next `up` meets a pool without one."""
+    want = wanted(capacityReservationGroupID=GROUP, maxPods=30)
+    reservation, other = sorted(immutable_pools.differences("pools[1]", want, live(), "do"), reverse=True)
+    assert (reservation.path, other.path) == ("pools[1].reservation", "pools[1].maxPods")
+    assert reservation.what == "general: uses no reservation in the cluster, and AKS adds gpus to no pool that exists"
+    assert (other.remedy, reservation.remedy[:4]) == ("do", "do; ")
+    assert "AKS did not associate it" in reservation.remedy
 
 
 def test_all_differences_are_reported_together() -> None:

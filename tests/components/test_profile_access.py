@@ -28,7 +28,7 @@ Check = Callable[[str], bool]
 """Whether a profile may, by its namespace."""
 
 ACCOUNT = (
-    f"/subscriptions/{ids.SUBSCRIPTION}/resourceGroups/lab-checkpoints/providers/Microsoft.Storage/storageAccounts/"
+    f"/subscriptions/{ids.SUBSCRIPTION}/resourceGroups/lab-checkpoints-labcheckpoints/providers/Microsoft.Storage/storageAccounts/"
     "labcheckpoints"
 )
 OTHER = ACCOUNT.replace("labcheckpoints", "another")
@@ -46,6 +46,7 @@ AZURE = [
     (on_azure("Delete Blob", blob="team-a/run/1.ckpt"), True),
     (on_azure("List Blobs", prefix="team-a/"), True),
     (on_azure("List Blobs", prefix="team-a/run/"), True),
+    (on_azure("Get Container Properties"), True),
     # Objects of others, of which one has a name that begins with the same letters.
     (on_azure("Get Blob", blob="old/vision/1.ckpt"), False),
     (on_azure("Get Blob", blob="team-ab/1.ckpt"), False),
@@ -61,6 +62,7 @@ AZURE = [
     # Container, account, keys and signatures, another container and another account.
     (on_azure("Delete Container"), False),
     (on_azure("Create Container", "more"), False),
+    (on_azure("Get Container Properties", "more"), False),
     (on_azure("List Containers", ""), False),
     (on_azure("Get User Delegation Key", ""), False),
     (on_azure("List Keys", ""), False),
@@ -112,7 +114,7 @@ def azure_after_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[
         cloud = EmulatedAzure(tmp_path / "azure.json", "westeurope")
         declare(stack_config(PROJECT / "tests/configs/workloads.happy.yaml"), monkeypatch, cloud=cloud)
         for account in ("labcheckpoints", "another"):
-            place = {"resourceGroupName": "lab-checkpoints", "accountName": account}
+            place = {"resourceGroupName": "lab-checkpoints-labcheckpoints", "accountName": account}
             if account == "another":
                 kind = {"kind": "StorageV2", "sku": {"name": "Standard_LRS"}, "location": "westeurope"}
                 cloud.make("azure-native:storage:StorageAccount", {**place, **kind})
@@ -189,18 +191,18 @@ BROKEN: dict[str, Callable[[str], str]] = {
 
 
 @pytest.mark.parametrize("broken", ["none", *(pytest.param(how, marks=pytest.mark.slow) for how in BROKEN)])
-@pytest.mark.parametrize("cloud", ["azure", "gcp"])
+@pytest.mark.parametrize(("cloud", "name"), [("azure", "condition"), ("gcp", "condition"), ("gcp", "list_condition")])
 def test_a_broken_condition_is_seen(
-    cloud: str, broken: str, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+    cloud: str, name: str, broken: str, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     module = azure_checkpoints if cloud == "azure" else gcp_checkpoints
-    whole: Callable[..., str] = module.condition
+    whole: Callable[..., str] = getattr(module, name)
 
     def changed(*given: str) -> str:
         *bucket, path = given
         return NO_CONDITION[cloud] if broken == "none" else whole(*bucket, BROKEN[broken](path))
 
-    monkeypatch.setattr(module, "condition", changed)
+    monkeypatch.setattr(module, name, changed)
     resources = request.getfixturevalue("azure_after_up" if cloud == "azure" else "google_after_up")()
     assert wrong_on_azure(resources) if cloud == "azure" else wrong_on_google(resources)
 

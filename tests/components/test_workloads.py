@@ -21,8 +21,11 @@ pytestmark = pytest.mark.program
 
 AKS = stack_config(PROJECT / "tests/configs/workloads.happy.yaml")
 GKE = stack_config(PROJECT / "tests/configs/gke-workloads.happy.yaml")
+KEPT_GROUP = "lab-checkpoints-labcheckpoints"
 FEDERATED = "azure-native:managedidentity:FederatedIdentityCredential"
 ACCOUNT = "azure-native:storage:StorageAccount"
+MEMBER = "gcp:storage/bucketIAMMember:BucketIAMMember"
+GROUP = "azure-native:resources:ResourceGroup"
 KEPT = {
     "azure-native:resources:ResourceGroup lab-checkpoints",
     f"{ACCOUNT} lab-checkpoints",
@@ -54,7 +57,7 @@ def test_what_holds_data_stays_when_the_engine_forgets_it_and_rights_go(
 def test_nobody_reads_the_account_without_a_role_and_its_group_is_not_the_clusters(aks: Declared) -> None:
     account = aks.of(ACCOUNT)["lab-checkpoints"].inputs
     assert (account["allowSharedKeyAccess"], account["allowBlobPublicAccess"]) == (False, False)
-    assert (account["resourceGroupName"], account["sku"]) == ("lab-checkpoints", {"name": "Standard_ZRS"})
+    assert (account["resourceGroupName"], account["sku"]) == (KEPT_GROUP, {"name": "Standard_ZRS"})
     assert aks.outputs["resourceGroup"] == "lab"
 
 
@@ -64,17 +67,70 @@ def test_the_bucket_takes_no_lists_of_access_and_no_public(gke: Declared) -> Non
     assert bucket["softDeletePolicy"] == {"retentionDurationSeconds": 30 * 86400}
 
 
-def test_credentials_of_one_identity_are_written_one_after_the_other(aks: Declared) -> None:
-    first, second = (aks.of(FEDERATED)[f"lab-team-ab-{account}"] for account in ("default-editor", "training"))
+def dependencies(declared: Declared, type: str, name: str) -> set[str]:
+    return {urn.rpartition("$")[2] for urn in declared.of(type)[name].options["dependencies"]}
+
+
+def test_credentials_of_one_identity_and_parts_of_one_account_are_written_one_after_the_other(aks: Declared) -> None:
+    first, second = (aks.of(FEDERATED)[f"lab-team-ab/{account}"] for account in ("default-editor", "training"))
     assert any(urn.endswith(f"::{first.name}") for urn in second.options["dependencies"])
     assert second.inputs["subject"] == "system:serviceaccount:team-ab:training"
+    service, container = (f"azure-native:storage:{part}" for part in ("BlobServiceProperties", "BlobContainer"))
+    assert f"{service}::lab-checkpoints" in dependencies(aks, container, "lab-checkpoints")
+    policy = dependencies(aks, "azure-native:storage:ManagementPolicy", "lab-checkpoints")
+    assert f"{container}::lab-checkpoints" in policy
+
+
+def test_profiles_and_accounts_with_hyphens_are_resources_of_their_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`team` with `a-editor` and `team-a` with `editor`: the same letters in the same order."""
+    profiles = [
+        {"namespace": "team", "serviceAccounts": ["a-editor"]},
+        {"namespace": "team-a", "serviceAccounts": ["editor"]},
+    ]
+    for settings, cloud, type in (
+        (AKS, EmulatedAzure(tmp_path / "azure.json", "westeurope"), FEDERATED),
+        (GKE, EmulatedGoogle(tmp_path / "gcp.json"), MEMBER),
+    ):
+        workloads = {**settings["kubeflow-spot:workloads"], "profiles": profiles}
+        declared = declare({**settings, "kubeflow-spot:workloads": workloads}, monkeypatch, cloud=cloud)
+        names = [
+            resource.name for resource in declared.resources if resource.type == type and "editor" in resource.name
+        ]
+        assert len(set(names)) == len(names) == (2 if type == FEDERATED else 4)
+
+
+def test_a_list_that_google_refuses_takes_no_objects_with_it(gke: Declared) -> None:
+    """The attribute of a list's prefix is not documented for bindings: no other right may hang on it."""
+    bindings = gke.of(MEMBER)
+    expressions = {name: bindings[f"lab-team-a/default-editor{name}"].inputs["condition"] for name in ("", "/lists")}
+    assert "getAttribute" not in expressions[""]["expression"]
+    assert "getAttribute" in expressions["/lists"]["expression"]
+    assert expressions[""]["title"] != expressions["/lists"]["title"]
+    before = dependencies(gke, MEMBER, "lab-team-a/default-editor/lists")
+    assert f"{MEMBER}::lab-team-a/default-editor" in before
+
+
+def test_the_remedy_of_another_name_ends_with_new_storage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """After an `up` without checkpoints the old group and account are still there."""
+    azure = EmulatedAzure(tmp_path / "azure.json", "westeurope")
+    place = {"resourceGroupName": KEPT_GROUP, "location": "westeurope"}
+    azure.make(GROUP, place)
+    azure.make(
+        ACCOUNT, {**place, "accountName": "labcheckpoints", "kind": "StorageV2", "sku": {"name": "Standard_LRS"}}
+    )
+    workloads = {**AKS["kubeflow-spot:workloads"], "checkpoints": {"name": "labsecond"}}
+    declared = declare({**AKS, "kubeflow-spot:workloads": workloads}, monkeypatch, cloud=azure)
+    account = declared.of(ACCOUNT)["lab-checkpoints"].inputs
+    assert (account["accountName"], account["resourceGroupName"]) == ("labsecond", "lab-checkpoints-labsecond")
 
 
 @pytest.mark.parametrize(
     ("cloud", "sku", "group"),
     [
         ({"location": "northcentralus", "existingResourceGroup": "platform"}, "Standard_LRS", "platform"),
-        pytest.param({"resourceGroup": "ml"}, "Standard_ZRS", "ml-checkpoints", marks=pytest.mark.slow),
+        pytest.param({"resourceGroup": "ml"}, "Standard_ZRS", "ml-checkpoints-labcheckpoints", marks=pytest.mark.slow),
     ],
     ids=["existing group in a region without zones", "another group"],
 )
@@ -96,7 +152,7 @@ def contract(declared: Declared) -> dict[str, Any]:
 
 @pytest.mark.parametrize(
     ("cloud", "url"),
-    [("aks", "https://labcheckpoints.blob.core.windows.net/checkpoints/"), ("gke", "gs://lab-checkpoints/")],
+    [("aks", "abfs://checkpoints@labcheckpoints.dfs.core.windows.net/"), ("gke", "gs://lab-checkpoints/")],
 )
 def test_users_tools_read_where_their_objects_are(cloud: str, url: str, request: pytest.FixtureRequest) -> None:
     declared: Declared = request.getfixturevalue(cloud)
@@ -113,8 +169,10 @@ def test_users_tools_read_what_a_pod_needs(aks: Declared) -> None:
     of_a, of_ab, _ = contract(aks)["profiles"]
     assert of_a["labels"] == {"azure.workload.identity/use": "true"}
     # Each profile is somebody else to the cloud.
-    assert of_a["env"].keys() == of_ab["env"].keys() == {"AZURE_CLIENT_ID"}
-    assert of_a["env"] != of_ab["env"]
+    assert of_a["env"].keys() == of_ab["env"].keys() == {"AZURE_CLIENT_ID", "AZURE_STORAGE_ANON"}
+    assert of_a["env"]["AZURE_CLIENT_ID"] != of_ab["env"]["AZURE_CLIENT_ID"]
+    # Older drivers of fsspec log in as nobody unless they read this.
+    assert of_a["env"]["AZURE_STORAGE_ANON"] == "false"
 
 
 @pytest.mark.parametrize(

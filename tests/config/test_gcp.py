@@ -19,7 +19,7 @@ NETWORK = {"name": "n", "subnet": "s", "podRange": "p", "serviceRange": "r"}
 EXISTING = {"location": "europe-west4", "name": "shared"}
 FLEX = {"name": "flex", "machine": "g2-standard-8", "capacity": "flex-start", "maxNodes": 4}
 RESERVED = {"name": "kept", "machine": "g2-standard-8", "maxNodes": 2, "zones": ["europe-west4-b"], "reservation": "l4"}
-BEFORE_IT = {"release": "r2026-11", "cluster": {"name": "ml", "kubernetesVersion": "1.31", "reason": "waits for Istio"}}
+SINCE_IT = {"release": "r2026-11", "cluster": {"name": "ml", "kubernetesVersion": "1.32", "reason": "waits for Istio"}}
 
 
 def errors(raw: dict[str, Any]) -> list[Problem]:
@@ -123,7 +123,7 @@ MISTAKES = [
     (a(FLEX, gcp={"maxRunDuration": "7d"}), "pools[0].gcp.maxRunDuration", "such as 30s, 5m or 1h"),
     (a(FLEX, gcp={"shutdownGraceSeconds": 120}), "pools[0].gcp.shutdownGraceSeconds", "capacity: spot"),
     (a(FLEX, generation="b"), "pools[0].generation", "remove it"),
-    (on_gke([FLEX], releaseChannel="EXTENDED") | BEFORE_IT, "pools[0].capacity", "another release"),
+    (on_gke([FLEX], releaseChannel="EXTENDED") | SINCE_IT | {"cluster": {**SINCE_IT["cluster"], "kubernetesVersion": "1.31"}}, "pools[0].capacity", "another release"),
     (a(RESERVED, reservation="L4"), "pools[0].reservation", "projects/PROJECT/reservations/NAME"),
     (a(RESERVED, fallback=[{"onDemand": {"maxNodes": 1}}]), "pools[0].fallback", "remove it"),
     (system(reservation="l4"), "systemPool.reservation", "always bought on demand"),
@@ -215,7 +215,7 @@ WORKS = [
     on_gke(encryption={"bootDiskKey": KEY.format("global")}),
     on_gke(network={"privateNodes": False}),
     grace(105, 120),
-    a(FLEX),
+    on_gke([FLEX], releaseChannel="EXTENDED") | SINCE_IT,
     a(FLEX, gcp={"maxRunDuration": "10m"}, fallback=[{"onDemand": {"maxNodes": 1}}]),
     a(RESERVED),
     a(RESERVED, reservation="l4/reservationBlocks/b1/reservationSubBlocks/s-2"),

@@ -46,9 +46,9 @@ GKE_STACKS = {
 }
 
 _ACCESS = [
-    *("delete FederatedIdentityCredential lab-team-a-default-editor", "delete RoleAssignment lab-team-a-checkpoints"),
-    *("delete FederatedIdentityCredential lab-team-a-training", "delete UserAssignedIdentity lab-team-a"),
-    *("delete FederatedIdentityCredential lab-vision-default-editor", "delete RoleAssignment lab-vision-checkpoints"),
+    *("delete FederatedIdentityCredential lab-team-a/default-editor", "delete RoleAssignment lab-team-a-checkpoints"),
+    *("delete FederatedIdentityCredential lab-team-a/training", "delete UserAssignedIdentity lab-team-a"),
+    *("delete FederatedIdentityCredential lab-vision/default-editor", "delete RoleAssignment lab-vision-checkpoints"),
     "delete UserAssignedIdentity lab-vision",
 ]
 _KEPT = [
@@ -101,15 +101,13 @@ ON_AKS = [
     Removal(
         "workloads.profiles.0.serviceAccounts",
         "made",
-        shows=["delete FederatedIdentityCredential lab-team-a-training"],
+        shows=["delete FederatedIdentityCredential lab-team-a/training"],
     ),
     Removal("workloads.profiles.1.prefix", "made", shows=["update RoleAssignment lab-vision-checkpoints [condition]"]),
 ]
 
-_MEMBERS = [
-    *("delete BucketIAMMember lab-team-a-default-editor", "delete BucketIAMMember lab-team-a-training"),
-    "delete BucketIAMMember lab-vision-default-editor",
-]
+_ACCOUNTS = ("lab-team-a/default-editor", "lab-team-a/training", "lab-vision/default-editor")
+_MEMBERS = [f"delete BucketIAMMember {account}{end}" for account in _ACCOUNTS for end in ("", "/lists")]
 ON_GKE = [
     Removal("workloads.storageClass", "made", inside=True),
     Removal(
@@ -121,10 +119,8 @@ ON_GKE = [
         also={"workloads": {"checkpoints": {"name": "lab-checkpoints"}}},
         shows=[
             "create Bucket lab-checkpoints",
-            *(
-                f"replace BucketIAMMember {name} [bucket, condition.expression], deleted first"
-                for name in ("lab-team-a-default-editor", "lab-team-a-training", "lab-vision-default-editor")
-            ),
+            *(f"replace BucketIAMMember {name} [bucket, condition.expression], deleted first" for name in _ACCOUNTS),
+            *(f"replace BucketIAMMember {name}/lists [bucket], deleted first" for name in _ACCOUNTS),
         ],
     ),
     Removal("workloads.checkpoints.expireAfterDays", "made", shows=["update Bucket lab-checkpoints [lifecycleRules]"]),
@@ -140,12 +136,17 @@ ON_GKE = [
         shows=["delete Bucket lab-checkpoints", *_MEMBERS],
     ),
     Removal("workloads.profiles", "made", shows=_MEMBERS),
-    Removal("workloads.profiles.0.serviceAccounts", "made", shows=["delete BucketIAMMember lab-team-a-training"]),
+    Removal(
+        "workloads.profiles.0.serviceAccounts",
+        "made",
+        shows=[f"delete BucketIAMMember lab-team-a/training{end}" for end in ("", "/lists")],
+    ),
     Removal(
         "workloads.profiles.1.prefix",
         "made",
         shows=[
-            "replace BucketIAMMember lab-vision-default-editor [condition.description, condition.expression], deleted first"
+            f"replace BucketIAMMember lab-vision/default-editor{end} [condition.description, condition.expression], deleted first"
+            for end in ("", "/lists")
         ],
     ),
 ]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from config.clouds.azure.kept import MOST, kept_group
 from config.clouds.azure.rules import ids
 from config.clouds.azure.settings import Azure
 from config.clouds.traits import Cloud
@@ -30,6 +31,19 @@ def _name(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
         )
 
 
+def _group(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    wanted = checkpoints(draft)
+    own = azure.resource_group or (draft.cluster.name if draft.cluster else None)
+    if wanted is None or not wanted.name or not own or azure.existing_resource_group:
+        return
+    whole = kept_group(own, wanted.name)
+    if len(whole) > MOST:
+        what = f"its resource group would be {whole!r}, {len(whole)} characters long"
+        yield Problem(
+            "workloads.checkpoints.name", what, f"shorten it or `cloud.resourceGroup` until it has at most {MOST}"
+        )
+
+
 def _existing(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     wanted = checkpoints(draft)
     id = wanted.existing if wanted else None
@@ -50,4 +64,4 @@ def _credentials(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
             yield Problem(f"{path}.serviceAccounts", what, f"name at most {_MOST_CREDENTIALS}")
 
 
-NEW_CLUSTER_RULES = (_name, _existing, _credentials)
+NEW_CLUSTER_RULES = (_name, _group, _existing, _credentials)

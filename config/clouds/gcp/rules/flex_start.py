@@ -14,8 +14,8 @@ from config.placement import names
 from config.problems import Problem
 from config.rules.chains import accepted_wait
 
-_SINCE = (1, 33)
-"""Page dws-flex-start-training: 1.33.0-gke.1712000."""
+_SINCE = (1, 32)
+"""For GPUs 1.32.2-gke.1652000 (page dws, "Requirements"); 1.33.0-gke.1712000 is for TPUs, which no pool has."""
 
 _LEAST, _MOST = 10 * 60, 7 * 24 * 3600
 """Seconds. Seven days: page dws; ten minutes: GoogleCloudPlatform/cluster-autoscaler, pkg/autoprovisioning/injection.go."""
@@ -29,7 +29,7 @@ def _version(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Prob
     version = draft.kubernetes_version
     if pool.capacity == Capacity.FLEX_START and version and tuple(map(int, version.split(".")[:2])) < _SINCE:
         yield Problem(
-            f"{path}.capacity", f"is flex-start, which needs Kubernetes 1.33, not {version}", "take another release"
+            f"{path}.capacity", f"is flex-start, which needs Kubernetes 1.32, not {version}", "take another release"
         )
 
 
