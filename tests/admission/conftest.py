@@ -9,6 +9,7 @@ import pytest
 from tests.admission.bed import Bed, standing
 from tests.admission.escapes import ADMINISTRATOR, DEPLOYER, EDITOR, NAMESPACE
 from tests.admission.rights import cluster_role
+from tests.examples import crds
 from tests.subjects import Subject
 
 
@@ -45,3 +46,12 @@ def editor(bed: Bed) -> Iterator[None]:
     yield
     for body in bodies:
         bed.api.delete(body)
+
+
+@pytest.fixture(scope="module")
+def definitions(bed: Bed) -> Iterator[None]:
+    """The CustomResourceDefinitions of the examples."""
+    crds.install(bed.api)
+    yield
+    for definition in crds.definitions():
+        bed.api.delete(definition)

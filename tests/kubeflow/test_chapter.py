@@ -14,7 +14,7 @@ from tests.kubeflow.tree import PROJECT
 pytestmark = pytest.mark.process
 
 BLOCKS = re.findall(r"```sh\n(.*?)```", (PROJECT / "docs" / "kubeflow.md").read_text(), re.DOTALL)
-(APPLY,) = (block for block in BLOCKS if "kubectl apply --server-side" in block)
+(APPLY,) = (block for block in BLOCKS if "kubectl apply --server-side" in block and "kubeflow.yaml" in block)
 
 
 def said(folder: Path, refusals: int) -> tuple[str, int]:

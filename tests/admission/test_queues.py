@@ -1,0 +1,169 @@
+"""Queues of the real Kueue on an API server: those of the example, and those that the stack's output has."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from tests.admission.api import Object
+from tests.admission.bed import Bed, eventually
+from tests.admission.operators import NAMESPACE, clear, pods, running, strictly, unfinalized
+from tests.admission.posting import decision, landing
+from tests.components.program import PROJECT, declare, stack_config
+from tests.examples.record import documents
+from tests.examples.table import goldens
+from tests.subjects import DEV
+
+pytestmark = [
+    pytest.mark.engine,
+    pytest.mark.slow,
+    pytest.mark.usefixtures("definitions"),
+    # Kueue is the same on both clouds.
+    pytest.mark.parametrize("subject", [DEV], ids=["dev"], indirect=True, scope="session"),
+]
+
+
+def example_queues() -> list[Object]:
+    """Those of the example, with room for one on spot; the on-demand quota of the cohort has two."""
+    flavors = [body for body in documents("jobs/kueue.yaml") if body["kind"] != "Job"]
+    team = next(d for d in flavors if d["kind"] == "ClusterQueue" and d["metadata"]["name"] == "team-a")
+    for resource in team["spec"]["resourceGroups"][0]["flavors"][0]["resources"]:
+        if resource["name"] == "nvidia.com/gpu":
+            resource["nominalQuota"] = 1
+    return flavors
+
+
+def output_queues() -> list[Object]:
+    """Those of the stack's output, whose spot pool has one node at most, and its twin two."""
+    config = stack_config(PROJECT / "Pulumi.dev.yaml")
+    spot = next(pool for pool in config["kubeflow-spot:pools"] if pool["name"] == "t4")
+    spot |= {"maxNodes": 1, "fallback": [{"onDemand": {"maxNodes": 2}}]}
+    config["kubeflow-spot:queueing"] = {"enabled": True, "namespaces": [NAMESPACE]}
+    with pytest.MonkeyPatch.context() as patch:
+        listed = declare(config, patch, stack="dev").outputs["queueing"]
+    items: list[Object] = listed["items"]
+    return items
+
+
+@pytest.mark.parametrize("queues", [example_queues, output_queues])
+def test_kueue_admits_to_spot_first_and_then_to_on_demand(
+    queues: Callable[[], list[Object]], bed: Bed, tmp_path: Path
+) -> None:
+    flavors, job = queues(), documents("jobs/kueue.yaml")[-1]
+    jobs = [{**job, "metadata": {**job["metadata"], "name": f"queued-{number}"}} for number in range(4)]
+    bed.scale(t4=1, t4od=2)
+    try:
+        with running(bed, tmp_path, "kueue"):
+            for body in flavors:
+                strictly(bed, body)
+            admitted = []
+            for number, body in enumerate(jobs):
+                strictly(bed, body)
+                workload = eventually(partial(_workload, bed, body["metadata"]["name"]), "Kueue has decided")
+                admitted.append(_flavor(workload))
+                assert number or admitted == ["spot"]
+            assert admitted == ["spot", "on-demand", "on-demand", ""]
+            made = eventually(
+                lambda: (found := pods(bed, lambda p: "queued" in p["metadata"]["name"])) and len(found) == 3 and found,
+                "the admitted Jobs have pods",
+            )
+        pools = bed.pools()
+        assert sorted(landing(decision(pod), pools) for pod in made) == ["t4", "t4od", "t4od"]
+        spot = next(pod for pod in made if landing(decision(pod), pools) == "t4")
+        golden = next(g for g in goldens().values() if g.name.startswith("kueue"))
+        assert golden.spec["nodeSelector"].items() <= spot["spec"]["nodeSelector"].items()
+        keys = [toleration["key"] for toleration in spot["spec"]["tolerations"]]
+        assert {t["key"] for t in golden.spec["tolerations"]} <= set(keys)
+        # The policy adds no second toleration of a key.
+        assert len(keys) == len(set(keys) | {k for k in keys if k.startswith("node.kubernetes.io/")})
+    finally:
+        _emptied(bed, flavors)
+        bed.scale(t4=0, t4od=0)
+
+
+def test_a_job_that_asks_for_on_demand_passes_over_spot_and_one_without_gpus_gets_no_toleration_of_theirs(
+    bed: Bed, tmp_path: Path
+) -> None:
+    flavors, job = output_queues(), documents("jobs/kueue.yaml")[-1]
+    asking, plain = copy.deepcopy(job), copy.deepcopy(job)
+    asking["metadata"]["name"], plain["metadata"]["name"] = "queued-asking", "queued-plain"
+    asking["spec"]["template"]["spec"]["nodeSelector"] = {"kubeflow-spot.dev/capacity": "on-demand"}
+    del plain["spec"]["template"]["spec"]["containers"][0]["resources"]["limits"]
+    bed.scale(t4=1, t4od=1)
+    try:
+        with running(bed, tmp_path, "kueue"):
+            for body in (*flavors, asking, plain):
+                strictly(bed, body)
+            workload = eventually(partial(_workload, bed, "queued-asking"), "Kueue has decided")
+            assert _flavor(workload) == "on-demand"
+            made = eventually(
+                lambda: (found := pods(bed, lambda p: "queued" in p["metadata"]["name"])) and len(found) == 2 and found,
+                "the admitted Jobs have pods",
+            )
+        pools = bed.pools()
+        landed = {pod["metadata"]["labels"]["job-name"]: landing(decision(pod), pools) for pod in made}
+        assert landed == {"queued-asking": "t4od", "queued-plain": "pending"}
+    finally:
+        _emptied(bed, flavors)
+        bed.scale(t4=0, t4od=0)
+
+
+def _workload(bed: Bed, job: str) -> Object | None:
+    """The workload of a Job, once Kueue has admitted it or found no room."""
+    for workload in bed.api.list("kueue.x-k8s.io/v1beta1", "Workload", NAMESPACE):
+        owned = any(owner["name"] == job for owner in workload["metadata"].get("ownerReferences", ()))
+        if owned and any(c["type"] == "QuotaReserved" for c in workload.get("status", {}).get("conditions", ())):
+            return workload
+    return None
+
+
+def _flavor(workload: Object) -> str:
+    """The flavor that gives the workload its GPU; empty without one."""
+    assignments = workload["status"].get("admission", {}).get("podSetAssignments", ())
+    return next((str(assignment["flavors"]["nvidia.com/gpu"]) for assignment in assignments), "")
+
+
+def test_kueue_gives_the_on_demand_quota_back_to_the_queue_that_owns_it(bed: Bed, tmp_path: Path) -> None:
+    *queues, job = documents("jobs/kueue.yaml")
+    owner = next(d for d in queues if d["kind"] == "ClusterQueue" and d["metadata"]["name"] == "shared")
+    team = next(d for d in queues if d["kind"] == "ClusterQueue" and d["metadata"]["name"] == "team-a")
+    # The bed has no namespace of the owner's.
+    owner["spec"]["namespaceSelector"] = team["spec"]["namespaceSelector"]
+    local = next(d for d in queues if d["kind"] == "LocalQueue")
+    queues.append({**local, "metadata": {**local["metadata"], "name": "owners"}, "spec": {"clusterQueue": "shared"}})
+    for resource in team["spec"]["resourceGroups"][0]["flavors"][0]["resources"]:
+        resource["nominalQuota"] = 0
+    labels = {"kueue.x-k8s.io/queue-name": "owners"}
+    jobs = [{**job, "metadata": {**job["metadata"], "name": f"queued-{number}"}} for number in range(2)]
+    jobs.append({**job, "metadata": {**job["metadata"], "name": "queued-owner", "labels": labels}})
+    try:
+        with running(bed, tmp_path, "kueue"):
+            for body in (*queues, *jobs):
+                strictly(bed, body)
+                if body["kind"] == "Job":
+                    eventually(
+                        partial(_admitted, bed, body["metadata"]["name"]), f"{body['metadata']['name']} is admitted"
+                    )
+            others = [_admitted(bed, name) for name in ("queued-0", "queued-1")]
+            assert sorted(others) == ["", "on-demand"]
+    finally:
+        _emptied(bed, queues)
+
+
+def _admitted(bed: Bed, job: str) -> str:
+    """The flavor of a Job that Kueue has admitted; empty while it has not."""
+    workload = _workload(bed, job)
+    return _flavor(workload) if workload else ""
+
+
+def _emptied(bed: Bed, queues: list[Object]) -> None:
+    """Take Jobs, workloads and queues away."""
+    for body in bed.api.list("kueue.x-k8s.io/v1beta1", "Workload", NAMESPACE):
+        unfinalized(bed, {"apiVersion": "kueue.x-k8s.io/v1beta1", "kind": "Workload", **body})
+    clear(bed)
+    for body in reversed(queues):
+        unfinalized(bed, body)
