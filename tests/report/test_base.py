@@ -34,7 +34,9 @@ def leftovers(repository: Repository) -> list[str]:
     """Remains of a comparison: files in the sandbox's home, and processes that work in it."""
     home = repository.folder / ".sandbox"
     processes = [" ".join(p.info["cmdline"] or []) for p in psutil.process_iter(["cmdline"])]
-    return [str(path) for path in home.rglob("*")] + [line for line in processes if str(repository.folder) in line]
+    # Unlike `rglob`, it passes over a folder that goes meanwhile.
+    files = [str(Path(folder, name)) for folder, folders, names in os.walk(home) for name in (*folders, *names)]
+    return files + [line for line in processes if str(repository.folder) in line]
 
 
 def edit(repository: Repository, stack: str, *edits: tuple[str, str]) -> dict[str, str]:

@@ -67,14 +67,14 @@ def test_a_real_defect_is_named_and_nothing_else(stack: Standing) -> None:
     api = Api(stack._plane())
     (node, *_) = (n for n in api.list("v1", "Node") if n["metadata"]["labels"]["kubeflow-spot.dev/pool"] == "general")
     node |= {"apiVersion": "v1", "kind": "Node"}
-    taint = {"key": "team", "value": "vision", "effect": "NoSchedule"}
-    api.patch(node, {"spec": {"taints": [taint]}})
+    label = "kubeflow-spot.dev/capacity"
+    api.patch(node, {"metadata": {"labels": {label: "reserved"}}})
     try:
         found = bad(judge.findings(snapshot(stack)))
         assert {(finding.check, finding.state) for finding in found} == {("pools", State.WRONG)}
-        assert f"{node['metadata']['name']} of pool general has the taint team=vision" in found[0].says
+        assert f"{node['metadata']['name']} of pool general lacks the label {label}=on-demand" in found[0].says
     finally:
-        api.patch(node, {"spec": {"taints": None}})
+        api.patch(node, {"metadata": {"labels": {label: "on-demand"}}})
         api.close()
 
 
