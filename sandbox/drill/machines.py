@@ -82,6 +82,10 @@ class Machines:
     def group(self, pool: str) -> NodeGroup:
         return next(group for group in self.groups().groups if group.pool == pool)
 
+    def has(self, node: record.Node) -> bool:
+        """Whether this machine is still there, and not another that was made anew with its name."""
+        return self.nodes.get(name_of(node)) is node
+
     def reach(self, pod: Object) -> tuple[str, ...]:
         """The pools that a pod's selectors and required affinity allow, whatever it tolerates."""
         groups = self.groups().groups
@@ -267,6 +271,11 @@ class Machines:
         """The cloud's words where it has no machine."""
         region = str(group.template["metadata"]["labels"].get(REGION, ""))
         return self._facts.refused.text(machine_of(group), region, self.zones(group)[0])
+
+
+def name_of(node: record.Node) -> str:
+    """The name of a machine's node in the cluster. Records of a machine that is made anew may end in `#2`."""
+    return node.name.partition("#")[0]
 
 
 def applies(place: scenario.Place, group: NodeGroup) -> bool:

@@ -7,9 +7,9 @@ from sandbox.cluster.autoscaler import devices
 from sandbox.drill import record, scenario
 from sandbox.drill.clock import Clock
 from sandbox.drill.kubelet import STOP, Kubelets, of_daemon_set
-from sandbox.drill.machines import Machines, applies
+from sandbox.drill.machines import Machines, applies, name_of
 from sandbox.drill.observed import Observed, controller
-from sandbox.drill.outages import READY, SILENT, Outages, name_of
+from sandbox.drill.outages import READY, SILENT, Outages
 from sandbox.drill.settling import Settling
 from sandbox.drill.upgrades import Upgrades
 from sandbox.kubernetes.client import Client, Object

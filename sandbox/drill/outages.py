@@ -7,7 +7,7 @@ from sandbox.cluster.autoscaler.fit import tolerates
 from sandbox.drill import record
 from sandbox.drill.clock import Clock
 from sandbox.drill.kubelet import Kubelets
-from sandbox.drill.machines import Machines
+from sandbox.drill.machines import Machines, name_of
 from sandbox.drill.observed import Observed
 from sandbox.kubernetes.client import Client, Object
 
@@ -48,17 +48,14 @@ class Outages:
     def end(self, outage: int) -> None:
         """The kubelets that fell silent answer again, but for those that another outage holds, and machines that are gone."""
         for node in self._fallen.pop(outage, []):
-            if self._is_there(node) and not any(node in nodes for nodes in self._fallen.values()):
+            if self._machines.has(node) and not any(node in nodes for nodes in self._fallen.values()):
                 name = name_of(node)
                 self._taint(name, _UNREACHABLE, False)
                 self._patch(name, {"status": {"conditions": [READY]}}, "status")
                 self._kubelets.answer(name)
 
-    def _is_there(self, node: record.Node) -> bool:
-        return self._machines.nodes.get(name_of(node)) is node
-
     def _lasts(self, outage: int, node: record.Node) -> bool:
-        return node in self._fallen.get(outage, ()) and self._is_there(node)
+        return node in self._fallen.get(outage, ()) and self._machines.has(node)
 
     def _notice(self, outage: int, node: record.Node) -> None:
         """The node controller sees it: no pod comes any more, and those that run are deleted when they tolerate it no longer."""
@@ -94,8 +91,3 @@ def tolerated(pod: Object) -> float:
     found = [each for each in pod["spec"].get("tolerations") or [] if tolerates(each, taint)]
     bounds = [float(each["tolerationSeconds"]) for each in found if each.get("tolerationSeconds") is not None]
     return min(bounds, default=math.inf if found else 0.0)
-
-
-def name_of(node: record.Node) -> str:
-    """The name of a machine's node in the cluster. Records of a machine that is made anew may end in `#2`."""
-    return node.name.partition("#")[0]

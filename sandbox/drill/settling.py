@@ -11,7 +11,7 @@ from decimal import Decimal
 from typing import Any
 
 from sandbox.cluster.autoscaler import resources
-from sandbox.cluster.autoscaler.fit import daemon_fits, misfit
+from sandbox.cluster.autoscaler.fit import daemon_fits, misfit, reports_ready
 from sandbox.drill.observed import Observed, controller
 from sandbox.drill.workloads import WORK
 from sandbox.kubernetes.client import Object
@@ -160,8 +160,7 @@ class Settling:
         free = resources.of(after["status"].get("allocatable"))
         for uid in self.on_node.get(name, ()):
             free = resources.less(free, self.charged[uid][1])
-        ready = any(c["type"] == "Ready" and c["status"] == "True" for c in after["status"].get("conditions") or [])
-        self.nodes[name] = Node(after, free, ready and not after["spec"].get("unschedulable"))
+        self.nodes[name] = Node(after, free, reports_ready(after) and not after["spec"].get("unschedulable"))
         self.bare.add(name)
         self._roomier()
 

@@ -6,8 +6,7 @@ from sandbox.cloud.node_groups import ScaleRefused
 from sandbox.cloud.spot import SpotFacts
 from sandbox.drill import record
 from sandbox.drill.clock import Clock
-from sandbox.drill.machines import Machines, spot
-from sandbox.drill.outages import name_of
+from sandbox.drill.machines import Machines, name_of, spot
 
 REPLACED = 60.0
 """Seconds from the drain of a node to its end. Assumed."""
@@ -42,12 +41,9 @@ class Upgrades:
     def _next(self, left: list[record.Node]) -> None:
         while left:
             node = left.pop(0)
-            if self._is_there(node) and node.noticed is None:
+            if self._machines.has(node) and node.noticed is None:
                 self._empty(node, left)
                 return
-
-    def _is_there(self, node: record.Node) -> bool:
-        return self._machines.nodes.get(name_of(node)) is node
 
     def _empty(self, node: record.Node, left: list[record.Node]) -> None:
         if self._facts.upgrade == "noticed" and spot(self._machines.group(node.pool)):
@@ -59,7 +55,7 @@ class Upgrades:
         self._clock.after(wait, lambda: self._replace(node, left))
 
     def _replace(self, node: record.Node, left: list[record.Node]) -> None:
-        if not self._is_there(node):
+        if not self._machines.has(node):
             self._next(left)
             return
         name, group = name_of(node), self._machines.group(node.pool)

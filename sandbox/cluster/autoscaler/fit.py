@@ -37,6 +37,12 @@ def daemon_fits(spec: Object, name: str, labels: Mapping[str, str], taints: Iter
     return not misfit(tolerating, name, labels, taints)
 
 
+def reports_ready(node: Object) -> bool:
+    """Whether a node's Ready condition is True."""
+    conditions = (node.get("status") or {}).get("conditions") or ()
+    return any(condition["type"] == "Ready" and condition["status"] == "True" for condition in conditions)
+
+
 def required_terms(spec: Object) -> Sequence[Object] | None:
     """The terms of a pod's required node affinity, any of which must match; None where it has no such affinity."""
     affinity = (spec.get("affinity") or {}).get("nodeAffinity") or {}

@@ -12,7 +12,7 @@ from typing import Any
 
 from sandbox.cloud.node_groups import NodeGroup
 from sandbox.cluster.autoscaler import resources, shapes
-from sandbox.cluster.autoscaler.fit import daemon_fits, misfit
+from sandbox.cluster.autoscaler.fit import daemon_fits, misfit, reports_ready
 from sandbox.cluster.autoscaler.options import due
 from sandbox.cluster.autoscaler.shapes import Amounts, PodInfo, Shape
 from sandbox.cluster.autoscaler.snapshot import Node, Snapshot
@@ -143,7 +143,7 @@ def open_to_pods(node: Node) -> bool:
     spec, metadata = node.body["spec"], node.body["metadata"]
     if spec.get("unschedulable") or metadata.get("deletionTimestamp"):
         return False
-    return any(c["type"] == "Ready" and c["status"] == "True" for c in node.body["status"].get("conditions") or ())
+    return reports_ready(node.body)
 
 
 class Templates:

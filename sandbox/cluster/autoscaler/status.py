@@ -13,6 +13,7 @@ import yaml
 
 from sandbox.cloud.node_groups import NodeGroup
 from sandbox.cluster.autoscaler.api import ApiServer, Unanswered
+from sandbox.cluster.autoscaler.fit import reports_ready
 from sandbox.cluster.autoscaler.shapes import Object
 
 NAME = "cluster-autoscaler-status"
@@ -21,7 +22,7 @@ _MAPS = "/api/v1/namespaces/kube-system/configmaps"
 
 def document(groups: Sequence[NodeGroup], nodes: Sequence[Object], backed_off: Set[str]) -> dict[str, Any]:
     """The status without its times. Groups that are not autoscaled are not in it."""
-    ready = {node["metadata"]["name"] for node in nodes if _ready(node)}
+    ready = {node["metadata"]["name"] for node in nodes if reports_ready(node)}
     joined = {node["metadata"]["name"] for node in nodes}
     return {
         "autoscalerStatus": "Running",
@@ -52,11 +53,6 @@ def _scale_up(group: NodeGroup, joined: Set[str], backed_off: Set[str]) -> str:
     if group.name in backed_off:
         return "Backoff"
     return "InProgress" if {*group.nodes} - joined else "NoActivity"
-
-
-def _ready(node: Object) -> bool:
-    conditions = (node.get("status") or {}).get("conditions") or ()
-    return any(condition["type"] == "Ready" and condition["status"] == "True" for condition in conditions)
 
 
 class Status:
