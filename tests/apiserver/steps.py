@@ -50,9 +50,12 @@ class Steps:
 
     def run(self, pod: Object) -> Object:
         """Its containers run."""
-        self._status(pod, "Running", {"main": RUNNING, "wait": RUNNING})
+        self._running(pod)
         self._report(pod, finished=False)
         return pod
+
+    def _running(self, pod: Object) -> None:
+        self._status(pod, "Running", {"main": RUNNING, "wait": RUNNING})
 
     def succeed(self, pod: Object, outputs: Mapping[str, str] | None = None) -> None:
         """Its containers end with 0, and it returns these parameters."""
@@ -88,11 +91,27 @@ class Steps:
         )
 
     def evict(self, pod: Object) -> None:
-        """Its node is drained: the executor reports its end, and the pod is gone before anybody sees more of it."""
+        """Its node is drained: the executor reports its end, and the pod is gone before anybody sees more of it.
+
+        Argo looks twice in one pass whether there is a pod (3.7.3, podReconciliation in operator.go and podExists in
+        workflowpod.go). One that goes in between is made again, of the same name and as the same attempt (once in 80 on a busy
+        machine): it is taken away as well.
+        """
         self._report(pod, finished=True, outputs={"told": "yes"})
         # In reality `main` takes its time to end meanwhile; Argo sees the report before the pod is gone.
         eventually(lambda: self._seen(pod).get("outputs"), "Argo sees the report", 30, PAUSE)
         self.delete(pod)
+        eventually(lambda: self._given_up(pod), "Argo gives the pod up", 30, PAUSE)
+
+    def _given_up(self, pod: Object) -> bool:
+        """Whether Argo knows that a pod is gone. One that it made again runs first: a pending one would only be made once more."""
+        phase = self._seen(pod).get("phase")
+        there = self.client.get("v1", "Pod", pod["metadata"]["name"], NAMESPACE) is not None
+        if there and phase == "Pending":
+            self._running(pod)
+        elif there and phase == "Running":
+            self.delete(pod)
+        return phase == "Error"
 
     def _seen(self, pod: Object) -> Object:
         """What Argo knows of a pod."""
