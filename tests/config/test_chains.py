@@ -42,6 +42,7 @@ def warnings(raw: dict[str, Any]) -> list[Problem]:
 
 ONE = spot("t4", fallback=[twin(8)])
 TWO = (spot("t4", fallback=[{"pool": "t4big"}, twin(8)]), spot("t4big", "Standard_NC16as_T4_v3"))
+THREE = (spot("t4", fallback=[{"pool": "t4big"}, {"pool": "a100"}, twin(8)]), TWO[1], spot("a100", A100))
 CPU = {"name": "cpu", "machine": "Standard_D8ds_v5", "capacity": "spot", "maxNodes": 8, "fallback": [twin(1)]}
 
 
@@ -49,8 +50,13 @@ CPU = {"name": "cpu", "machine": "Standard_D8ds_v5", "capacity": "spot", "maxNod
     ("raw", "said", "remedy"),
     [
         # The release's 10m, and AKS' own 15m that a file may write.
-        (aks(*TWO), "is 10m by the release: ", "at most 7m, or a longer growth.acceptedWait"),
-        (aks(*TWO), "pods of t4 wait 20 min 50 s for t4od (30 s, then 10m and a look every 10s for each of t4, t4big)", ""),
+        (aks(*TWO), "is 10m by the release: ", "at most 4m, if machines come as fast, or a longer growth.acceptedWait"),
+        # t4's back-off is over before t4big is given up: each is asked three times.
+        (aks(*TWO), "pods of t4 wait 61 min 30 s for t4od (30 s, then 10m and a look every 10s for each of t4, t4big: 6 ", ""),
+        (aks(*TWO, autoscaler={"maxNodeProvisionTime": "5m"}), "wait 21 min 10 s for t4od (30 s, then 5m and", "at most 4m"),
+        (aks(*TWO, autoscaler={"maxNodeProvisionTime": "5m"}), "each of t4, t4big: 4 requests, since a pool is asked", ""),
+        (aks(*THREE, autoscaler={"maxNodeProvisionTime": "15m"}), "pods of t4 never get t4od (30 s, then 15m", "at most 2m"),
+        (aks(*THREE, acceptedWait="23h", autoscaler={"maxNodeProvisionTime": "15m"}), ": in turn, without an end, since", ""),
         (aks(ONE, autoscaler={"maxNodeProvisionTime": "15m"}), "wait 15 min 40 s for t4od (30 s, then 15m", "at most 14m"),
         (aks(CPU, autoscaler={"maxNodeProvisionTime": "15m"}), "pods of cpu wait 15 min 12 s for cpuod (2 s,", "at most 14m"),
         (aks(ONE, autoscaler={"newPodScaleUpDelay": "5m"}), "wait 15 min 10 s for t4od (300 s, then 10m", "at most 9m"),
@@ -69,15 +75,16 @@ def test_a_chain_that_waits_longer_than_is_accepted_draws_one_warning_with_its_w
 
 
 def test_the_time_that_the_warning_names_is_enough() -> None:
-    assert [p.path for p in warnings(aks(*TWO, autoscaler={"maxNodeProvisionTime": "7m"}))] == []
-    assert [p.path for p in warnings(aks(*TWO, autoscaler={"maxNodeProvisionTime": "8m"}))] == [TIMER]
+    assert [p.path for p in warnings(aks(*TWO, autoscaler={"maxNodeProvisionTime": "4m"}))] == []
+    assert [p.path for p in warnings(aks(*TWO, autoscaler={"maxNodeProvisionTime": "5m"}))] == [TIMER]
 
 
 @pytest.mark.parametrize(
     "raw",
     [
         aks(ONE),
-        aks(*TWO, acceptedWait="21m"),
+        aks(*TWO, acceptedWait="62m"),
+        aks(*THREE, acceptedWait="24h", autoscaler={"maxNodeProvisionTime": "15m"}),
         aks(spot("t4"), autoscaler={"maxNodeProvisionTime": "60m"}),
         # GKE documents no such timer.
         gke({"name": "l4", "machine": "g2-standard-8", "capacity": "spot", "maxNodes": 8, "fallback": [twin(8)]}),
@@ -90,10 +97,10 @@ def test_no_warning_of_a_wait_that_is_accepted_or_unknown(raw: dict[str, Any]) -
 def test_accepted_wait_is_set_changed_and_removed() -> None:
     chain = {"maxNodeProvisionTime": "12m"}
     seen = [
-        warnings(aks(*TWO, autoscaler=chain, **wait)) for wait in ({"acceptedWait": "20m"}, {"acceptedWait": "30m"}, {})
+        warnings(aks(*TWO, autoscaler=chain, **wait)) for wait in ({"acceptedWait": "60m"}, {"acceptedWait": "80m"}, {})
     ]
     assert [[p.path for p in problems] for problems in seen] == [[TIMER], [], [TIMER]]
-    assert seen[0][0].what.endswith("growth.acceptedWait is 20m")
+    assert seen[0][0].what.endswith("growth.acceptedWait is 60m")
     assert seen[2][0].what.endswith(f"growth.acceptedWait is {Growth().accepted_wait}")
     spec, problems = stackfile.read(aks(ONE, acceptedWait="1 hour"))
     assert (spec, [problem.path for problem in problems]) == (None, ["growth.acceptedWait"])

@@ -7,7 +7,6 @@ from dataclasses import replace
 
 import pytest
 
-from sandbox.drill.checks import waits
 from sandbox.drill.record import Event, Node, Pod, Record, Work
 from sandbox.drill.verdicts import failed
 from tests.drill import records
@@ -122,7 +121,7 @@ def test_the_bound_of_a_restarted_timer_is_named_in_place_of_the_plain_one() -> 
     assert not failed(found.values())
     assert late
     assert (
-        "2 further requests for the same pool restarted its timer, so the bound that holds is 20.3 min"
+        "2 further requests for the same pool restarted its timer; so the bound that holds is 20.3 min"
         in found[FALLBACK].why
     )
     assert "restarted 2 times" in found[FALLBACK].bound
@@ -135,21 +134,6 @@ def test_the_bound_of_a_restarted_timer_is_named_in_place_of_the_plain_one() -> 
     found = judged(record)
     assert not failed(found.values())
     assert "gpuod at 6 nodes: 1 pod waited" in found[FULL].measured
-
-
-@pytest.mark.parametrize(
-    ("requests", "expected"),
-    [
-        ([], (1000.0, 0)),
-        ([10.0], (1000.0, 0)),
-        ([990.0], (1590.0, 0)),
-        ([990.0, 1200.0, 1700.0], (2300.0, 2)),
-        ([10.0, 5000.0, 5200.0], (1000.0, 0)),
-    ],
-    ids=["none", "long over", "running", "restarted twice", "made much later for others"],
-)
-def test_when_a_pool_is_given_up_for_a_pod(requests: list[float], expected: tuple[float, int]) -> None:
-    assert waits.given_up(requests, 1000.0, 600.0) == expected
 
 
 def test_a_chain_of_two_spot_pools_may_take_two_provision_times() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from sandbox.drill.checks.rounds import given_up, in_turn
 from sandbox.drill.checks.spans import counted, span
 from sandbox.drill.checks.verdict import Verdict, first
 from sandbox.drill.checks.view import View
@@ -34,6 +35,8 @@ class Wait:
     """How often a further request restarted the timer of a pool that the pod waited for."""
     full: str
     """The pools at their maximum that the pod waited for; empty where it waited for something else."""
+    again: int = 0
+    """How often a pool was asked once more because its back-off was over before the chain's last pool had its turn."""
 
     @property
     def late(self) -> bool:
@@ -54,15 +57,16 @@ def _length(view: View, pod: Pod) -> float:
 
 
 def _wait(view: View, pod: Pod) -> Wait:
-    length, plain, restarted = _length(view, pod), allowed(view, pod), 0
+    length, plain = _length(view, pod), allowed(view, pod)
     if plain is None:
         return Wait(pod, length, None, 0, excuse(view, pod) if length > _quick(view, pod) else "")
     if length <= plain:
         return Wait(pod, length, plain, 0, "")
-    longer, restarted = restarts(view, pod)
-    bound = max(plain, longer)
+    bound, restarted, again = longer(view, pod)
+    if bound <= plain:
+        bound, restarted, again = plain, 0, 0
     full = excuse(view, pod) if length > bound else ""
-    return Wait(pod, length, bound, restarted if longer > plain else 0, full)
+    return Wait(pod, length, bound, restarted, full, again)
 
 
 def _stages(view: View, pod: Pod) -> list[Pool]:
@@ -116,36 +120,22 @@ def due(view: View, pod: Pod) -> float:
     return _quick(view, pod) + stages * PROVISION + max(0, stages - 1) * SCAN
 
 
-def restarts(view: View, pod: Pod) -> tuple[float, int]:
-    """The wait that a pod may have where further requests restart the provision time of a pool, and how many did.
+def longer(view: View, pod: Pod) -> tuple[float, int, int]:
+    """The wait that a pod may have for requests that were made, how many restarted a pool's timer, and how many came again.
 
-    A request that is renewed before it times out is given up only after the last (recorded: 265 s in place of 90 s).
+    A request that is renewed before it times out is given up only after the last (recorded: 265 s in place of 90 s). A pool is
+    asked again when its back-off is over before the pools behind it were all given up.
     """
     provision, scan = view.setting("maxNodeProvisionTime"), view.setting("scanInterval")
     if provision is None or scan is None:
-        return 0.0, 0
-    at, count = view.due(pod) + GPU_AGE, 0
-    for pool in _stages(view, pod):
+        return 0.0, 0, 0
+    at, restarted, again = view.due(pod) + GPU_AGE, 0, 0
+    stages = _stages(view, pod)
+    for turn, pool in enumerate(in_turn(stages, provision + scan)):
         end, further = given_up(view.requests.get(pool.name, []), at, provision)
-        at, count = max(at, end) + scan, count + further
-    return at - view.due(pod) + _extra(view, pod), count
-
-
-def given_up(requests: list[float], since: float, provision: float) -> tuple[float, int]:
-    """The time-out of the series of requests that runs at a moment or begins next, and the requests after its first."""
-    last, further = None, 0
-    for request in requests:
-        if last is not None and request <= last + provision:
-            last, further = request, further + 1
-            continue
-        if last is not None and last + provision >= since:
-            break
-        if request > since + provision:
-            break  # made for others: the pod's own request is long over
-        last, further = request, 0
-    if last is None or last + provision < since:
-        return since, 0
-    return last + provision, further
+        again += turn >= len(stages) and end > at
+        at, restarted = max(at, end) + scan, restarted + further
+    return at - view.due(pod) + _extra(view, pod), restarted, again
 
 
 def excuse(view: View, pod: Pod) -> str:
@@ -155,7 +145,7 @@ def excuse(view: View, pod: Pod) -> str:
     """
     plain = allowed(view, pod)
     pools = view.twins_for(pod) if pod.spot else _own(view, pod)
-    bound = _quick(view, pod) if plain is None else max(plain, restarts(view, pod)[0])
+    bound = _quick(view, pod) if plain is None else max(plain, longer(view, pod)[0])
     at = min(pod.created + bound, view.end)
     if plain is None and not all(view.closed(pool, at) for pool in view.spot_for(pod)):
         return ""  # It may have waited for spot: nothing says how long it may.
@@ -202,18 +192,26 @@ def longest(view: View, measured: list[Wait]) -> Verdict:
             bound,
             f"It waited for {worst.full}, at its maximum. Every other wait is within the bound.",
         )
-    return Verdict(name, True, text, bound, restarted_text(measured) or "Every wait is within the bound.")
+    return Verdict(name, True, text, bound, held_text(measured) or "Every wait is within the bound.")
 
 
-def restarted_text(measured: list[Wait]) -> str:
-    """The sentence about pods that waited longer because requests restarted the timer; empty without such pods."""
-    held = [wait for wait in measured if wait.restarted]
+def held_text(measured: list[Wait]) -> str:
+    """The sentence about pods that waited longer than each pool's time, and why; empty without such pods."""
+    held = [wait for wait in measured if wait.restarted or wait.again]
     if not held:
         return ""
     most = max(held, key=lambda wait: wait.length)
+    why = []
+    if most.restarted:
+        why.append(f"{counted(most.restarted, 'further request')} for the same pool restarted its timer")
+    if most.again:
+        why.append(
+            f"{counted(most.again, 'request')} came again, because the back-off of a pool (5 min at first) was over while another"
+            " was waited for"
+        )
     return (
-        f"{counted(len(held), 'pod')} waited longer than one provision time: {counted(most.restarted, 'further request')} for the "
-        f"same pool restarted its timer, so the bound that holds is {span(most.allowed or 0)}."
+        f"{counted(len(held), 'pod')} waited longer than one provision time a pool: {', and '.join(why)}; so the bound that holds"
+        f" is {span(most.allowed or 0)}."
     )
 
 
@@ -229,7 +227,7 @@ def _bound(view: View, measured: list[Wait]) -> str:
 def terms(view: View, wait: Wait) -> str:
     """The terms of a pod's bound: `30 s + 10 min provision time + 10 s scan + ...`."""
     provision, scan = view.setting("maxNodeProvisionTime"), view.setting("scanInterval")
-    stages = len(_stages(view, wait.pod))
+    stages = len(_stages(view, wait.pod)) + wait.again
     parts = [f"{GPU_AGE:.0f} s age of GPU pods"]
     if stages:
         parts.append(("" if stages == 1 else f"{stages} x ") + f"{span(provision or 0)} provision time")
@@ -261,7 +259,7 @@ def fallback(view: View, measured: list[Wait]) -> Verdict:
         )
     if worst.full:
         return Verdict(name, True, text, bound, f"Beyond the bound, pods waited for {worst.full} at its maximum.")
-    return Verdict(name, True, text, bound, restarted_text(dropped) or "Every pod ran on demand within the bound.")
+    return Verdict(name, True, text, bound, held_text(dropped) or "Every pod ran on demand within the bound.")
 
 
 def fallen(view: View, measured: list[Wait]) -> list[Wait]:

@@ -5,8 +5,8 @@ Sources: recordings of the real cluster-autoscaler 1.36.1; AKS' page cluster-aut
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence, Set
+from dataclasses import dataclass, replace
 
 from config.clouds.azure import unready
 from config.clouds.azure.autoscaler import AzureAutoscaler, pinned_autoscaler
@@ -22,8 +22,17 @@ from config.rules.chains import accepted_wait
 
 _PATH = "cloud.autoscaler"
 
+_LONGER = "a longer growth.acceptedWait"
+
 _AGE = {True: 30, False: 2}
 """Seconds that the oldest pending pod must be old before a pool grows, with GPUs and without (the recordings)."""
+
+_FIRST_PAUSE, _LONGEST_PAUSE = 300, 1800
+"""Seconds for which a pool that failed is left alone: the first time, and at most; it doubles in between. AKS has no key for either
+(cluster-autoscaler's `--initial-node-group-backoff-duration` and `--max-node-group-backoff-duration`)."""
+
+_ENDLESS = 24 * 3600
+"""A chain that goes round for so many seconds does not end."""
 
 
 @dataclass(frozen=True)
@@ -40,6 +49,27 @@ class _Timers:
     def step(self) -> int:
         """Seconds that a pool holds back the next one: a request that times out is given up at the next look."""
         return seconds(self.provision) + seconds(self.scan)
+
+    def first(self, gpus: bool) -> int:
+        """Seconds before the first pool grows for a pod."""
+        return max(_AGE[gpus], seconds(self.delay))
+
+    def requests(self, pools: int) -> int:
+        """How often pools that stay silent are asked before the one after them.
+
+        A pool is asked again as soon as its pause is over, before those that come after it in the order.
+        """
+        free, pauses, now, count = [0] * pools, [_FIRST_PAUSE] * pools, 0, 0
+        while (
+            now < _ENDLESS and (asked := next((index for index, at in enumerate(free) if at <= now), None)) is not None
+        ):
+            now, count = now + self.step, count + 1
+            free[asked], pauses[asked] = now + pauses[asked], min(2 * pauses[asked], _LONGEST_PAUSE)
+        return count
+
+    def wait(self, pools: int, gpus: bool) -> int:
+        """Seconds that a pod waits for the step after these pools: at most `_ENDLESS`."""
+        return min(self.first(gpus) + self.requests(pools) * self.step, _ENDLESS)
 
 
 def _timers(own: AzureAutoscaler, release: AzureAutoscaler) -> _Timers:
@@ -71,35 +101,47 @@ def _provision_time(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Proble
         return
     timers = _timers(azure.autoscaler, pinned_autoscaler(draft.release))
     accepted = accepted_wait(draft)
+    kept = {pool.name for pool in draft.pools_where(lambda pool: not pool.reclaimable)}
     chains = draft.of_pools(
-        lambda pool: (_steps(pool, cloud), has_gpus(pool, cloud)) if pool.reclaimable else ([], False)
+        lambda pool: (_steps(pool, kept, cloud), has_gpus(pool, cloud)) if pool.reclaimable else ([], False)
     )
-    waits = {
-        max(_AGE[gpus], seconds(timers.delay)) + (len(steps) - 1) * timers.step: (steps, gpus)
-        for steps, gpus in chains
-        if len(steps) > 1
-    }
+    waits = {timers.wait(len(steps) - 1, gpus): (steps, gpus) for steps, gpus in chains if len(steps) > 1}
     if not waits or max(waits) <= seconds(accepted):
         return
-    steps, gpus = waits[max(waits)]
-    first, failing = max(_AGE[gpus], seconds(timers.delay)), len(steps) - 1
-    most = ((seconds(accepted) - first) // failing - seconds(timers.scan)) // 60
+    wait = max(waits)
+    steps, gpus = waits[wait]
+    silent = steps[:-1]
+    times = [f"{minutes}m" for minutes in range(1, 61)]
+    enough = [time for time in times if replace(timers, provision=time).wait(len(silent), gpus) <= seconds(accepted)]
     yield _warning(
         "maxNodeProvisionTime",
         f"is {timers.provision}{' by the release' if timers.pinned else ''}: where machines are granted and never come up, pods of"
-        f" {steps[0]} wait {_words(max(waits))} for {steps[-1]} ({first} s, then {timers.provision} and a look every {timers.scan}"
-        f" for {_listed(steps[:-1])}), and longer while requests go on, each of which starts the pool's time again;"
-        f" growth.acceptedWait is {accepted}",
-        f"at most {most}m, or a longer growth.acceptedWait"
-        if most >= 1
-        else "a shorter chain, or a longer growth.acceptedWait",
+        f" {steps[0]} {f'wait {_words(wait)} for' if wait < _ENDLESS else 'never get'} {steps[-1]} ({timers.first(gpus)} s, then"
+        f" {timers.provision} and a look every {timers.scan} for {_listed(silent)}{_rounds(timers, silent)}), and longer while"
+        f" requests go on, each of which starts the pool's time again; growth.acceptedWait is {accepted}",
+        f"at most {enough[-1]}, if machines come as fast, or {_LONGER}" if enough else f"a shorter chain, or {_LONGER}",
     )
 
 
-def _steps(pool: Pool, cloud: Cloud) -> list[str]:
-    """The pools of a chain, its twin last."""
+def _rounds(timers: _Timers, silent: Sequence[str]) -> str:
+    count = timers.requests(len(silent))
+    if count == len(silent):
+        return ""
+    often = f"{count} requests" if count * timers.step < _ENDLESS else "in turn, without an end"
+    return (
+        f": {often}, since a pool is asked again, before those after it, when its back-off of 5 minutes or more is over"
+    )
+
+
+def _steps(pool: Pool, kept: Set[str], cloud: Cloud) -> list[str]:
+    """The pools of a chain up to the first one whose machines nobody takes back, or its twin."""
+    steps: list[str] = []
+    for name in names.chain(pool):
+        steps.append(name)
+        if name in kept:
+            return steps
     twin = names.twin_name(pool, cloud)
-    return [*names.chain(pool), *([twin] if twin else [])]
+    return [*steps, *([twin] if twin else [])]
 
 
 def _listed(pools: Sequence[str]) -> str:

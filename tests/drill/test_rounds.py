@@ -1,0 +1,91 @@
+"""Chains of several spot pools that stay silent: a pool is asked again when its back-off is over before the others are given up."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from sandbox.drill.checks.rounds import given_up, in_turn
+from sandbox.drill.checks.view import View
+from sandbox.drill.checks.waits import Wait, fallback, waits
+from sandbox.drill.record import Node, Pod, Record
+from tests.drill import records
+
+
+@pytest.mark.parametrize(
+    ("pools", "step", "order"),
+    [
+        (1, 910.0, "a"),
+        (2, 250.0, "ab"),
+        (2, 310.0, "abab"),
+        (2, 610.0, "ababab"),
+        (3, 190.0, "abcabc"),
+        (3, 910.0, "abc"),  # They would go round for ever.
+    ],
+)
+def test_pools_are_asked_until_all_are_backed_off(pools: int, step: float, order: str) -> None:
+    named = [replace(records.pools()[1], name=name) for name in "abc"[:pools]]
+    assert "".join(pool.name for pool in in_turn(named, step)) == order
+
+
+@pytest.mark.parametrize(
+    ("requests", "expected"),
+    [
+        ([], (1000.0, 0)),
+        ([10.0], (1000.0, 0)),
+        ([990.0], (1590.0, 0)),
+        ([990.0, 1200.0, 1700.0], (2300.0, 2)),
+        ([10.0, 5000.0, 5200.0], (1000.0, 0)),
+    ],
+    ids=["none", "long over", "running", "restarted twice", "made much later for others"],
+)
+def test_when_a_pool_is_given_up_for_a_pod(requests: list[float], expected: tuple[float, int]) -> None:
+    assert given_up(requests, 1000.0, 600.0) == expected
+
+
+def silent(asked: str) -> Record:
+    """Two spot pools, a and b, that never come within five minutes, asked in this order; then the pod gets a node on demand."""
+    record = records.empty()
+    record.settings = {"maxNodeProvisionTime": "5m", "scanInterval": "10s"}
+    system, spot, twin = record.pools
+    record.pools = [
+        system,
+        replace(spot, name="a", fallback=("b", "gpuod")),
+        replace(spot, name="b", fallback=("gpuod",)),
+        twin,
+    ]
+    at = 30.0
+    for pool in asked:
+        record.nodes.append(Node(f"{pool}-{at}", pool, "1", at, gone=at + 300, why="never registered"))
+        at += 310
+    record.nodes.append(Node("gpuod-0", "gpuod", "1", at, at + 60, at + 90))
+    record.pods = [Pod("team/train-0", "team/train", "training", "Job", 1, True, 0.0, at + 95, "gpuod-0", "gpuod")]
+    return record
+
+
+def measured(record: Record) -> Wait:
+    (wait,) = waits(View(record))
+    return wait
+
+
+def test_a_second_round_counts_where_the_pools_were_asked_again_and_is_named() -> None:
+    record = silent("abab")
+    wait = measured(record)
+    assert (wait.late, wait.again, wait.allowed) == (False, 2, 30 + 4 * 310 + 90 + 10)
+    verdict = fallback(View(record), [wait])
+    assert verdict.ok
+    assert "4 x 5.0 min provision time + 4 x 10 s scan" in verdict.bound
+    assert "2 requests came again, because the back-off of a pool (5 min at first) was over" in verdict.why
+
+
+def test_the_same_wait_is_late_where_nobody_asked_again() -> None:
+    record = silent("ab")
+    assert not measured(record).late
+    assert not measured(record).again
+    record.pods[0].bound = 1370.0
+    assert measured(record).late
+
+
+def test_a_third_round_is_late() -> None:
+    assert measured(silent("ababab")).late
