@@ -9,8 +9,9 @@ import pytest
 from sandbox.drill.checks.rounds import given_up, in_turn
 from sandbox.drill.checks.view import View
 from sandbox.drill.checks.waits import Wait, fallback, waits
-from sandbox.drill.record import Node, Pod, Record
+from sandbox.drill.record import Node, Pod, Record, Work
 from tests.drill import records
+from tests.drill.changes import red
 
 
 @pytest.mark.parametrize(
@@ -72,7 +73,8 @@ def measured(record: Record) -> Wait:
 def test_a_second_round_counts_where_the_pools_were_asked_again_and_is_named() -> None:
     record = silent("abab")
     wait = measured(record)
-    assert (wait.late, wait.again, wait.allowed) == (False, 2, 30 + 4 * 310 + 90 + 10)
+    assert wait.bound
+    assert (wait.late, wait.bound.again, wait.allowed) == (False, 2, 30 + 4 * 310 + 90 + 10)
     verdict = fallback(View(record), [wait])
     assert verdict.ok
     assert "4 x 5.0 min provision time + 4 x 10 s scan" in verdict.bound
@@ -82,10 +84,43 @@ def test_a_second_round_counts_where_the_pools_were_asked_again_and_is_named() -
 def test_the_same_wait_is_late_where_nobody_asked_again() -> None:
     record = silent("ab")
     assert not measured(record).late
-    assert not measured(record).again
     record.pods[0].bound = 1370.0
+    assert measured(record).late
+    # A node that took a quarter of an hour, long after the pod had its own, is no reason for it.
+    record.nodes.append(Node("gpuod-1", "gpuod", "1", 3000.0, 3060.0, 3900.0))
     assert measured(record).late
 
 
 def test_a_third_round_is_late() -> None:
     assert measured(silent("ababab")).late
+
+
+def test_a_pod_that_still_waits_for_a_second_round_is_neither_late_nor_stuck() -> None:
+    record = silent("abab")
+    record.clock = replace(record.clock, length=1200.0)
+    record.nodes = record.nodes[:-1]
+    record.pods[0].bound = record.pods[0].pool = record.pods[0].node = None
+    record.pods[0].reach = ("a", "b", "gpuod")
+    record.work = [Work("team/train", "training", 0.0, 600.0, 300.0)]
+    assert red(record) == set()
+
+
+def test_a_pod_whose_twin_is_full_when_its_turn_comes_goes_through_the_spot_pools_of_another_chain() -> None:
+    """Both silent pools twice, then the first pool of the other chain, silent as well, and on-demand machines behind it."""
+    record = silent("abab")
+    spot, twin = record.pools[1], record.pools[3]
+    record.pools[3] = replace(twin, most=1)
+    record.pools += [replace(spot, name="c", fallback=("otherod",)), replace(twin, name="otherod")]
+    asked = 30 + 4 * 310.0
+    record.nodes.append(Node("c-0", "c", "1", asked, gone=asked + 300, why="never registered"))
+    record.nodes.append(Node("otherod-0", "otherod", "1", asked + 310, asked + 370, asked + 400))
+    reach = ("a", "b", "gpuod", "c", "otherod")
+    record.pods.append(
+        Pod("team/more-0", "team/more", "training", "Job", 1, True, 0.0, asked + 405, "otherod-0", "otherod")
+    )
+    for pod in record.pods:
+        pod.reach = reach
+    found = waits(View(record))
+    assert [wait.late for wait in found] == [False, False]
+    record.nodes.pop(-2)
+    assert [wait.late for wait in waits(View(record))] == [False, True]

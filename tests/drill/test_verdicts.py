@@ -89,15 +89,27 @@ def test_a_pool_at_its_maximum_is_named_and_not_red() -> None:
     record.pools[2] = replace(record.pools[2], most=6)
     record.work.append(Work("c/late", "training", 1300.0, 2400.0, 600.0))
     record.pods.append(
-        Pod("c/late-0", "c/late", "training", "Job", 1, True, 1300.0, 4400.0, "gpuod-20", "gpuod", 4410.0)
+        Pod("c/late-0", "c/late", "training", "Job", 1, True, 1300.0, 3690.0, "gpuod-20", "gpuod", 3700.0)
     )
     found = judged(record)
     assert not failed(found.values())
     assert found[FULL].ok is None
-    assert "gpuod at 6 nodes: 1 pod waited, up to 51.7 min" in found[FULL].measured
+    assert "gpuod at 6 nodes: 1 pod waited, up to 39.8 min" in found[FULL].measured
     assert "fallback[].onDemand.maxNodes" in found[FULL].why
     record.pools[2] = replace(record.pools[2], most=7)
     assert red(record) == {WAIT, FALLBACK}
+
+
+def test_a_pool_at_its_maximum_excuses_no_wait_while_spot_could_grow() -> None:
+    record = records.spot_gone()
+    record.pools[2] = replace(record.pools[2], most=6)
+    record.work.append(Work("c/late", "training", 1300.0, 2400.0, 600.0))
+    record.pods.append(
+        Pod("c/late-0", "c/late", "training", "Job", 1, True, 1300.0, 4400.0, "gpuod-20", "gpuod", 4410.0)
+    )
+    assert red(record) == {WAIT, FALLBACK}
+    record.pools[1] = replace(record.pools[1], most=4)
+    assert red(record) == set()
 
 
 def test_the_bound_of_a_restarted_timer_is_named_in_place_of_the_plain_one() -> None:
@@ -129,7 +141,7 @@ def test_the_bound_of_a_restarted_timer_is_named_in_place_of_the_plain_one() -> 
     record.pools[2] = replace(record.pools[2], most=6)
     record.work.append(Work("c/late", "training", records.GONE + 90, 2400.0, 600.0))
     record.pods.append(
-        Pod("c/late-0", "c/late", "training", "Job", 1, True, records.GONE + 90, 4400.0, "gpuod-20", "gpuod", 4410.0)
+        Pod("c/late-0", "c/late", "training", "Job", 1, True, records.GONE + 90, 3690.0, "gpuod-20", "gpuod", 3700.0)
     )
     found = judged(record)
     assert not failed(found.values())

@@ -11,10 +11,12 @@ from tests.drill import records
 
 
 def test_back_offs_double_and_are_forgotten() -> None:
-    """Recorded on cluster-autoscaler: 5 minutes, then 10; a failure within one changes nothing."""
+    """5 minutes, then 10; a failure within one lets the same time begin again (utils/backoff/exponential_backoff.go)."""
     record = records.empty(length=40_000.0)
-    record.events = [Event(at, "backoff", "gpuspot", "") for at in (100.0, 200.0, 500.0, 1200.0, 20_000.0)]
-    assert View(record).backoffs["gpuspot"] == [(100.0, 400.0), (500.0, 1100.0), (1200.0, 2400.0), (20_000.0, 20_300.0)]
+    record.events = [Event(at, "backoff", "gpuspot", "") for at in (100.0, 200.0, 500.0, 1200.0, 12_001.0)]
+    assert View(record).backoffs["gpuspot"] == [(100.0, 500.0), (500.0, 1100.0), (1200.0, 2400.0), (12_001.0, 12_301.0)]
+    record.events[-1] = Event(11_999.0, "backoff", "gpuspot", "")
+    assert View(record).backoffs["gpuspot"][-1] == (11_999.0, 13_799.0)
 
 
 def test_spot_capacity_counts_the_nodes_that_are_held() -> None:

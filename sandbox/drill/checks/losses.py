@@ -6,10 +6,10 @@ from collections import defaultdict
 from collections.abc import Mapping
 from itertools import pairwise
 
+from sandbox.drill.checks.bounds import due, excuse
 from sandbox.drill.checks.spans import counted, span
 from sandbox.drill.checks.verdict import Verdict, first
 from sandbox.drill.checks.view import View
-from sandbox.drill.checks.waits import due, excuse
 from sandbox.drill.record import Pod, Work
 
 COMEBACK = 180.0

@@ -6,10 +6,11 @@ from collections import defaultdict
 from collections.abc import Callable
 from itertools import pairwise
 
+from sandbox.drill.checks.bounds import GPU_AGE
 from sandbox.drill.checks.spans import counted, moment, span
+from sandbox.drill.checks.spot import at_hand, can_grow
 from sandbox.drill.checks.verdict import Verdict, first
 from sandbox.drill.checks.view import LOOP, View
-from sandbox.drill.checks.waits import GPU_AGE
 from sandbox.drill.record import Node, Pod, Pool
 
 ENOUGH = 0.95
@@ -61,25 +62,6 @@ def _asks_for_spot(view: View, pod: Pod) -> bool:
 def movable(pod: Pod) -> bool:
     """Whether a pod is one of those that should be on spot."""
     return pod.spot and pod.gpus > 0
-
-
-def can_grow(view: View, pool: Pool, at: float) -> bool:
-    """Whether the autoscaler could get a spot node at a moment: the cloud has one, and no fault is held against the pool."""
-    return view.room(pool, at) > 0 and at_hand(view, pool, at) == ""
-
-
-def at_hand(view: View, pool: Pool, at: float) -> str:
-    """The reason why the autoscaler passes a spot pool over at a moment; empty if it has none."""
-    scan = view.setting("scanInterval") or 10.0
-    if view.full(pool, at):
-        return "at its maximum"
-    if view.backed_off_until(pool.name, at) is not None:
-        return "backed off"
-    if view.refused(pool.name, at, 2 * scan):
-        return "refused"
-    if view.unready(pool.name, at) > (view.setting("okTotalUnreadyCount") or 3):
-        return "unhealthy"
-    return ""
 
 
 def share(view: View) -> Verdict:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sandbox.drill.checks.view import FIRST_BACKOFF, LONGEST_BACKOFF
+from sandbox.drill.checks.backoffs import FIRST, LONGEST
 from sandbox.drill.record import Pool
 
 _DAY = 24 * 3600.0
@@ -14,13 +14,13 @@ def in_turn(pools: list[Pool], step: float) -> list[Pool]:
     A pool whose back-off is over comes before those behind it, so the first of two is asked again where `step` is longer than its
     back-off. Pools that still go round after a day are listed once: nobody waits for an end that does not come.
     """
-    until, lengths = dict.fromkeys(range(len(pools)), 0.0), dict.fromkeys(range(len(pools)), FIRST_BACKOFF)
+    until, lengths = dict.fromkeys(range(len(pools)), 0.0), dict.fromkeys(range(len(pools)), FIRST)
     now, order = 0.0, []
     while free := [index for index, end in until.items() if end <= now]:
         if now > _DAY:
             return pools
         asked, now = free[0], now + step
-        until[asked], lengths[asked] = now + lengths[asked], min(2 * lengths[asked], LONGEST_BACKOFF)
+        until[asked], lengths[asked] = now + lengths[asked], min(2 * lengths[asked], LONGEST)
         order.append(pools[asked])
     return order
 

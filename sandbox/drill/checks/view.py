@@ -7,18 +7,13 @@ from collections import defaultdict
 from collections.abc import Iterable
 from functools import cached_property
 
+from sandbox.drill.checks.backoffs import backoffs
 from sandbox.drill.checks.spans import seconds
 from sandbox.drill.checks.turns import turns
 from sandbox.drill.record import Node, Pod, Pool, Record
 
-FIRST_BACKOFF, LONGEST_BACKOFF = 300.0, 1800.0
-"""A failed group's back-off doubles from the first to the longest (cluster-autoscaler's --initial-node-group-backoff-duration and
---max-node-group-backoff-duration)."""
 LOOP = 1.0
 """Seconds of one loop of the autoscaler: what it gives up and what it asks for instead (recorded: 0.1 to 0.7 s)."""
-BACKOFF_FORGOTTEN = 3 * 3600.0
-"""A group that did not fail for so long begins anew (--node-group-backoff-reset-timeout)."""
-
 _DEFAULTS = {"maxNodeProvisionTime": "15m", "scanInterval": "10s", "okTotalUnreadyCount": "3"}
 """AKS' own values (learn.microsoft.com/azure/aks/cluster-autoscaler)."""
 
@@ -38,7 +33,7 @@ class View:
         for node in record.nodes:
             self._of_pool[node.pool].append(node)
         self._settings: dict[str, float | None] = {}
-        self._registrations: dict[frozenset[str], float] = {}
+        self._registrations: dict[frozenset[str], list[tuple[float, float, float]]] = {}
 
     def setting(self, key: str) -> float | None:
         """A setting of the autoscaler's profile as a number, durations in seconds; None on GKE, which publishes none."""
@@ -119,20 +114,34 @@ class View:
         """The nodes of a pool at a moment, with those that are requested."""
         return _alive(self._spans.get(pool), at)
 
-    def registration(self, pools: Iterable[Pool]) -> float:
-        """The longest that a node of the pools took from request to ready; of all pools where none of these grew."""
+    def registration(self, pools: Iterable[Pool], since: float, until: float) -> float:
+        """The longest that a node of the pools took from request to ready, of those that booted between two moments.
+
+        Of all nodes of the pools where none did; of all pools where these never grew.
+        """
         names = frozenset(pool.name for pool in pools)
+        booted = self._booted(names)
+        meanwhile = [took for requested, ready, took in booted if requested <= until and ready >= since]
+        if not booted and names != frozenset(self.pools):
+            return self.registration(self.record.pools, since, until)
+        return max(meanwhile or [took for _, _, took in booted], default=0.0)
+
+    def _booted(self, names: frozenset[str]) -> list[tuple[float, float, float]]:
         if names not in self._registrations:
-            took = [
-                node.ready - node.requested
-                for node in self.record.nodes
-                if node.ready is not None and node.pool in names and node.requested > 0
+            self._registrations[names] = [
+                (node.requested, node.ready, node.ready - node.requested)
+                for name in names
+                for node in self.of_pool(name)
+                if node.ready is not None and node.requested > 0
             ]
-            everywhere = frozenset(self.pools)
-            self._registrations[names] = (
-                max(took) if took else 0.0 if names == everywhere else self.registration(self.record.pools)
-            )
         return self._registrations[names]
+
+    def booting(self, pool: str, at: float) -> bool:
+        """Whether a node of a pool was requested at a moment and not there yet."""
+        return any(
+            node.requested <= at < min(each for each in (node.ready, node.gone, self.end + 1) if each is not None)
+            for node in self.of_pool(pool)
+        )
 
     def full(self, pool: Pool, at: float) -> bool:
         return pool.most is not None and self.count(pool.name, at) >= pool.most
@@ -159,25 +168,8 @@ class View:
 
     @cached_property
     def backoffs(self) -> dict[str, list[tuple[float, float]]]:
-        """When each pool was backed off: begins and ends.
-
-        The record has the begins; the ends follow from the rule of cluster-autoscaler 1.36 (utils/backoff): a failure after a
-        back-off doubles it, one within a back-off changes nothing.
-        """
-        spans: dict[str, list[tuple[float, float]]] = defaultdict(list)
-        for event in sorted(self.record.events, key=lambda event: event.at):
-            if event.kind != "backoff":
-                continue
-            earlier = spans[event.pool]
-            length = FIRST_BACKOFF
-            if earlier:
-                begin, end = earlier[-1]
-                if event.at < end:
-                    continue
-                if event.at - end < BACKOFF_FORGOTTEN:
-                    length = min(2 * (end - begin), LONGEST_BACKOFF)
-            earlier.append((event.at, event.at + length))
-        return dict(spans)
+        """When each pool was backed off: begins and ends."""
+        return backoffs(self.record.events)
 
     def backed_off_until(self, pool: str, at: float) -> float | None:
         """The end of the back-off that a pool is in; None outside of one."""
