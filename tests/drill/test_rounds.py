@@ -103,6 +103,11 @@ def test_a_pod_that_still_waits_for_a_second_round_is_neither_late_nor_stuck() -
     record.pods[0].reach = ("a", "b", "gpuod")
     record.work = [Work("team/train", "training", 0.0, 600.0, 300.0)]
     assert red(record) == set()
+    # On GKE, whose timers are taken for cluster-autoscaler's own, two pools are asked three times each: an hour and a half.
+    record.provider, record.settings, record.clock = "gcp", {}, replace(record.clock, length=5400.0)
+    assert red(record) == set()
+    record.clock = replace(record.clock, length=5800.0)
+    assert red(record) == {"Work completes"}
 
 
 def test_a_pod_whose_twin_is_full_when_its_turn_comes_goes_through_the_spot_pools_of_another_chain() -> None:

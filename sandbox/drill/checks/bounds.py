@@ -85,8 +85,8 @@ def due(view: View, pod: Pod) -> float:
     found = bound(view, pod)
     if found is not None:
         return found.length
-    stages = len(_stages(view, pod))
-    return quick(view, pod) + stages * PROVISION + max(0, stages - 1) * SCAN
+    requests = len(in_turn(_stages(view, pod), PROVISION + SCAN))
+    return quick(view, pod) + requests * PROVISION + max(0, requests - 1) * SCAN
 
 
 def excuse(view: View, pod: Pod) -> str:
