@@ -110,6 +110,10 @@ def test_a_pool_at_its_maximum_excuses_no_wait_while_spot_could_grow() -> None:
     assert red(record) == {WAIT, FALLBACK}
     record.pools[1] = replace(record.pools[1], most=4)
     assert red(record) == set()
+    # Nor where the autoscaler does not ask for it, because of nodes that are dead: the limits of unready nodes are settings.
+    record.pools[1] = replace(record.pools[1], most=20)
+    record.nodes += [Node(f"dead-{each}", "gpuspot", "1", 3000.0, 3060.0) for each in range(4)]
+    assert red(record) == {WAIT, FALLBACK}
 
 
 def test_the_bound_of_a_restarted_timer_is_named_in_place_of_the_plain_one() -> None:

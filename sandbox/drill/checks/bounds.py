@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from sandbox.drill.checks.rounds import given_up, in_turn
-from sandbox.drill.checks.spot import can_grow
+from sandbox.drill.checks.spot import UNHEALTHY, at_hand
 from sandbox.drill.checks.view import View
 from sandbox.drill.record import Pod, Pool
 
@@ -96,16 +96,20 @@ def excuse(view: View, pod: Pod) -> str:
     """
     found = bound(view, pod)
     pools = view.twins_for(pod) if pod.spot else _own(view, pod)
-    length = quick(view, pod) if found is None else found.length
-    at = min(pod.created + length, view.end)
-    if found is None and not all(view.closed(pool, at) for pool in view.spot_for(pod)):
-        return ""  # It may have waited for spot: nothing says how long it may.
-    if not pools or not all(view.full(pool, at) for pool in pools):
+    over = min(pod.created + (quick(view, pod) if found is None else found.length), view.end)
+    last = max(over, until(view, pod) - quick(view, pod))
+    # On GKE nothing says how long it may have waited for spot before.
+    moments = (last,) if found is None else (over, last)
+    if not pools or not all(view.full(pool, at) for pool in pools for at in moments):
         return ""
-    last = max(at, until(view, pod) - quick(view, pod))
-    if any(can_grow(view, pool, last) and not view.booting(pool.name, last) for pool in view.spot_for(pod)):
+    if any(_has_room(view, pool, last) for pool in view.spot_for(pod)):
         return ""
     return ", ".join(pool.name for pool in pools if pool.most)
+
+
+def _has_room(view: View, pool: Pool, at: float) -> bool:
+    """Whether a spot pool should have grown; unready nodes for which the autoscaler passes it over do not count."""
+    return view.room(pool, at) > 0 and at_hand(view, pool, at) in ("", UNHEALTHY) and not view.booting(pool.name, at)
 
 
 def _own(view: View, pod: Pod) -> list[Pool]:

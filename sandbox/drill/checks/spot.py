@@ -5,6 +5,8 @@ from __future__ import annotations
 from sandbox.drill.checks.view import View
 from sandbox.drill.record import Pool
 
+UNHEALTHY = "unhealthy"
+
 
 def can_grow(view: View, pool: Pool, at: float) -> bool:
     """Whether the autoscaler could get a spot node at a moment: the cloud has one, and no fault is held against the pool."""
@@ -21,5 +23,5 @@ def at_hand(view: View, pool: Pool, at: float) -> str:
     if view.refused(pool.name, at, 2 * scan):
         return "refused"
     if view.unready(pool.name, at) > (view.setting("okTotalUnreadyCount") or 3):
-        return "unhealthy"
+        return UNHEALTHY
     return ""

@@ -137,9 +137,11 @@ class View:
         return self._registrations[names]
 
     def booting(self, pool: str, at: float) -> bool:
-        """Whether a node of a pool was requested at a moment and not there yet."""
+        """Whether a node of a pool was requested at a moment, not there yet, and within its provision time."""
         return any(
-            node.requested <= at < min(each for each in (node.ready, node.gone, self.end + 1) if each is not None)
+            node.requested
+            <= at
+            < min(each for each in (node.ready, node.gone, node.requested + self._provision) if each)
             for node in self.of_pool(pool)
         )
 
@@ -194,8 +196,12 @@ class View:
         return sum(begun <= at < end for begun, end in self._late.get(pool, ()))
 
     @cached_property
+    def _provision(self) -> float:
+        return self.setting("maxNodeProvisionTime") or seconds(_DEFAULTS["maxNodeProvisionTime"])
+
+    @cached_property
     def _late(self) -> dict[str, list[tuple[float, float]]]:
-        late = self.setting("maxNodeProvisionTime") or seconds(_DEFAULTS["maxNodeProvisionTime"])
+        late = self._provision
         spans: dict[str, list[tuple[float, float]]] = defaultdict(list)
         for node in self.record.nodes:
             ends = [at for at in (node.ready, node.gone) if at is not None]
