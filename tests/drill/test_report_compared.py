@@ -13,6 +13,7 @@ from rich.console import Console
 
 from sandbox.drill import report
 from sandbox.drill.record import Record
+from sandbox.drill.report.model import Figure
 from tests.drill import records
 
 NAMED = ("main", "work tree"), "Both sides have the same work."
@@ -65,8 +66,25 @@ def test_the_same_report_moves_nothing(both: tuple[report.Report, report.Report]
     assert "No figure differs." in shown(found)
 
 
+@pytest.mark.parametrize(
+    ("seconds", "words"),
+    [(90, "0 to 90 seconds"), (5400, "0.0 to 90.0 minutes"), (86400, "0.0 to 24.0 hours"), (2e6, "0.0 to 23.1 days")],
+)
+def test_a_sentence_has_the_unit_of_the_table(
+    seconds: float, words: str, both: tuple[report.Report, report.Report]
+) -> None:
+    sides = [
+        replace(both[0], figures=(Figure("longest_wait", "longest wait", value, "seconds"),))
+        for value in (0.0, seconds)
+    ]
+    (moved,) = report.compared(*sides).moved
+    assert moved.sentence == f"After the change the longest wait rises from {words}."
+
+
 def test_a_figure_that_reads_alike_is_no_difference(both: tuple[report.Report, report.Report]) -> None:
-    nearly = replace(both[0], figures=tuple(replace(each, value=each.value and each.value + 0.0001) for each in both[0].figures))
+    nearly = replace(
+        both[0], figures=tuple(replace(each, value=each.value and each.value + 0.0001) for each in both[0].figures)
+    )
     assert [moved.key for moved in report.compared(both[0], nearly).moved] == []
 
 

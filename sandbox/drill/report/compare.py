@@ -123,8 +123,10 @@ def _pair(before: Figure, after: Figure) -> str:
     high = max(before.value or 0.0, after.value or 0.0)
     if before.unit != "seconds":
         return f"{written(before, unit=False)} to {written(after)}"
-    divisor, unit, digits = (
-        (1.0, "seconds", 0) if high < 99.5 else (60.0, "minutes", 1) if high < 6000 else (3600.0, "hours", 1)
+    # The units of `span`, which the table has.
+    units = ((99.5, 1.0, "seconds", 0), (6000.0, 60.0, "minutes", 1), (172800.0, 3600.0, "hours", 1))
+    divisor, unit, digits = next(
+        ((divisor, unit, digits) for below, divisor, unit, digits in units if high < below), (86400.0, "days", 1)
     )
     return f"{(before.value or 0.0) / divisor:,.{digits}f} to {(after.value or 0.0) / divisor:,.{digits}f} {unit}"
 
