@@ -17,9 +17,10 @@ from sandbox.base.errors import SandboxError
 from sandbox.base.files import write_private
 from sandbox.base.home import Home
 from sandbox.base.notices import Notify
-from sandbox.drill import external, fitting, report
+from sandbox.drill import basis, external, fitting, report
 from sandbox.drill import run as running
 from sandbox.drill import scenario as scenarios
+from sandbox.drill.basis import Basis
 from sandbox.drill.capacity import checked
 from sandbox.drill.folder import writable, writing
 from sandbox.drill.hindsight import hindsight
@@ -27,10 +28,9 @@ from sandbox.drill.losses import lost_to
 from sandbox.drill.real_autoscaler import named
 from sandbox.drill.record import Record, Step
 from sandbox.drill.scenario import Scenario
-from sandbox.drill.source import CopiedCloud, Copy, copied
+from sandbox.drill.source import CopiedCloud, copied
 from sandbox.drill.trace import read_trace
 from sandbox.drill.verdicts import failed
-from sandbox.drill.weeks import week
 from sandbox.engine.cloud_file import CloudFile
 from sandbox.report import environment
 from sandbox.report.revision import Revision
@@ -78,9 +78,16 @@ def drill(
     traced = [step for machine, zone, path in request.traces for step in read_trace(path, machine, zone)]
     sides = _sides(home, request)
     with _alone(home), writable(request.directory):
-        records = [_record(home, side, scenario, request, traced, notify, progress(side.name)) for side in sides]
+        first, counted = _record(home, sides[0], scenario, request, traced, None, notify, progress(sides[0].name))
+        records = [first]
+        for side in sides[1:]:
+            same = counted.worked(first)
+            records.append(_record(home, side, scenario, request, traced, same, notify, progress(side.name))[0])
     reports = [_report(record) for record in records]
-    result = reports[0] if len(reports) == 1 else report.compared(*reports)
+    result: report.Report | report.Comparison = reports[0]
+    if len(reports) == 2:
+        names = (sides[0].name, sides[1].name)
+        result = report.compared(reports[0], reports[1], names, basis.sentence(scenario, counted, names[0]))
     # Before the files: a disk that is full meanwhile must not take the result with it.
     if request.as_json:
         click.echo(report.to_json(result))
@@ -107,17 +114,18 @@ def _alone(home: Home) -> Iterator[None]:
 
 def _sides(home: Home, request: Request) -> list[Side]:
     """The settings to compare: a revision before what is here, another stack file after it."""
-    own = Side("now", request.config_file, live=request.config_file is None)
     if not request.against:
-        return [own]
-    if own.live:
-        # Both come up anew, so that both are what their files say.
-        own = Side("work tree", home.config_file)
+        return [Side("now", request.config_file, live=request.config_file is None)]
+    # Both come up anew, so that both are what their files say.
+    given = request.config_file or home.config_file
     path = Path(request.against)
     if path.is_file():
-        return [own, Side(path.name, path.resolve())]
-    revision = Revision.of(home.project, request.against)
-    return [Side(revision.name, revision=revision), own]
+        own, other = given or home.project / f"Pulumi.{home.stack}.yaml", path.resolve()
+        alike = own.name == other.name
+        names = [str(each) if alike else each.name for each in (own, other)]
+        return [Side(names[0], given), Side(names[1], other)]
+    revision = Revision.of(home.project, request.against, "--against", "no file, and no revision")
+    return [Side(revision.name, revision=revision), Side(given.name if given else "work tree", given)]
 
 
 def _record(
@@ -126,9 +134,11 @@ def _record(
     scenario: Scenario,
     request: Request,
     traced: list[Step],
+    same: Basis | None,
     notify: Notify,
     progress: Callable[[float, float], None],
-) -> Record:
+) -> tuple[Record, Basis]:
+    """The record of one side, and the basis of its work: `same`, or the stack's own."""
     program = named(os.environ)
     with opened_scratch(home.root, notify, DRILL) as scratch:
         source = home if side.live else _brought_up(home, side, scratch, request.cloud, notify)
@@ -141,8 +151,10 @@ def _record(
                 checked(traced, found, path="--trace")
 
         with copied(source, scratch.folder / "copy", notify, check, request.cluster) as copy:
-            steps, measured = _steps(copy, scenario, request, traced)
-            return running.run(
+            own = basis.of(copy.cloud, copy.cluster)
+            counted = same or own
+            steps, measured = _steps(own, counted, scenario, request, traced)
+            record = running.run(
                 home.stack,
                 copy,
                 request.scenario,
@@ -151,10 +163,12 @@ def _record(
                 factor=request.factor,
                 steps=steps,
                 measured=measured,
+                basis=counted,
                 progress=progress,
                 program=program,
                 notify=notify,
             )
+            return record, counted
 
 
 def _brought_up(home: Home, side: Side, scratch: Scratch, cloud: Path | None, notify: Notify) -> Home:
@@ -185,17 +199,14 @@ def _kept_cloud(home: Home, folder: Path) -> Path | None:
     return path
 
 
-def _steps(copy: Copy, scenario: Scenario, request: Request, traced: list[Step]) -> tuple[list[Step], str]:
+def _steps(
+    own: Basis, counted: Basis, scenario: Scenario, request: Request, traced: list[Step]
+) -> tuple[list[Step], str]:
     if traced:
         return traced, "from " + ", ".join(path.name for _, _, path in request.traces)
     if not scenario.drawn_capacity:
         return [], ""
-    spot = [pool for pool in running.pools(copy) if pool.capacity == "spot"]
-    machines = sorted({pool.machine for pool in spot})
-    zones = sorted({zone for pool in spot for zone in pool.zones})
-    most = {name: max(pool.most or 1 for pool in spot if pool.machine == name) for name in machines}
-    gpus = {pool.machine: pool.gpus for pool in spot}
-    return week(request.seed, machines, zones, most, gpus), "drawn by measurements on AWS"
+    return counted.drawn_week(request.seed, own), "drawn by measurements on AWS"
 
 
 def _report(record: Record) -> report.Report:

@@ -8,11 +8,12 @@ from typing import Any
 from sandbox.cloud.spot import SpotFacts
 from sandbox.cluster.autoscaler import expander
 from sandbox.cluster.autoscaler.api import ApiServer
-from sandbox.drill import record, workloads
+from sandbox.drill import basis, record, workloads
+from sandbox.drill.basis import Basis
 from sandbox.drill.captured import Captured
 from sandbox.drill.clock import Clock
 from sandbox.drill.faults import Faults
-from sandbox.drill.machines import Machines, spot
+from sandbox.drill.machines import Machines
 from sandbox.drill.nodes import Nodes
 from sandbox.drill.observed import Observed, Pause
 from sandbox.drill.scaling import Hands, Scans, world
@@ -44,18 +45,23 @@ class Drill:
     """Tolerations that the work's Jobs carry themselves."""
     further: Mapping[str, str] = field(default_factory=dict)
     """Further kinds that are observed, with their paths."""
+    basis: Basis | None = None
+    """That of the first side of a comparison; by default the stack's own."""
     events: list[record.Event] = field(default_factory=list)
     since: dict[str, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.random = random.Random(self.seed)
+        self.counted = self.basis or basis.of(self.cloud, self.cluster)
         self.observed = Observed(self.api, self.client, self._seen, self.pause, self.further)
         self.machines = Machines(self.cloud, self.cluster, self.clock, self.captured, self.scenario.boot, self.facts)
         self.settling = Settling(self.observed)
         self.nodes = Nodes(self.clock, self.observed, self.client, self.machines, self.settling, self.facts)
         self.machines.join = self.nodes.join
         self.kubelets = self.nodes.kubelets
-        self.faults = Faults(self.clock, self.machines, self.nodes, self.random, self._restart, self.event)
+        self.faults = Faults(
+            self.clock, self.machines, self.nodes, self.random, self._restart, self.event, self.counted.nodes
+        )
         self.hands = Hands(self.clock, self.observed, self.machines, self.nodes, self.event)
         self._changed = True
 
@@ -145,27 +151,20 @@ class Drill:
             self.client.apply(workloads.namespace(name), "sandbox-drill", force=True)
         for work in self.scenario.work:
             at = work.at
-            for number in range(self._amount(work.count)):
+            for number in range(self.counted.amount(work.count)):
                 self.clock.at(at, lambda work=work, number=number: self._submit(work, number))  # type: ignore[misc]
                 at += self.random.expovariate(1 / work.every) if work.drawn and work.every else work.every
 
-    def _amount(self, amount: int | str) -> int:
-        """A number, or a share of the GPUs of pools: of the devices that pods ask for, where GPUs are cut or shared."""
-        if isinstance(amount, int):
-            return amount
-        share, _, kind = amount.partition("% of ")
-        groups = [g for g in self.machines.groups().groups if g.gpus and g.most is not None]
-        slots = sum((g.most or 0) * g.gpus.shown for g in groups if g.gpus and spot(g) == (kind == "spot"))
-        return max(1, slots * int(share) // 100)
-
     def _submit(self, work: Workload, number: int) -> None:
-        pods = self._amount(work.pods)
-        at_once = min(pods, self._amount(work.parallelism)) if work.parallelism is not None else pods
+        pods = self.counted.amount(work.pods)
+        at_once = min(pods, self.counted.amount(work.parallelism)) if work.parallelism is not None else pods
         run_for = None
         if work.run_for:
             least, most = work.run_for
             # Whole seconds: the record has what the pods' annotation says.
             run_for = max(1.0, float(round(least * (most / least) ** self.random.random())))
+            # Evictions draw from the same numbers: with more or fewer of them the second side would draw other lengths.
+            run_for = self.counted.run_for.get(f"{work.namespace}/{work.name}-{number}", run_for)
         body = workloads.workload(work, number, pods, at_once, run_for, self.tolerations)
         name = body["metadata"]["annotations"][workloads.WORK]
         pieces: list[record.Work] = []

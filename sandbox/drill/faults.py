@@ -1,6 +1,6 @@
 """The faults of a drill: spot capacity over time, evictions, and what else goes wrong, begun and ended by the drill's clock."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from random import Random
 
 from sandbox.drill import record
@@ -18,7 +18,8 @@ Report = Callable[[record.EventKind, str, str, int], None]
 
 
 class Faults:
-    """The faults of one drill. `restart` restarts the autoscaler, `report` gets what is shown on the timeline."""
+    """The faults of one drill. `restart` restarts the autoscaler, `report` gets what is shown on the timeline; `sizes` are the
+    nodes of a machine in a zone of which shares are taken."""
 
     def __init__(
         self,
@@ -28,9 +29,10 @@ class Faults:
         random: Random,
         restart: Callable[[], None],
         report: Report,
+        sizes: Mapping[tuple[str, str], int] | None = None,
     ) -> None:
         self._clock, self._machines, self._nodes, self._random = clock, machines, nodes, random
-        self._restart, self._report = restart, report
+        self._restart, self._report, self._sizes = restart, report, sizes or {}
         self.capacity: list[record.Step] = []
         """The spot capacity as it changed."""
 
@@ -79,11 +81,14 @@ class Faults:
     def _set_capacity(
         self, machine: str, zone: str, nodes: int | None, within: float, share: int | None = None
     ) -> None:
-        found: dict[str, list[tuple[str, int]]] = {}
+        found: dict[tuple[str, bool], list[tuple[str, int]]] = {}
         for name, place, most in self._machines.spot_places():
             if machine in ("*", name) and zone in ("*", place.zone, "first" if place.first else ""):
-                found.setdefault(name, []).append((place.zone, most))
-        for name, places in found.items():
+                # Places that the first side of a comparison lacks are apart: the others give as much as they do there.
+                known = (name, place.zone) in self._sizes
+                size = self._sizes[name, place.zone] if known else most
+                found.setdefault((name, known), []).append((place.zone, size))
+        for (name, _), places in found.items():
             # A share is one of what the pools can have in these zones together.
             parts = None if share is None else spread(sum(most for _, most in places) * share // 100, len(places))
             for number, (each, _) in enumerate(places):

@@ -14,6 +14,7 @@ from sandbox.cluster.autoscaler import gke_figures
 from sandbox.cluster.autoscaler.options import Options
 from sandbox.cluster.autoscaler.scaler import Autoscaler
 from sandbox.drill import argo, machines, record, workloads
+from sandbox.drill.basis import Basis
 from sandbox.drill.checks.verdict import first
 from sandbox.drill.clock import Clock
 from sandbox.drill.drill import Drill
@@ -56,13 +57,14 @@ def run(
     factor: float | None = None,
     steps: Sequence[record.Step] = (),
     measured: str = "",
+    basis: Basis | None = None,
     progress: Callable[[float, float], None] = lambda now, length: None,
     program: Path | None = None,
     executor: Executor | None = None,
     notify: Notify = lambda _: None,
 ) -> record.Record:
-    """Run a scenario on a copy of a stack's cluster; `program` is a real cluster-autoscaler in place of the sandbox's own, and
-    `executor` runs something in place of the containers.
+    """Run a scenario on a copy of a stack's cluster; `program` is a real cluster-autoscaler in place of the sandbox's own,
+    `executor` runs something in place of the containers, and `basis` is that of the first side of a comparison.
 
     Raises SandboxError.
     """
@@ -90,6 +92,7 @@ def run(
         steps,
         _tolerations(copy),
         pipelined(copy, scenario, notify),
+        basis,
     )
     drill.kubelets.executor = executor or drill.kubelets.executor
     found = pools(copy, orders(copy))

@@ -33,7 +33,7 @@ def replaced(changes: Iterable[Change], pools_before: Sequence[Mapping[str, Any]
             continue
         why = tuple(changed.path for changed in change.properties if changed.replaces)
         if change.type in POOLS:
-            name = _name(change.name, by_name)
+            name = pool_name(change.name, by_name)
             by_pool[name] = _replaced(name, by_name.get(name, {}), why)
         elif change.type in CLUSTERS:
             for name, pool in by_name.items():
@@ -41,7 +41,7 @@ def replaced(changes: Iterable[Change], pools_before: Sequence[Mapping[str, Any]
     return tuple(by_pool[name] for name in sorted(by_pool))
 
 
-def _name(resource: str, pools: Iterable[str]) -> str:
+def pool_name(resource: str, pools: Iterable[str]) -> str:
     """The pool of a resource, which is called `<cluster>-<pool>`; both may have hyphens."""
     ends = [name for name in pools if resource == name or (name and resource.endswith(f"-{name}"))]
     return max(ends, key=len, default=resource)

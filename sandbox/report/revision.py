@@ -22,8 +22,9 @@ class Revision:
     commit: str
 
     @classmethod
-    def of(cls, project: Path, name: str) -> Revision:
-        """The revision of this name. Raises SandboxError for a project in no repository, or an unknown revision."""
+    def of(cls, project: Path, name: str, option: str = "--base", wrong: str = "no revision") -> Revision:
+        """The revision of this name. Raises SandboxError for a project in no repository, and for an unknown revision: "OPTION:
+        NAME is WRONG of this repository"."""
         inside = _git(project, "rev-parse", "--is-inside-work-tree")
         if inside.returncode:
             raise SandboxError(f"{project} is in no git repository: {_error(inside)}")
@@ -31,7 +32,7 @@ class Revision:
         parsed = _git(project, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}")
         if parsed.returncode:
             raise SandboxError(
-                f"--base: {name!r} is no revision of this repository; name a branch, a tag or a commit that has been fetched"
+                f"{option}: {name!r} is {wrong} of this repository; name a branch, a tag or a commit that has been fetched"
             )
         return cls(project, name, parsed.stdout.strip())
 

@@ -13,12 +13,14 @@ import pytest
 
 from sandbox.cloud.node_groups import Gpus
 from sandbox.cluster.autoscaler.world import World
+from sandbox.drill.basis import Basis
 from sandbox.drill.captured import Captured
 from sandbox.drill.clock import Clock
 from sandbox.drill.drill import Drill
 from sandbox.drill.scenario import Scenario
 from sandbox.drill.workloads import CHECKPOINT, RUN_FOR, WORK
 from sandbox.kubernetes.errors import ApiError, Unreachable
+from tests.drill import records
 from tests.drill.test_machines import AZURE, Cloud
 
 Object = dict[str, Any]
@@ -80,12 +82,18 @@ class Bed:
     """A drill of some work, on one spot and one on-demand pool."""
 
     def __init__(
-        self, *work: Object, refuse: Callable[[Object], None] = lambda body: None, gpus: Gpus | None = None
+        self,
+        *work: Object,
+        refuse: Callable[[Object], None] = lambda body: None,
+        gpus: Gpus | None = None,
+        twin: int = 6,
+        basis: Basis | None = None,
     ) -> None:
         captured = Captured()
         cloud = Cloud(captured)
         if gpus:
             cloud.groups["t4"] = replace(cloud.groups["t4"], gpus=gpus)
+        cloud.groups["t4od"] = replace(cloud.groups["t4od"], most=twin)
         self.scaler, self.client, self.api = Scaler(), Client(refuse), Api()
         whole = [
             {"name": f"work{number}", "role": "training", "runFor": "10m", **each} for number, each in enumerate(work)
@@ -103,6 +111,7 @@ class Bed:
             lambda: self.scaler,
             AZURE,
             nullcontext,
+            basis=basis,
         )
 
     def run(self) -> Drill:
@@ -145,6 +154,30 @@ def test_all_gpus_of_spot_are_the_devices_that_pods_ask_for(gpus: Gpus, pods: in
     bed = Bed({"pods": "100% of spot"}, gpus=gpus)
     bed.run()
     assert bed.client.created[0]["spec"]["completions"] == pods
+
+
+def test_the_second_side_of_a_comparison_has_the_work_of_the_first() -> None:
+    work: list[Object] = [
+        {"count": "100% of on-demand", "runFor": "10m-20m"},
+        {"at": "2m", "pods": "50% of spot", "parallelism": "50% of on-demand", "runFor": "5m-50m"},
+        {"at": "3m", "kind": "Workflow", "role": "pipeline", "runFor": "5m-50m"},
+    ]
+    beds, basis = [], None
+    for twin in (2, 4):
+        bed = Bed(*work, twin=twin, basis=basis)
+        # An eviction draws as many numbers as it takes machines: the two sides differ in that.
+        bed.drill.clock.at(60.0, lambda bed=bed, twin=twin: [bed.drill.random.random() for _ in range(twin)])
+        drill = bed.run()
+        record = records.empty()
+        record.work = list(drill.kubelets.work.values())
+        basis = drill.counted.worked(record)
+        beds.append(bed)
+    before, after = beds
+    assert len(before.client.created) == 2 + 1 + 1
+    assert before.client.created == after.client.created
+    assert list(before.drill.kubelets.work.values()) == list(after.drill.kubelets.work.values())
+    alone = Bed(*work, twin=4)
+    assert len(alone.run().kubelets.work) == len(after.drill.kubelets.work) + 2
 
 
 def test_the_record_has_the_very_seconds_that_pods_work() -> None:

@@ -248,6 +248,15 @@ def test_a_share_of_the_capacity_is_spread_over_the_zones(share: int, limits: li
     assert [step.nodes for step in faults.capacity] == limits
 
 
+def test_the_second_side_has_the_shares_of_the_first_and_its_own_in_further_zones() -> None:
+    bed, nothing = Bed(), SimpleNamespace()
+    sizes = {("NC4", "eu-1"): 8}
+    faults = Faults(bed.clock, bed.machines, nothing, Random(1), lambda: None, lambda *event: None, sizes)  # type: ignore[arg-type]
+    faults.plan([], [Fault(at="10s", capacity=CapacityChange(share=75))])
+    bed.until(20)
+    assert [(step.zone, step.nodes) for step in faults.capacity] == [("eu-1", 6), ("eu-2", 2)]
+
+
 def test_the_minimum_does_not_keep_a_machine_that_the_cloud_takes() -> None:
     bed = Bed()
     bed.machines.lose(["t4od-0"], "evicted")

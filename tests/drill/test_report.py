@@ -227,6 +227,7 @@ def test_the_keys_of_the_json(small: report.Report) -> None:
             "red_verdicts",
             "longest_wait",
             "time_to_fall_back",
+            "waited",
             "pods_fallen_back",
             "share_on_spot",
             "restarts",

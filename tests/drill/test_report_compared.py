@@ -6,13 +6,17 @@ import io
 import json
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from rich.console import Console
 
 from sandbox.drill import report
 from sandbox.drill.record import Record
+from sandbox.drill.report.model import Figure
 from tests.drill import records
+
+NAMED = ("main", "work tree"), "Both sides have the same work."
 
 
 def faster(record: Record) -> Record:
@@ -43,6 +47,7 @@ def test_one_sentence_for_each_figure_that_moved(both: tuple[report.Report, repo
     assert [moved.sentence for moved in found.moved] == [
         "With `maxNodeProvisionTime: 5m` the longest wait falls from 12.0 to 7.0 minutes.",
         "With `maxNodeProvisionTime: 5m` the time to fall back falls from 12.0 to 7.0 minutes.",
+        "With `maxNodeProvisionTime: 5m` the waiting of all GPU pods falls from 92.5 to 62.5 minutes.",
         "With `maxNodeProvisionTime: 5m` the share of GPU pod-hours on spot falls from 54.1% to 50.3%.",
     ]
     assert all(moved.sentence in shown(found) for moved in found.moved)
@@ -61,6 +66,28 @@ def test_the_same_report_moves_nothing(both: tuple[report.Report, report.Report]
     assert "No figure differs." in shown(found)
 
 
+@pytest.mark.parametrize(
+    ("seconds", "words"),
+    [(90, "0 to 90 seconds"), (5400, "0.0 to 90.0 minutes"), (86400, "0.0 to 24.0 hours"), (2e6, "0.0 to 23.1 days")],
+)
+def test_a_sentence_has_the_unit_of_the_table(
+    seconds: float, words: str, both: tuple[report.Report, report.Report]
+) -> None:
+    sides = [
+        replace(both[0], figures=(Figure("longest_wait", "longest wait", value, "seconds"),))
+        for value in (0.0, seconds)
+    ]
+    (moved,) = report.compared(*sides).moved
+    assert moved.sentence == f"After the change the longest wait rises from {words}."
+
+
+def test_a_figure_that_reads_alike_is_no_difference(both: tuple[report.Report, report.Report]) -> None:
+    nearly = replace(
+        both[0], figures=tuple(replace(each, value=each.value and each.value + 0.0001) for each in both[0].figures)
+    )
+    assert [moved.key for moved in report.compared(both[0], nearly).moved] == []
+
+
 def test_several_changes_have_no_one_name(both: tuple[report.Report, report.Report]) -> None:
     record = faster(records.spot_gone())
     record.pools[2] = replace(record.pools[2], most=30)
@@ -68,6 +95,54 @@ def test_several_changes_have_no_one_name(both: tuple[report.Report, report.Repo
     found = report.compared(both[0], report.build(record))
     assert found.changed == ("`maxNodeProvisionTime: 5m`", "a new pool `h100`", "at most 30 nodes of pool `gpuod`")
     assert found.moved[0].sentence == "After the change the longest wait falls from 12.0 to 7.0 minutes."
+
+
+@pytest.mark.parametrize(
+    ("change", "named"),
+    [
+        ({"fallback": ()}, "no fallback of pool `gpuspot`"),
+        ({"fallback": ("gpuod", "gpuspot")}, "fallback `gpuod`, `gpuspot` of pool `gpuspot`"),
+        ({"zones": ("1",)}, "zones 1 for pool `gpuspot`"),
+        ({"zones": ()}, "no zones for pool `gpuspot`"),
+        ({"capacity": "on-demand"}, "on-demand capacity for pool `gpuspot`"),
+        ({"machine": "Standard_NC4as_T4_v3", "gpus": 4}, "`Standard_NC4as_T4_v3` for pool `gpuspot`"),
+        ({"gpus": 7}, "7 GPUs on each node of pool `gpuspot`"),
+        ({"least": 1}, "at least 1 node of pool `gpuspot`"),
+        ({"most": 30}, "at most 30 nodes of pool `gpuspot`"),
+        ({"least": None, "most": None}, "no autoscaling of pool `gpuspot`"),
+    ],
+    ids=str,
+)
+def test_each_difference_of_a_pool_is_named(
+    change: dict[str, Any], named: str, both: tuple[report.Report, report.Report]
+) -> None:
+    record = records.spot_gone()
+    record.pools[1] = replace(record.pools[1], **change)
+    found = report.compared(both[0], report.build(record))
+    assert found.changed == (named,)
+    assert named.replace("`", "") in shown(found)
+    assert all(moved.sentence.startswith(f"With {named} ") for moved in found.moved)
+
+
+def test_a_pool_that_joins_a_chain_is_named_once_and_another_order_of_the_rest_beside_it(
+    both: tuple[report.Report, report.Report],
+) -> None:
+    record = records.spot_gone()
+    record.pools.append(replace(record.pools[2], name="big"))
+    record.pools[1] = replace(record.pools[1], fallback=("big", "gpuod"))
+    assert report.compared(both[0], report.build(record)).changed == ("a new pool `big`",)
+    other = records.spot_gone()
+    other.pools.append(record.pools[3])
+    other.pools[1] = replace(record.pools[1], fallback=("gpuod", "big"))
+    found = report.compared(report.build(record), report.build(other))
+    assert found.changed == ("fallback `gpuod`, `big` of pool `gpuspot`",)
+
+
+def test_the_head_names_the_settings_and_what_both_have_alike(both: tuple[report.Report, report.Report]) -> None:
+    text = shown(report.compared(both[0], both[0], *NAMED))
+    assert "Before: main. After: work tree.\nNothing that the drill compares differs" in text
+    assert "Both sides have the same work." in text
+    assert "Nothing that the drill compares" not in shown(report.compared(*both))
 
 
 def test_verdicts_that_turn_and_drills_that_differ_are_named(both: tuple[report.Report, report.Report]) -> None:
@@ -96,7 +171,7 @@ def test_the_page_has_both_timelines_on_the_same_axes(
     both: tuple[report.Report, report.Report], tmp_path: Path
 ) -> None:
     shorter = replace(both[1], timeline=replace(both[1].timeline, length=2700.0))
-    written = report.write(report.compared(both[0], shorter), tmp_path)
+    written = report.write(report.compared(both[0], shorter, *NAMED), tmp_path)
     assert sorted(path.name for path in written) == [
         *(
             "report.html",
@@ -108,8 +183,9 @@ def test_the_page_has_both_timelines_on_the_same_axes(
         )
     ]
     text = (tmp_path / "report.html").read_text()
+    assert text.index("Before: main. After: work tree.") < text.index("Both sides have the same work.")
     assert text.index("falls from 12.0 to 7.0 minutes") < text.index("Timeline before") < text.index("Timeline after")
     for name in ("before", "after"):
         assert ">90</text>" in (tmp_path / f"timeline-{name}.svg").read_text()
     found = json.loads((tmp_path / "report.json").read_text())
-    assert list(found) == ["format", "changed", "comparable", "moved", "turned", "before", "after"]
+    assert list(found) == ["format", "changed", "comparable", "moved", "turned", "before", "after", "names", "basis"]

@@ -13,9 +13,13 @@ from sandbox.base.home import Home
 from sandbox.base.yaml_file import read_yaml
 from sandbox.cli.commands import main
 from sandbox.drill import command
+from sandbox.drill.basis import Basis
+from sandbox.drill.record import Record
 from sandbox.engine.cloud_file import CloudFile, Entry
 from sandbox.report import environment
+from sandbox.report.revision import Revision
 from sandbox.report.worker import Outcome
+from tests.drill import records
 
 QUOTAS = {"westeurope": {"cores": 100}}
 GROUP = {"type": "azure-native:resources:ResourceGroup", "inputs": {"resourceGroupName": "shared"}}
@@ -60,6 +64,66 @@ def test_a_cloud_file_is_for_stacks_that_come_up_anew(tmp_path: Path) -> None:
     refused = CliRunner().invoke(main, ["drill", "--cloud", str(tmp_path / "own.yaml")])
     assert refused.exit_code == 2
     assert "--cloud does nothing without --config-file or --against" in refused.output
+
+
+def compared(folder: Path, monkeypatch: pytest.MonkeyPatch, *arguments: str) -> tuple[list[Any], str]:
+    """The sides that a command compares, each with the basis that it gets, and its output."""
+    seen: list[Any] = []
+    own = Basis({"spot": 8, "on-demand": 2}, {}, {}, {}, ())
+
+    def record(home: Home, side: command.Side, *others: Any) -> tuple[Record, Basis]:
+        seen.append((side, others[3]))
+        return records.spot_gone(), others[3] or own
+
+    monkeypatch.setenv("SANDBOX_HOME", str(folder / "home"))
+    monkeypatch.setattr(command, "_record", record)
+    # Charts take seconds to draw.
+    monkeypatch.setattr("sandbox.drill.report.write", lambda *others: [])
+    done = CliRunner().invoke(main, ["drill", "spot-gone", "--report-dir", str(folder / "report"), *arguments])
+    assert done.exit_code == 0, done.output
+    return seen, done.output
+
+
+def test_the_second_side_has_the_basis_and_the_lengths_of_the_first(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = tmp_path / "other.yaml"
+    other.touch()
+    ((_, first), (_, second)), output = compared(tmp_path, monkeypatch, "--against", str(other))
+    assert first is None
+    assert second.gpus == {"spot": 8, "on-demand": 2}
+    assert second.run_for["team-a"] == records.NEEDS
+    assert "Before: Pulumi.dev.yaml. After: other.yaml." in output
+    assert "counted from Pulumi.dev.yaml: shares of the 2 GPUs on demand" in " ".join(output.split())
+
+
+def test_sides_are_named_by_their_files_and_those_of_one_name_by_their_paths(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files = [tmp_path / folder / name for folder, name in (("a", "x.yaml"), ("b", "x.yaml"), ("b", "y.yaml"))]
+    for file in files:
+        file.parent.mkdir(exist_ok=True)
+        file.touch()
+
+    def names(*arguments: str) -> list[str]:
+        return [side.name for side, _ in compared(tmp_path, monkeypatch, *arguments)[0]]
+
+    x, other, y = map(str, files)
+    assert names("--config-file", x, "--against", y) == ["x.yaml", "y.yaml"]
+    assert names("--config-file", x, "--against", other) == [x, other]
+    monkeypatch.setattr(Revision, "of", lambda project, name, *others: Revision(project, name, "0" * 40))
+    assert names("--against", "main") == ["main", "work tree"]
+    assert names("--config-file", x, "--against", "main") == ["main", "x.yaml"]
+    assert names("--config-file", x) == ["now"]
+
+
+def test_what_is_no_file_and_no_revision_is_refused_with_the_option_that_named_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SANDBOX_HOME", str(tmp_path))
+    refused = CliRunner().invoke(main, ["drill", "--against", "missing.yaml"])
+    assert refused.exit_code == 1
+    assert "--against: 'missing.yaml' is no file, and no revision of this repository; name" in refused.output
 
 
 def test_the_command_takes_another_cluster(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

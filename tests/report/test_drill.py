@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from sandbox.base.cloud_types import CLOUDS
+from sandbox.drill import scenario
 from sandbox.report import drill
 from sandbox.report.model import Change, Op, Report, StackReport, Status
 from sandbox.report.untrusted import render
@@ -18,8 +19,14 @@ from tests.report.reports import AGENT_POOL, changed, report
 from tests.report.repository import Repository
 from tests.report.test_comparison import Engine, compared
 
-DEV = "uv run sandbox drill --stack dev --against main"
+DEV = "uv run sandbox drill spot-silent --stack dev --against main"
+TWO = f"{DEV}\n{DEV.replace('spot-silent', 'eviction-storm')}"
 AKS, GKE = CLOUDS["azure"], CLOUDS["gcp"]
+
+
+POOLS: dict[str, Any] = {
+    "pools": [{"name": "t4", "capacity": "spot"}, {"name": "t4od", "capacity": "on-demand"}, "text"]
+}
 
 
 def update(type: str, *paths: str, name: str = "ml-dev-t4", op: Op = Op.UPDATE) -> Change:
@@ -29,26 +36,52 @@ def update(type: str, *paths: str, name: str = "ml-dev-t4", op: Op = Op.UPDATE) 
 @pytest.mark.parametrize(
     ("change", "named"),
     [
-        (update(AGENT_POOL, "maxCount"), True),
-        (update(AGENT_POOL, "nodeLabels.gpu"), True),
-        (update(AGENT_POOL, op=Op.CREATE), True),
-        (update(AGENT_POOL, op=Op.DELETE), True),
-        (update(AGENT_POOL, "vmSize", op=Op.REPLACE), True),
-        (update(AGENT_POOL, "orchestratorVersion", "tags.owner", "upgradeSettings.maxSurge"), False),
-        (update(GKE.pool, "autoscaling.totalMaxNodeCount"), True),
-        (update(GKE.pool, "version", "nodeConfig.resourceLabels.owner"), False),
-        (update(AKS.cluster, "autoScalerProfile.maxNodeProvisionTime"), True),
-        (update(AKS.cluster, "kubernetesVersion", "tags.owner"), False),
-        (update(GKE.cluster, "clusterAutoscaling.autoscalingProfile"), True),
-        (update(GKE.cluster, "minMasterVersion"), False),
-        (update("kubernetes:core/v1:ConfigMap", "data.priorities", name="ml-dev-expander"), True),
-        (update("kubernetes:core/v1:ConfigMap", "data.release", name="ml-dev-contract"), False),
-        (update("kubernetes:cloud.google.com/v1:ComputeClass", "spec.priorities[0]"), True),
-        (update("kubernetes:apps/v1:DaemonSet", "spec"), False),
+        # The most nodes: work beyond the spot pools, and for on-demand pools a time without spot.
+        (update(AGENT_POOL, "maxCount"), "eviction-storm"),
+        (update(AGENT_POOL, "maxCount", name="ml-dev-t4od"), "spot-gone-and-back"),
+        (update(AGENT_POOL, "maxCount", name="unknown"), "eviction-storm"),
+        (update(GKE.pool, "autoscaling.totalMaxNodeCount"), "eviction-storm"),
+        (update(GKE.pool, "autoscaling.maxNodeCount", name="ml-dev-t4od"), "spot-gone-and-back"),
+        (update(AGENT_POOL, "minCount"), "burst-from-zero"),
+        (update(GKE.pool, "autoscaling.totalMinNodeCount"), "burst-from-zero"),
+        (update(AGENT_POOL, "availabilityZones[1]", op=Op.REPLACE), "zone-lost"),
+        (update(GKE.pool, "nodeLocations"), "zone-lost"),
+        (update(AGENT_POOL, "nodeLabels.gpu"), "spot-gone-and-back"),
+        (update(AGENT_POOL, "vmSize", op=Op.REPLACE), "spot-gone-and-back"),
+        (update(AGENT_POOL, op=Op.REPLACE), "spot-gone-and-back"),
+        (update(AGENT_POOL, "orchestratorVersion", "tags.owner", "upgradeSettings.maxSurge"), ""),
+        (update(GKE.pool, "version", "nodeConfig.resourceLabels.owner"), ""),
+        # Chains.
+        (update(AGENT_POOL, op=Op.CREATE), "spot-silent"),
+        (update(AGENT_POOL, "vmSize", op=Op.DELETE), "spot-silent"),
+        (update("kubernetes:core/v1:ConfigMap", "data.priorities", name="ml-dev-expander"), "spot-silent"),
+        (update("kubernetes:core/v1:ConfigMap", "data.release", name="ml-dev-contract"), ""),
+        (update("kubernetes:cloud.google.com/v1:ComputeClass", "spec.priorities[0]"), "spot-silent"),
+        (update("kubernetes:apps/v1:DaemonSet", "spec"), ""),
+        # Timers.
+        (update(AKS.cluster, "autoScalerProfile.maxNodeProvisionTime"), "spot-silent"),
+        (update(AKS.cluster, "autoScalerProfile.scanInterval"), "spot-silent"),
+        (update(AKS.cluster, "autoScalerProfile.newPodScaleUpDelay"), "spot-silent"),
+        (update(AKS.cluster, "autoScalerProfile.expander"), "spot-silent"),
+        (update(AKS.cluster, "autoScalerProfile.scaleDownUnneededTime"), "burst-from-zero"),
+        (update(AKS.cluster, "autoScalerProfile.okTotalUnreadyCount"), "eviction-storm"),
+        (update(AKS.cluster, "autoScalerProfile.skipNodesWithLocalStorage"), "mixed-day"),
+        (update(AKS.cluster, "autoScalerProfile"), "spot-silent eviction-storm burst-from-zero"),
+        (update(AKS.cluster, "kubernetesVersion", "tags.owner"), ""),
+        # Nobody publishes its timers: a drill has the same ones for each profile.
+        (update(GKE.cluster, "clusterAutoscaling.autoscalingProfile"), ""),
+        (update(GKE.cluster, "minMasterVersion"), ""),
+        # Several, in the order of the scenarios, each once.
+        (update(AGENT_POOL, "maxCount", "minCount", "maxPods"), "spot-gone-and-back eviction-storm burst-from-zero"),
     ],
 )
-def test_a_change_of_a_pool_a_chain_or_a_timer_names_the_command(change: Change, named: bool) -> None:
-    assert drill.command("dev", "main", [change], {}, {}) == (DEV if named else "")
+def test_a_change_names_the_scenarios_that_show_it(change: Change, named: str) -> None:
+    lines = [DEV.replace("spot-silent", name) for name in named.split()]
+    assert drill.command("dev", "main", [change], POOLS, POOLS) == "\n".join(lines)
+
+
+def test_the_report_names_scenarios_that_there_are() -> None:
+    assert set(drill.SCENARIOS) <= set(scenario.names())
 
 
 def test_another_order_of_growth_names_it_and_an_unknown_one_does_not() -> None:
@@ -60,9 +93,16 @@ def test_another_order_of_growth_names_it_and_an_unknown_one_does_not() -> None:
 
 @pytest.mark.parametrize("revision", ["main", "HEAD~1", "origin/main", "v1.2^", "0123abcd"])
 def test_the_report_s_own_commands_are_known_again(revision: str) -> None:
-    command = drill.command("dev", revision, [update(AGENT_POOL, "maxCount")], {}, {})
-    assert shlex.split(command)[-1] == revision
-    assert drill.ours(command)
+    everything = [
+        update(AKS.cluster, "autoScalerProfile.ignoreDaemonsetsUtilization"),
+        update(AKS.cluster, "autoScalerProfile"),
+    ]
+    everything.append(update(AGENT_POOL, "vmSize", "minCount", "availabilityZones"))
+    for changes in ([update(AGENT_POOL, "maxCount")], everything):
+        command = drill.command("dev", revision, changes, {}, {})
+        assert shlex.split(command)[-1] == revision
+        assert drill.ours(command)
+    assert len(command.split("\n")) == len(drill.SCENARIOS)
 
 
 @pytest.mark.parametrize(
@@ -79,7 +119,7 @@ def test_the_report_s_own_commands_are_known_again(revision: str) -> None:
 )
 def test_a_name_that_a_shell_might_run_is_in_no_command(stack: str, revision: str) -> None:
     assert drill.command(stack, revision, [update(AGENT_POOL, "maxCount")], {}, {}) == ""
-    assert not drill.ours(f"uv run sandbox drill --stack {stack} --against {revision}")
+    assert not drill.ours(f"uv run sandbox drill spot-silent --stack {stack} --against {revision}")
 
 
 @pytest.mark.parametrize(
@@ -93,6 +133,12 @@ def test_a_name_that_a_shell_might_run_is_in_no_command(stack: str, revision: st
         f"{DEV}'",
         f"x {DEV}",
         DEV + "a" * 5000,
+        DEV.replace(" spot-silent", ""),
+        DEV.replace("spot-silent", "scenario.yaml"),
+        f"{DEV}\n{DEV}",
+        f"{DEV}\n{DEV.replace('spot-silent', 'eviction-storm').replace('main', 'other')}",
+        f"{DEV.replace('spot-silent', 'eviction-storm')}\n{DEV}",
+        "\n" * 5000,
     ],
 )
 def test_a_command_of_a_stranger_is_not_shown(command: str, tmp_path: Path) -> None:
@@ -103,11 +149,11 @@ def test_a_command_of_a_stranger_is_not_shown(command: str, tmp_path: Path) -> N
 
 
 def test_the_page_shows_the_command_and_a_report_of_an_older_program_has_none(tmp_path: Path) -> None:
-    stack = StackReport(stack="dev", status=Status.PREVIEWED, changes=(update(AGENT_POOL, "maxCount"),), drill=DEV)
+    stack = StackReport(stack="dev", status=Status.PREVIEWED, changes=(update(AGENT_POOL, "maxCount"),), drill=TWO)
     whole = report(stack).model_dump(mode="json")
     file = tmp_path / "report.json"
     file.write_text(json.dumps(whole))
-    assert f"before and after:\n\n<pre>{DEV}</pre>" in render(file).replace("<br>", "")
+    assert f"before and after:\n\n<pre>{TWO}</pre>" in render(file).replace("<br>", "\n")
     del whole["stacks"][0]["drill"]
     file.write_text(json.dumps(whole))
     assert Report.model_validate_json(file.read_bytes()).stacks[0].drill == ""
@@ -124,7 +170,7 @@ def test_a_preview_names_it_for_stacks_that_have_a_base(tmp_path: Path) -> None:
         each.stack: each
         for each in compared(repository, Engine(tmp_path / "a", preview_dev=grown, preview_test=grown)).stacks
     }
-    assert stacks["dev"].drill == "uv run sandbox drill --stack dev --against 'HEAD~1'"
+    assert stacks["dev"].drill == "uv run sandbox drill eviction-storm --stack dev --against 'HEAD~1'"
     assert (stacks["test"].status, stacks["test"].drill) == (Status.NEW, "")
     failed = Outcome(changes=grown.changes, errors=["pools: missing"])
     stacks = {each.stack: each for each in compared(repository, Engine(tmp_path / "b", preview_dev=failed)).stacks}

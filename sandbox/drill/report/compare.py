@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterator
+
 from sandbox.drill.checks.spans import span
-from sandbox.drill.report.model import FORMAT, Comparison, Figure, Moved, Report, Turned
+from sandbox.drill.report.model import FORMAT, Comparison, Figure, Moved, PoolUse, Report, Turned
 
 
-def compared(before: Report, after: Report) -> Comparison:
-    """The figures and verdicts that differ, each figure with a sentence."""
+def compared(
+    before: Report, after: Report, names: tuple[str, str] = ("before", "after"), basis: str = ""
+) -> Comparison:
+    """The figures and verdicts that differ, each figure with a sentence.
+
+    `names` are those of the two settings, `basis` a sentence about what both drills have alike.
+    """
     changed = _changed(before, after)
     with_ = f"With {changed[0]}" if len(changed) == 1 else "After the change"
     old = {figure.key: figure for figure in before.figures}
     moved = []
     for figure in after.figures:
         earlier = old.get(figure.key)
-        if earlier is not None and earlier.value != figure.value:
+        # What reads alike is no difference: "from 6.7 to 6.7 hours".
+        if earlier is not None and earlier.value != figure.value and written(earlier) != written(figure):
             moved.append(_moved(with_, earlier, figure))
     verdicts = {verdict.name: verdict.ok for verdict in before.verdicts}
     turned = [
@@ -23,7 +31,15 @@ def compared(before: Report, after: Report) -> Comparison:
         if verdict.name in verdicts and verdicts[verdict.name] != verdict.ok
     ]
     return Comparison(
-        FORMAT, tuple(changed), tuple(_differences(before, after)), tuple(moved), tuple(turned), before, after
+        FORMAT,
+        tuple(changed),
+        tuple(_differences(before, after)),
+        tuple(moved),
+        tuple(turned),
+        before,
+        after,
+        names,
+        basis,
     )
 
 
@@ -37,12 +53,33 @@ def _changed(before: Report, after: Report) -> list[str]:
     new = {pool.name: pool for pool in after.pools}
     changed += [f"pool `{name}` removed" for name in old if name not in new]
     changed += [f"a new pool `{name}`" for name in new if name not in old]
-    for name in old.keys() & new.keys():
-        if old[name].machine != new[name].machine:
-            changed.append(f"`{new[name].machine}` for pool `{name}`")
-        if old[name].most != new[name].most:
-            changed.append(f"at most {new[name].most} nodes of pool `{name}`")
-    return changed
+    both = [name for name in new if name in old]
+    return changed + [f"{text} pool `{name}`" for name in both for text in _of_pool(old[name], new[name], both)]
+
+
+def _of_pool(before: PoolUse, after: PoolUse, both: Collection[str]) -> Iterator[str]:
+    """What differs of a pool; pools that only one side has are named for themselves, and not once more in each chain."""
+    if before.machine != after.machine:
+        yield f"`{after.machine}` for"
+    elif before.gpus != after.gpus:
+        yield f"{_number(after.gpus, 'GPU')} on each node of"
+    if before.capacity != after.capacity:
+        yield f"{after.capacity} capacity for"
+    if None in (after.least, after.most) and (before.least, before.most) != (after.least, after.most):
+        yield "no autoscaling of"
+    else:
+        if before.least != after.least:
+            yield f"at least {_number(after.least or 0, 'node')} of"
+        if before.most != after.most:
+            yield f"at most {_number(after.most or 0, 'node')} of"
+    if sorted(before.zones) != sorted(after.zones):
+        yield f"zones {', '.join(after.zones)} for" if any(after.zones) else "no zones for"
+    if [name for name in before.fallback if name in both] != [name for name in after.fallback if name in both]:
+        yield f"fallback {', '.join(f'`{name}`' for name in after.fallback)} of" if after.fallback else "no fallback of"
+
+
+def _number(count: int, noun: str) -> str:
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
 def _differences(before: Report, after: Report) -> list[str]:
@@ -86,8 +123,10 @@ def _pair(before: Figure, after: Figure) -> str:
     high = max(before.value or 0.0, after.value or 0.0)
     if before.unit != "seconds":
         return f"{written(before, unit=False)} to {written(after)}"
-    divisor, unit, digits = (
-        (1.0, "seconds", 0) if high < 99.5 else (60.0, "minutes", 1) if high < 6000 else (3600.0, "hours", 1)
+    # The units of `span`, which the table has.
+    units = ((99.5, 1.0, "seconds", 0), (6000.0, 60.0, "minutes", 1), (172800.0, 3600.0, "hours", 1))
+    divisor, unit, digits = next(
+        ((divisor, unit, digits) for below, divisor, unit, digits in units if high < below), (86400.0, "days", 1)
     )
     return f"{(before.value or 0.0) / divisor:,.{digits}f} to {(after.value or 0.0) / divisor:,.{digits}f} {unit}"
 

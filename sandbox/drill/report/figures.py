@@ -59,6 +59,9 @@ def pools(view: View) -> tuple[PoolUse, ...]:
                 machine_hours=round(hours, 2),
                 price=pool.price,
                 cost=None if pool.price is None else round(hours * pool.price, 2),
+                least=pool.least,
+                zones=pool.zones,
+                fallback=pool.fallback,
             )
         )
     return tuple(uses)
@@ -160,6 +163,7 @@ def figures(view: View, found: Sequence[Verdict], best: Best | None, moved: Sequ
             _round(max((wait.length for wait in fallen), default=None)),
             "seconds",
         ),
+        Figure("waited", "waiting of all GPU pods", _waited(measured), "seconds"),
         Figure("pods_fallen_back", "pods that fell back", len(fallen), "pods"),
         Figure(
             "share_on_spot",
@@ -188,6 +192,12 @@ def figures(view: View, found: Sequence[Verdict], best: Best | None, moved: Sequ
         Figure("best_cost", "best possible cost", least, "USD"),
         Figure("best_on_demand_cost", "best possible cost on demand alone", least_on_demand, "USD"),
     )
+
+
+def _waited(measured: Sequence[waits.Wait]) -> float | None:
+    """Seconds that all GPU pods waited together: the longest wait stays the same where a larger pool helps all but one."""
+    lengths = [wait.length for wait in measured if wait.pod.gpus]
+    return _round(sum(lengths)) if lengths else None
 
 
 def _round(value: float | None) -> float | None:

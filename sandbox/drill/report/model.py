@@ -56,6 +56,11 @@ class PoolUse:
     machine_hours: float
     price: float | None
     cost: float | None
+    least: int | None = None
+    """The minimum of its nodes; this and `most` are None where it is not autoscaled."""
+    zones: tuple[str, ...] = ()
+    fallback: tuple[str, ...] = ()
+    """The pools that take its work when it cannot grow, in their order."""
 
 
 @dataclass(frozen=True)
@@ -182,10 +187,14 @@ class Comparison:
 
     format: int
     changed: tuple[str, ...]
-    """The settings and bounds that differ, as `KEY: VALUE` of the second."""
+    """The settings, and what differs of pools, as `KEY: VALUE` or in words; all of the second."""
     comparable: tuple[str, ...]
     """The reasons why the two are not of the same drill; empty where they are."""
     moved: tuple[Moved, ...]
     turned: tuple[Turned, ...]
     before: Report
     after: Report
+    names: tuple[str, str] = ("before", "after")
+    """The names of the two: a stack file, a revision, the work tree."""
+    basis: str = ""
+    """One sentence about what both have alike: work, and spot capacity."""

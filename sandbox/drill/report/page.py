@@ -11,7 +11,16 @@ from sandbox.drill.report import charts
 from sandbox.drill.report.colours import DARK, LIGHT, variable
 from sandbox.drill.report.elements import Html, element, joined
 from sandbox.drill.report.model import Comparison, Report
-from sandbox.drill.report.tables import Table, comparison_tables, facts, sentence, tables, verdict_rows
+from sandbox.drill.report.tables import (
+    SAME,
+    Table,
+    comparison_tables,
+    facts,
+    sentence,
+    settings_sentences,
+    tables,
+    verdict_rows,
+)
 
 _FOLDER = Path(__file__).parent
 
@@ -39,12 +48,12 @@ def comparison_page(comparison: Comparison) -> str:
     before, after = comparison.before, comparison.after
     ends = charts.axes(before.timeline, after.timeline)
     body = joined(
-        _head(f"Drill: {after.scenario}, two settings", after, "After: "),
+        _head(f"Drill: {after.scenario}, two settings", after, "After: ", settings_sentences(comparison)),
         _notes(comparison.comparable),
         element("h2", "What differs"),
         element("ul", *(element("li", moved.sentence.replace("`", "")) for moved in comparison.moved))
         if comparison.moved
-        else element("p", "No figure differs."),
+        else element("p", SAME),
         *(_table(table) for table in comparison_tables(comparison)),
         element("h2", "Verdicts after"),
         _verdicts(after),
@@ -83,10 +92,11 @@ def _colours() -> str:
     return f":root{{{light}}}@media screen and (prefers-color-scheme:dark){{:root{{{dark}}}}}\n"
 
 
-def _head(title: str, report: Report, before: str = "") -> Html:
+def _head(title: str, report: Report, before: str = "", settings: Iterable[str] = ()) -> Html:
     return joined(
         _notes(report.caveats),
         element("h1", title),
+        *(element("p", words) for words in settings),
         element("p", report.description),
         element("p", sentence(report), class_="soft"),
         element("p", before + _sum(report), class_=f"sum {'bad' if report.failed else 'good'}"),

@@ -172,6 +172,17 @@ def facts(report: Report) -> list[tuple[str, str]]:
 
 _STATE = {True: "holds", False: "red", None: "note"}
 
+SAME = "No figure differs."
+
+
+def settings_sentences(comparison: Comparison) -> list[str]:
+    """Sentences about the two settings: their names, whether a drill sees a difference, and what both have alike."""
+    before, after = comparison.names
+    found = [f"Before: {before}. After: {after}."]
+    if not comparison.changed:
+        found.append("Nothing that the drill compares differs: no pool, chain or timer.")
+    return [*found, comparison.basis] if comparison.basis else found
+
 
 def comparison_tables(comparison: Comparison) -> list[Table]:
     """The tables of a comparison: changed settings, moved figures, turned verdicts."""

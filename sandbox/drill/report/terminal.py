@@ -8,7 +8,16 @@ from rich.text import Text
 
 from sandbox.drill.report.elements import printable
 from sandbox.drill.report.model import Comparison, Report
-from sandbox.drill.report.tables import Table, comparison_tables, facts, sentence, tables, verdict_rows
+from sandbox.drill.report.tables import (
+    SAME,
+    Table,
+    comparison_tables,
+    facts,
+    sentence,
+    settings_sentences,
+    tables,
+    verdict_rows,
+)
 
 _STATES = {True: Text("holds", "green"), False: Text("red", "bold red"), None: Text("note", "dim")}
 
@@ -34,8 +43,13 @@ def _report(report: Report) -> RenderableType:
 def _comparison(comparison: Comparison) -> RenderableType:
     after = comparison.after
     parts: list[RenderableType] = [_text(caveat, "yellow") for caveat in (*after.caveats, *comparison.comparable)]
-    parts += [_text(f"Drill: {after.scenario}, two settings", "bold"), _text(sentence(after), "dim"), _text("")]
-    parts += [_text(moved.sentence) for moved in comparison.moved] or [_text("No figure differs.")]
+    parts += [
+        _text(f"Drill: {after.scenario}, two settings", "bold"),
+        *(_text(words) for words in settings_sentences(comparison)),
+        _text(sentence(after), "dim"),
+        _text(""),
+    ]
+    parts += [_text(moved.sentence) for moved in comparison.moved] or [_text(SAME)]
     parts += [part for table in comparison_tables(comparison) for part in _table(table)]
     return Group(*parts, _text(""), _text("Verdicts after", "bold"), _verdicts(after))
 
