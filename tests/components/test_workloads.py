@@ -98,7 +98,7 @@ def test_profiles_and_accounts_with_hyphens_are_resources_of_their_own(
         names = [
             resource.name for resource in declared.resources if resource.type == type and "editor" in resource.name
         ]
-        assert len(set(names)) == len(names) == (2 if type == FEDERATED else 4)
+        assert len(set(names)) == len(names) == (2 if type == FEDERATED else 6)
 
 
 def test_a_list_that_google_refuses_takes_no_objects_with_it(gke: Declared) -> None:
