@@ -119,7 +119,7 @@ def room_in_reservation(request: PoolRequest) -> GcpRefused | None:
 
     How many it has nobody says here. As the stricter reading it has as many as the largest pool on it may take in a zone.
     """
-    # GoogleCloudPlatform/gsutil issue 1000
+    # GoogleCloudPlatform/gsutil issue 1000; the word for the reason is UNCONFIRMED
     value, first = _specific(request.config), int(request.body.get("initialNodeCount") or 0)
     if not value or request.current or not first:
         return None
