@@ -7,8 +7,8 @@ the same principal (same page, "identity sameness").
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
 
 import pulumi
 
@@ -17,8 +17,9 @@ from components.gcp.types import BUCKET, BUCKET_MEMBER
 from components.resources import Declared
 from components.workloads import Access, published
 from config.clouds.gcp.settings import Gcp
+from config.model.spec import ClusterSpec
 from config.model.workloads import Checkpoints as Settings
-from config.model.workloads import ProfileAccess, Workloads
+from config.model.workloads import ProfileAccess
 
 ROLE = "roles/storage.objectUser"
 """Objects: read, write, list, delete. Nothing at the bucket (docs.cloud.google.com/storage/docs/access-control/iam-roles)."""
@@ -26,7 +27,15 @@ ROLE = "roles/storage.objectUser"
 LIST_ROLE = "roles/storage.objectViewer"
 """The least role that lists; its condition holds for nothing else."""
 
+BUCKET_ROLE = "roles/storage.bucketViewer"
+"""The bucket's own properties, and no names of objects (docs.cloud.google.com/iam/docs/roles-permissions/storage; beta).
+
+Clients ask whether the bucket is there before they write, such as `makedirs` of gcsfs. legacyBucketReader would list as well."""
+
 _DAY = 86400
+
+_DESCRIPTION = 256
+"""Characters of a condition's description that are sent: it is for people."""
 
 
 def principal(number: str, project: str, namespace: str, account: str) -> str:
@@ -50,6 +59,40 @@ def list_condition(path: str) -> str:
     return f'api.getAttribute("storage.googleapis.com/objectListPrefix", "").startsWith("{path}")'
 
 
+def bucket_condition(bucket: str) -> str:
+    """The condition of a binding: this bucket. It always holds there, and gives the binding a name (`bindings`)."""
+    return f'resource.name.startsWith("projects/_/buckets/{bucket}")'
+
+
+class Binding(NamedTuple):
+    """A role with its condition, for a member."""
+
+    name: str
+    """The end of the resource's name."""
+    role: str
+    condition: dict[str, str]
+
+
+def bindings(bucket: str, profile: ProfileAccess, cluster: str) -> Iterator[Binding]:
+    """The rights of each account of a profile. That to list comes last: if Google refuses it, the others are there.
+
+    A binding is known by role, member and its whole condition (terraform-provider-google, package tpgiamresource, conditionKey).
+    The same namespace in another cluster of the project is the same member. `cluster`, its name and place, keeps the bindings of
+    two clusters apart: what one stack takes back must not be the other's.
+    """
+
+    def named(title: str, what: str, expression: str) -> dict[str, str]:
+        return {"title": title, "description": f"{cluster}: {what}"[:_DESCRIPTION], "expression": expression}
+
+    of, path = profile.namespace, profile.path
+    yield Binding("", ROLE, named(f"checkpoints of {of}", f"objects below {path}", condition(bucket, path)))
+    # Equal for all profiles, who are members of one binding of the policy.
+    yield Binding("/bucket", BUCKET_ROLE, named("bucket of checkpoints", "properties", bucket_condition(bucket)))
+    yield Binding(
+        "/lists", LIST_ROLE, named(f"lists of checkpoints of {of}", f"lists below {path}", list_condition(path))
+    )
+
+
 class Checkpoints(pulumi.ComponentResource):
     """The bucket, unless it exists, and the rights of the profiles."""
 
@@ -59,29 +102,32 @@ class Checkpoints(pulumi.ComponentResource):
     def __init__(
         self,
         name: str,
-        workloads: Workloads,
+        spec: ClusterSpec,
         cloud: Gcp,
-        tags: Mapping[str, str],
         *,
         cluster: pulumi.Resource,
         opts: pulumi.ResourceOptions | None = None,
     ) -> None:
         """`cluster`: a project has its workload identity pool from its first cluster on."""
         super().__init__("kubeflow-spot:gcp:Checkpoints", name, None, opts)
-        wanted = workloads.checkpoints
+        workloads, wanted = spec.workloads, spec.workloads.checkpoints
         assert wanted
         bucket = wanted.existing or wanted.name
         assert bucket
         declared: pulumi.Input[str] = bucket
         if not wanted.existing:
-            declared = self._bucket(name, wanted, cloud, tags)
+            declared = self._bucket(name, wanted, cloud, spec.cluster.tags)
         number = (
             agents.number(cloud.project, self, "the members of its workload identity pool")
             if workloads.profiles
             else ""
         )
         for profile in workloads.profiles:
-            self._access(name, profile, number, cloud, bucket, declared, cluster)
+            rights = list(bindings(bucket, profile, f"{spec.name} in {cloud.place}"))
+            for account in profile.service_accounts:
+                member = principal(number, cloud.project, profile.namespace, account)
+                # Neither namespaces nor accounts have a `/`, while both may have hyphens.
+                self._access(f"{name}-{profile.namespace}/{account}", rights, member, declared, cluster)
         self.published = published(f"gs://{bucket}/", [Access(profile) for profile in workloads.profiles])
         self.register_outputs({})
 
@@ -107,39 +153,16 @@ class Checkpoints(pulumi.ComponentResource):
         return Declared(BUCKET, f"{name}-checkpoints", inputs, kept).name
 
     def _access(
-        self,
-        name: str,
-        profile: ProfileAccess,
-        number: str,
-        cloud: Gcp,
-        bucket: str,
-        declared: pulumi.Input[str],
-        cluster: pulumi.Resource,
+        self, name: str, rights: list[Binding], member: str, bucket: pulumi.Input[str], cluster: pulumi.Resource
     ) -> None:
-        bindings = (
-            ("", ROLE, "checkpoints", "Objects", condition(bucket, profile.path)),
-            ("/lists", LIST_ROLE, "lists of checkpoints", "Lists", list_condition(profile.path)),
-        )
-        for account in profile.service_accounts:
-            # The list's binding comes last: if Google refuses it, the other one is there.
-            before: list[pulumi.Resource] = [cluster]
-            for end, role, title, what, expression in bindings:
-                binding = Declared(
-                    BUCKET_MEMBER,
-                    # Neither namespaces nor accounts have a `/`, while both may have hyphens.
-                    f"{name}-{profile.namespace}/{account}{end}",
-                    {
-                        "bucket": declared,
-                        "role": role,
-                        "member": principal(number, cloud.project, profile.namespace, account),
-                        "condition": {
-                            "title": f"{title} of {profile.namespace}",
-                            "description": f"{what} below {profile.path}",
-                            "expression": expression,
-                        },
-                    },
-                    # A binding is known by role, member and the condition's title, which an old one would share.
-                    pulumi.ResourceOptions(parent=self, depends_on=before, delete_before_replace=True),
-                    outputs=(),
-                )
-                before = [binding]
+        before: list[pulumi.Resource] = [cluster]
+        for binding in rights:
+            declared = Declared(
+                BUCKET_MEMBER,
+                f"{name}{binding.name}",
+                {"bucket": bucket, "role": binding.role, "member": member, "condition": binding.condition},
+                # One that changes is another binding: the old one goes when the new one is there.
+                pulumi.ResourceOptions(parent=self, depends_on=before),
+                outputs=(),
+            )
+            before = [*before, declared]

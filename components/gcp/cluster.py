@@ -66,7 +66,7 @@ class GkeCluster(CloudCluster):
 
         # Storage for users' work
         if spec.workloads.checkpoints:
-            self.workloads = Checkpoints(name, spec.workloads, cloud, tags, cluster=cluster, opts=child).published
+            self.workloads = Checkpoints(name, spec, cloud, cluster=cluster, opts=child).published
 
         # The outputs
         dns = credentials.by_name(cloud.access)

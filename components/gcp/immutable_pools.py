@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from components import immutable
+from components.gcp import reservations
 from components.gcp.live import LiveCluster, block, config
 from components.immutable import Change
 from components.target import Stack
@@ -84,8 +85,8 @@ def _plain(name: str) -> Callable[[Mapping[str, Any], Mapping[str, Any]], Pair]:
 
 
 def _reservation(live: Mapping[str, Any], args: Mapping[str, Any]) -> Pair:
-    now, then = block(config(live), "reservationAffinities"), _node_config(args).get("reservationAffinity") or {}
-    return tuple(", ".join(affinity.get("values") or ()) or "unset" for affinity in (now, then))  # type: ignore[return-value]
+    then = _node_config(args).get("reservationAffinity") or {}
+    return reservations.named(live) or "unset", ", ".join(then.get("values") or ()) or "unset"
 
 
 def _max_pods(live: Mapping[str, Any], args: Mapping[str, Any]) -> Pair:

@@ -13,7 +13,7 @@ from typing import Any
 import pulumi
 
 from components import upgrades
-from components.gcp import accelerators
+from components.gcp import accelerators, reservations
 from components.gcp.live import LiveCluster, block, config
 from components.gcp.types import NODE_POOL
 from components.resources import Declared
@@ -83,8 +83,7 @@ def node_pool(
         {
             **_pool(pool.name, source, cloud, pool.zones, live),
             "management": {"autoRepair": not flex, "autoUpgrade": True},
-            # A pool that replaces another generation, which is deleted right after, begins with as many nodes.
-            "initialNodeCount": _initial(pool.min_nodes, pool.max_nodes, first, live.per_zone(pool.label)),
+            "initialNodeCount": _first_nodes(pool, cloud, first, live),
             "autoscaling": _bounds(pool, options, count),
             "nodeConfig": {
                 **_machine(pool.machine, source.os_disk, nodes, cloud, account, tags),
@@ -92,7 +91,11 @@ def node_pool(
                 "spot": True if pool.spot and not pool.preemptible else None,
                 "preemptible": True if pool.preemptible else None,
                 **(_flex_start(options) if flex else {}),
-                "reservationAffinity": _reservation(pool.reservation) if pool.reservation else _NONE if flex else None,
+                "reservationAffinity": reservations.affinity(pool.reservation, pool.name, cloud.project, live)
+                if pool.reservation
+                else _NONE
+                if flex
+                else None,
                 "labels": dict(sorted(labels.items())),
                 "taints": _taints(pool.taints),
                 "guestAccelerators": accelerators.guest(pool),
@@ -104,7 +107,7 @@ def node_pool(
                 else None,
             },
             # GKE sets a strategy of its own, which the provider does not take (crossplane-contrib/provider-upjet-gcp issue 1028).
-            "upgradeSettings": None if flex else _upgrade(upgrades.of(pool, _SURGE)),
+            "upgradeSettings": None if flex else _upgrade(upgrades.of(pool, _SURGE, full=bool(pool.reservation))),
         }
     )
 
@@ -200,10 +203,16 @@ def _flex_start(nodes: GcpPool) -> dict[str, Any]:
     return {"flexStart": True, "maxRunDuration": f"{seconds(nodes.max_run_duration or '168h')}s"}
 
 
-def _reservation(name: str) -> dict[str, Any]:
-    """Machines of this reservation alone, of the own project or of another (page consuming-reservations)."""
-    key = "compute.googleapis.com/reservation-name"
-    return {"consumeReservationType": "SPECIFIC_RESERVATION", "key": key, "values": [name]}
+def _first_nodes(pool: NodePool, cloud: Gcp, zones: int, live: LiveCluster) -> int:
+    """Initial nodes of each zone.
+
+    A pool that replaces another generation, which is deleted right after, begins with as many nodes. Where another pool holds the
+    same reservation it begins with none: GKE refuses what the reservation has no room for (429, GoogleCloudPlatform/gsutil issue
+    1000), and the provider asks again for two hours. The autoscaler makes the nodes when the old ones are gone.
+    """
+    if pool.reservation and reservations.held(pool.reservation, pool.name, cloud.project, live):
+        return 0
+    return _initial(pool.min_nodes, pool.max_nodes, zones, live.per_zone(pool.label))
 
 
 def _initial(least: int, most: int, zones: int, now: int = 0) -> int:

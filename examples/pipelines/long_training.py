@@ -27,7 +27,9 @@ def copy_data(place: str, seed: int) -> str:
     name = f"{place}/data/settings.json"
     files, path = fsspec.core.url_to_fs(name)
     if not files.exists(path):
-        files.makedirs(path.rpartition("/")[0], exist_ok=True)
+        # A bucket has no folders, and asking for one asks about the bucket itself.
+        if "://" not in place:
+            files.makedirs(path.rpartition("/")[0], exist_ok=True)
         with files.open(path, "w") as file:
             json.dump({"seed": seed}, file)
     return name

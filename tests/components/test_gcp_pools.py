@@ -74,17 +74,6 @@ def test_a_flex_start_pool_has_an_end_and_no_repairs_and_leaves_upgrades_to_gke(
     assert nodes({**FLEX, "gcp": {"maxRunDuration": "90m"}})["maxRunDuration"] == "5400s"
 
 
-@pytest.mark.parametrize("name", ["l4-prod", "projects/example-shared/reservations/l4-prod"])
-def test_a_reserved_pool_takes_machines_of_its_reservation_alone(name: str) -> None:
-    config = nodes({**L4, "capacity": "on-demand", "reservation": name})
-    assert config["reservationAffinity"] == {
-        "consumeReservationType": "SPECIFIC_RESERVATION",
-        "key": "compute.googleapis.com/reservation-name",
-        "values": [name],
-    }
-    assert not {"spot", "flexStart", "maxRunDuration"} & config.keys()
-
-
 def test_a_twin_of_every_pool_is_on_demand() -> None:
     source = {key: value for key, value in WITH_TWIN.items() if key != "maxNodes"}
     inputs = pool_inputs({**source, "capacity": "preemptible", "gcp": {"maxNodesPerZone": 1}})
@@ -214,10 +203,15 @@ def test_pods_a_node_and_tags_are_sent() -> None:
         (L4, (0, 1)),
         (V100, (0, 1)),
         ({**V100, "upgrade": {"maxSurge": "1"}}, (1, 0)),
+        # All machines of a reservation may be in use, so there is no other one to begin with.
+        ({**GENERAL, "reservation": "n2-prod"}, (0, 1)),
+        ({**GENERAL, "reservation": "n2-prod", "upgrade": {"maxSurge": "2"}}, (2, 0)),
         ({**GENERAL, "upgrade": {"maxSurge": "2", "maxUnavailable": "1"}}, (2, 1)),
     ],
 )
-def test_gpu_nodes_are_exchanged_in_place(pool: dict[str, Any], settings: tuple[int, int]) -> None:
+def test_nodes_are_exchanged_in_place_where_no_other_one_can_be_had(
+    pool: dict[str, Any], settings: tuple[int, int]
+) -> None:
     (inputs,) = pool_inputs(pool).values()
     wanted = {"strategy": "SURGE", "maxSurge": settings[0], "maxUnavailable": settings[1]}
     assert inputs.get("upgradeSettings") == wanted

@@ -15,9 +15,13 @@ from components.gcp import checkpoints as gcp_checkpoints
 from sandbox.azure import access as azure
 from sandbox.azure import ids
 from sandbox.azure.resources.identity import IDENTITY
+from sandbox.cloud.provider import Resource
 from sandbox.cloud.state import Resources, Store
 from sandbox.gcp import access as gcp
 from sandbox.gcp.ids import project_number
+from sandbox.gcp.resources.bucket import BUCKET_MEMBER
+from sandbox.gcp.resources.resource_type import Settings
+from sandbox.gcp.resources.table import TYPES
 from tests.components.emulated import EmulatedAzure
 from tests.components.emulated_google import EmulatedGoogle
 from tests.components.program import PROJECT, declare, stack_config
@@ -73,6 +77,7 @@ AZURE = [
 ]
 
 BUCKET = "lab-checkpoints"
+GKE = PROJECT / "tests/configs/gke-workloads.happy.yaml"
 
 
 def on_google(operation: str, object: str = "", prefix: str = "", bucket: str = BUCKET) -> gcp.Attempt:
@@ -98,13 +103,14 @@ GOOGLE = [
     (on_google("objects.list"), False),
     (on_google("objects.list", prefix="team-a"), False),
     (on_google("objects.list", prefix="team-ab/"), False),
-    # The bucket, its policy, and another bucket.
-    (on_google("buckets.get"), False),
+    # What clients ask of the bucket before they write; no more of it, and of its policy and another bucket nothing.
+    (on_google("buckets.get"), True),
     (on_google("buckets.patch"), False),
     (on_google("buckets.delete"), False),
     (on_google("buckets.getIamPolicy"), False),
     (on_google("buckets.setIamPolicy"), False),
     (on_google("objects.get", "team-a/1.ckpt", bucket="another-checkpoints"), False),
+    (on_google("buckets.get", bucket="another-checkpoints"), False),
 ]
 
 
@@ -130,7 +136,7 @@ def azure_after_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[
 def google_after_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[], Resources]:
     def up() -> Resources:
         cloud = EmulatedGoogle(tmp_path / "gcp.json")
-        declare(stack_config(PROJECT / "tests/configs/gke-workloads.happy.yaml"), monkeypatch, cloud=cloud)
+        declare(stack_config(GKE), monkeypatch, cloud=cloud)
         another = {"name": "another-checkpoints", "project": "example-lab", "location": "EUROPE-WEST4"}
         cloud.make("gcp:storage/bucket:Bucket", another)
         return Store(tmp_path / "gcp.json").read()
@@ -178,6 +184,25 @@ def test_a_profile_on_gke_reaches_its_own_objects_and_nothing_else(google_after_
     assert gcp.allowed(resources, member("team-ab", "training"), own)
     assert not gcp.allowed(resources, member("team-ab", "default-viewer"), own)
     assert not gcp.allowed(resources, member("team-a", "training"), on_google("objects.get", "team-a/run/1.ckpt"))
+
+
+def test_a_cluster_that_goes_takes_nothing_from_another_one_of_the_project(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The same namespace and account in both clusters are the same member, at the same bucket."""
+    cloud, settings = EmulatedGoogle(tmp_path / "gcp.json"), stack_config(GKE)
+    first = list(declare(settings, monkeypatch, cloud=cloud).of(BUCKET_MEMBER).values())
+    second = settings | {"kubeflow-spot:cluster": {"name": "second"}}
+    workloads = {"checkpoints": {"existing": BUCKET}, "profiles": [{"namespace": "team-a"}]}
+    declare({**second, "kubeflow-spot:workloads": workloads}, monkeypatch, cloud=cloud)
+    for binding in first:
+        cloud.provider.delete(
+            Resource(binding.type, binding.name, "", TYPES[BUCKET_MEMBER].id(binding.inputs, Settings()))
+        )
+    resources = Store(tmp_path / "gcp.json").read()
+    assert wrong_on_google(resources) == []
+    assert not gcp.allowed(resources, member("team-ab"), on_google("objects.get", "team-ab/1.ckpt"))
+    assert not gcp.allowed(resources, member("team-ab"), on_google("buckets.get"))
 
 
 NO_CONDITION = {"azure": "", "gcp": "true"}

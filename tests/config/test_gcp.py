@@ -181,6 +181,7 @@ MAY_WORK = [
     (a(FLEX, minNodes=1), "pools[0].minNodes"),
     (a(FLEX, gcp={"locationPolicy": "balanced"}), "pools[0].gcp.locationPolicy"),
     (a(RESERVED, zones=["europe-west4-b", "europe-west4-c"]), "pools[0].reservation"),
+    (a(RESERVED, upgrade={"maxSurge": "1"}), "pools[0].upgrade"),
     ({**on_gke([{**L4, "fallback": [{"pool": "flex"}, {"onDemand": {"maxNodes": 2}}]}, FLEX]), "growth": {"acceptedWait": "10m"}}, "pools[0].fallback"),
     (on_gke([FLEX]) | {"scheduling": {"defaults": {"job": {"gpu": "prefer-spot"}}}}, "scheduling.defaults.job.gpu"),
 ]  # fmt: skip
@@ -217,8 +218,7 @@ WORKS = [
     grace(105, 120),
     on_gke([FLEX], releaseChannel="EXTENDED") | SINCE_IT,
     a(FLEX, gcp={"maxRunDuration": "10m"}, fallback=[{"onDemand": {"maxNodes": 1}}]),
-    a(RESERVED),
-    a(RESERVED, reservation="l4/reservationBlocks/b1/reservationSubBlocks/s-2"),
+    a(RESERVED, reservation="l4/reservationBlocks/b1/reservationSubBlocks/s-2", upgrade={"maxUnavailable": "1"}),
     # It comes from a reservation only.
     a(RESERVED, machine="a4x-highgpu-4g", zones=["us-central1-a"]) | {"cloud": on_gke(location="us-central1")["cloud"]},
     # In either order, and before the twin.

@@ -34,8 +34,8 @@ def python() -> str:
     return str(home / "bin" / "python")
 
 
-def inside(contract: Path, *arguments: str) -> Any:
-    """What `inside.py` answers to a command, as JSON. Nothing that it runs may ask a package index."""
+def inside(contract: Path, *arguments: str, program: Path = INSIDE) -> Any:
+    """What `inside.py`, or another program, answers to a command, as JSON. Nothing that it runs may ask a package index."""
     folders = [PACKAGE, EXAMPLES / "pipelines", EXAMPLES / "sdk", EXAMPLES / "training"]
     settings = without_tokens(os.environ) | {
         "PATH": os.pathsep.join([str(Path(python()).parent), os.environ["PATH"]]),
@@ -47,7 +47,7 @@ def inside(contract: Path, *arguments: str) -> Any:
     }
     for name in ("VIRTUAL_ENV", "PYTHONHOME"):
         settings.pop(name, None)
-    command = [python(), str(INSIDE), *arguments]
+    command = [python(), str(program), *arguments]
     done = subprocess.run(command, env=settings, capture_output=True, text=True, cwd=contract.parent, check=False)
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
     return json.loads(done.stdout.splitlines()[-1])

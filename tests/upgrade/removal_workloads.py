@@ -107,7 +107,7 @@ ON_AKS = [
 ]
 
 _ACCOUNTS = ("lab-team-a/default-editor", "lab-team-a/training", "lab-vision/default-editor")
-_MEMBERS = [f"delete BucketIAMMember {account}{end}" for account in _ACCOUNTS for end in ("", "/lists")]
+_MEMBERS = [f"delete BucketIAMMember {account}{end}" for account in _ACCOUNTS for end in ("", "/bucket", "/lists")]
 ON_GKE = [
     Removal("workloads.storageClass", "made", inside=True),
     Removal(
@@ -119,8 +119,12 @@ ON_GKE = [
         also={"workloads": {"checkpoints": {"name": "lab-checkpoints"}}},
         shows=[
             "create Bucket lab-checkpoints",
-            *(f"replace BucketIAMMember {name} [bucket, condition.expression], deleted first" for name in _ACCOUNTS),
-            *(f"replace BucketIAMMember {name}/lists [bucket], deleted first" for name in _ACCOUNTS),
+            *(
+                f"replace BucketIAMMember {name}{end} [bucket, condition.expression]"
+                for name in _ACCOUNTS
+                for end in ("", "/bucket")
+            ),
+            *(f"replace BucketIAMMember {name}/lists [bucket]" for name in _ACCOUNTS),
         ],
     ),
     Removal("workloads.checkpoints.expireAfterDays", "made", shows=["update Bucket lab-checkpoints [lifecycleRules]"]),
@@ -139,13 +143,13 @@ ON_GKE = [
     Removal(
         "workloads.profiles.0.serviceAccounts",
         "made",
-        shows=[f"delete BucketIAMMember lab-team-a/training{end}" for end in ("", "/lists")],
+        shows=[f"delete BucketIAMMember lab-team-a/training{end}" for end in ("", "/bucket", "/lists")],
     ),
     Removal(
         "workloads.profiles.1.prefix",
         "made",
         shows=[
-            f"replace BucketIAMMember lab-vision/default-editor{end} [condition.description, condition.expression], deleted first"
+            f"replace BucketIAMMember lab-vision/default-editor{end} [condition.description, condition.expression]"
             for end in ("", "/lists")
         ],
     ),

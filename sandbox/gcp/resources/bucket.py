@@ -164,11 +164,15 @@ MEMBER_RULES: tuple[Callable[[BucketGrant], GcpRefused | None], ...] = (
 
 
 class BucketMember(identity.Member):
-    """`google_storage_bucket_iam_member`. Bindings of one role and member with two conditions are two (package tpgiamresource)."""
+    """`google_storage_bucket_iam_member`. Bindings of one role and member with two conditions are two.
+
+    Title, description and expression tell conditions apart, in this order in the id (package tpgiamresource, conditionKey).
+    """
 
     def id(self, inputs: Body, settings: Settings) -> str:
         condition = inputs.get("condition")
-        return super().id(inputs, settings) + (f"/{condition['title']}" if condition else "")
+        named = [condition.get(key, "") for key in ("title", "description", "expression")] if condition else []
+        return "/".join([super().id(inputs, settings), *named])
 
     def matches(self, id: str) -> dict[str, str] | None:
         match = _MEMBER_ID.fullmatch(id)

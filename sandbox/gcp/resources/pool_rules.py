@@ -49,6 +49,8 @@ RESULT: tuple[Rule, ...] = (
     flex_rules.without_reservations,
     flex_rules.autoscaled,
     flex_rules.reservation,
+    flex_rules.block_of_a_project,
+    flex_rules.room_in_reservation,
     flex_rules.spot_reserved,
     machine_rules.provisioning,
     flex_rules.sold_so,

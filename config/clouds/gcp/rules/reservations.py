@@ -37,4 +37,17 @@ def _zones(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Proble
         )
 
 
-POOL_RULES = (_form, _zones)
+def _surge(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    # Page node-upgrades-quota: surge nodes come out of the reservation; without room for one the upgrade fails.
+    if not pool.reservation or not pool.upgrade or pool.reclaimable:
+        return
+    if (pool.upgrade.max_unavailable or "0") == "0" != (pool.upgrade.max_surge or "0"):
+        yield Problem(
+            f"{path}.upgrade",
+            "adds a node first, which comes out of the reservation too: while the pool has all of it, no upgrade ends",
+            'write `maxUnavailable: "1"`, or leave `upgrade` out: its nodes are then exchanged one by one',
+            warning=True,
+        )
+
+
+POOL_RULES = (_form, _zones, _surge)

@@ -107,6 +107,28 @@ ROWS = [
         good=nodes(REGULAR, reservationAffinity=_specific("projects/example-shared/reservations/l4-prod")),
     ),
     Row(
+        "block without its project",
+        "GoogleCloudPlatform/cluster-toolkit pull request 5043",
+        flex_rules.block_of_a_project,
+        'googleapi: Error 404: Google Compute Engine: reservation "l4-prod/reservationBlocks/b1" not found for node pool "cpu" at'
+        ' zone "europe-west4-a"., notFound',
+        bad=nodes(REGULAR, reservationAffinity=_specific("l4-prod/reservationBlocks/b1")),
+        good=nodes(REGULAR, reservationAffinity=_specific("projects/p/reservations/l4-prod/reservationBlocks/b1")),
+    ),
+    Row(
+        "second pool on a reservation",
+        "GoogleCloudPlatform/gsutil issue 1000",
+        flex_rules.room_in_reservation,
+        'googleapi: Error 429: Reservation does not have enough resources for the request: specific reservation "n2" is'
+        ' insufficient for node pool "cpu" at zone "europe-west4-a": required 6 and short of 1 VM count of machine type'
+        " n2-standard-8.",
+        given=(
+            nodes({**REGULAR, "name": "old"}, reservationAffinity=_specific("projects/ml-project/reservations/n2")),
+        ),
+        bad=nodes({**REGULAR, "initialNodeCount": 6}, reservationAffinity=_specific("n2")),
+        good=nodes({**REGULAR, "initialNodeCount": 5}, reservationAffinity=_specific("n2")),
+    ),
+    Row(
         "reserved spot",
         "skypilot-org/skypilot pull request 2393",
         flex_rules.spot_reserved,
