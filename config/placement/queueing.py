@@ -79,7 +79,8 @@ def _quotas(capacity: Capacity, members: tuple[NodePool, ...]) -> dict[str, Any]
     if all(pool.largest_request for pool in members):
         cpu = f"{_total(members, 'cpu', 'm')}m"
         memory = f"{_total(members, 'memory', 'Gi')}Gi"
-    quotas = {"cpu": cpu, "memory": memory, GPU_TAINT.key: str(gpus)}
+    # Kueue never admits work that asks for a resource which its queue does not cover. Room on disks needs no quota.
+    quotas = {"cpu": cpu, "memory": memory, "ephemeral-storage": f"{_MANY}Gi", GPU_TAINT.key: str(gpus)}
     return {
         "name": capacity.value,
         "resources": [{"name": name, "nominalQuota": quota} for name, quota in quotas.items()],

@@ -36,12 +36,16 @@ def of_kind(items: list[dict[str, Any]], kind: str) -> dict[str, dict[str, Any]]
 
 
 def quotas(items: list[dict[str, Any]]) -> dict[str, list[str]]:
-    """Of each flavor, in the ClusterQueue's order: CPU, memory, GPUs."""
+    """Of each flavor, in the ClusterQueue's order: CPU, memory, GPUs. Room on disks has no bound."""
     ((group,),) = (queue["resourceGroups"] for queue in of_kind(items, "ClusterQueue").values())
-    assert group["coveredResources"] == ["cpu", "memory", "nvidia.com/gpu"]
+    assert group["coveredResources"] == ["cpu", "memory", "ephemeral-storage", "nvidia.com/gpu"]
     for flavor in group["flavors"]:
         assert [quota["name"] for quota in flavor["resources"]] == group["coveredResources"]
-    return {flavor["name"]: [q["nominalQuota"] for q in flavor["resources"]] for flavor in group["flavors"]}
+        assert flavor["resources"][2]["nominalQuota"] == "1000000Gi"
+    return {
+        flavor["name"]: [q["nominalQuota"] for q in flavor["resources"] if q["name"] != "ephemeral-storage"]
+        for flavor in group["flavors"]
+    }
 
 
 def test_on_aks_spot_comes_first_with_its_toleration_and_then_the_twin() -> None:
